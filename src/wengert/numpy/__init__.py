@@ -1,8 +1,8 @@
 """Layer 9 · numpy: NumPy's names over recorded operations: ``import wengert.numpy as np``.
 
-Change the import to differentiate a program written for NumPy. The functions are
-NumPy's, with its arguments, defaults, dtypes and errors; the arrays are tensors, so that they have
-`requires_grad_`, `backward` and `grad`, and are written to in place.
+Change the import to differentiate a program written for NumPy. The functions are NumPy's, with its
+arguments, defaults, dtypes and errors. The arrays are tensors: they have `requires_grad_`,
+`backward` and `grad`, and support in-place writes.
 
 >>> x = np.linspace(0, 1, 3).requires_grad_()
 >>> y = np.zeros(3)
@@ -52,7 +52,7 @@ _NAMES = """
     ulong ulonglong unsignedinteger ushort
     """
 _SAME = frozenset(_NAMES.split())
-"""Names that are taken from NumPy: dtypes, constants, settings."""
+"""Names re-exported from NumPy: dtypes, constants, settings."""
 _OLD = {"in1d": "isin", "row_stack": "vstack", "trapz": "trapezoid"}
 """Names that NumPy has removed, and their replacements."""
 _DATES = "dates have no gradient"
@@ -122,7 +122,7 @@ def _is_function(name: str) -> bool:
 
 def _numpys(name: str) -> Any:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # names that NumPy is about to remove
+        warnings.simplefilter("ignore")  # names that NumPy has deprecated
         return None if name.startswith("_") else getattr(_np, name, None)
 
 

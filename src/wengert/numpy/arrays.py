@@ -2,20 +2,21 @@
 
 NOTE [arrays of wengert.numpy]
 An `ndarray` is a `Tensor` in everything that concerns gradients. It differs where NumPy differs
-from PyTorch: dtypes are promoted by NumPy's rules (integers become float64 where fractions arise),
+from PyTorch: dtypes are promoted by NumPy's rules (integers become float64 in floating functions),
 slices may have negative steps, `size` is a number, and methods have NumPy's arguments and defaults.
-Nothing is computed twice for that: results are plain tensors whose class is changed, invisibly to
-the tape. Mixed with tensors, arrays win.
+Operations are shared with tensors: their results are plain tensors whose class is changed in place,
+which the tape does not see. An operation on an array and a tensor returns an array.
 
 NOTE [written arrays]
 NumPy programs fill arrays part by part and read earlier parts: ``y[i] = f(y[i - 1])``. The tape
-saves tensors by reference, and refuses to use them once their memory has been written to, which in
-these programs is always. So an array that has been written to is copied before it is used in an
-operation, if a gradient is recorded: a view of it, which is as large as the computation itself, and
-the whole array, if it has a history. The results of `zeros` and its like count as written from the
-start, and so do copies. Leaves are not copied, since nothing writes to them while the tape records.
-An operation whose derivative needs its result (``y = np.exp(x)``) gets a copy of it when the result
-is first written to. A single element, ``y[i]``, is a number to NumPy, and never shares memory.
+saves tensors by reference, and refuses to use them after a write to their memory, which these
+programs always do. So an array that has been written to is copied before an operation uses it, if a
+gradient is recorded: always for a view, whose copy costs no more than the operation itself, and for
+a whole array if it has a history. The results of `zeros` and similar functions count as written
+from the start, and so do copies. Leaves are not copied, since nothing writes to them while the tape
+records. An operation whose derivative needs its result (``y = np.exp(x)``) gets a copy of it when
+the result is first written to. A single element, ``y[i]``, is a number to NumPy, and never shares
+memory.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ _QUICK = {
 class ndarray(Tensor):
     """An array whose operations are recorded: a `wengert.Tensor` that follows NumPy's rules.
 
-    Make arrays by `array`, `zeros`, ... and by operations on arrays.
+    Make arrays with `array`, `zeros`, ... or by operations on arrays.
 
     Examples
     --------
@@ -188,9 +189,9 @@ class ndarray(Tensor):
 WRITERS = frozenset(("copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask"))
 """Functions that write to their first argument."""
 NUMPY_VIEWS: Facet[str] = Facet("numpy_views", lambda prim: "")
-"""NumPy's functions whose results are such views, separated by blanks."""
+"""NumPy's functions that return such views, separated by spaces."""
 VIEWS = WRITERS.union(*[names.split() for _, names in NUMPY_VIEWS.items()])
-"""These, and functions that return views of their arguments: they need the arrays themselves."""
+"""These, and functions that return views of their arguments: they must not get copies."""
 
 
 # -- arrays that have been written to ------------------------------------------------------------
@@ -226,21 +227,21 @@ def lasting(given: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def fillable(made_: Any, name: str) -> Any:
-    """Return a new array that will be filled: it counts as written by `name`."""
+    """Return a new array that the program will fill: it counts as written by `name`."""
     if made_.__class__ is ndarray and made_._edge is None and made_._vc is None:
         made_._vc = [1, name]
     return made_
 
 
 def copied(made_: Any, name: str = "copy") -> Any:
-    """Return a copy, which programs make to write to it: it counts as written by `name`."""
+    """Return a copy, which the program will write to: it counts as written by `name`."""
     if made_.__class__ is ndarray and made_._vc is None and made_._edge is not LEAF:
         made_._vc = [1, name]
     return made_
 
 
 def _keeps_dimensions(index: Any) -> bool:
-    """Return whether a number found by `index` is a 0-d array to NumPy."""
+    """Return whether NumPy returns a 0-d array, not a number, for `index`."""
     parts = index if isinstance(index, tuple) else (index,)
     return not parts or any(
         part is Ellipsis or (isinstance(part, np.ndarray | Tensor) and part.ndim) for part in parts
@@ -264,7 +265,7 @@ def _operand(value: Any) -> bool:
 
 
 def _same(kind: Any, other: Any) -> Any:
-    """Return `other` as an operand of tensors' operators in floats of dtype `kind`, or None."""
+    """Return `other` as an operand of the tensors' operators of floating dtype `kind`, or None."""
     cls = other.__class__
     if cls is float or cls is int:
         return other
@@ -297,7 +298,7 @@ def _computed(ufunc: Any, *given: Any) -> Any:
 
 
 def _install(symbol: str, ufunc: Any) -> None:
-    """Put an operator on the class: the tensor's own on floats of one dtype, else the ufunc."""
+    """Install an operator: the tensor's own for floats of one dtype, else the ufunc."""
     name, prim = f"__{symbol}__", _QUICK.get(symbol)
 
     def operator(self: Any, other: Any) -> Any:
@@ -330,7 +331,7 @@ def _install_reflected(symbol: str, ufunc: Any) -> None:
             kind = self._payload.dtype
             number = other.__class__ is float or other.__class__ is int
             if number and kind.kind == "f" and (self._vc is None or not _written(self)):
-                # not PyTorch's, which divides via the reciprocal
+                # not PyTorch's, which multiplies by the reciprocal
                 result = getattr(T, prim)(new_tensor(kind.type(other)), self)
                 result.__class__ = ndarray
                 return result
@@ -445,7 +446,7 @@ def made(result: Any, given: Any = ()) -> Any:
 
     Parameters
     ----------
-    given: The operation's arguments: if one of them is the result itself, it is not converted.
+    given: The operation's arguments; a result that is one of them is not converted.
     """
     cls = result.__class__
     if cls is Tensor:

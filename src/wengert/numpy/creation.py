@@ -1,4 +1,4 @@
-"""Layer 9 · numpy: functions that make arrays from numbers, lists and texts.
+"""Layer 9 · numpy: functions that make arrays from numbers, lists and strings.
 
 They have NumPy's arguments and defaults, including dtypes: floats are float64, integers int64.
 """
@@ -37,7 +37,7 @@ def array(
 
     Parameters
     ----------
-    object : array_like. Tensors may be among the elements of lists: the gradient flows to them.
+    object : array_like. Lists may contain tensors, to which the gradient flows.
     dtype : dtype, optional. Default: NumPy's choice, float64 for Python floats.
     copy : bool, optional. Whether to copy the data; the copy of a tensor is recorded.
     ndmin : int. The minimum number of dimensions; leading ones of size 1 are added.
@@ -76,7 +76,7 @@ def _at_least(made_: Any, ndim: int) -> Any:
 
 
 def asarray(a: Any, dtype: Any = None, order: Any = None, **more: Any) -> Any:
-    """Convert to an array without a copy if possible: an array is returned itself.
+    """Convert to an array without a copy if possible; return an array unchanged.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
 
 
 def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> Any:
-    """Convert to an array like `asarray`; the memory always meets the requirements.
+    """Convert to an array like `asarray`, whose memory meets the requirements.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = 
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
-    """Make an array over the memory of another library's array, by DLPack.
+    """Make an array that shares the memory of another library's array, by DLPack.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
 
 
 class vectorize:
-    """A function of numbers as one of arrays, called on each element (see `numpy.vectorize`).
+    """A function of numbers that is called on each element of arrays (see `numpy.vectorize`).
 
     Parameters
     ----------
@@ -218,9 +218,7 @@ def _plain(name: str) -> Callable[..., Any]:
         return fillable(result, name) if name in _FILLED else result
 
     make.__name__ = make.__qualname__ = name
-    make.__doc__ = (
-        f"NumPy's `{name}`, as an `ndarray` that can be differentiated by (see `numpy.{name}`)."
-    )
+    make.__doc__ = f"Return NumPy's `{name}` as a `wengert.numpy.ndarray` (see `numpy.{name}`)."
     return make
 
 
@@ -281,7 +279,7 @@ class _Grid:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.__doc__ = f"Coordinates by slices, as `numpy.{name}` gives them: ``{name}[0:3, 0:2]``."
+        self.__doc__ = f"Coordinate grids from slices, like `numpy.{name}`: ``{name}[0:3, 0:2]``."
 
     def __getitem__(self, key: Any) -> Any:
         return made(wrapped(getattr(np, self.name)[values(key)]))
@@ -292,7 +290,7 @@ class _Joined:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.__doc__ = f"Arrays and numbers joined, as by `numpy.{name}`: ``{name}[x, 0, 1:4]``."
+        self.__doc__ = f"Concatenation by indexing, like `numpy.{name}`: ``{name}[x, 0, 1:4]``."
 
     def __getitem__(self, key: Any) -> Any:
         parts = key if isinstance(key, tuple) else (key,)

@@ -30,7 +30,7 @@ from wengert.tensor.numpy.dispatch import kind_of, named, signature_of
 
 _TEXTS = {
     "rule": "Differentiable, to any order: the gradient flows to all arrays among the arguments.",
-    "constant": "The result depends on no gradient.",
+    "constant": "The result carries no gradient.",
     "refused": "Not differentiable: an array that requires a gradient raises NotImplementedError.",
 }
 
@@ -63,7 +63,7 @@ class Ufunc:
         self.nin, self.nout, self.identity = ufunc.nin, ufunc.nout, ufunc.identity
         self.__name__ = self.__qualname__ = ufunc.__name__
         text = _TEXTS[kind_of(ufunc.__name__) or "refused"]
-        self.__doc__ = f"NumPy's `{ufunc.__name__}`, element by element.\n\n{text}"
+        self.__doc__ = f"Compute NumPy's `{ufunc.__name__}` on arrays.\n\n{text}"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Compute, with the keywords of NumPy's ufuncs."""
@@ -150,9 +150,8 @@ def function_of(name: str) -> Callable[..., Any]:
     function.__name__ = function.__qualname__ = name.rpartition(".")[2]
     function.__module__ = f"wengert.numpy.{name}".rpartition(".")[0]
     text = _TEXTS[kind_of(name) or "refused"]
-    function.__doc__ = (
-        f"NumPy's `{name}` on arrays, with NumPy's arguments.\n\n{text}\n\nSee `numpy.{name}`."
-    )
+    summary = f"Compute NumPy's `{name}` on arrays, with NumPy's arguments."
+    function.__doc__ = f"{summary}\n\n{text}\n\nSee `numpy.{name}`."
     signature = signature_of(numpys, ours)
     # NumPy 2.5 has it itself
     if name in ("argsort", "sort") and "descending" not in signature.parameters:

@@ -1,7 +1,7 @@
 """Layer 9 · numpy: indices with NumPy's meaning.
 
-They differ from PyTorch's in three ways: slices may have a negative step, an int beside an array of
-positions counts as such an array itself, and a list is an array, never a tuple.
+They differ from PyTorch's in three ways: slices may have a negative step, an int next to an index
+array counts as an index array, and a list is an array, never a tuple.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _SIMPLE = frozenset({int, type(None), type(Ellipsis), bool})
 
 
 def _plain(index: Any) -> Any:
-    """Return an index as int, slice, None, Ellipsis, bool, or an array not of bytes."""
+    """Return an index as int, slice, None, Ellipsis, bool, or a signed or boolean array."""
     if index.__class__ in _SIMPLE or isinstance(index, slice):
         return index
     if isinstance(index, TensorBase):
@@ -49,7 +49,7 @@ def _backwards(part: Any) -> bool:
 
 
 def _differs(parts: tuple[Any, ...]) -> tuple[bool, bool]:
-    """Return whether a slice goes backwards, and whether ints occur with arrays."""
+    """Return whether a slice has a negative step, and whether ints occur with arrays."""
     backwards = any(map(_backwards, parts))
     arrays = any(isinstance(part, np.ndarray) for part in parts)
     ints = any(isinstance(part, int) and not isinstance(part, bool) for part in parts)
@@ -70,7 +70,7 @@ def read(x: Any, index: Any) -> Any:
 
 
 def _reversed(x: Any, parts: tuple[Any, ...]) -> Any:
-    """Return ``x[parts]``, where some slices go backwards."""
+    """Return ``x[parts]``, where some slices have a negative step."""
     taken: list[Any] = []
     flips: list[int] = []
     sizes = x._payload.shape
@@ -105,7 +105,7 @@ def _placed(x: Any, parts: tuple[Any, ...]) -> Any:
 
 
 def released(x: Any) -> None:
-    """Make the operation that computed `x` keep a copy of it, as `x` is about to be written to.
+    """Make the operation that computed `x` save a copy of it, before `x` is written to.
 
     See NOTE [written arrays].
     """
@@ -117,7 +117,7 @@ def released(x: Any) -> None:
 
 
 def write(x: Any, index: Any, value: Any) -> None:
-    """Do ``x[index] = value``."""
+    """Assign ``x[index] = value``."""
     if x._edge is not None:
         released(x)
     if value.__class__ is float and index.__class__ is int and x._payload.dtype.kind == "f":

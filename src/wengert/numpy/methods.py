@@ -1,6 +1,6 @@
 """Layer 9 · numpy: methods and attributes of arrays that differ from those of tensors.
 
-Importing this module puts them on the class. PyTorch's other methods stay, and return arrays;
+Importing this module adds them to the class. PyTorch's other methods remain, and return arrays;
 NumPy's methods that are missing here raise an AttributeError that says what to write instead.
 """
 
@@ -47,7 +47,7 @@ def _sizes(given: tuple[Any, ...]) -> Any:
 
 
 class ArrayMethods:
-    """The methods to put on the class."""
+    """The methods to add to the class."""
 
     _payload: Any
     _ext: Any
@@ -229,7 +229,7 @@ class ArrayMethods:
             pickle.dump(self, opened)
 
 
-_type = type  # which is the name of an argument above
+_type = type  # an argument above has the same name
 
 
 def _reversed(x: Any) -> Any:
@@ -244,7 +244,7 @@ def _apart(x: Any, name: str) -> Any:
 
 
 class _Lazy:
-    """Stands in the class for a NumPy function, and is replaced by it on first access."""
+    """A placeholder for a NumPy function, which replaces it in the class on first access."""
 
     __slots__ = ("name",)
 
@@ -264,7 +264,7 @@ def _tensors(name: str) -> Callable[..., Any]:
         return made(getattr(Tensor, name)(self, *args, **kwargs), (self,))
 
     method.__name__ = method.__qualname__ = name
-    method.__doc__ = f"As `wengert.Tensor.{name}`, of an array."
+    method.__doc__ = f"Like `wengert.Tensor.{name}`, but return an array."
     return method
 
 

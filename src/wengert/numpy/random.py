@@ -1,9 +1,8 @@
 """Layer 9 · numpy: random arrays, drawn as ``numpy.random`` draws them.
 
 The streams are NumPy's: after `seed`, or from `default_rng` with a seed, the numbers are those of
-``numpy.random``. The module has a state of its own. If the parameters of a location-scale
-distribution (`normal`, `uniform`, ...) require a gradient, the sample is differentiable with
-respect to them.
+``numpy.random``. The module has its own state. If the parameters of a location-scale distribution
+(`normal`, `uniform`, ...) require a gradient, the sample is differentiable with respect to them.
 
 Examples
 --------
@@ -31,7 +30,7 @@ from wengert.tensor.numpy.counterparts import tensor, values, wrapped
 __all__ = ["Generator", "RandomState", "default_rng", "get_state", "seed", "set_state"]
 
 _STANDARD: dict[str, tuple[Any, Any]] = {
-    # the parameters' defaults, and how to transform a draw with these into one with others
+    # the defaults of the parameters, and the map from a draw with the defaults to other parameters
     "normal": ((0.0, 1.0), lambda z, loc, scale: loc + scale * z),
     "uniform": ((0.0, 1.0), lambda z, low, high: low + (high - low) * z),
     "exponential": ((1.0,), lambda z, scale: scale * z),
@@ -71,7 +70,7 @@ class _Source:
         return f"{type(self).__name__}({self._source!r})"
 
     def permutation(self, x: Any, axis: int = 0) -> Any:
-        """Return the numbers below `x` in random order, or the permuted rows of an array."""
+        """Return the integers below `x` in random order, or the permuted rows of an array."""
         if not isinstance(x, TensorBase):
             return made(wrapped(self._source.permutation(x)))
         order = self._source.permutation(x._payload.shape[axis])
@@ -89,7 +88,7 @@ class _Source:
     def choice(
         self, a: Any, size: Any = None, replace: bool = True, p: Any = None, **more: Any
     ) -> Any:
-        """Draw elements of `a`, or numbers below it; differentiable by the elements."""
+        """Draw elements of `a`, or integers below it; differentiable in the elements."""
         count = a._payload.shape[more.get("axis", 0)] if isinstance(a, TensorBase) else a
         if np.ndim(count) == 0 and isinstance(a, TensorBase) and not a._payload.ndim:
             count = int(a._payload)
@@ -155,7 +154,7 @@ def _drawing(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
         return made(wrapped(drawn))
 
     draw.__name__ = draw.__qualname__ = name
-    draw.__doc__ = f"NumPy's `{name}`, as an array (see `numpy.random.Generator.{name}`)."
+    draw.__doc__ = f"Draw an array with NumPy's `{name}` (see `numpy.random.Generator.{name}`)."
     return draw
 
 

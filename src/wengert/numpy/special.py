@@ -107,7 +107,9 @@ def _function_of(name: str, scipys: Any) -> Any:
 
     function.__name__ = function.__qualname__ = name
     function.__module__ = __name__
-    function.__doc__ = f"SciPy's `{name}` on arrays. Differentiable. See `scipy.special.{name}`."
+    function.__doc__ = (
+        f"Compute SciPy's `{name}` on arrays; differentiable (see `scipy.special.{name}`)."
+    )
     return function
 
 

@@ -81,7 +81,8 @@ def flat_limits(bounds: Any, nesting: Nesting, make: Any) -> Any:
 
     Parameters
     ----------
-    bounds: ``(low, high)``, each a number, or nested as the parameters; or `scipy.optimize.Bounds`.
+    bounds: ``(low, high)``, each a number, or nested like the parameters; or
+        `scipy.optimize.Bounds`.
     make: `scipy.optimize.Bounds`.
     """
     if isinstance(bounds, make):

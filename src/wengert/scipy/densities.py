@@ -2,10 +2,10 @@
 
 NOTE [densities]
 A row defines a distribution by functions of ``y = (x - loc) / scale``, or of a count ``k - loc``,
-and of its shape parameters: its log-density, its distribution function, functions that are better
-not derived from these, and quantiles where there is a formula. Rules are written against
-namespaces: `F.np` has NumPy's functions, `F.sp` those of `scipy.special`, so one table serves
-`wengert.scipy.stats` and the idioms. `functions` makes SciPy's functions from a row.
+and of its shape parameters: its log-density, its distribution function, functions for which
+deriving from these would lose accuracy, and quantiles if there is a formula. Rules are written
+against namespaces: `F.np` has NumPy's functions, `F.sp` those of `scipy.special`, so one table
+serves `wengert.scipy.stats` and the idioms. `functions` makes SciPy's functions from a row.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Row(NamedTuple):
 
 
 def continuous(count: int, density: Rule, **rules: Rule) -> Row:
-    """Define a distribution of real numbers; its ``cdf`` implies some functions."""
+    """Define a distribution of real numbers; some functions are derived from its ``cdf``."""
     if "cdf" in rules:
         cdf = rules["cdf"]
         rules.setdefault("sf", lambda F, y, *own: 1 - cdf(F, y, *own))
@@ -153,7 +153,7 @@ def _log_truncated(F: Any, y: Any, a: Any, b: Any) -> Any:
 
 def _log_mass(F: Any, a: Any, b: Any) -> Any:
     """Return the logarithm of the probability of [a, b] in the normal distribution."""
-    # an upper tail is mirrored to the lower one
+    # mirror the upper tail to the lower one
     flip = a > 0
     low, high = F.np.where(flip, -b, a), F.np.where(flip, -a, b)
     top, bottom = F.sp.log_ndtr(high), F.sp.log_ndtr(low)

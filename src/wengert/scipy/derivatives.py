@@ -24,7 +24,7 @@ def is_recorded(tensor: Any) -> bool:
 
 
 def gradients(output: Any, leaves: Sequence[Any], seed: Any, keep: bool) -> list[Any]:
-    """Return an output's gradients by leaves as raw, possibly shared arrays; None without a path.
+    """Return an output's gradients for leaves as raw, possibly shared arrays; None without a path.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def gradients(output: Any, leaves: Sequence[Any], seed: Any, keep: bool) -> list
     if edge is LEAF or not is_plain():
         found = run_grad([output], leaves, [new_tensor(seed)], keep, False)
         return [None if g is None else g._payload for g in found]
-    # like `grad`, without looking for the nodes that lead to the leaves: all do
+    # like `grad`, without a search for the nodes that lead to the leaves: all do
     arrived = plain_walk(edge, seed, keep)
     return [arrived.get(leaf) for leaf in leaves]
 
@@ -47,12 +47,12 @@ def gradients(output: Any, leaves: Sequence[Any], seed: Any, keep: bool) -> list
 def recorded_gradients(
     outputs: Sequence[Any], leaves: Sequence[Any], seeds: Sequence[Any]
 ) -> list[Any]:
-    """Return the gradients of outputs by leaves as tensors that can be differentiated again."""
+    """Return the gradients of outputs for leaves as tensors that can be differentiated again."""
     return run_grad(list(outputs), list(leaves), list(seeds), True, True)
 
 
 def flat(pieces: Sequence[Any], leaves: Sequence[Any]) -> np.ndarray[Any, Any]:
-    """Concatenate arrays of leaves to one new vector of float64; None stands for zeros."""
+    """Concatenate arrays of leaves into a new float64 vector; None stands for zeros."""
     if len(pieces) == 1:
         piece = pieces[0]
         size = leaves[0]._payload.size
@@ -67,7 +67,7 @@ def flat(pieces: Sequence[Any], leaves: Sequence[Any]) -> np.ndarray[Any, Any]:
 def second_product(
     slopes: Sequence[Any], leaves: Sequence[Any], vector: np.ndarray[Any, Any]
 ) -> np.ndarray[Any, Any]:
-    """Return the product of a Hessian with a vector, from recorded gradients by `leaves`.
+    """Return the product of a Hessian and a vector, from recorded gradients for `leaves`.
 
     Gradients that are None, or without a path to the leaves, count as constant.
     """
@@ -94,7 +94,7 @@ def unit(size: int, index: int) -> np.ndarray[Any, Any]:
 
 
 def square(slopes: Sequence[Any], leaves: Sequence[Any], size: int) -> np.ndarray[Any, Any]:
-    """Return the Hessian from recorded gradients by `leaves`, of `size` elements in total."""
+    """Return the Hessian from recorded gradients for `leaves`, of `size` elements in total."""
     hessian = np.empty((size, size))
     for i in range(size):
         hessian[i] = second_product(slopes, leaves, unit(size, i))
@@ -102,7 +102,7 @@ def square(slopes: Sequence[Any], leaves: Sequence[Any], size: int) -> np.ndarra
 
 
 def by_rows(outputs: Sequence[Any], leaves: Sequence[Any]) -> np.ndarray[Any, Any]:
-    """Return the Jacobian of some outputs by `leaves`: one backward pass for each row."""
+    """Return the Jacobian of outputs for `leaves`, with one backward pass for each row."""
     rows = []
     for output in outputs:
         shape, dtype = output._payload.shape, output._payload.dtype
@@ -119,7 +119,7 @@ def by_rows(outputs: Sequence[Any], leaves: Sequence[Any]) -> np.ndarray[Any, An
 
 
 def by_columns(outputs: Sequence[Any], leaves: Sequence[Any]) -> np.ndarray[Any, Any]:
-    """Return the Jacobian of some outputs by `leaves`: one pass for each column.
+    """Return the Jacobian of outputs for `leaves`, with one pass for each column.
 
     The gradient of ``sum(u * output)`` is linear in ``u``; the vjp of this linear map is the
     product of the Jacobian with a vector.
@@ -163,7 +163,7 @@ def no_path(label: str, returned: str, names: Sequence[str]) -> RuntimeError:
 
 def is_finite(vector: np.ndarray[Any, Any]) -> bool:
     """Return whether all elements are finite."""
-    # one product instead of an array of bools; it may overflow, though every element is finite
+    # a dot product avoids an array of bools; it may overflow even if every element is finite
     return math.isfinite(vector.dot(vector)) or bool(np.isfinite(vector).all())
 
 

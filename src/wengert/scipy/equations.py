@@ -28,8 +28,8 @@ def root(
 
     Parameters
     ----------
-    fun : callable. ``fun(x, *args)`` gets float64 tensors in the nesting of `x0`, and returns as
-        many elements: a tensor, or tensors in a list, tuple or dict.
+    fun : callable. ``fun(x, *args)`` gets float64 tensors in the nesting of `x0`, and returns the
+        same number of elements: a tensor, or tensors in a list, tuple or dict.
     %(start)s
     args : tuple. Further arguments of `fun`.
     method : str. As in SciPy; ``"hybr"`` and ``"lm"`` use the Jacobian.
@@ -95,7 +95,7 @@ def root_scalar(
 
     Parameters
     ----------
-    f : callable. ``f(x, *args)`` of a 0-d float64 tensor, returning one number.
+    f : callable. ``f(x, *args)`` takes a 0-d float64 tensor and returns one number.
     args, method, bracket, x0, x1, xtol, rtol, maxiter, options: As in SciPy.
     fprime, fprime2 : callable, optional. Your own derivatives, as in SciPy.
 

@@ -117,10 +117,10 @@ def curve_fit(
 
     Parameters
     ----------
-    f : callable. ``f(xdata, a, b, ...)`` of 0-d float64 tensors; or with nested `p0` ``f(xdata,
-        p)``. Its result has the shape of `ydata`.
+    f : callable. ``f(xdata, a, b, ...)`` takes 0-d float64 tensors; with a nested `p0`, ``f(xdata,
+        p)``. The result has the shape of `ydata`.
     p0 : sequence of numbers, or dict, list or tuple of arrays, nested, optional. The initial guess;
-        by default a one for each parameter of `f`.
+        default: 1 for each parameter of `f`.
     bounds : pair, or scipy.optimize.Bounds. Lower and upper bounds, each one number, or one for
         each parameter, nested like `p0`.
     jac : callable, {"rows", "columns"}, optional. Your own Jacobian, as in SciPy; or how to compute
@@ -205,7 +205,7 @@ class _Model:
         return value
 
     def jacobian(self, x: Any, *params: Any) -> Any:
-        """Return the Jacobian of the values by the parameters."""
+        """Return the Jacobian of the values with respect to the parameters."""
         return self._at(x, params).jacobian(np.array(params, np.float64))
 
     def _at(self, x: Any, params: tuple[Any, ...]) -> Vector:

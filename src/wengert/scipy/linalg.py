@@ -1,8 +1,8 @@
 """Layer 8 · scipy: functions of `scipy.linalg` with derivatives.
 
 They take numbers, arrays and tensors, compute in double precision unless the arrays have another
-one, and return tensors. Parameters are SciPy's. Those that only save memory or time
-(``overwrite_a``, ``check_finite``, ...) may be given by name and have no effect.
+precision, and return tensors. Parameters are SciPy's. Those that only save memory or time
+(``overwrite_a``, ``check_finite``, ...) are accepted by name and have no effect.
 
 >>> import wengert.scipy.linalg as linalg
 >>> a = wg.tensor([[4.0, 1.0], [0.0, 9.0]], requires_grad=True)
@@ -110,7 +110,7 @@ def _square(x: Tensor) -> Tensor:
 
 
 def _halves(a: Tensor, lower: bool, adjoint: bool) -> Tensor:
-    """Return the full matrix of which one triangle is given."""
+    """Return the full matrix that one triangle defines."""
     part = a.tril(-1) if lower else a.triu(1)
     return part + (part.mH if adjoint else part.mT) + a.diagonal(0, -2, -1).diag_embed()
 
@@ -252,7 +252,7 @@ def _riccati(name: str, equation: Callable[..., Any]) -> Callable[..., Tensor]:
         return found(None, *map(_plain, operands(name, a, b, q, r, e, s, kinds="fc")))
 
     solved.__name__ = solved.__qualname__ = name
-    solved.__doc__ = f"The solution of a Riccati equation (see `scipy.linalg.{name}`)."
+    solved.__doc__ = f"Solve a Riccati equation (see `scipy.linalg.{name}`)."
     return _of(4)(solved)
 
 
@@ -266,7 +266,7 @@ def solve_banded(l_and_u: Any, ab: Any, b: Any) -> Tensor:
 
     Parameters
     ----------
-    l_and_u : tuple of int. The number of diagonals below and above the main one.
+    l_and_u : tuple of int. The numbers of diagonals below and above the main one.
     ab : array_like. Of shape (l + u + 1, n): the diagonals as rows, the uppermost first.
     b : array_like. Of shape (n,) or (n, k).
     """
@@ -347,7 +347,7 @@ def lu(a: Any, permute_l: bool = False, *, p_indices: bool = False) -> Any:
 
 @_of(1)
 def lu_factor(a: Any) -> tuple[Tensor, Any]:
-    """Return both triangular factors in one matrix, and pivots from 0 on (see `lu_solve`)."""
+    """Return both triangular factors in one matrix, and 0-based pivots (see `lu_solve`)."""
     both, pivots = _linalg.lu_factor(a)
     return both, pivots - 1
 
@@ -568,11 +568,11 @@ def logm(A: Any) -> Tensor:
 
 @_of(1)
 def fractional_matrix_power(A: Any, t: float) -> Tensor:
-    """Compute a power of a matrix, differentiable by the matrix (see `scipy.linalg`)."""
+    """Compute a power of a matrix, differentiable in the matrix (see `scipy.linalg`)."""
     return matrix_function(_scipys("fractional_matrix_power", float(t)), _square(A))
 
 
-# -- matrices of a form ----------------------------------------------------------------------------
+# -- structured matrices ---------------------------------------------------------------------------
 
 
 @_of(0)

@@ -151,7 +151,7 @@ def _row(values: Any, start: int, width: int) -> Any:
 
 
 def _diagonals(lower: int, upper: int, n: int) -> list[tuple[int, int, int]]:
-    """Return, for each diagonal, its offset above the main one, and its first and last column."""
+    """Return the offset of each diagonal above the main one, and its first and last column."""
     return [(k, min(max(k, 0), n), max(n + min(k, 0), 0)) for k in range(upper, -lower - 1, -1)]
 
 

@@ -153,7 +153,7 @@ def _wire_hessian(
 
 
 def refused_derivative(name: str, value: Any, function: str) -> str:
-    """Return the message for a derivative that is neither ours nor a function."""
+    """Return the error message for a derivative that is neither an option nor a function."""
     why = (
         "finite differences are SciPy's own: call scipy.optimize." + function
         if value is False or value in _NUMERIC
@@ -183,7 +183,7 @@ def nested_callback(callback: Callable[..., Any], nesting: Nesting) -> Callable[
 
         def nested(intermediate_result: Any) -> Any:
             if not hasattr(intermediate_result, "x"):
-                # some methods have only the vector
+                # some methods pass only the vector
                 return callback(nesting.values(intermediate_result))
             shown = type(intermediate_result)(intermediate_result)
             return callback(intermediate_result=nested_result(shown, nesting))
@@ -220,7 +220,7 @@ def callables(fun: Callable[..., Any], x0: Any, args: Any = ()) -> Callables:
 
     Returns
     -------
-    Callables: A named tuple: ``fun(x)`` gives a Python number, ``jac(x)`` the gradient,
+    Callables: A named tuple: ``fun(x)`` returns a Python number, ``jac(x)`` the gradient,
         ``value_and_grad(x)`` both, ``hess(x)`` the Hessian, ``hessp(x, p)`` its product with a
         vector, each a new array of float64; ``x0`` is the first vector, ``unflatten(x)`` nests one.
 
@@ -237,7 +237,7 @@ def callables(fun: Callable[..., Any], x0: Any, args: Any = ()) -> Callables:
     nesting = Nesting(x0)
     args = args if isinstance(args, tuple) else (args,)
     first, objective = Scalar(fun, nesting, args), Scalar(fun, nesting, args)
-    # for separate calls the points are kept, with their recorded values
+    # separate calls need the last points, with their recorded values
     objective.keep = True
     return Callables(
         fun=lambda x: objective.value_and_gradient(x)[0],
@@ -261,12 +261,12 @@ def minimize_scalar(
 ) -> Any:
     """Minimise a function of one number by `scipy.optimize.minimize_scalar`.
 
-    Its methods need no derivatives. `fun` gets a 0-d tensor, so the same function can be used where
-    derivatives are taken.
+    The methods need no derivatives. `fun` gets a 0-d tensor, so the same function works in solvers
+    that differentiate it.
 
     Parameters
     ----------
-    fun : callable. ``fun(x, *args)`` of a 0-d float64 tensor, returning one number.
+    fun : callable. ``fun(x, *args)`` takes a 0-d float64 tensor and returns one number.
     bracket, bounds, args, method, tol, options: As in SciPy.
 
     Returns

@@ -25,8 +25,8 @@ class Place:
     Attributes
     ----------
     name: The expression for it: ``x0['weights'][0]``.
-    kind: ``"array"``, ``"tensor"`` or ``"number"``.
-    shape, start, stop: Its shape, and its part of the vector.
+    kind: The type of the value: ``"array"``, ``"tensor"`` or ``"number"``.
+    shape, start, stop: Its shape, and its range in the vector.
     """
 
     __slots__ = ("kind", "name", "shape", "start", "stop")
@@ -69,7 +69,7 @@ def _opened(value: Any) -> tuple[Callable[[list[Any]], Any], list[Any], list[Any
         keys = list(value)
 
         def make(items: list[Any]) -> Any:
-            made = copy(value)  # which may have more state than its keys, like a defaultdict
+            made = copy(value)  # a dict subclass may have more state, like a defaultdict
             made.update(zip(keys, items, strict=True))
             return made
 
@@ -237,7 +237,7 @@ class Nesting:
         """Expand a value nested like the parameters, with parts left out, to a vector.
 
         Each array of `value` broadcasts to the parameters' array in its place; None, and keys
-        missing in a dict, stand for `fill`.
+        missing in a dict, mean `fill`.
         """
         vector = np.full(self.size, fill)
 
@@ -283,7 +283,7 @@ class Nesting:
 
     @property
     def root(self) -> Any:
-        """The outermost container, or the only array's place."""
+        """The outermost container, or the place of the only array."""
         return self._root
 
     def holding(self, index: int) -> str:

@@ -114,8 +114,8 @@ class _Point:
 class Scalar(_Recorded):
     """A function that returns one number.
 
-    If second derivatives may be requested (`keep`), the last two points are kept with their graphs:
-    methods go back to the previous point after a rejected step.
+    If second derivatives may be requested (`keep`), the graphs of the last two points are kept:
+    methods return to the previous point after a rejected step.
     """
 
     keep = False
@@ -227,7 +227,7 @@ class Vector(_Recorded):
 
     Parameters
     ----------
-    mode: ``"rows"`` or ``"columns"``, how to compute Jacobians; None chooses the cheaper way.
+    mode: How to compute Jacobians: by ``"rows"`` or by ``"columns"``; None chooses the cheaper way.
     """
 
     outputs: list[Any]

@@ -19,9 +19,9 @@ def operands(name: str, *values: Any, kinds: str = "f") -> list[Any]:
 
     Parameters
     ----------
-    name: The function, for errors.
-    kinds: NumPy's characters of accepted kinds: ``"f"``, or ``"fc"`` with complex ones. With
-        ``"i"`` among them, all dtypes are accepted, and integers stay integers.
+    name: The name of the function, for errors.
+    kinds: The accepted kinds, as NumPy's characters: ``"f"``, or ``"fc"`` to include complex
+        numbers. If ``"i"`` is among them, all dtypes are accepted, and integers stay integers.
     """
     tensors = []
     for value in values:

@@ -1,10 +1,10 @@
 """Layer 8 · scipy: distributions under the names of `scipy.stats`, with derivatives.
 
-Each has those of ``logpdf``, ``pdf``, ``cdf``, ``logcdf``, ``sf``, ``logsf``, ``ppf`` and ``isf``
-(``logpmf``, ``pmf`` for whole numbers) that there is a formula for: the tables of
-`wengert.scipy.densities` and `wengert.scipy.further`. They take numbers, arrays and tensors, in
-double precision unless all arrays have another, and are differentiable by the value, ``loc``,
-``scale`` and the parameters of the density; distribution functions by the arguments by which
+Each has the functions among ``logpdf``, ``pdf``, ``cdf``, ``logcdf``, ``sf``, ``logsf``, ``ppf``
+and ``isf`` (``logpmf``, ``pmf`` for integers) for which the tables of `wengert.scipy.densities` and
+`wengert.scipy.further` have a formula. They take numbers, arrays and tensors, and compute in double
+precision unless all arrays have another precision. Densities are differentiable in the value,
+``loc``, ``scale`` and the shape parameters; distribution functions in the arguments in which
 SciPy's special functions are.
 
 >>> import wengert.scipy.stats as stats
@@ -61,12 +61,14 @@ def __getattr__(name: str) -> Any:
             f"module 'wengert.scipy.stats' has no attribute {name!r}: it has {', '.join(__all__)}; "
             "wengert.distributions has more, under PyTorch's names"
         )
-    # the logarithm of a density of 0 is intended
+    # a density of 0 has the logarithm -inf without a warning
     quiet = np.errstate(divide="ignore", invalid="ignore", over="ignore")
     made = {key: quiet(function) for key, function in functions(name, _F, ROWS[name]).items()}
     for key, function in made.items():
         function.__name__ = function.__qualname__ = key
-        function.__doc__ = f"``{key}`` of the distribution `{name}`: see `scipy.stats.{name}`."
+        function.__doc__ = (
+            f"Compute ``{key}`` of the distribution `{name}` (see `scipy.stats.{name}`)."
+        )
     return globals().setdefault(name, Distribution(name=name, **made))
 
 

@@ -1,1 +1,1 @@
-"""Layer 6 · tensor: the class that users touch."""
+"""Layer 6 · tensor: the `Tensor` class and its protocols."""

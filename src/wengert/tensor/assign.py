@@ -47,7 +47,7 @@ def in_place(name: str) -> Callable[..., Any]:
 
     method: Callable[..., Any] = unary if len(prim.args) == 1 else binary
     method.__name__ = method.__qualname__ = public
-    method.__doc__ = f"`{name}`, written into this tensor, which is returned."
+    method.__doc__ = f"Write the result of `{name}` to this tensor, and return it."
     return method
 
 
@@ -94,7 +94,7 @@ def random_in_place(draw: Callable[..., Any]) -> Callable[..., Any]:
         return write(TABLE["assign"], self, (new_tensor(values),), {}, name)
 
     method.__name__ = method.__qualname__ = name
-    method.__doc__ = f"{draw.__doc__} Fills the tensor in place, and returns it."
+    method.__doc__ = f"{draw.__doc__} Fill the tensor in place, and return it."
     method.__wrapped__ = HandsOn(draw)  # type: ignore[attr-defined]
     return method
 
@@ -296,7 +296,7 @@ def index_put_(self: Any, indices: Any, values: Any, accumulate: bool = False) -
 def put_last(self: Any, indices: Any, values: Any) -> Any:
     """Set ``self[indices] = values`` as NumPy does: the last value of a repeated index wins.
 
-    `index_put_` gives the same values, but has PyTorch's gradients, which also reach overwritten
+    `index_put_` writes the same values, but has PyTorch's gradients, which also reach overwritten
     values.
     """
     return index_put_(self, indices, last_named(self, named_places(self, indices), values))
@@ -305,7 +305,7 @@ def put_last(self: Any, indices: Any, values: Any) -> Any:
 def last_named(self: Any, indices: tuple[Any, ...], value: Any) -> Any:
     """Return `value` for ``self[indices]``, with zeros for elements that later ones overwrite.
 
-    So overwritten elements have no derivative of any order.
+    Overwritten elements then have no derivative of any order.
     """
     plain = value._edge is None and not isinstance(value._payload, Lifted)
     if plain or all(index is None or index.dtype.kind == "b" for index in indices):
@@ -324,7 +324,7 @@ def last_named(self: Any, indices: tuple[Any, ...], value: Any) -> Any:
 
 
 def where(self: Any, condition: Any, other: Any) -> Any:
-    """This tensor where `condition` holds, and `other` elsewhere (see `wengert.where`)."""
+    """Return this tensor where `condition` holds, and `other` elsewhere (see `wengert.where`)."""
     return choose(condition, self, other)
 
 
@@ -429,7 +429,7 @@ def setitem(self: Any, index: Any, value: Any, last: bool = False) -> None:
     if advanced is None:
         value = _fitting(value, target._payload.shape)
         if value._payload.shape != target._payload.shape:
-            # raises, and says which size does not fit
+            # raises, and names the size that does not fit
             shape = expanded_shape(value, target._payload.shape)
             lifted = isinstance(value._payload, Lifted) or isinstance(target._payload, Lifted)
             if lifted or np.may_share_memory(value._payload, target._payload):

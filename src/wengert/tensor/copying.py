@@ -87,7 +87,7 @@ def is_leaf(tensor: TensorBase) -> bool:
     return is_leaf_edge(tensor._edge)
 
 
-# -- what the user added ---------------------------------------------------------------------------
+# -- attributes and hooks --------------------------------------------------------------------------
 
 
 def attributes_of(tensor: Any) -> Any:
@@ -126,7 +126,7 @@ def warn_of_hooks(tensor: Any) -> None:
 def swap_tensors(t1: Any, t2: Any) -> None:
     """Exchange two tensors: their values, gradients, hooks, attributes and classes.
 
-    Whatever refers to one of them then finds the other there.
+    All references to one of them then refer to the other.
 
     Raises
     ------
@@ -327,8 +327,8 @@ class CopyProtocol:
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         """Pickle values, dtype, layout, attributes and `requires_grad`.
 
-        The graph, the gradient and hooks are left out, so unpickling gives a leaf. Tensors that
-        share memory also share it after unpickling, if they are in one pickle.
+        The graph, the gradient and hooks are not pickled, so unpickling returns a leaf. Tensors
+        that share memory also share it after unpickling, if they are in one pickle.
         """
         return reduced(self)
 

@@ -39,12 +39,12 @@ def _geometry(tensor: Any) -> tuple[Any, ...]:
 
 
 def _tells(cls: type) -> bool:
-    """Return whether a class is one whose definitions all tensors go by."""
+    """Return whether the definitions of a class apply to all tensors."""
     return cls.__module__.startswith(("wengert.tensor.", "wengert.nn."))
 
 
 class TensorClass(type):
-    """The metaclass by which sparse tensors count as instances of `Tensor`."""
+    """The metaclass that makes sparse tensors instances of `Tensor`."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return type.__instancecheck__(cls, instance) or (
@@ -92,7 +92,7 @@ class TensorInternals(metaclass=TensorClass):
     def _backward_hooks(self) -> Any:
         """The hooks from `register_hook`: a leaf's own dictionary, a non-leaf's copy; or None.
 
-        It may be set on a leaf. All hooks in it run, whatever their keys.
+        It may be set on a leaf. All hooks in it run, with any keys.
         """
         if is_leaf_edge(self._edge):
             return None if self._ext is None else self._ext.hooks

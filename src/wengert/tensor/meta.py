@@ -33,7 +33,7 @@ _READING = (
     "__array__ __bool__ __complex__ __contains__ __float__ __index__ __int__ allclose argwhere cpu "
     "equal is_nonzero item masked_select nonzero numpy tolist"
 )
-"""Functions that need values, besides operations whose result's shape depends on values."""
+"""Functions that need values, in addition to operations whose result's shape depends on values."""
 _RESHAPES, _VALUES = frozenset(_SHAPED.split()), frozenset(_READING.split())
 
 

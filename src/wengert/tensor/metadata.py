@@ -86,7 +86,7 @@ class TensorMetadata(StorageMethods):
         """Return the strides, in elements, or the stride of one dimension."""
         payload = self._payload
         steps: tuple[int, ...] = tuple(step // self.itemsize for step in payload.strides)
-        if not payload.size:  # NumPy's strides are zeros
+        if not payload.size:  # NumPy's strides would be zeros
             sizes = accumulate([max(size, 1) for size in payload.shape[:0:-1]], mul, initial=1)
             steps = tuple(sizes)[payload.ndim - 1 :: -1] if payload.ndim else ()
         return steps if dim is None else steps[normal_dim(dim, self.ndim)]

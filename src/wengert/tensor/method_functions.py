@@ -60,12 +60,12 @@ Parameters
 input : Tensor
     The tensor.
 *args, **kwargs
-    What the method takes.
+    The arguments of the method.
 
 Returns
 -------
 Tensor
-    What the method gives.
+    The result of the method.
 
 Examples
 --------

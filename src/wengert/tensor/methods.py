@@ -18,7 +18,7 @@ class TensorMethods:
     _payload: Any
 
     if TYPE_CHECKING:
-        # the methods that `wengert.tensor.lazy` adds
+        # the methods that `wengert.tensor.lazy` installs
         def __getattr__(self, name: str) -> Any: ...
 
     vars().update(_pointwise.FUNCTIONS)

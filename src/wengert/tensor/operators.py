@@ -1,8 +1,8 @@
 """Layer 6 · tensor: the infix operators, generated on first use.
 
 The function behind ``x * y`` is the primitive's own recorder (see NOTE [generated code]), so there
-is no wrapper between an operator and the tape. Making all of them would take longer than importing
-the library should, so each is a stub until its first call.
+is no wrapper between an operator and the tape. To generate all of them would slow down the import,
+so each is a stub until its first call.
 """
 
 from __future__ import annotations

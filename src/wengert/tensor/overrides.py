@@ -44,7 +44,7 @@ _OVERRIDING: list[type] = []
 """The class between `Tensor` and its overriding subclasses, once there is one."""
 _BETWEEN = "OverridingTensor"
 _WATCHED: list[bool] = []
-"""Whether operators of plain tensors look for classes that are not tensors."""
+"""Whether operators of plain tensors also check for classes that do not derive from `Tensor`."""
 _PUBLISHED: list[types.ModuleType] = []
 _PLAIN_KINDS: list[Any] = []
 """Subclasses of `Tensor` that override nothing."""
@@ -61,7 +61,7 @@ _LEFT_ALONE = (
 )
 _THEMSELVES = "as_tensor asarray compile cond is_storage is_tensor load save tensor typename vmap"
 _TAKES_NO_TENSOR = frozenset(_THEMSELVES.split())
-"""Functions that are about the argument itself, of any class."""
+"""Functions that query the argument itself, of any class."""
 _OVERRIDES: dict[type, bool] = dict.fromkeys((int, float, bool, str, type(None), slice), False)
 """Whether instances of a class override ``__torch_function__``, for some common classes."""
 _TAKES_TENSORS = frozenset({"gradient", "repeats", "vec2"})
@@ -98,7 +98,7 @@ def is_enabled() -> bool:
 def disabled_torch_function(
     func: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
 ) -> Any:
-    """The ``__torch_function__`` of a subclass whose operations return plain tensors."""
+    """Handle ``__torch_function__`` for a subclass whose operations return plain tensors."""
     if _is_foreign(func):
         return NotImplemented
     with DisableTorchFunctionSubclass():
@@ -306,7 +306,7 @@ def _asking(own: Any, shown: Any) -> Any:
     return wraps(own)(asking) if isinstance(shown, str) else asking
 
 
-# -- the class in between --------------------------------------------------------------------------
+# -- the inserted class ----------------------------------------------------------------------------
 
 
 def adopt(cls: Any) -> None:
@@ -368,7 +368,7 @@ def _install() -> None:
             if name in left_alone or name in body:
                 continue
             if type(value).__module__ == "wengert.tensor.lazy":
-                # it is replaced by the method that it stands for
+                # the method of this name replaces it
                 value = value.__get__(None, plain)
             if isinstance(value, property):
                 body[name] = _property(value)
@@ -534,7 +534,7 @@ def extended(function: Any, extend: Callable[[Any], Any]) -> Any:
 def as_found(function: Any) -> Any:
     """Return the current replacement of `function`, or `function` itself.
 
-    An original that somebody kept can be called, but not pickled.
+    An original that is still referenced can be called, but not pickled.
     """
     return _REPLACED.get(function, function)
 

@@ -1,4 +1,4 @@
-"""Layer 6 · tensor: methods that give a tensor another shape in memory, or other memory.
+"""Layer 6 · tensor: methods that change a tensor's shape or storage in place.
 
 The version of the old memory counts such a change as a write, so that a graph that saved the tensor
 raises. Views of the tensor are defined by its old shape, so they are invalidated (see NOTE
@@ -42,8 +42,7 @@ def resize_(self: Any, *sizes: Any, memory_format: Any = None) -> Any:
 
     Raises
     ------
-    RuntimeError: If the tensor requires a gradient, is a view, or lacks memory that it shares with
-        others.
+    RuntimeError: If the tensor requires a gradient, is a view, or needs to grow shared memory.
 
     Examples
     --------
@@ -74,7 +73,7 @@ def resize_(self: Any, *sizes: Any, memory_format: Any = None) -> Any:
         rows = owner if owner.flags.c_contiguous else owner.T
         payload: Any = np.ndarray(shape, memory.dtype, rows, start)
     else:
-        # another name that holds it would make it count as shared
+        # another reference would make it count as shared
         del memory, owner
         payload = _grown(self, shape)
     if axes is not None:
@@ -157,7 +156,7 @@ def set_(
     bump(self, "set_")
     had = self._share_version()
     if InferenceCell not in (had.__class__, cell.__class__):
-        # a graph that saved the tensor's old or new memory must not use it in place of the other
+        # a graph that saved the old or the new memory must not use one in place of the other
         cell[0] = max(cell[0], had[0])
         count(cell, "set_")
     _move(self, payload, "set_")
@@ -250,7 +249,7 @@ class _One:
     _payload = np.empty(1)
 
 
-# measured in the same way as above, since interpreters count differently
+# measured by the same function, since interpreters count differently
 _ALONE = _references(_One)
 
 fill_sections(globals())

@@ -43,7 +43,7 @@ def computed(operation: Callable[..., Any], apart: bool = False) -> Callable[...
         return write_result(self, result, before, name)
 
     method.__name__ = method.__qualname__ = name
-    method.__doc__ = f"`{operation.__name__}`, written into this tensor, which is returned."
+    method.__doc__ = f"Write the result of `{operation.__name__}` to this tensor, and return it."
     method.__wrapped__ = HandsOn(operation)  # type: ignore[attr-defined]
     return method
 
@@ -57,7 +57,7 @@ def written(operation: Callable[..., Any], form: Callable[..., Any]) -> Callable
         return write(TABLE[primitive], self, others, params, name)
 
     method.__name__ = method.__qualname__ = name
-    method.__doc__ = f"`{operation.__name__}`, written into this tensor, which is returned."
+    method.__doc__ = f"Write the result of `{operation.__name__}` to this tensor, and return it."
     method.__wrapped__ = HandsOn(operation)  # type: ignore[attr-defined]
     return method
 
@@ -101,6 +101,6 @@ def reshaped(operation: Callable[..., Any]) -> Callable[..., Any]:
         return self
 
     method.__name__ = method.__qualname__ = name
-    method.__doc__ = f"`{operation.__name__}`, of this tensor itself, which is returned."
+    method.__doc__ = f"Reshape this tensor in place by `{operation.__name__}`, and return it."
     method.__wrapped__ = HandsOn(operation)  # type: ignore[attr-defined]
     return method

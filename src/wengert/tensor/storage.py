@@ -152,7 +152,7 @@ class Storage:
         return self
 
     def clone(self) -> Self:
-        """Return a copy in memory of its own."""
+        """Return a copy that owns its memory."""
         made = copy.copy(self)
         made._lie_over(self._values.copy(), [0, None])
         return made
@@ -204,7 +204,7 @@ def _conversion(name: str) -> Any:
     def convert(self: Storage) -> TypedStorage:
         return self._converted(name)
 
-    convert.__doc__ = f"The elements as {name}, in memory of their own."
+    convert.__doc__ = f"Return the elements as {name}, in new memory."
     return convert
 
 
@@ -400,7 +400,7 @@ def storage_class(name: str) -> Any:
     """Return the storage class of this name, one of `STORAGES`."""
     if name not in _made:
         kind = _NAMES[name.removesuffix("Storage")]
-        documented = f"An old name: makes a `TypedStorage` of {kind}."
+        documented = f"A former name of `TypedStorage` with elements of {kind}."
         contents = {"_name": kind, "__doc__": documented, "__module__": "wengert"}
         _made[name] = _TypedClass(name, (), contents)
     return _made[name]
@@ -430,7 +430,7 @@ def is_storage(obj: Any, /) -> bool:
 
 
 class StorageMethods:
-    """The methods of tensors that ask for their memory."""
+    """The methods of tensors that return their storage."""
 
     __slots__ = ()
     _payload: Any
@@ -457,7 +457,7 @@ def _storage_of(tensor: Any, kind: Any) -> Any:
 def _memory(tensor: Any) -> np.ndarray[Any, Any]:
     memory = tensor._array()
     while isinstance(memory, Dual):
-        # the tangent has memory of its own
+        # the tangent has its own memory
         memory = memory.primal
     if is_elsewhere(memory):
         raise NotImplementedError(f"the memory of a tensor on '{memory.device}' has no storage")

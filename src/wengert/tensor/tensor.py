@@ -1,4 +1,4 @@
-"""Layer 6 · tensor: `Tensor`, the class that users touch.
+"""Layer 6 · tensor: the class `Tensor`.
 
 Methods that are operations are the functions of `wengert.ops`, whose first parameter is the tensor;
 `wengert.tensor.methods` adds them to the class. This module defines all other methods.
@@ -67,7 +67,7 @@ class Tensor(
     tensor([2., 4.])
     """
 
-    # for attributes that users set; NumPy's own slots are those of `TensorBase`
+    # for attributes that users set; the slots are in `TensorBase`
     __slots__ = ("__dict__",)
 
     def __new__(cls, *data: Any, device: Any = None) -> Any:
@@ -177,8 +177,7 @@ class Tensor(
     def grad(self) -> Any:
         """The gradient accumulated by `backward`, or None.
 
-        It is kept for leaves, and for other tensors after `retain_grad`. Set it to None to reset
-        it.
+        Leaves keep it; other tensors do after `retain_grad`. Set it to None to reset it.
         """
         ext = self._ext
         if ext is not None and ext.grad is not None:
@@ -316,7 +315,7 @@ class Tensor(
         Parameters
         ----------
         gradient : Tensor, optional. The vector of the vector-Jacobian product, of this tensor's
-            shape; may be left out for a tensor with one element.
+            shape; optional for a tensor with one element.
         retain_graph : bool, optional. Keep what the graph saved, for another pass; default: the
             value of `create_graph`.
         create_graph : bool. Record the pass itself, so that gradients can be differentiated.
@@ -326,7 +325,8 @@ class Tensor(
         Raises
         ------
         RuntimeError: If there is no history or more than one element and no `gradient`, if the
-            graph was freed, if a saved tensor was changed in place. No ``.grad`` has changed then.
+            graph was freed, or if a saved tensor was changed in place. No ``.grad`` is changed
+            then.
         """
         if inputs is not None:
             single = isinstance(inputs, TensorBase | GradientEdge)

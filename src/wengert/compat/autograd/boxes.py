@@ -3,14 +3,15 @@
 NOTE [boxes]
 As in HIPS autograd, values are NumPy's own arrays and numbers outside of differentiation, and boxes
 inside. A box is an array of `wengert.numpy`, so it has that class's operations and can be written
-to; what a function of a box gives is a box, unless it depends on no gradient (a comparison, a
-position, a rounded number): then it is NumPy's, as there. `boxed` makes results into boxes by
-changing their class, and the tape never knows.
+to. A function of a box returns a box, unless its result carries no gradient (a comparison, an
+index, a rounded number): then it returns NumPy's own value. `boxed` turns results into boxes by
+changing their class in place, which the tape does not see.
 
 NOTE [sums in place]
-For HIPS autograd ``y += x`` inside a differentiated function is ``y = y + x``, whoever else
-holds `y`. So it is here, but for arrays that are there to be written to: those of `zeros` and its
-like, and those that have been written to. They, and views of them, are changed in place.
+In HIPS autograd, ``y += x`` inside a differentiated function is ``y = y + x``, even if `y` has
+other references. It is the same here, except for arrays that are meant to be written to: results of
+`zeros` and similar functions, and arrays that have been written to. These, and views of them, are
+changed in place.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class ArrayBox(ndarray):
     """
 
     __slots__ = ()
-    __array_priority__ = 100.0  # type: ignore[assignment]  # as there
+    __array_priority__ = 100.0  # type: ignore[assignment]  # as in HIPS autograd
     __hash__ = TensorBase.__hash__
 
     @property
@@ -74,7 +75,7 @@ class ArrayBox(ndarray):
         return tuple(self._payload.shape)
 
     def __array__(self, dtype=None, copy: bool | None = None) -> Any:
-        """The values as integers or booleans; converting floats would lose their derivative."""
+        """Return the values as integers or booleans; floats would lose their derivative."""
         if dtype is not None and np.dtype(dtype).kind in "biu":
             return np.array(getval(self), dtype)
         return ndarray.__array__(self, dtype, copy)
@@ -112,7 +113,7 @@ class ArrayBox(ndarray):
         return format(getval(self), spec) if spec else str(self)
 
     def __setitem__(self, index, value) -> None:
-        """Write to the elements that an index selects; recorded."""
+        """Write to the elements that an index selects, recorded on the tape."""
         if self._of_argument():
             raise TypeError(
                 "'ArrayBox' object does not support item assignment where it is an argument of "
@@ -126,7 +127,7 @@ class ArrayBox(ndarray):
         return self._edge is LEAF or (base is not None and base._edge is LEAF)
 
     def _may_be_written(self) -> bool:
-        """Whether an in-place sum writes to memory (NOTE [sums in place])."""
+        """Return whether an in-place sum writes to memory (NOTE [sums in place])."""
         cell = self._vc
         return bool(cell.__class__ is list and cell[0] and self._payload.ndim)
 
@@ -134,7 +135,7 @@ class ArrayBox(ndarray):
 def boxed(result) -> Any:
     """Return the result of an operation with boxes in place of arrays, in tuples and lists too.
 
-    Integers and booleans, which have no derivative, are NumPy's own, but for rules.
+    Integers and booleans, which have no derivative, become NumPy's own, except within rules.
     """
     cls = result.__class__
     if cls is ndarray or cls is Tensor:
@@ -151,17 +152,17 @@ def boxed(result) -> Any:
 
 
 def carries(box) -> bool:
-    """Whether a derivative follows a box."""
+    """Return whether a derivative follows a box."""
     return box._edge is not None or isinstance(box._payload, Lifted)
 
 
 def isbox(x) -> bool:
-    """Whether `x` is an array inside a differentiated function."""
+    """Return whether `x` is an array inside a differentiated function."""
     return isinstance(x, TensorBase)
 
 
 def holds_box(value) -> bool:
-    """Whether `value` is a box or a container that holds one."""
+    """Return whether `value` is a box or a container that holds one."""
     if isinstance(value, TensorBase | Opaque):
         return True
     if isinstance(value, list | tuple):
@@ -211,11 +212,11 @@ def released(value) -> Any:
 
 
 def leaf_of(value) -> Any:
-    """Return a box of its own for a number or an array to differentiate by.
+    """Return a new box for a number or an array to differentiate with respect to.
 
     Raises
     ------
-    TypeError: If it is neither: for a Python int, say, as in HIPS autograd.
+    TypeError: If it is neither; a Python int is refused too, as in HIPS autograd.
     """
     cls = value.__class__
     if cls is np.ndarray:
@@ -235,7 +236,7 @@ def leaf_of(value) -> Any:
         wide = value if is_differentiable(value.dtype) else complex(value)
         box = new_tensor(value if wide is value else _narrowed(value), LEAF)
     elif isinstance(value, np.ndarray):
-        # a class of arrays that a package registers is an array, too
+        # a registered class of arrays counts as an array
         return leaf_of(np.asarray(unmasked(value)))
     elif cls in Box.type_mappings:
         return opaque_tensor(value, LEAF)
@@ -254,18 +255,18 @@ def _narrowed(value) -> Any:
 
 
 def cannot(value, more: str) -> TypeError:
-    """Return the error for an argument that cannot be differentiated by."""
+    """Return the error for an argument that cannot be differentiated with respect to."""
     return TypeError(f"Can't differentiate w.r.t. type {type(value)}{more}")
 
 
-# -- `Box`, for values of types of the user's own --------------------------------------------------
+# -- `Box`, for values of user-defined types -------------------------------------------------------
 
-# NOTE [values of one's own types]
+# NOTE [values of user-defined types]
 # A program may define a type that is not an array, a vector space of its values (`VSpace`), a box
-# for them (a subclass of `Box`), and primitives that take and give them. On the tape such a value
-# is a tensor whose payload is an array of one object, and the box shows what the value can do.
-# Cotangents travel as `Held`, so that the sums of the engine are those of the vector space. This
-# is for reverse mode, of first order.
+# for them (a subclass of `Box`), and primitives that take and return them. On the tape, the value
+# is a tensor whose payload is an array of one object, and the box has the value's interface.
+# Cotangents are passed as `Held`, so that the engine adds them by the vector space's addition. Only
+# reverse mode of first order is supported.
 
 
 class Opaque:
@@ -288,8 +289,8 @@ class Box(Opaque, metaclass=_BoxType):
     """A value inside a differentiated function; subclass it for your own types.
 
     ``class PointBox(Box, Point)`` and ``PointBox.register(Point)`` let functions be differentiated
-    by values of `Point`, for which a `VSpace` must be registered, too. Derivatives come from
-    primitives, by `defvjp`; there is reverse mode of first order only.
+    with respect to values of `Point`, for which a `VSpace` must be registered, too. Derivatives
+    come from primitives, by `defvjp`. Only reverse mode of first order is supported.
     """
 
     __slots__ = ("_node", "_trace", "_value")
@@ -325,7 +326,7 @@ def opaque_tensor(value, edge, cell=None) -> Any:
 
 
 def is_opaque(tensor) -> bool:
-    """Whether a tensor represents a value of one of the user's own types."""
+    """Return whether a tensor represents a value of one of the user's own types."""
     return bool(tensor._payload.dtype.kind == "O")
 
 

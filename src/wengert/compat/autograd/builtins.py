@@ -1,7 +1,7 @@
 """Layer 9 · compat: `list`, `tuple`, `dict`, `isinstance` and `type` for differentiated functions.
 
-Arguments that are containers stay Python's own here, with boxes in them, so Python's own functions
-serve as well; these are there for programs that import them.
+Container arguments stay Python's own here, with boxes in them, so Python's own functions work on
+them. This module exists for programs that import its names.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ Maker = Callable[..., Any]
 
 
 def deprecated_defvjp(primitive_fun) -> Callable[..., None]:
-    """The method ``defvjp(vjp, argnum)`` for old programs: ``vjp(g, ans, vs, gvs, *args)``."""
+    """Return the method ``defvjp(vjp, argnum)``, with old rules ``vjp(g, ans, vs, gvs, *args)``."""
     makers: dict[int, Maker] = {}
 
     def method(vjpmaker: Maker, argnum: int = 0) -> None:
@@ -44,7 +44,7 @@ def deprecated_defvjp(primitive_fun) -> Callable[..., None]:
 
 
 def deprecated_defvjp_is_zero(primitive_fun) -> Callable[..., None]:
-    """The method ``defvjp_is_zero(argnums)`` for old programs."""
+    """Return the method ``defvjp_is_zero(argnums)`` for old programs."""
     zero: set[int] = set()
 
     def method(argnums: Sequence[int] = (0,)) -> None:
@@ -56,7 +56,7 @@ def deprecated_defvjp_is_zero(primitive_fun) -> Callable[..., None]:
 
 
 def deprecated_defgrad(primitive_fun) -> Callable[..., None]:
-    """The method ``defgrad(vjpmaker, argnum)`` for old programs."""
+    """Return the method ``defgrad(vjpmaker, argnum)`` for old programs."""
     makers: dict[int, Maker] = {}
 
     def method(gradfun: Maker, argnum: int = 0) -> None:

@@ -63,7 +63,7 @@ def grad(fun: Function, x) -> Any:
     Raises
     ------
     TypeError: If the result of `fun` is not one real number, or the argument cannot be
-        differentiated by.
+        differentiated with respect to.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def elementwise_grad(fun: Function, x) -> Any:
     """Return a function that computes the column sums of the Jacobian of `fun` in one pass.
 
     If each element of the result depends on the same element of the argument only, these are the
-    derivatives of the elements. Whether it is so is not checked, as there.
+    derivatives of the elements. This is not checked, as in HIPS autograd.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def elementwise_grad(fun: Function, x) -> Any:
 
 @unary_to_nary
 def deriv(fun: Function, x) -> Any:
-    """Return a function that computes the derivative of `fun` along ones, in forward mode.
+    """Return a function that computes the derivative of `fun` in direction ones, by forward mode.
 
     Examples
     --------
@@ -223,7 +223,7 @@ def holomorphic_grad(fun: Function, x) -> Any:
 
 
 def grad_named(fun: Function, argname: str) -> Function:
-    """Like `grad`, but by the name of an argument, which must not be in ``*args`` or ``**kwargs``.
+    """Like `grad`, but for an argument given by name, which is not in ``*args`` or ``**kwargs``.
 
     Examples
     --------
@@ -352,7 +352,7 @@ def make_ggnvp(f: Function, g: Function = _half_square, f_argnum: int = 0) -> Fu
 
 
 def multigrad_dict(fun: Function) -> Function:
-    """Return a function that computes the gradients by all arguments, as a dict by name.
+    """Return a function that computes the gradients of all arguments, as a dict by name.
 
     Examples
     --------

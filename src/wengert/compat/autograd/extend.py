@@ -1,4 +1,4 @@
-"""Layer 9 · compat: what programs define their own derivatives with.
+"""Layer 9 · compat: the functions that define custom derivatives.
 
 >>> import numpy
 >>> from wengert.compat.autograd.extend import defvjp, primitive

@@ -36,7 +36,7 @@ def rows(vjp: Pullback) -> Any:
     if not out.size:
         return new_tensor(np.zeros((*out.shape, *vjp.shape()), out.dtype))
     (units,) = units_of([vjp.answer()])
-    # as many rows at once as memory is likely to be there for
+    # limit the rows per batch to bound memory use
     rows_at_once = max(16, _ELEMENTS // max(out.size, math.prod(vjp.shape())))
     made = vmap(vjp.row, chunk_size=rows_at_once)(units)
     return reshape(made, (*out.shape, *made._payload.shape[1:]))

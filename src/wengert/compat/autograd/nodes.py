@@ -1,14 +1,14 @@
 """Layer 9 · compat: the nodes of user-made primitives.
 
 NOTE [user-made primitives]
-A call of a primitive is one node of the tape. Its rules are called when a backward pass comes to
-it: on NumPy's own arrays, or on boxes if the pass is to be differentiated again or belongs to a
-transform, so rules that are written with `wengert.compat.autograd.numpy` differentiate to any
-order. In forward mode the rules of `defjvp` count, and else those of `defvjp`, transposed.
-Arguments are followed inside lists, tuples and dicts, too; those by keyword are constants.
+A call of a primitive is one node of the tape. A backward pass calls the rules of the node: on
+NumPy's own arrays, or on boxes if the pass is itself recorded or belongs to a transform. So rules
+written with `wengert.compat.autograd.numpy` are differentiable to any order. Forward mode uses the
+rules of `defjvp`, or else transposes those of `defvjp`. Arguments inside lists, tuples and dicts
+are followed, too; keyword arguments are constants.
 
-In the default mode the node is a `PrimitiveNode`, which costs little; under transforms, and where
-hooks take saved tensors aside, it is that of a custom Function, which knows of these.
+In the default mode the node is a `PrimitiveNode`, which costs little. Under transforms, and under
+hooks for saved tensors, it is the node of a custom Function, which supports both.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ class PrimitiveNode(Node):
             outputs = [_for_rule(payload) for payload, _ in self.outputs]
             vjp = call.pullback(values, outputs)
             if keep and not followed:
-                # as there, what the rule prepares is prepared once
+                # as in HIPS autograd, the rule's maker runs once
                 self.vjp = vjp
         given: list[Any] = []
         for part, (shape, dtype) in zip(parts, self.metas, strict=True):
@@ -363,7 +363,7 @@ class Call:
         self.kwargs = kwargs
         self.rebuild_output: Any = None
         argnums: list[int] = []
-        # of an argument that is a container: its leaves, and what makes it again
+        # for a container argument: its leaves, and the function that rebuilds it
         parts: list[Any] = []
         tensors: list[Any] = []
         for i, arg in enumerate(args):
@@ -393,7 +393,7 @@ class Call:
         self.simple = len(tensors) == len(argnums) and not any(parts)
         self.tensors = tensors
         if not all(map(unwritten, tensors)):
-            # what may be written to later is copied (NOTE [written arrays])
+            # arrays that may be written to later are copied (NOTE [written arrays])
             self.tensors = [boxed(tensor) for tensor in lasting(tuple(tensors))]
 
     def split(self, values: Iterable[Any]) -> list[Any]:
@@ -517,7 +517,7 @@ def _output(value) -> Any:
     if value.__class__ is np.ndarray or isinstance(
         value, float | complex | np.ndarray | np.generic
     ):
-        # in memory of its own: what the primitive was given must not be written to
+        # a copy, since the primitive's arguments must not be written to
         array = np.array(value)
         if array.dtype.kind in "biufc":
             return array

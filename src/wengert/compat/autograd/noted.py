@@ -1,10 +1,10 @@
-"""Layer 9 · compat: `trace`, which notes calls of functions in nodes of the user's own.
+"""Layer 9 · compat: `trace`, which records calls of functions in user-defined nodes.
 
 NOTE [noting calls]
 A program may define a subclass of `Node` and have `trace` make one for each call of a function of
-``autograd.numpy``, ``autograd.scipy`` or of a primitive: to print or draw a graph, to count, to
-play a computation again. Nothing is differentiated: values are NumPy's, in boxes of a class of
-their own, whose operators and functions lead to `noted_call`.
+``autograd.numpy``, ``autograd.scipy`` or of a primitive: to print or draw a graph, to count calls,
+or to replay a computation. Nothing is differentiated: values are NumPy's, in boxes of a separate
+class, whose operators and functions dispatch to `noted_call`.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from wengert.tape.base import TensorBase
 from wengert.tape.sites import warn
 
 NOTING: ContextVar[bool] = ContextVar("NOTING", default=False)
-"""Whether calls are being noted."""
+"""Whether calls are being recorded."""
 _WARNING = "Output seems independent of input."
 
 
 class Node:
     """A recorded call; subclass it.
 
-    A subclass defines ``__init__(self, value, fun, args, kwargs, parent_argnums, parents)``, for
-    the result of a call, the function, its arguments as values, and the nodes of those arguments
-    that have one; and ``initialize_root``, for the argument of the function that is traced.
+    A subclass defines ``__init__(self, value, fun, args, kwargs, parent_argnums, parents)``, which
+    takes the result of a call, the function, its arguments as values, and the nodes of the
+    arguments that have one; and ``initialize_root``, for the argument of the traced function.
     """
 
     __slots__: ClassVar[Any] = ()
@@ -91,7 +91,7 @@ def _noted(value, node) -> Any:
 
 
 def container_take(A, idx) -> Any:
-    """``A[idx]``."""
+    """Return ``A[idx]``, an item of a container."""
     return A[idx]
 
 
@@ -102,7 +102,7 @@ def _taken(container, place, node) -> Any:
 
 
 def getitem(A, idx) -> Any:
-    """``A[idx]``, of an array."""
+    """Return ``A[idx]``, elements of an array."""
     return A[idx]
 
 
@@ -133,7 +133,7 @@ def _alone(values: list[Any]) -> Any:
 
 
 def is_noted(args: Iterable[Any]) -> bool:
-    """Whether to record a call with these arguments."""
+    """Return whether to record a call with these arguments."""
     if not NOTING.get():
         return False
     return any(
@@ -148,7 +148,7 @@ def noted_call(fun: Callable[..., Any], args: Iterable[Any], kwargs: dict[str, A
     fun, args = _spread(fun, tuple(args))
     found = [(i, arg) for i, arg in enumerate(args) if isinstance(arg, NotedBox)]
     values = tuple(plain(arg) for arg in args)
-    # what the function calls is its own affair
+    # calls that the function makes itself are not recorded
     noting = NOTING.set(False)
     try:
         answer = fun(*values, **plain(kwargs))
@@ -168,12 +168,12 @@ def trace(start_node, fun: Callable[[Any], Any], x) -> tuple[Any, Any]:
     Parameters
     ----------
     start_node : Node. The node of `x`, made by `Node.new_root`; the others will be of its class.
-    fun : callable. Of one argument.
+    fun : callable. Takes one argument.
     x : array, number, or nested containers of them
 
     Returns
     -------
-    value: As NumPy's own.
+    value: The result, as NumPy's own.
     node : Node or None. None, with a warning, if the value does not depend on `x`.
 
     Examples

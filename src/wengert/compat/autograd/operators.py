@@ -35,13 +35,13 @@ _OWN = frozenset(("size", "dtype", "strides", "flags", "base", "backward", "grad
 
 
 def unwritten(x) -> bool:
-    """Whether nothing was ever written to a box, so that it may be kept as it is."""
+    """Return whether nothing was ever written to a box, so that it may be kept as it is."""
     cell = x._vc
     return cell is None or (cell.__class__ is list and not cell[0])
 
 
 def _quick(x) -> bool:
-    """Whether the tape's own operations accept `x`: floats that were never written to."""
+    """Return whether the tape's own operations accept `x`: floats that were never written to."""
     return x._payload.dtype.kind == "f" and unwritten(x)
 
 
@@ -74,7 +74,7 @@ def binary(symbol: str) -> Callable[[Any, Any], Any]:
                     try:
                         result = getattr(Tensor, name)(self, same)
                     except RuntimeError:
-                        # again, for NumPy's own error
+                        # call again, to raise NumPy's own error
                         return boxed(general(self, other))
                     result.__class__ = ArrayBox
                     return result
@@ -90,7 +90,7 @@ def _reflected(symbol: str, prim: str) -> Callable[[Any, Any], Any]:
     def operator(self, other) -> Any:
         cls = other.__class__
         if (cls is float or cls is int or cls is np.float64) and _quick(self):
-            # not the tensors' own, which divide by way of the reciprocal
+            # not the tensors' own division, which multiplies by the reciprocal
             result = getattr(T, prim)(new_tensor(self._payload.dtype.type(other)), self)
             result.__class__ = ArrayBox
             return result
@@ -119,7 +119,7 @@ def _of_values(name: str) -> Callable[..., Any]:
 
 
 def _in_batch(value) -> bool:
-    """Whether a value differs among the elements of a batch."""
+    """Return whether a value differs among the elements of a batch."""
     if not isinstance(value, TensorBase) or not isinstance(value._payload, Lifted):
         return False
     return any(level.size is not None for level in levels_of(value._payload).values())
@@ -152,7 +152,7 @@ def _in_place(symbol: str) -> Callable[[Any, Any], Any]:
 def _named(method: Callable[..., Any], name: str) -> Callable[..., Any]:
     method.__name__ = name
     method.__qualname__ = f"ArrayBox.{name}"
-    method.__doc__ = f"NumPy's `{name}`."
+    method.__doc__ = f"Compute NumPy's `{name}`."
     return method
 
 

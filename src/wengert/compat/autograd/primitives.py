@@ -120,7 +120,7 @@ def defvjp(fun, *vjpmakers, **kwargs) -> None:
     ----------
     fun : primitive
     *vjpmakers : callable or None. ``vjpmaker(ans, *args, **kwargs)`` gets the result and the
-        arguments, and returns a function of the cotangent of the result. None says that the
+        arguments, and returns a function of the cotangent of the result. None means that the
         derivative is zero.
     argnums : sequence of int, optional. The arguments that these are for; the first ones by
         default.
@@ -180,8 +180,8 @@ def defjvp(fun, *jvpfuns, **kwargs) -> None:
     ----------
     fun : primitive
     *jvpfuns : callable, "same" or None. ``jvpfun(g, ans, *args, **kwargs)`` returns the tangent of
-        the result for the tangent `g` of the argument. ``"same"`` says that the primitive is linear
-        in the argument, None that the derivative is zero.
+        the result for the tangent `g` of the argument. ``"same"`` means that the primitive is
+        linear in the argument, None that the derivative is zero.
     argnums : sequence of int, optional. The arguments that these are for; the first ones by
         default.
     """
@@ -217,7 +217,7 @@ def def_linear(fun) -> None:
     defjvp_argnum(fun, rule)
 
 
-# -- the old names ---------------------------------------------------------------------------------
+# -- former names ----------------------------------------------------------------------------------
 
 
 def warn_deprecated(name: str) -> None:

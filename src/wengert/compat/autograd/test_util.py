@@ -18,7 +18,7 @@ RTOL = 1e-6
 
 
 def scalar_close(a, b) -> bool:
-    """Whether two numbers are closer than 1e-6, absolutely or relatively.
+    """Return whether two numbers are closer than 1e-6, absolutely or relatively.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def check_jvp(f: Callable[[Any], Any], x) -> None:
 
 
 def check_equivalent(x, y) -> None:
-    """Check that two values have one structure and are equal in a random direction.
+    """Check that two values have the same structure and are equal in a random direction.
 
     Raises
     ------

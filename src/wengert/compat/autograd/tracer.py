@@ -1,4 +1,4 @@
-"""Layer 9 · compat: what programs know of boxes: `getval`, `isbox`, `trace`, and primitives."""
+"""Layer 9 · compat: the public names for boxes: `getval`, `isbox`, `trace`, and primitives."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ REQUIRES = (noted_boxes,)
 
 
 def isbox(x) -> bool:
-    """Whether a value belongs to a function being differentiated."""
+    """Return whether a value belongs to a function being differentiated."""
     return isinstance(x, TensorBase | Opaque)
 
 

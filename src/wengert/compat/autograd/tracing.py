@@ -1,12 +1,12 @@
 """Layer 9 · compat: reverse and forward mode for functions of one argument, which may be nested.
 
-All that differentiates here comes from `make_vjp` and `make_jvp`. The argument of the function, a
+All differential operators are built on `make_vjp` and `make_jvp`. The argument of the function, a
 number, an array, or a nested list, tuple or dict of these, becomes boxes of the same structure.
 
 NOTE [complex gradients]
-HIPS autograd does not conjugate: the gradient of a real function of ``x + iy`` is ``u_x - i u_y``,
-which is what `grad` there and here returns. The tape's convention is PyTorch's, ``u_x + i u_y``, so
-cotangents are conjugated on their way in and on their way out. Tangents are the same in both.
+HIPS autograd does not conjugate: its `grad` of a real function of ``x + iy`` is ``u_x - i u_y``,
+and so is `grad` here. The tape's convention is PyTorch's, ``u_x + i u_y``, so cotangents are
+conjugated when they enter the tape and when they leave it. Tangents are the same in both.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ INDEPENDENT = "Output seems independent of input."
 
 
 def _entered(value) -> Any:
-    """Return a new box for a value to differentiate by."""
+    """Return a new box for a value to differentiate with respect to."""
     if not isinstance(value, TensorBase):
         if isinstance(value, Opaque):
             raise NotImplementedError(
@@ -112,7 +112,7 @@ def call(fun: Callable[..., Any], value, boxes: list[Any]) -> Any:
 
 
 def _traced_still(leaf) -> bool:
-    """Whether a leaf is an argument of a function being differentiated."""
+    """Return whether a leaf is an argument of a function being differentiated."""
     under_way = TRACING.get()
     while under_way is not None:
         under_way, boxes = under_way
@@ -122,9 +122,10 @@ def _traced_still(leaf) -> bool:
 
 
 def leads_outside(outputs: list[Any], boxes: list[Any]) -> bool:
-    """Whether an outer derivative follows `outputs` of a trace that has ended.
+    """Return whether an outer derivative follows `outputs` of a trace that has ended.
 
-    Leaves of traces that have ended lead nowhere: nobody can ask for a derivative by them.
+    A leaf of a trace that has ended does not count: no derivative with respect to it can be
+    requested.
     """
     if TRACING.get() is None:
         return False
@@ -151,7 +152,7 @@ def warn_independent() -> None:
 
 
 def walked(ends, boxes, seeds, retain: bool, graph: bool) -> list[Any]:
-    """Return the gradients of `ends` by `boxes`, with None where there is no path."""
+    """Return the gradients of `ends` with respect to `boxes`, with None where there is no path."""
     if not graph:
         return run_grad(ends, boxes, seeds, retain, graph)
     token = WALKING.set(True)
@@ -203,9 +204,7 @@ class Pullback:
         return self.walk([out], [seed], retain or keep, keep)
 
     def row(self, seed) -> Any:
-        """Return the cotangent of an argument that is one array, as a tensor; the result is one
-        too.
-        """
+        """Return the cotangent of an argument that is one array, as a tensor; so is the result."""
         (out,) = self._outputs
         boxes = self._boxes
         graph = is_recording() and (self._keep or seed._edge is not None)
@@ -266,7 +265,7 @@ def make_vjp(fun: Callable[..., Any], x) -> tuple[Any, Any]:
 
     Parameters
     ----------
-    fun : callable. Of one argument; it returns an array, or a nested container of arrays.
+    fun : callable. Takes one argument and returns an array, or a nested container of arrays.
     x : float, array, or nested containers of them. Where to differentiate.
 
     Returns
@@ -330,7 +329,7 @@ def make_jvp(fun: Callable[..., Any], x) -> Callable[[Any], tuple[Any, Any]]:
 
     Parameters
     ----------
-    fun : callable. Of one argument; it returns an array, or a nested container of arrays.
+    fun : callable. Takes one argument and returns an array, or a nested container of arrays.
     x : float, array, or nested containers of them. Where to differentiate.
 
     Returns
@@ -348,7 +347,7 @@ def make_jvp(fun: Callable[..., Any], x) -> Callable[[Any], tuple[Any, Any]]:
 
 
 def _later() -> Any:
-    """The module that needs the transforms, imported on first use."""
+    """Return the module that needs the transforms, imported on first use."""
     return importlib.import_module("wengert.compat.autograd.forward")
 
 

@@ -80,7 +80,7 @@ def quick_grad_check(
     kwargs: dict[str, Any] | None = None,
     **_,
 ) -> None:
-    """Check the gradient of `fun` by its first argument; an old name for `test_util.check_grads`.
+    """Check the gradient of `fun` in its first argument; an old name for `test_util.check_grads`.
 
     Raises
     ------

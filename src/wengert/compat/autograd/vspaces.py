@@ -1,8 +1,8 @@
-"""Layer 9 · compat: vector spaces: what zeros, ones, sums and inner products are for a value.
+"""Layer 9 · compat: vector spaces: zeros, ones, sums and inner products of values.
 
-A `vspace` tells the shape and the kind of a value, a number, an array or a nested container, and
-makes others alike. Its operations are those of `wengert.compat.autograd.numpy`, so that they are
-recorded for boxes.
+A `vspace` describes the shape and dtype of a value (a number, an array or a nested container), and
+makes other values like it. It computes with `wengert.compat.autograd.numpy`, so its operations on
+boxes are recorded.
 """
 
 from __future__ import annotations

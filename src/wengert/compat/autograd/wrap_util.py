@@ -1,4 +1,4 @@
-"""Layer 9 · compat: operators on functions of one argument, made into operators on all."""
+"""Layer 9 · compat: extension of operators on functions of one argument to several arguments."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def wraps(fun, namestr: str = "{fun}", docstr: str = "{doc}", **kwargs) -> Calla
             f.__name__ = namestr.format(fun=get_name(fun), **kwargs)
             f.__doc__ = docstr.format(fun=get_name(fun), doc=get_doc(fun), **kwargs)
         except AttributeError:
-            pass  # what can have no name goes without
+            pass  # some callables accept no name
         return f
 
     return dress
@@ -69,8 +69,8 @@ def unary_to_nary(unary_operator: Callable[..., Any]) -> Callable[..., Any]:
     Returns
     -------
     callable: Takes a function and `argnum`, the position of the argument to operate on, 0 by
-        default, or a tuple or list of positions, whose arguments then count as one tuple; returns a
-        function that takes what the given one does.
+        default, or a tuple or list of positions, whose arguments then count as one tuple. Returns a
+        function with the same parameters as the given one.
 
     Examples
     --------

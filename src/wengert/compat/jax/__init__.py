@@ -9,8 +9,7 @@ operation by operation, and are differentiated by the same tape as everything el
 Array([0.6397, 0.6397], dtype=float32)
 
 `numpy`, `lax`, `random`, `nn`, `scipy`, `tree`, `tree_util`, `flatten_util`, `ops`, ... are
-imported when they are first named. What JAX has and is not here raises an AttributeError that says
-so.
+imported on first use. A name of JAX's that is missing here raises an AttributeError that says so.
 """
 
 from __future__ import annotations
@@ -65,7 +64,7 @@ from wengert.compat.jax.staging import remat as remat
 from wengert.compat.jax.staging import typeof as typeof
 
 _INSTALLED = (_methods, _operators, _updates)
-"""Imported for their effect: they give arrays their methods and operators."""
+"""Imported for their side effect: they add methods and operators to arrays."""
 _NAMES = """
     ad_checkpoint custom_batching custom_derivatives debug dtypes errors example_libraries
     experimental flatten_util lax nn numpy ops random scipy sharding stages
@@ -87,7 +86,7 @@ _PLACES = {
     **dict.fromkeys(("clear_caches", "disable_jit", "jit", "pmap"), "jitting"),
     "make_jaxpr": "listing",
 }
-"""The modules of functions that are imported on first use."""
+"""The modules of lazily imported functions."""
 _LATER = {
     "tree_map": "jax.tree.map",
     "tree_leaves": "jax.tree.leaves",

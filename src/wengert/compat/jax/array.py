@@ -1,6 +1,6 @@
-"""Layer 9 · compat: making JAX's arrays of anything, and bringing them to one dtype.
+"""Layer 9 · compat: conversion to JAX's arrays, and dtype promotion.
 
-The classes are in `wengert.compat.jax.classes`, and are found here, too.
+The classes are defined in `wengert.compat.jax.classes` and re-exported here.
 """
 
 from __future__ import annotations
@@ -47,18 +47,18 @@ def asarray(value, dtype=None) -> Any:
 
     Parameters
     ----------
-    value : array_like. Tensors may be among the elements of lists: the gradient flows to them.
-        Memory of NumPy's arrays is copied, since they may be written to.
-    dtype : dtype, optional. Default: the value's own, of at most 32 bits unless x64 is enabled. A
-        Python number gives a weakly typed array unless it is given.
+    value : array_like. Lists may contain tensors, to which the gradient flows. NumPy arrays are
+        copied, since they may be written to.
+    dtype : dtype, optional. Default: the value's own, of at most 32 bits unless x64 is enabled; a
+        Python number then becomes a weakly typed array.
 
     Returns
     -------
-    Array: `value` itself if it is one of the dtype wanted.
+    Array: `value` itself if it is an array of that dtype.
 
     Raises
     ------
-    TypeError: If `value` is, or holds, anything that is not a number.
+    TypeError: If `value` is, or contains, anything that is not a number.
     OverflowError: If an integer is too large.
 
     Examples
@@ -121,9 +121,7 @@ def _of_tensor(value, kind) -> Any:
 
 
 def convert(x, dtype: np.dtype[Any]) -> Any:
-    """Convert a tensor to another dtype, recorded where both are differentiable; not yet an
-    `Array`.
-    """
+    """Convert a tensor to a dtype, recorded if both are differentiable; return a plain tensor."""
     if x._payload.dtype == dtype:
         return x
     with np.errstate(over="ignore", invalid="ignore"):
@@ -188,7 +186,7 @@ def _stacked(value, kind) -> Any:
 
 
 def is_weak(value) -> bool:
-    """Whether `value` is weakly typed: a Python number, or an array made from such numbers."""
+    """Return whether `value` is weakly typed: a Python number, or an array made from numbers."""
     if value.__class__ in _PYTHON_KINDS:
         return value.__class__ is not bool
     return isinstance(value, Array) and value.weak_type
@@ -239,8 +237,9 @@ def promote(*values) -> list[Any]:
 
     Returns
     -------
-    list of Array: All of one dtype, ready for operations of wengert. If the dtype is weak, all of
-        them are, and so is what is computed of them: ``made(result, weak=operands[0].weak_type)``.
+    list of Array: Arrays of one dtype, as operations of wengert expect them. If the dtype is weak,
+        all of them are weakly typed, and so is a result: ``made(result,
+        weak=operands[0].weak_type)``.
 
     Examples
     --------

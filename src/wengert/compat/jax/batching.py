@@ -26,7 +26,7 @@ def axis_level(name) -> Level:
 
     Raises
     ------
-    NameError: If no `vmap` that is under way has.
+    NameError: If no active `vmap` has it.
     """
     known = _AXES.get() or {}
     if name not in known:
@@ -37,7 +37,7 @@ def axis_level(name) -> Level:
 
 
 def is_mapped(level: Level) -> bool:
-    """Whether the `vmap` of a level is under way and has an axis name."""
+    """Return whether the `vmap` of a level is active and has an axis name."""
     return level in (_AXES.get() or {}).values()
 
 
@@ -140,13 +140,13 @@ def vmap(
     Parameters
     ----------
     fun : callable. Takes and returns pytrees of arrays.
-    in_axes : int, None, or a pytree of these. The axis of each positional argument that is mapped;
-        None: each element gets the whole argument. What is passed by keyword is mapped over its
+    in_axes : int, None, or a pytree of these. The axis to map over of each positional argument;
+        with None, each element gets the whole argument. Keyword arguments are mapped over their
         first axis.
-    out_axes : int, None, or a pytree of these. Where the mapped axis goes in the results; None for
-        what does not depend on it.
-    axis_name : hashable, optional. A name by which `jax.lax.psum` and its like know the axis.
-    axis_size : int, optional. The size of the axis, where no argument tells it.
+    out_axes : int, None, or a pytree of these. The position of the mapped axis in the results; None
+        for a result that does not depend on it.
+    axis_name : hashable, optional. The name of the axis, for `jax.lax.psum` and other collectives.
+    axis_size : int, optional. The size of the axis; needed if no argument is mapped.
 
     Returns
     -------
@@ -201,7 +201,7 @@ def _run(
 ) -> Any:
     results = Results()
     ends: list[Any] = []
-    # an axis of its own, which makes the batch where no argument has it
+    # an extra mapped argument, which defines the batch if no argument is mapped
     whole = [asarray(np.arange(size)), *(array for array, _, _ in found)]
 
     def call(_, *tensors) -> Any:

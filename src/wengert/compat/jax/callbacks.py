@@ -41,7 +41,7 @@ def effects_barrier() -> None:
 
 
 def values_of(x) -> Any:
-    """Return the leaves of a pytree as NumPy arrays, whatever transforms follow them."""
+    """Return the leaves of a pytree as NumPy arrays, without the transforms that follow them."""
 
     def leaf(value) -> Any:
         if not isinstance(value, Array):
@@ -52,7 +52,7 @@ def values_of(x) -> Any:
 
 
 def each_of(x) -> Iterator[Any]:
-    """Yield `values_of` a pytree for each element of the batches that it is in."""
+    """Yield `values_of` a pytree for each element of its batches."""
     leaves, structure = tree_flatten(x)
     found = levels_of(*[leaf._payload for leaf in leaves if isinstance(leaf, Array)])
     level = next((found[n] for n in sorted(found, reverse=True) if found[n].size is not None), None)
@@ -83,15 +83,16 @@ def pure_callback(
 
     Parameters
     ----------
-    callback : callable. Takes NumPy's arrays, and returns what `result_shape_dtypes` says.
+    callback : callable. Takes NumPy arrays, and returns arrays as described by
+        `result_shape_dtypes`.
     result_shape_dtypes: A pytree of `jax.ShapeDtypeStruct`, or of arrays.
-    vmap_method : {"sequential", "expand_dims", "broadcast_all"}, optional. What is done under
-        `vmap`: a call for each element, or one for the whole batch.
+    vmap_method : {"sequential", "expand_dims", "broadcast_all"}, optional. How to call it under
+        `vmap`: once for each element, or once for the whole batch.
 
     Raises
     ------
-    ValueError: If an argument is differentiated by: give the function a derivative, by
-        `jax.custom_jvp` or `jax.custom_vjp`.
+    ValueError: If a derivative follows an argument: define one by `jax.custom_jvp` or
+        `jax.custom_vjp`.
 
     Examples
     --------

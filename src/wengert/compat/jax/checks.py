@@ -18,8 +18,8 @@ def check_shapes(name: str, *operands) -> None:
 
     Raises
     ------
-    TypeError: If they are of equally many dimensions.
-    ValueError: If they are not.
+    TypeError: If they have the same number of dimensions.
+    ValueError: If they have different numbers of dimensions.
     """
     shapes = [tuple(x._payload.shape) for x in operands]
     if all(shape == shapes[0] or not shape for shape in shapes):

@@ -1,13 +1,13 @@
 """Layer 9 · compat: the classes of JAX's arrays: immutable tensors.
 
 NOTE [arrays of wengert.compat.jax]
-An `Array` is a `Tensor` to the tape; what differs is what is said of it: dtypes meet by JAX's rules
-(NOTE [JAX's dtypes]), nothing writes to it, indices never raise, methods are NumPy's. Results of
-operations are plain tensors whose class is changed in place by `made`. Whether an array is *weakly*
-typed, the result of nothing but Python's numbers, is a fact of its class: `WeakArray`.
+An `Array` is a `Tensor` to the tape. Its interface differs: dtypes are promoted by JAX's rules
+(NOTE [JAX's dtypes]), arrays are immutable, indices never raise, methods are NumPy's. Results of
+operations are plain tensors whose class is changed in place by `made`. A *weakly* typed array,
+computed from Python numbers alone, has a class of its own: `WeakArray`.
 
-Memory is never written to once there is an array over it, so arrays may share it, views need no
-care, and the copy that ``x.at[...]`` makes is the only one.
+Memory is never written to after an array has been made over it. So arrays may share memory, and
+only ``x.at[...]`` copies.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _NAMES = (
 _METHODS = frozenset(_NAMES.split())
 """NumPy functions that call the method of the same name."""
 _SEEN = frozenset({"ndim", "shape", "size"})
-"""NumPy functions that look at no values, and so work under every transform."""
+"""NumPy functions that read no values, and so work under every transform."""
 
 
 _ASKED: dict[type[Exception], str] = {
@@ -56,7 +56,7 @@ _ASKED: dict[type[Exception], str] = {
 
 
 class Array(Tensor):
-    """A JAX array: immutable, of JAX's dtypes, differentiable by `grad` and the like.
+    """A JAX array: immutable, of JAX's dtypes, differentiable by `grad` and the other transforms.
 
     Arrays are made by ``jnp.array``, ``jnp.zeros``, ... and by operations on arrays.
 
@@ -91,7 +91,7 @@ class Array(Tensor):
 
     def __hash__(self) -> int:
         if self._edge is LEAF:
-            return object.__hash__(self)  # the engine tells leaves apart by it
+            return object.__hash__(self)  # the engine identifies leaves by it
         raise TypeError("unhashable type: 'Array'")
 
     # -- NumPy's protocols ------------------------------------------------------------------------
@@ -164,7 +164,7 @@ class Array(Tensor):
     # -- numbers ----------------------------------------------------------------------------------
 
     def _check_known(self, what: str) -> None:
-        """Raise for an array that transforms follow, since its value must be known."""
+        """Raise if a transform follows the array, since its value must be known."""
         if is_traced(self):
             raise TracerArrayConversionError(
                 f"The numpy.ndarray conversion method __array__() was called on an array that a "
@@ -248,7 +248,7 @@ class WeakArray(Array):
 
 
 KINDS: list[type] = [Array]
-"""The classes of ``jax.Array``, with that of random keys once there are any."""
+"""The classes of ``jax.Array``; that of random keys is added when its module is imported."""
 
 
 class _AnyArray(type):
@@ -304,7 +304,7 @@ def _plain(value) -> Any:
 
 
 def is_traced(x) -> bool:
-    """Whether a transform currently follows `x`."""
+    """Return whether a transform currently follows `x`."""
     if not isinstance(x, TensorBase):
         return False
     return is_lifted(x._payload) or (x._edge is not None and is_recording())
@@ -325,7 +325,7 @@ def array_repr(x) -> str:
     else:
         text = f"[], shape={value.shape}"
     last = len(text) - text.rfind("\n") + 1
-    gap = " " if last + len(ending) + 1 <= width else " " * len("Array(")  # on the line, as there
+    gap = " " if last + len(ending) + 1 <= width else " " * len("Array(")  # on one line, as in JAX
     return f"Array({text},{gap}{ending}"
 
 

@@ -1,7 +1,7 @@
-"""Layer 9 · compat: functions with derivatives of their own, under JAX's names.
+"""Layer 9 · compat: functions with custom derivatives, under JAX's names.
 
-A rule runs only where a derivative is followed; otherwise the function itself is called, as in JAX.
-Forward mode transposes the rule of a `custom_vjp`, which JAX refuses.
+A rule runs only if a derivative follows an argument; otherwise the function itself is called, as in
+JAX. Forward mode transposes the rule of a `custom_vjp`, which JAX refuses.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from wengert.tape.modes import is_recording
 
 
 def is_followed(x) -> bool:
-    """Whether a derivative by `x` is under way, in either mode."""
+    """Return whether a derivative follows `x`, in either mode."""
     if x._edge is not None and is_recording():
         return True
     return any(isinstance(part, Dual) for part in layers(x._payload))
@@ -66,7 +66,7 @@ class CustomVJPPrimal:
     Attributes
     ----------
     value: The array.
-    perturbed : bool. Whether it is differentiated by.
+    perturbed : bool. Whether a derivative follows it.
     """
 
     value: Any
@@ -359,7 +359,7 @@ class custom_vjp(_Rule):
 
         Parameters
         ----------
-        fwd : callable. Takes what the function takes, and returns ``(output, residuals)``.
+        fwd : callable. Takes the arguments of the function, and returns ``(output, residuals)``.
         bwd : callable. ``bwd(*nondiff, residuals, cotangent)`` returns a tuple with a gradient for
             each other argument, None where it is zero.
         """
@@ -483,8 +483,8 @@ def custom_gradient(fun: Callable[..., Any]) -> Callable[..., Any]:
 
     Parameters
     ----------
-    fun : callable. Returns ``(output, vjp)``, where ``vjp(cotangent)`` gives the gradient of the
-        argument, or a tuple of them for several.
+    fun : callable. Returns ``(output, vjp)``, where ``vjp(cotangent)`` returns the gradient of the
+        argument, or a tuple of gradients for several arguments.
 
     Examples
     --------

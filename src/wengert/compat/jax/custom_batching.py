@@ -50,8 +50,9 @@ class custom_vmap:
 
         Parameters
         ----------
-        vmap_rule : callable. Takes the size of the axis, which arguments have it in front, and the
-            arguments; returns the output, and which parts of that have it.
+        vmap_rule : callable. Takes the size of the axis, flags for the arguments that have it in
+            front, and the arguments. Returns the output, and flags for the parts of it that have
+            the axis.
         """
         self.vmap_rule = vmap_rule
         return vmap_rule

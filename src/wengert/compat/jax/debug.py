@@ -34,7 +34,7 @@ def print(fmt: str, *args, ordered: bool = False, partitioned: bool = False, **k
 
     Parameters
     ----------
-    fmt : str. As for `str.format`.
+    fmt : str. A format string, as for `str.format`.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def callback(callback: Callable[..., Any], *args, ordered: bool = False, **kwarg
 
 
 def breakpoint(**options) -> NoReturn:
-    """Refused: functions run on concrete values, so Python's own `breakpoint` shows them.
+    """Refuse: functions run on concrete values, so use Python's own `breakpoint`.
 
     Raises
     ------

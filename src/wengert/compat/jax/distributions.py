@@ -1,7 +1,7 @@
 """Layer 9 · compat: the distributions of `jax.random` that have parameters.
 
-Samples of standard numbers are written as functions of the parameters, and differentiated; those
-that are found by rejection move as NOTE [derivatives of samples] says.
+Samples are functions of the parameters and of draws from a standard distribution, and are
+differentiated as such. For samples drawn by rejection, see NOTE [derivatives of samples].
 """
 
 from __future__ import annotations
@@ -212,7 +212,7 @@ def multinomial(key, n, p, *, shape=None, dtype=None, unroll=1) -> Array:
     return jnp.stack(counts, -1).astype(kind)
 
 
-# -- of standard numbers ---------------------------------------------------------------------------
+# -- transforms of standard distributions ----------------------------------------------------------
 
 
 def lognormal(key, sigma=1.0, shape=None, dtype=None, *, out_sharding=None) -> Array:
@@ -304,7 +304,7 @@ def ball(key, d, p=2, shape=(), dtype=None, *, out_sharding=None) -> Array:
     return g / ((jnp.abs(g) ** power).sum(-1) + e)[..., None] ** (1 / power)
 
 
-# -- the functions of `jax.random` that choose and order by chance ---------------------------------
+# -- shuffles and choices --------------------------------------------------------------------------
 
 
 def _order(words, sizes: tuple[int, ...]) -> Array:
@@ -317,8 +317,8 @@ def permutation(key, x, axis: int = 0, independent: bool = False, *, out_shardin
     Parameters
     ----------
     x : array_like or int. Differentiable.
-    axis : int. Along which slices change places.
-    independent : bool. Whether each line along the axis gets an order of its own.
+    axis : int. The axis to shuffle along.
+    independent : bool. Whether to shuffle each line along the axis independently.
 
     Examples
     --------
@@ -338,7 +338,7 @@ def permutation(key, x, axis: int = 0, independent: bool = False, *, out_shardin
     if not independent or given.ndim == 1:
         return jnp.take(given, _order(words, (given.shape[axis],)), axis)
     lines = jnp.moveaxis(given, axis, -1)
-    # keys to sort by are drawn in the order of the array itself
+    # sort keys are drawn in the array's own axis order
     orders = _independent(words, tuple(given.shape), axis)
     return jnp.moveaxis(jnp.take_along_axis(lines, jnp.moveaxis(orders, axis, -1), -1), -1, axis)
 
@@ -368,8 +368,8 @@ def choice(
     a : array_like or int
     shape : tuple of int
     replace : bool. Whether an element may be chosen several times.
-    p : array_like, optional. The probabilities; by default all are the same.
-    axis : int. Along which slices are chosen.
+    p : array_like, optional. The probabilities; default: uniform.
+    axis : int. The axis along which to choose slices.
     """
     words = words_of("choice", key)
     if not isinstance(shape, tuple | list):

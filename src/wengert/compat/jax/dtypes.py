@@ -1,12 +1,12 @@
-"""Layer 9 · compat: JAX's dtypes: which there are, and what they are together.
+"""Layer 9 · compat: JAX's dtypes and their promotion.
 
 NOTE [JAX's dtypes]
-Unless x64 is enabled, dtypes have 32 bits where NumPy's would have 64: `canonical_dtype` says so.
-dtypes meet in a lattice that has, beside the dtypes, three *weak* ones, those of Python's numbers
-and of arrays made of nothing else: a weak int gives way to every integer dtype, a weak float to
-every floating one, a weak complex to every complex one; an integer and a weak float are a weak
-float. So a float16 array stays one whatever Python numbers it meets, and an int16 does, too, until
-it meets a fraction.
+Unless x64 is enabled, dtypes have 32 bits where NumPy's would have 64 (`canonical_dtype`). Dtypes
+are promoted in a lattice. It has three *weak* dtypes, for Python numbers and for arrays computed
+from them alone: a weak int adapts to every integer dtype, a weak float to every floating one, a
+weak complex to every complex one; an integer and a weak float give a weak float. So an operation
+with a Python number keeps the dtype of a float16 array, and of an int16 array unless the number is
+a float.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def requested_dtype(dtype, function: str) -> np.dtype[Any]:
 
     Parameters
     ----------
-    function: What it was asked of, for the warning.
+    function: The name of the function that was called, for the warning.
     """
     found = canonical_dtype(dtype)
     if dtype in _PYTHONS or enable_x64.value:
@@ -174,7 +174,7 @@ _ABOVE = {
 
 @functools.cache
 def _bounds(name: str) -> frozenset[str]:
-    """Return the upper bounds of a dtype in the promotion lattice, itself among them."""
+    """Return the upper bounds of a dtype in the promotion lattice, including itself."""
     if name not in _ABOVE:
         raise TypeError(f"arrays of dtype {name} cannot be computed with: convert them first")
     return frozenset((name,)).union(*map(_bounds, _ABOVE[name]))
@@ -188,7 +188,7 @@ def join(names: frozenset[str]) -> str:
 
 
 def issubdtype(arg1, arg2) -> bool:
-    """Whether a dtype is a subtype of another (see `numpy.issubdtype`)."""
+    """Return whether a dtype is a subtype of another (see `numpy.issubdtype`)."""
     if getattr(arg1, "type", None) is prng_key:
         return arg2 in (prng_key, extended, np.generic)
     first = arg1 if isinstance(arg1, type) else _named(arg1)

@@ -1,8 +1,8 @@
 """Layer 9 · compat: the errors of `jax.errors`, as types.
 
-JAX raises them when a program decides by values that are not known while it is traced. Nothing is
-traced here, functions run on values, so the first five come up under `vmap` only, where a value
-stands for a whole batch; programs may name and catch all of them.
+JAX raises them when a program depends on values that are unknown during tracing. Functions run on
+values here, so the first five are only raised under `vmap`, where a value stands for a whole batch.
+Programs may name and catch all of them.
 """
 
 from __future__ import annotations

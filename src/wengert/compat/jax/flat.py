@@ -1,9 +1,9 @@
-"""Layer 9 · compat: functions of flat lists, and what of their results depends on some arguments.
+"""Layer 9 · compat: functions of flat lists, and partial evaluation of them.
 
 NOTE [known and unknown]
-JAX's partial evaluation traces the part of a function that depends on values that are not known.
-Here the function is called within a `vmap` of one element, which is the unknown arguments: what
-comes out of it as part of that batch depends on them, and everything else is known.
+JAX's partial evaluation traces the part of a function that depends on unknown values. Here the
+function is called within a `vmap` over one element, the unknown arguments: a result that is part of
+the batch depends on them, and every other result is known.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class PartialVal(NamedTuple):
 def trace_to_jaxpr_nounits(
     fun: WrappedFun, pvals: Sequence[PartialVal], instantiate=False
 ) -> tuple[None, list[PartialVal], list[Any]]:
-    """Find out which results of a function are known when some arguments are not."""
+    """Determine which results of a function are known when some arguments are not."""
     results: list[PartialVal] = []
     unknown = [pval for pval, _ in pvals if pval is not None]
 

@@ -24,8 +24,9 @@ def ravel_pytree(pytree) -> tuple[Any, Callable[[Any], Any]]:
 
     Returns
     -------
-    flat : Array. A vector of the dtype that the leaves have together.
-    unravel : callable. Makes a pytree of the same structure, shapes and dtypes of such a vector.
+    flat : Array. A vector of the promoted dtype of the leaves.
+    unravel : callable. Converts a vector of this length to a pytree of the same structure, shapes
+        and dtypes.
 
     Examples
     --------

@@ -1,10 +1,10 @@
-"""Layer 9 · compat: indices as JAX reads them, for reading and for ``x.at[index]``.
+"""Layer 9 · compat: JAX's indexing, for reading and for ``x.at[index]``.
 
 NOTE [indices that never raise]
-Where an element named by an index does not exist, reading takes the nearest one that does, and
-writing drops the value; ``mode`` says otherwise. An index that is more than ints and slices becomes
-one array of places in the flat array. Places that do not exist are that after the last, where an
-element is put on for the while of the operation.
+If an index is out of bounds, reading takes the nearest element and writing drops the value, unless
+``mode`` says otherwise. An index with more than ints and slices becomes one array of positions in
+the flat array. Out-of-bounds positions become the one after the last, and the operation appends an
+element there.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def _simple(part) -> Any:
         if isinstance(part._payload, Lifted):
             if is_lifted(part._payload) or part._payload.dtype.kind != "b":
                 return part
-            # the elements that it names are another number in each call
+            # the number of selected elements differs from call to call
             part = np.asarray(part._payload)
         else:
             part = part._payload
@@ -118,7 +118,7 @@ def read(x, index) -> Any:
 
     Raises
     ------
-    TypeError: If the index is a list or holds fractions or texts.
+    TypeError: If the index is a list or contains floats or strings.
     IndexError: If there are too many indices, or a mask has another shape.
     """
     shape = x._payload.shape
@@ -172,11 +172,11 @@ class Places:
 
     Parameters
     ----------
-    shape: That of the array.
-    index: As the user wrote it; or, if `taken_apart`, the list of its parts.
-    mode: The treatment of places that do not exist: the nearest (``"clip"``), none (``"fill"``), or
-        those counted round and round (``"wrap"``).
-    wrap_negative: Whether negative places are counted from the end.
+    shape: The shape of the array.
+    index: The user's index; or, if `taken_apart`, the list of its parts.
+    mode: The treatment of out-of-bounds positions: the nearest element (``"clip"``), none
+        (``"fill"``), or modulo the size (``"wrap"``).
+    wrap_negative: Whether negative positions count from the end.
     """
 
     def __init__(
@@ -199,7 +199,7 @@ class Places:
         self._lay_out(given, shape)
 
     def _coordinates(self, part, dim: int, shape: tuple[int, ...]) -> list[Any]:
-        """Pairs of a dimension (None for a new one) and a range or an array of positions in it."""
+        """Return pairs of a dimension (None for a new one) and a range or array of positions."""
         if part is None:
             return [(None, range(1))]
         if isinstance(part, bool):

@@ -1,12 +1,12 @@
-"""Layer 9 · compat: the modules of JAX's insides that the libraries on top of it import.
+"""Layer 9 · compat: the internal modules of JAX that other libraries import.
 
 NOTE [JAX's insides]
-Nothing is traced here, so most of these names have no meaning: libraries look for a class, fill a
-dictionary of rules, or define a function that only a trace calls. Each module is rows of names, by
-what they are: ``class`` for a class of which there are no objects, ``refused`` for a function that
-raises when it is called, ``same`` for one that returns what it is given, ``nothing`` for one that
-does nothing, ``dict`` for a table that has nothing; any other word is the module of ours that has
-the names, ``.`` for the package itself.
+Nothing is traced here, so most of these names have no effect: libraries look up a class, fill a
+dictionary of rules, or define a function that only a trace calls. Each module is a table with rows
+of names, by kind: ``class`` for a class without instances, ``refused`` for a function that raises
+when called, ``same`` for a function that returns its argument, ``nothing`` for a function that does
+nothing, ``dict`` for an empty dictionary. Any other word is the module of ours that has the names,
+``.`` the package itself.
 """
 
 from __future__ import annotations

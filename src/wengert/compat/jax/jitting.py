@@ -1,12 +1,12 @@
-"""Layer 9 · compat: `jit`: functions that are compiled as they are called.
+"""Layer 9 · compat: `jit`: functions that are compiled when they are called.
 
 NOTE [jit]
-What `wengert.compile` does holds: a call is traced by being run once, whatever the function decides
-becomes a condition, and what cannot be compiled runs as it is, without a word. Here stands JAX's
-contract around that: leaves of arguments become arrays before the call, so that a number is no
-condition; static arguments must be hashable, and are known by what they consist of; the function
-gets containers of its own; and results are arrays. Settings that operations go by, and that no
-trace sees, choose between programs (`_programs`), or have the function run as it is.
+`jit` is `wengert.compile` with JAX's contract: a call is traced by running it once, each decision
+of the function becomes a guard, and a function that cannot be compiled runs uncompiled, without a
+warning. In addition, leaves of arguments become arrays before the call, so that a number is not a
+guard; static arguments must be hashable, and are compared by value; the function gets new
+containers; and results are arrays. Settings that change operations without being traced select a
+program (`_programs`), or make the function run uncompiled.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class _Statics:
                 f"jitted function has invalid argnames {sorted(self.names - known)} in "
                 f"static_argnames. Function does not take these args: it takes {sorted(known)}."
             )
-        # each way to name an argument counts for both ways to pass it
+        # an argument named in one way is static however it is passed
         for number in list(self.numbers):
             if -len(self.positional) <= number < len(self.positional):
                 self.names.add(self.positional[number])
@@ -79,7 +79,7 @@ class _Statics:
                 self.numbers.add(self.positional.index(name))
 
     def has(self, number: int, count: int) -> bool:
-        """Whether the argument at this position, out of `count`, is static."""
+        """Return whether the argument at this position, out of `count`, is static."""
         return bool(self.numbers) and (number in self.numbers or number - count in self.numbers)
 
     def converted(
@@ -142,7 +142,7 @@ def _dynamic(value, name: str, fun, fresh: bool) -> Any:
 
 
 def _is_ready(value) -> bool:
-    """Whether the leaves of an argument are already arrays, in plain containers."""
+    """Return whether the leaves of an argument are already arrays, in plain containers."""
     kind = value.__class__
     if kind in _ARRAYS:
         return True
@@ -172,8 +172,8 @@ class _Whole(NamedTuple):
 class Jitted:
     """A function that is compiled when it is called (see `jit`).
 
-    It is called like the function, and has its name and documentation; ``__wrapped__`` is the
-    function itself.
+    It has the signature, name and documentation of the function; ``__wrapped__`` is the function
+    itself.
     """
 
     __slots__ = ("__dict__", "__weakref__", "_function", "_plain", "_programs", "_statics")
@@ -276,19 +276,18 @@ def jit(
 ) -> Any:
     """Compile a function when it is called; also a decorator.
 
-    It may decide by the values of its arguments; what cannot be compiled runs as it is (see
-    `wengert.compile`).
+    The function may branch on the values of its arguments. What cannot be compiled runs uncompiled
+    (see `wengert.compile`).
 
     Parameters
     ----------
-    fun : callable, optional. Takes and returns pytrees of arrays. Left out, a decorator is
-        returned.
-    static_argnums, static_argnames: Arguments that are handed on as they are, and must be hashable;
-        the others become arrays.
+    fun : callable, optional. Takes and returns pytrees of arrays. If omitted, return a decorator.
+    static_argnums, static_argnames: Arguments that are passed on unchanged, and must be hashable;
+        all others become arrays.
 
     Returns
     -------
-    Jitted: A callable, whose results are arrays.
+    Jitted: A callable that returns arrays.
 
     Raises
     ------
@@ -329,11 +328,11 @@ def pmap(
     ----------
     fun : callable. Takes and returns pytrees of arrays.
     axis_name, in_axes, out_axes: As for `jax.vmap`.
-    static_broadcasted_argnums : int or sequence of int. Arguments that are handed on as they are.
+    static_broadcasted_argnums : int or sequence of int. Arguments that are passed on unchanged.
 
     Raises
     ------
-    ValueError: If the axis is longer: write `jax.vmap`.
+    ValueError: If the axis is longer; use `jax.vmap`.
 
     Examples
     --------

@@ -1,10 +1,10 @@
-"""Layer 9 · compat: the keys of `jax.random`: raw ones, typed ones, and how numbers are drawn.
+"""Layer 9 · compat: the raw and typed keys of `jax.random`, and draws from them.
 
 NOTE [keys]
 A key is two words: an array of uint32 of shape (2,), or, from ``jax.random.key``, a `PRNGKeyArray`
-without dimensions over such an array. For transforms the latter is a container of its words, so
-that `vmap` maps over keys. What is drawn is constant to derivatives; under `vmap` over keys it is
-computed for all of them at once.
+without dimensions over such an array. Transforms see the latter as a container of its words, so
+that `vmap` maps over keys. Draws have no derivative; under `vmap` over keys they are computed for
+all keys at once.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ class Sampler(NamedTuple):
     """A function that computes random numbers from NumPy arrays with the same leading dimensions.
 
     Samplers of the same function and keywords are equal, so that two traces of a function that
-    draws are seen to do the same.
+    draws compare equal.
     """
 
     function: Callable[..., Any]
@@ -200,7 +200,7 @@ def drawn(by: Sampler, *values) -> Any:
 
     Parameters
     ----------
-    *values: Arrays: words of keys, parameters.
+    *values: Arrays: the words of the keys, then the parameters.
     """
     given = [plain(asarray(value)) for value in values]
     return made(T.drawn_by(*given, **by._asdict()))
@@ -309,7 +309,7 @@ def split(key, num=2) -> Any:
     Parameters
     ----------
     key : Array or PRNGKeyArray
-    num : int or tuple of int. How many, or in which shape.
+    num : int or tuple of int. The number of keys, or their shape.
 
     Examples
     --------

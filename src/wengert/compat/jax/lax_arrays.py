@@ -22,7 +22,7 @@ from wengert.ops.shape import reshape as _reshape
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.record import T
 
-_slice: Any = slice  # whose name is that of a function below
+_slice: Any = slice  # a function below has the same name
 
 
 def _kept(result, x) -> Any:
@@ -165,8 +165,8 @@ def pad(operand, padding_value, padding_config: Sequence[tuple[int, int, int]]) 
 
     Parameters
     ----------
-    padding_config : sequence of (low, high, interior). For each dimension how many are put before
-        and after (negative: taken away), and between.
+    padding_config : sequence of (low, high, interior). The number of values to insert before, after
+        and between the elements of each dimension; negative numbers remove elements.
     """
     x, value = same_dtypes("pad", operand, padding_value)
     config = [tuple(map(int, entry)) for entry in padding_config]
@@ -225,7 +225,7 @@ def index_in_dim(operand, index: int, axis: int = 0, keepdims: bool = True) -> A
 def start_index(index, size: int, length: int) -> Any:
     """Return the start of a slice, clamped so that the slice lies within `size`.
 
-    A number, or a tensor, if it differs within a batch.
+    The start is a number, or a tensor if it differs within a batch.
     """
     most = size - length
     if isinstance(index, TensorBase) and not isinstance(index._payload, np.ndarray | np.generic):
@@ -386,12 +386,12 @@ def optimization_barrier(operand) -> Any:
     return operand
 
 
-# -- `gather` and `scatter` of `jax.lax`, by one array of places for each dimension ----------------
+# -- `gather` and `scatter` of `jax.lax`, by one array of indices for each dimension ---------------
 
 # NOTE [windows of gather and scatter]
-# Both name windows of an operand by where they start. Each dimension of the operand gets an array
-# of places, of a shape that is the batch of windows and then the sizes of a window, dimensions of
-# size 1 included; reading and writing are then those of ``x[...]`` and ``x.at[...]``.
+# Both describe windows of an operand by their starts. For each dimension of the operand we compute
+# an array of indices, whose shape is the batch of windows followed by the sizes of a window,
+# including dimensions of size 1. Reads and writes are then those of ``x[...]`` and ``x.at[...]``.
 
 
 class GatherDimensionNumbers(NamedTuple):
@@ -415,7 +415,7 @@ class ScatterDimensionNumbers(NamedTuple):
 
 
 class GatherScatterMode(enum.Enum):
-    """The treatment of windows that do not lie within the operand."""
+    """The treatment of windows that are out of bounds."""
 
     CLIP = enum.auto()
     FILL_OR_DROP = enum.auto()
@@ -482,12 +482,13 @@ def gather(
 
     Parameters
     ----------
-    operand : Array. The array.
-    start_indices : Array. Where windows start: the last dimension holds the places of one.
-    dimension_numbers : GatherDimensionNumbers. Which dimensions are which.
+    operand : Array. The array to gather from.
+    start_indices : Array. The starts of the windows; the last dimension holds the coordinates of
+        one.
+    dimension_numbers : GatherDimensionNumbers. The roles of the dimensions.
     slice_sizes : sequence of int. The sizes of a window.
-    mode : GatherScatterMode or str, optional. The treatment of windows that are not within: by
-        default they are `fill_value`, NaN.
+    mode : GatherScatterMode or str, optional. The treatment of out-of-bounds windows: by default
+        they are filled with `fill_value`, NaN.
 
     Examples
     --------

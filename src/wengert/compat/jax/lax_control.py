@@ -1,8 +1,8 @@
-"""Layer 9 · compat: control flow of `jax.lax`, which runs here as Python does.
+"""Layer 9 · compat: control flow of `jax.lax`, run as Python control flow.
 
-Branches that are not taken are not called, loops end when they end, and all of it is
-differentiable, in reverse mode too. Under `vmap`, where a condition differs from one element of the
-batch to the next, all branches are computed and chosen from, and loops run until all have ended.
+Only the taken branch is called, loops stop when their condition fails, and everything is
+differentiable, in reverse mode too. Under `vmap`, if a condition differs among the elements of the
+batch, all branches are computed and selected from, and loops run until every element is done.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def cond(pred, true_fun, false_fun, *operands, **more) -> Any:
 
     Parameters
     ----------
-    pred : bool or Array. The condition, without dimensions.
+    pred : bool or Array. The condition, a scalar.
     true_fun, false_fun : callable. Take the operands.
     *operands: Pytrees.
 
@@ -89,7 +89,7 @@ def cond(pred, true_fun, false_fun, *operands, **more) -> Any:
     if more:
         raise TypeError(f"cond got an unexpected keyword argument {min(more)!r}")
     if not callable(true_fun) and callable(false_fun) and len(given) == 2 and callable(given[1]):
-        # the older form, with an operand for each branch
+        # the old form, with an operand for each branch
         true_arg, true_fun, (false_arg, false_fun) = true_fun, false_fun, given
         return cond(pred, lambda _: true_fun(true_arg), lambda _: false_fun(false_arg), None)
     for fun in (true_fun, false_fun):
@@ -140,7 +140,7 @@ def switch(index, branches: Sequence[Callable[..., Any]], *operands, **more) -> 
 class _Carry:
     """The loop carry, as a structure and leaves; dtypes and shapes must not change.
 
-    A weakly typed leaf may become another type in the first round, as it does where JAX traces.
+    A weakly typed leaf may change its dtype in the first iteration, as in JAX's trace.
     """
 
     def __init__(self, value, what: str) -> None:
@@ -190,7 +190,7 @@ def _type(x) -> str:
 
 
 def _holds(cond_fun: Callable[..., Any], value) -> Any:
-    """Whether the loop continues."""
+    """Return whether the loop continues."""
     result = cond_fun(value)
     array = argument(result, "Output") if not isinstance(result, list | tuple | dict) else None
     if array is None or array._payload.ndim or array._payload.dtype.kind != "b":
@@ -204,14 +204,14 @@ def while_loop(cond_fun: Callable[..., Any], body_fun: Callable[..., Any], init_
 
     Parameters
     ----------
-    cond_fun : callable. Takes the value, and says whether to go on.
+    cond_fun : callable. Takes the value, and returns whether to continue.
     body_fun : callable. Takes the value, and returns the next one, of the same structure, shapes
         and dtypes.
     init_val: The first value: a pytree.
 
     Returns
     -------
-    pytree: The last value. It can be differentiated in reverse mode, too, which JAX does not do.
+    pytree: The last value. Unlike in JAX, it is differentiable in reverse mode, too.
 
     Examples
     --------
@@ -243,8 +243,8 @@ def fori_loop(lower, upper, body_fun: Callable[..., Any], init_val, *, unroll=No
 
     Parameters
     ----------
-    lower, upper : int. The bounds; the upper one is not reached.
-    body_fun : callable. Takes a number and the value, and returns the next value.
+    lower, upper : int. The bounds of the index; `upper` is exclusive.
+    body_fun : callable. Takes the index and the value, and returns the next value.
     init_val: The first value: a pytree.
 
     Examples
@@ -282,13 +282,13 @@ def fori_loop(lower, upper, body_fun: Callable[..., Any], init_val, *, unroll=No
 
 
 _LONG = 200
-"""Loops with more rounds are not unrolled in a trace."""
+"""Loops with more iterations are not unrolled in a trace."""
 
 
 def _is_simple(leaves: Sequence[Any], decisions: int | None) -> bool:
-    """Whether a loop is worth tracing: the first round made no decision of its own.
+    """Return whether a loop is worth tracing: its first iteration made no decision.
 
-    Where a history is recorded it is another one after each round.
+    If gradients are recorded it is not: the history differs after each iteration.
     """
     same = decisions is not None and decisions == decisions_taken()
     return same and all(leaf._edge is None for leaf in leaves)
@@ -307,14 +307,15 @@ def scan(
 
     Parameters
     ----------
-    f : callable. Takes the value and an element, and returns the next value and a result.
-    init: The first value: a pytree.
-    xs: A pytree of arrays, whose first axis is looped over; or None, and `length` is given.
-    reverse : bool. Whether to go from the last to the first; results keep their places.
+    f : callable. Takes the carry and an element, and returns the next carry and a result.
+    init: The initial carry: a pytree.
+    xs: A pytree of arrays, to loop over the first axis of; or None, if `length` is given.
+    reverse : bool. Whether to loop from the last element to the first; results keep their
+        positions.
 
     Returns
     -------
-    carry: The last value.
+    carry: The last carry.
     ys: The results, stacked along the first axis.
 
     Examples
@@ -375,7 +376,7 @@ def _pair(made_) -> Any:
 
 
 def _nothing(f: Callable[..., Any], carry, leaves: list[Any], structure: PyTreeDef) -> Any:
-    """Return the results of zero rounds: empty, with the shapes and dtypes of one round."""
+    """Return the results of zero iterations: empty, with the shapes and dtypes of one iteration."""
     zeros = [asarray(np.zeros(leaf.shape[1:], leaf.dtype)) for leaf in leaves]
     _, result = _pair(f(carry, structure.unflatten(zeros)))
     return tree_map(lambda y: jnp.zeros((0, *argument(y).shape), argument(y).dtype), result)
@@ -409,7 +410,7 @@ def map(f: Callable[..., Any], xs, *, batch_size: int | None = None) -> Any:
     ----------
     f : callable. Takes an element of `xs`.
     xs: A pytree of arrays.
-    batch_size : int, optional. How many to compute at once, by `vmap`.
+    batch_size : int, optional. The number of elements to compute at once, by `vmap`.
 
     Examples
     --------
@@ -430,16 +431,17 @@ def map(f: Callable[..., Any], xs, *, batch_size: int | None = None) -> Any:
 CONTROL = {name: staged(function) for name, function in functions_of(globals(), "stacked").items()}
 
 
-# -- solutions of equations, differentiated by the equations: of `jax.lax` -------------------------
+# -- implicit differentiation of solutions ---------------------------------------------------------
 
 # NOTE [corrections of solutions]
-# Let x₀ solve f(x) = 0, found in whatever way, as a constant. A step of Newton's, x₁ = x₀ -
-# J⁻¹f(x₀), changes no value, since f(x₀) is zero; but its derivatives by what f uses are those of
-# the solution by the implicit function theorem. J⁻¹ is the user's solver, which is called and
-# never differentiated through: it is its own tangent, and its transpose is given. So it counts as
-# a constant, and each further step gives the derivatives of one order more; those of a higher
-# order are refused. What the value f(x₀) lacks of zero is taken out again, so that the values stay
-# those that the solver found.
+# Let x₀ be a solution of f(x) = 0, computed in any way and constant to derivatives. A Newton step,
+# x₁ = x₀ - J⁻¹f(x₀), does not change its value, since f(x₀) is zero; but the derivatives of x₁ with
+# respect to the inputs of f are those of the solution, by the implicit function theorem. J⁻¹ is the
+# user's solver, which is called and never differentiated through: it is linear, so it is its own
+# tangent, and its transpose is given. It counts as constant in those inputs, so each further step
+# adds the derivatives of one more order; derivatives of higher orders are refused. The residual
+# f(x₀), which is only nearly zero, is subtracted again, so that the values remain those that the
+# solver found.
 
 _ORDERS = 3
 _stop = ELEMENTWISE["stop_gradient"]
@@ -552,12 +554,12 @@ def custom_root(
 
     Parameters
     ----------
-    f : callable. Takes a pytree like `initial_guess` and returns one; what it uses from outside may
-        be differentiated by.
-    initial_guess: Where to begin.
+    f : callable. Takes a pytree like `initial_guess` and returns one. The root is differentiable in
+        the values that `f` closes over.
+    initial_guess: The start of the search.
     solve : callable. ``solve(f, initial_guess)`` returns the root; it need not be differentiable.
     tangent_solve : callable. ``tangent_solve(g, y)`` solves the linear equation ``g(x) = y``.
-    has_aux : bool. Whether `solve` returns a pair of the root and of anything else.
+    has_aux : bool. Whether `solve` returns a pair of the root and auxiliary data.
 
     Examples
     --------
@@ -595,13 +597,14 @@ def custom_linear_solve(
 
     Parameters
     ----------
-    matvec : callable. The linear function; what it uses from outside may be differentiated by.
+    matvec : callable. The linear function. The solution is differentiable in the values it closes
+        over.
     b: The right side: a pytree.
     solve : callable. ``solve(matvec, b)`` returns the solution; it need not be differentiable.
     transpose_solve : callable, optional. ``transpose_solve(vecmat, x)`` solves the transposed
-        equation, for reverse mode; it may be left out for forward mode, and if `symmetric`.
+        equation, for reverse mode; not needed for forward mode, or if `symmetric`.
     symmetric : bool. Whether the linear function is its own transpose.
-    has_aux : bool. Whether `solve` returns a pair of the solution and of anything else.
+    has_aux : bool. Whether `solve` returns a pair of the solution and auxiliary data.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Layer 9 · compat: the functions of `jax.lax` that work element by element.
 
-They are strict where `jax.numpy` is not: operands have one dtype (Python's numbers give way) and
-the same number of dimensions, or none.
+They are stricter than `jax.numpy`: operands have one dtype (Python numbers adapt to it) and the
+same number of dimensions, or none.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _same_shapes(name: str, arrays: list[Any]) -> None:
 
 def _documented(function: Callable[..., Any], name: str, args: str) -> Callable[..., Any]:
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"``lax.{name}({args})``, element by element (see `jax.lax.{name}`)."
+    function.__doc__ = f"Compute ``lax.{name}({args})`` elementwise (see `jax.lax.{name}`)."
     return function
 
 
@@ -111,7 +111,7 @@ def _quotient(a, b) -> Any:
 
 
 def _rounded(x) -> Any:
-    # halves away from zero, which T.round takes to the nearest even number
+    # halves away from zero; T.round rounds them to even
     return T.copysign(T.floor(T.add(T.abs(x), 0.5)), T.clone(x))
 
 

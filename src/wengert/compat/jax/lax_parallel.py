@@ -1,8 +1,8 @@
 """Layer 9 · compat: functions of `jax.lax` over a named axis, that of a `vmap`.
 
-Sums over the axis are the same for each element of the batch. Their derivatives are those of a sum.
-Inside the `vmap` itself a cotangent is that of one element alone, and those of the others are
-not known, so there they are refused.
+A sum over the axis is the same for each element of the batch, and is differentiated as a sum.
+Derivatives taken inside the `vmap` are refused: a cotangent there belongs to one element, and those
+of the others are unknown.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def _whole(x, level: Level) -> Any:
 
 
 class _Collected(Move):
-    """The node where the values of a batch become one value that all of its elements share."""
+    """The node where the values of a batch become one value shared by all elements."""
 
     __slots__ = ()
 
@@ -78,9 +78,7 @@ def _over(name: str, rule: Callable[[Any], Any]) -> Callable[..., Any]:
         return tree_map(leaf, x)
 
     collective.__name__ = collective.__qualname__ = name
-    collective.__doc__ = (
-        f"``lax.{name}(x, axis_name)``: over all elements of the `vmap` of this axis name."
-    )
+    collective.__doc__ = f"Compute `jax.lax.{name}` over the named axis of a `vmap`."
     return collective
 
 
@@ -144,7 +142,7 @@ def all_to_all(
         parts = whole.reshape(
             (*shape[: split_axis + 1], count, size // count, *shape[split_axis + 2 :])
         )
-        sent = jnp.moveaxis(parts, split_axis + 1, 0)  # to whom, from whom, ...
+        sent = jnp.moveaxis(parts, split_axis + 1, 0)  # receiver, sender, ...
         if not tiled:
             sent = jnp.squeeze(sent, split_axis + 2)
         sent = jnp.moveaxis(sent, 1, concat_axis + 1)

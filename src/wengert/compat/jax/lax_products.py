@@ -59,12 +59,12 @@ def dot_general(
 
     Parameters
     ----------
-    dimension_numbers : ((lhs, rhs), (lhs, rhs)). The dimensions that are summed over, and those
-        that are a batch.
+    dimension_numbers : ((lhs, rhs), (lhs, rhs)). The contracted dimensions, and the batch
+        dimensions.
 
     Returns
     -------
-    Array: Of the batch's dimensions, then the others of `lhs`, then those of `rhs`.
+    Array: Its dimensions are the batch dimensions, then the others of `lhs`, then those of `rhs`.
     """
     a, b = promote(argument(lhs), argument(rhs))
     (a_sum, b_sum), (a_batch, b_batch) = [
@@ -167,11 +167,11 @@ def conv_general_dilated(
     lhs, rhs : Array. The input, by default of shape (batch, channels, ...), and the kernel, by
         default of shape (channels out, channels in, ...).
     window_strides : sequence of int. The steps between windows.
-    padding : {"SAME", "VALID"} or sequence of (low, high). How many zeros are put before and after
+    padding : {"SAME", "VALID"} or sequence of (low, high). The number of zeros before and after
         each dimension.
-    lhs_dilation, rhs_dilation : sequence of int, optional. How far apart the elements of the input
-        and the kernel stand.
-    dimension_numbers : tuple of three str, optional. Where dimensions stand, such as
+    lhs_dilation, rhs_dilation : sequence of int, optional. The distances between the elements of
+        the input and of the kernel.
+    dimension_numbers : tuple of three str, optional. The order of the dimensions, such as
         ``("NHWC", "HWIO", "NHWC")``.
     feature_group_count : int. The number of groups of channels.
     """
@@ -270,7 +270,8 @@ def conv_general_dilated_local(
 ) -> Any:
     """Convolve with a separate kernel at each position.
 
-    The kernel has the elements of a window, of all channels, in place of channels, and places.
+    In place of input channels, the kernel has the elements of a window over all channels; its
+    spatial dimensions are the output positions.
     """
     x, kernel = argument(lhs), argument(rhs)
     numbers = conv_dimension_numbers(x.shape, kernel.shape, dimension_numbers)
@@ -331,10 +332,10 @@ def conv_transpose(
     ----------
     lhs, rhs : Array. The input, and the kernel, by default of shape (..., channels in, channels
         out).
-    strides : sequence of int. By how much the result is larger.
-    padding : {"SAME", "VALID"} or sequence of (low, high). As that of the convolution on the larger
-        array.
-    transpose_kernel : bool. Whether to flip the kernel, and exchange its channels.
+    strides : sequence of int. The upsampling factors.
+    padding : {"SAME", "VALID"} or sequence of (low, high). The padding of the convolution that this
+        one transposes, or of the upsampled array.
+    transpose_kernel : bool. Whether to flip the kernel and swap its channels.
     """
     a, b = argument(lhs), argument(rhs)
     ndim = a.ndim - 2

@@ -36,7 +36,7 @@ def _scan(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         return function(x, at)
 
     scanned.__name__ = scanned.__qualname__ = name
-    scanned.__doc__ = f"``lax.{name}(operand, axis, reverse)``: all partial results along an axis."
+    scanned.__doc__ = f"Compute `jax.lax.{name}`: all partial results along an axis."
     return scanned
 
 
@@ -66,7 +66,7 @@ def _extreme(name: str) -> Callable[..., Any]:
         return found.astype(canonical_dtype(index_dtype))
 
     place.__name__ = place.__qualname__ = name
-    place.__doc__ = f"``lax.{name}(operand, axis, index_dtype)``: where the extreme stands."
+    place.__doc__ = f"Return the index of the extreme along an axis (see `jax.lax.{name}`)."
     return place
 
 
@@ -128,7 +128,7 @@ def associative_scan(
     ----------
     fn : callable. Takes two pytrees of arrays like `elems`, and combines them element by element.
     elems: A pytree of arrays.
-    reverse : bool. Whether to begin at the end.
+    reverse : bool. Whether to scan from the end.
     axis : int. The axis.
 
     Examples
@@ -162,7 +162,7 @@ def associative_scan(
         count = rows[0].shape[axis]
         if count < 2:
             return rows
-        # pairs first, then what lies between the pairs
+        # combine pairs first, then fill in the elements between them
         odd = scanned(combined(part(rows, 0, count - 1, 2), part(rows, 1, None, 2)))
         if count > 2:
             before = part(odd, 0, (count - 1) // 2)
@@ -221,9 +221,9 @@ def reduce(
 
     Parameters
     ----------
-    operands, init_values: An array and a number, or pytrees of them.
-    computation : callable. Takes two of what is reduced, and combines them.
-    dimensions : sequence of int. The dimensions that go.
+    operands, init_values: An array and its initial value, or pytrees of them.
+    computation : callable. Combines two partial results.
+    dimensions : sequence of int. The dimensions to reduce.
     """
     leaves, structure = tree_flatten(operands)
     starts = structure.flatten_up_to(init_values)
@@ -258,7 +258,7 @@ def _reduction(name: str, numpys: str) -> Callable[..., Any]:
         return result.astype(x.dtype) if numpys in ("sum", "prod") else result
 
     reduced.__name__ = reduced.__qualname__ = name
-    reduced.__doc__ = f"``lax.{name}(operand, axes)``: ``jnp.{numpys}`` over some axes."
+    reduced.__doc__ = f"Compute ``jnp.{numpys}`` over the given axes."
     return reduced
 
 
@@ -293,12 +293,12 @@ def reduce_window(
 
     Parameters
     ----------
-    operand, init_value: An array, and what stands around it.
-    computation : callable. Takes two arrays, and combines them element by element.
+    operand, init_value: An array, and the value that pads it.
+    computation : callable. Combines two arrays element by element.
     window_dimensions, window_strides : sequence of int. The size of the windows, and the steps
         between them.
-    padding : {"VALID", "SAME"} or sequence of (low, high). How many elements are put before and
-        after each dimension.
+    padding : {"VALID", "SAME"} or sequence of (low, high). The number of elements before and after
+        each dimension.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Layer 9 · compat: `make_jaxpr`: the operations that a function computes, written as JAX does.
 
-They are those of wengert, under its names, as they come when the function is called on the example:
-branches that are not taken do not show, and loops show every round.
+It lists the operations of wengert, under its names, in the order in which the function runs on the
+example: only taken branches appear, and loops are unrolled.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class _Writer(Dispatch):
         self.values: list[Any] = []
         self._names = _names()
         self._known: dict[int, str] = {}
-        self._kept: list[Any] = []  # so that no other payload has the identity of one of these
+        self._kept: list[Any] = []  # keeps the ids of these payloads unique
 
     def name(self, payload) -> str:
         """Return a name for a new value, with its type."""
@@ -103,8 +103,8 @@ class Listing:
     Attributes
     ----------
     in_avals, out_avals: The shapes and dtypes of the arguments and results.
-    eqns: The operations, as texts.
-    consts: The arrays that the function used from outside.
+    eqns: The operations, as strings.
+    consts: The arrays that the function closes over.
     """
 
     def __init__(
@@ -163,13 +163,14 @@ def make_jaxpr(
 ) -> Callable[..., Any]:
     """Return a function that lists the operations of `fun`.
 
-    They are those of wengert, under its names, and for these arguments: nothing is traced.
+    It lists the operations of wengert, under its names, as they run on these arguments: nothing is
+    traced.
 
     Parameters
     ----------
     fun : callable. Takes and returns pytrees of arrays.
-    static_argnums : int or sequence of int. Arguments that are handed on as they are.
-    return_shape : bool. Whether to give the shapes and dtypes of the result, too.
+    static_argnums : int or sequence of int. Arguments that are passed on unchanged.
+    return_shape : bool. Whether to return the shapes and dtypes of the result, too.
 
     Examples
     --------
@@ -205,7 +206,7 @@ def make_jaxpr(
             return [*outputs, *others]
 
         if leaves.tensors:
-            func.vjp(call, *leaves.tensors)  # so that what a gradient computes is recorded, too
+            func.vjp(call, *leaves.tensors)  # so that inner gradients are listed, too
         else:
             call()
 

@@ -1,7 +1,7 @@
 """Layer 9 · compat: the methods and attributes of JAX's arrays. Importing this adds them.
 
-Methods that are functions of `wengert.compat.jax.numpy` are looked up there when they are first
-called. What tensors have and JAX's arrays have not is hidden.
+Methods that are functions of `wengert.compat.jax.numpy` are looked up there on first use.
+Attributes of tensors that JAX's arrays lack are hidden.
 """
 
 from __future__ import annotations
@@ -208,7 +208,7 @@ class ArrayMethods:
         return self
 
     def copy(self) -> Any:
-        """Return a copy in memory of its own."""
+        """Return a copy that owns its memory."""
         return _same_kind(T.clone(self), self)
 
     def astype(self, dtype, copy: bool = False, device=None) -> Any:
@@ -293,7 +293,7 @@ class _Later:
             return function(self, *args, **kwargs)
 
         method.__name__ = method.__qualname__ = self.name
-        method.__doc__ = f"``jnp.{self.name}(x, ...)``."
+        method.__doc__ = f"Return ``jnp.{self.name}(x, ...)``."
         setattr(Array, self.name, method)
         return method if instance is None else method.__get__(instance, owner)
 
@@ -344,7 +344,7 @@ _OWN = (
     "T all any argmax argmin argpartition argsort array at cls detach edge ext extra is_inference "
     "is_leaf item level namespace payload requires_grad seq share_version tolist vc weak_type wraps"
 )
-"""The attributes to keep: those that JAX's arrays have too, and those that the tape needs."""
+"""The attributes to keep: those of JAX's arrays, and those that the tape needs."""
 
 
 def _install() -> None:

@@ -27,7 +27,7 @@ from wengert.tensor.tensor import Tensor
 
 
 def _is_operand(value) -> bool:
-    """Whether an operator takes `value`: arrays and numbers, but not lists."""
+    """Return whether an operator takes `value`: arrays and numbers, but not lists."""
     plain = TensorBase | np.ndarray | np.generic | bool | int | float | complex
     return isinstance(value, plain) or hasattr(value, "__jax_array__")
 

@@ -42,16 +42,16 @@ def _segments(name: str, update: str, start: Callable[[Any], Any]) -> Callable[.
         return getattr(begin.at[ids], update)(x, **options)
 
     reduced.__name__ = reduced.__qualname__ = name
-    reduced.__doc__ = f"""The {name.removeprefix("segment_")} of the elements of each segment.
+    reduced.__doc__ = f"""Return the {name.removeprefix("segment_")} of each segment.
 
     Parameters
     ----------
     data : Array
-        What is reduced, along its first axis.
+        The array to reduce along its first axis.
     segment_ids : Array
         The segment that each element belongs to.
     num_segments : int, optional
-        How many segments there are; elements of others are dropped.
+        The number of segments; elements of other segments are dropped.
 
     Examples
     --------

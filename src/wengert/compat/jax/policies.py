@@ -1,7 +1,7 @@
-"""Layer 9 · compat: `jax.checkpoint_policies`: what a checkpoint keeps.
+"""Layer 9 · compat: `jax.checkpoint_policies`: the choice of values that a checkpoint keeps.
 
-A policy is asked of each value that the backward pass needs, by the operation that made it. All
-products are called ``dot_general``, as in JAX; other operations have their names here.
+A policy is called for each value that the backward pass needs, with the operation that made it. All
+products are named ``dot_general``, as in JAX; other operations have wengert's names.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from wengert.tape.base import TensorBase
 from wengert.tape.record import T
 
 NAMED: ContextVar[list[tuple[Any, str]] | None] = ContextVar("named", default=None)
-"""The values named inside the checkpoint under way."""
+"""The values named inside the active checkpoint."""
 
 _BATCHED = frozenset({"bmm", "baddbmm", "einsum", "convolution"})
 _PRODUCTS = _BATCHED | {"mm", "mv", "dot", "addmm", "matmul", "vdot", "inner", "tensordot"}
@@ -126,7 +126,7 @@ checkpoint_policies = types.SimpleNamespace(
 )
 
 
-# -- what a backward pass keeps: `print_saved_residuals` -------------------------------------------
+# -- `print_saved_residuals` -----------------------------------------------------------------------
 
 
 def print_saved_residuals(f: Callable[..., Any], *args, **kwargs) -> None:

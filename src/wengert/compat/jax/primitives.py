@@ -1,11 +1,11 @@
-"""Layer 9 · compat: operations of one's own, by what computes them and by their rules.
+"""Layer 9 · compat: user-defined operations: an implementation and rules for transforms.
 
 NOTE [JAX's primitives]
-A `Primitive` is a function that has its rules in tables. It is bound to values: where nothing
-follows them, what computes it is called; a `vmap` asks its rule for batches, a derivative its rule
-of tangents. Reverse mode transposes that rule; what is linear in the one argument that a derivative
-follows is transposed by its own, and so is what a rule of tangents is made of: there, a rule of
-transposition is asked by one argument after the other.
+A `Primitive` is a function with tables of rules. Binding it to values calls the implementation if
+no transform follows them, the batching rule under `vmap`, and the jvp rule under a derivative.
+Reverse mode transposes the jvp rule. A primitive that is linear in the only followed argument is
+transposed by its own transposition rule; so are the primitives in a jvp rule, where a transposition
+rule is called for each followed argument in turn.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _INSIDE = ContextVar("inside", default=False)
 """Whether a jvp rule runs, where a followed argument is a tangent."""
 
 
-# -- what is known of a value ----------------------------------------------------------------------
+# -- queries about values --------------------------------------------------------------------------
 
 
 class _Traced(type):
@@ -63,13 +63,13 @@ def _is_followed(x) -> bool:
 class Tracer(metaclass=_Traced):
     """The class of arrays with values unknown to JAX, for `isinstance`.
 
-    They are those that a transform follows, and all within a function that is jitted, or that a
-    loop of `jax.lax` calls.
+    These are the arrays that a transform follows, and all arrays within a jitted function or the
+    body of a loop of `jax.lax`.
     """
 
 
 def is_concrete(x) -> bool:
-    """Whether a value is known: true except for batches of `vmap`."""
+    """Return whether a value is known: true except for batches of `vmap`."""
     return not isinstance(x, Tracer)
 
 
@@ -79,7 +79,7 @@ def concrete_or_error(typ, val, context: str = "") -> Any:
 
 
 def valid_jaxtype(x) -> bool:
-    """Whether a value is an array or a number."""
+    """Return whether a value is an array or a number."""
     numbers = TensorBase | np.ndarray | np.generic | bool | int | float | complex
     return isinstance(x, numbers) or hasattr(x, "__jax_array__")
 
@@ -104,18 +104,18 @@ def unmapped_aval(size: int, axis: int | None, aval: ShapedArray) -> ShapedArray
 
 
 def trace_state_clean() -> bool:
-    """Whether neither `vmap` nor forward mode is under way."""
+    """Return whether neither `vmap` nor forward mode is active."""
     mode = current_mode()
     return not STAGED.get() and (mode is None or not mode.levels)
 
 
 def get_opaque_trace_state(convention=None) -> Any:
-    """Return a token for the transforms under way; here it is always equal to itself."""
+    """Return a token for the active transforms; here all tokens are equal."""
     return "wengert"
 
 
 class _Trace:
-    """The forward mode under way."""
+    """The active forward mode."""
 
     @property
     def main(self) -> Any:
@@ -164,7 +164,7 @@ def safe_map(fun: Callable[..., Any], *sequences) -> list[Any]:
     return [fun(*values) for values in zip(*sequences, strict=True)]
 
 
-# -- derivatives that are zero, and values that are not there --------------------------------------
+# -- symbolic zeros and undefined primals ----------------------------------------------------------
 
 
 class Zero(SymbolicZero):
@@ -187,7 +187,7 @@ def instantiate_zeros(tangent) -> Any:
 
 
 class UndefinedPrimal:
-    """The placeholder for the argument that a transposition rule differentiates by.
+    """The placeholder for the argument in which a transposition rule transposes.
 
     Attributes
     ----------
@@ -199,7 +199,7 @@ class UndefinedPrimal:
 
 
 def is_undefined_primal(x) -> bool:
-    """Whether this is the argument that a transposition rule differentiates by."""
+    """Return whether this is the argument in which a transposition rule transposes."""
     return isinstance(x, UndefinedPrimal)
 
 
@@ -255,7 +255,7 @@ class Primitive:
 
         Raises
         ------
-        NotImplementedError: If it has no function, or not the rule that a transform asks for.
+        NotImplementedError: If it has no implementation, or lacks the rule that a transform needs.
         """
         if not any(map(_is_followed, args)):
             return self._computed(params, args)
@@ -424,7 +424,7 @@ def deflinear(primitive: Primitive, rule: Callable[..., Any]) -> None:
 
 
 def defvectorized(primitive: Primitive) -> None:
-    """Declare that the operation computes whole batches as it computes one element."""
+    """Declare that the operation computes a batch as it computes a single element."""
 
     def rule(values, dims, **params) -> Any:
         return primitive.bind(*values, **params), dims[0]

@@ -1,8 +1,8 @@
 """Layer 9 · compat: random numbers under the names of ``jax.random``.
 
-Functions take a key, and the same key gives the same numbers, which are JAX's own: bit by bit where
-float32 is asked for and logarithms are all that they need, up to rounding elsewhere (see
-`wengert.compat.jax.threefry`). They are differentiable by their parameters.
+Functions take a key, and the same key gives the same numbers. They are JAX's own numbers: bit for
+bit in float32 if the sampler needs no functions other than logarithms, and up to rounding otherwise
+(see `wengert.compat.jax.threefry`). Samples are differentiable in their parameters.
 
 >>> key = jax.random.PRNGKey(0)
 >>> jax.random.normal(key, (3,))

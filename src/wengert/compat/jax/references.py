@@ -1,6 +1,6 @@
-"""Layer 9 · compat: `jax.ref`: boxes of one array, which programs write to.
+"""Layer 9 · compat: `jax.ref`: mutable references to arrays.
 
-The arrays themselves stay immutable: a write puts another array into the box.
+The arrays themselves stay immutable: a write replaces the array in the reference.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ def numbers_of(args: Sequence[Any], argnums) -> tuple[tuple[int, ...], bool]:
 
 
 def check_inputs(name: str, arrays: Sequence[Any], holomorphic: bool, allow_int: bool) -> None:
-    """Refuse inputs that reverse mode cannot differentiate by.
+    """Refuse inputs with respect to which reverse mode cannot differentiate.
 
     Raises
     ------
@@ -179,7 +179,7 @@ def value_and_grad(
 
     Returns
     -------
-    callable: Returns ``(value, gradient)``, with `has_aux` ``((value, aux), gradient)``.
+    callable: Returns ``(value, gradient)``, or with `has_aux` ``((value, aux), gradient)``.
 
     Examples
     --------
@@ -210,18 +210,17 @@ def grad(
 
     Parameters
     ----------
-    fun : callable. Returns a real number; with `has_aux` a pair of one and of anything else.
-    argnums : int or sequence of int. Which positional arguments to differentiate by; each may be a
-        pytree.
-    has_aux : bool. Whether `fun` returns something beside its value.
-    holomorphic : bool. Whether `fun` is holomorphic, and its complex derivative wanted.
-    allow_int : bool. Whether there may be integers among the inputs; their gradients are of dtype
-        `float0`.
+    fun : callable. Returns a real number; with `has_aux`, a pair of it and auxiliary data.
+    argnums : int or sequence of int. The positional arguments to differentiate with respect to;
+        each may be a pytree.
+    has_aux : bool. Whether `fun` also returns auxiliary data.
+    holomorphic : bool. Whether `fun` is holomorphic, to compute its complex derivative.
+    allow_int : bool. Whether to allow integer inputs; their gradients have dtype `float0`.
 
     Returns
     -------
-    callable: Takes what `fun` takes, and returns the gradient in the structure of the argument (a
-        tuple for several), with `has_aux` a pair ``(gradient, aux)``.
+    callable: Takes the arguments of `fun`, and returns the gradient in the structure of the
+        argument (a tuple for several), or with `has_aux` the pair ``(gradient, aux)``.
 
     Raises
     ------
@@ -346,11 +345,11 @@ def linear_transpose(
     Parameters
     ----------
     fun : callable. A linear function.
-    *primals: Anything with the shapes and dtypes of its arguments.
+    *primals: Values with the shapes and dtypes of its arguments.
 
     Returns
     -------
-    callable: Takes a cotangent of the output, and returns a tuple of those of the arguments.
+    callable: Takes a cotangent of the output, and returns a tuple of cotangents of the arguments.
 
     Examples
     --------
@@ -422,12 +421,12 @@ def jvp(fun: Callable[..., Any], primals, tangents, has_aux: bool = False) -> tu
     ----------
     fun : callable. Takes `primals`, and returns a pytree of arrays.
     primals : tuple or list. The arguments: pytrees.
-    tangents : tuple or list. The direction: of the structure, shapes and dtypes of `primals`.
-    has_aux : bool. Whether `fun` returns a pair of its output and of anything else.
+    tangents : tuple or list. The direction, with the structure, shapes and dtypes of `primals`.
+    has_aux : bool. Whether `fun` returns a pair of its output and auxiliary data.
 
     Returns
     -------
-    primals_out, tangents_out: The result of `fun`, and its derivative, of the same structure.
+    primals_out, tangents_out: The result of `fun`, and its derivative in the same structure.
     aux: With `has_aux`.
 
     Raises
@@ -469,12 +468,12 @@ def jvp(fun: Callable[..., Any], primals, tangents, has_aux: bool = False) -> tu
 def linearize(fun: Callable[..., Any], *primals, has_aux: bool = False) -> Any:
     """Return the value of `fun`, and its derivative as a function of the direction.
 
-    `fun` is called once, and none of its decisions is made again.
+    `fun` is called once, so its branches are decided once.
 
     Parameters
     ----------
     %(primals)s
-    jvp_fun : callable. Takes tangents of the primals, and returns that of the output.
+    jvp_fun : callable. Takes tangents of the primals, and returns the tangent of the output.
     aux: With `has_aux`.
 
     Examples
@@ -598,24 +597,25 @@ def _blocks(leaves: Leaves, results: Results, place: int, row, forward: bool) ->
     return leaves.structure.unflatten(blocks)
 
 
-_TEXT = """The function that computes the Jacobian of `fun` by {ways}, in {mode} mode.
+_TEXT = """Return a function that computes the Jacobian of `fun` by {ways}, in {mode} mode.
 
     Parameters
     ----------
     fun : callable
-        Returns a pytree of arrays; with `has_aux` a pair of one and of anything else.
+        Returns a pytree of arrays; with `has_aux`, a pair of it and auxiliary data.
     argnums : int or sequence of int
-        Which positional arguments to differentiate by; each may be a pytree.
+        The positional arguments to differentiate with respect to; each may be a pytree.
     has_aux : bool
-        Whether `fun` returns something beside its output.
+        Whether `fun` also returns auxiliary data.
     holomorphic : bool
-        Whether `fun` is holomorphic, and its complex derivative wanted.{more}
+        Whether `fun` is holomorphic, to compute its complex derivative.{more}
 
     Returns
     -------
     callable
-        Returns, in the structure of the output, for each of its arrays the Jacobians by the
-        argument, in its structure; each has the shape of the output and then of the argument.
+        Returns a Jacobian for each pair of an output array and an argument array, nested in the
+        structure of the output, then of the argument. The shape of each is the shape of the output
+        followed by that of the argument.
 
     Raises
     ------
@@ -637,7 +637,7 @@ def jacfwd(
     has_aux: bool = False,
     holomorphic: bool = False,
 ) -> Callable[..., Any]:
-    """By columns."""  # the whole text is below
+    """Compute the Jacobian by columns."""  # replaced by the full docstring below
     return _jacobian(fun, argnums, has_aux, holomorphic, False, True)
 
 
@@ -648,13 +648,13 @@ def jacrev(
     holomorphic: bool = False,
     allow_int: bool = False,
 ) -> Callable[..., Any]:
-    """By rows."""  # the whole text is below
+    """Compute the Jacobian by rows."""  # replaced by the full docstring below
     return _jacobian(fun, argnums, has_aux, holomorphic, allow_int, False)
 
 
 _INTEGERS = """
     allow_int : bool
-        Whether there may be integers among the inputs."""
+        Whether to allow integer inputs."""
 jacfwd.__doc__ = _TEXT.format(name="jacfwd", ways="columns", mode="forward", more="")
 jacrev.__doc__ = _TEXT.format(name="jacrev", ways="rows", mode="reverse", more=_INTEGERS)
 jacobian = jacrev

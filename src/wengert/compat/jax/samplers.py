@@ -1,9 +1,8 @@
-"""Layer 9 · compat: what is drawn from keys, as NumPy's arrays.
+"""Layer 9 · compat: the samplers, which draw NumPy arrays from keys.
 
-A sampler takes keys of shape ``(..., 2)``, the shape of what is drawn from each, and its dtype;
-those with parameters take these as arrays of shape ``(..., *shape)``. It gives an array of that
-shape. The numbers are JAX's (see NOTE [streams of JAX]); for float32 to the last bit, as far as
-logarithms are all that they need.
+A sampler takes keys of shape ``(..., 2)``, the shape to draw from each, and a dtype; parameters are
+arrays of shape ``(..., *shape)``, and so is the result. The numbers are JAX's (see NOTE [streams of
+JAX]): to the last bit in float32, if the sampler needs no functions other than logarithms.
 """
 
 from __future__ import annotations
@@ -95,7 +94,7 @@ def integers(key, shape: Shape, kind, low, high, whole) -> Any:
     span = (high - low).astype(unsigned)
     span = np.where(high <= low, unsigned(1), span)
     span = np.where(whole & (high > low), span + unsigned(1), span)
-    # a span of 2**32 has wrapped to 0: then the remainder is the number itself
+    # a span of 2**32 wraps to 0; the remainder is then the number itself
     safe = np.where(span == 0, unsigned(1), span)
 
     def rest(x) -> Any:
@@ -175,7 +174,7 @@ def _of_normals(keys, c, kind) -> tuple[Any, Any]:
 
 
 def _for_each(sampler: Callable[..., Any]) -> Callable[..., Any]:
-    """Extend a sampler for one key to keys of any shape."""
+    """Extend a sampler from one key to keys of any shape."""
 
     def several(key, shape: Shape, kind, *parameters) -> Any:
         lead = key.shape[:-1]

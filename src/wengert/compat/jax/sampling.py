@@ -23,7 +23,7 @@ def kind_of(name: str, dtype, kinds: str = "f", default: str = "f") -> np.dtype[
 
     Raises
     ------
-    ValueError: If it is not of the kinds that the distribution has.
+    ValueError: If the distribution does not support its kind.
     """
     kind = default_dtype(default) if dtype is None else requested_dtype(dtype, name)
     if kind.kind not in kinds:
@@ -79,7 +79,7 @@ def bits(key, shape=(), dtype=None, *, out_sharding=None) -> Any:
     ----------
     key : Array
     shape : tuple of int
-    dtype : dtype. An unsigned integer type, by default uint32.
+    dtype : dtype. An unsigned integer type; default: uint32.
     """
     words = words_of("bits", key)
     return sample("bits", words, shape_of(shape), kind_of("bits", dtype, "u", "u"))
@@ -90,10 +90,10 @@ def uniform(key, shape=(), dtype=None, minval=0.0, maxval=1.0, *, out_sharding=N
 
     Parameters
     ----------
-    key : Array. Of `PRNGKey`, `key` or `split`.
+    key : Array. A key from `PRNGKey`, `key` or `split`.
     shape : tuple of int
-    dtype : dtype. A floating one, by default float32.
-    minval, maxval : array_like. The bounds; the result is differentiable by them.
+    dtype : dtype. A floating dtype; default: float32.
+    minval, maxval : array_like. The bounds; the result is differentiable in them.
 
     Examples
     --------
@@ -158,9 +158,9 @@ def normal(key, shape=(), dtype=None, *, out_sharding=None) -> Any:
 
     Parameters
     ----------
-    key : Array. Of `PRNGKey`, `key` or `split`.
+    key : Array. A key from `PRNGKey`, `key` or `split`.
     shape : tuple of int
-    dtype : dtype. A floating or complex one, by default float32.
+    dtype : dtype. A floating or complex dtype; default: float32.
 
     Examples
     --------
@@ -182,15 +182,15 @@ def _standard(name: str, text: str) -> Any:
         return sample(name, words, shape_of(shape), kind_of(name, dtype))
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"""Numbers of the {text}.
+    function.__doc__ = f"""Draw numbers from the {text}.
 
     Parameters
     ----------
     key : Array
-        Of `PRNGKey`, `key` or `split`.
+        A key from `PRNGKey`, `key` or `split`.
     shape : tuple of int
     dtype : dtype
-        A floating one, by default float32.
+        A floating dtype; default: float32.
     """
     return function
 
@@ -263,8 +263,8 @@ def multivariate_normal(
     ----------
     mean : array_like, shape (..., n)
     cov : array_like, shape (..., n, n)
-    shape : tuple of int, optional. Without n.
-    method : str. How the matrix is taken apart: ``"cholesky"``, ``"eigh"`` or ``"svd"``.
+    shape : tuple of int, optional. The shape of the batch, without n.
+    method : str. The factorization of the matrix: ``"cholesky"``, ``"eigh"`` or ``"svd"``.
     """
     words = words_of("multivariate_normal", key)
     centre, spread = promote_inexact(mean, cov)

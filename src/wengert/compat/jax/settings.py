@@ -1,6 +1,7 @@
-"""Layer 9 · compat: the settings of `wengert.compat.jax`: ``jax.config``, x64, the search for NaNs.
+"""Layer 9 · compat: the settings of `wengert.compat.jax`: ``jax.config``, x64, checks for NaN.
 
-Settings are kept per context (thread or task), above what ``config.update`` sets for all.
+A setting of a context (thread or task) overrides the value that ``config.update`` sets for the
+process.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ class Switch:
 
     Parameters
     ----------
-    name: Its name in ``config.update`` and in the environment, whose variable sets it at first.
+    name: Its name in ``config.update``, and of the environment variable with its initial value.
     """
 
     def __init__(self, name: str) -> None:
@@ -40,7 +41,7 @@ class Switch:
 
     @property
     def value(self) -> bool:
-        """Whether it is on in the current context."""
+        """Whether the switch is on in the current context."""
         here = self._here.get()
         return self.default if here is None else here
 
@@ -49,13 +50,13 @@ class Switch:
         return _Within(self, bool(new_val))
 
     def choose(self, value: bool) -> None:
-        """Set it for the process."""
+        """Set the switch for the process."""
         untraced(f"it sets {self.name}")
         self.default = value
         _watch(self, value)
 
     def put(self, value: bool) -> Token[bool | None]:
-        """Set it for this context."""
+        """Set the switch for this context."""
         _watch(self, value)
         return self._here.set(value)
 
@@ -65,7 +66,7 @@ class Switch:
 
 
 class _Within:
-    """A ``with`` block within which a switch has another value; also a decorator."""
+    """A context in which a switch has another value; also a decorator."""
 
     def __init__(self, switch: Switch, value: bool) -> None:
         self._switch = switch
@@ -89,11 +90,11 @@ def _watch(switch: Switch, value: bool) -> None:
 
 
 def check_finite(result, where: str) -> None:
-    """Raise for NaN or infinity, if the checks for these are on.
+    """Raise for NaN or infinity, if these checks are on.
 
     Raises
     ------
-    FloatingPointError: It says where the value came up.
+    FloatingPointError: The message says where the value occurred.
     """
     payload = result._payload
     if not isinstance(payload, np.ndarray | np.generic) or payload.dtype.kind not in "fc":
@@ -169,7 +170,7 @@ class Config:
             raise AttributeError(f"Unrecognized config option: {name}")
 
     def read(self, name: str) -> Any:
-        """The value of one option.
+        """Return the value of one option.
 
         Raises
         ------

@@ -38,7 +38,7 @@ class Sharding:
 
 
 class SingleDeviceSharding(Sharding):
-    """The whole array lies on one device."""
+    """The placement of the whole array on one device."""
 
     def __init__(self, device=CPU, *, memory_kind: str = "device") -> None:
         self._device = device
@@ -49,7 +49,7 @@ class SingleDeviceSharding(Sharding):
 
 
 class PartitionSpec(tuple[Any, ...]):
-    """The axes of a mesh that divide the dimensions of an array; None for those of no axis."""
+    """The axes of a mesh that divide the dimensions of an array; None for a whole dimension."""
 
     def __new__(cls, *partitions) -> PartitionSpec:
         """Build a spec from the entries of the dimensions."""
@@ -72,7 +72,7 @@ class Mesh:
 
     Raises
     ------
-    ValueError: If there are several devices, or another number of names than of axes.
+    ValueError: If there are several devices, or the numbers of names and axes differ.
 
     Examples
     --------
@@ -147,7 +147,7 @@ class AbstractMesh:
 
 
 def get_abstract_mesh() -> AbstractMesh:
-    """The mesh that is in use: none."""
+    """Return the active mesh, which has no axes."""
     return AbstractMesh(())
 
 
@@ -190,12 +190,12 @@ def auto_axes(fun=None, **options) -> Any:
 
 
 def shard_map(f=None, /, *, mesh=None, in_specs=None, out_specs=None, **options) -> Any:
-    """Wrap a function of the shards on a device: here, of the whole arrays.
+    """Wrap a function of the shards on a device: here, the whole arrays.
 
     Parameters
     ----------
-    f : callable. Takes and returns pytrees of arrays; `jax.lax.psum` and its like know the axes of
-        the mesh, each of size one.
+    f : callable. Takes and returns pytrees of arrays; `jax.lax.psum` and other collectives see the
+        axes of the mesh, each of size one.
     mesh : Mesh. The mesh.
     """
     if f is None:

@@ -1,8 +1,8 @@
 """Layer 9 · compat: three functions of float32 as XLA computes them, to the last bit.
 
-What `wengert.compat.jax.random` draws is made of these: numbers that are seeded alike should be
-alike, and be printed alike. XLA fuses each product with the sum that it is part of, so there is one
-rounding for both; float64, in which products of float32 are exact, does the same.
+The samplers of `wengert.compat.jax.random` use these, so that equal seeds give equal numbers, to
+the last printed digit. XLA fuses a product and a sum into one operation with a single rounding. We
+compute both in float64, in which products of float32 are exact, and round once.
 
 References
 ----------
@@ -24,7 +24,7 @@ _LOG = (
 )
 _ROOT_HALF = np.float32(0.707106781186547524)
 _LOG_2 = (np.float32(0.693359375), np.float32(-2.12194440e-4))
-"""The logarithm of 2: a number of few bits, and what is missing."""
+"""The logarithm of 2: a leading part with few bits, and the remainder."""
 _SMALL = np.float32(0.41421356237309504880)
 _LOG1P = (
     """

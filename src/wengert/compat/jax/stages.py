@@ -1,7 +1,7 @@
-"""Layer 9 · compat: what `jit` makes of a function for arguments of some shapes, step by step.
+"""Layer 9 · compat: the stages of `jit`: traced, lowered and compiled functions.
 
-A program is made by calls, so these steps compute nothing beforehand: what they show is the listing
-of `make_jaxpr`, and what they compile to is the jitted function, for those arguments alone.
+Programs are compiled by calls, so these stages compile nothing in advance: they show the listing of
+`make_jaxpr`, and compile to the jitted function, restricted to arguments of these shapes.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ class Traced:
 
     Parameters
     ----------
-    function: Takes the arguments that are not static, as a list and a dictionary.
-    call: The same, jitted.
-    name: What it is called.
-    args, kwargs: Those arguments: pytrees of arrays, or of `ShapeDtypeStruct`.
+    function: Takes the dynamic arguments, as a list and a dictionary.
+    call: The jitted function.
+    name: The name of the function.
+    args, kwargs: The dynamic arguments: pytrees of arrays, or of `ShapeDtypeStruct`.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: what JAX does while it traces, which needs no trace here.
+"""Layer 9 · compat: functions that rely on tracing in JAX, but not here.
 
 `checkpoint`, `eval_shape`, and contexts that change nothing.
 """
@@ -27,7 +27,7 @@ from wengert.utils.recompute import Region
 
 
 class ShapeDtypeStruct:
-    """The shape and dtype of an array, without one.
+    """The shape and dtype of an array, without its values.
 
     Parameters
     ----------
@@ -123,10 +123,9 @@ def checkpoint(
 
     Parameters
     ----------
-    fun : callable, optional. Takes and returns pytrees of arrays. Left out, a decorator is
-        returned.
-    policy : callable, optional. Decides what to keep: one of `jax.checkpoint_policies`.
-    static_argnums : int or sequence of int. Arguments that are handed on as they are.
+    fun : callable, optional. Takes and returns pytrees of arrays. If omitted, return a decorator.
+    policy : callable, optional. Chooses the values to keep: one of `jax.checkpoint_policies`.
+    static_argnums : int or sequence of int. Arguments that are passed on unchanged.
 
     Examples
     --------
@@ -191,36 +190,36 @@ def _changing_nothing(name: str, why: str) -> Any:
         yield
 
     context.__name__ = context.__qualname__ = name
-    context.__doc__ = f"A context that changes nothing: {why}."
+    context.__doc__ = f"Return a context that changes nothing: {why}."
     return context
 
 
-_KEPT = "values that are kept elsewhere stay what they are"
+_KEPT = "values are not traced, so they cannot leak"
 _PRODUCTS = "products are computed in the dtype of the operands"
 checking_leaks = _changing_nothing("checking_leaks", _KEPT)
 default_device = _changing_nothing("default_device", "there is one device")
 default_matmul_precision = _changing_nothing("default_matmul_precision", _PRODUCTS)
 ensure_compile_time_eval = _changing_nothing(
-    "ensure_compile_time_eval", "everything is computed at once"
+    "ensure_compile_time_eval", "everything is computed immediately"
 )
 numpy_dtype_promotion = _changing_nothing(
-    "numpy_dtype_promotion", "dtypes meet by the standard rules"
+    "numpy_dtype_promotion", "dtypes are promoted by the standard rules"
 )
 numpy_rank_promotion = numpy_dtype_promotion
 check_tracer_leaks = checking_leaks
 
 
 def closure_convert(fun: Callable[..., Any], *example_args) -> tuple[Any, list[Any]]:
-    """Turn the differentiated values that a function closes over into arguments.
+    """Convert the differentiated values that a function closes over to arguments.
 
     Parameters
     ----------
     fun : callable. A function, whose closure may hold arrays that a transform follows.
-    *example_args: Arguments for it.
+    *example_args: Example arguments of `fun`.
 
     Returns
     -------
-    converted : callable. Takes the arguments of `fun`, and then the arrays.
+    converted : callable. Takes the arguments of `fun`, followed by the arrays.
     consts : list of Array. The arrays.
     """
     check_callable(fun)
@@ -245,7 +244,7 @@ def collected_into(value, found: list[Any]) -> None:
             collected_into((leaf.func, leaf.args, leaf.keywords), found)
         elif isinstance(leaf, types.FunctionType):
             for cell in leaf.__closure__ or ():
-                with contextlib.suppress(ValueError):  # a name that has no value yet
+                with contextlib.suppress(ValueError):  # the variable is not bound yet
                     collected_into(cell.cell_contents, found)
 
 

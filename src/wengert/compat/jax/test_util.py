@@ -152,11 +152,11 @@ def check_grads(
     Parameters
     ----------
     f : callable. Takes and returns pytrees of arrays.
-    args : sequence. Where to differentiate.
-    order : int. Up to which order.
-    modes : sequence of {"fwd", "rev"}. In which modes.
-    atol, rtol, eps : float, optional. Tolerances, and the step of the differences; by default as
-        the dtypes allow.
+    args : sequence. The point at which to differentiate.
+    order : int. The highest order of derivatives to check.
+    modes : sequence of {"fwd", "rev"}. The modes to check.
+    atol, rtol, eps : float, optional. Tolerances, and the step of the differences; default: chosen
+        by dtype.
 
     Raises
     ------

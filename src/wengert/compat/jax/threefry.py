@@ -1,11 +1,11 @@
-"""Layer 9 · compat: Threefry-2x32, the counter-based generator that JAX's keys stand for.
+"""Layer 9 · compat: Threefry-2x32, the counter-based generator behind JAX's keys.
 
 NOTE [streams of JAX]
-A key is two words of 32 bits, and what is drawn from it is a function of the key and of the place
-of each number alone: the hash of a counter. So keys can be split without any state, and the
-numbers are JAX's own, bit by bit: those of ``jax_threefry_partitionable=True``, its default, where
-the counter of an element is its position in the result. All functions here take keys of shape
-``(..., 2)`` as NumPy's arrays of uint32, and give one result for each of them, in front.
+A key is two words of 32 bits. Each drawn number is a hash of the key and a counter, so keys can be
+split without any state. The numbers are JAX's own, bit for bit: those of
+``jax_threefry_partitionable=True``, its default, where the counter of an element is its position in
+the result. All functions here take keys as NumPy arrays of uint32, of shape ``(..., 2)``; the
+leading dimensions of the result are those of the keys.
 
 References
 ----------

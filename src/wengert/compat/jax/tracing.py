@@ -1,15 +1,15 @@
-"""Layer 9 · compat: what JAX's transforms have in common: arguments and results, flattened.
+"""Layer 9 · compat: flattening of arguments and results, shared by JAX's transforms.
 
 NOTE [functions of flat tensors]
-The transforms of `wengert.func` are given functions of as many tensors as there are differentiable
-leaves among the arguments, which return lists of tensors. Here stands what puts the user's function
-in between: leaves become arrays of the class that they had outside, containers are made again, and
-results are taken apart, whatever containers are registered.
+The transforms of `wengert.func` get functions that take one tensor for each differentiable leaf of
+the arguments, and return lists of tensors. This module wraps the user's function in such a
+function: leaves become arrays of their original class, containers are rebuilt, and results are
+flattened, including registered containers.
 
 NOTE [JAX's complex derivatives]
-`grad` and `vjp` give the conjugates of what PyTorch's convention has, so that the derivative of a
-holomorphic function is its derivative: cotangents are conjugated on their way in, and gradients on
-their way out.
+`grad` and `vjp` return the conjugates of PyTorch's gradients, so that the gradient of a holomorphic
+function is its complex derivative: cotangents are conjugated when they enter the tape, and
+gradients when they leave it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def staged(function: Callable[..., Any]) -> Callable[..., Any]:
     def call(*args, **kwargs) -> Any:
         if STAGED.get():
             return function(*args, **kwargs)
-        STAGED.set(True)  # without its token: states of Python are told apart by what frames hold
+        STAGED.set(True)  # the token is not kept: tracing compares the values that frames hold
         try:
             return function(*args, **kwargs)
         finally:
@@ -95,17 +95,17 @@ def conjugated(x) -> Any:
     """Return the conjugate of a complex tensor, or any other tensor itself."""
     if x._payload.dtype.kind != "c":
         return x
-    return T.add(T.conj(x), 0)  # not -0 where nothing was conjugated
+    return T.add(T.conj(x), 0)  # avoid imaginary parts of -0
 
 
 def is_inexact(x) -> bool:
-    """Whether an array is differentiable."""
+    """Return whether an array is differentiable."""
     dtype = x._payload.dtype
     return dtype.kind in "fc" or (dtype.kind == "V" and dtype != float0)
 
 
 def nothing_like(x) -> Any:
-    """Return the placeholder for a derivative by integers: an array of no bytes."""
+    """Return the placeholder for a derivative with respect to integers: an array of no bytes."""
     return np.zeros(tuple(x._payload.shape), float0)
 
 
@@ -120,7 +120,7 @@ class Leaves:
     Attributes
     ----------
     arrays: All leaves.
-    places: Which of them have derivatives.
+    places: The positions of those with derivatives.
     """
 
     def __init__(self, values: Sequence[Any]) -> None:
@@ -151,7 +151,7 @@ class Leaves:
 class Results:
     """The flattened results of a function, filled in when the function is called.
 
-    Those with derivatives are handed to the transform as its output, the rest as what is beside it.
+    Leaves with derivatives are passed to the transform as its output, the others as auxiliary data.
     """
 
     structure: PyTreeDef
@@ -167,7 +167,8 @@ class Results:
 
         Parameters
         ----------
-        what: What leaves are called if they must be arrays; None, if they may be anything.
+        what: The name of the leaves in errors, if they must be arrays; None if they may be
+            anything.
         """
         self.leaves, self.structure = tree_flatten(value)
         if what is not None:

@@ -47,7 +47,7 @@ def tree_structure(tree, is_leaf: Callable[[Any], bool] | None = None) -> PyTree
 def tree_map(
     f: Callable[..., Any], tree, *rest, is_leaf: Callable[[Any], bool] | None = None
 ) -> Any:
-    """Apply a function to the leaves of a tree, and of others of its structure."""
+    """Apply a function to the leaves of a tree, and of others with the same structure."""
     return trees.tree_map(f, tree, *rest, is_leaf=opaque(is_leaf))
 
 
@@ -93,7 +93,7 @@ def tree_reduce_associative(
     identity=_NONE,
     is_leaf: Callable[[Any], bool] | None = None,
 ) -> Any:
-    """Like `tree_reduce`, but for an operation whose order does not matter."""
+    """Like `tree_reduce`, but for an associative operation."""
     return tree_reduce(operation, tree, identity, is_leaf)
 
 
@@ -203,8 +203,8 @@ def keystr(keys: KeyPath, *, simple: bool = False, separator: str = "") -> str:
 
     Parameters
     ----------
-    simple : bool. Only the names and numbers.
-    separator : str. Between the steps.
+    simple : bool. Whether to format only the names and numbers.
+    separator : str. The text between the keys.
     """
     return separator.join(_simple(key) if simple else str(key) for key in keys)
 
@@ -267,14 +267,15 @@ def register_pytree_node(
     Parameters
     ----------
     nodetype : type. The class.
-    flatten_func : callable. Gives the children of an instance, and its metadata, which can be
-        hashed and compared.
-    unflatten_func : callable. Takes the metadata and the children, and gives an instance.
-    flatten_with_keys_func : callable, optional. As `flatten_func`, with pairs of a key and a child.
+    flatten_func : callable. Returns the children of an instance, and its metadata, which must be
+        hashable and comparable.
+    unflatten_func : callable. Takes the metadata and the children, and returns an instance.
+    flatten_with_keys_func : callable, optional. Like `flatten_func`, but returns pairs of a key and
+        a child.
 
     Raises
     ------
-    TypeError: If the functions are none.
+    TypeError: If a function is not callable.
     ValueError: If the class is registered already.
 
     Examples
@@ -363,12 +364,12 @@ def register_dataclass(
     Parameters
     ----------
     nodetype : type. The class.
-    data_fields, meta_fields : sequence of str, optional. Which fields are children, and which are
-        metadata. By default, those whose ``metadata`` says ``static=True`` are metadata.
+    data_fields, meta_fields : sequence of str, optional. The fields that are children, and those
+        that are metadata. By default, fields whose ``metadata`` has ``static=True`` are metadata.
 
     Raises
     ------
-    ValueError: If the fields are not those of the class.
+    ValueError: If the fields do not match the class.
 
     Examples
     --------
@@ -430,7 +431,7 @@ def register_static(cls) -> Any:
 
 
 class _Whole:
-    """A `functools.partial` whose arguments stay its own: two of one function are equal."""
+    """A wrapper of a `functools.partial` that keeps its arguments; equal if the partials are."""
 
     def __init__(self, function: functools.partial) -> None:
         self.function = function

@@ -1,10 +1,10 @@
-"""Layer 9 · compat: JAX's pytrees: nested containers, taken apart and put together.
+"""Layer 9 · compat: JAX's pytrees: flattening and unflattening of nested containers.
 
 NOTE [pytrees]
 Containers are lists, tuples, named tuples, dicts (by their sorted keys), OrderedDicts,
-defaultdicts, None (which holds nothing), and what is registered; everything else is a leaf. A
-`PyTreeDef` is the structure without the leaves. It keeps, for every container, its type, its
-*metadata* (the keys of a dict, what a registered class says of itself) and the structures of its
+defaultdicts, None (which has no children), and registered classes; everything else is a leaf. A
+`PyTreeDef` is the structure without the leaves. For every container it stores the type, the
+*metadata* (the keys of a dict, the auxiliary data of a registered class) and the structures of the
 children.
 """
 
@@ -60,9 +60,9 @@ class Kind(NamedTuple):
 
     Attributes
     ----------
-    apart: Gives the children and the metadata.
-    together: Makes a container of the metadata and the children.
-    keys: Gives the steps to the children, from the container and their number.
+    apart: Returns the children and the metadata.
+    together: Rebuilds a container from the metadata and the children.
+    keys: Returns the keys of the children, from the container and their number.
     """
 
     apart: Callable[[Any], tuple[Iterable[Any], Any]]
@@ -215,7 +215,7 @@ class PyTreeDef(Structure):
 
         Raises
         ------
-        ValueError: If there are not as many as the structure has.
+        ValueError: If the number of leaves does not match the structure.
         """
         given = list(leaves)
         if len(given) < self.num_leaves:
@@ -237,7 +237,7 @@ class PyTreeDef(Structure):
 
         Parameters
         ----------
-        name : str, optional. What the tree is called, if an error is to say where it differs.
+        name : str, optional. The name of the tree, for errors that say where it differs.
 
         Raises
         ------
@@ -308,12 +308,12 @@ class PyTreeDef(Structure):
         f_leaf: Callable[[Any], Any] | None,
         leaves: Iterable[Any],
     ) -> Any:
-        """Call functions on the leaves and on the containers of their results.
+        """Call a function on each leaf, and another on each container of results.
 
         Parameters
         ----------
-        f_node : callable. Takes a tuple of what the children gave, and the metadata.
-        f_leaf : callable, optional. Takes a leaf; the leaf itself, if there is none.
+        f_node : callable. Takes a tuple of the results for the children, and the metadata.
+        f_leaf : callable, optional. Takes a leaf; default: return the leaf itself.
         """
         given = iter(leaves)
 
@@ -392,7 +392,7 @@ def _structure(type_, data, children: tuple[PyTreeDef, ...]) -> PyTreeDef:
 
 
 def is_opaque(value) -> bool:
-    """Whether programs see a container as a leaf."""
+    """Return whether programs see a container as a leaf."""
     return type(value) in OPAQUE
 
 
@@ -461,8 +461,8 @@ def tree_map(
 
     Parameters
     ----------
-    f : callable. Takes a leaf of `tree`, and what stands in its place in each of `rest`.
-    tree, *rest: Trees; those of `rest` have the structure of `tree` at least.
+    f : callable. Takes a leaf of `tree`, and the subtree at its position in each of `rest`.
+    tree, *rest: Trees; the structure of `tree` is a prefix of the structures of `rest`.
     is_leaf : callable, optional. Whether a container counts as a leaf.
 
     Raises

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``x.at[index].set(y)`` and its like: new arrays with other elements.
+"""Layer 9 · compat: ``x.at[index].set(y)`` and other out-of-place updates.
 
 Importing this module puts `at` on the class.
 """
@@ -38,8 +38,8 @@ class Updates:
 class Update:
     """The object ``x.at[index]``, whose methods return new arrays.
 
-    All take ``mode``: what becomes of places that do not exist. By default `get` takes the nearest,
-    and the others drop what would be written there.
+    All take ``mode``, the treatment of out-of-bounds indices. By default `get` takes the nearest
+    element, and the other methods drop the value.
 
     Examples
     --------
@@ -203,7 +203,7 @@ def _fitting(values, x, shape: tuple[int, ...]) -> Any:
 
 
 def _at(self) -> Updates:
-    """``x.at[index].set(y)``, ``add``, ``multiply``, ...: new arrays with other elements."""
+    """Return ``x.at``: ``x.at[index].set(y)``, ``add``, ``multiply``, ... return updated arrays."""
     return Updates(self)
 
 

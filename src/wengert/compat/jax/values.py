@@ -1,7 +1,7 @@
-"""Layer 9 · compat: what the payload of an array holds under transforms, and while it is traced.
+"""Layer 9 · compat: the payloads of arrays under transforms and traces.
 
-The value of a trace (`wengert.compiler.tracing.sym`) is an array to us: it is asked what an array
-is asked, and notes it. Values of `vmap` and of forward mode stand for something else.
+The value of a trace (`wengert.compiler.tracing.sym`) counts as an array here: it has an array's
+interface, and records its use. Values of `vmap` and of forward mode wrap another payload.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ def layers(payload) -> Iterator[Any]:
 
 
 def is_lifted(payload) -> bool:
-    """Whether a payload is the value of a transform; the value of a trace counts as an array."""
+    """Return whether a payload is a value of a transform; a traced value counts as an array."""
     return isinstance(payload, Lifted) and not payload.traced
 
 
 def innermost(x) -> Any:
-    """Return the values of `x`, for a batch all of them, or the traced value."""
+    """Return the values of `x` (of the whole batch under `vmap`), or the traced value."""
     *_, payload = layers(x._payload)
     return payload
 
 
 def differs(payload) -> bool:
-    """Whether a value of transforms stands for a whole batch."""
+    """Return whether a value of a transform stands for a whole batch."""
     return is_lifted(payload) and any(
         is_lifted(part) and part.owner.size is not None for part in layers(payload)
     )

@@ -1,14 +1,14 @@
 """Layer 6 · tensor: the handling of ``np.f(t)``, a function of NumPy or SciPy on a tensor.
 
 NOTE [plan of this room]
-NumPy hands the call to the tensor (`protocol`). A ufunc that is one primitive is recorded there and
-then. For all else the module `dispatch` is imported: it knows the *kind* of each function by its
-name (`kinds`), and finds
+NumPy dispatches the call to the tensor (`protocol`), which records a ufunc that is one primitive
+directly. Every other call imports the module `dispatch`, which looks up the *kind* of the function
+by its name (`kinds`), and finds
 
-* a counterpart, which computes with the operations of tensors: of ufuncs in `ufuncs`, `special` and
-  `ufunc_methods`; of functions in `choice`, `order`, `polynomials`, `products`, `shapes`, `spans`,
-  `sums`, `writes`, `linalg` and `fourier`, with what they share in `counterparts`;
+* a counterpart, which computes with tensor operations: for ufuncs in `ufuncs`, `special` and
+  `ufunc_methods`; for functions in `choice`, `order`, `polynomials`, `products`, `shapes`, `spans`,
+  `sums`, `writes`, `linalg` and `fourier`, with shared code in `counterparts`;
 * or NumPy's own function, on arrays, where the result has no gradient (under transforms by
   `followed`);
-* or an error, where one would be lost (`boundary`).
+* or an error, if a gradient would be lost (`boundary`).
 """

@@ -1,13 +1,14 @@
 """Layer 6 · tensor: errors where a gradient would be lost between tensors and NumPy.
 
 NOTE [boundary]
-NumPy's functions reach tensors through its protocols, and differentiate. What reaches a tensor
-only through ``__array__`` (methods of arrays, ``np.array([t])``) or ``__float__`` (``A[0, 0] = t``,
-``math.exp(t)``) gets a copy of the values; for a tensor that needs a gradient that is an error,
-which shows the user's line and what to write instead. ``float(t)`` itself is how people log and
-stays silent: it is told apart by the instruction at which the caller stands, and by what that
-calls. The functions of `math` warn, as in PyTorch. The user's line is the innermost outside of
-installed libraries, if there is one: their calls of NumPy tell nobody what went wrong.
+NumPy's functions reach tensors through its protocols, and are differentiable. Code that reaches a
+tensor only through ``__array__`` (methods of arrays, ``np.array([t])``) or ``__float__`` (``A[0, 0]
+= t``, ``math.exp(t)``) gets a copy of the values. For a tensor that needs a gradient this is an
+error, which shows the user's line and what to write instead. ``float(t)`` itself is common in
+logging and stays silent: it is recognised by the instruction that the caller executes, and by the
+function that this instruction calls. The functions of `math` warn, as in PyTorch. The user's line
+is the innermost one outside of installed libraries, if there is one, since a line within a library
+would not help the user.
 """
 
 from __future__ import annotations
@@ -54,9 +55,9 @@ _SCALAR = (
 )
 """PyTorch's warning."""
 _ROOTS = os.path.join("scipy", "optimize", "_zeros_py.py")
-"""SciPy's search for roots."""
+"""The file of SciPy's root finders."""
 _STORE = "subscript"
-"""Stands for the callee if the caller writes to an element."""
+"""The placeholder for the callee if the caller writes to an element."""
 _VERDICTS: dict[tuple[int, int], tuple[Any, str | None]] = {}
 """Cached verdicts by code and instruction offset, with the code to keep it alive."""
 _ASSIGN = (
@@ -77,7 +78,7 @@ _METHODS = {
     "dot": "Write A @ x or np.dot(A, x) for A.dot(x).",
     **dict.fromkeys(("__setitem__", "fill", "itemset", "put", "setfield"), _ASSIGN),
 }
-"""For the methods of plain arrays."""
+"""Hints for the methods of plain arrays."""
 _WRITERS = frozenset(name for name, cure in _METHODS.items() if cure is _ASSIGN)
 _SCIPYS = {
     "CubicSpline": "np.interp",
@@ -151,19 +152,19 @@ def target_lost(label: str) -> TypeError:
 def check_number(tensor: Any, frame: Any) -> None:
     """Refuse to convert a tensor that needs a gradient to a number where that loses the gradient.
 
-    The functions of `math` warn, unless the tensor is one of another library's idiom, which refuses
-    them.
+    The functions of `math` warn, unless the tensor belongs to another library's idiom: then they
+    raise.
 
     Parameters
     ----------
-    tensor: A tensor that needs a gradient, or has a tangent, which only operations must not lose.
+    tensor: A tensor that needs a gradient, or has a tangent; only operations check the latter.
     frame: The frame that asks for the number.
 
     Raises
     ------
     TypeError
-        If it stores the number in an array, calls a function of NumPy's or SciPy's, or is itself a
-        function of these, or an operation that takes a number.
+        If the frame stores the number in an array, calls a function of NumPy or SciPy, or belongs
+        to one, or to an operation that takes a number.
     """
     code, offset = frame.f_code, frame.f_lasti
     known = _VERDICTS.get((id(code), offset))
@@ -192,7 +193,7 @@ def _verdict(frame: Any) -> str | None:
     """Return what to write instead of the conversion in `frame`; None if it is allowed."""
     filename = frame.f_code.co_filename
     if filename.endswith(_ROOTS):
-        # its loop in C runs on after an error, and raises a misleading one
+        # its C loop continues after an error, and raises a misleading one
         return f"Write wengert.scipy.root_scalar for scipy's search, {_OF_MATH}"
     if filename.startswith(_OPERATIONS):
         return NOT_A_NUMBER
@@ -343,7 +344,7 @@ def _is_portable(function: Any) -> bool:
     table = getattr(sys.modules.get("scipy._lib._array_api"), "xp_capabilities_table", {})
     try:
         known = table.get(function)
-    except TypeError:  # it has no hash
+    except TypeError:  # the function is not hashable
         known = None
     return known is not None and not (known["np_only"] or known["cpu_only"])
 
@@ -415,7 +416,7 @@ def _callee(frame: Any) -> Any:
     loads: list[Any] = []
     at = None
     for instruction in dis.get_instructions(frame.f_code):
-        # within a call of a Python function, it points behind the instruction, at its cache
+        # during a call of a Python function, `f_lasti` points after the instruction, at its cache
         if instruction.offset > frame.f_lasti:
             break
         if at is not None:
@@ -439,7 +440,7 @@ def _callee(frame: Any) -> Any:
     if not names:
         return None
     if not all(i.opname.startswith("LOAD_") for i in names):
-        # a method of what some expression gives; that of arrays, if it has such a name
+        # a method of an expression's value: assume an array if arrays have a writer of that name
         return _STORE if names[-1].argval in _WRITERS else None
     # the same expression may have been compiled more than once
     roots = [
@@ -454,6 +455,6 @@ def _callee(frame: Any) -> Any:
         if isinstance(found, ModuleType | type | np.ndarray | np.random.Generator):
             found = getattr(found, attribute, None)
         else:
-            # what a property of the user's would do, it should not do here
+            # do not run the user's properties here
             found = getattr(found, "__dict__", {}).get(attribute)
     return found

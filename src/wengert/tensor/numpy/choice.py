@@ -177,7 +177,7 @@ def _piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> A
         if not callable(function):
             made = select.where(tensor(condition), as_dtype(function, x._payload.dtype), made)
         elif condition.any():
-            # a function sees only the elements that it is for
+            # a function gets only the elements that its condition selects
             places = condition.nonzero() if x.ndim else ()
             part = as_dtype(function(x[places] if x.ndim else x, *args, **kw), x._payload.dtype)
             made = index_put(made, tuple(map(tensor, places)), part) if x.ndim else part

@@ -84,8 +84,8 @@ def found(function: Any) -> Callable[..., Any]:
 def named(name: str, function: Any) -> Callable[..., Any]:
     """Return, like `found`, the implementation of the function named `name` within NumPy.
 
-    This is a counterpart; for a constant function, one that computes on the values; otherwise one
-    that also does so, but refuses tensors whose gradient would be lost.
+    The implementation is a counterpart; for a constant function, a wrapper that computes on the
+    values; otherwise a wrapper that also refuses tensors whose gradient would be lost.
     """
     label = f"numpy.{name}"
     ours = rule(name)
@@ -96,7 +96,7 @@ def named(name: str, function: Any) -> Callable[..., Any]:
 
         @wraps(function)
         def constant(*args: Any, **kwargs: Any) -> Any:
-            # an order from the largest down is the array API standard's, and none of NumPy's
+            # only the array API standard has `descending`, not NumPy
             ours = followed.is_followed(args) or "descending" in kwargs
             if counterpart is not None and ours:
                 return counterpart(*args, **kwargs)
@@ -127,7 +127,7 @@ def signature_of(function: Any, ours: Any) -> inspect.Signature:
 
 
 def _unknown(*args: Any, **kwargs: Any) -> None:
-    """A function with the signature used where none is known."""
+    """Stand in for a function without a known signature."""
 
 
 def _with_out(ours: Callable[..., Any], function: Any, label: str) -> Callable[..., Any]:
@@ -146,7 +146,7 @@ def _with_out(ours: Callable[..., Any], function: Any, label: str) -> Callable[.
         if out is None or out is np._NoValue:
             return ours(*args, **kwargs)
         out = out[0] if isinstance(out, tuple) else out
-        # what is written over must not be what the graph keeps
+        # the graph must not save a tensor that is then overwritten
         args = tuple(
             T.clone(value) if value is out and isinstance(value, TensorBase) else value
             for value in args

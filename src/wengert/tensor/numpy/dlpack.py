@@ -1,4 +1,4 @@
-"""Layer 6 · tensor: memory handed to other libraries by the DLPack protocol, as NumPy does it."""
+"""Layer 6 · tensor: export of memory to other libraries by the DLPack protocol."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from wengert.tape.modes import untraced
 
 
 class DLDeviceType(enum.IntEnum):
-    """The kinds of devices, by the numbers that the protocol gives them."""
+    """The kinds of devices, with the protocol's numbers."""
 
     kDLCPU = 1
     kDLCUDA = 2
@@ -41,7 +41,7 @@ def exported(
     dl_device: tuple[Any, int] | None = None,
     copy: bool | None = None,
 ) -> Any:
-    """The capsule for ``tensor.__dlpack__()``."""
+    """Return the capsule for ``tensor.__dlpack__()``."""
     untraced("it hands its memory to another library")
     if tensor.requires_grad:
         raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
@@ -53,7 +53,7 @@ def exported(
         raise BufferError(
             f"Can't export a tensor to device {tuple(dl_device)}: wengert's are on the CPU, (1, 0)"
         )
-    # arrays of other idioms have no `numpy`, and some may not be written to
+    # arrays of other idioms have no `numpy` method, and some are read-only
     array = tensor.numpy() if tensor.__class__ is PORTS.tensor else np.asarray(tensor)
     if any(step < 0 for step in array.strides):
         raise BufferError(
@@ -65,7 +65,7 @@ def exported(
     half = array.dtype.name == "bfloat16"  # see NOTE [bfloat16 in capsules]
     if half:
         array = array.view(np.uint16)
-    # NumPy 2.0 knows no versions
+    # NumPy 2.0 does not support versions
     known: dict[str, Any] = {} if max_version is None else {"max_version": max_version}
     capsule = array.__dlpack__(**known)
     if half:
@@ -74,17 +74,17 @@ def exported(
 
 
 def to_dlpack(tensor: Any) -> Any:
-    """A capsule that lets another library see a tensor's memory; it can be taken in once.
+    """Return a capsule that shares a tensor's memory with another library; it can be consumed once.
 
-    Libraries that know the protocol take the tensor itself, by their ``from_dlpack(tensor)``.
+    Libraries that support the protocol take the tensor itself, by their ``from_dlpack(tensor)``.
 
     Parameters
     ----------
-    tensor : Tensor. Does not require a gradient.
+    tensor : Tensor. The tensor to export, which must not require a gradient.
 
     Raises
     ------
-    BufferError: If another library could not take it in, as one that requires a gradient.
+    BufferError: If the tensor cannot be exported, for example since it requires a gradient.
 
     Examples
     --------

@@ -43,7 +43,7 @@ def _like(value: float) -> Callable[..., Any]:
 
 def _position(function: Callable[..., Any]) -> Callable[..., Any]:
     def position(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
-        # which NumPy takes, and PyTorch does not
+        # NumPy accepts booleans, PyTorch does not
         numbers = a.byte() if a._payload.dtype.kind == "b" else a
         return function(numbers, axis, keepdims is True)
 

@@ -1,16 +1,16 @@
-"""Layer 6 · tensor: which of NumPy's functions differentiate, which need not, and which cannot.
+"""Layer 6 · tensor: the kinds of NumPy's functions: differentiable, constant, or refused.
 
 NOTE [kinds of functions]
 Every public function of ``numpy``, ``numpy.linalg`` and ``numpy.fft``, and every ufunc of
 ``scipy.special``, has one kind, which `wengert.tensor.numpy.dispatch.kind_of` returns:
 
-* *rule*: it has a counterpart of ours, which is recorded, or writes recorded;
-* *constant*: its result depends on no gradient (positions, predicates, texts), and is computed on
-  the values without complaint;
+* *rule*: it has a counterpart, whose operations or writes are recorded;
+* *constant*: its result carries no gradient (positions, predicates, strings), and is computed on
+  the values;
 * *refused*: it has no counterpart. For tensors that need no gradient it computes on the values; for
-  others it raises before it does anything, and says what to write instead;
-* *apart*: it never sees a tensor through NumPy's protocols: it makes arrays, or reports dtypes and
-  settings. A tensor that needs a gradient raises in its ``__array__``, if it comes there at all.
+  others it raises before any computation, and says what to write instead;
+* *apart*: NumPy's protocols do not dispatch it: it makes arrays, or reports dtypes and settings. A
+  tensor that needs a gradient raises in its ``__array__``, if the function calls it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _CONSTANT = """
     shares_memory size tril_indices_from triu_indices_from unpackbits unravel_index zeros_like
     """
 CONSTANT = frozenset(_CONSTANT.split())
-"""Functions whose results depend on no gradient."""
+"""Functions whose results carry no gradient."""
 
 _SAVED = "To save the values, pass x.detach(); wengert.save keeps tensors as they are."
 _DATES = "It is for dates, which have no gradient."
@@ -56,7 +56,7 @@ _APART = """
     fft.fftfreq fft.rfftfreq fft.test linalg.test
     """
 APART = frozenset(_APART.split())
-"""Functions that see no tensors."""
+"""Functions that NumPy's protocols do not dispatch."""
 
 _SPECIAL = {
     "It is the inverse of a distribution: x = inverse(p) has the derivative 1 / density(x) "

@@ -35,7 +35,7 @@ SVDResult = namedtuple("SVDResult", "U S Vh")
 
 
 def _square(a: Any) -> Any:
-    """`a` as a tensor of floating square matrices."""
+    """Return `a` as a tensor of floating square matrices."""
     (a,) = floating(a)
     if a.ndim < 2:
         raise np.linalg.LinAlgError(
@@ -56,7 +56,7 @@ def _solve(a: Any, b: Any) -> Any:
     if b.ndim == 1:
         column = shape.reshape(b, (*(1,) * (a.ndim - 2), -1, 1))
         return shape.squeeze(linear_systems.solve(a, column), -1)
-    # PyTorch would take a stack of matrices for one of vectors, where the shapes allow for that
+    # if the shapes allow it, PyTorch would treat a stack of matrices as one of vectors
     b = shape.reshape(b, (1,) * (a.ndim - b.ndim) + tuple(b.shape))
     batch = np.broadcast_shapes(tuple(a.shape[:-2]), tuple(b.shape[:-2]))
     return linear_systems.solve(a, expand.broadcast_to(b, (*batch, *b.shape[-2:])))
@@ -188,7 +188,7 @@ def _svd(
 
 
 def _picked(a: Any, order: Any) -> Any:
-    """The elements of `a` in an order of their own along the last axis."""
+    """Return the elements of `a`, with each line along the last axis reordered by `order`."""
     order = np.broadcast_to(order, a._payload.shape)
     index = np.indices(a._payload.shape, sparse=True)
     return a[(*index[:-1], order)]
@@ -215,7 +215,7 @@ def _half(name: str) -> str:
     return name.upper()
 
 
-# NumPy before 2.5 gives eigenvalues of a real matrix as real numbers if all of them are
+# NumPy before 2.5 returns real eigenvalues of a real matrix if all of them are real
 _REAL_IF_POSSIBLE = tuple(map(int, np.__version__.split(".")[:2])) < (2, 5)
 
 

@@ -1,7 +1,6 @@
 """Layer 6 · tensor: counterparts of NumPy's functions on order: sorting, quantiles, sets, counts.
 
-See NOTE [counterparts]. Which element stands where depends on no gradient; the gradient flows to
-the elements that were taken.
+See NOTE [counterparts]. The order has no gradient; the gradient flows to the selected elements.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ _OURS = frozenset({"linear", "lower", "higher", "midpoint", "nearest"})
 
 
 def _merged(a: Any, axis: Any) -> tuple[Any, int | None, tuple[int, ...]]:
-    """`a` with several axes merged into the last one, which axis that is, and which they were."""
+    """Return `a` with several axes merged into the last, the axis to reduce, and those merged."""
     if axis is None or not isinstance(axis, tuple | list):
         return a, axis, ()
     dims = all_axes(axis, a.ndim)
@@ -44,7 +43,7 @@ def _merged(a: Any, axis: Any) -> tuple[Any, int | None, tuple[int, ...]]:
 
 
 def _split(made: Any, dims: tuple[int, ...], leading: int) -> Any:
-    """`made`, whose last axis of size 1 stands for `dims`, with all of these as axes of size 1."""
+    """Split the last axis of `made`, of size 1, into an axis of size 1 for each of `dims`."""
     made = shape.squeeze(made, -1)
     for dim in sorted(dims):
         made = shape.unsqueeze(made, dim + leading)
@@ -89,7 +88,7 @@ def _quantile(name: str, scale: float, ignoring: bool) -> None:
             made = shape.reshape(made, (*q.shape, *made.shape[1:]))
         return _split(made, dims, q.ndim) if dims and keep else made
 
-    quantile.__doc__ = f"``numpy.{name}``."
+    quantile.__doc__ = f"Compute ``numpy.{name}``."
 
 
 _quantile("quantile", 1, False)
@@ -110,7 +109,7 @@ def _median(name: str, ours: str) -> None:
         (a,) = floating(a)
         a, axis, dims = _merged(a, axis)
         keep = keepdims is not np._NoValue and bool(keepdims)
-        # the mean of the two middle elements, where PyTorch's median takes the lower one
+        # the mean of the two middle elements; PyTorch's median takes the lower one
         made = late(ours)(a, 0.5, axis, keep, interpolation="midpoint")
         return _split(made, dims, 0) if dims and keep else made
 
@@ -253,7 +252,7 @@ def _bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
 
 
 def _added(weights: Any, at: Any, count: int) -> Any:
-    """The sums of the weights that fall into each of `count` places."""
+    """Return the sum of the weights at each of `count` positions."""
     zeros = tensor(np.zeros(count, weights._payload.dtype))
     return index_put(zeros, (tensor(at.reshape(-1)),), shape.reshape(weights, (-1,)), True)
 
@@ -276,7 +275,7 @@ def _histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any
     if float(known(low)) == float(known(high)):
         low, high = low - 0.5, high + 0.5
     at = as_dtype(np.arange(bins + 1) / bins, low._payload.dtype)
-    return low * (1 - at) + high * at  # the ends are exact
+    return low * (1 - at) + high * at  # exact at both ends
 
 
 @counterpart("histogram")

@@ -1,6 +1,6 @@
 """Layer 6 · tensor: counterparts of NumPy's functions on polynomials (see NOTE [counterparts]).
 
-A polynomial is the array of its coefficients, that of the highest power first.
+A polynomial is the array of its coefficients, highest power first.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _polydiv(u: Any, v: Any) -> Any:
         parts = [rest[:k], rest[k : k + n + 1] - factor * v, rest[k + n + 1 :]]
         rest = join.cat([part for part in parts if part.shape[0]], 0)
     made = join.stack(quotient, 0) if quotient else tensor(np.zeros(steps, u._payload.dtype))
-    # what cancelled is taken for zero where NumPy takes it for that
+    # drop leading coefficients that cancelled, by NumPy's tolerance
     while rest.shape[0] > 1 and np.allclose(rest._payload[0], 0, rtol=1e-14):
         rest = rest[1:]
     return made, rest
@@ -131,7 +131,7 @@ def _polyfit(
     if w is not None:
         weights = shape.unsqueeze(as_dtype(w, x._payload.dtype), 1)
         left, right = left * weights, right * weights
-    # columns of one length make the system better conditioned
+    # columns of equal norm make the system better conditioned
     scale = pointwise.sqrt((left * left).sum(0))
     basis, triangle = _linalg("qr")(left / scale)
     inverse = _linalg("solve")(triangle, matmul(permute.transpose(basis, 0, 1), right))

@@ -22,7 +22,7 @@ from wengert.tensor.numpy.counterparts import (
 
 @counterpart("matmul", "linalg.matmul")
 def matmul_of(x1: Any, x2: Any, /, *, axes: Any = None) -> Any:
-    """``numpy.matmul``."""
+    """Compute ``numpy.matmul``."""
     x1, x2 = common(x1, x2)
     if axes is None:
         return matmul.matmul(x1, x2)
@@ -51,7 +51,7 @@ def _vdot(a: Any, b: Any, /) -> Any:
 
 @counterpart("vecdot", "linalg.vecdot")
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
-    """``numpy.vecdot``: the sum of ``conj(x1) * x2`` along an axis."""
+    """Compute ``numpy.vecdot``: the sum of ``conj(x1) * x2`` along an axis."""
     x1, x2 = common(x1, x2)
     kind = x1._payload.dtype
     return reduce.sum(pointwise.conj(x1) * x2, axis, dtype=None if kind.kind in "fcb" else kind)
@@ -59,14 +59,14 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
 
 @counterpart("matvec")
 def matvec(x1: Any, x2: Any, /) -> Any:
-    """``numpy.matvec``."""
+    """Compute ``numpy.matvec``."""
     x1, x2 = common(x1, x2)
     return shape.squeeze(matmul.matmul(x1, shape.unsqueeze(x2, -1)), -1)
 
 
 @counterpart("vecmat")
 def vecmat(x1: Any, x2: Any, /) -> Any:
-    """``numpy.vecmat``."""
+    """Compute ``numpy.vecmat``."""
     x1, x2 = common(x1, x2)
     return shape.squeeze(matmul.matmul(shape.unsqueeze(pointwise.conj(x1), -2), x2), -2)
 
@@ -81,7 +81,7 @@ def _inner(a: Any, b: Any, /) -> Any:
 
 @counterpart("outer")
 def outer(a: Any, b: Any, out: Any = None) -> Any:
-    """``numpy.outer``."""
+    """Compute ``numpy.outer``."""
     a, b = common(a, b)
     return shape.reshape(a, (-1, 1)) * shape.reshape(b, (1, -1))
 
@@ -123,7 +123,7 @@ def _kron(a: Any, b: Any) -> Any:
 def _einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any) -> Any:
     if isinstance(operands[0], str):
         return late("einsum")(operands[0], *common(*operands[1:]))
-    # arrays and the lists of their subscripts in turns, and the result's
+    # arrays alternate with their lists of subscripts; the result's list comes last
     count = len(operands) // 2
     mixed = [v for pair in zip(common(*operands[: 2 * count : 2]), operands[1::2]) for v in pair]  # noqa: B905
     return late("einsum")(*mixed, *operands[2 * count :])
@@ -139,7 +139,7 @@ def cross(
     axisc: int = -1,
     axis: int | None = None,
 ) -> Any:
-    """``numpy.cross``."""
+    """Compute ``numpy.cross``."""
     a, b = common(a, b)
     if axis is not None:
         axisa = axisb = axisc = axis
@@ -154,7 +154,7 @@ def cross(
 
 @counterpart("convolve")
 def convolve(a: Any, v: Any, mode: str = "full") -> Any:
-    """``numpy.convolve``."""
+    """Compute ``numpy.convolve``."""
     a, v = common(a, v)
     if len(v) > len(a):
         a, v = v, a
@@ -171,7 +171,7 @@ def _correlate(a: Any, v: Any, mode: str = "valid") -> Any:
 
 
 def _slid(a: Any, v: Any, mode: str) -> Any:
-    """The products of `v` with each window of `a`, which is at least as long."""
+    """Return the products of `v` with each window of `a`, which is at least as long."""
     n, m = len(a), len(v)
     if not m:
         raise ValueError("v cannot be empty")

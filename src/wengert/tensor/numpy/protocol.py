@@ -34,7 +34,7 @@ from wengert.tape.record import T, record
 
 _UNARY: dict[Any, str] = {}
 _BINARY: dict[Any, str] = {}
-"""The primitives of ufuncs of floating numbers, and of those that are operators."""
+"""The primitives of ufuncs on floating numbers, and of ufuncs behind operators."""
 for _prim, _names in NUMPY.items():
     _ufunc = getattr(np, _names.partition(" ")[0], None) if _names else None
     if _ufunc is not None and len(_prim.args) == 1 and _prim.family != "constant":
@@ -62,7 +62,7 @@ class NumpyProtocol:
 
     __slots__ = ()
     __array_priority__ = 1000
-    __pandas_priority__ = 5000  # more than a table's: ``column * x`` is the tensor's operation
+    __pandas_priority__ = 5000  # above a DataFrame's: ``column * x`` is the tensor's operation
 
     _payload: Any
     _edge: Any
@@ -90,7 +90,7 @@ class NumpyProtocol:
             note(".numpy()", self)
         payload = self._array()
         if isinstance(payload, Lifted):
-            # which refuses what an array cannot carry
+            # raises if an array cannot carry the state
             return np.asarray(payload.constant() if force else payload)
         return payload
 
@@ -101,7 +101,7 @@ class NumpyProtocol:
             note("np.asarray()", self)
         array = self._array()
         if array.__class__ is not np.ndarray:
-            # a value of a transform or of a trace
+            # a value of a transform or a trace
             array = array.__array__()
         if dtype is not None and np.dtype(dtype) != array.dtype:
             if copy is False:
@@ -121,8 +121,7 @@ class NumpyProtocol:
 
         Raises
         ------
-        BufferError: If the tensor requires a gradient, or is of a dtype that the protocol does not
-            know.
+        BufferError: If the tensor requires a gradient, or the protocol does not support its dtype.
         """
         return _late("dlpack").exported(self, stream, max_version, dl_device, copy)
 
@@ -144,7 +143,7 @@ class NumpyProtocol:
         ValueError: If this version is not supported.
         """
         known: Any = np.empty(0)
-        known.__array_namespace__(api_version=api_version)  # which refuses what is not there
+        known.__array_namespace__(api_version=api_version)  # raises for an unsupported version
         return importlib.import_module(
             "wengert.numpy"
         )  # it lies above: only its name is known here
@@ -227,7 +226,7 @@ _ARRAYS = TensorBase | np.ndarray
 
 
 def _operation(ufunc: Any, name: str, a: Any, b: Any) -> Any:
-    """A ufunc that an operator stands for."""
+    """Compute a ufunc that is the implementation of an operator."""
     if a.__class__ is np.ndarray and a.dtype.kind in "fciub":
         return getattr(T, name)(new_tensor(a), b)
     if b.__class__ is np.ndarray and b.dtype.kind in "fciub":

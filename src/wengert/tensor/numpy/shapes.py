@@ -1,7 +1,7 @@
 """Layer 6 · tensor: counterparts of NumPy's functions that arrange elements.
 
-They are found by name (see NOTE [counterparts]); each does the same as NumPy's function of that
-name, and is differentiable with respect to the arrays.
+They are found by name (see NOTE [counterparts]). Each computes what NumPy's function of that name
+does, and is differentiable with respect to the arrays.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from wengert.tensor.numpy.counterparts import (
 
 
 def in_order(a: Any, order: str, name: str) -> None:
-    """Refuse memory orders in which the elements of a tensor are never read."""
+    """Refuse memory orders in which a tensor's elements are never read."""
     if order not in ("C", "K", "A"):
         raise NotImplementedError(
             f"{name} of a tensor with order={order!r}: only order='C' is there; transpose first"
@@ -271,7 +271,7 @@ def _insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     a, dim = one_axis(arr, axis)
     a, values = common(a, values)
     count = a.shape[dim]
-    # where each element of the result comes from: NumPy inserts marks into the positions
+    # the source of each element of the result: NumPy inserts markers into the positions
     many = obj if isinstance(obj, slice) or np.ndim(obj) else [obj]
     new = len(np.insert(np.arange(count), many, -1)) - count
     marked = np.insert(np.arange(count), many, -1 - np.arange(new))
@@ -301,7 +301,7 @@ def _insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     return index_put(filled, tuple(tensor(i) for i in index), values)
 
 
-# -- order and repetition --------------------------------------------------------------------------
+# -- reordering and repeating ----------------------------------------------------------------------
 
 
 @counterpart("flip")

@@ -102,7 +102,7 @@ def _gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> A
     for dim, step in zip(dims, steps, strict=True):
         step = step if is_weak(step) else as_dtype(step, kind)
         if isinstance(step, TensorBase) and not step._payload.ndim:
-            # a step that may have a gradient
+            # the step may have a gradient
             part = late("gradient")(f, spacing=1.0, dim=dim, edge_order=edge_order)[0] / step
         else:
             spacing = [step] if isinstance(step, TensorBase) else float(step)
@@ -161,7 +161,7 @@ def _unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: float = 2 * 
     turned = select.where(pointwise.eq(turned, -half) & pointwise.gt(steps, 0), half, turned)
     small = pointwise.lt(pointwise.abs(steps), half if discont is None else discont)
     turns = reduce.cumsum(select.where(small, 0.0, turned - steps), dim)
-    # whole turns are added, which depend on nothing
+    # the added multiples of the period are constant
     none = pointwise.mul(p.detach()[(*(slice(None),) * dim, slice(0, 1))], 0)
     return p + join.cat([none, turns], dim)
 

@@ -1,7 +1,7 @@
 """Layer 6 · tensor: the ufuncs of ``scipy.special`` on tensors.
 
 Some are functions of `wengert.special`; others are records, rows of a record, or composed of these.
-For some arguments no derivative is known: tensors there that require a gradient are refused before
+Some arguments have no known derivative: a tensor that requires a gradient is refused there before
 anything is computed.
 """
 
@@ -109,7 +109,7 @@ def _airy(x: Any) -> tuple[Any, ...]:
 
 
 def _transformed(x: Any, power: Any, lam: Any) -> Any:
-    # the logarithm of 0 is infinite, and its products with 0 are NaN
+    # log(0) is infinite, and its product with 0 is NaN
     at_zero = T.where(T.eq(lam, 0), power, (T.pow(x, lam) - 1) / T.where(T.eq(lam, 0), 1, lam))
     return T.where(T.eq(x, 0), at_zero, power * T.scipy_exprel(lam * power))
 
@@ -135,7 +135,7 @@ def _bdtrc(k: Any, n: Any, p: Any) -> Any:
 
 
 def _of(name: str) -> Callable[..., Any]:
-    """A row of `wengert.prims.scipy_rows`; one of several results by their number."""
+    """Return the function of a row of `wengert.prims.scipy_rows`, or of one of its outputs."""
 
     def rule(*args: Any) -> Any:
         return getattr(T, f"scipy_of_{len(args)}")(*args, name=name)

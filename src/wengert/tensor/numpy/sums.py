@@ -37,29 +37,29 @@ def _masks(where: Any) -> bool:
 
 
 def _kept(a: Any, where: Any, filler: Any) -> Any:
-    """`a` where a mask holds, and `filler` elsewhere."""
+    """Return `a` where a mask holds, and `filler` elsewhere."""
     return select.where(tensor(where), a, filler) if _masks(where) else a
 
 
 def wide(kind: Any) -> Any:
-    """The dtype in which NumPy adds up values of a dtype."""
+    """Return the dtype in which NumPy accumulates values of a dtype."""
     if kind.kind == "b" or (kind.kind == "i" and kind.itemsize < 8):
         return np.dtype(np.int64)
     return np.dtype(np.uint64) if kind.kind == "u" and kind.itemsize < 8 else kind
 
 
 def over(function: Callable[..., Any], a: Any, axis: Any, keepdims: Any, **more: Any) -> Any:
-    """One of our reductions with NumPy's ``axis`` and ``keepdims``."""
+    """Apply one of our reductions with NumPy's ``axis`` and ``keepdims``."""
     dims = _dims(axis, a.ndim)
     if not dims and a.ndim:
-        # to our functions no dimensions are all of them
+        # our functions treat an empty tuple of dimensions as all of them
         flat = shape.unsqueeze(a, 0)
         return function(flat, (0,), keepdim=False, **more)
     return function(a, dims, keepdim=given(keepdims) and bool(keepdims), **more)
 
 
 def _dims(axis: Any, ndim: int) -> tuple[int, ...]:
-    """`all_axes`; to NumPy's reductions a number has one axis, which is the first and the last."""
+    """Return `all_axes`; NumPy's reductions accept axes 0 and -1 for a number."""
     return () if not ndim and axis in (0, -1, (0,), (-1,)) else all_axes(axis, ndim)
 
 
@@ -72,7 +72,7 @@ def total(
     initial: Any = _NONE,
     where: Any = True,
 ) -> Any:
-    """``numpy.sum``."""
+    """Compute ``numpy.sum``."""
     a = tensor(a)
     a = as_dtype(_kept(a, where, 0), wide(a._payload.dtype) if dtype is None else dtype)
     made = over(reductions.sum, a, axis, keepdims, dtype=kept_by(a._payload.dtype))
@@ -80,7 +80,7 @@ def total(
 
 
 def kept_by(kind: Any) -> Any:
-    """A dtype of integers that our own sums do not keep by themselves; None for others."""
+    """Return `kind` if it is an integer dtype that our own sums would widen, else None."""
     return kind if kind.kind in "iu" and kind != np.int64 else None
 
 
@@ -93,7 +93,7 @@ def prod(
     initial: Any = _NONE,
     where: Any = True,
 ) -> Any:
-    """``numpy.prod``."""
+    """Compute ``numpy.prod``."""
     a = tensor(a)
     a = as_dtype(_kept(a, where, 1), wide(a._payload.dtype) if dtype is None else dtype)
     keep = given(keepdims) and bool(keepdims)
@@ -113,7 +113,7 @@ counterpart("prod")(prod)
 def every(
     a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = True
 ) -> Any:
-    """``numpy.all``."""
+    """Compute ``numpy.all``."""
     a = pointwise.ne(tensor(a), 0)
     return over(reductions.all, _kept(a, where, True), axis, keepdims)
 
@@ -122,7 +122,7 @@ def every(
 def some(
     a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = True
 ) -> Any:
-    """``numpy.any``."""
+    """Compute ``numpy.any``."""
     a = pointwise.ne(tensor(a), 0)
     return over(reductions.any, _kept(a, where, False), axis, keepdims)
 
@@ -149,7 +149,7 @@ def mean(
     *,
     where: Any = True,
 ) -> Any:
-    """``numpy.mean``."""
+    """Compute ``numpy.mean``."""
     (a,) = floating(a) if dtype is None else (as_dtype(a, dtype),)
     if _masks(where):
         return total(a, axis, None, None, keepdims, where=where) / _count(a, axis, keepdims, where)
@@ -169,7 +169,7 @@ def variance(
     mean: Any = _NONE,
     correction: Any = _NONE,
 ) -> Any:
-    """``numpy.var``."""
+    """Compute ``numpy.var``."""
     ddof = correction if given(correction) else ddof
     (a,) = floating(a) if dtype is None else (as_dtype(a, dtype),)
     if not _masks(where) and not given(mean):
@@ -279,7 +279,7 @@ def _average(
     a, w = common(a, w)
     scale = total(expand.broadcast_to(w, tuple(a.shape)), axis, keepdims=keepdims)
     weighed = known(scale)
-    # of a batch, each element of which has its own, nothing can be decided
+    # under `vmap` the check is skipped, since each element has its own weights
     if is_plain(weighed) and not np.all(weighed):
         raise ZeroDivisionError("Weights sum to zero, can't be normalized")
     made = total(a * w, axis, keepdims=keepdims) / scale
@@ -409,7 +409,7 @@ def _nanvar(
 ) -> Any:
     (a,) = floating(a)
     there = _there(a, where)
-    # NaN is replaced before it is subtracted from: its difference would hide NaN in the gradient
+    # replace NaN before the subtraction: the difference would hide NaN in the gradient
     a = select.where(there, a, 0)
     return variance(
         a, axis, dtype, None, ddof, keepdims, where=there, mean=mean, correction=correction

@@ -78,7 +78,7 @@ def reduce(
     initial: Any = np._NoValue,
     where: Any = True,
 ) -> Any:
-    """``ufunc.reduce(array, ...)``."""
+    """Compute ``ufunc.reduce(array, ...)``."""
     label = label_of(ufunc, "reduce")
     a = tensor(array)
     known = _REDUCTIONS.get(ufunc)
@@ -136,7 +136,7 @@ def _less(a: Any, dim: int) -> tuple[int, ...]:
 
 
 def accumulate(ufunc: Any, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
-    """``ufunc.accumulate(array, ...)``."""
+    """Compute ``ufunc.accumulate(array, ...)``."""
     label = label_of(ufunc, "accumulate")
     a = tensor(array)
     if not a.ndim:
@@ -157,7 +157,7 @@ def accumulate(ufunc: Any, array: Any, axis: int = 0, dtype: Any = None, out: An
 
 
 def outer(ufunc: Any, A: Any, B: Any, /, **kwargs: Any) -> Any:
-    """``ufunc.outer(A, B, ...)``."""
+    """Compute ``ufunc.outer(A, B, ...)``."""
     a, b = tensor(A), tensor(B)
     return call(ufunc, shape.reshape(a, (*a.shape, *(1,) * b.ndim)), b, **kwargs)
 
@@ -165,7 +165,7 @@ def outer(ufunc: Any, A: Any, B: Any, /, **kwargs: Any) -> Any:
 def reduceat(
     ufunc: Any, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None
 ) -> Any:
-    """``ufunc.reduceat(array, indices, ...)``."""
+    """Compute ``ufunc.reduceat(array, indices, ...)``."""
     a = tensor(array)
     dim = normal_axis(axis, a.ndim)
     starts = np.asarray(values(indices)).tolist()
@@ -194,7 +194,7 @@ def at(ufunc: Any, a: Any, indices: Any, b: Any = None, /) -> None:
     value = None if b is None else tensor(b)
     if ufunc in (np.add, np.subtract):
         if not all(isinstance(part, np.ndarray | list) for part in parts):
-            # slices and their like, too, name places
+            # convert slices and other indices to positions
             named = np.arange(a._payload.size).reshape(a._payload.shape)[index]
             parts = np.unravel_index(named, a._payload.shape)
         value = cast(value, a._payload.dtype)

@@ -48,7 +48,7 @@ def _apart(x: Any) -> Any:
 
 
 def _modf(x: Any) -> tuple[Any, Any]:
-    # infinities have no fraction, and their difference would be NaN
+    # the fraction of an infinity is 0; the difference would be NaN
     finite = select.where(T.isinf(x), 0.0, x)
     return finite - T.trunc(finite), T.trunc(x)
 
@@ -71,7 +71,7 @@ def _extreme(ours: Callable[..., Any], ahead: Any, keeps_nan: bool) -> Callable[
             if "c" not in (x._payload.dtype.kind, y._payload.dtype.kind):
                 raise
         first = T.logical_or(call(ahead, x, y), T.isnan(x if keeps_nan else y))
-        # the derivative is shared among equal numbers, as for real ones
+        # equal numbers share the derivative, as for real numbers
         return select.where(T.eq(x, y), x / 2 + y / 2, select.where(first, x, y))
 
     return rule
@@ -83,7 +83,7 @@ _ORDERED = {
     np.maximum: (np.greater_equal, True),
     np.minimum: (np.less_equal, True),
 }
-"""What puts the first of two numbers ahead, and whether NaN is."""
+"""The comparison that prefers the first of two numbers, and whether NaN is preferred."""
 RULES: dict[str, Callable[..., Any]] = {
     "clip": lambda x, low, high: T.clamp_tensor(x, low, high),
     "divmod": lambda x, y: (T.floor_divide(_apart(x), _apart(y)), T.remainder(x, y)),
@@ -192,9 +192,9 @@ def call(
     sig: Any = None,
     **of_gufuncs: Any,
 ) -> Any:
-    """``ufunc(*inputs, ...)`` on tensors, with NumPy's keywords.
+    """Compute ``ufunc(*inputs, ...)`` on tensors, with NumPy's keywords.
 
-    `order` and `subok`, which concern the memory of arrays, have no effect.
+    `order` and `subok`, which concern the memory and class of arrays, have no effect.
     """
     if len(inputs) > ufunc.nin:
         inputs, out = inputs[: ufunc.nin], inputs[ufunc.nin :]
@@ -328,7 +328,7 @@ def resolved(
     kinds = [value._payload.dtype for value in made if isinstance(value, TensorBase)]
     if dtype is None and signature is None and len(kinds) == len(made):
         first = kinds[0]
-        # of complex numbers, and of half precision, there may be no form
+        # a ufunc may have no loop for complex numbers or half precision
         quick = first.kind == "f" and first.itemsize > 2 and ufunc is not np.float_power
         if quick and all(kind is first for kind in kinds[1:]):
             return made
@@ -382,12 +382,12 @@ def into(target: Any, value: Any, label: str, casting: str = "same_kind", where:
 
     Parameters
     ----------
-    where: Where to write: a mask, as a tensor, or True. Without a target, 0 is elsewhere.
+    where: The mask of elements to write, a tensor, or True. Without a target, the others are 0.
 
     Raises
     ------
-    TypeError: If `casting` does not allow for the target's dtype, or a gradient would be lost.
-    ValueError: If the target is too small. Nothing has been written then.
+    TypeError: If `casting` does not allow the target's dtype, or a gradient would be lost.
+    ValueError: If the target is too small. Nothing is written then.
     """
     if target is None:
         return value if where is True else select.where(where, value, 0)

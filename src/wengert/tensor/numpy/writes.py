@@ -22,7 +22,7 @@ from wengert.tensor.numpy.ufuncs import into
 
 
 def _writer(name: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Register what writes into tensors; into plain arrays NumPy's function itself writes."""
+    """Register a function that writes to tensors; NumPy's own function writes to plain arrays."""
     numpys = getattr(np, name)
 
     def register(function: Callable[..., None]) -> Callable[..., None]:
@@ -92,7 +92,7 @@ def _putmask(a: Any, mask: Any, values_: Any) -> None:
         raise ValueError("putmask: mask and data must be the same size")
     places = np.flatnonzero(mask)
     flat = shape.reshape(tensor(values_), (-1,))
-    # the value at each place, not the next one of them
+    # each position takes the value at that position, not the next unused one
     _put(a, places, taken(flat, places % max(flat.shape[0], 1), 0))
 
 

@@ -21,13 +21,14 @@ def fixed_point(
     Parameters
     ----------
     f : callable
-        Takes the parameters, and gives the function to iterate.
+        Takes the parameters, and returns the function to iterate.
     a
-        The parameters: an array, or a nested container; derivatives are by these.
+        The parameters: an array, or a nested container. The result is differentiable with respect
+        to them.
     x0
-        Where to begin.
+        The initial value.
     distance : callable
-        Of two values; the iteration ends when it is at most `tol` for two that follow each other.
+        Takes two values. The iteration ends when it is at most `tol` for two successive iterates.
     tol : float
 
     Examples

@@ -20,13 +20,13 @@ def flatten(value) -> tuple[Any, Callable[[Any], Any]]:
     Parameters
     ----------
     value : array, number, or nested lists, tuples and dicts of them. The parts of dicts are taken
-        in the order of their keys, which must have one.
+        in the sorted order of their keys.
 
     Returns
     -------
-    vector : array. Of one dimension and one dtype.
-    unflatten : callable. Takes such a vector, and gives a container of the structure and shapes of
-        `value`. Both directions differentiate.
+    vector : array. One-dimensional, of one dtype.
+    unflatten : callable. Takes a vector of this length, and returns a container with the structure
+        and shapes of `value`. Both directions are differentiable.
 
     Examples
     --------
@@ -84,13 +84,14 @@ def flatten_func(
 
     Parameters
     ----------
-    func : callable. Takes a container like `example`, and perhaps more, and gives a container.
-    example: What the first argument looks like.
+    func : callable. Takes a container like `example`, and perhaps more arguments, and returns a
+        container.
+    example: An example of the first argument.
 
     Returns
     -------
-    function : callable. Takes a vector in place of the container, and gives a vector.
-    unflatten : callable. Makes a container of a vector.
+    function : callable. Takes a vector in place of the container, and returns a vector.
+    unflatten : callable. Converts a vector to a container.
     vector : array. `example` as a vector.
 
     Examples

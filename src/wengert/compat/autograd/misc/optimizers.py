@@ -20,12 +20,12 @@ def unflatten_optimizer(optimize: Optimizer) -> Optimizer:
 
     Parameters
     ----------
-    optimize : callable. ``optimize(grad, x0, callback, *args, **kwargs)``, of vectors.
+    optimize : callable. ``optimize(grad, x0, callback, *args, **kwargs)``, on vectors.
 
     Returns
     -------
-    callable: The same, of containers: ``grad(x, i)`` takes and gives them, and ``callback(x, i,
-        g)`` takes them.
+    callable: The same optimizer on containers: ``grad(x, i)`` takes and returns them, and
+        ``callback(x, i, g)`` takes them.
     """
 
     @wraps(optimize)
@@ -52,7 +52,7 @@ def unflatten_optimizer(optimize: Optimizer) -> Optimizer:
 
 
 def _gone(grad, x, callback, num_iters: int, step: Callable[..., Any]) -> Any:
-    """Return the point that the steps lead to; ``step(x, g, i)`` returns the next point."""
+    """Return the point after all steps; ``step(x, g, i)`` returns the next point."""
     for i in range(num_iters):
         g = grad(x, i)
         if callback:

@@ -42,7 +42,7 @@ def const_graph_unary(fun: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Return a function of one argument that records its calls the first time and then replays
     them.
 
-    What the function decides by values is decided once.
+    Branches that depend on values are decided once, at the first call.
 
     Examples
     --------

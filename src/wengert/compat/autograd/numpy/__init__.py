@@ -54,7 +54,7 @@ def _method(name: str) -> Any:
         return function(self, *args, **kwargs)
 
     method.__name__, method.__qualname__ = name, f"ArrayBox.{name}"
-    method.__doc__ = f"NumPy's method `{name}`."
+    method.__doc__ = f"Call NumPy's method `{name}`."
     return method
 
 

@@ -1,14 +1,14 @@
 """Layer 9 · compat: NumPy's functions, of NumPy's own arrays and of boxes.
 
 NOTE [functions of boxes]
-A function whose arguments hold no box is NumPy's own: results are NumPy's arrays and numbers. With
-a box among the arguments, in lists too, it is the function of `wengert.numpy`, and gives boxes.
-Functions that depend on no gradient are NumPy's on the values, and give no boxes. While a function
-is being differentiated, new arrays of fractions (`zeros`, `array`, ...) are boxes, too, so that
-parts of them may be assigned (see NOTE [boxes]).
+A call without boxes among its arguments runs NumPy's own function and returns NumPy's arrays and
+numbers. With a box among the arguments, also within lists, it runs the function of `wengert.numpy`
+and returns boxes. Functions whose results carry no gradient run NumPy's function on the values and
+return no boxes. While a function is being differentiated, new floating arrays (`zeros`, `array`,
+...) are boxes, too, so that parts of them may be assigned (see NOTE [boxes]).
 
-A rule that `defvjp` gives to a function of NumPy's takes the place of ours, where the function is
-called by its name; operators keep theirs.
+A rule that `defvjp` sets for a NumPy function replaces ours when the function is called by name;
+operators keep their rule.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ FILLED = _FRESH | _LIKE | {"array", "copy"}
 _CONVERTING = frozenset(
     ("array", "asarray", "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "copy")
 )
-"""Functions that make a plain array of whatever they receive."""
+"""Functions that convert any argument to a plain array."""
 _INFIX = {
     "add": "add",
     "divide": "truediv",
@@ -109,7 +109,7 @@ def of_numpy(
 
     def find(name: str) -> Any:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of names that NumPy is about to give up
+            warnings.simplefilter("ignore")  # NumPy's warnings about deprecated names
             value = getattr(theirs, name, _ABSENT)
         if value is _ABSENT:
             raise AttributeError(f"module {module!r} has no attribute {name!r}: NumPy has none")
@@ -142,7 +142,7 @@ def _of_any(function: Callable[..., Any]) -> Callable[..., Any]:
 def _dressed(made, name: str, numpys) -> Any:
     made.__name__ = made.__qualname__ = name.rpartition(".")[2]
     made.__module__ = f"wengert.compat.autograd.numpy.{name}".rpartition(".")[0]
-    made.__doc__ = f"`numpy.{name}`, differentiable where arguments are boxes."
+    made.__doc__ = f"Compute `numpy.{name}`; differentiable in arguments that are boxes."
     made.__wrapped__ = made.fun = numpys
     return made
 
@@ -240,7 +240,9 @@ class _Ufunc(Ufunc):
         self._infix = _INFIX.get(ufunc.__name__)
         self._pair = _pair(ufunc)
         self._constant = ufunc.__name__ in ROUNDING or kind_of(ufunc.__name__) == "constant"
-        self.__doc__ = f"`numpy.{ufunc.__name__}`, differentiable where arguments are boxes."
+        self.__doc__ = (
+            f"Compute `numpy.{ufunc.__name__}`; differentiable in arguments that are boxes."
+        )
 
     def __call__(self, *args, **kwargs) -> Any:
         x: Any = args[0] if args else None
@@ -282,7 +284,7 @@ class _Ufunc(Ufunc):
         try:
             return boxed(getattr(T, self._pair)(a, b))
         except RuntimeError:
-            return None  # the general way has NumPy's own error
+            return None  # the general path raises NumPy's own error
 
     def overrule(self, own: Callable[..., Any]) -> None:
         """Use the user's own rule for the derivative."""
@@ -298,14 +300,14 @@ class _Ufunc(Ufunc):
         return repr(self._ufunc)
 
 
-# -- the calls that programs make most, of boxes of floats, without detours ------------------------
+# -- fast paths for the most frequent calls, on boxes of floats ------------------------------------
 
-# Each takes a box and the other arguments of NumPy's function, and gives None for more than
-# the common case: then the general way is taken, which knows all of NumPy's arguments and errors.
+# Each takes a box and the other arguments of NumPy's function, and returns None outside of the
+# common case. The general path then handles all of NumPy's arguments and errors.
 
 
 def plain_float(x) -> bool:
-    """Whether `x` is a box of floats that was never written to."""
+    """Return whether `x` is a box of floats that was never written to."""
     return x.__class__ is ArrayBox and x._payload.dtype.kind == "f" and unwritten(x)
 
 
@@ -322,7 +324,7 @@ def operand(x, kind) -> Any:
 
 
 def _dims(axis, ndim: int) -> tuple[int, ...] | None:
-    """Return the reduced axes, counted from the front; None unless it is one axis, or all."""
+    """Return the reduced axes as nonnegative numbers; None unless it is one axis, or all."""
     if axis is None:
         return tuple(range(ndim))
     if axis.__class__ is int and -ndim <= axis < ndim:
@@ -351,7 +353,7 @@ def _reshape(x, *shape, **named) -> Any:
     try:
         return reshape(x, sizes)
     except RuntimeError:
-        return None  # the general way has NumPy's own error
+        return None  # the general path raises NumPy's own error
 
 
 def _dot(x, *more, **named) -> Any:
@@ -389,4 +391,4 @@ QUICK: dict[str, Callable[..., Any]] = {
     "reshape": _reshape,
     "sum": _reduction(reductions.sum),
 }
-"""By NumPy's function names."""
+"""Fast paths by the name of NumPy's function."""

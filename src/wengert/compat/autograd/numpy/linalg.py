@@ -21,7 +21,7 @@ from wengert.compat.kit.namespaces import lazy as _lazy
 def _symmetric(a, UPLO: str) -> Any:
     """Return the matrix that NumPy computes with: it reads only one triangle.
 
-    Gradients are by the elements of that triangle, as in HIPS autograd.
+    Gradients are with respect to the elements of that triangle, as in HIPS autograd.
     """
     if not isbox(a):
         return a

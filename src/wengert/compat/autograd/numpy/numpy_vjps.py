@@ -21,7 +21,7 @@ def unbroadcast(x, target_meta: tuple[Any, ...], broadcast_idx: int = 0) -> Any:
     ----------
     x : array
     target_meta : tuple. The result of `metadata` for the argument.
-    broadcast_idx : int. Which axis comes first where `x` has more of them.
+    broadcast_idx : int. The first axis to sum over if `x` has more axes than the argument.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """Layer 9 · compat: NumPy's own random numbers, with its own streams and state.
 
-They are constants to derivatives: a function of boxes raises, and says what to write.
+They have no derivative: a call with boxes raises, and the error says what to write instead.
 
 >>> import wengert.compat.autograd.numpy.random as npr
 >>> npr.RandomState(0).randn()

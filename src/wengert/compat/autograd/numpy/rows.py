@@ -59,7 +59,8 @@ def where(condition, *args, **kwargs) -> Any:
     Parameters
     ----------
     condition : array
-    x, y : array. What is taken where it holds, and elsewhere; both or neither, by name, too.
+    x, y : array. The values where `condition` is true and where it is false; give both or neither,
+        by position or by name.
     """
     if not args and not kwargs:
         return _where(condition)

@@ -30,9 +30,9 @@ def paired(
 
     Parameters
     ----------
-    name, place: What the function is called, and where in SciPy.
-    scipys: Gives SciPy's function.
-    formula: Takes what SciPy's function takes; None: no box may be given.
+    name, place: The name of the function, and its module in SciPy.
+    scipys: Returns SciPy's function.
+    formula: Takes the arguments of SciPy's function; None if it does not accept boxes.
     """
 
     def function(*args, **kwargs) -> Any:
@@ -43,8 +43,8 @@ def paired(
         return boxed(formula(*args, **kwargs))
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"`{place}.{name}`" + (
-        "." if formula is None else ", differentiable where arguments are boxes."
+    function.__doc__ = f"Compute `{place}.{name}`" + (
+        "." if formula is None else "; differentiable in arguments that are boxes."
     )
     return function
 
@@ -52,7 +52,7 @@ def paired(
 def found(
     module: str, part: str, own: str, name: str, formulas: dict[str, Callable[..., Any]]
 ) -> Any:
-    """Return the counterpart of ``scipy.<part>.<own>.<name>`` for one of the modules here.
+    """Return the counterpart of ``scipy.<part>.<own>.<name>`` for a module of this package.
 
     Raises
     ------

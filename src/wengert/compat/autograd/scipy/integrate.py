@@ -31,17 +31,17 @@ class _Followed(Exception):
 def odeint(func: Callable[..., Any], y0, t, args=(), **kwargs) -> Any:
     """Integrate ``dy/dt = func(y, t, *args)`` (see `scipy.integrate.odeint`).
 
-    Derivatives are by `y0`, `t`, `args`, which may be nested containers, and by boxes that `func`
-    closes over; they are found by integrating again.
+    The result is differentiable with respect to `y0`, `t`, `args`, which may be nested containers,
+    and boxes that `func` closes over. Derivatives are computed by integrating the adjoint equation.
 
     Parameters
     ----------
     func : callable. The equations, written with ``autograd.numpy``.
     y0 : array. The state at ``t[0]``.
-    t : array. The times at which the state is wanted.
+    t : array. The times at which to return the state.
     args : tuple. Further arguments of `func`.
-    **kwargs: Of SciPy's: ``rtol``, ``atol``, ``tfirst``, ``h0``, ``hmax`` and ``hmin``; those that
-        concern its solver only are taken where nothing is differentiated, and then all are.
+    **kwargs: Options of SciPy's: ``rtol``, ``atol``, ``tfirst``, ``h0``, ``hmax`` and ``hmin``. The
+        options of SciPy's own solver are only accepted if nothing is differentiated.
 
     Returns
     -------
@@ -49,7 +49,7 @@ def odeint(func: Callable[..., Any], y0, t, args=(), **kwargs) -> Any:
 
     Raises
     ------
-    NotImplementedError: For an option that has no counterpart where derivatives are computed.
+    NotImplementedError: For an option without a counterpart, if derivatives are computed.
     """
     args = args if isinstance(args, tuple) else (args,)
     if not holds_box((y0, t, args)):

@@ -33,16 +33,16 @@ def convolve(
     Parameters
     ----------
     A, B : array
-    axes : pair of sequences of int, optional. The axes of `A` and of `B` to convolve along; all by
-        default.
+    axes : pair of sequences of int, optional. The axes of `A` and of `B` to convolve along;
+        default: all.
     dot_axes : pair of sequences of int. The axes of `A` and of `B` to multiply along and to sum
         over.
-    mode : {"full", "valid", "same"}. How much of the result to compute; ``"same"``: of the size of
-        `A`.
+    mode : {"full", "valid", "same"}. How much of the result to compute; ``"same"`` returns the size
+        of `A`.
 
     Returns
     -------
-    array: With the remaining axes of `A`, then those of `B`, then those convolved along.
+    array: Its axes are the remaining axes of `A`, then those of `B`, then the convolved ones.
 
     Raises
     ------
@@ -75,7 +75,7 @@ def convolve(
             widths[i] = (reach - reach // 2, reach // 2)
     windows = A if mode == "valid" else np.pad(A, widths, mode="constant")
     for i, j in pairs:
-        # the elements of a window come as a last dimension
+        # the elements of a window become the last dimension
         windows = boxed(unfold(array_of(windows), i, shapes[1][j], 1))
     flipped = tuple(
         slice(None, None, -1) if j in axes[1] else slice(None) for j in range(np.ndim(B))

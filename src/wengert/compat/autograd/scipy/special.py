@@ -1,7 +1,7 @@
 """Layer 9 · compat: ``autograd.scipy.special``: every function of SciPy's, by name.
 
-Which of them differentiate, and by which arguments, is the table of `wengert.special` and of
-NumPy's protocols; others raise NotImplementedError on boxes.
+The tables of `wengert.special` and of NumPy's protocols list the functions that are differentiable,
+and in which arguments; the others raise NotImplementedError on boxes.
 
 >>> from wengert.compat.autograd.scipy.special import gammaln, logsumexp
 >>> grad(gammaln)(1.0).round(12)
@@ -38,17 +38,17 @@ def logsumexp_of(a, axis=None, b=None, keepdims: bool = False, return_sign: bool
 
 
 def softmax_of(x, axis=None) -> Any:
-    """`scipy.special.softmax` of boxes."""
+    """Compute `scipy.special.softmax` of boxes."""
     return np.exp(log_softmax_of(x, axis))
 
 
 def log_softmax_of(x, axis=None) -> Any:
-    """`scipy.special.log_softmax` of boxes."""
+    """Compute `scipy.special.log_softmax` of boxes."""
     return x - logsumexp_of(x, axis, keepdims=True)
 
 
 def multigammaln_of(a, d: int) -> Any:
-    """`scipy.special.multigammaln` of boxes."""
+    """Compute `scipy.special.multigammaln` of boxes."""
     parts = scipy_module("special", "multigammaln").gammaln(
         np.expand_dims(a, -1) - _np.arange(d) / 2.0
     )
@@ -77,14 +77,14 @@ def _of_ufunc(name: str, ufunc) -> Any:
         return ufunc(*args, **kwargs)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"`scipy.special.{name}`, of NumPy's own arrays and of boxes."
+    function.__doc__ = f"Compute `scipy.special.{name}` of NumPy's own arrays and of boxes."
     return function
 
 
 def _find(name: str) -> Any:
     value = getattr(scipy_module("special", f"scipy.special.{name}"), name, None)
     if isinstance(value, _np.ufunc):
-        # it comes to the boxes by NumPy's own protocol
+        # NumPy's protocol dispatches it to the boxes
         return _of_ufunc(name, value)
     return found(__name__, "special", "", name, _FORMULAS)
 

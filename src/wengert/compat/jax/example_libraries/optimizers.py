@@ -1,7 +1,7 @@
 """Layer 9 · compat: optimisers as triples of functions, as in ``jax.example_libraries.optimizers``.
 
-Each gives ``init_fun(params) -> state``, ``update_fun(step, grads, state) -> state`` and
-``get_params(state) -> params``, of nested containers.
+Each returns ``init_fun(params) -> state``, ``update_fun(step, grads, state) -> state`` and
+``get_params(state) -> params``, on nested containers.
 
 >>> from wengert.compat.jax.example_libraries import optimizers
 >>> init, update, get_params = optimizers.sgd(0.1)
@@ -51,8 +51,8 @@ def optimizer(opt_maker: Callable[..., Any]) -> Callable[..., Optimizer]:
 
     Parameters
     ----------
-    opt_maker : callable. It gives ``init(x0)``, ``update(step, grad, state)`` and
-        ``get_params(state)``.
+    opt_maker : callable. Returns ``init(x0)``, ``update(step, grad, state)`` and
+        ``get_params(state)``, on arrays.
     """
 
     @functools.wraps(opt_maker)
@@ -101,7 +101,7 @@ def optimizer(opt_maker: Callable[..., Any]) -> Callable[..., Optimizer]:
 def _of_arrays(step_size, count: int, update: Callable[..., Any]) -> Any:
     """Build an optimizer of an array with `count` state arrays of its shape, initially zero.
 
-    ``update(i, step, g, x, *kept)`` gives the array and what is kept.
+    ``update(i, step, g, x, *kept)`` returns the new array and the new state arrays.
     """
     step_of = make_schedule(step_size)
 

@@ -1,7 +1,7 @@
 """Layer 9 · compat: layers as pairs of functions, as in ``jax.example_libraries.stax``.
 
 A layer is ``init_fun(key, input_shape) -> (output_shape, params)`` and ``apply_fun(params, inputs,
-**kwargs) -> outputs``; `serial` and `parallel` put layers together.
+**kwargs) -> outputs``; `serial` and `parallel` combine layers.
 
 >>> from wengert.compat.jax.example_libraries import stax
 >>> init, apply = stax.serial(stax.Dense(8), stax.Relu, stax.Dense(2), stax.LogSoftmax)
@@ -32,7 +32,7 @@ _SMALL = initializers.normal(1e-6)
 
 
 def Dense(out_dim: int, W_init=_WEIGHTS, b_init=_BIAS) -> Layer:
-    """A dense layer: ``inputs @ W + b``."""
+    """Build a dense layer: ``inputs @ W + b``."""
 
     def init_fun(rng, input_shape) -> Any:
         of_w, of_b = split(rng)
@@ -55,7 +55,7 @@ def GeneralConv(
     W_init=None,
     b_init=_SMALL,
 ) -> Layer:
-    """A convolution layer with named axes, as in ``("NHWC", "HWIO", "NHWC")``."""
+    """Build a convolution layer with named axes, such as ``("NHWC", "HWIO", "NHWC")``."""
     lhs_spec, rhs_spec, out_spec = dimension_numbers
     steps = strides or (1,) * len(filter_shape)
     of_weights = W_init or initializers.glorot_normal(rhs_spec.index("I"), rhs_spec.index("O"))
@@ -115,7 +115,7 @@ def BatchNorm(
     beta_init=initializers.zeros,
     gamma_init=initializers.ones,
 ) -> Layer:
-    """A batch normalization layer with learned shift and scale."""
+    """Build a batch normalization layer with learned shift and scale."""
     axes = (axis,) if isinstance(axis, int) else tuple(axis)
 
     def init_fun(rng, input_shape) -> Any:
@@ -216,7 +216,7 @@ Identity = elementwise(lambda x: x)
 
 
 def FanOut(num: int) -> Layer:
-    """A layer that copies its input several times, for `parallel`."""
+    """Build a layer that copies its input several times, for `parallel`."""
 
     def init_fun(rng, input_shape) -> Any:
         return [input_shape] * num, ()
@@ -235,7 +235,7 @@ FanInSum: Layer = (
 
 
 def FanInConcat(axis: int = -1) -> Layer:
-    """A layer that joins its inputs along an axis."""
+    """Build a layer that concatenates its inputs along an axis."""
 
     def init_fun(rng, input_shape) -> Any:
         at = axis % len(input_shape[0])
@@ -249,7 +249,7 @@ def FanInConcat(axis: int = -1) -> Layer:
 
 
 def Dropout(rate: float, mode: str = "train") -> Layer:
-    """A dropout layer that keeps inputs with probability `rate`, as in JAX; it needs a key."""
+    """Build a dropout layer that keeps inputs with probability `rate`, as in JAX; needs a key."""
     if mode not in ("train", "test"):
         raise ValueError(f"mode of Dropout is 'train' or 'test', not {mode!r}")
 
@@ -272,7 +272,7 @@ def Dropout(rate: float, mode: str = "train") -> Layer:
     return init_fun, apply_fun
 
 
-# -- putting layers together -----------------------------------------------------------------------
+# -- composition of layers -------------------------------------------------------------------------
 
 
 def serial(*layers: Layer) -> Layer:
@@ -318,7 +318,7 @@ def parallel(*layers: Layer) -> Layer:
 
 
 def shape_dependent(make_layer: Callable[[Any], Layer]) -> Layer:
-    """A layer built once the shape of its input is known."""
+    """Build a layer whose construction waits for the shape of its input."""
 
     def init_fun(rng, input_shape) -> Any:
         return make_layer(input_shape)[0](rng, input_shape)

@@ -1,7 +1,7 @@
 """Layer 9 · compat: `jax.experimental.checkify`: checks whose failures are values.
 
-A check that fails is noted by the `checkify` that is under way, and the function goes on; without
-one it raises. Under `vmap` the first element that fails is told.
+The active `checkify` records a failed check, and the function continues; without one the check
+raises. Under `vmap` the first element that fails is reported.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Error:
 
         Raises
         ------
-        JaxRuntimeError: With the text of the check.
+        JaxRuntimeError: With the message of the check.
         """
         if self._message is not None:
             raise JaxRuntimeError(self._message)
@@ -80,9 +80,9 @@ def check(pred, msg: str, *fmt_args, debug: bool = False, **fmt_kwargs) -> None:
 
     Parameters
     ----------
-    pred : bool or Array. The condition, without dimensions.
-    msg : str. The text, for `str.format`.
-    *fmt_args, **fmt_kwargs: Arrays for the text.
+    pred : bool or Array. The condition, a scalar.
+    msg : str. The message, a format string as for `str.format`.
+    *fmt_args, **fmt_kwargs: Arrays to format into the message.
     """
     condition = argument(pred)
     if condition._payload.ndim:
@@ -135,7 +135,7 @@ def checkify(f: Callable[..., Any], errors=user_checks) -> Callable[..., Any]:
     Parameters
     ----------
     f : callable. It may call `check`.
-    errors: `user_checks`; or an empty set, and no check counts.
+    errors: `user_checks`; or an empty set, which ignores all checks.
     """
     check_callable(f)
     if not set(errors) <= user_checks:

@@ -39,7 +39,7 @@ _ABSENT = {
 def __getattr__(name: str) -> Any:
     if name == "linalg":
         return importlib.import_module(f"{__name__}.linalg")
-    if name.endswith("_p"):  # the operation of a function
+    if name.endswith("_p"):  # the `Primitive` behind a function
         function = _FUNCTIONS.get(name[:-2])
         if function is not None:
             made = importlib.import_module("wengert.compat.jax.primitives").of_function

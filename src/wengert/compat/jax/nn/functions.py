@@ -156,7 +156,7 @@ def gelu(x, approximate: bool = True) -> Array:
 
     Parameters
     ----------
-    approximate : bool. Whether by `tanh`, or by the error function.
+    approximate : bool. Whether to use the `tanh` approximation instead of the error function.
     """
     x = _floating("gelu", x)
     if approximate:
@@ -220,12 +220,12 @@ def logsumexp(
 
     Parameters
     ----------
-    axis : int or tuple of int, optional. All, if it is left out.
+    axis : int or tuple of int, optional. The axes to sum over; default: all.
     b : array_like, optional. Factors of the exponentials.
-    keepdims : bool. Whether axes stay, of size 1.
-    return_sign : bool. Whether to return the sign of the sum apart, and the logarithm of its
-        absolute value.
-    where : array_like of bool, optional. Which elements count.
+    keepdims : bool. Whether to keep the axes, with size 1.
+    return_sign : bool. Whether to return the logarithm of the absolute value of the sum, and its
+        sign separately.
+    where : array_like of bool, optional. The elements to include.
 
     Examples
     --------
@@ -275,7 +275,7 @@ def softmax(x, axis=-1, where=None) -> Array:
     Parameters
     ----------
     axis : int or tuple of int. The axes along which the results sum to 1; None for all.
-    where : array_like of bool, optional. Which elements count; the others are 0.
+    where : array_like of bool, optional. The elements to include; the results for others are 0.
 
     Examples
     --------
@@ -310,10 +310,10 @@ def one_hot(x, num_classes, *, dtype=None, axis: int = -1) -> Array:
 
     Parameters
     ----------
-    x : array_like of int. The places; where there is no such place, all is 0.
+    x : array_like of int. The indices; the vector of an index that is out of bounds is all 0.
     num_classes : int
-    dtype : dtype. By default the default floating dtype.
-    axis : int. Where the new axis is.
+    dtype : dtype, optional. Default: the default floating dtype.
+    axis : int. The position of the new axis.
 
     Examples
     --------
@@ -366,11 +366,11 @@ def dot_product_attention(
 
     Parameters
     ----------
-    query, key, value : array_like. With a batch in front, or without; K divides N.
-    bias : array_like, optional. Added to the products, of a shape that broadcasts to (B, N, T, S).
-    mask : array_like of bool, optional. Where to look.
+    query, key, value : array_like. With or without a leading batch dimension; K divides N.
+    bias : array_like, optional. Added to the logits; broadcasts to (B, N, T, S).
+    mask : array_like of bool, optional. The positions to attend to.
     scale : float, optional. By default 1 / sqrt(H).
-    is_causal : bool. Whether to look at earlier places only.
+    is_causal : bool. Whether to mask later positions.
     """
     unbatched = query.ndim == 3
     q, k, v = (jnp.expand_dims(x, 0) if unbatched else jnp.asarray(x) for x in (query, key, value))

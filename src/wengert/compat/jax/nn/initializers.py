@@ -1,6 +1,6 @@
 """Layer 9 · compat: initial weights under the names of ``jax.nn.initializers``.
 
-Each function gives a function of a key, a shape and a dtype.
+Each function returns a function of a key, a shape and a dtype.
 
 >>> init = jax.nn.initializers.glorot_normal()
 >>> init(jax.random.PRNGKey(0), (2, 3)).shape
@@ -101,7 +101,7 @@ def variance_scaling(
     mode : str. ``"fan_in"``, ``"fan_out"``, ``"fan_avg"`` or ``"fan_geo_avg"``.
     distribution : str. ``"truncated_normal"``, ``"normal"`` or ``"uniform"``.
     in_axis, out_axis, batch_axis : int or sequence of int. The axes of inputs, of outputs, and
-        those that do not count.
+        those to ignore.
     """
 
     def draw(key, shape, kind) -> Any:
@@ -134,9 +134,11 @@ def _scaled(name: str, scale: float, mode: str, distribution: str) -> Callable[.
         return variance_scaling(scale, mode, distribution, in_axis, out_axis, batch_axis, dtype)
 
     function.__name__ = function.__qualname__ = name
-    text = "Evenly distributed" if distribution == "uniform" else "Truncated normal"
-    by = "inputs" if mode == "fan_in" else "inputs and outputs"
-    function.__doc__ = f"{text} weights, scaled by the number of {by} (see `variance_scaling`)."
+    text = "uniform" if distribution == "uniform" else "truncated normal"
+    by = "fan-in" if mode == "fan_in" else "fan-in and fan-out"
+    function.__doc__ = (
+        f"Build an initializer of {text} weights, scaled by {by} (see `variance_scaling`)."
+    )
     return function
 
 

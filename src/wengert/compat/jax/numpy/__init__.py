@@ -1,14 +1,15 @@
 """Layer 9 · compat: JAX's NumPy over recorded operations: `wengert.compat.jax.numpy`.
 
 The functions have JAX's signatures, defaults, dtypes (32 bits unless x64 is enabled) and errors;
-the arrays are immutable. What is differentiable in `wengert.numpy` is so here.
+the arrays are immutable. Functions that are differentiable in `wengert.numpy` are differentiable
+here.
 
 >>> x = jnp.linspace(0, 1, 3)
 >>> jnp.sum(x**2), jnp.where(x > 0.2, x, 0.0)
 (Array(1.25, dtype=float32), Array([0. , 0.5, 1. ], dtype=float32))
 
-`linalg` and `fft` are there, too. What JAX has and is not here raises an AttributeError that says
-what to write.
+`linalg` and `fft` are included. A name of JAX's that is missing here raises an AttributeError that
+says what to write instead.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from wengert.compat.jax.numpy.ufunc_class import ufunc as ufunc
 from wengert.compat.jax.numpy.ufuncs import UFUNCS as _UFUNCS
 
 _INSTALLED = (_methods, _operators, _updates)
-"""Importing these gives arrays their methods and operators."""
+"""Importing these adds methods and operators to arrays."""
 
 
 _MODULES = frozenset({"fft", "linalg"})
@@ -91,7 +92,7 @@ _OWN: dict[str, Any] = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import `linalg`, `fft`, and the mapping functions when they are first named."""
+    """Import `linalg`, `fft`, and the mapping functions on first use."""
     if name in _MODULES:
         return importlib.import_module(f"{__name__}.{name}")
     if name in _MAPPINGS:

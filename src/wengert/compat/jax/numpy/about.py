@@ -1,4 +1,4 @@
-"""Layer 9 · compat: functions of `jax.numpy` that report dtypes, and arrays as texts."""
+"""Layer 9 · compat: functions of `jax.numpy` for dtypes, and for arrays as strings."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def promote_types(a, b) -> Any:
 
 
 def can_cast(from_, to, casting="safe") -> bool:
-    """Whether a dtype can be cast to another (see `numpy.can_cast`)."""
+    """Return whether a dtype can be cast to another (see `numpy.can_cast`)."""
     return bool(np.can_cast(np.dtype(getattr(from_, "dtype", from_)), np.dtype(to), casting))
 
 
 def isdtype(dtype, kind) -> bool:
-    """Whether a dtype is of a kind (see `numpy.isdtype`)."""
+    """Return whether a dtype is of the given kind (see `numpy.isdtype`)."""
     kinds = kind if isinstance(kind, tuple) else (kind,)
     known = ["bool", "signed integer", "unsigned integer", "integral", "real floating"]
     known += ["complex floating", "numeric"]
@@ -52,12 +52,12 @@ def isdtype(dtype, kind) -> bool:
 
 
 def isscalar(element) -> bool:
-    """Whether an object is a number or a 0-d array."""
+    """Return whether an object is a number or a 0-d array."""
     return np.isscalar(element) or (hasattr(element, "dtype") and not element.ndim)
 
 
 def iterable(y) -> bool:
-    """Whether an object can be iterated over."""
+    """Return whether an object can be iterated over."""
     return np.iterable(y) and not (hasattr(y, "ndim") and not y.ndim)
 
 
@@ -85,9 +85,9 @@ ABOUT: dict[str, Callable[..., Any]] = {
 }
 
 
-# -- the types of numbers of `jax.numpy`: ``jnp.float32`` and its like -----------------------------
+# -- the scalar types of `jax.numpy`: ``jnp.float32``, ... -----------------------------------------
 
-# Each is a dtype wherever one is taken, equal to NumPy's, and makes an array when it is called.
+# Each is accepted as a dtype, equals NumPy's dtype, and makes an array when it is called.
 
 EIGHTS = frozenset(
     f"float8_{name}" for name in ("e4m3b11fnuz", "e4m3fn", "e4m3fnuz", "e5m2", "e5m2fnuz")
@@ -125,19 +125,19 @@ class _ScalarMeta(type):
 
 def _scalar(name: str, dtype: str) -> Any:
     made = _ScalarMeta(name, (), {"dtype": np.dtype(dtype), "__module__": "jax.numpy"})
-    made.__doc__ = f"The dtype {np.dtype(dtype).name}; called, an array of it."
+    made.__doc__ = f"The dtype {np.dtype(dtype).name}; a call makes an array of it."
     return made
 
 
 def extended(name: str) -> Any:
-    """A scalar type that NumPy does not have.
+    """Return a scalar type that NumPy does not have.
 
     Raises
     ------
     AttributeError: Unless the package ml_dtypes is installed.
     """
     try:
-        bfloat16()  # NumPy knows the names from then on
+        bfloat16()  # importing it registers the names with NumPy
         return _scalar(name, name)
     except ImportError as error:
         raise AttributeError(f"jax.numpy.{name}: {error}") from error

@@ -1,12 +1,12 @@
-"""Layer 9 · compat: how the functions of `jax.numpy` are made from NumPy's counterparts.
+"""Layer 9 · compat: construction of the functions of `jax.numpy` from NumPy's counterparts.
 
 NOTE [functions of jax.numpy]
-A function checks that its operands are arrays or numbers, brings them to the dtype that JAX would
-compute in, and calls what stands for NumPy's function of this name (NOTE [counterparts]) on plain
-tensors. What comes back becomes an `Array`, in JAX's dtypes. So what is differentiable there is
-differentiable here, under every transform, and nothing is computed in two places. What JAX does
-otherwise than NumPy (sizes that are known beforehand, indices that never raise, no writing in
-place) is said in the function of that name.
+A function checks that its operands are arrays or numbers, converts them to the dtype that JAX would
+compute in, and calls the counterpart of NumPy's function of this name (NOTE [counterparts]) on
+plain tensors. The result becomes an `Array`, in JAX's dtypes. So a function that is differentiable
+there is differentiable here, under every transform, and nothing is implemented twice. Functions
+that differ from NumPy's (static sizes, indices that never raise, no in-place writes) are defined
+separately.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def check_arrays(name: str, *values) -> None:
 
     Raises
     ------
-    TypeError: It names the function, the type and the position.
+    TypeError: The message names the function, the type and the position.
     """
     for position, value in enumerate(values):
         cls = value.__class__
@@ -119,7 +119,7 @@ def call(name: str, *args, weak: bool = False, **kwargs) -> Any:
 
     Raises
     ------
-    ValueError, TypeError: As NumPy's own function does.
+    ValueError, TypeError: As in NumPy's own function.
     """
     numpys, ours = _counterpart(name)
     given = [plain(value) for value in args]
@@ -194,7 +194,7 @@ def shape_of(shape) -> tuple[int, ...]:
 
     Raises
     ------
-    TypeError: If it holds anything else.
+    TypeError: If it contains anything else.
     """
     given = shape
     if isinstance(shape, TensorBase | np.ndarray):
@@ -261,12 +261,13 @@ def of_row(
 
     Parameters
     ----------
-    name, signature, text: What it is called, its parameters, and a line of documentation.
-    meeting: How operands meet: the first one, of its ``own`` dtype; all parameters without a
-        default in the ``same``, or in one of fractions, ``inexact``. ``-weak`` behind it if the
-        result is as weak as the first. Then the names of further operands.
-    compute: What stands for NumPy's function; `call` by its name, if it is left out.
-    see: The module that has the original.
+    name, signature, text: Its name, its parameters, and a line of documentation.
+    meeting: How to promote the operands: ``own`` for one operand, of its own dtype; ``same`` for
+        all parameters without a default, in their promoted dtype; ``inexact`` for a promoted
+        inexact dtype. The suffix ``-weak`` makes the result weak if the first operand is. The names
+        of optional operands follow.
+    compute: The implementation; default: `call` of `name`.
+    see: The module that has the original function.
     """
     how, *optional = meeting.split()
     parameters = signature_of(signature).parameters.values()
@@ -299,7 +300,7 @@ def documented(function, name: str, text: str = "") -> Any:
     function.__name__ = function.__qualname__ = name.rpartition(".")[2]
     function.__module__ = f"jax.numpy.{name}".rpartition(".")[0]
     if not function.__doc__:
-        first = f"`numpy.{name}` on arrays of JAX."
+        first = f"Compute `numpy.{name}` on JAX arrays."
         function.__doc__ = f"{first} {text}\n\nSee `numpy.{name}`." if text else first
     return function
 

@@ -1,8 +1,8 @@
 """Layer 9 · compat: functions of `jax.numpy` that choose, order, search and count.
 
-NOTE [sizes known beforehand]
-Where NumPy's result is as large as the values say (`nonzero`, `unique`, ...), JAX takes ``size=``:
-the rest is cut off, what is missing is filled up. Within a `vmap` it is required.
+NOTE [static sizes]
+Where the size of NumPy's result depends on values (`nonzero`, `unique`, ...), JAX takes ``size=``:
+a longer result is truncated, a shorter one is padded. Within a `vmap` it is required.
 """
 
 from __future__ import annotations
@@ -91,7 +91,8 @@ def select(condlist, choicelist, default=0) -> Any:
 def piecewise(x, condlist, funclist, *args, **kw) -> Any:
     """Apply a separate function where each condition holds.
 
-    All functions are called on all elements, so they may meet values that they are not for.
+    All functions are called on all elements, so a function also receives values for which its
+    condition does not hold.
     """
     (x,) = operands("piecewise", x)
     several = isinstance(condlist, list | tuple)
@@ -133,8 +134,8 @@ def nonzero(a, *, size: int | None = None, fill_value=None) -> tuple[Any, ...]:
 
     Parameters
     ----------
-    size : int, optional. How many places to give: the rest is cut off, what is missing is
-        `fill_value`, 0.
+    size : int, optional. The number of indices to return: a longer result is truncated, a shorter
+        one is padded with `fill_value`, 0.
 
     Examples
     --------
@@ -204,8 +205,9 @@ def take(
 
     Parameters
     ----------
-    mode : str, optional. The treatment of places that do not exist: ``"fill"`` gives `fill_value`
-        (NaN; the least integer), ``"clip"`` the nearest, ``"wrap"`` counts round and round.
+    mode : str, optional. The treatment of out-of-bounds indices: ``"fill"`` returns `fill_value`
+        (NaN; the least integer), ``"clip"`` the nearest element, ``"wrap"`` takes the index modulo
+        the size.
     """
     no_out("take", out)
     x, at = operands("take", a, indices)
@@ -247,7 +249,7 @@ def _lines(x, axis: int, at) -> Any:
             wide = tuple(at.shape[i] if j == axis else n for j, n in enumerate(sizes))
             index.append(call("broadcast_to", at, wide))
         else:
-            # a line that is repeated is read again and again
+            # a broadcast line is read at index 0
             n = np.arange(sizes[i]) if x.shape[i] != 1 else np.zeros(sizes[i], int)
             index.append(n.reshape([-1 if i == j else 1 for j in range(x.ndim)]))
     return tuple(index)
@@ -374,7 +376,7 @@ def choose(a, choices, out=None, mode: str = "raise") -> Any:
         x = x % len(given)
     result = given[0]
     for i, one in enumerate(given[1:], 1):
-        # those beyond the last are the last: 'clip'
+        # indices beyond the last choice take the last: 'clip'
         result = where(x >= i, one, result)
     return call("broadcast_to", result, np.broadcast_shapes(tuple(x.shape), tuple(result.shape)))
 

@@ -51,14 +51,14 @@ def array(
 
     Parameters
     ----------
-    object : array_like. Arrays may be among the elements of lists: the gradient flows to them.
-    dtype : dtype, optional. Default: that of the elements together, of 32 bits unless x64 is
-        enabled.
-    ndmin : int. The least number of dimensions, made up by leading ones of size 1.
+    object : array_like. Lists may contain arrays, to which the gradient flows.
+    dtype : dtype, optional. Default: the promoted dtype of the elements, of at most 32 bits unless
+        x64 is enabled.
+    ndmin : int. The minimum number of dimensions; leading ones of size 1 are added.
 
     Returns
     -------
-    Array: Differentiable. A Python number gives a weakly typed array.
+    Array: The array, differentiable. A Python number becomes a weakly typed array.
 
     Examples
     --------
@@ -158,7 +158,7 @@ def full_like(a, fill_value, dtype=None, shape=None, *, device=None, out_shardin
 
 
 def arange(start, stop=None, step=None, dtype=None, *, device=None, out_sharding=None) -> Any:
-    """Return numbers from `start` (0 if given alone) up to but without `stop`, `step` apart.
+    """Return numbers from `start` (default: 0) up to `stop`, exclusive, `step` apart.
 
     Examples
     --------

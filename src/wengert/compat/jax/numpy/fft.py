@@ -48,22 +48,25 @@ of_rows(
     globals(),
     _row,
     """
-    fft | a, n=None, axis=-1, norm=None | inexact | The discrete Fourier transform along an axis.
-    fft2 | a, s=None, axes=(-2, -1), norm=None | inexact | `fft` along two axes.
-    fftn | a, s=None, axes=None, norm=None | inexact | `fft` along several axes.
-    fftshift | x, axes=None | own | The frequency 0 in the middle.
-    hfft | a, n=None, axis=-1, norm=None | inexact | `fft` of a signal whose transform is real.
-    ifft | a, n=None, axis=-1, norm=None | inexact | The inverse of `fft`.
-    ifft2 | a, s=None, axes=(-2, -1), norm=None | inexact | The inverse of `fft2`.
-    ifftn | a, s=None, axes=None, norm=None | inexact | The inverse of `fftn`.
-    ifftshift | x, axes=None | own | What undoes `fftshift`.
-    ihfft | a, n=None, axis=-1, norm=None | inexact | The inverse of `hfft`.
-    irfft | a, n=None, axis=-1, norm=None | inexact | The inverse of `rfft`.
-    irfft2 | a, s=None, axes=(-2, -1), norm=None | inexact | The inverse of `rfft2`.
-    irfftn | a, s=None, axes=None, norm=None | inexact | The inverse of `rfftn`.
-    rfft | a, n=None, axis=-1, norm=None | inexact | The half of `fft` that real numbers have.
-    rfft2 | a, s=None, axes=(-2, -1), norm=None | inexact | `rfft` along two axes.
-    rfftn | a, s=None, axes=None, norm=None | inexact | `rfft` along several axes.
+    fft | a, n=None, axis=-1, norm=None | inexact
+        | Return the discrete Fourier transform along an axis.
+    fft2 | a, s=None, axes=(-2, -1), norm=None | inexact | Compute `fft` along two axes.
+    fftn | a, s=None, axes=None, norm=None | inexact | Compute `fft` along several axes.
+    fftshift | x, axes=None | own | Shift the frequency 0 to the middle.
+    hfft | a, n=None, axis=-1, norm=None | inexact
+        | Return the `fft` of a signal whose transform is real.
+    ifft | a, n=None, axis=-1, norm=None | inexact | Return the inverse of `fft`.
+    ifft2 | a, s=None, axes=(-2, -1), norm=None | inexact | Return the inverse of `fft2`.
+    ifftn | a, s=None, axes=None, norm=None | inexact | Return the inverse of `fftn`.
+    ifftshift | x, axes=None | own | Undo `fftshift`.
+    ihfft | a, n=None, axis=-1, norm=None | inexact | Return the inverse of `hfft`.
+    irfft | a, n=None, axis=-1, norm=None | inexact | Return the inverse of `rfft`.
+    irfft2 | a, s=None, axes=(-2, -1), norm=None | inexact | Return the inverse of `rfft2`.
+    irfftn | a, s=None, axes=None, norm=None | inexact | Return the inverse of `rfftn`.
+    rfft | a, n=None, axis=-1, norm=None | inexact
+        | Return the nonnegative frequencies of the `fft` of real numbers.
+    rfft2 | a, s=None, axes=(-2, -1), norm=None | inexact | Compute `rfft` along two axes.
+    rfftn | a, s=None, axes=None, norm=None | inexact | Compute `rfft` along several axes.
     """,
 )
 

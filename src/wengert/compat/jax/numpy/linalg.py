@@ -1,6 +1,6 @@
 """Layer 9 · compat: linear algebra under the names of ``jax.numpy.linalg``.
 
-Where a matrix is singular or not positive, the result is NaN, as JAX has it, and nothing raises.
+If a matrix is singular or not positive definite, the result is NaN, as in JAX, and nothing raises.
 
 >>> jnp.linalg.norm(jnp.array([3.0, 4.0]))
 Array(5., dtype=float32)
@@ -262,22 +262,23 @@ of_rows(
     globals(),
     _row,
     """
-    cond | x, p=None | inexact | The condition numbers of matrices.
-    diagonal | x, /, *, offset=0 | own | The diagonals of matrices.
+    cond | x, p=None | inexact | Return the condition numbers of matrices.
+    diagonal | x, /, *, offset=0 | own | Return the diagonals of matrices.
     matmul | x1, x2, /, *, precision=None, preferred_element_type=None | same
-        | The product of matrices.
-    matrix_norm | x, /, *, keepdims=False, ord="fro" | inexact | The norms of matrices.
-    matrix_transpose | x, / | own | Matrices with rows and columns exchanged.
-    svdvals | x, / | inexact | The singular values.
+        | Return the product of matrices.
+    matrix_norm | x, /, *, keepdims=False, ord="fro" | inexact | Return the norms of matrices.
+    matrix_transpose | x, / | own | Transpose matrices.
+    svdvals | x, / | inexact | Return the singular values.
     tensordot
         | x1, x2, /, *, axes=2, precision=None, preferred_element_type=None, out_sharding=None
-        | same | The sums of products over axes of both.
-    tensorinv | a, ind=2 | inexact | The inverse of an array with respect to `tensordot`.
-    tensorsolve | a, b, axes=None | inexact | The solution x of ``tensordot(a, x) = b``.
-    trace | x, /, *, offset=0, dtype=None | own | The traces of matrices.
+        | same | Return the sums of products over axes of both.
+    tensorinv | a, ind=2 | inexact | Return the inverse of an array with respect to `tensordot`.
+    tensorsolve | a, b, axes=None | inexact | Return the solution x of ``tensordot(a, x) = b``.
+    trace | x, /, *, offset=0, dtype=None | own | Return the traces of matrices.
     vecdot | x1, x2, /, *, axis=-1, precision=None, preferred_element_type=None | same
-        | The sums of products along an axis.
-    vector_norm | x, /, *, axis=None, keepdims=False, ord=2 | inexact | The norms of vectors.
+        | Return the sums of products along an axis.
+    vector_norm | x, /, *, axis=None, keepdims=False, ord=2 | inexact
+        | Return the norms of vectors.
     """,
 )
 

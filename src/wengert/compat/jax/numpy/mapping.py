@@ -50,9 +50,9 @@ def vectorize(
     Parameters
     ----------
     pyfunc : callable
-    excluded : set. The positions of arguments that are handed on as they are.
-    signature : str, optional. The dimensions of the arrays that the function takes and gives:
-        ``"(n,m),(m)->(n)"``. Default: numbers.
+    excluded : set. The positions of arguments that are passed on unchanged.
+    signature : str, optional. The dimensions of the arrays that the function takes and returns,
+        such as ``"(n,m),(m)->(n)"``. Default: scalars.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def vectorize(
         aligned = [(1,) * (len(common) - len(lead)) + lead for lead in outer]
         parts = []
         for x, lead, wide in zip(given, outer, aligned, strict=True):
-            # an axis that is only repeated is left out, and not mapped
+            # a broadcast axis is dropped, not mapped
             sizes = [n for n, m in zip(wide, common, strict=True) if n == m]
             parts.append(x.reshape((*sizes, *x.shape[len(lead) :])))
         mapped: Callable[..., Any] = of_parts

@@ -125,7 +125,8 @@ def pad(array, pad_width, mode="constant", **kwargs) -> Any:
 
     Parameters
     ----------
-    pad_width: The numbers of values before and after: one for all, a pair, or a pair for each axis.
+    pad_width: The numbers of values to add before and after: one number, a pair, or a pair for each
+        axis.
     mode : str or callable. ``"constant"`` with ``constant_values``, ``"edge"``, ``"reflect"``,
         ``"symmetric"``, ``"wrap"``, ``"linear_ramp"``, ``"mean"``, ``"maximum"``, ``"minimum"``,
         ``"median"``, ``"empty"``.
@@ -285,7 +286,7 @@ def save(file, arr, allow_pickle: bool = True) -> None:
 def savez(file, *args, allow_pickle: bool = True, **kwds) -> None:
     """Write several arrays to one file."""
     named: Any = {key: np.asarray(value) for key, value in kwds.items()}
-    # numbers are never pickled, and NumPy 2.0 would take the keyword for the name of an array
+    # `allow_pickle` has no effect on numbers, and NumPy 2.0 would save it as an array of that name
     np.savez(file, *map(np.asarray, args), **named)
 
 
@@ -294,7 +295,7 @@ class _Grid:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.__doc__ = f"Coordinates by slices, as `numpy.{name}` gives them: ``{name}[0:3, 0:2]``."
+        self.__doc__ = f"Coordinate grids from slices, like `numpy.{name}`: ``{name}[0:3, 0:2]``."
 
     def __getitem__(self, key) -> Any:
         found = getattr(np, self.name)[key]
@@ -304,15 +305,13 @@ class _Grid:
 class _Joined:
     """The class of ``r_`` and ``c_``: join arrays, numbers and slices along an axis.
 
-    A text in front says the axis, the least number of dimensions, and where an array that has
-    fewer begins among them.
+    A leading string gives the axis, the minimum number of dimensions, and the position of the
+    dimensions of an array that has fewer.
     """
 
     def __init__(self, name: str, *how: int) -> None:
         self.name, self._how = name, how
-        self.__doc__ = (
-            f"Arrays, numbers and slices joined, as by `numpy.{name}`: ``{name}[x, 0, 1:4]``."
-        )
+        self.__doc__ = f"Concatenation by indexing, like `numpy.{name}`: ``{name}[x, 0, 1:4]``."
 
     def __getitem__(self, key) -> Any:
         parts = key if isinstance(key, tuple) else (key,)

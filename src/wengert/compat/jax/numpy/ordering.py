@@ -1,6 +1,4 @@
-"""Layer 9 · compat: functions of `jax.numpy` that order, compare and count (see NOTE [sizes known
-beforehand]).
-"""
+"""Layer 9 · compat: functions of `jax.numpy` that order and count (see NOTE [static sizes])."""
 
 from __future__ import annotations
 
@@ -72,7 +70,7 @@ def argsort(
     if not descending:
         found = call("argsort", x, axis, stable=True)
     else:
-        # stable from behind: equal elements stay in their order
+        # stable on the reversed array, so that equal elements keep their order
         n = x.shape[axis]
         found = (
             n - 1 - call("flip", call("argsort", call("flip", x, axis), axis, stable=True), axis)
@@ -85,7 +83,7 @@ def _parted(name: str) -> Callable[..., Any]:
         (x,) = operands(name, a)
         if not -x.shape[axis] <= kth < x.shape[axis]:
             raise ValueError(f"kth(={kth}) out of bounds ({x.shape[axis]})")
-        # JAX's order: the least ones ascend, and the others are as it finds them
+        # JAX's order: the smallest elements ascend; the rest keep their order, or descend
         order = argsort(x, axis)
         lead = (slice(None),) * (axis % x.ndim)
         first = order[(*lead, slice(kth % x.shape[axis] + 1))]
@@ -164,9 +162,8 @@ def unique(
 
     Parameters
     ----------
-    size : int, optional
-        How many elements to give: the rest is cut off, what is missing is `fill_value`, the
-        least element.
+    size : int, optional. The number of elements to return: a longer result is truncated, a shorter
+        one is padded with `fill_value`, the least element.
     """
     (x,) = operands("unique", ar)
     flat = x.reshape(-1) if axis is None else x
@@ -286,8 +283,8 @@ def bincount(
 
     Parameters
     ----------
-    length : int, optional
-        How many numbers to count: those above are left out, those below 0 count as 0.
+    length : int, optional. The number of bins: larger numbers are ignored, negative ones count as
+        0.
     """
     (x,) = operands("bincount", x)
     if x._payload.dtype.kind not in "biu":

@@ -1,6 +1,6 @@
-"""Layer 9 · compat: functions of `jax.numpy` that multiply: products, differences, polynomials.
+"""Layer 9 · compat: functions of `jax.numpy` for products, differences and polynomials.
 
-Operands meet in JAX's dtypes. ``precision=`` and ``out_sharding=`` are taken and change nothing.
+Operands are promoted by JAX's rules. ``precision=`` and ``out_sharding=`` have no effect.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def einsum(
     if isinstance(subscripts, str):
         given = as_operands("einsum", *operands_)
         return _as_asked(call("einsum", subscripts, *given), preferred_element_type, "einsum")
-    # arrays and the lists of their subscripts in turns, and the result's
+    # arrays alternate with their lists of subscripts; the result's list comes last
     several = [subscripts, *operands_]
     count = len(several) // 2
     given = as_operands("einsum", *several[: 2 * count : 2])
@@ -180,7 +180,7 @@ def unwrap(p, discont=None, axis: int = -1, period=2 * np.pi) -> Any:
 def interp(x, xp, fp, left=None, right=None, period=None) -> Any:
     """Interpolate linearly between given values, with `left` and `right` beyond the ends.
 
-    Differentiable by `x`, `xp` and `fp`. ``left="extrapolate"`` goes on along the last line.
+    Differentiable in `x`, `xp` and `fp`. ``left="extrapolate"`` continues the first line segment.
     """
     x, xp, fp = as_operands("interp", x, xp, fp, inexact=True)
     if xp.ndim != 1 or fp.ndim != 1 or xp.shape != fp.shape:
@@ -290,7 +290,7 @@ def polyint(p, m: int = 1, k=None) -> Any:
 
 
 def least_squares(x, y, rcond) -> Any:
-    """Solve least squares by singular values, those that are too small counting as 0."""
+    """Solve least squares by singular values; those below the tolerance count as 0."""
     u, s, vh = call("linalg.svd", x, False)
     cut = float(np.finfo(x._payload.dtype).eps) * max(x.shape) if rcond is None else rcond
     large = s > cut * s[0]
@@ -334,7 +334,7 @@ def roots(p, *, strip_zeros: bool = True) -> Any:
     found = found if found._payload.dtype.kind == "c" else found.astype(complex)
     if strip_zeros:
         return found
-    # one for each coefficient but the last: those of leading zeros are not known
+    # one root for each coefficient but the last: NaN for leading zeros
     unknown = np.full(x.size - 1 - found.size, complex("nan+nanj"))
     return call("concatenate", [found, asarray(unknown, found._payload.dtype)])
 
@@ -356,25 +356,25 @@ of_rows(
     of_row,
     """
     convolve | a, v, mode="full", *, precision=None, preferred_element_type=None | inexact
-        | The convolution of vectors.
+        | Return the convolution of vectors.
     correlate | a, v, mode="valid", *, precision=None, preferred_element_type=None | inexact
-        | The correlation of vectors.
+        | Return the correlation of vectors.
     diff | a, n=1, axis=-1, prepend=None, append=None | same prepend append
-        | Differences of elements that follow each other.
+        | Return the differences of consecutive elements.
     ediff1d | ary, to_end=None, to_begin=None | own to_end to_begin
-        | Differences of all elements in turn, with values put before and behind.
+        | Return the differences of all elements in order, with values added at both ends.
     inner | a, b, *, precision=None, preferred_element_type=None | same-weak
-        | The sum of products over the last axes.
-    kron | a, b | same | The Kronecker product.
-    outer | a, b, out=None | same-weak | The products of all pairs of elements.
+        | Return the sum of products over the last axes.
+    kron | a, b | same | Return the Kronecker product.
+    outer | a, b, out=None | same-weak | Return the products of all pairs of elements.
     polyval | p, x, *, unroll=16 | same
-        | The values of a polynomial; the coefficient of the highest power is first.
+        | Evaluate a polynomial, whose coefficients begin with the highest power.
     trapezoid | y, x=None, dx=1.0, axis=-1 | inexact x
-        | The integral of values between which lines are drawn.
+        | Integrate by the trapezoidal rule.
     vdot | a, b, *, precision=None, preferred_element_type=None | same-weak
-        | The sum of the products of all elements; those of `a` are conjugated.
+        | Return the sum of the products of all elements; those of `a` are conjugated.
     vecdot | x1, x2, /, *, axis=-1, precision=None, preferred_element_type=None | same
-        | The sums of products along an axis; the elements of `x1` are conjugated.
+        | Return the sums of products along an axis; the elements of `x1` are conjugated.
     """,
 )
 PRODUCTS = table(globals(), "least_squares")

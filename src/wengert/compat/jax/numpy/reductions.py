@@ -1,4 +1,4 @@
-"""Layer 9 · compat: functions of `jax.numpy` that sum up: sums, extremes, moments, scans, ...
+"""Layer 9 · compat: reductions and scans of `jax.numpy`: sums, extremes, moments, ...
 
 Their results are never weakly typed. Sums of small integers are of the default integer type.
 """
@@ -48,7 +48,7 @@ def _initial(initial, dtype) -> dict[str, Any]:
 
 
 def _whole(dtype, promote_integers: bool = True) -> Any:
-    """Return the dtype of sums of numbers of a dtype."""
+    """Return the dtype of a sum of numbers of a dtype."""
     if dtype.kind == "b":
         return default_dtype("i")
     if dtype.kind in "iu" and promote_integers and dtype.itemsize < default_dtype("i").itemsize:
@@ -271,7 +271,7 @@ def _quantile(name: str) -> Callable[..., Any]:
 
 
 def _picked(x, at, axis, keepdims: bool, weights, ignoring: bool) -> Any:
-    """Return quantiles that are elements: the nearest, the lower of two as near; or by weights."""
+    """Return quantiles that are elements: the nearest, the lower one in a tie; or by weights."""
     axes = tuple(range(x.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     axes = tuple(i % x.ndim for i in axes)
 
@@ -347,24 +347,24 @@ of_rows(
     of_row,
     """
     all | a, axis=None, out=None, keepdims=False, *, where=None | own
-        | Whether all elements are true.
+        | Return whether all elements are true.
     any | a, axis=None, out=None, keepdims=False, *, where=None | own
-        | Whether any element is true.
+        | Return whether any element is true.
     average | a, axis=None, weights=None, returned=False, keepdims=False | inexact weights
-        | The weighted means.
-    corrcoef | x, y=None, rowvar=True, dtype=None | inexact y | Coefficients of correlation.
+        | Return weighted means.
+    corrcoef | x, y=None, rowvar=True, dtype=None | inexact y | Return correlation coefficients.
     cov
         | m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, dtype=None
-        | inexact y | Covariances of variables.
+        | inexact y | Return the covariances of variables.
     nanmean | a, axis=None, dtype=None, out=None, keepdims=False, where=None | inexact
-        | The means of what is not NaN.
+        | Return the means of elements that are not NaN.
     nanstd | a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=None, mean=None
-        | inexact mean | The standard deviations of what is not NaN.
+        | inexact mean | Return the standard deviations of elements that are not NaN.
     nanvar | a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=None, mean=None
-        | inexact mean | The variances of what is not NaN.
-    ptp | a, axis=None, out=None, keepdims=False | own | The greatest less the least.
+        | inexact mean | Return the variances of elements that are not NaN.
+    ptp | a, axis=None, out=None, keepdims=False | own | Return the maximum minus the minimum.
     trace | a, offset=0, axis1=0, axis2=1, dtype=None, out=None | own
-        | The sums along diagonals.
+        | Return the sums along diagonals.
     """,
 )
 REDUCTIONS = table(

@@ -1,6 +1,6 @@
 """Layer 9 · compat: functions of `jax.numpy` that arrange the elements of arrays.
 
-They keep dtypes, weak ones, too. Those that join arrays bring them to one dtype.
+They keep dtypes, including weak ones. Functions that join arrays promote them to one dtype.
 """
 
 from __future__ import annotations
@@ -191,7 +191,7 @@ def concatenate(arrays, axis=0, dtype=None) -> Any:
 
 
 def _are_keys(arrays) -> bool:
-    """Whether these are typed keys of `jax.random`."""
+    """Return whether these are typed keys of `jax.random`."""
     first = arrays[0] if isinstance(arrays, list | tuple) and arrays else None
     return first is not None and not isinstance(first, TensorBase) and hasattr(first, "words")
 
@@ -311,23 +311,23 @@ of_rows(
     globals(),
     of_row,
     """
-    diag | v, k=0 | own-weak | The diagonal of a matrix, or the matrix of a diagonal.
-    diagflat | v, k=0 | own-weak | The matrix whose diagonal has all elements.
-    diagonal | a, offset=0, axis1=0, axis2=1 | own-weak | The diagonals over two axes.
-    dsplit | ary, indices_or_sections | own-weak | The parts of an array along the third axis.
-    flip | m, axis=None | own-weak | The elements backwards along axes.
-    fliplr | m | own-weak | The elements backwards along the second axis.
-    flipud | m | own-weak | The elements backwards along the first axis.
-    hsplit | ary, indices_or_sections | own-weak | The parts of an array along the second axis.
-    matrix_transpose | x, / | own-weak | The array with its last two axes swapped.
-    moveaxis | a, source, destination | own-weak | The array with axes at other places.
-    permute_dims | a, /, axes | own-weak | The array with its axes in another order.
-    rollaxis | a, axis, start=0 | own-weak | The array with an axis before another one.
-    rot90 | m, k=1, axes=(0, 1) | own-weak | The array turned by a right angle.
-    swapaxes | a, axis1, axis2 | own-weak | The array with two axes swapped.
-    tril | m, k=0 | own-weak | The elements at and below a diagonal, 0 elsewhere.
-    triu | m, k=0 | own-weak | The elements at and above a diagonal, 0 elsewhere.
-    vsplit | ary, indices_or_sections | own-weak | The parts of an array along the first axis.
+    diag | v, k=0 | own-weak | Return the diagonal of a matrix, or the matrix of a diagonal.
+    diagflat | v, k=0 | own-weak | Return the matrix whose diagonal has all elements.
+    diagonal | a, offset=0, axis1=0, axis2=1 | own-weak | Return the diagonals over two axes.
+    dsplit | ary, indices_or_sections | own-weak | Split an array along the third axis.
+    flip | m, axis=None | own-weak | Reverse the elements along axes.
+    fliplr | m | own-weak | Reverse the elements along the second axis.
+    flipud | m | own-weak | Reverse the elements along the first axis.
+    hsplit | ary, indices_or_sections | own-weak | Split an array along the second axis.
+    matrix_transpose | x, / | own-weak | Swap the last two axes of an array.
+    moveaxis | a, source, destination | own-weak | Move axes of an array to other positions.
+    permute_dims | a, /, axes | own-weak | Permute the axes of an array.
+    rollaxis | a, axis, start=0 | own-weak | Move an axis in front of another one.
+    rot90 | m, k=1, axes=(0, 1) | own-weak | Rotate an array by a right angle.
+    swapaxes | a, axis1, axis2 | own-weak | Swap two axes of an array.
+    tril | m, k=0 | own-weak | Return the elements at and below a diagonal, 0 elsewhere.
+    triu | m, k=0 | own-weak | Return the elements at and above a diagonal, 0 elsewhere.
+    vsplit | ary, indices_or_sections | own-weak | Split an array along the first axis.
     """,
 )
 SHAPES = table(

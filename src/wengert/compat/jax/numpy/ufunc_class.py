@@ -44,7 +44,7 @@ class ufunc:
         self.nin, self.nout, self.identity = nin, nout, identity
         label: str = str(name or getattr(func, "__name__", "ufunc"))
         self.__name__ = self.__qualname__ = label
-        self.__doc__ = func.__doc__ or f"`numpy.{self.__name__}` on arrays of JAX."
+        self.__doc__ = func.__doc__ or f"Compute `numpy.{self.__name__}` on JAX arrays."
 
     nargs = property(lambda self: self.nin + self.nout)
 

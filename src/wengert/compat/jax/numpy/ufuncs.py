@@ -1,6 +1,7 @@
 """Layer 9 · compat: functions of `jax.numpy` that work element by element.
 
-Each is one of a family that says in which dtype it computes and of which kinds it takes operands.
+Each belongs to a family, which determines the dtype to compute in and the accepted kinds of
+operands.
 """
 
 from __future__ import annotations
@@ -118,7 +119,7 @@ def _same_unless_fraction(name: str) -> Callable[..., Any]:
     return function
 
 
-# -- those that are more than NumPy's --------------------------------------------------------------
+# -- functions that differ from NumPy's ------------------------------------------------------------
 
 
 def positive(x, /) -> Any:
@@ -179,7 +180,7 @@ def _whole_power(a, b) -> Any:
     negatives = T.lt(b, 0)
     with no_warnings():
         raised = T.pow(a, T.where(negatives, plain(asarray(0, b._payload.dtype)), b))
-        # 1 and -1 have whole inverses
+        # 1 and -1 have integer inverses
         small = T.where(
             T.eq(a, 1), a, T.where(T.eq(a, -1), T.pow(a, T.remainder(b, 2)), T.sub(a, a))
         )
@@ -343,14 +344,14 @@ of_rows(
     globals(),
     of_row,
     """
-    angle | z, deg=False | inexact-weak | The angles of complex numbers.
-    frexp | x, / | inexact | Fractions in [1/2, 1), and powers of 2.
-    heaviside | x1, x2, / | inexact | 0 below 0, 1 above, `x2` at 0.
-    i0 | x | inexact-weak | The modified Bessel function of order 0.
-    modf | x, /, out=None | inexact-weak | The fractional and the whole parts.
+    angle | z, deg=False | inexact-weak | Return the angles of complex numbers.
+    frexp | x, / | inexact | Return fractions in [1/2, 1) and exponents of 2.
+    heaviside | x1, x2, / | inexact | Return 0 below 0, 1 above, and `x2` at 0.
+    i0 | x | inexact-weak | Return the modified Bessel function of order 0.
+    modf | x, /, out=None | inexact-weak | Return the fractional and the integer parts.
     nan_to_num | x, copy=True, nan=0.0, posinf=None, neginf=None | own
-        | NaN and infinities replaced by numbers.
-    sinc | x, / | inexact-weak | ``sin(pi * x) / (pi * x)``, and 1 at 0.
+        | Replace NaN and infinities by numbers.
+    sinc | x, / | inexact-weak | Return ``sin(pi * x) / (pi * x)``, and 1 at 0.
     """,
 )
 
@@ -398,14 +399,14 @@ UFUNCS: dict[str, Callable[..., Any]] = {
     "round": round_,
 }
 for _name, _function in UFUNCS.items():
-    documented(_function, _name, "Computed element by element.")
+    documented(_function, _name, "The function is elementwise.")
 for _name, (_kinds, _identity) in _WITH_METHODS.items():
     _function = documented(
-        _of_two(_name, _kinds, _name.startswith("logaddexp")), _name, "Element by element."
+        _of_two(_name, _kinds, _name.startswith("logaddexp")), _name, "The function is elementwise."
     )
     UFUNCS[_name] = ufunc(_function, 2, 1, name=_name, identity=_identity)
 for _name, _identity in (("logical_and", True), ("logical_or", False), ("logical_xor", False)):
-    _function = documented(_logical(_name), _name, "Element by element.")
+    _function = documented(_logical(_name), _name, "The function is elementwise.")
     UFUNCS[_name] = ufunc(_function, 2, 1, name=_name, identity=_identity)
 for _name, _function in (("logical_not", logical_not), ("negative", negative)):
     UFUNCS[_name] = ufunc(_function, 1, 1, name=_name)

@@ -1,7 +1,7 @@
 """Layer 9 · compat: SciPy's functions under JAX's names: ``jax.scipy``.
 
-Its modules are imported when they are first named. Some special functions are SciPy's own, which
-must be installed for them.
+Its modules are imported on first use. Some special functions are SciPy's own and need SciPy to be
+installed.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ def det(a, overwrite_a: bool = False, check_finite: bool = True) -> Array:
 
 
 def inv(a, overwrite_a: bool = False, check_finite: bool = True) -> Array:
-    """Return the inverses of matrices, NaN where there are none."""
+    """Return the inverses of matrices; NaN for a singular matrix."""
     return linalg.inv(a)
 
 
@@ -106,8 +106,8 @@ def solve_triangular(
 
     Parameters
     ----------
-    trans : int or str. 0 or ``"N"``: the matrix itself, 1 or ``"T"``: transposed, 2 or ``"C"``: and
-        conjugated.
+    trans : int or str. The system to solve: 0 or ``"N"`` for the matrix itself, 1 or ``"T"`` for
+        its transpose, 2 or ``"C"`` for its conjugate transpose.
     """
     x, y = as_operands("solve_triangular", a, b, inexact=True)
     if trans not in (0, 1, 2, "N", "T", "C"):
@@ -181,7 +181,7 @@ _UNSEEN = frozenset(
         "upper_triangular",
     }
 )
-"""Options about JAX's computation that have no effect here."""
+"""Options of JAX's implementation that have no effect here."""
 
 
 def _constant(name: str, parameters: str, text: str) -> Callable[..., Any]:
@@ -212,46 +212,47 @@ of_rows(
     globals(),
     _row,
     """
-    circulant | c | own | The matrix whose columns are one vector, moved on.
-    companion | a | inexact | The companion matrix of a polynomial.
-    convolution_matrix | a, n, mode="full" | own | The matrix that convolves with a vector.
+    circulant | c | own | Return the matrix whose columns are rotations of a vector.
+    companion | a | inexact | Return the companion matrix of a polynomial.
+    convolution_matrix | a, n, mode="full" | own | Return the matrix that convolves with a vector.
     eigh_tridiagonal | d, e, *, eigvals_only=False, tol=None | inexact
-        | The eigenvalues and eigenvectors of a symmetric matrix that has three diagonals.
-    expm | A, *, upper_triangular=False, max_squarings=16 | inexact | The exponential of matrices.
+        | Return the eigenvalues and eigenvectors of a symmetric tridiagonal matrix.
+    expm | A, *, upper_triangular=False, max_squarings=16 | inexact
+        | Return the exponential of matrices.
     expm_frechet | A, E, *, method=None, compute_expm=True | inexact
-        | The exponential of a matrix and its derivative in a direction.
-    fiedler | a | own | The matrix of distances between the elements of a vector.
+        | Return the exponential of a matrix and its derivative in a direction.
+    fiedler | a | own | Return the matrix of distances between the elements of a vector.
     hankel | c, r=None | same r
-        | The matrix of constant diagonals from the left below, with a first column and a last row.
-    leslie | f, s | same | The Leslie matrix of rates of fertility and survival.
+        | Return the matrix with constant antidiagonals, given its first column and last row.
+    leslie | f, s | same | Return the Leslie matrix of fertility and survival rates.
     lu | a, permute_l=False, overwrite_a=False, check_finite=True | inexact
-        | The factors of ``a = p @ l @ u``; of ``a = (p @ l) @ u`` for `permute_l`.
+        | Return the factors of ``a = p @ l @ u``, or of ``a = (p @ l) @ u`` for `permute_l`.
     lu_factor | a, overwrite_a=False, check_finite=True | inexact
-        | Both triangular factors in one matrix, and which rows changed places (see `lu_solve`).
+        | Return both triangular factors in one matrix, and the pivots (see `lu_solve`).
     polar | a, side="right", *, method="svd", eps=None, max_iterations=None | inexact
-        | A unitary factor and a positive one, on the `side` that is named.
+        | Return a unitary and a positive factor; the latter is on the given `side`.
     qr | a, overwrite_a=False, lwork=None, mode="full", pivoting=False, check_finite=True | inexact
-        | Orthogonal and triangular factors; ``mode`` is ``"full"``, ``"economic"`` or ``"r"``.
+        | Return orthogonal and triangular factors, by ``mode`` ``"full"``, ``"economic"``, ``"r"``.
     solve_sylvester | A, B, C, *, method="schur", tol=1e-8 | inexact
-        | The solution X of ``A @ X + X @ B = C``.
-    sqrtm | A, blocksize=1 | inexact | The square root of a matrix.
+        | Return the solution X of ``A @ X + X @ B = C``.
+    sqrtm | A, blocksize=1 | inexact | Return the square root of a matrix.
     svd | a, full_matrices=True, compute_uv=True, overwrite_a=False, check_finite=True,
-        lapack_driver="gesdd" | inexact | The singular value decomposition.
+        lapack_driver="gesdd" | inexact | Return the singular value decomposition.
     toeplitz | c, r=None | same r
-        | The matrix of constant diagonals with a first column and a first row.
+        | Return the matrix with constant diagonals, given its first column and first row.
     """,
 )
 of_rows(
     globals(),
     _constant,
     """
-    dft | n, scale=None, *, dtype=None | The matrix of the discrete Fourier transform.
-    hadamard | n, dtype=int | The Hadamard matrix of a size that is a power of 2.
-    helmert | n, full=False | The Helmert matrix.
-    hilbert | n | The Hilbert matrix.
-    invhilbert | n | The inverse of the Hilbert matrix.
-    invpascal | n, kind="symmetric" | The inverse of Pascal's triangle as a matrix.
-    pascal | n, kind="symmetric" | Pascal's triangle as a matrix: symmetric, lower or upper.
+    dft | n, scale=None, *, dtype=None | Return the matrix of the discrete Fourier transform.
+    hadamard | n, dtype=int | Return the Hadamard matrix; its size is a power of 2.
+    helmert | n, full=False | Return the Helmert matrix.
+    hilbert | n | Return the Hilbert matrix.
+    invhilbert | n | Return the inverse of the Hilbert matrix.
+    invpascal | n, kind="symmetric" | Return the inverse of the Pascal matrix.
+    pascal | n, kind="symmetric" | Return the Pascal matrix: symmetric, lower or upper.
     """,
 )
 

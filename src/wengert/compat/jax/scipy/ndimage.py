@@ -45,9 +45,9 @@ def map_coordinates(
     Parameters
     ----------
     input : array_like
-    coordinates : sequence of array_like. The places, for each dimension of `input`.
-    order : int. 0: of the nearest element; 1: on lines between the nearest.
-    mode : str. What is beyond the ends: ``"constant"`` (`cval`), ``"nearest"``, ``"wrap"``,
+    coordinates : sequence of array_like. The positions, one array for each dimension of `input`.
+    order : int. 0 takes the nearest element; 1 interpolates linearly.
+    mode : str. The extension beyond the ends: ``"constant"`` (`cval`), ``"nearest"``, ``"wrap"``,
         ``"mirror"`` or ``"reflect"``.
 
     Examples

@@ -21,11 +21,11 @@ class OptimizeResults(NamedTuple):
     Attributes
     ----------
     x: The minimum.
-    success: Whether the gradient is small enough there.
-    status: 0 for that, else 1 (too many iterations) or 3 (the line search found nothing).
+    success: Whether the gradient at `x` is small enough.
+    status: 0 on success, 1 after too many iterations, 3 if the line search failed.
     fun, jac, hess_inv: The value, the gradient, and the approximation of the inverse of the
         Hessian.
-    nfev, njev, nit: The numbers of values, gradients and iterations.
+    nfev, njev, nit: The numbers of function evaluations, gradients and iterations.
     """
 
     x: Any
@@ -88,10 +88,10 @@ def minimize(
 
     Parameters
     ----------
-    fun : callable. ``fun(x, *args)``, of one number.
-    x0 : Array, shape (n,). Where to start.
+    fun : callable. ``fun(x, *args)`` returns one number.
+    x0 : Array, shape (n,). The initial guess.
     method : str. ``"BFGS"``; ``"l-bfgs-experimental-do-not-rely-on-this"`` is the same here.
-    tol : float, optional. How small the gradient is to become.
+    tol : float, optional. The tolerance on the gradient.
     options : dict, optional. ``maxiter``, ``gtol``, ``norm``.
 
     Returns
@@ -117,7 +117,7 @@ def minimize(
     if first.dtype.kind != "f":
         first = first.astype(float)
     chosen = dict(options or {})
-    # float32 values tell apart no smaller gradients
+    # smaller gradients are lost in the rounding of float32 values
     least = float(chosen.get("gtol", 1e-5 if tol is None else tol))
     order = chosen.get("norm", np.inf)
     limit = int(chosen.get("maxiter") or first.size * 200)

@@ -30,7 +30,7 @@ def _cut(full, x, y, mode: str, name: str, later: bool = False) -> Array:
 
     Parameters
     ----------
-    later: Whether of two middles ``"same"`` takes the later one.
+    later: Whether ``"same"`` takes the later of two middle parts.
     """
     if mode not in ("full", "same", "valid"):
         raise ValueError("mode must be one of ['full', 'same', 'valid']")
@@ -88,8 +88,8 @@ def _by(name: str, correlates: bool, dimensions: int | None) -> Any:
     function.__name__ = function.__qualname__ = name
     what = "correlation" if correlates else "convolution"
     function.__doc__ = (
-        f"The {what} of two arrays; ``mode`` is ``full``, ``same`` (as large as the first) or "
-        "``valid``."
+        f"Return the {what} of two arrays; ``mode`` is ``full``, ``same`` (of the size of the "
+        "first) or ``valid``."
     )
     return function
 

@@ -86,7 +86,7 @@ for _parameters, _names in rows_of(_ROWS):
             _name,
             _parameters,
             "inexact",
-            f"`scipy.special.{_name}` on arrays of JAX.",
+            f"Compute `scipy.special.{_name}` on JAX arrays.",
             functools.partial(_computed, _scipys or _name),
             "scipy.special",
         )
@@ -104,7 +104,7 @@ def log_softmax(x, /, *, axis=None) -> Array:
 
 
 def log_ndtr(x, series_order: int = 3) -> Array:
-    """Return the logarithm of `ndtr`, accurate in the lower tail whatever `series_order`."""
+    """Return the logarithm of `ndtr`, accurate in the lower tail for any `series_order`."""
     (x,) = as_operands("log_ndtr", x, inexact=True)
     return _computed("log_ndtr", x)
 

@@ -1,8 +1,8 @@
 """Layer 9 · compat: ``autograd.scipy.stats``: densities and distribution functions.
 
-Of boxes they are formulas that differentiate by all arguments, to any order; distribution functions
-differentiate by those by which SciPy's special functions do. On NumPy's own arrays everything is
-SciPy's.
+On boxes, densities are formulas that are differentiable in all arguments, to any order;
+distribution functions are differentiable in the arguments in which SciPy's special functions are.
+On NumPy's own arrays, SciPy's functions run.
 
 >>> import wengert.compat.autograd.numpy as np
 >>> from wengert.compat.autograd import grad

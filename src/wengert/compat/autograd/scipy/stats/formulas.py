@@ -1,7 +1,7 @@
 """Layer 9 · compat: densities as formulas, for boxes.
 
 Arguments are SciPy's: `loc` and `scale` last, with the defaults 0 and 1. Outside of the support a
-density is 0, and its derivatives, too.
+density and its derivatives are 0.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _singular(away, cov) -> Any:
     least = 1e6 * _np.finfo(values.dtype).eps * _np.max(_np.abs(values))
     kept = values > least
     roots = vectors[:, kept] / _np.sqrt(values[kept])
-    # beside the support the density is 0, and the slope that of the formula, as there
+    # outside of the support the density is 0, and the slope is the formula's, as in HIPS autograd
     beside = _np.linalg.norm(_np.dot(plain(away), vectors[:, ~kept]), axis=-1) >= 1e3 * least
     squares = np.sum(np.dot(away, roots) ** 2, axis=-1)
     constant = kept.sum() * _np.log(2 * _np.pi) + _np.sum(_np.log(values[kept]))

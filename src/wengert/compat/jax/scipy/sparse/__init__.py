@@ -1,4 +1,4 @@
-"""Layer 9 · compat: `jax.scipy.sparse`: solvers of linear systems given as functions."""
+"""Layer 9 · compat: `jax.scipy.sparse`: iterative solvers of linear systems."""
 
 from wengert.compat.jax.scipy.sparse import linalg as linalg
 

@@ -1,7 +1,7 @@
-"""Layer 9 · compat: `jax.scipy.sparse.linalg`: systems whose matrix is a function, step by step.
+"""Layer 9 · compat: `jax.scipy.sparse.linalg`: iterative solvers for matrices given as functions.
 
-Solutions are differentiated as solutions: by another system of the transposed matrix, not through
-the steps.
+Solutions are differentiated implicitly, by a system with the transposed matrix, not through the
+iterations.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def _gmres(A, b, x, M, least, maxiter: int, restart: int) -> Any:
             V = jnp.stack(basis)
             h = jnp.conj(V) @ w
             w = w - h @ V
-            again = jnp.conj(V) @ w  # again, against rounding
+            again = jnp.conj(V) @ w  # again, to correct for rounding
             w = w - again @ V
             length = jnp.sqrt(_norm2(w))
             found = length > jnp.finfo(b.dtype).eps * beta
@@ -163,11 +163,11 @@ def cg(
 
     Parameters
     ----------
-    A : callable or Array. The matrix, or what multiplies a vector by it.
+    A : callable or Array. The matrix, or a function that multiplies a vector by it.
     b : pytree of Array. The right side.
-    x0 : pytree of Array, optional. Where to begin.
-    tol, atol : float. The residual at which to end: ``norm(r) <= max(tol * norm(b), atol)``.
-    maxiter : int, optional. The largest number of steps.
+    x0 : pytree of Array, optional. The initial guess.
+    tol, atol : float. The tolerances on the residual: ``norm(r) <= max(tol * norm(b), atol)``.
+    maxiter : int, optional. The maximum number of iterations.
     M : callable or Array, optional. An approximate inverse of the matrix.
 
     Examples

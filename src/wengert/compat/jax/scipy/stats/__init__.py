@@ -1,7 +1,7 @@
 """Layer 9 · compat: distributions under the names of ``jax.scipy.stats``.
 
-Each is a module of functions: ``logpdf``, ``pdf``, ``cdf``, ... (``logpmf``, ``pmf`` for whole
-numbers), differentiable by what the distribution is continuous in.
+Each is a module of functions: ``logpdf``, ``pdf``, ``cdf``, ... (``logpmf``, ``pmf`` for integers),
+differentiable in the arguments in which the distribution is continuous.
 
 >>> jax.scipy.stats.norm.logpdf(0.0)
 Array(-0.9189385, dtype=float32, weak_type=True)

@@ -23,8 +23,8 @@ class gaussian_kde:
     Parameters
     ----------
     dataset : Array. The points: of shape (n,) or (d, n).
-    bw_method : {"scott", "silverman"}, float or callable. How wide the densities are.
-    weights : Array, optional. How much each point counts.
+    bw_method : {"scott", "silverman"}, float or callable. The width of the densities.
+    weights : Array, optional. The weights of the points.
 
     Examples
     --------

@@ -97,7 +97,7 @@ def sem(
 
 
 def mode(a, axis: int | None = 0, nan_policy: str = "propagate", keepdims: bool = False) -> Any:
-    """Return the most frequent value, the least of several, and its count."""
+    """Return the most frequent value (the least in a tie) and its count."""
     (x,) = operands("mode", a)
     if axis is None:
         x, axis = x.reshape(-1), 0
