@@ -25,7 +25,7 @@ _WIDE = 96
 
 
 def has_bands(each: int, kernel: Shape, size: Shape, stride: Shape, dilation: Shape) -> bool:
-    """Whether `correlate_in_bands` can compute a convolution, and is quicker than others."""
+    """Return whether `correlate_in_bands` can compute a convolution, and is quicker than others."""
     return (
         each == 1
         and len(size) == 2

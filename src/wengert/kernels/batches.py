@@ -29,7 +29,7 @@ def last(self: Any, shape: Shape) -> Any:
 
 
 def first(self: Any, shape: Shape) -> Any:
-    """The inverse of `last`."""
+    """Return the inverse of `last`."""
     return np.ascontiguousarray(self.transpose(2, 0, 1)).reshape(shape)
 
 

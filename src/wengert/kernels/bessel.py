@@ -102,7 +102,7 @@ Coefficients = tuple[float, ...]
 
 @cache
 def _series(order: int, dtype: np.dtype[Any]) -> Coefficients:
-    """The coefficients of I_n(x) / (x / 2)**n by the powers of ``(x / 16)**2``."""
+    """Return the coefficients of I_n(x) / (x / 2)**n by the powers of ``(x / 16)**2``."""
     z, eps = (_FAR[dtype] / 16) ** 2, float(np.finfo(dtype).eps)
     terms = [1.0 / math.factorial(order)]
     total, part = terms[0], terms[0]
@@ -236,7 +236,7 @@ def bessel_j(self: Any, n: int) -> Any:
 
 @cache
 def _spherical_terms(n: int, dtype: np.dtype[Any]) -> Coefficients:
-    """The coefficients of j_n(x) / x**n by the powers of ``x * x``, for |x| <= n."""
+    """Return the coefficients of j_n(x) / x**n by the powers of ``x * x``, for |x| <= n."""
     eps = float(np.finfo(dtype).eps)
     terms = [1.0 / math.prod(range(1, 2 * n + 2, 2))]
     while abs(terms[-1]) * n ** (2 * len(terms) - 2) > 0.01 * eps * terms[0]:
@@ -261,7 +261,7 @@ def _spherical_recurrence(x: Any, n: int) -> Any:
 
 
 def spherical_bessel(self: Any, n: int) -> Any:
-    """The spherical Bessel function j_n (see NOTE [spherical Bessel function])."""
+    """Return the spherical Bessel function j_n (see NOTE [spherical Bessel function])."""
     kind = self.dtype.kind
     if kind not in "fc":
         raise TypeError(f"not defined for {self.dtype}")

@@ -22,7 +22,7 @@ _BLOCK = 1 << 20
 
 
 def is_last(array: Any) -> bool:
-    """Whether the channels of images are the last in memory."""
+    """Return whether the channels of images are the last in memory."""
     if array.ndim < 4 or array.dtype.char not in "fd" or array.flags.c_contiguous:
         return False
     return bool(np.moveaxis(array, 1, -1).flags.c_contiguous)

@@ -41,7 +41,7 @@ _KINDS = {
 
 
 def _flat(arrays: tuple[Any, ...]) -> tuple[list[Any], Any] | None:
-    """The elements of each array in the order of the memory, and that order.
+    """Return the elements of each array in the order of the memory, and that order.
 
     None where the arrays have not one shape and one dense layout; those of no dimension, which
     belong to every element, are left as they are.

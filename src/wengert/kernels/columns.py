@@ -72,7 +72,7 @@ def blocks(count: int, groups: int, each: int) -> tuple[int, int]:
 
 @lru_cache(maxsize=512)
 def reach(size: Shape, kernel: Shape, stride: Shape, dilation: Shape) -> Shape:
-    """The elements from the first of the first window to the last of the last."""
+    """Return the elements from the first of the first window to the last of the last."""
     geometry = zip(size, kernel, stride, dilation, strict=True)
     return tuple([(n - 1) * step + gap * (k - 1) + 1 for n, k, step, gap in geometry])
 
@@ -116,7 +116,7 @@ def overlap(
 
 
 def _strides(shape: Shape) -> Shape:
-    """The strides, in elements, of an array of `shape` without gaps."""
+    """Return the strides, in elements, of an array of `shape` without gaps."""
     return tuple([math.prod(shape[i + 1 :]) for i in range(len(shape))])
 
 
@@ -243,7 +243,7 @@ class Grid:
                 self.wrapped.append((tap, slice(max(0, self.pitch - shift), count)))
 
     def runs(self, part: Part) -> Shape:
-        """The windows of a part as they are copied."""
+        """Return the windows of a part as they are copied."""
         if not self.pitch:
             return part.size
         return (*part.size[:-2], part.size[-2] * self.pitch)
@@ -341,7 +341,7 @@ def _made(room: Any, memory: Any, first: int, view: _View) -> tuple[Any, Any, li
 
 
 def all_columns(x: Any, grid: Grid, together: bool = False) -> Any:
-    """The columns if they are one block: what `columns` gives, with less ado."""
+    """Return the columns if they are one block: what `columns` gives, with less ado."""
     room = x
     if grid.copied:
         room = np.zeros(grid.room, x.dtype)

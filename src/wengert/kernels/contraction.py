@@ -51,7 +51,7 @@ plan_of = lru_cache(maxsize=1024)(_Plan)
 
 
 def contract(self: Any, other: Any, a: Labels, b: Labels, out: Labels) -> Any:
-    """The sums of the products of two arrays (see NOTE [labels])."""
+    """Return the sums of the products of two arrays (see NOTE [labels])."""
     plan = plan_of(a, b, out, other.size > self.size)
     if plan.product:
         return _spread(self, plan.first) * _spread(other, plan.second)
@@ -80,7 +80,7 @@ def contract(self: Any, other: Any, a: Labels, b: Labels, out: Labels) -> Any:
 
 
 def _spread(self: Any, order: Labels) -> Any:
-    """The dimensions in another order, with new ones where it says -1."""
+    """Return the dimensions in another order, with new ones where it says -1."""
     kept = tuple([i for i in order if i >= 0])
     if len(kept) > 1:
         self = self.transpose(kept)

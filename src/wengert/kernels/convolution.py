@@ -92,7 +92,7 @@ def correlate(
     dilation: Shape,
     groups: int,
 ) -> Any:
-    """The sums of the products of windows of self with the weights, `size` of them.
+    """Return the sums of the products of windows of self with the weights, `size` of them.
 
     `padding` is the number of zeros before the first element, of which less than none are elements
     left out; after the last, there are as many as the windows reach.
@@ -156,7 +156,7 @@ def _cut(sums: Any, target: Any, pitch: int, length: int) -> None:
 
 
 def _is_plain(shape: Shape, kernel: Shape, size: Shape, stride: Shape, padding: Shape) -> bool:
-    """Whether the input's own elements are the columns."""
+    """Return whether the input's own elements are the columns."""
     return (
         math.prod(kernel) == 1
         and shape[2:] == size
@@ -177,7 +177,7 @@ def correlate_input(
     dilation: Shape,
     groups: int,
 ) -> Any:
-    """The derivative of `correlate` by its input, an array of `size`, times self."""
+    """Return the derivative of `correlate` by its input, an array of `size`, times self."""
     count, planes = self.shape[0], weight.shape[1] * groups
     if not self.size or not weight.size:
         return _plus(np.zeros((count, planes, *size), self.dtype), bias)
@@ -206,7 +206,7 @@ def _plus(sums: Any, bias: Any) -> Any:
 
 @lru_cache(maxsize=512)
 def _is_worth_turning(given: Shape, weight: Shape, stride: Shape, groups: int) -> bool:
-    """Whether copying self to columns is quicker than adding columns to the result."""
+    """Return whether copying self to columns is quicker than adding columns to the result."""
     taps, places = math.prod(weight[2:]), given[0] * math.prod(given[2:])
     if taps == 1:
         return False

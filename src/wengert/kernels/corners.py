@@ -14,7 +14,7 @@ Shape = tuple[int, ...]
 
 
 def _numbers(self: Any) -> Any:
-    """A grid (N, ..., d) as (d, N, P), in double precision."""
+    """Return a grid (N, ..., d) as (d, N, P), in double precision."""
     if self.dtype.kind == "c":
         raise TypeError("positions in an image are real numbers")
     batch, dims = self.shape[0], self.shape[-1]
@@ -39,7 +39,7 @@ def grid_position(
 
 
 def grid_turn(self: Any, sizes: Shape, mode: str, padding_mode: str, align_corners: bool) -> Any:
-    """The derivatives of positions by a grid's numbers."""
+    """Return the derivatives of positions by a grid's numbers."""
     layout = _layout(sizes, mode, padding_mode, align_corners)
     return _back(layout.turn(_numbers(self)), self)
 
@@ -60,14 +60,14 @@ def _places(index: Any, channels: int, size: int) -> Any:
 
 
 def corner_pick(self: Any, index: Any) -> Any:
-    """The elements of planes (N, C, ...) at places (N, K, P): of shape (N, C, K, P)."""
+    """Return the elements of planes (N, C, ...) at places (N, K, P): of shape (N, C, K, P)."""
     size = math.prod(self.shape[2:])
     found = self.reshape(math.prod(self.shape)).take(_places(index, self.shape[1], size))
     return np.where(index[:, None] < 0, self.dtype.type(0), found)
 
 
 def corner_scatter(self: Any, index: Any, shape: Shape) -> Any:
-    """The transpose of `corner_pick` of planes of `shape`."""
+    """Return the transpose of `corner_pick` of planes of `shape`."""
     result = zeros(self, (*self.shape[:2], *shape), self.dtype)
     value = np.where(index[:, None] < 0, self.dtype.type(0), self)
     places = _places(index, self.shape[1], math.prod(shape))

@@ -11,7 +11,7 @@ from wengert.kernels.protocols import copied
 
 
 def clone(self: Any) -> Any:
-    """A copy in the same order of memory."""
+    """Return a copy in the same order of memory."""
     return np.copy(self, order=dense_order(self))
 
 
@@ -25,14 +25,14 @@ def dense_order(array: Any) -> Any:
 
 
 def to_copy(self: Any, dtype: np.dtype[Any]) -> Any:
-    """A copy in another dtype; complex to real drops the imaginary part, as PyTorch does."""
+    """Return a copy in another dtype; complex to real drops the imaginary part, as PyTorch does."""
     if self.dtype.kind == "c" and dtype.kind not in "cb":
         self = self.real
     return self.astype(dtype, order=dense_order(self))
 
 
 def to_device(self: Any, device: Any) -> Any:
-    """A copy on a device."""
+    """Return a copy on a device."""
     return PORTS.sent(self, device)
 
 
@@ -49,10 +49,10 @@ def copy_into(self: Any, src: Any) -> None:
 
 
 def assign(self: Any, src: Any) -> Any:
-    """A copy of `src`, broadcast to the shape of `self`."""
+    """Return a copy of `src`, broadcast to the shape of `self`."""
     return copied(np.broadcast_to(src, self.shape), dtype=self.dtype)
 
 
 def filled(self: Any, value: Any) -> Any:
-    """An array like `self` of one value."""
+    """Return an array like `self` of one value."""
     return np.full_like(self, value)

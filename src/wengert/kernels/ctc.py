@@ -62,7 +62,7 @@ def _forward(scores: Any, skips: Any) -> Any:
 
 
 def _ends(alpha: Any, input_lengths: Lengths, target_lengths: Lengths) -> Any:
-    """The logarithm of the likelihood of each sequence."""
+    """Return the logarithm of the likelihood of each sequence."""
     made = np.empty(len(input_lengths), alpha.dtype)
     for i, (steps, labels) in enumerate(zip(input_lengths, target_lengths, strict=True)):
         if not steps:
@@ -98,7 +98,7 @@ def ctc_posterior(
     blank: int,
     zero_infinity: bool,
 ) -> Any:
-    """The probability of each label at each time, given that the sequence is the target."""
+    """Return the probability of each label at each time, given that the sequence is the target."""
     labels, skips = _states(targets, blank)
     batch = np.arange(len(labels))[:, None]
     scores = log_probs[:, batch, labels]

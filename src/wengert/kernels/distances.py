@@ -50,7 +50,7 @@ def _at_once(a: Any, b: Any) -> bool:
 
 
 def _by_coordinate(a: Any, b: Any) -> Iterator[Any]:
-    """The differences of all pairs in one coordinate after the other, in the same memory."""
+    """Return the differences of all pairs in one coordinate after the other, in the same memory."""
     a, b = np.ascontiguousarray(a.transpose(2, 0, 1)), np.ascontiguousarray(b.transpose(2, 0, 1))
     memory = np.empty((a.shape[1], a.shape[2], b.shape[2]), a.dtype)
     for m in range(a.shape[0]):
@@ -58,7 +58,7 @@ def _by_coordinate(a: Any, b: Any) -> Iterator[Any]:
 
 
 def cdist(x1: Any, x2: Any, p: float, mm: bool) -> Any:
-    """The distances of the points x1[..., i, :] from the points x2[..., j, :].
+    """Return the distances of the points x1[..., i, :] from the points x2[..., j, :].
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def _by_product(x1: Any, x2: Any) -> Any:
 
 
 def _in_double(a: Any, b: Any) -> bool:
-    """Whether products of matrices in double precision are precise enough, and quicker."""
+    """Return whether products of matrices in double precision are precise enough, and quicker."""
     single: bool = a.dtype.itemsize == 4
     return single and a.size * b.shape[1] >= _BLOCK
 
@@ -127,7 +127,7 @@ def _by_double_product(a: Any, b: Any, result: Any) -> bool:
 
 
 def _sums(a: Any, b: Any, p: float) -> Any:
-    """The sums (for p = inf the maxima) of the powers of the differences' coordinates."""
+    """Return the sums (for p = inf the maxima) of the powers of the differences' coordinates."""
     if _at_once(a, b):
         powers = _power(a[:, :, None, :] - b[:, None, :, :], p)
         return (np.maximum if p == math.inf else np.add).reduce(powers, -1)
@@ -139,7 +139,7 @@ def _sums(a: Any, b: Any, p: float) -> Any:
 
 
 def _power(differences: Any, p: float) -> Any:
-    """The absolute values to the power p, in place; for p = inf themselves."""
+    """Return the absolute values to the power p, in place; for p = inf themselves."""
     d = differences
     if p == 0:
         # one for each coordinate that differs, and NaN for what is not a number
@@ -232,7 +232,7 @@ def _slope(d: Any, distances: Any, p: float) -> Any:
 
 @lru_cache(maxsize=16)
 def _above(size: int) -> Any:
-    """The positions above the diagonal of a square matrix, of all its elements in a row."""
+    """Return the positions above the diagonal of a square matrix, of all its elements in a row."""
     rows, columns = np.triu_indices(size, 1)
     return rows * size + columns
 
@@ -241,7 +241,7 @@ _SMALL = 128
 
 
 def pdist(self: Any, p: float) -> Any:
-    """The distances of each point from those after it, one after the other."""
+    """Return the distances of each point from those after it, one after the other."""
     size, depth = self.shape
     if size <= _SMALL or not depth or (p == 2 and self.dtype.itemsize == 4):
         return pairs_of_square(cdist(self, self, p, False))
@@ -266,7 +266,7 @@ def pairs_of_square(self: Any) -> Any:
 
 
 def square_of_pairs(self: Any, size: int) -> Any:
-    """A symmetric matrix with self above the diagonal, row by row, and below."""
+    """Return a symmetric matrix with self above the diagonal, row by row, and below."""
     result = zeros(self, (size, size), self.dtype)
     if size <= _SMALL:
         result.reshape(-1)[beside(self, _above(size))] = self
@@ -280,7 +280,7 @@ def square_of_pairs(self: Any, size: int) -> Any:
 
 
 def renorm(self: Any, p: float, dim: tuple[int, ...], maxnorm: float) -> Any:
-    """The parts of self whose p-norm along `dim` is more than `maxnorm` scaled down to that.
+    """Return the parts of self whose p-norm along `dim` is more than `maxnorm` scaled down to that.
 
     A little more than that: 1e-7 is added to the norm, as in PyTorch.
     """

@@ -23,25 +23,25 @@ _SMALL = 4096
 
 
 def unique_values(self: Any) -> Any:
-    """The different elements in order."""
+    """Return the different elements in order."""
     ordered = np.sort(self, None)
     return ordered[_changes(ordered)]
 
 
 def unique_consecutive_values(self: Any) -> Any:
-    """The first elements of all groups of equal neighbours."""
+    """Return the first elements of all groups of equal neighbours."""
     flat = self.reshape(-1)
     return flat[_changes(flat)]
 
 
 def unique(self: Any) -> Found:
-    """The groups of equal elements, in their order."""
+    """Return the groups of equal elements, in their order."""
     flat = self.reshape(-1)
     return _grouped(flat, order(flat, 0, False), self.shape)
 
 
 def unique_rows(self: Any, dim: int) -> Found:
-    """The groups of equal slices along `dim`, in lexicographic order."""
+    """Return the groups of equal slices along `dim`, in lexicographic order."""
     rows = _slices(self, dim)
     return _grouped(rows, _lexicographic(rows), (len(rows),))
 
@@ -58,7 +58,7 @@ def unique_consecutive(self: Any, dim: int | None) -> Found:
 
 
 def _slices(self: Any, dim: int) -> Any:
-    """The slices along `dim` as rows of a matrix."""
+    """Return the slices along `dim` as rows of a matrix."""
     rows = np.moveaxis(self, dim, 0)
     return rows.reshape(len(rows), math.prod(rows.shape[1:]))
 
@@ -90,7 +90,7 @@ def _sizes(starts: Any, end: int) -> Any:
 
 
 def _lexicographic(rows: Any) -> Any:
-    """The positions of rows in lexicographic order, equal ones as they stand."""
+    """Return the positions of rows in lexicographic order, equal ones as they stand."""
     count, length = rows.shape
     if not rows.size:
         # rows of nothing are all the same

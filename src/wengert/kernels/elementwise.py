@@ -51,7 +51,7 @@ def rsqrt(self: Any) -> Any:
 
 
 def relu(self: Any) -> Any:
-    """The larger of self and 0; NaN stays."""
+    """Return the larger of self and 0; NaN stays."""
     return clamp(self, 0 if self.dtype.kind == "f" else self.dtype.type(0), None)
 
 
@@ -75,7 +75,7 @@ def exp_of_minus_plus_one(self: Any) -> Any:
 
 
 def sgn(self: Any) -> Any:
-    """The sign of a real, the unit direction of a complex number; 0 at 0."""
+    """Return the sign of a real, the unit direction of a complex number; 0 at 0."""
     return np.sign(self) if self.dtype.kind != "b" else np.array(self)[()]
 
 
@@ -116,7 +116,7 @@ def power_scalar(self: Any, exponent: Any) -> Any:
 
 
 def rpower_scalar(self: Any, base: Any) -> Any:
-    """A number to the power self."""
+    """Return a number to the power self."""
     return power(self.dtype.type(base), self)
 
 
@@ -126,7 +126,7 @@ def sign(self: Any) -> Any:
 
 
 def _rounding(function: Any) -> Any:
-    """A rounding function that leaves integers as they are, which NumPy's do not always."""
+    """Return a rounding function that leaves integers as they are, which NumPy's do not always."""
 
     def kernel(self: Any) -> Any:
         return self.copy() if self.dtype.kind in "iu" else function(self)
@@ -138,25 +138,25 @@ floor, ceil, trunc, rint = map(_rounding, (np.floor, np.ceil, np.trunc, np.rint)
 
 
 def fmod(self: Any, other: Any) -> Any:
-    """The remainder with the sign of self."""
+    """Return the remainder with the sign of self."""
     _integer_division_check(self, other)
     return single.fmod(self, other)
 
 
 def remainder(self: Any, other: Any) -> Any:
-    """The remainder with the sign of other."""
+    """Return the remainder with the sign of other."""
     _integer_division_check(self, other)
     return single.remainder(self, other)
 
 
 def floor_divide(self: Any, other: Any) -> Any:
-    """The quotient rounded down."""
+    """Return the quotient rounded down."""
     _integer_division_check(self, other)
     return np.floor_divide(self, other)
 
 
 def trunc_divide(self: Any, other: Any) -> Any:
-    """The quotient rounded towards zero."""
+    """Return the quotient rounded towards zero."""
     _integer_division_check(self, other)
     if self.dtype.kind in "iu":
         # not by way of floats, which do not hold every integer
@@ -172,10 +172,10 @@ def _integer_division_check(self: Any, other: Any) -> None:
 
 
 def real(self: Any) -> Any:
-    """The real part; a real array itself."""
+    """Return the real part; a real array itself."""
     return self.real if self.dtype.kind == "c" else self
 
 
 def imag(self: Any) -> Any:
-    """The imaginary part."""
+    """Return the imaginary part."""
     return self.imag

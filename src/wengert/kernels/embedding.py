@@ -14,7 +14,7 @@ _FEW = 8
 
 
 def embedding(weight: Any, indices: Any, padding_idx: int, scale_grad_by_freq: bool) -> Any:
-    """The rows of `weight` that `indices` name."""
+    """Return the rows of `weight` that `indices` name."""
     return weight.take(asarray(indices), axis=0)
 
 
@@ -29,7 +29,7 @@ def embedding_factors(indices: Any, dtype: Any, padding_idx: int, scale_grad_by_
 def embedding_backward(
     g: Any, indices: Any, num_weights: int, padding_idx: int, scale_grad_by_freq: bool
 ) -> Any:
-    """A table with each row of `g` added to the row that it came from.
+    """Return a table with each row of `g` added to the row that it came from.
 
     Rows are added in rounds: the first that go to each place, then the second, and so on, so that
     no place is named twice in a round. The last few places, which many rows may go to, take the sum

@@ -40,7 +40,7 @@ __all__ = [
 
 @cache
 def _scipy(part: str) -> Any:
-    """A part of SciPy's linear algebra, or None: NumPy takes its place."""
+    """Return a part of SciPy's linear algebra, or None: NumPy takes its place."""
     try:
         return scipy_module(f"linalg.{part}", "linalg")
     except ImportError:
@@ -186,7 +186,7 @@ def permutation(pivots: Any, size: int) -> Any:
 
 
 def lu_permutation(self: Any, pivots: Any) -> Any:
-    """The permutation matrices of LU factors `self`."""
+    """Return the permutation matrices of LU factors `self`."""
     size = self.shape[-2]
     rows = np.eye(size, dtype=self.dtype)[permutation(pivots, size)]
     return swapped(rows)
@@ -198,13 +198,13 @@ def _lower_mask(rows: int, columns: int) -> tuple[Any, Any]:
 
 
 def unit_lower(self: Any) -> Any:
-    """The elements below the diagonal, and ones on it."""
+    """Return the elements below the diagonal, and ones on it."""
     below, ones = _lower_mask(*self.shape[-2:])
     return np.where(beside(self, below), self, beside(self, ones))
 
 
 def permute_rows(self: Any, pivots: Any, back: bool) -> Any:
-    """The rows of matrices exchanged as the pivots say, or `back`."""
+    """Return the rows of matrices exchanged as the pivots say, or `back`."""
     order = permutation(pivots, self.shape[-2])
     if back:
         order = order.argsort(-1)
@@ -315,7 +315,7 @@ def _cholesky_by_one(self: Any, upper: bool) -> tuple[Any, Any]:
 
 
 def cholesky_inverse(self: Any, upper: bool) -> Any:
-    """The inverse of the matrix of which `self` is the Cholesky factor."""
+    """Return the inverse of the matrix of which `self` is the Cholesky factor."""
     size = self.shape[-1]
     flat = np.diagonal(self, axis1=-2, axis2=-1) == 0
     if np.count_nonzero(flat):

@@ -57,7 +57,7 @@ def col2im(
 
 
 def _last(places: tuple[slice, ...]) -> Any:
-    """An index of the last dimensions."""
+    """Return an index of the last dimensions."""
     return (..., *places)
 
 
@@ -85,7 +85,7 @@ def add_windows(box: Any, gave: Any, part: Part, stride: Shape, dilation: Shape)
 def _windows(
     box: Any, kernel: Shape, count: Shape, at: Shape, stride: Shape, dilation: Shape
 ) -> Any:
-    """A view of the windows of an array: (..., *kernel, *count)."""
+    """Return a view of the windows of an array: (..., *kernel, *count)."""
     if not box.flags.c_contiguous:
         box = np.ascontiguousarray(box)
     dims = len(kernel)

@@ -69,7 +69,7 @@ def _along(
 
 
 def fft_c2c(self: Any, dim: Dims, norm: str, forward: bool) -> Any:
-    """The transform of complex values."""
+    """Return the transform of complex values."""
     name, unscaled = ("fft", "backward") if forward else ("ifft", "forward")
     for axis in reversed(dim):
         self = _along(name, self, axis, norm, unscaled, self.shape[axis])
@@ -95,7 +95,7 @@ def fft_r2c(self: Any, dim: Dims, norm: str, forward: bool, onesided: bool, doub
 def fft_c2r(
     self: Any, dim: Dims, norm: str, forward: bool, last_dim_size: int, halved: bool
 ) -> Any:
-    """The real values that half of a spectrum along the last of `dim` belongs to."""
+    """Return the real values that half of a spectrum along the last of `dim` belongs to."""
     norm = norm if not forward else _OTHER[norm]
     if forward:
         self = np.conjugate(self)

@@ -108,7 +108,7 @@ def zeta(self: Any, other: Any) -> Any:
 
 
 def mvlgamma(self: Any, p: int) -> Any:
-    """The logarithm of the multivariate gamma function (DLMF 35.3.4)."""
+    """Return the logarithm of the multivariate gamma function (DLMF 35.3.4)."""
     total = lgamma(self)
     for i in range(1, p):
         total = total + lgamma(self - 0.5 * i)
@@ -158,7 +158,7 @@ trigamma = quick(_few_trigamma, _many_trigamma, 64)
 
 
 def polygamma(self: Any, n: int) -> Any:
-    """The derivative of order n of digamma."""
+    """Return the derivative of order n of digamma."""
     if n == 0:
         return digamma(self)
     if n == 1:

@@ -20,7 +20,7 @@ _BLOCK = 1 << 15
 
 
 def _by_dimension(grid: Any) -> Any:
-    """A grid's numbers as (d, N, P), the dimensions in the order of the planes'."""
+    """Return a grid's numbers as (d, N, P), the dimensions in the order of the planes'."""
     return np.ascontiguousarray(grid.transpose(2, 0, 1)[::-1])
 
 
@@ -39,7 +39,7 @@ def _extended(x: Any, layout: Layout) -> Any:
 
 
 def _has_zeros(layout: Layout) -> bool:
-    """Whether what is around a plane is zeros, or nothing."""
+    """Return whether what is around a plane is zeros, or nothing."""
     return layout.padding == "zeros" or layout.mode != "bicubic"
 
 
@@ -48,7 +48,7 @@ def _interior(layout: Layout) -> tuple[Any, ...]:
 
 
 def _folded(buffer: Any, layout: Layout) -> Any:
-    """The transpose of `_extended`."""
+    """Return the transpose of `_extended`."""
     result = buffer.reshape(*buffer.shape[:2], *layout.extended)
     if _has_zeros(layout):
         return result[_interior(layout)]
@@ -85,7 +85,7 @@ class _Room(dict[Any, Any]):
 
 
 def _rows(points: Points, size: int, channels: int, room: _Room) -> Any:
-    """The points' indices in extended planes that follow each other: (N, C, P)."""
+    """Return the points' indices in extended planes that follow each other: (N, C, P)."""
     index = points.index
     shape = (len(index), channels, index.shape[1])
     first = _first(len(index), channels, size) + points.layout.base
@@ -147,7 +147,7 @@ def _wide(array: Any) -> Any:
 
 
 def _flat(grid: Any) -> Any:
-    """A grid (N, ..., d) in the shape (d, N, P)."""
+    """Return a grid (N, ..., d) in the shape (d, N, P)."""
     count = math.prod(grid.shape[1:-1])
     return _by_dimension(_wide(grid.reshape(grid.shape[0], count, grid.shape[-1])))
 
@@ -156,7 +156,7 @@ def _flat(grid: Any) -> Any:
 
 
 def grid_sample(self: Any, grid: Any, mode: str, padding_mode: str, align_corners: bool) -> Any:
-    """The planes of self at the points of a grid."""
+    """Return the planes of self at the points of a grid."""
     x, numbers = _wide(self), _flat(grid)
     channels = x.shape[1]
     layout = layout_of(x.shape[2:], mode, padding_mode, align_corners, numbers.dtype)
@@ -189,7 +189,7 @@ def _weighted(reader: _Reader, weights: list[Any], out: Any) -> None:
 def grid_sample_backward(
     self: Any, grid: Any, shape: Shape, mode: str, padding_mode: str, align_corners: bool
 ) -> Any:
-    """The transpose of `grid_sample` of planes of `shape`."""
+    """Return the transpose of `grid_sample` of planes of `shape`."""
     numbers = _flat(grid)
     batch, channels = self.shape[:2]
     g = _wide(self).reshape(batch, channels, numbers.shape[2])
@@ -238,7 +238,7 @@ def _scattered(g: Any, points: Points, weights: list[Any], room: _Room) -> Any:
 def grid_sample_slope(
     self: Any, input: Any, grid: Any, mode: str, padding_mode: str, align_corners: bool
 ) -> Any:
-    """The derivative by the grid of the sum of self times the sampled input."""
+    """Return the derivative by the grid of the sum of self times the sampled input."""
     x, numbers = _wide(input), _flat(grid)
     batch, channels = x.shape[:2]
     g = _wide(self).reshape(batch, channels, numbers.shape[2])
@@ -281,7 +281,7 @@ def _contracted(sums: list[Any], points: Points) -> list[Any]:
 
 
 def _by_pairs(values: list[Any], weights: list[Any]) -> list[Any]:
-    """The weighted sums of as many neighbouring values as there are weights."""
+    """Return the weighted sums of as many neighbouring values as there are weights."""
     found = []
     for first in range(0, len(values), len(weights)):
         total: Any = None

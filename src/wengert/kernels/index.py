@@ -37,13 +37,13 @@ def _key(indices: Indices) -> tuple[Any, ...]:
 
 
 def _names_once(indices: Indices) -> bool:
-    """Whether no element can be named twice: one mask does that, integers may repeat."""
+    """Return whether no element can be named twice: one mask does that, integers may repeat."""
     arrays = [index for index in indices if index is not None]
     return len(arrays) == 1 and arrays[0].dtype.kind == "b"
 
 
 def index(self: Any, indices: Indices) -> Any:
-    """The elements that `indices` name, as a copy."""
+    """Return the elements that `indices` name, as a copy."""
     try:
         result = self[_key(indices)]
     except IndexError as error:
@@ -79,7 +79,7 @@ def _walked(self: Any, indices: Indices, shape: Shape) -> list[Any]:
 
 
 def index_put(self: Any, value: Any, indices: Indices, accumulate: bool) -> Any:
-    """A copy of self with `value` written, or added, where `indices` point."""
+    """Return a copy of self with `value` written, or added, where `indices` point."""
     result = copied(self)
     put_into(result, value, indices, accumulate)
     return result
@@ -106,7 +106,7 @@ def put_into(self: Any, value: Any, indices: Indices, accumulate: bool) -> None:
 
 
 def _in_rows(self: Any, value: Any, indices: Indices) -> bool:
-    """Whether many whole rows are added, one for each position of the first dimension."""
+    """Return whether many whole rows are added, one for each position of the first dimension."""
     if len(indices) != 1 or value.size < _MANY or self.dtype.kind not in "fc":
         return False
     (index,) = indices
@@ -130,7 +130,7 @@ def _explained(error: IndexError, indices: Indices) -> IndexError:
 
 
 def index_backward(self: Any, shape: Shape, indices: Indices) -> Any:
-    """Zeros of `shape` to which self is added where `indices` point."""
+    """Return zeros of `shape` to which self is added where `indices` point."""
     if _names_once(indices):
         result = zeros(self, shape, self.dtype)
         result[_key(indices)] = self
@@ -218,7 +218,7 @@ def take(self: Any, index: Any) -> Any:
 
 
 def take_backward(self: Any, index: Any, shape: Shape) -> Any:
-    """Zeros of `shape` to which self is added at positions of C order."""
+    """Return zeros of `shape` to which self is added at positions of C order."""
     flat = index_backward(self.reshape(-1), (math.prod(shape),), (index.reshape(-1),))
     return flat.reshape(shape)
 
@@ -249,12 +249,12 @@ def gather(self: Any, index: Any, dim: int) -> Any:
 
 
 def scatter(self: Any, index: Any, src: Any, dim: int) -> Any:
-    """A copy of self with the elements of `src` at the positions that `index` names."""
+    """Return a copy of self with the elements of `src` at the positions that `index` names."""
     return _scattered(self, index, _corner(src, index), dim)
 
 
 def scatter_value(self: Any, index: Any, dim: int, value: Any) -> Any:
-    """A copy of self with a number at the positions that `index` names."""
+    """Return a copy of self with a number at the positions that `index` names."""
     return _scattered(self, index, value, dim)
 
 
@@ -269,7 +269,7 @@ def _scattered(self: Any, index: Any, values: Any, dim: int) -> Any:
 
 
 def scatter_add(self: Any, index: Any, src: Any, dim: int) -> Any:
-    """A copy of self with the elements of `src` added where `index` points."""
+    """Return a copy of self with the elements of `src` added where `index` points."""
     if self.ndim == 0:
         return self + np.add.reduce(src, axis=None, dtype=self.dtype)
     result = copied(self, "C")
@@ -283,7 +283,7 @@ def scatter_add(self: Any, index: Any, src: Any, dim: int) -> Any:
 
 
 def _corner(src: Any, index: Any) -> Any:
-    """The part of `src` that an index of another shape reads."""
+    """Return the part of `src` that an index of another shape reads."""
     return src[tuple([slice(size) for size in index.shape])]
 
 
@@ -291,12 +291,12 @@ def _corner(src: Any, index: Any) -> Any:
 
 
 def masked_select(self: Any, mask: Any) -> Any:
-    """The elements where `mask`, of the same shape, holds."""
+    """Return the elements where `mask`, of the same shape, holds."""
     return asarray(self)[mask]
 
 
 def masked_select_backward(self: Any, mask: Any) -> Any:
-    """Zeros with the elements of self, in order, where `mask` holds."""
+    """Return zeros with the elements of self, in order, where `mask` holds."""
     result = zeros(self, mask.shape, self.dtype)
     result[mask] = self
     return result

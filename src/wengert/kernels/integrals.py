@@ -12,7 +12,7 @@ _expn = ufunc("expn", "scipy.special.expn")
 
 
 def expn(n: Any, x: Any) -> Any:
-    """The exponential integral E_n(x), for whole `n`, negative ones too.
+    """Return the exponential integral E_n(x), for whole `n`, negative ones too.
 
     For these, which derivatives lead to, DLMF 8.19.12 goes down from E_0 without cancellation.
     """

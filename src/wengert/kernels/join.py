@@ -8,7 +8,7 @@ import numpy as np
 
 
 def cat(*tensors: Any, dim: int) -> Any:
-    """The arrays one after the other along a dimension."""
+    """Return the arrays one after the other along a dimension."""
     return _in_order(np.concatenate(tensors, dim))
 
 

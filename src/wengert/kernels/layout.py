@@ -37,7 +37,7 @@ def _contiguous(result: Any, arrays: Sequence[Any]) -> Any:
 
 
 def is_dense(array: Any) -> bool:
-    """Whether no two elements of an array share memory, and none lies between them."""
+    """Return whether no two elements of an array share memory, and none lies between them."""
     if array.flags.forc:
         return True
     return bool(array.transpose(_order([array], array.shape)).flags.c_contiguous)
@@ -87,7 +87,7 @@ def _columns(result: Any, arrays: Sequence[Any]) -> Any:
 
 
 def _steps(array: Any, shape: tuple[int, ...]) -> list[int]:
-    """The strides of an array that broadcasts to `shape`: 0 where it is repeated."""
+    """Return the strides of an array that broadcasts to `shape`: 0 where it is repeated."""
     extra = len(shape) - array.ndim
     own = [
         0 if size == 1 and size != wide else step

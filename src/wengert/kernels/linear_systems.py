@@ -74,7 +74,7 @@ def solve_ex(A: Any, B: Any, left: bool, vector: bool, check: bool) -> tuple[Any
 
 
 def _unchecked(A: Any, B: Any) -> Any:
-    """The solution of systems some of which have none: infinities and NaN."""
+    """Return the solution of systems some of which have none: infinities and NaN."""
     shape = np.broadcast_shapes(A.shape[:-2], B.shape[:-2])
     factors, pivots, _ = lu(A)
     factors = np.broadcast_to(factors, (*shape, *factors.shape[-2:]))
@@ -83,7 +83,7 @@ def _unchecked(A: Any, B: Any) -> Any:
 
 
 def inv(self: Any) -> Any:
-    """The inverses of matrices."""
+    """Return the inverses of matrices."""
     try:
         return np.linalg.inv(self)
     except np.linalg.LinAlgError:
@@ -105,7 +105,7 @@ def inv_ex(self: Any, check: bool) -> tuple[Any, Any]:
 
 
 def det(self: Any) -> Any:
-    """The determinants of matrices."""
+    """Return the determinants of matrices."""
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         return np.linalg.det(self)
 
@@ -119,7 +119,7 @@ def slogdet(self: Any) -> tuple[Any, Any]:
 
 
 def cofactor(self: Any) -> Any:
-    """The derivative of the determinant by each element, of singular matrices too."""
+    """Return the derivative of the determinant by each element, of singular matrices too."""
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         try:
             # the pivot that may be tiny cancels: it is the same in both
@@ -134,7 +134,7 @@ def cofactor(self: Any) -> Any:
 
 
 def cofactor_backward(g: Any, self: Any) -> Any:
-    """The second derivative of the determinant, applied to g, of singular matrices too."""
+    """Return the second derivative of the determinant, applied to g, of singular matrices too."""
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         try:
             inverse = np.linalg.inv(self)
@@ -161,7 +161,7 @@ def cofactor_backward(g: Any, self: Any) -> Any:
 
 
 def _well_conditioned(self: Any, inverse: Any) -> Any:
-    """Whether an inverse loses a quarter of the digits at most, for every matrix."""
+    """Return whether an inverse loses a quarter of the digits at most, for every matrix."""
     size = abs(self).sum(-1).max(-1, initial=0) * abs(inverse).sum(-1).max(-1, initial=0)
     return np.all(size <= np.finfo(self.dtype).eps ** -0.25)
 
@@ -238,7 +238,7 @@ def _one_by_one(A: Any, B: Any, rcond: float, driver: str, values: Any) -> tuple
 
 
 def lstsq_inverse(self: Any, rcond: float, driver: str) -> Any:
-    """The pseudoinverses that `lstsq` multiplies its right-hand sides by."""
+    """Return the pseudoinverses that `lstsq` multiplies its right-hand sides by."""
     n = self.shape[-1]
     one = np.broadcast_to(np.eye(n, dtype=self.dtype), (*self.shape[:-2], n, n))
     return adjoint(lstsq(adjoint(self), one, rcond, driver)[0])

@@ -81,7 +81,7 @@ _FEW = 2048
 
 
 def _single_sum(self: Any, other: Any, scale: float = 1.0) -> Any:
-    """The larger of two logarithms plus what the smaller adds, quicker than NumPy's own."""
+    """Return the larger of two logarithms plus what the smaller adds, quicker than NumPy's own."""
     high = np.maximum(self, other)
     with np.errstate(invalid="ignore", under="ignore"):
         gap = np.absolute(self - other)

@@ -28,12 +28,12 @@ mm = mv = dot = _dot
 
 
 def vdot(self: Any, other: Any) -> Any:
-    """The dot product with the first vector conjugated."""
+    """Return the dot product with the first vector conjugated."""
     return _dot(np.conjugate(self), other)
 
 
 def bmm(self: Any, mat2: Any) -> Any:
-    """The products of two lists of matrices."""
+    """Return the products of two lists of matrices."""
     dtype = self.dtype
     if _is_short_float(dtype):
         return np.matmul(self, mat2, dtype=np.float32).astype(dtype)

@@ -103,7 +103,7 @@ def avg_pool(
     count_include_pad: bool,
     divisor_override: int | None,
 ) -> Any:
-    """The mean of each window."""
+    """Return the mean of each window."""
     dims = len(kernel_size)
     sizes = self.shape[-dims:]
     plan = windows(sizes, kernel_size, stride, padding, (1,) * dims, ceil_mode)
@@ -144,7 +144,7 @@ def avg_pool_backward(
     count_include_pad: bool,
     divisor_override: int | None,
 ) -> Any:
-    """The transpose of `avg_pool` of planes of `shape`."""
+    """Return the transpose of `avg_pool` of planes of `shape`."""
     dims = len(kernel_size)
     plan = windows(shape, kernel_size, stride, padding, (1,) * dims, ceil_mode)
     divisor = _divisor(plan, count_include_pad, divisor_override)

@@ -17,7 +17,7 @@ _SINGLE, _DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 
 
 def _squares(self: Any) -> Any:
-    """The squares of absolute values."""
+    """Return the squares of absolute values."""
     if self.dtype.kind == "c":
         return np.square(self.real) + np.square(self.imag)
     return self * self
@@ -37,7 +37,7 @@ def _spread(self: Any, centre: Any, dim: Dims, keepdim: bool, n: int) -> Any:
 
 
 def _moments(self: Any, dim: Dims, correction: float, keepdim: bool) -> tuple[Any, Any]:
-    """The variances, and the means, in any precision and with the dimensions."""
+    """Return the variances, and the means, in any precision and with the dimensions."""
     n = extent(self, dim)
     if self.dtype.char == "f" and self.size <= _FEW and n - correction > 0:
         # few numbers cost nothing in double precision, and have digits to spare
@@ -52,19 +52,19 @@ def _moments(self: Any, dim: Dims, correction: float, keepdim: bool) -> tuple[An
 
 @widened
 def var(self: Any, dim: Dims, correction: float, keepdim: bool) -> Any:
-    """The variances along dimensions, by two passes."""
+    """Return the variances along dimensions, by two passes."""
     return _moments(self, dim, correction, keepdim)[0]
 
 
 @widened
 def std(self: Any, dim: Dims, correction: float, keepdim: bool) -> Any:
-    """The standard deviations along dimensions, by two passes."""
+    """Return the standard deviations along dimensions, by two passes."""
     return np.sqrt(_moments(self, dim, correction, keepdim)[0])
 
 
 @widened
 def var_mean(self: Any, dim: Dims, correction: float, keepdim: bool) -> tuple[Any, Any]:
-    """The variances and means along dimensions."""
+    """Return the variances and means along dimensions."""
     spread, centre = _moments(self, dim, correction, keepdim)
     centre = centre.astype(self.dtype, copy=False)
     return spread, centre if keepdim else centre.reshape(spread.shape)[()]
@@ -72,7 +72,7 @@ def var_mean(self: Any, dim: Dims, correction: float, keepdim: bool) -> tuple[An
 
 @widened
 def std_mean(self: Any, dim: Dims, correction: float, keepdim: bool) -> tuple[Any, Any]:
-    """The standard deviations and means along dimensions."""
+    """Return the standard deviations and means along dimensions."""
     spread, centre = var_mean(self, dim=dim, correction=correction, keepdim=keepdim)
     return np.sqrt(spread), centre
 
@@ -108,7 +108,7 @@ def _log_of_sum(self: Any, top: Any, dim: Dims, keepdim: bool) -> Any:
 
 @widened
 def logsumexp(self: Any, dim: Dims, keepdim: bool) -> Any:
-    """The logarithm of a sum of exponentials, which never overflows."""
+    """Return the logarithm of a sum of exponentials, which never overflows."""
     if self.dtype.kind == "c":
         top = _largest(self.real, axis=dim, keepdims=True, initial=-np.inf)
     else:

@@ -49,7 +49,7 @@ def softmax(self: Any, dim: Dims) -> Any:
 @widened
 @np.errstate(invalid="ignore", divide="ignore")
 def log_softmax(self: Any, dim: Dims) -> Any:
-    """The logarithm of `softmax`."""
+    """Return the logarithm of `softmax`."""
     if self.size == 0:
         return self.copy()
     below = _below_top(self, dim)
@@ -71,7 +71,7 @@ def softplus(self: Any, beta: float, threshold: float) -> Any:
 
 
 def log_sigmoid(self: Any) -> Any:
-    """The logarithm of the sigmoid function."""
+    """Return the logarithm of the sigmoid function."""
     return clamp(self, None, 0) - single.log1p(np.exp(-_size(self)))
 
 
@@ -84,7 +84,7 @@ def silu(self: Any) -> Any:
 
 @widened
 def glu(self: Any, dim: int) -> Any:
-    """The first half along a dimension times the sigmoid of the second."""
+    """Return the first half along a dimension times the sigmoid of the second."""
     first, second = split(self, (self.shape[dim] // 2,) * 2, dim)
     return first / exp_of_minus_plus_one(second)
 
@@ -221,7 +221,7 @@ def binary_cross_entropy_with_logits(self: Any, target: Any, reduction: str) -> 
 
 
 def _weighed(target: Any, weight: Any, classes: int, ignore_index: int) -> tuple[Any, Any, Any]:
-    """The classes that targets name (0 for those to ignore), and the weights of the targets.
+    """Return the classes that targets name (0 for those to ignore), and the weights of the targets.
 
     The weights are one number where all targets have the same. The third result says which targets
     count, and is None if all do: a weight of 0 leaves NaN what it is.
@@ -280,7 +280,7 @@ def nll_loss(self: Any, target: Any, weight: Any, reduction: str, ignore_index: 
 def nll_loss_backward(
     self: Any, target: Any, weight: Any, shape: Dims, reduction: str, ignore_index: int
 ) -> Any:
-    """The transpose of `nll_loss`: the cotangent at the elements that targets name."""
+    """Return the transpose of `nll_loss`: the cotangent at the elements that targets name."""
     weight = weight.astype(self.dtype, copy=False)
     axis = 0 if len(shape) == 1 else 1
     index, weights, counted = _weighed(target, weight, shape[axis], ignore_index)

@@ -111,7 +111,7 @@ _FAR_TAIL = (
 
 
 def _quantile(q: Any, tail_of: Callable[[Any], Any]) -> Any:
-    """The quantile at 1/2 + q; `tail_of` takes indices and gives min(p, 1 - p) there."""
+    """Return the quantile at 1/2 + q; `tail_of` takes indices and gives min(p, 1 - p) there."""
     r = q * q
     np.subtract(0.180625, r, out=r)
     result = ratio(r, _CENTRE)
@@ -193,7 +193,7 @@ ndtri = quick(ufunc("ndtri", "ndtri"), _by_blocks(_ndtri), _ANY, np.float64)
 
 
 def ndtr(self: Any) -> Any:
-    """The distribution function of the normal distribution."""
+    """Return the distribution function of the normal distribution."""
     if self.dtype == _SINGLE and self.size > 1024:
         with np.errstate(under="ignore"):
             return _single_ndtr(self)
@@ -241,7 +241,7 @@ _SLOPE = (
 
 
 def erfcx_slope(self: Any) -> Any:
-    """The derivative of exp(x * x) erfc(x) (see NOTE [slope of erfcx])."""
+    """Return the derivative of exp(x * x) erfc(x) (see NOTE [slope of erfcx])."""
     x = np.asarray(self, np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
         right = np.maximum(x, 0.0)
@@ -256,6 +256,6 @@ def erfcx_slope(self: Any) -> Any:
 
 
 def normal_hazard(self: Any) -> Any:
-    """The density of the normal distribution over its distribution function."""
+    """Return the density of the normal distribution over its distribution function."""
     # of erfcx, which keeps its digits where both of them vanish
     return math.sqrt(2.0 / math.pi) / _erfcx(self * -_HALF_SQRT)

@@ -68,7 +68,7 @@ def three_axes(shape: Dims, dim: Dims) -> Dims:
 
 
 def sums_of(self: Any) -> Any:
-    """The sums over the first and the last of three axes."""
+    """Return the sums over the first and the last of three axes."""
     a, k, b = self.shape
     if a == 1 and b < _SHORT and k < _SHORT:
         return np.add.reduce(self[0], 1)
@@ -79,7 +79,7 @@ def sums_of(self: Any) -> Any:
 
 
 def dots_of(self: Any, other: Any) -> Any:
-    """The sums of the products over the first and the last of three axes."""
+    """Return the sums of the products over the first and the last of three axes."""
     a, k, b = self.shape
     if a == 1:
         return dots(self[0], other[0])
@@ -152,7 +152,7 @@ def applied(function: Any, self: Any, values: Any, out: Any, of: slice) -> None:
 
 
 def sums_and_dots(self: Any, other: Any) -> tuple[Any, Any]:
-    """The sums of self, and of its products with other, over the first and the last axis."""
+    """Return the sums of self, and of its products with other, over the first and the last axis."""
     if self.size <= _READ:
         return sums_of(self), dots_of(self, other)
     sums, dots = np.zeros((2, self.shape[1]), self.dtype)
@@ -163,7 +163,7 @@ def sums_and_dots(self: Any, other: Any) -> tuple[Any, Any]:
 
 
 def are_near(mean: Any, var: Any) -> bool:
-    """Whether all means are within a standard deviation of 0; never, if one is NaN."""
+    """Return whether all means are within a standard deviation of 0; never, if one is NaN."""
     return bool((np.abs(mean) <= np.sqrt(var)).all())
 
 
@@ -192,7 +192,7 @@ def moments_of(self: Any, eps: float) -> Any:
 
 
 def _around(self: Any, mean: Any) -> tuple[Any, Any]:
-    """The sums of the distances from the means, and of their squares."""
+    """Return the sums of the distances from the means, and of their squares."""
     if self.size <= PART:
         apart = self - mean[:, None]
         return sums_of(apart), dots_of(apart, apart)
@@ -244,7 +244,7 @@ def moments(self: Any, dim: Dims, eps: float) -> Any:
 
 @computed_wide
 def channel_sums(self: Any) -> Any:
-    """The sums over all dimensions but the second."""
+    """Return the sums over all dimensions but the second."""
     return sums_of(self.reshape(self.shape[0], self.shape[1], math.prod(self.shape[2:])))
 
 
@@ -252,7 +252,7 @@ def channel_sums(self: Any) -> Any:
 
 
 def are_few(self: Any, axes: Dims) -> bool:
-    """Whether an array is computed as NOTE [few numbers] says."""
+    """Return whether an array is computed as NOTE [few numbers] says."""
     size = self.size
     plain = self.__class__ is np.ndarray and self.dtype.char == "f"
     return plain and 0 < size * size <= _WORK * axes[1]
@@ -285,7 +285,7 @@ class Few:
         self.share = repeated(a * b, 1 / (a * b), _WIDE)
 
     def matrix(self, values: Any) -> Any:
-        """An array of as many numbers, in memory of its own."""
+        """Return an array of as many numbers, in memory of its own."""
         a, k, b = self.axes
         if not self.axis:
             return values.reshape(a, k).astype(_WIDE)
@@ -294,23 +294,23 @@ class Few:
         return values.reshape(k, a * b).astype(_WIDE)
 
     def array(self, matrix: Any) -> Any:
-        """A matrix as three axes in single precision."""
+        """Return a matrix as three axes in single precision."""
         a, k, b = self.axes
         if self.axis and a > 1:
             matrix = matrix.reshape(k, a, b).transpose(1, 0, 2)
         return matrix.astype(np.float32, order="C").reshape(self.axes)
 
     def summed(self, matrix: Any, square: Any) -> Any:
-        """The sums times a factor, repeated."""
+        """Return the sums times a factor, repeated."""
         return matrix.dot(square) if self.axis else square.dot(matrix)
 
     def along(self, matrix: Any) -> Any:
-        """The sums, in single precision."""
+        """Return the sums, in single precision."""
         sums = row_sums(matrix) if self.axis else column_sums(matrix)
         return sums.astype(np.float32)
 
     def apart(self, values: Any) -> tuple[Any, Any, Any]:
-        """The means, the distances from them, and the variances."""
+        """Return the means, the distances from them, and the variances."""
         mean = self.summed(apart := self.matrix(values), self.once)
         # by a quotient, which is exact where all numbers are equal
         mean /= self.count
@@ -327,7 +327,7 @@ class Few:
         return known.astype(np.float32)
 
     def standard(self, values: Any, eps: float) -> tuple[Any, Any]:
-        """The standardised matrix, and the standard deviations, repeated."""
+        """Return the standardised matrix, and the standard deviations, repeated."""
         _, apart, spread = self.apart(values)
         spread += eps
         np.sqrt(spread, spread)
@@ -351,7 +351,7 @@ few_of = functools.lru_cache(maxsize=128)(Few)
 
 
 def _is(value: Any, number: int) -> bool:
-    """Whether a value is one number, and which."""
+    """Return whether a value is one number, and which."""
     return not value.ndim and bool(value == number)
 
 

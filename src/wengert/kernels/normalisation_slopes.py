@@ -132,7 +132,7 @@ def standardise_backward(
 
 
 def _weighed(self: Any, values: Any, row: Any) -> tuple[Any, Any]:
-    """The sums of the rows of self times weights, and of those times the values."""
+    """Return the sums of the rows of self times weights, and of those times the values."""
     sums, dots = self[0].dot(row), np.empty(self.shape[1], self.dtype)
     memory = np.empty(0, self.dtype)
     for part, of in parts_of(self.shape):
@@ -147,7 +147,7 @@ def _weighed(self: Any, values: Any, row: Any) -> tuple[Any, Any]:
 def group_norm_backward(
     self: Any, input: Any, weight: Any, known: Any, groups: int, eps: float
 ) -> Any:
-    """The cotangent of the input of `group_norm`, from that of its result."""
+    """Return the cotangent of the input of `group_norm`, from that of its result."""
     if self.size == 0:
         return self.copy()
     n, channels = self.shape[:2]
@@ -174,7 +174,7 @@ def group_norm_backward(
 
 @computed_wide
 def standardised_sum(self: Any, input: Any, known: Any, dim: Dims, eps: float, over: str) -> Any:
-    """The sums of the products of self and the standardised input.
+    """Return the sums of the products of self and the standardised input.
 
     They are `over` what the moments are taken over ("within"), over all else ("across"), or over
     the last dimension of three, where the moments are over the last two ("last").
@@ -216,7 +216,7 @@ def standardised_sum(self: Any, input: Any, known: Any, dim: Dims, eps: float, o
 
 
 def _across(self: Any, input: Any, mean: Any, scale: Any) -> Any:
-    """The sums over all rows of the products of self and the standardised input."""
+    """Return the sums over all rows of the products of self and the standardised input."""
     total = np.zeros(self.shape[2], self.dtype)
     memory = np.empty(0, self.dtype)
     shift = scale * mean

@@ -79,7 +79,7 @@ def nan_to_num(self: Any, nan: float, posinf: float | None, neginf: float | None
 
 
 def nextafter(self: Any, other: Any) -> Any:
-    """The number next to self in the direction of other."""
+    """Return the number next to self in the direction of other."""
     bits = _BITS.get(self.dtype)
     if bits is None or max(self.size, other.size) <= _FEW:
         return np.nextafter(self, other)

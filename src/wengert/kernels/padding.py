@@ -78,7 +78,7 @@ def framed(self: Any, pads: Pads, mode: str) -> Any:
 
 
 def unframed(self: Any, pads: Pads, mode: str) -> Any:
-    """The transpose of `framed`: the frame is added to where its elements came from."""
+    """Return the transpose of `framed`: the frame is added to where its elements came from."""
     for dim in range(len(pads) - 1, -1, -1):
         before, after = pads[dim]
         if not before and not after:

@@ -20,5 +20,5 @@ def complex(real: Any, imag: Any) -> Any:
 
 
 def polar(abs: Any, angle: Any) -> Any:
-    """The complex numbers of given lengths and directions."""
+    """Return the complex numbers of given lengths and directions."""
     return complex(abs * np.cos(angle), abs * np.sin(angle))

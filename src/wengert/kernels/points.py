@@ -32,7 +32,7 @@ _WEIGHTS: dict[str, tuple[tuple[float, ...], ...]] = {
 
 
 def powers(mode: str, order: int) -> list[tuple[float, ...]]:
-    """The coefficients, by rising powers of t, of the weights' derivatives of an order."""
+    """Return the coefficients, by rising powers of t, of the weights' derivatives of an order."""
     found = list(_WEIGHTS[mode])
     for _ in range(order):
         found = [tuple([i * c for i, c in enumerate(p)][1:]) for p in found]
@@ -40,7 +40,7 @@ def powers(mode: str, order: int) -> list[tuple[float, ...]]:
 
 
 def valued(polynomial: tuple[float, ...], t: Any) -> Any:
-    """A polynomial's values; None for 0, a number where it is one."""
+    """Return a polynomial's values; None for 0, a number where it is one."""
     if not any(polynomial):
         return None
     if not any(polynomial[1:]):
@@ -238,7 +238,7 @@ def _reflected(places: Any, n: int, align_corners: bool) -> Any:
 def layout_of(
     sizes: Shape, mode: str, padding: str, align_corners: bool, dtype: np.dtype[Any]
 ) -> Layout:
-    """The layout of planes of `sizes`."""
+    """Return the layout of planes of `sizes`."""
     return Layout(sizes, mode, padding, align_corners, dtype)
 
 
@@ -271,7 +271,7 @@ class Points:
         return [_times(factors) for factors in itertools.product(*each)]
 
     def places(self, offset: Shape) -> tuple[Any, Any]:
-        """The places of an element in the plane itself, and where there is none."""
+        """Return the places of an element in the plane itself, and where there is none."""
         total: Any = 0
         none: Any = False
         layout = self.layout

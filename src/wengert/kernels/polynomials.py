@@ -70,7 +70,7 @@ def _terms(y: Any, family: tuple[tuple[float, float], Step], order: int) -> Iter
 
 
 def _frame(self: Any, name: str, order: int) -> tuple[Any, tuple[Any, Step], float]:
-    """The argument, the family, and a factor of the derivative."""
+    """Return the argument, the family, and a factor of the derivative."""
     if self.dtype.kind != "f":
         raise TypeError(f"not defined for {self.dtype}")
     if name.startswith("shifted_"):
@@ -112,7 +112,7 @@ def polynomial_of_degree(self: Any, n: float, order: int, family: str) -> Any:
 
 @_in_double
 def polynomial(self: Any, n: Any, order: int, family: str) -> Any:
-    """The derivative of an order of the polynomial of degree n of a family (0 for n < 0).
+    """Return the derivative of an order of the polynomial of degree n of a family (0 for n < 0).
 
     See NOTE [orthogonal polynomials]. The degree is cut off to an integer; NaN counts as negative.
     """

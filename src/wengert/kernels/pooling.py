@@ -64,7 +64,7 @@ def _largest_along(x: Any, along: Along) -> Any:
 def max_pool(
     self: Any, kernel_size: Shape, stride: Shape, padding: Shape, dilation: Shape, ceil_mode: bool
 ) -> Any:
-    """The largest element of each window; a NaN is the largest."""
+    """Return the largest element of each window; a NaN is the largest."""
     dims = len(kernel_size)
     plan = windows(self.shape[-dims:], kernel_size, stride, padding, dilation, ceil_mode)
     if _few(self, dims, plan.shape, kernel_size) and not plan.gaps:
@@ -96,13 +96,13 @@ def max_pool_indices(
 
 
 def _few(x: Any, dims: int, shape: Shape, kernel: Shape) -> bool:
-    """Whether there is so little to do that the number of steps counts, not their length."""
+    """Return whether there is so little to do that the number of steps counts, not their length."""
     planes = math.prod(x.shape[: x.ndim - dims])
     return 0 < planes * math.prod(shape) * math.prod(kernel) <= _FEW
 
 
 def _each(x: Any, dims: int, table: Any) -> Any:
-    """The elements of each window: (planes, windows, taps)."""
+    """Return the elements of each window: (planes, windows, taps)."""
     shape = x.shape
     flat = x.reshape(math.prod(shape[: len(shape) - dims]), math.prod(shape[len(shape) - dims :]))
     return flat.take(beside(flat, table), axis=1)
@@ -149,7 +149,7 @@ def _found(x: Any, plan: Windows) -> Any:
 
 @lru_cache(maxsize=256)
 def _offsets(sizes: Shape, kernel: Shape, dilation: Shape) -> Any:
-    """The place of each element of a window, seen from the window's first."""
+    """Return the place of each element of a window, seen from the window's first."""
     places = np.zeros(1, np.int64)
     for n, count, step in zip(sizes, kernel, dilation, strict=True):
         places = (places[:, None] * n + np.arange(count) * step).reshape(-1)
@@ -231,14 +231,14 @@ def _begin(x: Any, code: Any, along: Along, span: int, dtype: Any) -> tuple[Any,
 
 
 def _even(sizes: Shape, output_size: Shape) -> Shape | None:
-    """The bins as windows, where all bins of a dimension are as long as each other."""
+    """Return the bins as windows, where all bins of a dimension are as long as each other."""
     if 0 in output_size or any(n % m for n, m in zip(sizes, output_size, strict=True)):
         return None
     return tuple([n // m for n, m in zip(sizes, output_size, strict=True)])
 
 
 def adaptive_max_pool(self: Any, output_size: Shape) -> Any:
-    """The largest element of each bin."""
+    """Return the largest element of each bin."""
     dims = len(output_size)
     sizes = self.shape[-dims:]
     kernel = _even(sizes, output_size)
@@ -346,7 +346,7 @@ def _within_all(index: Any, dims: int, size: int) -> Any:
 
 
 def pool_pick(self: Any, index: Any, dims: int) -> Any:
-    """The elements at places of the last `dims` dimensions, for each plane."""
+    """Return the elements at places of the last `dims` dimensions, for each plane."""
     size = math.prod(self.shape[self.ndim - dims :])
     return self.reshape(-1)[_within_all(index, dims, size)].reshape(index.shape)
 
@@ -364,7 +364,7 @@ def pool_scatter(self: Any, index: Any, shape: Shape) -> Any:
 
 
 def pool_put(self: Any, index: Any, shape: Shape) -> Any:
-    """Zeros with last dimensions of `shape` with self at places of each plane."""
+    """Return zeros with last dimensions of `shape` with self at places of each plane."""
     result = _empty_planes(self, shape)
     result.reshape(-1)[_within_all(index, len(shape), math.prod(shape))] = self.reshape(-1)
     return result

@@ -23,7 +23,7 @@ _some: Any = np.logical_or.reduce
 
 
 def is_numpys(array: Any) -> bool:
-    """Whether an array, or a number, is NumPy's or Python's."""
+    """Return whether an array, or a number, is NumPy's or Python's."""
     return array.__class__ is np.ndarray or not hasattr(array, "__array_function__")
 
 
@@ -31,7 +31,7 @@ def is_numpys(array: Any) -> bool:
 
 
 def zeros(like: Any, shape: Any, dtype: Any) -> Any:
-    """Zeros."""
+    """Return zeros."""
     return np.zeros(shape, dtype) if is_numpys(like) else np.zeros(shape, dtype, like=like)
 
 
@@ -53,14 +53,14 @@ def full(like: Any, shape: Any, value: Any, dtype: Any) -> Any:
 
 
 def arange(like: Any, *bounds: int, dtype: Any = np.intp) -> Any:
-    """A range of numbers."""
+    """Return a range of numbers."""
     if is_numpys(like):
         return np.arange(*bounds, dtype=dtype)
     return np.arange(*bounds, dtype=dtype, like=like)
 
 
 def beside(like: Any, table: Any) -> Any:
-    """An array of NumPy that a kernel made of shapes, where `like` is."""
+    """Return an array of NumPy that a kernel made of shapes, where `like` is."""
     return table if is_numpys(like) else np.asarray(table, like=like)
 
 
@@ -82,26 +82,26 @@ def numbers(like: Any, *values: float) -> tuple[Any, ...]:
 
 
 def asarray(self: Any, dtype: Any = None) -> Any:
-    """An array itself, numbers as arrays."""
+    """Return an array itself, numbers as arrays."""
     return np.asarray(self, dtype) if is_numpys(self) else np.asarray(self, dtype, like=self)
 
 
 def contiguous(self: Any) -> Any:
-    """An array in C order, without a copy if it is."""
+    """Return an array in C order, without a copy if it is."""
     if is_numpys(self):
         return np.ascontiguousarray(self)
     return np.ascontiguousarray(self, like=self)
 
 
 def copied(self: Any, order: Any = "K", dtype: Any = None) -> Any:
-    """A copy in an order."""
+    """Return a copy in an order."""
     if is_numpys(self):
         return np.array(self, dtype, copy=True, order=order)
     return np.array(self, dtype, copy=True, order=order, like=self)
 
 
 def all_finite(self: Any) -> bool:
-    """Whether no element is infinite or NaN."""
+    """Return whether no element is infinite or NaN."""
     # counting takes a quarter of the time of `all`
     return bool(np.count_nonzero(np.isfinite(self)) == self.size)
 
@@ -110,28 +110,28 @@ def all_finite(self: Any) -> bool:
 
 
 def largest(self: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The largest elements."""
+    """Return the largest elements."""
     if is_numpys(self):
         return _largest(self, axis=axis, keepdims=keepdims)
     return np.max(self, axis=axis, keepdims=keepdims)
 
 
 def smallest(self: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The smallest elements."""
+    """Return the smallest elements."""
     if is_numpys(self):
         return _smallest(self, axis=axis, keepdims=keepdims)
     return np.min(self, axis=axis, keepdims=keepdims)
 
 
 def every(self: Any, axis: Any, keepdims: bool) -> Any:
-    """Whether all elements are other than 0."""
+    """Return whether all elements are other than 0."""
     if is_numpys(self):
         return _every(self, axis=axis, keepdims=keepdims)
     return np.all(self, axis=axis, keepdims=keepdims)
 
 
 def some(self: Any, axis: Any, keepdims: bool) -> Any:
-    """Whether any elements are other than 0."""
+    """Return whether any elements are other than 0."""
     if is_numpys(self):
         return _some(self, axis=axis, keepdims=keepdims)
     return np.any(self, axis=axis, keepdims=keepdims)

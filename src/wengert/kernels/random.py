@@ -111,7 +111,7 @@ class Stream:
             self._legacy.seed(seed & _WORD)
 
     def state(self) -> Any:
-        """The state of the twister, for `restore`."""
+        """Return the state of the twister, for `restore`."""
         return self._bits.state
 
     def restore(self, state: Any) -> None:
@@ -152,7 +152,7 @@ class Stream:
         return high
 
     def pack(self) -> Any:
-        """The state as the 5056 bytes that PyTorch's generator has."""
+        """Return the state as the 5056 bytes that PyTorch's generator has."""
         record = np.zeros((), STATE)
         with self.lock:
             inner = self._bits.state["state"]
@@ -346,7 +346,7 @@ def integers(stream: Stream, count: int, dtype: Any, low: int, span: int) -> Any
 
 
 def largest_of(dtype: Any) -> int:
-    """The largest of an integer type, or up to which a floating type holds all integers."""
+    """Return the largest of an integer type, or up to which a floating type holds all integers."""
     if dtype.kind in "biu":
         return 1 if dtype.kind == "b" else int(np.iinfo(dtype).max)
     return {"float64": 1 << 53, "float32": 1 << 24, "float16": 1 << 11}.get(dtype.name, 1 << 8)
@@ -364,7 +364,7 @@ def full_range(stream: Stream, count: int, dtype: Any) -> Any:
 
 
 def permutation(stream: Stream, n: int) -> Any:
-    """The integers below `n` in a random order, by the exchanges of Fisher and Yates."""
+    """Return the integers below `n` in a random order, by the exchanges of Fisher and Yates."""
     if n < 2:
         return np.arange(n)
     if (_SHORT_ORDER if filled("fused") else _LONG_ORDER) <= n < 1 << 32:

@@ -59,7 +59,7 @@ def _before(first: Any, after: Any, sizes: Sizes, reverse: bool) -> list[Any]:
 
 
 def _beside(rows: Any, parts: list[Any]) -> Iterator[tuple[Any, Any]]:
-    """The parts with the rows that they belong to."""
+    """Return the parts with the rows that they belong to."""
     start = 0
     for part in parts:
         yield rows[start : start + len(part)], part
@@ -67,7 +67,7 @@ def _beside(rows: Any, parts: list[Any]) -> Iterator[tuple[Any, Any]]:
 
 
 def _weights(rows: Any, parts: list[Any]) -> Any:
-    """The sums of products of rows and the states before them."""
+    """Return the sums of products of rows and the states before them."""
     (one, before), *more = _beside(rows, parts)
     total = one.T @ before
     for others, part in more:
@@ -76,7 +76,7 @@ def _weights(rows: Any, parts: list[Any]) -> Any:
 
 
 def _final(after: Any, sizes: Sizes, reverse: bool) -> Any:
-    """The states of each sequence after its last step."""
+    """Return the states of each sequence after its last step."""
     size = sizes[0]
     if reverse:
         return after[:size].copy()
@@ -144,12 +144,12 @@ def lstm_states(
 
 
 def lstm_layer(*tensors: Any, sizes: Sizes, reverse: bool) -> tuple[Any, Any, Any]:
-    """The states h of each step, and the final h and c; of x, weight, h0, c0 and `known`."""
+    """Return the states h of each step, and the final h and c; of x, weight, h0, c0 and `known`."""
     return lstm_states(*tensors[:4], sizes=sizes, reverse=reverse, keep=False)[:3]
 
 
 def lstm_backward(*tensors: Any, sizes: Sizes, reverse: bool) -> tuple[Any, Any, Any, Any]:
-    """The cotangents of x, weight, h0 and c0, from those of what `lstm_layer` returns.
+    """Return the cotangents of x, weight, h0 and c0, from those of what `lstm_layer` returns.
 
     The arrays are the three cotangents, then those of `lstm_layer`.
     """
@@ -236,12 +236,12 @@ def gru_states(
 
 
 def gru_layer(*tensors: Any, sizes: Sizes, reverse: bool) -> tuple[Any, Any]:
-    """The states of each step, and the final one; of x, weight, bias, h0 and `known`."""
+    """Return the states of each step, and the final one; of x, weight, bias, h0 and `known`."""
     return gru_states(*tensors[:4], sizes=sizes, reverse=reverse, keep=False)[:2]
 
 
 def gru_backward(*tensors: Any, sizes: Sizes, reverse: bool) -> tuple[Any, Any, Any, Any]:
-    """The cotangents of x, weight, bias and h0, from those of what `gru_layer` returns.
+    """Return the cotangents of x, weight, bias and h0, from those of what `gru_layer` returns.
 
     The arrays are the two cotangents, then those of `gru_layer`.
     """
@@ -310,7 +310,7 @@ def rnn_states(
 
 
 def rnn_layer(*tensors: Any, sizes: Sizes, reverse: bool, nonlinearity: str) -> tuple[Any, Any]:
-    """The states of each step, and the final one; of x, weight, h0 and `known`."""
+    """Return the states of each step, and the final one; of x, weight, h0 and `known`."""
     how: dict[str, Any] = {"sizes": sizes, "reverse": reverse, "nonlinearity": nonlinearity}
     return rnn_states(*tensors[:3], **how, keep=False)[:2]
 
@@ -318,7 +318,7 @@ def rnn_layer(*tensors: Any, sizes: Sizes, reverse: bool, nonlinearity: str) -> 
 def rnn_backward(
     *tensors: Any, sizes: Sizes, reverse: bool, nonlinearity: str
 ) -> tuple[Any, Any, Any]:
-    """The cotangents of x, weight and h0, from those of what `rnn_layer` returns.
+    """Return the cotangents of x, weight and h0, from those of what `rnn_layer` returns.
 
     The arrays are the two cotangents, then those of `rnn_layer`.
     """

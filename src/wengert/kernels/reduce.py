@@ -41,7 +41,7 @@ def widened(kernel: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def extent(self: Any, dim: Dims) -> int:
-    """The number of elements that are combined into one."""
+    """Return the number of elements that are combined into one."""
     return self.shape[dim[0]] if len(dim) == 1 else math.prod([self.shape[i] for i in dim])
 
 
@@ -59,30 +59,30 @@ def divided(self: Any, count: float) -> Any:
 
 @widened
 def mean_all(self: Any) -> Any:
-    """The mean of all elements; NaN over none."""
+    """Return the mean of all elements; NaN over none."""
     return divided(sums(self, None), self.size)
 
 
 @widened
 def mean(self: Any, dim: Dims, keepdim: bool) -> Any:
-    """The means along dimensions; NaN over no elements."""
+    """Return the means along dimensions; NaN over no elements."""
     return divided(sums(self, dim, keepdim), extent(self, dim))
 
 
 def prod(self: Any, dim: Dims, keepdim: bool) -> Any:
-    """The products along dimensions."""
+    """Return the products along dimensions."""
     return _product(self, axis=dim, keepdims=keepdim)
 
 
 def count(self: Any, dim: Dims) -> Any:
-    """The number of elements that are not 0."""
+    """Return the number of elements that are not 0."""
     if len(dim) == self.ndim and self.__class__ is np.ndarray:
         return np.int64(np.count_nonzero(self))
     return np.add.reduce(self != 0, axis=dim, dtype=np.int64)
 
 
 def truth(self: Any, dim: Dims, keepdim: bool, every: bool) -> Any:
-    """Whether all, or any, of the elements are other than 0."""
+    """Return whether all, or any, of the elements are other than 0."""
     return (protocols.every if every else protocols.some)(self, dim, keepdim)
 
 
@@ -90,34 +90,34 @@ def truth(self: Any, dim: Dims, keepdim: bool, every: bool) -> Any:
 
 
 def maximum(self: Any) -> Any:
-    """The largest element of all."""
+    """Return the largest element of all."""
     return largest(self)
 
 
 def minimum(self: Any) -> Any:
-    """The smallest element of all."""
+    """Return the smallest element of all."""
     return smallest(self)
 
 
 def amax(self: Any, dim: Dims, keepdim: bool) -> Any:
-    """The largest elements along dimensions."""
+    """Return the largest elements along dimensions."""
     return largest(self, dim, keepdim)
 
 
 def amin(self: Any, dim: Dims, keepdim: bool) -> Any:
-    """The smallest elements along dimensions."""
+    """Return the smallest elements along dimensions."""
     return smallest(self, dim, keepdim)
 
 
 def argmax(self: Any, dim: int | None, keepdim: bool) -> Any:
-    """The first position of the largest element, or of a NaN."""
+    """Return the first position of the largest element, or of a NaN."""
     if self.ndim == 0:
         return zeros(self, (), np.int64)
     return np.argmax(self, axis=dim, keepdims=keepdim)
 
 
 def argmin(self: Any, dim: int | None, keepdim: bool) -> Any:
-    """The first position of the smallest element, or of a NaN."""
+    """Return the first position of the smallest element, or of a NaN."""
     if self.ndim == 0:
         return zeros(self, (), np.int64)
     return np.argmin(self, axis=dim, keepdims=keepdim)
@@ -163,7 +163,7 @@ _UNSIGNED = {
 
 
 def are_within(positions: Any, size: int) -> bool:
-    """Whether integers are positions in a dimension of `size`, counted from the front."""
+    """Return whether integers are positions in a dimension of `size`, counted from the front."""
     if not positions.size:
         return True
     unsigned = _UNSIGNED.get(positions.dtype) if positions.__class__ is np.ndarray else None

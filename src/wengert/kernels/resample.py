@@ -205,7 +205,7 @@ def _filtered(kind: str, n: int, m: int, step: float) -> Table:
 
 
 def _split(x: Any, axis: int) -> tuple[int, int]:
-    """The number of elements before and behind `axis`, a negative one."""
+    """Return the number of elements before and behind `axis`, a negative one."""
     shape = x.shape
     return math.prod(shape[:axis]), math.prod(shape[x.ndim + axis + 1 :])
 
@@ -216,7 +216,7 @@ def _replaced(x: Any, axis: int, size: int) -> Shape:
 
 
 def _product(x: Any, table: Table, axis: int, transposed: bool) -> Any:
-    """The product by blocks of the matrix."""
+    """Return the product by blocks of the matrix."""
     size = table.n if transposed else table.m
     before, behind = _split(x, axis)
     result: Any = empty(x, _replaced(x, axis, size), x.dtype)
@@ -237,7 +237,7 @@ def _product_back(g: Any, table: Table, axis: int) -> Any:
 
 
 def _gathered(x: Any, table: Table, axis: int) -> Any:
-    """The elements themselves, where each place has one."""
+    """Return the elements themselves, where each place has one."""
     if table.step > 0:
         keep = (..., slice(0, (table.m - 1) * table.step + 1, table.step))
         return x[(*keep, *(slice(None),) * (-axis - 1))]
@@ -260,7 +260,7 @@ def _summed(x: Any, table: Table, axis: int) -> Any:
 
 
 def _returned(g: Any, table: Table, axis: int) -> Any:
-    """The transpose of `_summed`."""
+    """Return the transpose of `_summed`."""
     moved = np.moveaxis(g, axis, 0)
     result = np.zeros((table.n, *moved.shape[1:]), g.dtype)
     tail = (1,) * (g.ndim - 1)
@@ -274,7 +274,7 @@ def _returned(g: Any, table: Table, axis: int) -> Any:
 
 
 def _returned_one(g: Any, table: Table, axis: int) -> Any:
-    """The transpose of `_gathered` with a step: no product is needed."""
+    """Return the transpose of `_gathered` with a step: no product is needed."""
     tail: Any = (slice(None),) * (-axis - 1)
     if table.step > 0:
         result: Any = zeros(g, _replaced(g, axis, table.n), g.dtype)
@@ -291,7 +291,7 @@ def _returned_one(g: Any, table: Table, axis: int) -> Any:
 
 
 def uneven(sizes: Shape, output_size: Shape) -> bool:
-    """Whether bins of different lengths are needed."""
+    """Return whether bins of different lengths are needed."""
     return 0 in output_size or any(n % m for n, m in zip(sizes, output_size, strict=True))
 
 
@@ -303,7 +303,7 @@ def _tables(
     align_corners: bool,
     scales: Scales,
 ) -> list[tuple[int, Table]]:
-    """The axes with their tables, those first that make the array smaller."""
+    """Return the axes with their tables, those first that make the array smaller."""
     found = [
         (axis, _table(kind, n, m, scale, align_corners))
         for axis, (n, m, scale) in enumerate(
@@ -339,7 +339,7 @@ def _matrix(
     scales: Scales,
     dtype: Any,
 ) -> Any:
-    """The matrix of the product with all tables."""
+    """Return the matrix of the product with all tables."""
     tables = _tables(kind, sizes, output_size, align_corners, scales)
 
     def computed(x: Any) -> Any:
@@ -360,7 +360,7 @@ def _evenly(dims: int) -> dict[str, Any]:
 
 
 def resample(self: Any, kind: str, output_size: Shape, align_corners: bool, scales: Scales) -> Any:
-    """The last dimensions of self in other sizes."""
+    """Return the last dimensions of self in other sizes."""
     dims = len(output_size)
     sizes = self.shape[-dims:]
     if 0 in output_size:
@@ -413,7 +413,7 @@ def _resample_bytes(self: Any, tables: dict[int, Table]) -> Any:
 def resample_backward(
     self: Any, kind: str, shape: Shape, align_corners: bool, scales: Scales
 ) -> Any:
-    """The transpose of `resample` of arrays with last dimensions of `shape`."""
+    """Return the transpose of `resample` of arrays with last dimensions of `shape`."""
     dims = len(shape)
     sizes = self.shape[-dims:]
     if 0 in sizes:

@@ -18,7 +18,7 @@ _SPLIT = 2.0**36 + 1.0
 
 
 def cbrt(self: Any) -> Any:
-    """The real cube root, exact where it has up to 17 digits (see NOTE [cube root])."""
+    """Return the real cube root, exact where it has up to 17 digits (see NOTE [cube root])."""
     if self.dtype.itemsize < 8:
         return np.cbrt(self.astype(np.float64)).astype(self.dtype)
     root = np.cbrt(self)

@@ -62,7 +62,7 @@ class _Draws:
             yield from units(self.stream, max(self.left, 1), _DOUBLE).tolist()
 
     def normal(self) -> float:
-        """A standard normal number, one of a pair, of which the other is kept."""
+        """Return a standard normal number, one of a pair, of which the other is kept."""
         ahead = self.stream.ahead
         if ahead is not None:
             self.stream.ahead = None
@@ -132,12 +132,12 @@ def _decide(
 
 
 def _listed(function: Callable[[float], float], array: Any) -> Any:
-    """A function of `math` of each element."""
+    """Return a function of `math` of each element."""
     return np.array([*map(function, array.tolist())])
 
 
 def _of_counts(function: Callable[[float], float], counts: Any) -> Any:
-    """A function of each of some whole numbers, which are few or lie close together."""
+    """Return a function of each of some whole numbers, which are few or lie close together."""
     least, most = counts.min(), counts.max()
     if most - least > counts.size:
         found, which = np.unique(counts, return_inverse=True)
@@ -201,7 +201,7 @@ _THIRD, _SQUEEZE = float(np.float32(1 / 3)), float(np.float32(0.0331))
 
 
 def _gamma(draws: _Draws, power: float, d: float) -> float:
-    """A number of the shape d + 1/3, and for a smaller one of `power`, its inverse."""
+    """Return a number of the shape d + 1/3, and for a smaller one of `power`, its inverse."""
     if power == math.inf:
         return 0.0
     if not 0.0 < d < math.inf:
@@ -465,7 +465,7 @@ def binomial(stream: Stream, count: Any, prob: Any) -> Any:
 
 
 def _of_trials(count: Any, prob: Any) -> list[Any]:
-    """The parameters of `_binomial` for some counts and probabilities."""
+    """Return the parameters of `_binomial` for some counts and probabilities."""
     kind = count.dtype.type
     open_ = (count > 0) & (prob > 0) & (prob < 1)
     known = np.where((count <= 0) | (prob <= 0), 0, np.where(prob >= 1, count, math.nan))
@@ -480,7 +480,7 @@ def _binomial(
     draw: Any, open_: float, known: float, n: float, few: float, log_miss: float,
     b: float, a: float, c: float, bound: float, odds: float, alpha: float, m: float,
 ) -> float:  # fmt: skip
-    """A number of successes in n trials; `known` where nothing is to be drawn."""
+    """Return a number of successes in n trials; `known` where nothing is to be drawn."""
     if not open_:
         return known
     if few:
@@ -660,7 +660,7 @@ def _expanded(a: Any, w: Any) -> Any:
 
 
 def _normal_quantile(a: Any, x: Any) -> Any:
-    """The w of the expansion above for which z is `x`, by Newton's method."""
+    """Return the w of the expansion above for which z is `x`, by Newton's method."""
     root = np.sqrt(a)
     w = (x - a) / root
     for _ in range(8):
@@ -672,7 +672,7 @@ def _normal_quantile(a: Any, x: Any) -> Any:
 
 
 def _digamma(x: Any) -> Any:
-    """The derivative of ln gamma, for x > 0."""
+    """Return the derivative of ln gamma, for x > 0."""
     result = np.zeros_like(x)
     for i in range(8):
         result -= 1 / (x + i)

@@ -43,7 +43,7 @@ def cumprod(self: Any, dim: int, reverse: bool) -> Any:
 
 
 def shift(self: Any, dim: int, by: int, fill: float) -> Any:
-    """The elements moved on by `by` places; `fill` in those that become free."""
+    """Return the elements moved on by `by` places; `fill` in those that become free."""
     result = np.full_like(self, fill)
     n = self.shape[dim] if self.ndim else 1
     if abs(by) >= n:
@@ -58,7 +58,7 @@ def shift(self: Any, dim: int, by: int, fill: float) -> Any:
 
 
 def cummax(self: Any, dim: int) -> Any:
-    """The position, for each element, of the largest one up to there: the last, if there are
+    """Return the position, for each element, of the largest one up to there: the last, if there are
     several. A NaN is larger than every number."""
     return _extremes(np.maximum, self, dim)
 
@@ -89,7 +89,7 @@ def _extremes(ufunc: Any, self: Any, dim: int) -> Any:
 
 @widened
 def logcumsumexp(self: Any, dim: int) -> Any:
-    """The logarithms of the running sums of exponentials, which never overflow."""
+    """Return the logarithms of the running sums of exponentials, which never overflow."""
     if self.ndim == 0:
         return self.copy()
     if self.dtype.kind == "c":

@@ -14,7 +14,7 @@ Shape = tuple[int, ...]
 
 
 def _places(index: Any, counted: Shape, shape: Shape, dim: int) -> Any:
-    """The positions that an index names, in an array of `shape` laid out as one dimension.
+    """Return the positions that an index names, in an array of `shape` laid out as one dimension.
 
     There are as many of them as an array of the shape `counted` has elements, to which `index`
     broadcasts.
@@ -31,7 +31,7 @@ def _places(index: Any, counted: Shape, shape: Shape, dim: int) -> Any:
 
 
 def _values(src: Any, index: Any) -> Any:
-    """The elements of `src` for the places of an index that may be smaller, in order."""
+    """Return the elements of `src` for the places of an index that may be smaller, in order."""
     if src.shape != index.shape:
         src = src[tuple([slice(size) for size in index.shape])]
     return src.reshape(-1)
@@ -63,7 +63,7 @@ def _nothing(dtype: Any, reduce: str) -> Any:
 def scatter_reduce(
     self: Any, index: Any, src: Any, dim: int, reduce: str, include_self: bool
 ) -> Any:
-    """A copy of self with the elements of `src` combined into it where `index` points.
+    """Return a copy of self with the elements of `src` combined into it where `index` points.
 
     Without `include_self` what is there does not count.
     """

@@ -42,7 +42,7 @@ def searchsorted(sorted_sequence: Any, self: Any, right: bool) -> Any:
 
 
 def _after(met: Any, sought: Any, right: bool) -> Any:
-    """Whether a value belongs before an element of the sequence: no NaN does."""
+    """Return whether a value belongs before an element of the sequence: no NaN does."""
     return met > sought if right else met >= sought
 
 
@@ -53,7 +53,7 @@ def _counted(rows: Any, values: Any, right: bool) -> Any:
 
 
 def _bisected(rows: Any, values: Any, right: bool) -> Any:
-    """A binary search for every value in its row, all in step."""
+    """Return a binary search for every value in its row, all in step."""
     lead = np.arange(len(rows))[:, None]
     low = np.zeros(values.shape, np.int64)
     size = rows.shape[1]
@@ -67,7 +67,7 @@ def _bisected(rows: Any, values: Any, right: bool) -> Any:
 
 
 def isin(elements: Any, test_elements: Any, invert: bool) -> Any:
-    """Whether each element is among others."""
+    """Return whether each element is among others."""
     if elements.__class__ is np.ndarray and elements.size * test_elements.size <= _SMALL:
         found = np.logical_or.reduce(elements[..., None] == test_elements.reshape(-1), -1)
         return ~found if invert else found
@@ -139,7 +139,7 @@ def _inside(columns: Any, edges: tuple[Any, ...]) -> Any:
 
 
 def _numbers(columns: Any, edges: tuple[Any, ...], even: bool) -> Any:
-    """The numbers of the bins of points that are all in some bin."""
+    """Return the numbers of the bins of points that are all in some bin."""
     number: Any = 0
     for column, limits in zip(columns, edges, strict=True):
         count = len(limits) - 1

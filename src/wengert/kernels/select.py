@@ -15,7 +15,7 @@ _LARGE = 2048
 
 
 def _is_zero(value: Any) -> bool:
-    """Whether a value is the number whose bits are all 0, which minus 0 is not."""
+    """Return whether a value is the number whose bits are all 0, which minus 0 is not."""
     return isinstance(value, int | float) and value == 0 and math.copysign(1, value) > 0
 
 

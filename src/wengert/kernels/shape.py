@@ -21,7 +21,7 @@ _PLAIN = frozenset({np.ndarray, np.float64, np.float32})
 
 
 def expand(self: Any, shape: Shape) -> Any:
-    """A view that repeats dimensions of size 1."""
+    """Return a view that repeats dimensions of size 1."""
     try:
         array = np.asarray(self)
     except TypeError:  # of another library
@@ -51,7 +51,7 @@ def select(self: Any, dim: int, index: int) -> Any:
 
 
 def select_backward(self: Any, shape: Shape, dim: int, index: int) -> Any:
-    """Zeros of `shape` with self at one position of a dimension."""
+    """Return zeros of `shape` with self at one position of a dimension."""
     make = np.zeros if self.__class__ in _PLAIN else partial(zeros, self)
     result = make(shape, self.dtype)
     result[(_ALL,) * dim + (index,)] = self
@@ -59,19 +59,19 @@ def select_backward(self: Any, shape: Shape, dim: int, index: int) -> Any:
 
 
 def slice_(self: Any, dim: int, start: int, end: int, step: int) -> Any:
-    """A range of a dimension."""
+    """Return a range of a dimension."""
     return self[(_ALL,) * dim + (slice(start, end, step),)] if dim else self[start:end:step]
 
 
 def slice_backward(self: Any, shape: Shape, dim: int, start: int, end: int, step: int) -> Any:
-    """Zeros of `shape` with self in a range of a dimension."""
+    """Return zeros of `shape` with self in a range of a dimension."""
     result = zeros(self, shape, self.dtype)
     result[(_ALL,) * dim + (slice(start, end, step),)] = self
     return result
 
 
 def alias(self: Any) -> Any:
-    """The same memory in another array."""
+    """Return the same memory in another array."""
     return self[...]
 
 
@@ -91,7 +91,7 @@ def squeeze_dims(self: Any, dim: Shape) -> Any:
 
 
 def diagonal(self: Any, offset: int, dim1: int, dim2: int) -> Any:
-    """A diagonal of two dimensions, as a view."""
+    """Return a diagonal of two dimensions, as a view."""
     result = self.diagonal(offset, dim1, dim2)
     if is_numpys(result):
         # NumPy marks diagonals read-only for the sake of its own history
@@ -100,14 +100,14 @@ def diagonal(self: Any, offset: int, dim1: int, dim2: int) -> Any:
 
 
 def diagonal_backward(self: Any, shape: Shape, offset: int, dim1: int, dim2: int) -> Any:
-    """Zeros of `shape` with self on a diagonal."""
+    """Return zeros of `shape` with self on a diagonal."""
     result = zeros(self, shape, self.dtype)
     diagonal(result, offset, dim1, dim2)[...] = self
     return result
 
 
 def diag_embed(self: Any, offset: int, dim1: int, dim2: int) -> Any:
-    """Zeros with self on a diagonal of the (different) dimensions dim1 and dim2."""
+    """Return zeros with self on a diagonal of the (different) dimensions dim1 and dim2."""
     size = self.shape[-1] + abs(offset)
     result = zeros(self, (*self.shape[:-1], size, size), self.dtype)
     diagonal(result, offset, -2, -1)[...] = self
@@ -133,17 +133,17 @@ def split(self: Any, sizes: Shape, dim: int) -> tuple[Any, ...]:
 
 
 def contiguous(self: Any) -> Any:
-    """A copy in C order."""
+    """Return a copy in C order."""
     return copied(self, "C")
 
 
 def flip(self: Any, dims: Shape) -> Any:
-    """The dimensions in reverse order, as a copy."""
+    """Return the dimensions in reverse order, as a copy."""
     return self[tuple([_BACK if d in dims else _ALL for d in range(self.ndim)])].copy()
 
 
 def roll(self: Any, shifts: Shape, dims: Shape) -> Any:
-    """The elements moved along dimensions, or, without any, in C order."""
+    """Return the elements moved along dimensions, or, without any, in C order."""
     if not dims or not self.size or (len(dims) > 1 and self.size > _FEW):
         return np.roll(self, shifts, dims) if dims else np.roll(self, shifts[0])
     for by, dim in zip(shifts, dims, strict=True):
@@ -192,7 +192,7 @@ def _masked(self: Any, diagonal: int, lower: bool) -> Any:
 
 
 def tril(self: Any, diagonal: int) -> Any:
-    """The lower triangle, zeros elsewhere."""
+    """Return the lower triangle, zeros elsewhere."""
     if _is_small(self):
         return np.where(_below(*self.shape[-2:], diagonal), self, self.dtype.type(0))
     if _is_masked(self):
@@ -201,7 +201,7 @@ def tril(self: Any, diagonal: int) -> Any:
 
 
 def triu(self: Any, diagonal: int) -> Any:
-    """The upper triangle, zeros elsewhere."""
+    """Return the upper triangle, zeros elsewhere."""
     if _is_small(self):
         return np.where(_below(*self.shape[-2:], diagonal - 1), self.dtype.type(0), self)
     if _is_masked(self):

@@ -33,7 +33,7 @@ class SharedMemory(mmap.mmap):
 
     @classmethod
     def opened(cls, descriptor: int, size: int) -> SharedMemory:
-        """The memory that a descriptor names, which is the memory's own from then on."""
+        """Return the memory that a descriptor names, which is the memory's own from then on."""
         made = cls(descriptor, size)
         made.descriptor = descriptor
         return made
@@ -49,6 +49,6 @@ def in_shared_memory(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def shared_memory_of(array: np.ndarray[Any, Any]) -> SharedMemory | None:
-    """The shared memory that an array lies in; None if it lies in memory of this process."""
+    """Return the shared memory that an array lies in; None if it lies in memory of this process."""
     base = owner_of(array).base
     return base if isinstance(base, SharedMemory) else None

@@ -112,7 +112,7 @@ def large_pair(general: Function, block: Function) -> Function:
 
 
 def horner(x: Any, coefficients: tuple[float, ...]) -> Any:
-    """The polynomial with the coefficients, lowest power first, at x."""
+    """Return the polynomial with the coefficients, lowest power first, at x."""
     total = x * coefficients[-1]
     for coefficient in coefficients[-2:0:-1]:
         total += coefficient
@@ -308,7 +308,7 @@ _BELOW = (
 
 
 def erf_of_block(x: Any) -> Any:
-    """The error function of a flat array of float32."""
+    """Return the error function of a flat array of float32."""
     wide = x.astype(np.float64)
     np.clip(wide, -4.0, 4.0, out=wide)
     square = wide * wide
@@ -355,7 +355,7 @@ def _scaled_tail(y: Any) -> Any:
 
 
 def _exp(x: Any) -> Any:
-    """The exponential of float64 numbers above -700, to the accuracy of float32."""
+    """Return the exponential of float64 numbers above -700, to the accuracy of float32."""
     power = x * (1.0 / math.log(2.0))
     np.rint(power, out=power)
     result = horner(x - power * math.log(2.0), _EXP)
@@ -382,7 +382,7 @@ def erfc_of_block(x: Any) -> Any:
 
 
 def _normal(x: Any) -> tuple[Any, Any]:
-    """The normal distribution function, and exp(-x * x / 2)."""
+    """Return the normal distribution function, and exp(-x * x / 2)."""
     bell = x * x
     bell *= -0.5
     np.exp(bell, out=bell)
@@ -405,7 +405,7 @@ def gelu_of_block(x: Any) -> Any:
 
 
 def gelu_slope_of_block(x: Any) -> Any:
-    """The derivative of `gelu_of_block`."""
+    """Return the derivative of `gelu_of_block`."""
     share, bell = _normal(x)
     bell *= x
     bell *= 1.0 / math.sqrt(2.0 * math.pi)

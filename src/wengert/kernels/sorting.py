@@ -72,7 +72,7 @@ def _rows(self: Any, dim: int) -> Any:
 
 
 def _packed(rows: Any) -> Any:
-    """The order of integers, if they leave room for their position in a word of 64 bits.
+    """Return the order of integers, if they leave room for their position in a word of 64 bits.
 
     Then the words are sorted, which is quicker than sorting positions, and stable.
     """
@@ -89,7 +89,7 @@ def _packed(rows: Any) -> Any:
 
 
 def _by_position(keys: Any, positions: Any, bits: int) -> Any:
-    """The positions, sorted by their keys and then by themselves; `keys` is written to."""
+    """Return the positions, sorted by their keys and then by themselves; `keys` is written to."""
     keys <<= bits
     keys |= positions
     keys.sort(-1)
@@ -119,7 +119,7 @@ def _quick(rows: Any) -> Any:
 
 
 def top(self: Any, k: int, dim: int, largest: bool, sorted: bool) -> Any:
-    """The positions of the `k` largest, or smallest, elements along `dim`."""
+    """Return the positions of the `k` largest, or smallest, elements along `dim`."""
     if self.ndim == 0:
         return zeros(self, (), np.int64)
     n = self.shape[dim]
@@ -143,7 +143,7 @@ def top(self: Any, k: int, dim: int, largest: bool, sorted: bool) -> Any:
 
 
 def _one_by_one(self: Any, k: int, dim: int, largest: bool) -> Any:
-    """The positions of few extremes, each found in what the others left; None where they are
+    """Return the positions of few extremes, each found in what the others left; None where they are
     as extreme as what stands for an element that is found already."""
     if self.dtype.kind != "f":
         return None
@@ -181,7 +181,7 @@ def _places(indices: Any, shape: Shape, dim: int) -> Any:
 
 
 def taken(self: Any, indices: Any, dim: int) -> Any:
-    """The elements at positions along `dim`.
+    """Return the elements at positions along `dim`.
 
     `indices` has the shape of self but for the size of `dim`; a dimension of size 1 may be missing.
     """
@@ -197,7 +197,7 @@ def taken(self: Any, indices: Any, dim: int) -> Any:
 
 
 def placed(self: Any, indices: Any, shape: Shape, dim: int) -> Any:
-    """Zeros of `shape` to which the elements of self are added at positions along `dim`: the
+    """Return zeros of `shape` to which the elements of self are added at positions along `dim`: the
     transpose of `taken`."""
     if not shape:
         return self.copy()
@@ -220,7 +220,7 @@ def _kept(found: Any, dim: int, keepdim: bool) -> Any:
 
 
 def _at_rank(rows: Any, values: Any, rank: Any) -> Any:
-    """The position in each row of the element at `rank`, whose value is known.
+    """Return the position in each row of the element at `rank`, whose value is known.
 
     It is, among the elements of that value, the one that as many precede as the rank exceeds the
     number of smaller elements.
@@ -244,7 +244,7 @@ def _at_rank(rows: Any, values: Any, rank: Any) -> Any:
 
 
 def kth(self: Any, k: int, dim: int, keepdim: bool) -> Any:
-    """The position of the element at rank `k` (from 0) along `dim`."""
+    """Return the position of the element at rank `k` (from 0) along `dim`."""
     if self.ndim == 0:
         return zeros(self, (), np.int64)
     return _kept(_kth(_rows(self, dim), k), dim, keepdim)
@@ -257,7 +257,7 @@ def _kth(rows: Any, k: int) -> Any:
 
 
 def median_dim(self: Any, dim: int, keepdim: bool) -> Any:
-    """The position of the lower median along `dim`, or of the first NaN."""
+    """Return the position of the lower median along `dim`, or of the first NaN."""
     if self.ndim == 0:
         return zeros(self, (), np.int64)
     rows = _rows(self, dim)
@@ -291,7 +291,7 @@ def nanmedian_dim(self: Any, dim: int, keepdim: bool) -> Any:
 
 
 def median(self: Any) -> Any:
-    """The lower median of all elements; NaN if one of them is, or if there is none."""
+    """Return the lower median of all elements; NaN if one of them is, or if there is none."""
     flat = self.reshape(-1)
     kind = self.dtype.kind
     if not flat.size:
@@ -302,7 +302,7 @@ def median(self: Any) -> Any:
 
 
 def nanmedian(self: Any) -> Any:
-    """The lower median of all elements that are not NaN."""
+    """Return the lower median of all elements that are not NaN."""
     flat = self.reshape(-1)
     return median(flat[flat == flat])
 

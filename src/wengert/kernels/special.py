@@ -184,7 +184,7 @@ def _apply(
 
 
 def _erf(self: Any) -> Any:
-    """The error function (see NOTE [error function])."""
+    """Return the error function (see NOTE [error function])."""
     return _apply(self, "erf", math.erf, _erf_block)
 
 

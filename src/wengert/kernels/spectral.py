@@ -62,7 +62,7 @@ def eigh(self: Any, UPLO: str | None) -> tuple[Any, Any, Any]:
 
 
 def eigvalsh(self: Any, UPLO: str | None) -> Any:
-    """The eigenvalues of a Hermitian matrix alone, in ascending order."""
+    """Return the eigenvalues of a Hermitian matrix alone, in ascending order."""
     matrix, triangle = _hermitian(self, UPLO)
     try:
         return np.linalg.eigvalsh(matrix, triangle)
@@ -91,7 +91,7 @@ def eig(self: Any) -> tuple[Any, Any, Any]:
 
 
 def eigvals(self: Any) -> Any:
-    """The eigenvalues of any square matrix alone."""
+    """Return the eigenvalues of any square matrix alone."""
     try:
         values = np.linalg.eigvals(self)
     except np.linalg.LinAlgError:
@@ -138,7 +138,7 @@ def svd(self: Any, full_matrices: bool) -> tuple[Any, Any, Any, Any]:
 
 
 def svdvals(self: Any) -> Any:
-    """The singular values alone, in descending order."""
+    """Return the singular values alone, in descending order."""
     try:
         return np.linalg.svd(self, compute_uv=False)
     except np.linalg.LinAlgError:
@@ -279,7 +279,7 @@ def unused(self: Any, part: Any, what: str) -> Any:
 
 
 def solve(self: Any, other: Any, turned: bool, what: str) -> Any:
-    """The matrix X in ``self @ X = other``, or with the adjoint of self."""
+    """Return the matrix X in ``self @ X = other``, or with the adjoint of self."""
     if "eig" in what:
         _check_basis(self, what)
     try:

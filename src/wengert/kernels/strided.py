@@ -24,14 +24,14 @@ _COMPLEX = {np.dtype(part): np.result_type(part, np.complex64) for part in "fdg"
 
 
 def reach(size: Shape, stride: Shape) -> int:
-    """The number of elements from the first to the last of a geometry."""
+    """Return the number of elements from the first to the last of a geometry."""
     if 0 in size:
         return 0
     return 1 + sum([(n - 1) * step for n, step in zip(size, stride, strict=True)])
 
 
 def within(part: Geometry, whole: Geometry) -> bool:
-    """Whether every place that one geometry names is one of those of another."""
+    """Return whether every place that one geometry names is one of those of another."""
     (size, stride, first), (own_size, own, start) = part, whole
     end = start + reach(own_size, own)
     if 0 in size:
@@ -71,7 +71,7 @@ def as_strided(self: Any, size: Shape, stride: Shape, storage_offset: int, layou
 
 
 def owner_of(array: Any) -> Any:
-    """The array that owns the memory of `array`, as far as NumPy tells."""
+    """Return the array that owns the memory of `array`, as far as NumPy tells."""
     while True:
         base = array.base
         if not isinstance(base, np.ndarray):
@@ -158,14 +158,14 @@ def _has_strides(array: Any, own: Shape) -> bool:
 
 
 def _window(memory: Any, size: Shape, stride: Shape, offset: int) -> Any:
-    """A view by strides of an array that lies in memory without gaps."""
+    """Return a view by strides of an array that lies in memory without gaps."""
     width = memory.itemsize
     steps = tuple([step * width for step in stride])
     return np.ndarray(size, memory.dtype, memory, min(offset, memory.size) * width, steps)
 
 
 def _places(size: Shape, stride: Shape, offset: int) -> Any:
-    """The positions that a geometry names, as an array of its shape."""
+    """Return the positions that a geometry names, as an array of its shape."""
     places = np.array(offset, np.intp)
     for n, step in zip(size, stride, strict=True):
         places = places[..., None] + np.arange(n) * step
@@ -173,7 +173,7 @@ def _places(size: Shape, stride: Shape, offset: int) -> Any:
 
 
 def _overlaps(size: Shape, stride: Shape) -> bool:
-    """Whether several elements of a geometry may be at one place."""
+    """Return whether several elements of a geometry may be at one place."""
     if 0 in size:
         return False
     filled = 0
@@ -216,7 +216,7 @@ def unfold(self: Any, dimension: int, size: int, step: int) -> Any:
 
 
 def unfold_backward(self: Any, shape: Shape, dimension: int, size: int, step: int) -> Any:
-    """Zeros of `shape` to which windows of a dimension are added."""
+    """Return zeros of `shape` to which windows of a dimension are added."""
     result = zeros(self, shape, self.dtype)
     if not shape:
         return result + self.sum()

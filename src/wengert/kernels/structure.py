@@ -21,12 +21,12 @@ def _corners(shapes: tuple[Shape, ...]) -> list[tuple[slice, slice]]:
 
 
 def _matrix(shape: Shape) -> Shape:
-    """The shape of a number or a vector as a matrix of one row."""
+    """Return the shape of a number or a vector as a matrix of one row."""
     return (1,) * (2 - len(shape)) + shape
 
 
 def block_diag(*tensors: Any) -> Any:
-    """Zeros with matrices along the diagonal; vectors and numbers are rows."""
+    """Return zeros with matrices along the diagonal; vectors and numbers are rows."""
     shapes = tuple([_matrix(tensor.shape) for tensor in tensors])
     size = sum([high for high, _ in shapes]), sum([wide for _, wide in shapes])
     result = zeros(tensors[0], size, tensors[0].dtype)
@@ -36,7 +36,7 @@ def block_diag(*tensors: Any) -> Any:
 
 
 def block_diag_backward(self: Any, shapes: tuple[Shape, ...]) -> tuple[Any, ...]:
-    """The blocks, of the given shapes, along the diagonal."""
+    """Return the blocks, of the given shapes, along the diagonal."""
     corners = _corners(tuple([_matrix(shape) for shape in shapes]))
     return tuple(
         [self[at].copy().reshape(shape) for at, shape in zip(corners, shapes, strict=True)]

@@ -47,12 +47,12 @@ _ONES = {char: np.ones(2 * _RUN, char) for char in "fd"}
 
 
 def total(self: Any) -> Any:
-    """The sum of all elements."""
+    """Return the sum of all elements."""
     return _sum(self, None) if self.size <= _LITTLE else _many(self, None, False)
 
 
 def sums(self: Any, dim: Dims | None, keepdim: bool = False) -> Any:
-    """The sums along dimensions, or of all elements (see NOTE [long sums])."""
+    """Return the sums along dimensions, or of all elements (see NOTE [long sums])."""
     size = self.size
     if size <= _LITTLE or (size <= _SMALL and self.dtype.itemsize > 2):
         return _sum(self, dim, None, None, keepdim)
@@ -60,7 +60,7 @@ def sums(self: Any, dim: Dims | None, keepdim: bool = False) -> Any:
 
 
 def sum_to(self: Any, shape: Dims) -> Any:
-    """The sum over the dimensions along which an array of `shape` would be repeated."""
+    """Return the sum over the dimensions along which an array of `shape` would be repeated."""
     if self.shape == shape:
         return self
     lead = self.ndim - len(shape)
@@ -94,7 +94,7 @@ def _many(self: Any, dim: Dims | None, keepdim: bool) -> Any:
 
 
 def _runs(rows: Any, ones: Any) -> Any:
-    """The sums along the last dimension."""
+    """Return the sums along the last dimension."""
     length = rows.shape[-1]
     if length <= 2 * _RUN:
         return np.vecdot(rows, ones[:length])
@@ -107,7 +107,7 @@ def _runs(rows: Any, ones: Any) -> Any:
 
 
 def _slow(self: Any, dim: Any) -> list[int]:
-    """The dimensions along which NumPy would add many elements one after the other."""
+    """Return the dimensions along which NumPy would add many elements one after the other."""
     steps = self.strides
     axes = [i for i, n in enumerate(self.shape) if n > 1]
     # what is repeated without steps is added in any place
@@ -163,7 +163,7 @@ def ones(shape: Any, dtype: Any) -> Any:
 
 @functools.lru_cache(64)
 def repeated(n: int, value: float, dtype: Any) -> Any:
-    """A square matrix of one number.
+    """Return a square matrix of one number.
 
     NumPy takes three times as long to set up a reduction, or to repeat what is shorter, as to
     multiply small matrices: a product with this one sums rows, or columns, and repeats the sums.
@@ -172,19 +172,19 @@ def repeated(n: int, value: float, dtype: Any) -> Any:
 
 
 def column_sums(rows: Any) -> Any:
-    """The sums of the columns of a matrix."""
+    """Return the sums of the columns of a matrix."""
     count = rows.shape[0]
     return sums(rows, (0,)) if count > _ROW else ones(count, rows.dtype).dot(rows)
 
 
 def row_sums(rows: Any) -> Any:
-    """The sums of the rows of a matrix."""
+    """Return the sums of the rows of a matrix."""
     length = rows.shape[-1]
     return _sum(rows, -1) if length > 2 * _ROW else rows.dot(ones(length, rows.dtype))
 
 
 def dots(rows: Any, others: Any) -> Any:
-    """The scalar products along the last dimension, with the first factor conjugated."""
+    """Return the scalar products along the last dimension, with the first factor conjugated."""
     length = rows.shape[-1]
     if length <= 2 * _ROW:
         return np.vecdot(rows, others)
@@ -196,7 +196,7 @@ def dots(rows: Any, others: Any) -> Any:
 
 
 def running_sums(self: Any, dim: int) -> Any:
-    """The sums of all elements along a dimension up to each one, in double precision."""
+    """Return the sums of all elements along a dimension up to each one, in double precision."""
     wide = np.promote_types(self.dtype, np.float64)
     if self.dtype.kind not in "fc" or self.dtype == wide or self.shape[dim] <= _LITTLE:
         return np.add.accumulate(self, axis=dim)

@@ -27,7 +27,7 @@ _PRODUCT = 1 << 16
 
 
 def pooled_size(n: int, kernel: int, stride: int, padding: int, dilation: int, ceil: bool) -> int:
-    """The number of windows of a dimension of size `n`."""
+    """Return the number of windows of a dimension of size `n`."""
     room = n + 2 * padding - dilation * (kernel - 1) - 1
     if not ceil:
         return room // stride + 1
@@ -189,7 +189,7 @@ def windows(
     dilation: Shape,
     ceil: bool,
 ) -> Windows:
-    """The windows over dimensions of `sizes`."""
+    """Return the windows over dimensions of `sizes`."""
     return Windows(sizes, kernel, stride, padding, dilation, ceil)
 
 
@@ -216,7 +216,7 @@ class Bins:
 
 @lru_cache(maxsize=256)
 def bins(sizes: Shape, output_size: Shape) -> tuple[Bins, ...]:
-    """The bins of each dimension."""
+    """Return the bins of each dimension."""
     return tuple(
         [
             Bins(axis, *pair)
@@ -236,13 +236,13 @@ def bin_table(sizes: Shape, output_size: Shape) -> Any:
 
 
 def resized(x: Any, along: Along, count: int) -> Shape:
-    """The shape of `x` with another size of one dimension."""
+    """Return the shape of `x` with another size of one dimension."""
     axis = x.ndim + along.axis
     return (*x.shape[:axis], count, *x.shape[axis + 1 :])
 
 
 def flat_planes(x: Any, dims: int) -> Any:
-    """The last dimensions of `x` as one."""
+    """Return the last dimensions of `x` as one."""
     return x.reshape(*x.shape[: x.ndim - dims], math.prod(x.shape[x.ndim - dims :]))
 
 
@@ -276,6 +276,6 @@ def product(x: Any, dims: int, matrix: Any, shape: Shape) -> Any:
 
 
 def matrix_of(kernel: Kernel, sizes: Shape, dtype: Any) -> Any:
-    """The matrix of a linear function of planes."""
+    """Return the matrix of a linear function of planes."""
     size = math.prod(sizes)
     return kernel(np.eye(size, dtype=dtype).reshape(size, *sizes)).reshape(size, -1)

@@ -38,7 +38,7 @@ _part(
 
 
 def _turning(F: Any, g: Any, self: Any, result: Any, self_dtype: Any) -> Any:
-    """A real sign is constant; a complex direction turns, without changing its length."""
+    """Return a real sign is constant; a complex direction turns, without changing its length."""
     if self_dtype.kind != "c":
         return F.zeros_like(g)
     zero = self == 0

@@ -16,7 +16,7 @@ Shape = tuple[int, ...]
 
 
 def _case(*shapes: Shape, **params: Any) -> Case:
-    """A case whose parameters are those of a plain convolution, but for the ones given."""
+    """Return a case whose parameters are those of a plain convolution, but for the ones given."""
     dims = len(shapes[0]) - 2
     common: dict[str, Any] = {
         "stride": (1,) * dims,

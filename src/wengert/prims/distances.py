@@ -74,7 +74,7 @@ def _parts(F: Any, x1: Any, x2: Any, result: Any, shape: Dims, p: float) -> tupl
 
 
 def _slopes(F: Any, x1: Any, x2: Any, result: Any, shape: Dims, p: float) -> Any:
-    """The derivative of each distance by each coordinate of a point of x1."""
+    """Return the derivative of each distance by each coordinate of a point of x1."""
     apart, size, far = _parts(F, x1, x2, result, shape, p)
     if p == 0:
         return F.zeros_like(apart)
@@ -88,7 +88,7 @@ def _slopes(F: Any, x1: Any, x2: Any, result: Any, shape: Dims, p: float) -> Any
 
 
 def _along(F: Any, g: Any, x1: Any, x2: Any, result: Any, shape: Dims, p: float) -> Any:
-    """The change of the distances if the points x1 move by g."""
+    """Return the change of the distances if the points x1 move by g."""
     n = len(shape)
     moves = _slopes(F, x1, x2, result, shape, p) * F.unsqueeze(g, dim=n - 1)
     return F.sum_dim(moves, dim=(n,), keepdim=False)
@@ -198,7 +198,7 @@ linear(
 def _slope_of_length(
     F: Any, self: Any, length: Any, long: Any, dim: Dims, p: float, self_dtype: Any
 ) -> Any:
-    """The derivative of norms along `dim`; `length` is 1 where a part is not too long."""
+    """Return the derivative of norms along `dim`; `length` is 1 where a part is not too long."""
     if p == 2:
         return self / length
     size = F.abs(self)

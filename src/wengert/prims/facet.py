@@ -52,7 +52,7 @@ class Facet(Generic[V]):
         return self._given[prim] if prim in self._given else self.derived(prim)
 
     def of(self, *prims: Primitive) -> Callable[[V], V]:
-        """The decorator of what holds for `prims`."""
+        """Return the decorator of what holds for `prims`."""
 
         def given(value: V) -> V:
             for prim in prims:
@@ -64,7 +64,7 @@ class Facet(Generic[V]):
         return given
 
     def items(self) -> Iterator[tuple[Primitive, V]]:
-        """The records that are loaded, each with what is known of it."""
+        """Return the records that are loaded, each with what is known of it."""
         # as one by one, written out: this is a part of what the import of the package takes
         name, given, derived = self.name, self._given, self.derived
         for prim in TABLE.values():

@@ -145,7 +145,7 @@ class _Around:
         self.index = F.grid_corners(grid, sizes=sizes, **params)
 
     def columns(self, grid: Any) -> list[Any]:
-        """A grid's numbers (N, P), one for each dimension of the planes."""
+        """Return a grid's numbers (N, P), one for each dimension of the planes."""
         count = 1
         for n in self.shape[1:-1]:
             count *= n
@@ -174,7 +174,7 @@ class _Around:
         return found
 
     def along(self, u: Any) -> list[Any]:
-        """The weights' derivatives along a direction, a grid as columns."""
+        """Return the weights' derivatives along a direction, a grid as columns."""
         return self._sums(
             [
                 (tuple([int(e == d) for e in range(self.dims)]), u[d] * self.turns[d])
@@ -183,7 +183,7 @@ class _Around:
         )
 
     def twice(self, u: Any, d: int) -> list[Any]:
-        """The derivatives by dimension `d` of those along a direction."""
+        """Return the derivatives by dimension `d` of those along a direction."""
         return self._sums(
             [
                 (

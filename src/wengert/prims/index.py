@@ -16,7 +16,7 @@ from wengert.prims.record import case
 
 
 def _whole(*rows: Any) -> Any:
-    """A sample's index array; cases call it with the random generator."""
+    """Return a sample's index array; cases call it with the random generator."""
     return lambda rng: np.array(rows, dtype=np.int64)
 
 

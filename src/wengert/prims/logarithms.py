@@ -95,7 +95,7 @@ elementwise(
 
 
 def _apart(F: Any, self: Any, other: Any) -> Any:
-    """The difference, where equal infinities have none."""
+    """Return the difference, where equal infinities have none."""
     alike = F.logical_and(self == other, F.isinf(self))
     return F.where(alike, 0, self - other)
 

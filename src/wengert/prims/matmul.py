@@ -19,7 +19,7 @@ _OF_MAT2 = {
 
 
 def _mm_mat2(F: Any, g: Any, self: Any, mat2_ordered: bool) -> Any:
-    """The cotangent of the second matrix of a product, which lies in memory as that does."""
+    """Return the cotangent of the second matrix of a product, which lies in memory as that does."""
     if mat2_ordered:
         return F.mm(F.t(self), g)
     # of a transposed weight: as its gradient is transposed in turn, it need not be copied

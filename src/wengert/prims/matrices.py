@@ -12,6 +12,6 @@ def mT(F: Any, x: Any) -> Any:
 
 
 def mH(F: Any, x: Any, dtype: Any) -> Any:
-    """The adjoints of matrices of `dtype`."""
+    """Return the adjoints of matrices of `dtype`."""
     turned = mT(F, x)
     return F.conj(turned) if dtype.kind == "c" else turned

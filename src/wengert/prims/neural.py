@@ -212,7 +212,7 @@ elementwise(
 
 
 def _share(g: Any, shape: Dims, reduction: str) -> Any:
-    """The cotangent of each single loss."""
+    """Return the cotangent of each single loss."""
     return g / math.prod(shape) if reduction == "mean" else g
 
 

@@ -78,7 +78,7 @@ def _weighed(F: Any, values: Any, weight: Any, shape: Dims, dim: Dims, ndim: int
 
 
 def _down(F: Any, values: Any, shape: Dims, dim: Dims, ndim: int) -> Any:
-    """The transpose: the sums of the values of each weight."""
+    """Return the transpose: the sums of the values of each weight."""
     if shape and dim[0] != ndim - len(dim):
         return F.sum_dim(values, dim=dim, keepdim=False)
     return F.sum_to(values, shape=shape)
@@ -140,7 +140,7 @@ def _curvature(
     dim: Dims,
     eps: float,
 ) -> Any:
-    """The derivative of ``<g, standardise_backward(self, input)>`` by the input."""
+    """Return the derivative of ``<g, standardise_backward(self, input)>`` by the input."""
     scale = F.rsqrt(F.var(input, dim=dim, correction=0, keepdim=True) + eps)
     standard = F.standardise(input, known, dim=dim, eps=eps)
     other = _unweighed(F, g, input, known, self_dtype, dim, eps)
@@ -314,7 +314,7 @@ def _slope_of_batch_norm(
 
 
 def _by_channel(F: Any, values: Any, shape: Dims, ndim: int) -> Any:
-    """The sums over all dimensions but the second, or over all if `shape` has none."""
+    """Return the sums over all dimensions but the second, or over all if `shape` has none."""
     if not shape:
         return F.sum(values)
     if are_raw(values):
@@ -410,7 +410,7 @@ general(
 
 
 def _rows(shape: Dims, groups: int) -> Dims:
-    """The shape of an array with a row for each group."""
+    """Return the shape of an array with a row for each group."""
     return shape[0] * groups, math.prod(shape[1:]) // groups
 
 

@@ -17,7 +17,7 @@ from wengert.prims.record import TABLE, Primitive
 
 
 def are_raw(*values: Any) -> bool:
-    """Whether all `values` are raw arrays: any other kind carries its namespace."""
+    """Return whether all `values` are raw arrays: any other kind carries its namespace."""
     return all(getattr(value, "_namespace", None) is None for value in values)
 
 
@@ -60,7 +60,7 @@ class _Followed:
 def pull(
     F: Any, compose: Callable[..., Sequence[Any]], inputs: Sequence[Any], cotangents: Sequence[Any]
 ) -> list[Any]:
-    """The cotangents of `inputs` from those of ``compose(F, *inputs)``.
+    """Return the cotangents of `inputs` from those of ``compose(F, *inputs)``.
 
     `compose` calls functions of `F` only: no operators, no numbers among the arrays.
     """

@@ -55,13 +55,13 @@ by 0, a negative power)."""
 
 
 def described(name: str) -> tuple[str, str]:
-    """The argument of which `name` is metadata, and the attribute of arrays that says it."""
+    """Return the argument of which `name` is metadata, and the attribute of arrays that says it."""
     arg, what = name.rsplit("_", 1)
     return arg, "flags.c_contiguous" if what == "ordered" else what
 
 
 def names_of(function: Callable[..., Any]) -> tuple[str, ...]:
-    """The names of the parameters of `function`."""
+    """Return the names of the parameters of `function`."""
     # not inspect.signature, which would take a third of the time of importing the library
     code = function.__code__
     return code.co_varnames[: code.co_argcount]
@@ -74,7 +74,7 @@ def _takes_the_rest(function: Callable[..., Any]) -> bool:
 def _by_position(
     call: Callable[..., Any], names: tuple[str, ...], rest: tuple[str, ...]
 ) -> Callable[..., Any]:
-    """A rule of `names` and, by keyword, of `rest` as one that takes all by position."""
+    """Return a rule of `names` and, by keyword, of `rest` as one that takes all by position."""
     count = len(names)
 
     def rule(F: Any, g: Any, *values: Any) -> Any:
@@ -102,7 +102,7 @@ class Case:
 
 
 def case(*shapes: Any, **params: Any) -> Case:
-    """A `Case` as a record writes it: ``case((3, 4), (4,), dim=0)``."""
+    """Return a `Case` as a record writes it: ``case((3, 4), (4,), dim=0)``."""
     return Case(shapes, params)
 
 
@@ -112,7 +112,7 @@ def not_implemented(kernel: str, kinds: str = "c") -> dict[str, str]:
 
 
 def no_derivative(what: str, advice: str) -> Callable[..., Any]:
-    """The rule of an argument by which no derivative is known."""
+    """Return the rule of an argument by which no derivative is known."""
 
     def missing(F: Any, g: Any) -> Any:
         raise NotImplementedError(f"the derivative for '{what}' is not implemented. {advice}")

@@ -19,7 +19,7 @@ _WHOLE = (case(()), case((3,)), case((2, 3)), case((0,)))
 
 
 def spread(F: Any, g: Any, shape: tuple[int, ...], dim: tuple[int, ...], keepdim: bool) -> Any:
-    """A reduction's cotangent at every element that was combined into it."""
+    """Return a reduction's cotangent at every element that was combined into it."""
     if not keepdim and shape:
         g = F.view(g, shape=tuple([1 if i in dim else n for i, n in enumerate(shape)]))
     return F.expand(g, shape=shape)

@@ -19,7 +19,7 @@ Scales = tuple[float | None, ...]
 
 
 def _shown(kind: str, dims: int) -> dict[str, Any]:
-    """The names that PyTorch has for what is kept: a scale of each dimension."""
+    """Return the names that PyTorch has for what is kept: a scale of each dimension."""
     shown: dict[str, Any] = {"scales": None}
     if not kind.startswith(("linear", "cubic", "lanczos")):
         shown["align_corners"] = None

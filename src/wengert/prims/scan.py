@@ -43,7 +43,7 @@ _RUNNING = tuple(
 
 
 def _recurrence(F: Any, g: Any, factor: Any, dim: int, reverse: bool) -> Any:
-    """The cotangent of the terms of a linear recurrence: the recurrence run backwards."""
+    """Return the cotangent of the terms of a linear recurrence: the recurrence run backwards."""
     following = F.shift(factor, dim=dim, by=1 if reverse else -1, fill=0)
     return F.linear_recurrence(following, g, dim=dim, reverse=not reverse)
 

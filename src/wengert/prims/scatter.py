@@ -41,7 +41,7 @@ class _Elements:
 
     @staticmethod
     def shares(F: Any, index: Any, shape: Shape, dtype: Any, dim: int, include_self: bool) -> Any:
-        """The number of values that each mean is over, at least 1."""
+        """Return the number of values that each mean is over, at least 1."""
         own = _ones(F, shape, dtype)
         start = own if include_self else F.scatter_value(own, index, dim=dim, value=0)
         count = F.scatter_add(start, index, _ones(F, tuple(index.shape), dtype), dim=dim)
@@ -207,7 +207,7 @@ def _others_by_src(
     """
 
     def without(values: Any) -> Any:
-        """The sums over each place, without the value itself."""
+        """Return the sums over each place, without the value itself."""
         sums = F.scatter_add(F.zeros_like(self), index, values, dim=dim)
         return F.gather(sums, index, dim=dim) - values
 
@@ -225,7 +225,7 @@ def _others_by_src(
 
 
 def _whole(*rows: Any) -> Any:
-    """A sample's index array; cases call it with the random generator."""
+    """Return a sample's index array; cases call it with the random generator."""
     return lambda rng: np.array(rows, dtype=np.int64)
 
 
@@ -308,7 +308,7 @@ general(
 
 
 def _inset(view: str, kernel: Callable[..., Any], **more: Any) -> None:
-    """A copy of an array whose view is another one."""
+    """Return a copy of an array whose view is another one."""
     linear(
         f"{view}_scatter",
         kernels.through(kernel),

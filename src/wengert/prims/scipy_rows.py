@@ -53,7 +53,7 @@ def _row(name: str, *slopes: Slope | None, kernel: Any = None) -> None:
 
 
 def of(F: Any, name: str, *args: Any) -> Any:
-    """A function of the table, in a namespace."""
+    """Return a function of the table, in a namespace."""
     return getattr(F, f"scipy_of_{len(args)}")(*args, name=name)
 
 
@@ -157,7 +157,7 @@ _hankel("hankel2e", 1j)
 
 
 def _whole(name: str) -> Any:
-    """The kernel of polynomials: SciPy's recurrences are for degrees that are integers."""
+    """Return the kernel of polynomials: SciPy's recurrences are for degrees that are integers."""
     known = ufunc(name, f"scipy.special.{name}")
 
     def kernel(n: Any, *others: Any) -> Any:
@@ -168,7 +168,7 @@ def _whole(name: str) -> Any:
 
 
 def _lower(F: Any, name: str, n: Any, *others: Any) -> Any:
-    """The polynomial of the degree below; 0 where there is none."""
+    """Return the polynomial of the degree below; 0 where there is none."""
     none = n == 0
     return F.where(none, 0.0 * others[-1], of(F, name, F.where(none, n, n - 1), *others))
 
@@ -233,7 +233,7 @@ def _delta(F: Any, phi: Any, m: Any) -> Any:
 
 
 def _by_parameter(F: Any, phi: Any, m: Any, whole: Any) -> Any:
-    """The derivative by `m` of F(phi, m), which is `whole`."""
+    """Return the derivative by `m` of F(phi, m), which is `whole`."""
     edge = F.sin(phi) * F.cos(phi) / _delta(F, phi, m)
     return 0.5 * (whole - of(F, "ellipdinc", phi, m) - edge) / (1 - m)
 
@@ -256,7 +256,7 @@ _row("ellipeinc", _delta, lambda F, phi, m: -0.5 * of(F, "ellipdinc", phi, m))
 
 
 def _amplitude(F: Any, u: Any, m: Any) -> Any:
-    """The derivative of Jacobi's amplitude by `m`, where `u` stays."""
+    """Return the derivative of Jacobi's amplitude by `m`, where `u` stays."""
     return -_by_parameter(F, of(F, "ellipj.3", u, m), m, u) * of(F, "ellipj.2", u, m)
 
 
@@ -330,7 +330,7 @@ _row("tklmbda", _tukey, _tukey_by_shape)
 
 
 def _noncentral(F: Any, x: Any, df: Any, nc: Any) -> Any:
-    """The density of the noncentral chi-squared distribution."""
+    """Return the density of the noncentral chi-squared distribution."""
     root = F.sqrt(nc * x)
     logs = (0.25 * df - 0.5) * F.log(x / nc) - 0.5 * _square(F.sqrt(x) - F.sqrt(nc))
     return 0.5 * F.exp(logs) * F.scipy_ive(0.5 * df - 1, root)

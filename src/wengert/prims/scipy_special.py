@@ -57,7 +57,7 @@ def _several(
     highs: tuple[float, ...],
     kernel: Any = None,
 ) -> None:
-    """A function of several arguments; `lin` has a rule for each, or for the last ones.
+    """Return a function of several arguments; `lin` has a rule for each, or for the last ones.
 
     By the others no derivative is known: they have whole numbers in samples.
     """
@@ -128,7 +128,7 @@ _several(
 
 
 def _density(F: Any, a: Any, b: Any, x: Any) -> Any:
-    """The density of the beta distribution."""
+    """Return the density of the beta distribution."""
     return F.exp(F.xlogy(a - 1, x) + F.special_xlog1py(b - 1, -x) - F.scipy_betaln(a, b))
 
 
@@ -206,7 +206,7 @@ _one("cotdg", lambda F, g, result: -g * (1 + result * result) * _DEGREE, "positi
 
 
 def _of_complex(name: str, scale: float) -> None:
-    """An error function of complex numbers, which PyTorch's does not take."""
+    """Return an error function of complex numbers, which PyTorch's does not take."""
     elementwise(
         f"scipy_{name}",
         ufunc(name, f"scipy.special.{name}"),

@@ -36,13 +36,13 @@ def _columns(F: Any, x: Any, n: int, start: int, end: int) -> Any:
 
 
 def _row(F: Any, x: Any, n: int, index: int, dtype: Any) -> Any:
-    """A row of packed matrices that holds real numbers."""
+    """Return a row of packed matrices that holds real numbers."""
     row = F.select(x, dim=n - 2, index=index)
     return F.real(row) if dtype.kind == "c" else row
 
 
 def _scaled(F: Any, x: Any, n: int, factors: Any) -> Any:
-    """The columns of matrices times numbers."""
+    """Return the columns of matrices times numbers."""
     return x * F.unsqueeze(factors, dim=n - 2)
 
 

@@ -65,7 +65,7 @@ elementwise(
 
 
 def _real(number: Any) -> Any:
-    """A number that is real, also where it is given as a complex one."""
+    """Return a number that is real, also where it is given as a complex one."""
     return number.real if isinstance(number, complex) else number
 
 
