@@ -1,6 +1,6 @@
 """Layer 1 · kernels: the different elements of an array, or rows of a matrix.
 
-Elements are different where ``!=`` says so: a NaN differs from all others, 0 and -0 do not.
+Elements are distinct where ``!=`` holds: a NaN differs from all others, 0 and -0 do not.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ Found = tuple[Any, Any, Any]
 """The first element of each group, the number of its group for each element, and how many
 elements each group has."""
 
-# by how many columns to compare rows before they are compared as a whole, unless there are few
+# the number of columns that are compared first, before whole rows, unless there are few
 _PREFIXES = (1, 16)
 _SMALL = 4096
 
 
 def unique_values(self: Any) -> Any:
-    """Return the different elements in order."""
+    """Return the distinct elements in ascending order."""
     ordered = np.sort(self, None)
     return ordered[_changes(ordered)]
 
@@ -35,7 +35,7 @@ def unique_consecutive_values(self: Any) -> Any:
 
 
 def unique(self: Any) -> Found:
-    """Return the groups of equal elements, in their order."""
+    """Return the groups of equal elements, in ascending order."""
     flat = self.reshape(-1)
     return _grouped(flat, order(flat, 0, False), self.shape)
 
@@ -90,22 +90,22 @@ def _sizes(starts: Any, end: int) -> Any:
 
 
 def _lexicographic(rows: Any) -> Any:
-    """Return the positions of rows in lexicographic order, equal ones as they stand."""
+    """Return a stable lexicographic order of rows."""
     count, length = rows.shape
     if not rows.size:
-        # rows of nothing are all the same
+        # rows without elements are all equal
         return np.arange(count)
     for width in (*_PREFIXES, length) if rows.size > _SMALL else (length,):
         keys = _in_bytes(rows[:, :width]).view(f"V{min(width, length) * rows.itemsize}").reshape(-1)
         found = np.argsort(keys, kind="stable")
-        # the first columns are enough if no two rows begin with the same
+        # the first columns suffice if they differ for all rows
         if width >= length or not (keys[found[1:]] == keys[found[:-1]]).any():
             break
     return found.astype(np.int64, copy=False)
 
 
 def _in_bytes(rows: Any) -> Any:
-    """Elements as bytes whose lexicographic order is that of the numbers."""
+    """Convert elements to bytes whose lexicographic order is the order of the numbers."""
     rows = np.ascontiguousarray(rows)
     dtype = rows.dtype
     if dtype.kind in "bu":
@@ -116,7 +116,7 @@ def _in_bytes(rows: Any) -> Any:
         if dtype.kind == "i":
             bits = rows.view(unsigned) ^ sign
         else:
-            # adding 0 makes 0 of -0; a negative number has its other bits the wrong way round
+            # adding 0 turns -0 into 0; for a negative number, flip the other bits
             plain = (rows + dtype.type(0)).view(unsigned)
             bits = np.where(plain & sign, ~plain, plain | sign)
             bits[rows != rows] = np.iinfo(unsigned).max

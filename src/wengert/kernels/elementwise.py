@@ -41,12 +41,12 @@ _NO_OVERFLOW = 11.0
 
 
 def reciprocal(self: Any) -> Any:
-    """1 / self."""
+    """Compute 1 / self."""
     return 1 / self
 
 
 def rsqrt(self: Any) -> Any:
-    """1 / sqrt(self)."""
+    """Compute 1 / sqrt(self)."""
     return 1 / np.sqrt(self)
 
 
@@ -56,15 +56,15 @@ def relu(self: Any) -> Any:
 
 
 def sigmoid(self: Any) -> Any:
-    """1 / (1 + exp(-self))."""
+    """Compute 1 / (1 + exp(-self))."""
     if self.dtype.kind == "c":
         return 1 / (1 + np.exp(-self))
     return np.reciprocal(exp_of_minus_plus_one(self))
 
 
 def exp_of_minus_plus_one(self: Any) -> Any:
-    """1 + exp(-self); infinite, which is right, where it overflows."""
-    # finding the smallest element takes a third of the time that `errstate` does
+    """Compute 1 + exp(-self), where an overflow to infinity is intended."""
+    # finding the smallest element takes a third of the time of `errstate`
     if self.size and self.item(self.argmin()) > -_NO_OVERFLOW:
         grown = np.exp(-self)
     else:
@@ -75,12 +75,12 @@ def exp_of_minus_plus_one(self: Any) -> Any:
 
 
 def sgn(self: Any) -> Any:
-    """Return the sign of a real, the unit direction of a complex number; 0 at 0."""
+    """Return the sign of a real number, the direction of a complex one; 0 at 0."""
     return np.sign(self) if self.dtype.kind != "b" else np.array(self)[()]
 
 
 def power(self: Any, exponent: Any) -> Any:
-    """self to the power exponent; of integers what is between -1 and 1 is cut to 0."""
+    """Compute self ** exponent; for integers, truncate results between -1 and 1 to 0."""
     if self.dtype.kind == "i":
         negative = np.less(exponent, 0)
         if np.count_nonzero(negative):
@@ -94,7 +94,7 @@ def power(self: Any, exponent: Any) -> Any:
 
 
 def power_scalar(self: Any, exponent: Any) -> Any:
-    """self to the power of a number; products for the common ones."""
+    """Compute self to the power of a number; by products for the common ones."""
     if exponent == 2:
         return self * self
     if exponent == 3:
@@ -116,17 +116,17 @@ def power_scalar(self: Any, exponent: Any) -> Any:
 
 
 def rpower_scalar(self: Any, base: Any) -> Any:
-    """Return a number to the power self."""
+    """Compute a number to the power self."""
     return power(self.dtype.type(base), self)
 
 
 def sign(self: Any) -> Any:
-    """-1, 0 or 1; of booleans themselves."""
+    """Return -1, 0 or 1; booleans are returned unchanged."""
     return self.copy() if self.dtype.kind == "b" else np.sign(self)
 
 
 def _rounding(function: Any) -> Any:
-    """Return a rounding function that leaves integers as they are, which NumPy's do not always."""
+    """Make a rounding function that leaves integers unchanged, as NumPy's do not always."""
 
     def kernel(self: Any) -> Any:
         return self.copy() if self.dtype.kind in "iu" else function(self)
@@ -159,7 +159,7 @@ def trunc_divide(self: Any, other: Any) -> Any:
     """Return the quotient rounded towards zero."""
     _integer_division_check(self, other)
     if self.dtype.kind in "iu":
-        # not by way of floats, which do not hold every integer
+        # not via floats, which do not hold every integer
         quotient = np.floor_divide(self, other)
         away = (np.less(self, 0) != np.less(other, 0)) & (quotient * other != self)
         return quotient + away.astype(self.dtype)
