@@ -14,8 +14,7 @@ from wengert.kernels.protocols import empty
 from wengert.kernels.sorting import order
 
 Found = tuple[Any, Any, Any]
-"""The first element of each group, the number of its group for each element, and how many
-elements each group has."""
+"""The first element of each group, the group number of each element, and the group sizes."""
 
 # the number of columns that are compared first, before whole rows, unless there are few
 _PREFIXES = (1, 16)
@@ -47,8 +46,7 @@ def unique_rows(self: Any, dim: int) -> Found:
 
 
 def unique_consecutive(self: Any, dim: int | None) -> Found:
-    """The groups of equal neighbours, elements or slices along `dim`, in the order in which they
-    stand."""
+    """Return the groups of equal neighbours, elements or slices along `dim`, in order."""
     items = self.reshape(-1) if dim is None else _slices(self, dim)
     new = _changes(items)
     first = np.flatnonzero(new)
@@ -64,7 +62,7 @@ def _slices(self: Any, dim: int) -> Any:
 
 
 def _changes(ordered: Any) -> Any:
-    """Return a mask of the elements, or rows, that differ from the one before."""
+    """Return a mask of the elements, or rows, that differ from the previous one."""
     new = empty(ordered, len(ordered), np.bool_)
     new[:1] = True
     if ordered.ndim == 1:

@@ -58,8 +58,7 @@ def shift(self: Any, dim: int, by: int, fill: float) -> Any:
 
 
 def cummax(self: Any, dim: int) -> Any:
-    """Return the position, for each element, of the largest one up to there: the last, if there are
-    several. A NaN is larger than every number."""
+    """Return the positions of running maxima, the last in a tie; a NaN is above every number."""
     return _extremes(np.maximum, self, dim)
 
 
@@ -100,8 +99,10 @@ def logcumsumexp(self: Any, dim: int) -> Any:
 
 
 def _complex_logcumsumexp(x: Any) -> Any:
-    """Along the first dimension. Of all logarithms, each is the one next to the larger of what
-    came before and the new element."""
+    """Accumulate along the first dimension, on a continuous branch of the logarithm.
+
+    Each logarithm is the one closest to the larger of the previous result and the new element.
+    """
     if not len(x):
         return x.copy()
     top = np.maximum.accumulate(x.real, axis=0)
