@@ -19,9 +19,9 @@ from wengert.kernels.columns import overlap
 Shape = tuple[int, ...]
 _ROWS = 4
 _BLOCK = 1 << 20
-"""Bytes of a block of columns."""
+"""The bytes of a block of columns."""
 _WIDE = 96
-"""Rows of results of several images are computed together up to this length."""
+"""The length of result rows up to which several images are computed together."""
 
 
 def has_bands(each: int, kernel: Shape, size: Shape, stride: Shape, dilation: Shape) -> bool:

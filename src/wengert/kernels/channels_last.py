@@ -18,7 +18,7 @@ from wengert.kernels.columns import overlap, reach
 Shape = tuple[int, ...]
 
 _BLOCK = 1 << 20
-"""Bytes of windows that are multiplied at a time: they stay in the cache."""
+"""The bytes of windows multiplied at a time, which stay in the cache."""
 
 
 def is_last(array: Any) -> bool:

@@ -26,7 +26,7 @@ import numpy as np
 
 Shape = tuple[int, ...]
 _BLOCK = 1 << 21
-"""Bytes of a block of columns."""
+"""The bytes of a block of columns."""
 _FEW = 4
 """The number of results per column up to which columns that are not windows may be copied."""
 _MANY = 500

@@ -18,7 +18,7 @@ from wengert.kernels.moments import vector_norm
 from wengert.kernels.protocols import beside, zeros
 
 _BLOCK = 2**15
-"""Elements of a block."""
+"""The number of elements of a block."""
 _MANY = 2**11
 """The number of pairs of points from which coordinates are processed one at a time."""
 

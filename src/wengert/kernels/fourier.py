@@ -1,7 +1,7 @@
 """Layer 1 · kernels: discrete Fourier transforms along several dimensions.
 
 NOTE [directions and norms]
-The forward direction has ``exp(-2j * pi * ...)``. `norm` names, as in PyTorch, the direction that
+The forward direction uses ``exp(-2j * pi * ...)``. `norm` names, as in PyTorch, the direction that
 is divided by the number of elements: "backward", "forward", or "ortho" for both, by its square
 root. So the adjoint of a transform is the transform in the other direction with the other norm.
 

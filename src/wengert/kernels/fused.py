@@ -8,7 +8,7 @@ import numpy as np
 
 _SINGLE, _DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 _SPLIT = 134217729.0
-"""2**27 + 1, which cuts a double's significand in two."""
+"""2**27 + 1, which splits a double's significand in two."""
 
 
 def fused(x: Any, factor: Any, term: Any) -> Any:

@@ -272,7 +272,7 @@ class Points:
         return [_times(factors) for factors in itertools.product(*each)]
 
     def places(self, offset: Shape) -> tuple[Any, Any]:
-        """Return the places of an element in the plane itself, and where there is none."""
+        """Return the positions of an element in the plane itself, and where it does not exist."""
         total: Any = 0
         none: Any = False
         layout = self.layout

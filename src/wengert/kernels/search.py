@@ -153,8 +153,7 @@ def _numbers(columns: Any, edges: tuple[Any, ...], even: bool) -> Any:
 
 
 def _divided(column: Any, limits: Any) -> Any:
-    """The bins of one width that elements are in; where rounding moved one over an edge, it is put
-    right."""
+    """Return the bins of equal width that elements are in, corrected for rounding at edges."""
     count = len(limits) - 1
     low, high = limits[0], limits[-1]
     found = ((column - low) * column.dtype.type(count) / (high - low)).astype(np.int64)

@@ -141,8 +141,7 @@ def top(self: Any, k: int, dim: int, largest: bool, sorted: bool) -> Any:
 
 
 def _one_by_one(self: Any, k: int, dim: int, largest: bool) -> Any:
-    """Return the positions of few extremes, each found in what the others left; None where they are
-    as extreme as what stands for an element that is found already."""
+    """Find few extremes one at a time; return None if they equal the mask for found ones."""
     if self.dtype.kind != "f":
         return None
     found: list[Any] = []
