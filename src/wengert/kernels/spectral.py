@@ -146,8 +146,7 @@ def svdvals(self: Any) -> Any:
 
 
 def qr(self: Any, mode: Any) -> tuple[Any, Any, Any]:
-    """(packed, Q, R) with ``self = Q @ R``; packed has Q and the adjoint of R, and Q is empty for
-    the mode "r"."""
+    """Return (packed, Q, R) of self; packed has Q and R's adjoint, and Q is empty for mode "r"."""
     if mode == "r":
         none = np.empty((0,), self.dtype)
         return none, none.copy(), np.linalg.qr(self, "r")
