@@ -79,9 +79,8 @@ def _ufunc(prim: Primitive) -> str:
 
 
 EXAMPLE: Facet[tuple[str, str] | None] = Facet("example", lambda prim: None)
-"""The arguments and the result of an example, where the operation is a function of the package as
-it stands, of tensors that broadcast and ``out=``. There are a method and, by `IN_PLACE`, a form in
-place, too."""
+"""The arguments and the result of an example, if the operation is itself a public function, of
+tensors that broadcast and ``out=``. It then has a method and, by `IN_PLACE`, an in-place form."""
 ALIASES: Facet[str] = Facet("aliases", lambda prim: "")
 """Other names of that function, separated by spaces."""
 IN_PLACE: Facet[bool] = Facet("in_place", lambda prim: EXAMPLE[prim] is not None)

@@ -10,10 +10,10 @@ family            what the record states                          what follows
 `reduction`       a rule                                          shapes of samples
 `general`         everything                                      nothing
 `constant`        the kernel                                      no derivative
-`per_matrix`      everything                                      what stands in front of the
-                                                                  matrices is a batch
+`per_matrix`      everything                                      the dimensions before the
+                                                                  matrices are a batch
 `along_dim`       everything                                      works on the lines of ``dim``
-`loss`            everything                                      an element-wise loss, and then
+`loss`            everything                                      an element-wise loss, then
                                                                   its sum or mean
 ================  ==============================================  ==========================
 """

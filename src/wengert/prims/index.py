@@ -16,7 +16,7 @@ from wengert.prims.record import case
 
 
 def _whole(*rows: Any) -> Any:
-    """Return a sample's index array, as a function of the random generator."""
+    """Return a function from the random generator to a sample\'s index array."""
     return lambda rng: np.array(rows, dtype=np.int64)
 
 

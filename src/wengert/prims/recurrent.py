@@ -1,11 +1,11 @@
-"""Layer 2 · prims: recurrent layers, a record each, and the compositions that they stand for.
+"""Layer 2 · prims: recurrent layers, one record for each, and the equivalent compositions.
 
-The compositions say what a layer computes, and serve wherever its values are more than raw arrays
-(see NOTE [rules of compositions] in `wengert.prims.pull`); the kernels are for raw arrays. How the
-steps lie in the rows of an input is told in NOTE [steps of a recurrent layer].
+The compositions define what a layer computes, and are used for values other than raw arrays (see
+NOTE [rules of compositions] in `wengert.prims.pull`); the kernels are for raw arrays. See NOTE
+[steps of a recurrent layer] for the order of the steps in the rows of an input.
 
-The last argument, `known`, is what the kernels of the forward pass kept for the backward pass, or
-an array without elements. It only saves computing it again: no derivative goes by it.
+The last argument, `known`, holds values that the kernels of the forward pass kept for the backward
+pass, or is empty. It only saves recomputing them: it has no derivative.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def _first(F: Any, value: Any, size: int) -> Any:
 
 
 def _replaced(F: Any, whole: Any, first: Any) -> Any:
-    """Return a state with other first rows."""
+    """Replace the first rows of a state."""
     size, count = first.shape[0], whole.shape[0]
     if size == count:
         return first
@@ -46,10 +46,10 @@ def _walk(
     sizes: Sizes,
     reverse: bool,
 ) -> tuple[Any, ...]:
-    """Return the first state after each step, and the final states."""
+    """Run all steps; return the first state after each, and the final states."""
     even, width = sizes[0] == sizes[-1], x.shape[1]
     if even:
-        # `unbind` and `stack` are what the compiler makes a loop of
+        # the compiler makes a loop of `unbind` and `stack`
         rows = F.unbind(F.unsafe_view(x, shape=(len(sizes), sizes[0], width)), dim=0)
     else:
         rows = F.split(x, sizes=sizes, dim=0)
@@ -141,7 +141,7 @@ _SIZES: tuple[tuple[Sizes, bool, int], ...] = (
 
 
 def _shapes(sizes: Sizes, hidden: int, gates: int, states: int, biased: bool) -> list[Any]:
-    """Return the shapes of what a layer takes: its input, its parameters, and its first states."""
+    """Return the shapes of a layer's arguments: its input, its parameters, and its first states."""
     own: list[Any] = [(sum(sizes), gates * hidden), (gates * hidden, hidden)]
     own += [(gates * hidden,)] if biased else []
     return [*own, *[(sizes[0], hidden)] * states, _unknown]
