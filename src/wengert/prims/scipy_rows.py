@@ -61,7 +61,7 @@ def of(F: Any, name: str, *args: Any) -> Any:
 
 
 def _pair(first: str, second: str, orders: int, curvature: Slope, unit: float = 1.0) -> None:
-    """Register `first`, its derivative `second`, and the derivative of that, `curvature` * `first`."""
+    """Register `first`, its derivative `second`, and that one's, `curvature` times `first`."""
     unknown = (None,) * orders
     _row(first, *unknown, lambda F, *args: of(F, second, *args) * unit)
     _row(second, *unknown, lambda F, *args: curvature(F, *args) * of(F, first, *args) * unit)
@@ -357,7 +357,7 @@ def _dispersion(x: Any, sigma: Any, gamma: Any) -> Any:
 
 
 def _voigt(F: Any, x: Any, sigma: Any, gamma: Any) -> tuple[Any, Any]:
-    """Return the derivatives of both parts of Voigt's function, by `x` and `gamma`."""
+    """Return the derivatives of Voigt's profile by `x` and `gamma`; the dispersion's follow."""
     profile = of(F, "voigt_profile", x, sigma, gamma)
     other = of(F, "voigt_dispersion", x, sigma, gamma)
     square = sigma * sigma
