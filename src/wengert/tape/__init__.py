@@ -1,4 +1,4 @@
-"""Layer 4 · tape: nodes, saved values, versions, modes, the engine, and T, which records operations."""
+"""Layer 4 · tape: nodes, saved values, versions, modes, the engine, and T, which records."""
 
 from wengert.base.native import prefer_compiled as _prefer_compiled
 
