@@ -154,7 +154,7 @@ def type_of(input: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
             raise ValueError(f"invalid type: '{dtype}'")
         dtype = known[short]
     elif isinstance(dtype, type):
-        # a class such as FloatTensor says its own; NumPy's classes do not
+        # a class such as FloatTensor has a dtype of its own; NumPy's classes do not
         own = getattr(dtype, "dtype", None)
         dtype = own if isinstance(own, DType) else dtype
         if dtype is PORTS.tensor:
@@ -322,6 +322,6 @@ CASTS = {
         "cdouble": "complex128",
     }.items()
 }
-"""The conversions that are methods of their own: ``tensor.double()``."""
+"""The conversions that have their own methods: ``tensor.double()``."""
 
 fill_sections(globals())

@@ -27,7 +27,7 @@ def real_input(value: Any, name: str, kernel: str, floating: bool = False) -> An
 
 
 def bool_mask(mask: Any, name: str) -> Any:
-    """`operand`, for the mask of a function, which consists of bools.
+    """Return `operand`, for the mask of a function, which must be of bools.
 
     Raises
     ------
@@ -62,7 +62,7 @@ def _refuse(name: str, dim: Any, expected: str) -> TypeError:
 
 
 def one_dim(dim: Any, ndim: int, name: str) -> int:
-    """A single dim, counted from the front."""
+    """Return a single dim, counted from the front."""
     if dim.__class__ is int and 0 <= dim < ndim:
         return dim
     if dim.__class__ is not int and not hasattr(dim, "__index__"):

@@ -95,7 +95,7 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
 
 
 def _weighed(numbers: Any, weight: Any, size: int) -> Any:
-    """The sums of the weights of each number below `size`."""
+    """Return the sums of the weights of each number below `size`."""
     zeros = new_tensor(np.zeros(size, weight._payload.dtype))
     return T.index_add(zeros, cast(numbers, np.dtype(np.int64)), weight, dim=0, alpha=1)
 
@@ -361,7 +361,7 @@ def _edges(given: Any, payload: Any, dim: int) -> Any:
 
 
 def _bounds(payload: Any, dims: int, range: Any) -> list[tuple[float, float]]:
-    """The lower and upper bound for each dimension."""
+    """Return the lower and upper bound for each dimension."""
     if range is not None:
         given = [float(number(bound)) for bound in range]
         if len(given) != 2 * dims:

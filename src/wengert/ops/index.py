@@ -229,7 +229,7 @@ def _array(item: Any) -> Any:
 
 
 def _dims_of(item: Any) -> int:
-    """The number of dimensions that an index takes away or replaces."""
+    """Return the number of dimensions that an index takes away or replaces."""
     if isinstance(item, np.ndarray | Lifted):
         return item.ndim if item.dtype.kind == "b" else 1
     return 1 if item.__class__ is int or item.__class__ is slice else 0
@@ -363,7 +363,7 @@ def fitting_value(
 
 
 def _has_lone_bool(index: Any) -> bool:
-    """Whether a 0-d tensor of bool, which is not a mask to PyTorch, is among the indices."""
+    """Return whether a 0-d tensor of bool, which is not a mask to PyTorch, is among the indices."""
     return any(
         isinstance(part, TensorBase) and not part._payload.ndim and part._payload.dtype.kind == "b"
         for part in _items(index)

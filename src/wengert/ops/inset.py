@@ -20,7 +20,7 @@ REQUIRES = (_records,)
 
 
 def _replaced(view: str, x: Any, src: Any, params: dict[str, Any]) -> Any:
-    """A copy of `x` with `src` where the view operation `view` shows `x`."""
+    """Return a copy of `x` with `src` where the view operation `view` shows `x`."""
     y = operand(src, f"{view}_scatter", "src", 2)
     payload = x._array()
     size = getattr(namespace_of(payload), view)(payload, **params).shape

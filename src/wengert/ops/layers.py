@@ -153,7 +153,7 @@ def embedding(
 def _pair(
     name: str, function: Callable[..., Any], example: str, result: str
 ) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """A dropout of the package, and its form in place."""
+    """Return a dropout of the package, and its form in place."""
 
     def call(input: Any, p: float, train: bool) -> Any:
         return function(_checked(input, p), p, train)

@@ -140,7 +140,7 @@ def _kind_of(input: Any, dtype: Any) -> np.dtype[Any]:
 
 
 def _like(input: Any, dtype: Any, device: Any, requires_grad: bool) -> dict[str, Any]:
-    """The options of a tensor that is like `input` where nothing else is asked for."""
+    """Return the options of a tensor that is like `input` where nothing else is asked for."""
     place = beside(device, input)
     return {"dtype": _kind_of(input, dtype), "device": place, "requires_grad": requires_grad}
 

@@ -88,7 +88,7 @@ def draw_between(shape: tuple[int, ...], kind: Any, low: float, high: float) -> 
 
 
 def _bounds(kind: np.dtype[Any], low: float | None, high: float | None) -> tuple[float, float]:
-    """The bounds, cut to what the dtype holds."""
+    """Return the bounds, cut to what the dtype holds."""
     usual: tuple[float, float] = (
         (0, 2) if kind.kind == "b" else (0, 10) if kind == np.uint8 else (-9, 10)
     )

@@ -143,7 +143,7 @@ def _matrix_norm(x: Any, ord: Any, dims: tuple[int, int], keepdim: bool) -> Any:
 
 
 def _extreme(values: Any, largest: bool, dim: tuple[int, ...]) -> Any:
-    """The largest or smallest of non-negative values along a dimension, kept; 0 for none."""
+    """Return the largest or smallest of non-negative values along a dimension, kept; 0 for none."""
     if not all(values._payload.shape[d] for d in dim):
         return T.sum_dim(values, dim=dim, keepdim=True)
     return (T.amax if largest else T.amin)(values, dim=dim, keepdim=True)
@@ -303,7 +303,7 @@ def _cond(x: Any, p: Any) -> Any:
 
 
 def _times_inverse(x: Any, eye: Any, order: Any) -> Any:
-    """The norm of matrices times the norm of their inverses."""
+    """Return the norm of matrices times the norm of their inverses."""
     dims = (x._payload.ndim - 2, x._payload.ndim - 1)
     inverse = T.solve_factor(x, eye, turned=False, what="linalg.cond")
     return T.mul(_matrix_norm(x, order, dims, False), _matrix_norm(inverse, order, dims, False))

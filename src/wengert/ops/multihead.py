@@ -336,7 +336,7 @@ def multi_head_attention_forward(
 
 
 def _weighed(q: Any, k: Any, v: Any, hidden: Any, rate: float) -> tuple[Any, Any]:
-    """The means of values, and the weights."""
+    """Return the means of values, and the weights."""
     q = T.mul_scalar(q, other=math.sqrt(1 / q.shape[-1]))
     turned = transpose(k, -2, -1)
     scores = bmm(q, turned) if hidden is None else baddbmm(hidden, q, turned)

@@ -32,7 +32,7 @@ REQUIRES = (_records, _blend_records)
 
 
 def _checked(input: Any, dim: Any, name: str, kernel: str) -> tuple[Any, int]:
-    """The input, real and not of bools, and the dimension, which must not be of size 0."""
+    """Return the input, real and not of bools, and the dimension, which must not be of size 0."""
     tensor = real_input(input, name, kernel)
     payload = tensor._payload
     if payload.dtype.kind == "b" and name != "mode":
@@ -335,7 +335,7 @@ def _check_quantile(payload: Any, q: Any, interpolation: str) -> None:
 
 
 def _at_ranks(rows: Any, q: Any, interpolation: str, ignore_nan: bool) -> Any:
-    """The quantiles of each row along a new last dimension, as many as `q` has."""
+    """Return the quantiles of each row along a new last dimension, as many as `q` has."""
     payload = rows._payload
     known = is_number(q) or (isinstance(q._payload, np.ndarray | np.generic) and q._edge is None)
     if known and not ignore_nan:

@@ -39,7 +39,7 @@ def _axis(x: Any, dim: Any, op: str) -> int:
 
 
 def _outside(index: Any, low: int, high: int) -> int | None:
-    """The position furthest outside of a range; None if there is none."""
+    """Return the position furthest outside of a range; None if there is none."""
     if are_within(index, high):
         return None
     least, most = int(index.min()), int(index.max())

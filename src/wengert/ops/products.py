@@ -332,7 +332,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
 
 
 def _dim_lists(dims: Any, a: Any, b: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The dimensions of both arguments that are summed over."""
+    """Return the dimensions of both arguments that are summed over."""
     if isinstance(dims, TensorBase):
         dims = dims._payload.tolist()
         if isinstance(dims, list) and len(dims) == 1:

@@ -66,7 +66,7 @@ def _tolerance(value: Any, op: str, name: str) -> Any:
 
 
 def _column(tolerance: Any, dtype: Any) -> Any:
-    """A tolerance against values along a last dimension."""
+    """Return a tolerance against values along a last dimension."""
     tensor = new_tensor(tolerance if isinstance(tolerance, Lifted) else np.asarray(tolerance))
     return T.to_copy(T.unsqueeze(tensor, dim=tensor._payload.ndim), dtype=dtype)
 

@@ -31,7 +31,7 @@ _INT64 = np.dtype(np.int64)
 
 
 def _summable(input: Any, dtype: Any, name: str) -> Any:
-    """The input in the dtype to add up in: of bools and integers, int64."""
+    """Return the input in the dtype to add up in: of bools and integers, int64."""
     if not isinstance(input, TensorBase):
         input = operand(input, name)
     if dtype is not None:
@@ -206,7 +206,7 @@ def prod(
 
 
 def _of_scalar(dim: Any, name: str) -> tuple[int, ...]:
-    """The dimensions of a tensor that has none: `dim` may be 0 or -1."""
+    """Return the dimensions of a tensor that has none: `dim` may be 0 or -1."""
     one_dim(dim, 0, name)
     return ()
 

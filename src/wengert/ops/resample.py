@@ -136,7 +136,7 @@ def _unfit(mode: str, ndim: int, counts: tuple[int, ...]) -> NotImplementedError
 def _sizes(
     x: Any, dims: int, size: Any, scale_factor: Any, mode: str, recompute: bool
 ) -> tuple[tuple[int, ...], tuple[float | None, ...]]:
-    """The new sizes, and the scales to compute with."""
+    """Return the new sizes, and the scales to compute with."""
     if (size is None) == (scale_factor is None):
         if size is None:
             raise ValueError("either size or scale_factor should be defined")

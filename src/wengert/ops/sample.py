@@ -40,7 +40,7 @@ def _draw(
 
 
 def _real_parts(template: Any) -> Any:
-    """A complex template as a real one with a last dimension of 2."""
+    """Return a complex template as a real one with a last dimension of 2."""
     return np.empty((*template.shape, 2), f"f{template.dtype.itemsize // 2}")
 
 

@@ -78,7 +78,7 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = No
 
 
 def _beside(number: Any, value: Any) -> Any:
-    """A number as a tensor of the dtype that it has together with another value."""
+    """Return a number as a tensor of the dtype that it has together with another value."""
     arrays, numbers = (
         ([], [value]) if is_number(value) else ([operand(value, "where")._payload], [])
     )

@@ -22,7 +22,7 @@ def _window(
     device: Any,
     requires_grad: bool,
 ) -> Any:
-    """The values of `shape`, a function on [0, 1], at places one element apart."""
+    """Return the values of `shape`, a function on [0, 1], at places one element apart."""
     if isinstance(length, float) or not hasattr(length, "__index__"):
         raise TypeError(
             f"{name}(): argument 'window_length' (position 1) must be int, not "

@@ -157,7 +157,7 @@ zeta = binary(
 
 
 def _renamed(name: str, record: str) -> Callable[..., Any]:
-    """A function of the record of another, whose errors have its own name."""
+    """Return a function of the record of another, whose errors have its own name."""
 
     def function(input: Any, *, out: Any = None) -> Any:
         made = getattr(T, record)(real_input(input, name, f"{name}_cpu"))

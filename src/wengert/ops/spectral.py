@@ -84,7 +84,7 @@ def floating_lapack(x: Any, name: str, kernel: str) -> None:
 
 
 def _traced(x: Any) -> bool:
-    """Whether a gradient may be asked for: then a decomposition is worth keeping."""
+    """Return whether a gradient may be asked for: then a decomposition is worth keeping."""
     return x._edge is not None and is_recording()
 
 

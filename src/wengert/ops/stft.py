@@ -35,7 +35,7 @@ def _kind(x: Any) -> str:
 
 
 def _call(name: str, x: Any, **arguments: Any) -> str:
-    """A call as errors show it."""
+    """Return a call as errors show it."""
     window = arguments["window"]
     if window is not None:
         arguments["window"] = f"{_kind(window)}{{{list(window._payload.shape)}}}"
@@ -49,7 +49,7 @@ def _call(name: str, x: Any, **arguments: Any) -> str:
 
 
 def _centred(window: Any, win_length: int, n_fft: int) -> Any:
-    """A window with zeros on both sides, if it is shorter than the parts of the signal."""
+    """Return a window with zeros on both sides, if it is shorter than the parts of the signal."""
     if win_length == n_fft:
         return window
     if window is None:
@@ -61,7 +61,7 @@ def _centred(window: Any, win_length: int, n_fft: int) -> Any:
 
 
 def _continued(x: Any, pad: int, mode: str) -> Any:
-    """The signal with `pad` more elements on both sides."""
+    """Return the signal with `pad` more elements on both sides."""
     array = x._payload
     if not pad:
         return x

@@ -130,7 +130,7 @@ def _detached(x: Any) -> Any:
 
 
 def _has_place(payload: Any) -> bool:
-    """Whether the tangent of a value lies in its memory as the value does in its own."""
+    """Return whether the tangent of a value lies in its memory as the value does in its own."""
     return (
         isinstance(payload, Dual)
         and payload.primal.__class__ is np.ndarray
@@ -192,7 +192,7 @@ def _elements(strides: Shape, x: Any) -> Shape:
 
 
 def _memory(x: Any) -> Any:
-    """The array of a tensor, also where a function is traced."""
+    """Return the array of a tensor, also where a function is traced."""
     payload = x._payload
     if isinstance(payload, Lifted) and payload.traced:
         return payload.array

@@ -173,7 +173,7 @@ def broadcast_shapes(*shapes: Any) -> Any:
 
 
 def _unlike(made: tuple[int, ...], size: tuple[int, ...], i: int) -> RuntimeError:
-    """The error for shape `i`, which does not fit those before it."""
+    """Return the error for shape `i`, which does not fit those before it."""
     at = -1
     while made[at] == size[at] or 1 in (made[at], size[at]):
         at -= 1
