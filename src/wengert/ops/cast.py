@@ -86,7 +86,7 @@ def _names_device(value: Any) -> bool:
 
 
 def _converted(input: Any, wanted: Any, format: Any, name: str, copy: bool = False) -> Any:
-    """`input` in the dtype `wanted` and the order `format`, itself if it is so already."""
+    """Return `input` in the dtype `wanted` and the order `format`, copied only if needed."""
     order = preserve_format
     if format is not None:
         order = check_memory_format(format, name, input._payload.ndim)

@@ -13,7 +13,7 @@ from wengert.prims.record import TABLE
 
 
 def real_input(value: Any, name: str, kernel: str, floating: bool = False) -> Any:
-    """`operand`, for functions that complex numbers (or all but floating ones) do not have."""
+    """Return `operand`, for functions that refuse complex numbers (or all but floating ones)."""
     tensor = operand(value, name)
     dtype = tensor._payload.dtype
     if dtype.kind == "f":
@@ -93,7 +93,7 @@ def all_dims(dim: Any, ndim: int, name: str) -> tuple[int, ...]:
 
 
 def renamed(name: str, dim: Any, keepdim: Any, names: dict[str, Any]) -> tuple[Any, Any]:
-    """`dim` and `keepdim`, which may have come under NumPy's names ``axis`` and ``keepdims``."""
+    """Return `dim` and `keepdim`, also if given under NumPy's names ``axis`` and ``keepdims``."""
     for key, value in names.items():
         if key == "axis" and dim is None:
             dim = value

@@ -144,7 +144,7 @@ def checked(
 
 
 def _check_rank(op: str, shape: Shape, weight: Shape, **params: Any) -> None:
-    """Refuse a weight of another number of dimensions, by what PyTorch sees first."""
+    """Refuse a weight of another number of dimensions, with PyTorch's first error."""
     dims = int(op[-2])
     if len(weight) == dims + 2:
         return

@@ -25,7 +25,7 @@ REQUIRES = (_records,)
 
 
 def _part(x: Any, dim: int, start: int, end: int) -> Any:
-    """Positions from `start` up to `end`, which may be counted from the end: 0 is the end."""
+    """Return positions from `start` to `end`, which counts from the end if at most 0."""
     size = x._payload.shape[dim]
     first = start if start >= 0 else max(size + start, 0)
     last = end if end > 0 else max(size + end, 0)

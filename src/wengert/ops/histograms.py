@@ -1,7 +1,7 @@
-"""Layer 5 · ops · reductions: how many elements there are of each number, or in each bin.
+"""Layer 5 · ops · reductions: counts of numbers, and of elements in bins.
 
-Where weights require a gradient, PyTorch's functions end in a node that only raises. Counting with
-weights is adding them up: here they are differentiable.
+With weights that require a gradient, PyTorch's functions raise in the backward pass. A weighted
+count is a sum of weights, so here it is differentiable.
 """
 
 # the arguments have PyTorch's names
@@ -325,7 +325,7 @@ def _histogram(
     else:
         numbers = T.bin_numbers(x, edges=tuple(edges), even=even)
         sizes = tuple([len(edge) - 1 for edge in edges])
-        # what is in no bin comes last, and is left out
+        # points in no bin come last, and are dropped
         size = math.prod(sizes)
         every = _weighed(numbers, weight, size + 1)
         hist = T.view(T.slice(every, dim=0, start=0, end=size, step=1), shape=sizes)

@@ -1,4 +1,4 @@
-"""Layer 5 · ops · resampling: padding, and pixels moved between channels and places."""
+"""Layer 5 · ops · resampling: padding, and elements moved between channels and pixels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Layer 5 · ops · choosing: values put at places: of a dimension, of a mask, of elements in order.
+"""Layer 5 · ops · choosing: writes at positions of a dimension, of a mask, or of the flattened
+tensor.
 
 Each operation has two forms, one that writes and one that copies (`wengert.ops.written`).
 """

@@ -79,7 +79,7 @@ def arange(
             f"from {start} to {end} in steps of {step}"
         )
     if kind.kind in "iu":
-        # as in PyTorch: only in int64 is it the integer bounds that tell how many there are
+        # as in PyTorch: only in int64 do the integer bounds determine the count
         count = math.ceil((end - start) / step)
         start, end, step = int(start), int(end), int(step)
         if step == 0:

@@ -21,7 +21,7 @@ from wengert.tape.record import T
 from wengert.tape.sites import warn
 
 _PLAIN = ("nearest", "area", "nearest-exact")
-# the kind of the record, and the numbers of dimensions of the input
+# the kind in the record, and the numbers of dimensions of the input
 _MODES = {
     "nearest": ("nearest", (3, 4, 5)),
     "nearest-exact": ("nearest-exact", (3, 4, 5)),
