@@ -85,8 +85,7 @@ class Dual(Lifted):
         tangent = None if self.tangent is None else self.tangent.copy()
         return Dual(self.primal.copy(), tangent, self.owner)
 
-    # -- values, on which programs may branch 
-    # ---------------------------------------------------------
+    # -- values, on which programs may branch -----------------------------------------------------
 
     def any(self) -> Any:
         """Return whether any element is true."""

@@ -1,4 +1,4 @@
-"""Layer 5 · ops: helpers of linear algebra: checks with PyTorch's messages, and parts of results."""
+"""Layer 5 · ops: helpers of linear algebra: PyTorch's checks, and parts of results."""
 
 from __future__ import annotations
 
