@@ -1,9 +1,9 @@
 """Compile the code that every operation runs: ``python native/build.py [--cache FOLDER]``.
 
 Cython compiles the modules of the tape from the package's own files, with types from the ``.pxd``
-beside them. The functions of large arrays are C. All results go to ``src/wengert/native``, where
-their packages look first. A cache keeps builds of the same source by the same compiler, since
-compiling takes a third as long as the tests.
+files next to them. The functions of large arrays are written in C. All results go to
+``src/wengert/native``, where their packages look first. A cache keeps builds of the same source by
+the same compiler, since compiling takes a third as long as the tests.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ WORK = ROOT / "build" / "native"
 MODULES = (
     *("accumulate", "anomaly", "backward", "base", "engine", "masked", "record", "sites", "views"),
 )
-"""Modules that are compiled as they are; generate.py writes the other hot code."""
+"""Modules that are compiled unchanged; generate.py writes the other hot code."""
 FLAGS = [] if sys.platform == "win32" else ["-O3", "-g0"]
-# nothing asks the C library for errors, and loops have no branches that could trap
+# nothing reads errno, and loops have no branches that could trap
 EXACT = [*FLAGS, *(["-fno-math-errno", "-fno-trapping-math"] if FLAGS else [])]
 PARALLEL = os.cpu_count() or 1
 KEPT = 8
@@ -52,7 +52,7 @@ def _prepare() -> Path:
         shutil.copy(TAPE / f"{name}.py", package)
     for file in (*TAPE.glob("*.pxd"), *HERE.glob("*.pyx"), HERE / "arrays.h"):
         shutil.copy(file, package)
-    # the records are read by the package as it is in Python; the paths of an isolated build stay
+    # the records come from the package in pure Python; the paths of an isolated build are kept
     paths = os.pathsep.join(filter(None, (str(ROOT / "src"), os.environ.get("PYTHONPATH"))))
     environment = {**os.environ, "PYTHONPATH": paths, "WENGERT_NATIVE": "0"}
     command = [sys.executable, str(HERE / "generate.py")]
@@ -61,7 +61,7 @@ def _prepare() -> Path:
 
 
 def _digest(package: Path) -> str:
-    """Return a hash of everything the modules depend on: sources, compilers and flags."""
+    """Return a hash of all inputs of the build: sources, compilers and flags."""
     compiler = [os.environ.get(name) for name in ("CC", "CFLAGS", "CPPFLAGS", "LDFLAGS")]
     command = sysconfig.get_config_vars("CC", "CFLAGS", "EXT_SUFFIX")
     asked = shutil.which(str(compiler[0] or command[0] or "cc").split()[0])
@@ -76,12 +76,12 @@ def _digest(package: Path) -> str:
 
 def _install(made: Path) -> list[Path]:
     shutil.rmtree(INTO, ignore_errors=True)
-    shutil.copytree(made, INTO, copy_function=shutil.copy)  # with the time of now
+    shutil.copytree(made, INTO, copy_function=shutil.copy)  # with the current time
     return sorted(path for path in INTO.rglob("*") if path.is_file())
 
 
 def build(cache: Path | None = None) -> list[Path]:
-    """Compile everything, or take it from `cache`; return the files made."""
+    """Compile everything, or take it from `cache`; return the files."""
     package = _prepare()
     if cache is None:
         return _install(_compile(package))
@@ -89,7 +89,7 @@ def build(cache: Path | None = None) -> list[Path]:
     if not kept.is_dir():
         made = _compile(package)
         cache.mkdir(parents=True, exist_ok=True)
-        # whole or not there, whoever else builds
+        # atomic, in case of concurrent builds
         with tempfile.TemporaryDirectory(dir=cache) as folder:
             whole = shutil.copytree(made, Path(folder) / "made")
             if not kept.is_dir():

@@ -1,8 +1,8 @@
-"""Write the Cython source of nodes, rule applications and recorders of the primitives most used.
+"""Write the Cython source of nodes, rules and recorders for the most used primitives.
 
-The steps are those of `wengert.tape.steps`, which are written out in Python when a primitive is
-first used. Here some are written differently: the attributes of tensors and nodes are fields of C
-structures, and arithmetic goes through ``arrays.h``. The same tests run on both.
+The steps are those of `wengert.tape.steps`, which generates Python code when a primitive is first
+used. Some are overridden here: the attributes of tensors and nodes are fields of C structs, and
+arithmetic calls the functions of ``arrays.h``. The same tests run on both.
 
     python native/generate.py OUTPUT [primitive ...]
 """
@@ -34,7 +34,7 @@ _QUICK = {"+": "wg_add", "-": "wg_sub", "*": "wg_mul", "/": "wg_div", "neg": "wg
 
 
 def _quick(formula: Symbol) -> str:
-    """Return arithmetic as calls of the functions in arrays.h."""
+    """Replace arithmetic by calls of the functions in arrays.h."""
     if formula.head in ("name", "number"):
         return str(formula.parts[0])
     return f"{_QUICK[formula.head]}({', '.join(map(_quick, formula.parts))})"
@@ -79,7 +79,7 @@ class _Typed(Steps):
 
     def rule(self, i: int, values: dict[str, str]) -> str:
         rule = self.prim.rules[i].call
-        # with no functions to call
+        # without functions to call
         text = _inlined(rule, None, *[named(v) for k, v in values.items() if k != "F"])
         if text is not None:
             return text
@@ -131,7 +131,7 @@ class _Typed(Steps):
         return " and ".join(f"wg_same_shape(a0, {array})" for array in self.arrays[1:])
 
     def declared(self) -> list[str]:
-        """The types of the variables of a recorder."""
+        """Return the types of a recorder's variables."""
         node = [f"cdef {_node(self.prim)} _node{self.tag}"] if self.traced else []
         place = ["cdef long long _at"] if saves_tensors(self.prim) else []
         return [*[f"cdef TensorBase t{i}" for i in range(len(self.prim.args))], *node, *place]
@@ -142,7 +142,7 @@ def _node(prim: Primitive) -> str:
 
 
 def node_source(prim: Primitive) -> list[str]:
-    """The lines of the extension type that holds what `prim` saves and applies its rules."""
+    """Return the extension type that holds what `prim` saves and applies its rules, as lines."""
     steps = _Typed(prim)
     body = [f"cdef TensorBase s_{name} = None" for name in prim.saved_args] + steps.apply()
     slots = saved_slots(prim)
@@ -158,7 +158,7 @@ def node_source(prim: Primitive) -> list[str]:
 
 
 def _rules_held(prim: Primitive, called: dict[str, int]) -> list[str]:
-    """The lines that hold the rules of `prim`, whose record may be registered later."""
+    """Return the lines that hold the rules of `prim`, whose record may be registered later."""
     if not called:
         return []
     return [
@@ -173,7 +173,7 @@ def _rules_held(prim: Primitive, called: dict[str, int]) -> list[str]:
 def _maker(
     kind: str, signature: str, body: list[str], steps: _Typed, form: _Typed | None = None
 ) -> list[str]:
-    """The lines of the function that makes a recorder in its scope."""
+    """Return the lines of the function that makes a recorder in its scope."""
     prim = steps.prim
     made = f"make_{kind}_{prim.name}"
     used = [(steps, "")] if form is None else [(steps, ""), (form, "_form")]
@@ -194,7 +194,7 @@ def _maker(
 
 
 def recorder_source(prim: Primitive) -> list[str]:
-    """The lines of the functions that make the recorder of `prim`, and its operators."""
+    """Return the lines of the functions that make `prim`'s recorder and operators."""
     lines = []
     for kind in ("recorder", "operator", "reflected"):
         form = number_form(prim, kind == "reflected")
@@ -209,7 +209,7 @@ def recorder_source(prim: Primitive) -> list[str]:
 
 
 def source(names: list[str]) -> str:
-    """The module for the primitives called `names`, as far as they have a form of their own."""
+    """Return the module for the primitives called `names`, as far as they have generated forms."""
     lines = [HEAD]
     for prim in sorted((TABLE[name] for name in names), key=lambda prim: not prim.of_number):
         # forms for numbers come first, since operators make their nodes

@@ -1,4 +1,4 @@
-"""Wheels with compiled modules: built where ``WENGERT_BUILD_NATIVE=1`` is in the environment."""
+"""Build wheels with compiled modules if ``WENGERT_BUILD_NATIVE=1`` is in the environment."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class NativeBuildHook(BuildHookInterface):
         return wheel and os.environ.get("WENGERT_BUILD_NATIVE") == "1"
 
     def dependencies(self) -> list[str]:
-        """Return the build requirements beside hatchling."""
+        """Return the build requirements in addition to hatchling."""
         return ["cython>=3.1", "numpy>=2.0", "setuptools>=75"] if self._wanted() else []
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Compile, unless an editable installation is made."""
+        """Compile, unless the installation is editable."""
         if version == "editable" or not self._wanted():
             return
         subprocess.run(

@@ -1,9 +1,9 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
 """Reductions of small arrays, without NumPy's machinery for types, iterators and errors.
 
-An array of float or double, in C order and small, along dimensions that follow each other: a loop
-into a new array. In all other cases, and where a sum is not finite, NumPy computes: then its
-warnings are as ever.
+A small array of float or double in C order is reduced along adjacent dimensions by a loop
+into a new array. In all other cases, and if a sum is not finite, NumPy computes, so its
+warnings are unchanged.
 """
 cimport numpy as cnp
 import numpy as np

@@ -6,8 +6,8 @@ primitive to every element of the batch by one call on contents: ``rule(call, ar
 `args` are `Slot`s (a content, and whether it has the batch dimension) and `call` is the `Call` with
 the primitive, the namespace of the contents and the size of the batch. It returns contents with the
 batch dimension. `BATCHING` names the rule that a primitive shares with others (in
-`wengert.interp.batching`), `RULES` has the rules of single ones; a primitive with neither runs once
-for each element of the batch, and `fallbacks` lists it.
+`wengert.interp.batching`), `RULES` has the rules of single primitives; a primitive with neither
+runs once for each element of the batch, and `fallbacks` lists it.
 """
 
 from __future__ import annotations
@@ -265,7 +265,7 @@ def _of_family(prim: Primitive) -> str:
     named = DIMENSIONS.union(("shape",)).intersection(prim.params)
     if prim.family == "reduction" or (prim.family == "view" and named):
         return "dims"
-    # operations on elements, of which "general" may do anything
+    # operations on elements; those that are "general" may do anything
     spreads = prim.broadcasts and not named and prim.family != "general"
     ufunc = prim.family == "constant" and isinstance(prim.kernel, np.ufunc)
     return "pointwise" if prim.family == "elementwise" or spreads or ufunc else "each"
@@ -337,7 +337,7 @@ def _stacked(call: Call, rows: Any) -> Any:
 
 
 def _owner(values: Iterable[Any]) -> Level | None:
-    """Return the highest batch level among values and tuples of them."""
+    """Return the highest batch level among values, or tuples of them."""
     found: Level | None = None
     for value in values:
         if isinstance(value, tuple | list):
@@ -369,7 +369,7 @@ def _contents(params: Iterable[Any]) -> Iterator[Any]:
 
 
 def run(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
-    """Compute `prim` on arguments some of which are batched at the highest level."""
+    """Compute `prim` on arguments, some of which are batched at the highest level."""
     owner = _owner((*args, *params.values()))
     if owner is None or any(
         isinstance(value, Lifted) and value.owner.number > owner.number for value in args

@@ -9,7 +9,7 @@ from wengert.interp.batched import DIMENSIONS, Call, Slot, aligned, each, shared
 
 
 def _behind(dim: Any) -> Any:
-    """Return a dimension, or several, shifted behind the batch dimension."""
+    """Shift a dimension, or several, past the batch dimension."""
     if isinstance(dim, tuple):
         return tuple(map(_behind, dim))
     return dim + 1 if dim is not None and dim >= 0 else dim
@@ -34,7 +34,7 @@ def pointwise(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
 
 @shared
 def leading(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
-    """Call the primitive on the whole batch: it treats leading dimensions as its own batch."""
+    """Call the primitive on the whole batch: it batches over leading dimensions itself."""
     return call(*call.spread(slots), **params)
 
 
@@ -57,7 +57,7 @@ def along(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
 
 @shared
 def chosen(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
-    """Like `dims`, for elements at positions; a value without dimensions has one element."""
+    """Like `dims`, for selection by position; a value without dimensions has one element."""
     if not slots[0].ndim and not params.get("shape"):
         return spread(call.F, slots[0], call.size)
     if 0 in slots[0].value.shape:
@@ -87,7 +87,7 @@ def _every(slot: Slot) -> tuple[int, ...]:
 
 
 def whole(by_dims: str) -> Any:
-    """Return the rule of a full reduction, by the primitive that reduces some dimensions."""
+    """Return the rule of a full reduction, given the primitive that reduces some dimensions."""
 
     def rule(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
         (slot,) = slots

@@ -39,7 +39,7 @@ def _among_channels(call: Call, value: Any) -> Any:
 
 
 def _parted(call: Call, value: Any, dim: Dims, ndim: int) -> Any:
-    """Undo `_merged` for an array of the same shape."""
+    """Invert `_merged`, for an array of the same shape."""
     if _is_trailing(dim, ndim):
         return value
     F, shape = call.F, value.shape
@@ -48,7 +48,7 @@ def _parted(call: Call, value: Any, dim: Dims, ndim: int) -> Any:
 
 
 def _known(call: Call, slot: Slot) -> Any:
-    """Return the known moments of the batch in three rows; without columns if unknown."""
+    """Return the known moments of the batch, in three rows, which are empty if unknown."""
     F = call.F
     value = spread(F, slot, call.size)
     n, rows, columns = value.shape
@@ -56,7 +56,7 @@ def _known(call: Call, slot: Slot) -> Any:
 
 
 def _column(call: Call, slot: Slot, ndim: int, trailing: bool) -> Slot:
-    """Reshape weights so that they broadcast with values of `ndim` dimensions."""
+    """Reshape weights to broadcast with values of `ndim` dimensions."""
     if trailing or not slot.ndim:
         return slot
     shape = (*slot.value.shape, *(1,) * (ndim - 2))

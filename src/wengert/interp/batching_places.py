@@ -1,7 +1,6 @@
 """Layer 3 · interp: batching rules of indexed writes and of embeddings.
 
-Positions that count within one array are offset for a batch, whose arrays are concatenated in
-memory: `_apart` does that.
+`_apart` offsets the positions in each array of a batch to positions in their concatenation.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ def _put(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
 
 
 def _along(call: Call, index: Slot, ndim: int, dim: int, shape: tuple[int, ...]) -> Any:
-    """Return positions along a dimension, different ones for each element of the batch."""
+    """Return positions along a dimension that differ between elements of the batch."""
     F = call.F
     count = _count(index)
     line = (call.size, *(1,) * dim, count, *(1,) * (ndim - dim - 1))
@@ -148,8 +147,7 @@ def _of(call: Call, name: str) -> Call:
 
 
 def _placed(like: int) -> Any:
-    """Return the rule for elements at positions of a dimension; the result has one argument's
-    shape.
+    """Return a rule for positions of a dimension; argument `like` has the result's shape.
 
     A value without dimensions counts as one with a single element.
     """
@@ -185,7 +183,7 @@ def _index_reduce(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
 
 
 def _ranks(call: Call, mask: Slot, most: int) -> Any:
-    """Return, for each place in a row, how many places before it are chosen, below `most`."""
+    """Return, for each position in a row, how many before it are selected, at most `most`."""
     F = call.F
     value = spread(F, mask, call.size)
     flat = F.unsafe_view(value, shape=(call.size, _count(mask)))
@@ -252,7 +250,7 @@ def _factors(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     (indices,) = slots
     if not params["scale_grad_by_freq"] or not indices.value.size:
         return call(indices.value, **params)
-    # far enough apart that each element of the batch counts its own
+    # so far apart that each element of the batch counts only its own
     size = int(indices.value.max()) + 1
     factors = call(_apart(call, indices, size), **{**params, "padding_idx": -1})
     kept = indices.value != params["padding_idx"]

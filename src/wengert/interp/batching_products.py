@@ -157,7 +157,7 @@ def _searched(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
 
 
 def _losses(call: Call, target: Slot, weight: Slot, ignored: int) -> tuple[Any, Any, Any]:
-    """Return, per target, whether it counts, its class (or 0), and its weight (or 0)."""
+    """Return whether each target counts, its class (or 0), and its weight (or 0)."""
     F = call.F
     value = spread(F, target, call.size)
     valid = value != ignored

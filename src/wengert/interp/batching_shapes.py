@@ -1,4 +1,4 @@
-"""Layer 3 · interp: batching rules of views, of joining, and of selecting elements."""
+"""Layer 3 · interp: batching rules of views, joins and selections."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _unfold(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     (slot,) = slots
     if slot.ndim:
         return dims(call, slots, params)
-    # a value without dimensions has one window, of no or of one element
+    # a 0-d value has one window, of zero or one elements
     line = call.F.unsqueeze(slot.value, dim=1)
     return call.F.slice(line, dim=1, start=0, end=params["size"], step=1)
 
@@ -140,7 +140,7 @@ def _fill_tensor(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     return call.F.expand(value, shape=whole.shape) if source.batched else call(whole, value)
 
 
-# -- elements named by indices --------------------------------------------------------------------
+# -- selection by index ---------------------------------------------------------------------------
 
 
 def _with_batch(call: Call, indices: tuple[Any, ...], batched: bool) -> tuple[Any, ...]:
@@ -195,7 +195,7 @@ def _index(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
 
 
 def _in_a_row(indices: tuple[Any, ...]) -> bool:
-    """Return whether the indexed dimensions are adjacent, so that the result keeps their place."""
+    """Return whether the indexed dimensions are adjacent, so the result keeps their position."""
     named = [i for i, index in enumerate(indices) if index is not None]
     return named[-1] - named[0] == len(named) - 1
 

@@ -108,7 +108,7 @@ class DeviceArray(NDArrayOperatorsMixin, LiftedArray):
     def __repr__(self) -> str:
         return f"DeviceArray({self.fetched()!r}, {str(self.device)!r})"
 
-    # -- values, which are fetched -----------------------------------------------------------------
+    # -- values, which are copied to the CPU -------------------------------------------------------
 
     def item(self) -> Any:
         """Return the only element, as a Python number."""
@@ -152,10 +152,10 @@ class DeviceArray(NDArrayOperatorsMixin, LiftedArray):
         self, ufunc: Any, method: str, *args: Any, **kwargs: Any
     ) -> Any:
         if any(isinstance(value, Lifted) and not isinstance(value, DeviceArray) for value in args):
-            # values of transforms have operators of their own
+            # values of transforms have their own operators
             return NotImplemented
         if kwargs.get("out"):
-            # memory of NumPy's
+            # memory of NumPy
             raise different_devices(self.device, CPU)
         given = [_within(self.device, value) for value in args]
         with _backend(self.device).on(self.device.index or 0):
@@ -208,7 +208,7 @@ def _backend(place: Device) -> Any:
 def _around(found: Any, place: Device) -> Any:
     """Wrap a kernel's result as a payload."""
     if isinstance(found, np.ndarray | np.generic):
-        # of shapes and numbers alone
+        # made from shapes and numbers alone
         found = _backend(place).send(np.asarray(found), place.index or 0)
     return DeviceArray(found, place) if isinstance(found, _backend(place).kind) else found
 

@@ -1,13 +1,13 @@
 """Layer 3 · interp: D, the namespace that propagates tangents.
 
 NOTE [tangents]
-A `Dual` is a value with its derivative in the direction of a `jvp`; a tangent of None is zero. A
+A `Dual` is a primal with its tangent in the direction of a `jvp`; a tangent of None is zero. A
 primitive's record defines how it propagates tangents: an element-wise primitive multiplies them by
 its local derivatives, which serve both modes; a linear one is applied to them; a bilinear one to
-each with the other argument. `wengert.interp.tangents` has rules for some others, and the rest
-transpose their reverse rule, which the port `transposed` does: applied to a cotangent u the rule is
-linear in u, and its transpose is the tangent (J. Townsend, "A new trick for calculating Jacobian
-vector products", 2017).
+each of them with the other primal. `wengert.interp.tangents` has rules for some others, and the
+rest transpose their reverse rule, through the port `transposed`: the rule is linear in its
+cotangent u, and its transpose maps the arguments' tangents to the result's (J. Townsend, "A new
+trick for calculating Jacobian vector products", 2017).
 
 NOTE [cotangents of duals]
 For reverse mode through a `Dual` the rules run in D on a cotangent that is a `Dual` too. Its primal
@@ -37,10 +37,10 @@ class Dual(Lifted):
     Attributes
     ----------
     own
-        Whether no other value but views of this one shows the memory of the tangent: then writes
+        Whether only this value and views of it share the tangent's memory: then writes
         go there. Otherwise the first write gives the tangent memory of its own.
     given
-        The version cell of the tangent's memory, if that is the memory of a tensor of the user's.
+        The version cell of the tangent's memory, if a tensor of the user's owns it.
     """
 
     __slots__ = ("given", "own", "primal", "tangent")
@@ -85,8 +85,7 @@ class Dual(Lifted):
         tangent = None if self.tangent is None else self.tangent.copy()
         return Dual(self.primal.copy(), tangent, self.owner)
 
-    # -- values, which programs may branch on
-    # ---------------------------------------------------------
+    # -- values, on which programs may branch -----------------------------------------------------
 
     def any(self) -> Any:
         """Return whether any element is true."""
@@ -208,7 +207,7 @@ def _infix(name: str, function: Callable[[Any, Any], Any], a: Any, b: Any) -> An
     numbers = [not isinstance(v, Lifted | np.ndarray | np.generic) for v in (a, b)]
     if not any(numbers):
         return getattr(namespace_of(a, b), name)(a, b)
-    # a number is weaker than any dtype, as the arrays' own operators know
+    # a number is weaker than any dtype, as for arrays
     dual, first = (b, False) if numbers[0] else (a, True)
     primal = function(dual.primal, b) if first else function(a, dual.primal)
     t = dual.tangent
@@ -232,7 +231,7 @@ def _infix(name: str, function: Callable[[Any, Any], Any], a: Any, b: Any) -> An
 
 
 def _product(a: Any, b: Any) -> Any:
-    """Multiply matrices, as rules write it."""
+    """Multiply matrices, for the operator ``@`` in rules."""
     number = max(v.owner.number for v in (a, b) if isinstance(v, Lifted))
     parts = [
         (v.primal, v.tangent) if isinstance(v, Dual) and v.owner.number == number else (v, None)
@@ -240,7 +239,7 @@ def _product(a: Any, b: Any) -> Any:
     ]
     owners = [v.owner for v in (a, b) if isinstance(v, Dual) and v.owner.number == number]
     if not owners:
-        # the other is a batch at a higher level
+        # the other operand is a batch at a higher level
         return NotImplemented
     (x, t_x), (y, t_y) = parts
     terms = [t_x @ y] if t_x is not None else []
@@ -258,9 +257,9 @@ TANGENTS: Facet[Any] = Facet("tangent_rule", lambda prim: None)
 """``rule(F, prim, primals, tangents, result, params)``, or None; tangents may be None."""
 
 KIND: Facet[str] = Facet("tangents", lambda prim: "")
-"""How tangents are computed where the family does not imply it: a key of `WAYS`, such as
-``"linear"`` in real numbers, or ``"diagonal"``: by the reverse rules, since the Jacobians are
-symmetric.
+"""How tangents are computed if the family does not imply it: a key of `WAYS`, such as ``"linear"``
+(over the real numbers), or ``"diagonal"`` (by the reverse rules, since the Jacobians are
+symmetric).
 """
 
 
@@ -320,7 +319,7 @@ def _diagonal(
 
 def _fact(name: str, prim: Primitive, primals: list[Any]) -> Any:
     arg, what = name.rsplit("_", 1)
-    # the layout of a transform's value is unobservable
+    # the memory layout of a transform's value is unobservable
     return True if what == "ordered" else getattr(primals[prim.args.index(arg)], what)
 
 
@@ -331,7 +330,7 @@ def _linear(
     if all(t is None or rule is None for t, rule in zip(tangents, rules, strict=True)):
         return None
     if "value" in params:
-        # the constant written to other elements has no tangent
+        # the constants written to other elements have no tangent
         params = {**params, "value": 0}
     args = [
         primal
@@ -382,7 +381,7 @@ def _way_of(prim: Primitive) -> Rule | None:
 
 
 def run(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
-    """Compute `prim` on arguments of which some are duals of the highest level."""
+    """Compute `prim` on arguments, some of which are duals of the highest level."""
     owner: Level | None = None
     for value in args:
         if isinstance(value, Dual) and (owner is None or value.owner.number > owner.number):

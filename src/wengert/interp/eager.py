@@ -15,21 +15,21 @@ from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
 
 POINTWISE: Facet[bool] = Facet("pointwise", lambda prim: prim.family == "elementwise")
-"""Whether the kernel computes each element from the values of elements at its place alone."""
+"""Whether the kernel computes each element only from the arguments' elements at its position."""
 FUSED: Facet[str] = Facet("fused", lambda prim: "")
-"""How native code computes large arrays where it is much faster than the kernel: ``"elements"``, a
-piece at a time, ``"whole"``, or ``"kernel"``, whole and without the derivative's rules, which are
-such kernels themselves (NOTE [fused kernels] in `wengert.compiler.runtime.fused`).
+"""How native code computes large arrays where it is much faster than the kernel: ``"elements"`` (in
+chunks), ``"whole"``, or ``"kernel"`` (whole, but without the derivative's rules, which are fused
+kernels themselves) (NOTE [fused kernels] in `wengert.compiler.runtime.fused`).
 """
 LARGE = 8192
-"""The number of elements from which native code is looked for."""
+"""The number of elements from which native code is considered."""
 
 
 def _kernel(prim: Primitive) -> Any:
     """Return the kernel of `prim` for K.
 
-    Element-wise kernels that take longer than reading the array (operators do not) are shared
-    between threads for large arrays. Results get the memory layout that the record defines.
+    Element-wise kernels that are compute-bound (unlike operators) run in several threads for large
+    arrays. Results get the memory layout that the record defines.
     """
     shared = POINTWISE[prim] and prim.infix is None
     if not shared and prim.layout is None and not FUSED[prim]:
@@ -37,7 +37,7 @@ def _kernel(prim: Primitive) -> Any:
     arrays = [f"*{prim.args[0]}"] if prim.variadic else list(prim.args)
     args, params = ", ".join(arrays), "".join(f", {name}={name}" for name in prim.params)
     called = f"_kernel({args}{params})"
-    # written out, since star arguments would slow small arrays down
+    # written out, since starred arguments would slow small arrays down
     named = "{" + ", ".join(f"{name!r}: {name}" for name in prim.params) + "}"
     if shared:
         called = (
@@ -71,7 +71,7 @@ def _kernel(prim: Primitive) -> Any:
 
 
 def _lies(prim: Primitive) -> str:
-    """Return the end of a condition under which a result ``_r`` already has its layout."""
+    """Return the rest of a condition under which a result ``_r`` already has its layout."""
     if prim.layout == "columns":
         return ""
     arrays = [] if prim.layout == "contiguous" or prim.variadic else list(prim.args)

@@ -3,10 +3,10 @@
 NOTE [formulas]
 A rule run on symbols *is* its formula: the derivatives in pictures and lists of operations are
 those that are computed. A rule that needs more than arithmetic (the number of elements, the value
-of a parameter) does not have one: the symbols refuse, and None is returned. The formulas hold for
-most values. Where rules avoid single points (they divide by ``where(x == 0, 1, x)``), formulas
-leave that out. Where the derivative itself differs at a point, as at the tie of two maxima, that is
-part of the formula.
+of a parameter) does not have one: the symbols refuse, and None is returned. Formulas are valid for
+almost all values. If a rule avoids single points (it divides by ``where(x == 0, 1, x)``), the
+formula omits that. If the derivative itself differs at a point, as at the tie of two maxima, that
+is part of the formula.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
 
 G = named("g", "cotangent")
-"""The cotangent, for formulas in which it is only divided by."""
+"""The cotangent, which `derivative` divides formulas by."""
 _REFUSED = (AttributeError, NotImplementedError, TypeError, ValueError)
 """The errors of a kernel or rule that reads properties which symbols do not have."""
 _UNKNOWN = frozenset({"isinf", "isnan"})
@@ -47,7 +47,7 @@ def _is_variable(part: Symbol) -> bool:
 
 
 def _where(condition: Symbol, self: Symbol, other: Symbol) -> Symbol | None:
-    """Return the branch of a ``where`` that only avoids single points, else None."""
+    """Return the branch of a ``where`` that only avoids single points; None if it does more."""
     carried = any(part.is_cotangent() for value in (self, other) for part in value.walk())
     return other if _is_point(condition) and not carried else None
 
@@ -73,7 +73,7 @@ def computed(prim: Primitive, args: Sequence[Any], params: Mapping[str, Any]) ->
         if operator:
             return argument(getattr(args[0], f"__{operator}__")(*args[1:]))
         made = prim.kernel(*args, **params) if prim.is_differentiable else None
-    except Exception:  # any error of a kernel that is not made of operators
+    except Exception:  # any error of a kernel that does not consist of operators
         return None
     return made if isinstance(made, Symbol) else None
 
@@ -150,7 +150,7 @@ def derivative(prim: Primitive, place: int, values: Mapping[str, Any]) -> Symbol
 
 
 class _Dtype(Symbol):
-    """A dtype of which only the kind is known."""
+    """A dtype with an unspecified width."""
 
     __slots__ = ("kind",)
 
@@ -167,8 +167,8 @@ class _Dtype(Symbol):
 def generic(prim: Primitive, kind: str = "f") -> dict[str, Any]:
     """Return the values that rules of `prim` may need, by their names in its record.
 
-    The arguments have one dtype, and are contiguous. A parameter that may be None is not among the
-    names, since rules check for it.
+    The arguments have one dtype and are contiguous. A parameter that may be None is left out, since
+    rules test it.
 
     Parameters
     ----------
@@ -193,12 +193,12 @@ def generic(prim: Primitive, kind: str = "f") -> dict[str, Any]:
 
 
 def _kind(is_index: bool) -> str:
-    # equal numbers occur by chance, equal indices do not
+    # equal numbers may be coincidence, equal indices are not
     return "metadata" if is_index else "value"
 
 
 def cotangent(prim: Primitive) -> Any:
-    """Return the cotangent of the results of `prim`, as its rules get it."""
+    """Return the cotangent of the results of `prim`, in the form that its rules get."""
     if prim.differentiable in (1, None):
         return G
     return tuple(named(f"g[{i}]", "cotangent") for i in range(prim.differentiable))

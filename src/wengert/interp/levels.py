@@ -1,21 +1,21 @@
 """Layer 3 · interp: levels of transforms, and the namespace that computes with given values.
 
 NOTE [choice of F]
-A namespace gives every primitive a meaning: K computes on raw arrays, T records on the tape, B maps
-over a batch and D carries tangents along. Each kind of value but the raw array carries its
-namespace (``value._namespace``) and its level (``value._level``). A rule runs in the namespace of
-the highest-levelled value among its cotangent *and everything saved*, since any of them may be the
-one that a transform follows. At one level a tensor ranks above the payload that it wraps. Every
+A namespace interprets every primitive: K computes on raw arrays, T records on the tape, B maps over
+a batch and D propagates tangents. Each kind of value but the raw array carries its namespace
+(``value._namespace``) and its level (``value._level``). A rule runs in the namespace of the
+highest-levelled value among its cotangent *and everything saved*, since any of them may be the one
+that a transform follows. At one level a tensor ranks above the payload that it wraps. Every
 namespace accepts the values of every lower one.
 
 NOTE [levels]
 Each active `vmap` or `jvp` is a `Level`. They are numbered in the order in which they start, so an
-inner one has a higher number, and numbers of ended ones are not reused: a backward pass goes
-through the levels in which a graph was recorded, inside others. It works with `Lifted` values,
-payloads of tensors: `Batched` in `wengert.interp.batched`, `Dual` in `wengert.interp.dual`. They
-wrap *contents*: raw arrays, or values of lower levels. A value that does not depend on a level is
-not wrapped at that level. There is one tape for all levels, and payloads never contain tensors:
-nodes carry gradients into and out of a level (see `wengert.tape.levels`).
+inner one has a higher number, and numbers of ended ones are not reused: a backward pass visits the
+levels in which a graph was recorded, from inside others. It works with `Lifted` values, payloads of
+tensors: `Batched` in `wengert.interp.batched`, `Dual` in `wengert.interp.dual`. They wrap
+*contents*: raw arrays, or values of lower levels. A value that does not depend on a level is not
+wrapped at that level. There is one tape for all levels, and payloads never contain tensors: nodes
+carry gradients into and out of a level (see `wengert.tape.levels`).
 """
 
 from __future__ import annotations
@@ -97,9 +97,9 @@ class Level:
 
 
 class Lifted:
-    """A payload of a transform: contents with a meaning of their own.
+    """A payload of a transform: wrapped contents, interpreted at a level.
 
-    It has the attributes of an array that the operations ask for; `shape` and its like are those
+    It has the attributes of an array that the operations read; `shape` and similar ones are those
     that the function under the transform sees.
     """
 
@@ -115,7 +115,7 @@ class Lifted:
     `wengert.compiler.tracing.sym`), or one of another device (`wengert.interp.devices`).
     """
     array: Any
-    # NumPy's operators and functions leave values of transforms to these
+    # NumPy's operators and functions defer to values of transforms
     __array_ufunc__ = None
     shape: tuple[int, ...]
 
@@ -133,7 +133,7 @@ class Lifted:
         below = next(iter(self.contents())).dtype
         if self.owner not in PORTS.levels():
             if self.owner.dropped:
-                # equal to, but not identical with, the one that operations' fast paths check for
+                # equal, but not identical, to the dtype that the operations' fast paths check for
                 return np.dtype(below, metadata={"dropped": True})
             what = "jvp" if self.owner.size is None else "vmap"
             raise RuntimeError(
@@ -144,7 +144,7 @@ class Lifted:
         return below
 
     def lie(self, order: memory_format) -> None:
-        """Put the elements into an order of memory, unless the transform has its own."""
+        """Put the elements into a memory order, unless the transform defines its own."""
 
     @property
     def device(self) -> Any:
@@ -194,7 +194,7 @@ class Lifted:
         return self
 
     def item(self) -> Any:
-        """Return the value of a single element as a Python number, if it is one."""
+        """Return the value of a single element as a Python number, if it is concrete."""
         raise NotImplementedError
 
     @property

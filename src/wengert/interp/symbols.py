@@ -26,7 +26,7 @@ _PLAIN = re.compile(r"[\w.₀-₉]+(\[[^\[\]]*\])*")
 
 
 def _digits(value: Any) -> str:
-    """Format a number with so many digits that two that differ look different."""
+    """Format a number with enough digits to tell it from any other number."""
     if isinstance(value, complex) and value.real == 0:
         return f"{_digits(value.imag)}j"
     return f"{value:.12g}"
@@ -179,7 +179,7 @@ def named(text: str, stands_for: str = "value") -> Symbol:
     Parameters
     ----------
     stands_for: ``"value"`` (any number), ``"parameter"``, ``"constant"``, ``"metadata"`` of an
-        argument, or ``"cotangent"`` (which gets no brackets, of however many words it is).
+        argument, or ``"cotangent"`` (which is never bracketed, even if its text is several words).
     """
     return Symbol("name", text, stands_for)
 
@@ -243,7 +243,7 @@ def simplified(formula: Symbol) -> Symbol:
         return _product_of(_product(formula))
     parts = [simplified(p) if isinstance(p, Symbol) else p for p in formula.parts]
     if formula.head == "<=" and _is_condition(parts[0]) and parts[1].key == ("number", 0):
-        # a condition that is at most 0 is False
+        # a condition with a value of at most 0 is False
         return simplified(~parts[0])
     if formula.head in ("~", "T") and parts[0].head == formula.head:
         inner: Symbol = parts[0].parts[0]
@@ -261,7 +261,7 @@ def _is_condition(formula: Symbol) -> bool:
 
 
 def factor_of(formula: Symbol, name: Symbol) -> Symbol | None:
-    """Return the factor of `name` in `formula`, if that is such a product."""
+    """Return the factor of `name` in `formula`, if the formula is a product with it."""
     number, factors = _product(formula)
     rest = {key: power for key, power in factors.items() if key != name.key}
     if number == 0:
@@ -287,7 +287,7 @@ def _power(product: _Product, exponent: Any) -> _Product:
     for base, own in product[1].values():
         power = own * exponent
         if power.denominator == 1 and own.denominator != 1:
-            # of a root: there may be a product below it
+            # the radicand of a root may itself be a product
             made = _times(made, _power(_product(base), int(power)))
         else:
             made = _times(made, (Fraction(1), {base.key: (base, power)}))
@@ -313,7 +313,7 @@ def _times(first: _Product, second: _Product) -> _Product:
 
 
 def _difference_of_squares(left: Symbol, right: Symbol) -> Symbol | None:
-    """Return the product of a + b and a - b, if the formulas are such."""
+    """Return (a + b) * (a - b) as a difference of squares, if two formulas have that form."""
     if left.head != "+" or right.head != "-":
         return None
     (one, two), (three, four) = left.parts, right.parts

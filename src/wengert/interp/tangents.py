@@ -105,7 +105,7 @@ def _ones(F: Any, like: Any) -> Any:
 def _reduced(
     F: Any, prim: Primitive, primals: list[Any], tangents: list[Any], result: Any, params: Any
 ) -> Any:
-    """Sum slopes times tangents: each element affects one result, by the slope of cotangent 1."""
+    """Sum slopes, for a cotangent of 1, times tangents: each element affects one result."""
     (t,) = tangents
     slope = _slope(F, prim, 0, _ones(F, result), primals, result, params)
     return _summed(F, prim, slope, t, params)

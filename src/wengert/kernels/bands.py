@@ -1,9 +1,9 @@
-"""Layer 1 · kernels: convolution of images that have one result for each group of planes.
+"""Layer 1 · kernels: convolution of images whose groups have one output channel each.
 
 NOTE [bands]
-Products of a matrix of a single row are bound by the memory that the columns take. Here four rows
-of the result are computed at once: their windows are shifted by a row each, so that they share
-most elements. The columns hold the taps of a window's rows only, for every row of the image, and
+A product with a matrix of a single row is bound by the memory traffic of the columns. So four rows
+of the result are computed at once: their windows are shifted by one row each and share most of
+their elements. The columns hold the taps of a window's rows only, for every row of the image, and
 those of a band of four rows of results follow each other in memory. The weights are laid out in
 four rows among zeros, shifted likewise.
 """
@@ -19,13 +19,13 @@ from wengert.kernels.columns import overlap
 Shape = tuple[int, ...]
 _ROWS = 4
 _BLOCK = 1 << 20
-"""Bytes of a block of columns."""
+"""The bytes of a block of columns."""
 _WIDE = 96
-"""Rows of results of several images are computed together up to this length."""
+"""The length of result rows up to which several images are computed together."""
 
 
 def has_bands(each: int, kernel: Shape, size: Shape, stride: Shape, dilation: Shape) -> bool:
-    """Whether `correlate_in_bands` can compute a convolution, and is quicker than others."""
+    """Return whether `correlate_in_bands` can compute a convolution faster than the others."""
     return (
         each == 1
         and len(size) == 2
@@ -39,7 +39,7 @@ def has_bands(each: int, kernel: Shape, size: Shape, stride: Shape, dilation: Sh
 def correlate_in_bands(
     self: Any, weight: Any, size: Shape, padding: Shape, gap: int, groups: int
 ) -> Any:
-    """`correlate` with stride 1, where `has_bands`; `gap` is the dilation of rows."""
+    """Compute `correlate` with stride 1, where `has_bands`; `gap` is the dilation of rows."""
     count, planes = self.shape[0], weight.shape[1]
     high, wide = weight.shape[2:]
     rows, length = size
@@ -51,12 +51,12 @@ def correlate_in_bands(
     taps = matrices.shape[-1]
     reached = (bands * _ROWS + high - 1, (wide - 1) * gap + length)
     outer, inner = overlap(self.shape[2:], padding, reached)
-    # as many images at a time, but not more than needed
+    # take as many images at a time as fit, but not more than needed
     images = -(-count // -(-count // max(1, _WIDE // length)))
     each = images * planes * reached[0] * wide * length * self.itemsize
     some = max(1, min(groups, _BLOCK // each))
     box = np.zeros((images, some * planes, *reached), self.dtype)
-    # groups, rows, planes, taps of a row, images, results of a row
+    # (groups, rows, planes, taps of a row, images, results of a row)
     laid = np.empty((some, reached[0], planes, wide, images, length), self.dtype)
     of_image, of_plane, of_row, step = box.strides
     windows = np.ndarray(

@@ -1,10 +1,10 @@
 """Layer 1 · kernels: elimination for many small matrices at once.
 
 NOTE [matrices last]
-For small matrices most of the time goes into calling LAPACK once for each. But a loop over the
-steps of elimination is quick, too, if each step works on long contiguous vectors. So the dimensions
-of the batch are moved behind those of rows and columns first: a step then is arithmetic between
-rows, each element of which stands for all matrices.
+For small matrices, most of the time goes into one LAPACK call per matrix. A loop over the steps of
+elimination is fast, too, if each step works on long contiguous vectors. So the batch dimensions are
+first moved after those of rows and columns: each step is then arithmetic between rows whose every
+element holds one value per matrix.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ Shape = tuple[int, ...]
 
 
 def many(count: int, size: int) -> bool:
-    """Whether to take `count` matrices together, step by step, instead of one after the other."""
+    """Return whether to eliminate `count` matrices step by step together, not one by one."""
     return 0 < 4 * size < count and size <= 8
 
 
 def last(self: Any, shape: Shape) -> Any:
-    """A copy, broadcast to `shape`, with the batch as one dimension after rows and columns."""
+    """Return a copy, broadcast to `shape`, with the batch as the last dimension."""
     full = np.broadcast_to(self, shape).reshape(math.prod(shape[:-2]), *shape[-2:])
     return np.array(full.transpose(1, 2, 0), order="C")
 
 
 def first(self: Any, shape: Shape) -> Any:
-    """The inverse of `last`."""
+    """Return the inverse of `last`."""
     return np.ascontiguousarray(self.transpose(2, 0, 1)).reshape(shape)
 
 
 def exchange(rows: Any, j: int, at: Any) -> None:
-    """Exchange row j of each matrix with its row `at`, which is none before j, in place."""
+    """Exchange row j of each matrix, in place, with its row `at`, which is j or later."""
     row = rows[j]
     old = row.copy()
     for i in range(j + 1, len(rows)):
@@ -45,12 +45,12 @@ def exchange(rows: Any, j: int, at: Any) -> None:
 
 
 def eliminate(a: Any) -> tuple[Any, Any]:
-    """LU factors in place of matrices.
+    """Replace matrices by their LU factors.
 
     Returns
     -------
-    pivots : array of int32. With which row each row was exchanged, counted from 1; the batch last.
-    info : array of int32. Where U has its first 0, counted from 1, or 0.
+    pivots : array of int32. The row that each row was exchanged with, from 1; the batch comes last.
+    info : array of int32. The position of the first 0 on the diagonal of U, from 1; 0 for none.
     """
     m, n, count = a.shape
     k = min(m, n)
@@ -58,7 +58,7 @@ def eliminate(a: Any) -> tuple[Any, Any]:
     with np.errstate(all="ignore"):
         for j in range(k):
             column = a[j:, j]
-            # LAPACK's measure of complex numbers
+            # LAPACK's measure of a complex number
             size = abs(column.real) + abs(column.imag) if a.dtype.kind == "c" else abs(column)
             at = j + size.argmax(0)
             pivots[j] = at + 1
@@ -75,7 +75,7 @@ def eliminate(a: Any) -> tuple[Any, Any]:
 
 
 def substitute(a: Any, x: Any, upper: bool, unitriangular: bool) -> None:
-    """Solve triangular systems in place of the right-hand sides `x`."""
+    """Solve triangular systems, overwriting the right-hand sides `x` with the solutions."""
     size = len(a)
     with np.errstate(all="ignore"):
         for i in reversed(range(size)) if upper else range(size):

@@ -2,10 +2,10 @@
 
 NOTE [modified Bessel function]
 Near 0 the power series of I_n in x * x / 4 (DLMF 10.25.2) is summed by Horner's rule; its terms are
-all positive, so that no digits are lost, and as many are taken as the largest x needs. Far from 0,
-I_0 and I_1 are exp(x) / sqrt(x) times a polynomial in 1 / x, the interpolation at Chebyshev points
-(relative errors 2e-16 for float64, 2e-10 for float32), and higher orders follow from
-I_{n+1} = I_{n-1} - 2 n I_n / x (DLMF 10.29.1), which is stable there for small n.
+all positive, so no digits cancel, and their number is chosen for the largest x. Far from 0, I_0 and
+I_1 are exp(x) / sqrt(x) times a polynomial in 1 / x, the interpolation at Chebyshev points
+(relative errors 2e-16 for float64, 2e-10 for float32), and higher orders follow from I_{n+1} =
+I_{n-1} - 2 n I_n / x (DLMF 10.29.1), which is stable there for small n.
 
 NOTE [spherical Bessel function]
 j_n is computed by its recurrence from sin(x) / x and cos(x) / x (DLMF 10.51.1) where |x| > n, and
@@ -30,7 +30,7 @@ from wengert.kernels.protocols import numbers
 from wengert.kernels.scipy import quick, ufunc
 from wengert.kernels.single import horner
 
-# elements that are computed together: what the passes of one block touch stays in the cache
+# the number of elements per block: what its passes touch stays in the cache
 _BLOCK = 16384
 _SINGLE, _DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 _FAR = {_SINGLE: 8.0, _DOUBLE: 12.0}
@@ -102,7 +102,7 @@ Coefficients = tuple[float, ...]
 
 @cache
 def _series(order: int, dtype: np.dtype[Any]) -> Coefficients:
-    """The coefficients of I_n(x) / (x / 2)**n by the powers of ``(x / 16)**2``."""
+    """Return the coefficients of I_n(x) / (x / 2)**n by the powers of ``(x / 16)**2``."""
     z, eps = (_FAR[dtype] / 16) ** 2, float(np.finfo(dtype).eps)
     terms = [1.0 / math.factorial(order)]
     total, part = terms[0], terms[0]
@@ -115,9 +115,9 @@ def _series(order: int, dtype: np.dtype[Any]) -> Coefficients:
 
 
 def _near(size: Any, order: int, scaled: bool) -> Any:
-    """I_n of small non-negative numbers, by its series."""
+    """Compute I_n of small non-negative numbers, by its series."""
     terms = _series(order, size.dtype)
-    # a power of 2, which costs no digits
+    # a power of 2, so the scaling is exact
     w = size * 0.0625
     w *= w
     # the terms that matter at the largest w
@@ -137,7 +137,7 @@ def _near(size: Any, order: int, scaled: bool) -> Any:
 
 
 def _far(size: Any, order: int, scaled: bool) -> Any:
-    """I_n of large positive numbers."""
+    """Compute I_n of large positive numbers."""
     far, tails = _FAR[size.dtype], _TAILS[size.dtype]
     w = far / size
     if order == 0:
@@ -154,7 +154,7 @@ def _far(size: Any, order: int, scaled: bool) -> Any:
 
 
 def _modified(order: int, scaled: bool) -> Callable[[Any], Any]:
-    """I_n, or exp(-|x|) I_n (see NOTE [modified Bessel function])."""
+    """Compute I_n, or exp(-|x|) I_n (see NOTE [modified Bessel function])."""
 
     def block(x: Any, out: Any) -> None:
         size = np.absolute(x)
@@ -163,7 +163,7 @@ def _modified(order: int, scaled: bool) -> Callable[[Any], Any]:
         if near.all():
             out[...] = _near(size, order, scaled)
         else:
-            # both on all elements is quicker than to pick those of either
+            # computing both for all elements is faster than selecting the elements of each
             small = _near(np.fmin(size, far), order, scaled)
             np.copyto(out, _far(np.maximum(size, far), order, scaled))
             np.copyto(out, small, where=near)
@@ -184,7 +184,7 @@ _FEW = 256
 
 
 def _either(few: Callable[..., Any], many: Callable[[Any], Any]) -> Callable[..., Any]:
-    """`few` for small arrays of single precision, for which SciPy's functions are accurate."""
+    """Use `few` for small arrays of single precision, for which SciPy's functions are accurate."""
     single, double = quick(few, many, _FEW), quick(few, many, -1)
 
     def kernel(self: Any) -> Any:
@@ -205,24 +205,24 @@ def _of_order(name: str, n: int) -> Callable[[Any], Any]:
 
     def few(self: Any) -> Any:
         result = function(self.dtype.type(n), self)
-        # SciPy's gives NaN there
+        # SciPy's function gives NaN there
         return np.where(np.isinf(self), self.dtype.type(0), result)[()] if scaled else result
 
     return _either(few, _modified(n, scaled))
 
 
 def bessel_i(self: Any, n: int) -> Any:
-    """I_n, for n >= 0."""
+    """Compute I_n, for n >= 0."""
     return _of_order("iv", n)(self)
 
 
 def bessel_ie(self: Any, n: int) -> Any:
-    """exp(-|x|) I_n, for n >= 0."""
+    """Compute exp(-|x|) I_n, for n >= 0."""
     return _of_order("ive", n)(self)
 
 
 def bessel_j(self: Any, n: int) -> Any:
-    """J_n."""
+    """Compute J_n."""
     special = scipy_module("special", f"bessel_j{n}")
     if n in (0, 1):
         result = (special.j1 if n else special.j0)(self)
@@ -236,7 +236,7 @@ def bessel_j(self: Any, n: int) -> Any:
 
 @cache
 def _spherical_terms(n: int, dtype: np.dtype[Any]) -> Coefficients:
-    """The coefficients of j_n(x) / x**n by the powers of ``x * x``, for |x| <= n."""
+    """Return the coefficients of j_n(x) / x**n by the powers of ``x * x``, for |x| <= n."""
     eps = float(np.finfo(dtype).eps)
     terms = [1.0 / math.prod(range(1, 2 * n + 2, 2))]
     while abs(terms[-1]) * n ** (2 * len(terms) - 2) > 0.01 * eps * terms[0]:
@@ -261,16 +261,16 @@ def _spherical_recurrence(x: Any, n: int) -> Any:
 
 
 def spherical_bessel(self: Any, n: int) -> Any:
-    """The spherical Bessel function j_n (see NOTE [spherical Bessel function])."""
+    """Compute the spherical Bessel function j_n (see NOTE [spherical Bessel function])."""
     kind = self.dtype.kind
     if kind not in "fc":
         raise TypeError(f"not defined for {self.dtype}")
     if self.dtype == np.float16:
         return spherical_bessel(self.astype(np.float32), n).astype(np.float16)
     if n == 0:
-        # sin(x) / x is accurate everywhere but at 0, and 1 wherever x * x is lost
+        # sin(x) / x is accurate everywhere but at 0, and 1 wherever x * x underflows
         x = np.where(self, self, 1e-20)
-        # with no sine of an infinity, at which it vanishes
+        # avoid the sine of an infinity, where the result is 0
         return np.sin(np.where(np.isinf(x), 0, x)) / x
     x = np.asarray(self)
     size = np.absolute(x)
@@ -286,7 +286,7 @@ def spherical_bessel(self: Any, n: int) -> Any:
     else:
         result = _spherical_recurrence(x, n)
     if kind == "f":
-        # it vanishes at infinity
+        # the limit at infinity is 0
         infinite = size == np.inf
         if np.count_nonzero(infinite):
             result = np.where(infinite, result.dtype.type(0), result)
@@ -294,12 +294,12 @@ def spherical_bessel(self: Any, n: int) -> Any:
 
 
 def sinc(self: Any) -> Any:
-    """sin(pi x) / (pi x), which is 1 at 0."""
+    """Compute sin(pi x) / (pi x), which is 1 at 0."""
     if self.dtype.kind != "f" or self.dtype == np.float16:
         return spherical_bessel(self * math.pi, 0)
     half, pi = numbers(self, 0.5, math.pi)
     x = np.where(self, self, 1e-20)
-    # the sine vanishes at whole numbers: of the distance from the nearest one
+    # the sine vanishes at integers: reduce to the distance from the nearest one
     whole = np.rint(x)
     sine = np.sin((x - whole) * pi)
     whole *= half

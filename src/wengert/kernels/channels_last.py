@@ -1,7 +1,7 @@
 """Layer 1 · kernels: convolution of images whose channels are next to each other in memory.
 
-A window is then a row of a matrix, made of long runs, and the products have their results in that
-order, too. So nothing is turned round before or after.
+A window is then a row of a matrix, copied in long runs, and the products have the same order, so
+nothing is transposed before or after.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from wengert.kernels.columns import overlap, reach
 Shape = tuple[int, ...]
 
 _BLOCK = 1 << 20
-"""Bytes of windows that are multiplied at a time: they stay in the cache."""
+"""The bytes of windows multiplied at a time, which stay in the cache."""
 
 
 def is_last(array: Any) -> bool:
-    """Whether the channels of images are the last in memory."""
+    """Return whether the channels of images are the dimension with the smallest stride."""
     if array.ndim < 4 or array.dtype.char not in "fd" or array.flags.c_contiguous:
         return False
     return bool(np.moveaxis(array, 1, -1).flags.c_contiguous)
@@ -31,7 +31,7 @@ def is_last(array: Any) -> bool:
 def correlate_rows(
     self: Any, weight: Any, size: Shape, stride: Shape, padding: Shape, dilation: Shape
 ) -> Any:
-    """`correlate` of one group."""
+    """Compute `correlate` for one group."""
     count, planes = len(self), len(weight)
     matrix = np.moveaxis(weight, 1, -1).reshape(planes, -1).T
     result = np.empty((count, *size, planes), self.dtype)
@@ -43,7 +43,7 @@ def correlate_rows(
 def correlate_weight_rows(
     self: Any, other: Any, size: Shape, stride: Shape, padding: Shape, dilation: Shape
 ) -> Any:
-    """`correlate_weight` of one group, where both have their channels last."""
+    """Compute `correlate_weight` for one group, where both have their channels last."""
     channels, planes = self.shape[1], other.shape[1]
     result = np.zeros((planes, math.prod(size) * channels), self.dtype)
     moved = np.moveaxis(other, 1, -1)
@@ -55,7 +55,7 @@ def correlate_weight_rows(
 def _windows(
     self: Any, kernel: Shape, size: Shape, stride: Shape, padding: Shape, dilation: Shape
 ) -> Iterator[tuple[Any, tuple[slice, slice]]]:
-    """Windows as rows of matrices, with the images and the rows of images that they belong to."""
+    """Iterate over windows as rows of matrices, with their images and rows of images."""
     moved = np.moveaxis(self, 1, -1)
     count, channels = len(moved), moved.shape[-1]
     reached = reach(size, kernel, stride, dilation)

@@ -2,9 +2,9 @@
 
 NOTE [vector functions]
 Where the package has been built with a compiler, ``native/vector.c`` is the module
-`wengert.kernels.vector`: some functions of float64 that NumPy computes number by number on most
-processors. They take the place of NumPy's for large arrays, and are accurate to about two units in
-the last place.
+`wengert.kernels.vector`: vectorised functions of float64 that NumPy computes with scalar code on
+most processors. They replace NumPy's for large arrays, and are accurate to about two units in the
+last place.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ except ImportError:
     _compiled = types.SimpleNamespace()
 
 VECTOR = {getattr(np, name): made for name, made in vars(_compiled).items() if name[0] != "_"}
-"""NumPy's functions, with those that take their place for large arrays of float64."""
+"""The vectorised replacements of NumPy's functions for large arrays of float64."""
 LEAST = 100_000
 """The number of elements from which threads share the work."""
 _DOUBLE = np.dtype(np.float64)
-# from so many elements on it is worth to look for another function
+# the number of elements from which it is worth looking for another function
 _LARGE = 2048
-# a multiple of the blocks that kernels compute together, and more than any of them calls large
+# a multiple of the block sizes of kernels, and above each kernel's threshold for a large array
 _PIECE = 16384
 _KINDS = {
     "divide by zero": "divide",
@@ -41,10 +41,10 @@ _KINDS = {
 
 
 def _flat(arrays: tuple[Any, ...]) -> tuple[list[Any], Any] | None:
-    """The elements of each array in the order of the memory, and that order.
+    """Return the elements of each array in memory order, and that order.
 
-    None where the arrays have not one shape and one dense layout; those of no dimension, which
-    belong to every element, are left as they are.
+    Return None if the arrays do not share one shape and one dense layout. Arrays without
+    dimensions, which broadcast, are left as they are.
     """
     first = arrays[0]
     order: Any
@@ -71,16 +71,16 @@ def least_of(function: Callable[..., Any]) -> int:
 
 
 def split(function: Callable[..., Any], arrays: tuple[Any, ...], params: dict[str, Any]) -> Any:
-    """``function(*arrays, **params)``, which works element by element, on large arrays.
+    """Compute ``function(*arrays, **params)``, an element-wise function, on large arrays.
 
-    Threads share the work. The values are those of one call, and so is what NumPy reports of them:
-    a chunk in which something is wrong is computed again in this thread, where warnings have
-    their place and the caller's `numpy.errstate` holds.
+    Threads share the work. The values are those of one call, and so are NumPy's warnings: a chunk
+    that raises a floating-point error is recomputed in this thread, where warnings are shown and
+    the caller's `numpy.errstate` holds.
 
     Parameters
     ----------
-    function: Takes and returns arrays; given none of no elements it returns none.
-    arrays: The first has dimensions.
+    function: Takes and returns arrays; it returns no empty array unless given one.
+    arrays: The arguments; the first is not 0-d.
     """
     if arrays[0].dtype == _DOUBLE:
         function = VECTOR.get(function, function)

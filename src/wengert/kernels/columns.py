@@ -3,12 +3,12 @@
 Arrays are of shape (N, C, *sizes); windows are taken along the last dimensions.
 
 NOTE [columns]
-A convolution is a product of matrices once the windows of the input lie side by side as columns
-[1]. They are as many times larger than the input as a window has elements ("taps"), so they are
-copied in blocks that stay in the cache. With stride 1 the windows' elements at one tap follow each
-other in memory as the windows do: one long run of them is copied in a third of the time that single
-rows take. In such runs, the elements of windows that reach over the left or right edge come from
-the neighbouring row, and are set to 0 (`Grid.wrapped`).
+A convolution is a product of matrices once the windows of the input are stored as columns, "im2col"
+[1]. The columns are larger than the input by the number of elements of a window ("taps"), so they
+are copied in blocks that stay in the cache. With stride 1, the elements at one tap of consecutive
+windows are consecutive in memory: one long run is copied in a third of the time of single rows.
+Within a run, the elements of windows that cross the left or right edge come from the neighbouring
+row, and are set to 0 (`Grid.wrapped`).
 
 [1] K. Chellapilla, S. Puri, P. Simard, "High Performance Convolutional Neural Networks for Document
     Processing", Tenth International Workshop on Frontiers in Handwriting Recognition, 2006.
@@ -26,11 +26,11 @@ import numpy as np
 
 Shape = tuple[int, ...]
 _BLOCK = 1 << 21
-"""Bytes of a block of columns."""
+"""The bytes of a block of columns."""
 _FEW = 4
-"""Up to so many results for each column, it may be copied even if it is no window's."""
+"""The number of results per column up to which columns that are not windows may be copied."""
 _MANY = 500
-"""Up to so many rows, copying one after the other costs less than what long runs ask for."""
+"""The number of rows up to which copying row by row is cheaper than setting up long runs."""
 
 
 class Part(NamedTuple):
@@ -46,7 +46,7 @@ class Part(NamedTuple):
 
 @lru_cache(maxsize=512)
 def parts_of(size: Shape, stride: Shape, unit: int) -> tuple[Part, ...]:
-    """All windows, in parts of `_BLOCK` bytes, if `unit` bytes are copied for each."""
+    """Split all windows into parts of `_BLOCK` bytes, at `unit` bytes copied for each."""
     chunk = list(size)
     rest = math.prod(size) * unit
     for axis, n in enumerate(size):
@@ -72,7 +72,7 @@ def blocks(count: int, groups: int, each: int) -> tuple[int, int]:
 
 @lru_cache(maxsize=512)
 def reach(size: Shape, kernel: Shape, stride: Shape, dilation: Shape) -> Shape:
-    """The elements from the first of the first window to the last of the last."""
+    """Return the extent from the first window's first element to the last window's last."""
     geometry = zip(size, kernel, stride, dilation, strict=True)
     return tuple([(n - 1) * step + gap * (k - 1) + 1 for n, k, step, gap in geometry])
 
@@ -87,7 +87,7 @@ def result_size(
     transposed: bool,
     output_padding: Shape,
 ) -> Shape:
-    """The last dimensions of a convolution's result, which are not positive if there is none."""
+    """Return the sizes of a convolution's result, which are not positive if it is empty."""
     geometry = zip(size, kernel, stride, padding, dilation, output_padding, strict=True)
     if transposed:
         return tuple(
@@ -116,7 +116,7 @@ def overlap(
 
 
 def _strides(shape: Shape) -> Shape:
-    """The strides, in elements, of an array of `shape` without gaps."""
+    """Return the strides, in elements, of an array of `shape` without gaps."""
     return tuple([math.prod(shape[i + 1 :]) for i in range(len(shape))])
 
 
@@ -125,27 +125,27 @@ class Grid:
 
     Parameters
     ----------
-    shape: Of the array.
+    shape: The shape of the array.
     kernel: The shape of a window.
     results: The number of results computed from each column.
-    size: The numbers of windows.
+    size: The number of windows along each dimension.
     stride, padding, dilation
-        How far apart the windows are, how far before the array the first begins, and how far apart
-        the elements of a window are.
-    groups: Of planes, which have columns of their own.
-    itemsize: Of the array.
-    exact: Whether there may be no columns but windows.
+        The distance between windows, between the first window's start and the array, and between
+        the elements of a window.
+    groups: The number of groups of planes, each with its own columns.
+    itemsize: The item size of the array.
+    exact: Whether every column must be a window.
 
     Attributes
     ----------
     pitch: The length of the rows in memory if runs go from row to row, or 0; see NOTE [columns].
-    wrapped: For the places of a window's last dimension, which elements of a row are another row's.
+    wrapped: For each tap of the last dimension, the elements of a run that belong to another row.
     copied
-        Whether what the windows reach of the array is copied first, to a box of shape `box` among
-        zeros: its part `outer`, as the box's part `inner`.
-    images, some: The numbers of arrays, and of their groups, that make a block.
+        Whether the part of the array that windows reach is first copied to a padded box of shape
+        `box`: the slices `outer` of the array, to the slices `inner` of the box.
+    images, some: The numbers of arrays, and of their groups, in a block.
     alone: Whether there is one block only.
-    plain: Whether the array's own elements are the columns.
+    plain: Whether the array itself is the matrix of columns.
     """
 
     __slots__ = (
@@ -243,7 +243,7 @@ class Grid:
                 self.wrapped.append((tap, slice(max(0, self.pitch - shift), count)))
 
     def runs(self, part: Part) -> Shape:
-        """The windows of a part as they are copied."""
+        """Return the windows of a part as the runs in which they are copied."""
         if not self.pitch:
             return part.size
         return (*part.size[:-2], part.size[-2] * self.pitch)
@@ -289,14 +289,14 @@ grid_of = lru_cache(maxsize=512)(Grid)
 def columns(
     x: Any, grid: Grid, groups: int, together: bool = False
 ) -> Iterator[tuple[slice, slice, Part, Any]]:
-    """The columns in blocks: of which arrays, which groups and which windows, and the matrices.
+    """Iterate over blocks of columns: the arrays, groups and windows of each, and the matrices.
 
-    These are of shape (images, groups, taps, columns), and overwritten by the next ones.
+    The matrices are of shape (images, groups, taps, columns); each overwrites the previous one.
 
     Parameters
     ----------
     together
-        Whether the columns of several arrays lie side by side: (groups, taps, images * columns).
+        Whether the columns of several arrays are joined: (groups, taps, images * columns).
     """
     memory = np.empty(grid.length, x.dtype)
     room, box = x, None
@@ -329,7 +329,7 @@ def columns(
 
 
 def _made(room: Any, memory: Any, first: int, view: _View) -> tuple[Any, Any, list[Any], Any]:
-    """The columns as windows, the windows, what is beside the input, the columns as matrices."""
+    """Return the columns as windows, the windows, the padding, and the columns as matrices."""
     shape, offset, steps, matrices, rows, beside = view
     source = np.ndarray(shape, room.dtype, room, (first + offset) * room.itemsize, steps)
     used = memory[: source.size]
@@ -341,7 +341,7 @@ def _made(room: Any, memory: Any, first: int, view: _View) -> tuple[Any, Any, li
 
 
 def all_columns(x: Any, grid: Grid, together: bool = False) -> Any:
-    """The columns if they are one block: what `columns` gives, with less ado."""
+    """Return the columns if they are one block: what `columns` yields, without its loop."""
     room = x
     if grid.copied:
         room = np.zeros(grid.room, x.dtype)
@@ -351,7 +351,7 @@ def all_columns(x: Any, grid: Grid, together: bool = False) -> Any:
     view = grid.view(grid.box[:2], grid.parts[0], together)
     shape, offset, steps, matrices, rows, beside = view
     source = np.ndarray(shape, x.dtype, room, offset * x.itemsize, steps)
-    # a copy in the order of the dimensions, which are not those of memory
+    # the copy is in the order of the dimensions, not of memory
     laid = source.copy()
     if beside:
         rows_of = laid.reshape(rows)

@@ -1,11 +1,12 @@
 """Layer 1 · kernels: sums of products of two arrays over some of their dimensions.
 
 NOTE [labels]
-Each dimension of two arrays and of the result has a label, a small number. A label of one array is
-one of the other or of the result, or of both; none comes twice in one array. What is in both arrays
-and not in the result is summed over. So each label is of one of four kinds: *batch* (in all three),
-*left* and *right* (in one array and the result), and *sum* (in both arrays alone), and with the
-dimensions in the order batch, left, sum and batch, sum, right the result is a product of matrices.
+Each dimension of two arrays and of the result has a label, a small number. A label of one array
+also occurs in the other, in the result, or in both, and at most once in each. Labels of both arrays
+that the result lacks are summed over. So each label is of one of four kinds: *batch* (in all
+three), *left* and *right* (in one array and the result), and *sum* (in both arrays alone), and with
+the dimensions in the order batch, left, sum and batch, sum, right the result is a product of
+matrices.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ class _Plan:
         batch = [x for x in out if x in a and x in b]
         left = [x for x in out if x in a and x not in b]
         right = [x for x in out if x in b and x not in a]
-        # in the order of the array that it would take longer to rearrange
+        # in the order of the array that would take longer to permute
         summed = [x for x in (b if by_second else a) if x not in out]
         self.batch, self.left, self.right = len(batch), len(left), len(right)
         self.sum = len(summed)
@@ -51,7 +52,7 @@ plan_of = lru_cache(maxsize=1024)(_Plan)
 
 
 def contract(self: Any, other: Any, a: Labels, b: Labels, out: Labels) -> Any:
-    """The sums of the products of two arrays (see NOTE [labels])."""
+    """Return the sums of the products of two arrays (see NOTE [labels])."""
     plan = plan_of(a, b, out, other.size > self.size)
     if plan.product:
         return _spread(self, plan.first) * _spread(other, plan.second)
@@ -80,7 +81,7 @@ def contract(self: Any, other: Any, a: Labels, b: Labels, out: Labels) -> Any:
 
 
 def _spread(self: Any, order: Labels) -> Any:
-    """The dimensions in another order, with new ones where it says -1."""
+    """Permute the dimensions, and insert new ones of size 1 where the order says -1."""
     kept = tuple([i for i in order if i >= 0])
     if len(kept) > 1:
         self = self.transpose(kept)
@@ -90,7 +91,7 @@ def _spread(self: Any, order: Labels) -> Any:
 
 
 def _dots(x: Any, y: Any, batch: tuple[int, ...], summed: tuple[int, ...]) -> Any:
-    """Sums of products with nothing left but the batch."""
+    """Compute sums of products that leave only batch dimensions."""
     if len(summed) != 1:
         size = math.prod(summed)
         x, y = x.reshape(*batch, size), y.reshape(*batch, size)

@@ -4,9 +4,9 @@ Inputs are of shape (N, C, *sizes), weights of shape (O, C / groups, *kernel), r
 (N, O, *sizes).
 
 NOTE [three products]
-``sum(g * correlate(x, w))`` is linear in g, in x and in w. Its derivatives by them are `correlate`,
-`correlate_input` and `correlate_weight`; so each of the three has the other two as derivatives.
-What their arguments do not say about the third one's sizes is a parameter.
+``sum(g * correlate(x, w))`` is linear in g, in x and in w. Its derivatives with respect to them are
+`correlate`, `correlate_input` and `correlate_weight`; so each of the three has the other two as
+derivatives. Sizes of the third array that the two arguments do not determine are parameters.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def convolution(
     output_padding: Shape,
     groups: int,
 ) -> Any:
-    """`correlate`, or `correlate_input` if `transposed`, of the size that PyTorch gives it."""
+    """Compute `correlate`, or `correlate_input` if `transposed`, with PyTorch's result size."""
     size = result_size(
         input.shape[2:], weight.shape[2:], stride, padding, dilation, transposed, output_padding
     )
@@ -67,7 +67,7 @@ def convolution(
 
 
 def _in_single(kernel: Any) -> Any:
-    """float16 and bfloat16 are too coarse to sum in, and BLAS has them not."""
+    """Wrap a kernel: float16 and bfloat16 are too coarse to sum in, and BLAS lacks them."""
 
     @wraps(kernel)
     def function(self: Any, other: Any, *more: Any, **params: Any) -> Any:
@@ -92,10 +92,10 @@ def correlate(
     dilation: Shape,
     groups: int,
 ) -> Any:
-    """The sums of the products of windows of self with the weights, `size` of them.
+    """Return the sums of the products of `size` windows of self with the weights.
 
-    `padding` is the number of zeros before the first element, of which less than none are elements
-    left out; after the last, there are as many as the windows reach.
+    `padding` is the number of zeros before the first element; a negative number crops. After the
+    last element there are as many zeros as the windows reach.
     """
     count, each = self.shape[0], weight.shape[0] // groups
     kernel = weight.shape[2:]
@@ -112,7 +112,7 @@ def correlate(
         self.shape, kernel, each, size, stride, padding, dilation, groups, self.itemsize, False
     )
     places = math.prod(size)
-    # one product for all arrays, whose results are then taken apart, pays if these are short
+    # one product for all arrays, split afterwards, pays if these are short
     together = count > 1 and 0.25 * grid.taps + 300 / each > 0.6 * places
     exact = grid.pitch <= size[-1]
     if grid.plain or (grid.alone and exact and not together):
@@ -145,9 +145,9 @@ def correlate(
 
 
 def _cut(sums: Any, target: Any, pitch: int, length: int) -> None:
-    """Put the sums into `target`, without those that are no window's.
+    """Write the sums into `target`, without those that belong to no window.
 
-    Of each row of `pitch` sums these are the first `length`.
+    Each row of `pitch` sums begins with `length` valid ones.
     """
     rows = target.shape[-1] // length
     steps = (*target.strides[:-1], length * target.itemsize, target.itemsize)
@@ -156,7 +156,7 @@ def _cut(sums: Any, target: Any, pitch: int, length: int) -> None:
 
 
 def _is_plain(shape: Shape, kernel: Shape, size: Shape, stride: Shape, padding: Shape) -> bool:
-    """Whether the input's own elements are the columns."""
+    """Return whether the input itself is the matrix of columns."""
     return (
         math.prod(kernel) == 1
         and shape[2:] == size
@@ -177,13 +177,13 @@ def correlate_input(
     dilation: Shape,
     groups: int,
 ) -> Any:
-    """The derivative of `correlate` by its input, an array of `size`, times self."""
+    """Return the transpose of `correlate` in its input, an array of `size`, applied to self."""
     count, planes = self.shape[0], weight.shape[1] * groups
     if not self.size or not weight.size:
         return _plus(np.zeros((count, planes, *size), self.dtype), bias)
     if not _is_worth_turning(self.shape, weight.shape, stride, groups):
         return _plus(_spread(self, weight, size, stride, padding, dilation, groups), bias)
-    # what are results of a group to `correlate` are planes here, and the other way round
+    # a group's output channels of `correlate` are input planes here, and vice versa
     turned = weight.reshape(groups, -1, *weight.shape[1:]).swapaxes(1, 2)
     phases = phases_of(size, weight.shape[2:], stride, padding, dilation)
     alone = all(step == 1 for step in stride)
@@ -206,11 +206,11 @@ def _plus(sums: Any, bias: Any) -> Any:
 
 @lru_cache(maxsize=512)
 def _is_worth_turning(given: Shape, weight: Shape, stride: Shape, groups: int) -> bool:
-    """Whether copying self to columns is quicker than adding columns to the result."""
+    """Return whether copying self to columns is faster than adding columns to the result."""
     taps, places = math.prod(weight[2:]), given[0] * math.prod(given[2:])
     if taps == 1:
         return False
-    # nanoseconds, as measured
+    # measured, in nanoseconds
     copied = 0.3 * places * weight[0] * taps + 1.2 * math.prod(weight) + 12000 * math.prod(stride)
     elements = places * weight[1] * groups * taps
     added = 20000 + (1.5 * elements if elements < 1 << 14 else 0.8 * elements + 3000 * taps)
@@ -221,10 +221,10 @@ def _is_worth_turning(given: Shape, weight: Shape, stride: Shape, groups: int) -
 def phases_of(
     size: Shape, kernel: Shape, stride: Shape, padding: Shape, dilation: Shape
 ) -> list[tuple[Any, Any, dict[str, Any]]]:
-    """`correlate_input` as convolutions with stride 1, for results that are a stride apart.
+    """Return `correlate_input` as convolutions of stride 1, one for each phase of the stride.
 
-    Each with the places of its results, the taps that take part in it, and its parameters; those
-    where no tap takes part are left out.
+    Each comes with the positions of its results, the taps that contribute to it, and its
+    parameters; phases without taps are left out.
     """
     every = [
         _along(*geometry) for geometry in zip(size, kernel, stride, padding, dilation, strict=True)
@@ -241,7 +241,7 @@ def _along(
     size: int, kernel: int, stride: int, padding: int, dilation: int
 ) -> list[tuple[slice, slice, int, int, int]]:
     common = math.gcd(stride, dilation)
-    # taps so far apart that the stride divides their distance belong to the same results
+    # taps whose distance is a multiple of the stride contribute to the same results
     apart, gap = stride // common, dilation // common
     phases = []
     for first in range(min(stride, size)):
@@ -260,7 +260,7 @@ def _along(
 def _spread(
     g: Any, weight: Any, size: Shape, stride: Shape, padding: Shape, dilation: Shape, groups: int
 ) -> Any:
-    """`correlate_input`, by adding to the result what each tap gives it."""
+    """Compute `correlate_input` by adding the contribution of each tap to the result."""
     g = np.ascontiguousarray(g)
     count, sizes = g.shape[0], g.shape[2:]
     planes, kernel = weight.shape[1], weight.shape[2:]
@@ -274,7 +274,7 @@ def _spread(
     result: Any = np.zeros((count, groups * planes, *size), g.dtype)
     unit = taps * g.itemsize
     images, some = blocks(count, groups, math.prod(sizes) * unit)
-    # there is an addition for each tap of each part: with many taps, the parts are larger
+    # each part costs one addition per tap: with many taps, make the parts larger
     parts = parts_of(sizes, stride, unit // max(1, min(16, math.prod(kernel) // 32)))
     direct = reached == size and not any(padding)
     for n in range(0, count, images):
@@ -302,7 +302,7 @@ def correlate_weight(
     dilation: Shape,
     groups: int,
 ) -> Any:
-    """The derivative of `correlate` by its weight, with a kernel of `size`, times `other`."""
+    """Return the transpose of `correlate` in its weight of `size`, applied to `other`."""
     count, planes = self.shape[0], self.shape[1] // groups
     each = other.shape[1] // groups
     result = np.zeros((groups, each, planes * math.prod(size)), self.dtype)
@@ -315,7 +315,7 @@ def correlate_weight(
     sizes = other.shape[2:]
     given = other.reshape(count, groups, each, -1)
     places = given.shape[-1]
-    # one product for all arrays, which are copied for it, pays if they are short
+    # one product for all arrays, which must be copied for it, pays if they are short
     together = count > 1 and 0.6 * result.shape[-1] + 300 / each > 0.5 * places
     if not together and _is_plain(self.shape, size, sizes, stride, padding):
         plain = self.reshape(count, groups, planes, places)

@@ -14,7 +14,7 @@ Shape = tuple[int, ...]
 
 
 def _numbers(self: Any) -> Any:
-    """A grid (N, ..., d) as (d, N, P), in double precision."""
+    """Return a grid (N, ..., d) as (d, N, P), in double precision."""
     if self.dtype.kind == "c":
         raise TypeError("positions in an image are real numbers")
     batch, dims = self.shape[0], self.shape[-1]
@@ -33,13 +33,13 @@ def _layout(sizes: Shape, mode: str, padding_mode: str, align_corners: bool) -> 
 def grid_position(
     self: Any, sizes: Shape, mode: str, padding_mode: str, align_corners: bool
 ) -> Any:
-    """The positions of a grid's points, the padding considered; the last dimension the width."""
+    """Return the padded positions of a grid's points; the width is the last dimension."""
     layout = _layout(sizes, mode, padding_mode, align_corners)
     return _back(layout.position(_numbers(self)), self)
 
 
 def grid_turn(self: Any, sizes: Shape, mode: str, padding_mode: str, align_corners: bool) -> Any:
-    """The derivatives of positions by a grid's numbers."""
+    """Return the derivatives of positions with respect to a grid's numbers."""
     layout = _layout(sizes, mode, padding_mode, align_corners)
     return _back(layout.turn(_numbers(self)), self)
 
@@ -53,21 +53,21 @@ def grid_corners(self: Any, sizes: Shape, mode: str, padding_mode: str, align_co
 
 
 def _places(index: Any, channels: int, size: int) -> Any:
-    """Places in all planes from places (N, K, P) in each, -1 as 0: (N, C, K, P)."""
+    """Convert positions in each plane, (N, K, P), to (N, C, K, P) in all planes; -1 becomes 0."""
     batch = index.shape[0]
     first = arange(index, batch * channels).reshape(batch, channels, 1, 1) * size
     return np.maximum(index, 0)[:, None] + first
 
 
 def corner_pick(self: Any, index: Any) -> Any:
-    """The elements of planes (N, C, ...) at places (N, K, P): of shape (N, C, K, P)."""
+    """Gather elements of planes (N, C, ...) at positions (N, K, P): shape (N, C, K, P)."""
     size = math.prod(self.shape[2:])
     found = self.reshape(math.prod(self.shape)).take(_places(index, self.shape[1], size))
     return np.where(index[:, None] < 0, self.dtype.type(0), found)
 
 
 def corner_scatter(self: Any, index: Any, shape: Shape) -> Any:
-    """The transpose of `corner_pick` of planes of `shape`."""
+    """Return the transpose of `corner_pick` of planes of `shape`."""
     result = zeros(self, (*self.shape[:2], *shape), self.dtype)
     value = np.where(index[:, None] < 0, self.dtype.type(0), self)
     places = _places(index, self.shape[1], math.prod(shape))

@@ -11,13 +11,13 @@ from wengert.kernels.protocols import copied
 
 
 def clone(self: Any) -> Any:
-    """A copy in the same order of memory."""
+    """Return a copy with the same memory order."""
     return np.copy(self, order=dense_order(self))
 
 
 def dense_order(array: Any) -> Any:
-    """The order of a dense copy, as NumPy names it: "K", the same, where that says something."""
-    # what is repeated without a copy has no order of its own: NumPy would make it the fastest
+    """Return NumPy's name of a dense copy's order: "K", keep, where that is well defined."""
+    # a broadcast dimension has no order of its own: NumPy would make it the fastest
     if 0 in array.strides and array.size:
         sizes = zip(array.shape, array.strides, strict=True)
         return "C" if any(size > 1 and not step for size, step in sizes) else "K"
@@ -25,34 +25,34 @@ def dense_order(array: Any) -> Any:
 
 
 def to_copy(self: Any, dtype: np.dtype[Any]) -> Any:
-    """A copy in another dtype; complex to real drops the imaginary part, as PyTorch does."""
+    """Return a copy in another dtype; complex to real drops the imaginary part, as PyTorch does."""
     if self.dtype.kind == "c" and dtype.kind not in "cb":
         self = self.real
     return self.astype(dtype, order=dense_order(self))
 
 
 def to_device(self: Any, device: Any) -> Any:
-    """A copy on a device."""
+    """Return a copy on a device."""
     return PORTS.sent(self, device)
 
 
 def copy_into(self: Any, src: Any) -> None:
     """Write `src`, which may share memory with `self`, over `self`."""
     if self.strides != src.strides and np.may_share_memory(self, src):
-        # NumPy copies one dimension element by element, over what it has yet to read
+        # NumPy copies a single dimension element by element, overwriting what it has yet to read
         src = src.copy()
     if self.__class__ is np.ndarray and self.dtype is src.dtype:
-        # which asks no other library first
+        # faster, since it does not dispatch to other libraries
         self[...] = src
     else:
         np.copyto(self, src)
 
 
 def assign(self: Any, src: Any) -> Any:
-    """A copy of `src`, broadcast to the shape of `self`."""
+    """Return a copy of `src`, broadcast to the shape of `self`."""
     return copied(np.broadcast_to(src, self.shape), dtype=self.dtype)
 
 
 def filled(self: Any, value: Any) -> Any:
-    """An array like `self` of one value."""
+    """Return an array like `self`, filled with one value."""
     return np.full_like(self, value)

@@ -1,10 +1,10 @@
-"""Layer 1 · kernels: the likelihood of a sequence of labels, however it is spread over time.
+"""Layer 1 · kernels: the likelihood of a sequence of labels, summed over its alignments.
 
 NOTE [alignments]
 Between the labels, and around them, there may be blanks: the states are blank, label, blank, ...,
-blank. `alpha[t, s]` is the logarithm of the probability of all ways to be in state s after the
-steps up to t, `beta[t, s]` that of all ways from there to the end, step t included in both. See
-A. Graves et al., "Connectionist Temporal Classification", ICML 2006, equations 6 to 16.
+blank. `alpha[t, s]` is the log-probability of all paths that are in state s at step t, `beta[t, s]`
+that of all paths from there to the end; both include step t. See A. Graves et al., "Connectionist
+Temporal Classification", ICML 2006, equations 6 to 16.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ import numpy as np
 
 Lengths = tuple[int, ...]
 _FEW = 128
-"""So few states at a time are added one by one."""
+"""The number of states up to which they are added one by one."""
 
 
 def _states(targets: Any, blank: int) -> tuple[Any, Any]:
-    """The label of each state, and whether it may be entered from the label before the last."""
+    """Return the label of each state, and whether a path may skip the blank before it."""
     n, s = targets.shape
     labels = np.full((n, 2 * s + 1), blank)
     labels[:, 1::2] = targets
@@ -29,7 +29,7 @@ def _states(targets: Any, blank: int) -> tuple[Any, Any]:
 
 
 def _forward(scores: Any, skips: Any) -> Any:
-    """`alpha` for scores of shape (time, batch, states)."""
+    """Return `alpha` for scores of shape (time, batch, states)."""
     steps, n, states = scores.shape
     alpha = np.full((steps, n, states + 2), -np.inf, scores.dtype)
     if steps:
@@ -42,7 +42,7 @@ def _forward(scores: Any, skips: Any) -> Any:
             np.logaddexp(ways, before[:, :-2] + two_back, out=ways)
             np.add(ways, scores[t], out=alpha[t, :, 2:])
         return alpha[:, :, 2:]
-    # exponentials and logarithms are in vectors, unlike `logaddexp`
+    # exponentials and logarithms are vectorised, unlike `logaddexp`
     parts = np.empty((3, n, states), scores.dtype)
     least = np.finfo(scores.dtype).min / 4
     with np.errstate(divide="ignore"):
@@ -51,7 +51,7 @@ def _forward(scores: Any, skips: Any) -> Any:
             parts[0], parts[1] = before[:, 2:], before[:, 1:-1]
             np.add(before[:, :-2], two_back, out=parts[2])
             top = np.maximum.reduce(parts)
-            # where there are no ways, the largest is not a number to subtract
+            # without any path the maximum is -inf, which must not be subtracted
             np.maximum(top, least, out=top)
             np.subtract(parts, top, out=parts)
             ways = np.add.reduce(np.exp(parts, out=parts))
@@ -62,7 +62,7 @@ def _forward(scores: Any, skips: Any) -> Any:
 
 
 def _ends(alpha: Any, input_lengths: Lengths, target_lengths: Lengths) -> Any:
-    """The logarithm of the likelihood of each sequence."""
+    """Return the log-likelihood of each sequence."""
     made = np.empty(len(input_lengths), alpha.dtype)
     for i, (steps, labels) in enumerate(zip(input_lengths, target_lengths, strict=True)):
         if not steps:
@@ -81,7 +81,7 @@ def ctc_loss(
     blank: int,
     zero_infinity: bool,
 ) -> Any:
-    """Minus the logarithm of the likelihood of each of a batch of sequences."""
+    """Return the negative log-likelihood of each sequence of a batch."""
     labels, skips = _states(targets, blank)
     batch = np.arange(len(labels))[:, None]
     with np.errstate(invalid="ignore"):
@@ -98,20 +98,20 @@ def ctc_posterior(
     blank: int,
     zero_infinity: bool,
 ) -> Any:
-    """The probability of each label at each time, given that the sequence is the target."""
+    """Return the probability of each label at each time, given that the sequence is the target."""
     labels, skips = _states(targets, blank)
     batch = np.arange(len(labels))[:, None]
     scores = log_probs[:, batch, labels]
     posterior = np.zeros_like(log_probs)
     with np.errstate(invalid="ignore"):
-        # from the end: the same recursion over the states and the times of each in reverse
+        # run the recursion backwards: reverse the states and the times of each sequence
         back = np.full_like(scores, -np.inf)
         back_skips = np.zeros_like(skips)
         for i, (length, count) in enumerate(zip(input_lengths, target_lengths, strict=True)):
             used = 2 * count + 1
             back[:length, i, :used] = scores[:length, i, :used][::-1, ::-1]
             back_skips[i, 2:used] = skips[i, 2:used][::-1]
-        # both at once
+        # process both at once
         found = _forward(np.concatenate([scores, back], 1), np.concatenate([skips, back_skips]))
         alpha, beta = found[:, : len(labels)], found[:, len(labels) :]
         ends = _ends(alpha, input_lengths, target_lengths)

@@ -1,8 +1,8 @@
 """Layer 1 · kernels: distances between the points of two lists, or of one; lengths of points.
 
 A point is a row of numbers; the distance of power p is the p-norm of the difference of two points.
-The differences of all pairs are too many to hold: they are made block by block, small enough to
-stay in the cache, for few coordinates one coordinate after the other.
+The differences of all pairs would not fit in memory: they are computed in blocks that stay in the
+cache, and for few coordinates one coordinate at a time.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from wengert.kernels.moments import vector_norm
 from wengert.kernels.protocols import beside, zeros
 
 _BLOCK = 2**15
-"""Elements of a block."""
+"""The number of elements of a block."""
 _MANY = 2**11
 """The number of pairs of points from which coordinates are processed one at a time."""
 
 
 def _flat(*arrays: Any) -> list[Any]:
-    """Arrays with one leading dimension in place of any number."""
+    """Return arrays with their leading dimensions merged into one."""
     return [a.reshape(math.prod(a.shape[:-2]), *a.shape[-2:]) for a in arrays]
 
 
 def _blocks(batch: int, rows: int, columns: int, depth: int) -> Iterator[tuple[slice, slice]]:
-    """Ranges of lists and of their points whose pairs fit into a block."""
+    """Iterate over ranges of lists and of points whose pairs fit into a block."""
     single = batch * rows * columns < _MANY
     width = max(columns * (depth if single else 1), 1)
     height = max(_BLOCK // width, 1)
@@ -44,13 +44,13 @@ def _blocks(batch: int, rows: int, columns: int, depth: int) -> Iterator[tuple[s
 
 
 def _at_once(a: Any, b: Any) -> bool:
-    """Whether to take all coordinates at once: for few pairs, that is fewer calls of NumPy's."""
+    """Return whether to process all coordinates at once: for few pairs, that is fewer calls."""
     pairs: int = a.shape[0] * a.shape[1] * b.shape[1]
     return pairs < _MANY and pairs * a.shape[2] <= 2 * _BLOCK
 
 
 def _by_coordinate(a: Any, b: Any) -> Iterator[Any]:
-    """The differences of all pairs in one coordinate after the other, in the same memory."""
+    """Iterate over the differences of all pairs in each coordinate, reusing one buffer."""
     a, b = np.ascontiguousarray(a.transpose(2, 0, 1)), np.ascontiguousarray(b.transpose(2, 0, 1))
     memory = np.empty((a.shape[1], a.shape[2], b.shape[2]), a.dtype)
     for m in range(a.shape[0]):
@@ -58,12 +58,12 @@ def _by_coordinate(a: Any, b: Any) -> Iterator[Any]:
 
 
 def cdist(x1: Any, x2: Any, p: float, mm: bool) -> Any:
-    """The distances of the points x1[..., i, :] from the points x2[..., j, :].
+    """Return the distances of the points x1[..., i, :] from the points x2[..., j, :].
 
     Parameters
     ----------
     mm
-        For p = 2: by a product of matrices, which is quick, but loses digits where points are
+        For p = 2: use a product of matrices, which is fast, but loses digits where points are
         closer to each other than to 0.
     """
     shape = (*x1.shape[:-1], x2.shape[-2])
@@ -91,7 +91,7 @@ def _by_product(x1: Any, x2: Any) -> Any:
 
 
 def _in_double(a: Any, b: Any) -> bool:
-    """Whether products of matrices in double precision are precise enough, and quicker."""
+    """Return whether products in double precision are precise enough, and faster."""
     single: bool = a.dtype.itemsize == 4
     return single and a.size * b.shape[1] >= _BLOCK
 
@@ -106,10 +106,10 @@ _NEAR = 1e-8
 
 
 def _by_double_product(a: Any, b: Any, result: Any) -> bool:
-    """The Euclidean distances of points of single precision, if few are very near to each other.
+    """Return Euclidean distances in single precision, if few points nearly coincide.
 
-    The product in double precision has twice the digits that are needed; where more than half of
-    them cancel, the distance is computed from the difference.
+    The product in double precision has twice the digits needed; where more than half of them
+    cancel, the distance is computed from the difference.
     """
     left, right = _centred(a, b)
     squares = np.matmul(left, right.swapaxes(1, 2))
@@ -127,7 +127,7 @@ def _by_double_product(a: Any, b: Any, result: Any) -> bool:
 
 
 def _sums(a: Any, b: Any, p: float) -> Any:
-    """The sums (for p = inf the maxima) of the powers of the differences' coordinates."""
+    """Return the sums (for p = inf the maxima) of the powers of the differences' coordinates."""
     if _at_once(a, b):
         powers = _power(a[:, :, None, :] - b[:, None, :, :], p)
         return (np.maximum if p == math.inf else np.add).reduce(powers, -1)
@@ -139,10 +139,10 @@ def _sums(a: Any, b: Any, p: float) -> Any:
 
 
 def _power(differences: Any, p: float) -> Any:
-    """The absolute values to the power p, in place; for p = inf themselves."""
+    """Raise absolute values to the power p, in place; for p = inf leave them."""
     d = differences
     if p == 0:
-        # one for each coordinate that differs, and NaN for what is not a number
+        # 1 for each coordinate that differs, and NaN for NaN
         return np.absolute(np.sign(d))
     if p == 2:
         return np.multiply(d, d, out=d)
@@ -151,7 +151,7 @@ def _power(differences: Any, p: float) -> Any:
 
 
 def _raised(d: Any, p: float) -> Any:
-    """Non-negative numbers to a power, in place: by products, where it is a small integer."""
+    """Raise non-negative numbers to a power, in place: by products for a small integer."""
     if p == 3:
         return np.multiply(d, d * d, out=d)
     return np.power(d, d.dtype.type(p), out=d)
@@ -168,8 +168,8 @@ def _root(sums: Any, p: float) -> Any:
 def cdist_backward(self: Any, x1: Any, x2: Any, result: Any, p: float) -> Any:
     """Return the cotangent of x1, given the cotangent `self` of the distances `result`.
 
-    Where points coincide, and for p < 1 where one of their coordinates does, the derivative counts
-    as 0.
+    Where points coincide, and for p < 1 where one of their coordinates does, the derivative is
+    taken to be 0.
     """
     g, a, b, distances = map(np.ascontiguousarray, _flat(self, x1, x2, result))
     total = np.zeros(a.shape, x1.dtype)
@@ -204,7 +204,7 @@ def _pulled(g: Any, a: Any, b: Any, distances: Any, p: float) -> Any:
 
 
 def _pulled_by_largest(g: Any, d: Any, distances: Any) -> Any:
-    """For p = inf what arrives at one coordinate, which is the largest in few of the pairs."""
+    """For p = inf, return the cotangents of one coordinate, the largest in few pairs."""
     where = np.flatnonzero(np.abs(d) == distances)
     weights = g.reshape(-1)[where] * np.sign(d.reshape(-1)[where])
     columns = d.shape[2]
@@ -232,7 +232,7 @@ def _slope(d: Any, distances: Any, p: float) -> Any:
 
 @lru_cache(maxsize=16)
 def _above(size: int) -> Any:
-    """The positions above the diagonal of a square matrix, of all its elements in a row."""
+    """Return the flat positions of the elements above the diagonal of a square matrix."""
     rows, columns = np.triu_indices(size, 1)
     return rows * size + columns
 
@@ -241,7 +241,7 @@ _SMALL = 128
 
 
 def pdist(self: Any, p: float) -> Any:
-    """The distances of each point from those after it, one after the other."""
+    """Return the distances of each point from those after it, in order."""
     size, depth = self.shape
     if size <= _SMALL or not depth or (p == 2 and self.dtype.itemsize == 4):
         return pairs_of_square(cdist(self, self, p, False))
@@ -266,7 +266,7 @@ def pairs_of_square(self: Any) -> Any:
 
 
 def square_of_pairs(self: Any, size: int) -> Any:
-    """A symmetric matrix with self above the diagonal, row by row, and below."""
+    """Return a symmetric matrix with self, row by row, above the diagonal."""
     result = zeros(self, (size, size), self.dtype)
     if size <= _SMALL:
         result.reshape(-1)[beside(self, _above(size))] = self
@@ -280,9 +280,9 @@ def square_of_pairs(self: Any, size: int) -> Any:
 
 
 def renorm(self: Any, p: float, dim: tuple[int, ...], maxnorm: float) -> Any:
-    """The parts of self whose p-norm along `dim` is more than `maxnorm` scaled down to that.
+    """Scale down the slices of self whose p-norm along `dim` is more than `maxnorm`.
 
-    A little more than that: 1e-7 is added to the norm, as in PyTorch.
+    They are scaled slightly below it: 1e-7 is added to the norm, as in PyTorch.
     """
     length = vector_norm(self, p, dim, True)
     long = length > maxnorm

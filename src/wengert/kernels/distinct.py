@@ -1,6 +1,6 @@
 """Layer 1 · kernels: the different elements of an array, or rows of a matrix.
 
-Elements are different where ``!=`` says so: a NaN differs from all others, 0 and -0 do not.
+Elements are distinct where ``!=`` holds: a NaN differs from all others, 0 and -0 do not.
 """
 
 from __future__ import annotations
@@ -14,41 +14,39 @@ from wengert.kernels.protocols import empty
 from wengert.kernels.sorting import order
 
 Found = tuple[Any, Any, Any]
-"""The first element of each group, the number of its group for each element, and how many
-elements each group has."""
+"""The first element of each group, the group number of each element, and the group sizes."""
 
-# by how many columns to compare rows before they are compared as a whole, unless there are few
+# the number of columns that are compared first, before whole rows, unless there are few
 _PREFIXES = (1, 16)
 _SMALL = 4096
 
 
 def unique_values(self: Any) -> Any:
-    """The different elements in order."""
+    """Return the distinct elements in ascending order."""
     ordered = np.sort(self, None)
     return ordered[_changes(ordered)]
 
 
 def unique_consecutive_values(self: Any) -> Any:
-    """The first elements of all groups of equal neighbours."""
+    """Return the first elements of all groups of equal neighbours."""
     flat = self.reshape(-1)
     return flat[_changes(flat)]
 
 
 def unique(self: Any) -> Found:
-    """The groups of equal elements, in their order."""
+    """Return the groups of equal elements, in ascending order."""
     flat = self.reshape(-1)
     return _grouped(flat, order(flat, 0, False), self.shape)
 
 
 def unique_rows(self: Any, dim: int) -> Found:
-    """The groups of equal slices along `dim`, in lexicographic order."""
+    """Return the groups of equal slices along `dim`, in lexicographic order."""
     rows = _slices(self, dim)
     return _grouped(rows, _lexicographic(rows), (len(rows),))
 
 
 def unique_consecutive(self: Any, dim: int | None) -> Found:
-    """The groups of equal neighbours, elements or slices along `dim`, in the order in which they
-    stand."""
+    """Return the groups of equal neighbours, elements or slices along `dim`, in order."""
     items = self.reshape(-1) if dim is None else _slices(self, dim)
     new = _changes(items)
     first = np.flatnonzero(new)
@@ -58,13 +56,13 @@ def unique_consecutive(self: Any, dim: int | None) -> Found:
 
 
 def _slices(self: Any, dim: int) -> Any:
-    """The slices along `dim` as rows of a matrix."""
+    """Return the slices along `dim` as rows of a matrix."""
     rows = np.moveaxis(self, dim, 0)
     return rows.reshape(len(rows), math.prod(rows.shape[1:]))
 
 
 def _changes(ordered: Any) -> Any:
-    """Return a mask of the elements, or rows, that differ from the one before."""
+    """Return a mask of the elements, or rows, that differ from the previous one."""
     new = empty(ordered, len(ordered), np.bool_)
     new[:1] = True
     if ordered.ndim == 1:
@@ -90,22 +88,22 @@ def _sizes(starts: Any, end: int) -> Any:
 
 
 def _lexicographic(rows: Any) -> Any:
-    """The positions of rows in lexicographic order, equal ones as they stand."""
+    """Return a stable lexicographic order of rows."""
     count, length = rows.shape
     if not rows.size:
-        # rows of nothing are all the same
+        # rows without elements are all equal
         return np.arange(count)
     for width in (*_PREFIXES, length) if rows.size > _SMALL else (length,):
         keys = _in_bytes(rows[:, :width]).view(f"V{min(width, length) * rows.itemsize}").reshape(-1)
         found = np.argsort(keys, kind="stable")
-        # the first columns are enough if no two rows begin with the same
+        # the first columns suffice if they differ for all rows
         if width >= length or not (keys[found[1:]] == keys[found[:-1]]).any():
             break
     return found.astype(np.int64, copy=False)
 
 
 def _in_bytes(rows: Any) -> Any:
-    """Elements as bytes whose lexicographic order is that of the numbers."""
+    """Convert elements to bytes whose lexicographic order is the order of the numbers."""
     rows = np.ascontiguousarray(rows)
     dtype = rows.dtype
     if dtype.kind in "bu":
@@ -116,7 +114,7 @@ def _in_bytes(rows: Any) -> Any:
         if dtype.kind == "i":
             bits = rows.view(unsigned) ^ sign
         else:
-            # adding 0 makes 0 of -0; a negative number has its other bits the wrong way round
+            # adding 0 turns -0 into 0; for a negative number, flip the other bits
             plain = (rows + dtype.type(0)).view(unsigned)
             bits = np.where(plain & sign, ~plain, plain | sign)
             bits[rows != rows] = np.iinfo(unsigned).max

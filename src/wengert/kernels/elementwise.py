@@ -41,30 +41,30 @@ _NO_OVERFLOW = 11.0
 
 
 def reciprocal(self: Any) -> Any:
-    """1 / self."""
+    """Compute 1 / self."""
     return 1 / self
 
 
 def rsqrt(self: Any) -> Any:
-    """1 / sqrt(self)."""
+    """Compute 1 / sqrt(self)."""
     return 1 / np.sqrt(self)
 
 
 def relu(self: Any) -> Any:
-    """The larger of self and 0; NaN stays."""
+    """Return the larger of self and 0; NaN stays."""
     return clamp(self, 0 if self.dtype.kind == "f" else self.dtype.type(0), None)
 
 
 def sigmoid(self: Any) -> Any:
-    """1 / (1 + exp(-self))."""
+    """Compute 1 / (1 + exp(-self))."""
     if self.dtype.kind == "c":
         return 1 / (1 + np.exp(-self))
     return np.reciprocal(exp_of_minus_plus_one(self))
 
 
 def exp_of_minus_plus_one(self: Any) -> Any:
-    """1 + exp(-self); infinite, which is right, where it overflows."""
-    # finding the smallest element takes a third of the time that `errstate` does
+    """Compute 1 + exp(-self), where an overflow to infinity is intended."""
+    # finding the smallest element takes a third of the time of `errstate`
     if self.size and self.item(self.argmin()) > -_NO_OVERFLOW:
         grown = np.exp(-self)
     else:
@@ -75,12 +75,12 @@ def exp_of_minus_plus_one(self: Any) -> Any:
 
 
 def sgn(self: Any) -> Any:
-    """The sign of a real, the unit direction of a complex number; 0 at 0."""
+    """Return the sign of a real number, the direction of a complex one; 0 at 0."""
     return np.sign(self) if self.dtype.kind != "b" else np.array(self)[()]
 
 
 def power(self: Any, exponent: Any) -> Any:
-    """self to the power exponent; of integers what is between -1 and 1 is cut to 0."""
+    """Compute self ** exponent; for integers, truncate results between -1 and 1 to 0."""
     if self.dtype.kind == "i":
         negative = np.less(exponent, 0)
         if np.count_nonzero(negative):
@@ -94,7 +94,7 @@ def power(self: Any, exponent: Any) -> Any:
 
 
 def power_scalar(self: Any, exponent: Any) -> Any:
-    """self to the power of a number; products for the common ones."""
+    """Compute self to the power of a number; by products for the common ones."""
     if exponent == 2:
         return self * self
     if exponent == 3:
@@ -116,17 +116,17 @@ def power_scalar(self: Any, exponent: Any) -> Any:
 
 
 def rpower_scalar(self: Any, base: Any) -> Any:
-    """A number to the power self."""
+    """Compute a number to the power self."""
     return power(self.dtype.type(base), self)
 
 
 def sign(self: Any) -> Any:
-    """-1, 0 or 1; of booleans themselves."""
+    """Return -1, 0 or 1; booleans are returned unchanged."""
     return self.copy() if self.dtype.kind == "b" else np.sign(self)
 
 
 def _rounding(function: Any) -> Any:
-    """A rounding function that leaves integers as they are, which NumPy's do not always."""
+    """Make a rounding function that leaves integers unchanged, as NumPy's do not always."""
 
     def kernel(self: Any) -> Any:
         return self.copy() if self.dtype.kind in "iu" else function(self)
@@ -138,28 +138,28 @@ floor, ceil, trunc, rint = map(_rounding, (np.floor, np.ceil, np.trunc, np.rint)
 
 
 def fmod(self: Any, other: Any) -> Any:
-    """The remainder with the sign of self."""
+    """Return the remainder with the sign of self."""
     _integer_division_check(self, other)
     return single.fmod(self, other)
 
 
 def remainder(self: Any, other: Any) -> Any:
-    """The remainder with the sign of other."""
+    """Return the remainder with the sign of other."""
     _integer_division_check(self, other)
     return single.remainder(self, other)
 
 
 def floor_divide(self: Any, other: Any) -> Any:
-    """The quotient rounded down."""
+    """Return the quotient rounded down."""
     _integer_division_check(self, other)
     return np.floor_divide(self, other)
 
 
 def trunc_divide(self: Any, other: Any) -> Any:
-    """The quotient rounded towards zero."""
+    """Return the quotient rounded towards zero."""
     _integer_division_check(self, other)
     if self.dtype.kind in "iu":
-        # not by way of floats, which do not hold every integer
+        # not via floats, which do not hold every integer
         quotient = np.floor_divide(self, other)
         away = (np.less(self, 0) != np.less(other, 0)) & (quotient * other != self)
         return quotient + away.astype(self.dtype)
@@ -172,10 +172,10 @@ def _integer_division_check(self: Any, other: Any) -> None:
 
 
 def real(self: Any) -> Any:
-    """The real part; a real array itself."""
+    """Return the real part; a real array itself."""
     return self.real if self.dtype.kind == "c" else self
 
 
 def imag(self: Any) -> Any:
-    """The imaginary part."""
+    """Return the imaginary part."""
     return self.imag

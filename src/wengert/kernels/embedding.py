@@ -9,12 +9,12 @@ import numpy as np
 from wengert.kernels.protocols import asarray, is_numpys, zeros
 from wengert.kernels.sums import sums
 
-# so few places left are quicker one by one
+# the number of positions up to which adding them one by one is faster
 _FEW = 8
 
 
 def embedding(weight: Any, indices: Any, padding_idx: int, scale_grad_by_freq: bool) -> Any:
-    """The rows of `weight` that `indices` name."""
+    """Return the rows of `weight` that `indices` name."""
     return weight.take(asarray(indices), axis=0)
 
 
@@ -29,11 +29,11 @@ def embedding_factors(indices: Any, dtype: Any, padding_idx: int, scale_grad_by_
 def embedding_backward(
     g: Any, indices: Any, num_weights: int, padding_idx: int, scale_grad_by_freq: bool
 ) -> Any:
-    """A table with each row of `g` added to the row that it came from.
+    """Return a table with each row of `g` added to the row that it came from.
 
-    Rows are added in rounds: the first that go to each place, then the second, and so on, so that
-    no place is named twice in a round. The last few places, which many rows may go to, take the sum
-    of the rest each.
+    Rows are added in rounds: the first for each position, then the second, and so on, so that no
+    position repeats within a round. The last few positions, which may have many rows, are each
+    given the sum of the rest.
     """
     if padding_idx >= 0 or scale_grad_by_freq:
         g = g * embedding_factors(indices, g.dtype, padding_idx, scale_grad_by_freq)

@@ -1,8 +1,8 @@
 """Layer 1 · kernels: triangular systems, LU factors, Cholesky factors.
 
-NumPy has none of LAPACK's triangular solves and LU factors. Where SciPy is installed, they are
-called for one matrix after the other; else, and for many small matrices, the elimination is written
-out (see NOTE [matrices last] in `wengert.kernels.batches`).
+NumPy lacks LAPACK's triangular solves and LU factors. If SciPy is installed, its routines are
+called once per matrix; otherwise, and for many small matrices, elimination runs in NumPy (see NOTE
+[matrices last] in `wengert.kernels.batches`).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ __all__ = [
 
 @cache
 def _scipy(part: str) -> Any:
-    """A part of SciPy's linear algebra, or None: NumPy takes its place."""
+    """Return a module of SciPy's linear algebra, or None if NumPy replaces it."""
     try:
         return scipy_module(f"linalg.{part}", "linalg")
     except ImportError:
@@ -48,24 +48,24 @@ def _scipy(part: str) -> Any:
 
 
 def routine_of(part: str, name: str, dtype: Any) -> Any:
-    """BLAS's or LAPACK's routine for a dtype, None without SciPy or for another dtype."""
+    """Return the BLAS or LAPACK routine for a dtype; None without SciPy or for other dtypes."""
     module, letter = _scipy(part), {"f": "s", "d": "d", "F": "c", "D": "z"}.get(dtype.char)
     return None if module is None or letter is None else getattr(module, letter + name)
 
 
 def _check_dtype(dtype: Any) -> None:
-    """Refuse what LAPACK does not know, as NumPy's functions do."""
+    """Refuse dtypes that LAPACK does not support, as NumPy's functions do."""
     if dtype.char not in "fdFD":
         raise TypeError(f"array type {dtype} is unsupported in linalg")
 
 
 def swapped(self: Any) -> Any:
-    """Matrices with rows and columns swapped."""
+    """Swap the rows and columns of matrices."""
     return self.swapaxes(-1, -2)
 
 
 def first_failure(name: str, info: Any, message: str) -> LinAlgError:
-    """The error of the first matrix whose `info` is not 0, with {} in `message` for its info."""
+    """Return the error for the first nonzero `info`, which replaces {} in `message`."""
     flat = np.ravel(info)
     at = int(np.flatnonzero(flat)[0])
     which = f"(Batch element {at}): " if np.ndim(info) else ""
@@ -76,7 +76,7 @@ def first_failure(name: str, info: Any, message: str) -> LinAlgError:
 
 
 def solve_triangular(A: Any, B: Any, upper: bool, left: bool, unitriangular: bool) -> Any:
-    """X in ``A @ X = B``, or in ``X @ A = B``, reading one triangle of A, with no check for 0."""
+    """Solve ``A @ X = B``, or ``X @ A = B``, for X, reading one triangle of A, unchecked for 0."""
     _check_dtype(A.dtype)
     batch = np.broadcast_shapes(A.shape[:-2], B.shape[:-2])
     shape, size = (*batch, *B.shape[-2:]), A.shape[-1]
@@ -106,15 +106,15 @@ def solve_triangular(A: Any, B: Any, upper: bool, left: bool, unitriangular: boo
         try:
             return np.linalg.solve(triangle, B)
         except np.linalg.LinAlgError:
-            pass  # a 0 on the diagonal is divided by below
+            pass  # divides by any 0 on the diagonal
     a, x = batches.last(A, (*batch, size, size)), batches.last(B, shape)
     batches.substitute(a, x, upper, unitriangular)
     return batches.first(x, shape)
 
 
 def _trsm(trsm: Any, a: Any, x: Any, upper: bool, left: bool, unitriangular: bool) -> None:
-    """Solve one system in place of `x`, which is contiguous row by row."""
-    # BLAS counts column by column, for which everything is transposed and on the other side
+    """Solve one system in place, in `x`, which is in C order."""
+    # BLAS is column-major: transpose everything and swap the sides
     if a.flags.f_contiguous:
         trsm(1, a, x.T, int(left), int(not upper), 1, int(unitriangular), 1)
     else:
@@ -125,7 +125,7 @@ def _trsm(trsm: Any, a: Any, x: Any, upper: bool, left: bool, unitriangular: boo
 
 
 def lu(self: Any) -> tuple[Any, Any, Any]:
-    """(L below the diagonal and U, pivots counted from 1, where U has its first 0 or 0)."""
+    """Return (L below the diagonal and U, pivots from 1, the first 0 of U from 1, or 0 if none)."""
     _check_dtype(self.dtype)
     *batch, m, n = self.shape
     k, count = min(m, n), math.prod(batch)
@@ -135,7 +135,7 @@ def lu(self: Any) -> tuple[Any, Any, Any]:
     if not batch:
         factors, pivots, info = getrf(np.array(self, order="F"), 1)
         return factors, pivots.astype(np.int32, copy=False) + np.int32(1), np.array(info, np.int32)
-    # matrices that lie column by column are factored in place
+    # factor matrices in column-major order in place
     columns = np.array(swapped(self).reshape(count, n, m), order="C")
     pivots, info = np.empty((count, k), np.int32), np.empty(count, np.int32)
     for i, matrix in enumerate(swapped(columns)):
@@ -157,7 +157,7 @@ def _eliminated(self: Any) -> tuple[Any, Any, Any]:
 
 
 def lu_factor_ex(self: Any) -> tuple[Any, Any, Any, Any]:
-    """(packed, LU, pivots, info); packed has the pivots as numbers in a row below LU."""
+    """Return (packed, LU, pivots, info); packed has the pivots as numbers in a row below LU."""
     factors, pivots, info = lu(self)
     m, n = self.shape[-2:]
     packed = np.zeros((*self.shape[:-2], m + 1, n), self.dtype)
@@ -186,7 +186,7 @@ def permutation(pivots: Any, size: int) -> Any:
 
 
 def lu_permutation(self: Any, pivots: Any) -> Any:
-    """The permutation matrices of LU factors `self`."""
+    """Return the permutation matrices of LU factors `self`."""
     size = self.shape[-2]
     rows = np.eye(size, dtype=self.dtype)[permutation(pivots, size)]
     return swapped(rows)
@@ -198,13 +198,13 @@ def _lower_mask(rows: int, columns: int) -> tuple[Any, Any]:
 
 
 def unit_lower(self: Any) -> Any:
-    """The elements below the diagonal, and ones on it."""
+    """Return the elements below the diagonal, and ones on it."""
     below, ones = _lower_mask(*self.shape[-2:])
     return np.where(beside(self, below), self, beside(self, ones))
 
 
 def permute_rows(self: Any, pivots: Any, back: bool) -> Any:
-    """The rows of matrices exchanged as the pivots say, or `back`."""
+    """Exchange the rows of matrices as the pivots say, or `back`."""
     order = permutation(pivots, self.shape[-2])
     if back:
         order = order.argsort(-1)
@@ -214,7 +214,7 @@ def permute_rows(self: Any, pivots: Any, back: bool) -> Any:
 
 
 def lu_solve(LU: Any, B: Any, pivots: Any, adjoint: bool) -> Any:
-    """X in ``A @ X = B``, or with the adjoint of A, for the LU factors of A."""
+    """Solve ``A @ X = B``, or with the adjoint of A, for X, given the LU factors of A."""
     size = LU.shape[-1]
     if batches.many(math.prod(B.shape[:-2]), size):
         return _lu_solve_many(LU, B, pivots, adjoint)
@@ -251,12 +251,12 @@ _NOT_POSITIVE = (
 
 
 def _one_triangle(self: Any, upper: bool | None) -> tuple[Any, bool]:
-    """The matrix of which one triangle is read, or for None the mean of both, and which one."""
+    """Return the matrix to read, or for None the mean of both triangles, and which triangle."""
     return ((self + adjoint_of(self)) / 2, False) if upper is None else (self, upper)
 
 
 def cholesky(self: Any, upper: bool | None, what: str = "linalg.cholesky") -> Any:
-    """The triangular factor of a Hermitian positive matrix, of which one triangle is read."""
+    """Return the triangular factor of a Hermitian positive definite matrix, from one triangle."""
     matrix, upper = _one_triangle(self, upper)
     try:
         return _positive_factor(matrix, upper)
@@ -265,9 +265,10 @@ def cholesky(self: Any, upper: bool | None, what: str = "linalg.cholesky") -> An
 
 
 def cholesky_ex(self: Any, upper: bool | None, check: bool) -> tuple[Any, Any]:
-    """(factor, order of the first leading minor that is not positive or 0).
+    """Return (factor, order of the first leading minor that is not positive, or 0).
 
-    Of a matrix that is not positive, the factor has what belongs to the minors before, else NaN.
+    If a matrix is not positive definite, the factor is valid for the minors before that one, and
+    NaN elsewhere.
     """
     matrix, upper = _one_triangle(self, upper)
     try:
@@ -283,10 +284,10 @@ def _positive_factor(self: Any, upper: bool) -> Any:
     if is_numpys(self):
         factor = np.linalg.cholesky(self, upper=upper)
     else:
-        # of the lower triangle alone, as other libraries have it
+        # of the lower triangle alone, as in other libraries
         factor = np.linalg.cholesky(np.conj(self.swapaxes(-1, -2)) if upper else self)
         factor = np.conj(factor.swapaxes(-1, -2)) if upper else factor
-    # whether LAPACK takes a NaN for positive depends on who made it
+    # LAPACK implementations differ in whether NaN counts as positive
     if not np.isfinite(np.diagonal(factor, axis1=-2, axis2=-1)).all():
         raise np.linalg.LinAlgError("Matrix is not positive definite")
     return factor
@@ -298,7 +299,7 @@ def _cholesky_by_one(self: Any, upper: bool) -> tuple[Any, Any]:
     info = np.zeros(self.shape[:-2], np.int32)
     for at in np.ndindex(*self.shape[:-2]):
         done, failed = 0, size + 1
-        # by halves: a minor has no factor if a smaller one has none
+        # bisect: if a minor has no factor, neither has a larger one
         while failed - done > 1:
             middle = (done + failed) // 2 if failed <= size else size
             try:
@@ -315,7 +316,7 @@ def _cholesky_by_one(self: Any, upper: bool) -> tuple[Any, Any]:
 
 
 def cholesky_inverse(self: Any, upper: bool) -> Any:
-    """The inverse of the matrix of which `self` is the Cholesky factor."""
+    """Return the inverse of the matrix of which `self` is the Cholesky factor."""
     size = self.shape[-1]
     flat = np.diagonal(self, axis1=-2, axis2=-1) == 0
     if np.count_nonzero(flat):
@@ -326,10 +327,11 @@ def cholesky_inverse(self: Any, upper: bool) -> Any:
             "The diagonal element {} is zero, the inversion could not be completed because the "
             "input matrix is singular.",
         )
-    # for complex numbers it would read the real part of the diagonal only
+    # for complex numbers it would read only the real part of the diagonal
     potri = routine_of("lapack", "potri", self.dtype) if self.dtype.kind == "f" else None
     if potri is not None and self.ndim == 2 and size:
-        # column by column the factor is transposed, and so is, of a Hermitian matrix, the inverse
+        # in column-major order the factor is transposed, and so is the inverse of a Hermitian
+        # matrix
         half = potri(self.T, int(upper))[0].T
         if upper:
             return np.triu(half) + adjoint_of(np.triu(half, 1))

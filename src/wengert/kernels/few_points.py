@@ -1,6 +1,6 @@
-"""Layer 1 · kernels: sampling at so few points that the number of steps counts, not their length.
+"""Layer 1 · kernels: sampling at few points, where the number of NumPy calls dominates.
 
-All elements around all points are worked on at once: the first dimension of an array counts them.
+All elements around all points are processed at once, along the first dimension of an array.
 See NOTE [sampling] in `wengert.kernels.points`.
 """
 
@@ -18,7 +18,7 @@ _FEW = 1 << 13
 
 
 def are_few(numbers: Any, layout: Layout, channels: int) -> bool:
-    """Whether points, given as (d, N, P), are few, but many for their planes."""
+    """Return whether points (d, N, P) are few, but many relative to their planes."""
     _, batch, count = numbers.shape
     total = batch * channels * count * len(layout.shifts)
     return 0 < total <= _FEW and 4 * count > math.prod(layout.sizes)
@@ -30,18 +30,18 @@ def _coefficients(mode: str, order: int, dtype: Any) -> Any:
 
 
 def _weights(points: Points, order: int) -> Any:
-    """The weights' derivatives of an order, (d, taps, N, P)."""
+    """Return the derivatives of the weights, of a given order: (d, taps, N, P)."""
     coefficients = _coefficients(points.layout.mode, order, points.rests.dtype)
     rests = points.rests[:, None]
     total = coefficients[-1]
     for c in coefficients[-2::-1]:
         total = total * rests + c
-    # one coefficient alone is the same for all dimensions
+    # a single coefficient is the same for all dimensions
     return total if total.ndim > 3 else np.broadcast_to(total, (len(rests), *total.shape))
 
 
 def _joined(each: list[Any]) -> Any:
-    """The weights (K, N, P) of the elements, from those of the dimensions."""
+    """Return the weights (K, N, P) of the elements, the products of those of the dimensions."""
     total = each[0]
     for weights in each[1:]:
         total = total[:, None] * weights
@@ -50,7 +50,7 @@ def _joined(each: list[Any]) -> Any:
 
 
 def _rows(points: Points, size: int, channels: int) -> Any:
-    """The indices (K, N, C, P) of all elements in extended planes that follow each other."""
+    """Return the indices (K, N, C, P) of all elements in consecutive extended planes."""
     return points.index[:, None] + _offsets(points.layout, len(points.index), channels, size)
 
 
@@ -63,13 +63,13 @@ def _offsets(layout: Layout, count: int, channels: int, size: int) -> Any:
 
 
 def _elements(extended: Any, points: Points) -> Any:
-    """The elements (K, N, C, P) around points, from extended planes (N, C, size)."""
+    """Return the elements (K, N, C, P) around points, from extended planes (N, C, size)."""
     rows = _rows(points, extended.shape[2], extended.shape[1])
     return extended.reshape(math.prod(extended.shape)).take(rows)
 
 
 def sample(extended: Any, numbers: Any, layout: Layout) -> Any:
-    """The samples (N, C, P) of extended planes (N, C, size)."""
+    """Return the samples (N, C, P) of extended planes (N, C, size)."""
     points = Points(numbers, layout, True)
     found = _elements(extended, points)
     if layout.mode == "nearest":
@@ -79,7 +79,7 @@ def sample(extended: Any, numbers: Any, layout: Layout) -> Any:
 
 
 def scatter(g: Any, numbers: Any, layout: Layout) -> Any:
-    """The transpose: extended planes (N, C, size)."""
+    """Compute the transpose of `sample`: extended planes (N, C, size)."""
     points = Points(numbers, layout, True)
     batch, channels = g.shape[:2]
     size = math.prod(layout.extended)
@@ -93,7 +93,7 @@ def scatter(g: Any, numbers: Any, layout: Layout) -> Any:
 
 
 def slopes(extended: Any, g: Any, numbers: Any, layout: Layout) -> Any:
-    """The derivatives (d, N, P) of the sum of g times the samples by the positions."""
+    """Return the derivatives (d, N, P) of the sum of g * samples with respect to positions."""
     points = Points(numbers, layout, True)
     found = _elements(extended, points)
     found *= g

@@ -15,11 +15,11 @@ from wengert.kernels.columns import Part, overlap, reach, result_size
 
 Shape = tuple[int, ...]
 _SMALL = 1 << 14
-"""Up to so many elements, adding them one by one costs less than an addition for each tap."""
+"""The number of elements up to which adding each is cheaper than one addition per tap."""
 
 
 def im2col(self: Any, kernel_size: Shape, dilation: Shape, padding: Shape, stride: Shape) -> Any:
-    """Each block of the images, sliding over them, as a column."""
+    """Return each sliding block of the images as a column."""
     size = result_size(self.shape[-2:], kernel_size, stride, padding, dilation, False, (0, 0))
     planes = self.shape[:-2]
     box = self
@@ -40,7 +40,7 @@ def col2im(
     padding: Shape,
     stride: Shape,
 ) -> Any:
-    """Images whose elements are the sums of the columns' elements that `im2col` makes of them."""
+    """Sum the elements of columns into images, the transpose of `im2col`."""
     size = result_size(output_size, kernel_size, stride, padding, dilation, False, (0, 0))
     reached = reach(size, kernel_size, stride, dilation)
     images = self.shape[:-2]
@@ -57,17 +57,17 @@ def col2im(
 
 
 def _last(places: tuple[slice, ...]) -> Any:
-    """An index of the last dimensions."""
+    """Return an index of the last dimensions."""
     return (..., *places)
 
 
 def add_windows(box: Any, gave: Any, part: Part, stride: Shape, dilation: Shape) -> None:
-    """Add to an array what its windows give it.
+    """Add the contributions of windows to an array.
 
     Parameters
     ----------
-    box: Of shape (N, C, *sizes), zeros where windows lie that do not overlap.
-    gave: Of shape (N, C, *kernel, *count), for the windows of `part`.
+    box: The array, of shape (N, C, *sizes); zero where non-overlapping windows are.
+    gave: The contributions, of shape (N, C, *kernel, *count), for the windows of `part`.
     """
     kernel = gave.shape[2 : 2 + len(stride)]
     geometry = (kernel, part.size, part.at, stride, dilation)
@@ -85,7 +85,7 @@ def add_windows(box: Any, gave: Any, part: Part, stride: Shape, dilation: Shape)
 def _windows(
     box: Any, kernel: Shape, count: Shape, at: Shape, stride: Shape, dilation: Shape
 ) -> Any:
-    """A view of the windows of an array: (..., *kernel, *count)."""
+    """Return a view of the windows of an array: (..., *kernel, *count)."""
     if not box.flags.c_contiguous:
         box = np.ascontiguousarray(box)
     dims = len(kernel)
@@ -110,7 +110,7 @@ def _places(
 def _taps(
     kernel: Shape, count: Shape, at: Shape, stride: Shape, dilation: Shape
 ) -> list[tuple[tuple[Any, ...], tuple[Any, ...]]]:
-    """For each element of a window its index, and where it lies for all windows."""
+    """Iterate over the elements of a window: the index of each, and its slice over all windows."""
     taps = []
     for tap in np.ndindex(kernel):
         places = [

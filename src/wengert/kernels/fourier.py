@@ -1,13 +1,12 @@
 """Layer 1 · kernels: discrete Fourier transforms along several dimensions.
 
 NOTE [directions and norms]
-The forward direction has ``exp(-2j * pi * ...)``. `norm` says, as in PyTorch, which direction is
-divided by the number of elements: "backward" the backward one, "forward" the forward one, "ortho"
-both, by the root. So the adjoint of a transform is the one of the other direction with the other
-norm.
+The forward direction uses ``exp(-2j * pi * ...)``. `norm` names, as in PyTorch, the direction that
+is divided by the number of elements: "backward", "forward", or "ortho" for both, by its square
+root. So the adjoint of a transform is the transform in the other direction with the other norm.
 
 NOTE [half spectra]
-The spectrum of real values is known from its first half along the last of the dimensions: all
+The spectrum of real values is determined by its first half along the last of the dimensions: all
 frequencies but the first and, for an even number of values, the last stand for two. The adjoint of
 the transform from real values to a half spectrum counts each frequency once, that of the transform
 back doubles them: hence `doubled` and `halved`.
@@ -34,7 +33,7 @@ _KINDS = frozenset("fdFD")
 
 @functools.cache
 def _quicker() -> Any:
-    """SciPy's transforms, which take several rows at a time; NumPy's where it is missing."""
+    """Return SciPy's transforms, which vectorise over rows; NumPy's if SciPy is missing."""
     try:
         return scipy_module("fft", "fft")
     except ImportError:
@@ -44,17 +43,17 @@ def _quicker() -> Any:
 def _along(
     name: str, self: Any, axis: int, norm: str, unscaled: str, size: int, n: int | None = None
 ) -> Any:
-    """One of the transforms along one dimension.
+    """Apply a transform along one dimension.
 
-    Without a factor of single precision to multiply with, NumPy computes in double precision, at up
-    to ten times the cost. So large arrays get one that is undone, as do those for which that makes
-    no rounding error.
+    Without a scale factor of single precision, NumPy computes in double precision, at up to ten
+    times the cost. So large arrays are scaled by a factor that is undone, and so are arrays for
+    which this is exact.
 
     Parameters
     ----------
-    unscaled: The norm for which there is no factor.
+    unscaled: The norm that applies no factor.
     size: The number of elements that the other norm divides by.
-    n: The number of elements of the result, where the input does not say it.
+    n: The number of elements of the result, if the input does not determine it.
     """
     kind, library = self.dtype.char, np.fft
     if self.size >= _LARGE and self.__class__ is np.ndarray and kind in _KINDS:
@@ -69,7 +68,7 @@ def _along(
 
 
 def fft_c2c(self: Any, dim: Dims, norm: str, forward: bool) -> Any:
-    """The transform of complex values."""
+    """Transform complex values."""
     name, unscaled = ("fft", "backward") if forward else ("ifft", "forward")
     for axis in reversed(dim):
         self = _along(name, self, axis, norm, unscaled, self.shape[axis])
@@ -77,7 +76,7 @@ def fft_c2c(self: Any, dim: Dims, norm: str, forward: bool) -> Any:
 
 
 def fft_r2c(self: Any, dim: Dims, norm: str, forward: bool, onesided: bool, doubled: bool) -> Any:
-    """The transform of real values: half of the spectrum along the last of `dim`, or all of it."""
+    """Transform real values: half of the spectrum along the last of `dim`, or all of it."""
     if self.dtype.kind != "f" or self.dtype.itemsize < 4:
         raise TypeError(f"the transform of real values of single or double precision: {self.dtype}")
     norm = norm if forward else _OTHER[norm]
@@ -95,7 +94,7 @@ def fft_r2c(self: Any, dim: Dims, norm: str, forward: bool, onesided: bool, doub
 def fft_c2r(
     self: Any, dim: Dims, norm: str, forward: bool, last_dim_size: int, halved: bool
 ) -> Any:
-    """The real values that half of a spectrum along the last of `dim` belongs to."""
+    """Return the real values of a half spectrum along the last of `dim`."""
     norm = norm if not forward else _OTHER[norm]
     if forward:
         self = np.conjugate(self)
@@ -116,7 +115,7 @@ def _twofold(ndim: int, axis: int, size: int) -> tuple[slice, ...]:
 
 
 def _both_halves(half: Any, dim: Dims, size: int) -> Any:
-    """The whole spectrum of real values: at minus a frequency the conjugate of what is at it."""
+    """Return the whole spectrum of real values: conjugates at the negative frequencies."""
     last = dim[-1]
     shape = list(half.shape)
     shape[last] = size
@@ -127,7 +126,7 @@ def _both_halves(half: Any, dim: Dims, size: int) -> Any:
     whole[tuple(place)] = half
     source = place.copy()
     place[last], source[last] = slice(known, None), slice(size - known, 0, -1)
-    # along the other dimensions the frequency 0 stays, and the others are in reverse order
+    # reverse the other dimensions, except for frequency 0
     for signs in itertools.product((False, True), repeat=len(dim) - 1):
         for axis, negated in zip(dim[:-1], signs, strict=True):
             place[axis] = slice(1, None) if negated else slice(1)
@@ -137,9 +136,9 @@ def _both_halves(half: Any, dim: Dims, size: int) -> Any:
 
 
 def overlap_add(self: Any, step: int) -> Any:
-    """Signals, from parts self[:, t, :] that begin `step` elements apart and are added up."""
+    """Sum the parts self[:, t, :], which begin `step` elements apart, into signals."""
     batch, count, size = self.shape
-    # pieces of `step` elements: the j-th piece of part t belongs to piece t + j of the signal
+    # split into pieces of `step` elements: piece j of part t belongs to piece t + j of the signal
     pieces = -(-size // step)
     result = np.zeros((batch, count - 1 + pieces, step), self.dtype)
     for j in range(pieces):

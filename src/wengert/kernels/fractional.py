@@ -1,4 +1,4 @@
-"""Layer 1 · kernels: the windows of fractional pooling, which random numbers place.
+"""Layer 1 · kernels: the windows of fractional pooling, whose positions are random.
 
 The sequences are those of B. Graham, Fractional max-pooling, arXiv:1412.6071 (2014), in PyTorch's
 form: for one number u in [0, 1) the i-th of m windows of size k over n elements begins at
@@ -41,7 +41,7 @@ def fractional_max_pool_indices(
     first: Any = 0
     offsets = np.zeros(1, np.int64)
     for d in range(dims):
-        # in two dimensions the first number is for the width, in three for the depth
+        # the first number is for the width in two dimensions, for the depth in three
         number = numbers[:, dims - 1 - d if dims == 2 else d]
         begin = _starts(number, sizes[d], output_size[d], kernel_size[d])
         shape = [planes, *(1,) * dims]

@@ -8,11 +8,11 @@ import numpy as np
 
 _SINGLE, _DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 _SPLIT = 134217729.0
-"""2**27 + 1, which cuts a double's significand in two."""
+"""2**27 + 1, which splits a double's significand in two."""
 
 
 def fused(x: Any, factor: Any, term: Any) -> Any:
-    """``x * factor + term`` rounded once, as processors that fuse the two compute it.
+    """Compute ``x * factor + term``, rounded once, like a fused multiply-add.
 
     `x` is an array of floats in single or double precision.
     """
@@ -34,7 +34,7 @@ def fused(x: Any, factor: Any, term: Any) -> Any:
 
 
 def progression(start: float, step: float, count: int, dtype: Any) -> Any:
-    """``start, start + step, ...``, computed in double precision."""
+    """Compute ``start, start + step, ...`` in double precision."""
     values = np.arange(count, dtype=_DOUBLE)
     values *= step
     values += start
@@ -42,7 +42,7 @@ def progression(start: float, step: float, count: int, dtype: Any) -> Any:
 
 
 def linspace(start: Any, end: Any, count: int, dtype: Any) -> Any:
-    """`count` numbers from `start` to `end`, both included: each half counted from its own end."""
+    """Return `count` numbers from `start` to `end`, each half computed from its own end."""
     if dtype.kind in "iu":
         start, end = int(start), int(end)
         step = (end - start) / max(count - 1, 1)
@@ -64,7 +64,7 @@ def linspace(start: Any, end: Any, count: int, dtype: Any) -> Any:
 
 
 def logspace(start: Any, end: Any, count: int, base: float, dtype: Any) -> Any:
-    """`base` to the powers of `linspace`."""
+    """Compute `base` to the powers of `linspace`."""
     wide = np.dtype(np.complex128) if dtype.kind == "c" else _DOUBLE
     with np.errstate(over="ignore", invalid="ignore"):
         return np.power(base, linspace(start, end, count, wide)).astype(dtype)

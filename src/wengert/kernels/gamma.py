@@ -6,9 +6,10 @@ terms of its asymptotic series (DLMF 5.15.8) up to the ninth are below 1e-17. Be
 reflected (DLMF 5.15.6).
 
 NOTE [zeros of lgamma]
-The logarithm of the gamma function vanishes at 1 and 2, where SciPy's has no digits that count.
-From 3/4 to 9/4 it is (x - 1) (x - 2) times a smooth function, here a polynomial of degree 29 in
-x - 3/2, the interpolation at Chebyshev points (relative error 1e-18). All is computed in float64.
+The logarithm of the gamma function vanishes at 1 and 2, where SciPy's function loses all relative
+accuracy. From 3/4 to 9/4 it is (x - 1) (x - 2) times a smooth function, here a polynomial of degree
+29 in x - 3/2, the interpolation at Chebyshev points (relative error 1e-18). All is computed in
+float64.
 
 References
 ----------
@@ -84,17 +85,17 @@ _AROUND_ZEROS = (
 
 
 def lgamma(self: Any) -> Any:
-    """The logarithm of the absolute value of the gamma function (see NOTE [zeros of lgamma])."""
+    """Return the logarithm of the gamma function's absolute value (NOTE [zeros of lgamma])."""
     if not is_numpys(self):
         return _lgamma(self)
     x = np.asarray(self, np.float64)
     result = np.asarray(_lgamma(x))
-    # in single precision the function of SciPy, or of `math`, has digits enough
+    # in single precision the functions of SciPy and `math` are accurate enough
     near = np.absolute(x - 1.5) < 0.75 if self.dtype.itemsize == 8 else np.False_
     if np.count_nonzero(near):
-        # sixty operations are quicker on Python's floats than on arrays of one element
+        # sixty operations are faster on Python floats than on arrays of one element
         y = x[near] if x.size > 1 else x.item()
-        # a zero has no sign
+        # the sign of a zero is lost
         result[near] = horner(y - 1.5, _AROUND_ZEROS) * ((y - 1.0) * (y - 2.0)) + 0.0
     lowest = x == -math.inf
     if np.count_nonzero(lowest):
@@ -103,12 +104,12 @@ def lgamma(self: Any) -> Any:
 
 
 def zeta(self: Any, other: Any) -> Any:
-    """Hurwitz's zeta function, the sum over k >= 0 of (k + other) ** -self."""
+    """Compute Hurwitz's zeta function, the sum over k >= 0 of (k + other) ** -self."""
     return _zeta(self.astype(other.dtype), other)
 
 
 def mvlgamma(self: Any, p: int) -> Any:
-    """The logarithm of the multivariate gamma function (DLMF 35.3.4)."""
+    """Return the logarithm of the multivariate gamma function (DLMF 35.3.4)."""
     total = lgamma(self)
     for i in range(1, p):
         total = total + lgamma(self - 0.5 * i)
@@ -158,7 +159,7 @@ trigamma = quick(_few_trigamma, _many_trigamma, 64)
 
 
 def polygamma(self: Any, n: int) -> Any:
-    """The derivative of order n of digamma."""
+    """Return the derivative of order n of digamma."""
     if n == 0:
         return digamma(self)
     if n == 1:

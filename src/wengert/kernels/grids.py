@@ -15,17 +15,17 @@ from wengert.kernels import few_points
 from wengert.kernels.points import Layout, Points, layout_of, powers, valued
 
 Shape = tuple[int, ...]
-# so many numbers at a time, which stay in the processor's cache
+# the number of elements per block, which stays in the cache
 _BLOCK = 1 << 15
 
 
 def _by_dimension(grid: Any) -> Any:
-    """A grid's numbers as (d, N, P), the dimensions in the order of the planes'."""
+    """Return a grid's numbers as (d, N, P), the dimensions in the order of the planes'."""
     return np.ascontiguousarray(grid.transpose(2, 0, 1)[::-1])
 
 
 def _extended(x: Any, layout: Layout) -> Any:
-    """Planes (N, C, *sizes) with what is around them, flat but for the first two dimensions."""
+    """Return planes (N, C, *sizes) with their padding, the last dimensions flattened."""
     if layout.extended == layout.sizes:
         result = x
     elif _has_zeros(layout):
@@ -39,7 +39,7 @@ def _extended(x: Any, layout: Layout) -> Any:
 
 
 def _has_zeros(layout: Layout) -> bool:
-    """Whether what is around a plane is zeros, or nothing."""
+    """Return whether planes are padded with zeros, or not at all."""
     return layout.padding == "zeros" or layout.mode != "bicubic"
 
 
@@ -48,7 +48,7 @@ def _interior(layout: Layout) -> tuple[Any, ...]:
 
 
 def _folded(buffer: Any, layout: Layout) -> Any:
-    """The transpose of `_extended`."""
+    """Compute the transpose of `_extended`."""
     result = buffer.reshape(*buffer.shape[:2], *layout.extended)
     if _has_zeros(layout):
         return result[_interior(layout)]
@@ -64,7 +64,7 @@ def _folded(buffer: Any, layout: Layout) -> Any:
 
 
 def _portions(numbers: Any, layout: Layout, channels: int) -> Iterator[tuple[Any, Any, Points]]:
-    """Slices of the batch and of the points, with these."""
+    """Iterate over slices of the batch and of the points, with their points."""
     batch, count = numbers.shape[1:]
     dense = 4 * count > math.prod(layout.sizes)
     some = max(1, _BLOCK // max(count * channels, 1))
@@ -75,7 +75,7 @@ def _portions(numbers: Any, layout: Layout, channels: int) -> Iterator[tuple[Any
 
 
 class _Room(dict[Any, Any]):
-    """Arrays to compute in, which are used again: new memory costs more than the computing."""
+    """Reusable buffers: fresh memory costs more than the arithmetic."""
 
     def array(self, name: str, shape: Shape, dtype: Any) -> Any:
         found = self.get((name, shape))
@@ -85,7 +85,7 @@ class _Room(dict[Any, Any]):
 
 
 def _rows(points: Points, size: int, channels: int, room: _Room) -> Any:
-    """The points' indices in extended planes that follow each other: (N, C, P)."""
+    """Return the points' indices in consecutive extended planes: (N, C, P)."""
     index = points.index
     shape = (len(index), channels, index.shape[1])
     first = _first(len(index), channels, size) + points.layout.base
@@ -127,7 +127,7 @@ class _Reader:
             self.rows = _rows(points, x.shape[2], x.shape[1], room)
 
     def at(self, k: int, out: Any = None) -> Any:
-        """The k-th element around each point, (N, C, P): in `out`, or where the last one was."""
+        """Read the k-th element around each point, (N, C, P), into `out` or the previous buffer."""
         layout = self.points.layout
         if self.points.dense:
             view = self.flat[layout.shifts[k] :]
@@ -142,12 +142,12 @@ class _Reader:
 
 
 def _wide(array: Any) -> Any:
-    """float16 is too coarse to compute positions in."""
+    """Wrap a kernel: float16 is too coarse to compute positions in."""
     return array.astype(np.float32) if array.dtype.itemsize == 2 else array
 
 
 def _flat(grid: Any) -> Any:
-    """A grid (N, ..., d) in the shape (d, N, P)."""
+    """Return a grid (N, ..., d) in the shape (d, N, P)."""
     count = math.prod(grid.shape[1:-1])
     return _by_dimension(_wide(grid.reshape(grid.shape[0], count, grid.shape[-1])))
 
@@ -156,7 +156,7 @@ def _flat(grid: Any) -> Any:
 
 
 def grid_sample(self: Any, grid: Any, mode: str, padding_mode: str, align_corners: bool) -> Any:
-    """The planes of self at the points of a grid."""
+    """Sample the planes of self at the points of a grid."""
     x, numbers = _wide(self), _flat(grid)
     channels = x.shape[1]
     layout = layout_of(x.shape[2:], mode, padding_mode, align_corners, numbers.dtype)
@@ -189,7 +189,7 @@ def _weighted(reader: _Reader, weights: list[Any], out: Any) -> None:
 def grid_sample_backward(
     self: Any, grid: Any, shape: Shape, mode: str, padding_mode: str, align_corners: bool
 ) -> Any:
-    """The transpose of `grid_sample` of planes of `shape`."""
+    """Compute the transpose of `grid_sample`, for planes of `shape`."""
     numbers = _flat(grid)
     batch, channels = self.shape[:2]
     g = _wide(self).reshape(batch, channels, numbers.shape[2])
@@ -212,7 +212,7 @@ def grid_sample_backward(
 
 
 def _scattered(g: Any, points: Points, weights: list[Any], room: _Room) -> Any:
-    """Planes with what arrives at points."""
+    """Return planes with the values at points scattered to them."""
     batch, channels = g.shape[:2]
     layout = points.layout
     sizes = layout.extended if points.dense else layout.sizes
@@ -238,7 +238,7 @@ def _scattered(g: Any, points: Points, weights: list[Any], room: _Room) -> Any:
 def grid_sample_slope(
     self: Any, input: Any, grid: Any, mode: str, padding_mode: str, align_corners: bool
 ) -> Any:
-    """The derivative by the grid of the sum of self times the sampled input."""
+    """Return the derivative of the sum of self * samples with respect to the grid."""
     x, numbers = _wide(input), _flat(grid)
     batch, channels = x.shape[:2]
     g = _wide(self).reshape(batch, channels, numbers.shape[2])
@@ -266,10 +266,10 @@ def grid_sample_slope(
 
 
 def _contracted(sums: list[Any], points: Points) -> list[Any]:
-    """The sums of the elements' `sums`, weighted by the derivatives for each dimension in turn."""
+    """Return the sums of `sums` weighted by the derivatives for each dimension in turn."""
     mode, count = points.layout.mode, len(points.rests)
     plain, steep = powers(mode, 0), powers(mode, 1)
-    # one dimension after the other, from the last; `None` is the sum without a derivative yet
+    # one dimension at a time, from the last; `None` is the sum without a derivative yet
     kept: dict[int | None, list[Any]] = {None: sums}
     for d in range(count - 1, -1, -1):
         rest = points.rests[d]
@@ -281,7 +281,7 @@ def _contracted(sums: list[Any], points: Points) -> list[Any]:
 
 
 def _by_pairs(values: list[Any], weights: list[Any]) -> list[Any]:
-    """The weighted sums of as many neighbouring values as there are weights."""
+    """Return sums of neighbouring values, weighted by as many weights."""
     found = []
     for first in range(0, len(values), len(weights)):
         total: Any = None

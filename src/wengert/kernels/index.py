@@ -20,36 +20,36 @@ from wengert.kernels.reduce import places_of
 Shape = tuple[int, ...]
 Indices = tuple[Any, ...]
 _ALL = slice(None)
-# from so many elements on, rows are added together
+# the number of elements from which rows are added together
 _MANY = 2048
-# so few elements are added by NumPy's general way, which needs no preparation
+# the number of elements up to which NumPy's general way, without preparation, is faster
 _LITTLE = 64
-# rows longer than this are quicker to add one by one than element by element
+# rows longer than this are added faster one by one than element by element
 _LONG_ROW = 512
-# rows longer than this are quicker to add in rounds of different places, if not too many
+# rows longer than this are added faster in rounds of distinct positions, if these are few
 _SHORT_ROW = 16
 _ROUNDS = 24
 
 
 def _key(indices: Indices) -> tuple[Any, ...]:
-    """NumPy's form of `indices`."""
+    """Return NumPy's form of `indices`."""
     return tuple([_ALL if index is None else index for index in indices])
 
 
 def _names_once(indices: Indices) -> bool:
-    """Whether no element can be named twice: one mask does that, integers may repeat."""
+    """Return whether no element can be named twice, as by a single mask; integers may repeat."""
     arrays = [index for index in indices if index is not None]
     return len(arrays) == 1 and arrays[0].dtype.kind == "b"
 
 
 def index(self: Any, indices: Indices) -> Any:
-    """The elements that `indices` name, as a copy."""
+    """Return the elements that `indices` name, as a copy."""
     try:
         result = self[_key(indices)]
     except IndexError as error:
         raise _explained(error, indices) from None
     if self.flags.c_contiguous or not result.size:
-        # NumPy lays out what the indices name before the dimensions that come first
+        # NumPy stores the indexed dimensions before those that precede them
         return result if result.flags.c_contiguous else contiguous(result)
     return LAYOUTS["elements"](result, _walked(self, indices, result.shape))
 
@@ -79,7 +79,7 @@ def _walked(self: Any, indices: Indices, shape: Shape) -> list[Any]:
 
 
 def index_put(self: Any, value: Any, indices: Indices, accumulate: bool) -> Any:
-    """A copy of self with `value` written, or added, where `indices` point."""
+    """Return a copy of self with `value` written, or added, where `indices` point."""
     result = copied(self)
     put_into(result, value, indices, accumulate)
     return result
@@ -98,7 +98,7 @@ def put_into(self: Any, value: Any, indices: Indices, accumulate: bool) -> None:
     except IndexError as error:
         raise _explained(error, indices) from None
     except (TypeError, ValueError):
-        # where masks are written, NumPy says it by a TypeError
+        # for masked writes, NumPy raises a TypeError
         raise RuntimeError(
             f"shape mismatch: value tensor of shape {list(np.shape(value))} cannot be broadcast to "
             f"indexing result of shape {list(self[key].shape)}"
@@ -106,7 +106,7 @@ def put_into(self: Any, value: Any, indices: Indices, accumulate: bool) -> None:
 
 
 def _in_rows(self: Any, value: Any, indices: Indices) -> bool:
-    """Whether many whole rows are added, one for each position of the first dimension."""
+    """Return whether many whole rows are added, one for each position of the first dimension."""
     if len(indices) != 1 or value.size < _MANY or self.dtype.kind not in "fc":
         return False
     (index,) = indices
@@ -117,7 +117,7 @@ def _in_rows(self: Any, value: Any, indices: Indices) -> bool:
 
 
 def _explained(error: IndexError, indices: Indices) -> IndexError:
-    """NumPy's error in PyTorch's words."""
+    """Return NumPy's error in PyTorch's words."""
     rows, _ = _rows(indices, broadcast=False)
     try:
         np.broadcast_shapes(*[row.shape for row in rows])
@@ -130,7 +130,7 @@ def _explained(error: IndexError, indices: Indices) -> IndexError:
 
 
 def index_backward(self: Any, shape: Shape, indices: Indices) -> Any:
-    """Zeros of `shape` to which self is added where `indices` point."""
+    """Return zeros of `shape` to which self is added where `indices` point."""
     if _names_once(indices):
         result = zeros(self, shape, self.dtype)
         result[_key(indices)] = self
@@ -142,7 +142,7 @@ def index_backward(self: Any, shape: Shape, indices: Indices) -> Any:
     rows, dims = _rows(indices)
     rest = tuple([d for d in range(len(shape)) if d not in dims])
     sizes = tuple([shape[d] for d in dims])
-    # the indexed dimensions to the front, as one; what indexes them to the front of self, as one
+    # move the indexed dimensions to the front and merge them; move those of self likewise
     rows_of_target = (math.prod(sizes), math.prod([shape[d] for d in rest]))
     target = zeros(self, rows_of_target, self.dtype)
     adjacent = dims[-1] - dims[0] == len(dims) - 1
@@ -158,7 +158,7 @@ def index_backward(self: Any, shape: Shape, indices: Indices) -> Any:
 
 
 def _rows(indices: Indices, broadcast: bool = True) -> tuple[list[Any], list[int]]:
-    """Integer arrays of one shape with the dimensions that they index; masks become integers."""
+    """Return integer arrays of one shape, and the indexed dimensions; masks become integers."""
     rows: list[Any] = []
     dims: list[int] = []
     dim = 0
@@ -174,7 +174,7 @@ def _rows(indices: Indices, broadcast: bool = True) -> tuple[list[Any], list[int
 
 
 def _positions(rows: list[Any], sizes: Shape) -> Any:
-    """Indices into several dimensions as indices into one that replaces them all."""
+    """Combine indices into several dimensions to indices into their flattening."""
     total: Any = 0
     for row, size in zip(rows, sizes, strict=True):
         total = total * size + np.where(row < 0, row + size, row)
@@ -218,13 +218,13 @@ def take(self: Any, index: Any) -> Any:
 
 
 def take_backward(self: Any, index: Any, shape: Shape) -> Any:
-    """Zeros of `shape` to which self is added at positions of C order."""
+    """Return zeros of `shape` to which self is added at flat positions in C order."""
     flat = index_backward(self.reshape(-1), (math.prod(shape),), (index.reshape(-1),))
     return flat.reshape(shape)
 
 
 def index_add(self: Any, index: Any, source: Any, dim: int, alpha: Any) -> Any:
-    """Self with the positions of `source` added to those that `index` names."""
+    """Add the slices of `source` to the slices of self that `index` names, in a copy."""
     if self.ndim == 0:
         added = np.add.reduce(source, axis=None, dtype=self.dtype)
         return self + (added if alpha == 1 else (added * alpha).astype(self.dtype))
@@ -236,25 +236,25 @@ def index_add(self: Any, index: Any, source: Any, dim: int, alpha: Any) -> Any:
 
 
 def _grid(index: Any, dim: int) -> tuple[Any, ...]:
-    """NumPy's index for elements of an array at `index` along `dim`, at its own place elsewhere."""
+    """Return NumPy's index that is `index` along `dim` and the identity along other dimensions."""
     places = places_of(index, index.shape)
     return (*places[:dim], index, *places[dim + 1 :])
 
 
 def gather(self: Any, index: Any, dim: int) -> Any:
-    """For each place of `index` the element of self at that position of `dim`."""
+    """Return, for each position of `index`, the element of self at that index along `dim`."""
     if self.ndim == 0:
         return np.broadcast_to(self, index.shape).copy()
     return self[_grid(index, dim)]
 
 
 def scatter(self: Any, index: Any, src: Any, dim: int) -> Any:
-    """A copy of self with the elements of `src` at the positions that `index` names."""
+    """Return a copy of self with the elements of `src` at the positions that `index` names."""
     return _scattered(self, index, _corner(src, index), dim)
 
 
 def scatter_value(self: Any, index: Any, dim: int, value: Any) -> Any:
-    """A copy of self with a number at the positions that `index` names."""
+    """Return a copy of self with a number at the positions that `index` names."""
     return _scattered(self, index, value, dim)
 
 
@@ -269,7 +269,7 @@ def _scattered(self: Any, index: Any, values: Any, dim: int) -> Any:
 
 
 def scatter_add(self: Any, index: Any, src: Any, dim: int) -> Any:
-    """A copy of self with the elements of `src` added where `index` points."""
+    """Return a copy of self with the elements of `src` added where `index` points."""
     if self.ndim == 0:
         return self + np.add.reduce(src, axis=None, dtype=self.dtype)
     result = copied(self, "C")
@@ -283,7 +283,7 @@ def scatter_add(self: Any, index: Any, src: Any, dim: int) -> Any:
 
 
 def _corner(src: Any, index: Any) -> Any:
-    """The part of `src` that an index of another shape reads."""
+    """Return the part of `src` that an index of a smaller shape reads."""
     return src[tuple([slice(size) for size in index.shape])]
 
 
@@ -291,19 +291,19 @@ def _corner(src: Any, index: Any) -> Any:
 
 
 def masked_select(self: Any, mask: Any) -> Any:
-    """The elements where `mask`, of the same shape, holds."""
+    """Return the elements where `mask`, of the same shape, holds."""
     return asarray(self)[mask]
 
 
 def masked_select_backward(self: Any, mask: Any) -> Any:
-    """Zeros with the elements of self, in order, where `mask` holds."""
+    """Return zeros with the elements of self, in order, where `mask` holds."""
     result = zeros(self, mask.shape, self.dtype)
     result[mask] = self
     return result
 
 
 def corner_backward(self: Any, shape: Shape) -> Any:
-    """Self with zeros behind it in every dimension, up to `shape`."""
+    """Pad self with zeros at the end of every dimension, up to `shape`."""
     if self.shape == shape:
         return self
     result = zeros(self, shape, self.dtype)

@@ -1,4 +1,4 @@
-"""Layer 1 · kernels: exponential integrals of orders that SciPy has not."""
+"""Layer 1 · kernels: exponential integrals of orders that SciPy lacks."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ _expn = ufunc("expn", "scipy.special.expn")
 
 
 def expn(n: Any, x: Any) -> Any:
-    """The exponential integral E_n(x), for whole `n`, negative ones too.
+    """Compute the exponential integral E_n(x) for an integer `n`, which may be negative.
 
-    For these, which derivatives lead to, DLMF 8.19.12 goes down from E_0 without cancellation.
+    Derivatives lead to negative orders, for which the recurrence DLMF 8.19.12 descends from E_0
+    without cancellation.
     """
     if not np.any(np.less(n, 0)):
         return _expn(n, x)

@@ -1,16 +1,16 @@
-"""Layer 1 · kernels: in which order a result lies in memory.
+"""Layer 1 · kernels: the memory order of results.
 
 NOTE [layouts]
-Whether `reshape` gives a view or a copy depends on how its argument lies in memory, so results have
-PyTorch's strides. NumPy's functions lay out what they return as their arguments lie, which is what
-PyTorch does element by element; a record whose kernel does otherwise than PyTorch says in `layout`
-how its results lie:
+Whether `reshape` returns a view or a copy depends on the strides of its argument, so results have
+PyTorch's strides. NumPy's functions lay out their results like their arguments, as PyTorch does for
+element-wise operations; a record whose kernel differs from PyTorch names in `layout` the layout of
+its results:
 
 * ``"contiguous"``: the last dimension fastest, whatever the arguments;
-* ``"same"``: as the first argument lies, which has the result's shape;
-* ``"elements"``: as the first argument that says so, for each two dimensions (TensorIterator's
-  order);
-* ``"suggested"``: channels last, if an argument lies so, else contiguous;
+* ``"same"``: like the first argument, which has the result's shape;
+* ``"elements"``: for each pair of dimensions, like the first argument that orders them
+  (TensorIterator's order);
+* ``"suggested"``: channels last if an argument is, otherwise contiguous;
 * ``"columns"``: the matrices in the last two dimensions column by column, as LAPACK leaves them.
 """
 
@@ -25,7 +25,7 @@ _CHANNELS_LAST = {4: (0, 2, 3, 1), 5: (0, 2, 3, 4, 1)}
 
 
 def _in_order(array: Any, axes: Sequence[int]) -> Any:
-    """`array` with its dimensions in memory as `axes` say, from the slowest to the fastest."""
+    """Return `array` with its dimensions stored in the order `axes`, slowest first."""
     moved = array.transpose(axes)
     if moved.flags.c_contiguous:
         return array
@@ -37,14 +37,14 @@ def _contiguous(result: Any, arrays: Sequence[Any]) -> Any:
 
 
 def is_dense(array: Any) -> bool:
-    """Whether no two elements of an array share memory, and none lies between them."""
+    """Return whether the elements of an array neither overlap nor leave gaps in memory."""
     if array.flags.forc:
         return True
     return bool(array.transpose(_order([array], array.shape)).flags.c_contiguous)
 
 
 def laid_as(result: Any, like: Any) -> Any:
-    """`result`, or a copy of it that lies in memory as the array `like` of the same shape does.
+    """Return `result`, or a copy with the memory layout of `like`, an array of the same shape.
 
     Where elements of `like` overlap or have gaps between them, only the order is the same.
     """
@@ -87,7 +87,7 @@ def _columns(result: Any, arrays: Sequence[Any]) -> Any:
 
 
 def _steps(array: Any, shape: tuple[int, ...]) -> list[int]:
-    """The strides of an array that broadcasts to `shape`: 0 where it is repeated."""
+    """Return the strides of an array that broadcasts to `shape`: 0 where it is repeated."""
     extra = len(shape) - array.ndim
     own = [
         0 if size == 1 and size != wide else step
@@ -97,7 +97,7 @@ def _steps(array: Any, shape: tuple[int, ...]) -> list[int]:
 
 
 def _order(arrays: Sequence[Any], shape: tuple[int, ...]) -> list[int]:
-    """The dimensions from the slowest to the fastest, as PyTorch's TensorIterator finds them."""
+    """Return the dimensions from slowest to fastest, in the order of PyTorch's TensorIterator."""
     steps = [_steps(array, shape) for array in arrays]
     axes = list(range(len(shape)))[::-1]
 
@@ -129,4 +129,4 @@ LAYOUTS: dict[str, Callable[[Any, Sequence[Any]], Any]] = {
     "suggested": _suggested,
     "columns": _columns,
 }
-"""``settle(result, arrays)``, the result in a layout, by the name that records give."""
+"""``settle(result, arrays)``, which gives a result its layout, by the layout's name."""

@@ -28,11 +28,11 @@ _DIAGONAL = (
 
 
 def _zeros(A: Any) -> Any:
-    """Return the step at which elimination met a 0; NumPy found one of the matrices singular."""
+    """Return the step at which elimination met a 0, after NumPy found a singular matrix."""
     info = lu(A)[2]
     if np.count_nonzero(info):
         return info
-    # another LAPACK, and so other rounding errors: ask NumPy's
+    # a different LAPACK has different rounding errors: ask NumPy's
     for at in np.ndindex(*A.shape[:-2]):
         try:
             np.linalg.inv(A[at])
@@ -53,7 +53,7 @@ def _solved(A: Any, B: Any, left: bool, vector: bool) -> Any:
 
 
 def solve(A: Any, B: Any, left: bool, vector: bool) -> Any:
-    """X in ``A @ X = B`` or, not `left`, in ``X @ A = B``; for a `vector` in ``A @ x = b``."""
+    """Solve ``A @ X = B``, or ``X @ A = B`` if not `left`, or for a `vector` ``A @ x = b``."""
     try:
         return _solved(A, B, left, vector)
     except np.linalg.LinAlgError:
@@ -61,7 +61,7 @@ def solve(A: Any, B: Any, left: bool, vector: bool) -> Any:
 
 
 def solve_ex(A: Any, B: Any, left: bool, vector: bool, check: bool) -> tuple[Any, Any]:
-    """(solution, info), where info counts the steps to a 0; there the solution is not finite."""
+    """Return (solution, info): info is the step that met a 0, where the solution is not finite."""
     try:
         return _solved(A, B, left, vector), zeros(A, A.shape[:-2], np.int32)
     except np.linalg.LinAlgError:
@@ -74,7 +74,7 @@ def solve_ex(A: Any, B: Any, left: bool, vector: bool, check: bool) -> tuple[Any
 
 
 def _unchecked(A: Any, B: Any) -> Any:
-    """The solution of systems some of which have none: infinities and NaN."""
+    """Solve systems some of which are singular: their solutions are infinities and NaN."""
     shape = np.broadcast_shapes(A.shape[:-2], B.shape[:-2])
     factors, pivots, _ = lu(A)
     factors = np.broadcast_to(factors, (*shape, *factors.shape[-2:]))
@@ -83,7 +83,7 @@ def _unchecked(A: Any, B: Any) -> Any:
 
 
 def inv(self: Any) -> Any:
-    """The inverses of matrices."""
+    """Return the inverses of matrices."""
     try:
         return np.linalg.inv(self)
     except np.linalg.LinAlgError:
@@ -91,7 +91,7 @@ def inv(self: Any) -> Any:
 
 
 def inv_ex(self: Any, check: bool) -> tuple[Any, Any]:
-    """(inverse, info), where info counts the steps to a 0; there the inverse is not finite."""
+    """Return (inverse, info): info is the step that met a 0, where the inverse is not finite."""
     try:
         return np.linalg.inv(self), zeros(self, self.shape[:-2], np.int32)
     except np.linalg.LinAlgError:
@@ -105,24 +105,24 @@ def inv_ex(self: Any, check: bool) -> tuple[Any, Any]:
 
 
 def det(self: Any) -> Any:
-    """The determinants of matrices."""
+    """Return the determinants of matrices."""
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         return np.linalg.det(self)
 
 
 def slogdet(self: Any) -> tuple[Any, Any]:
-    """(sign, logarithm of the absolute value) of determinants: 0 and -inf for singular matrices."""
+    """Return (sign, log of the absolute value) of determinants: 0 and -inf if singular."""
     with np.errstate(divide="ignore", invalid="ignore"):
         sign, logabsdet = np.linalg.slogdet(self)
-    # where the determinant is NaN, it has no sign
+    # a NaN determinant has no sign
     return np.where(np.isnan(logabsdet), sign.dtype.type(0), sign)[()], logabsdet
 
 
 def cofactor(self: Any) -> Any:
-    """The derivative of the determinant by each element, of singular matrices too."""
+    """Return the derivative of the determinant by each element, also for singular matrices."""
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         try:
-            # the pivot that may be tiny cancels: it is the same in both
+            # the pivot, which may be tiny, cancels: it is the same in both
             inverse = np.linalg.inv(self)
             return swapped(inverse * np.linalg.det(self)[..., None, None])
         except np.linalg.LinAlgError:
@@ -134,7 +134,7 @@ def cofactor(self: Any) -> Any:
 
 
 def cofactor_backward(g: Any, self: Any) -> Any:
-    """The second derivative of the determinant, applied to g, of singular matrices too."""
+    """Return the second derivative of the determinant, applied to g, also if singular."""
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         try:
             inverse = np.linalg.inv(self)
@@ -151,7 +151,7 @@ def cofactor_backward(g: Any, self: Any) -> Any:
         u, s, vh, sign = found
         size = s.shape[-1]
         inner = adjoint(u) @ g @ adjoint(vh)
-        # all products of the singular values without two of them
+        # all products of the singular values that leave out two
         where = np.eye(size, dtype=bool)
         pairs = _others(np.where(where, 1, s[..., None, :]))
         pairs = np.where(where, 0, pairs)
@@ -161,13 +161,13 @@ def cofactor_backward(g: Any, self: Any) -> Any:
 
 
 def _well_conditioned(self: Any, inverse: Any) -> Any:
-    """Whether an inverse loses a quarter of the digits at most, for every matrix."""
+    """Return whether every inverse loses at most a quarter of the digits."""
     size = abs(self).sum(-1).max(-1, initial=0) * abs(inverse).sum(-1).max(-1, initial=0)
     return np.all(size <= np.finfo(self.dtype).eps ** -0.25)
 
 
 def _decomposed(self: Any) -> Any:
-    """(U, S, Vh, det(U) * det(Vh)), or None if there are none."""
+    """Return (U, S, Vh, det(U) * det(Vh)), or None if the decomposition does not converge."""
     try:
         u, s, vh = np.linalg.svd(self)
     except np.linalg.LinAlgError:
@@ -176,7 +176,7 @@ def _decomposed(self: Any) -> Any:
 
 
 def _others(values: Any) -> Any:
-    """For each value the product of all others along the last dimension."""
+    """Return, for each value, the product of all others along the last dimension."""
     before, after = np.ones_like(values), np.ones_like(values)
     np.cumprod(values[..., :-1], -1, out=before[..., 1:])
     after[..., :-1] = np.cumprod(values[..., :0:-1], -1)[..., ::-1]
@@ -187,14 +187,14 @@ def _others(values: Any) -> Any:
 
 
 def lstsq(A: Any, B: Any, rcond: float, driver: str) -> tuple[Any, Any, Any]:
-    """(the shortest X for which ``A @ X - B`` is smallest, rank, singular values).
+    """Return (the minimum-norm X that minimises ``A @ X - B``, rank, singular values).
 
-    The driver is LAPACK's routine: "gels" takes A to have full rank, "gelsy" finds the rank from an
+    `driver` is LAPACK's routine: "gels" assumes full rank, "gelsy" finds the rank from an
     orthogonal factorization, "gelsd" and "gelss" from the singular values, which they return.
     """
     *batch, m, n = A.shape
     if np.count_nonzero(np.isnan(A)):
-        # LAPACK would find a rank of it, and of that a solution
+        # LAPACK would find a rank, and from it a solution
         raise LinAlgError("torch.linalg.lstsq: input tensor should not contain NaNs")
     columns, count, k = B.shape[-1], math.prod(batch), min(m, n)
     matrices, right = A.reshape(count, m, n), B.reshape(count, m, columns)
@@ -210,7 +210,7 @@ def lstsq(A: Any, B: Any, rcond: float, driver: str) -> tuple[Any, Any, Any]:
 
 
 def _by_factors(A: Any, B: Any, rcond: float) -> tuple[Any, Any] | None:
-    """(solutions, ranks) of matrices all of which have full rank beyond doubt, else None."""
+    """Return (solutions, ranks) if all matrices clearly have full rank, else None."""
     wide = A.shape[-2] < A.shape[-1]
     q, r = np.linalg.qr(adjoint(A) if wide else A)
     k = r.shape[-1]
@@ -238,14 +238,14 @@ def _one_by_one(A: Any, B: Any, rcond: float, driver: str, values: Any) -> tuple
 
 
 def lstsq_inverse(self: Any, rcond: float, driver: str) -> Any:
-    """The pseudoinverses that `lstsq` multiplies its right-hand sides by."""
+    """Return the pseudoinverses that `lstsq` multiplies its right-hand sides by."""
     n = self.shape[-1]
     one = np.broadcast_to(np.eye(n, dtype=self.dtype), (*self.shape[:-2], n, n))
     return adjoint(lstsq(adjoint(self), one, rcond, driver)[0])
 
 
 def _driver(dtype: Any, m: int, n: int, columns: int, rcond: float, driver: str) -> Any:
-    """``solve(a, b)`` for one matrix, returning (solution, rank, singular values or None)."""
+    """Return ``solve(a, b)`` for one matrix: (solution, rank, singular values or None)."""
     routine = routine_of("lapack", driver, dtype)
     if routine is None:
         return lambda a, b: _by_numpy(a, b, rcond)
@@ -275,7 +275,7 @@ def _driver(dtype: Any, m: int, n: int, columns: int, rcond: float, driver: str)
         if driver == "gelss":
             _, x, s, rank, _, info = routine(a, right, rcond, work, 1, 1)
         else:
-            # further sizes of work arrays, which differ between real and complex routines
+            # further work array sizes, which differ between real and complex routines
             x, s, rank, info = routine(a, right, work, *map(int, needed[1:-1]), rcond, 1, 1)
         if info:
             raise LinAlgError(

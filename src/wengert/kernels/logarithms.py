@@ -11,12 +11,12 @@ from wengert.kernels.protocols import asarray
 
 
 def xlogy(self: Any, other: Any) -> Any:
-    """self * log(other), which is 0 where self is 0, unless other is NaN."""
+    """Compute self * log(other), which is 0 where self is 0, unless other is NaN."""
     return _times(self, other, np.log, 1)
 
 
 def xlog1py(self: Any, other: Any) -> Any:
-    """self * log1p(other), which is 0 where self is 0, unless other is NaN."""
+    """Compute self * log1p(other), which is 0 where self is 0, unless other is NaN."""
     return _times(self, other, np.log1p, 0)
 
 
@@ -24,13 +24,13 @@ def _times(self: Any, other: Any, log: Any, root: int) -> Any:
     if self.dtype.kind == "c":
         raise TypeError(f"not defined for {self.dtype}")
     if np.count_nonzero(self) != self.size:
-        # the logarithm is 0 at its root
+        # the logarithm vanishes at its root
         other = np.where((self == 0) & (other == other), root, other)
     return self * log(other)
 
 
 def entr(self: Any) -> Any:
-    """-self * log(self), which is 0 at 0 and minus infinity below."""
+    """Compute -self * log(self), which is 0 at 0 and minus infinity below."""
     if self.dtype.kind == "c":
         raise TypeError(f"not defined for {self.dtype}")
     inside = self > 0
@@ -43,13 +43,13 @@ def entr(self: Any) -> Any:
 
 
 def logit(self: Any, eps: float | None) -> Any:
-    """log(self / (1 - self)), of self kept within [eps, 1 - eps] if eps is given."""
+    """Compute log(self / (1 - self)), with self clamped to [eps, 1 - eps] if eps is given."""
     if self.dtype.kind == "c":
         raise TypeError(f"not defined for {self.dtype}")
     if eps is not None:
         self = np.minimum(np.maximum(self, eps), 1 - eps)
     result = np.log(self / (1 - self))
-    # it vanishes at 1/2, near which the quotient is rounded to 1
+    # the result vanishes at 1/2, near which the quotient rounds to 1
     middle = np.absolute(self - 0.5) < 0.25
     if not np.count_nonzero(middle):
         return result
@@ -60,7 +60,7 @@ def logit(self: Any, eps: float | None) -> Any:
 
 
 def logaddexp(self: Any, other: Any) -> Any:
-    """log(exp(self) + exp(other)); of complex numbers, from the one with the larger real part."""
+    """Compute log(exp(self) + exp(other)); factor out the complex number of larger real part."""
     if self.dtype.kind == "c":
         first = self.real >= other.real
         high, low = np.where(first, self, other), np.where(first, other, self)
@@ -71,7 +71,7 @@ def logaddexp(self: Any, other: Any) -> Any:
 
 
 def logaddexp2(self: Any, other: Any) -> Any:
-    """log2(2 ** self + 2 ** other)."""
+    """Compute log2(2 ** self + 2 ** other)."""
     if self.dtype != np.float32 or max(self.size, other.size) <= _FEW:
         return np.logaddexp2(self, other)
     return _single_sum(self, other, math.log(2.0))
@@ -81,7 +81,7 @@ _FEW = 2048
 
 
 def _single_sum(self: Any, other: Any, scale: float = 1.0) -> Any:
-    """The larger of two logarithms plus what the smaller adds, quicker than NumPy's own."""
+    """Add to the larger of two logarithms the contribution of the smaller, faster than NumPy."""
     high = np.maximum(self, other)
     with np.errstate(invalid="ignore", under="ignore"):
         gap = np.absolute(self - other)
@@ -98,7 +98,7 @@ def _single_sum(self: Any, other: Any, scale: float = 1.0) -> Any:
         added /= rest
         np.copyto(added, gap, where=flat)
         added *= 1.0 / scale
-    # two equal infinities have no difference; their sum is themselves
+    # the difference of equal infinities is NaN; their sum is the infinity itself
     added[np.isinf(high)] = 0
     high += added
     return high

@@ -14,7 +14,7 @@ from wengert.kernels.protocols import contiguous
 
 
 def _is_short_float(dtype: np.dtype[Any]) -> bool:
-    """float16 and bfloat16: without BLAS, and too coarse to sum in."""
+    """Return whether a dtype is float16 or bfloat16: no BLAS, and too coarse to sum in."""
     return dtype.itemsize == 2 and dtype.kind not in "iub"
 
 
@@ -28,28 +28,28 @@ mm = mv = dot = _dot
 
 
 def vdot(self: Any, other: Any) -> Any:
-    """The dot product with the first vector conjugated."""
+    """Return the dot product, with the first vector conjugated."""
     return _dot(np.conjugate(self), other)
 
 
 def bmm(self: Any, mat2: Any) -> Any:
-    """The products of two lists of matrices."""
+    """Multiply two batches of matrices."""
     dtype = self.dtype
     if _is_short_float(dtype):
         return np.matmul(self, mat2, dtype=np.float32).astype(dtype)
     if self.shape[-1] == 1 == mat2.shape[-2]:
-        # outer products, which BLAS takes one by one
+        # outer products, which BLAS computes one at a time
         return self * mat2
     return np.matmul(_blasable(self), _blasable(mat2))
 
 
 def _blasable(self: Any) -> Any:
-    # what expand() made would go through a loop without BLAS before NumPy 2.3
+    # before NumPy 2.3, broadcast arrays would take a loop without BLAS
     return contiguous(self) if 0 in self.strides[-2:] else self
 
 
 def addmm(self: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> Any:
-    """beta * self + alpha * (mat1 @ mat2), without reading self if beta is 0."""
+    """Compute beta * self + alpha * (mat1 @ mat2), without reading self if beta is 0."""
     return _plus(self, _dot(mat1, mat2), beta, alpha)
 
 
@@ -57,7 +57,7 @@ addmv = addmm
 
 
 def baddbmm(self: Any, batch1: Any, batch2: Any, beta: Any, alpha: Any) -> Any:
-    """beta * self + alpha * (batch1 @ batch2), without reading self if beta is 0."""
+    """Compute beta * self + alpha * (batch1 @ batch2), without reading self if beta is 0."""
     return _plus(self, bmm(batch1, batch2), beta, alpha)
 
 

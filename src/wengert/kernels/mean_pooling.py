@@ -81,7 +81,7 @@ def _divisor(plan: Windows, padded: bool, override: int | None) -> Any:
 
 def _divide(sums: Any, divisor: Any) -> Any:
     if sums.dtype.kind == "i":
-        # towards zero, as in C, and exact beyond the integers that doubles hold
+        # round towards zero, as in C, and exactly beyond the integers that doubles hold
         quotients, rests = np.divmod(sums, divisor)
         return quotients + ((rests != 0) & (quotients < 0))
     if not isinstance(divisor, int):
@@ -90,7 +90,7 @@ def _divide(sums: Any, divisor: Any) -> Any:
 
 
 def _wide(self: Any) -> Any:
-    """float16 is too coarse to sum in."""
+    """Wrap a kernel: float16 is too coarse to sum in."""
     return self.astype(np.float32) if self.dtype.kind == "f" and self.itemsize == 2 else self
 
 
@@ -103,7 +103,7 @@ def avg_pool(
     count_include_pad: bool,
     divisor_override: int | None,
 ) -> Any:
-    """The mean of each window."""
+    """Return the mean of each window."""
     dims = len(kernel_size)
     sizes = self.shape[-dims:]
     plan = windows(sizes, kernel_size, stride, padding, (1,) * dims, ceil_mode)
@@ -144,7 +144,7 @@ def avg_pool_backward(
     count_include_pad: bool,
     divisor_override: int | None,
 ) -> Any:
-    """The transpose of `avg_pool` of planes of `shape`."""
+    """Compute the transpose of `avg_pool`, for planes of `shape`."""
     dims = len(kernel_size)
     plan = windows(shape, kernel_size, stride, padding, (1,) * dims, ceil_mode)
     divisor = _divisor(plan, count_include_pad, divisor_override)

@@ -17,30 +17,31 @@ _SINGLE, _DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 
 
 def _squares(self: Any) -> Any:
-    """The squares of absolute values."""
+    """Return the squares of absolute values."""
     if self.dtype.kind == "c":
         return np.square(self.real) + np.square(self.imag)
     return self * self
 
 
-# invalid: infinities have no distance from their mean
+# invalid: the distance of an infinity from its mean is NaN
 @np.errstate(invalid="ignore")
 def _spread(self: Any, centre: Any, dim: Dims, keepdim: bool, n: int) -> Any:
     apart = self - centre
     spread = sums(_squares(apart), dim, keepdim)
     if n:
-        # what the mean was rounded by: T. F. Chan, G. H. Golub, R. J. LeVeque, "Algorithms for
-        # computing the sample variance", The American Statistician 37 (1983), 242-247
+        # correct for the rounding error of the mean: T. F. Chan, G. H. Golub, R. J. LeVeque,
+        # "Algorithms for computing the sample variance", The American Statistician 37 (1983),
+        # 242-247
         spread = spread - _squares(sums(apart, dim, keepdim)) / n
         spread = np.maximum(spread, 0)
     return spread
 
 
 def _moments(self: Any, dim: Dims, correction: float, keepdim: bool) -> tuple[Any, Any]:
-    """The variances, and the means, in any precision and with the dimensions."""
+    """Return variances and means, in any precision, with reduced dimensions kept."""
     n = extent(self, dim)
     if self.dtype.char == "f" and self.size <= _FEW and n - correction > 0:
-        # few numbers cost nothing in double precision, and have digits to spare
+        # few numbers cost nothing in double precision, which is more accurate
         wide = self.astype(_DOUBLE)
         (count,) = numbers(wide, n)
         centre = sums(wide, dim, True) / count
@@ -52,19 +53,19 @@ def _moments(self: Any, dim: Dims, correction: float, keepdim: bool) -> tuple[An
 
 @widened
 def var(self: Any, dim: Dims, correction: float, keepdim: bool) -> Any:
-    """The variances along dimensions, by two passes."""
+    """Return the variances along dimensions, by two passes."""
     return _moments(self, dim, correction, keepdim)[0]
 
 
 @widened
 def std(self: Any, dim: Dims, correction: float, keepdim: bool) -> Any:
-    """The standard deviations along dimensions, by two passes."""
+    """Return the standard deviations along dimensions, by two passes."""
     return np.sqrt(_moments(self, dim, correction, keepdim)[0])
 
 
 @widened
 def var_mean(self: Any, dim: Dims, correction: float, keepdim: bool) -> tuple[Any, Any]:
-    """The variances and means along dimensions."""
+    """Return the variances and means along dimensions."""
     spread, centre = _moments(self, dim, correction, keepdim)
     centre = centre.astype(self.dtype, copy=False)
     return spread, centre if keepdim else centre.reshape(spread.shape)[()]
@@ -72,14 +73,14 @@ def var_mean(self: Any, dim: Dims, correction: float, keepdim: bool) -> tuple[An
 
 @widened
 def std_mean(self: Any, dim: Dims, correction: float, keepdim: bool) -> tuple[Any, Any]:
-    """The standard deviations and means along dimensions."""
+    """Return the standard deviations and means along dimensions."""
     spread, centre = var_mean(self, dim=dim, correction=correction, keepdim=keepdim)
     return np.sqrt(spread), centre
 
 
 @widened
 def vector_norm(self: Any, ord: float, dim: Dims, keepdim: bool) -> Any:
-    """(sum of \\|self\\| ** ord) ** (1 / ord), and its limits for an `ord` of 0 or infinity."""
+    """Return (sum of abs(self) ** ord) ** (1 / ord), and its limits for `ord` 0 and infinity."""
     if ord == 2:
         if len(dim) == self.ndim and self.flags.c_contiguous and not keepdim:
             flat = self.reshape(-1)
@@ -94,7 +95,7 @@ def vector_norm(self: Any, ord: float, dim: Dims, keepdim: bool) -> Any:
         return smallest(size, dim, keepdim)
     if ord == 1:
         return sums(size, dim, keepdim)
-    # divide: 0 has an infinite power below 0
+    # divide: 0 to a negative power is infinite
     with np.errstate(divide="ignore"):
         powers = np.power(size, ord)
         return np.power(sums(powers, dim, keepdim), 1 / ord)
@@ -108,12 +109,12 @@ def _log_of_sum(self: Any, top: Any, dim: Dims, keepdim: bool) -> Any:
 
 @widened
 def logsumexp(self: Any, dim: Dims, keepdim: bool) -> Any:
-    """The logarithm of a sum of exponentials, which never overflows."""
+    """Return the logarithm of a sum of exponentials, without overflow."""
     if self.dtype.kind == "c":
         top = _largest(self.real, axis=dim, keepdims=True, initial=-np.inf)
     else:
         top = _largest(self, axis=dim, keepdims=True, initial=-np.inf)
-    # infinite elements: exp of themselves, not of their NaN distance
+    # infinite elements: take exp of themselves, since their distance is NaN
     top = np.where(np.isfinite(top), top, top.dtype.type(0))
     result = _log_of_sum(self, top, dim, keepdim)
     return result + (top if keepdim else top.reshape(result.shape))

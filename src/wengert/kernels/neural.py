@@ -22,7 +22,7 @@ Dims = tuple[int, ...]
 
 
 def _size(self: Any) -> Any:
-    # fabs is slow, but refuses complex numbers: a function that orders its elements must do so
+    # fabs is slower, but refuses complex numbers, as functions that order elements must
     return np.absolute(self) if self.dtype.kind == "f" else np.fabs(self)
 
 
@@ -35,10 +35,10 @@ def _below_top(self: Any, dim: Dims) -> Any:
 
 # as a decorator `errstate` takes half the time of a block
 @widened
-# invalid: where all elements are infinite, the result is NaN by definition
+# invalid: where all elements are infinite, NaN is the defined result
 @np.errstate(invalid="ignore")
 def softmax(self: Any, dim: Dims) -> Any:
-    """Exponentials scaled to a sum of 1 along dimensions."""
+    """Compute exponentials scaled to a sum of 1 along dimensions."""
     if self.size == 0:
         return self.copy()
     powers = np.exp(_below_top(self, dim))
@@ -49,7 +49,7 @@ def softmax(self: Any, dim: Dims) -> Any:
 @widened
 @np.errstate(invalid="ignore", divide="ignore")
 def log_softmax(self: Any, dim: Dims) -> Any:
-    """The logarithm of `softmax`."""
+    """Compute the logarithm of `softmax`."""
     if self.size == 0:
         return self.copy()
     below = _below_top(self, dim)
@@ -60,7 +60,7 @@ def log_softmax(self: Any, dim: Dims) -> Any:
 
 
 def softplus(self: Any, beta: float, threshold: float) -> Any:
-    """log(1 + exp(beta * self)) / beta; self above the threshold."""
+    """Compute log(1 + exp(beta * self)) / beta; self above the threshold."""
     scaled = self if beta == 1 else self * beta
     result = single.log1p(np.exp(-_size(scaled)))
     result += clamp(scaled, 0, None)
@@ -71,12 +71,12 @@ def softplus(self: Any, beta: float, threshold: float) -> Any:
 
 
 def log_sigmoid(self: Any) -> Any:
-    """The logarithm of the sigmoid function."""
+    """Return the logarithm of the sigmoid function."""
     return clamp(self, None, 0) - single.log1p(np.exp(-_size(self)))
 
 
 def silu(self: Any) -> Any:
-    """self * sigmoid(self)."""
+    """Compute self * sigmoid(self)."""
     if self.dtype.kind == "c":
         return self / (1 + np.exp(-self))
     return self / exp_of_minus_plus_one(self)
@@ -84,15 +84,15 @@ def silu(self: Any) -> Any:
 
 @widened
 def glu(self: Any, dim: int) -> Any:
-    """The first half along a dimension times the sigmoid of the second."""
+    """Return the first half along a dimension times the sigmoid of the second."""
     first, second = split(self, (self.shape[dim] // 2,) * 2, dim)
     return first / exp_of_minus_plus_one(second)
 
 
 @widened
 def mish(self: Any) -> Any:
-    """self * tanh(log(1 + exp(self)))."""
-    # tanh(log(1 + e)) is e (e + 2) / (e (e + 2) + 2), and 1 long before that overflows
+    """Compute self * tanh(log(1 + exp(self)))."""
+    # tanh(log(1 + e)) is e (e + 2) / (e (e + 2) + 2), which is 1 long before that overflows
     most, two = numbers(self, 40, 2)
     grown = np.exp(clamp(self, None, most))
     grown *= grown + two
@@ -114,7 +114,7 @@ gelu_slope = widened(single.large(_gelu_slope, single.gelu_slope_of_block))
 
 @widened
 def gelu(self: Any, approximate: str) -> Any:
-    """self times the normal distribution function, or its approximation by tanh."""
+    """Compute self times the normal distribution function, or its approximation by tanh."""
     if approximate == "tanh":
         half, one, root, cubic = numbers(self, 0.5, 1, math.sqrt(2 / math.pi), 0.044715)
         inner = root * (self + cubic * (self * self * self))
@@ -123,14 +123,14 @@ def gelu(self: Any, approximate: str) -> Any:
 
 
 def leaky_relu(self: Any, negative_slope: float) -> Any:
-    """self where positive, a multiple of it elsewhere."""
+    """Return self where positive, a multiple of it elsewhere."""
     if 0 < negative_slope <= 1:
         return np.maximum(self, self * negative_slope)
     return choose(self > 0, self, self * negative_slope)[()]
 
 
 def elu(self: Any, alpha: float, scale: float, input_scale: float) -> Any:
-    """scale * self where positive, an exponential that ends in -alpha * scale elsewhere."""
+    """Compute scale * self where positive, an exponential tending to -alpha * scale elsewhere."""
     below = clamp(self, None, 0)
     below = single.expm1(below if input_scale == 1 else below * input_scale)
     above = clamp(self, 0, None)
@@ -145,13 +145,13 @@ def elu(self: Any, alpha: float, scale: float, input_scale: float) -> Any:
 
 
 def hardsigmoid(self: Any) -> Any:
-    """(self + 3) / 6, kept between 0 and 1."""
+    """Compute (self + 3) / 6, clamped to [0, 1]."""
     three, six = numbers(self, 3, 6)
     return clamp(self + three, 0, six) / six
 
 
 def hardtanh(self: Any, min_val: float, max_val: float) -> Any:
-    """self, kept between two bounds."""
+    """Clamp self between two bounds."""
     return clamp(self, min_val, max_val)
 
 
@@ -171,14 +171,14 @@ def _reduced(losses: Any, reduction: str) -> Any:
 
 @widened
 def mse_loss(self: Any, target: Any, reduction: str) -> Any:
-    """Squared distances."""
+    """Compute squared differences."""
     apart = self - target
     return _reduced(apart * apart, reduction)
 
 
 @widened
 def smooth_l1_loss(self: Any, target: Any, reduction: str, beta: float) -> Any:
-    """Distances, rounded off to a parabola below beta."""
+    """Compute absolute differences, smoothed by a parabola below beta."""
     size = _size(self - target)
     near = clamp(size, None, beta)
     return _reduced(near * (size - 0.5 * near) * (1 / beta), reduction)
@@ -186,13 +186,13 @@ def smooth_l1_loss(self: Any, target: Any, reduction: str, beta: float) -> Any:
 
 @widened
 def huber_loss(self: Any, target: Any, reduction: str, delta: float) -> Any:
-    """Half the squared distances, continued by the tangent above delta."""
+    """Compute half the squared differences, continued linearly above delta."""
     size = _size(self - target)
     near = clamp(size, None, delta)
     return _reduced(near * (size - 0.5 * near), reduction)
 
 
-# divide: a certainty that proves wrong costs 100, not infinity
+# divide: a wrong prediction made with certainty costs 100, not infinity
 @np.errstate(divide="ignore")
 def _logs(self: Any) -> tuple[Any, Any]:
     return np.maximum(np.log(self), -100), np.maximum(np.log1p(-self), -100)
@@ -200,7 +200,7 @@ def _logs(self: Any) -> tuple[Any, Any]:
 
 @widened
 def binary_cross_entropy(self: Any, target: Any, reduction: str) -> Any:
-    """Cross entropies of probabilities and target probabilities."""
+    """Compute cross entropies of probabilities and target probabilities."""
     for name, given in (("target", target), ("input", self)):
         if np.count_nonzero(np.logical_and(given >= 0, given <= 1)) != given.size:
             raise RuntimeError(
@@ -213,7 +213,7 @@ def binary_cross_entropy(self: Any, target: Any, reduction: str) -> Any:
 
 @widened
 def binary_cross_entropy_with_logits(self: Any, target: Any, reduction: str) -> Any:
-    """Cross entropies of sigmoid(self) and target probabilities."""
+    """Compute cross entropies of sigmoid(self) and target probabilities."""
     losses = (1 - target) * self
     losses -= clamp(self, None, 0)
     losses += single.log1p(np.exp(-_size(self)))
@@ -221,10 +221,10 @@ def binary_cross_entropy_with_logits(self: Any, target: Any, reduction: str) -> 
 
 
 def _weighed(target: Any, weight: Any, classes: int, ignore_index: int) -> tuple[Any, Any, Any]:
-    """The classes that targets name (0 for those to ignore), and the weights of the targets.
+    """Return the targets' classes (0 for ignored ones), and the weights of the targets.
 
-    The weights are one number where all targets have the same. The third result says which targets
-    count, and is None if all do: a weight of 0 leaves NaN what it is.
+    The weights are one number if all targets have the same. The third result marks the targets that
+    count, and is None if all do: a weight of 0 would not remove a NaN.
     """
     index = target
     if target.size and not 0 <= ignore_index < classes and are_within(target, classes):
@@ -256,9 +256,9 @@ def _named(ndim: int, index: Any, axis: int) -> Any:
 
 @widened
 def nll_loss(self: Any, target: Any, weight: Any, reduction: str, ignore_index: int) -> Any:
-    """Minus the elements that targets name, weighed by class; the mean is by the weights' sum.
+    """Return minus the elements at the targets, weighted by class; the mean is weighted, too.
 
-    A weight without dimensions is that of every class.
+    A 0-d weight applies to every class.
     """
     weight = weight.astype(self.dtype, copy=False)
     axis = 0 if self.ndim == 1 else 1
@@ -272,7 +272,7 @@ def nll_loss(self: Any, target: Any, weight: Any, reduction: str, ignore_index: 
     if reduction == "sum":
         return total
     count = _total(weights, target.size)
-    # the mean over no target at all is NaN, which is no accident
+    # the mean over no target is NaN by definition
     return total / count if count != 0 else self.dtype.type(np.nan)
 
 
@@ -280,13 +280,13 @@ def nll_loss(self: Any, target: Any, weight: Any, reduction: str, ignore_index: 
 def nll_loss_backward(
     self: Any, target: Any, weight: Any, shape: Dims, reduction: str, ignore_index: int
 ) -> Any:
-    """The transpose of `nll_loss`: the cotangent at the elements that targets name."""
+    """Compute the transpose of `nll_loss`: place the cotangent at the targets' elements."""
     weight = weight.astype(self.dtype, copy=False)
     axis = 0 if len(shape) == 1 else 1
     index, weights, counted = _weighed(target, weight, shape[axis], ignore_index)
     if reduction == "mean":
         total = _total(weights, target.size)
-        # with no target at all nothing has a share in the NaN
+        # without targets no element contributes to the NaN
         weights = weights / total if total != 0 else weights
     result = np.zeros(shape, self.dtype)
     shares = self * -weights

@@ -38,7 +38,7 @@ _HALF_SQRT = math.sqrt(0.5)
 _TWO_OVER_SQRT_PI = 2.0 / math.sqrt(math.pi)
 _BLOCK = 16384
 _ANY = 1 << 62
-"""For arrays of any size SciPy's function is the more accurate one, and as quick."""
+"""For all sizes: SciPy's function is more accurate, and as fast."""
 
 
 # numerator and denominator of each rational function, highest power first
@@ -111,7 +111,7 @@ _FAR_TAIL = (
 
 
 def _quantile(q: Any, tail_of: Callable[[Any], Any]) -> Any:
-    """The quantile at 1/2 + q; `tail_of` takes indices and gives min(p, 1 - p) there."""
+    """Return the quantile at 1/2 + q; `tail_of` maps indices to min(p, 1 - p) there."""
     r = q * q
     np.subtract(0.180625, r, out=r)
     result = ratio(r, _CENTRE)
@@ -123,7 +123,7 @@ def _quantile(q: Any, tail_of: Callable[[Any], Any]) -> Any:
 
 
 def _outer(tail: Any) -> Any:
-    """Minus the quantile at small probabilities."""
+    """Return minus the quantile at small probabilities."""
     r = np.log(tail)
     np.negative(r, out=r)
     np.sqrt(r, out=r)
@@ -161,7 +161,7 @@ def _ndtri(p: Any) -> Any:
 
 
 def _ndtr(x: Any) -> Any:
-    """The distribution function in single precision (see NOTE [tail in single precision])."""
+    """Compute the distribution function in single precision (NOTE [tail in single precision])."""
     # beyond 20 it is 0 in this precision
     size = np.minimum(np.absolute(x), 20.0)
     y = size * _HALF_SQRT
@@ -179,7 +179,7 @@ def _ndtr(x: Any) -> Any:
     exact *= -0.5
     tail *= np.exp(exact)
     tail *= np.exp(rest)
-    # half of erfc of y, with the half that the division above left
+    # half of erfc(y), where the factor of a half is the one that the division above left out
     tail *= 0.25
     return np.where(x > 0, 1.0 - tail, tail)
 
@@ -193,14 +193,14 @@ ndtri = quick(ufunc("ndtri", "ndtri"), _by_blocks(_ndtri), _ANY, np.float64)
 
 
 def ndtr(self: Any) -> Any:
-    """The distribution function of the normal distribution."""
+    """Return the distribution function of the normal distribution."""
     if self.dtype == _SINGLE and self.size > 1024:
         with np.errstate(under="ignore"):
             return _single_ndtr(self)
     try:
         return _scipy_ndtr(self)
     except ImportError:
-        # of erfc rather than of erf, which is 1 long before the left tail is 0
+        # use erfc, not erf, which is 1 long before the left tail is 0
         return 0.5 * erfc(self * -_HALF_SQRT)
 
 
@@ -241,7 +241,7 @@ _SLOPE = (
 
 
 def erfcx_slope(self: Any) -> Any:
-    """The derivative of exp(x * x) erfc(x) (see NOTE [slope of erfcx])."""
+    """Return the derivative of exp(x * x) erfc(x) (see NOTE [slope of erfcx])."""
     x = np.asarray(self, np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
         right = np.maximum(x, 0.0)
@@ -256,6 +256,6 @@ def erfcx_slope(self: Any) -> Any:
 
 
 def normal_hazard(self: Any) -> Any:
-    """The density of the normal distribution over its distribution function."""
-    # of erfcx, which keeps its digits where both of them vanish
+    """Return the density of the normal distribution over its distribution function."""
+    # use erfcx, which stays accurate where both of them vanish
     return math.sqrt(2.0 / math.pi) / _erfcx(self * -_HALF_SQRT)

@@ -1,16 +1,16 @@
-"""Layer 1 · kernels: values brought to mean 0 and variance 1, or to a mean square of 1.
+"""Layer 1 · kernels: normalisation to mean 0 and variance 1, or to a mean square of 1.
 
 NOTE [three axes]
-Elements that share a mean lie along dimensions at the end (a layer, a group) or along all but the
-second (a batch). Either way the array is seen as one of three axes (a, k, b), in which k counts
-the means, and the sums over the first and the last are products with ones, which BLAS computes.
-What is done to an array is done to one part after the other, while that is in the cache.
+A mean is taken along trailing dimensions (a layer, a group) or along all but the second (a batch).
+Either way the array is reshaped to three axes (a, k, b), where k counts the means, and the sums
+over the first and the last axis are products with ones, which BLAS computes. A chain of operations
+is applied to one part of the array at a time, while that part is in the cache.
 
 NOTE [few numbers]
-Of a few dozen numbers NumPy's calls take all the time, and those that repeat or reduce take three
-times as long as those on matrices of one shape. So few float32 go into a matrix of float64, where
-the mean of equal numbers is exactly these, and all that is computed of them is such a matrix, too
-(`repeated` sums).
+For a few dozen numbers the overhead of NumPy's calls dominates, and calls that broadcast or reduce
+take three times as long as calls on matrices of one shape. So small float32 arrays are converted to
+a float64 matrix, in which the mean of equal numbers is exact, and every intermediate value is a
+matrix of that shape, too (`repeated` sums).
 
 The slopes are in `wengert.kernels.normalisation_slopes`.
 """
@@ -30,23 +30,23 @@ from wengert.kernels.sums import column_sums, dots, repeated, row_sums, sums
 Dims = tuple[int, ...]
 
 PART = 1 << 17
-"""The number of elements that are taken at a time, so that what is made of them stays close by."""
+"""The number of elements per part, so that intermediate values stay in the cache."""
 _READ = 1 << 20
-"""The number of elements that are taken at a time where nothing is made of them but sums."""
+"""The number of elements per part where only sums are computed."""
 FEW = 1 << 15
-"""Up to so many elements, to pass over them again costs less than to find out whether to."""
+"""The number of elements up to which a second pass costs less than deciding whether to make it."""
 _LONG = 1 << 13
-"""NumPy copies what is repeated along rows into a buffer, unless the rows are as long as that."""
+"""The length of rows from which NumPy broadcasts along them without copying to a buffer."""
 _BUFFER = 256
-"""A buffer so small is not used where rows have twice as many elements."""
+"""A buffer size so small that NumPy does not use it for rows of twice as many elements."""
 _WORK = 1 << 13
-"""Few numbers take at most so many products in one product with `repeated` numbers."""
+"""The most multiplications in one product of a small array with a `repeated` matrix."""
 _SHORT = 64
-"""Rows up to this length are summed sooner than BLAS is called."""
+"""The length of rows up to which summing them is faster than a call of BLAS."""
 
 
 def computed_wide(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """`kernel`, computing in float32 on what has two bytes."""
+    """Wrap `kernel` to compute in float32 for dtypes of two bytes."""
 
     @functools.wraps(kernel)
     def wide(self: Any, *others: Any, **params: Any) -> Any:
@@ -60,7 +60,7 @@ def computed_wide(kernel: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def three_axes(shape: Dims, dim: Dims) -> Dims:
-    """`shape` as the three axes of which the first and the last are those of `dim`."""
+    """Return `shape` as three axes, of which the first and the last comprise `dim`."""
     first = len(shape) - len(dim)
     if not dim or dim[0] == first:
         return 1, math.prod(shape[:first]), math.prod(shape[first:])
@@ -68,7 +68,7 @@ def three_axes(shape: Dims, dim: Dims) -> Dims:
 
 
 def sums_of(self: Any) -> Any:
-    """The sums over the first and the last of three axes."""
+    """Return the sums over the first and the last of three axes."""
     a, k, b = self.shape
     if a == 1 and b < _SHORT and k < _SHORT:
         return np.add.reduce(self[0], 1)
@@ -79,7 +79,7 @@ def sums_of(self: Any) -> Any:
 
 
 def dots_of(self: Any, other: Any) -> Any:
-    """The sums of the products over the first and the last of three axes."""
+    """Return the sums of the products over the first and the last of three axes."""
     a, k, b = self.shape
     if a == 1:
         return dots(self[0], other[0])
@@ -118,21 +118,21 @@ def _small_buffer() -> Iterator[None]:
 
 
 def unbuffered(axes: Dims) -> Any:
-    """While what is repeated along the last of three axes is not copied into a buffer first."""
+    """Return a context in which NumPy does not buffer values broadcast along the last axis."""
     pays = axes[2] >= 2 * _BUFFER and math.prod(axes) > PART
     return _small_buffer() if pays else nullcontext()
 
 
 def lengthened(row: Any, size: int) -> Any:
-    """`row`, one after another until it is long, if that pays for so many elements."""
+    """Repeat `row` until it is long, if that pays for an array of `size` elements."""
     times = -(-_LONG // row.size)
     return np.concatenate([row] * times) if times > 1 < size // (times * row.size) else row
 
 
 def applied(function: Any, self: Any, values: Any, out: Any, of: slice) -> None:
-    """`function` of a part of three axes and of a number, a row, or a column for the means.
+    """Apply `function` to a part of three axes and a number, a row, or a column of the means.
 
-    A row is for the last axis and may be `lengthened`; the arrays are contiguous then.
+    A row is for the last axis and may be `lengthened`; then the arrays are contiguous.
     """
     if values.ndim == 2:
         function(self, values[of], out=out)
@@ -152,7 +152,7 @@ def applied(function: Any, self: Any, values: Any, out: Any, of: slice) -> None:
 
 
 def sums_and_dots(self: Any, other: Any) -> tuple[Any, Any]:
-    """The sums of self, and of its products with other, over the first and the last axis."""
+    """Return the sums of self, and of its products with other, over the first and the last axis."""
     if self.size <= _READ:
         return sums_of(self), dots_of(self, other)
     sums, dots = np.zeros((2, self.shape[1]), self.dtype)
@@ -163,12 +163,12 @@ def sums_and_dots(self: Any, other: Any) -> tuple[Any, Any]:
 
 
 def are_near(mean: Any, var: Any) -> bool:
-    """Whether all means are within a standard deviation of 0; never, if one is NaN."""
+    """Return whether all means are within a standard deviation of 0; False if any is NaN."""
     return bool((np.abs(mean) <= np.sqrt(var)).all())
 
 
 def moments_of(self: Any, eps: float) -> Any:
-    """Means, variances, and one over the roots of the variances plus `eps`, as three rows."""
+    """Return means, variances, and 1 / sqrt(variance + eps), as three rows."""
     k, count = self.shape[1], self.shape[0] * self.shape[2]
     if are_few(self, self.shape):
         return few_of(self.shape).moments(self, eps)
@@ -179,10 +179,10 @@ def moments_of(self: Any, eps: float) -> Any:
     mean = known[0]
     if eps and self.size > FEW:
         mean.fill(0)
-        # whatever there is to be reported of the values is reported below
+        # floating-point errors are reported below
         with np.errstate(over="ignore", invalid="ignore"):
             _settle(known, *sums_and_dots(self, self), count, eps)
-            # squares of what is far from 0 would have lost the digits of the variance
+            # far from 0, the squares would have lost the digits of the variance
             if are_near(mean, known[1]):
                 return known
     else:
@@ -192,7 +192,7 @@ def moments_of(self: Any, eps: float) -> Any:
 
 
 def _around(self: Any, mean: Any) -> tuple[Any, Any]:
-    """The sums of the distances from the means, and of their squares."""
+    """Return the sums of the deviations from the means, and of their squares."""
     if self.size <= PART:
         apart = self - mean[:, None]
         return sums_of(apart), dots_of(apart, apart)
@@ -208,17 +208,17 @@ def _around(self: Any, mean: Any) -> tuple[Any, Any]:
 
 
 def room(memory: Any, like: Any) -> tuple[Any, Any]:
-    """Memory that is large enough for `like`, and as much of it in this shape."""
+    """Return a buffer large enough for `like`, and a part of it in the shape of `like`."""
     if memory.size < like.size:
         memory = np.empty(like.size, like.dtype)
     return memory, memory[: like.size].reshape(like.shape)
 
 
 def _settle(known: Any, rest: Any, squares: Any, count: int, eps: float) -> None:
-    """Make moments of first means, and sums of the distances from these and of their squares.
+    """Compute moments in place, from first means and the sums of deviations and their squares.
 
-    Distances are from close by: so no digits are lost where elements are close to each other, and
-    those that are all equal have no variance.
+    Deviations are from a value close by, so no digits cancel where elements are close to each
+    other, and equal elements have a variance of exactly 0.
     """
     mean, var, scale = known
     rest /= count
@@ -231,20 +231,20 @@ def _settle(known: Any, rest: Any, squares: Any, count: int, eps: float) -> None
     if eps or np.count_nonzero(scale) == scale.size:
         np.divide(1, scale, out=scale)
     else:
-        # without eps, elements that are all equal give 0 / 0 by definition
+        # without eps, equal elements give 0 / 0 by definition
         with np.errstate(divide="ignore"):
             np.divide(1, scale, out=scale)
 
 
 @computed_wide
 def moments(self: Any, dim: Dims, eps: float) -> Any:
-    """Means, variances without correction, and 1 / sqrt(variance + eps) along `dim`, in rows."""
+    """Return the moments, as `moments_of` does."""
     return moments_of(self.reshape(three_axes(self.shape, dim)), eps)
 
 
 @computed_wide
 def channel_sums(self: Any) -> Any:
-    """The sums over all dimensions but the second."""
+    """Return the sums over all dimensions but the second."""
     return sums_of(self.reshape(self.shape[0], self.shape[1], math.prod(self.shape[2:])))
 
 
@@ -252,14 +252,14 @@ def channel_sums(self: Any) -> Any:
 
 
 def are_few(self: Any, axes: Dims) -> bool:
-    """Whether an array is computed as NOTE [few numbers] says."""
+    """Return whether an array is small enough for NOTE [few numbers]."""
     size = self.size
     plain = self.__class__ is np.ndarray and self.dtype.char == "f"
     return plain and 0 < size * size <= _WORK * axes[1]
 
 
 def _quotient(self: Any, other: Any, eps: float) -> Any:
-    """``self /= other``."""
+    """Compute ``self /= other``."""
     if eps:
         self /= other
     else:
@@ -272,7 +272,7 @@ _WIDE = np.dtype(np.float64)
 
 
 class Few:
-    """The numbers of three axes as a matrix, in which means are along rows or columns."""
+    """A small array of three axes as a matrix, with means along rows or columns."""
 
     __slots__ = ("axes", "axis", "count", "once", "share")
 
@@ -280,12 +280,12 @@ class Few:
         a, _, b = self.axes = axes
         self.axis = 0 if b == 1 < a else 1
         self.count = np.array(a * b, _WIDE)
-        # made once, as all of this
+        # cached with this object
         self.once = repeated(a * b, 1, _WIDE)
         self.share = repeated(a * b, 1 / (a * b), _WIDE)
 
     def matrix(self, values: Any) -> Any:
-        """An array of as many numbers, in memory of its own."""
+        """Return an array as a matrix in memory of its own."""
         a, k, b = self.axes
         if not self.axis:
             return values.reshape(a, k).astype(_WIDE)
@@ -294,25 +294,25 @@ class Few:
         return values.reshape(k, a * b).astype(_WIDE)
 
     def array(self, matrix: Any) -> Any:
-        """A matrix as three axes in single precision."""
+        """Return a matrix as an array of three axes in single precision."""
         a, k, b = self.axes
         if self.axis and a > 1:
             matrix = matrix.reshape(k, a, b).transpose(1, 0, 2)
         return matrix.astype(np.float32, order="C").reshape(self.axes)
 
     def summed(self, matrix: Any, square: Any) -> Any:
-        """The sums times a factor, repeated."""
+        """Return the sums times a factor, repeated."""
         return matrix.dot(square) if self.axis else square.dot(matrix)
 
     def along(self, matrix: Any) -> Any:
-        """The sums, in single precision."""
+        """Return the sums, in single precision."""
         sums = row_sums(matrix) if self.axis else column_sums(matrix)
         return sums.astype(np.float32)
 
     def apart(self, values: Any) -> tuple[Any, Any, Any]:
-        """The means, the distances from them, and the variances."""
+        """Return the means, the deviations from them, and the variances."""
         mean = self.summed(apart := self.matrix(values), self.once)
-        # by a quotient, which is exact where all numbers are equal
+        # divide rather than multiply: exact where all numbers are equal
         mean /= self.count
         apart -= mean
         return mean, apart, self.summed(apart * apart, self.share)
@@ -327,14 +327,14 @@ class Few:
         return known.astype(np.float32)
 
     def standard(self, values: Any, eps: float) -> tuple[Any, Any]:
-        """The standardised matrix, and the standard deviations, repeated."""
+        """Return the standardised matrix, and the standard deviations, repeated."""
         _, apart, spread = self.apart(values)
         spread += eps
         np.sqrt(spread, spread)
         return _quotient(apart, spread, eps), spread
 
     def slope(self, g: Any, values: Any, eps: float) -> Any:
-        """``(g - mean(g) - y * mean(g * y)) / spread`` for standardised values y."""
+        """Compute ``(g - mean(g) - y * mean(g * y)) / spread`` for standardised values y."""
         standard, spread = self.standard(values, eps)
         result = self.matrix(g)
         along = self.summed(result * standard, self.share)
@@ -351,12 +351,12 @@ few_of = functools.lru_cache(maxsize=128)(Few)
 
 
 def _is(value: Any, number: int) -> bool:
-    """Whether a value is one number, and which."""
+    """Return whether `value` is the 0-d `number`."""
     return not value.ndim and bool(value == number)
 
 
 def _stepwise(self: Any, steps: Sequence[tuple[Any, Any]]) -> Any:
-    """Apply functions, with their second arguments, to an array of three axes, part by part."""
+    """Apply functions with their second arguments to an array of three axes, part by part."""
     if self.size <= FEW:
         (first, other), *more = steps
         result = first(self, other)
@@ -385,11 +385,11 @@ def _row(values: Any) -> Any:
 
 
 def _affine(self: Any, weight: Any, bias: Any, shaped: Any) -> Any:
-    """``self *= weight; self += bias``, without what 1 and 0 stand for none of.
+    """Compute ``self *= weight; self += bias``, skipping a weight of 1 and a bias of 0.
 
     Parameters
     ----------
-    shaped: Brings other weights and biases into a shape that broadcasts.
+    shaped: Reshapes a weight or bias that is not 0-d so that it broadcasts.
     """
     if not _is(weight, 1):
         self *= shaped(weight) if weight.ndim else weight
@@ -399,7 +399,7 @@ def _affine(self: Any, weight: Any, bias: Any, shaped: Any) -> Any:
 
 
 def _standard(self: Any, known: Any, weight: Any, bias: Any, eps: float) -> Any:
-    """``(self - mean) * scale * weight + bias``, with a number for each mean, or for all."""
+    """Compute ``(self - mean) * scale * weight + bias``, with a number per mean, or one for all."""
     if are_few(self, self.shape):
         few = few_of(self.shape)
         return _affine(few.array(few.standard(self, eps)[0]), weight, bias, _column)
@@ -407,7 +407,7 @@ def _standard(self: Any, known: Any, weight: Any, bias: Any, eps: float) -> Any:
 
 
 def _moved(self: Any, known: Any, weight: Any, bias: Any, eps: float) -> Any:
-    """`_standard` by known moments, which need not be those of the rows alone."""
+    """Compute `_standard` with known moments, which may be those of other values."""
     mean, var, scale = known
     with degenerate(eps):
         factor = scale if _is(weight, 1) else scale * weight
@@ -427,7 +427,7 @@ def _moved(self: Any, known: Any, weight: Any, bias: Any, eps: float) -> Any:
 
 @computed_wide
 def standardise(self: Any, known: Any, dim: Dims, eps: float) -> Any:
-    """Distances from the means of the elements along `dim`, over standard deviations."""
+    """Subtract the means along `dim`, and divide by the standard deviations."""
     values = self.reshape(three_axes(self.shape, dim))
     return _standard(values, known, _ONE, _ZERO, eps).reshape(self.shape)
 
@@ -437,7 +437,7 @@ def standardise(self: Any, known: Any, dim: Dims, eps: float) -> Any:
 
 @computed_wide
 def layer_norm(self: Any, weight: Any, bias: Any, known: Any, dim: Dims, eps: float) -> Any:
-    """`standardise` along the last dimensions, times weights, plus biases of their shape."""
+    """Compute `standardise` along the last dimensions, and apply weights and biases."""
     axes = three_axes(self.shape, dim)
     if are_few(self, axes):
         few = few_of(axes)
@@ -459,7 +459,7 @@ def layer_norm(self: Any, weight: Any, bias: Any, known: Any, dim: Dims, eps: fl
 
 @computed_wide
 def group_norm(self: Any, weight: Any, bias: Any, known: Any, groups: int, eps: float) -> Any:
-    """`standardise` over groups of channels, times weights, plus biases of the channels."""
+    """Compute `standardise` over groups of channels, and apply weights and biases per channel."""
     if self.size == 0:
         return self.copy()
     n, channels = self.shape[:2]
@@ -479,14 +479,14 @@ def group_norm(self: Any, weight: Any, bias: Any, known: Any, groups: int, eps: 
 
 @computed_wide
 def batch_norm(self: Any, weight: Any, bias: Any, known: Any, eps: float) -> Any:
-    """`standardise` along all dimensions but the second, times weights, plus biases."""
+    """Compute `standardise` along all dimensions but the second, and apply weights and biases."""
     values = self.reshape(self.shape[0], self.shape[1], math.prod(self.shape[2:]))
     return _standard(values, known, weight, bias, eps).reshape(self.shape)
 
 
 @computed_wide
 def batch_norm_fixed(self: Any, weight: Any, bias: Any, mean: Any, var: Any, eps: float) -> Any:
-    """`batch_norm` with means and variances that are given."""
+    """Compute `batch_norm` with given means and variances."""
     column = (self.shape[1], *[1] * (self.ndim - 2))
     scale = weight / np.sqrt(var + eps)
     shift = bias - mean * scale
@@ -497,12 +497,12 @@ def batch_norm_fixed(self: Any, weight: Any, bias: Any, mean: Any, var: Any, eps
 
 @computed_wide
 def rms_norm(self: Any, weight: Any, dim: Dims, eps: float) -> Any:
-    """Self over the root of the mean of its squares along the last dimensions, times weights."""
+    """Divide self by the root mean square along the last dimensions, and apply weights."""
     _, k, count = three_axes(self.shape, dim)
     if self.size == 0:
         return self.copy()
     rows = self.reshape(k, count)
-    # conj: `dots` conjugates its first argument, and the square does not
+    # `dots` conjugates its first argument; the square must not be conjugated
     squares = dots(rows.conj() if rows.dtype.kind == "c" else rows, rows)
     # divide, invalid: without eps, zeros give 0 / 0 by definition
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -31,7 +31,7 @@ Dims = tuple[int, ...]
 
 
 def _centred(self: Any, known: Any, eps: float) -> tuple[Any, Any, Any]:
-    """The values, less their means unless these are near 0; what is left of those; the scales."""
+    """Return the values minus their means, unless near 0; the remaining means; the scales."""
     mean, var, scale = known if known.size else moments_of(self, eps)
     if are_near(mean, var):
         return self, mean, scale
@@ -46,7 +46,7 @@ def _standard_of_few(self: Any, known: Any, eps: float) -> tuple[Any, Any]:
 
 
 def _slope_of_few(self: Any, values: Any, known: Any, eps: float, factor: Any) -> Any:
-    """``(self - mean(self) - y * mean(self * y)) * scale * factor`` for standardised values y."""
+    """Compute ``(self - mean(self) - y * mean(self * y)) * scale * factor``, y standardised."""
     if are_few(self, self.shape) and are_few(values, self.shape):
         result = few_of(self.shape).slope(self, values, eps)
         if factor is not None and (factor.ndim or factor != 1):
@@ -84,7 +84,7 @@ def _slopes(
 
 
 def _joined(self: Any, values: Any, parts: tuple[Any, Any, Any], row: Any = None) -> Any:
-    """``values * along + self * row * steep + level``, for columns of such numbers."""
+    """Compute ``values * along + self * row * steep + level``, with columns of coefficients."""
     along, steep, level = [column[:, None] for column in parts]
     result = np.empty(self.shape, self.dtype)
     memory = np.empty(0, self.dtype)
@@ -107,7 +107,7 @@ def _joined(self: Any, values: Any, parts: tuple[Any, Any, Any], row: Any = None
 def standardise_backward(
     self: Any, input: Any, weight: Any, known: Any, dim: Dims, eps: float
 ) -> Any:
-    """The derivative of `standardise` at `input`, a symmetric matrix, times self and weights.
+    """Apply the derivative of `standardise` at `input`, which is symmetric, to self * weight.
 
     The weights are those of the last dimensions, or of the second if `dim` is all but that.
     """
@@ -132,7 +132,7 @@ def standardise_backward(
 
 
 def _weighed(self: Any, values: Any, row: Any) -> tuple[Any, Any]:
-    """The sums of the rows of self times weights, and of those times the values."""
+    """Return the sums of the rows of self * weights, and of their products with the values."""
     sums, dots = self[0].dot(row), np.empty(self.shape[1], self.dtype)
     memory = np.empty(0, self.dtype)
     for part, of in parts_of(self.shape):
@@ -147,7 +147,7 @@ def _weighed(self: Any, values: Any, row: Any) -> tuple[Any, Any]:
 def group_norm_backward(
     self: Any, input: Any, weight: Any, known: Any, groups: int, eps: float
 ) -> Any:
-    """The cotangent of the input of `group_norm`, from that of its result."""
+    """Return the cotangent of the input of `group_norm`, from that of its result."""
     if self.size == 0:
         return self.copy()
     n, channels = self.shape[:2]
@@ -174,10 +174,10 @@ def group_norm_backward(
 
 @computed_wide
 def standardised_sum(self: Any, input: Any, known: Any, dim: Dims, eps: float, over: str) -> Any:
-    """The sums of the products of self and the standardised input.
+    """Return the sums of the products of self and the standardised input.
 
-    They are `over` what the moments are taken over ("within"), over all else ("across"), or over
-    the last dimension of three, where the moments are over the last two ("last").
+    They are `over` the dimensions of the moments ("within"), over all others ("across"), or over
+    the last dimension of three if the moments are over the last two ("last").
     """
     axes = three_axes(input.shape, dim)
     if self.size == 0:
@@ -216,7 +216,7 @@ def standardised_sum(self: Any, input: Any, known: Any, dim: Dims, eps: float, o
 
 
 def _across(self: Any, input: Any, mean: Any, scale: Any) -> Any:
-    """The sums over all rows of the products of self and the standardised input."""
+    """Return the sums over all rows of the products of self and the standardised input."""
     total = np.zeros(self.shape[2], self.dtype)
     memory = np.empty(0, self.dtype)
     shift = scale * mean

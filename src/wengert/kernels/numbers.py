@@ -15,7 +15,7 @@ _BITS: dict[Any, Any] = {
 }
 _BRAIN = (2.0 - 2.0**-7) * 2.0**127
 """The greatest number of bfloat16."""
-# up to this many elements NumPy's own function is quicker
+# the number of elements up to which NumPy's own function is faster
 _FEW = 1024
 
 
@@ -25,35 +25,35 @@ def frac(self: Any) -> Any:
 
 
 def frexp(self: Any) -> tuple[Any, Any]:
-    """Mantissas in [1/2, 1) with the sign of self, and the exponents of 2."""
+    """Return mantissas in [1/2, 1) with the sign of self, and the exponents of 2."""
     mantissa, exponent = np.frexp(self)
     return mantissa, exponent.astype(np.int32, copy=False)
 
 
 def frexp_scale(self: Any) -> Any:
-    """The power of 2 by which self is multiplied to be its mantissa; 1 at 0, infinity and NaN."""
+    """Return the power of 2 that scales self to its mantissa; 1 at 0, infinity and NaN."""
     if self.dtype.kind == "c":
         raise TypeError(f"not defined for {self.dtype}")
     return np.ldexp(self.dtype.type(1), -np.frexp(self)[1])
 
 
 def ldexp(self: Any, other: Any) -> Any:
-    """self * 2 ** other."""
+    """Compute self * 2 ** other."""
     if other.dtype.kind == "c":
         return self * np.exp(other * math.log(2.0))
     return self * np.exp2(other)
 
 
 def heaviside(self: Any, values: Any) -> Any:
-    """0 below 0, 1 above, `values` at 0."""
+    """Return 0 below 0, 1 above, `values` at 0."""
     if self.dtype.kind == "f":
-        # NumPy's own gives NaN for NaN
+        # NumPy's own function gives NaN for NaN
         return np.where(self == 0, values, (self > 0).astype(self.dtype))[()]
     return np.where(self == 0, values, self > 0).astype(self.dtype)[()]
 
 
 def nan_to_num(self: Any, nan: float, posinf: float | None, neginf: float | None) -> Any:
-    """self with numbers in place of NaN and the infinities."""
+    """Replace NaN and the infinities by numbers."""
     if self.dtype.kind == "c":
         result = np.empty_like(self)
         result.real = nan_to_num(self.real, nan, posinf, neginf)
@@ -79,12 +79,12 @@ def nan_to_num(self: Any, nan: float, posinf: float | None, neginf: float | None
 
 
 def nextafter(self: Any, other: Any) -> Any:
-    """The number next to self in the direction of other."""
+    """Return the number next to self in the direction of other."""
     bits = _BITS.get(self.dtype)
     if bits is None or max(self.size, other.size) <= _FEW:
         return np.nextafter(self, other)
     self, other = np.broadcast_arrays(self, other)
-    # the bits of floating numbers of one sign are ordered as the numbers are
+    # floating numbers of one sign are ordered as their bits
     step = ((other > self) == (self > 0)).astype(bits)
     step *= 2
     step -= 1
@@ -103,7 +103,7 @@ def nextafter(self: Any, other: Any) -> Any:
 
 
 def round_decimals(self: Any, decimals: int) -> Any:
-    """self rounded to a number of decimal places, halves to even."""
+    """Round self to a number of decimal places, halves to even."""
     power = 10.0 ** abs(decimals)
     if decimals < 0:
         return np.rint(self / power) * power

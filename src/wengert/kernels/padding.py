@@ -1,4 +1,4 @@
-"""Layer 1 · kernels: arrays with a frame around them."""
+"""Layer 1 · kernels: padding of arrays."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Pads = tuple[tuple[int, int], ...]
 
 
 def constant_pad(self: Any, pads: Pads, value: Any) -> Any:
-    """Self with `value` before and after it in each dimension; negative widths cut."""
+    """Pad self with `value` in each dimension; negative widths crop."""
     shape = tuple([n + sum(pad) for n, pad in zip(self.shape, pads, strict=True)])
     result = full(self, shape, value, self.dtype)
     spans = [_span(n, *pad) for n, pad in zip(self.shape, pads, strict=True)]
@@ -29,14 +29,14 @@ def _span(n: int, before: int, after: int) -> tuple[slice, slice]:
 
 @lru_cache(maxsize=256)
 def _frames(size: int, before: int, after: int, mode: str) -> list[tuple[slice, slice]]:
-    """The parts of a frame along a dimension of `size` positions, and what each of them repeats.
+    """Return the parts of the padding along a dimension of `size`, and their sources.
 
-    Both are slices, of the framed dimension and of the dimension itself.
+    Both are slices, of the padded dimension and of the dimension itself.
     """
     kept = _span(size, before, after)[0]
     end = size + before + after
     parts = []
-    # a frame may itself be cut, if more is cut at the other end than there is
+    # padding may itself be cropped, if more is cropped at the other end than there are elements
     if before > 0:
         part = slice(0, min(before, end))
         if mode == "reflect":
@@ -60,7 +60,7 @@ def _frames(size: int, before: int, after: int, mode: str) -> list[tuple[slice, 
 
 
 def framed(self: Any, pads: Pads, mode: str) -> Any:
-    """Self continued by its own elements: reflected, at the edge, or from the other end."""
+    """Pad self with its own elements: reflected, replicated or circular."""
     if not any(map(any, pads)):
         return self.copy()
     for dim, (before, after) in enumerate(pads):
@@ -78,7 +78,7 @@ def framed(self: Any, pads: Pads, mode: str) -> Any:
 
 
 def unframed(self: Any, pads: Pads, mode: str) -> Any:
-    """The transpose of `framed`: the frame is added to where its elements came from."""
+    """Compute the transpose of `framed`: add the padding to the elements that it came from."""
     for dim in range(len(pads) - 1, -1, -1):
         before, after = pads[dim]
         if not before and not after:

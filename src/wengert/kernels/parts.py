@@ -10,7 +10,7 @@ from wengert.kernels.protocols import empty
 
 
 def complex(real: Any, imag: Any) -> Any:
-    """``real + 1j * imag``, where neither part touches the other: infinite parts stay apart."""
+    """Compute ``real + 1j * imag`` without arithmetic, so infinite parts do not give NaN."""
     if real.dtype.char not in "fd":
         raise TypeError(f"the parts of complex numbers are float32 or float64, not {real.dtype}")
     kind = np.promote_types(real.dtype, np.complex64)
@@ -20,5 +20,5 @@ def complex(real: Any, imag: Any) -> Any:
 
 
 def polar(abs: Any, angle: Any) -> Any:
-    """The complex numbers of given lengths and directions."""
+    """Return the complex numbers of given absolute values and angles."""
     return complex(abs * np.cos(angle), abs * np.sin(angle))

@@ -1,6 +1,6 @@
-"""Layer 1 · kernels: values put at places: of a dimension, of a mask, of the elements in order.
+"""Layer 1 · kernels: writes at positions of a dimension, of a mask, or of the flattened array.
 
-Each function writes into its first argument; `copying` makes the form that leaves it alone.
+Each function writes into its first argument; `copying` makes the out-of-place form.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _ALL = slice(None)
 
 
 def copying(write: Callable[..., None]) -> Callable[..., Any]:
-    """The form of a function that writes into its first argument which returns a new array."""
+    """Return the out-of-place form of a function that writes into its first argument."""
 
     def kernel(self: Any, *others: Any, **params: Any) -> Any:
         result = copied(self, "C")
@@ -29,7 +29,7 @@ def copying(write: Callable[..., None]) -> Callable[..., Any]:
 
 
 def _rows(self: Any, index: Any, dim: int) -> Any:
-    """NumPy's index for positions of a dimension; of an array without any, for all or nothing."""
+    """Return NumPy's index for positions of a dimension; for 0-d arrays, of all or nothing."""
     if not self.ndim:
         return ... if index.size else zeros(self, (), bool)
     return (_ALL,) * dim + (index.reshape(-1),)
@@ -41,7 +41,7 @@ def fill_at(self: Any, index: Any, value: Any, dim: int) -> None:
 
 
 def copy_at(self: Any, index: Any, source: Any, dim: int) -> None:
-    """Write the positions of `source`, one after the other, at those that `index` names."""
+    """Write the slices of `source`, in order, at the positions that `index` names."""
     values = source if source.ndim == self.ndim else source.reshape(-1)
     if not self.ndim:
         values = values.reshape(-1)[-1:].reshape(self.shape) if index.size else self
@@ -54,7 +54,7 @@ def scatter_masked(self: Any, mask: Any, source: Any) -> None:
 
 
 def masked_scatter_backward(self: Any, mask: Any, shape: Shape) -> Any:
-    """The elements where `mask` holds, in order, in an array of `shape`, with zeros behind them."""
+    """Return the elements where `mask` holds, in order, in zeros of `shape`."""
     picked = asarray(self)[mask]
     result = zeros(self, math.prod(shape), self.dtype)
     result[: picked.size] = picked
@@ -62,7 +62,7 @@ def masked_scatter_backward(self: Any, mask: Any, shape: Shape) -> Any:
 
 
 def put_at(self: Any, index: Any, source: Any, accumulate: bool) -> None:
-    """Write or add elements at positions of self laid out in C order."""
+    """Write or add elements at flat positions of self in C order."""
     if not index.size:
         return
     key: Any = ...

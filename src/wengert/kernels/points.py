@@ -1,12 +1,13 @@
-"""Layer 1 · kernels: points of a grid: where they are in planes, and what weights are around them.
+"""Layer 1 · kernels: points of a grid: their positions in planes, and the weights of the elements
+around them.
 
 NOTE [sampling]
-A point's position along a dimension is a whole number and a rest t in [0, 1). The elements around
-it (the taps: one, two or four) have weights that are polynomials in t; the weight of an element of
-the plane is the product of those of its dimensions. The planes are first extended, with zeros or
-with what the padding says, so that all elements around a point are found from one index: element k
-is that index in a view which begins k's offset later. Where there are few points for a large plane,
-the index is instead translated for each element.
+A point's position along a dimension splits into an integer and a fraction t in [0, 1). The elements
+around it (the taps: one, two or four) have weights that are polynomials in t; the weight of an
+element of the plane is the product of those of its dimensions. The planes are first extended, with
+zeros or as the padding mode says, so that one index locates all elements around a point: element k
+is at that index in a view that is shifted by k's offset. If there are few points for a large plane,
+the indices of each element are mapped to the plane instead.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _WEIGHTS: dict[str, tuple[tuple[float, ...], ...]] = {
 
 
 def powers(mode: str, order: int) -> list[tuple[float, ...]]:
-    """The coefficients, by rising powers of t, of the weights' derivatives of an order."""
+    """Return the coefficients of t, ascending, of the weights' derivatives of an order."""
     found = list(_WEIGHTS[mode])
     for _ in range(order):
         found = [tuple([i * c for i, c in enumerate(p)][1:]) for p in found]
@@ -40,7 +41,7 @@ def powers(mode: str, order: int) -> list[tuple[float, ...]]:
 
 
 def valued(polynomial: tuple[float, ...], t: Any) -> Any:
-    """A polynomial's values; None for 0, a number where it is one."""
+    """Evaluate a polynomial at t; return None for 0, a number if it is constant."""
     if not any(polynomial):
         return None
     if not any(polynomial[1:]):
@@ -65,18 +66,18 @@ class Layout:
 
     Attributes
     ----------
-    is_open: Whether nothing keeps positions within the planes.
-    scale, shift: What takes a grid's numbers to positions.
-    last: The last element's position.
-    first, span: The first of the borders that positions are reflected at, and how far the other is.
-    low, high: The least and the greatest whole parts; None if the padding keeps positions within.
-    period: The period of whole parts; or None.
+    is_open: Whether positions may be outside of the planes.
+    scale, shift: The affine map from a grid's numbers to positions.
+    last: The position of the last element.
+    first, span: The first border at which positions are reflected, and the distance to the other.
+    low, high: The bounds of the integer parts; None if the padding keeps positions within.
+    period: The period of the integer parts, or None.
     sources: The source of each element of an extended dimension, -1 for a zero.
-    before: The number of them before the first element.
+    before: The number of added elements before the first.
     extended: The sizes of the extended dimensions.
-    offsets: The elements around a point, from its whole part.
+    offsets: The elements around a point, relative to its integer part.
     base: The index in an extended plane of the first of these, for a point at 0.
-    shifts: How much later in an extended plane the others are.
+    shifts: The offsets of the others from that index.
     """
 
     __slots__ = (
@@ -117,7 +118,7 @@ class Layout:
         self.high: Any = None
         self.period: Any = None
         if padding == "zeros":
-            # so many zeros that a point beyond the last place that matters sees nothing else
+            # enough zeros that a point beyond the last relevant position reads only zeros
             before = {"nearest": 1, "bilinear": 2, "bicubic": 4}[mode]
             least = -1 if mode == "nearest" else 1 - before
             self.low, self.high = dtype.type(least), column([n + before // 4 for n in sizes])
@@ -125,7 +126,7 @@ class Layout:
                 self.low = dtype.type(-2)
             self.sources = [_marked(np.arange(-before, n + before), n) for n in sizes]
         elif mode != "bicubic":
-            # the element behind the last one has the weight 0
+            # the element after the last one has the weight 0
             before = 0
             self.sources = [_marked(np.arange(n + (mode == "bilinear")), n) for n in sizes]
         elif padding == "border":
@@ -154,11 +155,11 @@ class Layout:
             ]
 
     def within(self, position: Any) -> Any:
-        """Positions reflected at the borders, and kept within."""
+        """Reflect positions at the borders, and clamp them."""
         away = np.abs(position - self.first)
         twice = 2 * np.maximum(self.span, 1)
         away -= twice * np.floor(away / twice)
-        # up to the far border and back again
+        # to the far border and back
         away -= self.span
         back = self.span - np.abs(away, out=away) + self.first
         np.maximum(back, 0, out=back)
@@ -166,17 +167,17 @@ class Layout:
 
     def raw(self, numbers: Any) -> Any:
         """Return the positions of a grid's numbers, before padding is applied."""
-        # in PyTorch's steps: whether a point lies on an element decides on its derivative
+        # in PyTorch's order of operations: rounding decides whether a point is on an element
         position = numbers + 1
         position *= self.scale
         if self.first:
             position += self.first
         if not np.isfinite(np.add.reduce(position, axis=None)):
             if self.is_open:
-                # what is nowhere has no sample
+                # points at NaN have no sample
                 return np.where(np.isfinite(position), position, np.nan)
             far = 4.0 * max(self.sizes) + 8
-            # what is not a number is outside, on the side of the first element
+            # NaN counts as outside, before the first element
             position = np.nan_to_num(position, nan=-far, posinf=far, neginf=-far)
         return position
 
@@ -191,7 +192,7 @@ class Layout:
         return self.within(position)
 
     def turn(self, numbers: Any) -> Any:
-        """The derivative of `position`: 0 where the padding keeps it, minus where it is reflected.
+        """Return the derivative of `position`: 0 where clamped, negated where reflected.
 
         At the border itself it is 0, as in PyTorch.
         """
@@ -209,7 +210,7 @@ class Layout:
         return turn * ((position > 0) & (position < self.last))
 
     def split(self, position: Any) -> tuple[Any, Any]:
-        """Indices into the extended dimensions, and the rests."""
+        """Return indices into the extended dimensions, and the fractions."""
         whole = np.rint(position) if self.mode == "nearest" else np.floor(position)
         rest = None if self.mode == "nearest" else position - whole
         if self.period is not None:
@@ -238,7 +239,7 @@ def _reflected(places: Any, n: int, align_corners: bool) -> Any:
 def layout_of(
     sizes: Shape, mode: str, padding: str, align_corners: bool, dtype: np.dtype[Any]
 ) -> Layout:
-    """The layout of planes of `sizes`."""
+    """Return the layout of planes of `sizes`."""
     return Layout(sizes, mode, padding, align_corners, dtype)
 
 
@@ -262,7 +263,7 @@ class Points:
             self.index = total
 
     def weights(self, orders: Shape) -> list[Any]:
-        """The weight of each element, differentiated so often by each dimension; None for 0."""
+        """Return the weight of each element, differentiated by dimension as given; None for 0."""
         mode = self.layout.mode
         each = [
             [valued(p, None if self.rests is None else self.rests[d]) for p in powers(mode, order)]
@@ -271,7 +272,7 @@ class Points:
         return [_times(factors) for factors in itertools.product(*each)]
 
     def places(self, offset: Shape) -> tuple[Any, Any]:
-        """The places of an element in the plane itself, and where there is none."""
+        """Return the positions of an element in the plane itself, and where it does not exist."""
         total: Any = 0
         none: Any = False
         layout = self.layout

@@ -47,7 +47,7 @@ FAMILIES: dict[str, tuple[tuple[float, float], Step]] = {
 
 
 def _terms(y: Any, family: tuple[tuple[float, float], Step], order: int) -> Iterator[Any]:
-    """The derivatives of an order of p_1, p_2, ...: arrays, or numbers where they are constant."""
+    """Iterate over derivatives of p_1, p_2, ... of an order: arrays, or numbers if constant."""
     (slope, offset), step = family
     # p_0 and p_1 with their derivatives
     last: list[Any] = [1.0, *[0.0] * order]
@@ -70,7 +70,7 @@ def _terms(y: Any, family: tuple[tuple[float, float], Step], order: int) -> Iter
 
 
 def _frame(self: Any, name: str, order: int) -> tuple[Any, tuple[Any, Step], float]:
-    """The argument, the family, and a factor of the derivative."""
+    """Return the argument, the family, and a factor of the derivative."""
     if self.dtype.kind != "f":
         raise TypeError(f"not defined for {self.dtype}")
     if name.startswith("shifted_"):
@@ -79,14 +79,14 @@ def _frame(self: Any, name: str, order: int) -> tuple[Any, tuple[Any, Step], flo
 
 
 def _in_double(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """`kernel`, computing in float64: recurrences lose digits near zeros."""
+    """Wrap `kernel` to compute in float64: recurrences lose digits near zeros."""
 
     @functools.wraps(kernel)
     def wide(self: Any, *args: Any, **params: Any) -> Any:
         dtype = self.dtype
         if dtype.kind != "f" or dtype.itemsize >= 8:
             return kernel(self, *args, **params)
-        # over: infinite where the value is none of this dtype
+        # over: infinite where the value exceeds the dtype
         with np.errstate(over="ignore"):
             return kernel(self.astype(np.float64), *args, **params).astype(dtype)
 
@@ -95,7 +95,7 @@ def _in_double(kernel: Callable[..., Any]) -> Callable[..., Any]:
 
 @_in_double
 def polynomial_of_degree(self: Any, n: float, order: int, family: str) -> Any:
-    """`polynomial`, of a degree that is a number."""
+    """Compute `polynomial` for a degree that is a number."""
     y, kind, scale = _frame(self, family, order)
     degree = int(n) if math.isfinite(n) else -1
     if degree < max(order, 0):
@@ -112,9 +112,10 @@ def polynomial_of_degree(self: Any, n: float, order: int, family: str) -> Any:
 
 @_in_double
 def polynomial(self: Any, n: Any, order: int, family: str) -> Any:
-    """The derivative of an order of the polynomial of degree n of a family (0 for n < 0).
+    """Return a derivative of the polynomial of degree n of a family (0 for n < 0).
 
-    See NOTE [orthogonal polynomials]. The degree is cut off to an integer; NaN counts as negative.
+    See NOTE [orthogonal polynomials]. The degree is truncated to an integer; NaN counts as
+    negative.
     """
     y, kind, scale = _frame(self, family, order)
     degrees = np.where(np.isfinite(n), np.trunc(n), -1)

@@ -1,9 +1,11 @@
-"""Layer 1 · kernels: pooling over the last dimensions: the largest elements, and their places.
+"""Layer 1 · kernels: max pooling over the last dimensions: the largest elements, and their
+positions.
 
-What precedes them counts planes. See NOTE [taps] in `wengert.kernels.windows`.
+The dimensions before them count planes. See NOTE [taps] in `wengert.kernels.windows`.
 
-NOTE [largest of a window] Of equal elements the first of a window counts, row by row; of NaNs,
-which are larger than everything, the last, as in PyTorch.
+NOTE [largest of a window]
+Of equal elements, the first of a window in C order is chosen; of NaNs, which are larger than every
+number, the last, as in PyTorch.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ from wengert.kernels.windows import (
 
 Shape = tuple[int, ...]
 _FEW = 1 << 12
-# so many bins are searched one after the other
+# the number of bins up to which they are searched one by one
 _FEW_BINS = 64
 
 
@@ -64,7 +66,7 @@ def _largest_along(x: Any, along: Along) -> Any:
 def max_pool(
     self: Any, kernel_size: Shape, stride: Shape, padding: Shape, dilation: Shape, ceil_mode: bool
 ) -> Any:
-    """The largest element of each window; a NaN is the largest."""
+    """Return the largest element of each window; a NaN is the largest."""
     dims = len(kernel_size)
     plan = windows(self.shape[-dims:], kernel_size, stride, padding, dilation, ceil_mode)
     if _few(self, dims, plan.shape, kernel_size) and not plan.gaps:
@@ -74,7 +76,7 @@ def max_pool(
         return flat_planes(self, dims).max(-1).reshape(*self.shape[:-dims], *plan.shape)
 
     def largest(x: Any) -> Any:
-        # the first dimension first: its taps are whole rows
+        # reduce the first dimension first: its taps are whole rows
         for along in plan.along:
             x = _largest_along(x, along)
         return x
@@ -96,13 +98,13 @@ def max_pool_indices(
 
 
 def _few(x: Any, dims: int, shape: Shape, kernel: Shape) -> bool:
-    """Whether there is so little to do that the number of steps counts, not their length."""
+    """Return whether there are few elements, so that the number of NumPy calls dominates."""
     planes = math.prod(x.shape[: x.ndim - dims])
     return 0 < planes * math.prod(shape) * math.prod(kernel) <= _FEW
 
 
 def _each(x: Any, dims: int, table: Any) -> Any:
-    """The elements of each window: (planes, windows, taps)."""
+    """Return the elements of each window: (planes, windows, taps)."""
     shape = x.shape
     flat = x.reshape(math.prod(shape[: len(shape) - dims]), math.prod(shape[len(shape) - dims :]))
     return flat.take(beside(flat, table), axis=1)
@@ -113,7 +115,7 @@ def _largest_of_few(x: Any, dims: int, table: Any, shape: Shape) -> Any:
 
 
 def _found_of_few(x: Any, dims: int, table: Any, shape: Shape) -> Any:
-    """Like `_found`, but None if there are NaNs, of which the last would be needed."""
+    """Compute `_found`, or return None if there are NaNs, of which the last must be chosen."""
     if x.dtype.kind == "f" and np.count_nonzero(np.isnan(x)):
         return None
     code = _each(x, dims, table).argmax(2)
@@ -149,7 +151,7 @@ def _found(x: Any, plan: Windows) -> Any:
 
 @lru_cache(maxsize=256)
 def _offsets(sizes: Shape, kernel: Shape, dilation: Shape) -> Any:
-    """The place of each element of a window, seen from the window's first."""
+    """Return the offset of each element of a window from the window's first."""
     places = np.zeros(1, np.int64)
     for n, count, step in zip(sizes, kernel, dilation, strict=True):
         places = (places[:, None] * n + np.arange(count) * step).reshape(-1)
@@ -159,8 +161,8 @@ def _offsets(sizes: Shape, kernel: Shape, dilation: Shape) -> Any:
 def _codes(x: Any, plan: Windows, dtype: Any, missing: bool) -> Any:
     """Return the number of the largest element of each window; None if there is a NaN.
 
-    A tap that is larger than what came before has a higher number than it too: so the numbers of
-    small type are combined by their maximum, which costs next to nothing.
+    A tap that exceeds the maximum so far also has a higher number: so numbers of a small integer
+    dtype are combined by `maximum`, at almost no cost.
     """
     code: Any = None
     span = 1
@@ -209,7 +211,7 @@ def _search_only(x: Any, code: Any, along: Along, span: int, dtype: Any) -> tupl
 
 
 def _begin(x: Any, code: Any, along: Along, span: int, dtype: Any) -> tuple[Any, Any]:
-    """Each window's first element, and its number."""
+    """Return each window's first element, and its number."""
     j, out, part = along.taps[0]
     if out is None:
         largest = x[part].copy()
@@ -231,14 +233,14 @@ def _begin(x: Any, code: Any, along: Along, span: int, dtype: Any) -> tuple[Any,
 
 
 def _even(sizes: Shape, output_size: Shape) -> Shape | None:
-    """The bins as windows, where all bins of a dimension are as long as each other."""
+    """Return the bins as windows, if all bins of a dimension have the same length."""
     if 0 in output_size or any(n % m for n, m in zip(sizes, output_size, strict=True)):
         return None
     return tuple([n // m for n, m in zip(sizes, output_size, strict=True)])
 
 
 def adaptive_max_pool(self: Any, output_size: Shape) -> Any:
-    """The largest element of each bin."""
+    """Return the largest element of each bin."""
     dims = len(output_size)
     sizes = self.shape[-dims:]
     kernel = _even(sizes, output_size)
@@ -278,7 +280,7 @@ def adaptive_max_pool_indices(self: Any, output_size: Shape) -> Any:
 
 
 def _found_bin_by_bin(self: Any, plan: tuple[Bins, ...]) -> Any:
-    """Like `_found_in_bins`, but for few large bins without NaNs."""
+    """Compute `_found_in_bins` for few large bins without NaNs."""
     lead = self.shape[: self.ndim - len(plan)]
     sizes = self.shape[len(lead) :]
     result = empty(self, (*lead, *[parts.start.size for parts in plan]), np.int64)
@@ -321,7 +323,7 @@ def _search_bins(x: Any, code: Any, parts: Bins, span: int, dtype: Any) -> tuple
         tap = parts.tap(j)
         value = np.take(x, tap, axis=axis)
         above = value > largest
-        # a bin without tap j shows its last element again, which only a NaN would let pass
+        # a bin without tap j shows its last element again, which could only replace it if NaN
         short = (parts.length > j).reshape(-1, *(1,) * parts.after)
         above |= (value != value) & short
         np.maximum(largest, value, out=largest)
@@ -336,7 +338,7 @@ def _search_bins(x: Any, code: Any, parts: Bins, span: int, dtype: Any) -> tuple
 
 
 def _within_all(index: Any, dims: int, size: int) -> Any:
-    """Places counted through all planes from places counted in each."""
+    """Convert positions in each plane to positions in all planes."""
     each = index.shape[index.ndim - dims :]
     planes = math.prod(index.shape[: index.ndim - dims])
     places = index.reshape(planes, math.prod(each))
@@ -346,7 +348,7 @@ def _within_all(index: Any, dims: int, size: int) -> Any:
 
 
 def pool_pick(self: Any, index: Any, dims: int) -> Any:
-    """The elements at places of the last `dims` dimensions, for each plane."""
+    """Return the elements at positions in the last `dims` dimensions, for each plane."""
     size = math.prod(self.shape[self.ndim - dims :])
     return self.reshape(-1)[_within_all(index, dims, size)].reshape(index.shape)
 
@@ -356,7 +358,7 @@ def _empty_planes(self: Any, shape: Shape) -> Any:
 
 
 def pool_scatter(self: Any, index: Any, shape: Shape) -> Any:
-    """Zeros with last dimensions of `shape` to which self is added at places of each plane."""
+    """Return zeros with last dimensions `shape`, to which self is added at positions."""
     result = _empty_planes(self, shape)
     places = _within_all(index, len(shape), math.prod(shape))
     np.add.at(result.reshape(-1), places, self.reshape(-1))
@@ -364,7 +366,7 @@ def pool_scatter(self: Any, index: Any, shape: Shape) -> Any:
 
 
 def pool_put(self: Any, index: Any, shape: Shape) -> Any:
-    """Zeros with last dimensions of `shape` with self at places of each plane."""
+    """Return zeros with last dimensions `shape`, and self written at positions of each plane."""
     result = _empty_planes(self, shape)
     result.reshape(-1)[_within_all(index, len(shape), math.prod(shape))] = self.reshape(-1)
     return result

@@ -11,7 +11,7 @@ _NEXT, _BEFORE = np.array([1, 2, 0]), np.array([2, 0, 1])
 
 
 def cross(self: Any, other: Any, dim: int) -> Any:
-    """The vector products of vectors with three elements, along `dim`."""
+    """Compute the cross products of vectors of three elements, along `dim`."""
     if self.size + other.size < 2000:
         result = self.take(_NEXT, dim) * other.take(_BEFORE, dim)
         result -= self.take(_BEFORE, dim) * other.take(_NEXT, dim)
@@ -26,7 +26,7 @@ def cross(self: Any, other: Any, dim: int) -> Any:
 
 
 def addr(self: Any, vec1: Any, vec2: Any, beta: Any, alpha: Any) -> Any:
-    """beta * self + alpha * outer(vec1, vec2), without reading self if beta is 0."""
+    """Compute beta * self + alpha * outer(vec1, vec2), without reading self if beta is 0."""
     if alpha != 1:
         vec1 = vec1 * alpha
     result = np.multiply.outer(vec1, vec2)
@@ -64,7 +64,7 @@ _COEFFICIENTS = {m: _coefficients(m) for m in _DEGREES}
 
 
 def matrix_exp(self: Any) -> Any:
-    """The exponentials of matrices, by scaling and squaring; computed in double precision."""
+    """Compute the exponentials of matrices in double precision, by scaling and squaring."""
     size = self.shape[-1]
     if size <= 1:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -78,7 +78,7 @@ def matrix_exp(self: Any) -> Any:
 
 
 def _exp(a: Any) -> Any:
-    """The exponentials of a list of matrices, those of one degree together."""
+    """Return the exponentials of a batch of matrices, grouped by the degree that each needs."""
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         norms = abs(a).sum(-2).max(-1)
         degrees = np.searchsorted(_BOUNDS[:-1], norms)
@@ -94,7 +94,7 @@ def _exp(a: Any) -> Any:
 
 
 def _of_degree(a: Any, norms: Any, degree: int) -> Any:
-    """The exponentials by the approximant of one degree, scaled for the highest one."""
+    """Return the exponentials by the approximant of one degree, scaled for the highest one."""
     steps = np.zeros(len(a), int)
     if degree == _DEGREES[-1]:
         steps = np.ceil(np.log2(np.maximum(norms / _BOUNDS[-1], 1))).astype(int)
@@ -112,7 +112,7 @@ def _of_degree(a: Any, norms: Any, degree: int) -> Any:
 
 
 def _pade(a: Any, degree: int) -> tuple[Any, Any]:
-    """The odd and the even part of the numerator; that of the denominator is even - odd."""
+    """Return the odd and the even part of the numerator; the denominator is even - odd."""
     c = _COEFFICIENTS[degree]
     diagonal = np.eye(a.shape[-1], dtype=a.dtype)
     squares = [a @ a]

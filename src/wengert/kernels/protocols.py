@@ -1,11 +1,11 @@
-"""Layer 1 · kernels: what NumPy's protocols do not reach by themselves.
+"""Layer 1 · kernels: functions that NumPy's protocols do not dispatch.
 
 NOTE [arrays of any library]
-NumPy's functions hand arrays of other libraries over to these (`__array_ufunc__`,
-`__array_function__`), and kernels are written in such functions, and in methods that libraries
-share. Three things are not handed over: functions that make an array of no other, those that make
-sure that something is one, and the methods of ufuncs that a library may lack. These stand here,
-with an array as the first argument whose library is meant.
+NumPy's functions dispatch on arrays of other libraries (`__array_ufunc__`, `__array_function__`),
+and kernels consist of these functions and of methods that the libraries share. Three kinds of
+function are not dispatched: those that create an array from none, those that convert to an array,
+and methods of ufuncs that a library may lack. They are defined here, with a first argument whose
+library is used.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _some: Any = np.logical_or.reduce
 
 
 def is_numpys(array: Any) -> bool:
-    """Whether an array, or a number, is NumPy's or Python's."""
+    """Return whether an array or number is NumPy's or Python's."""
     return array.__class__ is np.ndarray or not hasattr(array, "__array_function__")
 
 
@@ -31,36 +31,36 @@ def is_numpys(array: Any) -> bool:
 
 
 def zeros(like: Any, shape: Any, dtype: Any) -> Any:
-    """Zeros."""
+    """Return zeros."""
     return np.zeros(shape, dtype) if is_numpys(like) else np.zeros(shape, dtype, like=like)
 
 
 def empty(like: Any, shape: Any, dtype: Any) -> Any:
-    """Memory that is not initialised."""
+    """Return uninitialised memory."""
     return np.empty(shape, dtype) if is_numpys(like) else np.empty(shape, dtype, like=like)
 
 
 def ones(like: Any, shape: Any, dtype: Any) -> Any:
-    """Ones."""
+    """Return ones."""
     return full(like, shape, 1, dtype)
 
 
 def full(like: Any, shape: Any, value: Any, dtype: Any) -> Any:
-    """One number everywhere."""
+    """Return an array of one number."""
     made = empty(like, shape, dtype)
     made.fill(value)
     return made
 
 
 def arange(like: Any, *bounds: int, dtype: Any = np.intp) -> Any:
-    """A range of numbers."""
+    """Return a range of numbers."""
     if is_numpys(like):
         return np.arange(*bounds, dtype=dtype)
     return np.arange(*bounds, dtype=dtype, like=like)
 
 
 def beside(like: Any, table: Any) -> Any:
-    """An array of NumPy that a kernel made of shapes, where `like` is."""
+    """Send an array of NumPy, which a kernel made from shapes, to where `like` is."""
     return table if is_numpys(like) else np.asarray(table, like=like)
 
 
@@ -73,7 +73,7 @@ def _numbers(char: str, *values: float) -> tuple[Any, ...]:
 
 
 def numbers(like: Any, *values: float) -> tuple[Any, ...]:
-    """Constants, as arrays where `like` is one of floats: NumPy takes half the time with them."""
+    """Return constants, as arrays if `like` is one of floats: NumPy is twice as fast with them."""
     char = like.dtype.char
     return _numbers(char, *values) if char in "fd" and like.__class__ is np.ndarray else values
 
@@ -82,26 +82,26 @@ def numbers(like: Any, *values: float) -> tuple[Any, ...]:
 
 
 def asarray(self: Any, dtype: Any = None) -> Any:
-    """An array itself, numbers as arrays."""
+    """Return an array unchanged, numbers as arrays."""
     return np.asarray(self, dtype) if is_numpys(self) else np.asarray(self, dtype, like=self)
 
 
 def contiguous(self: Any) -> Any:
-    """An array in C order, without a copy if it is."""
+    """Return an array in C order, copied if necessary."""
     if is_numpys(self):
         return np.ascontiguousarray(self)
     return np.ascontiguousarray(self, like=self)
 
 
 def copied(self: Any, order: Any = "K", dtype: Any = None) -> Any:
-    """A copy in an order."""
+    """Return a copy in a given order."""
     if is_numpys(self):
         return np.array(self, dtype, copy=True, order=order)
     return np.array(self, dtype, copy=True, order=order, like=self)
 
 
 def all_finite(self: Any) -> bool:
-    """Whether no element is infinite or NaN."""
+    """Return whether no element is infinite or NaN."""
     # counting takes a quarter of the time of `all`
     return bool(np.count_nonzero(np.isfinite(self)) == self.size)
 
@@ -110,28 +110,28 @@ def all_finite(self: Any) -> bool:
 
 
 def largest(self: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The largest elements."""
+    """Return the largest elements."""
     if is_numpys(self):
         return _largest(self, axis=axis, keepdims=keepdims)
     return np.max(self, axis=axis, keepdims=keepdims)
 
 
 def smallest(self: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The smallest elements."""
+    """Return the smallest elements."""
     if is_numpys(self):
         return _smallest(self, axis=axis, keepdims=keepdims)
     return np.min(self, axis=axis, keepdims=keepdims)
 
 
 def every(self: Any, axis: Any, keepdims: bool) -> Any:
-    """Whether all elements are other than 0."""
+    """Return whether all elements are nonzero."""
     if is_numpys(self):
         return _every(self, axis=axis, keepdims=keepdims)
     return np.all(self, axis=axis, keepdims=keepdims)
 
 
 def some(self: Any, axis: Any, keepdims: bool) -> Any:
-    """Whether any elements are other than 0."""
+    """Return whether any element is nonzero."""
     if is_numpys(self):
         return _some(self, axis=axis, keepdims=keepdims)
     return np.any(self, axis=axis, keepdims=keepdims)

@@ -1,4 +1,4 @@
-"""Layer 1 · kernels: PyTorch's stream of random numbers on the CPU, value for value.
+"""Layer 1 · kernels: PyTorch's random number generator on the CPU, reproduced exactly.
 
 NOTE [random streams]
 A seed gives the numbers that it gives in PyTorch on a CPU: the same generator (the 32-bit Mersenne
@@ -15,7 +15,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import math
-from _thread import RLock  # the module `threading` takes as long to import as a kernel
+from _thread import RLock  # importing `threading` takes as long as importing a kernel
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from wengert.kernels.fused import fused
 
 _WORD = 0xFFFFFFFF
 _SIZE = 624
-# arrays, since NumPy takes longer to convert a Python number than to compute with a few
+# arrays, since NumPy takes longer to convert a Python number than to process a few elements
 _LOW_24 = {size: np.array((1 << 24) - 1, f"u{size}") for size in (4, 8)}
 _STEP_24 = np.array(2.0**-24, np.float32)
 _MASK_53 = (1 << 53) - 1
@@ -39,9 +39,9 @@ _CONSTANTS = {
 _WIDE_RANGE = 1 << 28
 """The range from which PyTorch draws 64 bits for an integer, to avoid a skewed remainder."""
 _MANY = 4096
-"""So many numbers are worth asking for native code."""
+"""The number of draws from which native code is used, if loaded."""
 _CHUNK = 1 << 15
-"""Numbers worked on at a time: few enough to stay in the processor's cache."""
+"""The number of elements per block, which stays in the cache."""
 
 STATE = np.dtype(
     {
@@ -59,7 +59,7 @@ class _Zeros:
     """A constant seed sequence: hashing a real one takes longer than seeding again."""
 
     def generate_state(self, n_words: int, dtype: Any = np.uint32) -> Any:
-        # NumPy takes them one by one, which is quickest off such a sequence
+        # NumPy requests the words one by one, which is fastest for a sequence of this class
         return bytes(n_words)
 
 
@@ -70,7 +70,7 @@ def _unseeded() -> Any:
 
 
 _SPARE: list[tuple[Any, Any]] = []
-"""Twisters of streams that are gone, which take NumPy long to make."""
+"""Twisters of dead streams, for reuse: NumPy takes long to make one."""
 _MOST_SPARE = 8
 
 
@@ -98,38 +98,39 @@ class Stream:
         self.reseed(seed)
 
     def __del__(self, spare: list[Any] = _SPARE, most: int = _MOST_SPARE) -> None:
-        # the next stream starts from a seed of its own; names of the module go before the last one
+        # the next stream is reseeded; defaults, since module globals may vanish before the last one
         if len(spare) < most and hasattr(self, "_legacy"):
             spare.append((self._bits, self._legacy))
 
     def reseed(self, seed: int) -> None:
-        """Start again from `seed`."""
+        """Restart from `seed`."""
         with self.lock:
             self.seed = seed
             self.ahead = None
-            # RandomState seeds by the twister's original rule; the newer classes hash the seed
+            # RandomState seeds with the twister's original rule; the newer classes hash the seed
             self._legacy.seed(seed & _WORD)
 
     def state(self) -> Any:
-        """The state of the twister, for `restore`."""
+        """Return the state of the twister, for `restore`."""
         return self._bits.state
 
     def restore(self, state: Any) -> None:
-        """Go on from a state again."""
+        """Continue from a saved state."""
         self._bits.state = state
 
     def source(self) -> tuple[int, int]:
-        """The addresses of the C function that draws a number of 32 bits, and of what it takes."""
+        """Return the addresses of the C function that draws a 32-bit number and of its argument."""
         interface = self._bits.ctypes
         return ctypes.cast(
             interface.next_uint32, ctypes.c_void_p
         ).value or 0, interface.state_address
 
     def bits(self, count: int) -> Any:
-        """`count` numbers of 32 bits in an unsigned type of 32 or 64.
+        """Draw `count` 32-bit numbers, as an unsigned dtype of 32 or 64 bits.
 
-        NumPy asks for one at a time. Native code is four times as quick with many, but takes longer
-        to be loaded than to draw millions. So it draws where it is there for the sake of others.
+        NumPy draws one number per call. Native code is four times as fast for many, but takes
+        longer to load than to draw millions, so it is used only if it has been loaded for another
+        purpose.
         """
         if count >= _MANY and filled("fused"):
             with self._bits.lock:
@@ -139,12 +140,12 @@ class Stream:
         return self.raw(count)
 
     def words(self, count: int) -> Any:
-        """`count` numbers of 32 bits."""
-        # of each 64-bit number only the lower half is set; casting keeps it on any byte order
+        """Draw `count` 32-bit numbers."""
+        # only the lower half of each 64-bit number is set; casting is independent of the byte order
         return self.bits(count).astype(np.uint32, copy=False)
 
     def wide(self, count: int) -> Any:
-        """`count` numbers of 64 bits, the first word of each on top."""
+        """Draw `count` 64-bit numbers, each with its first word as the high one."""
         bits = self.bits(2 * count)
         high = bits[0::2].astype(np.uint64)
         high <<= np.uint64(32)
@@ -152,13 +153,13 @@ class Stream:
         return high
 
     def pack(self) -> Any:
-        """The state as the 5056 bytes that PyTorch's generator has."""
+        """Return the state as the 5056 bytes of PyTorch's generator state."""
         record = np.zeros((), STATE)
         with self.lock:
             inner = self._bits.state["state"]
             key, position = inner["key"], int(inner["pos"])
             record["seed"], record["seeded"], record["key"] = self.seed, 1, key
-            # a generator that was seeded and not drawn from is full at position 0 in PyTorch
+            # in PyTorch a generator that was seeded but not drawn from is full at position 0
             fresh = position == _SIZE and int(key[0]) == self.seed & _WORD
             record["left"] = 1 if position == _SIZE else _SIZE + 1 - position
             record["next"] = 0 if fresh else position
@@ -167,11 +168,11 @@ class Stream:
         return np.frombuffer(record.tobytes(), np.uint8).copy()
 
     def unpack(self, packed: Any) -> None:
-        """Set the state to what `pack` gave.
+        """Set the state from the bytes that `pack` returns.
 
         Raises
         ------
-        ValueError: If the bytes are not state.
+        ValueError: If the bytes are not a state.
         """
         record = np.frombuffer(np.ascontiguousarray(packed).tobytes(), STATE)[0]
         left, position = int(record["left"]), int(record["next"])
@@ -189,7 +190,7 @@ class Stream:
 
 
 def units(stream: Stream, count: int, dtype: Any) -> Any:
-    """Uniform numbers in [0, 1): doubles for a double type, else single precision."""
+    """Draw uniform numbers in [0, 1): doubles for a double dtype, else single precision."""
     if dtype == _DOUBLE:
         bits = stream.wide(count)
         np.bitwise_and(bits, _LOW_53, bits)
@@ -202,17 +203,17 @@ def units(stream: Stream, count: int, dtype: Any) -> Any:
 
 
 def _shifted(x: Any, factor: Any, term: Any) -> Any:
-    """``x * factor + term``, without work where that is `x`."""
+    """Compute ``x * factor + term``, or return `x` if that is the identity."""
     if factor == 1.0:
         return x if term == 0.0 else x + x.dtype.type(term)
     return fused(x, factor, term) if term != 0.0 else x * x.dtype.type(factor)
 
 
 def uniform(stream: Stream, count: int, dtype: Any, low: float = 0.0, high: float = 1.0) -> Any:
-    """Uniform numbers in [low, high)."""
+    """Draw uniform numbers in [low, high)."""
     unit = units(stream, count, dtype)
     if low != 0.0 or high != 1.0:
-        # the bounds are rounded first, as PyTorch does
+        # round the bounds first, as PyTorch does
         bottom = unit.dtype.type(low)
         unit = _shifted(unit, unit.dtype.type(high) - bottom, bottom)
     if unit.dtype == dtype:
@@ -224,7 +225,7 @@ def uniform(stream: Stream, count: int, dtype: Any, low: float = 0.0, high: floa
 
 
 def normal(stream: Stream, count: int, dtype: Any, mean: float = 0.0, std: float = 1.0) -> Any:
-    """Normal numbers as they fill contiguous memory: in blocks of 16, unless they are fewer."""
+    """Draw normal numbers as for contiguous memory: in blocks of 16, unless they are fewer."""
     if count < _BLOCK:
         return normal_serial(stream, count, dtype, mean, std)
     out = np.empty(count, dtype)
@@ -236,8 +237,8 @@ def normal(stream: Stream, count: int, dtype: Any, mean: float = 0.0, std: float
             stop = min(start + _CHUNK, whole)
             size = stop - start
             if stop == whole and rest:
-                # what is left over is drawn, dropped, and drawn again in a block that ends with the
-                # array and overlaps the one before; half precision does not draw it at first
+                # the remainder is drawn, dropped, and drawn again as a block that ends with the
+                # array and overlaps the one before; half precision does not draw it the first time
                 drawn = units(stream, size + _BLOCK + (rest if kind is dtype else 0), kind)
                 unit = np.concatenate((drawn[:size], drawn[-_BLOCK:]))
             else:
@@ -252,9 +253,9 @@ def normal(stream: Stream, count: int, dtype: Any, mean: float = 0.0, std: float
 
 
 def _box_muller(unit: Any) -> Any:
-    """Normal numbers in place of uniform ones: the first half of each block with the second."""
+    """Turn uniform numbers into normal ones: the first half of each block with the second."""
     one, minus_two, turn = _CONSTANTS[unit.dtype]
-    # halves of blocks as single items, which are moved as wholes
+    # move each half block as a single item
     half = np.dtype((np.void, unit.itemsize * _BLOCK // 2))
     halves = unit.view(half)
     radius, angle = (halves[i::2].copy().view(unit.dtype) for i in (0, 1))
@@ -274,7 +275,7 @@ def _box_muller(unit: Any) -> Any:
 def normal_serial(
     stream: Stream, count: int, dtype: Any, mean: float = 0.0, std: float = 1.0
 ) -> Any:
-    """Normal numbers as they fill scattered memory: in pairs, an odd one kept for later."""
+    """Draw normal numbers as for strided memory: in pairs, an odd one kept for later."""
     with stream.lock:
         numbers = _pairs(stream, count)
     if std == 1.0 and mean == 0.0 and dtype == _SINGLE:
@@ -283,13 +284,13 @@ def normal_serial(
 
 
 def polar(first: float, second: float) -> tuple[float, float]:
-    """Two standard normal numbers from two uniform ones."""
+    """Return two standard normal numbers for two uniform ones."""
     angle, radius = 2.0 * math.pi * first, math.sqrt(-2.0 * math.log1p(-second))
     return radius * math.cos(angle), radius * math.sin(angle)
 
 
 def _pairs(stream: Stream, count: int) -> Any:
-    """Standard normal numbers in double precision, by the polar form of Box and Muller."""
+    """Return standard normal numbers in double precision, by the polar form of Box and Muller."""
     out = np.empty(count)
     start = 0
     if count and stream.ahead is not None:
@@ -301,7 +302,7 @@ def _pairs(stream: Stream, count: int) -> Any:
     values: Any = []
     if pairs < _BLOCK:
         words = iter(stream.raw(4 * pairs).tolist())
-        # four words at a time: two doubles
+        # four words at a time, which make two doubles
         for a, b, c, d in zip(words, words, words, words, strict=True):
             first, second = (a << 32 | b) & _MASK_53, (c << 32 | d) & _MASK_53
             values += polar(first * 2.0**-53, second * 2.0**-53)
@@ -317,7 +318,7 @@ def _pairs(stream: Stream, count: int) -> Any:
 
 
 def _narrow(doubles: Any, dtype: Any) -> Any:
-    """Doubles in another type: to half precision by way of single, as PyTorch does."""
+    """Convert doubles to another dtype: to half precision via single, as PyTorch does."""
     if dtype == _DOUBLE:
         return doubles
     with np.errstate(over="ignore"):
@@ -327,7 +328,7 @@ def _narrow(doubles: Any, dtype: Any) -> Any:
 
 
 def integers(stream: Stream, count: int, dtype: Any, low: int, span: int) -> Any:
-    """Integers in [low, low + span), `span` at most 2**64."""
+    """Draw integers in [low, low + span), `span` at most 2**64."""
     if span == 1 << 64:
         return stream.wide(count).view(np.int64).astype(dtype)
     if span >= _WIDE_RANGE:
@@ -335,25 +336,25 @@ def integers(stream: Stream, count: int, dtype: Any, low: int, span: int) -> Any
         numbers %= np.uint64(span)
     else:
         words = stream.words(count)
-        # NumPy divides in vectors, and finds remainders one by one
+        # NumPy vectorises division, but not the remainder
         parts = words // np.uint32(span)
         parts *= np.uint32(span)
         words -= parts
         numbers = words.astype(np.uint64)
-    # the sum wraps around, as two's complement does in PyTorch
+    # the sum wraps around, in two's complement, as in PyTorch
     numbers += np.uint64(low & 0xFFFFFFFFFFFFFFFF)
     return numbers.view(np.int64).astype(dtype, copy=False)
 
 
 def largest_of(dtype: Any) -> int:
-    """The largest of an integer type, or up to which a floating type holds all integers."""
+    """Return the maximum of an integer dtype, or the largest exact integer of a floating one."""
     if dtype.kind in "biu":
         return 1 if dtype.kind == "b" else int(np.iinfo(dtype).max)
     return {"float64": 1 << 53, "float32": 1 << 24, "float16": 1 << 11}.get(dtype.name, 1 << 8)
 
 
 def full_range(stream: Stream, count: int, dtype: Any) -> Any:
-    """Integers from 0 to the largest of an integer type, or that a floating type holds exactly."""
+    """Draw integers from 0 to the largest that a dtype holds exactly."""
     if dtype.kind == "b":
         return (stream.words(count) & np.uint32(1)).astype(bool)
     largest = largest_of(dtype)
@@ -364,7 +365,7 @@ def full_range(stream: Stream, count: int, dtype: Any) -> Any:
 
 
 def permutation(stream: Stream, n: int) -> Any:
-    """The integers below `n` in a random order, by the exchanges of Fisher and Yates."""
+    """Return the integers below `n` in a random order, by the Fisher-Yates shuffle."""
     if n < 2:
         return np.arange(n)
     if (_SHORT_ORDER if filled("fused") else _LONG_ORDER) <= n < 1 << 32:
@@ -378,11 +379,11 @@ def permutation(stream: Stream, n: int) -> Any:
     order = np.arange(n)
     start, seen = 0, np.empty(n if n > _FEW else 0, np.int32)
     while n - start > _FEW:
-        # exchanges with different places behind the block do not meet: all of them at once
+        # exchanges with distinct positions after the block are independent: do all of them at once
         stop = start + math.isqrt(n - start) // 2
         while _meet(picks[start:stop], stop, seen):
             stop = (start + stop) // 2
-        # of a block of one there may be no such place: the exchange itself
+        # a block of one has none of these: do the exchange itself
         stop = max(stop, start + 1)
         places = picks[start:stop]
         block = order[start:stop].copy()
@@ -397,13 +398,13 @@ def permutation(stream: Stream, n: int) -> Any:
 
 
 _LONG_ORDER, _SHORT_ORDER = 65536, 256
-"""The number of elements from which native code, if available, exchanges them."""
+"""The number of elements from which native code, if available, permutes them."""
 _FEW = 2048
-"""The number of elements from which they are exchanged in blocks."""
+"""The number of elements from which exchanges are done in blocks."""
 
 
 def _meet(places: Any, stop: int, seen: Any) -> bool:
-    """Whether any two places are the same, or one lies before `stop`; `seen` is for notes."""
+    """Return whether positions repeat, or one is before `stop`; `seen` is scratch memory."""
     if not len(places):
         return False
     numbers = np.arange(len(places), dtype=seen.dtype)
@@ -412,31 +413,31 @@ def _meet(places: Any, stop: int, seen: Any) -> bool:
 
 
 def bernoulli(stream: Stream, count: int, dtype: Any, p: Any) -> Any:
-    """Ones with probability `p`, a number or a flat array of `count`; zeros otherwise."""
+    """Draw ones with probability `p`, a number or a flat array of `count`; zeros otherwise."""
     kind = p.dtype if isinstance(p, np.ndarray) else _DOUBLE
     return (units(stream, count, kind) < p).astype(dtype)
 
 
 def exponential(stream: Stream, count: int, dtype: Any, rate: float = 1.0) -> Any:
-    """Exponential numbers of a rate."""
+    """Draw exponential numbers of a given rate."""
     unit = units(stream, count, _DOUBLE)
     return _narrow(-1.0 / rate * np.log1p(-unit), dtype)
 
 
 def cauchy(stream: Stream, count: int, dtype: Any, median: float = 0.0, sigma: float = 1.0) -> Any:
-    """Cauchy numbers about a median."""
+    """Draw Cauchy numbers around a median."""
     unit = units(stream, count, _DOUBLE)
     return _narrow(_shifted(np.tan(math.pi * (unit - 0.5)), sigma, median), dtype)
 
 
 def log_normal(stream: Stream, count: int, dtype: Any, mean: float = 1.0, std: float = 2.0) -> Any:
-    """Numbers whose logarithm is normal."""
+    """Draw numbers whose logarithm is normal."""
     double = _DOUBLE
     return _narrow(np.exp(normal_serial(stream, count, double, mean, std)), dtype)
 
 
 def geometric(stream: Stream, count: int, dtype: Any, p: float) -> Any:
-    """The number of trials up to the first success, each of which succeeds with probability `p`."""
+    """Draw the number of trials up to the first success, each of probability `p`."""
     unit = units(stream, count, _DOUBLE)
     with np.errstate(divide="ignore"):
         return np.ceil(np.log(unit) / math.log1p(-p)).astype(dtype)

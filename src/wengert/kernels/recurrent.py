@@ -1,13 +1,13 @@
 """Layer 1 · kernels: recurrent layers, forwards and backwards.
 
 NOTE [steps of a recurrent layer]
-The rows of a layer's input are those of step 0, then those of step 1, and so on; `sizes` says how
-many rows each step has, and never rises, so that a batch of sequences of different lengths needs no
-padding. Row r of a step belongs to sequence r. Forwards, a step goes on from the first rows of the
-one before, and the others have ended; backwards (``reverse``) the rows that the one before did not
-have begin, from the first states.
+The rows of a layer's input are those of step 0, then those of step 1, and so on; `sizes` is the
+number of rows of each step, and never rises, so that a batch of sequences of different lengths
+needs no padding. Row r of a step belongs to sequence r. Forwards, a step continues the first rows
+of the previous step, and the other sequences have ended; backwards (``reverse``), the rows that the
+previous step lacks start from the initial states.
 
-What a derivative needs of each step is in `known`, one array for all of it.
+The array `known` holds the values of each step that derivatives need.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Sizes = tuple[int, ...]
 
 
 def steps(sizes: Sizes, reverse: bool) -> Iterator[tuple[int, int]]:
-    """The first row and the number of rows of each step, in the order in which they are taken."""
+    """Return the first row and the number of rows of each step, in execution order."""
     starts = [0]
     for size in sizes:
         starts.append(starts[-1] + size)
@@ -33,7 +33,7 @@ def steps(sizes: Sizes, reverse: bool) -> Iterator[tuple[int, int]]:
 
 
 def _carried(state: Any, first: Any, size: int) -> Any:
-    """The states that a step of `size` rows goes on from: the last ones, or the first ones."""
+    """Return the states that a step of `size` rows continues: the previous or initial ones."""
     count = len(state)
     if count == size:
         return state
@@ -41,10 +41,10 @@ def _carried(state: Any, first: Any, size: int) -> Any:
 
 
 def _before(first: Any, after: Any, sizes: Sizes, reverse: bool) -> list[Any]:
-    """The states before each step, in parts: from the first ones and those after each step."""
+    """Return the states before each step, in parts: initial ones, and those after each step."""
     size = sizes[0]
     if sizes[-1] == size:
-        # no copy, since all but one step go on from the step beside them
+        # no copy, since all but one of the parts are adjacent
         return [after[size:], first] if reverse else [first, after[: len(after) - size]]
     parts, start = [], 0
     for size, following in zip(sizes, (*sizes[1:], 0), strict=True):
@@ -59,7 +59,7 @@ def _before(first: Any, after: Any, sizes: Sizes, reverse: bool) -> list[Any]:
 
 
 def _beside(rows: Any, parts: list[Any]) -> Iterator[tuple[Any, Any]]:
-    """The parts with the rows that they belong to."""
+    """Iterate over the parts with the rows that they belong to."""
     start = 0
     for part in parts:
         yield rows[start : start + len(part)], part
@@ -67,7 +67,7 @@ def _beside(rows: Any, parts: list[Any]) -> Iterator[tuple[Any, Any]]:
 
 
 def _weights(rows: Any, parts: list[Any]) -> Any:
-    """The sums of products of rows and the states before them."""
+    """Return the sums of products of rows and the states before them, for the weights."""
     (one, before), *more = _beside(rows, parts)
     total = one.T @ before
     for others, part in more:
@@ -76,7 +76,7 @@ def _weights(rows: Any, parts: list[Any]) -> Any:
 
 
 def _final(after: Any, sizes: Sizes, reverse: bool) -> Any:
-    """The states of each sequence after its last step."""
+    """Return the states of each sequence after its last step."""
     size = sizes[0]
     if reverse:
         return after[:size].copy()
@@ -90,7 +90,7 @@ def _final(after: Any, sizes: Sizes, reverse: bool) -> Any:
 
 
 def _lstm_parts(known: Any, count: int, hidden: int) -> tuple[Any, Any, Any, Any]:
-    """Return the parts of `known`: the gates i, f, g and o side by side, and c, tanh(c) and h."""
+    """Return the parts of `known`: gates i, f, g, o side by side, and c, tanh(c) and h."""
     gates = 4 * count * hidden
     cells, bent, after = known[gates:].reshape(3, count, hidden)
     return known[:gates].reshape(count, 4 * hidden), cells, bent, after
@@ -101,8 +101,8 @@ def lstm_states(
 ) -> tuple[Any, Any, Any, Any]:
     """Return the result of `lstm_layer`, and the values of each step that its derivative needs.
 
-    The rows of `x` are what the gates get from outside: i, f, g and o, one after the other. If what
-    the derivative needs is not to be kept, all steps are taken in the memory of one.
+    The rows of `x` are the input's contributions to the gates i, f, g and o, concatenated. If the
+    values are not kept, all steps reuse the buffers of one.
     """
     count, hidden = x.shape[0], c0.shape[1]
     rows = count if keep else len(c0)
@@ -112,7 +112,7 @@ def lstm_states(
     else:
         gates, after = np.empty((rows, 4 * hidden), x.dtype), np.empty((count, hidden), x.dtype)
         cells, bent = np.empty((2, rows, hidden), x.dtype)
-    # negative sums throughout, of which sigmoids need the exponentials
+    # negated sums throughout, since sigmoids need exp of them
     turned, one = np.negative(weight.T, order="C"), np.ones((), x.dtype)
     scratch = np.empty_like(c0)
     state, cell, two, three, width = h0, c0, 2 * hidden, 3 * hidden, -1
@@ -138,18 +138,18 @@ def lstm_states(
             cell, state = c, after[start:end]
             np.multiply(o, b, out=state)
     if not keep:
-        # sequences that have ended are in the last rows
+        # the last rows belong to sequences that have ended
         return after, _final(after, sizes, reverse), cells, known
     return after.copy(), _final(after, sizes, reverse), _final(cells, sizes, reverse), known
 
 
 def lstm_layer(*tensors: Any, sizes: Sizes, reverse: bool) -> tuple[Any, Any, Any]:
-    """The states h of each step, and the final h and c; of x, weight, h0, c0 and `known`."""
+    """Return h of each step, and the final h and c; of x, weight, h0, c0 and `known`."""
     return lstm_states(*tensors[:4], sizes=sizes, reverse=reverse, keep=False)[:3]
 
 
 def lstm_backward(*tensors: Any, sizes: Sizes, reverse: bool) -> tuple[Any, Any, Any, Any]:
-    """The cotangents of x, weight, h0 and c0, from those of what `lstm_layer` returns.
+    """Return the cotangents of x, weight, h0 and c0, from those of what `lstm_layer` returns.
 
     The arrays are the three cotangents, then those of `lstm_layer`.
     """
@@ -159,7 +159,7 @@ def lstm_backward(*tensors: Any, sizes: Sizes, reverse: bool) -> tuple[Any, Any,
     count, hidden = x.shape[0], c0.shape[1]
     gates, cells, bent, after = _lstm_parts(known, count, hidden)
     i, f, g, o = (gates[:, at : at + hidden] for at in range(0, 4 * hidden, hidden))
-    # the slopes of all steps: of c by the gates' sums, and of h by that of o and by c
+    # the slopes of all steps: of c by the gates' sums, and of h by the sum of o and by c
     slopes = np.subtract(1, gates)
     slopes *= gates
     slopes = slopes.reshape(count, 4, hidden)
@@ -173,7 +173,7 @@ def lstm_backward(*tensors: Any, sizes: Sizes, reverse: bool) -> tuple[Any, Any,
     np.multiply(bent, bent, out=by_cell)
     np.subtract(1, by_cell, out=by_cell)
     by_cell *= o
-    # times the cotangents of c and h they become those of x, in place
+    # multiplied in place by the cotangents of c and h, they become the cotangents of x
     flat = slopes.reshape(count, 4 * hidden)
     h, c = g_h.copy(), g_c.copy()
     spare = np.empty_like(c)
@@ -198,14 +198,14 @@ def gru_states(
 ) -> tuple[Any, Any, Any]:
     """Return the result of `gru_layer`, and planes of r, z, n, the factor of r, and h.
 
-    The rows of `x` are what the gates get from outside: r, z and n, one after the other. If the
-    planes are not to be kept, there are none.
+    The rows of `x` are the input's contributions to r, z and n, concatenated. If the planes are not
+    kept, there are none.
     """
     count, hidden = x.shape[0], h0.shape[1]
     known = np.empty((5, count, hidden) if keep else 0, x.dtype)
     after = known[4] if keep else np.empty((count, hidden), x.dtype)
     two, one = 2 * hidden, np.ones((), x.dtype)
-    # negative sums for r and z, of which sigmoids need the exponentials
+    # negated sums for r and z, since sigmoids need exp of them
     turned, bias = weight.T.copy(order="C"), bias.copy()
     for values in (turned[:, :two], bias[:two]):
         np.negative(values, out=values)
@@ -236,12 +236,12 @@ def gru_states(
 
 
 def gru_layer(*tensors: Any, sizes: Sizes, reverse: bool) -> tuple[Any, Any]:
-    """The states of each step, and the final one; of x, weight, bias, h0 and `known`."""
+    """Return the states of each step, and the final one; of x, weight, bias, h0 and `known`."""
     return gru_states(*tensors[:4], sizes=sizes, reverse=reverse, keep=False)[:2]
 
 
 def gru_backward(*tensors: Any, sizes: Sizes, reverse: bool) -> tuple[Any, Any, Any, Any]:
-    """The cotangents of x, weight, bias and h0, from those of what `gru_layer` returns.
+    """Return the cotangents of x, weight, bias and h0, from those of what `gru_layer` returns.
 
     The arrays are the two cotangents, then those of `gru_layer`.
     """
@@ -251,7 +251,7 @@ def gru_backward(*tensors: Any, sizes: Sizes, reverse: bool) -> tuple[Any, Any, 
     r, z, n, inner, after = known
     parts = _before(h0, after, sizes, reverse)
     count, hidden = r.shape
-    # the slopes of all steps: of h by the sums of z and n, and of that of n by that of r
+    # the slopes of all steps: of h by the sums of z and n, and of the sum of n by that of r
     by_z = np.negative(n)
     for some, before in _beside(by_z, parts):
         some += before
@@ -310,7 +310,7 @@ def rnn_states(
 
 
 def rnn_layer(*tensors: Any, sizes: Sizes, reverse: bool, nonlinearity: str) -> tuple[Any, Any]:
-    """The states of each step, and the final one; of x, weight, h0 and `known`."""
+    """Return the states of each step, and the final one; of x, weight, h0 and `known`."""
     how: dict[str, Any] = {"sizes": sizes, "reverse": reverse, "nonlinearity": nonlinearity}
     return rnn_states(*tensors[:3], **how, keep=False)[:2]
 
@@ -318,7 +318,7 @@ def rnn_layer(*tensors: Any, sizes: Sizes, reverse: bool, nonlinearity: str) -> 
 def rnn_backward(
     *tensors: Any, sizes: Sizes, reverse: bool, nonlinearity: str
 ) -> tuple[Any, Any, Any]:
-    """The cotangents of x, weight and h0, from those of what `rnn_layer` returns.
+    """Return the cotangents of x, weight and h0, from those of what `rnn_layer` returns.
 
     The arrays are the two cotangents, then those of `rnn_layer`.
     """

@@ -1,7 +1,7 @@
 """Layer 1 · kernels: reductions that NumPy lacks or computes otherwise.
 
-``dim`` is a tuple of axes. A reduction over no axis at all, as that of an array without dimensions,
-leaves every element as it is.
+``dim`` is a tuple of axes. A reduction over no axis, as for a 0-d array, leaves every element
+unchanged.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from wengert.kernels.sums import sums
 
 Dims = tuple[int, ...]
 
-# NumPy's annotations of `reduce` have no form for a `keepdims` that is not a literal
+# NumPy's annotations of `reduce` lack an overload for a `keepdims` that is not a literal
 _product: Any = np.multiply.reduce
 
 
 def widened(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """`kernel`, computing in float32 on what has two bytes, where sums lose digits or overflow."""
+    """Wrap `kernel` to compute in float32 for dtypes of two bytes, to keep digits and range."""
 
     @functools.wraps(kernel)
     def wide(self: Any, *args: Any, **params: Any) -> Any:
@@ -41,7 +41,7 @@ def widened(kernel: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def extent(self: Any, dim: Dims) -> int:
-    """The number of elements that are combined into one."""
+    """Return the number of elements that are combined into one."""
     return self.shape[dim[0]] if len(dim) == 1 else math.prod([self.shape[i] for i in dim])
 
 
@@ -49,40 +49,40 @@ def extent(self: Any, dim: Dims) -> int:
 
 
 def divided(self: Any, count: float) -> Any:
-    """Sums as means of `count` elements."""
+    """Divide sums by `count` to give means."""
     if count > 0:
         return self / count
-    # the mean of nothing is NaN, which is no accident
+    # the mean of no elements is NaN by definition
     with np.errstate(divide="ignore", invalid="ignore"):
         return self / self.dtype.type(0)
 
 
 @widened
 def mean_all(self: Any) -> Any:
-    """The mean of all elements; NaN over none."""
+    """Return the mean of all elements; NaN over none."""
     return divided(sums(self, None), self.size)
 
 
 @widened
 def mean(self: Any, dim: Dims, keepdim: bool) -> Any:
-    """The means along dimensions; NaN over no elements."""
+    """Return the means along dimensions; NaN over no elements."""
     return divided(sums(self, dim, keepdim), extent(self, dim))
 
 
 def prod(self: Any, dim: Dims, keepdim: bool) -> Any:
-    """The products along dimensions."""
+    """Return the products along dimensions."""
     return _product(self, axis=dim, keepdims=keepdim)
 
 
 def count(self: Any, dim: Dims) -> Any:
-    """The number of elements that are not 0."""
+    """Return the number of nonzero elements."""
     if len(dim) == self.ndim and self.__class__ is np.ndarray:
         return np.int64(np.count_nonzero(self))
     return np.add.reduce(self != 0, axis=dim, dtype=np.int64)
 
 
 def truth(self: Any, dim: Dims, keepdim: bool, every: bool) -> Any:
-    """Whether all, or any, of the elements are other than 0."""
+    """Return whether all, or any, of the elements are nonzero."""
     return (protocols.every if every else protocols.some)(self, dim, keepdim)
 
 
@@ -90,34 +90,34 @@ def truth(self: Any, dim: Dims, keepdim: bool, every: bool) -> Any:
 
 
 def maximum(self: Any) -> Any:
-    """The largest element of all."""
+    """Return the largest of all elements."""
     return largest(self)
 
 
 def minimum(self: Any) -> Any:
-    """The smallest element of all."""
+    """Return the smallest of all elements."""
     return smallest(self)
 
 
 def amax(self: Any, dim: Dims, keepdim: bool) -> Any:
-    """The largest elements along dimensions."""
+    """Return the largest elements along dimensions."""
     return largest(self, dim, keepdim)
 
 
 def amin(self: Any, dim: Dims, keepdim: bool) -> Any:
-    """The smallest elements along dimensions."""
+    """Return the smallest elements along dimensions."""
     return smallest(self, dim, keepdim)
 
 
 def argmax(self: Any, dim: int | None, keepdim: bool) -> Any:
-    """The first position of the largest element, or of a NaN."""
+    """Return the first position of the largest element, or of a NaN."""
     if self.ndim == 0:
         return zeros(self, (), np.int64)
     return np.argmax(self, axis=dim, keepdims=keepdim)
 
 
 def argmin(self: Any, dim: int | None, keepdim: bool) -> Any:
-    """The first position of the smallest element, or of a NaN."""
+    """Return the first position of the smallest element, or of a NaN."""
     if self.ndim == 0:
         return zeros(self, (), np.int64)
     return np.argmin(self, axis=dim, keepdims=keepdim)
@@ -132,7 +132,7 @@ def along(indices: Any, dim: int) -> tuple[Any, ...]:
 
 
 def places_of(like: Any, shape: Dims) -> tuple[Any, ...]:
-    """For each dimension of `shape` its positions, as arrays that broadcast to it."""
+    """Return the positions along each dimension of `shape`, as arrays that broadcast to it."""
     if like.__class__ is np.ndarray and math.prod(shape) <= _FEW:
         return _few_places(shape)
     return _places(like, shape)
@@ -148,7 +148,7 @@ _FEW = 256
 
 @functools.lru_cache(64)
 def _few_places(shape: Dims) -> tuple[Any, ...]:
-    # made once, for small arrays are read sooner than a range is made
+    # cached: reading a small array is faster than making a range
     places = _places(np.empty(0), shape)
     for array in places:
         array.flags.writeable = False
@@ -163,19 +163,19 @@ _UNSIGNED = {
 
 
 def are_within(positions: Any, size: int) -> bool:
-    """Whether integers are positions in a dimension of `size`, counted from the front."""
+    """Return whether integers are positions in a dimension of `size`, none of them negative."""
     if not positions.size:
         return True
     unsigned = _UNSIGNED.get(positions.dtype) if positions.__class__ is np.ndarray else None
     if unsigned is None:
         return not (positions.min() < 0 or positions.max() >= size)
-    # negative numbers are larger than any size; the largest of few is found sooner by its place
+    # as unsigned, negative numbers exceed any size; of few, argmax finds the largest faster
     positions = positions.view(unsigned)
     return bool(positions.item(positions.argmax()) < size)
 
 
 def pick(self: Any, indices: Any, dim: int, keepdim: bool) -> Any:
-    """One element along `dim` for each position of the others."""
+    """Take one element along `dim` for each position of the other dimensions."""
     if self.ndim == 0:
         return self.copy()
     if keepdim:
@@ -185,7 +185,7 @@ def pick(self: Any, indices: Any, dim: int, keepdim: bool) -> Any:
 
 
 def at_index(indices: Any, dim: int, shape: Dims, keepdim: bool) -> Any:
-    """Of an array of `shape`, the elements that `pick` takes, as a mask."""
+    """Return the elements that `pick` takes from an array of `shape`, as a mask."""
     if not shape:
         return ones(indices, (), np.bool_)
     if not keepdim:

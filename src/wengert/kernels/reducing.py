@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-# NumPy's annotations of `reduce` have no form for a `keepdims` that is not a literal
+# NumPy's annotations of `reduce` lack an overload for a `keepdims` that is not a literal
 add: Any = np.add.reduce
 largest: Any = np.maximum.reduce
 smallest: Any = np.minimum.reduce

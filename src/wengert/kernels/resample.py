@@ -1,14 +1,15 @@
-"""Layer 1 · kernels: interpolation and adaptive means: sums of few elements of each dimension.
+"""Layer 1 · kernels: interpolation and adaptive means: weighted sums of few elements along each
+dimension.
 
 NOTE [resampling]
-Resampling a dimension of size n to m is a product with an m by n matrix of which each row has few
-elements other than 0, side by side: a `Table` has them. The product is computed with dense blocks
-along the diagonal, by BLAS, one dimension after another. Since a 0 of a block times an infinity or
-a NaN is a NaN, arrays that have any are worked on element by element of the rows instead.
+Resampling a dimension of size n to m is a product with a banded m by n matrix: a `Table` has the
+few nonzero elements of each row. BLAS computes the product with dense blocks along the diagonal,
+one dimension at a time. Since a 0 of a block times an infinity or a NaN is NaN, arrays that contain
+any are resampled with the nonzero elements alone.
 
 The weights are those of R. Keys, Cubic convolution interpolation for digital image processing, IEEE
 Transactions on Acoustics, Speech, and Signal Processing 29 (1981), with a = -0.75 and, for
-antialiasing, -0.5; the filters for antialiasing are stretched by the scale, as Pillow does it.
+antialiasing, -0.5; the filters for antialiasing are stretched by the scale, as in Pillow.
 """
 
 from __future__ import annotations
@@ -29,15 +30,15 @@ _EXACT = 64
 
 
 class Table:
-    """The elements that each place of a dimension is made of.
+    """The elements, and their weights, that each position of a resampled dimension combines.
 
     Attributes
     ----------
     n, m: The sizes before and after.
     places, weights
-        Of shape (m, taps); what is not there has the weight 0 and the place of another tap.
+        Of shape (m, taps); missing taps have the weight 0 and the position of another tap.
     step
-        Where place i is just the element ``i * step``, that step; where each element is copied, so
+        If position i is just the element ``i * step``, that step; if each element is copied, so
         that it is the element ``i // copies``, minus the number of copies; else 0.
     """
 
@@ -60,7 +61,7 @@ class Table:
         self._blocks: dict[Any, list[tuple[slice, slice, Any]]] = {}
 
     def blocks(self, dtype: Any, transposed: bool) -> list[tuple[slice, slice, Any]]:
-        """``(out, part, matrix)``: products of parts of the input that give parts of the result."""
+        """Return ``(out, part, matrix)``: parts of the result as products of parts of the input."""
         found = self._blocks.get((dtype, transposed))
         if found is None:
             found = self._blocks[dtype, transposed] = [
@@ -125,7 +126,7 @@ def _table(kind: str, n: int, m: int, scale: float | None, align_corners: bool) 
         step = 1 / scale if scale is not None and scale > 0 else n / m
     place = np.arange(m)
     if n == m and (kind == "linear" or kind in _FILTERS):
-        # whatever the scale, as in PyTorch
+        # regardless of the scale, as in PyTorch
         return Table(n, place[:, None], np.ones((m, 1)))
     if kind in _FILTERS:
         return _filtered(kind, n, m, step)
@@ -152,7 +153,7 @@ def _bins(n: int, m: int) -> Table:
 
 
 def _nearest(kind: str, n: int, m: int, scale: float | None) -> Table:
-    # in float32, as PyTorch does it, whose rounding decides between neighbours
+    # in float32, as in PyTorch, since rounding decides between neighbours
     single = np.float32
     step = single(1 / scale) if scale is not None and scale > 0 else single(n) / single(m)
     at = (np.arange(m, dtype=single) + single(0.5 * (kind == "nearest-exact"))) * step
@@ -190,7 +191,7 @@ def _filtered(kind: str, n: int, m: int, step: float) -> Table:
     center = step * (np.arange(m) + 0.5)
     start = np.maximum((center - reach + 0.5).astype(np.int64), 0)
     end = np.minimum((center + reach + 0.5).astype(np.int64), n)
-    # a scale that leads out of the input leaves its last element
+    # a scale that leads beyond the input leaves its last element
     start = np.minimum(start, n - 1)
     end = np.maximum(end, start + 1)
     places = start[:, None] + np.arange(int((end - start).max()))
@@ -205,7 +206,7 @@ def _filtered(kind: str, n: int, m: int, step: float) -> Table:
 
 
 def _split(x: Any, axis: int) -> tuple[int, int]:
-    """The number of elements before and behind `axis`, a negative one."""
+    """Return the number of elements before and after `axis`, which is negative."""
     shape = x.shape
     return math.prod(shape[:axis]), math.prod(shape[x.ndim + axis + 1 :])
 
@@ -216,7 +217,7 @@ def _replaced(x: Any, axis: int, size: int) -> Shape:
 
 
 def _product(x: Any, table: Table, axis: int, transposed: bool) -> Any:
-    """The product by blocks of the matrix."""
+    """Compute the product by blocks of the matrix."""
     size = table.n if transposed else table.m
     before, behind = _split(x, axis)
     result: Any = empty(x, _replaced(x, axis, size), x.dtype)
@@ -237,7 +238,7 @@ def _product_back(g: Any, table: Table, axis: int) -> Any:
 
 
 def _gathered(x: Any, table: Table, axis: int) -> Any:
-    """The elements themselves, where each place has one."""
+    """Take one element for each position."""
     if table.step > 0:
         keep = (..., slice(0, (table.m - 1) * table.step + 1, table.step))
         return x[(*keep, *(slice(None),) * (-axis - 1))]
@@ -247,7 +248,7 @@ def _gathered(x: Any, table: Table, axis: int) -> Any:
 
 
 def _summed(x: Any, table: Table, axis: int) -> Any:
-    """Each row of the matrix by its own elements."""
+    """Compute each row of the product from its nonzero elements."""
     result: Any = 0
     tail = (1,) * (-axis - 1)
     for j in range(table.places.shape[1]):
@@ -260,7 +261,7 @@ def _summed(x: Any, table: Table, axis: int) -> Any:
 
 
 def _returned(g: Any, table: Table, axis: int) -> Any:
-    """The transpose of `_summed`."""
+    """Compute the transpose of `_summed`."""
     moved = np.moveaxis(g, axis, 0)
     result = np.zeros((table.n, *moved.shape[1:]), g.dtype)
     tail = (1,) * (g.ndim - 1)
@@ -274,7 +275,7 @@ def _returned(g: Any, table: Table, axis: int) -> Any:
 
 
 def _returned_one(g: Any, table: Table, axis: int) -> Any:
-    """The transpose of `_gathered` with a step: no product is needed."""
+    """Compute the transpose of `_gathered` with a step: no product is needed."""
     tail: Any = (slice(None),) * (-axis - 1)
     if table.step > 0:
         result: Any = zeros(g, _replaced(g, axis, table.n), g.dtype)
@@ -291,7 +292,7 @@ def _returned_one(g: Any, table: Table, axis: int) -> Any:
 
 
 def uneven(sizes: Shape, output_size: Shape) -> bool:
-    """Whether bins of different lengths are needed."""
+    """Return whether the bins need different lengths."""
     return 0 in output_size or any(n % m for n, m in zip(sizes, output_size, strict=True))
 
 
@@ -303,7 +304,7 @@ def _tables(
     align_corners: bool,
     scales: Scales,
 ) -> list[tuple[int, Table]]:
-    """The axes with their tables, those first that make the array smaller."""
+    """Return the axes with their tables, those that shrink the array first."""
     found = [
         (axis, _table(kind, n, m, scale, align_corners))
         for axis, (n, m, scale) in enumerate(
@@ -325,7 +326,7 @@ def _lengths(sizes: Shape, output_size: Shape, dtype: Any) -> Any:
 
 
 def _is_finite(x: Any) -> bool:
-    # a sum of finite numbers that overflows only costs time
+    # sums of finite numbers that overflow only cost time
     with np.errstate(over="ignore", invalid="ignore"):
         return math.isfinite(np.add.reduce(x, axis=None))
 
@@ -339,7 +340,7 @@ def _matrix(
     scales: Scales,
     dtype: Any,
 ) -> Any:
-    """The matrix of the product with all tables."""
+    """Return the combined matrix of all tables."""
     tables = _tables(kind, sizes, output_size, align_corners, scales)
 
     def computed(x: Any) -> Any:
@@ -360,7 +361,7 @@ def _evenly(dims: int) -> dict[str, Any]:
 
 
 def resample(self: Any, kind: str, output_size: Shape, align_corners: bool, scales: Scales) -> Any:
-    """The last dimensions of self in other sizes."""
+    """Resample the last dimensions of self to other sizes."""
     dims = len(output_size)
     sizes = self.shape[-dims:]
     if 0 in output_size:
@@ -413,7 +414,7 @@ def _resample_bytes(self: Any, tables: dict[int, Table]) -> Any:
 def resample_backward(
     self: Any, kind: str, shape: Shape, align_corners: bool, scales: Scales
 ) -> Any:
-    """The transpose of `resample` of arrays with last dimensions of `shape`."""
+    """Compute the transpose of `resample`, for arrays with last dimensions `shape`."""
     dims = len(shape)
     sizes = self.shape[-dims:]
     if 0 in sizes:

@@ -1,21 +1,21 @@
-"""Layer 1 · kernels: random numbers by rejection, and the slopes of those that have one.
+"""Layer 1 · kernels: random numbers by rejection sampling, and the derivatives of samples.
 
-Each number takes as many uniform ones off the stream as its proposals need, one after the other as
-in PyTorch (NOTE [random streams]), so these are loops of Python, in double precision.
+Each number draws as many uniform ones as its proposals need, in PyTorch's order (NOTE [random
+streams]), so these are loops in Python, in double precision.
 
 NOTE [samples of one distribution]
-Where all numbers are of the same parameters, a proposal is accepted or not whichever number it is
-for. So as many proposals as numbers are missing are looked at together, which are needed for
-certain, until none is missing: the same numbers off the same stream, and nothing more of it. What
-may be decided by last digits goes through the functions of `math`, as one by one.
+If all numbers have the same parameters, whether a proposal is accepted does not depend on the
+number that it is for. So as many proposals as numbers are missing, which are certainly needed, are
+tested together, until none is missing: the result and the draws from the stream are those of the
+loop. A test that rounding could decide uses the functions of `math`, as the loop does.
 
 NOTE [derivatives of samples]
-A sample that was found by rejection moves with its parameter such that its quantile stays: with
-the distribution function P(a, z) and the density p of a gamma sample z of shape a, dz/da is
--(dP/da) / p. The sums for dP/da are those for P, differentiated term by term: a series up to the
-mean, a continued fraction for 1 - P beyond it. Where a is large, z is expanded in powers of a**-1/2
-around a normal quantile, which stays. An element of a Dirichlet sample is a beta sample as far as
-its own parameter goes, and the other elements share what it leaves.
+A sample is differentiated with respect to its parameter at constant quantile (implicit
+reparameterization): with the distribution function P(a, z) and the density p of a gamma sample z of
+shape a, dz/da is -(dP/da) / p. The sums for dP/da are those for P, differentiated term by term: a
+series up to the mean, a continued fraction for 1 - P beyond it. Where a is large, z is expanded in
+powers of a**-1/2 around a normal quantile, which is constant. With respect to its own parameter, an
+element of a Dirichlet sample is a beta sample, and the other elements share the remainder.
 
 References
 ----------
@@ -45,12 +45,12 @@ _LARGE = 1e4
 
 
 class _Draws:
-    """Uniform doubles off a stream, never more of them than are needed for certain.
+    """Draws uniform doubles from a stream, in batches that never exceed what is certainly needed.
 
     Attributes
     ----------
-    left: How many doubles at least are still needed, to be kept by who draws.
-    next: The next double, as a function.
+    left: The least number of doubles still needed, which the caller updates.
+    next: A function that returns the next double.
     """
 
     def __init__(self, stream: Stream) -> None:
@@ -62,7 +62,7 @@ class _Draws:
             yield from units(self.stream, max(self.left, 1), _DOUBLE).tolist()
 
     def normal(self) -> float:
-        """A standard normal number, one of a pair, of which the other is kept."""
+        """Draw a standard normal number, one of a pair, of which the other is kept."""
         ahead = self.stream.ahead
         if ahead is not None:
             self.stream.ahead = None
@@ -75,7 +75,7 @@ class _Draws:
 
 
 def gamma(stream: Stream, alpha: Any) -> Any:
-    """Gamma numbers of the shapes in a flat array, in double precision, by Marsaglia and Tsang."""
+    """Draw gamma numbers of the shapes in a flat array, in double precision (Marsaglia, Tsang)."""
     with stream.lock:
         if alpha.size < _NATIVE and _is_one(alpha) and 1 <= alpha[0] < math.inf:
             d = float(alpha[0] - alpha.dtype.type(_THIRD))
@@ -84,7 +84,7 @@ def gamma(stream: Stream, alpha: Any) -> Any:
             ]
             return np.concatenate(parts)
         draws = _Draws(stream)
-        # what is computed of the shapes alone is so in their precision
+        # values that depend only on the shapes are computed in their precision
         small, one = alpha < 1, alpha.dtype.type(1)
         with np.errstate(all="ignore"):
             powers = np.where(small, one / alpha, 0)
@@ -99,14 +99,14 @@ def gamma(stream: Stream, alpha: Any) -> Any:
         left = sum(draw)
         for i, (power, d) in enumerate(zip(powers, ds, strict=True)):
             left -= draw[i]
-            # a normal number, of which two take two, and a uniform one for each that is to come
+            # each remaining number takes a normal one, half of a pair of draws, and a uniform one
             draws.left = 2 * left - 1
             found[i] = _gamma(draws, power, d)
         return found
 
 
 def _is_one(*arrays: Any) -> bool:
-    """Whether many numbers are of the same parameters (NOTE [samples of one distribution])."""
+    """Return whether many numbers share their parameters (NOTE [samples of one distribution])."""
     return arrays[0].size >= _MANY and all(bool((array == array[0]).all()) for array in arrays)
 
 
@@ -114,17 +114,17 @@ _NATIVE = 4096
 """The count from which native code, if available, draws numbers (NOTE [native draws] in
 `wengert.compiler.runtime.drawing`)."""
 _MANY = 32
-"""So many numbers are quicker together."""
+"""The number of samples from which they are drawn together."""
 _AT_ONCE = 4096
-"""Uniform numbers looked at together: few enough to stay in the processor's cache."""
+"""The number of uniform numbers per block, which stays in the cache."""
 _PART = 2048
-"""So few gamma numbers together seldom have one that takes other numbers than most do."""
+"""So few gamma numbers per block that seldom one of them needs more draws than most."""
 
 
 def _decide(
     accepted: Any, open_: Any, margin: Any, size: Any, decided: Callable[[int], bool]
 ) -> None:
-    """Accept what is open and has a positive margin; where `size` says that this is unsure, ask."""
+    """Accept undecided proposals of positive margin; if within `size` of rounding, ask exactly."""
     accepted |= open_ & (margin > 0)
     unsure = open_ & ~(np.absolute(margin) > 1e-9 * (1.0 + np.absolute(size)))
     for i in np.flatnonzero(unsure).tolist():
@@ -132,12 +132,12 @@ def _decide(
 
 
 def _listed(function: Callable[[float], float], array: Any) -> Any:
-    """A function of `math` of each element."""
+    """Apply a function of `math` to each element."""
     return np.array([*map(function, array.tolist())])
 
 
 def _of_counts(function: Callable[[float], float], counts: Any) -> Any:
-    """A function of each of some whole numbers, which are few or lie close together."""
+    """Apply a function to integers that are few or close together."""
     least, most = counts.min(), counts.max()
     if most - least > counts.size:
         found, which = np.unique(counts, return_inverse=True)
@@ -146,7 +146,7 @@ def _of_counts(function: Callable[[float], float], counts: Any) -> Any:
 
 
 def _gammas(stream: Stream, d: float, count: int) -> Any:
-    """Numbers of the shape d + 1/3."""
+    """Draw gamma numbers of the shape d + 1/3."""
     before, ahead = stream.state(), stream.ahead
     c = 1.0 / math.sqrt(9.0 * d)
     found: list[Any] = []
@@ -155,11 +155,11 @@ def _gammas(stream: Stream, d: float, count: int) -> Any:
         normals = [] if stream.ahead is None else [stream.ahead]
         odd = len(normals)
         pairs = (missing - odd + 1) // 2
-        # two normal numbers come before the first of the two uniform ones that go with them
+        # two normal numbers precede the first of their two uniform ones
         unit = units(stream, 2 * pairs + missing, _DOUBLE)
         blocks = np.concatenate([unit[odd:], np.zeros(4 * pairs + odd - unit.size)])
         blocks = blocks.reshape(pairs, 4)
-        # as `polar` gives them
+        # in the order of `polar`
         angle, radius = (
             2.0 * math.pi * blocks[:, 0],
             np.sqrt(-2.0 * _listed(math.log1p, -blocks[:, 1])),
@@ -173,7 +173,7 @@ def _gammas(stream: Stream, d: float, count: int) -> Any:
         u = 1.0 - np.concatenate([unit[:odd], blocks[:, 2:].reshape(-1)])[:missing]
         y = 1.0 + c * x
         if y.min() <= 0.0:
-            # no uniform number is drawn for it
+            # accepted without a uniform number
             stream.restore(before)
             stream.ahead = ahead
             draws = _Draws(stream)
@@ -197,11 +197,11 @@ def _gammas(stream: Stream, d: float, count: int) -> Any:
 
 
 _THIRD, _SQUEEZE = float(np.float32(1 / 3)), float(np.float32(0.0331))
-"""Constants of single precision, in which PyTorch writes them."""
+"""Constants in single precision, as in PyTorch."""
 
 
 def _gamma(draws: _Draws, power: float, d: float) -> float:
-    """A number of the shape d + 1/3, and for a smaller one of `power`, its inverse."""
+    """Draw a gamma number of shape d + 1/3, or of a smaller shape, the inverse of `power`."""
     if power == math.inf:
         return 0.0
     if not 0.0 < d < math.inf:
@@ -221,10 +221,10 @@ def _gamma(draws: _Draws, power: float, d: float) -> float:
 
 
 def dirichlet(stream: Stream, alpha: Any) -> Any:
-    """Dirichlet numbers along the last dimension: gamma numbers over their sum."""
+    """Draw Dirichlet numbers along the last dimension: gamma numbers divided by their sum."""
     kind, least = alpha.dtype.type, np.finfo(alpha.dtype).tiny
     found = gamma(stream, alpha.reshape(-1).astype(np.float64)).reshape(alpha.shape)
-    # those of small concentrations underflow, and the sum of zeros is no divisor
+    # numbers of small concentrations underflow, and their sum may be 0
     found = np.maximum(found, least)
     with np.errstate(invalid="ignore"):
         found = (found / found.sum(-1, keepdims=True)).astype(alpha.dtype)
@@ -235,7 +235,7 @@ def dirichlet(stream: Stream, alpha: Any) -> Any:
 
 
 def poisson(stream: Stream, rate: Any) -> Any:
-    """Poisson numbers of the rates in a flat array, in its dtype."""
+    """Draw Poisson numbers of the rates in a flat array, in its dtype."""
     with stream.lock:
         if rate.size >= _NATIVE:
             made = PORTS.drawn(_poisson, stream, (rate,))
@@ -274,7 +274,7 @@ def _few(draw: Any, rate: float) -> int:
 
 
 def _many(draw: Any, rate: float) -> int:
-    """Hörmann's transformed rejection, PTRS."""
+    """Draw a Poisson number by Hörmann's transformed rejection, PTRS."""
     root, log_rate = math.sqrt(rate), math.log(rate)
     b = 0.931 + 2.53 * root
     a = -0.059 + 0.02483 * b
@@ -301,10 +301,10 @@ def _runs(stream: Stream, count: int, mean: float, lengths: Callable[[Any], Any]
 
     Parameters
     ----------
-    mean: The approximate average number.
+    mean: The approximate average number of draws.
     lengths
-        For each of some uniform numbers how many a number takes that begins with it; more than
-        there are if it is not known.
+        Maps uniform numbers to the number of draws of a result that begins with each of them; if
+        it is not known yet, to more than there are.
     """
     before = stream.state()
     found: list[int] = []
@@ -322,7 +322,7 @@ def _runs(stream: Stream, count: int, mean: float, lengths: Callable[[Any], Any]
             place += step
         left = left[place:]
         used += place
-    # no more of the stream than what was used
+    # no more of the stream than was used
     stream.restore(before)
     for start in range(0, used, _AT_ONCE):
         stream.raw(2 * min(used - start, _AT_ONCE))
@@ -330,7 +330,7 @@ def _runs(stream: Stream, count: int, mean: float, lengths: Callable[[Any], Any]
 
 
 def _fews(stream: Stream, rate: float, count: int) -> Any:
-    """Numbers of one rate, as `_few` gives them."""
+    """Draw numbers of one rate, as `_few` does."""
     least = math.exp(-rate)
 
     def counted(unit: list[float]) -> int:
@@ -342,7 +342,7 @@ def _fews(stream: Stream, rate: float, count: int) -> Any:
         return len(unit) + 1
 
     def lengths(unit: Any) -> Any:
-        # by sums of logarithms, but for those that end close to the product
+        # by sums of logarithms, except where a product is close to the bound
         with np.errstate(divide="ignore"):
             ends = np.cumsum(np.minimum(-np.log(unit), rate + 1.0))
         goals = np.concatenate([[0.0], ends[:-1]]) + rate
@@ -363,13 +363,13 @@ def _fews(stream: Stream, rate: float, count: int) -> Any:
 
 
 def _proposed(stream: Stream, count: int, taken: Callable[[Any, Any, Any], Any]) -> Any:
-    """Numbers of one distribution by transformed rejection.
+    """Draw numbers of one distribution by transformed rejection.
 
     Parameters
     ----------
     taken
-        Called with u, v and 1/2 - abs(u) of proposals: the numbers that they propose, and which of
-        them are accepted.
+        Maps u, v and 1/2 - abs(u) of proposals to the proposed numbers and a mask of those that
+        are accepted.
     """
     found: list[Any] = []
     missing = count
@@ -386,7 +386,7 @@ def _proposed(stream: Stream, count: int, taken: Callable[[Any, Any, Any], Any])
 
 
 def _manies(stream: Stream, rate: float, count: int) -> Any:
-    """Numbers of one rate, as `_many` gives them."""
+    """Draw numbers of one rate, as `_many` does."""
     root, log_rate = math.sqrt(rate), math.log(rate)
     b = 0.931 + 2.53 * root
     a = -0.059 + 0.02483 * b
@@ -416,7 +416,7 @@ def _manies(stream: Stream, rate: float, count: int) -> Any:
 
 
 def _gaps(stream: Stream, trials: float, prob: Any, count: int) -> Any:
-    """Numbers of one distribution, as `_by_gaps` gives them."""
+    """Draw numbers of one distribution, as `_by_gaps` does."""
     log_miss = float(np.log1p(-prob))
 
     def lengths(unit: Any) -> Any:
@@ -426,7 +426,7 @@ def _gaps(stream: Stream, trials: float, prob: Any, count: int) -> Any:
         unsure = np.absolute(exact - np.rint(exact)) <= 1e-9 * (1.0 + exact)
         for i in np.flatnonzero(unsure & (unit > 0)).tolist():
             gaps[i] = math.ceil(math.log(unit[i]) / log_miss)
-        # whole numbers, whose sums are exact
+        # integers, whose sums are exact
         ends = np.cumsum(np.minimum(gaps, math.floor(trials) + 1.0))
         begins = np.concatenate([[0.0], ends[:-1]])
         return np.searchsorted(ends, begins + trials, "right") - np.arange(unit.size) + 1
@@ -435,7 +435,7 @@ def _gaps(stream: Stream, trials: float, prob: Any, count: int) -> Any:
 
 
 def binomial(stream: Stream, count: Any, prob: Any) -> Any:
-    """Binomial numbers of the counts and probabilities in two flat arrays of one dtype."""
+    """Draw binomial numbers of the counts and probabilities in two flat arrays of one dtype."""
     kind = count.dtype.type
     with stream.lock:
         if count.size >= _NATIVE:
@@ -465,7 +465,7 @@ def binomial(stream: Stream, count: Any, prob: Any) -> Any:
 
 
 def _of_trials(count: Any, prob: Any) -> list[Any]:
-    """The parameters of `_binomial` for some counts and probabilities."""
+    """Return the parameters of `_binomial` for some counts and probabilities."""
     kind = count.dtype.type
     open_ = (count > 0) & (prob > 0) & (prob < 1)
     known = np.where((count <= 0) | (prob <= 0), 0, np.where(prob >= 1, count, math.nan))
@@ -480,7 +480,7 @@ def _binomial(
     draw: Any, open_: float, known: float, n: float, few: float, log_miss: float,
     b: float, a: float, c: float, bound: float, odds: float, alpha: float, m: float,
 ) -> float:  # fmt: skip
-    """A number of successes in n trials; `known` where nothing is to be drawn."""
+    """Draw the number of successes in n trials; return `known` if that is given."""
     if not open_:
         return known
     if few:
@@ -518,7 +518,7 @@ def _by_rejection(
     draw: Any, n: float,
     b: float, a: float, c: float, bound: float, odds: float, alpha: float, m: float,
 ) -> float:  # fmt: skip
-    """Hörmann's transformed rejection, BTRS."""
+    """Draw a binomial number by Hörmann's transformed rejection, BTRS."""
     while True:
         u = draw() - 0.5
         v = draw()
@@ -544,7 +544,7 @@ def _height(k: float, n: float, odds: float, m: float) -> float:
 
 
 def _transformed(count: Any, prob: Any) -> Callable[[Any, Any, Any], Any]:
-    """Proposals of `_by_rejection`, many at once (see `_proposed`)."""
+    """Draw many proposals of `_by_rejection` at once (see `_proposed`)."""
     b, a, c, bound, odds, alpha, m = map(float, _btrs(count, prob))
     n = float(count)
 
@@ -591,7 +591,7 @@ def _btrs(count: Any, prob: Any) -> tuple[Any, ...]:
 
 
 def gamma_slope(alpha: Any, z: Any) -> Any:
-    """dz/da of gamma samples z of shape a at constant quantile (NOTE [derivatives of samples])."""
+    """Return dz/da of gamma samples z of shape a (see NOTE [derivatives of samples])."""
     alpha, z = np.asarray(alpha), np.asarray(z)
     a, x = np.broadcast_arrays(alpha.astype(np.float64), z.astype(np.float64))
     shape = a.shape
@@ -603,7 +603,7 @@ def gamma_slope(alpha: Any, z: Any) -> Any:
     with np.errstate(all="ignore"):
         large = known & (a >= _LARGE)
         deviation[large] = _normal_quantile(a[large], x[large])
-    # far from the middle the expansion does not hold
+    # the expansion does not hold far from the middle
     large &= np.absolute(deviation) < 8
     for where, slope in ((low & ~large, _below), (known & ~low & ~large, _above)):
         if where.any():
@@ -614,7 +614,7 @@ def gamma_slope(alpha: Any, z: Any) -> Any:
 
 def _below(a: Any, x: Any) -> Any:
     # P = x**a exp(-x) / gamma(a + 1) * sum(t), t[n] = x**n / ((a + 1) ... (a + n)); p without x**a
-    # exp(-x) / gamma(a) is 1 / x, so that the ratio needs no gamma function, but its derivative
+    # exp(-x) / gamma(a) is 1 / x, so the ratio needs the derivative of gamma, but not gamma itself
     term, total = np.ones_like(x), np.ones_like(x)
     change, changes = np.zeros_like(x), np.zeros_like(x)
     for n in range(1, _MOST_TERMS):
@@ -660,7 +660,7 @@ def _expanded(a: Any, w: Any) -> Any:
 
 
 def _normal_quantile(a: Any, x: Any) -> Any:
-    """The w of the expansion above for which z is `x`, by Newton's method."""
+    """Solve the expansion above for the w at which z is `x`, by Newton's method."""
     root = np.sqrt(a)
     w = (x - a) / root
     for _ in range(8):
@@ -672,7 +672,7 @@ def _normal_quantile(a: Any, x: Any) -> Any:
 
 
 def _digamma(x: Any) -> Any:
-    """The derivative of ln gamma, for x > 0."""
+    """Return the derivative of ln gamma, for x > 0."""
     result = np.zeros_like(x)
     for i in range(8):
         result -= 1 / (x + i)
@@ -683,9 +683,9 @@ def _digamma(x: Any) -> Any:
 
 
 def beta_slope(x: Any, a: Any, b: Any) -> Any:
-    """dx/da of beta samples x of parameters a and b at constant quantile, in double precision."""
+    """Return dx/da of beta samples x of parameters a and b, in double precision."""
     y = 1 - x
-    # of either tail: the one that is below the mean, or whose series is short
+    # use the tail that is below the mean, or whose series is short
     upper = (x * (a + b + 2) > a + 1) | ((y * (a + b) < 3 * (b + 1)) & (x > 0.5))
     near, far = np.where(upper, y, x), np.where(upper, b, a)
     # I = x**a y**b / (a B(a, b)) * sum(t), t[n] = (a + b)...(a + b + n - 1) x**n / ((a + 1)...)
@@ -707,7 +707,7 @@ def beta_slope(x: Any, a: Any, b: Any) -> Any:
 
 
 def dirichlet_slope(x: Any, alpha: Any, total: Any) -> Any:
-    """dx/da of elements of Dirichlet samples by their own parameters, over 1 - x."""
+    """Return dx/da of Dirichlet samples for their own parameters, divided by 1 - x."""
     kind = x.dtype
     x, alpha, total = (np.asarray(v, np.float64) for v in (x, alpha, total))
     x, alpha, total = np.broadcast_arrays(x, alpha, total)

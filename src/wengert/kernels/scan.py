@@ -33,17 +33,17 @@ def _accumulated(accumulate: Any, self: Any, dim: int, reverse: bool) -> Any:
 
 @widened
 def cumsum(self: Any, dim: int, reverse: bool) -> Any:
-    """Sums of all elements up to each one, or with `reverse` from each one on."""
+    """Return the sums of all elements up to each one, or with `reverse` from each one on."""
     return _accumulated(running_sums, self, dim, reverse)
 
 
 def cumprod(self: Any, dim: int, reverse: bool) -> Any:
-    """Products of all elements up to each one, or with `reverse` from each one on."""
+    """Return the products of all elements up to each one, or with `reverse` from each one on."""
     return _accumulated(np.multiply.accumulate, self, dim, reverse)
 
 
 def shift(self: Any, dim: int, by: int, fill: float) -> Any:
-    """The elements moved on by `by` places; `fill` in those that become free."""
+    """Shift the elements by `by` positions; `fill` the vacated ones."""
     result = np.full_like(self, fill)
     n = self.shape[dim] if self.ndim else 1
     if abs(by) >= n:
@@ -58,13 +58,12 @@ def shift(self: Any, dim: int, by: int, fill: float) -> Any:
 
 
 def cummax(self: Any, dim: int) -> Any:
-    """The position, for each element, of the largest one up to there: the last, if there are
-    several. A NaN is larger than every number."""
+    """Return the positions of running maxima, the last in a tie; a NaN is above every number."""
     return _extremes(np.maximum, self, dim)
 
 
 def cummin(self: Any, dim: int) -> Any:
-    """Like `cummax`, but for the smallest; a NaN is smaller than every number."""
+    """Return the positions of running minima, like `cummax`; a NaN is below every number."""
     return _extremes(np.minimum, self, dim)
 
 
@@ -74,12 +73,12 @@ def _extremes(ufunc: Any, self: Any, dim: int) -> Any:
     values = ufunc.accumulate(self, axis=dim)
     new = self == values
     if self.dtype.kind == "f" and self.size:
-        # what follows a NaN is NaN
+        # elements after a NaN are NaN
         last = values[(slice(None),) * dim + (-1,)]
         if np.count_nonzero(last != last):
             new |= self != self
     positions = places_of(self, self.shape)[dim]
-    # not by np.where, which stops at each turn that the processor did not expect
+    # np.where would branch, and mispredict, at each element
     found = new * positions
     return np.maximum.accumulate(found, axis=dim, out=found)
 
@@ -89,19 +88,21 @@ def _extremes(ufunc: Any, self: Any, dim: int) -> Any:
 
 @widened
 def logcumsumexp(self: Any, dim: int) -> Any:
-    """The logarithms of the running sums of exponentials, which never overflow."""
+    """Return the logarithms of the running sums of exponentials, without overflow."""
     if self.ndim == 0:
         return self.copy()
     if self.dtype.kind == "c":
         return np.moveaxis(_complex_logcumsumexp(np.moveaxis(self, dim, 0)), 0, dim)
-    # what is lost in each step adds up
+    # the errors of the steps add up
     wide = self.astype(np.promote_types(self.dtype, np.float64), copy=False)
     return np.logaddexp.accumulate(wide, axis=dim).astype(self.dtype, copy=False)
 
 
 def _complex_logcumsumexp(x: Any) -> Any:
-    """Along the first dimension. Of all logarithms, each is the one next to the larger of what
-    came before and the new element."""
+    """Accumulate along the first dimension, on a continuous branch of the logarithm.
+
+    Each logarithm is the one closest to the larger of the previous result and the new element.
+    """
     if not len(x):
         return x.copy()
     top = np.maximum.accumulate(x.real, axis=0)
@@ -114,8 +115,8 @@ def _complex_logcumsumexp(x: Any) -> Any:
         sums = linear_recurrence(decay.astype(x.dtype), np.exp(x - level), 0, False)
         y = np.log(sums) + level
         y[0] = x[0]
-        # turns: by how many each value is away from the principal one, as that of its predecessor
-        # or of the element itself, where that is larger
+        # each value differs from the principal one by multiples of 2 pi, like its predecessor or,
+        # if that is larger, the element itself
         renewed = np.ones(x.shape, np.bool_)
         renewed[1:] = x.real[1:] >= y.real[:-1]
         own = np.rint((x.imag - y.imag) / _TURN)
@@ -130,17 +131,17 @@ def _complex_logcumsumexp(x: Any) -> Any:
 
 # -- recurrences ----------------------------------------------------------------------------------
 
-# steps of fewer elements are quicker as Python's numbers than as arrays
+# steps of fewer elements are faster as Python numbers than as arrays
 _NARROW = 24
-# recurrences of more elements are quicker in blocks
+# recurrences of more elements are faster in blocks
 _LONG = 8192
 
 
 def linear_recurrence(factor: Any, term: Any, dim: int, reverse: bool) -> Any:
-    """y[k] = factor[k] * y[k - 1] + term[k], from 0; with `reverse` y[k + 1] takes that place."""
+    """Compute y[k] = factor[k] * y[k - 1] + term[k], or with `reverse` from y[k + 1]."""
     if term.ndim == 0:
         return term.copy()
-    # one step contiguous: going through memory in strides costs more than copying it twice
+    # make each step contiguous: strided access costs more than the copy
     a, b = (np.ascontiguousarray(np.moveaxis(values, dim, 0)) for values in (factor, term))
     y = np.empty(b.shape, b.dtype)
     if not b.size:
@@ -176,7 +177,7 @@ def _numbers(factors: list[Any], terms: list[Any]) -> list[Any]:
 
 
 def _in_blocks(y: Any, factor: Any, term: Any) -> bool:
-    """Write a long recurrence into `y`: all blocks of it at once, then what each hands on.
+    """Write a long recurrence into `y`: all blocks at once, then the carries between them.
 
     Returns
     -------
@@ -188,7 +189,7 @@ def _in_blocks(y: Any, factor: Any, term: Any) -> bool:
     wide = np.result_type(term.dtype, np.float64)
 
     def parted(values: Any) -> Any:
-        # one step of all blocks is contiguous
+        # each step of all blocks is contiguous
         filled = np.zeros((blocks * length, *rest), wide)
         filled[:n] = values
         return np.ascontiguousarray(filled.reshape(blocks, length, *rest).swapaxes(0, 1))

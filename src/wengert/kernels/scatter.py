@@ -1,4 +1,4 @@
-"""Layer 1 · kernels: values combined, or written, at places of an array."""
+"""Layer 1 · kernels: values combined, or written, at indexed positions of an array."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ Shape = tuple[int, ...]
 
 
 def _places(index: Any, counted: Shape, shape: Shape, dim: int) -> Any:
-    """The positions that an index names, in an array of `shape` laid out as one dimension.
+    """Return the flat positions that an index names in an array of `shape`.
 
-    There are as many of them as an array of the shape `counted` has elements, to which `index`
-    broadcasts.
+    There is one for each element of an array of the shape `counted`, to which `index` broadcasts.
     """
     if not shape:
         return index.reshape(-1)
@@ -31,7 +30,7 @@ def _places(index: Any, counted: Shape, shape: Shape, dim: int) -> Any:
 
 
 def _values(src: Any, index: Any) -> Any:
-    """The elements of `src` for the places of an index that may be smaller, in order."""
+    """Return the elements of `src` that an index, which may be smaller, refers to, in order."""
     if src.shape != index.shape:
         src = src[tuple([slice(size) for size in index.shape])]
     return src.reshape(-1)
@@ -51,7 +50,7 @@ def _combining(reduce: str) -> np.ufunc:
     raise ValueError(f"no way to combine values is called {reduce}")
 
 
-# NumPy takes a NaN among extremes for an invalid value here, though not elsewhere
+# NumPy reports a NaN among extremes as invalid here, but not elsewhere
 _extreme = np.errstate(invalid="ignore")(np.ufunc.at)
 
 
@@ -69,9 +68,9 @@ def _nothing(dtype: Any, reduce: str) -> Any:
 def scatter_reduce(
     self: Any, index: Any, src: Any, dim: int, reduce: str, include_self: bool
 ) -> Any:
-    """A copy of self with the elements of `src` combined into it where `index` points.
+    """Return a copy of self with the elements of `src` combined into it where `index` points.
 
-    Without `include_self` what is there does not count.
+    Without `include_self` the old elements there do not count.
     """
     places = _places(index, index.shape, self.shape, dim)
     return _combined(self, places, _values(src, index), reduce, include_self)
@@ -80,7 +79,7 @@ def scatter_reduce(
 def index_reduce(
     self: Any, index: Any, source: Any, dim: int, reduce: str, include_self: bool
 ) -> Any:
-    """A copy of self with the positions of `source` combined into those that `index` names."""
+    """Return a copy of self with the slices of `source` combined into those of `index`."""
     if self.ndim:
         index = index.reshape((1,) * dim + (index.size,) + (1,) * (self.ndim - dim - 1))
     places = _places(index, source.shape, self.shape, dim)
@@ -105,7 +104,7 @@ def _combined(self: Any, places: Any, values: Any, reduce: str, include_self: bo
 
 
 def scatter_others(self: Any, index: Any, src: Any, dim: int, include_self: bool) -> Any:
-    """For each value that is multiplied into a place the product of the others there."""
+    """Return, for each value multiplied into a position, the product of the others there."""
     values = _values(src, index)
     places = _places(index, index.shape, self.shape, dim)
     is_zero = values == 0
@@ -124,7 +123,7 @@ def scatter_others(self: Any, index: Any, src: Any, dim: int, include_self: bool
 
 
 def through(view: Callable[..., Any]) -> Callable[..., Any]:
-    """The function that writes into what a view of its first argument, an array in order, shows."""
+    """Return a function that writes into a view of its first argument."""
 
     def kernel(self: Any, src: Any, **params: Any) -> Any:
         result = copied(self, "C")

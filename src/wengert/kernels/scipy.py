@@ -12,11 +12,11 @@ from wengert.kernels.protocols import is_numpys
 
 
 def ufunc(name: str, operation: str, output: int | None = None) -> Callable[..., Any]:
-    """The kernel that applies a function of ``scipy.special`` and keeps the arguments' dtype.
+    """Return a kernel that applies a function of ``scipy.special`` and keeps the dtype.
 
     Parameters
     ----------
-    name: SciPy's name of the function, which is fetched at the first call.
+    name: SciPy's name of the function, which is imported on the first call.
     operation: The public name, for the message where SciPy is missing.
     output: The index of the result to return.
     """
@@ -34,10 +34,10 @@ def ufunc(name: str, operation: str, output: int | None = None) -> Callable[...,
 def quick(
     few: Callable[..., Any], many: Callable[..., Any], upto: int, least: Any = np.float32
 ) -> Callable[..., Any]:
-    """The kernel of a function of one array that is `few` for small arrays, `many` for others.
+    """Return a kernel of one array that is `few` for small arrays, `many` for others.
 
-    A function that is written in NumPy passes over an array dozens of times. That is quick where
-    the array is large; where it is small, one call of SciPy's is, if SciPy is there.
+    A function written in NumPy makes dozens of passes over an array. That is fast for a large
+    array; for a small one, a single call of SciPy is faster, if SciPy is installed.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Layer 1 · kernels: places in sorted sequences, membership, and numbers of bins."""
+"""Layer 1 · kernels: positions in sorted sequences, membership, and bins."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 
 from wengert.kernels.protocols import full
 
-# fewer values for each of many sequences are searched for all at once
+# the number of values per sequence up to which all sequences are searched in lockstep
 _FEW = 32
-# up to so many comparisons of all with all are quicker than a search
+# up to so many comparisons, comparing all pairs is faster than a search
 _SMALL = 4096
 
 
@@ -37,12 +37,12 @@ def searchsorted(sorted_sequence: Any, self: Any, right: bool) -> Any:
             for i, row in enumerate(rows):
                 found[i] = row.searchsorted(values[i], side)
         found = found.reshape(self.shape)
-    # the place of a NaN is the end, behind other ones
+    # a NaN belongs at the end, after other NaNs
     return np.where(self != self, size, found) if missing else found
 
 
 def _after(met: Any, sought: Any, right: bool) -> Any:
-    """Whether a value belongs before an element of the sequence: no NaN does."""
+    """Return whether a value belongs before an element of the sequence; a NaN never does."""
     return met > sought if right else met >= sought
 
 
@@ -53,7 +53,7 @@ def _counted(rows: Any, values: Any, right: bool) -> Any:
 
 
 def _bisected(rows: Any, values: Any, right: bool) -> Any:
-    """A binary search for every value in its row, all in step."""
+    """Run a binary search for every value in its row, in lockstep."""
     lead = np.arange(len(rows))[:, None]
     low = np.zeros(values.shape, np.int64)
     size = rows.shape[1]
@@ -67,7 +67,7 @@ def _bisected(rows: Any, values: Any, right: bool) -> Any:
 
 
 def isin(elements: Any, test_elements: Any, invert: bool) -> Any:
-    """Whether each element is among others."""
+    """Return which elements are among the test elements."""
     if elements.__class__ is np.ndarray and elements.size * test_elements.size <= _SMALL:
         found = np.logical_or.reduce(elements[..., None] == test_elements.reshape(-1), -1)
         return ~found if invert else found
@@ -75,7 +75,7 @@ def isin(elements: Any, test_elements: Any, invert: bool) -> Any:
 
 
 def nonzero_static(self: Any, size: int, fill_value: int) -> Any:
-    """The first `size` positions of elements that are not zero, filled up with `fill_value`."""
+    """Return the first `size` positions of nonzero elements, padded with `fill_value`."""
     found = np.argwhere(self)[:size]
     result = full(self, (size, self.ndim), fill_value, np.int64)
     result[: len(found)] = found
@@ -86,12 +86,12 @@ def nonzero_static(self: Any, size: int, fill_value: int) -> Any:
 
 
 def bincount(self: Any, size: int) -> Any:
-    """Count the occurrences of each number from 0 to the largest, or of `size` numbers."""
+    """Count the occurrences of each number from 0 to the largest, at least of `size` numbers."""
     return np.bincount(self, minlength=size)
 
 
 def histc(self: Any, bins: int, low: float, high: float) -> Any:
-    """Count the elements in each of several bins of one width between two bounds."""
+    """Count the elements in each of several bins of equal width between two bounds."""
     wide = self if self.dtype.itemsize > 2 else self.astype(np.float32)
     flat, number = wide.reshape(-1), wide.dtype.type
     first, last = number(low), number(high)
@@ -111,17 +111,17 @@ def histogram(self: Any, edges: tuple[Any, ...], even: bool) -> Any:
 
 
 def bin_numbers(self: Any, edges: tuple[Any, ...], even: bool) -> Any:
-    """The number of the bin of each row of coordinates; where there is but one, of each element.
+    """Return the number of the bin of each row of coordinates, or of each element if 1-d.
 
     Parameters
     ----------
     edges: For each column the edges of its bins; the last bin contains its upper edge.
-    even: Whether bins are of one width, so that dividing finds them.
+    even: Whether bins have equal widths, so that a division finds them.
 
     Returns
     -------
     array of int64
-        Bins are counted in C order; what is in none has a number of its own behind all others.
+        Bins are numbered in C order; points in none get a number of their own after all others.
     """
     columns = self.reshape(-1, len(edges)).T
     inside = _inside(columns, edges)
@@ -139,22 +139,21 @@ def _inside(columns: Any, edges: tuple[Any, ...]) -> Any:
 
 
 def _numbers(columns: Any, edges: tuple[Any, ...], even: bool) -> Any:
-    """The numbers of the bins of points that are all in some bin."""
+    """Return the numbers of the bins of points that are all inside."""
     number: Any = 0
     for column, limits in zip(columns, edges, strict=True):
         count = len(limits) - 1
         if even:
             found = _divided(column, limits)
         else:
-            # the upper edge of all belongs to the last bin
+            # the last bin includes its upper edge
             found = np.minimum(limits.searchsorted(column, "right") - 1, count - 1)
         number = number * count + found
     return number
 
 
 def _divided(column: Any, limits: Any) -> Any:
-    """The bins of one width that elements are in; where rounding moved one over an edge, it is put
-    right."""
+    """Return the bins of equal width that elements are in, corrected for rounding at edges."""
     count = len(limits) - 1
     low, high = limits[0], limits[-1]
     found = ((column - low) * column.dtype.type(count) / (high - low)).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Layer 1 · kernels: bounds, and the choice of elements by a mask."""
+"""Layer 1 · kernels: clamping, and selection of elements by a mask."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from typing import Any
 import numpy as np
 
 _BITS = {np.dtype(np.float32): np.uint32, np.dtype(np.float64): np.uint64}
-# NumPy takes half the time with these as with a number of Python
+# NumPy takes half the time with these as with a Python number
 _ZERO = {dtype: np.zeros((), dtype) for dtype in _BITS}
-# from this size on
+# the size from which bits are combined
 _LARGE = 2048
 
 
 def _is_zero(value: Any) -> bool:
-    """Whether a value is the number whose bits are all 0, which minus 0 is not."""
+    """Return whether all bits of a number are 0, unlike those of -0."""
     return isinstance(value, int | float) and value == 0 and math.copysign(1, value) > 0
 
 
 def choose(condition: Any, self: Any, other: Any) -> Any:
-    """``np.where``, but for large arrays of floats, without a branch for each element.
+    """Compute ``np.where``, but without a branch per element for large arrays of floats.
 
-    Where a mask follows no pattern, branches are predicted wrongly, which takes a dozen times as
-    long as to combine the bits of both elements.
+    If a mask follows no pattern, branches are mispredicted, which takes a dozen times as long as
+    combining the bits of both elements.
     """
     like = self if isinstance(self, np.ndarray) else other
     bits = _BITS.get(getattr(like, "dtype", None))
@@ -41,12 +41,12 @@ def choose(condition: Any, self: Any, other: Any) -> Any:
     first, second = views
     kept = condition.astype(bits)
     if _is_zero(self):
-        # what is left of the other where the condition does not hold; minus 1 sets all bits of 0
+        # keep the other's bits where the condition does not hold; minus 1 has all bits set
         kept -= bits(1)
         into = kept if second.shape == kept.shape else None
         return np.bitwise_and(second, kept, out=into).view(like.dtype)
     np.negative(kept, kept)
-    # fresh memory costs as much as the work: as little of it as possible
+    # fresh memory costs as much as the arithmetic, so use little of it
     if _is_zero(other):
         into = kept if first.shape == kept.shape else None
         return np.bitwise_and(first, kept, out=into).view(like.dtype)
@@ -57,9 +57,9 @@ def choose(condition: Any, self: Any, other: Any) -> Any:
 
 
 def clamp(self: Any, min: Any, max: Any) -> Any:
-    """Kept between bounds that may be None; NaN stays, and `max` wins where the bounds cross."""
+    """Clamp to bounds that may be None; NaN stays, and `max` wins where the bounds cross."""
     if self.size > _LARGE and self.dtype.kind == "f" and not (np.ndim(min) or np.ndim(max)):
-        # one pass with vector instructions, which NumPy's maximum has for two arrays only
+        # one vectorised pass; NumPy vectorises maximum only for two arrays
         low, high = -np.inf if min is None else min, np.inf if max is None else max
         if low <= high:
             return np.clip(self, low, high)

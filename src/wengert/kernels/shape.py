@@ -1,7 +1,7 @@
-"""Layer 1 · kernels: views of arrays, copies in another arrangement, and their transposes.
+"""Layer 1 · kernels: views of arrays, rearranged copies, and their transposes.
 
-A view without dimensions must be a 0-d array that shares memory, never NumPy's scalar, which is a
-copy; so indices end in an ellipsis.
+A 0-d view must be an array that shares memory, not a NumPy scalar, which is a copy; so indices end
+in an ellipsis.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from wengert.kernels.protocols import copied, is_numpys, zeros
 Shape = tuple[int, ...]
 _ALL = slice(None)
 _BACK = slice(None, None, -1)
-# the classes of most cotangents, for what goes backwards through every ``x[i]``
+# the classes of most cotangents, for the backward pass of every ``x[i]``
 _PLAIN = frozenset({np.ndarray, np.float64, np.float32})
 
 
 def expand(self: Any, shape: Shape) -> Any:
-    """A view that repeats dimensions of size 1."""
+    """Return a view that repeats dimensions of size 1."""
     try:
         array = np.asarray(self)
-    except TypeError:  # of another library
+    except TypeError:  # an array of another library
         return np.broadcast_to(self, shape)
     own = array.shape
     lead = len(shape) - len(own)
     if lead < 0 or not array.size or not array.flags.c_contiguous or array.dtype.kind == "V":
         result = np.broadcast_to(array, shape)
-        # writes to what repeats are refused where they are made
+        # the caller refuses writes to broadcast views
         result.flags.writeable = array.flags.writeable
         return result
     strides = [0] * lead
@@ -41,17 +41,17 @@ def expand(self: Any, shape: Shape) -> Any:
             strides.append(0)
         else:
             return np.broadcast_to(array, shape)  # raises
-    # a third of the time of broadcast_to: the cotangent of every sum goes through here
+    # a third of the time of broadcast_to: every sum's cotangent passes through here
     return np.ndarray(shape, array.dtype, array, 0, tuple(strides))
 
 
 def select(self: Any, dim: int, index: int) -> Any:
-    """One position of a dimension."""
+    """Select one position of a dimension."""
     return self[(_ALL,) * dim + (index, ...)] if dim else self[index, ...]
 
 
 def select_backward(self: Any, shape: Shape, dim: int, index: int) -> Any:
-    """Zeros of `shape` with self at one position of a dimension."""
+    """Return zeros of `shape` with self at one position of a dimension."""
     make = np.zeros if self.__class__ in _PLAIN else partial(zeros, self)
     result = make(shape, self.dtype)
     result[(_ALL,) * dim + (index,)] = self
@@ -59,55 +59,55 @@ def select_backward(self: Any, shape: Shape, dim: int, index: int) -> Any:
 
 
 def slice_(self: Any, dim: int, start: int, end: int, step: int) -> Any:
-    """A range of a dimension."""
+    """Return a range of a dimension."""
     return self[(_ALL,) * dim + (slice(start, end, step),)] if dim else self[start:end:step]
 
 
 def slice_backward(self: Any, shape: Shape, dim: int, start: int, end: int, step: int) -> Any:
-    """Zeros of `shape` with self in a range of a dimension."""
+    """Return zeros of `shape` with self in a range of a dimension."""
     result = zeros(self, shape, self.dtype)
     result[(_ALL,) * dim + (slice(start, end, step),)] = self
     return result
 
 
 def alias(self: Any) -> Any:
-    """The same memory in another array."""
+    """Return a new array over the same memory."""
     return self[...]
 
 
 def unsqueeze(self: Any, dim: int) -> Any:
-    """With a new dimension of size 1."""
+    """Insert a dimension of size 1."""
     return self[(_ALL,) * dim + (None,)]
 
 
 def squeeze_dim(self: Any, dim: int) -> Any:
-    """Without dimension `dim` if its size is 1."""
+    """Remove dimension `dim` if its size is 1."""
     return self.squeeze(dim) if self.ndim and self.shape[dim] == 1 else self[...]
 
 
 def squeeze_dims(self: Any, dim: Shape) -> Any:
-    """Without those of the dimensions `dim` whose size is 1."""
+    """Remove those of the dimensions `dim` whose size is 1."""
     return self.squeeze(tuple([d for d in dim if self.shape[d] == 1]))
 
 
 def diagonal(self: Any, offset: int, dim1: int, dim2: int) -> Any:
-    """A diagonal of two dimensions, as a view."""
+    """Return a diagonal of two dimensions, as a view."""
     result = self.diagonal(offset, dim1, dim2)
     if is_numpys(result):
-        # NumPy marks diagonals read-only for the sake of its own history
+        # NumPy marks diagonals read-only for historical reasons
         result.flags.writeable = self.flags.writeable
     return result
 
 
 def diagonal_backward(self: Any, shape: Shape, offset: int, dim1: int, dim2: int) -> Any:
-    """Zeros of `shape` with self on a diagonal."""
+    """Return zeros of `shape` with self on a diagonal."""
     result = zeros(self, shape, self.dtype)
     diagonal(result, offset, dim1, dim2)[...] = self
     return result
 
 
 def diag_embed(self: Any, offset: int, dim1: int, dim2: int) -> Any:
-    """Zeros with self on a diagonal of the (different) dimensions dim1 and dim2."""
+    """Return zeros with self on a diagonal of the (different) dimensions dim1 and dim2."""
     size = self.shape[-1] + abs(offset)
     result = zeros(self, (*self.shape[:-1], size, size), self.dtype)
     diagonal(result, offset, -2, -1)[...] = self
@@ -117,13 +117,13 @@ def diag_embed(self: Any, offset: int, dim1: int, dim2: int) -> Any:
 
 
 def unbind(self: Any, dim: int) -> tuple[Any, ...]:
-    """All positions of a dimension."""
+    """Split a dimension into its positions."""
     lead = (_ALL,) * dim
     return tuple([self[(*lead, i, ...)] for i in range(self.shape[dim])])
 
 
 def split(self: Any, sizes: Shape, dim: int) -> tuple[Any, ...]:
-    """Consecutive ranges of a dimension."""
+    """Split a dimension into consecutive ranges."""
     lead = (_ALL,) * dim
     parts, start = [], 0
     for size in sizes:
@@ -133,17 +133,17 @@ def split(self: Any, sizes: Shape, dim: int) -> tuple[Any, ...]:
 
 
 def contiguous(self: Any) -> Any:
-    """A copy in C order."""
+    """Return a copy in C order."""
     return copied(self, "C")
 
 
 def flip(self: Any, dims: Shape) -> Any:
-    """The dimensions in reverse order, as a copy."""
+    """Reverse dimensions, as a copy."""
     return self[tuple([_BACK if d in dims else _ALL for d in range(self.ndim)])].copy()
 
 
 def roll(self: Any, shifts: Shape, dims: Shape) -> Any:
-    """The elements moved along dimensions, or, without any, in C order."""
+    """Roll the elements along dimensions, or, without any, in C order."""
     if not dims or not self.size or (len(dims) > 1 and self.size > _FEW):
         return np.roll(self, shifts, dims) if dims else np.roll(self, shifts[0])
     for by, dim in zip(shifts, dims, strict=True):
@@ -157,14 +157,14 @@ def roll(self: Any, shifts: Shape, dims: Shape) -> Any:
 
 
 def repeat(self: Any, repeats: Shape) -> Any:
-    """Copies side by side."""
+    """Tile an array."""
     return np.tile(self, repeats)
 
 
 # -- triangles ------------------------------------------------------------------------------------
 
 _FEW = 256
-"""Of so many elements a mask is made once."""
+"""The number of elements up to which masks are cached."""
 
 
 @lru_cache(16)
@@ -183,7 +183,7 @@ def _is_masked(self: Any) -> bool:
 
 
 def _masked(self: Any, diagonal: int, lower: bool) -> Any:
-    """One triangle, zeros elsewhere: by a mask of bits, which NumPy works on in vectors."""
+    """Zero all but one triangle: by a mask of bits, which NumPy vectorises."""
     rows, columns = self.shape[-2:]
     below = np.tri(rows, columns, diagonal - (not lower), bool)
     mask = below if lower else ~below
@@ -192,7 +192,7 @@ def _masked(self: Any, diagonal: int, lower: bool) -> Any:
 
 
 def tril(self: Any, diagonal: int) -> Any:
-    """The lower triangle, zeros elsewhere."""
+    """Return the lower triangle, with zeros elsewhere."""
     if _is_small(self):
         return np.where(_below(*self.shape[-2:], diagonal), self, self.dtype.type(0))
     if _is_masked(self):
@@ -201,7 +201,7 @@ def tril(self: Any, diagonal: int) -> Any:
 
 
 def triu(self: Any, diagonal: int) -> Any:
-    """The upper triangle, zeros elsewhere."""
+    """Return the upper triangle, with zeros elsewhere."""
     if _is_small(self):
         return np.where(_below(*self.shape[-2:], diagonal - 1), self.dtype.type(0), self)
     if _is_masked(self):

@@ -1,4 +1,4 @@
-"""Layer 1 · kernels: arrays in memory that several processes see."""
+"""Layer 1 · kernels: arrays in memory that processes share."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from wengert.kernels.strided import owner_of
 
 
 class SharedMemory(mmap.mmap):
-    """Memory that processes share: those that are forked, and those that get its descriptor."""
+    """Memory shared with forked processes, and with those that receive its descriptor."""
 
     descriptor: int | None = None
     """Names the memory, where the system has memory that is named by one."""
@@ -23,7 +23,7 @@ class SharedMemory(mmap.mmap):
 
     @classmethod
     def made(cls, size: int) -> SharedMemory:
-        """New memory of at least `size` bytes."""
+        """Allocate at least `size` bytes."""
         size = max(size, 1)
         if not hasattr(os, "memfd_create"):
             return cls(-1, size)
@@ -33,14 +33,14 @@ class SharedMemory(mmap.mmap):
 
     @classmethod
     def opened(cls, descriptor: int, size: int) -> SharedMemory:
-        """The memory that a descriptor names, which is the memory's own from then on."""
+        """Return the memory of a descriptor, and take ownership of the descriptor."""
         made = cls(descriptor, size)
         made.descriptor = descriptor
         return made
 
 
 def in_shared_memory(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """A copy of `array`, with its elements in the same order, in shared memory of its own."""
+    """Return a copy of `array`, in the same memory order, in new shared memory."""
     order: Any = "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
     memory = SharedMemory.made(array.nbytes)
     made: Any = np.ndarray(array.shape, array.dtype, memory, order=order)
@@ -49,6 +49,6 @@ def in_shared_memory(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def shared_memory_of(array: np.ndarray[Any, Any]) -> SharedMemory | None:
-    """The shared memory that an array lies in; None if it lies in memory of this process."""
+    """Return the shared memory of an array; None if its memory belongs to this process."""
     base = owner_of(array).base
     return base if isinstance(base, SharedMemory) else None

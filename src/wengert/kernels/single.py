@@ -1,11 +1,11 @@
 """Layer 1 · kernels: transcendental functions of large arrays of float32, in passes of NumPy.
 
-Where the processor has no AVX-512, NumPy computes only exp, log, sin, cos and tanh of float32 with
-vector instructions, and all other functions number by number, ten times slower. The functions here
-are made of those five and of polynomials. They take a block at a time, so that what the passes
-touch stays in the cache, and are accurate to 2 units in the last place, and to 4 where they are
-made of NumPy's logarithm, which is accurate to 3. A block in which anything is not finite is left
-to the function that serves all other arrays: infinities, NaN and NumPy's warnings are the same.
+Where the processor has no AVX-512, NumPy vectorises only exp, log, sin, cos and tanh of float32,
+and computes all other functions with scalar code, ten times slower. The functions here are composed
+of those five and of polynomials. They process a block at a time, so that it stays in the cache, and
+are accurate to 2 units in the last place, or to 4 if they use NumPy's logarithm, which is accurate
+to 3. A block with a value that is not finite is computed by the general function, so infinities,
+NaN and NumPy's warnings are the same.
 
 NOTE [coefficients]
 Those of expm1 (argument reduction by ln 2 as in Cody and Waite) and of the arc tangent are
@@ -42,14 +42,14 @@ Function = Callable[..., Any]
 
 
 def _dense(self: Any) -> tuple[Any, Any, Any]:
-    """The elements in the order of the memory, where to write results, and what to return."""
+    """Return the elements in memory order, where to write results, and what to return."""
     result = np.empty_like(self)
     if self.flags.c_contiguous:
         return self.reshape(-1), result.reshape(-1), result
     order = sorted(range(self.ndim), key=result.strides.__getitem__, reverse=True)
     laid = result.transpose(order)
     flat = np.ascontiguousarray(self.transpose(order)).reshape(-1)
-    # sizes of 1 have any strides: where they hide the order, results are written in another one
+    # dimensions of size 1 have arbitrary strides: where they hide the order, results use another
     if laid.flags.c_contiguous:
         return flat, laid.reshape(-1), result
     result = np.empty_like(self, order="C")
@@ -57,12 +57,12 @@ def _dense(self: Any) -> tuple[Any, Any, Any]:
 
 
 def _by_blocks(general: Function, block: Function, *flat: Any, out: Any) -> None:
-    """Write into `out` what `block` makes of flat arrays, and `general` where that is not finite.
+    """Write `block` of flat arrays into `out`, or `general` for blocks that are not finite.
 
     Parameters
     ----------
-    general: The function of arrays for which `block` stands.
-    block: The same for finite numbers.
+    general: The function of arrays that `block` replaces.
+    block: The function of a block of finite numbers.
     """
     odd = []
     with np.errstate(all="ignore"):
@@ -70,7 +70,7 @@ def _by_blocks(general: Function, block: Function, *flat: Any, out: Any) -> None
             at = slice(start, start + _BLOCK)
             part = block(*[array[at] for array in flat])
             out[at] = part
-            # the quickest of all sums, and not finite if one of the elements is not
+            # the fastest sum, and not finite if an element is not
             if not math.isfinite(part.dot(part)):
                 odd.append(at)
     for at in odd:
@@ -78,7 +78,7 @@ def _by_blocks(general: Function, block: Function, *flat: Any, out: Any) -> None
 
 
 def large(general: Function, block: Function, least: int = _LARGE) -> Function:
-    """The function `general` of one array, which `block` computes for large ones of float32."""
+    """Wrap `general`, a function of one array, to use `block` for large arrays of float32."""
 
     def kernel(self: Any) -> Any:
         if self.size < least or self.dtype != SINGLE:
@@ -91,7 +91,7 @@ def large(general: Function, block: Function, least: int = _LARGE) -> Function:
 
 
 def large_pair(general: Function, block: Function) -> Function:
-    """The function `general` of two arrays, which `block` computes for large ones of one shape."""
+    """Wrap `general`, a function of two arrays, to use `block` for large ones of one shape."""
 
     def kernel(self: Any, other: Any) -> Any:
         if (
@@ -112,7 +112,7 @@ def large_pair(general: Function, block: Function) -> Function:
 
 
 def horner(x: Any, coefficients: tuple[float, ...]) -> Any:
-    """The polynomial with the coefficients, lowest power first, at x."""
+    """Evaluate the polynomial with the coefficients, lowest power first, at x."""
     total = x * coefficients[-1]
     for coefficient in coefficients[-2:0:-1]:
         total += coefficient
@@ -135,7 +135,7 @@ _EXPM1 = (
 
 
 def _expm1(x: Any) -> Any:
-    # beyond these bounds it is -1 and infinite
+    # beyond these bounds the result is -1 or infinity
     x = np.clip(x, -20.0, 89.0)
     power = x * (1.0 / math.log(2.0))
     np.rint(power, out=power)
@@ -146,7 +146,7 @@ def _expm1(x: Any) -> Any:
     result *= r
     result *= r
     result += r
-    # 2 to the power: an exponent put into the bits of a number
+    # 2 to the power: write the exponent into the bits of a number
     bits = power.astype(np.int32)
     bits += 127
     bits <<= 23
@@ -160,7 +160,7 @@ def _expm1(x: Any) -> Any:
 def _log1p(x: Any) -> Any:
     rounded = x + 1.0
     result = np.log(rounded)
-    # what was lost when 1 was added
+    # the rounding error of adding 1
     lost = rounded - 1.0
     np.subtract(x, lost, out=lost)
     lost /= rounded
@@ -169,7 +169,7 @@ def _log1p(x: Any) -> Any:
 
 
 def _signed(size: Any, like: Any) -> Any:
-    """`size` with the signs of `like`; a copysign with vector instructions."""
+    """Return `size` with the signs of `like`: a vectorised copysign."""
     bits = like.view(np.uint32) & np.uint32(0x80000000)
     bits |= size.view(np.uint32)
     return bits.view(SINGLE)
@@ -222,7 +222,7 @@ _ARC = (
 
 
 def _arc(ratio: Any, swapped: Any) -> Any:
-    """The arc tangent of a ratio from 0 to 1, or of its inverse where `swapped` is 1, not 0."""
+    """Return the arc tangent of a ratio in [0, 1], or of its inverse where `swapped` is 1."""
     square = ratio * ratio
     angle = horner(square, _ARC)
     angle *= square
@@ -265,7 +265,7 @@ atan2 = large_pair(np.arctan2, _atan2)
 
 # -- remainders -----------------------------------------------------------------------------------
 
-# up to this quotient, it and its product with a number of float32 are exact in float64
+# up to this quotient, it and its product with a float32 are exact in float64
 _EXACT = 2.0**28
 
 
@@ -278,7 +278,7 @@ def _left_over(rounding: Any, sign_of_other: bool) -> Function:
         rounding(quotient, out=quotient)
         quotient *= by
         wide -= quotient
-        # what remains is zero or has that sign already
+        # the remainder is zero or already has that sign
         return _signed(np.absolute(wide.astype(SINGLE)), other if sign_of_other else self)
 
     return block
@@ -308,7 +308,7 @@ _BELOW = (
 
 
 def erf_of_block(x: Any) -> Any:
-    """The error function of a flat array of float32."""
+    """Compute the error function of a flat array of float32."""
     wide = x.astype(np.float64)
     np.clip(wide, -4.0, 4.0, out=wide)
     square = wide * wide
@@ -344,7 +344,7 @@ _EXP = (
 
 
 def _scaled_tail(y: Any) -> Any:
-    """exp(y * y) erfc(y) of what is not negative; `y` is written over."""
+    """Compute exp(y * y) erfc(y) of non-negative numbers; `y` is overwritten."""
     u = y - 3.0
     u /= y + 3.0
     tail = horner(u, SHEPHERD)
@@ -355,7 +355,7 @@ def _scaled_tail(y: Any) -> Any:
 
 
 def _exp(x: Any) -> Any:
-    """The exponential of float64 numbers above -700, to the accuracy of float32."""
+    """Compute the exponential of float64 numbers above -700, to the accuracy of float32."""
     power = x * (1.0 / math.log(2.0))
     np.rint(power, out=power)
     result = horner(x - power * math.log(2.0), _EXP)
@@ -367,8 +367,8 @@ def _exp(x: Any) -> Any:
 
 
 def erfc_of_block(x: Any) -> Any:
-    """1 - erf(x) of a flat array of float32, without the loss of digits where erf is near 1."""
-    # beyond this bound it is 0
+    """Compute 1 - erf(x) of a flat array of float32, without cancellation where erf is near 1."""
+    # beyond this bound the result is 0
     y = np.clip(np.absolute(x), 0.0, 12.0).astype(np.float64)
     square = y * y
     np.negative(square, out=square)
@@ -382,7 +382,7 @@ def erfc_of_block(x: Any) -> Any:
 
 
 def _normal(x: Any) -> tuple[Any, Any]:
-    """The normal distribution function, and exp(-x * x / 2)."""
+    """Return the normal distribution function, and exp(-x * x / 2)."""
     bell = x * x
     bell *= -0.5
     np.exp(bell, out=bell)
@@ -390,7 +390,7 @@ def _normal(x: Any) -> tuple[Any, Any]:
     y *= math.sqrt(0.5)
     share = _scaled_tail(y)
     share *= bell
-    # minus half of it left of 0; 1 less half of it on the right
+    # minus half of it for negative x; 1 minus half of it for positive x
     right = (x > 0.0).astype(SINGLE)
     share *= 0.5 - right
     share += right
@@ -398,14 +398,14 @@ def _normal(x: Any) -> tuple[Any, Any]:
 
 
 def gelu_of_block(x: Any) -> Any:
-    """x times the normal distribution function, of a flat array of float32."""
+    """Compute x times the normal distribution function, of a flat array of float32."""
     result = _normal(x)[0]
     result *= x
     return result
 
 
 def gelu_slope_of_block(x: Any) -> Any:
-    """The derivative of `gelu_of_block`."""
+    """Return the derivative of `gelu_of_block`."""
     share, bell = _normal(x)
     bell *= x
     bell *= 1.0 / math.sqrt(2.0 * math.pi)

@@ -1,10 +1,9 @@
-"""Layer 1 · kernels: the order of the elements along a dimension, and elements by their rank.
+"""Layer 1 · kernels: sorting along a dimension, and elements by rank.
 
 NOTE [ranks]
-Everything here is said in positions: which element of a row is its k-th in ascending order. Equal
-elements keep the order in which they stand, so that a position is one certain element, and the
-element that an order statistic chooses is the one at its rank of a stable sort. A NaN is larger
-than every number.
+The functions return positions: where in a row its k-th element in ascending order is. The order is
+stable, so that a position is unique, and an order statistic chooses the element at its rank in a
+stable sort. A NaN is larger than every number.
 """
 
 from __future__ import annotations
@@ -21,13 +20,13 @@ from wengert.kernels.shape import unsqueeze
 
 Shape = tuple[int, ...]
 
-# below this many elements a merge sort is done before anything cleverer has begun
+# below this many elements a merge sort is faster than anything more elaborate
 _SMALL = 2048
-# up to so many ranks of a row are looked up one by one; more of them by sorting the row
+# up to this many ranks of a row are found one by one; more, by sorting the row
 _FEW = 8
-# so many largest elements are found one by one more quickly than by a partial sort
+# up to this many largest elements are found one by one, faster than by a partial sort
 _FEW_TOP = 4
-# so many positions are looked up by NumPy's index more quickly than in the flat array
+# up to this many positions are taken faster by NumPy's index than from the flat array
 _INDEXED = 256
 _WORD = 63
 
@@ -36,13 +35,12 @@ _WORD = 63
 
 
 def order(self: Any, dim: int, descending: bool) -> Any:
-    """The positions of the elements along `dim` in ascending or descending order, equal ones as
-    they stand."""
+    """Return the stable order of the elements along `dim`, ascending or descending."""
     if self.ndim == 0:
         return zeros(self, (), np.int64)
     if not descending:
         return _ascending(self, dim)
-    # the ascending order of the reversed rows, read backwards
+    # the ascending order of the reversed rows, reversed
     back = (slice(None),) * dim + (slice(None, None, -1),)
     return self.shape[dim] - 1 - _ascending(self[back], dim)[back]
 
@@ -51,7 +49,7 @@ def _ascending(self: Any, dim: int) -> Any:
     dtype = self.dtype
     short = dtype.itemsize <= 2 and dtype.kind != "f"
     if self.size <= _SMALL or short or not is_numpys(self):
-        # integers of one or two bytes are sorted by counting
+        # integers of one or two bytes are sorted by counting (radix sort)
         return self.argsort(dim, kind="stable").astype(np.int64, copy=False)
     rows = _rows(self, dim)
     found = _packed(rows) if dtype.kind in "iu" else None
@@ -61,20 +59,20 @@ def _ascending(self: Any, dim: int) -> Any:
 
 
 def _comparable(self: Any) -> Any:
-    """Half precision, which the processor does not compare, in a dtype that it does."""
+    """Convert half precision, which the processor does not compare, to a dtype that it does."""
     return self.astype(np.float32) if self.dtype.char == "e" else self
 
 
 def _rows(self: Any, dim: int) -> Any:
-    """Self with `dim` as the last dimension, in a dtype that compares quickly."""
+    """Return self with `dim` as the last dimension, in a dtype that is fast to compare."""
     own = _comparable(self)
     return own if dim == self.ndim - 1 else np.moveaxis(own, dim, -1)
 
 
 def _packed(rows: Any) -> Any:
-    """The order of integers, if they leave room for their position in a word of 64 bits.
+    """Return the order of integers that leave room for their position in a 64-bit word.
 
-    Then the words are sorted, which is quicker than sorting positions, and stable.
+    The words are sorted, which is faster than sorting positions, and stable.
     """
     n = rows.shape[-1]
     low, high = int(rows.min()), int(rows.max())
@@ -89,7 +87,7 @@ def _packed(rows: Any) -> Any:
 
 
 def _by_position(keys: Any, positions: Any, bits: int) -> Any:
-    """The positions, sorted by their keys and then by themselves; `keys` is written to."""
+    """Return positions sorted by their keys, then by position; `keys` is overwritten."""
     keys <<= bits
     keys |= positions
     keys.sort(-1)
@@ -98,7 +96,7 @@ def _by_position(keys: Any, positions: Any, bits: int) -> Any:
 
 
 def _quick(rows: Any) -> Any:
-    """The order by an unstable sort, whose groups of equal elements are put right afterwards."""
+    """Return the order by an unstable sort, whose groups of equal elements are then fixed."""
     n = rows.shape[-1]
     bits = n.bit_length()
     if 2 * bits > _WORD:
@@ -107,7 +105,7 @@ def _quick(rows: Any) -> Any:
     values = taken(rows, found, rows.ndim - 1)
     equal = values[..., 1:] == values[..., :-1]
     if rows.dtype.kind == "f":
-        # NaNs are at the end, and equal to each other here
+        # NaNs are at the end, and count as equal here
         both = values[..., :-1] != values[..., :-1]
         if np.count_nonzero(both[..., -1:]):
             equal |= both
@@ -119,7 +117,7 @@ def _quick(rows: Any) -> Any:
 
 
 def top(self: Any, k: int, dim: int, largest: bool, sorted: bool) -> Any:
-    """The positions of the `k` largest, or smallest, elements along `dim`."""
+    """Return the positions of the `k` largest, or smallest, elements along `dim`."""
     if self.ndim == 0:
         return zeros(self, (), np.int64)
     n = self.shape[dim]
@@ -143,8 +141,7 @@ def top(self: Any, k: int, dim: int, largest: bool, sorted: bool) -> Any:
 
 
 def _one_by_one(self: Any, k: int, dim: int, largest: bool) -> Any:
-    """The positions of few extremes, each found in what the others left; None where they are
-    as extreme as what stands for an element that is found already."""
+    """Find few extremes one at a time; return None if they equal the mask for found ones."""
     if self.dtype.kind != "f":
         return None
     found: list[Any] = []
@@ -152,7 +149,7 @@ def _one_by_one(self: Any, k: int, dim: int, largest: bool) -> Any:
     for i in range(k):
         place = unsqueeze(seek(self, dim), dim)
         values = np.take_along_axis(self, place, dim)
-        # a NaN is the largest element, but an extreme of either kind to NumPy
+        # a NaN is the largest element, but for NumPy it is both the maximum and the minimum
         if np.count_nonzero(values == gone) or (not largest and np.count_nonzero(np.isnan(values))):
             return None
         found.append(place)
@@ -168,7 +165,7 @@ def _one_by_one(self: Any, k: int, dim: int, largest: bool) -> Any:
 def _places(indices: Any, shape: Shape, dim: int) -> Any:
     """Return the flat C-order positions of elements given by their positions along `dim`.
 
-    The result has three dimensions: what is before `dim`, `dim`, and what is behind it.
+    The result has three dimensions: those before `dim`, `dim`, and those after it, each merged.
     """
     outer, n, inner = math.prod(shape[:dim]), shape[dim], math.prod(shape[dim + 1 :])
     each = outer * inner
@@ -181,9 +178,10 @@ def _places(indices: Any, shape: Shape, dim: int) -> Any:
 
 
 def taken(self: Any, indices: Any, dim: int) -> Any:
-    """The elements at positions along `dim`.
+    """Take the elements at positions along `dim`.
 
-    `indices` has the shape of self but for the size of `dim`; a dimension of size 1 may be missing.
+    `indices` has the shape of self except for the size of `dim`; if that is 1, `dim` may be
+    missing.
     """
     if self.ndim == 0:
         return self.copy()
@@ -197,14 +195,13 @@ def taken(self: Any, indices: Any, dim: int) -> Any:
 
 
 def placed(self: Any, indices: Any, shape: Shape, dim: int) -> Any:
-    """Zeros of `shape` to which the elements of self are added at positions along `dim`: the
-    transpose of `taken`."""
+    """Return zeros of `shape` to which self is added at positions: the transpose of `taken`."""
     if not shape:
         return self.copy()
     places = (indices if len(shape) == 1 else _places(indices, shape, dim)).reshape(-1)
     size = math.prod(shape)
     if self.dtype.kind == "f":
-        # adds up in float64
+        # sums in float64
         total = np.bincount(places, self.reshape(-1), size).astype(self.dtype, copy=False)
     else:
         total = np.zeros(size, self.dtype)
@@ -220,9 +217,9 @@ def _kept(found: Any, dim: int, keepdim: bool) -> Any:
 
 
 def _at_rank(rows: Any, values: Any, rank: Any) -> Any:
-    """The position in each row of the element at `rank`, whose value is known.
+    """Return the position in each row of the element at `rank`, whose value is known.
 
-    It is, among the elements of that value, the one that as many precede as the rank exceeds the
+    Among the elements of that value, it is the one whose rank within them is `rank` minus the
     number of smaller elements.
     """
     sought = values[..., None]
@@ -244,7 +241,7 @@ def _at_rank(rows: Any, values: Any, rank: Any) -> Any:
 
 
 def kth(self: Any, k: int, dim: int, keepdim: bool) -> Any:
-    """The position of the element at rank `k` (from 0) along `dim`."""
+    """Return the position of the element at rank `k` (from 0) along `dim`."""
     if self.ndim == 0:
         return zeros(self, (), np.int64)
     return _kept(_kth(_rows(self, dim), k), dim, keepdim)
@@ -257,7 +254,7 @@ def _kth(rows: Any, k: int) -> Any:
 
 
 def median_dim(self: Any, dim: int, keepdim: bool) -> Any:
-    """The position of the lower median along `dim`, or of the first NaN."""
+    """Return the position of the lower median along `dim`, or of the first NaN."""
     if self.ndim == 0:
         return zeros(self, (), np.int64)
     rows = _rows(self, dim)
@@ -278,7 +275,7 @@ def _broken(rows: Any) -> Any:
 
 
 def nanmedian_dim(self: Any, dim: int, keepdim: bool) -> Any:
-    """The position of the lower median along `dim` of what is not NaN; the first of NaNs only."""
+    """Return the position of the lower median along `dim`, ignoring NaNs unless all are NaN."""
     if self.ndim == 0:
         return zeros(self, (), np.int64)
     rows = _rows(self, dim)
@@ -291,7 +288,7 @@ def nanmedian_dim(self: Any, dim: int, keepdim: bool) -> Any:
 
 
 def median(self: Any) -> Any:
-    """The lower median of all elements; NaN if one of them is, or if there is none."""
+    """Return the lower median of all elements; NaN if one of them is, or if there is none."""
     flat = self.reshape(-1)
     kind = self.dtype.kind
     if not flat.size:
@@ -302,7 +299,7 @@ def median(self: Any) -> Any:
 
 
 def nanmedian(self: Any) -> Any:
-    """The lower median of all elements that are not NaN."""
+    """Return the lower median of all elements, ignoring NaNs."""
     flat = self.reshape(-1)
     return median(flat[flat == flat])
 
@@ -315,7 +312,7 @@ def _middle(flat: Any) -> Any:
 
 
 def mode(self: Any, dim: int, keepdim: bool) -> Any:
-    """The position of the most frequent element along `dim`: of the smallest of them, the last."""
+    """Return the position of the mode along `dim`: the smallest in a tie, its last occurrence."""
     if self.ndim == 0:
         return zeros(self, (), np.int64)
     rows = _rows(self, dim)
@@ -325,15 +322,15 @@ def mode(self: Any, dim: int, keepdim: bool) -> Any:
     starts = np.zeros(found.shape, np.int64)
     np.multiply(values[..., 1:] != values[..., :-1], positions[1:], out=starts[..., 1:])
     np.maximum.accumulate(starts, -1, out=starts)
-    # where a group first is longer than all before, and so at its end
+    # where a run first exceeds all earlier ones in length, and so at its end
     longest = np.argmax(positions - starts, -1)
     return _kept(taken(found, longest, found.ndim - 1), dim, keepdim)
 
 
 def ranked(self: Any, ranks: tuple[int, ...]) -> Any:
-    """The positions along the last dimension of the elements at several ranks, in a new last one.
+    """Return the positions of the elements at several ranks, in a new last dimension.
 
-    Where there is a NaN, its position is that of every rank.
+    In a row with a NaN, its position is that of every rank.
     """
     if self.ndim == 0:
         return np.zeros(len(ranks), np.int64)

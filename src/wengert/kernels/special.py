@@ -25,13 +25,13 @@ _LARGE = 4.0
 # erfc is 0 in float64 from here on
 _ZERO = 28.0
 _ONE_OVER_SQRT_PI = 1.0 / math.sqrt(math.pi)
-# up to this many elements Python's own function of one number is quicker
+# up to this many elements, Python's function of one number is faster
 _FEW = 24
 # up to here SciPy's erfc is accurate
 _ACCURATE = 2.0
-# from this many on, SciPy's function is worth its import
+# from this many elements on, importing SciPy pays
 _MANY = 4096
-# elements that are computed together: what the passes of one block touch stays in the cache
+# the number of elements per block: what its passes touch stays in the cache
 _BLOCK = 16384
 
 # numerator and denominator of each rational function, highest power first
@@ -98,7 +98,7 @@ Coefficients = tuple[float, ...]
 
 
 def ratio(x: Any, coefficients: tuple[Coefficients, Coefficients]) -> Any:
-    """A rational function of x: coefficients of numerator and denominator, highest power first."""
+    """Evaluate a rational function of x; coefficients have the highest power first."""
     above, below = coefficients
     numerator, denominator = x * above[0], x * below[0]
     for a, b in zip(above[1:-1], below[1:-1], strict=True):
@@ -113,7 +113,7 @@ def ratio(x: Any, coefficients: tuple[Coefficients, Coefficients]) -> Any:
 
 
 def _gaussian(y: Any) -> Any:
-    """exp(-y * y), with the square split into an exact part and a small rest."""
+    """Compute exp(-y * y), with the square split into an exact part and a small rest."""
     exact = np.floor(y * 16.0)
     exact *= 0.0625
     rest = y - exact
@@ -122,7 +122,7 @@ def _gaussian(y: Any) -> Any:
 
 
 def _outer(y: Any) -> Any:
-    """erfc of what is above _SMALL."""
+    """Compute erfc above _SMALL."""
     y = np.minimum(y, _ZERO)
     far = y > _LARGE
     if not np.count_nonzero(far):
@@ -165,7 +165,7 @@ def _apply(
         flat = [one(x) for x in self.ravel().tolist()]
         return np.array(flat, dtype=self.dtype).reshape(self.shape)[()]
     if self.size >= _MANY and self.dtype.kind == "f":
-        # SciPy's function does not pass over an array dozens of times
+        # SciPy's function does not make dozens of passes over an array
         try:
             result = getattr(scipy_module("special", name), name)(self)
         except ImportError:
@@ -184,12 +184,12 @@ def _apply(
 
 
 def _erf(self: Any) -> Any:
-    """The error function (see NOTE [error function])."""
+    """Compute the error function (see NOTE [error function])."""
     return _apply(self, "erf", math.erf, _erf_block)
 
 
 def _erfc(self: Any) -> Any:
-    """1 - erf(self), without the loss of digits where erf is near 1."""
+    """Compute 1 - erf(self), without cancellation where erf is near 1."""
     return _apply(self, "erfc", math.erfc, _erfc_block)
 
 

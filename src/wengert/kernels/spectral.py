@@ -2,8 +2,8 @@
 
 NOTE [packed results]
 A node saves its first output, but the derivative of a decomposition needs all of its factors. So
-each of these kernels returns, before the factors, one array that holds copies of them, row upon
-row: the rules take their parts of it, and the public functions drop it.
+each of these kernels returns, before the factors, one array with copies of them, stacked by rows:
+the rules slice it, and the public functions drop it.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from wengert.kernels.protocols import arange
 
 
 class LinAlgError(RuntimeError):
-    """A matrix that has not what was asked for: an inverse, or a decomposition that converges."""
+    """Raised for a matrix without an inverse, or a decomposition that does not converge."""
 
 
 LinAlgError.__name__ = LinAlgError.__qualname__ = "_LinAlgError"
 
 
 def adjoint(self: Any) -> Any:
-    """Every matrix transposed and conjugated."""
+    """Transpose and conjugate every matrix."""
     turned = self.swapaxes(-1, -2)
     return np.conjugate(turned) if self.dtype.kind == "c" else turned
 
 
 def _packed(*factors: Any) -> Any:
-    """Factors with columns of one number and of one kind, row upon row."""
+    """Stack factors with equal numbers of columns by rows, in one dtype."""
     return np.concatenate(factors, -2)
 
 
@@ -38,7 +38,7 @@ def _packed(*factors: Any) -> Any:
 
 
 def _hermitian(self: Any, UPLO: str | None) -> tuple[Any, Any]:
-    """The matrix that one triangle says, or for None the mean of both, and which one to read."""
+    """Return the matrix to read, or for None the mean of both triangles, and which triangle."""
     if UPLO is None:
         return (self + adjoint(self)) / 2, "L"
     return self, UPLO
@@ -52,7 +52,7 @@ def _no_convergence(name: str) -> LinAlgError:
 
 
 def eigh(self: Any, UPLO: str | None) -> tuple[Any, Any, Any]:
-    """(packed, eigenvalues in ascending order, eigenvectors as columns) of a Hermitian matrix."""
+    """Return (packed, ascending eigenvalues, eigenvectors as columns) of a Hermitian matrix."""
     matrix, triangle = _hermitian(self, UPLO)
     try:
         values, vectors = np.linalg.eigh(matrix, triangle)
@@ -62,7 +62,7 @@ def eigh(self: Any, UPLO: str | None) -> tuple[Any, Any, Any]:
 
 
 def eigvalsh(self: Any, UPLO: str | None) -> Any:
-    """The eigenvalues of a Hermitian matrix alone, in ascending order."""
+    """Return only the eigenvalues of a Hermitian matrix, in ascending order."""
     matrix, triangle = _hermitian(self, UPLO)
     try:
         return np.linalg.eigvalsh(matrix, triangle)
@@ -80,7 +80,7 @@ def _no_eigenvalues(self: Any, name: str) -> LinAlgError:
 
 
 def eig(self: Any) -> tuple[Any, Any, Any]:
-    """(packed, eigenvalues, eigenvectors as columns) of any square matrix, always complex."""
+    """Return (packed, eigenvalues, eigenvectors as columns) of a square matrix, always complex."""
     try:
         values, vectors = np.linalg.eig(self)
     except np.linalg.LinAlgError:
@@ -91,7 +91,7 @@ def eig(self: Any) -> tuple[Any, Any, Any]:
 
 
 def eigvals(self: Any) -> Any:
-    """The eigenvalues of any square matrix alone."""
+    """Return only the eigenvalues of a square matrix."""
     try:
         values = np.linalg.eigvals(self)
     except np.linalg.LinAlgError:
@@ -124,9 +124,9 @@ def _no_svd(self: Any) -> LinAlgError:
 
 
 def svd(self: Any, full_matrices: bool) -> tuple[Any, Any, Any, Any]:
-    """(packed, U, S, Vh) with ``self = U @ diag(S) @ Vh``; packed has U, S and V = Vh's adjoint.
+    """Return (packed, U, S, Vh), ``self = U @ diag(S) @ Vh``; packed has U, S and Vh's adjoint.
 
-    Of U and V the packed array has as many columns as there are singular values.
+    The packed array has only as many columns of U and V as there are singular values.
     """
     try:
         u, s, vh = np.linalg.svd(self, full_matrices)
@@ -138,7 +138,7 @@ def svd(self: Any, full_matrices: bool) -> tuple[Any, Any, Any, Any]:
 
 
 def svdvals(self: Any) -> Any:
-    """The singular values alone, in descending order."""
+    """Return only the singular values, in descending order."""
     try:
         return np.linalg.svd(self, compute_uv=False)
     except np.linalg.LinAlgError:
@@ -146,8 +146,7 @@ def svdvals(self: Any) -> Any:
 
 
 def qr(self: Any, mode: Any) -> tuple[Any, Any, Any]:
-    """(packed, Q, R) with ``self = Q @ R``; packed has Q and the adjoint of R, and Q is empty for
-    the mode "r"."""
+    """Return (packed, Q, R) of self; packed has Q and R's adjoint, and Q is empty for mode "r"."""
     if mode == "r":
         none = np.empty((0,), self.dtype)
         return none, none.copy(), np.linalg.qr(self, "r")
@@ -156,7 +155,7 @@ def qr(self: Any, mode: Any) -> tuple[Any, Any, Any]:
 
 
 def pinv(self: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
-    """The pseudoinverse, where singular values up to ``max(atol, rtol * largest)`` count as 0."""
+    """Return the pseudoinverse; singular values up to ``max(atol, rtol * largest)`` count as 0."""
     if not self.size:
         return np.empty((*self.shape[:-2], self.shape[-1], self.shape[-2]), self.dtype)
     if hermitian:
@@ -176,16 +175,16 @@ def pinv(self: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
 
 
 def _steps(dtype: Any, size: int) -> float:
-    """Relative distances up to this are rounding errors of eigenvalues of matrices of a size."""
+    """Return the relative distances up to which eigenvalues are equal to rounding errors."""
     return float(np.finfo(dtype).eps) * max(10.0, math.sqrt(size))
 
 
 def inverse_gaps(self: Any, left: Any, right: Any, squares: bool, what: str) -> Any:
-    """1 / (self[j] - self[i]), or of their squares, for each i and j; 0 for i = j.
+    """Return 1 / (self[j] - self[i]), or of their squares, for each i and j; 0 for i = j.
 
-    It is 0, too, where two values are the same to rounding errors: there eigenvectors have no
-    derivative, and nothing must ask for one. The columns of `left` and `right` are the cotangents
-    of the vectors.
+    It is also 0 where two values are equal to rounding errors: their eigenvectors have no
+    derivative, so none may be asked for. The columns of `left` and `right` are the cotangents of
+    the vectors.
     """
     size = self.shape[-1]
     gaps = self[..., None, :] - self[..., :, None]
@@ -226,7 +225,7 @@ def _repeated(values: Any, where: list[int], i: int, j: int, what: str) -> LinAl
 
 
 def inverse_values(self: Any, left: Any, right: Any, what: str) -> Any:
-    """1 / self, but 0 where self is 0 and the cotangents of its vectors are, too."""
+    """Return 1 / self, but 0 where self is 0 and the cotangents of its vectors are, too."""
     none = self == 0
     if none.any():
         asked = (left != 0).any(-2) | (right != 0).any(-2)
@@ -249,10 +248,10 @@ _PHASE = {
 
 
 def phase_free(self: Any, other: Any, what: str) -> Any:
-    """self, checked for that a change of the phase of vectors leaves the loss as it is.
+    """Return self; raise if a change of the phase of vectors changes the loss.
 
-    The arguments are the products of left and of right vectors with their cotangents; what a change
-    of phase does shows in the imaginary parts of their diagonals, which must cancel.
+    The arguments are the products of left and of right vectors with their cotangents; the effect of
+    a phase is the imaginary part of their diagonals, which must cancel.
     """
     left, right = (np.imag(np.einsum("...ii->...i", part)) for part in (self, other))
     off = np.abs(left + right)
@@ -268,7 +267,7 @@ def phase_free(self: Any, other: Any, what: str) -> Any:
 
 
 def unused(self: Any, part: Any, what: str) -> Any:
-    """self, if `part`, the cotangent of vectors that any basis may be taken for, is 0."""
+    """Return self; raise unless `part`, the cotangent of vectors with an arbitrary basis, is 0."""
     if part.any():
         raise RuntimeError(
             f"{what}: the loss depends on the columns of U or the rows of Vh that "
@@ -279,7 +278,7 @@ def unused(self: Any, part: Any, what: str) -> Any:
 
 
 def solve(self: Any, other: Any, turned: bool, what: str) -> Any:
-    """The matrix X in ``self @ X = other``, or with the adjoint of self."""
+    """Solve ``self @ X = other``, or with the adjoint of self, for the matrix X."""
     if "eig" in what:
         _check_basis(self, what)
     try:

@@ -1,4 +1,4 @@
-"""Layer 1 · kernels: sums that leave out what is not a number."""
+"""Layer 1 · kernels: sums that ignore NaNs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from wengert.kernels.sums import sums
 # invalid: infinities of both signs
 @np.errstate(invalid="ignore")
 def nansum(self: Any, dim: tuple[int, ...], keepdim: bool) -> Any:
-    """The sums along dimensions, in which a NaN counts as 0."""
+    """Return the sums along dimensions, with each NaN counted as 0."""
     total = sums(self, dim, keepdim)
     if np.count_nonzero(total != total):
         total = sums(np.where(self == self, self, 0), dim, keepdim)

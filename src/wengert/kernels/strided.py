@@ -1,10 +1,10 @@
 """Layer 1 · kernels: views by strides, and complex numbers as pairs of real ones.
 
 NOTE [geometry]
-Sizes, strides and an offset, counted in elements, name places of a block of memory. A value that
-stands for a part of such a block (a cotangent, say) need not lie in memory as the part does: so the
-functions here are told its geometry, and where that is not the array's own they lay its elements
-out as if they were that memory.
+A geometry (sizes, strides and an offset, in elements) names positions in a block of memory. A value
+that represents a part of such a block, such as a cotangent, may have other strides: so the
+functions take the geometry of the part as a parameter, and if it is not the array's own, they first
+write the elements to memory of that geometry.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _COMPLEX = {np.dtype(part): np.result_type(part, np.complex64) for part in "fdg"
 
 
 def reach(size: Shape, stride: Shape) -> int:
-    """The number of elements from the first to the last of a geometry."""
+    """Return the number of elements from the first to the last of a geometry."""
     if 0 in size:
         return 0
     return 1 + sum([(n - 1) * step for n, step in zip(size, stride, strict=True)])
 
 
 def within(part: Geometry, whole: Geometry) -> bool:
-    """Whether every place that one geometry names is one of those of another."""
+    """Return whether all positions of one geometry belong to another."""
     (size, stride, first), (own_size, own, start) = part, whole
     end = start + reach(own_size, own)
     if 0 in size:
@@ -44,11 +44,11 @@ def within(part: Geometry, whole: Geometry) -> bool:
 
 
 def as_strided(self: Any, size: Shape, stride: Shape, storage_offset: int, layout: Layout) -> Any:
-    """The elements of the memory that self, of geometry `layout`, is a part of, at other places.
+    """View the memory that self, of geometry `layout`, is a part of, by another geometry.
 
-    It is a view if self lies in memory as `layout` says and the places are within it. Otherwise the
-    elements are laid out first: what several of them share is their mean, and what is outside of
-    self is 0.
+    The result is a view if self has the geometry `layout` and contains all positions. Otherwise the
+    elements are laid out first: an element shared by several positions is their mean, and elements
+    outside of self are 0.
     """
     array = np.asarray(self)
     own, start = layout
@@ -71,11 +71,11 @@ def as_strided(self: Any, size: Shape, stride: Shape, storage_offset: int, layou
 
 
 def owner_of(array: Any) -> Any:
-    """The array that owns the memory of `array`, as far as NumPy tells."""
+    """Return the array that owns the memory of `array`, as far as NumPy knows."""
     while True:
         base = array.base
         if not isinstance(base, np.ndarray):
-            # as_strided puts an object of its own between
+            # as_strided inserts an object of its own
             base = getattr(base, "base", None)
         if not isinstance(base, np.ndarray):
             return array
@@ -83,17 +83,17 @@ def owner_of(array: Any) -> Any:
 
 
 def shares_owner(array: Any, other: Any) -> bool:
-    """Whether two arrays may lie in the same memory: only of plain ones it is known if not."""
+    """Return whether two arrays may share memory: False is certain only for plain arrays."""
     plain = array.__class__ is np.ndarray and other.__class__ is np.ndarray
     return not plain or owner_of(array) is owner_of(other)
 
 
 def stored_as(array: np.ndarray[Any, Any], like: np.ndarray[Any, Any]) -> Any:
-    """`array`, or a copy of it, in memory of the size of `like`'s and at the same places of it.
+    """Return `array`, or a copy, in memory of the size and with the strides of `like`'s.
 
     Returns
     -------
-    ndarray or None: None if elements of `like` share places, or lie in the reverse order.
+    ndarray or None: None if elements of `like` overlap or are in reverse order.
     """
     if like.size == 0:
         return array
@@ -106,7 +106,7 @@ def stored_as(array: np.ndarray[Any, Any], like: np.ndarray[Any, Any]) -> Any:
 
 
 def copied_as(array: np.ndarray[Any, Any], like: np.ndarray[Any, Any]) -> Any:
-    """Like `stored_as`, but always a copy."""
+    """Return what `stored_as` returns, but always a copy."""
     own = tuple([step // like.itemsize for step in like.strides])
     if min(own, default=1) < 0 or _overlaps(like.shape, own):
         return None
@@ -127,7 +127,7 @@ def _address(array: np.ndarray[Any, Any]) -> int:
 def as_strided_backward(
     self: Any, shape: Shape, size: Shape, stride: Shape, storage_offset: int, layout: Layout
 ) -> Any:
-    """The transpose: what arrives at the places of a view, for a tensor of `shape` and `layout`."""
+    """Compute the transpose of `as_strided`, for a tensor of `shape` and `layout`."""
     own, start = layout
     first = min(start, storage_offset)
     length = max(reach(shape, own) + start, reach(size, stride) + storage_offset) - first
@@ -158,14 +158,14 @@ def _has_strides(array: Any, own: Shape) -> bool:
 
 
 def _window(memory: Any, size: Shape, stride: Shape, offset: int) -> Any:
-    """A view by strides of an array that lies in memory without gaps."""
+    """View a dense array by strides."""
     width = memory.itemsize
     steps = tuple([step * width for step in stride])
     return np.ndarray(size, memory.dtype, memory, min(offset, memory.size) * width, steps)
 
 
 def _places(size: Shape, stride: Shape, offset: int) -> Any:
-    """The positions that a geometry names, as an array of its shape."""
+    """Return the positions that a geometry names, as an array of its sizes."""
     places = np.array(offset, np.intp)
     for n, step in zip(size, stride, strict=True):
         places = places[..., None] + np.arange(n) * step
@@ -173,7 +173,7 @@ def _places(size: Shape, stride: Shape, offset: int) -> Any:
 
 
 def _overlaps(size: Shape, stride: Shape) -> bool:
-    """Whether several elements of a geometry may be at one place."""
+    """Return whether several elements of a geometry may share a position."""
     if 0 in size:
         return False
     filled = 0
@@ -186,7 +186,7 @@ def _overlaps(size: Shape, stride: Shape) -> bool:
 
 
 def _laid_out(array: Any, places: Any, length: int, shared: bool) -> Any:
-    """Memory with the elements of `array` at `places`."""
+    """Write the elements of `array` to `places` in new memory."""
     length = max(length, int(places.max()) + 1 if places.size else 0)
     memory = np.zeros(length, array.dtype)
     if shared and array.dtype.kind in "fc":
@@ -199,7 +199,7 @@ def _laid_out(array: Any, places: Any, length: int, shared: bool) -> Any:
 
 
 def unfold(self: Any, dimension: int, size: int, step: int) -> Any:
-    """Windows of `size` elements of a dimension, `step` apart, each along a new last dimension."""
+    """Return windows of `size` elements of a dimension, `step` apart, in a new last dimension."""
     array = asarray(self)
     if not is_numpys(array) and array.ndim:
         windows = np.lib.stride_tricks.sliding_window_view(array, size, dimension)
@@ -216,7 +216,7 @@ def unfold(self: Any, dimension: int, size: int, step: int) -> Any:
 
 
 def unfold_backward(self: Any, shape: Shape, dimension: int, size: int, step: int) -> Any:
-    """Zeros of `shape` to which windows of a dimension are added."""
+    """Return zeros of `shape` to which windows of a dimension are added."""
     result = zeros(self, shape, self.dtype)
     if not shape:
         return result + self.sum()
@@ -228,13 +228,13 @@ def unfold_backward(self: Any, shape: Shape, dimension: int, size: int, step: in
 
 
 def view_as_real(self: Any) -> Any:
-    """Complex numbers as pairs of real ones, along a new last dimension."""
+    """View complex numbers as pairs of real ones, along a new last dimension."""
     array = asarray(self)
     return array[..., None].view(array.real.dtype)
 
 
 def view_as_complex(self: Any) -> Any:
-    """Pairs along the last dimension as complex numbers: a view if they lie side by side."""
+    """Return pairs along the last dimension as complex numbers: a view if they are adjacent."""
     if self.dtype not in _COMPLEX:
         raise TypeError(f"there are no complex numbers of {self.dtype} parts")
     if self.strides[-1] != self.itemsize:

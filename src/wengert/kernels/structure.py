@@ -1,4 +1,4 @@
-"""Layer 1 · kernels: elements arranged in blocks, and between channels and places."""
+"""Layer 1 · kernels: block diagonals, and elements moved between channels and pixels."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from wengert.kernels.protocols import empty, zeros
 
 Shape = tuple[int, ...]
 _FEW = 1 << 12
-"""So few elements are copied sooner at once than a plane at a time."""
+"""The number of elements up to which one copy is faster than one per plane."""
 
 
 def _corners(shapes: tuple[Shape, ...]) -> list[tuple[slice, slice]]:
@@ -21,12 +21,12 @@ def _corners(shapes: tuple[Shape, ...]) -> list[tuple[slice, slice]]:
 
 
 def _matrix(shape: Shape) -> Shape:
-    """The shape of a number or a vector as a matrix of one row."""
+    """Return the shape of a number or vector as a matrix of one row."""
     return (1,) * (2 - len(shape)) + shape
 
 
 def block_diag(*tensors: Any) -> Any:
-    """Zeros with matrices along the diagonal; vectors and numbers are rows."""
+    """Return zeros with matrices along the diagonal; vectors and numbers are rows."""
     shapes = tuple([_matrix(tensor.shape) for tensor in tensors])
     size = sum([high for high, _ in shapes]), sum([wide for _, wide in shapes])
     result = zeros(tensors[0], size, tensors[0].dtype)
@@ -36,7 +36,7 @@ def block_diag(*tensors: Any) -> Any:
 
 
 def block_diag_backward(self: Any, shapes: tuple[Shape, ...]) -> tuple[Any, ...]:
-    """The blocks, of the given shapes, along the diagonal."""
+    """Return the blocks, of the given shapes, along the diagonal."""
     corners = _corners(tuple([_matrix(shape) for shape in shapes]))
     return tuple(
         [self[at].copy().reshape(shape) for at, shape in zip(corners, shapes, strict=True)]
@@ -44,7 +44,7 @@ def block_diag_backward(self: Any, shapes: tuple[Shape, ...]) -> tuple[Any, ...]
 
 
 def pixel_shuffle(self: Any, upscale_factor: int) -> Any:
-    """Channels spread over places: (..., c·r², h, w) as (..., c, h·r, w·r)."""
+    """Move channels to pixels: (..., c·r², h, w) to (..., c, h·r, w·r)."""
     r = upscale_factor
     *batch, channels, high, wide = self.shape
     split = self.reshape(*batch, channels // (r * r), r, r, high, wide)
@@ -53,7 +53,7 @@ def pixel_shuffle(self: Any, upscale_factor: int) -> Any:
         n = len(batch)
         return split.transpose(*range(n + 1), n + 3, n + 1, n + 4, n + 2).copy().reshape(shape)
     result = empty(self, shape, self.dtype)
-    # a plane at a time, since elements that are written in order are read far apart
+    # one plane at a time, since consecutive writes read from distant elements
     for i in range(r):
         for j in range(r):
             result[..., i::r, j::r] = split[..., i, j, :, :]
@@ -61,7 +61,7 @@ def pixel_shuffle(self: Any, upscale_factor: int) -> Any:
 
 
 def pixel_unshuffle(self: Any, downscale_factor: int) -> Any:
-    """Places gathered into channels: (..., c, h·r, w·r) as (..., c·r², h, w)."""
+    """Move pixels to channels: (..., c, h·r, w·r) to (..., c·r², h, w)."""
     r = downscale_factor
     *batch, channels, high, wide = self.shape
     high, wide = high // r, wide // r
@@ -73,8 +73,8 @@ def pixel_unshuffle(self: Any, downscale_factor: int) -> Any:
 
 
 def channel_shuffle(self: Any, groups: int) -> Any:
-    """The channels in another order: the first of each group, the second of each, and so on."""
+    """Interleave channels: the first of each group, then the second of each, and so on."""
     count, channels, *rest = self.shape
     split = self.reshape(count, groups, channels // groups, *rest)
-    # always a copy: with one group, or one channel in each, the order is as it was
+    # always a copy: with one group, or one channel per group, the order is unchanged
     return split.swapaxes(1, 2).copy(order="C").reshape(self.shape)

@@ -1,12 +1,12 @@
-"""Layer 1 · kernels: sums, to a shape or along dimensions, that keep their digits.
+"""Layer 1 · kernels: accurate sums, to a shape or along dimensions.
 
 NOTE [long sums]
-NumPy adds in pairs along the dimension that is next in memory, and one after the other along all
-others, where the error grows with their number. Such a dimension is folded here: its parts are
-added to each other as wholes, until few are left, which is quicker, too, for it goes through the
-memory in long runs. What is next in memory BLAS adds up in vectors, in runs that are short enough
-to keep the digits and too short to be shared between its threads: the sums of runs are added in
-pairs. What has two bytes is summed in float32 and rounded once.
+NumPy sums pairwise along the fastest dimension, and sequentially along all others, where the error
+grows with the length. Here such a dimension is folded: it is split into parts that are added
+element-wise until few positions are left, which is also faster, since memory is read in long runs.
+Along the fastest dimension BLAS sums runs that are short enough to be accurate, and too short to be
+split between its threads; the sums of runs are added pairwise. Dtypes of two bytes are summed in
+float32 and rounded once.
 
 References
 ----------
@@ -28,31 +28,31 @@ Dims = tuple[int, ...]
 
 _LITTLE = 16
 _SMALL = 1024
-"""Up to this size an array is summed as it is."""
+"""The size up to which an array is summed by NumPy alone."""
 _FEW = 16
-"""So many numbers are added one after the other."""
+"""The number of elements up to which they are added sequentially."""
 _NEAR = 1 << 15
-"""The number of elements of which running sums are made at a time."""
+"""The number of elements per block of running sums."""
 _LEAST = 16
 """The minimum number of rows to process together, since they may share cache lines."""
 _PART = 1 << 21
-"""The number of elements that are folded at a time, so that what is made of them stays close by."""
+"""The number of elements that are folded at a time, so that partial sums stay in the cache."""
 _ROW = 4096
-"""BLAS adds up rows of this length, and of twice that."""
+"""The length of rows that BLAS sums, up to twice this."""
 _RUN = 512
-"""The length of runs whose sums are added in pairs; up to twice that is one run."""
+"""The length of runs whose sums are added pairwise; up to twice this is one run."""
 _SHORT = 64
-"""Shorter rows take longer to hand over than to add up."""
+"""The length of rows below which calling BLAS takes longer than summing."""
 _ONES = {char: np.ones(2 * _RUN, char) for char in "fd"}
 
 
 def total(self: Any) -> Any:
-    """The sum of all elements."""
+    """Return the sum of all elements."""
     return _sum(self, None) if self.size <= _LITTLE else _many(self, None, False)
 
 
 def sums(self: Any, dim: Dims | None, keepdim: bool = False) -> Any:
-    """The sums along dimensions, or of all elements (see NOTE [long sums])."""
+    """Return the sums along dimensions, or of all elements (see NOTE [long sums])."""
     size = self.size
     if size <= _LITTLE or (size <= _SMALL and self.dtype.itemsize > 2):
         return _sum(self, dim, None, None, keepdim)
@@ -60,7 +60,7 @@ def sums(self: Any, dim: Dims | None, keepdim: bool = False) -> Any:
 
 
 def sum_to(self: Any, shape: Dims) -> Any:
-    """The sum over the dimensions along which an array of `shape` would be repeated."""
+    """Sum over the dimensions along which an array of `shape` would be broadcast."""
     if self.shape == shape:
         return self
     lead = self.ndim - len(shape)
@@ -76,7 +76,7 @@ def _many(self: Any, dim: Dims | None, keepdim: bool) -> Any:
     if dtype.kind in "biu":
         return _sum(self, dim, None, None, keepdim)
     if dtype.itemsize == 2:
-        # infinite where the sum of numbers of two bytes is
+        # infinite where a sum of two-byte numbers is
         with np.errstate(over="ignore"):
             return sums(self.astype(np.float32), dim, keepdim).astype(dtype)
     if self.size <= _SMALL:
@@ -94,11 +94,11 @@ def _many(self: Any, dim: Dims | None, keepdim: bool) -> Any:
 
 
 def _runs(rows: Any, ones: Any) -> Any:
-    """The sums along the last dimension."""
+    """Return the sums along the last dimension."""
     length = rows.shape[-1]
     if length <= 2 * _RUN:
         return np.vecdot(rows, ones[:length])
-    # a single row has so many runs that their sums have few digits to lose
+    # a single row has so many runs that their sums are accurate enough
     run = _RUN if rows.ndim > 1 else 2 * _RUN
     whole = length - length % run
     heads = rows[..., :whole].reshape(*rows.shape[:-1], whole // run, run)
@@ -107,10 +107,10 @@ def _runs(rows: Any, ones: Any) -> Any:
 
 
 def _slow(self: Any, dim: Any) -> list[int]:
-    """The dimensions along which NumPy would add many elements one after the other."""
+    """Return the dimensions along which NumPy would add many elements sequentially."""
     steps = self.strides
     axes = [i for i, n in enumerate(self.shape) if n > 1]
-    # what is repeated without steps is added in any place
+    # a broadcast dimension may be summed in any position
     axes.sort(key=lambda i: abs(steps[i]) or math.inf)
     slow: list[int] = []
     count, run = 1, None
@@ -118,7 +118,7 @@ def _slow(self: Any, dim: Any) -> list[int]:
         if i not in dim:
             run = math.nan
         elif steps[i] and (run is None or steps[i] == run):
-            # the next in memory, or those that continue it
+            # the fastest dimension, or those that it is contiguous with
             run = steps[i] * self.shape[i]
             continue
         else:
@@ -128,7 +128,7 @@ def _slow(self: Any, dim: Any) -> list[int]:
 
 
 def _folded(self: Any, axis: int) -> Any:
-    """Sums over parts of a dimension, of which few are left."""
+    """Reduce a dimension to few positions by summing over its parts."""
     n = self.shape[axis]
     lead = (slice(None),) * axis
     step = max(_FEW, _PART * n // self.size)
@@ -143,7 +143,7 @@ def _folded(self: Any, axis: int) -> Any:
         folded = _sum(self[(*lead, slice(whole))].reshape(shape), axis)
         folded[(*lead, slice(n - whole))] += self[(*lead, slice(whole, None))]
         self, n = folded, count
-    # all of them, for the next dimension to be as small
+    # sum all of them, so that the next dimension is small, too
     return _sum(self, axis, None, None, True)
 
 
@@ -155,36 +155,36 @@ def _known_ones(shape: Any, char: str) -> Any:
 
 
 def ones(shape: Any, dtype: Any) -> Any:
-    """Ones, to be read only."""
-    # made once, for few are multiplied sooner than made
+    """Return ones, read-only."""
+    # cached: for few elements a product is faster than making the matrix
     few = shape.__class__ is tuple or shape <= _SMALL
     return _known_ones(shape, dtype.char) if few else np.ones(shape, dtype)
 
 
 @functools.lru_cache(64)
 def repeated(n: int, value: float, dtype: Any) -> Any:
-    """A square matrix of one number.
+    """Return a square matrix of one number.
 
-    NumPy takes three times as long to set up a reduction, or to repeat what is shorter, as to
-    multiply small matrices: a product with this one sums rows, or columns, and repeats the sums.
+    NumPy takes three times as long to set up a reduction, or to broadcast, as to multiply small
+    matrices: a product with this matrix sums rows, or columns, and repeats the sums.
     """
     return np.full((n, n), value, dtype)
 
 
 def column_sums(rows: Any) -> Any:
-    """The sums of the columns of a matrix."""
+    """Return the sums of the columns of a matrix."""
     count = rows.shape[0]
     return sums(rows, (0,)) if count > _ROW else ones(count, rows.dtype).dot(rows)
 
 
 def row_sums(rows: Any) -> Any:
-    """The sums of the rows of a matrix."""
+    """Return the sums of the rows of a matrix."""
     length = rows.shape[-1]
     return _sum(rows, -1) if length > 2 * _ROW else rows.dot(ones(length, rows.dtype))
 
 
 def dots(rows: Any, others: Any) -> Any:
-    """The scalar products along the last dimension, with the first factor conjugated."""
+    """Return the dot products along the last dimension, with the first factor conjugated."""
     length = rows.shape[-1]
     if length <= 2 * _ROW:
         return np.vecdot(rows, others)
@@ -196,12 +196,12 @@ def dots(rows: Any, others: Any) -> Any:
 
 
 def running_sums(self: Any, dim: int) -> Any:
-    """The sums of all elements along a dimension up to each one, in double precision."""
+    """Return the running sums along a dimension, in double precision."""
     wide = np.promote_types(self.dtype, np.float64)
     if self.dtype.kind not in "fc" or self.dtype == wide or self.shape[dim] <= _LITTLE:
         return np.add.accumulate(self, axis=dim)
     result = np.empty(self.shape, self.dtype)
-    # along the next in memory, and in rows that stay close by: there it is quick
+    # fast along the fastest dimension, and for rows that are close in memory
     rows, sums_of_rows = (np.moveaxis(array, dim, -1) for array in (self, result))
     step = max(_LEAST, _NEAR * len(rows) // self.size) if self.ndim > 1 else len(rows)
     memory = np.empty((2, min(step, len(rows)), *rows.shape[1:]), wide)

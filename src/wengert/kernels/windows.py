@@ -1,10 +1,10 @@
-"""Layer 1 · kernels: where the windows of a pooling lie.
+"""Layer 1 · kernels: the positions of pooling windows.
 
 NOTE [taps]
-All windows of a dimension are worked on at once: tap `j` is the j-th element of every window, as a
-slice of the input with a step. A pooling along a dimension is a loop over its taps, a pooling over
-several dimensions one loop for each, so that a window of 3 by 3 costs 6 operations on arrays. Where
-padding leaves some windows without their tap `j`, the tap names the windows that have it.
+All windows of a dimension are processed at once: tap `j` is the j-th element of every window, as a
+slice of the input with a step. Pooling along a dimension is a loop over its taps, and pooling over
+several dimensions is one loop for each, so a window of 3 by 3 costs 6 array operations. If padding
+leaves some windows without tap `j`, the tap names the windows that have it.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from wengert.kernels.protocols import beside
 
 Shape = tuple[int, ...]
 Kernel = Callable[[Any], Any]
-# so many elements at a time are worked on, which stay in the processor's cache
+# the number of elements per block, which stays in the cache
 _BLOCK = 1 << 17
-# so many products of elements are quicker computed at once than in a sensible way
+# up to so many multiplications, one matrix product is faster than the economical algorithm
 _PRODUCT = 1 << 16
 
 
 def pooled_size(n: int, kernel: int, stride: int, padding: int, dilation: int, ceil: bool) -> int:
-    """The number of windows of a dimension of size `n`."""
+    """Return the number of windows of a dimension of size `n`."""
     room = n + 2 * padding - dilation * (kernel - 1) - 1
     if not ceil:
         return room // stride + 1
@@ -42,16 +42,16 @@ class Along:
     Attributes
     ----------
     axis: The axis, counted from the end.
-    after: The number of axes behind it.
+    after: The number of axes after it.
     start: The start of the first window; the others follow, `stride` apart.
     taps
-        ``(j, out, part)``: the index of the windows that have a tap `j`, None if all do, and of the
-        elements that it is in them.
+        ``(j, out, part)``: the index of the windows that have a tap `j`, None if all do, and of
+        that tap in the input.
     disjoint: Whether no element is in two windows.
-    tiles: Whether moreover every element is in one.
+    tiles: Whether, in addition, every element is in one.
     later
-        ``(window, j, part)`` for each window that lacks the first tap: its own first one. Windows
-        without any element, which dilation may make, are not named.
+        ``(window, j, part)`` for each window that lacks the first tap: its own first tap. Windows
+        without any element, which dilation may cause, are left out.
     begin: The start of each window, in a shape that broadcasts with the windows.
     only: The elements of the only window, if there is no other and it has several; else None.
     """
@@ -124,7 +124,7 @@ class Along:
 
 
 class Windows:
-    """The windows over the last dimensions, one `Along` for each that is not left as it is."""
+    """The windows over the last dimensions: one `Along` for each that is pooled."""
 
     __slots__ = ("_table", "along", "gaps", "kernel", "one", "shape", "size")
 
@@ -146,16 +146,16 @@ class Windows:
         self.size = sizes
         self.kernel = kernel
         self.shape = tuple([a.count for a in along])
-        # one window that is all of the plane
+        # a single window that is the whole plane
         self.one = all(a.count == 1 and a.tiles for a in along)
-        # a window with gaps wider than the input may have no element
+        # if its gaps are wider than the input, a window may have no element
         self.gaps = any(a.dilation > a.n for a in along)
         self.along = along
         self._table: Any = None
 
     @property
     def table(self) -> Any:
-        """The places of each window's elements; for one in the padding that of another one."""
+        """Return the positions of each window's elements; another tap's for one in the padding."""
         if self._table is None:
             parts = []
             for along, kernel in zip(self.along, self.kernel, strict=True):
@@ -169,7 +169,7 @@ class Windows:
 
 
 def _joined(parts: list[Any], sizes: Shape) -> Any:
-    """Places (windows, taps) in planes, from those (windows, taps) in each dimension."""
+    """Combine the positions (windows, taps) in each dimension to positions in planes."""
     dims = len(parts)
     total: Any = 0
     for d, (part, n) in enumerate(zip(parts, sizes, strict=True)):
@@ -189,12 +189,12 @@ def windows(
     dilation: Shape,
     ceil: bool,
 ) -> Windows:
-    """The windows over dimensions of `sizes`."""
+    """Return the windows over dimensions of `sizes`."""
     return Windows(sizes, kernel, stride, padding, dilation, ceil)
 
 
 class Bins:
-    """`count` parts of a dimension of size `n`, as even as they can be; they may overlap by one."""
+    """The `count` bins of a dimension of size `n`, as even as possible; they may overlap by one."""
 
     __slots__ = ("after", "axis", "count", "end", "length", "longest", "n", "start")
 
@@ -216,7 +216,7 @@ class Bins:
 
 @lru_cache(maxsize=256)
 def bins(sizes: Shape, output_size: Shape) -> tuple[Bins, ...]:
-    """The bins of each dimension."""
+    """Return the bins of each dimension."""
     return tuple(
         [
             Bins(axis, *pair)
@@ -227,7 +227,7 @@ def bins(sizes: Shape, output_size: Shape) -> tuple[Bins, ...]:
 
 @lru_cache(maxsize=256)
 def bin_table(sizes: Shape, output_size: Shape) -> Any:
-    """The places of each bin's elements, the last of them again for those that are shorter."""
+    """Return the positions of each bin's elements; shorter bins repeat their last one."""
     parts = [
         np.stack([each.tap(j) for j in range(each.longest)], axis=1)
         for each in bins(sizes, output_size)
@@ -236,18 +236,18 @@ def bin_table(sizes: Shape, output_size: Shape) -> Any:
 
 
 def resized(x: Any, along: Along, count: int) -> Shape:
-    """The shape of `x` with another size of one dimension."""
+    """Return the shape of `x` with another size of one dimension."""
     axis = x.ndim + along.axis
     return (*x.shape[:axis], count, *x.shape[axis + 1 :])
 
 
 def flat_planes(x: Any, dims: int) -> Any:
-    """The last dimensions of `x` as one."""
+    """Return `x` with its last dimensions flattened."""
     return x.reshape(*x.shape[: x.ndim - dims], math.prod(x.shape[x.ndim - dims :]))
 
 
 def by_blocks(kernel: Kernel, self: Any, dims: int, shape: Shape, dtype: Any = None) -> Any:
-    """``kernel(self)``, some planes at a time if there are many; `shape` is that of a result's."""
+    """Apply `kernel` to some planes at a time if there are many; `shape` is of a result's plane."""
     if self.size <= _BLOCK:
         return kernel(self)
     lead = self.shape[: self.ndim - dims]
@@ -260,22 +260,22 @@ def by_blocks(kernel: Kernel, self: Any, dims: int, shape: Shape, dtype: Any = N
 
 
 def as_product(x: Any, shape: Shape) -> bool:
-    """Whether the sums of `x` that make `shape` are best computed as one product with a matrix.
+    """Return whether sums of `x` with result `shape` are best computed by a matrix product.
 
-    It is so if there is little to do, and no element that times 0 would not be 0.
+    That is so if there is little work, and no element that times 0 would not be 0.
     """
     small = x.size * math.prod(shape) <= _PRODUCT and x.dtype.kind == "f" and x.size > 0
-    # squares that are too large mean no more than that it is computed otherwise
+    # an overflow of the squares only selects the other algorithm
     return small and x.dtype.itemsize > 2 and math.isfinite(np.vdot(x, x))
 
 
 def product(x: Any, dims: int, matrix: Any, shape: Shape) -> Any:
-    """Planes, each as a row, times a matrix, as planes of `shape`."""
+    """Multiply planes, each as a row, by a matrix, and return planes of `shape`."""
     lead = x.shape[: x.ndim - dims]
     return x.reshape(math.prod(lead), len(matrix)).dot(beside(x, matrix)).reshape(*lead, *shape)
 
 
 def matrix_of(kernel: Kernel, sizes: Shape, dtype: Any) -> Any:
-    """The matrix of a linear function of planes."""
+    """Return the matrix of a linear function of planes."""
     size = math.prod(sizes)
     return kernel(np.eye(size, dtype=dtype).reshape(size, *sizes)).reshape(size, -1)

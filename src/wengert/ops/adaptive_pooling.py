@@ -1,4 +1,4 @@
-"""Layer 5 · ops · pooling: pooling into a given number of bins, which are as even as they can be.
+"""Layer 5 · ops · pooling: pooling into a given number of bins of nearly equal size.
 
 Bin i of m over n elements begins at floor(i n / m) and ends before ceil((i + 1) n / m).
 """
@@ -15,7 +15,7 @@ from wengert.ops.windows import several
 from wengert.prims import pooling, resample
 from wengert.tape.record import T
 
-# the records of what is called below
+# the records of the primitives called below
 REQUIRES = (pooling, resample)
 Shape = tuple[int, ...]
 _SHAPES = ("(N, C, L) or (C, L)", "(N, C, H, W) or (C, H, W)", "(N, C, D, H, W) or (C, D, H, W)")
@@ -62,7 +62,7 @@ _LARGEST = """Tensor, or tuple of two Tensors
 
 @lru_cache(maxsize=512)
 def _sizes(name: str, shape: Shape, output_size: int | tuple[int | None, ...]) -> Shape:
-    """The number of bins of each dimension, checked."""
+    """Return the number of bins of each dimension, checked."""
     dims = int(name[-2])
     mean = name.startswith("adaptive_avg")
     counts = (output_size,) * dims if isinstance(output_size, int) else output_size
@@ -81,7 +81,7 @@ def _sizes(name: str, shape: Shape, output_size: int | tuple[int | None, ...]) -
         raise RuntimeError(
             f"{name}(): Expected {dims + 1}D or {dims + 2}D tensor, but got{colon} {list(shape)}"
         )
-    # the first dimension is not looked at, be it a batch or channels
+    # the first dimension is unchecked: it may be a batch or channels
     for dim in range(len(shape) - dims if mean else 1, len(shape)):
         if shape[dim] == 0:
             raise RuntimeError(
@@ -145,7 +145,7 @@ def _avg_pool(d: int) -> Callable[..., Any]:
     def function(input: Any, output_size: Any) -> Any:
         ndim = operand(input, name)._payload.ndim
         if output_size == 1 and d > 1 and ndim >= d and ndim not in (d + 1, d + 2):
-            # one mean has no need for channels, in PyTorch neither
+            # a single mean needs no channel dimension, as in PyTorch
             return T.mean_dim(input, dim=tuple(range(ndim - d, ndim)), keepdim=True)
         x, sizes = _prepared(name, input, output_size)
         return getattr(T, name)(x, output_size=sizes, align_corners=False, scales=scales)

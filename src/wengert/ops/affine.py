@@ -1,4 +1,4 @@
-"""Layer 5 · ops · products: products with something added; vectors among matrices."""
+"""Layer 5 · ops · products: products plus a tensor; products with vectors."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _check_added(x: Any, product: Any, shape: tuple[int, ...]) -> None:
 
 
 def _factors(op: str, x: Any, beta: Any, alpha: Any) -> tuple[Any, Any]:
-    """The factors as they multiply `x`: integers, with integers."""
+    """Return the factors as they multiply `x`: integers, if `x` is of integers."""
     beta, alpha = real_number(beta, x, op, "beta"), real_number(alpha, x, op, "alpha")
     return (int(beta), int(alpha)) if x._payload.dtype.kind in "biu" else (beta, alpha)
 
@@ -147,7 +147,7 @@ def baddbmm(
     """
     x = operand(input, "baddbmm", "self")
     y, z = operand(batch1, "baddbmm", "batch1", 2), operand(batch2, "baddbmm", "batch2", 3)
-    # what is added is looked at first
+    # the added tensor is checked first
     shape = size_of(y._payload, 0), size_of(y._payload, 1), size_of(z._payload, 2)
     check_batches(y, z)
     _check_added(x, y, shape)
@@ -220,7 +220,7 @@ def inner(input: Any, other: Any, *, out: Any = None) -> Any:
             f"{list(a)} and {list(b)}"
         )
     else:
-        # by way of permutations, as PyTorch's tensordot: they cost little and give its graph
+        # by permutations, as in PyTorch's tensordot: they are cheap, and give its graph
         x = T.permute(x, dims=tuple(range(len(a))))
         y = T.permute(y, dims=(len(b) - 1, *range(len(b) - 1)))
         if len(a) == 1 and len(b) == 1:

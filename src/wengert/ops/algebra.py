@@ -155,7 +155,7 @@ def cholesky_solve(input: Any, input2: Any, upper: bool = False, *, out: Any = N
 
 
 def _right_side(b: Any, A: Any, op: str, arg: str, name: str, prefix: str) -> tuple[Any, Any]:
-    """The arguments of the older solvers, whose right-hand side comes first, checked."""
+    """Return the checked arguments of the older solvers, whose right-hand side comes first."""
     y, x = operand(b, op), operand(A, op, arg, 2)
     right, matrix = y._payload, x._payload
     for value, letter in ((right, name), (matrix, "u" if name == "b" and not prefix else "A")):

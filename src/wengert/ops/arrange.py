@@ -1,4 +1,4 @@
-"""Layer 5 · ops · shapes: elements turned round, moved, repeated; diagonals."""
+"""Layer 5 · ops · shapes: flips, rolls, repetition; diagonals."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def roll(input: Any, shifts: Any, dims: Any = ()) -> Any:
             f"shifts and dimensions must align. shifts: {len(steps)}, dims:{len(axes)}"
         )
     if not x._payload.size:
-        # nothing moves, whatever the dimensions are, as in PyTorch
+        # nothing moves, whatever the dimensions, as in PyTorch
         return T.clone(x)
     if axes and not x._payload.ndim:
         raise IndexError(f"Dimension specified as {axes[0]} but tensor has no dimensions")

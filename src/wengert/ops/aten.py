@@ -1,7 +1,7 @@
-"""Layer 5 · ops: the names of operations, as programs for PyTorch write them: ``aten.mm.default``.
+"""Layer 5 · ops: PyTorch's names of operations, such as ``aten.mm.default``.
 
-There are no overloads here, and no dispatcher: what contexts and policies are told of an operation
-is its name, a string such as "mm". These objects are such strings.
+There are no overloads here, and no dispatcher: contexts and policies receive the name of an
+operation, a string such as "mm". These objects are strings of that kind.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _NAMES = (
     "sym_constrain_range_for_size sym_size to"
 )
 _UNDERLYING = frozenset(_NAMES.split())
-"""Operations that PyTorch's functions are made of, which contexts and tables of packages name."""
+"""Operations that PyTorch's functions decompose to, which contexts and packages name."""
 
 
 def __getattr__(name: str) -> OpOverloadPacket:

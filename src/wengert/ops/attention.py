@@ -35,7 +35,7 @@ from wengert.tape.record import T
 
 REQUIRES = (_records,)
 _FEW = 64
-"""Up to so many steps the mask of a causal attention is made once."""
+"""The number of steps up to which causal masks are cached."""
 
 
 def _later(rows: int, columns: int) -> Any:
@@ -117,7 +117,7 @@ def scaled_dot_product_attention(
             repeat_interleave(t, q._payload.shape[-3] // t._payload.shape[-3], -3) for t in (k, v)
         )
     if kinds[0].itemsize == 2:
-        # in half precision products and sums would lose digits that the result has
+        # half precision would lose digits of the result in products and sums
         q, k, v = (cast(t, np.dtype(np.float32)) for t in (q, k, v))
     lead = q._payload.shape[:-2]
     together = attn_mask is None and k._payload.shape[:-2] == lead and v._payload.shape[:-2] == lead
@@ -127,7 +127,7 @@ def scaled_dot_product_attention(
         factor = 1 / math.sqrt(max(q._payload.shape[-1], 1))
     q = T.mul_scalar(q, other=factor)
     if together and len(lead) > 1:
-        # one list of matrices, for which there is less to be said
+        # a single batch of matrices, which needs fewer steps
         count = math.prod(lead)
         q = T.unsafe_view(q, shape=(count, *q._payload.shape[-2:]))
         k, v = (in_shape(t, (count, *t._payload.shape[-2:])) for t in (k, v))
@@ -156,7 +156,7 @@ def scaled_dot_product_attention(
     else:
         filled = T.masked_fill(scores, hidden, value=-math.inf)
         weights = softmax(hides(filled, scores), -1)
-        # each row of a causal mask shows its first column
+        # each row of a causal mask allows its first column
         blind = None if is_causal else T.all(hidden, dim=(hidden._payload.ndim - 1,), keepdim=True)
         if blind is not None and blind._payload.any():
             weights = masked_fill(weights, blind, 0.0)
@@ -199,7 +199,7 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
             f"{dtype_name(np.empty(0, kind))}"
         )
     if is_half(kind):
-        # squares of small numbers, and eps, are beyond it
+        # squares of small numbers, and eps, underflow in it
         single = np.dtype(np.float32)
         return cast(cosine_similarity(cast(a, single), cast(b, single), dim, eps), kind)
     a, b = broadcast_tensors(cast(a, kind), cast(b, kind))

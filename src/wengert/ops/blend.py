@@ -1,4 +1,4 @@
-"""Layer 5 · ops · pointwise: element-wise operations of three tensors that have a form in place."""
+"""Layer 5 · ops · pointwise: element-wise operations of three tensors with in-place forms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layer 5 · ops: methods that call Python for each element, and memory that processes share."""
+"""Layer 5 · ops: methods that call Python for each element, and shared memory."""
 
 from __future__ import annotations
 

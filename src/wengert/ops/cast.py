@@ -86,7 +86,7 @@ def _names_device(value: Any) -> bool:
 
 
 def _converted(input: Any, wanted: Any, format: Any, name: str, copy: bool = False) -> Any:
-    """`input` in the dtype `wanted` and the order `format`, itself if it is so already."""
+    """Return `input` in the dtype `wanted` and the order `format`, copied only if needed."""
     order = preserve_format
     if format is not None:
         order = check_memory_format(format, name, input._payload.ndim)
@@ -154,7 +154,7 @@ def type_of(input: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
             raise ValueError(f"invalid type: '{dtype}'")
         dtype = known[short]
     elif isinstance(dtype, type):
-        # a class such as FloatTensor says its own; NumPy's classes do not
+        # a class such as FloatTensor has a dtype of its own; NumPy's classes do not
         own = getattr(dtype, "dtype", None)
         dtype = own if isinstance(own, DType) else dtype
         if dtype is PORTS.tensor:
@@ -322,6 +322,6 @@ CASTS = {
         "cdouble": "complex128",
     }.items()
 }
-"""The conversions that are methods of their own: ``tensor.double()``."""
+"""The conversions that have their own methods: ``tensor.double()``."""
 
 fill_sections(globals())

@@ -13,7 +13,7 @@ from wengert.prims.record import TABLE
 
 
 def real_input(value: Any, name: str, kernel: str, floating: bool = False) -> Any:
-    """`operand`, for functions that complex numbers (or all but floating ones) do not have."""
+    """Return `operand`, for functions that refuse complex numbers (or all but floating ones)."""
     tensor = operand(value, name)
     dtype = tensor._payload.dtype
     if dtype.kind == "f":
@@ -27,7 +27,7 @@ def real_input(value: Any, name: str, kernel: str, floating: bool = False) -> An
 
 
 def bool_mask(mask: Any, name: str) -> Any:
-    """`operand`, for the mask of a function, which consists of bools.
+    """Return `operand`, for the mask of a function, which must be of bools.
 
     Raises
     ------
@@ -62,7 +62,7 @@ def _refuse(name: str, dim: Any, expected: str) -> TypeError:
 
 
 def one_dim(dim: Any, ndim: int, name: str) -> int:
-    """A single dim, counted from the front."""
+    """Return a single dim, counted from the front."""
     if dim.__class__ is int and 0 <= dim < ndim:
         return dim
     if dim.__class__ is not int and not hasattr(dim, "__index__"):
@@ -93,7 +93,7 @@ def all_dims(dim: Any, ndim: int, name: str) -> tuple[int, ...]:
 
 
 def renamed(name: str, dim: Any, keepdim: Any, names: dict[str, Any]) -> tuple[Any, Any]:
-    """`dim` and `keepdim`, which may have come under NumPy's names ``axis`` and ``keepdims``."""
+    """Return `dim` and `keepdim`, also if given under NumPy's names ``axis`` and ``keepdims``."""
     for key, value in names.items():
         if key == "axis" and dim is None:
             dim = value

@@ -212,7 +212,7 @@ def bernoulli(input: Any, p: Any = None, *, generator: Any = None, out: Any = No
 
 
 def _ones_into(out: Any, result: Any) -> Any:
-    """`result`, or `out` of any dtype with its zeros and ones."""
+    """Return `result`, or `out`, of any dtype, overwritten with its zeros and ones."""
     if isinstance(out, TensorBase):
         result = T.to_copy(result, dtype=out._payload.dtype)
     return result if out is None else into(out, result, "bernoulli")
@@ -272,7 +272,7 @@ def multinomial(
             f"multinomial expects Long tensor out, got: {long_name(out._payload.dtype)}"
         )
     stream = stream_of("multinomial", generator)
-    # of one sample the order does not matter, and the second way is the one of PyTorch
+    # for one sample the order does not matter, and PyTorch takes the second way
     choose = _with_replacement if replacement and num_samples > 1 else _without_replacement
     count = int(num_samples)
 
@@ -299,9 +299,9 @@ def _check_weights(weights: Any, replacement: bool) -> None:
 
 
 def _with_replacement(stream: kernels.Stream, weights: Any, count: int) -> Any:
-    """Each index by bisection of the cumulative weights."""
+    """Draw each index by bisection of the cumulative weights."""
     rows = weights.reshape(-1, weights.shape[-1])
-    # one row after the other, as the stream is drawn in PyTorch
+    # one row at a time, as PyTorch draws from the stream
     points = kernels.uniform(stream, len(rows) * count, np.dtype(np.float64))
     points = points.reshape(len(rows), count)
     sums = np.cumsum(rows, axis=1)
@@ -313,13 +313,13 @@ def _with_replacement(stream: kernels.Stream, weights: Any, count: int) -> Any:
 
 
 def _without_replacement(stream: kernels.Stream, weights: Any, count: int) -> Any:
-    """The first to arrive of independent exponential arrivals at these rates."""
+    """Draw the first arrivals among independent exponential ones of these rates."""
     waits = kernels.exponential(stream, weights.size, weights.dtype)
     waits = laid_out(np.empty_like(weights), waits)
     with np.errstate(divide="ignore", invalid="ignore"):
         order = -(weights / waits)
     if 4 * count < order.shape[-1]:
-        # those that arrive first, before they are sorted; where others arrive at once, all are
+        # the first arrivals, not yet sorted; where others arrive at the same time, all of them
         last = np.partition(order, count - 1, -1)[..., count - 1, None]
         among = np.nonzero(order <= last)[-1]
         if among.size == last.size * count:

@@ -78,7 +78,7 @@ def _nll(input: Any, target: Any, weight: Any, reduction: str, ignore_index: int
     x = input._payload
     _check_classes(x, target._payload, None if weight is None else weight._payload)
     if weight is None:
-        # a weight without dimensions is that of every class
+        # a 0-d weight applies to every class
         weight = ONE[x.dtype] if x.dtype in ONE else new_tensor(x.dtype.type(1))
     record = T.nll_loss if x.ndim <= 2 else T.nll_loss2d
     return record(input, target, weight, reduction=reduction, ignore_index=ignore_index)
@@ -191,7 +191,7 @@ def cross_entropy(
 
 
 def _by_class(weight: Any, shape: Shape, axis: int) -> Any:
-    """Weights of classes in a shape that broadcasts with an input of `shape`."""
+    """Return weights of classes in a shape that broadcasts with an input of `shape`."""
     return T.view(weight, shape=tuple([n if i == axis else 1 for i, n in enumerate(shape)]))
 
 
@@ -230,7 +230,7 @@ def _of_probabilities(
 def _spread_evenly(
     logs: Any, target: Any, weight: Any, reduction: str, ignore_index: int, axis: int
 ) -> Any:
-    """The loss of targets that name all classes evenly, times their number."""
+    """Return the loss of targets that are uniform over all classes, times their number."""
     shape = logs._payload.shape
     terms = logs if weight is None else T.mul(logs, _by_class(weight, shape, axis))
     terms = T.neg(T.sum_dim(terms, dim=(axis,), keepdim=False))
@@ -239,12 +239,12 @@ def _spread_evenly(
     losses = T.where(T.eq(target, ignore_index), 0, terms)
     if reduction != "mean":
         return reduced(losses, reduction)
-    # the sum of the targets' weights is the loss of inputs that are minus the weights
+    # the sum of the targets' weights is the loss of inputs equal to minus the weights
     one = new_tensor(logs._payload.dtype.type(1))
     each = T.neg(_by_class(weight, shape, axis)) if weight is not None else T.neg(one)
     each = T.expand(each, shape=shape)
     total = _nll(each, target, None, "sum", ignore_index)
-    # the mean over no target at all is NaN
+    # the mean over no target is NaN
     with np.errstate(invalid="ignore"):
         return T.div(T.sum(losses), total)
 

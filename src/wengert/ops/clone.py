@@ -1,4 +1,4 @@
-"""Layer 5 · ops: copies of a tensor, in an order of memory."""
+"""Layer 5 · ops: copies of a tensor, in a memory order."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def clone(input: Any, *, memory_format: Any = None) -> Any:
 
 
 def lying(out: Any, order: memory_format) -> Any:
-    """`out`, a tensor that nobody else has seen, with its elements in `order`."""
+    """Return `out`, a tensor that nobody else holds, with its elements in the memory `order`."""
     payload = out._payload
     if isinstance(payload, Lifted):
         payload.lie(order)

@@ -21,11 +21,11 @@ NOT_A_NUMBER = (
 )
 
 _PLAIN = frozenset({float, int})
-"""The classes of most numbers, which are what they are."""
+"""The classes of most numbers, which need no conversion."""
 
 
 def operand(value: Any, op: str, arg: str = "input", position: int = 1) -> Any:
-    """`value` as a tensor, if it is one or an array; anything else is an error that names `op`."""
+    """Return `value` as a tensor, if it is one or an array; otherwise raise, naming `op`."""
     if isinstance(value, TensorBase):
         return value
     if isinstance(value, np.ndarray):
@@ -38,19 +38,19 @@ def operand(value: Any, op: str, arg: str = "input", position: int = 1) -> Any:
 
 
 def is_sparse(value: Any) -> bool:
-    """Whether `value` is a sparse tensor, which is not a `Tensor` and knows its products itself."""
+    """Return whether `value` is a sparse tensor: not a `Tensor`, with products of its own."""
     return getattr(type(value), "is_sparse_tensor", False) is True
 
 
 def operands(values: Any, op: str) -> list[Any]:
-    """A list or tuple of tensors, checked."""
+    """Return a list or tuple of tensors, checked."""
     if not isinstance(values, list | tuple):
         raise TypeError(
             f"{op}(): argument 'tensors' (position 1) must be tuple of Tensors, not "
             f"{type(values).__name__}"
         )
     if all(issubclass(kind, TensorBase) for kind in {*map(type, values)}):
-        # as many kinds as there are, rather than values
+        # one per kind, not one per value
         return list(values)
     for i, value in enumerate(values):
         if not isinstance(value, TensorBase | np.ndarray | np.generic):
@@ -61,7 +61,7 @@ def operands(values: Any, op: str) -> list[Any]:
 
 
 def integer(value: Any, op: str, arg: str) -> int:
-    """`value` as an int: one, or anything with ``__index__``."""
+    """Return `value`, an int or an object with ``__index__``, as an int."""
     try:
         return operator.index(value)
     except TypeError:
@@ -71,18 +71,18 @@ def integer(value: Any, op: str, arg: str) -> int:
 
 
 def has_tangent(tensor: Any) -> bool:
-    """Whether forward mode differentiates by `tensor`."""
+    """Return whether forward mode differentiates with respect to `tensor`."""
     payload = tensor._payload
     return isinstance(payload, Dual) and payload.tangent is not None
 
 
 def plain(value: Any) -> Any:
-    """`value`, or if it is a number of NumPy, which would decide on dtypes, the same of Python."""
+    """Return `value`, with a NumPy number, which would affect dtypes, converted to Python's."""
     return value.item() if isinstance(value, np.generic) else value
 
 
 def number(value: Any, op: str, arg: str) -> Any:
-    """`value` as a number: one, or a tensor without dimensions that requires no gradient."""
+    """Return `value` as a number: one, or a 0-d tensor that requires no gradient."""
     if value.__class__ in _PLAIN:
         return value
     if not isinstance(value, TensorBase):
@@ -97,7 +97,7 @@ def number(value: Any, op: str, arg: str) -> Any:
 
 
 def real_number(value: Any, x: TensorBase, op: str, arg: str) -> Any:
-    """`value` as a number of an operation on `x`: a real one, unless `x` is complex."""
+    """Return `value` as a number of an operation on `x`: a real one, unless `x` is complex."""
     if value.__class__ in _PLAIN:
         return value
     value = number(value, op, arg)
@@ -112,7 +112,7 @@ def real_number(value: Any, x: TensorBase, op: str, arg: str) -> Any:
 
 
 def sizes_of(values: Sequence[Any], op: str, arg: str = "size") -> tuple[int, ...]:
-    """Sizes or dimensions that came as ``(2, 3)`` or as one sequence ``((2, 3),)``."""
+    """Return sizes or dimensions given as ``(2, 3)`` or as one sequence ``((2, 3),)``."""
     if len(values) == 1 and isinstance(values[0], tuple | list):
         values = values[0]
     try:
@@ -123,7 +123,7 @@ def sizes_of(values: Sequence[Any], op: str, arg: str = "size") -> tuple[int, ..
 
 
 def dtype_name(payload: Any) -> str:
-    """A payload's dtype in the words of PyTorch's errors: ``float``, ``double``, ``long long``."""
+    """Return a payload's dtype in PyTorch's words: ``float``, ``double``, ``long long``."""
     return long_name(from_numpy_dtype(payload.dtype))
 
 

@@ -54,7 +54,7 @@ def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
 
 
 def _chosen(n: int, r: int, replaced: bool) -> Any:
-    """The positions of all combinations, one to a row."""
+    """Return the positions of all combinations, one per row."""
     if r == 2:
         return np.stack(np.triu_indices(n, 0 if replaced else 1), 1).astype(np.int64, copy=False)
     if replaced:

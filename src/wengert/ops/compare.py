@@ -67,7 +67,7 @@ def _are_close(a: Any, b: Any, rtol: float, atol: float, equal_nan: bool) -> Any
 
 
 def _both(a: Any, b: Any) -> tuple[Any, Any]:
-    """Two arrays in NumPy, from the one device that they are on, since a bool is asked for."""
+    """Return two arrays in NumPy, from the device of both, since a bool is asked for."""
     if device_of(a) != device_of(b):
         raise different_devices(device_of(a), device_of(b))
     if is_elsewhere(a):
@@ -76,7 +76,7 @@ def _both(a: Any, b: Any) -> tuple[Any, Any]:
 
 
 def _held(payload: Any) -> Any:
-    """The values, for a decision: tangents have no part in it."""
+    """Return the values for a decision: tangents do not affect it."""
     return payload.constant() if isinstance(payload, Lifted) else payload
 
 

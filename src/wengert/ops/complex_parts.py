@@ -1,7 +1,7 @@
-"""Layer 5 · ops · pointwise: angles of complex numbers, and conjugation that is not put off.
+"""Layer 5 · ops · pointwise: angles of complex numbers, and eager conjugation.
 
-PyTorch puts conjugation off where it can, and marks the tensor. Here `conj` conjugates at once: no
-tensor is ever marked, and the functions that deal with the mark have nothing to do.
+PyTorch conjugates lazily, by a flag of the tensor. Here `conj` conjugates at once: no tensor has
+the flag, and the functions that handle it have nothing to do.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Layer 5 · ops: checks and choices as functions, which programs write so for a compiler's sake.
+"""Layer 5 · ops: checks and branches as functions, for programs written for a compiler.
 
-Numbers and shapes are those of the call, so what PyTorch has for symbols is Python's own here.
+Numbers and shapes are concrete, so PyTorch's functions for symbols are Python's own here.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ _MAX_DIMS = 64
 
 
 def to_array(data: Any, dtype: np.dtype[Any] | None = None) -> Any:
-    """`data` as a new array (or NumPy scalar) of `dtype`, or of the dtype that it implies.
+    """Return `data` as a new array (or NumPy scalar) of `dtype`, or of the dtype it implies.
 
     Raises
     ------
@@ -83,7 +83,7 @@ def check_array(array: Any) -> None:
 
 
 def narrow(array: Any, target: np.dtype[Any]) -> Any:
-    """`array` in another dtype; a value that an integer type cannot hold is an error.
+    """Convert `array` to another dtype; raise for a value that an integer dtype cannot hold.
 
     As in PyTorch, fractions are cut off, floats too large become infinite, and negative integers
     wrap around in unsigned types of up to 32 bits.
@@ -115,14 +115,14 @@ def _check_range(array: Any, target: np.dtype[Any]) -> None:
         if target.itemsize == 8:
             raise OverflowError(f"can't convert negative int to unsigned: {low}")
         least = -most
-    # written so that NaN fails as well
+    # written so that NaN fails, too
     if not (least <= low and high <= most):
         culprit = low if not least <= low else high
         raise overflow(target, culprit)
 
 
 def _survey(data: Any, found: set[type], depth: int) -> None:
-    """Collect the types of the leaves of nested lists and tuples, a row at a time."""
+    """Collect the types of the leaves of nested lists and tuples, one row at a time."""
     if depth > _MAX_DIMS:
         raise ValueError("too many dimensions: the sequences are nested too deeply, or in a cycle")
     kinds = set(map(type, data))
@@ -139,7 +139,7 @@ def _survey(data: Any, found: set[type], depth: int) -> None:
 
 
 def _implied(found: set[type]) -> np.dtype[Any]:
-    """The dtype of Python numbers of these types; no numbers at all are floating."""
+    """Return the dtype of Python numbers of these types; with no numbers, the floating one."""
     if complex in found:
         return default_complex()
     if float in found or not found:
@@ -148,7 +148,7 @@ def _implied(found: set[type]) -> np.dtype[Any]:
 
 
 def _plain(data: Any, target: np.dtype[Any], found: set[type]) -> Any:
-    """Python numbers, nested or not, as an array in which none of them loses anything."""
+    """Convert Python numbers, nested or not, to an array without loss."""
     if complex in found:
         wide = _NATURAL["c"]
     elif float in found or target.kind in "fcV":
@@ -175,7 +175,7 @@ def _nonnegative(data: Any) -> bool:
 
 
 def _lengths(data: Any) -> list[int]:
-    """The shape that the first elements suggest."""
+    """Return the shape implied by the first elements."""
     lengths = []
     while isinstance(data, list | tuple):
         lengths.append(len(data))
@@ -186,7 +186,7 @@ def _lengths(data: Any) -> list[int]:
 
 
 def _check_lengths(data: Any, lengths: list[int], dim: int) -> None:
-    """Raise where nested sequences do not form a rectangle."""
+    """Raise if nested sequences do not form a rectangle."""
     if dim == len(lengths):
         if isinstance(data, list | tuple):
             raise TypeError(
@@ -221,7 +221,7 @@ def _general(data: Any, dtype: np.dtype[Any] | None) -> Any:
     if target is None:
         kinds = [np.empty((), kind) for kind in arrays]
         if numbers or not kinds:
-            # numbers in a list are promoted with the arrays as if they were arrays themselves
+            # numbers in a list take part in promotion with the arrays as if they were arrays
             kinds.append(np.empty((), _implied(numbers)))
         target = promote(kinds, [])
     found = numbers | {_python_type(kind) for kind in arrays}
@@ -233,7 +233,7 @@ def _python_type(kind: np.dtype[Any]) -> type:
 
 
 def _unwrap(data: Any, arrays: set[np.dtype[Any]], numbers: set[type], depth: int) -> Any:
-    """`data` as nested lists of Python numbers; collects the dtypes and types that occur."""
+    """Return `data` as nested lists of Python numbers, and collect its dtypes and types."""
     if depth > _MAX_DIMS:
         raise ValueError("too many dimensions: the sequences are nested too deeply, or in a cycle")
     if type(data) in _PLAIN:
@@ -253,7 +253,7 @@ def _unwrap(data: Any, arrays: set[np.dtype[Any]], numbers: set[type], depth: in
     if _is_sequence(data):
         items = list(_items(data))
         for item in items[1:]:
-            # the first element decides on the depth, so that a later string is an element
+            # the first element determines the depth, so a later string is an element
             if isinstance(item, str | bytes):
                 raise TypeError(f"new(): invalid data type '{type(item).__name__}'")
         return [_unwrap(item, arrays, numbers, depth + 1) for item in items]
@@ -275,7 +275,7 @@ def _items(data: Any) -> Iterator[Any]:
 
 
 def _only_element(tensor: Any) -> Any:
-    """The value of a tensor inside a sequence."""
+    """Return the value of a tensor inside a sequence."""
     payload = tensor._payload
     if payload.size != 1:
         raise ValueError(

@@ -19,7 +19,7 @@ from wengert.prims import convolution
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.record import T
 
-# the records of what is called below
+# the records of the primitives called below
 REQUIRES = (convolution,)
 Shape = tuple[int, ...]
 
@@ -85,7 +85,7 @@ def _convolve(
     if unbatched:
         x = T.unsqueeze(x, dim=0)
     if any(ends):
-        # the last dimension first
+        # the last dimension comes first
         x = constant_pad_nd(x, [n for end in reversed(ends) for n in (0, end)])
     sizes = {"stride": steps, "padding": pads, "dilation": gaps, "output_padding": more}
     if b is None:

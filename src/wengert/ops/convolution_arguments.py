@@ -43,7 +43,7 @@ def ints(value: Any, op: str, arg: str) -> int | Shape:
 
 
 def _each(value: int | Shape, dims: int, arg: str) -> Shape:
-    """One int for each dimension."""
+    """Return one int for each dimension."""
     if isinstance(value, int):
         return (value,) * dims
     if len(value) == 1:
@@ -80,7 +80,7 @@ def checked(
     output_padding: int | Shape,
     groups: int,
 ) -> tuple[Window, Shape]:
-    """Stride, padding, dilation and output padding for each dimension of an input with batches.
+    """Return stride, padding, dilation and output padding for each dimension, with batches.
 
     And how many zeros to add first, at the ends of the dimensions.
     """
@@ -144,7 +144,7 @@ def checked(
 
 
 def _check_rank(op: str, shape: Shape, weight: Shape, **params: Any) -> None:
-    """Refuse a weight of another number of dimensions, by what PyTorch sees first."""
+    """Refuse a weight of another number of dimensions, with PyTorch's first error."""
     dims = int(op[-2])
     if len(weight) == dims + 2:
         return
@@ -154,7 +154,7 @@ def _check_rank(op: str, shape: Shape, weight: Shape, **params: Any) -> None:
             f"its shape is {list(weight)}"
         )
     of_weight = len(weight) - 2
-    # PyTorch checks the weight by other means, and first, if the padding is named
+    # with a named padding, PyTorch checks the weight first, and differently
     params = {} if isinstance(params["padding"], str) else params
     for arg, value in params.items():
         given = (value,) * dims if isinstance(value, int) else value

@@ -1,6 +1,6 @@
-"""Layer 5 · ops: views as copies, and parts that share no history of writes.
+"""Layer 5 · ops: copies of views, and parts that do not share a history of writes.
 
-The functions of each family do the same to what one function of views gives, and are made by a
+The functions of each family treat the results of view functions in the same way, and are made in a
 loop.
 """
 
@@ -72,7 +72,7 @@ def _copy_of(
     result: str,
     history: str = "Differentiable, to any order.",
 ) -> Callable[..., Any]:
-    """The function whose result is a copy of the view that `made` gives."""
+    """Return the function that copies the view that `made` returns."""
 
     def function(input: Any, *args: Any, out: Any = None, **kwargs: Any) -> Any:
         copy = T.contiguous(made(operand(input, name), *args, **kwargs))
@@ -95,7 +95,7 @@ def _copy_of(
 def _copies_of(
     made: Callable[..., Any], name: str, example: str, result: str
 ) -> Callable[..., Any]:
-    """The function whose results are copies of the parts that `made` gives."""
+    """Return the function that copies the parts that `made` returns."""
 
     def function(input: Any, *args: Any, out: Any = None, **kwargs: Any) -> Any:
         copies = [T.contiguous(part) for part in made(operand(input, name), *args, **kwargs)]
@@ -124,7 +124,7 @@ def _copies_of(
 
 
 def _apart(made: Callable[..., Any], name: str, example: str, result: str) -> Callable[..., Any]:
-    """The function whose results are those of `made`, to each of which may be written."""
+    """Return the function that returns the results of `made`, each of which may be written to."""
 
     def function(input: Any, *args: Any, **kwargs: Any) -> Any:
         parts = made(operand(input, name), *args, **kwargs)

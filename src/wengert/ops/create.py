@@ -1,8 +1,7 @@
 """Layer 5 · ops · creation: tensors from data and from shapes.
 
-Every function takes ``dtype=``, ``device=`` and ``requires_grad=``; what PyTorch takes beside them
-for other kinds of memory (``layout=``, ``pin_memory=``) is accepted and has no effect here; so is
-``memory_format=``.
+Every function takes ``dtype=``, ``device=`` and ``requires_grad=``; PyTorch's arguments for other
+kinds of memory (``layout=``, ``pin_memory=``, ``memory_format=``) are accepted and have no effect.
 """
 
 from __future__ import annotations
@@ -90,7 +89,7 @@ def tensor(
         payload = to_array(data, None if dtype is None else type_of(dtype))
         mode = current_mode()
         if mode is not None and mode.lifts and not _is_of_numbers(data):
-            # where its elements come from, only another run can tell
+            # only another run can tell where its elements come from
             payload = traced("unknown", payload)
     if device is None and not requires_grad and current_mode() is None:
         return new_tensor(payload)
@@ -98,7 +97,7 @@ def tensor(
 
 
 def _is_of_numbers(data: Any) -> bool:
-    """Whether `data` is written in Python: numbers, and lists of them."""
+    """Return whether `data` consists of Python numbers and lists of them."""
     if isinstance(data, list | tuple):
         return all(map(_is_of_numbers, data))
     return is_number(data)
@@ -111,7 +110,7 @@ COPY_CONSTRUCT = (
 
 
 def copied(source: Any, dtype: Any) -> Any:
-    """A copy of a tensor's payload, off the graph."""
+    """Return a copy of a tensor's payload, without history."""
     copy = T.clone(new_tensor(source._payload))
     return (copy if dtype is None else cast(copy, type_of(dtype)))._payload
 
@@ -400,7 +399,7 @@ def full(
 
 
 def filled(array: Any, value: Any) -> Any:
-    """`array` with `value` everywhere, if its dtype can hold the value."""
+    """Fill `array` with `value`, if its dtype can hold the value."""
     if isinstance(value, complex) and array.dtype.kind not in "cb":
         raise overflow(array.dtype, value)
     if category(array.dtype) == 1:

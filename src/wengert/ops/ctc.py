@@ -137,7 +137,7 @@ def ctc_loss(
 
 
 def _padded(values: Any, counts: tuple[int, ...], n: int, single: bool) -> Any:
-    """The labels as rows, at least as long as the longest."""
+    """Return the labels as rows, at least as long as the longest."""
     if values.ndim == 2 or (single and values.ndim == 1):
         rows = values.reshape(n, -1)
         if max(counts, default=0) > rows.shape[1]:

@@ -133,7 +133,7 @@ def pinverse(input: Any, rcond: float = 1e-15) -> Any:
 
 
 def _range_of(A: Any, q: int, niter: int, M: Any) -> Any:
-    """An orthonormal basis of q columns that nearly spans the columns of ``A - M``."""
+    """Return an orthonormal basis of q columns that nearly spans the columns of ``A - M``."""
 
     def times(left: Any, right: Any, basis: Any) -> Any:
         product = matmul(left, basis)

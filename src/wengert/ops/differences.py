@@ -1,4 +1,4 @@
-"""Layer 5 · ops · scans: finite differences, numerical derivatives, and integrals by trapezoids."""
+"""Layer 5 · ops · scans: finite differences, numerical derivatives, and the trapezoidal rule."""
 
 # the arguments have PyTorch's names
 
@@ -25,7 +25,7 @@ REQUIRES = (_records,)
 
 
 def _part(x: Any, dim: int, start: int, end: int) -> Any:
-    """Positions from `start` up to `end`, which may be counted from the end: 0 is the end."""
+    """Return positions from `start` to `end`, which counts from the end if at most 0."""
     size = x._payload.shape[dim]
     first = start if start >= 0 else max(size + start, 0)
     last = end if end > 0 else max(size + end, 0)
@@ -165,7 +165,7 @@ def gradient(input: Any, *, spacing: Any = None, dim: Any = None, edge_order: in
 
 
 def _spacing(payload: Any, spacing: Any, dim: Any) -> tuple[tuple[int, ...], list[Any]]:
-    """The dimensions to differentiate along and the distance or the coordinates for each."""
+    """Return the dimensions to differentiate along, and the distance or coordinates for each."""
     ndim = payload.ndim
     if dim is None:
         dims = tuple(range(ndim))
@@ -388,7 +388,7 @@ def _trapezoid(name: str, y: Any, x: Any, dx: Any, dim: Any, names: dict[str, An
 
 
 def _wide(x: Any) -> Any:
-    """Integers as int64, so that sums of small ones do not overflow."""
+    """Convert integers to int64, so that sums of small ones do not overflow."""
     return cast(x, np.dtype(np.int64)) if x._payload.dtype.kind in "iu" else x
 
 
@@ -397,7 +397,7 @@ def _total(areas: Any, axis: int) -> Any:
 
 
 def _steps(points: Any, shape: tuple[int, ...], axis: int) -> Any:
-    """The distances of neighbouring points, in a shape that broadcasts with that of the values."""
+    """Return the distances of neighbouring points, in a shape that broadcasts with the values."""
     own = points._payload.shape
     if len(own) == 1:
         if own[0] != shape[axis]:

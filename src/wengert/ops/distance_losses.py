@@ -61,7 +61,7 @@ def cosine_embedding_loss(
             f"{kind} target tensor expects {ndim + 1}D input tensors, but found inputs with sizes "
             f"{list(a._payload.shape)} and {list(b._payload.shape)}."
         )
-    # so small a number that it matters for vectors of zeros alone, as in PyTorch
+    # so small that it only matters for vectors of zeros, as in PyTorch
     tiny = 1e-12
     scale = (sum(a * a, ndim) + tiny) * (sum(b * b, ndim) + tiny)
     cosine = sum(a * b, ndim) / scale.sqrt()

@@ -1,7 +1,7 @@
-"""Layer 5 · ops · sorting: the different elements of a tensor, or slices along a dimension.
+"""Layer 5 · ops · sorting: the distinct elements of a tensor, or slices along a dimension.
 
-Where elements require a gradient, PyTorch's functions end in a node that only raises. Here each
-different element passes its gradient to the first of those that are equal to it.
+PyTorch's functions are not differentiable: their node raises. Here each distinct element passes its
+gradient to the first element that is equal to it.
 """
 
 # the arguments have PyTorch's names

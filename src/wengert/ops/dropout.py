@@ -62,12 +62,12 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = F
     else:
         template = payload
         if isinstance(payload, Lifted) and payload.traced:
-            # how it lies in memory, without the memory
+            # its memory layout, without its memory
             array = payload.array
             template = as_strided(np.empty((), array.dtype), array.shape, array.strides)
         if not isinstance(template, np.ndarray):
             template = np.empty(payload.shape, payload.dtype)
-        # a factor of bfloat16 is one of float32 after the division
+        # a factor of bfloat16 is float32 after the division
         factors = drawn(
             lambda: (draw_bernoulli(template, 1 - p) / (1 - p)).astype(template.dtype, copy=False)
         )

@@ -25,7 +25,7 @@ from wengert.tape.inplace import write
 from wengert.tape.record import T
 from wengert.tape.sites import warn
 
-# the limit of SELU far below 0, which dropped elements take: see G. Klambauer et al.,
+# the limit of SELU at minus infinity, the value of dropped elements: see G. Klambauer et al.,
 # "Self-Normalizing Neural Networks", 2017, section "New Dropout Technique"
 _ALPHA = 1.7580993408473766
 

@@ -1,10 +1,10 @@
 """Layer 5 · ops · products: sums of products written with subscripts, Einstein's convention.
 
 NOTE [plans]
-What an equation says of operands of given shapes is worked out once and kept. A plan brings each
-operand to different subscripts that others or the result have (diagonals, sums, dropped dimensions
-of size 1), and then contracts two operands after the other. Each contraction is one operation of
-the graph, whose derivatives are contractions again.
+The plan for an equation and operands of given shapes is made once and cached. It first reduces each
+operand to distinct subscripts that occur elsewhere (by diagonals, sums, dropped dimensions of size
+1), and then contracts two operands at a time. Each contraction is one operation of the graph, whose
+derivatives are contractions, too.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def einsum(*args: Any) -> Any:
 
 
 def _from_lists(args: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
-    """An equation and operands from operands that alternate with lists of numbers."""
+    """Return the equation and operands, given operands that alternate with lists of numbers."""
     groups = [_letters(numbers) for numbers in args[1::2]]
     equation = ",".join(groups)
     if len(args) % 2:
@@ -148,7 +148,7 @@ def _check_dtypes(tensors: list[Any]) -> None:
 
 
 def _group(text: str, what: str, start: int) -> list[int | None]:
-    """The numbers of a group's subscripts, None for the ellipsis; `text` starts at `start`."""
+    """Return the numbers of a group's subscripts, None for an ellipsis; `text` is at `start`."""
     labels: list[int | None] = []
     i = 0
     while i < len(text):
@@ -179,7 +179,7 @@ def _group(text: str, what: str, start: int) -> list[int | None]:
 
 
 def _parse(equation: str, ranks: list[int]) -> tuple[list[Labels], Labels]:
-    """The labels of each operand and of the result."""
+    """Return the labels of each operand and of the result."""
     left, arrow, right = equation.partition("->")
     texts, start, groups = left.split(","), 0, []
     for i, text in enumerate(texts):
@@ -215,7 +215,7 @@ def _parse(equation: str, ranks: list[int]) -> tuple[list[Labels], Labels]:
 
 
 def _extent(i: int, group: list[int | None], rank: int) -> int:
-    """For how many dimensions the ellipsis of operand i stands."""
+    """Return the number of dimensions that the ellipsis of operand i stands for."""
     count = len(group) - (None in group)
     if None in group:
         if count > rank:
@@ -243,7 +243,7 @@ def _expanded(group: list[int | None], extent: int) -> Labels:
 
 
 def _sizes(operands: list[Labels], shapes: Shapes) -> dict[int, int]:
-    """The size of each label, where 1 gives way to any other."""
+    """Return the size of each label, where 1 broadcasts to any other."""
     sizes: dict[int, int] = {}
     for i, (labels, shape) in enumerate(zip(operands, shapes, strict=True)):
         own: dict[int, int] = {}
@@ -325,7 +325,7 @@ _plan = lru_cache(maxsize=2048)(_Plan)
 def _differing(
     labels: Labels, shape: tuple[int, ...], sizes: dict[int, int]
 ) -> tuple[list[Step], Labels]:
-    """The steps that bring an operand to different labels of their full sizes, and these."""
+    """Return the steps that reduce an operand to distinct labels of their full sizes, and these."""
     steps: list[Step] = []
     rest = list(labels)
     for label in labels:
@@ -367,7 +367,7 @@ def _cost(
     last = len(left) - 1
     while len(left) > 1:
         pairs = [(i, j) for j in range(len(left)) for i in range(j)]
-        # from the left: what was made last comes first
+        # from the left: the latest result comes first
         first = (0, 1) if len(left) - 1 == last else (0, len(left) - 1)
         i, j = min(pairs, key=lambda pair: work(*pair)) if greedy else first
         total += work(i, j)

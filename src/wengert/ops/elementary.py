@@ -1,4 +1,4 @@
-"""Layer 5 · ops · pointwise: signs, parts, neighbours, rounding; whole numbers and bits."""
+"""Layer 5 · ops · pointwise: signs, parts, neighbours, rounding; integers and bits."""
 
 # the functions have PyTorch's names
 
@@ -197,7 +197,7 @@ def float_power_(input: Any, exponent: Any) -> Any:
 
 
 def _wide(*values: Any) -> np.dtype[Any]:
-    """The double precision in which all of the values can be."""
+    """Return the double-precision dtype that holds all of the values."""
     for value in values:
         if isinstance(value, complex) or (
             not is_number(value) and category(getattr(value, "_payload", value).dtype) == COMPLEX
@@ -293,7 +293,7 @@ def nan_to_num(
             )
     kind = x._payload.dtype
     if kind.kind == "V":
-        # the kernel computes in float32, which has larger numbers
+        # the kernel computes in float32, which has a larger range
         limits = finfo(from_numpy_dtype(kind))
         posinf = limits.max if posinf is None else posinf
         neginf = limits.min if neginf is None else neginf

@@ -102,7 +102,7 @@ _SHORT = frozenset({np.dtype(np.float32), np.dtype(np.float64)})
 
 
 def _as_tensor(number: Any, tensor: Any) -> Any:
-    """A number as a tensor of the dtype of another, where that is sure to be the common one."""
+    """Return a number as a tensor of another's dtype, if that is certain to be the common one."""
     if isinstance(tensor, TensorBase) and not isinstance(number, complex):
         dtype = tensor._payload.dtype
         if dtype in _SHORT:
@@ -131,7 +131,7 @@ def documented(
     raises: str = "",
     references: str = "",
 ) -> Function:
-    """`function` with its name and a docstring.
+    """Return `function` with its name and a docstring.
 
     Parameters
     ----------

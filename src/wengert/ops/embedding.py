@@ -1,4 +1,4 @@
-"""Layer 5 · ops · sequences: embeddings: rows of a table, alone and in bags."""
+"""Layer 5 · ops · sequences: embeddings: rows of a table, single and in bags."""
 
 # the functions and arguments have PyTorch's names
 
@@ -31,10 +31,10 @@ REQUIRES = (_records,)
 
 
 def _row(padding_idx: int | None, count: int, error: Exception) -> int:
-    """The row that gets no gradient, from the front; -1 for none."""
+    """Return the row that gets no gradient, counted from the front; -1 for none."""
     if padding_idx is None:
         return -1
-    # 0 may be given where there are no rows, as in PyTorch
+    # 0 is allowed if there are no rows, as in PyTorch
     if padding_idx and not -count <= padding_idx < count:
         raise error
     return padding_idx % count if padding_idx else 0
@@ -226,7 +226,7 @@ def embedding_bag(
         if not len(starts):
             raise RuntimeError("include_last_offset: number of offset should be at least 1")
         end, starts = starts[-1], starts[:-1]
-        # as in PyTorch: there the last bag of a maximum, of doubles, or with padding goes on
+        # as in PyTorch: for a maximum, for doubles, or with padding, the last bag continues
         short = not largest and row < 0 and w._payload.dtype != np.float64
         if end < x._payload.size and short:
             x = x[:end]
@@ -240,7 +240,7 @@ def embedding_bag(
     bags = np.repeat(np.arange(len(starts)), lengths)
     real = None
     if isinstance(places, Lifted):
-        # elements of a batch may have their padding elsewhere: it stays, but counts for nothing
+        # elements of a batch may have padding at different positions: it stays, but does not count
         flat, kept, owners = new_tensor(places), slice(None), bags
         real = reshape(T.ne(flat, row), (-1, 1)) if row >= 0 else None
     else:
@@ -266,11 +266,11 @@ def embedding_bag(
 
 
 def _totals(rows: Any, owners: Any, counts: Any) -> Any:
-    """The sums of the rows of each bag."""
+    """Return the sums of the rows of each bag."""
     longest = int(counts.max(initial=0))
     size = rows._payload.shape[1]
     if longest and (counts == longest).all():
-        # as long as they all are alike, the bags are rows of one array
+        # while all bags have the same length, they are rows of one array
         return sum(reshape(rows, (len(counts), longest, size)), 1)
     zeros = new_tensor(np.zeros((len(counts), size), rows._payload.dtype))
     return index_add(zeros, 0, new_tensor(owners), rows)
@@ -308,7 +308,7 @@ def _starts(places: Any, offsets: Any) -> Any:
 
 
 def _largest(rows: Any, owners: Any, counts: Any) -> Any:
-    """The largest element of each column of each bag: the first of equal ones."""
+    """Return the largest element of each column of each bag: the first in a tie."""
     values = rows._payload
     if not len(values):
         return sum(rows, 0, keepdim=True).expand(len(counts), -1)

@@ -1,4 +1,4 @@
-"""Layer 5 · ops · reductions: the largest and smallest elements, and where they are.
+"""Layer 5 · ops · reductions: the largest and smallest elements, and their positions.
 
 NOTE [ties]
 Of several equal extremes, `max` and `min` of a whole tensor, and `amax` and `amin`, give each an

@@ -1,4 +1,4 @@
-"""Layer 5 · ops · convolution: `unfold` and `fold`, of images into columns and back."""
+"""Layer 5 · ops · convolution: `unfold` and `fold`, between images and columns."""
 
 # the arguments have PyTorch's names
 
@@ -15,7 +15,7 @@ from wengert.ops.coerce import operand
 from wengert.prims import fold as records
 from wengert.tape.record import T
 
-# the records of what is called below
+# the records of the primitives called below
 REQUIRES = (records,)
 Shape = tuple[int, ...]
 

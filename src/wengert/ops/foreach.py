@@ -1,6 +1,6 @@
 """Layer 5 · ops: one operation on each tensor of a list, under PyTorch's names ``_foreach_*``.
 
-Each is the method of the same name, on one tensor after the other.
+Each calls the method of the same name on every tensor, in order.
 """
 
 from __future__ import annotations

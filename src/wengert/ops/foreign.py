@@ -20,7 +20,7 @@ from wengert.tape.sites import warn
 
 
 class _Capsule:
-    """Hands a bare capsule to NumPy, which asks an object for it."""
+    """Hands a bare capsule to NumPy, which expects an object that exports one."""
 
     def __init__(self, capsule: Any) -> None:
         self._capsule = capsule
@@ -29,11 +29,11 @@ class _Capsule:
         return self._capsule
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return (1, 0)  # NumPy looks into the capsule itself, too
+        return (1, 0)  # NumPy reads the capsule itself, too
 
 
 def _taken(value: Any, capsule: bool) -> Any:
-    """The array over what `value` hands out, a capsule or an object with some."""
+    """Return the array exported by `value`, a capsule or an object that exports one."""
     try:
         return np.from_dlpack(_Capsule(value) if capsule else value)
     except (RuntimeError, BufferError):
@@ -47,7 +47,7 @@ def _taken(value: Any, capsule: bool) -> Any:
 
 
 def _handed(value: Any) -> Any:
-    """A capsule of `value`, of the protocol's first version where it knows no other."""
+    """Return a capsule of `value`, of the protocol's first version if it knows no other."""
     if tuple(value.__dlpack_device__()) != (1, 0):
         return None
     try:

@@ -38,7 +38,7 @@ REQUIRES = (_records,)
 
 Dims = tuple[int, ...]
 
-# what each transform takes and gives ("c" complex, "r" real), and its direction
+# the arguments and results of each transform ("c" complex, "r" real), and its direction
 _TRANSFORMS = {
     "fft": ("cc", True),
     "ifft": ("cc", False),
@@ -50,7 +50,7 @@ _TRANSFORMS = {
 
 
 def _run(name: str, x: Any, dims: Dims, sizes: list[int | None], norm: Any, out: Any) -> Any:
-    """One of the transforms along `dims`, with `sizes` elements along each (None: as they are)."""
+    """Compute a transform along `dims`, with `sizes` elements along each (None: unchanged)."""
     kind, forward = _TRANSFORMS[name.rstrip("2n")]
     norm = "backward" if norm is None else _norm(name, norm)
     if out is not None and kind[1] == "c" and out._payload.dtype.kind != "c":
@@ -94,7 +94,7 @@ def _norm(name: str, norm: Any) -> str:
 
 
 def _input(name: str, kind: str, x: Any) -> Any:
-    """The input in a dtype that the transform takes."""
+    """Return the input in a dtype that the transform accepts."""
     dtype = x._payload.dtype
     if kind[0] == "r" and dtype.kind == "c":
         if name in ("ihfft2", "ihfftn"):
@@ -115,7 +115,7 @@ def _input(name: str, kind: str, x: Any) -> Any:
         raise RuntimeError(
             f"Unsupported dtype {dtype_name(x._payload)}: convert the input to float32 or float64"
         )
-    # spectra must be complex; the transform of real values has a quicker way to the whole spectrum
+    # spectra must be complex; for real values there is a faster way to the whole spectrum
     return cast(x, complex_of(dtype) if kind == "cr" else dtype)
 
 
@@ -130,7 +130,7 @@ def _check_sizes(shape: Dims, dims: Dims, sizes: list[int | None]) -> None:
 
 
 def _resized(x: Any, dims: Dims, sizes: list[int | None]) -> Any:
-    """`x` cut, or continued with zeros, to sizes along dims."""
+    """Return `x` cropped or padded with zeros to sizes along dims."""
     for axis, size in zip(dims, sizes, strict=True):
         if size is None:
             continue

@@ -1,4 +1,4 @@
-"""Layer 5 · ops · transforms: the frequencies of Fourier transforms, and shifts that order them."""
+"""Layer 5 · ops · transforms: the frequencies of Fourier transforms, and shifts."""
 
 from __future__ import annotations
 

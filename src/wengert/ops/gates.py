@@ -221,7 +221,7 @@ def rrelu(
     low = np.logical_not(np.greater(x._payload, 0))
     factors = np.where(low, (lower + upper) / 2, 1)
     if training:
-        # one number for each of these elements, in double precision, as PyTorch draws them
+        # one number for each negative element, in double precision, as in PyTorch
         factors[low] = draw_uniform(np.empty(int(low.sum())), lower, upper)
     factors = np.asarray(factors, x._payload.dtype)
     factor = new_tensor(factors)
@@ -229,7 +229,7 @@ def rrelu(
 
 
 def _leaking(x: Any, lower: float, upper: float, training: bool) -> Any:
-    """`rrelu` of a value of a transform: with a number for each element, used or not."""
+    """Apply `rrelu` to a value of a transform: draw a number for each element, used or not."""
     shape, dtype = x._payload.shape, x._payload.dtype
     noise: Any = np.full(shape, (lower + upper) / 2, dtype)
     if training:
@@ -300,7 +300,7 @@ def gumbel_softmax(
     tensor(1.)
     """
     x = real_input(logits, "gumbel_softmax", "exponential_cpu", floating=True)
-    # the negative logarithm of an exponential variable has Gumbel's distribution
+    # the negative logarithm of an exponential variable has a Gumbel distribution
     template = memory_like("gumbel_softmax", x, None)
     noise = -new_tensor(drawn(lambda: draw_exponential(template))).log()
     soft = softmax((x + noise) / tau, dim)

@@ -90,7 +90,7 @@ def along(input: Any, dim: Any, index: Any, op: str) -> tuple[Any, Any, int]:
     where = _index_array(index, op)
     shape, places = x._payload.shape, where._payload.shape
     if not where._payload.size:
-        # an empty index fits every tensor
+        # an empty index is valid for every tensor
         if shape and len(places) != len(shape):
             where = new_tensor(np.zeros((0,) * len(shape), np.int64))
         return x, where, axis
@@ -109,7 +109,7 @@ def along(input: Any, dim: Any, index: Any, op: str) -> tuple[Any, Any, int]:
     if op == "gather":
         check_bounds(where._payload, shape[axis] if shape else 1, axis)
     if shape and not places:
-        # one position without a dimension names one place of a vector
+        # a 0-d position names one element of a vector
         where = T.view(where, shape=(1,))
     return x, where, axis
 
@@ -153,7 +153,7 @@ def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False, out: 
 
 def _places(node: Any, axis: int, ndim: int) -> tuple[Any, tuple[int, ...], None]:
     """Return the positions in its input that a node of `gather` has read, one per element."""
-    # tensors without dimensions count as one-dimensional, both the index and the input
+    # 0-d tensors count as one-dimensional, both the index and the input
     array = np.atleast_1d(unpack(node, "index", True))
     places = np.indices(array.shape).reshape(array.ndim, array.size)
     places[axis] = array.reshape(-1)

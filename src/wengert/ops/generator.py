@@ -157,7 +157,7 @@ class Generator:
         return self
 
     def clone_state(self) -> Generator:
-        """A new generator in the same state.
+        """Return a new generator in the same state.
 
         Examples
         --------
@@ -175,7 +175,7 @@ _OWN: ContextVar[Stream | None] = ContextVar("own_stream", default=None)
 
 
 class _DefaultGenerator(Generator):
-    """The generator of the process, whose first seed differs from run to run."""
+    """The generator of the process, whose first seed differs between runs."""
 
     __slots__ = ()
 
@@ -190,7 +190,7 @@ class _DefaultGenerator(Generator):
 
 
 def _unforeseen() -> int:
-    # PyTorch keeps such seeds below 2**53, so that they survive as floating numbers
+    # PyTorch keeps such seeds below 2**53, so that floating numbers represent them
     return int.from_bytes(os.urandom(8), "little") & ((1 << 53) - 1)
 
 

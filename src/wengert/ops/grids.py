@@ -16,7 +16,7 @@ from wengert.tape.base import new_tensor
 from wengert.tape.record import T
 from wengert.tape.sites import warn
 
-# the records of what is called below
+# the records of the primitives called below
 REQUIRES = (grids,)
 _MODES = ("bilinear", "nearest", "bicubic")
 _PADDINGS = ("zeros", "border", "reflection")

@@ -1,7 +1,7 @@
-"""Layer 5 · ops · reductions: how many elements there are of each number, or in each bin.
+"""Layer 5 · ops · reductions: counts of numbers, and of elements in bins.
 
-Where weights require a gradient, PyTorch's functions end in a node that only raises. Counting with
-weights is adding them up: here they are differentiable.
+With weights that require a gradient, PyTorch's functions raise in the backward pass. A weighted
+count is a sum of weights, so here it is differentiable.
 """
 
 # the arguments have PyTorch's names
@@ -95,7 +95,7 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
 
 
 def _weighed(numbers: Any, weight: Any, size: int) -> Any:
-    """The sums of the weights of each number below `size`."""
+    """Return the sums of the weights of each number below `size`."""
     zeros = new_tensor(np.zeros(size, weight._payload.dtype))
     return T.index_add(zeros, cast(numbers, np.dtype(np.int64)), weight, dim=0, alpha=1)
 
@@ -325,7 +325,7 @@ def _histogram(
     else:
         numbers = T.bin_numbers(x, edges=tuple(edges), even=even)
         sizes = tuple([len(edge) - 1 for edge in edges])
-        # what is in no bin comes last, and is left out
+        # points in no bin come last, and are dropped
         size = math.prod(sizes)
         every = _weighed(numbers, weight, size + 1)
         hist = T.view(T.slice(every, dim=0, start=0, end=size, step=1), shape=sizes)
@@ -361,7 +361,7 @@ def _edges(given: Any, payload: Any, dim: int) -> Any:
 
 
 def _bounds(payload: Any, dims: int, range: Any) -> list[tuple[float, float]]:
-    """The lower and upper bound for each dimension."""
+    """Return the lower and upper bound for each dimension."""
     if range is not None:
         given = [float(number(bound)) for bound in range]
         if len(given) != 2 * dims:

@@ -1,9 +1,9 @@
-"""Layer 5 · ops · choosing: ``x[...]``, and what its writing form needs.
+"""Layer 5 · ops · choosing: ``x[...]``, and helpers of its in-place form.
 
 NOTE [indexing]
-As in PyTorch, ``x[...]`` is taken apart: an int becomes `select`, a slice `slice`, and None
-`unsqueeze`, which are views; arrays and masks that remain become one `index`, which copies. So an
-int beside an array does not take part in the array's broadcasting, as it does in NumPy.
+As in PyTorch, ``x[...]`` is decomposed: an int becomes `select`, a slice `slice`, and None
+`unsqueeze`, which are views; the remaining arrays and masks become one `index`, which copies. So an
+int next to an array does not broadcast with it, unlike in NumPy.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def split_index(input: Any, index: Any) -> tuple[list[Step], tuple[Any, ...] | N
             arrays.append(item)
             dim += taken
         else:
-            # None, or a bool, which is a mask over a dimension of its own
+            # None, or a bool, which is a mask over a new dimension
             steps.append(("unsqueeze", {"dim": dim}))
             shape.insert(dim, 1)
             arrays.append(None if item is None else np.array([item]))
@@ -159,7 +159,7 @@ def _too_many(input: Any, items: tuple[Any, ...]) -> IndexError:
 def _items(index: Any) -> tuple[Any, ...]:
     if isinstance(index, tuple):
         return tuple(index)
-    # PyTorch takes a short list of anything but numbers as a tuple
+    # PyTorch treats a short list with items other than numbers as a tuple
     if isinstance(index, list) and len(index) < 32:
         for item in index:
             if item is None or item is Ellipsis:
@@ -170,10 +170,10 @@ def _items(index: Any) -> tuple[Any, ...]:
 
 
 def _item(item: Any) -> Any:
-    """An index as int, slice, None, Ellipsis, bool or array. Arrays are copied: nodes keep them."""
+    """Return an index as int, slice, None, Ellipsis, bool or array; copy arrays, for nodes."""
     if item.__class__ in _SIMPLE:
         return item
-    # the arrays of other idioms may be indices of any width
+    # arrays of other idioms may have any integer width
     narrow = item.__class__ is PORTS.tensor
     if isinstance(item, TensorBase):
         item = item._payload
@@ -196,8 +196,8 @@ def _item(item: Any) -> Any:
         warn(_BYTES, UserWarning)
         return item.astype(bool)
     if isinstance(item, Lifted) and kind in "iu" and item.dtype != np.uint8:
-        # a batch is not a number, even without dimensions; what it is while a function is traced
-        # decides what the result, a view, shows
+        # a batch is not a number, even without dimensions; in a traced function its value
+        # determines what the result, a view, shows
         return item.item() if item.traced and not item.ndim else item.astype(np.intp)
     if isinstance(item, Lifted) and item.traced and kind == "b":
         return item.copy() if item.ndim else bool(item)
@@ -229,7 +229,7 @@ def _array(item: Any) -> Any:
 
 
 def _dims_of(item: Any) -> int:
-    """The number of dimensions that an index takes away or replaces."""
+    """Return the number of dimensions that an index removes or replaces."""
     if isinstance(item, np.ndarray | Lifted):
         return item.ndim if item.dtype.kind == "b" else 1
     return 1 if item.__class__ is int or item.__class__ is slice else 0
@@ -254,7 +254,7 @@ def _add_slice(steps: list[Step], item: slice, dim: int, shape: list[int]) -> No
 
 
 def _bounds(item: slice, size: int) -> tuple[int, int, int]:
-    """Start, stop and step of a slice of `size` elements; the stop is not before the start."""
+    """Return start, stop and step of a slice of `size` elements, with a stop not before start."""
     try:
         start, stop, step = item.indices(size)
     except TypeError:
@@ -349,7 +349,7 @@ def fitting_value(
         return value
     chosen = [array for array in arrays if array is not None]
     if all(isinstance(array, Lifted) and not array.ndim for array in chosen):
-        # numbers, were they not values of a transform
+        # they would be numbers if they were not values of a transform
         return cast(value, kind)
     masks = [array for array in chosen if array.dtype.kind == "b"]
     alone = len(masks) == len(arrays) == 1 and target._payload.ndim > 0
@@ -363,7 +363,7 @@ def fitting_value(
 
 
 def _has_lone_bool(index: Any) -> bool:
-    """Whether a 0-d tensor of bool, which is not a mask to PyTorch, is among the indices."""
+    """Return whether an index contains a 0-d bool tensor, not a mask in PyTorch."""
     return any(
         isinstance(part, TensorBase) and not part._payload.ndim and part._payload.dtype.kind == "b"
         for part in _items(index)

@@ -1,4 +1,4 @@
-"""Layer 5 · ops · shapes: copies in which what a view shows is replaced."""
+"""Layer 5 · ops · shapes: copies in which the elements of a view are replaced."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from wengert.prims import scatter as _records
 from wengert.tape.operands import cast
 from wengert.tape.record import T
 
-# the records of what is called below
+# the records of the primitives called below
 REQUIRES = (_records,)
 
 
 def _replaced(view: str, x: Any, src: Any, params: dict[str, Any]) -> Any:
-    """A copy of `x` with `src` where the view operation `view` shows `x`."""
+    """Return a copy of `x` with `src` at the elements that the view operation `view` shows."""
     y = operand(src, f"{view}_scatter", "src", 2)
     payload = x._array()
     size = getattr(namespace_of(payload), view)(payload, **params).shape

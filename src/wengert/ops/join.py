@@ -40,12 +40,12 @@ def cat(tensors: Any, dim: int = 0, *, out: Any = None, axis: Any = None) -> Any
     shapes = [value._payload.shape for value in values]
     if shapes[0] != () and shapes.count(shapes[0]) == len(shapes):
         along = integer(dim, "cat", "dim")
-        # empty vectors are of any shape, and have all of its dimensions
+        # empty vectors are compatible with any shape, and get all of its dimensions
         along = 0 if shapes[0] == (0,) else normal_dim(along, len(shapes[0]))
         result = T.cat(*values, dim=along)
         return result if out is None else into(out, result, "cat")
     if (0,) in shapes and any(shape != (0,) for shape in shapes):
-        # empty vectors are of the shape of whatever stands beside them, and stay in the graph
+        # empty vectors get the shape of the other tensors, and stay in the graph
         like = next(shape for shape in shapes if shape != (0,))
         along = normal_dim(integer(dim, "cat", "dim"), len(like))
         empty = (*like[:along], 0, *like[along + 1 :])

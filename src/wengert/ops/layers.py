@@ -1,8 +1,8 @@
-"""Layer 5 · ops: functions of networks as the package itself has them.
+"""Layer 5 · ops: neural network functions in the package's main namespace.
 
-They do what their namesakes in ``nn.functional`` do, with PyTorch's signatures for the package: no
-``inplace`` argument but a form in place, a flag for cuDNN that nothing depends on, and the table of
-`embedding` before the indices.
+They do what their namesakes in ``nn.functional`` do, with PyTorch's signatures for the main
+namespace: an in-place form instead of an ``inplace`` argument, a flag for cuDNN that has no effect,
+and the table of `embedding` before the indices.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ def embedding(
 def _pair(
     name: str, function: Callable[..., Any], example: str, result: str
 ) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """A dropout of the package, and its form in place."""
+    """Return a dropout of the main namespace, and its in-place form."""
 
     def call(input: Any, p: float, train: bool) -> Any:
         return function(_checked(input, p), p, train)

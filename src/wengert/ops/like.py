@@ -1,4 +1,4 @@
-"""Layer 5 · ops · creation: tensors of another one's shape and dtype, or of its dtype alone."""
+"""Layer 5 · ops · creation: tensors with the shape and dtype, or only the dtype, of another."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from wengert.tape.sites import warn
 
 
 def memory_like(function: str, input: Any, dtype: Any, memory_format: Any = None) -> Any:
-    """Uninitialised memory like that of a tensor, or in another order."""
+    """Return uninitialised memory with the layout of a tensor's, or in another order."""
     payload = input_tensor(function, input)._payload
     kind = payload.dtype if dtype is None else type_of(dtype)
     if isinstance(payload, Lifted) and payload.traced:
@@ -140,7 +140,7 @@ def _kind_of(input: Any, dtype: Any) -> np.dtype[Any]:
 
 
 def _like(input: Any, dtype: Any, device: Any, requires_grad: bool) -> dict[str, Any]:
-    """The options of a tensor that is like `input` where nothing else is asked for."""
+    """Return the options of a tensor that is like `input`, unless specified otherwise."""
     place = beside(device, input)
     return {"dtype": _kind_of(input, dtype), "device": place, "requires_grad": requires_grad}
 

@@ -118,7 +118,7 @@ def gaussian_nll_loss(
         raise ValueError(reduction + " is not valid")
     if (v._payload < 0).any():
         raise ValueError("var has negative entry/entries")
-    # the floor is not part of the function, as in PyTorch: the gradient goes to `var`
+    # the floor is not differentiated, as in PyTorch: the gradient goes to `var`
     held = new_tensor(v._payload.constant() if isinstance(v._payload, Lifted) else v._payload)
     v = v + clamp(eps - held, min=0)
     away = x - y

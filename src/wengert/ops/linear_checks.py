@@ -1,4 +1,4 @@
-"""Layer 5 · ops: what linear algebra shares: checks in PyTorch's words, and parts of results."""
+"""Layer 5 · ops: helpers of linear algebra: PyTorch's checks, and parts of results."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ REQUIRES = (_records,)
 def matrices_of(
     value: Any, op: str, name: str, arg: str = "A", position: int = 1, letter: str = "A"
 ) -> Any:
-    """`value` as a tensor of matrices; errors name `op` or, as PyTorch's own, `name`."""
+    """Return `value` as a tensor of matrices; errors name `op` or, as PyTorch's, `name`."""
     x = operand(value, op, arg, position)
     if x._payload.ndim < 2:
         raise RuntimeError(
@@ -26,7 +26,7 @@ def matrices_of(
 
 
 def square_of(value: Any, op: str, name: str, arg: str = "A", position: int = 1) -> Any:
-    """`value` as a tensor of square matrices."""
+    """Return `value` as a tensor of square matrices."""
     x = matrices_of(value, op, name, arg, position)
     rows, columns = x._payload.shape[-2:]
     if rows != columns:
@@ -89,26 +89,26 @@ def check_system(a: Any, b: Any, left: bool, name: str) -> None:
 
 
 def transposed(x: Any) -> Any:
-    """Matrices transposed."""
+    """Transpose matrices."""
     n = x._payload.ndim
     return T.transpose(x, dim0=n - 2, dim1=n - 1)
 
 
 def adjoint_of(x: Any) -> Any:
-    """Matrices transposed and, if complex, conjugated."""
+    """Transpose matrices and, if complex, conjugate them."""
     turned = transposed(x)
     return T.conj(turned) if x._payload.dtype.kind == "c" else turned
 
 
 def expand_batch(x: Any, batch: tuple[int, ...], own: int = 2) -> Any:
-    """A tensor with all but its last `own` dimensions expanded to `batch`."""
+    """Expand all but the last `own` dimensions of a tensor to `batch`."""
     shape = x._payload.shape
     kept = shape[len(shape) - own :]
     return x if shape == (*batch, *kept) else T.expand(x, shape=(*batch, *kept))
 
 
 def triangles(LU: Any) -> tuple[Any, Any]:
-    """L and U."""
+    """Return L and U."""
     n, (rows, columns) = LU._payload.ndim, LU._payload.shape[-2:]
     k = min(rows, columns)
     lower = LU if k == columns else T.slice(LU, dim=n - 1, start=0, end=k, step=1)

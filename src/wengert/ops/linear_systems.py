@@ -1,8 +1,8 @@
 """Layer 5 · ops · matrices: `linalg`: systems of linear equations, inverses, determinants.
 
 NOTE [several matrices]
-Dimensions before the last two number matrices, each of which is taken by itself; those of two
-arguments broadcast against each other. Whatever fails for one of them names it as a batch element.
+Dimensions before the last two are a batch of matrices, which are processed independently; the
+batches of two arguments broadcast. If one matrix fails, the error names its batch element.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _DTYPES = (
 
 
 def _system(A: Any, B: Any, left: bool, op: str) -> tuple[Any, Any, bool]:
-    """Both arguments of a system, checked, and whether the second is a vector for each matrix."""
+    """Return both arguments of a system, checked, and whether the second is a batch of vectors."""
     x = square_of(A, op, "linalg.solve")
     y = operand(B, op, "B", 2)
     a, b = x._payload, y._payload

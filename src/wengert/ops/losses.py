@@ -1,8 +1,8 @@
 """Layer 5 · ops · losses: loss functions of pairs: distances, and cross entropies of probabilities.
 
 NOTE [reduction]
-Every loss takes ``reduction``: "none" for the single losses, "sum", or "mean". PyTorch's former
-arguments ``size_average`` and ``reduce`` are still understood, with a warning.
+Every loss takes ``reduction``: "none" for the loss of each element, "sum", or "mean". PyTorch's
+former arguments ``size_average`` and ``reduce`` are still accepted, with a warning.
 """
 
 # the arguments have PyTorch's names
@@ -54,9 +54,9 @@ def reduced(losses: Any, reduction: str) -> Any:
 
 
 def _pair(input: Any, target: Any, name: str, kernel: str | None) -> tuple[Any, Any]:
-    """Both as tensors of one shape; different shapes broadcast, with a warning.
+    """Return both as tensors of one shape; different shapes broadcast, with a warning.
 
-    `kernel` is PyTorch's name of what takes floating tensors only, if there is such a thing.
+    `kernel` is PyTorch's name of a kernel that takes only floating tensors, if there is one.
     """
     input, target = operand(input, name), operand(target, name, "target", 2)
     a, b = input._payload, target._payload
@@ -78,7 +78,7 @@ def _pair(input: Any, target: Any, name: str, kernel: str | None) -> tuple[Any, 
 
 
 def _weigh(losses: Any, weight: Any) -> Any:
-    """Losses times weights of the same shape."""
+    """Multiply losses by weights of the same shape."""
     if losses._payload.shape != weight._payload.shape:
         raise ValueError(
             "Weights and input must have the same size, but the weights have the shape "
@@ -88,7 +88,7 @@ def _weigh(losses: Any, weight: Any) -> Any:
 
 
 def _weighted(losses: Any, weight: Any, reduction: str) -> Any:
-    """Losses times weights; the mean is by the sum of the weights."""
+    """Multiply losses by weights; the mean is divided by the sum of the weights."""
     losses = _weigh(losses, weight)
     if reduction == "none":
         return losses
@@ -290,7 +290,7 @@ def kl_div(
     if log_target:
         terms = T.mul(T.exp(target), T.sub(target, input))
     else:
-        # 0 * log 0 is 0, and so must the derivative of the branch not taken be finite
+        # 0 * log 0 is 0, and the derivative of the branch not taken must be finite, too
         some, kind = T.ne(target, 0), target._payload.dtype
         log = T.log(T.where(some, target, ONE.get(kind, 1)))
         products = T.where(some, T.mul(target, log), ZERO.get(kind, 0))

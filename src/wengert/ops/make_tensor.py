@@ -1,4 +1,4 @@
-"""Layer 5 · ops · random: `make_tensor`, whose numbers lie in a range that suits their dtype."""
+"""Layer 5 · ops · random: `make_tensor`, with a range of numbers that suits the dtype."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def draw_between(shape: tuple[int, ...], kind: Any, low: float, high: float) -> 
 
 
 def _bounds(kind: np.dtype[Any], low: float | None, high: float | None) -> tuple[float, float]:
-    """The bounds, cut to what the dtype holds."""
+    """Return the bounds, clamped to the dtype's range."""
     usual: tuple[float, float] = (
         (0, 2) if kind.kind == "b" else (0, 10) if kind == np.uint8 else (-9, 10)
     )

@@ -1,4 +1,4 @@
-"""Layer 5 · ops · losses: losses that ask for a margin between scores."""
+"""Layer 5 · ops · losses: losses that require a margin between scores."""
 
 # the arguments have PyTorch's names
 
@@ -169,13 +169,13 @@ def multilabel_soft_margin_loss(
     losses = -(y * logsigmoid(x) + (1 - y) * logsigmoid(-x))
     if weight is not None:
         losses = losses * weight
-    # the classes are those of the scores, though there be more rows of targets
+    # the classes are those of the scores, even if there are more rows of targets
     axis, count = x._payload.ndim - 1, x._payload.shape[-1]
     return reduced(sum(losses, axis) / count if count else mean(losses, axis), how)
 
 
 def _classes(input: Any, target: Any, name: str, weight: Any = None) -> tuple[Any, Any]:
-    """Scores as rows, and the classes of each row; a weight must be one for each class."""
+    """Return scores as rows, and the classes of each row; check for one weight per class."""
     x, y = operand(input, name), operand(target, name, "target", 2)
     shape, places = x._payload.shape, y._payload.shape
     if len(shape) > 2 or 0 in shape[-1:]:
@@ -285,7 +285,7 @@ def multilabel_margin_loss(
     how = reduction_of(reduction, size_average, reduce)
     x, y = _classes(input, target, "multilabel_margin_loss")
     classes = x._payload.shape[1]
-    # targets are those before the first negative number
+    # the targets are the numbers before the first negative one
     ended = T.cumsum(T.to_copy(T.lt(y, 0), dtype=np.dtype(np.int64)), dim=1, reverse=False)
     given = T.eq(ended, 0)
     chosen = T.where(given, y, 0)

@@ -1,6 +1,6 @@
 """Layer 5 · ops · products: products of matrices and vectors.
 
-Products of more dimensions are taken apart as PyTorch does it, so that graphs have its nodes.
+Products of more dimensions are decomposed as in PyTorch, so that graphs have the same nodes.
 """
 
 from __future__ import annotations
@@ -285,7 +285,7 @@ def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
     """
     if out is not None:
         return into(out, matmul(input, other), "matmul")
-    # conditions are written out for speed
+    # conditions written out for speed
     if not isinstance(input, TensorBase):
         if is_sparse(input):
             return input @ other
@@ -323,7 +323,7 @@ def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
 
 
 def _can_fold(x: Any, y: Any) -> bool:
-    """Whether the leading dimensions of one can be rows of one matrix, the other being a matrix."""
+    """Return whether the leading dimensions of one argument fold into rows for a matrix."""
     large, small = (x, y) if x._payload.ndim >= y._payload.ndim else (y, x)
     if small._payload.ndim > 2 or large._payload.ndim < 3:
         return False

@@ -73,7 +73,7 @@ def matrix_power(input: Any, n: int, *, out: Any = None) -> Any:
 def _power(x: Any, n: int) -> Any:
     a = x._payload
     if n == 0:
-        # no element depends on x, but the result belongs to its graph
+        # no element depends on x, but the result stays in its graph
         one = fixed(np.eye(a.shape[-1], dtype=a.dtype))
         return T.where(fixed(np.zeros(a.shape, bool)), x, one)
     if n == 1:
@@ -82,7 +82,7 @@ def _power(x: Any, n: int) -> Any:
         return inv(x)
     if n < 0:
         x, n = inv(x), -n
-    # by squares; of three factors the last is not one
+    # by repeated squaring
     result = None
     while n > 1:
         if n % 2:
@@ -193,7 +193,7 @@ def chained(factors: list[Any], name: str) -> Any:
 
 
 def _best_splits(sizes: list[int]) -> dict[tuple[int, int], int]:
-    """After which factor to split each part of a product with the fewest multiplications."""
+    """Return where to split each part of a product for the fewest multiplications."""
     count = len(sizes) - 1
     cost = {(i, i): 0 for i in range(count)}
     splits = {}
@@ -347,7 +347,7 @@ def powers(v: Any, count: int) -> Any:
         v = T.to_copy(v, dtype=np.dtype(np.int64))
     rows = fixed(np.ones((min(count, 1), *shape), v._payload.dtype))
     if count > 1:
-        # the products run along the first dimension, where the steps are between long rows
+        # multiply along the first dimension, so that the steps are on long rows
         repeated = T.expand(v, shape=(count - 1, *shape))
         rows = T.cat(rows, T.cumprod(repeated, dim=0, reverse=False), dim=0)
     return T.permute(rows, dims=(*range(1, len(shape) + 1), 0))

@@ -143,7 +143,7 @@ def _matrix_norm(x: Any, ord: Any, dims: tuple[int, int], keepdim: bool) -> Any:
 
 
 def _extreme(values: Any, largest: bool, dim: tuple[int, ...]) -> Any:
-    """The largest or smallest of non-negative values along a dimension, kept; 0 for none."""
+    """Return the largest or smallest of non-negative values along a kept dimension; 0 if none."""
     if not all(values._payload.shape[d] for d in dim):
         return T.sum_dim(values, dim=dim, keepdim=True)
     return (T.amax if largest else T.amin)(values, dim=dim, keepdim=True)
@@ -154,7 +154,7 @@ def _of_singular_values(x: Any, ord: Any, dims: tuple[int, int], keepdim: bool) 
     others = tuple([d for d in range(ndim) if d not in dims])
     if dims != (ndim - 2, ndim - 1):
         x = T.permute(x, dims=(*others, *dims))
-    # LAPACK has no half precision
+    # LAPACK lacks half precision
     short = x._payload.dtype
     values = values_of(cast(x, np.dtype(np.float32)) if short.itemsize == 2 else x)
     last = (ndim - 2,)
@@ -297,13 +297,13 @@ def _cond(x: Any, p: Any) -> Any:
     singular = np.linalg.slogdet(array)[0] == 0
     if not singular.any():
         return _times_inverse(x, eye, order)
-    # in the branch not taken, too, everything must be finite
+    # everything must be finite in the branch not taken, too
     regular = T.where(new_tensor(singular[..., None, None]), eye, x)
     return T.where(new_tensor(singular), math.inf, _times_inverse(regular, eye, order))
 
 
 def _times_inverse(x: Any, eye: Any, order: Any) -> Any:
-    """The norm of matrices times the norm of their inverses."""
+    """Return the norms of matrices times the norms of their inverses."""
     dims = (x._payload.ndim - 2, x._payload.ndim - 1)
     inverse = T.solve_factor(x, eye, turned=False, what="linalg.cond")
     return T.mul(_matrix_norm(x, order, dims, False), _matrix_norm(inverse, order, dims, False))

@@ -1,7 +1,7 @@
 """Layer 5 · ops · reductions: variances, standard deviations and norms along dimensions.
 
-Every function takes NumPy's names ``axis`` and ``keepdims`` too. None, and an empty sequence, stand
-for all dimensions.
+Every function also takes NumPy's names ``axis`` and ``keepdims``. None and an empty sequence mean
+all dimensions.
 """
 
 # the functions have PyTorch's names

@@ -32,7 +32,7 @@ from wengert.tape.sites import warn
 def canonical_mask(
     mask: Any, name: str, target: Any, other: Any = None, other_name: str = ""
 ) -> Any:
-    """A mask as what is added to scores: of bools, minus infinity where it is True.
+    """Return a mask to add to scores: for bools, minus infinity where it is True.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def canonical_mask(
 def _check_dims(
     query: Any, key: Any, value: Any, key_padding_mask: Any, attn_mask: Any, heads: int
 ) -> bool:
-    """Refuse arguments of other numbers of dimensions; returns whether there is a batch."""
+    """Refuse inconsistent numbers of dimensions; return whether there is a batch."""
     dims = query.dim()
     if dims not in (2, 3):
         raise AssertionError(
@@ -93,7 +93,7 @@ def _check_dims(
 
 
 def _projected(query: Any, key: Any, value: Any, weight: Any, bias: Any) -> tuple[Any, ...]:
-    """Query, key and value projected by the three parts of one weight, in as few products."""
+    """Project query, key and value by parts of one weight, in as few products as possible."""
     if key is value and query is key:
         return chunk(linear(query, weight, bias), 3, -1)
     size = query.shape[-1]
@@ -107,7 +107,7 @@ def _projected(query: Any, key: Any, value: Any, weight: Any, bias: Any) -> tupl
 
 
 def _projected_apart(values: tuple[Any, ...], weights: tuple[Any, ...], bias: Any) -> Any:
-    """Query, key and value, each projected by a weight of its own."""
+    """Project query, key and value, each by its own weight."""
     names = ("query", "key", "value")
     size = values[0].shape[-1]
     for name, weight in zip("qkv", weights, strict=True):
@@ -127,7 +127,7 @@ def _projected_apart(values: tuple[Any, ...], weights: tuple[Any, ...], bias: An
 
 
 def _by_head(value: Any, static: Any, name: str, rows: int, size: int) -> Any:
-    """A key or value of shape (batch * heads, steps, size), or what is given in its place."""
+    """Return a key or value of shape (batch * heads, steps, size), or its given replacement."""
     if static is None:
         return transpose(reshape(value, (value.shape[0], rows, size)), 0, 1)
     for dim, expected in ((0, rows), (2, size)):
@@ -139,7 +139,7 @@ def _by_head(value: Any, static: Any, name: str, rows: int, size: int) -> Any:
 
 
 def _check_mask(mask: Any, batch: int, heads: int, steps: int, sources: int) -> Any:
-    """The mask with a dimension for batch and heads; refuse another shape."""
+    """Return the mask with a dimension for batch and heads; refuse another shape."""
     expected = (steps, sources) if mask.dim() == 2 else (batch * heads, steps, sources)
     if tuple(mask.shape) != expected:
         raise RuntimeError(
@@ -149,7 +149,7 @@ def _check_mask(mask: Any, batch: int, heads: int, steps: int, sources: int) -> 
 
 
 def _check_bias(bias_k: Any, bias_v: Any, static_k: Any, static_v: Any) -> bool:
-    """Whether a row is appended to key and value; refuse one without the other."""
+    """Return whether a row is appended to key and value; refuse one without the other."""
     if bias_k is None and bias_v is None:
         return False
     if bias_k is None or bias_v is None:
@@ -336,7 +336,7 @@ def multi_head_attention_forward(
 
 
 def _weighed(q: Any, k: Any, v: Any, hidden: Any, rate: float) -> tuple[Any, Any]:
-    """The means of values, and the weights."""
+    """Return the weighted means of values, and the weights."""
     q = T.mul_scalar(q, other=math.sqrt(1 / q.shape[-1]))
     turned = transpose(k, -2, -1)
     scores = bmm(q, turned) if hidden is None else baddbmm(hidden, q, turned)

@@ -85,7 +85,7 @@ class histogramdd(_Counted):
 
 
 def pair(kind: Any, first: Any, second: Any, out: Any) -> Any:
-    """Two results as the named tuple `kind`, written into the two tensors of `out` if it is given.
+    """Return two results as the named tuple `kind`, written into the tensors of `out` if given.
 
     Raises
     ------

@@ -75,7 +75,7 @@ def _normalised(name: str, input: Any, dim: Any, dtype: Any) -> Any:
 
 
 def chosen_dim(name: str, input: Any, dim: int | None) -> int:
-    """`dim`, or what it has been since the days when it could be left out, with a warning."""
+    """Return `dim`, or with a warning the dimension that PyTorch once chose by default."""
     if dim is not None:
         return dim
     warn(

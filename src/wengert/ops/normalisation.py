@@ -1,4 +1,4 @@
-"""Layer 5 · ops · normalisation: of layers, groups, instances and batches, and to a norm of 1."""
+"""Layer 5 · ops · normalisation: of layers, groups, instances and batches, and to unit norm."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from wengert.tape.modes import no_grad
 from wengert.tape.operands import cast
 from wengert.tape.record import T
 
-# the records of what is called below
+# the records of the primitives called below
 REQUIRES = (mean_squares, normalisation)
 _TOO_FEW = (
     "Dimension out of range (expected to be in range of [-1, 0], but got 1): the input needs the "
@@ -127,7 +127,7 @@ def rms_norm(
     else:
         result = T.rms_norm(x, new_tensor(wide.type(1)), dim=dim, eps=eps)
         result = result if weight is None else T.mul(result, weight)
-    # the input's dtype stays, whatever the weight's is
+    # the input's dtype is kept, whatever the weight's is
     return result if result._payload.dtype == dtype else cast(result, dtype)
 
 
@@ -177,7 +177,7 @@ def group_norm(
 
 
 def normalised_groups(x: Any, num_groups: int, weight: Any, bias: Any, eps: float) -> Any:
-    """`group_norm` without a check of the number of values."""
+    """Compute `group_norm` without a check of the number of values."""
     name = "group_norm"
     weight, bias = parameter(weight, name, "weight", 3), parameter(bias, name, "bias", 4)
     shape = x._payload.shape
@@ -210,7 +210,7 @@ def normalised_groups(x: Any, num_groups: int, weight: Any, bias: Any, eps: floa
 def _by_groups(
     x: Any, weight: Any, bias: Any, groups: int, eps: float, needed: bool = False
 ) -> Any:
-    """The result, and the moments of the groups: if they are `needed`, or for records to reuse."""
+    """Return the result, and the groups' moments if they are `needed` or records reuse them."""
     shape = x._payload.shape
     n, size = shape[0] * groups, math.prod(shape[1:]) // max(groups, 1)
     if not needed and are_few(x._payload, (1, n, size)):
@@ -280,7 +280,7 @@ def normalised_instances(
     momentum: float,
     eps: float,
 ) -> Any:
-    """`instance_norm` without a check of the number of values."""
+    """Compute `instance_norm` without a check of the number of values."""
     name = "instance_norm"
     shape = x._payload.shape
     mean, var = running(name, running_mean, running_var)
@@ -316,7 +316,7 @@ def normalised_instances(
 
 
 def _with_statistics(x: Any, weight: Any, bias: Any, mean: Any, var: Any, eps: float) -> Any:
-    # copies: later batches may write to the running values, which the derivative needs as they are
+    # copies: later batches may write to the running values, which the derivative needs unchanged
     fixed = [new_tensor(value._payload.copy()) for value in (mean, var)]
     return applied("batch_norm_fixed", x, weight, bias, *fixed, eps=eps)
 
@@ -386,11 +386,11 @@ def normalised_batch(
     momentum: float,
     eps: float,
 ) -> Any:
-    """`batch_norm` without a check of the number of values."""
+    """Compute `batch_norm` without a check of the number of values."""
     shape = x._payload.shape
     weight, bias = parameter(weight, name, "weight", 4), parameter(bias, name, "bias", 5)
     if not x._payload.size:
-        # PyTorch asks for no means then, nor for as many parameters as there are channels
+        # PyTorch requires no means then, and no parameter per channel
         result = T.clone(x)
         for combine, param in ((T.mul, weight), (T.add, bias)):
             if param is not None and param._payload.size:

@@ -1,4 +1,4 @@
-"""Layer 5 · ops: what the functions of normalisation have in common."""
+"""Layer 5 · ops: helpers of the normalisation functions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from wengert.tape.modes import is_recording
 from wengert.tape.operands import cast
 from wengert.tape.record import T
 
-# the records of what is called below
+# the records of the primitives called below
 REQUIRES = (normalisation,)
 
 _NOT_BATCHED = (
@@ -34,7 +34,7 @@ UNKNOWN = new_tensor(np.empty((3, 0), SINGLE))
 
 
 def parameter(value: Any, name: str, arg: str, position: int) -> Any:
-    """A parameter as a tensor, if there is one."""
+    """Return a parameter as a tensor, if it is given."""
     return None if value is None else operand(value, name, arg, position)
 
 
@@ -73,7 +73,7 @@ def check_dtypes(x: Any, kernel: str, *params: Any) -> None:
 
 
 def widened(x: Any) -> Any:
-    """`x`, in float32 if it has two bytes."""
+    """Return `x`, in float32 if its dtype has two bytes."""
     return cast(x, SINGLE) if x._payload.dtype.itemsize == 2 else x
 
 
@@ -152,7 +152,7 @@ def update(name: str, mean: Any, var: Any, known: Any, count: int, momentum: flo
 
 
 def _sizes(name: str, normalized_shape: Any) -> tuple[int, ...]:
-    """`normalized_shape` as a tuple of integers."""
+    """Return `normalized_shape` as a tuple of integers."""
     if not isinstance(normalized_shape, Sequence):
         raise TypeError(
             f"{name}(): argument 'normalized_shape' (position 2) must be tuple of ints, not "

@@ -1,4 +1,4 @@
-"""Layer 5 · ops · reductions: norms by their names outside of `linalg`, and their kin."""
+"""Layer 5 · ops · reductions: norms outside of `linalg`, and related functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layer 5 · ops: what functions that make tensors share: ``size``, ``dtype=``, ``device=`` and
+"""Layer 5 · ops: arguments of functions that make tensors: ``size``, ``dtype=``, ``device=`` and
 ``requires_grad=``."""
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from wengert.tape.modes import current_mode, is_grad_enabled, traced
 
 
 def made(array: Any, device: Any = None, requires_grad: bool = False) -> Any:
-    """A new tensor over `array`, a leaf if it is to require a gradient."""
+    """Return a new tensor over `array`, a leaf if it should require a gradient."""
     mode = current_mode()
     if is_meta(device) if device is not None else mode is not None and mode.meta:
         return PORTS.meta(array).requires_grad_(requires_grad)
@@ -35,7 +35,7 @@ def made(array: Any, device: Any = None, requires_grad: bool = False) -> Any:
 
 
 def beside(device: Any, input: Any) -> Any:
-    """``device=`` of what is made like a tensor: that of the tensor, if none is given."""
+    """Return ``device=`` for a tensor made like another: by default, the other's device."""
     if device is None and is_elsewhere(input._payload):
         return input._payload.device
     return device
@@ -48,7 +48,7 @@ def sent_to(tensor: Any, array: Any) -> Any:
 
 
 def fixed(array: Any) -> Any:
-    """A new tensor over an array that follows from shapes and numbers alone, for every run."""
+    """Return a new tensor over an array that depends only on shapes and numbers."""
     return new_tensor(traced("made", array))
 
 
@@ -60,17 +60,17 @@ def _not_differentiable(kind: Any) -> RuntimeError:
 
 
 def float_type(dtype: Any) -> np.dtype[Any]:
-    """NumPy's type for ``dtype=``, where None is the default floating type."""
+    """Return NumPy's dtype for ``dtype=``, where None is the default floating dtype."""
     return default_float() if dtype is None else type_of(dtype)
 
 
 def type_of(value: Any) -> np.dtype[Any]:
-    """NumPy's type for ``dtype=value``."""
+    """Return NumPy's dtype for ``dtype=value``."""
     return value.dtype if type(value) is dtype else as_dtype(value).dtype
 
 
 def input_tensor(function: str, value: Any) -> Any:
-    """`value`, which must be a tensor."""
+    """Return `value`, which must be a tensor."""
     if not isinstance(value, TensorBase):
         raise TypeError(
             f"{function}(): argument 'input' (position 1) must be Tensor, not "
@@ -80,7 +80,7 @@ def input_tensor(function: str, value: Any) -> Any:
 
 
 def number(value: Any) -> Any:
-    """A Python number from a number, or from a tensor or array of one element."""
+    """Return a Python number from a number, or from a tensor or array of one element."""
     if isinstance(value, TensorBase):
         if has_tangent(value) or (value._edge is not None and is_grad_enabled()):
             raise TypeError(NOT_A_NUMBER)
@@ -104,7 +104,7 @@ def integer(function: str, name: str, value: Any) -> int:
 
 
 def shape_of(function: str, given: tuple[Any, ...], size: Any = None) -> tuple[int, ...]:
-    """A shape from ``f(2, 3)``, ``f((2, 3))`` or ``f(size=(2, 3))``."""
+    """Return a shape from ``f(2, 3)``, ``f((2, 3))`` or ``f(size=(2, 3))``."""
     if size is not None:
         if given:
             raise TypeError(f"{function}() got multiple values for argument 'size'")
@@ -134,7 +134,7 @@ def _sequence(function: str, size: Any) -> tuple[Any, ...]:
 
 
 def _checked(function: str, given: tuple[Any, ...]) -> tuple[int, ...]:
-    """`given` as plain non-negative ints, or an error that says which one is not."""
+    """Return `given` as plain non-negative ints, or raise an error that names the wrong one."""
     shape = []
     for i, length in enumerate(given):
         plain = number(length)

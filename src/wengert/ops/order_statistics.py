@@ -1,9 +1,9 @@
 """Layer 5 · ops · reductions: elements at ranks along a dimension: medians, quantiles, the mode.
 
 NOTE [order statistics]
-The gradient goes to the elements that are chosen, as in PyTorch: of equal ones, to the one that a
-stable sort would put at the rank. Only the medians of everything, without a dimension, share it
-among all equal elements.
+The gradient goes to the selected elements, as in PyTorch: of equal ones, to the one that a stable
+sort would put at the rank. Only full medians, without a dimension, share it among all equal
+elements.
 """
 
 # the arguments have PyTorch's names
@@ -32,7 +32,7 @@ REQUIRES = (_records, _blend_records)
 
 
 def _checked(input: Any, dim: Any, name: str, kernel: str) -> tuple[Any, int]:
-    """The input, real and not of bools, and the dimension, which must not be of size 0."""
+    """Return the input, real and not of bools, and the dimension, which must not be of size 0."""
     tensor = real_input(input, name, kernel)
     payload = tensor._payload
     if payload.dtype.kind == "b" and name != "mode":
@@ -335,7 +335,7 @@ def _check_quantile(payload: Any, q: Any, interpolation: str) -> None:
 
 
 def _at_ranks(rows: Any, q: Any, interpolation: str, ignore_nan: bool) -> Any:
-    """The quantiles of each row along a new last dimension, as many as `q` has."""
+    """Return the quantiles of each row along a new last dimension, one per element of `q`."""
     payload = rows._payload
     known = is_number(q) or (isinstance(q._payload, np.ndarray | np.generic) and q._edge is None)
     if known and not ignore_nan:
@@ -373,13 +373,13 @@ def _one_dim(q: Any) -> Any:
 
 
 def _at_common_ranks(rows: Any, q: Any, interpolation: str) -> Any:
-    """`_at_ranks` where every row has the same ranks, which are known now."""
+    """Compute `_at_ranks` where every row has the same ranks, known in advance."""
     payload = rows._payload
     span = payload.shape[-1] - 1
     if is_number(q):
         ranks = [q * span]
     else:
-        # in the precision of q, in which its ranks are the nearest
+        # in the precision of q, in which its ranks are rounded
         ranks = np.atleast_1d(q._payload * q._payload.dtype.type(span)).tolist()
     below = [math.floor(rank) for rank in ranks]
     above = [math.ceil(rank) for rank in ranks]

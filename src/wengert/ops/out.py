@@ -20,7 +20,7 @@ from wengert.tape.views import refresh_views
 from wengert.tape.write_checks import check_writable
 
 _SERIES = ("arange", "linspace", "logspace", "range")
-"""Functions that fill whatever has as many elements as they make, in its own shape."""
+"""Functions that fill any `out` with the right number of elements, in its own shape."""
 
 
 def asked(dtype: Any, out: Any) -> Any:
@@ -37,7 +37,7 @@ def asked(dtype: Any, out: Any) -> Any:
 
 
 def created(array: Any, device: Any, requires_grad: bool, out: Any, name: str) -> Any:
-    """A new tensor over `array`, or `out` with its values."""
+    """Return a new tensor over `array`, or `out` with its values."""
     if isinstance(out, TensorBase):
         array = array.astype(out._payload.dtype, copy=False)
         if name in _SERIES and array.size == out._payload.size:
@@ -48,7 +48,7 @@ def created(array: Any, device: Any, requires_grad: bool, out: Any, name: str) -
 
 
 def into(out: Any, result: Any, name: str) -> Any:
-    """Put `result` into the memory of `out` and return `out`.
+    """Write `result` to the memory of `out`, and return `out`.
 
     Raises
     ------
@@ -96,7 +96,7 @@ def into(out: Any, result: Any, name: str) -> Any:
 
 
 def into_several(out: Any, results: Any, name: str) -> Any:
-    """Put several results into several tensors."""
+    """Write several results into several tensors."""
     if not isinstance(out, tuple | list):
         raise TypeError(
             f"{name}(): argument 'out' must be tuple of Tensors, not {type(out).__name__}"

@@ -1,4 +1,4 @@
-"""Layer 5 · ops · resampling: padding, and pixels moved between channels and places."""
+"""Layer 5 · ops · resampling: padding, and elements moved between channels and pixels."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _widths(pad: Any) -> tuple[int, ...]:
 
 
 def _pairs(widths: tuple[int, ...], ndim: int) -> Pads:
-    """The widths before and after, for each dimension; `widths` begin with the last."""
+    """Return the widths before and after, for each dimension; `widths` begin with the last."""
     given = [(widths[i], widths[i + 1]) for i in range(len(widths) - 2, -1, -2)]
     return ((0, 0),) * (ndim - len(given)) + tuple(given)
 

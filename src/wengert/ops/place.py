@@ -1,4 +1,5 @@
-"""Layer 5 · ops · choosing: values put at places: of a dimension, of a mask, of elements in order.
+"""Layer 5 · ops · choosing: writes at positions of a dimension, of a mask, or of the flattened
+tensor.
 
 Each operation has two forms, one that writes and one that copies (`wengert.ops.written`).
 """
@@ -39,7 +40,7 @@ def _axis(x: Any, dim: Any, op: str) -> int:
 
 
 def _outside(index: Any, low: int, high: int) -> int | None:
-    """The position furthest outside of a range; None if there is none."""
+    """Return the position furthest outside of a range; None if there is none."""
     if are_within(index, high):
         return None
     least, most = int(index.min()), int(index.max())

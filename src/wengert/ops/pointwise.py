@@ -190,7 +190,7 @@ def fitting_alpha(input: Any, other: Any, alpha: Any) -> Any:
 
 
 def is_complex(value: Any) -> bool:
-    """Whether a tensor or array is of a complex dtype."""
+    """Return whether a tensor or array has a complex dtype."""
     payload = value._payload if isinstance(value, TensorBase) else value
     return bool(payload.dtype.kind == "c")
 
@@ -322,7 +322,7 @@ def _made() -> dict[str, Callable[..., Any]]:
 
 fill_sections(globals())
 FUNCTIONS = _made()
-"""The functions that are made from records, under all their names."""
+"""The functions made from records, under all their names."""
 globals().update(FUNCTIONS)
 
 if TYPE_CHECKING:

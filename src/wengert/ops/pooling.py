@@ -1,4 +1,4 @@
-"""Layer 5 · ops · pooling: windows: largest elements, means and norms; response normalisation.
+"""Layer 5 · ops · pooling: max, mean and norm pooling; response normalisation.
 
 Each function has forms for one, two and three pooled dimensions, the last ones.
 """
@@ -17,7 +17,7 @@ from wengert.prims import pooling
 from wengert.tape.base import TensorBase
 from wengert.tape.record import T
 
-# the records of what is called below
+# the records of the primitives called below
 REQUIRES = (pooling,)
 _SHAPES = ("(N, C, L) or (C, L)", "(N, C, H, W) or (C, H, W)", "(N, C, D, H, W) or (C, D, H, W)")
 
@@ -93,7 +93,7 @@ def _max_pool(d: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
         x, params = checked(input, kernel_size, stride, padding, dilation, ceil_mode)
         indices = T.max_pool_indices(x, **params)
         if max(params["dilation"]) > min(x._payload.shape[-d:]):
-            # windows with such gaps may have no element, and then minus infinity as the largest
+            # windows with such gaps may be empty, and then minus infinity is the largest element
             return getattr(T, name)(x, **params), indices
         return getattr(T, f"{name}_with_indices")(x, indices, dims=d), indices
 
@@ -323,7 +323,7 @@ def _lp_pool(d: int, greatest: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _is_number(value: Any, number: int) -> bool:
-    """Whether `value` is a certain number, and no tensor, by which there may be a gradient."""
+    """Return whether `value` is a given number, not a tensor, which might get a gradient."""
     return not isinstance(value, TensorBase) and value == number
 
 
@@ -333,7 +333,7 @@ def _root(sums: Any, p: Any) -> Any:
         return sums
     if p < 1:
         return T.pow(sums, power)
-    # the slope of the root is infinite at 0: there the root of 1 is taken, and left out
+    # the slope of the root is infinite at 0: take the root of 1 there, and mask it
     none = T.eq(sums, 0)
     kept = T.masked_fill(sums, none, value=1)
     root = T.sqrt(kept) if _is_number(p, 2) else T.pow(kept, power)
@@ -416,7 +416,7 @@ def local_response_norm(
         divisor_override=size,
     )
     if size % 2 == 0:
-        # one window too many, since more channels count before an element than behind it
+        # one window too many, since more channels count before an element than after it
         means = T.slice(means, dim=1, start=0, end=shape[1], step=1)
     divisor = T.pow(T.add(T.mul(T.unsafe_view(means, shape=shape), alpha), k), beta)
     return T.div(x, divisor)

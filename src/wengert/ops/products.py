@@ -77,7 +77,7 @@ def addbmm(
         )
     if a.dtype.kind in "iu":
         beta, alpha = int(beta), int(alpha)
-    # one product of matrices whose rows and columns go through the whole batch
+    # one product of matrices whose rows and columns run through the whole batch
     wide = in_shape(T.permute(x, dims=(1, 0, 2)), (rows, count * inner))
     result = T.addmm(added, wide, in_shape(y, (count * inner, columns)), beta=beta, alpha=alpha)
     return result if out is None else into(out, result, "addbmm")
@@ -129,7 +129,7 @@ def addr(
                 )
     if kinds == {"b"}:
         beta, alpha = bool(beta), bool(alpha)
-    # unlike elsewhere, numbers without dimensions count as much as the vectors
+    # unlike elsewhere, 0-d tensors take part in promotion like the vectors
     dtype = joined(joined(x._payload.dtype, v._payload.dtype), w._payload.dtype)
     result = T.addr(*(cast(t, dtype) for t in (x, v, w)), beta=beta, alpha=alpha)
     return result if out is None else into(out, result, "addr")
@@ -332,7 +332,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
 
 
 def _dim_lists(dims: Any, a: Any, b: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The dimensions of both arguments that are summed over."""
+    """Return the dimensions of both arguments that are summed over."""
     if isinstance(dims, TensorBase):
         dims = dims._payload.tolist()
         if isinstance(dims, list) and len(dims) == 1:

@@ -61,18 +61,18 @@ def _tolerance(value: Any, op: str, name: str) -> Any:
         raise TypeError(
             f"linalg_{op}(): argument '{name}' must be Tensor or float, not {type(value).__name__}"
         )
-    # no derivative goes by a tolerance
+    # a tolerance has no derivative
     return array.constant() if isinstance(array, Lifted) else array
 
 
 def _column(tolerance: Any, dtype: Any) -> Any:
-    """A tolerance against values along a last dimension."""
+    """Return a tolerance in a shape that broadcasts with values along a last dimension."""
     tensor = new_tensor(tolerance if isinstance(tolerance, Lifted) else np.asarray(tolerance))
     return T.to_copy(T.unsqueeze(tensor, dim=tensor._payload.ndim), dtype=dtype)
 
 
 def _overloaded(value: Any, op: str) -> Any:
-    """`operand`, for functions of which PyTorch has several signatures, and so another message."""
+    """Return `operand`, for functions with several signatures, and another message, in PyTorch."""
     if not isinstance(value, TensorBase | np.ndarray | np.generic):
         raise TypeError(
             f"linalg_{op}() received an invalid combination of arguments - got "

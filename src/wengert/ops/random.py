@@ -101,7 +101,7 @@ def _check_floating(kind: np.dtype[Any], kernel: str) -> None:
 def _filled(
     draw: Callable[..., Any], stream: kernels.Stream, shape: tuple[int, ...], kind: np.dtype[Any]
 ) -> Any:
-    """Standard uniform or normal numbers in a new array."""
+    """Return standard uniform or normal numbers in a new array."""
     count = math.prod(shape)
     if kind.kind != "c":
         return draw(stream, count, kind).reshape(shape)
@@ -255,7 +255,7 @@ def normal(
     result = made(array, device, requires_grad)
     for value in given:
         if value._edge is not None:
-            # as in PyTorch the parameters are in the history, with gradients of 0
+            # as in PyTorch, the parameters are in the history, with gradients of 0
             result = where(np.True_, result, value)
     return result
 

@@ -1,7 +1,7 @@
 """Layer 5 · ops: random numbers under `vmap`.
 
-What a function that `vmap` maps draws is, by the argument ``randomness``, an error, the same for
-all the elements of a batch, or drawn for each of them.
+The argument ``randomness`` decides whether drawing random numbers in a function under `vmap` is an
+error, gives the same numbers to all elements of the batch, or draws for each of them.
 """
 
 from __future__ import annotations

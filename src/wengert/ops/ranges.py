@@ -79,7 +79,7 @@ def arange(
             f"from {start} to {end} in steps of {step}"
         )
     if kind.kind in "iu":
-        # as in PyTorch: only in int64 is it the integer bounds that tell how many there are
+        # as in PyTorch: only in int64 do the integer bounds determine the count
         count = math.ceil((end - start) / step)
         start, end, step = int(start), int(end), int(step)
         if step == 0:
@@ -94,7 +94,7 @@ def arange(
 
 
 def _real(function: str, value: Any) -> Any:
-    """A bound of a range: a real number."""
+    """Return a bound of a range: a real number."""
     if type(value) is int or type(value) is float:
         return value
     if isinstance(value, TensorBase) and value._payload.ndim:
@@ -115,7 +115,7 @@ def _real(function: str, value: Any) -> Any:
 def _spaced(
     function: str, start: Any, end: Any, steps: Any, dtype: Any
 ) -> tuple[Any, Any, int, np.dtype[Any]]:
-    """The checked arguments of `linspace` and `logspace`."""
+    """Return the checked arguments of `linspace` and `logspace`."""
     ndims = [v._payload.ndim if isinstance(v, TensorBase) else 0 for v in (start, end)]
     if any(ndims):
         raise RuntimeError(
@@ -331,7 +331,7 @@ def triu_indices(
 
 
 def _of_parts(function: str, names: tuple[str, str], parts: tuple[Any, Any], out: Any) -> Any:
-    """A complex tensor of two checked parts."""
+    """Return a complex tensor of two checked parts."""
     first, second = (
         operand(part, function, name, i + 1)
         for i, (name, part) in enumerate(zip(names, parts, strict=True))

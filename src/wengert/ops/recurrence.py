@@ -1,8 +1,8 @@
-"""Layer 5 · ops: sequences through recurrent layers.
+"""Layer 5 · ops: recurrent layers over sequences.
 
-Where values are plain arrays, a layer is one operation with kernels of its own. Under transforms,
-and in the trace of a program, it is a composition, so that batches, tangents and the compiler see
-what it consists of (see `wengert.prims.recurrent`).
+On plain arrays, a layer is one operation with its own kernels. Under transforms, and in a trace, it
+is a composition, so that batches, tangents and the compiler see its parts (see
+`wengert.prims.recurrent`).
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _layer(
     for value in (rows, *states):
         check_dtypes(value._payload, weight._payload, ADDED_MATRICES)
     if mode == "GRU":
-        # what the hidden state gives to n is multiplied by r, with its bias
+        # the hidden state's contribution to n is multiplied by r, including its bias
         if bias is None:
             bias = new_tensor(np.zeros(weight._payload.shape[0], weight._payload.dtype))
         tensors = [linear(rows, outer_weight, outer_bias), weight, bias, *states]
@@ -103,7 +103,7 @@ def _layer(
 
 
 def _taken(name: str, steps: Any, tensors: list[Any], how: dict[str, Any]) -> tuple[Any, ...]:
-    """One layer in one direction: fused, if all of it is arrays, or step by step."""
+    """Run one layer in one direction: fused if all values are arrays, otherwise step by step."""
     payloads = [tensor._payload for tensor in tensors]
     mode = current_mode()
     if (mode is not None and mode.lifts) or any(

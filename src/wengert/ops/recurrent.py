@@ -1,4 +1,4 @@
-"""Layer 5 · ops · sequences: cells of recurrent networks: one step of a batch."""
+"""Layer 5 · ops · sequences: recurrent cells: one step of a batch."""
 
 # the functions and arguments have PyTorch's names
 

@@ -1,7 +1,7 @@
 """Layer 5 · ops · reductions: sums, means, products, counts and running sums along dimensions.
 
-Every function takes NumPy's names ``axis`` and ``keepdims`` too. None, and an empty sequence, stand
-for all dimensions.
+Every function also takes NumPy's names ``axis`` and ``keepdims``. None and an empty sequence mean
+all dimensions.
 """
 
 # the functions have PyTorch's names
@@ -31,7 +31,7 @@ _INT64 = np.dtype(np.int64)
 
 
 def _summable(input: Any, dtype: Any, name: str) -> Any:
-    """The input in the dtype to add up in: of bools and integers, int64."""
+    """Return the input in the dtype of the sum: int64 for bools and integers."""
     if not isinstance(input, TensorBase):
         input = operand(input, name)
     if dtype is not None:
@@ -42,7 +42,7 @@ def _summable(input: Any, dtype: Any, name: str) -> Any:
 
 
 def _narrowed(result: Any, dtype: Any) -> Any:
-    """A result in the dtype that was asked for: NumPy widens integers when it adds them up."""
+    """Return a result in the requested dtype: NumPy widens integers in sums."""
     return result if dtype is None else cast(result, as_dtype(dtype).dtype)
 
 
@@ -206,7 +206,7 @@ def prod(
 
 
 def _of_scalar(dim: Any, name: str) -> tuple[int, ...]:
-    """The dimensions of a tensor that has none: `dim` may be 0 or -1."""
+    """Return the dimensions of a 0-d tensor: `dim` may be 0 or -1."""
     one_dim(dim, 0, name)
     return ()
 
@@ -338,7 +338,7 @@ def logsumexp(
 
 
 def _runnable(input: Any, dtype: Any, name: str) -> Any:
-    """`_summable`, but no bools."""
+    """Compute `_summable`, but refuse bools."""
     input = _summable(input, dtype, name)
     if input._payload.dtype.kind == "b":
         raise NotImplementedError(

@@ -1,4 +1,4 @@
-"""Layer 5 · ops · random: numbers that are drawn by rejection, and their derivatives.
+"""Layer 5 · ops · random: numbers drawn by rejection, and their derivatives.
 
 A sample is drawn from the values of the parameters, and then recorded as a function of them (see
 NOTE [derivatives of samples]).
@@ -32,7 +32,7 @@ REQUIRES = (_records,)
 
 
 def _parameters(function: str, kernel: str, *values: Any, half: bool = False) -> list[Any]:
-    """The arguments as tensors of a floating dtype; half precision only where PyTorch has it."""
+    """Return the arguments as floating tensors, in half precision only where PyTorch has it."""
     tensors = [input_tensor(function, value) for value in values]
     for tensor in tensors:
         kind = tensor._payload.dtype
@@ -45,7 +45,7 @@ def _parameters(function: str, kernel: str, *values: Any, half: bool = False) ->
 
 
 def _sample(draw: Callable[..., Any], *tensors: Any) -> Any:
-    """A tensor without history of what `draw` makes of flat arrays, in the shape of the tensors."""
+    """Return a tensor without history of the numbers that `draw` makes from flat arrays."""
 
     def shaped(*arrays: Any) -> Any:
         made = draw(*[np.ascontiguousarray(array).reshape(-1) for array in arrays])
@@ -151,7 +151,7 @@ def _standard_gamma(input: Any, generator: Any = None) -> Any:
 
     def draw(shapes: Any) -> Any:
         found = kernels.gamma(stream, shapes).astype(kind)
-        # what is not positive is not a sample; as for PyTorch, NaN is not either
+        # a number that is not positive is not a sample; nor is NaN, as in PyTorch
         return np.fmax(found, np.finfo(kind).tiny)
 
     return T._standard_gamma(alpha, _sample(draw, alpha))

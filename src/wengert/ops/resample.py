@@ -21,7 +21,7 @@ from wengert.tape.record import T
 from wengert.tape.sites import warn
 
 _PLAIN = ("nearest", "area", "nearest-exact")
-# the kind of the record, and the numbers of dimensions of the input
+# the kind in the record, and the numbers of dimensions of the input
 _MODES = {
     "nearest": ("nearest", (3, 4, 5)),
     "nearest-exact": ("nearest-exact", (3, 4, 5)),
@@ -136,7 +136,7 @@ def _unfit(mode: str, ndim: int, counts: tuple[int, ...]) -> NotImplementedError
 def _sizes(
     x: Any, dims: int, size: Any, scale_factor: Any, mode: str, recompute: bool
 ) -> tuple[tuple[int, ...], tuple[float | None, ...]]:
-    """The new sizes, and the scales to compute with."""
+    """Return the new sizes, and the scales to compute with."""
     if (size is None) == (scale_factor is None):
         if size is None:
             raise ValueError("either size or scale_factor should be defined")

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 __all__ = ["Results", "aminmax", "max", "min"]
 
 _LATER = ("named_results", "named_parts", "linear_types", "spectral_types")
-"""The modules of `wengert.ops` that hold the others."""
+"""The modules of `wengert.ops` that define the others."""
 
 
 def __getattr__(name: str) -> Any:

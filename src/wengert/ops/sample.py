@@ -1,8 +1,8 @@
 """Layer 5 · ops: random arrays in the layout of others, with checked parameters.
 
 Each function takes a `template`, an array of which only shape, dtype and strides matter, and
-returns a new array like it: what the in-place methods (``uniform_``, ``normal_``, ...) write.
-Numbers are laid down in the order of the template's memory, as PyTorch does.
+returns a new array like it, which the in-place methods (``uniform_``, ``normal_``, ...) write.
+Numbers are in the order of the template's memory, as in PyTorch.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _INT64, _INT64_END = np.dtype(np.int64), 1 << 63
 
 
 def laid_out(template: Any, flat: Any) -> Any:
-    """`flat` in the shape of `template`, running along its memory."""
+    """Return `flat` in the shape of `template`, in its memory order."""
     if template.flags.c_contiguous:
         return flat.reshape(template.shape)
     order = sorted(range(template.ndim), key=lambda d: -abs(template.strides[d]))
@@ -40,7 +40,7 @@ def _draw(
 
 
 def _real_parts(template: Any) -> Any:
-    """A complex template as a real one with a last dimension of 2."""
+    """View a complex template as a real one with a last dimension of 2."""
     return np.empty((*template.shape, 2), f"f{template.dtype.itemsize // 2}")
 
 
@@ -62,7 +62,7 @@ def draw_uniform(
         raise RuntimeError(
             f"uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}"
         )
-    if not high - low < 6e4:  # of half precision, too
+    if not high - low < 6e4:  # for half precision, too
         with np.errstate(over="ignore"):
             finite = np.isfinite(template.dtype.type(high - low))
         if not finite:
@@ -128,7 +128,7 @@ def span_of(low: int, high: int, kind: np.dtype[Any]) -> tuple[int, int]:
                 "within this range.",
                 UserWarning,
             )
-    # a bound that would round to outside moves inwards by what the type can tell apart there
+    # a bound that would be rounded to outside moves inwards by the dtype's spacing there
     rounded = _rounded(low + 1, kind)
     if rounded < low:
         low = rounded + (1 << (abs(low + 1).bit_length() - digits))

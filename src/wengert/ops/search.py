@@ -1,4 +1,4 @@
-"""Layer 5 · ops · sorting: places in sorted sequences, membership, nonzero positions."""
+"""Layer 5 · ops · sorting: positions in sorted sequences, membership, nonzero positions."""
 
 # the arguments have PyTorch's names
 

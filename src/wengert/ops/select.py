@@ -1,4 +1,4 @@
-"""Layer 5 · ops · choosing: elements chosen by a condition or kept between bounds."""
+"""Layer 5 · ops · choosing: elements selected by a condition or clamped to bounds."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = No
 
 
 def _beside(number: Any, value: Any) -> Any:
-    """A number as a tensor of the dtype that it has together with another value."""
+    """Return a number as a tensor of the dtype that it has in promotion with another value."""
     arrays, numbers = (
         ([], [value]) if is_number(value) else ([operand(value, "where")._payload], [])
     )
@@ -88,7 +88,7 @@ def _beside(number: Any, value: Any) -> Any:
     return _of_kind(held(number, kind) if kind.kind in "iu" else number, kind)
 
 
-# half precision holds numbers that are too large as infinite
+# in half precision, numbers that are too large are infinite
 @np.errstate(over="ignore")
 def _of_kind(number: Any, kind: np.dtype[Any]) -> Any:
     return new_tensor(kind.type(number))
@@ -126,7 +126,7 @@ def nonzero(input: Any, *, out: Any = None, as_tuple: bool = False) -> Any:
         return tuple(T.unbind(rows, dim=1))
     if as_tuple:
         array = x._payload if x._payload.ndim else np.reshape(x._payload, 1)
-        # NumPy's are columns of one array
+        # NumPy's positions are columns of one array
         columns = [new_tensor(np.ascontiguousarray(found)) for found in np.nonzero(array)]
         return tuple(map(made_in_inference, columns))
     result = T.nonzero(x)

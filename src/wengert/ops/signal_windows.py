@@ -22,7 +22,7 @@ def _window(
     device: Any,
     requires_grad: bool,
 ) -> Any:
-    """The values of `shape`, a function on [0, 1], at places one element apart."""
+    """Return the values of `shape`, a function on [0, 1], at positions one element apart."""
     if isinstance(length, float) or not hasattr(length, "__index__"):
         raise TypeError(
             f"{name}(): argument 'window_length' (position 1) must be int, not "
@@ -188,7 +188,7 @@ def kaiser_window(
     tensor([0.4387, 0.8348, 1.0000, 0.8348])
     """
     given = window_length, periodic, dtype, device, requires_grad
-    # the argument of the root is not negative, but for rounding errors
+    # the argument of the root is not negative, except by rounding errors
     return _window(
         "kaiser_window",
         lambda x: np.i0(beta * np.sqrt(np.maximum(1 - (2 * x - 1) ** 2, 0))) / np.i0(beta),

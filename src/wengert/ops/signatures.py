@@ -1,4 +1,4 @@
-"""Layer 5 · ops: what `inspect` and `help` show of functions that hand their arguments on."""
+"""Layer 5 · ops: signatures of functions that forward their arguments, for `inspect`."""
 
 from __future__ import annotations
 

@@ -157,7 +157,7 @@ zeta = binary(
 
 
 def _renamed(name: str, record: str) -> Callable[..., Any]:
-    """A function of the record of another, whose errors have its own name."""
+    """Return a function of another one's record, whose errors have its own name."""
 
     def function(input: Any, *, out: Any = None) -> Any:
         made = getattr(T, record)(real_input(input, name, f"{name}_cpu"))
@@ -196,7 +196,7 @@ def _polynomial(name: str, doc: str, value: str) -> Callable[..., Any]:
         if is_number(input) and is_number(n):
             raise two_tensors(record, input, n)
         if is_number(n):
-            # a degree that is not a tensor needs no look at each of its elements
+            # a degree that is not a tensor need not be checked per element
             made = getattr(T, f"{record}_of_degree")(input, n=n, order=0)
         else:
             made = getattr(T, record)(input, n, order=0)

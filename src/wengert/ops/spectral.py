@@ -2,9 +2,9 @@
 
 NOTE [derivatives of vectors]
 Eigenvectors and singular vectors are determined only up to a sign, for complex matrices up to a
-phase, and not at all where values are repeated. A gradient that depends on them has a meaning only
-if the loss does not depend on that choice. Where it shows that it does, the backward pass raises:
-for a phase, for values that are the same to rounding errors, and for vectors that
+phase, and not at all where values are repeated. A gradient through them is meaningful only if the
+loss does not depend on that choice. If it does, the backward pass raises where it can detect that:
+for a phase, for values that are equal to rounding errors, and for vectors that
 ``full_matrices=True`` adds. Losses of the values alone have a gradient everywhere. The closer two
 values, the less precise are the gradients of their vectors.
 """
@@ -42,7 +42,7 @@ LAPACK = "fdFD"
 
 
 def matrices(value: Any, op: str, arg: str = "input", name: str = "") -> Any:
-    """`value` as a tensor of matrices."""
+    """Return `value` as a tensor of matrices."""
     x = operand(value, f"linalg_{op}", arg)
     if x._payload.ndim < 2:
         raise RuntimeError(
@@ -53,7 +53,7 @@ def matrices(value: Any, op: str, arg: str = "input", name: str = "") -> Any:
 
 
 def square(value: Any, op: str, name: str = "") -> Any:
-    """`value` as a tensor of square matrices."""
+    """Return `value` as a tensor of square matrices."""
     x = matrices(value, op, name=name)
     rows, columns = x._payload.shape[-2:]
     if rows != columns:
@@ -65,7 +65,7 @@ def square(value: Any, op: str, name: str = "") -> Any:
 
 
 def _lapack(x: Any, kernel: str) -> None:
-    """Refuse the dtypes for which there is no LAPACK."""
+    """Refuse dtypes that LAPACK does not support."""
     if x._payload.dtype.char not in LAPACK:
         raise NotImplementedError(
             f"\"{kernel}\" not implemented for '{dtype_name(x._payload)}': convert the input with "
@@ -84,7 +84,7 @@ def floating_lapack(x: Any, name: str, kernel: str) -> None:
 
 
 def _traced(x: Any) -> bool:
-    """Whether a gradient may be asked for: then a decomposition is worth keeping."""
+    """Return whether a gradient may be asked for, so that keeping a decomposition pays."""
     return x._edge is not None and is_recording()
 
 

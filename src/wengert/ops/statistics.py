@@ -173,7 +173,7 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
     observations = rows._payload.shape[1]
     weight, extra = _weights(fweights, aweights, observations, rows._payload.dtype)
     norm: Any
-    # invalid, divide: no observations, or no freedom
+    # invalid, divide: no observations, or no degrees of freedom
     with np.errstate(divide="ignore", invalid="ignore"):
         if weight is None:
             centre = T.div_scalar(
@@ -201,7 +201,7 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
 
 
 def _weights(fweights: Any, aweights: Any, count: int, kind: Any) -> tuple[Any, Any]:
-    """The product of both weights, in a dtype to multiply with, and those of the second kind."""
+    """Return the product of both weights, in a common dtype, and the weights of the second kind."""
     product: Any = None
     extra: Any = None
     for name, given in (("fweights", fweights), ("aweights", aweights)):
@@ -278,7 +278,7 @@ def corrcoef(input: Any) -> Any:
         share = T.div(together, T.view(deviations, shape=(size, 1)))
         share = T.div(share, T.view(deviations, shape=(1, size)))
     if complex_:
-        # rounding may have moved them out of their bounds
+        # rounding may have moved them out of bounds
         return T.complex(*[T.clamp(part(share), min=-1, max=1) for part in (T.real, T.imag)])
     return T.clamp(share, min=-1, max=1)
 

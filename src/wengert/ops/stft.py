@@ -1,4 +1,4 @@
-"""Layer 5 · ops · transforms: Fourier transforms of the parts of a signal that windows cut out."""
+"""Layer 5 · ops · transforms: Fourier transforms of windowed parts of a signal."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _kind(x: Any) -> str:
 
 
 def _call(name: str, x: Any, **arguments: Any) -> str:
-    """A call as errors show it."""
+    """Return a call as errors show it."""
     window = arguments["window"]
     if window is not None:
         arguments["window"] = f"{_kind(window)}{{{list(window._payload.shape)}}}"
@@ -43,13 +43,13 @@ def _call(name: str, x: Any, **arguments: Any) -> str:
         f"{key}={int(value) if isinstance(value, bool) else value}"
         for key, value in arguments.items()
     )
-    # as PyTorch writes its types here and there
+    # the form of types in some of PyTorch's errors
     kind = f"CPU{long_name(x._payload.dtype)}Type" if name == "istft" else _kind(x)
     return f"{name}({kind}{list(x._payload.shape)}, {given})"
 
 
 def _centred(window: Any, win_length: int, n_fft: int) -> Any:
-    """A window with zeros on both sides, if it is shorter than the parts of the signal."""
+    """Pad a window with zeros on both sides, if it is shorter than the parts of the signal."""
     if win_length == n_fft:
         return window
     if window is None:
@@ -61,7 +61,7 @@ def _centred(window: Any, win_length: int, n_fft: int) -> Any:
 
 
 def _continued(x: Any, pad: int, mode: str) -> Any:
-    """The signal with `pad` more elements on both sides."""
+    """Return the signal with `pad` more elements on both sides."""
     array = x._payload
     if not pad:
         return x
@@ -391,7 +391,7 @@ def _check_spectrum(
 
 
 def _overlapped(parts: Any, window: Any, hop: int, center: bool, length: Any, call: str) -> Any:
-    """Parts of a signal added up, each multiplied by the window, and divided by its squares."""
+    """Add up windowed parts of a signal, and divide by the sum of the squared windows."""
     batch, count, n_fft = parts._payload.shape
     whole = n_fft + hop * (count - 1)
     if window is None:

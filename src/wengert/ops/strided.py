@@ -29,7 +29,7 @@ Shape = tuple[int, ...]
 
 
 def is_viewable(payload: Any, shape: tuple[int, ...]) -> bool:
-    """Whether an array can be seen in another shape without a copy."""
+    """Return whether an array can be viewed in another shape without a copy."""
     if isinstance(payload, Lifted) and payload.traced:
         if payload.flags.c_contiguous:
             return True
@@ -44,7 +44,7 @@ def is_viewable(payload: Any, shape: tuple[int, ...]) -> bool:
 
 
 def in_shape(x: Any, shape: tuple[int, ...]) -> Any:
-    """`reshape` of a tensor to a complete shape of as many elements."""
+    """Reshape a tensor to a complete shape with as many elements."""
     if is_viewable(x._payload, shape):
         return T.view(x, shape=shape)
     return T.unsafe_view(T.contiguous(x), shape=shape)
@@ -130,7 +130,7 @@ def _detached(x: Any) -> Any:
 
 
 def _has_place(payload: Any) -> bool:
-    """Whether the tangent of a value lies in its memory as the value does in its own."""
+    """Return whether the tangent of a value has the value's memory layout."""
     return (
         isinstance(payload, Dual)
         and payload.primal.__class__ is np.ndarray
@@ -140,7 +140,7 @@ def _has_place(payload: Any) -> bool:
 
 
 def _base_of(x: Any) -> Any:
-    """The tensor whose memory `x` shows a part of: itself, also where ``.data`` gave it other."""
+    """Return the tensor that owns the memory of `x`: `x` itself if ``.data`` replaced it."""
     base = None if x._ext is None else x._ext.base
     return (
         x
@@ -150,7 +150,7 @@ def _base_of(x: Any) -> Any:
 
 
 def is_within(x: Any, params: dict[str, Any]) -> bool:
-    """Whether the view shows nothing that `x` does not show."""
+    """Return whether the view shows only memory that `x` shows."""
     own, start = params["layout"]
     part = params["size"], params["stride"], params["storage_offset"]
     return _base_of(x) is x or within(part, (x._payload.shape, own, start))
@@ -192,7 +192,7 @@ def _elements(strides: Shape, x: Any) -> Shape:
 
 
 def _memory(x: Any) -> Any:
-    """The array of a tensor, also where a function is traced."""
+    """Return the array of a tensor, also while a function is traced."""
     payload = x._payload
     if isinstance(payload, Lifted) and payload.traced:
         return payload.array

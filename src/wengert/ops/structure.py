@@ -1,4 +1,4 @@
-"""Layer 5 · ops · shapes: tensors arranged, turned and put together into others."""
+"""Layer 5 · ops · shapes: tensors rearranged, rotated and assembled from others."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def broadcast_shapes(*shapes: Any) -> Any:
 
 
 def _unlike(made: tuple[int, ...], size: tuple[int, ...], i: int) -> RuntimeError:
-    """The error for shape `i`, which does not fit those before it."""
+    """Return the error for shape `i`, which does not match those before it."""
     at = -1
     while made[at] == size[at] or 1 in (made[at], size[at]):
         at -= 1
@@ -345,7 +345,7 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
             raise TypeError(f"expected 'shape' sequence to only contain ints, but got {type(size)}")
     if min(shape, default=0) < 0:
         raise ValueError(f"'shape' cannot have negative values, but got {tuple(shape)}")
-    # positions beyond the last one begin again at the first
+    # positions after the last one wrap around to the first
     places = T.to_copy(x, dtype=np.dtype(np.int64))
     inner = [math.prod(shape[i + 1 :]) for i in range(len(shape))]
     return tuple(

@@ -1,4 +1,4 @@
-"""Layer 5 · ops: tensors by the constructors of old: ``FloatTensor([1, 2])``, ``Tensor(2, 3)``.
+"""Layer 5 · ops: PyTorch's legacy constructors: ``FloatTensor([1, 2])``, ``Tensor(2, 3)``.
 
 A class such as `FloatTensor` has no instances of its own: it makes plain tensors of its dtype, and
 ``isinstance`` asks for that dtype.

@@ -1,4 +1,4 @@
-"""Layer 5 · ops · pooling: the inverse of max pooling, and max pooling at random places."""
+"""Layer 5 · ops · pooling: the inverse of max pooling, and max pooling of random windows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from wengert.ops.windows import WORDS, each, several
 from wengert.prims import pooling
 from wengert.tape.record import T
 
-# the records of what is called below
+# the records of the primitives called below
 REQUIRES = (pooling,)
 Shape = tuple[int, ...]
 
@@ -89,7 +89,7 @@ def _unpooled_size(own: Shape, kernel: Shape, stride: Shape, padding: Shape, giv
 
 
 def _check_unpool(x: Any, places: Any, sizes: Shape, stride: Shape) -> None:
-    """Refuse what does not fit, in PyTorch's order."""
+    """Refuse arguments that do not fit, in PyTorch's order."""
     dims = len(sizes)
     shape = x.shape
     wide = max(dims, 2)
@@ -249,7 +249,7 @@ def _check_fractional(name: str, shape: Shape, kernel: Shape, sizes: Shape) -> N
     for what, n, k, m in zip(
         ("time", "height", "width")[-d:], shape[len(shape) - d :], kernel, sizes, strict=True
     ):
-        # PyTorch wants one place more in three dimensions
+        # PyTorch requires one position more in three dimensions
         if m + k - 1 + (d == 3) > n:
             raise RuntimeError(
                 f"{words}: pool {what} {k} too large relative to input {what} {n}: {m} windows "

@@ -1,7 +1,7 @@
-"""Layer 5 · ops: what is asked of values, and drawn by them, for all elements of batches at once.
+"""Layer 5 · ops: checks of values, and draws that depend on them, for whole batches.
 
-Under `vmap` a check must hold for the whole batch, and samples whose parameters differ from element
-to element are drawn for the whole batch in one go.
+Under `vmap` a check must hold for the whole batch, and samples whose parameters differ between
+elements are drawn for the whole batch at once.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from wengert.tape.record import T
 
 
 def holds(condition: Any) -> bool:
-    """Whether a tensor of bools is true everywhere, under `vmap` in all elements of the batch."""
+    """Return whether a tensor of bools is true everywhere, under `vmap` in the whole batch."""
     payload = condition._payload
     while isinstance(payload, Batched):
         payload = payload.value
@@ -47,7 +47,7 @@ def drawn_of(draw: Callable[..., Any], *payloads: Any) -> Any:
 
 
 def _opened(payload: Any, levels: list[Any]) -> Any:
-    """The values of a payload with a dimension for each level that draws for each element."""
+    """Return the values of a payload, with a dimension for each level that draws per element."""
     missing: list[int] = []
     place = sum(level.randomness == "different" for level in levels)
     payload = payload.constant() if isinstance(payload, Lifted) else payload

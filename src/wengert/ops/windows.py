@@ -14,7 +14,7 @@ _LETTERS = "THW"
 
 
 def several(value: Any, op: str, arg: str, position: int) -> Shape:
-    """`value`, an int or a sequence of ints, as a tuple."""
+    """Return `value`, an int or a sequence of ints, as a tuple."""
     if value.__class__ is int:
         return (value,)
     several = value if isinstance(value, tuple | list) else (value,)
@@ -28,7 +28,7 @@ def several(value: Any, op: str, arg: str, position: int) -> Shape:
 
 
 def each(value: Any, dims: int, op: str, arg: str, position: int) -> Shape:
-    """`value` for each dimension: one int for all of them, or as many as there are."""
+    """Return `value` for each dimension: one int for all of them, or one per dimension."""
     given = several(value, op, arg, position)
     if len(given) == dims:
         return given
@@ -60,7 +60,7 @@ def window(
     if not kernel_size.__class__ is padding.__class__ is dilation.__class__ is int or not (
         stride is None or stride.__class__ is int
     ):
-        # sequences become tuples of ints, by which the checked arguments are remembered
+        # convert sequences to tuples of ints, the cache key of the checked arguments
         kernel_size = several(kernel_size, op, "kernel_size", 2)
         stride = None if stride is None else several(stride, op, "stride", 3)
         padding = several(padding, op, "padding", 4)

@@ -1,6 +1,6 @@
-"""Layer 5 · ops: operations whose primitive itself writes, beside their forms that copy.
+"""Layer 5 · ops: operations whose primitive writes in place, with their out-of-place forms.
 
-What a rule of `FORMS` returns names the primitive with its arguments, checked, for both.
+A rule of `FORMS` checks the arguments and returns the primitive with them, for both forms.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from wengert.tape.record import T
 Form = tuple[str, tuple[Any, ...], dict[str, Any]]
 """A primitive, its further arguments and its parameters."""
 FORMS: dict[str, Callable[..., Form]] = {}
-"""``form(tensor, ...)`` of each such function, by its name."""
+"""``form(tensor, ...)`` of each of these functions, by name."""
 
 R = TypeVar("R", bound=Callable[..., Form])
 
 
 def form(rule: R) -> R:
-    """Enter the rule ``_name`` of the function ``name``."""
+    """Register the rule ``_name`` of the function ``name``."""
     FORMS[rule.__name__[1:]] = rule
     return rule
 

@@ -1,1 +1,1 @@
-"""Layer 2 · prims: the table, one record per operation, one file per family."""
+"""Layer 2 · prims: the table of operations: one record per operation, one file per family."""

@@ -26,7 +26,7 @@ _MINUS = (
 
 
 _OF_TENSOR = {"other": lambda other: np.asarray(other), "self": lambda: None}
-"""The attributes of nodes of products, where a number is a tensor without dimensions."""
+"""The saved attributes of nodes of products, which show a number as a 0-d tensor."""
 
 _PAIR = "wg.tensor([1.0, 4.0]), wg.tensor([2.0, 3.0])"
 _SCALAR = (case((), other=2.5), case((3,), other=3.0), case((2, 3), other=-1.5))
@@ -223,8 +223,9 @@ def _slope(F: Any, g: Any, self: Any, exponent: Any) -> Any:
 
 
 def _slope_of_base(F: Any, g: Any, self: Any, exponent: Any) -> Any:
-    # 0 ** -1 must not meet the exponent 0, nor its derivative the zero cotangent behind it; any
-    # other base stays, since the derivative of this by the exponent is its reciprocal there
+    # 0 ** -1 must not meet the exponent 0, nor its derivative the zero cotangent after it; any
+    # other base stays, since the derivative of this with respect to the exponent is its reciprocal
+    # there
     lost = F.logical_and(exponent == 0, F.logical_or(self == 0, F.isnan(self)))
     return g * (exponent * F.pow(F.where(lost, 1, self), exponent - 1))
 
@@ -235,17 +236,17 @@ def _slope_of_exponent(
     flat = F.logical_and(self == 0, F.ge(F.real(exponent), 0))
     base = F.where(flat, 1, self)
     if exponent_dtype.kind == "c" and self_dtype.kind != "c":
-        # of a negative number, too
+        # the base may be negative
         base = F.to_copy(base, dtype=exponent_dtype)
     return g * (result * F.log(base))
 
 
 def _slope_of_power_of_number(F: Any, g: Any, result: Any, base: Any, self_dtype: Any) -> Any:
     if base == 0:
-        # what falls to 0 is flat, and what is infinite falls
+        # where the result is 0 it is constant, and where it is infinite it decreases
         return g * F.where(F.isinf(F.abs(result)), -result, 0)
     if self_dtype.kind == "c" or isinstance(base, complex):
-        # not by `cmath`, a library of its own that the package would load for this alone
+        # not by `cmath`, an extension module that would be loaded for this alone
         size, angle = math.hypot(base.real, base.imag), math.atan2(base.imag, base.real)
         return g * (result * complex(math.log(size), angle))
     return g * (result * (math.log(base) if base > 0 else math.nan))
@@ -298,10 +299,10 @@ elementwise(
 
 
 def _over_square_of_radius(F: Any, side: Any, y: Any, x: Any) -> Any:
-    # 1 at the origin, so that the derivative there is 0
+    # 1 at the origin, where the derivative is taken to be 0
     origin = F.logical_and(y == 0, x == 0)
     radius = F.hypot(F.where(origin, 1, y), x)
-    # divided twice: the square might be 0, or infinite
+    # divide twice: the square might underflow or overflow
     return side / radius / radius
 
 
@@ -404,7 +405,7 @@ elementwise(
 
 
 def _larger(F: Any, g: Any, self: Any, other: Any) -> Any:
-    # where either is NaN, so is the result, and each has all of the gradient
+    # where either is NaN, so is the result, and each receives the whole gradient
     return F.where(self < other, 0, F.where(self == other, g * 0.5, g))
 
 

@@ -1,4 +1,4 @@
-"""Layer 2 · prims: element-wise operations of three arrays that write into the first as one."""
+"""Layer 2 · prims: element-wise operations of three arrays, with in-place forms."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ elementwise(
 
 
 def _lerp(self: Any, end: Any, weight: Any) -> Any:
-    # from the nearer end, as PyTorch does, so that both ends are met exactly
+    # interpolate from the nearer end, as PyTorch does, so that both ends are exact
     if abs(weight) < 0.5:
         return self + weight * (end - self)
     return end - (end - self) * (1 - weight)

@@ -1,4 +1,4 @@
-"""Layer 2 · prims: complex numbers. Rules with ``conj="explicit"`` conjugate for themselves."""
+"""Layer 2 · prims: complex numbers. Rules with ``conj="explicit"`` conjugate explicitly."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _part(
 
 
 def _turning(F: Any, g: Any, self: Any, result: Any, self_dtype: Any) -> Any:
-    """A real sign is constant; a complex direction turns, without changing its length."""
+    """Return the slope of ``sgn``: 0 for reals; complex directions rotate at constant length."""
     if self_dtype.kind != "c":
         return F.zeros_like(g)
     zero = self == 0

@@ -23,7 +23,7 @@ def _angle(self: Any) -> Any:
 
 
 def _turning(F: Any, g: Any, self: Any, self_dtype: Any) -> Any:
-    """An angle grows across the direction of a number, the faster the nearer that is to 0."""
+    """Return the slope of an angle: across the direction of a number, over its absolute value."""
     if self_dtype.kind != "c":
         return F.zeros_like(g)
     none = self == 0

@@ -1,6 +1,6 @@
 """Layer 2 · prims: sums of products of two tensors over some of their dimensions.
 
-What labels are: NOTE [labels] in `wengert.kernels.contraction`.
+See NOTE [labels] in `wengert.kernels.contraction`.
 """
 
 from __future__ import annotations

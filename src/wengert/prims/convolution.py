@@ -1,7 +1,7 @@
 """Layer 2 · prims: convolution, plain and transposed, over one to three dimensions.
 
-See NOTE [three products] in `wengert.kernels.convolution`: the derivatives of a convolution by its
-input and by its weight are bilinear again, and each other's derivatives.
+See NOTE [three products] in `wengert.kernels.convolution`: the derivatives of a convolution with
+respect to its input and its weight are bilinear, too, and derivatives of each other.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Shape = tuple[int, ...]
 
 
 def _case(*shapes: Shape, **params: Any) -> Case:
-    """A case whose parameters are those of a plain convolution, but for the ones given."""
+    """Return a case with the parameters of a plain convolution, except for those given."""
     dims = len(shapes[0]) - 2
     common: dict[str, Any] = {
         "stride": (1,) * dims,
@@ -34,7 +34,7 @@ _SECOND = "ConvolutionBackwardBackward0"
 
 
 def _sized(params: dict[str, Any], shape: Shape) -> dict[str, Any]:
-    """Parameters of a product that has the size of an array of `shape`."""
+    """Return the parameters of a product of the size of an array of `shape`."""
     return params | {"size": shape[2:]}
 
 
@@ -57,7 +57,7 @@ bilinear(
     cases=(
         _case((2, 2, 5), (3, 2, 2), size=(4,)),
         _case((1, 4, 4, 3), (2, 2, 2, 3), size=(3, 3), stride=(2, 1), padding=(1, 1), groups=2),
-        # a size that cuts off, padding on one side only, and elements left out
+        # a size that crops, one-sided padding, and unused elements
         _case((2, 1, 4, 5), (1, 1, 2, 2), size=(2, 5), dilation=(2, 1)),
         _case((1, 1, 6), (2, 1, 2), size=(4,), padding=(-1,)),
         _case((1, 1, 3, 2, 3), (1, 1, 2, 2, 1), size=(2, 1, 3)),
@@ -87,7 +87,7 @@ bilinear(
         _case((2, 3, 4), (3, 2, 2), size=(5,)),
         _case((1, 2, 3, 2), (2, 2, 3, 3), size=(5, 4), stride=(2, 3), padding=(1, 1), groups=2),
         _case((1, 1, 2, 3), (1, 3, 2, 2), size=(5, 7), stride=(2, 2), dilation=(3, 2)),
-        # more inputs than results: computed the other way
+        # more input than output channels: computed the other way round
         _case((1, 5, 2, 2), (5, 1, 3, 2), size=(5, 4), stride=(2, 2), padding=(0, 1)),
         _case((1, 1, 2, 1, 3), (1, 1, 2, 2, 1), size=(3, 2, 3)),
         _case((0, 2, 3), (2, 1, 2), size=(4,)),
@@ -199,7 +199,7 @@ def _cases(bias: bool) -> tuple[Case, ...]:
     return tuple(cases)
 
 
-# of a transposed one the rules do not need it
+# the rules of a transposed one do not need it
 _OUTPUT_PADDING = {
     "output_padding": lambda stride, transposed: None if transposed else (0,) * len(stride)
 }

@@ -1,7 +1,7 @@
 """Layer 2 · prims: distances between points, as p-norms of their differences.
 
-Where points coincide, and where a coordinate of theirs does, 0 stands for a derivative that does
-not exist, in every order.
+Where points, or single coordinates, coincide, the derivative does not exist and is taken to be 0,
+in every order.
 """
 
 from __future__ import annotations
@@ -61,9 +61,9 @@ per_matrix(
 
 
 def _parts(F: Any, x1: Any, x2: Any, result: Any, shape: Dims, p: float) -> tuple[Any, Any, Any]:
-    """For each pair of points the difference, the size of its coordinates, and the distance.
+    """Return, for each pair, the difference, its absolute coordinates, and the distance.
 
-    Sizes and distances of 0 are replaced by 1: what is made of them is masked.
+    Absolute values and distances of 0 are replaced by 1: results that use them are masked.
     """
     n = len(shape)
     apart = F.unsqueeze(x1, dim=n - 1) - F.unsqueeze(x2, dim=n - 2)
@@ -74,7 +74,7 @@ def _parts(F: Any, x1: Any, x2: Any, result: Any, shape: Dims, p: float) -> tupl
 
 
 def _slopes(F: Any, x1: Any, x2: Any, result: Any, shape: Dims, p: float) -> Any:
-    """The derivative of each distance by each coordinate of a point of x1."""
+    """Return the derivative of each distance with respect to the coordinates of x1's points."""
     apart, size, far = _parts(F, x1, x2, result, shape, p)
     if p == 0:
         return F.zeros_like(apart)
@@ -82,13 +82,13 @@ def _slopes(F: Any, x1: Any, x2: Any, result: Any, shape: Dims, p: float) -> Any
         return F.sign(apart)
     if p == math.inf:
         return F.where(size == far, F.sign(apart), 0)
-    # 0 for points that coincide, since their differences are
+    # 0 where points coincide, since their differences are 0
     powers = size ** (p - 2) * far ** (1 - p) if p != 2 else 1 / far
     return apart * powers
 
 
 def _along(F: Any, g: Any, x1: Any, x2: Any, result: Any, shape: Dims, p: float) -> Any:
-    """The change of the distances if the points x1 move by g."""
+    """Return the change of the distances if the points x1 move by g."""
     n = len(shape)
     moves = _slopes(F, x1, x2, result, shape, p) * F.unsqueeze(g, dim=n - 1)
     return F.sum_dim(moves, dim=(n,), keepdim=False)
@@ -107,7 +107,7 @@ def _by_distance(
 def _by_points(
     F: Any, g: Any, self: Any, x1: Any, x2: Any, result: Any, shape: Dims, p: float
 ) -> Any:
-    """For each pair of points what arrives at their difference."""
+    """Return the cotangent of the difference of each pair of points."""
     n = len(shape)
     apart, size, far = _parts(F, x1, x2, result, shape, p)
     if p in (0, 1, math.inf):
@@ -198,7 +198,7 @@ linear(
 def _slope_of_length(
     F: Any, self: Any, length: Any, long: Any, dim: Dims, p: float, self_dtype: Any
 ) -> Any:
-    """The derivative of norms along `dim`; `length` is 1 where a part is not too long."""
+    """Return the derivative of norms along `dim`; `length` is 1 for slices within bounds."""
     if p == 2:
         return self / length
     size = F.abs(self)

@@ -1,4 +1,4 @@
-"""Layer 2 · prims: rows of a table, and their gradients gathered."""
+"""Layer 2 · prims: rows of a table, and the accumulation of their gradients."""
 
 from __future__ import annotations
 

@@ -1,14 +1,14 @@
-"""Layer 2 · prims: facets: what the layers above know about an operation, said at its record.
+"""Layer 2 · prims: facets: what higher layers know about an operation, stated in its record.
 
 NOTE [facets]
-A record states its kernel and its derivative. Whatever else the library knows about the operation
-is a facet of it: the layer that owns such knowledge declares a `Facet`, and a record says what
-differs from the default as one more keyword:
+A record states its kernel and its derivative. Anything else that the library knows about the
+operation is a facet: the layer that owns this knowledge declares a `Facet`, and a record overrides
+the default with a keyword of that name:
 
     elementwise("asin", np.arcsin, lin=..., aliases="arcsin", ...)
 
-Knowledge that needs code of a higher layer is registered by that layer, with the record itself:
-``@BATCHING.of(records.scatter_add)``. No table elsewhere goes by names of operations.
+If the value is code of a higher layer, that layer registers it for the record:
+``@BATCHING.of(records.scatter_add)``. No other table is keyed by names of operations.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from wengert.prims.record import TABLE, Primitive
 V = TypeVar("V")
 
 FACETS: dict[str, Facet[Any]] = {}
-"""Every facet by name; a record may have no others."""
+"""Every facet by name; records may state no others."""
 
 
 class Facet(Generic[V]):
@@ -32,7 +32,7 @@ class Facet(Generic[V]):
     Parameters
     ----------
     name: The keyword by which records state it.
-    derived: What holds where neither a record nor `of` says anything, by the record.
+    derived: Computes the default from a record, if neither the record nor `of` gives a value.
     """
 
     __slots__ = ("_given", "derived", "name")
@@ -52,7 +52,7 @@ class Facet(Generic[V]):
         return self._given[prim] if prim in self._given else self.derived(prim)
 
     def of(self, *prims: Primitive) -> Callable[[V], V]:
-        """The decorator of what holds for `prims`."""
+        """Return a decorator that registers a value for `prims`."""
 
         def given(value: V) -> V:
             for prim in prims:
@@ -64,8 +64,8 @@ class Facet(Generic[V]):
         return given
 
     def items(self) -> Iterator[tuple[Primitive, V]]:
-        """The records that are loaded, each with what is known of it."""
-        # as one by one, written out: this is a part of what the import of the package takes
+        """Iterate over the loaded records, each with its value."""
+        # inlined for speed: importing the package passes here
         name, given, derived = self.name, self._given, self.derived
         for prim in TABLE.values():
             if name in prim.facets:
@@ -79,13 +79,12 @@ def _ufunc(prim: Primitive) -> str:
 
 
 EXAMPLE: Facet[tuple[str, str] | None] = Facet("example", lambda prim: None)
-"""The arguments and the result of an example, where the operation is a function of the package as
-it stands, of tensors that broadcast and ``out=``. There are a method and, by `IN_PLACE`, a form in
-place, too."""
+"""The arguments and the result of an example, if the operation is itself a public function, of
+tensors that broadcast and ``out=``. It then has a method and, by `IN_PLACE`, an in-place form."""
 ALIASES: Facet[str] = Facet("aliases", lambda prim: "")
-"""Other names of that function, separated by blanks."""
+"""Other names of that function, separated by spaces."""
 IN_PLACE: Facet[bool] = Facet("in_place", lambda prim: EXAMPLE[prim] is not None)
-"""Whether that function has a form in place."""
+"""Whether that function has an in-place form."""
 FORMULA: Facet[str | None] = Facet("formula", lambda prim: prim.infix)
 """The form in formulas, if it is neither a call nor an operator: ``"1 / F.sqrt({})"``, with
 the other operations in `F`."""

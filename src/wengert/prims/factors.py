@@ -1,6 +1,6 @@
 """Layer 2 · prims: triangular systems, LU factors, Cholesky factors.
 
-Rules that conjugate for themselves are those in which a factor's adjoint stands.
+Rules that contain the adjoint of a factor conjugate explicitly.
 
 References
 ----------
@@ -38,12 +38,12 @@ def _part(F: Any, x: Any, dim: int, start: int, end: int) -> Any:
 
 
 def _triangular(*shape: int) -> Callable[[Any], Any]:
-    """Matrices of which both triangles have well-conditioned solutions."""
+    """Return matrices whose two triangles are both well conditioned."""
     return lambda rng: rng.standard_normal(shape) * 0.5 + 2 * np.eye(shape[-1])
 
 
 def _positive(*shape: int) -> Callable[[Any], Any]:
-    """Positive definite symmetric matrices."""
+    """Return positive definite symmetric matrices."""
 
     def draw(rng: Any) -> Any:
         root = rng.standard_normal(shape)
@@ -144,7 +144,7 @@ def _slope_of_lu(F: Any, g: Any, result: Any, self_shape: Dims, self_dtype: Any)
     first = _columns(F, _rows(F, LU, 0, k), 0, k)
     g_first = _columns(F, _rows(F, g, 0, k), 0, k)
     back = mH(F, first, self_dtype)
-    # products of the adjoints of L, which has ones on its diagonal, and of U with the cotangents
+    # products of the adjoints of L, which has a unit diagonal, and of U with the cotangents
     below, above = F.tril(g_first, diagonal=-1), F.triu(g_first, diagonal=0)
     left = below + F.triu(back, diagonal=1) @ below
     right = above @ F.tril(back, diagonal=0)
@@ -261,7 +261,7 @@ def _slope_of_cholesky(
 
 _CHOLESKY = tuple(_positive(*shape) for shape in ((3, 3), (2, 2, 2), (1, 1), (0, 0)))
 
-# Finite differences disturb each triangle by itself: the samples take the mean of both.
+# finite differences perturb each triangle alone: the samples use the mean of both
 per_matrix(
     "linalg_cholesky",
     kernels.cholesky,

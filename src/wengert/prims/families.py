@@ -10,10 +10,10 @@ family            what the record states                          what follows
 `reduction`       a rule                                          shapes of samples
 `general`         everything                                      nothing
 `constant`        the kernel                                      no derivative
-`per_matrix`      everything                                      what stands in front of the
-                                                                  matrices is a batch
+`per_matrix`      everything                                      the dimensions before the
+                                                                  matrices are a batch
 `along_dim`       everything                                      works on the lines of ``dim``
-`loss`            everything                                      an element-wise loss, and then
+`loss`            everything                                      an element-wise loss, then
                                                                   its sum or mean
 ================  ==============================================  ==========================
 """
@@ -41,12 +41,12 @@ _BINARY_CASES = (
 
 
 def zero(F: Any, g: Any) -> Any:
-    """The rule of a piecewise constant operation."""
+    """Return the cotangent of a piecewise constant operation."""
     return F.zeros_like(g)
 
 
 def is_step(prim: Primitive) -> bool:
-    """Whether the derivative of an operation is 0 wherever there is one."""
+    """Return whether the derivative of an operation is 0 wherever it exists."""
     rules = [rule for rule in prim.rules if rule is not None]
     return bool(rules) and all(rule.call is zero for rule in rules)
 
@@ -70,7 +70,7 @@ def elementwise(
     params: Sequence[str] = (),
     **more: Any,
 ) -> Primitive:
-    """An operation whose Jacobian is diagonal: one rule per argument serves both modes."""
+    """Register an operation with a diagonal Jacobian: one rule per argument serves both modes."""
     rules = (lin,) if lin is None or callable(lin) else tuple(lin)
     if not cases and not params:
         cases = _elementwise_cases(args)
@@ -101,7 +101,7 @@ def bilinear(
     cases: Iterable[Case] = (),
     **more: Any,
 ) -> Primitive:
-    """An operation that is linear in each of its two arguments."""
+    """Register an operation that is linear in each of its two arguments."""
     if not cases and broadcasts:
         cases = _BINARY_CASES
     return Primitive(
@@ -125,13 +125,13 @@ def linear(
     args: Sequence[str] = ("self",),
     **more: Any,
 ) -> Primitive:
-    """An operation that is linear in all its arguments together; `vjp` is its transpose."""
+    """Register an operation that is linear in all its arguments jointly; `vjp` is its transpose."""
     rules = (vjp,) if vjp is None or callable(vjp) else tuple(vjp)
     return Primitive(name, kernel, family="linear", args=args, vjp=rules, **more)
 
 
 def view(name: str, kernel: Kernel, *, vjp: VJP, **more: Any) -> Primitive:
-    """A linear operation on one argument whose result shares that argument's memory."""
+    """Register a linear operation on one argument whose result shares that argument's memory."""
     return Primitive(name, kernel, family="view", args=("self",), vjp=(vjp,), view=True, **more)
 
 
@@ -146,7 +146,7 @@ def reduction(
     cases: Iterable[Case] = (),
     **more: Any,
 ) -> Primitive:
-    """An operation that combines the elements along ``dim``, a tuple of non-negative ints."""
+    """Register an operation that combines elements along ``dim``, a tuple of non-negative ints."""
     if not cases:
         cases = [
             case((2, 3), dim=dim, keepdim=keep)
@@ -171,7 +171,7 @@ def reduction(
 def general(
     name: str, kernel: Kernel, *, vjp: Sequence[VJP], args: Sequence[str] = ("self",), **more: Any
 ) -> Primitive:
-    """An operation of which nothing follows by itself."""
+    """Register an operation whose record states everything."""
     return Primitive(name, kernel, family="general", args=args, vjp=vjp, **more)
 
 
@@ -180,13 +180,13 @@ per_matrix = partial(general, batching="leading", sparsity="per_matrix")
 along_dim = partial(general, batching="along")
 """An operation on each line along ``dim``; a value without dimensions is a line of one element."""
 loss = partial(general, batching="reduced", tangents="loss")
-"""A loss element by element, which `reduction` says to sum or to average."""
+"""An element-wise loss, which is summed or averaged as `reduction` says."""
 
 
 def constant(
     name: str, kernel: Kernel, *, args: Sequence[str] = ("self",), **more: Any
 ) -> Primitive:
-    """An operation without a derivative (comparisons, predicates, positions)."""
+    """Register an operation without a derivative (comparisons, predicates, positions)."""
     if not more.get("cases") and not more.get("params"):
         more["cases"] = _elementwise_cases(args)
     return Primitive(name, kernel, family="constant", args=args, vjp=None, **more)

@@ -1,4 +1,4 @@
-"""Layer 2 · prims: the blocks of images as columns, and their sum."""
+"""Layer 2 · prims: sliding blocks of images as columns, and their sum."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Layer 2 · prims: discrete Fourier transforms.
 
 See NOTE [directions and norms] and NOTE [half spectra] in `wengert.kernels.fourier`. All are linear
-maps of real vector spaces; their rules are their adjoints, and conjugate for themselves.
+maps of real vector spaces; their rules are their adjoints, and conjugate explicitly.
 """
 
 from __future__ import annotations

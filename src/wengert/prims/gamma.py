@@ -67,7 +67,7 @@ elementwise(
 
 
 def _like(F: Any, self: Any, self_dtype: Any, other_dtype: Any) -> Any:
-    """`self` in the dtype of the other argument; samples have whole numbers here (see below)."""
+    """Return `self` in the dtype of the other argument; samples are integers here (see below)."""
     return self if self_dtype == other_dtype else F.to_copy(self, dtype=other_dtype)
 
 
@@ -92,7 +92,7 @@ def _slope_of_zeta(F: Any, g: Any, self: Any, other: Any, self_dtype: Any, other
     return -g * power * F.special_zeta(power + 1, other)
 
 
-# by the first argument there is no derivative, so the samples have whole numbers there
+# there is no derivative with respect to the first argument, so its samples are integers
 _ORDERS = tuple(
     case(lambda rng, shape=shape: rng.integers(2, 5, shape), shape)
     for shape in ((), (3,), (2, 3), (0,))

@@ -1,10 +1,10 @@
 """Layer 2 · prims: sampling at the points of a grid.
 
 With x the planes and S the weights of the elements around the points, the sample is S x. The
-gradients are S' g by the planes, and g' S_i x by the i-th coordinate, where S_i has the derivatives
-of the weights. The former is the transpose of the sample. The derivatives of the latter are written
-out with the elements themselves (`corner_pick`) and their weights, polynomials in the positions,
-which are differentiable too: so there are derivatives of every order.
+gradients are S' g with respect to the planes, and g' S_i x with respect to the i-th coordinate,
+where S_i holds the derivatives of the weights. The former is the transpose of sampling. The
+derivatives of the latter are composed of the elements themselves (`corner_pick`) and their weights,
+which are polynomials in the positions and differentiable, too: so derivatives of every order exist.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _PARAMS = ("mode", "padding_mode", "align_corners")
 
 
 def _points(*shape: int, reach: float = 1.3) -> Callable[[Any], Any]:
-    """Points within the planes and around them."""
+    """Return points within the planes and around them."""
     return lambda rng: rng.uniform(-reach, reach, shape)
 
 
@@ -38,7 +38,7 @@ _MODES = tuple(
 
 
 def _cases(make: Callable[..., Any]) -> tuple[Any, ...]:
-    """Cases of every mode in two dimensions, and of some in three."""
+    """Return cases of every mode in two dimensions, and of some in three."""
     found = [
         make((1, 2, 2, 3), (1, 1, 2, 2), mode=mode, padding_mode=padding, align_corners=align)
         for mode, padding, align in _MODES
@@ -145,7 +145,7 @@ class _Around:
         self.index = F.grid_corners(grid, sizes=sizes, **params)
 
     def columns(self, grid: Any) -> list[Any]:
-        """A grid's numbers (N, P), one for each dimension of the planes."""
+        """Return a grid's numbers as (N, P), one array for each dimension of the planes."""
         count = 1
         for n in self.shape[1:-1]:
             count *= n
@@ -174,7 +174,7 @@ class _Around:
         return found
 
     def along(self, u: Any) -> list[Any]:
-        """The weights' derivatives along a direction, a grid as columns."""
+        """Return the weights' derivatives along a direction, given as a grid's columns."""
         return self._sums(
             [
                 (tuple([int(e == d) for e in range(self.dims)]), u[d] * self.turns[d])
@@ -183,7 +183,7 @@ class _Around:
         )
 
     def twice(self, u: Any, d: int) -> list[Any]:
-        """The derivatives by dimension `d` of those along a direction."""
+        """Return the derivatives by dimension `d` of those along a direction."""
         return self._sums(
             [
                 (
@@ -205,12 +205,12 @@ class _Around:
         return [nothing if total is None else total for total in totals]
 
     def stacked(self, weights: list[Any]) -> Any:
-        """Weights of the elements as (N, 1, K, P)."""
+        """Stack the weights of the elements: (N, 1, K, P)."""
         return self.F.unsqueeze(self.F.stack(*weights, dim=1), dim=1)
 
 
 def _flat(F: Any, g: Any, shape: Shape) -> Any:
-    """Return an array of samples (N, C, ...) as (N, C, 1, P)."""
+    """Reshape samples (N, C, ...) to (N, C, 1, P)."""
     count = 1
     for n in shape[2:]:
         count *= n

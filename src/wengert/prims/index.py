@@ -1,6 +1,6 @@
-"""Layer 2 · prims: reading and writing the elements that integer arrays or masks name.
+"""Layer 2 · prims: indexing with integer arrays and masks, for reading and writing.
 
-What an index is: NOTE [indices] in `wengert.kernels.index`.
+See NOTE [indices] in `wengert.kernels.index`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from wengert.prims.record import case
 
 
 def _whole(*rows: Any) -> Any:
-    """A sample's index array; cases call it with the random generator."""
+    """Return a function from the random generator to a sample\'s index array."""
     return lambda rng: np.array(rows, dtype=np.int64)
 
 

@@ -125,8 +125,8 @@ def _total(F: Any, x: Any) -> Any:
 
 
 def _third_slope_of_det(F: Any, g: Any, grad_output: Any, self: Any) -> Any:
-    # by the inverse B of the transpose: the second derivative is <B, G> C - C G' B, with C the
-    # cofactors det(self) B
+    # with the inverse B of the transpose, the second derivative is <B, G> C - C G' B, where C is
+    # the matrix of cofactors det(self) B
     turned = mT(F, F.linalg_inv(self))
     minors = F.cofactor(self)
     back = mT(F, turned)
@@ -177,7 +177,7 @@ def _slope_of_slogdet(F: Any, g: Any, self: Any, result: Any, self_dtype: Any) -
         g_log = g_log - F.imag(F.conj(g_sign) * result) * 1j
     n = len(g_log.shape)
     factor = F.unsqueeze(F.unsqueeze(g_log, dim=n), dim=n + 1)
-    # a singular matrix that nothing is asked of has no part in the gradient
+    # a singular matrix with a zero cotangent does not contribute to the gradient
     idle = F.logical_and(F.eq(factor, 0), F.logical_not(F.isfinite(inverse)))
     return F.where(idle, 0, factor * inverse)
 
@@ -219,14 +219,14 @@ def _slope_of_lstsq(
     slope = slope - pull @ mH(F, result, A_dtype)
     if driver == "gels" and A_shape[-2] >= A_shape[-1]:
         return slope
-    # what of g no right-hand side leads to
+    # the part of g outside the range of the matrix
     lost = g - inverse @ (A @ g)
     return slope + back @ result @ mH(F, lost, A_dtype)
 
 
 def _slope_of_lstsq_inverse(F: Any, g: Any, self: Any, result: Any, self_dtype: Any) -> Any:
     turned, back = mH(F, result, self_dtype), mH(F, g, self_dtype)
-    # the first two terms vanish if self has an inverse, but not for any lower rank
+    # the first two terms vanish only if self is invertible
     return (
         (back - self @ (result @ back)) @ (result @ turned)
         + (turned @ result) @ (back - (back @ result) @ self)

@@ -1,8 +1,9 @@
 """Layer 2 · prims: products and sums with logarithms.
 
-Where a product vanishes its derivatives do, so that no 0 meets an infinite logarithm: ``xlogy``
-and ``xlog1py`` have the derivative 0 by both arguments where the first is 0 and the logarithm is
-not finite. Two equal arguments of ``logaddexp`` share the gradient, infinite ones as well.
+Where a product vanishes, its derivatives are 0, so that no 0 meets an infinite logarithm: ``xlogy``
+and ``xlog1py`` have the derivative 0 with respect to both arguments where the first is 0 and the
+logarithm is not finite. Two equal arguments of ``logaddexp`` share the gradient, also if they are
+infinite.
 """
 
 from __future__ import annotations
@@ -95,7 +96,7 @@ elementwise(
 
 
 def _apart(F: Any, self: Any, other: Any) -> Any:
-    """The difference, where equal infinities have none."""
+    """Return the difference, 0 for equal infinities."""
     alike = F.logical_and(self == other, F.isinf(self))
     return F.where(alike, 0, self - other)
 
@@ -118,7 +119,7 @@ elementwise(
 
 def _share(F: Any, g: Any, self: Any, other: Any) -> Any:
     apart = _apart(F, self, other)
-    # far below the other it is the power itself: a product with ln 2 would be rounded
+    # far below the other, the share is the power itself: a product with ln 2 would be rounded
     power = F.exp2(F.minimum(apart, 0))
     return g * F.where(apart < -60, power, F.sigmoid(apart * _LN2))
 

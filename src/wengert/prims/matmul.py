@@ -1,6 +1,6 @@
 """Layer 2 · prims: products of matrices and vectors.
 
-All arguments are of one dtype: the public functions see to it, with PyTorch's errors.
+All arguments have one dtype: the public functions check that, with PyTorch's errors.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ _OF_MAT2 = {
     "mat2_sym_sizes": lambda mat2: tuple(mat2.shape),
     "mat2_sym_strides": lambda mat2: mat2.stride(),
 }
-"""The attributes that PyTorch saves of the second matrix of a product."""
+"""The attributes of the second matrix that PyTorch's nodes show."""
 
 
 def _mm_mat2(F: Any, g: Any, self: Any, mat2_ordered: bool) -> Any:
-    """The cotangent of the second matrix of a product, which lies in memory as that does."""
+    """Return the cotangent of a product's second matrix, in that matrix's memory order."""
     if mat2_ordered:
         return F.mm(F.t(self), g)
-    # of a transposed weight: as its gradient is transposed in turn, it need not be copied
+    # for a transposed weight: its gradient will be transposed in turn, and need not be copied
     return F.t(F.mm(F.t(g), self))
 
 

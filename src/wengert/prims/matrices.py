@@ -1,4 +1,4 @@
-"""Layer 2 · prims: matrices in the last two dimensions, as rules turn them."""
+"""Layer 2 · prims: transposes of matrices in the last two dimensions, for rules."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import Any
 
 
 def mT(F: Any, x: Any) -> Any:
-    """Matrices with rows and columns swapped."""
+    """Swap the rows and columns of matrices."""
     n = len(x.shape)
     return F.transpose(x, dim0=n - 2, dim1=n - 1)
 
 
 def mH(F: Any, x: Any, dtype: Any) -> Any:
-    """The adjoints of matrices of `dtype`."""
+    """Return the adjoints of matrices of `dtype`."""
     turned = mT(F, x)
     return F.conj(turned) if dtype.kind == "c" else turned

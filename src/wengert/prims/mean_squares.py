@@ -1,4 +1,4 @@
-"""Layer 2 · prims: normalisation to a mean square of 1."""
+"""Layer 2 · prims: RMS normalisation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _mean(F: Any, values: Any, shape: Dims, dim: Dims) -> Any:
 
 
 def _steepness(F: Any, self: Any, shape: Dims, dim: Dims, eps: float) -> Any:
-    """One over the root of the mean of the squares."""
+    """Return 1 / sqrt(mean of the squares)."""
     return F.rsqrt(_mean(F, self * self, shape, dim) + eps)
 
 

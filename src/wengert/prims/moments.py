@@ -37,7 +37,7 @@ def _slope_of_var(
 
 
 def _slope_of_root(F: Any, g: Any, result: Any) -> Any:
-    """g / (2 * result), and 0 where the result is 0, in derivatives of every order."""
+    """Return g / (2 * result), and 0 where the result is 0, in derivatives of every order."""
     flat = result == 0
     return F.where(flat, 0, g / (F.where(flat, 1, result) * 2))
 
@@ -52,9 +52,9 @@ def _slope_beside_mean(
     correction: float,
     keepdim: bool,
 ) -> Any:
-    """The slope of a variance, or of the deviation `result`, where perhaps only a mean is asked.
+    """Return the slope of a variance, or of the deviation `result`, next to a mean's.
 
-    Of too few elements it is NaN, and 0 where `g` is.
+    For too few elements it is NaN, or 0 where `g` is 0.
     """
     if math.prod([shape[i] for i in dim]) > correction:
         root = g if result is None else _slope_of_root(F, g, result)
@@ -70,7 +70,7 @@ def _slope_of_mean(F: Any, g: Any, shape: Dims, dim: Dims, keepdim: bool) -> Any
     return spread(F, g / math.prod([shape[i] for i in dim]), shape, dim, keepdim)
 
 
-# no dimensions stand for all of them
+# an empty tuple means all dimensions
 _ALL = {"dim": lambda self, dim: None if len(dim) == self.ndim else dim}
 
 _moment = partial(reduction, params=_MOMENTS, conj="explicit", shows=_ALL, overloaded=True)
@@ -141,8 +141,8 @@ def _slope_of_norm(
         share = F.to_copy(mask, dtype=result.dtype)
         share = share / F.sum_dim(share, dim=dim, keepdim=True)
         return F.sgn(self) * (share * spread(F, g, self_shape, dim, keepdim))
-    # where the norm or an element is 0, a factor of 0 takes the place of each infinite one, with 1
-    # behind it in the branch not taken: its derivatives must be finite
+    # where the norm or an element is 0, replace each infinite factor by 0, computed from 1 in the
+    # branch not taken: its derivatives must be finite
     flat = result == 0
     steep = F.pow_scalar(F.where(flat, 1, result), exponent=1 - ord)
     slope = self * spread(F, F.where(flat, 0, g * steep), self_shape, dim, keepdim)

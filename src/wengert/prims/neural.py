@@ -24,7 +24,7 @@ _ALONG = tuple(
     for shape, dim in (((), ()), ((3,), (0,)), ((2, 3), (1,)), ((2, 3, 4), (1,)), ((0, 3), (0,)))
 )
 
-# one dimension, or none for a number
+# one dimension, or none for a 0-d tensor
 _ONE_DIM = {"dim": lambda dim: sum(dim) if isinstance(dim, tuple) else dim}
 
 along_dim(
@@ -78,7 +78,7 @@ def _slope_of_silu(F: Any, g: Any, self: Any) -> Any:
 
 
 def _slope_of_mish(F: Any, g: Any, self: Any) -> Any:
-    # far enough for the gate to be 1, and not so far that the square overflows
+    # large enough for the gate to be 1, and small enough that the square does not overflow
     grown = F.exp(F.minimum(self, 40))
     square = grown * (grown + 2)
     gate = square / (square + 2)
@@ -96,9 +96,9 @@ def _slope_of_gelu(F: Any, g: Any, self: Any, approximate: str) -> Any:
 
 
 def _slope_of_elu(F: Any, g: Any, self: Any, alpha: float, scale: float, input_scale: float) -> Any:
-    # in the branch not taken, too, the exponential must stay finite; at 0 there is no curvature
+    # the exponential must be finite in the branch not taken; at 0 the curvature is 0
     below = F.exp(F.where(self < 0, self, 0) * input_scale) * (alpha * scale * input_scale)
-    # where that branch is not taken it is this constant, often the slope of the other one
+    # there it is this constant, which often is the slope of the other branch
     return g * (below if alpha * input_scale == 1 else F.where(self <= 0, below, scale))
 
 
@@ -212,7 +212,7 @@ elementwise(
 
 
 def _share(g: Any, shape: Dims, reduction: str) -> Any:
-    """The cotangent of each single loss."""
+    """Return the cotangent of each element's loss."""
     return g / math.prod(shape) if reduction == "mean" else g
 
 
@@ -415,7 +415,7 @@ for _name, _node, _several in (
         ),
         fixed=("target", "weight"),
         node=_node,
-        # without weights it is given a number
+        # without weights it is given a 0-d array
         shows={
             **_REDUCTION,
             "weight": lambda weight: weight if weight.ndim else None,

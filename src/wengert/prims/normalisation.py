@@ -1,15 +1,15 @@
 """Layer 2 · prims: normalisation of layers, groups and batches.
 
-A weight or bias without dimensions is that of all: 1 and 0 where there is none.
+A 0-d weight or bias applies to all elements: 1 and 0 if there is none.
 
 The derivative of `standardise` is ``(I - 1 1ᵀ / n - y yᵀ / n) / s`` for a result y of n elements
 and the standard deviation s: a symmetric matrix, so that `standardise_backward` is its own
 transpose.
 
 NOTE [known moments]
-Means and variances are functions of the input, and the derivatives take account of that. What is
-named `known` (the result of `moments`, or an array without elements) only saves computing them
-again: no derivative goes by it.
+Means and variances are functions of the input, and the derivatives account for that. An argument
+`known` (the result of `moments`, or an empty array) only saves recomputing them: it has no
+derivative.
 """
 
 from __future__ import annotations
@@ -71,21 +71,21 @@ constant(
 
 
 def _weighed(F: Any, values: Any, weight: Any, shape: Dims, dim: Dims, ndim: int) -> Any:
-    """Values times the weights, of `shape`, of `standardise_backward`."""
+    """Multiply values by the weights, of `shape`, of `standardise_backward`."""
     if shape and dim[0] != ndim - len(dim):
         weight = _column(F, weight, shape, ndim)
     return values * weight
 
 
 def _down(F: Any, values: Any, shape: Dims, dim: Dims, ndim: int) -> Any:
-    """The transpose: the sums of the values of each weight."""
+    """Compute the transpose of `_weighed`: the sums of the values of each weight."""
     if shape and dim[0] != ndim - len(dim):
         return F.sum_dim(values, dim=dim, keepdim=False)
     return F.sum_to(values, shape=shape)
 
 
 def _column(F: Any, values: Any, shape: Dims, ndim: int) -> Any:
-    """Numbers of the channels in a shape that broadcasts with an array of `ndim` dimensions."""
+    """Reshape numbers per channel to broadcast with an array of `ndim` dimensions."""
     return F.unsafe_view(values, shape=(*shape, *[1] * (ndim - 2))) if shape else values
 
 
@@ -140,7 +140,7 @@ def _curvature(
     dim: Dims,
     eps: float,
 ) -> Any:
-    """The derivative of ``<g, standardise_backward(self, input)>`` by the input."""
+    """Return the derivative of ``<g, standardise_backward(self, input)>`` by the input."""
     scale = F.rsqrt(F.var(input, dim=dim, correction=0, keepdim=True) + eps)
     standard = F.standardise(input, known, dim=dim, eps=eps)
     other = _unweighed(F, g, input, known, self_dtype, dim, eps)
@@ -314,7 +314,7 @@ def _slope_of_batch_norm(
 
 
 def _by_channel(F: Any, values: Any, shape: Dims, ndim: int) -> Any:
-    """The sums over all dimensions but the second, or over all if `shape` has none."""
+    """Return the sums over all dimensions but the second, or over all if `shape` has none."""
     if not shape:
         return F.sum(values)
     if are_raw(values):
@@ -410,7 +410,7 @@ general(
 
 
 def _rows(shape: Dims, groups: int) -> Dims:
-    """The shape of an array with a row for each group."""
+    """Return the shape of an array with a row for each group."""
     return shape[0] * groups, math.prod(shape[1:]) // groups
 
 

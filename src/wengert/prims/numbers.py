@@ -1,4 +1,4 @@
-"""Layer 2 · prims: signs, parts, neighbours and rounding of numbers; whole numbers and bits."""
+"""Layer 2 · prims: signs, parts, neighbours and rounding of numbers; integers and bits."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _angle(name: str, factor: float, doc: str, numpy: str) -> None:
 _angle("deg2rad", math.pi / 180.0, "degrees in radians", "deg2rad radians")
 _angle("rad2deg", 180.0 / math.pi, "radians in degrees", "rad2deg degrees")
 
-# -- the larger and the smaller, past NaN ---------------------------------------------------------
+# -- maximum and minimum, ignoring NaN ------------------------------------------------------------
 
 
 def _first_of_max(F: Any, g: Any, self: Any, other: Any) -> Any:
@@ -223,7 +223,7 @@ elementwise(
     doc="self rounded to a number of decimal places, halves to even",
 )
 
-# -- whole numbers and bits -----------------------------------------------------------------------
+# -- integers and bits ----------------------------------------------------------------------------
 
 _kernel: Any
 for _name, _kernel, _doc in (

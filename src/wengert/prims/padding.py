@@ -1,4 +1,4 @@
-"""Layer 2 · prims: frames around a tensor."""
+"""Layer 2 · prims: padding of tensors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from wengert.prims.record import case
 
 
 def _from_the_last(pads: Any) -> tuple[int, ...]:
-    """The numbers before and after each dimension, from the last to the first that has any."""
+    """Return the padding of each dimension, from the last to the first that has any."""
     flat = [number for pair in reversed(pads) for number in pair]
     while len(flat) > 2 and flat[-2:] == [0, 0]:
         del flat[-2:]

@@ -1,4 +1,4 @@
-"""Layer 2 · prims: values put at places: of a dimension, of a mask, of the elements in order."""
+"""Layer 2 · prims: writes at positions of a dimension, of a mask, or of the flattened tensor."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ linear(
     vjp=(
         lambda F, g, index, dim: F.index_fill(g, index, dim=dim, value=0),
         None,
-        # once, where a position is named several times
+        # count each position once, even if it is named several times
         lambda F, g, index, dim: F.sum(
             F.where(F.index_fill(F.zeros_like(g), index, dim=dim, value=1) == 1, g, 0)
         ),

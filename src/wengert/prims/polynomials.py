@@ -1,7 +1,7 @@
 """Layer 2 · prims: orthogonal polynomials.
 
-A record gives the derivative of any order of its polynomial, so that its rule is itself, one order
-further.
+A record computes the derivative of any order of its polynomial, so its rule is the record itself,
+one order higher.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Layer 2 · prims: pooling over the last one, two or three dimensions.
 
-The gradient of a largest element goes to where it was, which is searched for when it is asked for.
+The gradient of a maximum goes to its position, which is found only in the backward pass.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _WINDOW = ("kernel_size", "stride", "padding", "dilation", "ceil_mode")
 
 
 def _windowed(dims: int, **more: Any) -> tuple[Any, ...]:
-    """Cases: plain, overlapping with padding, uneven with dilation, without a plane."""
+    """Return cases: plain, overlapping with padding, uneven with dilation, without a plane."""
     plain = ((2,) * dims, (2,) * dims, (0,) * dims, (1,) * dims, False)
     wide = ((3,) * dims, (2,) * dims, (1,) * dims, (1,) * dims, True)
     gaps = ((2,) * dims, (1,) * dims, (0,) * dims, (2,) * dims, True)
@@ -35,13 +35,13 @@ def _windowed(dims: int, **more: Any) -> tuple[Any, ...]:
 
 
 def _places(count: int, *shape: int) -> Callable[[Any], Any]:
-    """Different places of a plane of `count` elements."""
+    """Return distinct positions in a plane of `count` elements."""
     return lambda rng: np.stack(
         [rng.permutation(count)[: int(np.prod(shape[1:]))] for _ in range(shape[0])]
     ).reshape(shape)
 
 
-# -- elements by their places ---------------------------------------------------------------------
+# -- elements by their positions ------------------------------------------------------------------
 
 _PICKED = (
     case((2, 4), _places(4, 2, 2), dims=1),
@@ -124,7 +124,7 @@ for _dims in (1, 2, 3):
         batching="leading",
     )
 
-# -- the largest elements -------------------------------------------------------------------------
+# -- max pooling ----------------------------------------------------------------------------------
 
 
 def _slope_of_max(F: Any, g: Any, self: Any, self_shape: Shape, **window: Any) -> Any:

@@ -41,7 +41,7 @@ general(
     args=("self", "vec1", "vec2"),
     params=("beta", "alpha"),
     vjp=(
-        # three vectors of one size have one shape, but their result has two dimensions
+        # three vectors of one size have a common shape, but their result has two dimensions
         lambda F, g, self_shape, beta: F.sum_to(_times(g, beta), shape=self_shape),
         lambda F, g, vec2, alpha: _times(F.mv(g, vec2), alpha),
         lambda F, g, vec1, alpha: _times(F.mv(F.t(g), vec1), alpha),
@@ -62,7 +62,7 @@ general(
 
 
 def _slope_of_exp(F: Any, g: Any, self: Any, self_shape: tuple[int, ...]) -> Any:
-    # the derivative along g, of the transpose, is a block of the exponential of a larger matrix
+    # the derivative along g, transposed, is a block of the exponential of a larger matrix
     n, size = len(self_shape), self_shape[-1]
     turned = mT(F, self)
     upper = F.cat(turned, g, dim=n - 1)

@@ -1,11 +1,11 @@
 """Layer 2 · prims: the reverse rule of a composition of primitives, from their own rules.
 
 NOTE [rules of compositions]
-A fused kernel computes what a composition of primitives says. Its reverse rule on raw arrays is a
-kernel, too. For any other namespace the rule follows from the composition: `pull` runs it in `F`,
-keeps what each primitive was given and what it returned, and goes back through their rules. What it
-does is made of primitives of `F` again, so that it can be differentiated, batched or traced as
-these can; and no derivative of second order is written by hand.
+A fused kernel is equivalent to a composition of primitives. Its reverse rule on raw arrays is a
+kernel, too. In any other namespace the rule is derived from the composition: `pull` runs it in `F`,
+records the arguments and results of each primitive, and applies their rules in reverse. All of this
+consists of primitives of `F`, so it can be differentiated, batched or traced like them, and no
+second derivative is written by hand.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from wengert.prims.record import TABLE, Primitive
 
 
 def are_raw(*values: Any) -> bool:
-    """Whether all `values` are raw arrays: any other kind carries its namespace."""
+    """Return whether all `values` are raw arrays, unlike values that carry a namespace."""
     return all(getattr(value, "_namespace", None) is None for value in values)
 
 
 class _Value:
-    """A value of a composition that is being followed."""
+    """A value of a composition that is being recorded."""
 
     __slots__ = ("value",)
 
@@ -38,7 +38,7 @@ _Step = tuple[Primitive, tuple[_Value, ...], dict[str, Any], tuple[_Value, ...]]
 
 
 class _Followed:
-    """The namespace `F`, and a list of what was computed in it."""
+    """The namespace `F`, with a list of the calls made in it."""
 
     def __init__(self, F: Any) -> None:
         self.inner = F
@@ -60,9 +60,9 @@ class _Followed:
 def pull(
     F: Any, compose: Callable[..., Sequence[Any]], inputs: Sequence[Any], cotangents: Sequence[Any]
 ) -> list[Any]:
-    """The cotangents of `inputs` from those of ``compose(F, *inputs)``.
+    """Return the cotangents of `inputs` from those of ``compose(F, *inputs)``.
 
-    `compose` calls functions of `F` only: no operators, no numbers among the arrays.
+    `compose` calls only functions of `F`: no operators, and no numbers in place of arrays.
     """
     followed = _Followed(F)
     leaves = [_Value(value) for value in inputs]

@@ -1,22 +1,22 @@
-"""Layer 2 · prims: `Primitive`, the record that says everything about one operation.
+"""Layer 2 · prims: `Primitive`, the record of everything known about one operation.
 
 NOTE [rule parameters are the saved set]
 A derivative rule is a function ``rule(F, g, name, ...)``. `F` is the namespace to compute in, `g`
-the cotangent, and each further parameter names what the rule needs:
+the cotangent, and every other parameter names a value that the rule needs:
 
 * an array argument of the primitive (``self``, ``other``): the argument is saved;
 * ``result``: the primitive's output is saved;
-* ``<argument>_shape``, ``<argument>_dtype``: metadata, which keeps no array alive; so is
-  ``<argument>_ordered``, whether its elements lie in C order;
+* ``<argument>_shape``, ``<argument>_dtype``: metadata, which keeps no array alive; also
+  ``<argument>_ordered``, whether the argument is in C order;
 * a keyword parameter of the primitive (``dim``);
 * ``**params``, at the end: all keyword parameters of the primitive that the rule does not name.
 
-So the signature *is* the list of what a node keeps, per argument: `other` is saved only if the rule
+So the signature *is* the list of what a node saves, per argument: `other` is saved only if the rule
 of an argument that needs a gradient names it. Registration refuses any other name.
 
 NOTE [rules]
-Rules use infix operators and functions of `F` only, never NumPy's; they hold for every kind of
-value that `F` may stand for. They never mutate, never branch on values (shapes and parameters are
+Rules use only operators and functions of `F`, never NumPy's, so they are valid for every kind of
+value that `F` computes with. They never mutate, never branch on values (shapes and parameters are
 fine), keep one dtype throughout, with Python numbers as constants, and compute the transposed
 Jacobian without conjugation: for complex values the engine conjugates around them (records with
 ``conj="explicit"`` excepted). On symbols a rule is its own formula (see NOTE [formulas]).
@@ -44,25 +44,25 @@ _WORDS = {
     "tangents": "bilinear diagonal linear loss pooled reduced transposed",
 }
 WORDS = {facet: frozenset(words.split()) for facet, words in _WORDS.items()}
-"""The allowed words of facets whose layers have a rule for each word."""
+"""The allowed words of facets whose layers have one rule per word."""
 METADATA = ("_shape", "_dtype", "_device", "_ordered")
-"""The ends of names of what a rule may be told of an argument, without keeping it."""
+"""The suffixes of names of an argument's metadata, which rules may use without saving it."""
 
 BY_INTEGERS = frozenset({"linear", "bilinear", "view", "reduction", "elementwise"})
-"""The families whose kernels raise only because of integers, and where these are: among indices
-(fixed arguments, arrays among parameters), or both operands of an operation on elements (a division
-by 0, a negative power)."""
+"""The families whose kernels raise only because of integers: of indices (fixed arguments, arrays
+among parameters), or of both operands of an element-wise operation (a division by 0, a negative
+power)."""
 
 
 def described(name: str) -> tuple[str, str]:
-    """The argument of which `name` is metadata, and the attribute of arrays that says it."""
+    """Return the argument of which `name` is metadata, and the attribute of arrays that has it."""
     arg, what = name.rsplit("_", 1)
     return arg, "flags.c_contiguous" if what == "ordered" else what
 
 
 def names_of(function: Callable[..., Any]) -> tuple[str, ...]:
-    """The names of the parameters of `function`."""
-    # not inspect.signature, which would take a third of the time of importing the library
+    """Return the names of the parameters of `function`."""
+    # not inspect.signature, which would take a third of the package's import time
     code = function.__code__
     return code.co_varnames[: code.co_argcount]
 
@@ -74,7 +74,7 @@ def _takes_the_rest(function: Callable[..., Any]) -> bool:
 def _by_position(
     call: Callable[..., Any], names: tuple[str, ...], rest: tuple[str, ...]
 ) -> Callable[..., Any]:
-    """A rule of `names` and, by keyword, of `rest` as one that takes all by position."""
+    """Wrap a rule of `names` and keywords `rest` so that it takes all by position."""
     count = len(names)
 
     def rule(F: Any, g: Any, *values: Any) -> Any:
@@ -85,7 +85,7 @@ def _by_position(
 
 
 class Case:
-    """One sample input of an operation, from which its tests are made.
+    """One sample input of an operation, from which its tests are generated.
 
     `shapes` gives the array arguments: a shape stands for floating values drawn from the record's
     domain, a callable ``rng -> array`` for values of its own (indices, masks).
@@ -102,17 +102,17 @@ class Case:
 
 
 def case(*shapes: Any, **params: Any) -> Case:
-    """A `Case` as a record writes it: ``case((3, 4), (4,), dim=0)``."""
+    """Return a `Case` in the form in which records write it: ``case((3, 4), (4,), dim=0)``."""
     return Case(shapes, params)
 
 
 def not_implemented(kernel: str, kinds: str = "c") -> dict[str, str]:
-    """Return `refuses` of a record: categories of dtypes with the messages of PyTorch's kernels."""
+    """Return a record's `refuses`: dtype categories, with the messages of PyTorch's kernels."""
     return dict.fromkeys(kinds, f"\"{kernel}\" not implemented for '{{}}'")
 
 
 def no_derivative(what: str, advice: str) -> Callable[..., Any]:
-    """The rule of an argument by which no derivative is known."""
+    """Return the rule of an argument without a known derivative: it raises."""
 
     def missing(F: Any, g: Any) -> Any:
         raise NotImplementedError(f"the derivative for '{what}' is not implemented. {advice}")
@@ -135,7 +135,7 @@ class Rule:
 
 
 class Primitive:
-    """All that is known about one operation.
+    """Everything that is known about one operation.
 
     Parameters
     ----------
@@ -148,63 +148,65 @@ class Primitive:
         One rule per array argument (None: not differentiable); for a starred argument one rule
         that returns the cotangents of all. A primitive with several differentiable outputs gets
         their cotangents as a tuple `g`.
-    node: The name of the graph node, as PyTorch has it.
+    node: PyTorch's name of the graph node.
     outputs: Number of outputs (None: a tuple whose length depends on the input).
     differentiable: The number of leading outputs that carry a gradient.
     broadcasts
-        Whether the array arguments broadcast against each other; cotangents are then summed down
-        to their arguments' shapes by the engine.
+        Whether the array arguments broadcast against each other; the engine then sums cotangents to
+        the shapes of their arguments.
     promote
-        What becomes of the dtypes before the kernel: ``"same"`` (a common type), ``"float"`` (a
+        The conversion of dtypes before the kernel: ``"same"`` (a common type), ``"float"`` (a
         common floating type), None (as they are).
     fixed: Array arguments that keep their dtype and have no derivative: masks and indices.
     refuses
-        The categories of dtypes (``"b"``, ``"i"``, ``"f"``, ``"c"``) that the operation does not
-        take after promotion, each with its message, in which ``{}`` stands for the dtype; a
-        message of class RuntimeError is given as an exception. ``"any b"``: no bool at all.
+        The categories of dtypes (``"b"``, ``"i"``, ``"f"``, ``"c"``) that the operation refuses
+        after promotion, each with its message, in which ``{}`` stands for the dtype; a message for
+        a RuntimeError is given as that exception. ``"any b"``: refuse any bool.
     infix
-        The operator that computes the kernel, where there is one: it is quicker on NumPy's scalars.
+        The operator that computes the kernel, if there is one: it is faster on NumPy's scalars.
     into
-        ``into(self, *others, **params)``, which writes the result into `self` with no array of its
-        own; without one, in-place forms copy the kernel's result.
+        ``into(self, *others, **params)``, which writes the result into `self` without allocating;
+        without it, in-place forms copy the kernel's result.
     scalar, rscalar
         For a binary primitive: the primitives of the same operation with a Python number to the
         right or to the left.
     of_number
-        Whether this is such a form: its first parameter is the number, weaker than any array.
+        Whether this is a form for numbers: its first parameter is the number, of weak dtype.
     masks
         Whether elements of its arguments may have no influence on the result, because others were
-        chosen (see NOTE [masked branches]); "numbers" where what is chosen is what is not NaN.
+        selected (see NOTE [masked branches]); "numbers" if it selects the elements that are not
+        NaN.
     view: Whether the result shares its argument's memory.
     raises
-        Whether the kernel may raise for some values of arguments whose shapes and dtypes are right.
-        What is left out is derived: by `BY_INTEGERS` (None) where the family says how integers come
-        in, and True for every other operation, of which nothing is known.
+        Whether the kernel may raise for some values of arguments with valid shapes and dtypes. The
+        default depends on the family: None, decided by `BY_INTEGERS`, for families listed there,
+        and True for every other operation.
     layout
-        How results lie in memory, where the kernel does otherwise than PyTorch: a key of
+        The memory layout of results, if the kernel's differs from PyTorch's: a key of
         `wengert.kernels.layout.LAYOUTS` (NOTE [layouts]).
     domain
-        Where the operation may be sampled: a key of the domains in
-        `tests/lib/support/samples.py`.
-    cases: Sample inputs; families supply their own where a record has none.
-    conj: ``"explicit"`` where the rules conjugate for themselves.
-    blanks: Number of None entries that PyTorch's node shows for arguments that are not tensors
-    here. shows
-        What nodes show as ``_saved_<name>`` where PyTorch's name or form is another: for each name
-        the one under which it is kept; or a function of names that the rules need, as they are
-        shown; or None, and nothing is listed under it. What it leaves out is shown as it is kept;
-        ``<argument>_shape`` as ``<argument>_sym_sizes``.
+        The domain of samples: a key of the domains in `tests/lib/support/samples.py`.
+    cases: Sample inputs; families supply defaults.
+    conj: ``"explicit"`` if the rules conjugate explicitly.
+    blanks
+        The number of None entries that PyTorch's node shows for arguments that are not tensors
+        here.
+    shows
+        What nodes show as ``_saved_<name>`` where PyTorch's name or form differs: for each name,
+        the name under which the value is saved; or a function of names that the rules need, as
+        they are shown; or None to list nothing. Other values are shown as they are saved;
+        ``<argument>_shape`` is shown as ``<argument>_sym_sizes``.
     writes
-        How a form in place writes, in words: ``"overlapping"``: also to memory that a tensor shows
-        several times; ``"aliased"``: also values that lie in the memory that it writes to;
-        ``"scattered"``: in an order of its own, so that no value may lie there.
+        What the in-place form supports, in words: ``"overlapping"``: a target whose elements share
+        memory; ``"aliased"``: values in the memory that it writes to; ``"scattered"``: it writes
+        in an arbitrary order, so no value may be in that memory.
     doc: One line: what the operation computes.
-    facets: What other layers know about it (see `wengert.prims.facet`).
+    facets: The facets that other layers declare (see `wengert.prims.facet`).
 
     Attributes
     ----------
     rules: The derivative rules, one per array argument.
-    is_differentiable: Whether there is any rule.
+    is_differentiable: Whether any argument has a rule.
     saved: Every name that some rule needs, in a fixed order.
     saved_args: The array arguments among them.
     predicate: Whether each element of the result is a bool.

@@ -1,7 +1,7 @@
 """Layer 2 · prims: every record by its name: ``records.scatter_add``.
 
-So modules that are not imported with `wengert` name the operations about which they say something
-(see `wengert.prims.facet`).
+Modules that are not imported with `wengert` name in this way the records whose facets they set (see
+`wengert.prims.facet`).
 """
 
 from __future__ import annotations

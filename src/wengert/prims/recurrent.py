@@ -1,11 +1,11 @@
-"""Layer 2 · prims: recurrent layers, a record each, and the compositions that they stand for.
+"""Layer 2 · prims: recurrent layers, one record for each, and the equivalent compositions.
 
-The compositions say what a layer computes, and serve wherever its values are more than raw arrays
-(see NOTE [rules of compositions] in `wengert.prims.pull`); the kernels are for raw arrays. How the
-steps lie in the rows of an input is told in NOTE [steps of a recurrent layer].
+The compositions define what a layer computes, and are used for values other than raw arrays (see
+NOTE [rules of compositions] in `wengert.prims.pull`); the kernels are for raw arrays. See NOTE
+[steps of a recurrent layer] for the order of the steps in the rows of an input.
 
-The last argument, `known`, is what the kernels of the forward pass kept for the backward pass, or
-an array without elements. It only saves computing it again: no derivative goes by it.
+The last argument, `known`, holds values that the kernels of the forward pass kept for the backward
+pass, or is empty. It only saves recomputing them: it has no derivative.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ Sizes = tuple[int, ...]
 
 
 def _first(F: Any, value: Any, size: int) -> Any:
-    """The first rows of a state."""
+    """Return the first rows of a state."""
     count = value.shape[0]
     return value if size == count else F.slice(value, dim=0, start=0, end=size, step=1)
 
 
 def _replaced(F: Any, whole: Any, first: Any) -> Any:
-    """A state with other first rows."""
+    """Replace the first rows of a state."""
     size, count = first.shape[0], whole.shape[0]
     if size == count:
         return first
@@ -46,10 +46,10 @@ def _walk(
     sizes: Sizes,
     reverse: bool,
 ) -> tuple[Any, ...]:
-    """The first state after each step, and the final states."""
+    """Run all steps; return the first state after each, and the final states."""
     even, width = sizes[0] == sizes[-1], x.shape[1]
     if even:
-        # `unbind` and `stack` are what the compiler makes a loop of
+        # the compiler makes a loop of `unbind` and `stack`
         rows = F.unbind(F.unsafe_view(x, shape=(len(sizes), sizes[0], width)), dim=0)
     else:
         rows = F.split(x, sizes=sizes, dim=0)
@@ -75,7 +75,7 @@ def lstm_steps(
     sizes: Sizes,
     reverse: bool,
 ) -> tuple[Any, ...]:
-    """The states h of each step of an LSTM, and the final h and c."""
+    """Return the states h of each step of an LSTM, and the final h and c."""
     turned, gates = F.t(weight), (c0.shape[1],) * 4
     narrow = None if projection is None else F.t(projection)
 
@@ -91,7 +91,7 @@ def lstm_steps(
 def gru_steps(
     F: Any, x: Any, weight: Any, bias: Any, h0: Any, *, sizes: Sizes, reverse: bool
 ) -> tuple[Any, ...]:
-    """The states of each step of a GRU, and the final one."""
+    """Return the states of each step of a GRU, and the final one."""
     turned, hidden = F.t(weight), h0.shape[1]
     gates = (2 * hidden, hidden)
 
@@ -108,7 +108,7 @@ def gru_steps(
 def rnn_steps(
     F: Any, x: Any, weight: Any, h0: Any, *, sizes: Sizes, reverse: bool, nonlinearity: str
 ) -> tuple[Any, ...]:
-    """The states of each step of a simple recurrent layer, and the final one."""
+    """Return the states of each step of a simple recurrent layer, and the final one."""
     turned = F.t(weight)
     bend = F.tanh if nonlinearity == "tanh" else F.relu
 
@@ -141,7 +141,7 @@ _SIZES: tuple[tuple[Sizes, bool, int], ...] = (
 
 
 def _shapes(sizes: Sizes, hidden: int, gates: int, states: int, biased: bool) -> list[Any]:
-    """The shapes of what a layer takes: its input, its parameters, and its first states."""
+    """Return the shapes of a layer's arguments: its input, its parameters, and its first states."""
     own: list[Any] = [(sum(sizes), gates * hidden), (gates * hidden, hidden)]
     own += [(gates * hidden,)] if biased else []
     return [*own, *[(sizes[0], hidden)] * states, _unknown]

@@ -19,7 +19,7 @@ _WHOLE = (case(()), case((3,)), case((2, 3)), case((0,)))
 
 
 def spread(F: Any, g: Any, shape: tuple[int, ...], dim: tuple[int, ...], keepdim: bool) -> Any:
-    """A reduction's cotangent at every element that was combined into it."""
+    """Broadcast a reduction's cotangent to every element that was combined into it."""
     if not keepdim and shape:
         g = F.view(g, shape=tuple([1 if i in dim else n for i, n in enumerate(shape)]))
     return F.expand(g, shape=shape)
@@ -87,7 +87,7 @@ reduction(
 
 
 def _evenly(F: Any, mask: Any, dtype: Any, dim: tuple[int, ...]) -> Any:
-    """Return each element's share of a whole that is divided evenly over a mask along `dim`."""
+    """Return each element's share of a cotangent that is divided evenly over a mask along `dim`."""
     share = F.to_copy(mask, dtype=dtype)
     return share / F.sum_dim(share, dim=dim, keepdim=True)
 
@@ -95,11 +95,11 @@ def _evenly(F: Any, mask: Any, dtype: Any, dim: tuple[int, ...]) -> Any:
 def _slope_of_extreme(
     F: Any, g: Any, self: Any, result: Any, self_shape: tuple[int, ...], self_dtype: Any
 ) -> Any:
-    # a NaN is the extreme wherever there is one, and takes the gradient
+    # a NaN is the extreme wherever there is one, and receives the gradient
     mask = F.logical_or(self == result, self != self)
     dim = tuple(range(len(self_shape)))
     count = F.sum_dim(F.to_copy(mask, dtype=self_dtype), dim=dim, keepdim=True)
-    # not by a product, since 0 times an infinite gradient is NaN
+    # not by a product: 0 times an infinite gradient is NaN
     return F.where(mask, g / count, 0)
 
 

@@ -1,7 +1,7 @@
-"""Layer 2 · prims: interpolation and adaptive means, linear in what they resample.
+"""Layer 2 · prims: interpolation and adaptive means, which are linear.
 
-The general record says by ``kind`` how a dimension is resampled; PyTorch has one operation for each
-kind and number of dimensions, and so one node.
+The parameter ``kind`` of the general record selects how a dimension is resampled; PyTorch has one
+operation, and so one node, for each kind and number of dimensions.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Scales = tuple[float | None, ...]
 
 
 def _shown(kind: str, dims: int) -> dict[str, Any]:
-    """The names that PyTorch has for what is kept: a scale of each dimension."""
+    """Return PyTorch's names for the saved parameters: one scale for each dimension."""
     shown: dict[str, Any] = {"scales": None}
     if not kind.startswith(("linear", "cubic", "lanczos")):
         shown["align_corners"] = None
@@ -67,7 +67,7 @@ def _cases(dims: int, aligned: bool, **more: Any) -> tuple[Any, ...]:
 
 KINDS: dict[tuple[str, int], str] = {}
 """The record of each kind and number of dimensions."""
-# name, PyTorch's node, and what its refusals of a dtype name
+# the name, PyTorch's node, and the operation in its errors about dtypes
 for _kind, _dims, _name, _node, _words in (
     ("nearest", 1, "upsample_nearest1d", "UpsampleNearest1D", "compute_indices_weights_nearest"),
     ("nearest", 2, "upsample_nearest2d", "UpsampleNearest2D", "upsample_nearest2d_channels_last"),

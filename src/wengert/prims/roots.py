@@ -1,4 +1,4 @@
-"""Layer 2 · prims: roots that NumPy has and PyTorch has not."""
+"""Layer 2 · prims: roots that NumPy has and PyTorch lacks."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Layer 2 · prims: samples that were drawn by rejection, as functions of their parameters.
+"""Layer 2 · prims: samples drawn by rejection, as functions of their parameters.
 
-The samples are an argument, for a kernel draws nothing; see NOTE [derivatives of samples].
+The samples are an argument, since kernels do not draw; see NOTE [derivatives of samples].
 """
 
 from __future__ import annotations

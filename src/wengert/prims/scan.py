@@ -1,4 +1,4 @@
-"""Layer 2 · prims: running sums, products and extremes along a dimension, and products.
+"""Layer 2 · prims: running sums, products and extremes along a dimension, and full products.
 
 ``dim`` is a non-negative int; the public functions normalise it.
 """
@@ -30,10 +30,10 @@ _ALONG = (
 
 # NOTE [products without division]
 # The derivative of a product is the product of all other elements. Dividing the result by each
-# element would fail at 0, and its second derivative already where a single element is 0. So what
-# precedes an element and what follows it are multiplied up by themselves (`cumprod` in both
+# element would fail at 0, and the second derivative of that already where a single element is 0. So
+# the elements before each one and those after it are multiplied separately (`cumprod` in both
 # directions), and the derivative of `cumprod` is a linear recurrence, whose own derivative is one
-# again: the table is closed, and products have derivatives of every order at every point.
+# again: the set of records is closed, and products have derivatives of every order at every point.
 
 _RUNNING = tuple(
     case(shape, dim=dim, reverse=reverse)
@@ -43,7 +43,7 @@ _RUNNING = tuple(
 
 
 def _recurrence(F: Any, g: Any, factor: Any, dim: int, reverse: bool) -> Any:
-    """The cotangent of the terms of a linear recurrence: the recurrence run backwards."""
+    """Return the cotangent of a linear recurrence's terms: the recurrence run backwards."""
     following = F.shift(factor, dim=dim, by=1 if reverse else -1, fill=0)
     return F.linear_recurrence(following, g, dim=dim, reverse=not reverse)
 
@@ -156,7 +156,7 @@ reduction(
     fused="whole",
 )
 
-# -- extremes: where; what is there is taken as in `wengert.prims.sorting` ----------------------
+# -- extremes: positions; see `wengert.prims.sorting` for the elements at them ------------------
 
 for _name, _doc in (
     ("cummax", "the largest element up to each one"),
@@ -179,8 +179,8 @@ for _name, _doc in (
 # With y[k] = log(sum of exp(x[i]) for i <= k), the derivative of y[k] by x[i] is exp(x[i] - y[k]).
 # So the cotangent of x[i] is exp(x[i] - y[i]) * s[i], where s[i] sums exp(y[i] - y[k]) * g[k] over
 # k >= i: the recurrence s[i] = g[i] + exp(y[i] - y[i + 1]) * s[i + 1]. For real numbers no exponent
-# is above 0, so nothing overflows. Where a difference of two infinities would be NaN, it is taken
-# as 0; what is minus infinity has no part in any sum, and gets no gradient.
+# is above 0, so nothing overflows. Where the difference of two infinities would be NaN, it is taken
+# as 0; an element of minus infinity contributes to no sum, and gets no gradient.
 
 
 def _slope_of_logcumsumexp(F: Any, g: Any, self: Any, result: Any, dim: int) -> Any:

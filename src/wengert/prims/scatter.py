@@ -1,4 +1,4 @@
-"""Layer 2 · prims: values combined, in several ways, at the places that an index names."""
+"""Layer 2 · prims: values combined, in several ways, at indexed positions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _ones(F: Any, shape: Shape, dtype: Any) -> Any:
 
 
 class _Elements:
-    """Places that an index names for each element: those of `scatter_reduce`."""
+    """The positions of `scatter_reduce`: one index per element."""
 
     @staticmethod
     def read(F: Any, array: Any, index: Any, dim: int) -> Any:
@@ -41,7 +41,7 @@ class _Elements:
 
     @staticmethod
     def shares(F: Any, index: Any, shape: Shape, dtype: Any, dim: int, include_self: bool) -> Any:
-        """The number of values that each mean is over, at least 1."""
+        """Return the number of values that each mean is over, at least 1."""
         own = _ones(F, shape, dtype)
         start = own if include_self else F.scatter_value(own, index, dim=dim, value=0)
         count = F.scatter_add(start, index, _ones(F, tuple(index.shape), dtype), dim=dim)
@@ -53,7 +53,7 @@ class _Elements:
 
 
 class _Positions:
-    """Positions of a dimension: those of `index_reduce`."""
+    """The positions of `index_reduce`: one index per slice."""
 
     @staticmethod
     def read(F: Any, array: Any, index: Any, dim: int) -> Any:
@@ -91,7 +91,7 @@ Places = type[_Elements] | type[_Positions]
 
 
 def _ties(F: Any, at: Places, index: Any, own: Any, given: Any, dim: int) -> Any:
-    """Return the number of values, old and scattered, that attain the extreme at each position."""
+    """Return how many old and scattered values attain the extreme at each position."""
     count = at.add(F, own, index, given, dim)
     return F.where(count == 0, 1, count)
 
@@ -110,7 +110,7 @@ def _slope_of_self(
     include_self: bool,
 ) -> Any:
     if not include_self:
-        # places that nothing goes to keep their values, others do not depend on self
+        # positions that receive nothing keep their values; others do not depend on self
         return at.clear(F, g, index, dim)
     shape = tuple(self.shape)
     if reduce == "prod":
@@ -199,15 +199,15 @@ def _others_by_src(
     dim: int,
     include_self: bool,
 ) -> Any:
-    """Sums, over the other values of each place, of the products of all but two.
+    """Sum the products of all values but two over the other values of each position.
 
-    Of a value that is not 0 they are the products of all but one, without the value; where one or
-    two of a place are 0, those are taken out of the products first, and where more are, all
+    If a value is not 0, this is the product of all but one, divided by the value; where one or two
+    values of a position are 0, they are first removed from the products, and where more are, all
     products are 0.
     """
 
     def without(values: Any) -> Any:
-        """The sums over each place, without the value itself."""
+        """Return the sums over each position, minus the value itself."""
         sums = F.scatter_add(F.zeros_like(self), index, values, dim=dim)
         return F.gather(sums, index, dim=dim) - values
 
@@ -225,7 +225,7 @@ def _others_by_src(
 
 
 def _whole(*rows: Any) -> Any:
-    """A sample's index array; cases call it with the random generator."""
+    """Return a function from the random generator to a sample\'s index array."""
     return lambda rng: np.array(rows, dtype=np.int64)
 
 
@@ -308,7 +308,7 @@ general(
 
 
 def _inset(view: str, kernel: Callable[..., Any], **more: Any) -> None:
-    """A copy of an array whose view is another one."""
+    """Return a copy of an array of which another one is a view."""
     linear(
         f"{view}_scatter",
         kernels.through(kernel),

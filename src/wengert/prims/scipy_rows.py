@@ -1,9 +1,9 @@
-"""Layer 2 · prims: rarer ufuncs of ``scipy.special``, of which each is one row of a table.
+"""Layer 2 · prims: rarer ufuncs of ``scipy.special``, as rows of one table.
 
-A record for each number of arguments computes them all: its parameter `name` is the row. The slopes
-are those of the Digital Library of Mathematical Functions (https://dlmf.nist.gov): 9.2 and 12.2
-(Airy and parabolic cylinder functions), 10.61 (Kelvin), 11.4 (Struve), 18.9 (polynomials), 19.4 and
-22.13 (elliptic integrals and functions), 28.2 and 28.20 (Mathieu), 7.19 (Voigt).
+One record for each number of arguments computes them all; its parameter `name` selects the row. The
+slopes are those of the Digital Library of Mathematical Functions (https://dlmf.nist.gov): 9.2 and
+12.2 (Airy and parabolic cylinder functions), 10.61 (Kelvin), 11.4 (Struve), 18.9 (polynomials),
+19.4 and 22.13 (elliptic integrals and functions), 28.2 and 28.20 (Mathieu), 7.19 (Voigt).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Row(NamedTuple):
     Attributes
     ----------
     kernel: The kernel that computes it.
-    slopes: ``slope(F, *args)`` for each argument, the derivative by it; None where none is known.
+    slopes: ``slope(F, *args)`` for each argument, its derivative; None if that is not known.
     """
 
     kernel: Callable[..., Any]
@@ -43,7 +43,7 @@ def _square(x: Any) -> Any:
 
 
 ROWS: dict[str, Row] = {}
-"""The functions, by SciPy's names; one of several results has its number behind a dot."""
+"""The functions, by SciPy's names; one of several results has its number after a dot."""
 
 
 def _row(name: str, *slopes: Slope | None, kernel: Any = None) -> None:
@@ -53,15 +53,15 @@ def _row(name: str, *slopes: Slope | None, kernel: Any = None) -> None:
 
 
 def of(F: Any, name: str, *args: Any) -> Any:
-    """A function of the table, in a namespace."""
+    """Call a function of the table in a namespace."""
     return getattr(F, f"scipy_of_{len(args)}")(*args, name=name)
 
 
-# -- pairs of a function and its derivative, which obey an equation of second order ----------------
+# -- pairs of a function and its derivative, of second-order equations -----------------------------
 
 
 def _pair(first: str, second: str, orders: int, curvature: Slope, unit: float = 1.0) -> None:
-    """`second` is the derivative of `first`, and `curvature` times `first` its own."""
+    """Register `first`, its derivative `second`, and that one's, `curvature` times `first`."""
     unknown = (None,) * orders
     _row(first, *unknown, lambda F, *args: of(F, second, *args) * unit)
     _row(second, *unknown, lambda F, *args: curvature(F, *args) * of(F, first, *args) * unit)
@@ -81,7 +81,7 @@ for _name, _value in (("cem", "mathieu_a"), ("sem", "mathieu_b")):
         f"mathieu_{_name}.1",
         2,
         lambda F, m, q, x, value=_value: 2.0 * q * F.cos(x * (math.pi / 90)) - of(F, value, m, q),
-        math.pi / 180,  # the argument is in degrees, the derivative by radians
+        math.pi / 180,  # the argument is in degrees, the derivative in radians
     )
     for _kind in "12":
         _pair(
@@ -139,7 +139,7 @@ _row("itairy.3", lambda F, x: F.scipy_airy_bi(-x))
 
 
 def _hankel(name: str, scale: complex) -> None:
-    """Of complex numbers; the order is real, though it comes in their dtype."""
+    """Register a Hankel function of complex numbers; the order is real, but has their dtype."""
     known = ufunc(name, f"scipy.special.{name}")
 
     def slope(F: Any, v: Any, z: Any) -> Any:
@@ -157,7 +157,7 @@ _hankel("hankel2e", 1j)
 
 
 def _whole(name: str) -> Any:
-    """The kernel of polynomials: SciPy's recurrences are for degrees that are integers."""
+    """Wrap the kernel of polynomials: SciPy's recurrences need integer degrees."""
     known = ufunc(name, f"scipy.special.{name}")
 
     def kernel(n: Any, *others: Any) -> Any:
@@ -168,7 +168,7 @@ def _whole(name: str) -> Any:
 
 
 def _lower(F: Any, name: str, n: Any, *others: Any) -> Any:
-    """The polynomial of the degree below; 0 where there is none."""
+    """Return the polynomial of the degree below; 0 if there is none."""
     none = n == 0
     return F.where(none, 0.0 * others[-1], of(F, name, F.where(none, n, n - 1), *others))
 
@@ -219,7 +219,7 @@ _carlson = ufunc("elliprd", "scipy.special.elliprd")
 
 
 def _incomplete(phi: Any, m: Any) -> Any:
-    """(F - E) / m of the incomplete integrals, which holds at 0 as well."""
+    """Return (F - E) / m of the incomplete integrals, which is also valid at 0."""
     turns = np.round(phi / math.pi)
     sine = np.sin(phi - turns * math.pi)
     cosine = np.cos(phi)
@@ -233,7 +233,7 @@ def _delta(F: Any, phi: Any, m: Any) -> Any:
 
 
 def _by_parameter(F: Any, phi: Any, m: Any, whole: Any) -> Any:
-    """The derivative by `m` of F(phi, m), which is `whole`."""
+    """Return the derivative of F(phi, m), whose value is `whole`, with respect to `m`."""
     edge = F.sin(phi) * F.cos(phi) / _delta(F, phi, m)
     return 0.5 * (whole - of(F, "ellipdinc", phi, m) - edge) / (1 - m)
 
@@ -256,7 +256,7 @@ _row("ellipeinc", _delta, lambda F, phi, m: -0.5 * of(F, "ellipdinc", phi, m))
 
 
 def _amplitude(F: Any, u: Any, m: Any) -> Any:
-    """The derivative of Jacobi's amplitude by `m`, where `u` stays."""
+    """Return the derivative of Jacobi's amplitude with respect to `m`, for constant `u`."""
     return -_by_parameter(F, of(F, "ellipj.3", u, m), m, u) * of(F, "ellipj.2", u, m)
 
 
@@ -330,7 +330,7 @@ _row("tklmbda", _tukey, _tukey_by_shape)
 
 
 def _noncentral(F: Any, x: Any, df: Any, nc: Any) -> Any:
-    """The density of the noncentral chi-squared distribution."""
+    """Return the density of the noncentral chi-squared distribution."""
     root = F.sqrt(nc * x)
     logs = (0.25 * df - 0.5) * F.log(x / nc) - 0.5 * _square(F.sqrt(x) - F.sqrt(nc))
     return 0.5 * F.exp(logs) * F.scipy_ive(0.5 * df - 1, root)
@@ -350,14 +350,14 @@ _row(
 
 
 def _dispersion(x: Any, sigma: Any, gamma: Any) -> Any:
-    """Voigt's profile with the imaginary part of the same function."""
+    """Return Voigt's profile and the imaginary part of the same function."""
     wofz = ufunc("wofz", "scipy.special.wofz")
     z = (x + 1j * gamma) / (sigma * math.sqrt(2))
     return wofz(z).imag / (sigma * math.sqrt(2 * math.pi))
 
 
 def _voigt(F: Any, x: Any, sigma: Any, gamma: Any) -> tuple[Any, Any]:
-    """The derivatives of Voigt's profile by `x` and `gamma`; those of its other part, too."""
+    """Return the derivatives of Voigt's profile by `x` and `gamma`; the dispersion's follow."""
     profile = of(F, "voigt_profile", x, sigma, gamma)
     other = of(F, "voigt_dispersion", x, sigma, gamma)
     square = sigma * sigma
@@ -409,7 +409,7 @@ def _slope(F: Any, place: int, name: str, *args: Any) -> Any:
 
 
 def _cases(names: str) -> tuple[Any, ...]:
-    """Samples: whole numbers where there is no derivative."""
+    """Return samples: integers for arguments without a derivative."""
 
     def drawn(slope: Slope | None, shape: tuple[int, ...]) -> Callable[[Any], Any]:
         if slope is None:

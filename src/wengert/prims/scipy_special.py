@@ -1,6 +1,6 @@
-"""Layer 2 · prims: ufuncs of ``scipy.special`` that PyTorch has not, with their derivatives.
+"""Layer 2 · prims: ufuncs of ``scipy.special`` that PyTorch lacks, with their derivatives.
 
-They are recorded where SciPy's ufunc is called on a tensor. The derivatives are those of the
+A call of SciPy's ufunc on a tensor records them. The derivatives are those of the
 Digital Library of Mathematical Functions (https://dlmf.nist.gov): 5.2 and 5.12 (gamma, beta), 6.2
 (exponential and trigonometric integrals), 7.2 (error functions), 8.17 (incomplete beta), 9.2
 (Airy), 10.6 and 10.29 (Bessel), 13.3 and 15.5 (hypergeometric), 19.4 (elliptic integrals).
@@ -57,9 +57,9 @@ def _several(
     highs: tuple[float, ...],
     kernel: Any = None,
 ) -> None:
-    """A function of several arguments; `lin` has a rule for each, or for the last ones.
+    """Register a function of several arguments; `lin` has the rules of all, or of the last ones.
 
-    By the others no derivative is known: they have whole numbers in samples.
+    The derivatives with respect to the others are not known: in samples they are integers.
     """
     names = args.split()
     rules = lin if isinstance(lin, tuple) else (lin,)
@@ -128,7 +128,7 @@ _several(
 
 
 def _density(F: Any, a: Any, b: Any, x: Any) -> Any:
-    """The density of the beta distribution."""
+    """Return the density of the beta distribution."""
     return F.exp(F.xlogy(a - 1, x) + F.special_xlog1py(b - 1, -x) - F.scipy_betaln(a, b))
 
 
@@ -206,7 +206,7 @@ _one("cotdg", lambda F, g, result: -g * (1 + result * result) * _DEGREE, "positi
 
 
 def _of_complex(name: str, scale: float) -> None:
-    """An error function of complex numbers, which PyTorch's does not take."""
+    """Register an error function of complex numbers, which PyTorch's does not accept."""
     elementwise(
         f"scipy_{name}",
         ufunc(name, f"scipy.special.{name}"),
@@ -359,7 +359,7 @@ _one("airy_bi_slope", lambda F, g, self: g * self * F.scipy_airy_bi(self), of="a
 
 
 def _slope_of_exprel(F: Any, x: Any) -> Any:
-    # SciPy's series does not end at infinity
+    # SciPy's series does not terminate at infinity
     slope = 0.5 * _confluent(F, 2.0, 3.0, F.where(F.isinf(x), 0.0, x))
     return F.where(F.isinf(x), F.exp(x), slope)
 
@@ -397,7 +397,7 @@ def _parameter(name: str, lin: Any) -> None:
 
 
 def _ellipd(m: Any) -> Any:
-    """(K - E) / m, as Carlson's integral, which holds at 0 as well."""
+    """Return (K - E) / m, as Carlson's integral, which is also valid at 0."""
     return _carlson(0.0 * m, 1.0 - m, 1.0 + 0.0 * m) / 3.0
 
 

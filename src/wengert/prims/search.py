@@ -1,4 +1,4 @@
-"""Layer 2 · prims: different elements, places in sorted sequences, membership, and bins."""
+"""Layer 2 · prims: distinct elements, positions in sorted sequences, membership, and bins."""
 
 from __future__ import annotations
 

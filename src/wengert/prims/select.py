@@ -1,4 +1,4 @@
-"""Layer 2 · prims: operations that choose elements by a mask or by bounds."""
+"""Layer 2 · prims: operations that select elements by a mask or by bounds."""
 
 from __future__ import annotations
 

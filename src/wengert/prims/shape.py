@@ -1,6 +1,6 @@
 """Layer 2 · prims: operations that move elements without computing.
 
-Dimensions are non-negative and shapes are complete in a primitive: the public functions see to it.
+Primitives get non-negative dimensions and complete shapes: the public functions normalise them.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ view(
     positive="kept",
 )
 _OPEN_END = 2**63 - 1
-"""The end that PyTorch saves for a slice that goes to the end."""
+"""The end that PyTorch saves for a slice without one."""
 
 view(
     "slice",

@@ -1,8 +1,8 @@
-"""Layer 2 · prims: sorting and order statistics: where the elements are, and then the elements.
+"""Layer 2 · prims: sorting and order statistics: the positions of elements, and the elements at
+them.
 
-Each operation that chooses elements is two records: a constant one that finds positions, and a
-linear one that takes what is there. What the positions mean: NOTE [ranks] in
-`wengert.kernels.sorting`.
+Each operation that selects elements is two records: a constant one that finds positions, and a
+linear one that takes the elements there. See NOTE [ranks] in `wengert.kernels.sorting`.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ Shape = tuple[int, ...]
 
 
 def _positions(size: int, shape: Shape) -> Any:
-    """For a case: positions in a dimension of `size`."""
+    """Return positions in a dimension of `size`, for a case."""
     return lambda rng: np.asarray(rng.integers(0, size, shape) if size else np.zeros(shape, int))
 
 
-# -- where ----------------------------------------------------------------------------------------
+# -- positions ------------------------------------------------------------------------------------
 
 _ORDERED = tuple(
     case(shape, dim=dim, descending=descending)
@@ -99,7 +99,7 @@ for _name, _kernel, _doc in (
         batching="along",
     )
 
-# -- what is there --------------------------------------------------------------------------------
+# -- elements at positions ------------------------------------------------------------------------
 
 
 _SEVERAL = tuple(
@@ -149,7 +149,7 @@ for _name, _node, _cases, _doc in (
         fixed=("indices",),
         node=_node,
         cases=_cases,
-        # positions that the library has found
+        # positions found by the library itself
         raises=None if _name == "taken" else False,
         doc=f"{_doc} along a dimension",
         batching="chosen",
@@ -173,7 +173,7 @@ linear(
     batching="chosen",
 )
 
-# -- medians of everything ------------------------------------------------------------------------
+# -- full medians ---------------------------------------------------------------------------------
 
 
 def _slope_of_median(
@@ -183,7 +183,7 @@ def _slope_of_median(
     equal = F.logical_or(self == result, F.logical_and(self != self, result != result))
     share = F.to_copy(equal, dtype=self_dtype)
     count = F.sum_dim(share, dim=tuple(range(len(self_shape))), keepdim=True)
-    # not by a product, since 0 times a gradient that is not finite is NaN
+    # not by a product: 0 times a gradient that is not finite is NaN
     return F.where(equal, g / count, 0)
 
 

@@ -1,7 +1,7 @@
 """Layer 2 · prims: eigenvalues, singular values, orthogonal factors, and pseudoinverses.
 
-See NOTE [packed results] in `wengert.kernels.spectral`. The rules hold for complex matrices, and
-conjugate for themselves. Where vectors are determined only up to a phase, or not at all because
+See NOTE [packed results] in `wengert.kernels.spectral`. The rules also hold for complex matrices,
+and conjugate explicitly. Where vectors are determined only up to a phase, or not at all because
 values are repeated, a rule raises if the cotangents show that the loss depends on the choice.
 
 References
@@ -36,13 +36,13 @@ def _columns(F: Any, x: Any, n: int, start: int, end: int) -> Any:
 
 
 def _row(F: Any, x: Any, n: int, index: int, dtype: Any) -> Any:
-    """A row of packed matrices that holds real numbers."""
+    """Return a row of packed matrices that holds real numbers."""
     row = F.select(x, dim=n - 2, index=index)
     return F.real(row) if dtype.kind == "c" else row
 
 
 def _scaled(F: Any, x: Any, n: int, factors: Any) -> Any:
-    """The columns of matrices times numbers."""
+    """Scale the columns of matrices."""
     return x * F.unsqueeze(factors, dim=n - 2)
 
 
@@ -89,11 +89,11 @@ def _slope_of_eigvalsh(
     return _scaled(F, vectors, n, g) @ mH(F, vectors, self_dtype)
 
 
-# Complex matrices are taken (there is no message), but not sampled: a loss of random weights
-# depends on the phases of complex vectors, and raises. The tests of these are written by hand.
+# Complex matrices are accepted (there is no message), but not sampled: a loss with random weights
+# depends on the phases of complex vectors, and raises. They have tests of their own.
 _REAL_SAMPLES: dict[str, None] = {"c": None}
 
-# Finite differences disturb each triangle by itself: the samples take the mean of both.
+# finite differences perturb each triangle alone: the samples use the mean of both
 per_matrix(
     "linalg_eigh",
     kernels.eigh,
@@ -133,7 +133,7 @@ def _slope_of_eig(F: Any, g: Any, result: Any, self_shape: Dims, self_dtype: Any
     inner = back @ g_vectors
     inner = F.phase_free(inner, F.zeros_like(inner), what=_EIG)
     gaps = F.inverse_gaps(values, g_vectors, g_vectors, squares=False, what=_EIG)
-    # what keeps each vector's length
+    # keeps the length of each vector
     length = _scaled(F, back @ vectors, n, F.real(_diagonal(F, inner, n)))
     middle = _on_diagonal(F, g_values, n) + (inner - length) * F.conj(gaps)
     slope = F.solve_factor(vectors, middle @ back, turned=True, what=_EIG)
@@ -267,7 +267,7 @@ def _slope_of_qr(F: Any, g: Any, result: Any, self_shape: Dims, self_dtype: Any,
     gR = g[2] + mH(F, _rows(F, g[0], nd, m, m + n), self_dtype)
     rest = None
     if m < n:
-        # the further columns of R are Q's adjoint times those of the matrix
+        # the additional columns of R are Q's adjoint times those of the matrix
         rest = Q @ _columns(F, gR, nd, k, n)
         others = _columns(F, R, nd, k, n)
         gQ = gQ + Q @ (others @ mH(F, _columns(F, gR, nd, k, n), self_dtype))
@@ -300,7 +300,7 @@ per_matrix(
 
 def _slope_of_pinv(F: Any, g: Any, self: Any, result: Any, self_dtype: Any) -> Any:
     inverse, back = mH(F, result, self_dtype), mH(F, g, self_dtype)
-    # the second and third term vanish if self has an inverse, but not for any lower rank
+    # the second and third term vanish only if self is invertible
     return (
         (back - self @ (result @ back)) @ (result @ inverse)
         + (inverse @ result) @ (back - (back @ result) @ self)

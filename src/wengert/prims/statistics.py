@@ -1,4 +1,4 @@
-"""Layer 2 · prims: sums that leave out what is not a number."""
+"""Layer 2 · prims: sums that ignore NaNs."""
 
 from __future__ import annotations
 

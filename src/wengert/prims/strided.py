@@ -1,6 +1,6 @@
 """Layer 2 · prims: views by strides, and complex numbers as pairs of real ones.
 
-What a geometry is: NOTE [geometry] in `wengert.kernels.strided`.
+See NOTE [geometry] in `wengert.kernels.strided`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ view(
     shows={
         "layout": None,
         "self_sym_sizes": None,
-        # where self begins, unless another place is given
+        # the offset of self, unless another one is given
         "storage_offset": lambda storage_offset, layout: (
             None if storage_offset == layout[1] else storage_offset
         ),

@@ -1,4 +1,4 @@
-"""Layer 2 · prims: elements arranged in blocks, and between channels and places."""
+"""Layer 2 · prims: block diagonals, and elements moved between channels and pixels."""
 
 from __future__ import annotations
 

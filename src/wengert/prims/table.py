@@ -1,6 +1,6 @@
 """Layer 2 · prims: the table: importing this module registers the records of everyday operations.
 
-The others are registered with the module whose function is named first, or all with
+The others are registered when one of their public functions is first used, or all at once by
 `wengert.prims.whole`.
 """
 

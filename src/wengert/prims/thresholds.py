@@ -1,4 +1,4 @@
-"""Layer 2 · prims: activations that are put together of straight and curved pieces."""
+"""Layer 2 · prims: piecewise activations, of straight and curved pieces."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _hardswish(self: Any) -> Any:
     result = self + three
     if not result.ndim:
         return self * np.clip(result, 0, 6) / 6
-    # in the memory of the first step, since fresh memory costs more than arithmetic
+    # reuse the memory of the first step, since fresh memory costs more than arithmetic
     np.maximum(result, zero, out=result)
     np.minimum(result, six, out=result)
     result *= self
@@ -65,7 +65,7 @@ elementwise(
 
 
 def _real(number: Any) -> Any:
-    """A number that is real, also where it is given as a complex one."""
+    """Return a real number, also if it is given as a complex one."""
     return number.real if isinstance(number, complex) else number
 
 

@@ -159,14 +159,14 @@ elementwise(
 
 
 def _over_circle(F: Any, x: Any, dtype: Any) -> Any:
-    """1 / sqrt(1 - x * x), of factors: 1 less a square would lose digits near 1, or overflow."""
+    """Return 1 / sqrt(1 - x * x), by factors: 1 - x * x loses digits near 1, and may overflow."""
     if dtype.kind == "c":
         return F.rsqrt(1 - x) * F.rsqrt(1 + x)
     return F.rsqrt((1 - x) * (1 + x))
 
 
 def _over_factors(g: Any, first: Any, second: Any, dtype: Any) -> Any:
-    # a complex product of large numbers is infinite, or none
+    # a complex product of large numbers may be infinite or NaN
     return g / first / second if dtype.kind == "c" else g / (first * second)
 
 
@@ -179,7 +179,7 @@ def _slope_of_atan(F: Any, g: Any, self: Any, self_dtype: Any) -> Any:
 def _slope_of_asinh(F: Any, g: Any, self: Any, self_dtype: Any) -> Any:
     if self_dtype.kind == "c":
         return g * (F.rsqrt(1 - 1j * self) * F.rsqrt(1 + 1j * self))
-    # the square of a large number would be infinite
+    # the square of a large number would overflow
     return g / F.hypot(self, F.zeros_like(self) + 1)
 
 
@@ -316,8 +316,8 @@ elementwise(
     doc="max(self, 0); the derivative at 0 is 0",
     example=("wg.tensor([0.5, -1.0])", "tensor([0.5000, 0.0000])"),
 )
-# an operation of its own, as in PyTorch, so that the gradient of relu has a history that can be
-# differentiated, with a derivative of 0
+# a primitive of its own, as in PyTorch, so that the gradient of relu has a history, with a
+# derivative of 0
 linear(
     "threshold_backward",
     lambda grad_output, self: choose(self <= 0, 0, grad_output),

@@ -1,7 +1,7 @@
-"""Layer 2 · prims: the whole table, with the families that are imported only when first used.
+"""Layer 2 · prims: the whole table, with the families that are otherwise imported on first use.
 
-Importing `wengert` brings in the records of `wengert.prims.table`. The other families follow when
-the first of their functions is named, each with the module of `ops` that uses it. What must see
+Importing `wengert` brings in the records of `wengert.prims.table`. The other families are imported
+when one of their functions is first used, each by the module of `ops` that uses it. Code that needs
 every record (tests, lists of operations) imports this module.
 """
 

@@ -27,7 +27,7 @@ from wengert.tape.record import T
 from wengert.tape.versions import InferenceCell
 from wengert.tape.write_checks import check_shape
 
-# reentrant: a finalizer, which may run anywhere, may itself run a backward pass
+# reentrant: a finalizer, which may run at any point, may itself run a backward pass
 _accumulating = RLock()
 
 
@@ -43,7 +43,7 @@ def add_gradients(leaves: list[tuple[Any, Any]], graph: bool) -> None:
                 "leaf variable has been moved into the graph interior: a leaf was written to after "
                 "it had been used and had ceased to require a gradient; write to its clone()"
             )
-    # drop these names: a gradient that one of them still held would be copied
+    # drop these names: they would hold the gradient, and it would be copied
     leaf = _ = g = None
     with _accumulating:
         if graph:
@@ -59,7 +59,7 @@ def add_gradients(leaves: list[tuple[Any, Any]], graph: bool) -> None:
             if leaf._edge is None:
                 # it has left the graph in the meantime
                 continue
-            # nobody else may come to hold the memory of a gradient
+            # nobody else may hold the memory of a gradient
             if g.__class__ is np.ndarray:
                 if (
                     sys.getrefcount(g) > _ALONE
@@ -131,7 +131,7 @@ def _references_below(g: Any) -> int:
     return sys.getrefcount(base)
 
 
-# measured in the same way as above, since interpreters count differently
+# measured as above, since interpreters differ in their counts
 _ALONE = _references([(None, np.empty(1))])
 _ALONE_BELOW = _references_below(np.empty((1, 1)).reshape(1))
 
@@ -153,7 +153,7 @@ def _sum(tensor: Any, g: Any) -> Any:
         return _sum_sparse(ext.grad, g)
     if ext.grad is not None:
         return T.add(ext.grad, g)
-    # a copy, recorded under the name that it has in PyTorch's graph
+    # a copy, recorded under its name in PyTorch's graph
     like = tensor._payload if ext.grad_dtype is OWN else g._payload
     made = T.assign(new_tensor(like), g)
     made._payload = _as_its_leaf(made._payload, tensor._payload)
@@ -201,7 +201,7 @@ def _add(tensor: Any, g: Any, lifted: bool = False) -> None:
         _add_sparse(tensor, g)
     else:
         payload, cell = have._payload, have._vc
-        # the version first: an interrupt in between must not leave a write unnoticed
+        # raise the version first: an interrupt in between must not hide a write
         if cell is None:
             have._vc = [1, "accumulation of gradients"]
         elif cell.__class__ is not InferenceCell:
@@ -215,10 +215,10 @@ def _add(tensor: Any, g: Any, lifted: bool = False) -> None:
             else:
                 check_shape(payload, [g])
                 if lifted and have._edge is not None:
-                    # on the levels that it enters it is a constant, and has a constant's history
+                    # at the levels that it enters it is a constant, and has a constant's history
                     have._edge = _brought(have, levels_of(g))._edge
                 if getattr(payload, "traced", False) and not levels_of(payload):
-                    # in place, so that whatever shares its memory sees the sum
+                    # in place, so that everything that shares its memory sees the sum
                     payload.write(payload + g)
                 else:
                     have._payload = payload + g

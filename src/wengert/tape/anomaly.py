@@ -2,9 +2,9 @@
 
 NOTE [anomalies]
 In anomaly mode every operation takes the general path to `Anomaly.record`, which computes it as
-usual and notes on its node where the program was. The forward pass only warns, once: infinities and
-NaNs may be intended, and may be masked out later. A backward pass raises on the first NaN, as in
-PyTorch, and the message traces it back to the first value that was not finite.
+usual and notes the program's position on its node. The forward pass only warns, once: infinities
+and NaNs may be intended, and may be masked out later. A backward pass raises on the first NaN, as
+in PyTorch, and the message traces it back to the first value that was not finite.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Anomaly:
         self.running: Node | None = None
 
     def site(self) -> Site:
-        """Return where the program is, and the node that a backward pass is running, if any."""
+        """Return the program's position, and the node that a backward pass is running, if any."""
         node = self.running
         if node is None:
             return site_here()
@@ -65,7 +65,7 @@ class Anomaly:
     def note(
         self, node: Any, prim: Primitive, args: tuple[Any, ...], params: dict[str, Any], out: Any
     ) -> None:
-        """Note on a new node where the program is, and check the result."""
+        """Note the program's position on a new node, and check the result."""
         if self.running is not None:
             node.site = self.site()
             return
@@ -106,7 +106,7 @@ class Anomaly:
         values += [value for value in params.values() if isinstance(value, numbers)]
         bad = np.isnan(payload)
         if any(_has(np.isnan, value) for value in values) or not bad.any():
-            # infinite because an argument was: intended
+            # infinite because an argument was: not a new anomaly
             if any(not are_finite(value) for value in values):
                 return
             bad = ~np.isfinite(payload)
@@ -160,7 +160,7 @@ class Anomaly:
             self.running, self._infinite = above
 
     def tell(self, node: Any) -> None:
-        """Say where the node was recorded, in PyTorch's words."""
+        """Report where the node was recorded, in PyTorch's words."""
         site = site_of(node)
         if site is None:
             text = (
@@ -185,7 +185,7 @@ class Anomaly:
 
 
 class AnomalyWatch:
-    """Watches a walk for anomalies, where nothing else goes on beside it."""
+    """Watches a walk for anomalies, if nothing else observes the walk."""
 
     def __init__(self, anomaly: Anomaly, raw: bool) -> None:
         self.anomaly = anomaly
@@ -224,7 +224,7 @@ class AnomalyWatch:
 
 
 def _say(site: Site, message: str) -> None:
-    """Warn while an error propagates; where warnings are errors, write to stderr instead."""
+    """Warn while an error propagates; if warnings are errors, write to stderr instead."""
     try:
         warn_at(site, message)
     except Warning as warning:
@@ -263,7 +263,7 @@ def _where(node: Any, i: int, payload: Any, arrays: list[Any], bad: Any) -> str:
     for name in () if prim is None else (*prim.saved_args, "result"):
         saved = getattr(node, name if name == "result" else f"s_{name}", None)
         if isinstance(saved, Packed):
-            # its unpack hook has run, and may not be safe to run again
+            # its unpack hook has run, and may not be repeatable
             continue
         saved = getattr(saved, "_payload", saved)
         if saved is not None and np.shape(saved) == payload.shape:

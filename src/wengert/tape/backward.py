@@ -152,7 +152,7 @@ def _reachable(
     targets: set[Any] | None = None,
     through: Container[Any] | None = None,
 ) -> set[Any]:
-    """Return every node that a walk from `seeds` may reach; only by way of `through`, if given.
+    """Return every node that a walk from `seeds` may reach, only via `through` if given.
 
     With `targets`, leave out nodes that are too old to lead to one: a node leads only to older
     nodes, so a gradient with respect to a late value does not walk back to the beginning.
@@ -200,7 +200,7 @@ def _restricted(
 def _edge_of(source: Any) -> Any:
     """Return the edge of a tensor, or the one that a `GradientEdge` stands for."""
     if not isinstance(source, GradientEdge):
-        # no gradient arrives at a view made without recording: return an edge that nothing leads to
+        # no gradient arrives at a view made without recording: return an edge without predecessors
         return Unrecorded() if source._edge.__class__ is Unrecorded else edge_of(source)
     node, index = source.node, source.output_nr
     if isinstance(node, AccumulateGrad):
@@ -224,7 +224,7 @@ def _accumulate(pending: dict[Any, Any], targets: set[Any] | None, graph: bool) 
     while pending:
         leaf, g = pending.popitem()
         if g is not None and (targets is None or leaf in targets):
-            # a leaf that has left the graph in the meantime may have another shape
+            # a leaf that has left the graph meanwhile may have another shape
             if g.shape != leaf._payload.shape and leaf._edge is not None:
                 raise errors.gradient_shape(leaf._payload, g)
             leaves.append((leaf, g))
@@ -317,7 +317,7 @@ class _Walk:
         self.raw = not create_graph
         self.given = given
         self.lifted = lifted
-        # nodes have quicker rules for arrays
+        # nodes have faster rules for arrays
         self.direct = self.raw and not self.lifted
         self.captured: dict[tuple[Any, int], Any] = {}
 
@@ -456,7 +456,7 @@ class _Walk:
         above = CURRENT.get()
         try:
             CURRENT.set(watch)
-            # saved values are released only at the end, so that a walk that a hook broke off can be
+            # saved values are released only at the end, so that a walk interrupted by a hook can be
             # repeated
             walk(self.seeds, True, self.direct, wanted, watch)
         except BaseException:
@@ -524,8 +524,8 @@ def run_grad(
 ) -> list[Any]:
     """Return the gradients of `outputs` with respect to `inputs`; None where there is no path.
 
-    With `through`, a set of nodes, only paths by way of these count. `closed` says that all paths
-    are known to end at `inputs`.
+    With `through`, a set of nodes, only paths via these count. `closed` says that all paths are
+    known to end at `inputs`.
     """
     if not create_graph and through is None and len(outputs) == len(grads) == 1 and is_plain():
         seed = _plain_seed(outputs[0], grads[0])

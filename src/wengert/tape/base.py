@@ -2,9 +2,9 @@
 
 NOTE [payload]
 A tensor's payload is a NumPy array. For a tensor without dimensions it may be a NumPy scalar:
-NumPy's arithmetic on scalars takes a sixth of the time of 0-d arrays. A scalar cannot be written to
-or shared, so code that shares memory or writes calls `TensorBase._array` first, which replaces the
-scalar by a 0-d array.
+NumPy's arithmetic on scalars takes a sixth of the time of arithmetic on 0-d arrays. A scalar cannot
+be written to or shared, so code that shares memory or writes calls `TensorBase._array` first, which
+replaces the scalar by a 0-d array.
 
 NOTE [edges]
 `TensorBase._edge` says where the tensor's gradient goes:
@@ -36,7 +36,7 @@ _making = RLock()
 
 
 class Leaf:
-    """The mark of a leaf that requires a gradient."""
+    """The marker of a leaf that requires a gradient."""
 
     __slots__ = ()
 
@@ -48,7 +48,7 @@ LEAF = Leaf()
 
 
 OWN: Any = Leaf()
-"""The mark of a gradient that has its leaf's own dtype."""
+"""The marker of a gradient with its leaf's own dtype."""
 
 
 class Extra:
@@ -78,7 +78,7 @@ class Extra:
     ended: Whether this is the input of a transform that has ended, so its gradient is not needed.
     """
 
-    # defaults live on the class: a view sets three of these, and pays for no more
+    # defaults are class attributes: a view sets only three of these
     grad: TensorBase | None = None
     hooks: dict[int, Any] | None = None
     post_hooks: dict[int, Any] | None = None
@@ -130,7 +130,7 @@ class TensorBase:
         ext = self._ext
         if ext is None:
             made = Extra()
-            # another thread may be making one, and have put a gradient there
+            # another thread may be creating it, and have stored a gradient there
             with _making:
                 ext = self._ext
                 if ext is None:
@@ -149,7 +149,7 @@ class TensorBase:
                     # the node that made it saved it, and must see writes through `.data`
                     node.result = payload
             elif isinstance(payload, np.ndarray):
-                # see NOTE [invalidated views]: the memory itself may be used
+                # see NOTE [invalidated views]: the memory itself remains usable
                 payload = payload.view(np.ndarray)
             elif isinstance(payload, Lifted):
                 payload = self._payload = payload.placed()
@@ -208,7 +208,7 @@ UNCHANGED = (0, None)
 
 
 def version_then(node: Any, at: int) -> int:
-    """Return the memory version of a node's saved argument number `at` at recording time.
+    """Return the memory version that a node noted for its saved argument number `at`.
 
     A node has no tuple of versions if nothing that it saved had been written to.
     """
@@ -223,7 +223,7 @@ def version_of(tensor: TensorBase) -> int:
 
 
 class SparseValue:
-    """The base class of sparse tensors, by which the tape recognises a sparse gradient.
+    """The base class of sparse tensors, which identifies sparse gradients to the tape.
 
     See NOTE [sparse gradients] in `wengert.tape.sparse`.
     """

@@ -2,10 +2,10 @@
 
 NOTE [compiled modules]
 The package is complete in Python. Where it was built with a compiler, the folder ``native`` holds
-extension modules named after some modules of this package. Cython makes them from the very same
+extension modules named after some modules of this package. Cython compiles them from the same
 files, and `wengert.tape` finds them first (`wengert.base.native`). One of them, ``recorded``, has
-no file here: it holds the steps that `wengert.tape.steps` generates, for the most used primitives,
-with the fields of C structs in place of attributes. ``WENGERT_NATIVE=0`` in the environment
+no file here: it contains the steps that `wengert.tape.steps` generates for the most used
+primitives, with fields of C structs in place of attributes. ``WENGERT_NATIVE=0`` in the environment
 disables all of them; ``WENGERT_NATIVE=1`` requires them. In a source checkout, modules that are
 older than their source are ignored, too.
 """
@@ -29,11 +29,11 @@ FUNCTIONS: tuple[Any, ...] = (
     types.FunctionType,
     *{type(maker) for maker in _recorded.RECORDERS.values()},
 )
-"""The types of functions: Python's own, and that of compiled functions."""
+"""The types of functions: Python's and Cython's."""
 
 
 def signature_of(prim: Primitive) -> tuple[Any, ...]:
-    """Return the fields that compiled code depends on, to detect code made from another record."""
+    """Return the fields that compiled code depends on, to detect a stale build."""
     steps = (prim.args, prim.params, prim.saved, prim.infix, prim.view, prim.broadcasts, prim.masks)
     return (*steps, prim.fixed, prim.outputs, prim.variadic, prim.scalar, prim.rscalar)
 

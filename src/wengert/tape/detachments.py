@@ -1,15 +1,15 @@
-"""Layer 4 · tape: where values left the graph: the most recent places in each thread.
+"""Layer 4 · tape: records of where values left the graph: the most recent ones in each thread.
 
 NOTE [detachments]
-A graph does not show where it was cut: the tensor behind the cut has no history. So every function
+A graph does not show where it was cut: the tensor after the cut has no history. So every function
 that takes a value that needs a gradient out of its graph (``detach()``, ``.data``, ``item()``, a
 conversion to integers, ...), or that switches recording off, notes the line of the user's program
 that called it. The errors about missing graphs, and `wengert.autograd.explain`, show these lines.
 A training loop that logs passes here at every step, so a note is cheap: a tuple and two weak
 references. Lines are looked up when they are shown, and a note keeps no graph or array alive.
-A value that is computed without recording keeps no reference to its arguments. So only memory can
-prove that a cut lies on a path: the values that were cut are still those of the output, or of a
-tensor that its graph holds.
+A value computed without recording keeps no reference to its arguments. So only memory can prove
+that a cut is on a path: the cut values are still those of the output, or of a tensor that its graph
+holds.
 """
 
 from __future__ import annotations
@@ -134,12 +134,12 @@ class Detachment:
 
     @property
     def _edge(self) -> Any:
-        """The edge of the tensor that was cut (a leaf is its own); None if it is gone."""
+        """The edge of the tensor that was cut (a leaf is its own); None once that has died."""
         return None if self._cut is None else self._cut()
 
     @property
     def memory(self) -> Any:
-        """The array that was cut; None if it is gone."""
+        """The array that was cut; None once it has died."""
         return None if self._memory is None else self._memory()
 
 
@@ -152,7 +152,7 @@ def recent() -> list[Detachment]:
 
 
 def told(cuts: list[Detachment]) -> list[str]:
-    """Return lines that show cuts, one for each place."""
+    """Format cuts as lines, one for each position."""
     places: dict[tuple[str, str], int] = {}
     for cut in cuts:
         place = cut.kind, shown(cut.site)

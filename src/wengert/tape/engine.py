@@ -2,8 +2,8 @@
 
 NOTE [order of the walk]
 A node is younger than everything that its edges lead to. So when nodes run from the youngest to the
-oldest, all cotangents of a node have arrived before its turn, and dependencies need not be counted
-beforehand. A heap holds the nodes that are still to run; along a chain it stays empty, and the next
+oldest, all cotangents of a node have arrived before it runs, and no pass to count dependencies is
+needed. A heap holds the pending nodes; along a chain it stays empty, and the next
 node is kept in a local variable.
 
 NOTE [gradients that are None]
@@ -56,7 +56,7 @@ def walk(
         if pending or edge._seq >= 0:
             _deliver(edge, g, pending, owned, heap)
         else:
-            # the first of them, and most often the only one
+            # the first pending node, and most often the only one
             pending[edge] = g
             heap.append((edge._seq, edge))
     if watch is not None:
@@ -112,7 +112,8 @@ def walk(
                             pending[edge] = grad
                             heappush(heap, (seq, edge))
             if watch is not None:
-                # drop our references: a gradient that nobody else holds becomes .grad uncopied
+                # drop our references: a gradient that nobody else holds becomes .grad without a
+                # copy
                 grads = grad = have = None
                 watch.finished(node, pending)
             if following is None:
@@ -127,7 +128,7 @@ def walk(
 
 
 def _announce(edge: Any, pending: dict[Any, Any], heap: Any) -> None:
-    """Schedule the target of `edge` although a rule gave it no gradient, as PyTorch does."""
+    """Schedule the target of `edge` although a rule returned None for it, as PyTorch does."""
     target = edge.node if edge._seq == 0 else edge
     if target not in pending:
         pending[target] = None if edge._seq else [None] * target.width()

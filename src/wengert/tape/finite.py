@@ -1,4 +1,4 @@
-"""Layer 4 · tape: whether all elements of a value are finite."""
+"""Layer 4 · tape: tests for infinities and NaN."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
 
 
 def all_finite(payload: Any) -> bool:
-    """Return whether all elements are finite, at about the price of one dot product."""
+    """Return whether all elements are finite, at about the cost of a dot product."""
     cls = payload.__class__
     if cls is _ARRAY:
         dtype = payload.dtype
@@ -29,7 +29,7 @@ def all_finite(payload: Any) -> bool:
 
 
 def are_finite(value: Any) -> bool:
-    """Return whether a value has no infinity or NaN; true for what is not floating or complex."""
+    """Return whether a value has no infinity or NaN; True for integers and booleans."""
     if value is None or isinstance(value, str | tuple):
         return True
     array = np.asarray(value)

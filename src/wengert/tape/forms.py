@@ -1,4 +1,4 @@
-"""Layer 4 · tape: which generated code a primitive gets, and which slots its nodes have."""
+"""Layer 4 · tape: the kinds of generated code of primitives, and the slots of their nodes."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class RemovableHandle:
         self._hooks.pop(self._key, None)
 
     def hooks_dict_ref(self) -> dict[Any, Any]:
-        """Return the table that the hook is in; its keys are not those of PyTorch."""
+        """Return the table that holds the hook; its keys differ from PyTorch's."""
         return self._hooks
 
     def __enter__(self) -> RemovableHandle:

@@ -90,7 +90,7 @@ def write(
 def _write(
     prim: Primitive, tensor: Any, others: tuple[Any, ...], params: dict[str, Any], name: str
 ) -> Any:
-    """Like `write`, but for any arguments and mode."""
+    """Compute an in-place operation for any arguments and mode."""
     if prim.predicate:
         return _write_converted(prim, tensor, others, params, name)
     if prim.refuses:
@@ -151,12 +151,11 @@ def _is_arithmetic(prim: Primitive) -> bool:
 
 
 PLAIN: Facet[bool] = Facet("plain", _is_arithmetic)
-"""Whether the kernel, a ufunc, or `into` alone can write to arrays of one shape and of any real
-dtype."""
+"""Whether the kernel (a ufunc) or `into` can write to arrays of one shape and any real dtype."""
 
 
 class _Plain(dict[Primitive, bool]):
-    """The facet, looked up once."""
+    """The facet's values, cached per primitive."""
 
     def __missing__(self, prim: Primitive) -> bool:
         self[prim] = PLAIN[prim]
@@ -165,7 +164,7 @@ class _Plain(dict[Primitive, bool]):
 
 _KNOWN = _Plain()
 _SMALL = 2**31
-"""All dtypes of the quick path hold numbers of smaller magnitude."""
+"""The bound on the magnitude of numbers that every dtype of the fast path holds."""
 
 
 def is_plain(tensor: Any) -> bool:
@@ -215,7 +214,7 @@ def written(tensor: Any, name: str) -> None:
 def _bound(
     prim: Primitive, tensor: Any, others: tuple[Any, ...], params: dict[str, Any]
 ) -> tuple[Primitive, Any, dict[str, Any], list[Any]]:
-    """Return the form that computes, its number (or None), its parameters and its tensors."""
+    """Return the form that computes, its number or None, its parameters and its tensors."""
     if prim.scalar is not None and len(others) == 1 and is_number(others[0]):
         form, number = TABLE[prim.scalar], others[0]
         if isinstance(number, bool) and tensor._payload.dtype.kind != "b":
@@ -390,7 +389,7 @@ def write_through_view(view: Any, node: Any, place: int) -> None:
     if above is not None and above.linked:
         invalidate_elsewhere(view)
     # the result that the node saved is the view after the write; refer to it weakly, since `outer`
-    # holds the node, and the view's own node holds `outer`
+    # holds the node, and the view's node holds `outer`
     below = weakref.ref(outer)
     own = weakref.ref(view._edge if view._edge is not before else outer)
     node._extra().result_edge = lambda: (
@@ -409,7 +408,7 @@ class CopySlices(Node):
     chain: tuple[Step, ...]
 
     @property
-    def blanks(self) -> int:  # type: ignore[override]  # as many as the node within has
+    def blanks(self) -> int:  # type: ignore[override]  # those of the inner node
         """The number of non-differentiable arguments that PyTorch's node shows."""
         blanks: int = 0 if self.inner is None else self.inner.blanks
         return blanks
@@ -471,7 +470,7 @@ class CopySlices(Node):
             if all(map(_is_array, (below, window, part))) and np.may_share_memory(
                 window._payload, below._payload
             ):
-                # record it as a write through a view, which it is, for second derivatives
+                # record it as the write through a view that it is, for second derivatives
                 write(TABLE["assign"], window, (part,), {}, "copy_")
                 return below
         shape, dtype = tuple(g.shape), np.dtype(g.dtype)

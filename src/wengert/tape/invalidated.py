@@ -3,9 +3,9 @@
 NOTE [invalidated views]
 Some views cannot follow a write to their base: views made without recording, views that are one of
 several outputs, and views returned by a custom Function. After such a write they may be read, but
-no longer take part in a graph. To refuse that without a test in the path of every operation, their
-payload becomes an `InvalidatedArray`, which refuses NumPy's functions while operations are
-recorded, and their edge leads to a node that refuses to be walked.
+no longer take part in a graph. To refuse that without a test in every operation, their payload
+becomes an `InvalidatedArray`, which refuses NumPy's functions while operations are recorded, and
+their edge leads to a node that refuses to run.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def invalidate(view: Any, message: str, was: tuple[str | None, int]) -> None:
     """Make `view` refuse to be recorded; `was` names its former node and output number."""
     payload = view._array()
     if isinstance(payload, np.ndarray):
-        # payloads other than arrays have no quick path that ignores the edge
+        # payloads other than arrays have no fast path that ignores the edge
         invalid = payload.view(InvalidatedArray)
         invalid.why = message
         payload = invalid

@@ -79,7 +79,7 @@ def _is_own(payload: Any, levels: Sequence[Level]) -> bool:
 def _overlaps(payload: Any) -> bool:
     """Return whether elements of a payload share memory."""
     array = getattr(payload, "array", payload)
-    # the strides of an empty array mean nothing
+    # the strides of an empty array are meaningless
     return array.size > 0 and any(
         step == 0 and size > 1 for step, size in zip(array.strides, array.shape, strict=True)
     )
@@ -128,7 +128,7 @@ def elevate(tensor: Any, levels: Sequence[Level]) -> None:
         if level.number not in own:
             level.written.append((weakref.ref(base), before, base._edge))
     with enable_grad():
-        # recorded even if the write is not, which would leave the history as it is
+        # recorded even if the write is not, which would leave the history unchanged
         raised = brought(new_tensor(before, None if base._edge is LEAF else base._edge), every)
     base._payload = _owned(raised._payload, every)
     if raised._edge is not base._edge and base._edge is not LEAF:
@@ -137,7 +137,7 @@ def elevate(tensor: Any, levels: Sequence[Level]) -> None:
     if references and base._edge is not None and base._edge is not LEAF:
         refresh_views(base, base._edge)
     if tensor is not base and isinstance(base._payload, Lifted):
-        # a window for one write, which its base does not know
+        # a window for one write, which its base does not reference
         tensor._payload = push(namespace_of(base._payload), tensor._ext.chain, base._payload)
 
 
@@ -232,7 +232,7 @@ def write_in_level(
     """Like `write`, but inside transforms (see NOTE [writing values of transforms])."""
     plain = settled(tensor)
     if plain is not tensor:
-        # the same object, so that nodes that hold it notice the write
+        # keep the same object, so that nodes that hold it notice the write
         tensor._payload = plain._payload
         if tensor._edge is not LEAF:
             move_edge(tensor, plain._edge)

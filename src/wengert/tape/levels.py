@@ -3,12 +3,12 @@
 NOTE [one tape for all levels]
 A tensor inside a transform is an ordinary tensor whose payload is a `Lifted` value, and one tape
 records the tensors of all levels. Each crossing of a level's border is a node (`Move`): `vmap`
-takes a batch apart and puts it together again, `jvp` joins a tangent to its primal. A tensor from
-outside that a transformed function uses crosses the border, too, if it requires a gradient: the
-arguments of a recorded operation are first brought to the levels of its result, so a cotangent
-always has the levels of its tensor. For a tensor that all elements of a batch share, this means
-that its cotangents are summed. An inner `grad` brings its inputs to all active levels before
-anything is recorded, so its results are per element.
+splits a batch and reassembles it, `jvp` joins a tangent to its primal. A tensor from outside that a
+transformed function uses crosses the border, too, if it requires a gradient: the arguments of a
+recorded operation are first brought to the levels of its result, so a cotangent always has the
+levels of its tensor. For a tensor that all elements of a batch share, this means that its
+cotangents are summed. An inner `grad` brings its inputs to all active levels before anything is
+recorded, so its results are per element.
 
 NOTE [sides of a level]
 A backward pass works on one side of a level's border, and the side decides what its cotangents
@@ -85,7 +85,7 @@ class Move(Node):
     way: str
 
     @property
-    def label(self) -> str:  # type: ignore[override]  # as each node behind it has one
+    def label(self) -> str:  # type: ignore[override]  # that of the node before the crossings
         """The name of the operation that made the value: PyTorch shows no crossing."""
         edge = self.edges[0]
         while edge is not None and not is_leaf_edge(edge):
@@ -271,7 +271,7 @@ def replaced(g: Any, part: Any) -> Any:
 
 
 def within(level: Level) -> None:
-    """Make the following operations work on values of `level`, until the mode is restored."""
+    """Set the mode so that the following operations work on values of `level`."""
     mode = current_mode()
     known = () if mode is None else mode.levels
     if level not in known:

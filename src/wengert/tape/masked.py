@@ -4,10 +4,10 @@ NOTE [masked branches]
 In ``where(x > 0, x.sqrt(), 0)`` the cotangent of ``x.sqrt()`` is 0 where `x` is 0, and the local
 derivative is infinite. Their product is NaN, although the value there has no influence. So below
 operations that select elements (records with ``masks=True``), a zero cotangent gives 0 wherever the
-rule of an element-wise operation gives NaN. This costs nothing in the common case: a walk has NumPy
-report invalid operations, such as 0 * inf, and only after a report are the results of the following
-rules searched for NaN. They are also searched if a mask hid NaN in the forward pass, since
-arithmetic with NaN is not reported.
+rule of an element-wise operation gives NaN. This costs nothing in the common case: NumPy reports
+invalid operations of a walk, such as 0 * inf, and the results of rules are searched for NaN only
+after a report. They are also searched if a mask hid NaN in the forward pass, since arithmetic with
+NaN is not reported.
 
 A traced walk will run on values that it has not seen, so it always searches (the compiler's part is
 NOTE [speculation] in `wengert.compiler.tracing.speculation`). Whether the results of a whole call
@@ -29,7 +29,7 @@ from wengert.interp.levels import Lifted
 from wengert.tape.base import LEAF, TensorBase
 
 INVALID: list[int] = []
-"""The threads whose walks search for NaN: nearly always none."""
+"""The threads whose walks search for NaN: almost always none."""
 MASKED: list[int] = []
 """The threads whose walks have met an operation that selects elements."""
 HIDING: weakref.WeakSet[Any] = weakref.WeakSet()
@@ -81,7 +81,7 @@ REPORT = _Report()
 
 def begin_search(traced: bool = False) -> bool:
     """Before a walk, start to search for NaN if needed; return whether the thread already did."""
-    # its set is tested directly, since a call would cost every walk
+    # test its set directly, since a call would slow every walk
     hiding: set[Any] = HIDING.data  # type: ignore[attr-defined]
     if not (INVALID or hiding or traced):
         return False

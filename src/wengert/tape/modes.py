@@ -2,7 +2,8 @@
 
 The mode is one immutable object in a context variable. None is the default (record, nothing else)
 and `NO_GRAD` is the default without recording, so that an operation tests its mode with one or two
-``is``. Any other setting (see `Mode`) makes a new object, and operations take the general path.
+identity comparisons. Any other setting (see `Mode`) is a new object, and operations take the
+general path.
 """
 
 from __future__ import annotations
@@ -235,7 +236,7 @@ def traced(origin: str, value: Any) -> Any:
 
 
 def untraced(what: str, event: str = "stop") -> None:
-    """Tell the current trace, if any, about an effect that no symbol shows.
+    """Notify the current trace, if any, of an effect that no symbol shows.
 
     Parameters
     ----------
@@ -340,7 +341,7 @@ def _stepwise(generator: Any, mode: Callable[[], contextlib.AbstractContextManag
 
 
 class _GradSwitch(Switch):
-    """A switch of recording, with a quick path for otherwise default modes."""
+    """A switch of recording, with a fast path between the two default modes."""
 
     def __enter__(self) -> None:
         mode = current_mode()

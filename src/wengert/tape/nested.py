@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import contextvars
 import sys
-from _thread import allocate_lock, start_new_thread  # not `threading`, which takes long to import
+from _thread import allocate_lock, start_new_thread  # not `threading`, which is slow to import
 from collections.abc import Callable
 from typing import Any
 
@@ -22,7 +22,7 @@ _THREADS: contextvars.ContextVar[int] = contextvars.ContextVar("threads", defaul
 
 
 def is_deep() -> bool:
-    """Return whether this thread has used up half of its recursion limit."""
+    """Return whether this thread has used half of its recursion limit."""
     try:
         sys._getframe(sys.getrecursionlimit() // 2)
     except ValueError:

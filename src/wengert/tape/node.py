@@ -98,7 +98,7 @@ class Node(NodeBase):
     label: ClassVar[str]
     full_name: ClassVar[str] = ""
 
-    # -- what the engine calls --------------------------------------------------------------------
+    # -- for the engine --------------------------------------------------------------------
 
     def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return the cotangents for `edges` (None where the edge is None) from the output's.
@@ -136,7 +136,7 @@ class Node(NodeBase):
         """Return the number of differentiable outputs, for a node that may have several."""
         return len(self.outputs_meta)
 
-    # -- what users see ---------------------------------------------------------------------------
+    # -- for users ---------------------------------------------------------------------------
 
     def name(self) -> str:
         """Return the node's name, as in PyTorch.
@@ -248,7 +248,7 @@ class Node(NodeBase):
         shown += (None,) * self.blanks
         return shown[0] if len(shown) == 1 else shown
 
-    # -- what was saved ---------------------------------------------------------------------------
+    # -- saved values ---------------------------------------------------------------------------
 
     def kept(self, name: str) -> Any:
         """Return the stored value of `name`: tensors, stand-ins, or a parameter with arrays."""
@@ -258,7 +258,7 @@ class Node(NodeBase):
         """Replace the saved value of `name` by `value`, a stand-in or a tuple with stand-ins."""
         if name == "result":
             setattr(self, name, value)
-            # a version that no memory has, and no freed value, so that rules unpack it
+            # a version that no memory has, and a value that is not freed, so that rules unpack it
             name = "result_at"
             value = -2
         else:
@@ -298,7 +298,7 @@ class AccumulateGrad(Node):
         self.variable = variable
         self.edges = ()
         self._ext = None
-        # the number of its turn in a walk: as soon as the gradient is complete
+        # its position in a walk: as soon as the gradient is complete
         self._seq = 1 - 2**64
 
     def _watch(self) -> None:

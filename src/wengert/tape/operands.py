@@ -101,7 +101,7 @@ TAKES_NUMBERS: Facet[bool] = Facet("takes_numbers", lambda prim: False)
 
 
 def fitting(form: Primitive, number: Any, dtype: np.dtype[Any]) -> Any:
-    """Return the number of an operation on integers, wrapped where it does not fit."""
+    """Return the number of an operation on integers, wrapped if it does not fit."""
     if number.__class__ is not int or 0 <= number < 128 or dtype.kind not in "iu":
         return number
     limits = np.iinfo(dtype)

@@ -3,9 +3,9 @@
 NOTE [set sequence numbers]
 The engine runs nodes from the youngest to the oldest, which is correct because a node is younger
 than everything that its edges lead to. Numbers that a program sets need not have that property:
-they are priorities among the nodes whose gradients are complete. So before such a walk a
-topological order is found by counting the edges to each node, and the nodes have numbers in that
-order while the walk runs.
+they are priorities among nodes whose gradients are complete. So before such a walk a topological
+order is found by counting the edges to each node, and the nodes have numbers in that order while
+the walk runs.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ REORDERED: weakref.WeakSet[Any] = weakref.WeakSet()
 
 
 def number_of(node: Any) -> int:
-    """Return the sequence number of `node` as users see it: the greater, the earlier it runs."""
+    """Return the sequence number of `node` that users see: nodes of higher numbers run earlier."""
     ext = node._ext
     if ext is not None and ext.number is not None:
         return int(ext.number)

@@ -83,7 +83,7 @@ class Paths:
     Attributes
     ----------
     between: The nodes on any path, each with its distance to the target.
-    passing: The same for the paths without an operation whose derivative is zero everywhere.
+    passing: The nodes, likewise, of paths without an operation whose derivative is zero everywhere.
     """
 
     def __init__(self, reach: Reach, target: Any) -> None:

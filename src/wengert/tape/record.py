@@ -3,7 +3,7 @@
 NOTE [half precision]
 float16 and bfloat16 are storage dtypes. Every primitive and every rule computes in float32 and
 rounds its results: products and sums of several steps would otherwise overflow or lose their few
-digits, and NumPy promotes bfloat16 with a number to another dtype altogether.
+digits, and NumPy promotes bfloat16 with a number to a different dtype.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def record(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> An
         return run(prim, *_of_form(prim, args[0], params[prim.params[0]]))
     operands = as_operands(prim, args)
     if (mode is None or mode is NO_GRAD) and not all(map(is_, operands, args)):
-        # the common case by now: generated code records it
+        # now the common case: generated code records it
         return getattr(T, prim.name)(*operands, **params)
     return run(prim, operands, params)
 
@@ -215,7 +215,7 @@ def make_node(
 ) -> Any:
     """Make a node of `prim` with edges and saved arguments, but without its output."""
     for tensor in tensors:
-        # arrays refuse on their own (see NOTE [invalidated views])
+        # arrays refuse this themselves (see NOTE [invalidated views])
         if tensor._edge.__class__ is Invalidated:
             raise RuntimeError(tensor._edge.message)
     complexes = tuple([p.dtype.kind == "c" for p in payloads])
@@ -260,7 +260,7 @@ def make_node(
         )
         order: Sequence[str] = prim.saved_args
         if aside:
-            # saved in PyTorch's order, by name, which hooks see
+            # saved in PyTorch's order, by name, since hooks see it
             order = sorted(prim.saved_args)
         for name in order:
             tensor = by_name[name] if name in wanted else None

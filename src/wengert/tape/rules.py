@@ -1,4 +1,4 @@
-"""Layer 4 · tape: the general path to apply a node's rules, for any payload, dtype and arity."""
+"""Layer 4 · tape: the general path of applying a node's rules: any payload, dtype and arity."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def apply_rules(node: Any, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[
     needed = {
         n for rule, want in zip(rules, wanted, strict=True) if want and rule for n in rule.names
     }
-    # every saved value must be unchanged, also one that no wanted rule reads
+    # every saved value must be unchanged, including those that no wanted rule reads
     saved = {name: unpack(node, name, raw) for name in prim.saved}
     values = {name: value for name, value in saved.items() if name in needed}
     # compute at the levels of lifted values among the parameters, which tensors do not show

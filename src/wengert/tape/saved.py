@@ -141,7 +141,8 @@ def _unpack_argument(
         saved = check_saved(node, name, saved, at)
     if raw:
         return saved._payload
-    # the tensor may have left the graph since (detach_, requires_grad_): the edge tells what it was
+    # the tensor may have left the graph since (detach_, requires_grad_): the edge records its
+    # former state
     if edge_of(saved) is edge:
         return saved
     return new_tensor(saved._payload, edge, saved._vc)
@@ -245,7 +246,7 @@ class SavedTensor:
         packed = Packed(self.unpack(), pack_hook, unpack_hook)
         held = node.kept(name)
         if name in _TENSORS and at is not None and not any(map(_is_packed, held)):
-            # rules read parameters as they are
+            # rules read parameters unconverted
             _unpack_in_passes(node, name)
         node.keep(name, packed if at is None else (*held[:at], packed, *held[at + 1 :]))
 

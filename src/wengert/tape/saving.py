@@ -2,8 +2,8 @@
 
 NOTE [packed saved tensors]
 A `Packed` has the attributes of a saved tensor that nodes read. Its payload is unpacked at each
-read, and its version never changes. Its edge matches that of no tensor, so code that needs a tensor
-in the graph ties the payload to the node's own edge.
+read, and its version never changes. Its edge matches no tensor's, so code that needs a tensor in
+the graph attaches the payload to the node's own edge.
 """
 
 from __future__ import annotations
@@ -206,7 +206,7 @@ def unpacked(node: Any, saved: Packed | Guarded, edge: Any) -> Any:
     token = RUNNING.set(node)
     try:
         if edge is None and saved.__class__ is Packed:
-            # return a constant as the very object that the hook returned
+            # return a constant as the same object that the hook returned
             tensor = saved.tensor()
             values = saved.values_of(tensor)
             same = tensor._edge is None and values is tensor._payload

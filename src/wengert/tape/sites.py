@@ -1,4 +1,4 @@
-"""Layer 4 · tape: where in the user's program something happened.
+"""Layer 4 · tape: positions in the user's program.
 
 NOTE [sites]
 A site is noted as a code object and the offset of an instruction; the line is looked up when it is
@@ -75,7 +75,7 @@ def place() -> tuple[CodeType, int]:
 
 
 def mark(node: Any) -> None:
-    """Note on a new node that saves tensors where the user's program is."""
+    """Note the program's position on a new node that saves tensors."""
     frame = outside(_getframe())
     node.site = frame.f_code
     versions = getattr(node, "versions", None)
@@ -83,7 +83,7 @@ def mark(node: Any) -> None:
 
 
 def site_here(cause: Any = None) -> Site:
-    """Return where the user's program is, with `cause`."""
+    """Return the program's position, with `cause`."""
     frames: list[Any] = []
     frame: Any = _getframe()
     ours = OURS
@@ -98,7 +98,7 @@ def site_here(cause: Any = None) -> Site:
 
 
 _ABOVE = 2 if isinstance(outside, FunctionType) else 0
-"""The number of frames between the user and `Frames.take`; compiled functions have none."""
+"""The number of Python frames between the user and `Frames.take`: compiled functions have none."""
 _RESUMED = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR
 
 
@@ -173,8 +173,8 @@ def _line(code: CodeType, offset: int) -> int:
 
 
 def _source(code: CodeType, line: int) -> str:
-    """Return a line of the source, where it is known."""
-    # all code that is a string has this name: Python 3.13 remembers the lines of another one
+    """Return a line of the source, if it is known."""
+    # all code compiled from strings has this name, and Python 3.13 caches the lines of only one
     known = code.co_filename != "<string>"
     return linecache.getline(code.co_filename, line).strip() if known else ""
 

@@ -1,7 +1,7 @@
 """Layer 4 · tape: sparse gradients, which store only some of their elements.
 
 NOTE [sparse gradients]
-The gradient of a table is nearly all zeros if only few of its rows were read. On request, an
+The gradient of a table is mostly zeros if only few of its rows were read. On request, an
 operation on a leaf puts a `SparseNode` in front of its own node. It passes its cotangent on to the
 leaf as a sparse tensor of `wengert.sparse`, together with the positions in the leaf. The engine
 adds this value like any other, and it becomes ``.grad``, in walks on arrays and on tensors alike.
@@ -92,7 +92,7 @@ _KINDS: dict[str, type[SparseNode]] = {}
 
 
 def _kind(label: str) -> type[SparseNode]:
-    """Return the node class of a name, which PyTorch's class has."""
+    """Return the node class named like PyTorch's."""
     kind = _KINDS.get(label)
     if kind is None:
         kind = _KINDS[label] = type(label, (SparseNode,), {"label": label, "__slots__": ()})

@@ -1,6 +1,6 @@
 """Layer 4 · tape: the node class, `apply` and recorder of each primitive, made on first use.
 
-Their code is explained in NOTE [generated code].
+See NOTE [generated code].
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def node_class(prim: Primitive) -> type[Node]:
             **saved_attributes(prim),
         }
         body["apply"] = _apply_of(prim) if applies_directly(prim) else apply_rules
-        # made when a recorded backward pass is first asked for
+        # made on the first recorded backward pass
         single = prim.differentiable == 1 and not prim.variadic
         body["apply_in"] = _first_apply_in if single else apply_rules
         bases: tuple[Any, ...] = (Node,)

@@ -2,10 +2,10 @@
 
 NOTE [generated code]
 A generic recorder that loops over arguments, parameters and saved names costs about twice as much
-as the same steps unrolled. So the steps are unrolled to code, once for each primitive, when it is
-first used. The generated recorder handles the common case (tensors of one real floating dtype, in
-the default mode or under `no_grad`) and passes everything else on to `wengert.tape.record`. Both
-make nodes that the general `apply_rules` understands, and the tests run every primitive both ways.
+as the same steps unrolled. So the steps are unrolled to code, once for each primitive, on first
+use. The generated recorder handles the common case (tensors of one real floating dtype, in the
+default mode or under `no_grad`) and passes everything else on to `wengert.tape.record`. Both make
+nodes that the general `apply_rules` understands, and the tests run every primitive both ways.
 
 `Steps` writes the steps as Python. A subclass may write some of them differently: the one in
 native/generate.py writes Cython, where the attributes of tensors and nodes have types.
@@ -261,13 +261,13 @@ class Steps:
         return self.prim.args[i]
 
     def opened(self) -> list[str]:
-        """Load the mode and the arrays of the arguments; the uncommon takes the general path."""
+        """Load the mode and the arrays of the arguments; uncommon ones take the general path."""
         load = [f"a{i} = {arg}._payload" for i, arg in enumerate(self.prim.args)]
         if self.prim.view:
             load.append(f"if type(a0) is not ndarray: a0 = {self.prim.args[0]}._array()")
         load.append(f"_dtype = a{self.typed[0]}.dtype")
         same = " or ".join(f"a{i}.dtype is not _dtype" for i in self.typed[1:])
-        # integers and bools have no derivative, and are just computed
+        # integers and bools have no derivative, and are only computed
         prim = self.prim
         whole = ""
         if prim.view or not (prim.promote == "float" or prim.refuses or prim.of_number):
@@ -279,7 +279,7 @@ class Steps:
         converted = " or (dtype is not F32 and dtype is not F64)" if "dtype" in prim.params else ""
         return [
             "_m = _mode()",
-            # a `try` on a line of its own would be an instruction
+            # a `try` on a line of its own would be an additional instruction
             *(["try:", *_within(load)] if same or self.prim.view else [f"try: {'; '.join(load)}"]),
             *([f"    if {same}: _dtype = None"] if same else []),
             "except AttributeError:",
@@ -322,7 +322,8 @@ class Steps:
             "except ValueError:",
             "    _frame = _getframe()",
             "    _code = _frame.f_code",
-            # the last code object known as the user's; repeated operations come from one function
+            # the last code object known to be the user's; repeated operations come from one
+            # function
             "if _code is not _users:",
             "    try:",
             "        while LEADS[_code.co_filename]: _frame = _frame.f_back; _code = _frame.f_code",
@@ -378,7 +379,7 @@ class Steps:
             yield f"{node}.shapes = None if {self.alike()} else ({shapes},)"
 
     def alike(self) -> str:
-        """Return the test whether all arrays are of one shape, as an expression."""
+        """Return the test whether all arrays have one shape, as an expression."""
         return " == ".join(f"{a}.shape" for a in self.arrays)
 
     def _parting(self) -> list[str]:

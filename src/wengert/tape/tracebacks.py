@@ -1,9 +1,9 @@
-"""Layer 4 · tape: tracebacks end at the user's line.
+"""Layer 4 · tape: tracebacks that end at the user's line.
 
 NOTE [folded tracebacks]
-An error is raised several calls below the line that its reader can change. So where Python or
-IPython prints it, the library's frames are folded: they are left out, and a last line says how many
-there were. The exception itself keeps all frames, for debuggers, loggers and test tools.
+An error is raised several calls below the line that its reader can change. So when Python or
+IPython prints it, the library's frames are folded: they are left out, and a last line gives their
+number. The exception itself keeps all frames, for debuggers, loggers and test tools.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Layer 4 · tape: version cells of inference tensors, which do not count.
+"""Layer 4 · tape: version cells of inference tensors, which count no writes.
 
 NOTE [inference tensors]
 A tensor made in inference mode has an `InferenceCell` as its version cell, shared with its views.
-Reading the cell raises. So saving such a tensor for a backward pass raises, without a test in the
-path of other operations.
+Reading the cell raises. So saving an inference tensor for a backward pass raises, without a test in
+other operations.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ def attach_view(
         vc = source._vc = [0, None]
     out._vc = vc
     ext = out._ext = Extra()
-    # bypass the class, whose constructor is written in Python
+    # bypass the class, whose constructor is Python code
     step = _new_tuple(Step, (prim, params, source._payload.shape, index))
     above = source._ext
     if above is None:
@@ -118,7 +118,7 @@ def attach_views(
             attach_view(source, out, prim, params, index, recording)
             outs.append(out)
         return tuple(outs)
-    # the quick path for a source that owns its memory: do the shared work once
+    # the fast path for a source that owns its memory: do the shared work once
     vc = source._vc
     if vc is None:
         vc = source._vc = [0, None]
@@ -258,7 +258,7 @@ def has_views(tensor: Any) -> bool:
 def single_step(
     prim: Primitive, params: dict[str, Any], index: int | None, shape: tuple[int, ...]
 ) -> Step:
-    """Return one output of a view operation as a step that returns this output alone."""
+    """Return one output of a view operation as a step that returns only this output."""
     if index is None:
         return Step(prim, params, shape)
     dim = params["dim"]
@@ -271,7 +271,7 @@ def single_step(
 
 
 def _alone(step: Step) -> Step:
-    # made on demand, since it is seldom needed
+    # made on demand, since it is rarely needed
     prim, params, shape, index = step
     return step if index is None else single_step(prim, params, index, shape)
 

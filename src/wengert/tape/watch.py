@@ -3,7 +3,7 @@
 NOTE [leaves during a watched walk]
 A leaf's gradient is complete when the last node that adds to it has run. Nodes run from the
 youngest to the oldest, so that is the oldest reachable node with an edge to the leaf. It is known
-beforehand, and the engine still needs no counts. The leaf's hooks then run at once, and its
+before the walk, and the engine still needs no counts. The leaf's hooks then run at once, and its
 ``.grad`` is updated, so that later hooks see it, as in PyTorch. If the walk raises, every ``.grad``
 is restored.
 
