@@ -102,7 +102,7 @@ def one_sided(
     part: Callable[[Any], Any],
     step: float,
 ) -> tuple[float, float]:
-    """Return the slopes of an output element by an element of `tensor`, below and above its value."""
+    """Return the slopes of an output element by a `tensor` element, below and above its value."""
     original = tensor._payload
     values = []
     for move in (-step, 0.0, step):
