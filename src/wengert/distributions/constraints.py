@@ -47,7 +47,7 @@ __dir__ = shows(__all__)
 
 
 class Constraint:
-    """A region in which a variable lies.
+    """The region of the values of a variable.
 
     Attributes
     ----------

@@ -164,7 +164,7 @@ class Elementwise(Optimizer):
     def _rows(
         self, options: dict[str, Any], names: tuple[str, ...], present: Sequence[Any]
     ) -> list[Row]:
-        """Return the parameters with their state, making what is missing."""
+        """Return the parameters with their state, after making missing entries."""
         rows = []
         for param in present:
             first = False
