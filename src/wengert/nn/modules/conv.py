@@ -168,7 +168,7 @@ class _Conv(_ConvNd):
         )
 
     def _margins(self) -> list[int]:
-        """Return the padding for `functional.pad`: a pair per dimension, the last dimension first."""
+        """Return the padding for `functional.pad`: a pair per dimension, last dimension first."""
         margins = []
         for i in reversed(range(self._dims)):
             if not isinstance(self.padding, str):
