@@ -1,4 +1,4 @@
-"""Kinds of objects with a state, and the places where functions reach them.
+"""Kinds of objects with state, and the places where functions reach them.
 
 Each kind says how an object is made in a state, what a function reads off it, and how it gets to
 the next state: by being changed, or (``step`` is None) by another object in its place.

@@ -1,4 +1,4 @@
-"""The lines that random programs are made of.
+"""The statements of random programs.
 
 ``a``, ``b``, ``c`` stand for tensors of floating-point numbers, ``i``, ``j`` of whole numbers,
 ``m`` of truth values, ``z`` of complex numbers, and ``s`` for a number of Python. ``{a}`` is

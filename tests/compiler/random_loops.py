@@ -1,4 +1,4 @@
-"""Random programs of loops: what goes round by values, by counts, and by both.
+"""Random programs with loops: carried by values, by counts, and by both.
 
 Each loop that depends on values holds a tensor that grows (`{t}`), so all programs end. What
 changes besides are numbers, containers, objects, memory, and what the function reaches; and things

@@ -1,4 +1,4 @@
-"""What the grammar of random worlds has: state outside of functions, and memory that is shared.
+"""The grammar of random worlds: state outside of functions, and shared memory.
 
 In a `Held` ``{s}`` is an expression for the object, ``{n}`` a small whole number. `reads` are
 numbers, `writes` statements that change it in a call, `changes` those between calls, and `look`

@@ -1,4 +1,4 @@
-"""Random programs as source text: drawn by a seed, run compiled and not, compared, made smaller.
+"""Random programs as source text: seeded, run compiled and uncompiled, compared, shrunk.
 
 A program is Python as users write it: a `world` that makes what the function closes over, the
 function, and the calls. `random_grammar` says what its lines are. Each line is tried while it is

@@ -1,4 +1,4 @@
-"""Random programs whose state and memory are shared: see `random_memory` for what they are made of.
+"""Random programs with shared state and memory (grammar: `random_memory`).
 
 Each is a `world` as in `random_programs`: what a function closes over, the function, its calls, and
 what is looked at after each. Here functions read and write Python's and NumPy's objects, wherever

@@ -1,4 +1,4 @@
-"""Below a mask zero cotangents hide NaN in compiled backward passes as they do in others.
+"""Test that masked zero cotangents hide NaN in compiled backward passes as in eager ones.
 
 Whatever the values were of which the trace was made.
 """

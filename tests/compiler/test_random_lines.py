@@ -1,4 +1,4 @@
-"""The random programs that run beside PyTorch, compiled and not.
+"""Test the random programs of the parity tests compiled and uncompiled.
 
 ``WENGERT_LINES=0:20000`` runs the programs of those seeds in place of a few.
 """

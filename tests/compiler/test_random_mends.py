@@ -1,4 +1,4 @@
-"""Programs that once did not do the same compiled and uncompiled, by what they showed.
+"""Test programs that once differed compiled and uncompiled, by symptom.
 
 Random programs found them (see `random_programs`); each is what was left when all lines had been
 dropped that it did not take.

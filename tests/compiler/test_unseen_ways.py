@@ -1,4 +1,4 @@
-"""State and numbers that reach a function by ways that are easily overlooked.
+"""Test state and numbers that reach a function in unusual ways.
 
 Each program is called several times, compiled and not, with its state changing in between; what it
 returns and what it leaves behind are the same.

@@ -1,4 +1,4 @@
-"""The examples of the page on arrays of other libraries, which need a process of their own.
+"""Run the examples on arrays of other libraries, which need a separate process.
 
 SciPy follows the array API standard if the environment says so before it is imported.
 """

@@ -1,4 +1,4 @@
-"""The code of the documentation runs, page by page, and wrong code raises what the page says.
+"""Run the code of the documentation, page by page, and check the errors that it shows.
 
 Examples at a prompt are doctests already; here they run unchecked, between the blocks without a
 prompt, which may use their names. Wrong code is a block that a ``text`` block with the message

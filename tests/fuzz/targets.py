@@ -1,4 +1,4 @@
-"""What strangers may hand in, as functions of bytes, and the errors that are an answer to it.
+"""Untrusted inputs as functions of bytes, and the errors that they may raise.
 
 The tests here call them with bytes that Hypothesis makes up; ``make fuzz`` searches on with
 atheris, which sees which bytes lead to new code.
