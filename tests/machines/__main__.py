@@ -1,4 +1,4 @@
-"""The tests as on other processors of this family: ``make machines``.
+"""Run the tests as on other processors of this family: ``make machines``.
 
 What NumPy, OpenBLAS, the C library and LLVM choose by the processor is chosen as on an older one,
 by their environment variables and by what they are told of it. A processor that is newer than this

@@ -1,4 +1,4 @@
-"""Mutation tests: changes to the source that some test should notice.
+"""Mutation tests: change the source, and expect a test to fail.
 
 ``python tests/mutation --count 200 --seed 0`` draws changes from the modules below, makes each in
 a copy of the tree, and runs the tests that are its module's. What no test notices is printed, and

@@ -1,4 +1,4 @@
-"""Random programs over shared memory: views, writes in place, hooks, modes, Functions, walks.
+"""Test random programs over shared memory: views, writes, hooks, modes, Functions, walks.
 
 Each program is run by both libraries. Which line raises and what must agree, and at the end
 everything that can be asked of each tensor, its first and second derivatives, the gradients that

@@ -1,4 +1,4 @@
-"""Whether results of PyTorch and of this library agree.
+"""Return whether results of PyTorch and of this library agree.
 
 Each function returns None where they do, and says in words what differs where they do not.
 PyTorch is never imported here.

@@ -1,4 +1,4 @@
-"""What differs from PyTorch and its sample inputs do not show, and why.
+"""Differences from PyTorch that its sample inputs do not show, with reasons.
 
 The rows are a reason and the operations; `support.deviations` makes a page of them. Random
 programs beside PyTorch read what they may differ in from `tests/parity/known.py`, which names these

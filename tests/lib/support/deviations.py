@@ -1,4 +1,4 @@
-"""Where this library is not as PyTorch, over its own sample inputs, and why.
+"""Differences from PyTorch over this library's sample inputs, with reasons.
 
 ``python -m support.deviations`` writes the page docs/differences.md. The patterns are of
 the findings of `support.opinfo`, which begin with the dtype and the form of the call.

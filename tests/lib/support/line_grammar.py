@@ -1,4 +1,4 @@
-"""The lines that random programs in lockstep are made of.
+"""The statements of random programs in lockstep.
 
 In a line ``{a}`` to ``{c}`` stand for tensors of floating-point numbers, ``{r}`` for one that
 requires a gradient, ``{w}`` for one to write to, ``{i}``, ``{m}`` and ``{z}`` for whole numbers,

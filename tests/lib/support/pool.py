@@ -1,4 +1,4 @@
-"""The text of a random program as it is written, and what is known of its names.
+"""The text of a random program under construction, and the facts about its names.
 
 Shapes, memory and (roughly) who needs a gradient are followed on empty arrays beside the text.
 """

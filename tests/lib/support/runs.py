@@ -1,4 +1,4 @@
-"""A program run by one library, and what can be seen of it.
+"""Run a program with one library, and collect its observable effects.
 
 A line that raises is part of the program: the exception is noted and the next line runs.
 """

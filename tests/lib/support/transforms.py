@@ -1,4 +1,4 @@
-"""Programs to transform, transforms, and what they should give.
+"""Programs to transform, transforms, and their expected results.
 
 A program takes a tensor of three numbers and gives a tensor. A transform stands here as a function
 from programs to programs, so that any two nest; beside it stands a reference that calls the program
