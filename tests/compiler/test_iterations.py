@@ -1,4 +1,4 @@
-"""Test loops that are traced without unrolling, and blocks that share code."""
+"""Test loops with known iterations, which run without being traced, and blocks that share code."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Run random programs line by line in PyTorch and here, and compare after each line.
 
-``WENGERT_SEEDS=0:20000`` runs the programs of those seeds in place of a few.
+``WENGERT_SEEDS=0:20000`` runs the programs of these seeds instead of a few.
 """
 
 import os
