@@ -264,8 +264,8 @@ def hessian(
     Parameters
     ----------
     %(one_element, differentiated)s
-    create_graph : bool. Whether the result can be differentiated, by inputs and by whatever else
-        `func` uses that requires a gradient.
+    create_graph : bool. Whether the result can be differentiated, by the inputs and by other
+        tensors that `func` uses and that require a gradient.
     strict : bool. Raise, instead of giving zeros, if the gradient by some input does not depend on
         some input.
     vectorize : bool. As in `jacobian`.

@@ -317,14 +317,14 @@ def _given(primal: Any, tangent: Any, node: Any, arg: Any, dirty: bool) -> Any:
 
 
 class _Known:
-    """The tensors at the level that `forward`'s arguments and outputs stand for."""
+    """A map from `forward`'s arguments and outputs to the corresponding tensors at the level."""
 
     def __init__(self, ones: Iterable[Any], others: Iterable[Any]) -> None:
         pairs = zip(ones, others, strict=True)
         self._pairs = [(one, other) for one, other in pairs if isinstance(one, TensorBase)]
 
     def of(self, tensor: Any) -> Any:
-        """Return the tensor that `tensor` stands for, or itself if unknown."""
+        """Return the tensor that corresponds to `tensor`, or itself if unknown."""
         for one, other in self._pairs:
             if one is tensor or one._payload is tensor._payload:
                 return other

@@ -43,7 +43,7 @@ class MemoryReport:
     kept: Free bytes that the process keeps for the next arrays (`cpu.keep_memory`).
         They are counted if the report is on all live tensors.
     roles: A row for each reason why an array is held: ``"parameters"`` (leaves that require a
-        gradient), ``"gradients"`` (what is some tensor's ``.grad``), ``"saved"`` (for a backward
+        gradient), ``"gradients"`` (the ``.grad`` of some tensor), ``"saved"`` (for a backward
         pass) and ``"tensors"`` (all others). An array with several reasons counts for the first.
     operations: A row for each kind of node: their number, and the memory that only they hold. An
         array that several nodes saved counts for the oldest.

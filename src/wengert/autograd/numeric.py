@@ -4,7 +4,7 @@ NOTE [perturbing an input]
 The function under test may close over its inputs or compute gradients with respect to them, so it
 must see a perturbed value in the very tensor that was passed in. The tensor's payload is replaced
 by a perturbed copy and restored afterwards: the user's memory is never written to, no version
-changes, and an exception leaves everything as it was.
+changes, and an exception leaves no trace.
 """
 
 from __future__ import annotations

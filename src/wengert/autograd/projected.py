@@ -4,7 +4,7 @@ NOTE [projections before entries]
 Comparing all entries of a Jacobian takes a pass for each element of the inputs and of the outputs.
 A number ``v @ J @ u`` takes two evaluations and one backward pass, and a wrong entry changes it by
 its error times two weights. The weights have random signs and magnitudes between 0.5 and 1.5: no
-entry hides behind a small weight, and errors do not cancel as they would with integer weights. So
+entry is hidden by a small weight, and errors do not cancel as they would with integer weights. So
 large Jacobians are first compared by several such numbers, to the accuracy of finite differences,
 which is finer than the tolerance of a single entry. If one of the numbers differs, all entries are
 compared, so a Jacobian that is right within the tolerances passes.

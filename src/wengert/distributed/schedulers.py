@@ -111,7 +111,7 @@ class _Placed(Handle):
     Parameters
     ----------
     value: The value that was sent.
-    future: The future that stands for it.
+    future: Its future.
     """
 
     def __init__(self, value: Any, future: Any) -> None:

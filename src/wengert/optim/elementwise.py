@@ -159,7 +159,7 @@ class Elementwise(Optimizer):
                 track = Track([param], self.state, self._numbers, names, rows)
                 self._run([(track, options, [param._ext.grad._payload])])
 
-    # -- what is kept ------------------------------------------------------------------------------
+    # -- state -------------------------------------------------------------------------------------
 
     def _rows(
         self, options: dict[str, Any], names: tuple[str, ...], present: Sequence[Any]

@@ -124,7 +124,7 @@ class _Sequence:
 
     Attributes
     ----------
-    kinds: For each node, a number that stands for its name.
+    kinds: For each node, the number of its name.
     content: Like `kinds`, and also which arguments are leaves or shared by many nodes.
     tails, heads: The other edges: the producing node and the using node.
     """

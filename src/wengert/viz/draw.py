@@ -90,7 +90,7 @@ def draw(
         in `params` or in its order; zero for leaves that are not named. Default: ones for all
         leaves.
     limit : int. The maximum number of boxes for leaves and operations; above it, each call or
-        repetition is drawn as one box.
+        loop is drawn as one box.
 
     Returns
     -------

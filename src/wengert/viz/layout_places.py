@@ -100,7 +100,7 @@ def _strong(net: Net) -> tuple[Strong, Strong]:
     for node in range(len(net.row)):
         above, below = net.above[node], net.below[node]
         if len(above) > 1 and node >= count:
-            above = [one for one in above if one >= count] or above  # lanes go on straight
+            above = [one for one in above if one >= count] or above  # lanes continue straight
         elif len(above) > 1:
             # chains half as long as the longest qualify, private ones if two thirds as long
             most = max([depth[one] for one in above]) + 1

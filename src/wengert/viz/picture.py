@@ -13,14 +13,14 @@ class Box:
 
     Attributes
     ----------
-    kind: ``"leaf"`` (a tensor that gradients are collected in), ``"result"`` (what was
+    kind: ``"leaf"`` (a tensor that accumulates gradients), ``"result"`` (the tensor
         differentiated), ``"operation"``, ``"value"`` (an intermediate tensor), ``"saved"`` (a value
         kept for the backward pass) or ``"group"`` (several boxes drawn as one).
     title: The first line, set in bold.
     lines: Further lines.
     details: Details shown on request, by name: value, shape, gradient, source line, ...
     scope: The functions and loops that the box belongs to, outermost first.
-    count: The number of boxes of the same form that this one stands for.
+    count: The number of boxes of the same form that this one represents.
     """
 
     kind: str

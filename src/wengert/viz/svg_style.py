@@ -39,7 +39,7 @@ DARK = {
     "result": "#16381f #56a968",
     "group": "#2b2547 #937ed6",
 }
-# lines of a chart: blue, orange, green, purple, red, teal; told apart without colour vision too
+# lines of a chart: blue, orange, green, purple, red, teal; distinct for the colour-blind, too
 SERIES_LIGHT = ("#2f6fb7", "#d9822b", "#3c9a5f", "#7b5fc0", "#c8453f", "#2a9aa3")
 SERIES_DARK = ("#6aa9ee", "#e9a254", "#63c087", "#a48ce6", "#e8736d", "#56c0c9")
 

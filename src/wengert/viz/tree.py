@@ -41,7 +41,7 @@ def tree(y: Any, params: Any = None, depth: int | None = None, *, limit: int = _
         of leaves and intermediate values.
     depth : int, optional. The number of levels of function calls to write operation by operation,
         as for `draw`.
-    limit : int. The number of operations above which each call or repetition is one line.
+    limit : int. The number of operations above which each call or loop is one line.
 
     Returns
     -------
