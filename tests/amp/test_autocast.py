@@ -1,4 +1,4 @@
-"""`autocast`: what is computed in 16 bits, what is not, and how contexts nest."""
+"""Test `autocast`: the dtypes of operations, and nested contexts."""
 
 import warnings
 

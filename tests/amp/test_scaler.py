@@ -1,4 +1,4 @@
-"""`GradScaler`: the scale, the steps that it leaves out, and its state."""
+"""Test `GradScaler`: the scale, skipped steps, and its state."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Many vectors at once: is_grads_batched, and Jacobians with vectorize."""
+"""Test batches of vectors: `is_grads_batched`, and Jacobians with `vectorize`."""
 
 import numpy as np
 import pytest

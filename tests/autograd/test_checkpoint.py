@@ -1,4 +1,4 @@
-"""Checkpoints beyond what PyTorch does: what it lets pass silently, and what nobody sees there."""
+"""Test checkpoints beyond PyTorch: errors that it does not detect, and hidden effects."""
 
 import functools
 import gc

@@ -1,4 +1,4 @@
-"""Attributes of any name may be set on ctx: none is in the way of the node's own."""
+"""Test that attributes of any name may be set on ctx."""
 
 import pytest
 

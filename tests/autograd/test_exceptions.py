@@ -1,4 +1,4 @@
-"""Exceptions in what users pass in: modes, levels, versions, values and gradients stay."""
+"""Test that exceptions in user code leave modes, levels, versions, values and gradients intact."""
 
 import warnings
 

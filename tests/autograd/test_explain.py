@@ -1,4 +1,4 @@
-"""`autograd.explain`: each reason for a missing gradient, and the places where graphs were cut."""
+"""Test `autograd.explain`: each reason for a missing gradient, and the lines that cut graphs."""
 
 import gc
 import inspect

@@ -1,4 +1,4 @@
-"""Forward mode by hand."""
+"""Test dual tensors, the explicit forward mode."""
 
 import threading
 

@@ -1,4 +1,4 @@
-"""`autograd.Function`: operations with a forward and a backward of the user's own."""
+"""Test `autograd.Function`: operations with a user's forward and backward."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""`autograd.functional` where PyTorch gives a wrong number, or fails without need."""
+"""Test `autograd.functional` where PyTorch returns wrong numbers or fails needlessly."""
 
 import math
 import subprocess

@@ -1,4 +1,4 @@
-"""`gradcheck` and `gradgradcheck`: what they accept, what they find, what they say."""
+"""Test `gradcheck` and `gradgradcheck`: their arguments, findings and messages."""
 
 import time
 import warnings

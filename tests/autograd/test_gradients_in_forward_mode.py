@@ -1,4 +1,4 @@
-"""Gradients that are asked for where forward mode or vmap is under way: of what is inside of it."""
+"""Test gradients computed inside forward mode or `vmap`."""
 
 import numpy as np
 import pytest

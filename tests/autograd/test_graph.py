@@ -1,4 +1,4 @@
-"""`autograd.graph`, where it does more than PyTorch's, or does it more reliably."""
+"""Test `autograd.graph` where it does more than PyTorch's or is more reliable."""
 
 import gc
 import os

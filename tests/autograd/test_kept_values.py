@@ -1,4 +1,4 @@
-"""What `forward` keeps outside the graph: its second derivative is right, or is refused."""
+"""Test that second derivatives through values kept by `forward` are right or refused."""
 
 import functools
 import random

@@ -1,4 +1,4 @@
-"""Functions of the user's own under a name, with their derivatives."""
+"""Test user-defined named operations with derivatives (`wengert.library`)."""
 
 import uuid
 

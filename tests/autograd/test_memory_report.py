@@ -1,4 +1,4 @@
-"""`memory_report`: what holds memory, counted once, for some tensors or for all."""
+"""Test `memory_report`, for some tensors and for the whole process."""
 
 import gc
 import json

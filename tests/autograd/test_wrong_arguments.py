@@ -1,4 +1,4 @@
-"""What is not an argument of modes, hooks and duals is refused where it is given, as in PyTorch."""
+"""Test that modes, hooks and duals refuse invalid arguments immediately, as in PyTorch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dataclasses, and classes by attrs, as containers of parameters."""
+"""Test dataclasses and attrs classes as containers of parameters."""
 
 import dataclasses
 from typing import Any

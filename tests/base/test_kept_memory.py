@@ -1,4 +1,4 @@
-"""The memory of large arrays stays with the process, unless somebody says otherwise."""
+"""Test that the process keeps the memory of large arrays unless told otherwise."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Types that can be named without numbers of theirs."""
+"""Test types that have a name but no values."""
 
 import pickle
 import sys

@@ -1,4 +1,4 @@
-"""Modules that are rows of tables, and names that say why they are not offered."""
+"""Test table-defined modules, and errors for names that are not offered."""
 
 import importlib
 import pickle

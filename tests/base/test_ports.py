@@ -1,4 +1,4 @@
-"""What layers ask of layers above them is there."""
+"""Test that lower layers find what they need from higher layers."""
 
 import subprocess
 import sys

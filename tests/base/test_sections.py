@@ -1,4 +1,4 @@
-"""Docstrings are written shorter than they are read: `wengert.base.sections`."""
+"""Test the expansion of docstring placeholders: `wengert.base.sections`."""
 
 import inspect
 import types

@@ -1,4 +1,4 @@
-"""Threads that share the work on large arrays: how many, who does what, and what goes wrong."""
+"""Test the threads that share work on large arrays: their number, their parts, and errors."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Functions and gradients are as accurate as docs/accuracy.md says, on this processor too."""
+"""Test that functions and gradients are as accurate as docs/accuracy.md says."""
 
 import importlib
 import math

@@ -1,4 +1,4 @@
-"""The evals of GradBench, compiled, compute what they compute eagerly."""
+"""Test that compiled GradBench evaluations give the results of eager ones."""
 
 from importlib import import_module
 

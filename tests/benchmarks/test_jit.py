@@ -1,4 +1,4 @@
-"""The jitted functions that are measured give what they give uncompiled, and in JAX."""
+"""Test that the jitted benchmark functions agree with uncompiled ones and with JAX."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The networks whose training steps are measured learn the same, compiled and not."""
+"""Test that the benchmark networks train alike compiled and uncompiled."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Subclasses of NumPy's array: those with operators of their own are refused by name."""
+"""Test that subclasses of NumPy's array with their own operators are refused by name."""
 
 import warnings
 

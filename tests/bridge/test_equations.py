@@ -1,4 +1,4 @@
-"""`wengert.scipy`: `least_squares`, `curve_fit`, `root` and `root_scalar`."""
+"""Test `wengert.scipy`: `least_squares`, `curve_fit`, `root` and `root_scalar`."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""`wengert.scipy.linalg` beside SciPy's functions, and its derivatives beside differences."""
+"""Test `wengert.scipy.linalg` against SciPy, and its derivatives by finite differences."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""`wengert.scipy.minimize`: the derivatives that each method gets, nesting, errors."""
+"""Test `wengert.scipy.minimize`: the derivatives for each method, nesting, errors."""
 
 import collections
 import subprocess

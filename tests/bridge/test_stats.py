@@ -1,4 +1,4 @@
-"""Distributions under SciPy's names: values as SciPy's, derivatives by finite differences."""
+"""Test SciPy's distributions: values against SciPy, derivatives by finite differences."""
 
 import numpy as np
 import pytest

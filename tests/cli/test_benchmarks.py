@@ -1,4 +1,4 @@
-"""The benchmarks run, on few and small inputs: what they print, and what they refuse."""
+"""Test that the benchmarks run on small inputs: their output, and invalid arguments."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The command `wengert`: what it prints and the status that it ends with."""
+"""Test the output and the exit status of the command `wengert`."""
 
 import io
 import json

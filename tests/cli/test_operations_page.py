@@ -1,4 +1,4 @@
-"""The page that lists the operations is what the command writes."""
+"""Test that the page of operations is the output of the command."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Arguments of classes as lines of the class (NOTE [arguments as lines])."""
+"""Test constructor arguments declared as class attributes (NOTE [arguments as lines])."""
 
 from __future__ import annotations
 

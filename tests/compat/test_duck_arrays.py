@@ -1,4 +1,4 @@
-"""Classes that are not tensors, and override functions, where the package is `torch`."""
+"""Test non-tensor classes that override functions where the package is `torch`."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""functorch's functions that take modules apart, beside the modules themselves."""
+"""Test functorch's functions that split modules from their parameters."""
 
 import importlib
 

@@ -1,4 +1,4 @@
-"""The package, and the idioms, under the names of the libraries that they stand for.
+"""Test installing the package and the idioms under other libraries' names.
 
 Each runs in a process of its own, since a name that is installed holds for all of it.
 """

@@ -1,4 +1,4 @@
-"""Functions whose parameters are written as text, in the kit of the idioms."""
+"""Test functions whose parameters are declared as text, for the idioms."""
 
 import inspect
 

@@ -1,7 +1,7 @@
-"""Kinds of objects with a state, and the places where functions reach them.
+"""Kinds of objects with state, and the places where functions reach them.
 
-Each kind says how an object is made in a state, what a function reads off it, and how it gets to
-the next state: by being changed, or (``step`` is None) by another object in its place.
+Each kind defines how an object is made in a state, what a function reads from it, and how it gets
+to the next state: by a change, or (if ``step`` is None) by replacement with another object.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""The lines that random programs are made of.
+"""The statements of random programs.
 
-``a``, ``b``, ``c`` stand for tensors of floating-point numbers, ``i``, ``j`` of whole numbers,
-``m`` of truth values, ``z`` of complex numbers, and ``s`` for a number of Python. ``{a}`` is
-something pointwise of ``a``, ``{?}`` a decision. A line that does not give ``out`` its value is an
-expression.
+The placeholders ``a``, ``b``, ``c`` are floating-point tensors, ``i``, ``j`` integer tensors, ``m``
+is a tensor of bools, ``z`` a complex tensor, and ``s`` a Python number. ``{a}`` is an elementwise
+function of ``a``, ``{?}`` a decision. A line that does not assign to ``out`` is an expression.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The random programs that run beside PyTorch (NOTE [programs in lockstep]), to be compiled.
+"""The random programs of the parity tests (NOTE [programs in lockstep]), for compilation.
 
-Their leaves are the arguments of a function, and their lines its body. Lines that raise, or that
-need hooks from outside, are left out.
+The leaves of a program become the arguments of a function, and its lines the body. Lines that
+raise, or that need hooks from outside, are left out.
 
 ``python tests/compiler/random_lines.py 17 llvm`` runs the program of seed 17 and prints it.
 """

@@ -1,8 +1,8 @@
-"""Random programs of loops: what goes round by values, by counts, and by both.
+"""Random programs with loops that depend on values, on counts, and on both.
 
-Each loop that depends on values holds a tensor that grows (`{t}`), so all programs end. What
-changes besides are numbers, containers, objects, memory, and what the function reaches; and things
-are left on the interpreter's stack while functions with loops are called.
+Each loop that depends on values holds a tensor that grows (`{t}`), so all programs end. Numbers,
+containers, objects, memory, and the values that the function reaches also change; and values are
+left on the interpreter's stack while functions with loops are called.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""What the grammar of random worlds has: state outside of functions, and memory that is shared.
+"""The grammar of random worlds: state outside of functions, and shared memory.
 
-In a `Held` ``{s}`` is an expression for the object, ``{n}`` a small whole number. `reads` are
-numbers, `writes` statements that change it in a call, `changes` those between calls, and `look`
-is what is compared after each call. A write that rebinds the name itself says so by ``rebinds``.
+In a `Held`, ``{s}`` is an expression for the object, and ``{n}`` a small integer. `reads` are
+expressions for numbers, `writes` statements that change the object in a call, `changes` statements
+between calls, and `look` is compared after each call. A write that rebinds the name itself declares
+this by ``rebinds``.
 """
 
 from __future__ import annotations

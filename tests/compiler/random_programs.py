@@ -1,11 +1,11 @@
-"""Random programs as source text: drawn by a seed, run compiled and not, compared, made smaller.
+"""Random programs as source text: seeded, run compiled and uncompiled, compared, shrunk.
 
-A program is Python as users write it: a `world` that makes what the function closes over, the
-function, and the calls. `random_grammar` says what its lines are. Each line is tried while it is
-drawn, so that nearly all of them compute something.
+A program is Python as users write it: a `world` that defines what the function closes over, the
+function, and the calls. `random_grammar` defines its lines. Each line is run as it is drawn, so
+that nearly all of them compute something.
 
 ``python tests/compiler/random_programs.py 17 llvm`` runs the program of seed 17 and prints it;
-with the name of a file it runs the program in that file.
+with the name of a file, it runs the program in that file.
 """
 
 from __future__ import annotations

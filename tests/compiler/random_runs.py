@@ -1,4 +1,4 @@
-"""Programs in source text, run compiled and not, and what is seen of both compared."""
+"""Run programs in source text compiled and uncompiled, and compare their effects."""
 
 from __future__ import annotations
 

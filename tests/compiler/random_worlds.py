@@ -1,10 +1,10 @@
-"""Random programs whose state and memory are shared: see `random_memory` for what they are made of.
+"""Random programs with shared state and memory (grammar: `random_memory`).
 
 Each is a `world` as in `random_programs`: what a function closes over, the function, its calls, and
-what is looked at after each. Here functions read and write Python's and NumPy's objects, wherever
-they lie; arguments share memory, in other ways from call to call; snapshots are read after writes;
+what is compared after each. Here functions read and write objects of Python and NumPy in all kinds
+of places; arguments share memory, differently from call to call; snapshots are read after writes;
 some values raise; results are written to after the call; the first calls may come from threads.
-One program in three is wild: it may also do what always ends a trace, as writes to objects do.
+One program in three is wild: it may also do what always ends a trace, such as write to objects.
 
 ``python tests/compiler/random_worlds.py 17 llvm`` runs the program of seed 17 and prints it.
 """

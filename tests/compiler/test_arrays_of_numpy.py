@@ -1,4 +1,4 @@
-"""What NumPy reads and writes is part of what a function does, and is never burnt into a trace."""
+"""Test that traces never bake in values that NumPy reads or writes."""
 
 from __future__ import annotations
 

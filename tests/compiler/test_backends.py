@@ -1,4 +1,4 @@
-"""Executables of both backends, against what a program means."""
+"""Test the executables of both backends against the meaning of a program."""
 
 import sys
 import threading

@@ -1,4 +1,4 @@
-"""Random programs of every native dtype and of odd shapes, run by both backends."""
+"""Test random programs of every native dtype and of odd shapes on both backends."""
 
 import numpy as np
 import pytest

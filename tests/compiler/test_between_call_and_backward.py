@@ -1,4 +1,4 @@
-"""`compile`: what becomes of memory between a call and the backward pass that reads it."""
+"""Test writes to memory between a compiled call and its backward pass."""
 
 from contextlib import nullcontext
 

@@ -1,4 +1,4 @@
-"""Machine code that is kept for later processes."""
+"""Test machine code cached for later processes."""
 
 from __future__ import annotations
 

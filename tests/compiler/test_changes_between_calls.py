@@ -1,4 +1,4 @@
-"""`compile`: what programs change between calls, and do besides computing, beside eager code."""
+"""Test programs that change state between calls or have side effects, against eager code."""
 
 import gc
 import sys

@@ -1,4 +1,4 @@
-"""What `compile` promises besides equal results: when it traces, what it refuses, what it says."""
+"""Test the contract of `compile` beyond equal results: traces, errors and reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Containers that a compiled function returns are those that the function makes, or gives back."""
+"""Test the identity of containers that compiled functions return."""
 
 from __future__ import annotations
 

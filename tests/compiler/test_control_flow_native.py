@@ -1,4 +1,4 @@
-"""Loops with decisions, whose blocks run one after another in native code."""
+"""Test native loops with branches, whose blocks run in order."""
 
 from __future__ import annotations
 

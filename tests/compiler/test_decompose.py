@@ -1,4 +1,4 @@
-"""Decompositions agree with the kernels, end in native forms, and leave other dtypes alone."""
+"""Test that decompositions match the kernels, end in native forms, and skip other dtypes."""
 
 import importlib.util
 import math

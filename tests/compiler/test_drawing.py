@@ -1,4 +1,4 @@
-"""Native code draws the numbers that the loops of Python draw (NOTE [native draws])."""
+"""Test that native code draws the numbers of Python loops (NOTE [native draws])."""
 
 import numpy as np
 import pytest

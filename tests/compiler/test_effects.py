@@ -1,4 +1,4 @@
-"""What ordinary functions do besides tensors: counters, records, logs (NOTE [effects])."""
+"""Test side effects of ordinary functions: counters, records, logs (NOTE [effects])."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Errors of results that nobody reads are raised as they are uncompiled."""
+"""Test that errors of unused results are raised as in uncompiled code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every record of the table, compiled and not: values and gradients."""
+"""Test every record of the table compiled and uncompiled: values and gradients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What records say for the compiler is true of their kernels."""
+"""Test that the compiler facets of records match their kernels."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""What the first call of a compiled function does once, and leaves as it was."""
+"""Test the first call of a compiled function: one-time work, and unchanged state."""
 
 import gc
 import sys

@@ -1,4 +1,4 @@
-"""Compiled functions do what they do uncompiled, call after call, whatever they hold."""
+"""Test that compiled functions match uncompiled ones over several calls, whatever they hold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Native code gives eager operations what their kernels give (NOTE [fused kernels])."""
+"""Test that native code for eager operations matches their kernels (NOTE [fused kernels])."""
 
 import threading
 

@@ -1,4 +1,4 @@
-"""What becomes one loop, what needs memory, and what is told of it."""
+"""Test which operations fuse into one loop, which need buffers, and the report."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Gradients that compiled functions add to, replace, or write to, and who shares their memory."""
+"""Test gradients that compiled functions accumulate, replace or write to, and their memory."""
 
 from __future__ import annotations
 

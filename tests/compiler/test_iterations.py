@@ -1,4 +1,4 @@
-"""Loops whose turns a trace computes and does not go through, and blocks that share their code."""
+"""Test loops with known iterations, which run without being traced, and blocks that share code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nothing of a trace stays in what a function keeps, wherever it keeps it."""
+"""Test that no tracing object remains in the state of a function."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs that LLVM would take long for: what is written in another way computes the same."""
+"""Test rewritten programs that would take LLVM long: the results are the same."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Compiled sums of many numbers keep their digits, along every dimension."""
+"""Test that compiled sums of many numbers are accurate along every dimension."""
 
 import numpy as np
 import pytest

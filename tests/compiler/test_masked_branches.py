@@ -1,6 +1,6 @@
-"""Below a mask zero cotangents hide NaN in compiled backward passes as they do in others.
+"""Test that masked zero cotangents hide NaN in compiled backward passes as in eager ones.
 
-Whatever the values were of which the trace was made.
+The result must not depend on the values that the function was traced with.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Memory that several arguments share: compiled functions write what eager ones write."""
+"""Test that compiled functions write to arguments with shared memory as eager ones do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Native forms from memory to memory, against the kernels whose place they take."""
+"""Test native forms from memory to memory against the kernels that they replace."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Native forms of convolutions, against the kernels whose place they take."""
+"""Test native forms of convolutions against the kernels that they replace."""
 
 import numpy as np
 import pytest

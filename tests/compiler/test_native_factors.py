@@ -1,4 +1,4 @@
-"""Native forms that call LAPACK, against the kernels whose place they take."""
+"""Test native forms that call LAPACK against the kernels that they replace."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What a function reaches may change in any way: compiled it gives what it gives as it is."""
+"""Test that compiled functions see every change to the objects that they reach."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is denied does not turn off the compilation of what people write."""
+"""Test that denied constructs do not disable the compilation of ordinary programs."""
 
 from __future__ import annotations
 

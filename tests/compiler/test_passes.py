@@ -1,4 +1,4 @@
-"""What simplifying leaves out, what it leaves alone, and that results stay as they are."""
+"""Test the simplification passes: what they remove, what they keep, and equal results."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""`compile`: definitions of the library that users have replaced, before or after a trace."""
+"""Test library definitions that users replace before or after a trace."""
 
 from __future__ import annotations
 

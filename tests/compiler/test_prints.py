@@ -1,4 +1,4 @@
-"""Compiled functions that print: the same lines as uncompiled ones, in the same order."""
+"""Test that compiled functions print the same lines in the same order."""
 
 import builtins
 import contextlib

@@ -1,4 +1,4 @@
-"""The quick way through calls: nested results, decisions, and what it leaves to the general way."""
+"""Test the fast path of calls: nested results, decisions, and its fallbacks."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""Random functions, compiled and not: values, and derivatives taken inside and outside of them.
+"""Test random functions compiled and uncompiled: values, and derivatives inside and outside.
 
 Hypothesis draws a few, of simple lines, and makes small what fails. More, of all that users write,
 come from seeds (see `random_programs`): ``WENGERT_PROGRAMS=10000`` runs that many, in chunks that

@@ -1,6 +1,6 @@
-"""The random programs that run beside PyTorch, compiled and not.
+"""Test the random programs of the parity tests compiled and uncompiled.
 
-``WENGERT_LINES=0:20000`` runs the programs of those seeds in place of a few.
+``WENGERT_LINES=0:20000`` runs the programs of these seeds instead of a few.
 """
 
 import importlib.util

@@ -1,4 +1,4 @@
-"""Random programs of loops, compiled and not (see `random_loops`).
+"""Test random programs with loops compiled and uncompiled (see `random_loops`).
 
 ``WENGERT_PROGRAMS=2000`` runs that many, in chunks that processes share, from ``WENGERT_SEED`` on.
 """

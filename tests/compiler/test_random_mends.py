@@ -1,7 +1,6 @@
-"""Programs that once did not do the same compiled and uncompiled, by what they showed.
+"""Test programs that once differed compiled and uncompiled, by symptom.
 
-Random programs found them (see `random_programs`); each is what was left when all lines had been
-dropped that it did not take.
+Random programs found them (see `random_programs`); each is reduced to the lines that it needs.
 """
 
 from __future__ import annotations

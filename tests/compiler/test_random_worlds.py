@@ -1,7 +1,7 @@
-"""Random programs whose state and memory are shared: compiled they do what they do uncompiled.
+"""Test random programs with shared state and memory compiled and uncompiled.
 
 ``WENGERT_PROGRAMS=10000`` runs that many, in chunks that processes share, from the seed
-``WENGERT_SEED`` on (see `random_worlds`). What fails is made small, and printed as source.
+``WENGERT_SEED`` on (see `random_worlds`). Failing programs are shrunk, and printed as source.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What functions look up by name, and ask about objects: seen in each call, or denied."""
+"""Test names and attributes that functions look up: guarded on each call, or denied."""
 
 from __future__ import annotations
 

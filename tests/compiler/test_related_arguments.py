@@ -1,4 +1,4 @@
-"""`compile` on arguments that have been computed from each other: gradients are added up once."""
+"""Test arguments that are computed from each other: gradients accumulate once."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""Compiled functions that warn and log: as uncompiled ones do, from the same lines."""
+"""Test that compiled functions warn and log as uncompiled ones do, from the same lines."""
 
 import copy
 import io

@@ -1,4 +1,4 @@
-"""Results of compiled functions share memory and history as those of eager ones do."""
+"""Test that results of compiled functions share memory and history as eager ones do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Python loops that were traced become loops of the program, and so do their backward passes."""
+"""Test that traced Python loops, and their backward passes, are rerolled into loops."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Programs with loops of random bodies compute the same when they are rolled."""
+"""Test that rerolled loops with random bodies compute the same results."""
 
 import numpy as np
 from hypothesis import given, settings

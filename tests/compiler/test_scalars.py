@@ -1,4 +1,4 @@
-"""Native elements of arithmetic against the kernels whose place they take."""
+"""Test native scalar arithmetic against the kernels that it replaces."""
 
 import numpy as np
 import pytest

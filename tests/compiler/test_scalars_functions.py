@@ -1,4 +1,4 @@
-"""Native elements of transcendental functions against kernels and longer numbers."""
+"""Test native transcendental functions against kernels and higher precision."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Calls with arguments of many sizes share native code, and give what eager code gives."""
+"""Test that calls with many sizes share native code, and match eager code."""
 
 from __future__ import annotations
 

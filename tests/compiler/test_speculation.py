@@ -1,4 +1,4 @@
-"""Compiled functions search the gradients that they take themselves for NaN once there is any."""
+"""Test that compiled functions check their own gradients for NaN once any occurs."""
 
 import numpy as np
 import pytest

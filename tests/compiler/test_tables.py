@@ -1,4 +1,4 @@
-"""Loops that were traced decision by decision, and what goes back through all of their blocks."""
+"""Test loops that were traced branch by branch, and their backward passes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""First calls of compiled functions from several threads, and traces that are broken off."""
+"""Test first calls from several threads, and traces that are aborted."""
 
 from __future__ import annotations
 

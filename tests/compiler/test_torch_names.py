@@ -1,4 +1,4 @@
-"""What programs use of `torch.compile` and `torch.compiler` has the meaning that it has there."""
+"""Test the names of `torch.compile` and `torch.compiler` that programs use."""
 
 from typing import Any
 

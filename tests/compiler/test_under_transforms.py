@@ -1,4 +1,4 @@
-"""Compiled functions under transforms compute what the functions do, and are compiled there."""
+"""Test that compiled functions under transforms compute the same, and are compiled."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""State and numbers that reach a function by ways that are easily overlooked.
+"""Test state and numbers that reach a function in unusual ways.
 
-Each program is called several times, compiled and not, with its state changing in between; what it
-returns and what it leaves behind are the same.
+Each program is called several times, compiled and uncompiled, while its state changes in between;
+its results and side effects must be equal.
 """
 
 from __future__ import annotations

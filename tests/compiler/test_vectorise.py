@@ -1,4 +1,4 @@
-"""Native loops that are done in vectors compute what eager code does, whatever their length."""
+"""Test that vectorised native loops match eager code for every trip count."""
 
 import numpy as np
 import pytest

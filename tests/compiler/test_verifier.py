@@ -1,4 +1,4 @@
-"""Programs and traces that are none are found, and the pass that made them is named."""
+"""Test that the verifier finds invalid programs and names the pass that made them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Views, in a function that is compiled, are what they are in one that is not."""
+"""Test that views in compiled functions behave as in eager ones."""
 
 import itertools
 

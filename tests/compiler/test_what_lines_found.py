@@ -1,4 +1,4 @@
-"""What random lines found in compiled functions, each as a user would write it."""
+"""Test the bugs that random lines found in compiled functions, as a user would write them."""
 
 import importlib.util
 import itertools

@@ -1,4 +1,4 @@
-"""`compile`: code that may tell a number from what stands for it in a trace gets the number."""
+"""Test that code which can tell a number from its traced proxy gets the number."""
 
 import datetime
 import itertools

@@ -1,4 +1,4 @@
-"""Two worlds that start equal: in one a function runs as it is, in the other it is compiled."""
+"""Two worlds with equal state: one runs a function uncompiled, the other compiled."""
 
 from __future__ import annotations
 

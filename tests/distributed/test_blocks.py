@@ -1,4 +1,4 @@
-"""Jacobians by blocks of rows, and maps by chunks, in this process."""
+"""Test Jacobians by blocks of rows, and maps by chunks, in this process."""
 
 import numpy as np
 import pytest

@@ -1,7 +1,6 @@
-"""The same on a cluster of processes: the same bits, whatever number there are, and who dies.
+"""Test bitwise equal results on a cluster, for any number of workers, even if some die.
 
-Functions are defined inside of functions, so that they travel by value: the workers cannot import
-a test.
+Test functions are nested, so that they are pickled by value: the workers cannot import a test.
 """
 
 import logging

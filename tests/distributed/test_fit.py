@@ -1,4 +1,4 @@
-"""Minimising over partitions, in this process."""
+"""Test minimisation over partitions, in this process."""
 
 import io
 import math

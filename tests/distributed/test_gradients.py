@@ -1,4 +1,4 @@
-"""Gradients over partitions, in this process."""
+"""Test gradients over partitions, in this process."""
 
 import functools
 import operator

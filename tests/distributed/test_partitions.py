@@ -1,4 +1,4 @@
-"""Where partitions may come from."""
+"""Test the sources of partitions."""
 
 import numpy as np
 import pytest

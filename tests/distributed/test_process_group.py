@@ -1,4 +1,4 @@
-"""Programs for many processes, on one."""
+"""Test programs for many processes on one process."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Densities against SciPy's and against their sums, moments against quadrature."""
+"""Test densities against SciPy and their sums, and moments against quadrature."""
 
 import math
 

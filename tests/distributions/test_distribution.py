@@ -1,4 +1,4 @@
-"""What all distributions share: modules, copies, `expand`, checks, registries, odd arguments."""
+"""Test what all distributions share: modules, copies, `expand`, checks, registries, arguments."""
 
 import copy
 import importlib

@@ -1,4 +1,4 @@
-"""Gradients of samples and densities: differences, transforms, compilation, second derivatives."""
+"""Test gradients of samples and densities, also of second order, transformed and compiled."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Distributions of a user's own, whose `expand` is written as PyTorch's are."""
+"""Test user-defined distributions with an `expand` in PyTorch's style."""
 
 import pytest
 

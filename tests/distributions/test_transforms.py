@@ -1,4 +1,4 @@
-"""Transforms: inverses, and log-determinants against those of Jacobians."""
+"""Test transforms: inverses, and log-determinants against those of Jacobians."""
 
 import numpy as np
 import pytest

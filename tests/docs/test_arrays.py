@@ -1,6 +1,6 @@
-"""The examples of the page on arrays of other libraries, which need a process of their own.
+"""Run the examples on arrays of other libraries, which need a separate process.
 
-SciPy follows the array API standard if the environment says so before it is imported.
+SciPy follows the array API standard only if an environment variable is set before its import.
 """
 
 import importlib

@@ -1,8 +1,8 @@
-"""The code of the documentation runs, page by page, and wrong code raises what the page says.
+"""Run the code of the documentation, page by page, and check the errors that it shows.
 
-Examples at a prompt are doctests already; here they run unchecked, between the blocks without a
-prompt, which may use their names. Wrong code is a block that a ``text`` block with the message
-follows. Code for other software is in blocks of other languages (``text``, ``sh``, ...).
+Examples with a prompt are already doctests; here they run unchecked, between the blocks without a
+prompt, which may use their names. Code that must fail is a block followed by a ``text`` block with
+the message. Code for other software is in blocks of other languages (``text``, ``sh``, ...).
 """
 
 import ast

@@ -1,4 +1,4 @@
-"""The page of differences from PyTorch is the list of deviations."""
+"""Test that the page of differences from PyTorch lists the deviations."""
 
 from pathlib import Path
 

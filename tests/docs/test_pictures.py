@@ -1,4 +1,4 @@
-"""The pictures of the documentation are those that its script draws, and pages show them."""
+"""Test that the pictures of the documentation are those that its script draws."""
 
 import importlib.util
 import pathlib

@@ -1,4 +1,4 @@
-"""The page of PyTorch's names says what there is."""
+"""Test that the page of PyTorch's names is complete and correct."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Every example runs, warns of nothing, and says what it found."""
+"""Test that every example runs without warnings and prints its result."""
 
 import ast
 import importlib.util

@@ -1,4 +1,4 @@
-"""Lessons and examples as notebooks: each is made of its page or program, and its cells run."""
+"""Test that each notebook matches its page or program, and that its cells run."""
 
 import importlib.util
 import json

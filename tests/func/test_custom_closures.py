@@ -1,4 +1,4 @@
-"""Functions with rules of their own that close over what they are differentiated by."""
+"""Test functions with custom rules that close over differentiated tensors."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""Modules as functions of their parameters, under names that packages use."""
+"""Test modules as functions of their parameters, under names that packages use."""
 
 import pytest
 

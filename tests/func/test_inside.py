@@ -1,4 +1,4 @@
-"""What functions do inside of transforms: outer tensors, writes, views, hooks, their own rules."""
+"""Test functions under transforms: outer tensors, writes, views, hooks, custom rules."""
 
 import functools
 import math

@@ -1,4 +1,4 @@
-"""Transforms of transforms, over programs of all kinds, against finite differences."""
+"""Test nested transforms of many programs against finite differences."""
 
 import pytest
 

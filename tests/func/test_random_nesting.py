@@ -1,4 +1,4 @@
-"""Random nests of transforms with closures over every level, against exact derivatives.
+"""Test random nests of transforms with closures over every level, against exact derivatives.
 
 The functions are polynomials in several variables, whose derivatives a small class computes. A
 program takes one variable after the other by some transform, and asks for a derivative or the value

@@ -1,4 +1,4 @@
-"""Single transforms: values in closed form, containers, arguments and errors."""
+"""Test single transforms: closed-form values, containers, arguments and errors."""
 
 import threading
 from collections import namedtuple

@@ -1,7 +1,7 @@
-"""What strangers may hand in, as functions of bytes, and the errors that are an answer to it.
+"""Untrusted inputs as functions of bytes, and the errors that they may raise.
 
-The tests here call them with bytes that Hypothesis makes up; ``make fuzz`` searches on with
-atheris, which sees which bytes lead to new code.
+The tests here call them with bytes that Hypothesis generates; ``make fuzz`` continues the search
+with atheris, which sees which bytes lead to new code.
 """
 
 import io

@@ -1,4 +1,4 @@
-"""What strangers hand in is understood or refused; nothing else happens."""
+"""Test that untrusted input is understood or refused, without side effects."""
 
 import importlib.util
 import io

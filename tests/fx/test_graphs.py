@@ -1,4 +1,4 @@
-"""Graphs of programs: what is traced, changed, run and generated again."""
+"""Test program graphs: tracing, editing, running and code generation."""
 
 import copy
 import operator

@@ -1,4 +1,4 @@
-"""Derivatives of what solvers return, by the implicit function theorem."""
+"""Test derivatives of solver results by the implicit function theorem."""
 
 import math
 

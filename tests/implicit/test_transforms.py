@@ -1,4 +1,4 @@
-"""Solutions of equations and of differential equations under function transforms."""
+"""Test solutions of equations and differential equations under function transforms."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Derivatives of the solutions of differential equations, on SciPy's solvers."""
+"""Test derivatives of solutions of differential equations by SciPy's solvers."""
 
 import numpy as np
 import pytest

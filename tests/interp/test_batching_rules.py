@@ -1,4 +1,4 @@
-"""Every record in B, on its own cases: a batch gives what a loop over its elements gives."""
+"""Test the batching rule of every record: a batch equals a loop over its elements."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""Arrays of another library behind ``device="cuda"``: a stand-in that is as strict as CuPy."""
+"""Test arrays of another library under ``device="cuda"``, with a stand-in as strict as CuPy."""
 
 import copy
 import pickle

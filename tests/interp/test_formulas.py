@@ -1,4 +1,4 @@
-"""Rules run on symbols are their formulas: for every record what its formula says is what is so."""
+"""Test that rules applied to symbols give the formula of every record."""
 
 import math
 import re

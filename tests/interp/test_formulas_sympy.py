@@ -1,4 +1,4 @@
-"""SymPy finds for every element-wise operation the derivative that its rule is."""
+"""Test the rule of every elementwise operation against SymPy's derivative."""
 
 import mpmath
 import numpy as np

@@ -1,4 +1,4 @@
-"""Every differentiable record in B over D, in D over B, and in B with reverse mode."""
+"""Test every record under nested transforms: `vmap` with `jvp`, and `vmap` with reverse mode."""
 
 import numpy as np
 import pytest

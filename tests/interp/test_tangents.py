@@ -1,4 +1,4 @@
-"""Every record in D, on its own cases: tangents against finite differences and reverse mode."""
+"""Test the tangents of every record against finite differences and reverse mode."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Large arrays: threads and vector functions give what NumPy gives, and report what it reports."""
+"""Test that threads and vector functions on large arrays match NumPy, and its warnings."""
 
 import importlib
 import warnings

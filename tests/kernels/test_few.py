@@ -1,4 +1,4 @@
-"""Kernels on few numbers, which have ways of their own, as NumPy and as the ways of many."""
+"""Test kernels for few elements against NumPy and the kernels for many."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""Transforms of large arrays, by SciPy where it is installed, and by NumPy elsewhere."""
+"""Test Fourier transforms of large arrays, by SciPy or by NumPy."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Normalisation of arrays that are taken in parts, near 0 and far from it."""
+"""Test blocked normalisation of arrays, near 0 and far from it."""
 
 from __future__ import annotations
 

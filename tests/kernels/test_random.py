@@ -1,4 +1,4 @@
-"""Streams of random numbers."""
+"""Test streams of random numbers."""
 
 import gc
 import sys

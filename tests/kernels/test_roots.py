@@ -1,4 +1,4 @@
-"""Roots have the same digits on every processor."""
+"""Test that roots have the same digits on every processor."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Samples of one distribution, found together, are those that are found one by one."""
+"""Test that vectorised samples equal those drawn one by one."""
 
 import gc
 import sys

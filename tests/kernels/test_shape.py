@@ -1,4 +1,4 @@
-"""Kernels that change places, on arrays that are large enough for their quick ways."""
+"""Test kernels that move elements, on arrays large enough for their fast paths."""
 
 import numpy as np
 import pytest

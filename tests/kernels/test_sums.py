@@ -1,4 +1,4 @@
-"""Sums of many numbers keep their digits, along every dimension and in every layout."""
+"""Test that sums of many numbers are accurate along every dimension and in every layout."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""What holds for docstrings: as they are written, and as `help` shows them."""
+"""Test the form of docstrings, in the source and in `help`."""
 
 import ast
 import functools

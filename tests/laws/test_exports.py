@@ -1,4 +1,4 @@
-"""A function says itself where it is public (NOTE [lazy exports])."""
+"""Test that a function declares where it is public (NOTE [lazy exports])."""
 
 import importlib
 import os

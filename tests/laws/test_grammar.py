@@ -1,4 +1,4 @@
-"""The grammar of random programs knows every kind of object that the compiler knows how to read."""
+"""Test that random programs contain every kind of object that the compiler can read."""
 
 import gc
 import sys

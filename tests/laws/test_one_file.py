@@ -1,4 +1,4 @@
-"""Who adds an operation edits one file: the page that says so is run on a copy of the tree."""
+"""Test that adding an operation edits one file, by the documented steps on a copy of the tree."""
 
 import os
 import re

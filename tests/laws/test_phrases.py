@@ -1,4 +1,4 @@
-"""Phrases that docs/style.md rules out stand nowhere."""
+"""Test that no text contains the phrases that docs/style.md rules out."""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""What holds for every derivative rule and every record."""
+"""Test invariants of every derivative rule and every record."""
 
 import ast
 import dis

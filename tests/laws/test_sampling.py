@@ -1,4 +1,4 @@
-"""Which cases of a test marked ``sampled`` are run."""
+"""Test which cases of a test marked ``sampled`` run."""
 
 import importlib.util
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What holds for every source file, read off its syntax tree."""
+"""Test invariants of every source file, on its syntax tree."""
 
 import ast
 import functools

@@ -1,4 +1,4 @@
-"""What holds for everything that `import wengert` gives."""
+"""Test invariants of everything that `import wengert` exports."""
 
 import inspect
 import operator

@@ -1,4 +1,4 @@
-"""What the library knows about an operation stands at its record (NOTE [facets])."""
+"""Test that all facts about an operation are in its record (NOTE [facets])."""
 
 import ast
 from pathlib import Path

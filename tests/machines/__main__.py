@@ -1,9 +1,8 @@
-"""The tests as on other processors of this family: ``make machines``.
+"""Run the tests as on other processors of this family: ``make machines``.
 
-What NumPy, OpenBLAS, the C library and LLVM choose by the processor is chosen as on an older one,
-by their environment variables and by what they are told of it. A processor that is newer than this
-one cannot be had in this way. ``python tests/machines avx2 tests/nn -k norm`` takes one machine and
-arguments of pytest.
+NumPy, OpenBLAS, the C library and LLVM choose code by the processor; environment variables make
+them choose as on an older one. A newer processor cannot be simulated. ``python tests/machines avx2
+tests/nn -k norm`` takes one machine and arguments of pytest.
 """
 
 import os

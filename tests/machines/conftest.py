@@ -1,3 +1,3 @@
-"""The programs of this folder are not tests."""
+"""Exclude this folder's programs from collection."""
 
 collect_ignore_glob = ["*.py"]

@@ -1,4 +1,4 @@
-"""What the libraries choose by the processor, on processors of other kinds."""
+"""Record the processor-dependent choices of libraries on other kinds of processors."""
 
 # names of NumPy's dispatched features differ between its releases; the beginnings of names
 _NEW = ("AVX512",)

@@ -1,4 +1,4 @@
-"""Tells LLVM of another processor than this one, in every process of a run of ``make machines``."""
+"""Make LLVM target another processor in every process of ``make machines``."""
 
 import os
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""Masked reductions are those of the elements that are left."""
+"""Test that masked reductions equal reductions of the remaining elements."""
 
 import numpy as np
 import pytest

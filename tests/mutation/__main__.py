@@ -1,10 +1,10 @@
-"""Mutation tests: changes to the source that some test should notice.
+"""Mutation tests: change the source, and expect a test to fail.
 
 ``python tests/mutation --count 200 --seed 0`` draws changes from the modules below, makes each in
-a copy of the tree, and runs the tests that are its module's. What no test notices is printed, and
-is to be noticed from then on, or to be listed in ``survivors.md`` with the reason why it changes
-nothing. ``python tests/mutation known`` makes the changes in ``known.toml``, each of which once
-went unnoticed.
+a copy of the tree, and runs the tests of its module. Changes that no test detects are printed: add
+a test, or list the change in ``survivors.md`` with the reason why it has no effect.
+``python tests/mutation known`` makes the changes in ``known.toml``, each of which once went
+undetected.
 """
 
 from __future__ import annotations

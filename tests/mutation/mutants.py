@@ -1,4 +1,4 @@
-"""Small changes to a source file, each of which some test should notice."""
+"""Generate small changes to a source file, each of which a test should detect."""
 
 from __future__ import annotations
 

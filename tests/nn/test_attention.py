@@ -1,4 +1,4 @@
-"""Attention of several heads: what masks do, derivatives, transforms, programs."""
+"""Test multi-head attention: masks, derivatives, transforms, programs."""
 
 import copy
 import math

@@ -1,4 +1,4 @@
-"""States of modules in safetensors files, ours and PyTorch's."""
+"""Test module states in safetensors files, ours and PyTorch's."""
 
 import io
 import pickle

@@ -1,4 +1,4 @@
-"""Modules that hold modules and parameters in rows, lists and by names."""
+"""Test containers of modules and parameters: in sequence, in lists and by name."""
 
 from collections import OrderedDict
 

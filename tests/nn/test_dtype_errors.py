@@ -1,4 +1,4 @@
-"""Layers whose input is of another dtype than their parameters."""
+"""Test layers whose input has another dtype than their parameters."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Layers that are made one with the normalisation after them, and `DataParallel`."""
+"""Test layers fused with the following normalisation, and `DataParallel`."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Initial values: what is drawn, from which numbers, and what is refused."""
+"""Test initial values: distributions, random streams, and errors."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""What single layers do beside what their functions do."""
+"""Test the behaviour of single layers beyond their functions."""
 
 import copy
 import io

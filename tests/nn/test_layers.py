@@ -1,4 +1,4 @@
-"""What holds for every layer: its state, its copies, its gradients, its batches."""
+"""Test invariants of every layer: state, copies, gradients, batches."""
 
 import copy
 import pickle

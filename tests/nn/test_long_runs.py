@@ -1,4 +1,4 @@
-"""Training for long leaves nothing behind: neither memory nor objects."""
+"""Test that long training leaks neither memory nor objects."""
 
 import gc
 import sys

@@ -1,4 +1,4 @@
-"""`Module`: what it holds, what is done with all of it, how it is printed and copied."""
+"""Test `Module`: contents, traversal, printing and copying."""
 
 import copy
 import pickle

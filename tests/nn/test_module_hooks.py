@@ -1,4 +1,4 @@
-"""Hooks of modules: around calls, around backward passes, of one module and of all."""
+"""Test module hooks: around calls and backward passes, of one module and of all."""
 
 import pytest
 

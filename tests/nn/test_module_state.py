@@ -1,4 +1,4 @@
-"""`state_dict` and `load_state_dict`."""
+"""Test `state_dict` and `load_state_dict`."""
 
 import pickle
 from collections import OrderedDict

@@ -1,4 +1,4 @@
-"""Modules as functions of their parameters, in batches, and compiled."""
+"""Test modules as functions of their parameters, in batches, and compiled."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Utilities of modules: gradients kept small, vectors of parameters, parametrised tensors."""
+"""Test `nn.utils`: gradient clipping, parameter vectors, parametrised tensors."""
 
 import copy
 import pickle

@@ -1,4 +1,4 @@
-"""Packed and padded sequences."""
+"""Test packed and padded sequences."""
 
 import copy
 import pickle

@@ -1,4 +1,4 @@
-"""Recurrent layers and cells: derivatives, transforms, programs, and both ways to compute them."""
+"""Test recurrent layers and cells: derivatives, transforms, programs, both implementations."""
 
 import copy
 import pickle

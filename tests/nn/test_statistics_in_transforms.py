@@ -1,4 +1,4 @@
-"""Running values of modules under transforms: what means something in a transform stays in it."""
+"""Test running statistics under transforms: batched values do not leak out of them."""
 
 import pytest
 

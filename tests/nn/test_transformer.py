@@ -1,4 +1,4 @@
-"""Encoders and decoders with attention."""
+"""Test encoders and decoders with attention."""
 
 import copy
 import pickle

@@ -1,4 +1,4 @@
-"""`wengert.numpy` as a namespace of the array API standard."""
+"""Test `wengert.numpy` as a namespace of the array API standard."""
 
 import numpy
 import pytest

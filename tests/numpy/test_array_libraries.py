@@ -1,4 +1,4 @@
-"""SciPy's functions that follow the array API standard, and other libraries that do."""
+"""Test SciPy and other libraries that follow the array API standard."""
 
 import os
 import pathlib

@@ -1,4 +1,4 @@
-"""`wengert.numpy.ndarray`: NumPy's dtypes, indices, methods and attributes, with gradients."""
+"""Test `wengert.numpy.ndarray`: dtypes, indices, methods and attributes, with gradients."""
 
 import copy
 import itertools

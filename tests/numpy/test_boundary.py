@@ -1,4 +1,4 @@
-"""NumPy's boundary: each form of passing a tensor to plain NumPy differentiates, or says no."""
+"""Test each way to pass a tensor to plain NumPy: it differentiates or raises."""
 
 import array
 import cmath

@@ -1,4 +1,4 @@
-"""`wengert.numpy`: NumPy's names, values and dtypes; creation; random numbers."""
+"""Test `wengert.numpy`: names, values and dtypes; creation; random numbers."""
 
 import inspect
 import warnings

@@ -1,6 +1,6 @@
-"""Programs that fill arrays, write in place, and use NumPy's keywords, differentiated as they are.
+"""Test derivatives of NumPy programs that fill arrays, write in place, and use NumPy's keywords.
 
-Each program takes the namespace, and is run with NumPy's own for the values.
+Each program takes the namespace, and runs with NumPy's own for the expected values.
 """
 
 import numpy

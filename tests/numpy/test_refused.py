@@ -1,4 +1,4 @@
-"""Functions without a derivative here: each refuses a tensor that needs one, and says why."""
+"""Test that functions without a derivative refuse tensors that need one, with a reason."""
 
 import warnings
 

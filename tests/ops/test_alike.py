@@ -1,4 +1,4 @@
-"""What must be alike: dtypes of parts and of `out`, comparisons, weights of classes."""
+"""Test arguments that must match: dtypes of parts and of `out`, comparisons, class weights."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""bfloat16 with numbers of Python stays bfloat16, as in PyTorch."""
+"""Test that bfloat16 with Python numbers stays bfloat16, as in PyTorch."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Angles of complex numbers, and conjugation that is not put off."""
+"""Test angles of complex numbers, and eager conjugation."""
 
 import math
 

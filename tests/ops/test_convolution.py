@@ -1,4 +1,4 @@
-"""Convolutions, their transposes and the columns of images: values, ways to compute, refusals."""
+"""Test convolutions, transposed ones and `unfold`: values, implementations, errors."""
 
 import itertools
 import math

@@ -1,4 +1,4 @@
-"""Norms of matrices, distances between points, and lengths of parts, beyond the record table."""
+"""Test matrix norms and distances between points, beyond the record table."""
 
 import math
 

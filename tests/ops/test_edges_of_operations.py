@@ -1,4 +1,4 @@
-"""Operations at the edges of what they take: NaN, infinity, no dimensions, no elements."""
+"""Test operations on NaN, infinity, 0-d and empty tensors."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""`lobpcg`: some eigenvalues and eigenvectors of symmetric matrices."""
+"""Test `lobpcg`: some eigenvalues and eigenvectors of symmetric matrices."""
 
 import numpy as np
 import pytest

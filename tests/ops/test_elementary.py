@@ -1,4 +1,4 @@
-"""Signs, parts, neighbours and rounding of numbers: edges, errors, dtypes, ``out=``, in place."""
+"""Test sign, rounding and related functions: edges, errors, dtypes, ``out=``, in place."""
 
 import math
 

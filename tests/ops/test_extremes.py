@@ -1,4 +1,4 @@
-"""Numbers at the ends of their range: infinities, NaN, and numbers below the normal ones."""
+"""Test extreme numbers: infinities, NaN, and subnormal numbers."""
 
 import math
 

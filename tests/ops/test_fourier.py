@@ -1,4 +1,4 @@
-"""Fourier transforms, windows and the parts of signals, beyond the record table."""
+"""Test Fourier transforms, windows and frames of signals, beyond the record table."""
 
 import warnings
 

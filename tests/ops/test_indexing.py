@@ -1,4 +1,4 @@
-"""Indices by tensors: masks of bytes, repeated indices, and empty vectors among what is joined."""
+"""Test indexing by tensors: byte masks, repeated indices, and empty vectors in `cat`."""
 
 import numpy as np
 import pytest

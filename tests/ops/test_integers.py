@@ -1,4 +1,4 @@
-"""Integers: sums in the dtype that is asked for, powers, bounds, and numbers that do not fit."""
+"""Test integers: sums in a requested dtype, powers, bounds, and overflow."""
 
 import numpy as np
 import pytest

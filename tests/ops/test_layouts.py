@@ -1,4 +1,4 @@
-"""How results and gradients lie in memory, and the orders that are asked for by name."""
+"""Test the memory layout of results and gradients, and memory formats by name."""
 
 import numpy as np
 import pytest

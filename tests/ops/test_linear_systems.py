@@ -1,4 +1,4 @@
-"""Systems of equations, factors and products: what the table of records cannot say."""
+"""Test linear systems, factorisations and products, beyond the record table."""
 
 import numpy as np
 import pytest

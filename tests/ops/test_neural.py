@@ -1,4 +1,4 @@
-"""Functions of networks: what the table of records and PyTorch's samples do not say."""
+"""Test functions of networks beyond the record table and PyTorch's samples."""
 
 import math
 

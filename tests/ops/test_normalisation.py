@@ -1,4 +1,4 @@
-"""Normalisation: edges, running statistics, precision and errors."""
+"""Test normalisation: edges, running statistics, precision and errors."""
 
 import numpy as np
 import pytest

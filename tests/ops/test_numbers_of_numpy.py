@@ -1,4 +1,4 @@
-"""Numbers of NumPy and tensors of one number stand for numbers, and do not decide on dtypes."""
+"""Test that NumPy scalars and one-element tensors act as numbers in type promotion."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Frames, and structure: what the table of records does not say."""
+"""Test padding and structural operations, beyond the record table."""
 
 import pytest
 

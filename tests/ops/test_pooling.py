@@ -1,4 +1,4 @@
-"""Pooling: values at edges, ties, NaNs, dtypes, errors; against windows searched one by one."""
+"""Test pooling against windows searched one by one: edges, ties, NaNs, dtypes, errors."""
 
 import itertools
 import math

@@ -1,4 +1,4 @@
-"""Bad input to public functions: which error, and that it says what is wrong."""
+"""Test invalid input to public functions: the type and the text of the error."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Interpolation and sampling: values at edges, NaNs and infinities, dtypes, warnings, errors."""
+"""Test interpolation and sampling: edges, NaNs and infinities, dtypes, warnings, errors."""
 
 import math
 import warnings

@@ -1,4 +1,4 @@
-"""Running extremes, running sums of exponentials, recurrences, differences and integrals."""
+"""Test cumulative extremes, `logcumsumexp`, recurrences, differences and integrals."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Values combined or written at places: what the table of records does not say."""
+"""Test scatter and indexed writes, beyond the record table."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The windows of ``torch.signal``, against SciPy's."""
+"""Test the windows of ``torch.signal`` against SciPy's."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Large arrays of float32: other code than for small ones, the same functions."""
+"""Test large float32 arrays, which have their own kernels, against small ones."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Sorting and order statistics: ties, NaN, edges, out=, gradients of what is chosen."""
+"""Test sorting and order statistics: ties, NaN, edges, ``out=``, gradients of selections."""
 
 import math
 

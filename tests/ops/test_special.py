@@ -1,4 +1,4 @@
-"""Special functions: values at edges, derivatives there, accuracy, errors, and the examples."""
+"""Test special functions: edges, derivatives there, accuracy, errors, and examples."""
 
 import doctest
 import math

@@ -1,4 +1,4 @@
-"""Eigenvalues, singular values, orthogonal factors and pseudoinverses, beyond the record table."""
+"""Test eigenvalues, singular values, QR and pseudoinverses, beyond the record table."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Searching, counting, binning, covariances, and sums without NaN."""
+"""Test searching, counting, binning, covariances, and sums without NaN."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The order in which random functions draw, where several ways would do: PyTorch's."""
+"""Test that random functions draw in PyTorch's order."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Blocks, turns, coordinates and copies: what the table of records does not say."""
+"""Test blocks, rotations, coordinates and copies, beyond the record table."""
 
 import subprocess
 import sys

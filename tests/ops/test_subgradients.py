@@ -1,4 +1,4 @@
-"""Derivatives where there are several, or none: kinks, ties, jumps, zeros and infinities."""
+"""Test derivatives at kinks, ties, jumps, zeros and infinities."""
 
 import math
 

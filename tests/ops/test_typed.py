@@ -1,4 +1,4 @@
-"""The constructors of old, the default type by its old name, and NumPy's name of `dim`."""
+"""Test legacy constructors, the default tensor type, and NumPy's name of `dim`."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Public functions in their many forms, against NumPy's values."""
+"""Test public functions in their many forms against NumPy's values."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Numbers that do not fit into the integers that they meet, and results that go to ``out=``."""
+"""Test numbers that overflow an integer dtype, and results cast to ``out=``."""
 
 import pytest
 

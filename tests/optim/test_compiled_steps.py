@@ -1,4 +1,4 @@
-"""Steps of optimisers in compiled functions."""
+"""Test optimiser steps in compiled functions."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Steps beside their formulas, written out for one number in plain Python."""
+"""Test optimiser steps against their formulas, in plain Python on one number."""
 
 import itertools
 import math

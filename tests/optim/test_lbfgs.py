@@ -1,4 +1,4 @@
-"""LBFGS: convergence, closures, state."""
+"""Test LBFGS: convergence, closures, state."""
 
 import copy
 

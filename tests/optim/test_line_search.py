@@ -1,4 +1,4 @@
-"""The line search of LBFGS: which distances it tries, which it gives, and how many it counts."""
+"""Test the line search of LBFGS: its trial points, its result, and its counts."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Optimisers: groups, state, hooks, and how steps write."""
+"""Test optimisers: groups, state, hooks, and writes of steps."""
 
 import copy
 import pickle

@@ -1,4 +1,4 @@
-"""Schedules of learning rates, and averages of models."""
+"""Test learning-rate schedules and averages of models."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""What programs do to an optimiser's state and groups between steps counts in the next step."""
+"""Test that changes to an optimiser's state and groups take effect in the next step."""
 
 import pytest
 

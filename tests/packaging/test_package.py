@@ -1,4 +1,4 @@
-"""The package says the same of itself everywhere, and is complete where it is installed."""
+"""Test that the package's metadata is consistent and an installed package is complete."""
 
 import pathlib
 import re

@@ -1,6 +1,6 @@
-"""What random programs may differ in from PyTorch: rows of docs/differences.md, and their traces.
+"""Permitted differences of random programs from PyTorch: rows of docs/differences.md.
 
-A trace is what the difference says, and what occurs in the shortest program that has it.
+A trace is the text of the difference, and what occurs in the shortest program that has it.
 """
 
 from __future__ import annotations

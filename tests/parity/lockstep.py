@@ -1,4 +1,4 @@
-"""Programs that both libraries run, compared (NOTE [programs in lockstep])."""
+"""Run a program in both libraries, and compare them (NOTE [programs in lockstep])."""
 
 from __future__ import annotations
 

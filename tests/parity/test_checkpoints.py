@@ -1,4 +1,4 @@
-"""Checkpoints move between PyTorch and wengert, both ways and in every form."""
+"""Test that checkpoints move between PyTorch and wengert, both ways and in every form."""
 
 import io
 import pickle

@@ -1,4 +1,4 @@
-"""`testing.assert_close` beside PyTorch's: what it accepts, and what it says."""
+"""Test `testing.assert_close` against PyTorch's: its decisions and its messages."""
 
 import re
 

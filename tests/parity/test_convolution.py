@@ -1,4 +1,4 @@
-"""Convolutions, their transposes, `unfold` and `fold`: forms, nodes, edges and refusals."""
+"""Test convolutions, transposed ones, `unfold` and `fold`: forms, nodes, edges and errors."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Loaders after the same seed, here and in PyTorch."""
+"""Test loaders with the same seed against PyTorch's."""
 
 import random
 

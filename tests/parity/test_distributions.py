@@ -1,4 +1,4 @@
-"""Distributions here and in PyTorch: samples of a seed, densities, moments, divergences, texts."""
+"""Test distributions against PyTorch: seeded samples, densities, moments, divergences, texts."""
 
 import contextlib
 import math

@@ -1,4 +1,4 @@
-"""Tensors of PyTorch and of wengert over one memory."""
+"""Test tensors of PyTorch and of wengert over shared memory."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Calls with sizes and kinds that hardly anybody means, and that PyTorch has an answer for."""
+"""Test calls with unusual sizes and kinds of arguments against PyTorch."""
 
 import copy
 

@@ -1,4 +1,4 @@
-"""Bad input: the type and the first words of the error are PyTorch's."""
+"""Test that errors of invalid input have PyTorch's type and first words."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""An example that is written for both libraries gives the same in both."""
+"""Test an example for both libraries: both give the same."""
 
 import pathlib
 

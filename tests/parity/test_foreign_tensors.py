@@ -1,4 +1,4 @@
-"""Tensors and functions of PyTorch where wengert's belong, and the other way round."""
+"""Test PyTorch's tensors and functions in place of wengert's, and the reverse."""
 
 import pytest
 

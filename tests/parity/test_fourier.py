@@ -1,4 +1,4 @@
-"""Fourier transforms and windows in many forms: values, nodes and two orders of derivatives."""
+"""Test Fourier transforms and windows: values, nodes and two orders of derivatives."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Transforms compared with those of torch.func: values, shapes and dtypes."""
+"""Test transforms against torch.func: values, shapes and dtypes."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""Gumbel noise after the same seed, here and in PyTorch, in both precisions."""
+"""Test Gumbel noise with the same seed against PyTorch, in both precisions."""
 
 import numpy as np
 import pytest

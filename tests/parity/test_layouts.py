@@ -1,4 +1,4 @@
-"""How results lie in memory: with PyTorch's strides, whatever the layout of the arguments."""
+"""Test that results have PyTorch's strides, for every layout of the arguments."""
 
 import contextlib
 import warnings

@@ -1,4 +1,4 @@
-"""Systems of equations, factors and products in many forms, with two orders of derivatives."""
+"""Test linear systems, factorisations and products, with two orders of derivatives."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""`testing.make_tensor` draws what PyTorch's draws, and so do the cotangents of `gradgradcheck`."""
+"""Test that `testing.make_tensor` and `gradgradcheck` draw PyTorch's numbers."""
 
 import itertools
 import warnings

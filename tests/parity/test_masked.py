@@ -1,4 +1,4 @@
-"""Masked reductions give what PyTorch's give."""
+"""Test masked reductions against PyTorch's."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Which results share their memory with an argument: the same as in PyTorch, over its samples."""
+"""Test which results share memory with an argument, over PyTorch's samples."""
 
 import contextlib
 import warnings

@@ -1,4 +1,4 @@
-"""Small functions under PyTorch's names, beside its own."""
+"""Test small functions under PyTorch's names against PyTorch's."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Functions of networks that draw random numbers, or that PyTorch's samples call otherwise."""
+"""Test functions of networks that are random, or that PyTorch's samples call differently."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Attention and transformers beside PyTorch's: parameters, values, gradients, errors."""
+"""Test attention and transformers against PyTorch: parameters, values, gradients, errors."""
 
 import math
 

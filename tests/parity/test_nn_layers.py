@@ -1,4 +1,4 @@
-"""Layers against PyTorch: first values, text, results, gradients, buffers, errors."""
+"""Test layers against PyTorch: initial values, text, results, gradients, buffers, errors."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Modules, containers, initial values and utilities against PyTorch: the same program in both."""
+"""Test modules, containers, initial values and utilities by one program in both libraries."""
 
 import copy
 import pickle

@@ -1,4 +1,4 @@
-"""Recurrent layers and packed sequences beside PyTorch's: parameters, values, gradients, errors."""
+"""Test recurrent layers and packed sequences: parameters, values, gradients, errors."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Programs in the idioms of old, and in mixed precision, beside PyTorch."""
+"""Test programs in legacy idioms and in mixed precision against PyTorch."""
 
 import re
 

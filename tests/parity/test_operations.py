@@ -1,4 +1,4 @@
-"""Every public operation in many forms: values, dtypes, nodes and two orders of derivatives."""
+"""Test every public operation in many forms: values, dtypes, nodes, second derivatives."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Optimisers and schedules against PyTorch: trajectories, states, learning rates, errors."""
+"""Test optimisers and schedules: trajectories, states, learning rates, errors."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""Padding, pixels and structure against PyTorch: values, derivatives, nodes, errors."""
+"""Test padding, pixel shuffles and structural operations: values, derivatives, nodes, errors."""
 
 import re
 

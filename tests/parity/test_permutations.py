@@ -1,4 +1,4 @@
-"""Permutations and new generators, here and in PyTorch."""
+"""Test permutations and new generators against PyTorch."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Pooling against PyTorch: values, places, derivatives of two orders, errors."""
+"""Test pooling against PyTorch: values, indices, two orders of derivatives, errors."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What tensors print."""
+"""Test the printed form of tensors."""
 
 import pytest
 

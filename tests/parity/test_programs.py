@@ -1,4 +1,4 @@
-"""Short programs: what they print and give, line for line as PyTorch."""
+"""Test that short programs print and return the same as in PyTorch, line for line."""
 
 import contextlib
 import io

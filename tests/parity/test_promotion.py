@@ -1,4 +1,4 @@
-"""Dtypes of results: every pair of dtypes, with and without dimensions, and Python numbers."""
+"""Test result dtypes for every pair of dtypes, with 0-d tensors and Python numbers."""
 
 import itertools
 import operator

@@ -1,4 +1,4 @@
-"""Pruning beside PyTorch's, with its stream of random numbers."""
+"""Test pruning against PyTorch's, with its stream of random numbers."""
 
 import numpy as np
 import pytest

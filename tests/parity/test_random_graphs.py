@@ -1,9 +1,8 @@
-"""Random programs over shared memory: views, writes in place, hooks, modes, Functions, walks.
+"""Test random programs over shared memory: views, writes, hooks, modes, Functions, walks.
 
-Each program is run by both libraries. Which line raises and what must agree, and at the end
-everything that can be asked of each tensor, its first and second derivatives, the gradients that
-were accumulated, and what the hooks saw, in order. `support.exclusions` says which programs
-are left out.
+Both libraries run each program. They must agree on which line raises, and at the end on all
+attributes of each tensor, its first and second derivatives, the accumulated gradients, and the
+arguments of hooks, in order. `support.exclusions` lists the programs that are left out.
 
 ``WENGERT_PROGRAMS=100000`` runs that many programs, with a new seed each time.
 """

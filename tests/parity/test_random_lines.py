@@ -1,6 +1,6 @@
-"""Random programs that PyTorch and this library run line by line, compared after each line.
+"""Run random programs line by line in PyTorch and here, and compare after each line.
 
-``WENGERT_SEEDS=0:20000`` runs the programs of those seeds in place of a few.
+``WENGERT_SEEDS=0:20000`` runs the programs of these seeds instead of a few.
 """
 
 import os

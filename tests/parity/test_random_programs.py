@@ -1,4 +1,4 @@
-"""Random programs: elementwise operations, products, reductions and moves, in any order."""
+"""Test random programs of elementwise operations, products, reductions and moves."""
 
 import numpy as np
 import pytest

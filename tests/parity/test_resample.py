@@ -1,4 +1,4 @@
-"""Interpolation and sampling against PyTorch: values, derivatives, errors."""
+"""Test interpolation and sampling against PyTorch: values, derivatives, errors."""
 
 import itertools
 import re

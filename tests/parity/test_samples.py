@@ -1,4 +1,4 @@
-"""PyTorch's own sample inputs for every operation that both libraries have.
+"""Test PyTorch's own sample inputs for every operation that both libraries have.
 
 Each operation takes its samples as function, method, in place, operator and alias: values, dtypes,
 whether results require a gradient, first and second derivatives in float64 and complex128, and

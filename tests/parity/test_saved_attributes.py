@@ -1,4 +1,4 @@
-"""What nodes keep has PyTorch's names and values: ``grad_fn._saved_<name>``."""
+"""Test that saved values of nodes have PyTorch's names and values: ``grad_fn._saved_<name>``."""
 
 import pytest
 

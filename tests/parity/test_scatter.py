@@ -1,4 +1,4 @@
-"""Values combined or written at places, parts and copies, against PyTorch."""
+"""Test scatter, slices and copies against PyTorch."""
 
 import re
 import warnings

@@ -1,4 +1,4 @@
-"""Sorting, order statistics, running operations and statistics: forms, edges and refusals."""
+"""Test sorting, order statistics, cumulative operations and statistics: forms, edges, errors."""
 
 import re
 

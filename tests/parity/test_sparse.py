@@ -1,4 +1,4 @@
-"""Sparse tensors print as PyTorch's, and have the same elements and gradients."""
+"""Test that sparse tensors print as PyTorch's, and have the same elements and gradients."""
 
 import numpy as np
 import pytest

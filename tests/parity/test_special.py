@@ -1,4 +1,4 @@
-"""Special and elementary functions in many forms: values, dtypes, nodes and derivatives."""
+"""Test special and elementary functions: values, dtypes, nodes and derivatives."""
 
 import re
 

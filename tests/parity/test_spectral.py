@@ -1,4 +1,4 @@
-"""Decompositions, norms and distances in many forms: values and two orders of derivatives.
+"""Test decompositions, norms and distances: values and two orders of derivatives.
 
 Vectors are compared by what does not depend on their signs and phases.
 """

@@ -1,4 +1,4 @@
-"""`make_dot` line for line as torchviz's, on many programs."""
+"""Test `make_dot` against torchviz, line for line, on many programs."""
 
 import re
 import warnings

@@ -1,4 +1,4 @@
-"""PyTorch's own sample inputs through `vmap` and `jvp`, for every operation that both have.
+"""Test PyTorch's own sample inputs through `vmap` and `jvp`, for every shared operation.
 
 Each takes its samples as function and in place: a batch of the first argument, and of all of them,
 is compared with a loop over its elements; a derivative in a direction with the gradients. What is

@@ -1,3 +1,3 @@
-"""The scripts are run by `run.py`, each library in a process of its own, and not imported here."""
+"""Exclude the scripts from collection: `run.py` runs each library in a separate process."""
 
 collect_ignore_glob = ["scripts/*", "run.py"]

@@ -1,4 +1,4 @@
-"""Run scripts one after another, as their library or as ours, and say what each printed.
+"""Run scripts in order with either library, and report what each printed.
 
 ``python run.py torch OUT SCRIPT ...`` runs them with PyTorch; with ``wengert`` in place of
 ``torch``, ours is installed under that name first. `OUT` becomes a JSON object: for each script

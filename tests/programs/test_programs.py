@@ -1,4 +1,4 @@
-"""Programs as PyTorch's users write them run on this library, unchanged, with PyTorch's numbers."""
+"""Test that PyTorch programs run unchanged on this library, with PyTorch's numbers."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Each test here runs twice: on wengert and, where it is installed, on PyTorch.
+"""Fixtures that run each test on wengert and, if installed, on PyTorch.
 
-A test takes the module as `t` and says what both must do, so that every claim of equality is
+A test takes the module as `t` and asserts what both must do, so that every claim of equality is
 checked on both sides.
 """
 

@@ -1,4 +1,4 @@
-"""Looking for anomalies: `detect_anomaly`, `set_detect_anomaly`."""
+"""Test anomaly detection: `detect_anomaly`, `set_detect_anomaly`."""
 
 import contextlib
 import threading

@@ -1,4 +1,4 @@
-"""`utils.checkpoint`: regions that forget what they saved and compute it again."""
+"""Test `utils.checkpoint`: regions that drop and recompute their saved tensors."""
 
 import functools
 import gc

@@ -1,4 +1,4 @@
-"""Copies of tensors: shallow, deep, pickled, cloned; attributes and weak references."""
+"""Test copies of tensors: shallow, deep, pickled, cloned; attributes and weak references."""
 
 import copy
 import gc

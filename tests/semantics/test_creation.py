@@ -1,4 +1,4 @@
-"""What is created in, counted in and written to tensors that exist; the same on PyTorch."""
+"""Test creation of tensors, counting, and writes to existing tensors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What programs ask of the engine: callbacks, nested passes, the order, where it is."""
+"""Test the engine: callbacks, nested passes, order of execution, current node."""
 
 import warnings
 

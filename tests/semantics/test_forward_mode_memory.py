@@ -1,4 +1,4 @@
-"""Tangents as tensors: which object they are, whose memory they share, what writes change."""
+"""Test tangents as tensors: their identity, shared memory, and writes."""
 
 import contextlib
 

@@ -1,4 +1,4 @@
-"""Custom Functions in forward mode: what `jvp` gets, and what it must give back."""
+"""Test custom Functions in forward mode: the arguments and results of `jvp`."""
 
 import pytest
 

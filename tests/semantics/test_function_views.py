@@ -1,4 +1,4 @@
-"""Custom Functions that write to their inputs, hand them back, or return views."""
+"""Test custom Functions that write to inputs, return them, or return views."""
 
 import weakref
 

@@ -1,4 +1,4 @@
-"""`autograd.functional`: Jacobians, Hessians, and products of either with vectors."""
+"""Test `autograd.functional`: Jacobians, Hessians, and their products with vectors."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""`grad_dtype`: gradients of leaves in another dtype than their own."""
+"""Test `grad_dtype`: gradients of leaves in another dtype than their own."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Gradient edges as outputs and inputs of passes, and what nodes tell: `autograd.graph`."""
+"""Test gradient edges as outputs and inputs of passes, and attributes of nodes."""
 
 import gc
 

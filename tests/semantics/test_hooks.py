@@ -1,4 +1,4 @@
-"""Hooks on tensors: `register_hook`, `register_post_accumulate_grad_hook`, their handles."""
+"""Test tensor hooks: `register_hook`, `register_post_accumulate_grad_hook`, their handles."""
 
 import copy
 import gc

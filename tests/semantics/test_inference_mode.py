@@ -1,4 +1,4 @@
-"""`inference_mode` and tensors made in it."""
+"""Test `inference_mode` and tensors made in it."""
 
 import copy
 import inspect

@@ -1,4 +1,4 @@
-"""Operations in place: values, versions, histories, gradients, and what is refused."""
+"""Test in-place operations: values, versions, histories, gradients, and errors."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""`set_`, `resize_`, `resize_as_` and `empty_strided`: tensors that get other memory."""
+"""Test `set_`, `resize_`, `resize_as_` and `empty_strided`, which change a tensor's memory."""
 
 import pytest
 

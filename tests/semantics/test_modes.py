@@ -1,4 +1,4 @@
-"""Whether operations are recorded: `no_grad`, `enable_grad`, `set_grad_enabled`, and others."""
+"""Test the recording modes: `no_grad`, `enable_grad`, `set_grad_enabled`, and others."""
 
 import asyncio
 import inspect

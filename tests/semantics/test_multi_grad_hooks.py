@@ -1,4 +1,4 @@
-"""`autograd.graph.register_multi_grad_hook`: one hook for the gradients of several tensors."""
+"""Test `register_multi_grad_hook`: one hook for the gradients of several tensors."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Hooks on nodes: `grad_fn.register_hook` and `register_prehook`, also of `AccumulateGrad`."""
+"""Test hooks on nodes: `register_hook` and `register_prehook`, also of `AccumulateGrad`."""
 
 import gc
 import weakref

@@ -1,4 +1,4 @@
-"""What packages built on PyTorch do at import and in their classes."""
+"""Test what packages built on PyTorch do at import and in their classes."""
 
 import collections
 import importlib

@@ -1,4 +1,4 @@
-"""What programs and tests reach for under PyTorch's private and former names."""
+"""Test PyTorch's private and former names that programs and tests use."""
 
 import importlib
 import weakref

@@ -1,4 +1,4 @@
-"""Sobol's sequence, and PyTorch's way to scramble it."""
+"""Test Sobol's sequence, and PyTorch's scrambling of it."""
 
 import pytest
 

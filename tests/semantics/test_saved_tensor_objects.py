@@ -1,4 +1,4 @@
-"""Saved tensors as objects (``grad_fn._raw_saved_self``), and nodes that are called."""
+"""Test saved tensors as objects (``grad_fn._raw_saved_self``), and calls of nodes."""
 
 import pytest
 

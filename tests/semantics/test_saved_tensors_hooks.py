@@ -1,4 +1,4 @@
-"""What operations save: pack and unpack hooks, writes to saved tensors, versions."""
+"""Test saved tensors: pack and unpack hooks, writes to saved tensors, versions."""
 
 import gc
 import weakref

@@ -1,4 +1,4 @@
-"""The package's functions, and more methods, of sparse tensors; the same on PyTorch."""
+"""Test functions and further methods of sparse tensors."""
 
 from __future__ import annotations
 

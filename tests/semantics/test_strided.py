@@ -1,4 +1,4 @@
-"""Views by strides: what they show, what a write through them does, and their derivatives."""
+"""Test strided views: values, writes through them, and their derivatives."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Subclasses of Tensor: how they are made, what operations on them give, how they override them."""
+"""Test subclasses of Tensor: creation, results of operations, and overrides."""
 
 import copy
 import pickle

@@ -1,4 +1,4 @@
-"""Views: what they share with their base, and what a write through any of them does to all."""
+"""Test views: memory shared with their base, and writes through each of them."""
 
 import pytest
 

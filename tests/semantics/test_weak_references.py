@@ -1,4 +1,4 @@
-"""References that keep no tensor alive, and names that programs import from several places."""
+"""Test weak references, and names that programs import from several places."""
 
 from __future__ import annotations
 

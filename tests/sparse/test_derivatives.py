@@ -1,4 +1,4 @@
-"""Colourings, and the sparse Jacobians and Hessians that they make cheap."""
+"""Test colourings, and the compressed sparse Jacobians and Hessians."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Sparse gradients: of tables and of `gather`, through the engine, hooks and optimisers."""
+"""Test sparse gradients of embeddings and `gather`: engine, hooks and optimisers."""
 
 import numpy as np
 import pytest

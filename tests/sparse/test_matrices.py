@@ -1,4 +1,4 @@
-"""`wengert.sparse.matmul` and `solve`: derivatives through constant sparse matrices."""
+"""Test `wengert.sparse.matmul` and `solve`: derivatives through constant sparse matrices."""
 
 import numpy as np
 import pytest

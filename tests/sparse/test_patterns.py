@@ -1,4 +1,4 @@
-"""`wengert.sparse.pattern`: never too small, and exact where the structure is known."""
+"""Test that `wengert.sparse.pattern` is never too small, and exact for known structure."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Patterns of random programs, with views and writes in place, hold all nonzeros."""
+"""Test that patterns of random programs, with views and in-place writes, hold all nonzeros."""
 
 import random
 

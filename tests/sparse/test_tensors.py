@@ -1,4 +1,4 @@
-"""Sparse tensors: what is computed with them is what is computed with the dense ones."""
+"""Test that operations on sparse tensors equal those on dense ones."""
 
 import copy
 import pickle

@@ -1,4 +1,4 @@
-"""The constructors of sparse tensors of old."""
+"""Test the legacy constructors of sparse tensors."""
 
 import wengert as wg
 

@@ -1,4 +1,4 @@
-"""Every check on every record of the table."""
+"""Run every check on every record of the table."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""Looking for anomalies, beyond PyTorch: which element, from what, on which line."""
+"""Test anomaly detection beyond PyTorch: the element, its origin, and the source line."""
 
 import threading
 import warnings

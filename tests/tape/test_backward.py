@@ -1,4 +1,4 @@
-"""`backward`: what it computes, keeps, frees and refuses."""
+"""Test `backward`: what it computes, keeps, frees and refuses."""
 
 import pytest
 

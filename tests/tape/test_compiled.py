@@ -1,4 +1,4 @@
-"""Compiled modules: that they are used where asked for, and what only they could break."""
+"""Test the compiled modules: that they are in use where requested, and their own risks."""
 
 import os
 import subprocess

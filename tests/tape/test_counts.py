@@ -1,4 +1,4 @@
-"""What one operation costs may not grow: it is counted, and compared with committed figures."""
+"""Test that the cost of one operation, in counted calls, matches the committed figures."""
 
 import importlib.util
 import shutil

@@ -1,4 +1,4 @@
-"""Exceptions anywhere: gradients, versions, modes and graphs are as they were before."""
+"""Test that exceptions leave gradients, versions, modes and graphs as before."""
 
 import numpy as np
 import pytest

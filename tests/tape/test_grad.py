@@ -1,4 +1,4 @@
-"""`autograd.grad`: gradients as results."""
+"""Test `autograd.grad`: gradients as results."""
 
 import pytest
 

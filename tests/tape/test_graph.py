@@ -1,4 +1,4 @@
-"""The graph as users see it: node names, edges, saved values."""
+"""Test the user's view of the graph: node names, edges, saved values."""
 
 import pytest
 

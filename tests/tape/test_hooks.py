@@ -1,4 +1,4 @@
-"""Hooks on tensors: what they see, what they may change, when they run."""
+"""Test tensor hooks: their arguments, their effects, and when they run."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""In-place operations: versions, the history they write, and what they refuse."""
+"""Test in-place operations: versions, the history they write, and errors."""
 
 import numpy as np
 import pytest

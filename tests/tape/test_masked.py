@@ -1,4 +1,4 @@
-"""A zero cotangent never meets an infinite derivative: branches that a mask hides give no NaN."""
+"""Test that masks hide infinite derivatives: a zero cotangent never becomes NaN there."""
 
 import gc
 import math

@@ -1,4 +1,4 @@
-"""What is kept and what is let go: depth, memory over time, no work for the collector."""
+"""Test lifetimes: deep graphs, memory over time, no work for the garbage collector."""
 
 import gc
 import sys

@@ -1,4 +1,4 @@
-"""Whether operations are recorded: contexts, decorators, generators, threads."""
+"""Test the recording modes: contexts, decorators, generators, threads."""
 
 import threading
 

@@ -1,4 +1,4 @@
-"""Whose memory a gradient is: nobody else's, and copied only where somebody else may hold it."""
+"""Test that gradients own their memory, and are copied only where it may be shared."""
 
 import weakref
 

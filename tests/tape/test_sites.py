@@ -1,4 +1,4 @@
-"""Where programs are: the lines that in-place errors name, without any debugging mode."""
+"""Test the source lines that in-place errors name without any debugging mode."""
 
 import linecache
 import re

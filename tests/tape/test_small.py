@@ -1,4 +1,4 @@
-"""What is written and recorded at once, beside what is not: the same results and errors."""
+"""Test the fused path that writes and records at once: the same results and errors."""
 
 import numpy as np
 import pytest

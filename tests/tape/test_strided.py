@@ -1,4 +1,4 @@
-"""Views by strides that reach beyond their source: there PyTorch loses the gradient."""
+"""Test strided views that reach beyond their source, where PyTorch loses the gradient."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Several threads: graphs and modes of their own, and one leaf that all add to."""
+"""Test several threads: separate graphs and modes, and one leaf that all accumulate into."""
 
 import asyncio
 import contextvars

@@ -1,4 +1,4 @@
-"""Printed tracebacks end at the user's line; exceptions keep all frames."""
+"""Test that printed tracebacks end at the user's line, while exceptions keep all frames."""
 
 import subprocess
 import sys

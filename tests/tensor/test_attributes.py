@@ -1,4 +1,4 @@
-"""Attributes that users give to tensors change nothing in autograd."""
+"""Test that user attributes of tensors change nothing in autograd."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Columns and tables of pandas and pyarrow in operations with tensors."""
+"""Test columns and tables of pandas and pyarrow in operations with tensors."""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""Copies in which wengert keeps more than PyTorch does."""
+"""Test copies in which wengert keeps more than PyTorch does."""
 
 import copy
 import pickle

@@ -1,4 +1,4 @@
-"""Memory shared with other libraries by DLPack, and with objects of the buffer protocol."""
+"""Test memory shared by DLPack and by the buffer protocol."""
 
 import array
 

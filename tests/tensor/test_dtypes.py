@@ -1,4 +1,4 @@
-"""Dtypes in the hands of NumPy and SciPy."""
+"""Test wengert's dtypes in calls of NumPy and SciPy."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""`TorchFunctionMode`: a context that sees all functions and methods."""
+"""Test `TorchFunctionMode`: a context that sees all functions and methods."""
 
 import threading
 

@@ -1,4 +1,4 @@
-"""Tensors on the device ``meta``: shapes, dtypes and histories without values."""
+"""Test tensors on the device ``meta``: shapes, dtypes and histories without values."""
 
 import copy
 import os

@@ -1,4 +1,4 @@
-"""Tensors and NumPy: conversion without a silent loss of the graph."""
+"""Test conversions between tensors and NumPy, which never silently lose the graph."""
 
 import numpy as np
 import pytest

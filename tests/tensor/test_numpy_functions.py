@@ -1,4 +1,4 @@
-"""NumPy's functions on tensors: each is classified, and those that differentiate do so rightly."""
+"""Test NumPy's functions on tensors: all are classified, and derivatives are right."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""NumPy's ufuncs on tensors: their keywords, their methods, and the dtypes of their results."""
+"""Test NumPy's ufuncs on tensors: keywords, methods, and result dtypes."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""Overriding by subclasses: what it changes for everyone else, and what PyTorch does not do."""
+"""Test overrides by subclasses: their effect on others, and differences from PyTorch."""
 
 import copy
 import pickle

@@ -1,4 +1,4 @@
-"""The functions for functions that classes override."""
+"""Test the functions for overridable functions."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a tensor prints."""
+"""Test the printed form of tensors."""
 
 import pytest
 

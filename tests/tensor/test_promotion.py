@@ -1,4 +1,4 @@
-"""Dtypes of results: a number is weaker than a 0-d tensor, which is weaker than any other."""
+"""Test type promotion: a number is weaker than a 0-d tensor, which is weaker than any other."""
 
 import pytest
 

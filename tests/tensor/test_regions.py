@@ -1,4 +1,4 @@
-"""What is refused, or spoiled, where a tensor gets other memory."""
+"""Test operations that are refused or invalidated when a tensor's memory is replaced."""
 
 import pytest
 

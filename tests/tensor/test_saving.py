@@ -1,4 +1,4 @@
-"""`save` and `load`: what comes back, what other programs see, what goes wrong."""
+"""Test `save` and `load`: round trips, other readers, and failures."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""The memory under tensors, and what tensors say of where they are."""
+"""Test the storages of tensors, and the attributes that locate them."""
 
 import pytest
 

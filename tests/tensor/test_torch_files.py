@@ -1,4 +1,4 @@
-"""Files of `torch.save`: what is read of them, what is refused, and that nothing of them runs."""
+"""Test files of `torch.save`: what is read or refused, and that no code in them runs."""
 
 import enum
 import io

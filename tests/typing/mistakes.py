@@ -1,4 +1,4 @@
-"""Typical mistakes, one a line: a type checker finds every line that ends with a comment."""
+"""Typical mistakes, one per line: a type checker must report every line with a comment."""
 
 import wengert as torch
 import wengert.nn.functional as F

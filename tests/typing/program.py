@@ -1,4 +1,4 @@
-"""Typical lines of a typed program, which type checkers find no fault with."""
+"""Typical lines of a typed program, which type checkers must accept."""
 
 from __future__ import annotations
 

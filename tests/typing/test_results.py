@@ -1,4 +1,4 @@
-"""Functions return what the stubs say: looked at while the examples of their docstrings run."""
+"""Test that results match the stubs, while the docstring examples run."""
 
 import ast
 import contextlib

@@ -1,4 +1,4 @@
-"""What type checkers and editors are told of the package is true, and enough for typed programs."""
+"""Test that the stubs are correct and sufficient for type checkers and editors."""
 
 import doctest
 import importlib.util

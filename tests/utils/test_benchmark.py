@@ -1,4 +1,4 @@
-"""`utils.benchmark`: what a timer runs, and what a measurement says."""
+"""Test `utils.benchmark`: timers and measurements."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Checks and choices as functions."""
+"""Test checks and conditionals as functions."""
 
 import pytest
 

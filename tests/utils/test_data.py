@@ -1,4 +1,4 @@
-"""Data sets, orders and loaders."""
+"""Test data sets, samplers and loaders."""
 
 import math
 from collections import namedtuple

@@ -1,4 +1,4 @@
-"""Models that a folder makes, and files that are fetched."""
+"""Test models loaded from a folder, and downloaded files."""
 
 import hashlib
 

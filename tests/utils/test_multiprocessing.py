@@ -1,4 +1,4 @@
-"""Tensors between processes, and memory that they share."""
+"""Test tensors between processes, and shared memory."""
 
 import os
 

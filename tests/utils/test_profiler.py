@@ -1,4 +1,4 @@
-"""What a program runs, and how long it takes."""
+"""Test the profiler: recorded operations and their times."""
 
 import json
 import threading

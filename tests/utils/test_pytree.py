@@ -1,4 +1,4 @@
-"""Nested containers under PyTorch's private names, which programs use."""
+"""Test nested containers under PyTorch's private names."""
 
 from collections import OrderedDict, defaultdict, deque, namedtuple
 from dataclasses import dataclass

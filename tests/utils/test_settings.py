@@ -1,4 +1,4 @@
-"""Settings of libraries that are not used: they are kept, and put back after a context."""
+"""Test settings of absent libraries, which are stored and restored after a context."""
 
 import importlib
 

@@ -1,4 +1,4 @@
-"""What is written for TensorBoard, read again by it; without it, the import says so."""
+"""Test logs for TensorBoard, read back by it; without it, the import error."""
 
 import importlib.util
 

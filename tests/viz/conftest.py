@@ -1,6 +1,6 @@
 """A headless browser for tests of pages.
 
-The browser is spoken to over a pipe in the Chrome DevTools protocol, which needs nothing but the
+The tests drive the browser over a pipe in the Chrome DevTools protocol, which needs only the
 standard library.
 """
 

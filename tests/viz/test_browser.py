@@ -1,4 +1,4 @@
-"""The page of a picture, driven in a real browser: mouse, wheel, keys, search, frames."""
+"""Test the page of a picture in a real browser: mouse, wheel, keys, search, frames."""
 
 import base64
 import time

@@ -1,4 +1,4 @@
-"""Large graphs in few boxes: repetitions, calls, stretches; and what holds for every grouping."""
+"""Test large graphs as few boxes: loops, calls, stretches; and invariants of groupings."""
 
 import numpy as np
 import pytest

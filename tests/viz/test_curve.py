@@ -1,4 +1,4 @@
-"""Line charts: what is drawn of which numbers, round ticks, gaps, and files."""
+"""Test line charts: lines, round ticks, gaps, and files."""
 
 import itertools
 import math

@@ -1,4 +1,4 @@
-"""`dependency_graph`: names, formulas, values and derivatives of a function's evaluation."""
+"""Test `dependency_graph`: names, formulas, values and derivatives of an evaluation."""
 
 import importlib.util
 import inspect

@@ -1,4 +1,4 @@
-"""`draw`: which boxes, arrows and steps a recorded graph gives, and the numbers on them."""
+"""Test `draw`: the boxes, arrows and steps of a recorded graph, and their numbers."""
 
 import sys
 import warnings

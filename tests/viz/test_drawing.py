@@ -1,4 +1,4 @@
-"""`Drawing`: what notebooks show, and the files that it writes."""
+"""Test `Drawing`: its form in notebooks, and the files that it writes."""
 
 import os
 import stat

@@ -1,4 +1,4 @@
-"""Formulas in pictures: each has the value that stands beside it."""
+"""Test that each formula in a picture has the value beside it."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The layered layout: what must hold of every drawing, whatever the graph."""
+"""Test invariants of the layered layout, for any graph."""
 
 import random
 from itertools import combinations, pairwise

@@ -1,4 +1,4 @@
-"""Every operation of the table is drawn in every mode, and its tangents are the right ones."""
+"""Test that every operation is drawn in every mode, with the right tangents."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""The page of a picture: one file that needs no network, whose data cannot become markup."""
+"""Test the page of a picture: one file without network access, and data that is never markup."""
 
 import base64
 import json

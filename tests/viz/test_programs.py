@@ -1,4 +1,4 @@
-"""Pictures of compiled programs."""
+"""Test pictures of compiled programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures as SVG: valid, self-contained, escaped, described, and readable on any ground."""
+"""Test pictures as SVG: valid, self-contained, escaped, described, and readable in any theme."""
 
 import re
 import xml.etree.ElementTree as ElementTree

@@ -1,4 +1,4 @@
-"""`make_dot`: torchviz's boxes and arrows, from graphs of any depth and in any state."""
+"""Test `make_dot`: torchviz's boxes and arrows, for graphs of any depth and state."""
 
 import re
 import subprocess

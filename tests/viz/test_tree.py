@@ -1,4 +1,4 @@
-"""`tree`: the text of a graph, for terminals."""
+"""Test `tree`: the text of a graph, for terminals."""
 
 import pytest
 

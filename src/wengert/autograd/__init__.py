@@ -17,7 +17,7 @@ from wengert.tape.modes import no_grad as no_grad
 from wengert.tape.modes import set_grad_enabled as set_grad_enabled
 from wengert.tape.modes import set_multithreading_enabled as set_multithreading_enabled
 
-# imported when they are first named, since few programs need them
+# imported on first access, since few programs need them
 _LAZY = {
     "Explanation": "reasons",
     "Function": "function",
@@ -41,7 +41,7 @@ _LAZY = {
 
 def __getattr__(name: str) -> _Any:
     if name == "torch":
-        # a name that PyTorch's module happens to have, and that programs have used
+        # a name that leaks into PyTorch's module, and that programs use
         return _sys.modules["wengert"]
     if name not in _LAZY:
         return _elsewhere(__name__)(name)
@@ -51,7 +51,7 @@ def __getattr__(name: str) -> _Any:
     return value
 
 
-# for users: without modules, and without what others leave here once it has been asked for
+# for users: without modules, and without the names that `__getattr__` adds later
 _SHOWN = frozenset(
     name
     for name, value in globals().items()

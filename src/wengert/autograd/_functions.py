@@ -1,4 +1,4 @@
-"""Layer 7 · autograd: Functions of PyTorch's own, under torch.autograd._functions' names."""
+"""Layer 7 · autograd: PyTorch's own Functions, under torch.autograd._functions' names."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Resize(Function):
 
     @staticmethod
     def forward(ctx: Any, tensor: Any, sizes: tuple[int, ...]) -> Any:
-        """The elements of `tensor` in the shape `sizes`, which has as many."""
+        """Return the elements of `tensor` in the shape `sizes`, which must have the same number."""
         if tensor.numel() != math.prod(sizes):
             raise RuntimeError(
                 f"requested resize to {'x'.join(map(str, sizes))} ({math.prod(sizes)} elements in "
@@ -35,7 +35,7 @@ class Resize(Function):
 
     @staticmethod
     def backward(ctx: Any, grad_output: Any) -> Any:
-        """The gradient in the shape of the argument."""
+        """Return the gradient in the shape of the argument."""
         return grad_output.contiguous().view(ctx.input_sizes), None
 
 

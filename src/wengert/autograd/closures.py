@@ -1,4 +1,4 @@
-"""Layer 7 · autograd: the tensors that a custom Function's rule uses besides its arguments."""
+"""Layer 7 · autograd: the tensors that a custom Function's rule closes over."""
 
 from __future__ import annotations
 
@@ -63,14 +63,14 @@ def _named(value: Any) -> Iterator[Any]:
     elif isinstance(value, types.FunctionType):
         function = inspect.unwrap(value)
         for cell in value.__closure__ or ():
-            # a cell may be empty still
+            # a cell may still be empty
             yield from _content(cell)
         if function is not value:
             yield function
             return
         for name in function.__code__.co_names:
             found = function.__globals__.get(name)
-            # functions of a library are left alone
+            # functions of libraries are not searched
             if not callable(found) or getattr(found, "__module__", None) == function.__module__:
                 yield found
     else:

@@ -35,7 +35,7 @@ class FunctionCtx:
 
         Raises
         ------
-        TypeError: If something is neither a tensor nor None: set that as an attribute.
+        TypeError: If a value is neither a tensor nor None: set that as an attribute.
         """
         for i, tensor in enumerate(tensors):
             if tensor is not None and not isinstance(tensor, TensorBase):

@@ -1,8 +1,8 @@
 """Layer 7 · autograd: calls of code that works on plain arrays, under transforms.
 
 NOTE [numbers under transforms]
-A SciPy solver takes plain arrays. Under a `vmap` it is called for each element of the batch, and so
-is every rule that calls a solver on its cotangents. Under a `jvp` it gets primals without tangents;
+A SciPy solver takes plain arrays. Under a `vmap`, it is called for each element of the batch, as is
+every rule that calls a solver on its cotangents. Under a `jvp`, it gets primals without tangents;
 the `Function` that records its result defines the tangents.
 """
 

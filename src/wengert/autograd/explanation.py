@@ -100,7 +100,7 @@ def _not_watched(output: Any, input: Any) -> Explanation:
     return Explanation("not_watched", lines)
 
 
-# -- there is a path -------------------------------------------------------------------------------
+# -- with a path -----------------------------------------------------------------------------------
 
 
 def _with_path(output: Any, input: Any, reach: Reach, paths: Paths) -> Explanation:

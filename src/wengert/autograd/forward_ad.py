@@ -128,7 +128,7 @@ def _is_fwd_grad_enabled() -> bool:
 
 
 class _set_fwd_grad_enabled(contextlib.ContextDecorator):
-    """A context that sets whether operations propagate tangents."""
+    """A context manager that sets whether operations propagate tangents."""
 
     def __init__(self, mode: bool) -> None:
         self._mode = mode
@@ -228,7 +228,7 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
         )
     fitting = cast_tangent(tangent, tensor)
     if fitting._edge is not None and not is_recording():
-        # what is not recorded is the value; a tangent has the history that it has
+        # only the primal is unrecorded; the tangent keeps its history
         with enable_grad():
             value = new_tensor(tensor._payload, None, tensor._share_version())
             dual = joined(value, fitting, place)
@@ -239,7 +239,7 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
     elif not isinstance(tensor._payload, Lifted):
         array, value = fitting._array(), tensor._array()
         like = stored_as(array, value)
-        # a write would reach the memory of both twice
+        # not if they share memory, which a write would reach twice
         if like is not None and not np.may_share_memory(like, value):
             shared_tangent(dual, fitting if like is array else new_tensor(like))
     return dual

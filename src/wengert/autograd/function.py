@@ -199,7 +199,7 @@ class Function:
         """Return whether `backward` uses tensors that require a gradient but are not arguments.
 
         These are variables of an enclosing function, and globals. `owner` is the source of the
-        rules, for the library's own Functions that take them from elsewhere, and `edges` are those
+        rules, for the library's own Functions that take them from elsewhere; `edges` are the edges
         of the arguments.
         """
         return names_recorded(cls.backward, edges)
@@ -217,7 +217,7 @@ class Function:
         node._recorded = recorded
         if recorded:
             node._given = args
-            # taken before forward, which may write to its arguments
+            # read before forward, which may write to its arguments
             node.edges = tuple([edge_of(a) for a in args if isinstance(a, TensorBase)])
         mode = current_mode()
         known: dict[int, Level] = {}

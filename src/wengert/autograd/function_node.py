@@ -35,7 +35,7 @@ OF_NODES = frozenset(
 
 
 class FunctionNode(Node):
-    """The node of a custom Function; each Function has a subclass of its own."""
+    """The node of a custom Function; each Function has its own subclass."""
 
     __slots__ = (
         *(
@@ -168,7 +168,7 @@ class FunctionNode(Node):
         return new_tensor(payload, self._edge(index), cell)
 
     def _edge(self, index: int) -> Any:
-        # of a view that was written to, too: PyTorch leads past what the base has become
+        # also for a view that was written to: PyTorch's edge bypasses the new history of the base
         return OutputEdge(self, index) if self.several else self
 
     def asks_for(self, position: int) -> bool:
@@ -226,8 +226,8 @@ class FunctionNode(Node):
         def run() -> Any:
             ctx = Context(self) if self._watched is None else _WatchedContext(self)
             if self.function.boxed_grads_call:
-                # the list itself, so that what `backward` takes from it is held by nobody else;
-                # a copy where the cotangents are looked at again
+                # the list itself, so that `backward` holds the only references to its items;
+                # a copy where the cotangents are needed again
                 return self.function.backward(ctx, list(cotangents) if at_levels else cotangents)
             return self.function.backward(ctx, *cotangents)
 
@@ -331,7 +331,7 @@ class Context(FunctionCtx):
         """Mark inputs that `forward` changes in place (see `FunctionCtx.mark_dirty`)."""
         super().mark_dirty(*tensors)
         node = self._node
-        # raises before the first byte changes, if forward calls this before it writes
+        # raises before the first write, if forward calls this before it writes
         for tensor in tensors if node._recorded else ():
             if any(tensor is given for given in node._given):
                 check_dirty(tensor)
@@ -351,7 +351,7 @@ for _name in (
 
 
 class _WatchedContext(Context):
-    """A `ctx` that notes which of certain attributes are read."""
+    """A `ctx` that records which of certain attributes are read."""
 
     __slots__ = ()
 

@@ -27,7 +27,7 @@ from wengert.tape.views import (
 
 
 def finish(node: FunctionNode, args: tuple[Any, ...], output: Any, recorded: bool) -> Any:
-    """Tie the outputs of `forward` to the node, and save the tensors that it asked to save."""
+    """Attach the outputs of `forward` to the node, and save the tensors passed to ctx."""
     positions = [i for i, arg in enumerate(args) if isinstance(arg, TensorBase)]
     tensors = [args[i] for i in positions]
     several = isinstance(output, tuple | list)
@@ -77,12 +77,12 @@ def finish(node: FunctionNode, args: tuple[Any, ...], output: Any, recorded: boo
                 and out._edge is not None
                 and any(out is t for t in tensors)
             ):
-                # neither what is not recorded nor what has no derivative requires a gradient
+                # unrecorded and non-differentiable outputs do not require a gradient
                 out = new_tensor(out._array(), None, out._share_version())
                 if constant:
                     node._constants = (*node._constants, out)
         elif any(out is t for t in tensors):
-            # a returned input becomes another tensor over the same memory
+            # a returned input becomes an alias
             source = out
             outputs[i] = out = _alias(source)
             constant = any(source is t for t in node._constants)
@@ -98,7 +98,7 @@ def finish(node: FunctionNode, args: tuple[Any, ...], output: Any, recorded: boo
     if recorded:
         _attach(node, tensors, positions, made)
         node._kept = Kept.of(node, args, made)
-    # what they are would hold the node that holds them
+    # the tensors in them may hold the node, which would make a cycle
     node._given = node._dirty = ()
     if recorded:
         _save(node, made)
@@ -110,7 +110,7 @@ def _alias(source: Any) -> Any:
     if source.__class__ is not PORTS.tensor:
         with no_grad():
             alias = source.view_as(source)
-        # a subclass may give anything
+        # a subclass may return anything
         if isinstance(alias, TensorBase) and alias is not source and is_leaf_edge(alias._edge):
             alias._edge = alias._ext = None
             return alias
@@ -132,7 +132,7 @@ def _attach(node: Any, tensors: list[Any], positions: list[int], made: list[Any]
     node._positions = tuple(positions)
     node._inputs_meta = tuple((t._payload.shape, t._payload.dtype) for t in tensors)
     node._inputs_levels = levels_of(*[t._payload for t in tensors]).values()
-    # backward gets a gradient for each output, None for what is not a tensor
+    # backward gets a gradient for each output, None for outputs other than tensors
     node.several = len(made) != 1
     constants = {id(t) for t in node._constants}
     smooth = [
@@ -160,16 +160,16 @@ def _attach(node: Any, tensors: list[Any], positions: list[int], made: list[Any]
         ext = out._ext
         viewed = ext is not None and ext.base is not None
         if ext is not None and _is_dirty(node, out):
-            # as in PyTorch: the gradient was that of the value before
+            # as in PyTorch: the gradient belonged to the previous value
             ext.grad = None
         if viewed and _is_dirty(node, out):
             write_through_view(out, node, next(i for i, t in enumerate(tensors) if t is out))
             continue
         move_edge(out, edge)
         if ext is not None and ext.base is not None:
-            # a view that forward made: writes through it would need the history of its base
+            # a view made by forward: writes through it would need the history of its base
             if node._is_pure_view:
-                # which its views have: the Function says that it is one of them
+                # which it has here: the Function declares itself a view
                 ext.no_write = None if tensors[0]._ext is None else tensors[0]._ext.no_write
                 continue
             ext.no_write = ONE_OF_SEVERAL if len(smooth) > 1 else MADE_IN_FUNCTION
@@ -191,7 +191,7 @@ def _save(node: Any, made: list[Any]) -> None:
     entries: list[Any] = []
     mode = current_mode()
     aside = keeps_aside(mode)
-    # what packs a tensor may raise, and then nothing may hold an output, which holds the node
+    # packing a tensor may raise; then nothing may hold an output, which holds the node
     to_save, node._to_save = node._to_save, ()
     for tensor in to_save:
         entry: Any = None

@@ -140,7 +140,7 @@ def jvp(
         several_in, at = prepared_inputs(inputs, "jvp", create_graph)
         v = vector_of_inputs(v, at, several_in, "jvp", create_graph)
         several_out, outputs = called(func, at, "jvp", strict)
-        # what is linear in `u` has the same derivative at any; 0 would be hidden below masks
+        # a function linear in `u` has the same derivative everywhere; masks would hide a zero
         u = tuple(ones_like(output, requires_grad=True) for output in outputs)
         transposed = gradients(outputs, at, u, create_graph=True)
         if strict:
@@ -264,8 +264,8 @@ def hessian(
     Parameters
     ----------
     %(one_element, differentiated)s
-    create_graph : bool. Whether the result can be differentiated, by inputs and by whatever else
-        `func` uses that requires a gradient.
+    create_graph : bool. Whether the result can be differentiated, by the inputs and by other
+        tensors that `func` uses and that require a gradient.
     strict : bool. Raise, instead of giving zeros, if the gradient by some input does not depend on
         some input.
     vectorize : bool. As in `jacobian`.
@@ -280,7 +280,7 @@ def hessian(
     Raises
     ------
     AssertionError, NotImplementedError, TypeError: As `jacobian` does.
-    RuntimeError: If `func` gives several tensors or not one element; and as `jacobian` does.
+    RuntimeError: If `func` returns several tensors or not one element; and as `jacobian` does.
 
     Examples
     --------
@@ -332,8 +332,8 @@ def vhp(
 
     Raises
     ------
-    TypeError, RuntimeError: As `vjp` does; and RuntimeError if `func` gives several tensors or not
-        one element.
+    TypeError, RuntimeError: As `vjp` does; and RuntimeError if `func` returns several tensors, or
+        not one element.
 
     Examples
     --------

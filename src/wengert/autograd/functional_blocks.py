@@ -40,7 +40,7 @@ def refused(one: str, other: str) -> str:
 
 
 def _unit(like: Any, index: int) -> Any:
-    """A tensor like `like` with one at `index` of its elements, and zero elsewhere."""
+    """Return a tensor like `like` with 1 at `index` of its elements, and zero elsewhere."""
     vector = np.zeros(like.shape, like._payload.dtype)
     vector.flat[index] = 1
     return new_tensor(vector)
@@ -49,7 +49,7 @@ def _unit(like: Any, index: int) -> Any:
 def _construct_standard_basis_for(
     tensors: Sequence[Any], tensor_numels: Sequence[int]
 ) -> tuple[Any, ...]:
-    """The unit vectors of all elements of `tensors` together, as rows, in parts for each tensor.
+    """Return the unit vectors of all elements of `tensors` as rows, split by tensor.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def by_rows(
 def _rows_at_once(
     outputs: tuple[Any, ...], at: tuple[Any, ...], create_graph: bool
 ) -> list[list[Any]]:
-    """For each input the rows of each output, from one backward pass."""
+    """Return, for each input, the rows of each output, from one backward pass."""
     sizes = [output.numel() for output in outputs]
     smooth = [i for i, output in enumerate(outputs) if output.requires_grad and sizes[i]]
     found: list[Any] = [None] * len(at)
@@ -126,7 +126,7 @@ def _rows(
             "of its elements."
         )
     missing = NO_PATH_FROM.format(number=number)
-    # elements are parts of the output: hooks of a leaf run where they lead to what is asked for
+    # like PyTorch's slices of the output: hooks of a leaf run if it leads to an input
     source = output.view_as(output) if output.is_leaf else output
     rows = []
     for index in range(output.numel()):
@@ -149,7 +149,7 @@ def by_columns(
             "implemented for `vectorize=True`."
         )
     several_in, tensors = inputs_of(inputs, "jacobian")
-    # columns keep their history where it leads to something of the user's
+    # columns keep their history if it leads to a tensor of the user
     at = prepared(tensors, is_grad_enabled(), track=False)
 
     def outputs_of(*arguments: Any) -> tuple[Any, tuple[Any, ...]]:

@@ -1,4 +1,4 @@
-"""Layer 7 · autograd: the shared code of the functions of `wengert.autograd.functional`.
+"""Layer 7 · autograd: checks and results shared by `wengert.autograd.functional`.
 
 It checks inputs and vectors, enforces strict mode, and prepares the results.
 """
@@ -70,9 +70,9 @@ def as_tuple(value: Any, what: str, function: str) -> tuple[bool, tuple[Any, ...
 
 
 def prepared(tensors: Sequence[Any], connect: bool, track: bool) -> tuple[Any, ...]:
-    """New tensors over the memory of `tensors`.
+    """Return new tensors over the memory of `tensors`.
 
-    They are new so that an input is told from the same tensor used by a function behind our back.
+    They are new to distinguish an input from the same tensor that the function closes over.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def inputs_of(inputs: Any, function: str) -> tuple[bool, tuple[Any, ...]]:
             f"`inputs` argument to `{function}()` cannot be empty: give a Tensor or a tuple of them"
         )
     if is_inference_mode_enabled():
-        # the function would run unrecorded, and every derivative look like zero
+        # the function would run unrecorded, and every derivative would seem to be zero
         raise RuntimeError(
             f"{function} needs to record the function, which inference mode does not do. Leave it "
             "first: with inference_mode(False)"
@@ -105,7 +105,7 @@ def inputs_of(inputs: Any, function: str) -> tuple[bool, tuple[Any, ...]]:
 
 
 def prepared_inputs(inputs: Any, function: str, connect: bool) -> tuple[bool, tuple[Any, ...]]:
-    """Whether `inputs` is a tuple, and tensors that require a gradient in place of its own."""
+    """Return whether `inputs` is a tuple, and new tensors in its place that require a gradient."""
     several, tensors = inputs_of(inputs, function)
     return several, prepared(tensors, connect, track=True)
 
@@ -113,7 +113,7 @@ def prepared_inputs(inputs: Any, function: str, connect: bool) -> tuple[bool, tu
 def called(
     func: Callable[..., Any], inputs: tuple[Any, ...], function: str, strict: bool
 ) -> tuple[bool, tuple[Any, ...]]:
-    """Whether `func` gives a tuple, and what it gives at `inputs`."""
+    """Call `func`; return whether its result is a tuple, and the result."""
     before = [tensor._edge for tensor in inputs]
     several, outputs = as_tuple(func(*inputs), "outputs of the user-provided function", function)
     for i, (tensor, edge) in enumerate(zip(inputs, before, strict=True)):
@@ -130,7 +130,7 @@ def called(
 
 
 def single_output(several: bool, outputs: tuple[Any, ...], function: str) -> Any:
-    """The one element that a function whose Hessian is asked for must give."""
+    """Return the only output of a function, of one element, as Hessians require."""
     if several:
         raise RuntimeError(
             f"The function given to {function} should return a single Tensor, but it returned a "
@@ -148,7 +148,7 @@ def single_output(several: bool, outputs: tuple[Any, ...], function: str) -> Any
 def check_vectors(
     v: Any, others: tuple[Any, ...], several: bool, function: str, connect: bool
 ) -> tuple[Any, ...]:
-    """The vector of a product: tensors of the sizes of `others`."""
+    """Return the checked vector of a product: tensors of the sizes of `others`."""
     _, given = as_tuple(v, "v", function)
     if len(given) != len(others):
         if several:
@@ -170,7 +170,7 @@ def check_vectors(
 def vector_of_inputs(
     v: Any, at: tuple[Any, ...], several: bool, function: str, create_graph: bool
 ) -> tuple[Any, ...] | None:
-    """The vector of a product with a Jacobian or Hessian, None for one that needs none."""
+    """Return the vector of a product with a Jacobian or Hessian; None if it is not needed."""
     if v is not None:
         return check_vectors(v, at, several, function, create_graph)
     if len(at) != 1 or at[0].numel() != 1:
@@ -181,7 +181,7 @@ def vector_of_inputs(
     return None
 
 
-# -- gradients and what strict mode refuses of them ----------------------------------------------
+# -- gradients and strict mode ---------------------------------------------------------------------
 
 
 def gradients(
@@ -191,9 +191,9 @@ def gradients(
     create_graph: bool = False,
     keep: bool = False,
 ) -> tuple[Any, ...]:
-    """The gradients of `outputs` by `inputs`, None where there is no path.
+    """Return the gradients of `outputs` by `inputs`; None where there is no path.
 
-    Among `outputs` may be None and tensors without history, which contribute nothing.
+    None and tensors without history among `outputs` contribute nothing.
     """
     vectors = [None] * len(outputs) if vectors is None else vectors
     pairs = [
@@ -239,7 +239,7 @@ def filled(
 
 
 def shown(tensors: Sequence[Any], create_graph: bool) -> tuple[Any, ...]:
-    """Return results for the user: without history, unless `create_graph` asks for it."""
+    """Return results for the user, without history unless `create_graph` is true."""
     return tuple(tensors) if create_graph else tuple(tensor.detach() for tensor in tensors)
 
 

@@ -1,4 +1,4 @@
-"""Layer 7 · autograd: the recording modes, under the name that PyTorch has them."""
+"""Layer 7 · autograd: the recording modes, under PyTorch's module name."""
 
 from wengert.base.sections import fill_sections
 from wengert.tape.inference import inference_mode as inference_mode

@@ -1,6 +1,6 @@
 """Layer 7 · autograd: `gradcheck` and `gradgradcheck`: derivatives against finite differences.
 
-What runs them is imported with the first check.
+The code that runs them is imported with the first check.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def gradcheck(
 
     Every floating or complex tensor among `inputs` that requires a gradient is checked, for every
     output that depends on one. A complex output is checked as two real ones, its real and its
-    imaginary part. The inputs keep their values, whatever happens, and so does the state of the
+    imaginary part. The inputs always keep their values, and so does the state of the
     random number generators.
 
     Parameters
@@ -101,7 +101,7 @@ def gradcheck(
     GradcheckError: If a derivative is wrong. The message names the argument, the element and both
         numbers, and says so where the function has a kink.
     ValueError: If no input requires a gradient.
-    TypeError: If `func` returns no tensor.
+    TypeError: If `func` does not return a tensor.
 
     Examples
     --------
@@ -184,7 +184,7 @@ def gradgradcheck(
 
     Returns
     -------
-    bool: True if all agrees.
+    bool: True if all derivatives agree.
 
     Raises
     ------

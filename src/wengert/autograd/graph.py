@@ -1,6 +1,6 @@
 """Layer 7 · autograd: tools for the recorded graph, under torch.autograd.graph's names.
 
-Nodes and edges as types, hooks for what nodes save, and hooks for several gradients together.
+The types of nodes and edges, hooks for saved tensors, and hooks for several gradients together.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ def increment_version(tensor: Any) -> None:
         bump(item, "a write outside the library")
 
 
-# -- what nodes save -----------------------------------------------------------------------------
+# -- saved tensors ---------------------------------------------------------------------------------
 
 
 class saved_tensors_hooks:
@@ -309,7 +309,7 @@ class allow_mutation_on_saved_tensors:
         if mode.refusal is not None:
             raise RuntimeError(mode.refusal)
         mutation = Mutation()
-        # hooks further out do not count inside
+        # outer hooks do not apply inside
         self._hooks = mode.hooks
         change_mode(mutation=mutation, hooks=())
         return mutation
@@ -325,7 +325,7 @@ class allow_mutation_on_saved_tensors:
 
 
 class _MultiHandle(RemovableHandle):
-    """The handle of a hook for several tensors, which consists of one hook for each."""
+    """The handle of a hook for several tensors, with one hook for each tensor."""
 
     def __init__(self, handles: Sequence[RemovableHandle]) -> None:
         self.handles = tuple(handles)
@@ -356,7 +356,7 @@ def register_multi_grad_hook(
 
     Raises
     ------
-    ValueError: If `mode` is something else.
+    ValueError: If `mode` is neither of the two.
     RuntimeError: If a tensor does not require a gradient.
 
     Examples

@@ -1,6 +1,6 @@
-"""Layer 7 · autograd: Jacobians of one call, as rows for the elements of inputs.
+"""Layer 7 · autograd: Jacobians of one call, with a row for each input element.
 
-PyTorch deprecated these functions, which `gradcheck` was once made of.
+PyTorch has deprecated these functions, which `gradcheck` once consisted of.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def get_numerical_jacobian(
     eps: float = 1e-3,
     grad_out: float = 1.0,
 ) -> tuple[Any, ...]:
-    """The Jacobians of the first output of ``fn(inputs)``, by central differences.
+    """Return the Jacobians of the first output of ``fn(inputs)``, by central differences.
 
     Parameters
     ----------
@@ -58,14 +58,14 @@ def _get_numerical_jacobian(
     eps: float = 1e-3,
     is_forward_ad: bool = False,
 ) -> tuple[tuple[Any, ...], ...]:
-    """The same without a warning, of all outputs for each input."""
+    """Return the Jacobians of all outputs by each input, without a warning."""
     wanted = _iter_tensors(inputs if target is None else target, True)
     evaluate = evaluator(lambda *_: fn(inputs), as_tuple(inputs), eps)
     return tuple(tuple(_real(one, x) for one in columns(evaluate, x, eps)) for x in wanted)
 
 
 def _iter_tensors(x: Any, only_requiring_grad: bool = False) -> Iterator[Any]:
-    """The tensors in nested sequences."""
+    """Yield the tensors in nested sequences."""
     if isinstance(x, TensorBase):
         if requires_grad(x) or not only_requiring_grad:
             yield x
@@ -77,7 +77,7 @@ def _iter_tensors(x: Any, only_requiring_grad: bool = False) -> Iterator[Any]:
 def get_analytical_jacobian(
     inputs: Any, output: Any, nondet_tol: float = 0.0, grad_out: float = 1.0
 ) -> tuple[tuple[Any, ...], bool, bool, bool]:
-    """The Jacobians of `output` by its graph, and what is to be said of the gradients.
+    """Return the Jacobians of `output` from its graph, and properties of the gradients.
 
     Returns
     -------
@@ -90,7 +90,7 @@ def get_analytical_jacobian(
     reentrant = all(
         bool((abs(a - b) <= nondet_tol).all()) for a, b in zip(first, second, strict=True)
     )
-    # the engine refuses gradients of other shapes, and converts those of other dtypes
+    # the engine refuses gradients of wrong shapes, and converts those of wrong dtypes
     return tuple(map(new_tensor, first)), reentrant, True, True
 
 

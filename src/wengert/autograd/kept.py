@@ -47,7 +47,7 @@ class _Refusal(Node):
 
     __slots__ = ("message", "passed")
     label: ClassVar[str] = "KeptByForward"
-    # to PyTorch it is a constant, and so it is drawn
+    # it is a constant in PyTorch, and drawn as one
     unseen: ClassVar[bool] = True
     message: str
     passed: int
@@ -60,7 +60,7 @@ class _Refusal(Node):
         self._ext = None
 
     def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Pass `g` on along the first edges; raise if another edge is asked for."""
+        """Pass `g` on along the first edges; raise if the walk continues along another edge."""
         if any(edge is not None for edge in edges[self.passed :]):
             raise RuntimeError(self.message)
         return (g,) * self.passed + (None,) * (len(edges) - self.passed)
@@ -74,9 +74,9 @@ class Kept:
     __slots__ = ("_arguments", "_found", "_needs")
 
     def __init__(self, arguments: tuple[Any, ...], needs: tuple[bool, ...]) -> None:
-        # no tensors, which would make a circle where forward wrote to them
+        # not tensors, which would make a cycle if forward wrote to them
         self._arguments = [a._payload if isinstance(a, TensorBase) else a for a in arguments]
-        # None for what is not a tensor
+        # None for arguments other than tensors
         self._needs = [
             need if isinstance(a, TensorBase) else None
             for a, need in zip(arguments, needs, strict=True)
@@ -173,8 +173,8 @@ class _Found:
     tensors: The tensors without a history, each with its name in messages.
     saved: The positions in ``ctx.saved_tensors``.
     attributes
-        The attributes of ctx that hold others: arrays, numbers, tensors of graphs of their own.
-    always: What is outside, and of which nobody can say whether `backward` reads it.
+        The attributes of ctx with other values: arrays, numbers, tensors with their own graphs.
+    always: Values outside of ctx, which `backward` may or may not read.
     """
 
     def __init__(self) -> None:
@@ -187,7 +187,7 @@ class _Found:
         return bool(self.tensors or self.saved or self.attributes or self.always)
 
     def add(self, root: str, path: str, value: Any) -> None:
-        """Note that `value`, reached by `path` from `root`, depends on the arguments."""
+        """Record that `value`, reached by `path` from `root`, depends on the arguments."""
         if isinstance(value, TensorBase) and value._edge is None:
             self.tensors.append((value, path))
         elif root.startswith("ctx."):
@@ -229,7 +229,7 @@ def _search(node: Any, arguments: list[Any], needs: list[bool | None]) -> _Found
     try:
         more, less, same = (_run(node, arguments, needs, step, around) for step in (1.0, -1.0, 0.0))
     except Exception:
-        # it cannot be told: whatever is there counts as dependent
+        # unknown: all values count as dependent
         for root, path, value in walk(_on(node, ())):
             if is_leaf(value):
                 found.add(root, path, value)
@@ -241,7 +241,7 @@ def _search(node: Any, arguments: list[Any], needs: list[bool | None]) -> _Found
             found.add(root, path, value)
     found.saved.update(i for i in range(len(node._saved)) if f"ctx.saved_tensors[{i}]" in dependent)
     for path in dependent & same.outside.keys():
-        # a list may have grown: what is there from the call itself has the same values
+        # a list may have grown: the entry from the original call has the same values
         root, value, _ = same.outside[path]
         alike = [
             (own, at)
@@ -298,7 +298,7 @@ def _moved(payload: Any, need: bool, step: float) -> Any:
     if step:
         real = np.zeros((), payload.dtype).real.dtype
         by = _STEPS[real.itemsize]
-        # by different parts, which a sum or a mean over all does not hide
+        # by different amounts, so that a sum or a mean over all elements changes
         parts = np.random.Generator(np.random.PCG64(0)).uniform(by, 2 * by, payload.shape)
         size = T.add(T.abs(tensor), new_tensor(np.asarray(by, real)))
         tensor = T.add(tensor, T.mul(size, new_tensor((step * parts).astype(real))))

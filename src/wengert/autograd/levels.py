@@ -98,7 +98,7 @@ def applied_at(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
         several = isinstance(output, tuple)
         ends = output if several else (output,)
         if closing and _lead_outside(slopes, node):
-            # cotangents reach what the rules close over by way of their values below the level
+            # cotangents reach closed-over tensors through the values below the level
             if level.number in levels_of(*[v._payload for v in (*ends, *slopes) if v is not None]):
                 raise NotImplementedError(
                     f"the rules of {function.__name__} close over a tensor with a tangent and over "
@@ -127,7 +127,7 @@ def applied_at(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
     final._dirty = ()
     result = finish(final, raised, outs if several else outs[0], True)
     for out, slope in zip(result if several else (result,), slopes, strict=True):
-        # what is a view of a tangent without a history has none itself
+        # a view of a tangent without a history has no history
         base = None if slope is None or slope._ext is None else slope._ext.base
         if base is not None and base._edge is None and any(base is t for t in tangents):
             note_tangent(out, slope)
@@ -225,16 +225,16 @@ def _with_tangents(
     applied: Any,
     args: tuple[Any, ...],
 ) -> tuple[Any, Any, list[tuple[int, int]], Any]:
-    """The outputs of a Function, their tangents, which of them `forward` wrote to, what it gave.
+    """Return the outputs, their tangents, the arguments written to, and `forward`'s own result.
 
-    `applied` may be what `forward` gave and its node, if it has run.
+    `applied` is the result of `forward` and its node if it has already run.
     """
     if not _has_own(function, "jvp") and _has_own(function, "backward"):
         return _transposed(level, function, primals, tangents, applied)
     output, node = applied or function._applied(tuple(primals))
     made = outputs = output if isinstance(output, tuple) else (output,)
     if level_of(function, tuple(primals)) is not None:
-        # that was for what forward saves: at the levels below the rules count as well
+        # that run was for the saved values: at the levels below, the rules apply as well
         output = _applied(function, tuple(primals))
         outputs = output if isinstance(output, tuple) else (output,)
     known = _Known((*primals, *made), (*primals, *outputs))
@@ -285,10 +285,10 @@ def _with_tangents(
 
 
 def _divided(level: Level, output: Any, slopes: Any, made: Any) -> tuple[Any, tuple[Any, ...]]:
-    """The outputs without tangents at `level`, and these.
+    """Return the outputs without tangents at `level`, and the tangents.
 
-    The rules' are in `slopes`, and constant at the level themselves. What `forward` uses without
-    being given it has its own in what that gave, `made`, where it is the operations' own.
+    `slopes` are the tangents from the rules, which are constant at the level. The tangents of
+    values that `forward` closes over are in `made`, its own result.
     """
     several = isinstance(output, tuple)
     outs, whole = [], []
@@ -312,19 +312,19 @@ def _given(primal: Any, tangent: Any, node: Any, arg: Any, dirty: bool) -> Any:
         return None
     if tangent is None:
         return zeros_like(primal).detach() if node._materialize else None
-    # it may be written to, and others may have the same
+    # it may be written to, and other tensors may share it
     return T.clone(tangent) if dirty and not shows(arg, tangent) else tangent
 
 
 class _Known:
-    """The tensors at the level that `forward`'s arguments and outputs stand for."""
+    """A map from `forward`'s arguments and outputs to the corresponding tensors at the level."""
 
     def __init__(self, ones: Iterable[Any], others: Iterable[Any]) -> None:
         pairs = zip(ones, others, strict=True)
         self._pairs = [(one, other) for one, other in pairs if isinstance(one, TensorBase)]
 
     def of(self, tensor: Any) -> Any:
-        """Return the tensor that `tensor` stands for, or itself if unknown."""
+        """Return the tensor that corresponds to `tensor`, or itself if unknown."""
         for one, other in self._pairs:
             if one is tensor or one._payload is tensor._payload:
                 return other
@@ -350,14 +350,14 @@ class _JvpContext(Context):
 def _transposed(
     level: Level, function: Any, primals: list[Any], tangents: list[Any], applied: Any
 ) -> tuple[Any, Any, list[tuple[int, int]], Any]:
-    """The outputs, and their tangents by the transpose of `backward`, transposed."""
+    """Return the outputs, with tangents from the transpose of `backward`."""
     mode = current_mode()
     with enable_grad():
         if applied is None:
             own, inside = map(list, zip(*map(_inside, primals, tangents), strict=True))
         else:
             own = inside = primals
-        # by what they are before forward, which may write to them
+        # the edges before forward, which may write to the arguments
         before = [edge_of(a) if isinstance(a, TensorBase) else None for a in inside]
         if applied is not None:
             edges = iter(applied[1].edges)
@@ -372,7 +372,7 @@ def _transposed(
         dirty = written(inside, output)
         ends = output if isinstance(output, tuple) else (output,)
         smooth = [i for i, end in enumerate(ends) if getattr(end, "_edge", None) is not None]
-        # with all levels of the call, since what is recorded must not mix elements of a batch
+        # with all levels of the call, since the recording must not mix elements of a batch
         have = levels_of(*[v._payload for v in (*primals, *tangents) if isinstance(v, TensorBase)])
         others = [have[number] for number in sorted(have) if number != level.number]
         zeros = [brought(zeros_like(ends[i]), others) for i in smooth]

@@ -2,12 +2,11 @@
 
 NOTE [local derivatives]
 A rule that calls a user's function again differentiates it with respect to tensors that have
-histories of their own. One history may lead to another of these tensors, or to one that the
-function closes over. The rule needs the partial derivatives alone; the walk that called the rule
-handles everything before. So the function gets the tensors behind *gates*: new tensors over the
-same memory, whose history ends at a node without edges while the local derivative is taken. Then
-the gates open permanently: their edges lead on, so that the result can be differentiated through
-them as usual.
+their own histories. One history may lead to another of these tensors, or to one that the function
+closes over. The rule needs only the partial derivatives; the walk that called the rule handles the
+rest. So the function gets each tensor after a *gate*: a new tensor over the same memory, whose
+history ends at a node without edges while the local derivative is taken. Then the gates open
+permanently: their edges lead on, so that the result can be differentiated through them as usual.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from wengert.tape.base import LEAF, OutputEdge, TensorBase, new_tensor
 from wengert.tape.node import Node, Unrecorded, edge_of, next_sequence
 
 _MANY = 8
-"""The number of vectors from which one batched pass is quicker."""
+"""The number of vectors from which one batched pass is faster."""
 
 
 class Gate(Node):
@@ -41,7 +40,7 @@ class Gate(Node):
 
 
 class Gates:
-    """Gates in front of some tensors, shut until they are opened together."""
+    """Gates before some tensors, shut until they are opened together."""
 
     __slots__ = ("_shut",)
 
@@ -49,7 +48,7 @@ class Gates:
         self._shut: list[tuple[Gate, Any]] = []
 
     def before(self, tensors: Iterable[Any]) -> list[Any]:
-        """Return aliases of `tensors` behind gates, and tensors without history unchanged."""
+        """Return aliases of `tensors` after gates, and tensors without history unchanged."""
         return [t if t._edge is None else self._gated(t) for t in tensors]
 
     def _gated(self, tensor: Any) -> Any:
@@ -99,11 +98,11 @@ def rows(outputs: Sequence[Any], inputs: Sequence[Any], vectors: Sequence[Any]) 
 
     Parameters
     ----------
-    vectors: For each output an array of cotangents with such a dimension.
+    vectors: For each output, an array of cotangents with the batch dimension first.
     """
     count = len(vectors[0])
     if count >= _MANY:
-        # in one pass, unless a rule on the way is made of numbers
+        # in one pass, unless a rule on the path works on plain numbers
         with contextlib.suppress(RuntimeError, TypeError, NotImplementedError):
             return _in_one(outputs, inputs, vectors)
     found: list[Any] = [None] * len(inputs)

@@ -1,4 +1,4 @@
-"""Layer 7 · autograd: `memory_report` says what holds memory: graphs, gradients, parameters."""
+"""Layer 7 · autograd: `memory_report` shows what holds memory: graphs, gradients, parameters."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from wengert.tape.saving import Guarded, Packed
 from wengert.tape.sites import line_of
 
 _ROLES = ("parameters", "gradients", "saved", "tensors")
-# of a node itself, or seen as edges and sizes
+# attributes of every node, or covered by edges and shapes
 _OWN = frozenset({*NodeBase.__slots__, "__dict__", "shapes"})
 
 
 class _Memory(NamedTuple):
-    """The memory that some array owns: each is counted once, whoever shares it."""
+    """The memory that an array owns; memory shared by several arrays is counted once."""
 
     array: Any
     role: str
@@ -38,18 +38,18 @@ class MemoryReport:
     ----------
     nodes, tensors: The numbers of nodes and tensors.
     total: Bytes of all arrays. Arrays that share memory count once, with all the memory that they
-        keep, however little of it a view shows.
-    node_bytes: Bytes of the nodes themselves, beside the arrays that they saved.
-    kept: Bytes that are free, and stay with the process for the next arrays (`cpu.keep_memory`).
-        They count where the report is of all that is alive.
+        keep alive, even if a view shows only a part of it.
+    node_bytes: Bytes of the nodes themselves, without the arrays that they saved.
+    kept: Free bytes that the process keeps for the next arrays (`cpu.keep_memory`).
+        They are counted if the report is on all live tensors.
     roles: A row for each reason why an array is held: ``"parameters"`` (leaves that require a
-        gradient), ``"gradients"`` (what is some tensor's ``.grad``), ``"saved"`` (for a backward
+        gradient), ``"gradients"`` (the ``.grad`` of some tensor), ``"saved"`` (for a backward
         pass) and ``"tensors"`` (all others). An array with several reasons counts for the first.
-    operations: A row for each kind of node: how many there are, and what only they hold. An array
-        that several nodes saved counts for the oldest.
+    operations: A row for each kind of node: their number, and the memory that only they hold. An
+        array that several nodes saved counts for the oldest.
     arrays: A row for each shape and dtype.
-    graphs: A row for each output, or for each node that no other leads to: how many nodes it keeps,
-        and the saved bytes; what several keep counts for the first.
+    graphs: A row for each output, or for each node without users: the number of nodes that it
+        keeps, and their saved bytes; nodes that several keep count for the first.
 
     See Also
     --------
@@ -89,7 +89,7 @@ class MemoryReport:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """The report as dictionaries, lists, strings and numbers, for JSON.
+        """Return the report as dictionaries, lists, strings and numbers, for JSON.
 
         Examples
         --------
@@ -131,7 +131,7 @@ def memory_report(*tensors: TensorBase) -> MemoryReport:
 
     Notes
     -----
-    Nothing is changed, and no hook runs. What hooks packed is counted as far as it is arrays or
+    Nothing is changed, and no hook runs. Values packed by hooks are counted if they are arrays or
     tensors. Within `wengert.autograd.detect_anomaly`, nodes remember where they were recorded, and
     the table says so for each graph.
 
@@ -160,7 +160,7 @@ def memory_report(*tensors: TensorBase) -> MemoryReport:
     graph of        nodes     saved
     SumBackward0        3    8.0 kB
 
-    After the backward pass what was saved is gone, and there is a gradient:
+    The backward pass frees the saved values, and leaves a gradient:
 
     >>> y.backward()
     >>> [(row.role, row.bytes) for row in wg.memory_report(y).roles]
@@ -176,7 +176,7 @@ def memory_report(*tensors: TensorBase) -> MemoryReport:
         roots = [_node_of(edge_of(tensor)) for tensor in found]
         reached = _reached(roots)
     else:
-        # by type: asking an object of a foreign class for its class may run code of that class
+        # by type: reading `__class__` of a foreign object may run its code
         alive = gc.get_objects()
         found = [value for value in alive if issubclass(type(value), TensorBase)]
         nodes = [v for v in alive if issubclass(type(v), Node) and hasattr(v, "edges")]
@@ -197,7 +197,7 @@ def _node_of(edge: Any) -> Any:
 
 
 def _reached(roots: Iterable[Any]) -> dict[Any, list[Any]]:
-    """For each root the nodes that it keeps and no root before it does; younger roots first."""
+    """Return, for each root, the nodes that no root before it keeps; youngest root first."""
     seen: set[Any] = set()
     reached: dict[Any, list[Any]] = {}
     nodes = {root for root in roots if isinstance(root, Node)}
@@ -215,7 +215,7 @@ def _reached(roots: Iterable[Any]) -> dict[Any, list[Any]]:
 
 
 def _memories(tensors: list[Any], grads: list[Any], nodes: list[Any]) -> dict[int, _Memory]:
-    """All memory by the identity of the array that owns it, with the first reason to hold it."""
+    """Return all memory by the id of the array that owns it, with the first reason to hold it."""
     known: dict[int, _Memory] = {}
 
     def learn(arrays: Iterator[Any], role: str, holder: Any = None) -> None:
@@ -223,7 +223,7 @@ def _memories(tensors: list[Any], grads: list[Any], nodes: list[Any]) -> dict[in
             owner = array
             while isinstance(owner.base, np.ndarray):
                 owner = owner.base
-            # shown in the shape that tensors have, if one of them has all of the memory
+            # shown with the tensor's shape, if one tensor covers all of the memory
             whole = array if array.nbytes == owner.nbytes else owner
             known.setdefault(id(owner), _Memory(whole, role, holder))
 
@@ -240,14 +240,14 @@ def _memories(tensors: list[Any], grads: list[Any], nodes: list[Any]) -> dict[in
 
 
 def _saved(node: Any) -> Iterator[Any]:
-    """The arrays that a node saved, whatever kind of node it is."""
+    """Return the arrays that a node of any kind saved."""
     names = {
         name
         for cls in type(node).__mro__
         for name in _listed(cls.__dict__.get("__slots__", ()))
         if cls is not Node
     }
-    # nodes of compiled modules have their attributes by descriptors
+    # nodes of compiled modules have descriptors for attributes
     prim = getattr(type(node), "prim", None)
     if prim is not None:
         names |= {f"s_{name}" for name in prim.saved_args} | {"result"}
@@ -262,7 +262,7 @@ def _listed(slots: Any) -> tuple[str, ...]:
 
 
 def _arrays(*values: Any) -> Iterator[Any]:
-    """The arrays in values, tensors, and what holds these."""
+    """Yield the arrays in values, tensors, and containers of these."""
     stack = list(values)
     seen: set[int] = set()
     while stack:

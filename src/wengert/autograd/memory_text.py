@@ -1,4 +1,4 @@
-"""Layer 7 · autograd: the rows of a report on memory, and its text."""
+"""Layer 7 · autograd: the rows of a memory report, and its text."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class GraphRow(NamedTuple):
 
 
 def readable(size: int) -> str:
-    """A number of bytes as people read it."""
+    """Format a number of bytes for people."""
     if size < 1000:
         return f"{size} B"
     scaled = float(size)
@@ -56,7 +56,7 @@ def readable(size: int) -> str:
 
 
 def _table(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]], wide: int) -> list[str]:
-    """Lines of a table, or none without rows; what is left over is counted."""
+    """Return the lines of a table, or none without rows; rows beyond the limit are counted."""
     lines = []
     for row in [heads, *rows[:_ROWS]]:
         cells = "".join(
@@ -70,7 +70,7 @@ def _table(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]], wide: int) -
 
 
 def text_of(report: Any) -> str:
-    """The text of a `MemoryReport`."""
+    """Return the text of a `MemoryReport`."""
     count = sum(row.arrays for row in report.roles)
     first = (
         f"{report.nodes} nodes and {report.tensors} tensors hold {readable(report.total)} "

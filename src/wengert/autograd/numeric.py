@@ -1,10 +1,10 @@
-"""Layer 7 · autograd: derivatives by finite differences, the yardstick of `gradcheck`.
+"""Layer 7 · autograd: derivatives by finite differences, the reference of `gradcheck`.
 
 NOTE [perturbing an input]
 The function under test may close over its inputs or compute gradients with respect to them, so it
 must see a perturbed value in the very tensor that was passed in. The tensor's payload is replaced
 by a perturbed copy and restored afterwards: the user's memory is never written to, no version
-changes, and an exception leaves everything as it was.
+changes, and an exception leaves no trace.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ Evaluator = Callable[[], list[Any]]
 
 
 def as_tuple(value: Any) -> tuple[Any, ...]:
-    """`value`, if it is a tuple; the elements of a list; anything else alone."""
+    """Return a tuple unchanged, a list as a tuple, and any other value as a tuple of one."""
     if isinstance(value, tuple):
         return value
     return tuple(value) if isinstance(value, list) else (value,)
 
 
 def evaluator(func: Callable[..., Any], inputs: Sequence[Any], eps: float) -> Evaluator:
-    """A function that computes `func` on the inputs as they stand.
+    """Return a function that computes `func` on the current values of the inputs.
 
-    It returns a copy of each output, None for what has no derivative (integers, non-tensors), and
-    refuses outputs whose number, shape or dtype change from one call to the next.
+    It returns a copy of each output, None for one without derivative (integers, non-tensors), and
+    refuses outputs whose number, shape or dtype changes between calls.
     """
     first: list[Any] = []
 
@@ -80,7 +80,7 @@ def _holding(tensor: Any, value: Any) -> Iterator[None]:
 
 
 def along(evaluate: Evaluator, tensor: Any, direction: Any, eps: float) -> list[Any]:
-    """The derivative of every output along `direction`, by central differences, flattened."""
+    """Return the flattened derivative of every output along `direction`, by central differences."""
     original = tensor._payload
     step = (direction * eps).astype(original.dtype)
     with _holding(tensor, original - step):
@@ -102,7 +102,7 @@ def one_sided(
     part: Callable[[Any], Any],
     step: float,
 ) -> tuple[float, float]:
-    """The slopes of one element of an output by one of `tensor`, below and above its value."""
+    """Return the slopes of an output element by a `tensor` element, below and above its value."""
     original = tensor._payload
     values = []
     for move in (-step, 0.0, step):
@@ -116,11 +116,11 @@ def one_sided(
 def columns(
     evaluate: Evaluator, tensor: Any, eps: float, push: Callable[..., list[Any]] = along
 ) -> list[Any]:
-    """The Jacobian of every output by `tensor`, a row for each element of `tensor`.
+    """Return the Jacobian of every output by `tensor`, a row for each element of `tensor`.
 
-    `push` gives the derivatives along a direction, where they come from anything but differences.
+    `push` returns the derivatives along a direction; default: finite differences.
 
-    For a complex tensor the row of ``x + iy`` is the pair of the derivatives by ``x`` and ``y``:
+    For a complex tensor, the row of ``x + iy`` is the pair of the derivatives by ``x`` and ``y``:
     the result has another, last dimension of size 2.
     """
     shape, size = tensor._payload.shape, tensor._payload.size

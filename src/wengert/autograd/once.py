@@ -23,7 +23,7 @@ class Error(Node):
 
     @classmethod
     def before(cls, edges: tuple[Any, ...], message: str, shown: int | None = None) -> Error:
-        """Make a node that refuses to be walked to `edges`, of which it shows the first ones."""
+        """Return a node that raises when walked to `edges`; it shows the first `shown` of them."""
         node = cls.__new__(cls)
         node.edges = edges
         node._seq = next_sequence()
@@ -34,11 +34,11 @@ class Error(Node):
 
     @property
     def next_functions(self) -> tuple[tuple[Any, int], ...]:
-        """The nodes behind it, as `Node.next_functions`."""
+        """The nodes that it leads to, like `Node.next_functions`."""
         return super().next_functions[: self.shown]
 
     def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Refuse."""
+        """Raise the error."""
         raise RuntimeError(self.message)
 
     apply_in = apply
@@ -70,7 +70,7 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
     def wrapped(ctx: Any, *grads: Any) -> Any:
         recording, behind = is_grad_enabled(), []
         if recording:
-            # before it runs, for it may empty the list that it gets them in
+            # before it runs, since it may empty the list of its arguments
             parts = grads[0] if ctx._node.function.boxed_grads_call else grads
             behind = [edge_of(g) for g in parts if g is not None]
         with no_grad():
@@ -80,7 +80,7 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
         single = not isinstance(outputs, tuple)
         given = (outputs,) if single else outputs
         edges = dict(zip(ctx._node._positions, ctx._node.edges, strict=True))
-        # one for each argument, as PyTorch shows them
+        # one for each argument, as in PyTorch
         places = [edges.get(i) for i in range(len(given))]
         guarded = []
         for out in given:

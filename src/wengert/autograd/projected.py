@@ -4,7 +4,7 @@ NOTE [projections before entries]
 Comparing all entries of a Jacobian takes a pass for each element of the inputs and of the outputs.
 A number ``v @ J @ u`` takes two evaluations and one backward pass, and a wrong entry changes it by
 its error times two weights. The weights have random signs and magnitudes between 0.5 and 1.5: no
-entry hides behind a small weight, and errors do not cancel as they would with integer weights. So
+entry is hidden by a small weight, and errors do not cancel as they would with integer weights. So
 large Jacobians are first compared by several such numbers, to the accuracy of finite differences,
 which is finer than the tolerance of a single entry. If one of the numbers differs, all entries are
 compared, so a Jacobian that is right within the tolerances passes.
@@ -28,7 +28,7 @@ _ROUNDING = 1e-9
 
 
 def signs(rng: np.random.Generator, tensor: Any) -> Any:
-    """A weight for each element of `tensor`; complex ones for a complex tensor."""
+    """Return a random weight for each element of `tensor`; complex ones for a complex tensor."""
     size = tensor._payload.size
     weights = rng.choice((-1.0, 1.0), size) * rng.uniform(0.5, 1.5, size)
     if tensor._payload.dtype.kind == "c":
@@ -49,13 +49,13 @@ def differs(found: Any, expected: Any, terms: Any, atol: float) -> bool:
 
 
 def bisect(difference: Callable[[Any], float], size: int) -> int:
-    """The index that a difference, a sum over indices, usually comes from."""
+    """Return the index that contributes most to a difference, by bisection."""
     low, high = 0, size
     while high - low > 1:
         middle = (low + high) // 2
         left = abs(difference(slice(low, middle)))
         right = abs(difference(slice(middle, high)))
-        # a comparison with NaN is false: NaN is followed to where it comes from
+        # comparisons with NaN are false: follow NaN to its origin
         if left != left or left >= right:
             high = middle
         else:

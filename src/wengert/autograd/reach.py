@@ -31,11 +31,11 @@ _LISTS = (list, tuple, set, frozenset, deque)
 _MOST = 10_000
 """The maximum number of objects visited: a closure may lead to a whole program."""
 _SMALL = 1 << 20
-"""The bytes up to which memory outside of a function is compared, and put back."""
+"""The bytes up to which memory outside of a function is compared and restored."""
 
 
 def may_hold(value: Any) -> bool:
-    """Whether `value` is, or may hold, something with a derivative: no integer, mask or name."""
+    """Return whether `value` is or may hold something differentiable: not an integer or a mask."""
     if value is None or isinstance(value, _OPAQUE):
         return False
     if isinstance(value, TensorBase):
@@ -47,21 +47,21 @@ def may_hold(value: Any) -> bool:
 
 
 def is_leaf(value: Any) -> bool:
-    """Whether `value` is a tensor, an array or a number, and nothing that holds some."""
+    """Return whether `value` is a tensor, an array or a number, not a container of these."""
     if isinstance(value, np.ndarray):
         return value.dtype != object
     return isinstance(value, (TensorBase, np.generic, *_NUMBERS))
 
 
 def is_open(value: Any) -> bool:
-    """Whether `value` is, or may hold, a tensor of any kind."""
+    """Return whether `value` is, or may hold, a tensor of any kind."""
     return value is not None and not isinstance(value, (*_OPAQUE, np.generic))
 
 
 def walk(
     roots: dict[str, Any], holds: Callable[[Any], bool] = may_hold
 ) -> Iterator[tuple[str, str, Any]]:
-    """All that is reached from `roots`: the name of the root, the way from it, and the value."""
+    """Yield all values reached from `roots`: the name of the root, the path, and the value."""
     met: set[int] = set()
     waiting = deque((name, name, value) for name, value in roots.items())
     while waiting:
@@ -113,13 +113,13 @@ def _names(code: types.CodeType) -> frozenset[str]:
 
 
 def outside(function: Any, owner: Any, holds: Callable[[Any], bool] = may_hold) -> dict[str, Any]:
-    """Return what `function`, a method of `owner`, reaches besides its arguments, by name."""
+    """Return the values that `function`, a method of `owner`, closes over, by name."""
     found: dict[str, Any] = {}
     if isinstance(function, types.FunctionType):
         found.update(_contents(function))
         scope = function.__globals__
         named = {name: scope[name] for name in _names(function.__code__) if name in scope}
-        # functions of a module are there for all, and hold nothing of a call
+        # functions of a module are shared, and hold no values of a call
         found.update((n, v) for n, v in named.items() if not isinstance(v, types.FunctionType))
     for name, value in vars(owner).items():
         if not name.startswith("__") and not isinstance(value, _DEFINED):
@@ -146,7 +146,7 @@ def held_outside(functions: Any, arguments: Any, tensors: dict[int, Any]) -> lis
                     met.add(value)
                     waiting.append(outside(value, object, is_open) | _functions(value))
             elif type(value) not in met:
-                # its methods may be what wrote
+                # its methods may have written
                 met.add(type(value))
                 defined = vars(type(value)).items()
                 waiting.append({k: f for k, f in defined if isinstance(f, types.FunctionType)})
@@ -154,7 +154,7 @@ def held_outside(functions: Any, arguments: Any, tensors: dict[int, Any]) -> lis
 
 
 def _functions(function: types.FunctionType) -> dict[str, Any]:
-    """The functions of its module that `function` names, but for those of ours."""
+    """Return the functions of its module that `function` names, except the library's."""
     scope = function.__globals__
     named = {name: scope[name] for name in _names(function.__code__) if name in scope}
     return {
@@ -167,8 +167,8 @@ def _functions(function: types.FunctionType) -> dict[str, Any]:
 class State:
     """A snapshot of the values that `outside` found, to restore after a function has run again.
 
-    Large arrays are not looked into: whoever runs the function as it was run before leaves in them
-    what they held.
+    Large arrays are not copied: rerunning the function on the same arguments leaves in them
+    the same values.
     """
 
     def __init__(self, function: Any, owner: Any, arguments: Iterable[Any] = ()) -> None:
@@ -189,7 +189,7 @@ class State:
             if is_leaf(value):
                 self.values[path] = root, value, _copied(value)
             self._undo += _undoing(value)
-        # what was handed to it is put back, too
+        # its arguments are restored, too
         given = {str(i): value for i, value in enumerate(arguments)}
         for _, _, value in islice(walk(given), _MOST):
             self._undo += _undoing(value)
@@ -209,7 +209,7 @@ def _held(cell: Any) -> tuple[str, Any]:
 
 
 def arrays_of(value: Any) -> list[Any]:
-    """The arrays that a tensor, an array or a number consists of."""
+    """Return the arrays that a tensor, an array or a number consists of."""
     value = getattr(value, "_payload", value)
     if isinstance(value, Lifted):
         return [array for part in value.contents() for array in arrays_of(part)]
@@ -217,7 +217,7 @@ def arrays_of(value: Any) -> list[Any]:
 
 
 def _copied(value: Any) -> list[Any]:
-    """The values of a leaf now; of a large one only what tells whether it was written to."""
+    """Return a copy of a leaf's values; for a large leaf, only its id and version."""
     arrays = arrays_of(value)
     if any(array.nbytes > _SMALL for array in arrays):
         return [np.array([id(value), version_of(value) if isinstance(value, TensorBase) else 0])]

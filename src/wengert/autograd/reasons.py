@@ -1,4 +1,4 @@
-"""Layer 7 · autograd: the reasons of `explain` where no path leads from an output to an input."""
+"""Layer 7 · autograd: the reasons of `explain` if no path leads from an output to an input."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ class Explanation:
           known;
         * ``"no_graph"``: the output has no graph; more is not known;
         * ``"freed"``: there is a path, but a backward pass has freed the graph;
-        * ``"modified_in_place"``: there is one, but a value was changed that it needs;
-        * ``"once_differentiable"``: there is one through a derivative that has none itself;
-        * ``"zero"``: the gradient is zero everywhere, as that of rounding is.
+        * ``"modified_in_place"``: there is a path, but a saved value was modified in place;
+        * ``"once_differentiable"``: there is a path through a derivative that has none itself;
+        * ``"zero"``: the gradient is zero everywhere, such as that of rounding.
     certain : bool
-        Whether the cause is known; otherwise it is the likeliest, and the text says so.
+        Whether the cause is certain; otherwise it is the likeliest, and the text says so.
     connected : bool
         Whether there is a path from the output to the input.
     path : tuple of str
@@ -85,12 +85,12 @@ class Explanation:
 
 
 def _wrapped(line: str) -> list[str]:
-    """A line of prose in parts; lines that are set in, which show a program's, stay as they are."""
+    """Wrap a line of prose; indented lines, which show source code, stay unchanged."""
     return [line] if line.startswith("  ") else textwrap.wrap(line, 96)
 
 
 def listed(leaves: list[Any]) -> str:
-    """A few tensors by shape, dtype and name."""
+    """Describe a few tensors by shape, dtype and name."""
     shown = []
     for leaf in leaves[:4]:
         name = None if leaf._ext is None else leaf._ext.name
@@ -104,8 +104,8 @@ class _Evidence:
     """The cuts that may lie between `output` and `input`, each kind with the latest first.
 
     A value computed without recording keeps no reference to its arguments, so the cause is only
-    known if the memory that was cut is still alive. Nothing shows what was computed while recording
-    was off, so such a place is never blamed.
+    known if the memory that was cut is still alive. Operations that ran while recording was off
+    leave no trace, so a place where it was switched off is never blamed.
 
     Attributes
     ----------
@@ -129,7 +129,7 @@ class _Evidence:
             if edge is None:
                 self.unknown.append(cut)
                 continue
-            # output itself, or what was computed from it, was cut after output was made
+            # the cut is of output itself or of a value computed from it
             if root is not None and leads_to(edge, root, later):
                 continue
             if leads_to(edge, target, unrelated):
@@ -143,7 +143,7 @@ class _Evidence:
 
     def blamed(self) -> list[Detachment]:
         """Return the cuts to blame, certain or guessed; all of them have one cause."""
-        # numbers are made to be printed, as a rule
+        # numbers are usually made for printing
         likely = [cut for cut in self.dependent if cut.kind not in SCALARS]
         found = self.proven or likely or self.dependent
         return found if len({_cause(cut) for cut in found}) == 1 else []
@@ -173,7 +173,7 @@ class _Evidence:
         found = [line for line in told(self.dependent + self.unknown) if line not in places]
         if not found:
             return []
-        # what was computed without a graph keeps nothing of what it was computed from
+        # a value without a graph keeps no reference to its arguments
         return [f"{UNKNOWN} {CUTS_BEFORE.strip()}", *[f"  {line}" for line in found]]
 
 
@@ -211,7 +211,7 @@ def _overlap(one: Any, other: Any) -> bool:
 
 
 def _sites(cuts: list[Detachment]) -> tuple[str, ...]:
-    """The lines of cuts, each once."""
+    """Return the source lines of cuts, without duplicates."""
     return tuple(dict.fromkeys(shown(cut.site) for cut in cuts))
 
 
@@ -264,7 +264,7 @@ def without_graph(output: Any, input: Any) -> Explanation:
         sites = _sites(switches)
         return Explanation("no_grad", lines, sites=sites if len(sites) == 1 else ())
     if output._edge is not None and _is_of(output._edge, input):
-        # its requires_grad is True all the same, as in PyTorch
+        # its requires_grad is True nevertheless, as in PyTorch
         lines.append("It is a view that was made while nothing was recorded:")
         return _unrecorded([output._edge], lines)
     if not evidence.proven and _shares_memory(output, input):

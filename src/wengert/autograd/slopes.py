@@ -1,5 +1,4 @@
-"""Layer 7 · autograd: what `jvp` of a custom Function may return: tangents that lie in memory as
-their values do."""
+"""Layer 7 · autograd: the check that tangents from a custom `jvp` share memory as primals do."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ def check_view(
     versions: list[Any],
     args: tuple[Any, ...],
 ) -> None:
-    """Refuse a tangent that does not lie in memory as its value does."""
+    """Refuse a tangent that does not share memory as its primal does."""
     for primal, tangent, version in zip(primals, tangents, versions, strict=True):
         if out is primal and (slope is not tangent or version_of(slope) == version):
             raise RuntimeError(
@@ -45,12 +44,12 @@ def check_view(
 
 
 def _roots(tensor: Any) -> _Same:
-    """The tensor itself and its base."""
+    """Return the tensor itself and its base."""
     return _Same((tensor, None if tensor._ext is None else tensor._ext.base))
 
 
 class _Same(tuple[Any, ...]):
-    """Objects, of which some may be the very one."""
+    """A tuple whose `in` compares by identity."""
 
     __slots__ = ()
 

@@ -18,12 +18,12 @@ class UndefinedGrad(Function):
 
     @staticmethod
     def forward(ctx: Any, tensor: Any) -> Any:
-        """A copy of `tensor`."""
+        """Return a copy of `tensor`."""
         return tensor.clone()
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> None:
-        """None: the gradient is undefined."""
+        """Return None: the gradient is undefined."""
         return
 
 
@@ -38,8 +38,8 @@ def undefined_gradients(
 
     Parameters
     ----------
-    outputs: Gives the outputs that require a gradient, recomputed.
-    inputs, name: The inputs, and what a message calls each.
+    outputs: Returns the recomputed outputs that require a gradient.
+    inputs, name: The inputs, and the name of each in messages.
     """
     count = len(outputs())
     cases = [range(count), *([i] for i in range(count) if count > 1)]

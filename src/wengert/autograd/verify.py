@@ -1,4 +1,4 @@
-"""Layer 7 · autograd: one run of `gradcheck`: its comparisons and messages."""
+"""Layer 7 · autograd: a run of `gradcheck`: its comparisons and messages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from wengert.tape.sites import warn
 
 # Jacobians of up to this many entries are compared in full when a projection differs
 _SMALL = 10_000
-# of inputs and outputs with more elements than this, projections are compared first
+# if inputs and outputs have more elements than this, projections are compared first
 _MANY = 500
 _DOUBLE = ("float64", "complex128")
 
@@ -54,11 +54,11 @@ class _Part:
         self.name = name
 
     def of(self, value: Any) -> Any:
-        """This part of an output's value, or of its derivative."""
+        """Return this part of an output's value, or of its derivative."""
         return value.imag if self.unit == 1j else value.real
 
     def cotangent(self, values: Any) -> Any:
-        """The output's cotangent that weighs this part with real `values`, as a tensor."""
+        """Return the output's cotangent that weights this part with real `values`, as a tensor."""
         payload = self.tensor._payload
         return new_tensor((values * self.unit).reshape(payload.shape).astype(payload.dtype))
 
@@ -111,7 +111,7 @@ class Check:
     # -- the analytical side --------------------------------------------------------------------
 
     def _pull(self, part: _Part, values: Any) -> list[Any]:
-        """The gradient by every watched input of `part` weighed with `values`, flattened."""
+        """Return the flattened gradient of `part`, weighted by `values`, by every watched input."""
         grads = run_grad([part.tensor], self.watched, [part.cotangent(values)], True, False)
         pulled = []
         for k, (grad, tensor) in enumerate(zip(grads, self.watched, strict=True)):
@@ -134,7 +134,7 @@ class Check:
         return pulled
 
     def _pull_twice(self, part: _Part, values: Any) -> list[Any]:
-        """`_pull`, checked to give the same result when it is done again."""
+        """Return the result of `_pull`, after checking that a second run gives the same."""
         first, second = self._pull(part, values), self._pull(part, values)
         for k, (a, b) in enumerate(zip(first, second, strict=True)):
             if a.size and not np.array_equal(a, b, equal_nan=True):
@@ -162,7 +162,7 @@ class Check:
             self._expect_linear(part)
 
     def _jacobian(self, part: _Part) -> list[Any]:
-        """The analytical Jacobian of `part` by every watched input, a row for each element."""
+        """Return the analytical Jacobian of `part` by every watched input, a row per element."""
         size = part.tensor._payload.size
         result = [np.zeros((tensor._payload.size, size), _of(tensor)) for tensor in self.watched]
         for i in range(size):
@@ -192,7 +192,7 @@ class Check:
     def _expect_linear(self, part: _Part) -> None:
         """Check that backward is linear, since unit vectors do not expose squaring or clamping."""
         a, b = 4 * self.rng.standard_normal((2, part.tensor._payload.size))
-        b = -np.sign(a) * np.abs(b)  # of the other sign: abs() is linear on each side of 0
+        b = -np.sign(a) * np.abs(b)  # the opposite sign: abs() is linear on each side of 0
         pulled = zip(*[self._pull(part, values) for values in (a, b, a + b)], strict=True)
         for k, (of_a, of_b, of_both) in enumerate(pulled):
             allowed = self.atol + self.rtol * (np.abs(of_a) + np.abs(of_b))
@@ -256,10 +256,10 @@ class Check:
     def _localise(
         self, evaluate: Evaluator, part: _Part, k: int, u: Any, v: Any, apart: float, number: float
     ) -> None:
-        """Raise for the element behind a difference of two projections, unless all are right.
+        """Raise for the element that makes two projections differ, unless all elements are right.
 
-        The projections cancel errors less than they add them up, so their tolerance is that of one
-        element; what exceeds it may still be right element by element.
+        Errors in a projection add up more than they cancel, so its tolerance is that of one
+        element; if it is exceeded, each element may still be within its own.
         """
         tensor, size = self.watched[k], part.tensor._payload.size
         if u.size * size <= _SMALL:
@@ -300,7 +300,7 @@ class Check:
             )
 
     def _row(self, evaluate: Evaluator, part: _Part, tensor: Any, unit: Any) -> Any:
-        """The numerical derivatives of all of `part` by one element of an input."""
+        """Return the numerical derivatives of all of `part` by one element of an input."""
         shape = tensor._payload.shape
         units = (1, 1j) if tensor._payload.dtype.kind == "c" else (1,)
         return sum(
@@ -308,7 +308,7 @@ class Check:
             for u in units
         )
 
-    # -- what holds for every backward ------------------------------------------------------------
+    # -- properties of every backward --------------------------------------------------------------
 
     def _expect_constant(self, evaluate: Evaluator, fast: bool) -> None:
         for k, tensor in enumerate(self.watched):
@@ -338,7 +338,7 @@ class Check:
                 )
 
     def _expect_undefined_is_zero(self) -> None:
-        """Check that an output without a cotangent counts as one whose cotangent is zero."""
+        """Check that an output without a cotangent counts as one with a zero cotangent."""
 
         def outputs() -> list[Any]:
             return [out for out in as_tuple(self.func(*self.inputs)) if requires_grad(out)]
@@ -380,7 +380,7 @@ class Check:
         apart = abs(above - below)
         if apart > 10 * (self.atol + self.rtol * max(abs(below), abs(above))):
             nearer = slopes(self.eps / 4)
-            # where the second derivative is large, a quarter of the step gives a quarter
+            # with a large second derivative, a quarter of the step gives a quarter of it
             if not 0.1 < abs(nearer[1] - nearer[0]) / apart < 0.5:
                 return (
                     f"\n  The function is not differentiable there: left slope {below:.6g}, right "
@@ -412,7 +412,7 @@ class Check:
 
 
 def _checked_inputs(inputs: Sequence[Any]) -> list[int]:
-    """The positions of the inputs to check."""
+    """Return the positions of the inputs to check."""
     positions = []
     for i, value in enumerate(inputs):
         if not requires_grad(value):
@@ -424,7 +424,7 @@ def _checked_inputs(inputs: Sequence[Any]) -> list[int]:
                 "complex. This check will likely fail if all the inputs are not of double "
                 "precision floating point or complex. ",
             )
-        # an empty array's strides say nothing
+        # the strides of an empty array are meaningless
         if payload.size > 1 and 0 in [
             stride for stride, n in zip(payload.strides, payload.shape, strict=True) if n > 1
         ]:
@@ -463,7 +463,7 @@ def of_values(func: Callable[..., Any], inputs: Any) -> tuple[Callable[..., Any]
 
 
 def parts_of(outputs: Sequence[Any]) -> list[_Part]:
-    """The real functions among `outputs` that depend on an input; imaginary parts first."""
+    """Return the real functions among `outputs` that depend on an input; imaginary parts first."""
     parts: list[_Part] = []
     position = 0
     for i, out in enumerate(outputs):

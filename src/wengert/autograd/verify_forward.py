@@ -57,9 +57,9 @@ class ForwardCheck(Check):
         return push
 
     def tangents(self, k: int, tangent: Any, zeros: bool) -> list[Any]:
-        """The derivative of each output along `tangent` of input `k`, None for what has none.
+        """Return the derivative of each output along `tangent` of input `k`; None without one.
 
-        The other inputs have tangents of zeros, or, without `zeros`, none.
+        The other inputs have tangents of zeros, or, without `zeros`, no tangents.
         """
         with dual_level():
             duals = self._detached()
@@ -70,11 +70,11 @@ class ForwardCheck(Check):
             return _tangents(self.func(*duals))
 
     def _detached(self) -> list[Any]:
-        """The inputs as forward mode gets them: without a history."""
+        """Return the inputs without a history, as forward mode gets them."""
         return [value.detach() if requires_grad(value) else value for value in self.inputs]
 
     def _expect_undefined_is_zero(self) -> None:
-        """Check that an input without a tangent counts as one whose tangent is zero."""
+        """Check that an input without a tangent counts as one with a zero tangent."""
         inputs = self._detached()
         with dual_level():
             duals = list(inputs)
@@ -100,7 +100,7 @@ class ForwardCheck(Check):
         return np.allclose(a, b, self.rtol, self.atol, equal_nan=True)
 
     def _agrees(self, evaluate: Any, parts: Sequence[Any], k: int) -> bool:
-        """Whether derivatives along random directions show no difference."""
+        """Return whether the derivatives along random directions agree."""
         tensor = self.watched[k]
         for _ in range(times):
             direction = signs(self.rng, tensor).reshape(tensor._payload.shape)
@@ -122,7 +122,7 @@ class ForwardCheck(Check):
 
 
 def _tangents(result: Any) -> list[Any]:
-    """The tangents of what a function returned, None for what can have none."""
+    """Return the tangents of a function's outputs; None for outputs that cannot have one."""
     found = []
     for out in as_tuple(result):
         slope = None
@@ -135,7 +135,7 @@ def _tangents(result: Any) -> list[Any]:
 
 @contextmanager
 def _computing_batches(option: str) -> Iterator[None]:
-    """Say of an error that it comes from a pass under `vmap`, which `option` asks for."""
+    """Add to an error that it comes from a pass under `vmap`, requested by `option`."""
     try:
         yield
     except RuntimeError as error:

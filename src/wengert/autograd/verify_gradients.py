@@ -1,4 +1,4 @@
-"""Layer 7 · autograd: the function that `gradgradcheck` differentiates: a function's gradients."""
+"""Layer 7 · autograd: the gradients of a function as a function, for `gradgradcheck`."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from wengert.tape.base import LEAF, new_tensor
 def function_of_gradients(
     func: Callable[..., Any], inputs: Any, grad_outputs: Any, strided: bool
 ) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-    """The function that takes inputs and cotangents of `func` to its gradients, and these.
+    """Return the gradients of `func` as a function of inputs and cotangents, and these arguments.
 
-    Cotangents that are not given are drawn from the default generator, in memory with gaps if
+    Missing cotangents are drawn from the default generator, not contiguous in memory if
     `strided`.
     """
     tensors = as_tuple(inputs)
@@ -34,7 +34,7 @@ def function_of_gradients(
     count = len(tensors)
 
     def gradients(*arguments: Any) -> tuple[Any, ...]:
-        # forward mode gives them without a history
+        # forward mode passes them without a history
         by = [arguments[i].requires_grad_() for i in watched]
         outputs = [out for out in as_tuple(func(*arguments[:count])) if requires_grad(out)]
         grads = run_grad(outputs, by, list(arguments[count:]), True, True)
@@ -46,7 +46,7 @@ def function_of_gradients(
 
 
 def _random_cotangent(like: Any, strided: bool) -> Any:
-    """A leaf of random numbers between -1 and 1, of the shape and dtype of `like`."""
+    """Return a leaf of random numbers between -1 and 1, of the shape and dtype of `like`."""
     apart = strided and like.ndim > 0
     shape = (*like.shape[:-1], 2 * like.shape[-1]) if apart else like.shape
     values = draw_between(shape, like.dtype, -1, 1)

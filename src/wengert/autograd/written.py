@@ -27,7 +27,7 @@ def written(given: Iterable[Any], outputs: Any) -> list[tuple[int, int]]:
 def with_written(
     args: tuple[Any, ...], written: list[tuple[int, int]], result: Any, slopes: Any, level: Level
 ) -> Any:
-    """`result`, with arguments that `forward` wrote to in place of what stands for them."""
+    """Return `result` with the arguments that `forward` wrote to in place of their stand-ins."""
     if not isinstance(result, tuple):
         return with_written(args, written, (result,), slopes, level)[0]
     results = list(result)
@@ -38,15 +38,15 @@ def with_written(
 
 
 def shows(tensor: Any, tangent: Any) -> bool:
-    """Whether a tensor has the memory of `tangent` for its tangent."""
+    """Return whether the tangent of a tensor has the memory of `tangent`."""
     payload = tensor._payload
     return isinstance(payload, Dual) and payload.own and payload.tangent is tangent._payload
 
 
 def _overwrite(tensor: Any, result: Any, slope: Any, level: Level) -> None:
-    """Turn a tensor that `forward` wrote to into the result that stands for it."""
+    """Turn a tensor that `forward` wrote to into the result."""
     if slope is not None and shows(tensor, slope):
-        # both have been written to; what follows is their history
+        # both values have been written to; now move their history
         if tensor._edge is not result._edge:
             move_edge(tensor, result._edge)
             if tensor._ext is not None:

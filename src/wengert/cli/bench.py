@@ -38,7 +38,7 @@ def _folder() -> Path:
 
 
 def bench(script: str | None = None, quick: bool = False, json: bool = False) -> int:
-    """Run one benchmark, or all, each in a process of its own.
+    """Run one benchmark, or all, each in a separate process.
 
     Parameters
     ----------

@@ -47,7 +47,7 @@ def _read(path: str) -> list[Any]:
         content = np.load(path, allow_pickle=False)
     except OSError as error:
         raise BadRequest(f"{path}: {error}") from error
-    except ValueError as error:  # NumPy's message suggests running what is in the file
+    except ValueError as error:  # NumPy's message suggests unpickling the file, which runs code
         raise BadRequest(f"{path} is not a file of arrays, as np.save or np.savez write") from error
     if isinstance(content, np.ndarray):
         return [content]

@@ -2,8 +2,8 @@
 
 `value_and_grad` sums a loss and its gradient over partitions, `fit` minimises it, `jacobian` and
 `vmap` compute their rows in blocks. They share the argument ``scheduler=``, and their results are
-bitwise identical wherever they run. The functions of torch.distributed are here, too, for a group
-of one process.
+bitwise identical wherever they run. This package also has the functions of torch.distributed, for a
+group of one process.
 """
 
 from wengert.base.elsewhere import elsewhere

@@ -12,11 +12,11 @@ from wengert.tape.base import TensorBase, new_tensor
 
 
 class Held:
-    """A value that schedulers must neither search for task names nor take apart.
+    """A value that schedulers must neither search for task names nor split.
 
     Attributes
     ----------
-    value: Anything.
+    value: Any object.
     """
 
     __slots__ = ("value",)

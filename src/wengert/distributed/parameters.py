@@ -112,7 +112,7 @@ class Carried:
 
     Parameters
     ----------
-    values: Anything.
+    values: Any objects.
     """
 
     def __init__(self, values: list[Any]) -> None:
@@ -221,7 +221,7 @@ def opened(program: Program, sent: Any) -> Opened:
     if module is None:
         arrays, rebuild = flatten(sent)
         leaves = [new_tensor(read_only(array), LEAF) for array in arrays]
-        # a list of its own for each call, since the function may modify containers
+        # a new list for each call, since the function may modify containers
         return Opened(lambda *batch: function(rebuild(leaves), *batch), leaves, [])
     tensors = list(module.parameters())
     for tensor, value, requires in zip(tensors, sent.values, sent.requires, strict=True):

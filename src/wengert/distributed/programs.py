@@ -4,8 +4,8 @@ NOTE [programs]
 A program is sent to the workers as one object, pickled by cloudpickle when the first worker needs
 it, under a name derived from its contents. A worker unpickles it once for each of its threads:
 functions may keep state between calls, as compiled functions do, and modules are written to, so
-threads must not share them. In this process nothing is pickled, but each thread has modules of its
-own, too.
+threads must not share them. In this process nothing is pickled, but each thread also has its own
+modules.
 """
 
 from __future__ import annotations

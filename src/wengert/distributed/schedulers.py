@@ -111,7 +111,7 @@ class _Placed(Handle):
     Parameters
     ----------
     value: The value that was sent.
-    future: The future that stands for it.
+    future: Its future.
     """
 
     def __init__(self, value: Any, future: Any) -> None:
@@ -125,7 +125,7 @@ class _Placed(Handle):
 
     @property
     def lost(self) -> bool:
-        """Whether no worker has it any more."""
+        """Whether no worker has the value any more."""
         return self.future.status in ("cancelled", "lost", "error")
 
     def argument(self, graph: Graph) -> Any:
@@ -381,7 +381,7 @@ _lock = threading.Lock()
 
 
 def _client_at(address: str) -> Any:
-    """Return the connection to a scheduler, shared by all that name it."""
+    """Return the connection to a scheduler, one for each address."""
     distributed = dask_module("distributed", "wengert.distributed")
     with _lock:
         client = _clients.get(address)

@@ -116,7 +116,7 @@ def run_on(
         with _at(place):
             rows = None if isinstance(data, range) else rows_of(data)
             return work(program, sent.value, data, rows, *options)
-    except (Exception, SystemExit) as error:  # an exit would take the worker with it
+    except (Exception, SystemExit) as error:  # an exit would end the worker
         failed = PartitionError.of(
             error,
             f"{program.name}()",
@@ -150,7 +150,7 @@ class Partial(NamedTuple):
 
 
 def partition_key(what: str, run: str, number: int) -> tuple[str, int]:
-    """Return the name of one partition's task, under which Dask's pages show it."""
+    """Return the name of a partition's task, which Dask's dashboard shows."""
     return (f"wengert_{what}-{run}", number)
 
 
@@ -191,7 +191,7 @@ def add(parts: list[Partial], mean: bool) -> Partial:
 
     NOTE [order of reduction]
     The order of summation depends only on the numbers of the partitions. So the sum is bitwise
-    identical, whoever computes the parts, and however often. Means are averaged as means, since the
+    identical, regardless of the worker and of retries. Means are averaged as means, since the
     sum of many rows' gradients may overflow a narrow type where its mean does not.
     """
     full = [part for part in parts if part.rows]

@@ -63,7 +63,7 @@ class Independent(Distribution, Generic[D]):
 
     @property
     def has_enumerate_support(self) -> Any:
-        """Whether all values can be listed: not for several elements."""
+        """Whether all values can be listed: not for events of several elements."""
         return not self.reinterpreted_batch_ndims and self.base_dist.has_enumerate_support
 
     @constraints.dependent_property

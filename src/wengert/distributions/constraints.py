@@ -47,7 +47,7 @@ __dir__ = shows(__all__)
 
 
 class Constraint:
-    """A region in which a variable lies.
+    """The region of the values of a variable.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class Constraint:
     _bounds: ClassVar[tuple[str, ...]] = ()
 
     def check(self, value: Any) -> Any:
-        """Return, for each event in `value`, whether it lies in the region."""
+        """Return, for each event in `value`, whether it is in the region."""
         raise NotImplementedError
 
     def __repr__(self) -> str:
@@ -203,7 +203,7 @@ class MixtureSameFamilyConstraint(Constraint):
         return self.base_constraint.event_dim
 
     def check(self, value: Any) -> Any:
-        """Return, for each event, whether it lies in the support of every component."""
+        """Return, for each event, whether it is in the support of every component."""
         within = self.base_constraint.check(value.unsqueeze(-1 - self.event_dim))
         return within.flatten(value.dim() - self.event_dim).all(-1)
 

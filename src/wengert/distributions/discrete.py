@@ -245,7 +245,7 @@ class NegativeBinomial(_OfBits, Distribution):
 
     @lazy_property
     def _gamma(self) -> Any:
-        # a sample of 0 failures does not have one of its own
+        # not validated, since total_count may be 0
         return Gamma(self.total_count, wg.exp(-self.logits), validate_args=False)
 
     def sample(self, sample_shape: Any = ()) -> Any:
@@ -346,7 +346,7 @@ class ContinuousBernoulli(_OfBits, ExponentialFamily):
 
     def _log_constant(self) -> Any:
         cut = self._cut_probs
-        # each side of 1/2 separately, so that no gradient is NaN
+        # separately on each side of 1/2, so that no gradient is NaN
         below = wg.where(cut <= 0.5, cut, 0.0)
         above = wg.where(cut > 0.5, cut, 1.0)
         width = wg.where(cut <= 0.5, wg.log1p(-2.0 * below), wg.log(2.0 * above - 1.0))

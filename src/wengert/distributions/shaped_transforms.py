@@ -112,7 +112,7 @@ class SoftmaxTransform(Transform):
 
 
 class StickBreakingTransform(Transform):
-    """Vectors to a simplex with one element more: each takes its share of the remainder.
+    """Vectors to a simplex with one more element: each element takes a share of the remainder.
 
     Examples
     --------

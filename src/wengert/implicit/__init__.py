@@ -1,4 +1,4 @@
-"""Layer 8 · implicit: derivatives of solutions of equations, whatever solver found them."""
+"""Layer 8 · implicit: derivatives of solutions of equations, for any solver."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Layer 8 · implicit: several tensors as one vector of real numbers, and back.
 
 Solvers work on vectors. A complex number counts as two real ones: gradients of complex tensors are,
-by convention, those of the two parts, so Jacobians need no rule of their own.
+by convention, those of the two parts, so Jacobians need no separate rule.
 """
 
 from __future__ import annotations

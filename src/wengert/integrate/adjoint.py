@@ -190,7 +190,7 @@ def _add(sums: list[Any], parts: list[Any], factor: float = 1.0) -> None:
         if part is not None:
             part = factor * part
             if sums[i] is None:
-                sums[i] = part  # an array of its own
+                sums[i] = part  # a separate array
             else:
                 sums[i] += part
 

@@ -73,7 +73,7 @@ class Steps:
     def place(self, tableau: Any, time: float) -> tuple[int, Any]:
         """Return the step that contains `time`, and the weights of its stages there.
 
-        None stands for the weights at the end of a step, which is a value of its own.
+        None denotes the weights at the end of a step, which is a separate value.
         """
         times = np.asarray(self.times)
         sign = 1.0 if times[-1] >= times[0] else -1.0
@@ -159,7 +159,7 @@ def _backwards(steps: Steps, tableau: Any, times: Any, grad: Any) -> list[Any]:
         for i, other in enumerate(others):
             if other is not None:
                 if sums[i] is None:
-                    sums[i] = other  # an array of its own
+                    sums[i] = other  # a separate array
                 else:
                     sums[i] += other
         return zeros if by_state is None else by_state

@@ -23,7 +23,7 @@ CLASSES = {
     **dict.fromkeys(("UninitializedBuffer", "UninitializedParameter"), "wengert.nn.lazy"),
 }
 
-# modules of this package that are imported when they are first named
+# modules of this package that are imported on first access
 _MODULES: tuple[str, ...] = (
     "attention",
     "common_types",

@@ -1,4 +1,4 @@
-"""Layer 8 · nn: the numbers and the deprecated flags that stand for ``reduction=``."""
+"""Layer 8 · nn: the numbers and deprecated flags that encode ``reduction=``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["get_enum", "legacy_get_enum", "legacy_get_string"]
 
 
 def get_enum(reduction: str) -> int:
-    """Return the number that stands for a reduction.
+    """Return the number of a reduction.
 
     Raises
     ------
@@ -20,7 +20,7 @@ def get_enum(reduction: str) -> int:
 def legacy_get_string(
     size_average: bool | None, reduce: bool | None, emit_warning: bool = True
 ) -> str:
-    """Return the reduction that the deprecated flags stand for."""
+    """Return the reduction that the deprecated flags encode."""
     if emit_warning:
         return reduction_of(None, size_average is not False, reduce)
     return "none" if reduce is False else "sum" if size_average is False else "mean"
@@ -29,5 +29,5 @@ def legacy_get_string(
 def legacy_get_enum(
     size_average: bool | None, reduce: bool | None, emit_warning: bool = True
 ) -> int:
-    """Return the number of the reduction that the deprecated flags stand for."""
+    """Return the number of the reduction that the deprecated flags encode."""
     return get_enum(legacy_get_string(size_average, reduce, emit_warning))

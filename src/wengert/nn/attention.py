@@ -20,7 +20,7 @@ WARN_FOR_UNFUSED_KERNELS = False
 
 
 class SDPBackend(enum.IntEnum):
-    """PyTorch's attention kernels; each name stands for the only one here."""
+    """PyTorch's attention kernels; all names denote the only kernel here."""
 
     ERROR = -1
     MATH = 0

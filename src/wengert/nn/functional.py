@@ -27,7 +27,7 @@ tanh: Any = pointwise.tanh
 
 
 def __getattr__(name: str) -> Any:
-    """Import the module of a function when the function is first named."""
+    """Import the module of a function on first access."""
     if name in _LAZY:
         module = importlib.import_module(f"wengert.ops.{_LAZY[name]}")
         return globals().setdefault(name, published(getattr(module, name), __name__, name))

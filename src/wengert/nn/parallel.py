@@ -126,7 +126,7 @@ def parallel_apply(
     kwargs_tup: Sequence[dict[str, Any]] | None = None,
     devices: Any = None,
 ) -> list[Any]:
-    """Return the result of each module for its inputs, computed in turn.
+    """Return the result of each module for its inputs, computed in order.
 
     Examples
     --------

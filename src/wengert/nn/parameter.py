@@ -96,7 +96,7 @@ class Parameter(Tensor, metaclass=_ParameterClass):
         return f"Parameter containing:\nParameter({tensor_repr(self)})"
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        """Return a parameter over memory of its own, without a gradient."""
+        """Return a parameter over new memory, without a gradient."""
         return copying.deep_copy(self, memo, keep_grad=False)
 
 

@@ -1,6 +1,6 @@
 """Layer 9 · optim: optimisers and learning-rate schedules under PyTorch's names.
 
-An optimiser's module is imported when the class is first named.
+An optimiser's module is imported on first access to the class.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from wengert.base.elsewhere import elsewhere
 from wengert.base.names import shows
 from wengert.optim.optimizer import Optimizer
 
-# where the classes are
+# the modules of the classes
 _CLASSES = {
     "adadelta": ("Adadelta",),
     "adafactor": ("Adafactor",),

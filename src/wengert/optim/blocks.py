@@ -103,7 +103,7 @@ class _Gathered(NamedTuple):
 
 
 class Plan:
-    """The plan by which a rule runs over a set of parameters.
+    """The plan of a rule's run over a set of parameters.
 
     Parameters
     ----------

@@ -159,12 +159,12 @@ class Elementwise(Optimizer):
                 track = Track([param], self.state, self._numbers, names, rows)
                 self._run([(track, options, [param._ext.grad._payload])])
 
-    # -- what is kept ------------------------------------------------------------------------------
+    # -- state -------------------------------------------------------------------------------------
 
     def _rows(
         self, options: dict[str, Any], names: tuple[str, ...], present: Sequence[Any]
     ) -> list[Row]:
-        """Return the parameters with their state, making what is missing."""
+        """Return the parameters with their state, after making missing entries."""
         rows = []
         for param in present:
             first = False

@@ -238,7 +238,7 @@ class Optimizer(Hooked):
     # -- state -------------------------------------------------------------------------------------
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the state of the optimiser, in which numbers stand for the parameters.
+        """Return the state of the optimiser, in which numbers represent the parameters.
 
         Returns
         -------

@@ -91,7 +91,7 @@ def kept_number(value: Any) -> Any:
 
 
 def as_kept(value: Any) -> Any:
-    """Return a number in the precision of new state, whatever the precision of the old one.
+    """Return a number in the precision of new state, for any precision of the old one.
 
     A loaded state may hold numbers in the dtype of their parameter.
     """

@@ -1,4 +1,4 @@
-"""Layer 9 · optim: `RAdam`, Adam that waits until its mean of squares can be trusted."""
+"""Layer 9 · optim: `RAdam`, Adam with a correction for the variance of early mean squares."""
 
 from __future__ import annotations
 

@@ -101,31 +101,31 @@ class Scratch:
         return self._free[i] if i < len(self._free) else self._part(i)
 
     def neg(self, x: Any) -> Any:
-        """``-x``."""
+        """Return ``-x``."""
         return np.negative(x, self._take())
 
     def abs(self, x: Any) -> Any:
-        """``abs(x)``."""
+        """Return ``abs(x)``."""
         return np.absolute(x, self._take())
 
     def sign(self, x: Any) -> Any:
-        """-1, 0 or 1."""
+        """Return -1, 0 or 1."""
         return np.sign(x, self._take())
 
     def sqrt(self, x: Any) -> Any:
-        """The square root."""
+        """Return the square root."""
         return np.sqrt(x, self._take())
 
     def add(self, x: Any, y: Any) -> Any:
-        """``x + y``."""
+        """Return ``x + y``."""
         return np.add(x, y, self._take())
 
     def sub(self, x: Any, y: Any) -> Any:
-        """``x - y``."""
+        """Return ``x - y``."""
         return np.subtract(x, y, self._take())
 
     def mul(self, x: Any, y: Any) -> Any:
-        """``x * y``."""
+        """Return ``x * y``."""
         return np.multiply(x, y, self._take())
 
     def less(self, x: Any, y: Any) -> Any:
@@ -133,39 +133,39 @@ class Scratch:
         return np.less(x, y, self._mask[: self._count])
 
     def where(self, mask: Any, x: Any, y: Any) -> Any:
-        """`x` where the mask is true, `y` elsewhere."""
+        """Return `x` where the mask is true, `y` elsewhere."""
         made = self._take()
         np.copyto(made, y)
         np.copyto(made, x, where=mask)
         return made
 
     def add_(self, x: Any, y: Any, c: Any = None) -> Any:
-        """``x += c * y``."""
+        """Compute ``x += c * y``."""
         return np.add(x, y if c is None else np.multiply(y, c, self._work), x)
 
     def addcmul_(self, x: Any, y: Any, z: Any, c: Any = None) -> Any:
-        """``x += c * y * z``."""
+        """Compute ``x += c * y * z``."""
         work = np.multiply(y, z, self._work)
         return np.add(x, work if c is None else np.multiply(work, c, work), x)
 
     def addcdiv_(self, x: Any, y: Any, z: Any, c: Any = None) -> Any:
-        """``x += c * y / z``."""
+        """Compute ``x += c * y / z``."""
         work = np.divide(y, z, self._work)
         return np.add(x, work if c is None else np.multiply(work, c, work), x)
 
     @staticmethod
     def mul_(x: Any, y: Any) -> Any:
-        """``x *= y``."""
+        """Compute ``x *= y``."""
         return np.multiply(x, y, x)
 
     @staticmethod
     def div_(x: Any, y: Any) -> Any:
-        """``x /= y``."""
+        """Compute ``x /= y``."""
         return np.divide(x, y, x)
 
     @staticmethod
     def maximum_(x: Any, y: Any) -> Any:
-        """``x = maximum(x, y)``."""
+        """Compute ``x = maximum(x, y)``."""
         return np.maximum(x, y, out=x)
 
     @staticmethod

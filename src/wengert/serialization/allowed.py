@@ -82,7 +82,7 @@ class safe_globals:
         self._added: list[list[Any]] = []
 
     def __enter__(self) -> None:
-        # what was allowed before stays allowed afterwards
+        # globals allowed before stay allowed afterwards
         self._added.append([one for one in self.safe_globals if one not in _marked])
         add_safe_globals(self.safe_globals)
 

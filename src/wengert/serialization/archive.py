@@ -31,7 +31,7 @@ class Archive:
 
     Raises
     ------
-    RuntimeError: If it is not such an archive.
+    RuntimeError: If it is not an archive of this form.
     """
 
     def __init__(self, file: BinaryIO, name: str, memory: Any = None) -> None:

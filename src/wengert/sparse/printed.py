@@ -19,7 +19,7 @@ def shown(parts: dict[str, Any], tensor: Any, apart: bool) -> str:
     Parameters
     ----------
     parts: Its component tensors, by name.
-    apart: Whether the rest starts on a line of its own.
+    apart: Whether the rest starts on a new line.
     """
     lines = []
     for name, part in parts.items():

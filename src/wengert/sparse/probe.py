@@ -1,7 +1,7 @@
 """Layer 8 · sparse: the structure of data-moving operations, found by applying their rules.
 
 Indexing, slices, views, concatenation, gathering and scattering are linear, with ones and zeros for
-coefficients that no value decides on. Applying such a rule to element numbers shows where each
+coefficients that do not depend on values. Applying the rule to element numbers shows where each
 element goes; applying it to other values shows whether it only moves them or computes with them.
 """
 

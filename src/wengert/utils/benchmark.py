@@ -170,7 +170,7 @@ class Timer:
     def adaptive_autorange(
         self, threshold: float = 0.1, *, min_run_time: float = 0.01, max_run_time: float = 10.0
     ) -> Measurement:
-        """Like `blocked_autorange`, until the runs agree or `max_run_time` is over."""
+        """Call `blocked_autorange` until the runs agree or `max_run_time` is over."""
         found = self.blocked_autorange(min_run_time=min_run_time)
         while found.iqr > threshold * found.median and sum(found.raw_times) < max_run_time:
             more = self.blocked_autorange(min_run_time=min_run_time)

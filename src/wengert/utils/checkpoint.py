@@ -144,12 +144,12 @@ def checkpoint(
 
     The backward pass then calls the function again, so the memory of a chain of checkpoints is that
     of their inputs and of one of them at a time. The function must do the same each time. Gradients
-    flow to everything that it uses, not only to its arguments.
+    flow to all tensors that it uses, not only to its arguments.
 
     With ``use_reentrant=False`` the graph is recorded as usual, and only its saved tensors are
     replaced: every kind of backward pass works, any number of times if the graph is kept, and
     regions may be nested. ``use_reentrant=True`` records one node whose backward runs a backward
-    pass of its own: it supports ``backward()`` to all leaves only, first derivatives only, and
+    pass itself: it supports ``backward()`` to all leaves only, first derivatives only, and
     tensors only as direct arguments and as outputs, of which at least one each must require a
     gradient.
 

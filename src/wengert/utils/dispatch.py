@@ -14,7 +14,7 @@ from wengert.tape.sites import Site, site_here, traceback_of
 
 
 def operation_name(prim: Primitive) -> str:
-    """Return the name of an operation for users, the same for its forms with a number."""
+    """Return the name of an operation for users, which its forms with a number share."""
     return prim.name.removesuffix("_scalar")
 
 

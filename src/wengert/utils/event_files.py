@@ -1,4 +1,4 @@
-"""Layer 8 · utils: `SummaryWriter`, which logs for TensorBoard, if that is installed.
+"""Layer 8 · utils: `SummaryWriter`, which logs for TensorBoard if it is installed.
 
 Programs import it from ``wengert.utils.tensorboard``, which fails without TensorBoard. It writes
 numbers, histograms, texts and images; not graphs, audio, video or embeddings.
@@ -130,7 +130,7 @@ class _SummaryWriter:
         global_step: int | None = None,
         walltime: float | None = None,
     ) -> None:
-        """Write several numbers to be shown in one plot, each into a folder of its own."""
+        """Write several numbers for one plot, each to a separate folder."""
         for tag, number in tag_scalar_dict.items():
             folder = f"{self.log_dir}/{main_tag.replace('/', '_')}_{tag}"
             if folder not in self.all_writers:

@@ -361,7 +361,7 @@ def _work(
     outputs: Sequence[Any] = (),
     values: Sequence[Any] = (),
 ) -> Work | None:
-    """Copy what all processes of a group have for this process to where it belongs."""
+    """Copy the values that all processes of a group have for this process to their destinations."""
     _member(group)
     _ranked(rank)
     if len(outputs) != len(values):

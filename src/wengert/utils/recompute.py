@@ -4,7 +4,7 @@ NOTE [checkpoints]
 While a region is computed, a hook replaces every saved tensor by a `_Holder`, and the tensor is
 freed. When a walk needs the first of them, the region is recomputed from its inputs, in the modes
 and the random state that it had, and another hook collects the saved tensors: the same ones, in the
-same order. Each is handed out once and then dropped, so another walk over the same graph recomputes
+same order. Each is returned once and then dropped, so another walk over the same graph recomputes
 the region. Tensors that belong to a transform within the region are kept: recomputed, they would
 belong to another.
 
@@ -40,7 +40,7 @@ class CheckpointError(RuntimeError):
 class Enough(BaseException):
     """Ends a recomputation that has produced all that is needed.
 
-    No `Exception`, so that a function which catches those does not go on.
+    Not an `Exception`, so that a function that catches these does not continue.
     """
 
 
@@ -123,7 +123,7 @@ class _Note:
         self._where = weakref.ref(tensor) if tensor._vc is None else tensor._vc
 
     def now(self) -> int | None:
-        """Return the current version of the memory; None if it is gone."""
+        """Return the current version of the memory; None if it has been freed."""
         where = self._where
         if where.__class__ is list:
             return int(where[0])
@@ -314,7 +314,7 @@ class _Recomputation:
             self._compare(i, tensor)
         enough = region.early_stop and self._count == self._expected
         kept = _Kept(tensor, enough)
-        # it is gone if a walk within the region has used it
+        # freed if a walk within the region has used it
         holder = region.holders[i]()
         if holder is not None:
             self.kept[holder] = kept

@@ -49,7 +49,7 @@ class SelectiveCheckpointContext:
 
     Attributes
     ----------
-    is_recompute : bool. Always False: a policy is asked in the forward pass only.
+    is_recompute : bool. Always False: a policy runs only in the forward pass.
     op_output : Tensor or tuple of Tensor. The result of the operation.
     """
 
@@ -174,7 +174,7 @@ def create_selective_checkpoint_contexts(
 
     Parameters
     ----------
-    policy_fn_or_list : callable or list of str. ``policy(ctx, op, *args, **kwargs)`` is asked for
+    policy_fn_or_list : callable or list of str. ``policy(ctx, op, *args, **kwargs)`` is called for
         each operation of the forward pass. It gets a `SelectiveCheckpointContext`, the name of the
         operation (a string such as "mm", "exp" or "add", which ``wg.ops.aten.mm.default`` equals)
         and its arguments, and returns a `CheckpointPolicy`, or True to save and False or None to

@@ -27,7 +27,7 @@ class WeakIdRef(weakref.ref[Any]):
     _id: int
 
     def __new__(cls, key: Any, callback: Any = None) -> Self:
-        """Make a reference to `key`; `callback` is called with it when `key` is gone."""
+        """Make a reference to `key`; `callback` is called with it when `key` has been freed."""
         made = super().__new__(cls, key, callback)
         made._id = id(key)
         return made
@@ -86,7 +86,7 @@ class WeakIdKeyDictionary(MutableMapping[Any, Any]):
 
 
 class TensorWeakRef:
-    """A weak reference to a tensor; calling it returns the tensor, or None if it is gone."""
+    """A weak reference to a tensor; calling it returns the tensor, or None if it has been freed."""
 
     def __init__(self, tensor: Any) -> None:
         self.ref = weakref.ref(tensor)

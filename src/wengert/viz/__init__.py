@@ -1,6 +1,6 @@
-"""Layer 9 · viz: pictures of recorded graphs and of the sweeps over them.
+"""Layer 9 · viz: pictures of recorded graphs and of sweeps over them.
 
-`draw` shows the graph recorded for a tensor, `dependency_graph` shows how a function computes its
+`draw` shows the graph recorded for a tensor, `dependency_graph` how a function computes its
 value, `tree` prints a graph in a terminal, and `curve` plots numbers as a line. They need no other
 software. `make_dot` is torchviz's function, which needs Graphviz.
 """
@@ -35,7 +35,7 @@ if _TYPE_CHECKING:
 else:
 
     def __getattr__(name):
-        """Import the drawing of programs, which needs the compiler, when it is first used."""
+        """Import `draw_program`, which needs the compiler, on first access."""
         if name == "draw_program":
             return _importlib.import_module("wengert.viz.programs").draw_program
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

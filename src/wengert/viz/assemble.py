@@ -1,4 +1,4 @@
-"""Layer 9 · viz: from a graph in groups to the boxes, arrows and steps of a picture."""
+"""Layer 9 · viz: convert a grouped graph to the boxes and arrows of a picture."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from wengert.viz.wording import (
 )
 
 _LEAVES = 10
-"""The number of leaves that are drawn one by one whatever else there is."""
+"""The number of leaves that are always drawn one by one."""
 
 
 @dataclass(slots=True)
@@ -38,14 +38,14 @@ class Subject:
     Attributes
     ----------
     show: The words of `draw`'s argument `show`.
-    limit: The most boxes.
+    limit: The maximum number of boxes.
     names: The names of values.
-    formulas: For vertices whose operation has one: what it computes. Their boxes show values, the
+    formulas: The formulas of vertices, where the operation has one. Their boxes show values, the
         others' operations.
-    lines: Source lines, by node, where they are not noted on it.
-    seeds: What the reverse sweep starts from, for each output that a graph leads to.
-    partials: Formulas of local derivatives, by node and place of the argument.
-    backward_part: The number of the first node that the gradient's own computation recorded, or
+    lines: Source lines by node, for nodes that do not record their own.
+    seeds: The initial cotangent of each output that has a graph.
+    partials: Formulas of local derivatives, by node and position of the argument.
+    backward_part: The number of the first node that the backward pass recorded, or
         None.
     """
 
@@ -67,11 +67,11 @@ class Subject:
 
 
 class Assembler:
-    """Makes the picture of a `Subject`.
+    """Builds the picture of a `Subject`.
 
     Attributes
     ----------
-    box_of: The box of each vertex that has one of its own.
+    box_of: The box of each vertex that has its own.
     arrow_of: The arrow between two boxes.
     """
 
@@ -87,7 +87,7 @@ class Assembler:
         self._label_vertices()
 
     def build(self) -> Picture:
-        """Make boxes and arrows; the steps are added by who knows the sweep."""
+        """Build the boxes and arrows; the caller, which knows the sweep, adds the steps."""
         together = self._leaves_together()
         for number, group in enumerate(self.subject.groups):
             for vertex in self._by_group.get(number, ()):
@@ -110,7 +110,7 @@ class Assembler:
     # -- names ------------------------------------------------------------------------------------
 
     def _label_vertices(self) -> None:
-        """Short names: given ones, or the operation's, with a number if there are several."""
+        """Return short names: the given ones, or the operation's, numbered if it occurs again."""
         subject = self.subject
         single = [g.stop - 1 for g in subject.groups if g.kind in ("node", "fused")]
         counts: dict[str, int] = {}
@@ -130,7 +130,7 @@ class Assembler:
             self.short[vertex] = given or lone
 
     def name_of(self, vertex: int, out: int = 0) -> str:
-        """Return the name of an output of a vertex in texts."""
+        """Return the name of an output of a vertex, for texts."""
         given = self.subject.names.get((vertex, out))
         name = given or self.short.get(vertex, f"#{vertex}")
         several = not self.graph.is_leaf(vertex) and self.graph.nodes[vertex].several
@@ -139,7 +139,7 @@ class Assembler:
     # -- leaves -----------------------------------------------------------------------------------
 
     def _leaves_together(self) -> dict[int, list[int]]:
-        """For each leaf that is drawn together with others: all of them."""
+        """Map each leaf that is drawn together with others to all leaves of its box."""
         graph, groups = self.graph, self.subject.groups
         room = max(_LEAVES, self.subject.limit - len(groups) - len(graph.outputs))
         users = self._groups_using()
@@ -153,7 +153,7 @@ class Assembler:
         return {vertex: members for members in alike.values() for vertex in members}
 
     def _groups_using(self) -> dict[int, list[int]]:
-        """For each leaf the groups that use it."""
+        """Return, for each leaf, the groups that use it."""
         graph = self.graph
         first = len(graph.nodes)
         starts = np.array([group.start for group in self.subject.groups], np.int64)
@@ -221,7 +221,7 @@ class Assembler:
 
     @property
     def _outs(self) -> dict[int, set[int]]:
-        """For nodes with several outputs those that are used."""
+        """Return the outputs in use of nodes with several outputs."""
         if not hasattr(self, "_used"):
             self._used: dict[int, set[int]] = {}
             for group in self.subject.groups:
@@ -264,7 +264,7 @@ class Assembler:
             box.lines.append(f"keeps {bytes_text(sum(map(bytes_held, nodes)))}")
         return box
 
-    # -- what is said of a value -------------------------------------------------------------------
+    # -- descriptions of values --------------------------------------------------------------------
 
     def _describe(self, box: Box, vertex: int, outs: list[int]) -> None:
         subject, known = self.subject, self.subject.facts
@@ -358,7 +358,7 @@ class Assembler:
             self.picture.boxes.append(box)
 
     def box_at(self, vertex: int) -> int:
-        """The box that shows a vertex, its own or its group's."""
+        """Return the box that shows a vertex, its own or its group's."""
         own = self.box_of.get(vertex)
         if own is not None:
             return own
@@ -384,7 +384,7 @@ class Assembler:
                 self.arrow(self.box_at(root[0]), number)
 
     def arrow(self, tail: int, head: int, label: str = "", kind: str = "data") -> int:
-        """Draw an arrow, or add to the label of the one that is there."""
+        """Draw an arrow, or extend the label of the existing one."""
         number = self.arrow_of.get((tail, head))
         if number is None:
             number = self.arrow_of[tail, head] = len(self.picture.arrows)
@@ -396,7 +396,7 @@ class Assembler:
         return number
 
     def _labels(self, group: Group) -> dict[int, str]:
-        """The local derivatives of an operation, by the places of its arguments."""
+        """Return the local derivatives of an operation, by the positions of its arguments."""
         if "local" not in self.subject.show:
             return {}
         labels: dict[int, str] = {}
@@ -412,7 +412,7 @@ class Assembler:
         return labels
 
     def local(self, group: Group, place: int) -> str | None:
-        """The local derivative of an operation by one argument, as a text."""
+        """Return the local derivative of an operation by one argument, as text."""
         found: Any = None
         for i in range(group.start, group.stop):
             given = self._local_of(i)
@@ -441,12 +441,12 @@ class Assembler:
         dtype = known.dtypes.get((i, out), self.graph.outputs[0]._payload.dtype)
         try:
             return local_derivative(node, shape, dtype, out)
-        except Exception as error:  # of a custom Function's backward, too
+        except Exception as error:  # also of a custom Function's backward
             self._failed.setdefault(operation_of(node), str(error).split("\n")[0])
             return None
 
     def _add_constants(self) -> None:
-        """Boxes for what operations keep and that is not a vertex: data, masks, statistics."""
+        """Add boxes for saved arrays that are not vertices: data, masks, statistics."""
         boxes: dict[int, int] = {}
         for number, group in zip(self.group_box, self.subject.groups, strict=True):
             if group.kind != "node" or len(self.picture.boxes) >= self.subject.limit:
@@ -467,7 +467,7 @@ class Assembler:
 
 
 def _times(pattern: str, group: Group) -> str:
-    """The operations of one round, with how often it repeats itself."""
+    """Return the operations of one iteration, with the number of iterations."""
     if group.count == 1:
         return pattern
     inner = pattern if group.block == 1 else f"({pattern})"
@@ -475,7 +475,7 @@ def _times(pattern: str, group: Group) -> str:
 
 
 def _bytes_of(tensor: Any) -> int:
-    # values of transforms have none of their own
+    # values of transforms do not have their own
     return int(getattr(tensor._payload, "nbytes", 0))
 
 

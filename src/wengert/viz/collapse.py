@@ -1,9 +1,9 @@
-"""Layer 9 · viz: a graph of any size in few groups: calls of functions, repetitions, stretches.
+"""Layer 9 · viz: a graph of any size as few groups: function calls, loops and stretches.
 
 NOTE [groups are intervals]
-Nodes stand in the order in which they were recorded, each after all that it uses. Every group here
-is an interval of that order. So no two groups use each other, whatever is joined: the groups are an
-acyclic graph again, and their order is one in which they can be computed.
+Nodes are in recording order, each after its arguments. Every group is an interval of that order.
+So no two groups use each other, whichever nodes are joined: the groups form an acyclic graph again,
+in an order in which they can be computed.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from wengert.viz.repeats import mixed, runs_of
 from wengert.viz.scopes import Scopes
 
 _FAR = 4096
-"""Beyond this distance it does not matter how far back an argument was computed."""
+"""Arguments computed further back than this count as equally far."""
 _SHARED = 5
-"""A value used by this many nodes counts as common to all rounds of a repetition."""
+"""A value used by this many nodes counts as shared by all iterations of a loop."""
 _OFTEN = 3
 """The number of times a distance must occur to count as part of a pattern."""
 _ROUNDS = 12
 _FEW = 30
-"""The number of boxes that repetitions are joined above, where the depth was chosen."""
+"""The number of boxes above which loops are folded if a depth was requested."""
 _LEAST_STRETCHES = 12
 _ARROWS = 4
 """The number of arrows per box up to which a drawing can be read."""
@@ -38,8 +38,8 @@ class Group:
 
     Attributes
     ----------
-    count: The number of repetitions of a pattern in the group.
-    block: The number of nodes of the pattern's first round.
+    count: The number of iterations in the group.
+    block: The number of nodes of the first iteration.
     kind: ``"node"``, ``"repetition"``, ``"call"`` or ``"stretch"``.
     """
 
@@ -57,14 +57,14 @@ def groups_of(
     scopes: Scopes | None = None,
     split: int | None = None,
 ) -> list[Group]:
-    """At most about `limit` groups of the nodes of `graph`, in order.
+    """Return about `limit` groups of the nodes of `graph` at most, in order.
 
     Parameters
     ----------
-    depth: How many levels of calls are drawn node by node; None: as many as there is room for.
+    depth: The number of levels of calls to draw node by node; None: as many as fit.
     scopes: The calls that recorded the nodes.
-    split: The number of a node that begins a part of its own, which shares no group with what is
-        before it.
+    split: The number of the node that starts the second part, which shares no group with the nodes
+        before.
     """
     total = len(graph.nodes)
     if total <= limit and depth is None:
@@ -90,7 +90,7 @@ def groups_of(
 
 
 def _counted(sequence: _Sequence, groups: list[Group]) -> list[Group]:
-    """The groups, of which calls that are one pattern again and again say how often."""
+    """Return the groups, with iteration counts for calls that repeat one pattern."""
     for group in groups:
         if group.kind != "call":
             continue
@@ -104,7 +104,7 @@ def _counted(sequence: _Sequence, groups: list[Group]) -> list[Group]:
 
 
 def _called(scopes: Scopes, total: int, depth: int, split: int) -> list[Group]:
-    """Neighbours that one call recorded, as groups."""
+    """Join neighbours that one call recorded."""
     groups: list[Group] = []
     last: Any = None
     for i in range(total):
@@ -124,9 +124,9 @@ class _Sequence:
 
     Attributes
     ----------
-    kinds: For each node a number that stands for its name.
-    content: The same, with which of its arguments are leaves or common to many nodes.
-    tails, heads: The other edges: the node that gives, and the node that uses.
+    kinds: For each node, the number of its name.
+    content: Like `kinds`, and also which arguments are leaves or shared by many nodes.
+    tails, heads: The other edges: the producing node and the using node.
     """
 
     def __init__(self, graph: Graph, split: int) -> None:
@@ -135,7 +135,7 @@ class _Sequence:
         labels = np.array(
             [known.setdefault(node.label, len(known)) for node in graph.nodes], np.int64
         )
-        # no pattern leads from one part to the other
+        # no pattern crosses from one part to the other
         labels[split:] += len(known)
         sources = np.array(graph.sources, np.int64)
         starts = np.array(graph.starts, np.int64)
@@ -145,10 +145,10 @@ class _Sequence:
         distances = users - sources
         near = (sources < count) & (distances <= _FAR)
         near &= uses[sources] < _SHARED if len(sources) else near
-        # a backward part uses the forward part in mirrored order, at distances that ever grow
+        # a backward part uses the forward part in reverse order, at growing distances
         often = np.bincount(distances[near], minlength=1)
         near[near] = often[distances[near]] >= _OFTEN
-        # the graph of a repetition differs from round to round only by how far away these are
+        # the graph of a loop's iterations differs only in the distances of these
         outside = np.where(sources >= count, 1, 2)
         hashes = np.where(near, np.uint64(0), mixed(places, outside))
         self.kinds = mixed(labels)
@@ -157,7 +157,7 @@ class _Sequence:
         self.ends = users[sources < count], sources[sources < count]
 
     def symbols(self, groups: list[Group], content: Any) -> Any:
-        """Return a symbol for each group: its kind and the distances of the groups that it uses."""
+        """Return a symbol for each group: its kind and the distances to the groups that it uses."""
         starts = np.array([group.start for group in groups], np.int64)
         number = np.searchsorted(starts, np.arange(len(self.content)), "right") - 1
         head, tail = number[self.heads], number[self.tails]
@@ -167,7 +167,7 @@ class _Sequence:
         return mixed(content, hashes)
 
     def crossing(self) -> Any:
-        """For each place between nodes the number of edges that lead over it."""
+        """Return, for each gap between nodes, the number of edges that cross it."""
         change = np.zeros(len(self.content) + 1, np.int64)
         heads, tails = self.ends
         np.add.at(change, tails + 1, 1)
@@ -181,7 +181,7 @@ def _sums(values: Any, starts: Any) -> Any:
 
 
 def _folded(sequence: _Sequence, groups: list[Group], limit: int) -> list[Group]:
-    """Groups with repetitions made one, again and again: loops within loops."""
+    """Fold loops into single groups, inner loops first, until at most `limit` groups are left."""
     content, kinds = _words(sequence.content, groups), _words(sequence.kinds, groups)
     for _ in range(_ROUNDS):
         runs = runs_of(sequence.symbols(groups, content), kinds)
@@ -211,21 +211,21 @@ def _folded(sequence: _Sequence, groups: list[Group], limit: int) -> list[Group]
 
 
 def _words(values: Any, groups: list[Group]) -> Any:
-    """One number for each group, from those of its nodes."""
+    """Return one number for each group, a hash of those of its nodes."""
     if len(groups) == len(values):
         return values
     return np.concatenate([_word(values[g.start : g.stop]) for g in groups])
 
 
 def _word(content: Any) -> Any:
-    """One number for a sequence of them."""
+    """Return one number for a sequence of numbers."""
     if len(content) == 1:
         return content
     return mixed(content, np.arange(len(content))).sum(keepdims=True) * np.uint64(3)
 
 
 def _stretches(sequence: _Sequence, groups: list[Group], limit: int, split: int) -> list[Group]:
-    """Neighbours joined until they are few enough, cut where few edges lead across."""
+    """Join neighbours until few enough are left, cut where few edges cross."""
     crossing = sequence.crossing()
     wanted = limit
     while True:

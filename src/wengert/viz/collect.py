@@ -1,7 +1,7 @@
-"""Layer 9 · viz: a recorded graph as numbered vertices, with what is known of their values.
+"""Layer 9 · viz: a recorded graph as numbered vertices, with the known facts about their values.
 
-Nothing here recurses, and what costs more than a step for each node is done only for those vertices
-that are asked about: graphs may have millions of nodes.
+Graphs may have millions of nodes. So nothing here recurses, and work beyond one step per node is
+done only for the requested vertices.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ Key = tuple[int, int]
 
 
 def is_recorded(tensor: Any) -> bool:
-    """Whether a gradient of `tensor` leads anywhere."""
+    """Return whether `tensor` has a history."""
     return tensor._edge is not None and tensor._edge.__class__ is not Unrecorded
 
 
 def results_of(y: Any, function: str) -> list[Any]:
-    """The tensors whose graph is asked for; a TypeError names `function` if there are none."""
+    """Return the requested tensors; a TypeError names `function` if `y` holds anything else."""
     outputs = list(y) if isinstance(y, tuple | list) else [y]
     for i, output in enumerate(outputs):
         if not isinstance(output, TensorBase):
@@ -44,13 +44,13 @@ def results_of(y: Any, function: str) -> list[Any]:
 
 
 def named(params: Any, function: str) -> dict[str, Any]:
-    """Names for tensors, from any of the forms that `params` may have.
+    """Return names for tensors, from any of the forms of `params`.
 
     Parameters
     ----------
     params: None, a mapping from names to tensors, an object with `named_parameters`, or a sequence
         of tensors, which are called ``param0``, ``param1``, ... .
-    function: Who asks, for messages.
+    function: The calling function, for messages.
 
     Raises
     ------
@@ -79,7 +79,7 @@ def named(params: Any, function: str) -> dict[str, Any]:
 
 
 def works_by_element(prim: Any) -> bool:
-    """Whether each element of the result depends on one of each argument, that at its place."""
+    """Return whether each element of the result depends on one element of each argument."""
     linear = prim.family == "linear" and bool(prim.broadcasts)
     return not prim.variadic and (linear or is_diagonal(prim))
 
@@ -91,11 +91,11 @@ class Graph:
     ----------
     nodes: The nodes, the oldest first; their numbers are their places.
     leaves: The leaves, in the order in which nodes use them; their numbers follow.
-    starts, sources: The vertices that node i has as arguments are
+    starts, sources: The arguments of node i are the vertices
         ``sources[starts[i] : starts[i + 1]]``.
-    outputs: The tensors that the graph belongs to.
-    roots: For each of these what made it, a vertex and the number of its output; None if nothing
-        did.
+    outputs: The tensors whose graph it is.
+    roots: For each output, the vertex that made it and its output number; None if it was not
+        recorded.
     """
 
     def __init__(self, outputs: Sequence[Any]) -> None:
@@ -139,7 +139,7 @@ class Graph:
         self.starts.append(len(self.sources))
 
     def inputs(self, i: int) -> list[tuple[int, int, int]]:
-        """The arguments of node `i`: vertex, number of its output, and place among the edges."""
+        """Return the arguments of node `i`: vertex, its output number, and index of the edge."""
         if self.is_leaf(i):
             return []
         part = slice(self.starts[i], self.starts[i + 1])
@@ -154,7 +154,7 @@ class Graph:
         return number, edge.index if edge._seq == 0 else 0
 
     def key_of(self, tensor: Any) -> Key | None:
-        """The vertex and output that `tensor` is, if it is in the graph."""
+        """Return the vertex and output number of `tensor`, if it is in the graph."""
         edge = tensor if tensor._edge is None else edge_of(tensor)
         index = 0
         if edge.__class__ is OutputEdge:
@@ -163,11 +163,11 @@ class Graph:
         return None if number is None else (number, index)
 
     def is_leaf(self, vertex: int) -> bool:
-        """Whether the vertex is a leaf."""
+        """Return whether the vertex is a leaf."""
         return vertex >= len(self.nodes)
 
     def leaf(self, vertex: int) -> Any:
-        """The tensor of a vertex that is a leaf."""
+        """Return the tensor of a vertex that is a leaf."""
         return self.leaves[vertex - len(self.nodes)]
 
     def size(self) -> int:
@@ -188,9 +188,9 @@ class Facts:
 
     Attributes
     ----------
-    values: Arrays that are still there and as they were.
-    shapes, dtypes: Also of values that are gone, where some node tells.
-    tensors: The tensors that are known to be a value.
+    values: Arrays that still exist and are unmodified.
+    shapes, dtypes: Also those of freed values, where a node records them.
+    tensors: The tensors that hold a known value.
     """
 
     def __init__(self) -> None:
@@ -200,20 +200,20 @@ class Facts:
         self.tensors: dict[Key, Any] = {}
 
     def learn(self, key: Key, payload: Any) -> None:
-        """Note the value of an output."""
+        """Learn the value of an output."""
         if not isinstance(payload, np.ndarray | np.generic):
-            return  # a value of a transform, which may have ended
+            return  # a value of a transform that may have ended
         self.values.setdefault(key, payload)
         self.shapes.setdefault(key, tuple(payload.shape))
         self.dtypes.setdefault(key, payload.dtype)
 
     def was_written(self, vertex: int, out: int) -> bool:
-        """Whether what is known of an output is a tensor that may have been another before."""
+        """Return whether the known tensor of an output may have been overwritten."""
         tensor = self.tensors.get((vertex, out))
         return tensor is not None and version_of(tensor) != 0
 
     def learn_tensor(self, key: Key, tensor: Any) -> None:
-        """Note the tensor that an output is."""
+        """Learn the tensor of an output."""
         self.tensors.setdefault(key, tensor)
         self.learn(key, tensor._payload)
 
@@ -247,7 +247,7 @@ def facts_of(graph: Graph, wanted: Iterable[int], tensors: Iterable[Any] = ()) -
 
 
 def compute_values(graph: Graph, known: Facts, wanted: Iterable[int]) -> None:
-    """Compute again what simple operations gave, where it is not known but their arguments are."""
+    """Recompute unknown results of simple operations whose arguments are known."""
     for i in sorted(wanted):
         node = None if graph.is_leaf(i) or (i, 0) in known.values else graph.nodes[i]
         prim = getattr(type(node), "prim", None)
@@ -268,7 +268,7 @@ def compute_values(graph: Graph, known: Facts, wanted: Iterable[int]) -> None:
 
 
 def _users(graph: Graph, asked: set[int]) -> set[int]:
-    """The nodes that use one of the vertices `asked`."""
+    """Return the nodes that use one of the vertices `asked`."""
     if not graph.nodes:
         return set()
     sources = np.frombuffer(graph.sources, np.int64)
@@ -280,7 +280,7 @@ def _users(graph: Graph, asked: set[int]) -> set[int]:
 
 
 def _learn_from(graph: Graph, i: int, known: Facts) -> None:
-    """Note what node `i` says about its outputs and its arguments."""
+    """Learn the facts that node `i` holds about its outputs and its arguments."""
     node = graph.nodes[i]
     for _, payload, edge, own in held_values(node):
         if own is not None:
@@ -307,14 +307,14 @@ def _learn_from(graph: Graph, i: int, known: Facts) -> None:
 
 
 def outputs_meta(node: Any) -> Sequence[tuple[Any, Any] | None]:
-    """Shape and dtype of each output of a node that has several; nothing of another."""
+    """Return the shape and dtype of each output of a node with several; nothing for other nodes."""
     if isinstance(node, FunctionNode):
         return node._outputs_meta
     return getattr(node, "outputs_meta", ()) if node.several else ()
 
 
 def _derive_result(graph: Graph, i: int, known: Facts) -> None:
-    """Find the shape of what an element-wise operation gave from those of its arguments."""
+    """Derive the shape of an elementwise operation's result from those of its arguments."""
     node = graph.nodes[i]
     if not _keeps_shape(node):
         return
@@ -328,7 +328,7 @@ def _derive_result(graph: Graph, i: int, known: Facts) -> None:
 
 
 def _derive_arguments(graph: Graph, i: int, known: Facts) -> None:
-    """The same the other way round."""
+    """Derive the shapes of an elementwise operation's arguments from that of its result."""
     node = graph.nodes[i]
     if not _keeps_shape(node) or (node.prim.broadcasts and node.shapes is not None):
         return
@@ -347,7 +347,7 @@ def _pass_on(known: dict[Key, Any], source: Key, target: Key) -> None:
 
 
 def bytes_held(node: Any) -> int:
-    """The bytes of the arrays that `node` keeps for the backward pass, each array once."""
+    """Return the bytes of the arrays that `node` saves for the backward pass, each counted once."""
     arrays: dict[int, int] = {}
     for _, payload, _, _ in held_values(node):
         arrays[id(payload)] = payload.nbytes
@@ -355,7 +355,7 @@ def bytes_held(node: Any) -> int:
 
 
 def constants_held(graph: Graph, i: int) -> Iterator[tuple[str, Any]]:
-    """The arrays that node `i` keeps and that no vertex of the graph made."""
+    """Return the arrays that node `i` saves and that no vertex of the graph made."""
     for name, payload, edge, own in held_values(graph.nodes[i]):
         if own is None and (edge is None or not isinstance(edge, Node | OutputEdge | TensorBase)):
             yield name, payload

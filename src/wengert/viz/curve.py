@@ -1,4 +1,4 @@
-"""Layer 9 · viz: line charts as SVG, for a loss curve where there is no plotting library."""
+"""Layer 9 · viz: line charts as SVG, for a loss curve without a plotting library."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from wengert.viz.svg_style import DARK, LIGHT, SERIES_DARK, SERIES_LIGHT
 from wengert.viz.svg_text import FONT, cut, escaped, number, text_width
 
 _SIZE = 11.5
-_HUGE = 1e300  # differences of larger values are infinite
+_HUGE = 1e300  # differences of larger values overflow
 _DASHES = ("none", "6 3", "2 3")
 
 
 def _numbers(values: Any, name: str) -> np.ndarray:
-    """Turn what a user calls numbers into an array of floats, one-dimensional."""
+    """Convert a user's sequence of numbers to a one-dimensional array of floats."""
     if hasattr(values, "detach"):
         values = values.detach()
     try:
@@ -61,26 +61,25 @@ def curve(
     log_x: bool = False,
     size: tuple[int, int] = (640, 380),
 ) -> Curve:
-    """Draw values as lines over their numbers, or over other values.
+    """Draw values as lines over their indices, or over other values.
 
     Parameters
     ----------
-    series: Numbers, drawn over 0, 1, 2, ...; or a pair of numbers to go to the right and numbers to
-        go up; or a mapping of names to either. Where a value is NaN or infinite the line has a gap.
-    title, x, y: What stands above the chart, below it and at its side.
-    log: Whether upwards every power of ten takes the same room. Values that are not positive leave
-        gaps then.
-    log_x: The same to the right.
+    series: Numbers, drawn over 0, 1, 2, ...; or a pair of horizontal and vertical coordinates; or a
+        mapping of names to either. The line has a gap where a value is NaN or infinite.
+    title, x, y: The heading, and the labels of the axes.
+    log: Whether the vertical axis is logarithmic. Values that are not positive then leave gaps.
+    log_x: Whether the horizontal axis is logarithmic.
     size: Width and height.
 
     Returns
     -------
-    Curve: It shows itself in notebooks; its method `save` writes ``.svg`` or ``.png``.
+    Curve: A chart that shows itself in notebooks; its method `save` writes ``.svg`` or ``.png``.
 
     Raises
     ------
-    TypeError, ValueError: If the values are not real numbers in one dimension, or a pair has two
-        lengths.
+    TypeError, ValueError: If the values are not a one-dimensional sequence of real numbers, or the
+        lengths of a pair differ.
 
     Examples
     --------
@@ -125,13 +124,13 @@ class Curve:
         self.log, self.log_x = log, log_x
 
     def svg(self, theme: str = "auto") -> str:
-        """Return the chart as SVG, for ``"light"`` or ``"dark"`` ground or, ``"auto"``, both."""
+        """Return the chart as SVG, in a ``"light"`` or ``"dark"`` theme, or ``"auto"`` for both."""
         if theme not in ("auto", "light", "dark"):
             raise ValueError(f"theme should be 'auto', 'light' or 'dark', but got {theme!r}")
         return _drawn(self, theme)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the chart into a file; its suffix says whether as ``.svg`` or as ``.png``.
+        """Write the chart to a file, ``.svg`` or ``.png`` by its suffix.
 
         Returns
         -------
@@ -173,7 +172,7 @@ def _span(parts: list[np.ndarray], log: bool) -> tuple[float, float]:
 
 
 def _path(x: np.ndarray, y: np.ndarray, shown: np.ndarray, columns: int) -> tuple[str, str]:
-    """One path with a gap wherever `shown` is False, and one of dots where a point stands alone."""
+    """Return a path with a gap wherever `shown` is False, and one of dots for isolated points."""
     lines, dots = [], []
     ends = np.flatnonzero(np.diff(np.concatenate(([0], shown.astype(np.int8), [0]))))
     for start, stop in ends.reshape(-1, 2):
@@ -187,7 +186,7 @@ def _path(x: np.ndarray, y: np.ndarray, shown: np.ndarray, columns: int) -> tupl
 
 
 def _thinned(x: np.ndarray, y: np.ndarray, columns: int) -> list[tuple[float, float]]:
-    """Keep of many points the first, lowest, highest and last of each column of the screen."""
+    """Keep only the first, lowest, highest and last point of each column of pixels."""
     if len(x) > 4 * columns and np.all(np.diff(x) >= 0):
         keep: set[int] = set()
         column = np.floor(x).astype(np.int64)
@@ -217,9 +216,9 @@ def _rules(root: str, palette: dict[str, str], colours: tuple[str, ...]) -> str:
 
 @dataclass(slots=True)
 class _Frame:
-    """The rectangle that lines are drawn in, and what its sides stand for.
+    """The rectangle that lines are drawn in, and the ranges of its axes.
 
-    Where a scale is logarithmic, its ends are logarithms.
+    The ends of a logarithmic axis are logarithms.
     """
 
     left: float
@@ -240,7 +239,7 @@ class _Frame:
 
 
 def _legend(chart: Curve, top: float) -> tuple[list[str], float]:
-    """Name the lines, in as many rows as that takes; also where what follows may begin."""
+    """Draw the names of the lines in rows; return also the height at which they end."""
     names = [name for name, _, _ in chart.lines]
     if not any(names):
         return [], top
@@ -260,7 +259,7 @@ def _legend(chart: Curve, top: float) -> tuple[list[str], float]:
 
 
 def _axes(chart: Curve, shown: list[np.ndarray], top: float) -> tuple[list[str], _Frame]:
-    """Draw the axes with round numbers, and find out where the lines go."""
+    """Draw the axes with round numbers, and return the frame of the lines."""
     width, height = chart.size
     low, high = _span(
         [up[keep] for (_, _, up), keep in zip(chart.lines, shown, strict=True)], chart.log
@@ -279,7 +278,7 @@ def _axes(chart: Curve, shown: list[np.ndarray], top: float) -> tuple[list[str],
         ticks = [(math.log10(value), text) for value, text in log_ticks(10**floor, 10**ceiling)]
     else:
         room = 0.04 * (high - low)
-        near_nought = 0 <= low < 0.1 * high  # then the line of 0 belongs into the chart
+        near_nought = 0 <= low < 0.1 * high  # then the line of 0 belongs in the chart
         floor, ceiling = (0.0 if near_nought else low - room), high + room
         ticks = linear_ticks(floor, ceiling, 6)
     left = 32.0 + max((text_width(text, _SIZE) for _, text in ticks), default=0.0)
@@ -360,7 +359,7 @@ def _dash(at: int) -> str:
 
 
 def _described(chart: Curve, shown: list[np.ndarray]) -> str:
-    """Say in words what the lines do."""
+    """Describe the lines in words."""
     words = []
     for (name, along, up), keep in zip(chart.lines, shown, strict=True):
         subject = name or chart.y or "The line"

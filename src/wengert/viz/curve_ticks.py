@@ -32,7 +32,7 @@ def linear_ticks(low: float, high: float, about: int = 5) -> list[tuple[float, s
         texts = [f"{value:.{digits}g}" for value in values]
     else:
         texts = [f"{value:.{decimals}f}" for value in values]
-    # a sign of minus as wide as a figure, and none before nought
+    # a minus sign as wide as a digit, and none before zero
     plain = [text if float(text) else text.lstrip("-") for text in texts]
     return [
         (value, text.replace("-", "\N{MINUS SIGN}"))

@@ -1,8 +1,8 @@
-"""Layer 9 · viz: `dependency_graph`, the picture of how a function computes its value.
+"""Layer 9 · viz: `dependency_graph`, which draws how a function computes its value.
 
-The graph of Griewank and Walther's evaluation traces, as textbooks draw it: a box for each value
-v1, v2, ... on the way, on the arrows the local derivatives, and a sweep that puts the tangent or
-the adjoint of each value beside it.
+The graph of Griewank and Walther's evaluation traces, as in textbooks: a box for each intermediate
+value v1, v2, ..., the local derivatives on the arrows, and a sweep that adds the tangent or the
+adjoint of each value.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from wengert.viz.wording import brief, count_text
 
 _LIMIT = 150
 _MANY = 100_000
-"""The number of leaves up to which each is looked at."""
+"""The number of leaves up to which each leaf is inspected."""
 _FEW = 6
 
 
@@ -48,40 +48,38 @@ def dependency_graph(
 ) -> Drawing:
     """Draw how `f` computes its value at `args`, with the sweep that differentiates it.
 
-    `f` is called once. Each value on the way has a box, ``b = log(a)``, with the name of the
-    variable that the program puts it in, or v1, v2, ... where it has none. On the arrows stand the
-    local derivatives; the boxes show the adjoints of a reverse sweep or the tangents of a forward
-    one. The steps of the sweep, in order, can be followed one by one in the page that
-    ``.save("graph.html")`` writes.
+    `f` is called once. Each intermediate value has a box, ``b = log(a)``, with the name of its
+    variable in the program, or v1, v2, ... if it has none. The arrows show the local derivatives;
+    the boxes show the adjoints of a reverse sweep or the tangents of a forward one. The page that
+    ``.save("graph.html")`` writes steps through the sweep.
 
     Parameters
     ----------
     f : callable. Takes `args`, and returns a tensor or a nested container of tensors.
-    *args: Tensors, arrays, numbers, or nested containers of these: the point. Floating and complex
-        ones are differentiated by, and Python's integers if there are no others; Python's numbers
-        are taken as of double precision.
+    *args: The point: tensors, arrays, numbers, or nested containers of these. The sweep
+        differentiates by floating and complex ones, or by Python's integers if there are no others;
+        Python's numbers have double precision.
     mode : {"backward", "forward"}. From the result to the arguments, or from the arguments to the
         result.
-    show : str. As for `draw`: some of ``value``, ``shape``, ``grad`` (adjoints or tangents),
-        ``local``, ``saved``, ``bytes``, separated by commas.
-    names : list of str or dict of str to str, optional. Names for the values on the way in the
-        order in which they are computed (arguments not among them), or other names for some of
-        those that they would have.
+    show : str. Some of the words that `draw` takes: ``value``, ``shape``, ``grad`` (adjoints or
+        tangents), ``local``, ``saved``, ``bytes``, separated by commas.
+    names : list of str or dict of str to str, optional. Names for the intermediate values in the
+        order of their computation (without the arguments), or a mapping from default names to new
+        ones.
     gradient : Tensor or array, optional. The adjoint of the result to start from; default: ones.
     tangents : sequence of Tensor, array or number, optional. The tangents of the arguments to start
         from; default: ones.
     title : str, optional. The heading.
-    depth, limit : int, optional. As for `draw`.
+    depth, limit : int, optional. See `draw`.
 
     Returns
     -------
-    Drawing: Which shows itself in notebooks, and has ``.save(path)``.
+    Drawing: A picture that shows itself in notebooks, with a method ``.save(path)``.
 
     Raises
     ------
-    TypeError: If `f` is not a function, or returns no tensor.
-    ValueError: For a mode or a word of `show` that does not exist, or names or tangents that do not
-        fit.
+    TypeError: If `f` is not a function, or does not return a tensor.
+    ValueError: If a mode or a word of `show` is unknown, or names or tangents do not match.
 
     Examples
     --------
@@ -117,7 +115,7 @@ def dependency_graph(
 
 
 class _Drawn:
-    """The picture of one evaluation, with what is to be told to the reader."""
+    """The picture of one evaluation, with the notes for the reader."""
 
     def __init__(self, run: Evaluation) -> None:
         self.run = run
@@ -134,7 +132,7 @@ class _Drawn:
         depth: int | None,
         limit: int,
     ) -> Any:
-        """The picture of the run."""
+        """Return the picture of the evaluation."""
         graph = self.run.graph
         scopes = self.run.scopes()
         groups = self.run.groups(depth, limit, scopes)
@@ -146,7 +144,7 @@ class _Drawn:
         for (node, out), payload in self.run.trace.values.items():
             vertex = graph.number.get(node)
             if vertex is not None and (vertex in single or vertex in inner):
-                # as it was when it was computed, whatever has been written since
+                # the value as computed, regardless of later writes
                 facts.values[vertex, out] = payload
                 facts.shapes[vertex, out] = tuple(payload.shape)
                 facts.dtypes[vertex, out] = payload.dtype
@@ -201,7 +199,7 @@ class _Drawn:
         return picture
 
     def _sweep(self, subject: Subject, seeds: list[Any], directions: Any) -> None:
-        """Make a reverse sweep, and with `directions` a forward one in its place."""
+        """Run a reverse sweep, or, with `directions`, a forward sweep."""
         graph, facts = self.run.graph, subject.facts
         swept = reverse_sweep(graph, seeds)
         for key, g in swept.adjoints.items():
@@ -275,7 +273,7 @@ def _fitting(value: Any, tensor: Any, name: str, what: str) -> Any:
 
 
 def _backward(run: Evaluation, picture: Assembler) -> list[Step]:
-    """One step for each result, then one for each use of a value, in the engine's order."""
+    """Add one step for each result, then one for each use of a value, in the engine's order."""
     subject, graph = picture.subject, picture.graph
     reverse = subject.reverse
     steps: list[Step] = []
@@ -299,7 +297,7 @@ def _backward(run: Evaluation, picture: Assembler) -> list[Step]:
 
 
 def _forward(run: Evaluation, picture: Assembler) -> list[Step]:
-    """One step for each argument, then one for each value in the order of their computation."""
+    """Add one step for each argument, then one for each value in the order of computation."""
     subject, graph = picture.subject, picture.graph
     tangents = subject.tangents or {}
     steps: list[Step] = []
@@ -343,7 +341,7 @@ def _result_name(picture: Assembler, i: int) -> str:
 def _uses(
     picture: Assembler, groups: Iterable[Group]
 ) -> Iterator[tuple[Group, int, int, int, int]]:
-    """For each argument of each group: its place, the boxes of both, and the arrow."""
+    """Return, for each argument of each group, its position, both boxes, and the arrow."""
     for group in groups:
         box = picture.box_at(group.stop - 1)
         for vertex, _, place in picture.graph.inputs(group.start):
@@ -352,7 +350,7 @@ def _uses(
 
 
 def _factor(run: Evaluation, picture: Assembler, group: Group, place: int) -> Symbol | None:
-    """The local derivative: its formula, or else a number, where it is one."""
+    """Return the local derivative as a formula, or else as a number if it is one."""
     found = run.partial(group, place, picture.subject.names)
     if found is not None:
         return found

@@ -90,7 +90,7 @@ def draw(
         in `params` or in its order; zero for leaves that are not named. Default: ones for all
         leaves.
     limit : int. The maximum number of boxes for leaves and operations; above it, each call or
-        repetition is drawn as one box.
+        loop is drawn as one box.
 
     Returns
     -------
@@ -257,7 +257,7 @@ class _Drawn:
             key = graph.key_of(tensor)
             if key is not None:
                 names.setdefault(key, name)
-        # results have no vertex of their own: numbers below zero stand for them
+        # results have no vertex: negative numbers stand for them
         return names | {(-1 - i, 0): name for i, name in enumerate(titles)}
 
     def _note_what_is_missing(self, graph: Graph) -> None:
@@ -279,7 +279,7 @@ class _Drawn:
     # -- sweeps -----------------------------------------------------------------------------------
 
     def _asked(self, graph: Graph, facts: Facts) -> bool:
-        """Whether to run operations: if that was asked for, or is quick and has no effects."""
+        """Return whether to run operations: on request, or if that is fast and has no effects."""
         if not self.words.isdisjoint({"grad", "local"}):
             return True
         size = sum(np.size(value) for value in facts.values.values())
@@ -352,7 +352,7 @@ class _Drawn:
             self.notes.append("No tangents are shown: this is a value inside a transform.")
             return None
         try:
-            # every node is asked, and what it gave has the shape of what arrives there
+            # each node runs, and its cotangents have the shapes of its arguments
             swept = reverse_sweep(graph, self._seeds(graph, None))
             metas = {key: (np.shape(g), np.dtype(g.dtype)) for key, g in swept.adjoints.items()}
             for key, shape in facts.shapes.items():
@@ -398,7 +398,7 @@ class _Drawn:
         return seeds
 
     def _with_gradients(self, gradient: Any) -> tuple[list[Any], list[str]]:
-        """The outputs with their gradients by the leaves, recorded, and what these are called."""
+        """Return the outputs with their recorded gradients by the leaves, and the names of all."""
         graph = Graph(self.outputs)
         own = {id(tensor): name for name, tensor in self.params.items()}
         leaves = [leaf for leaf in graph.leaves if is_recorded(leaf)]

@@ -1,4 +1,4 @@
-"""Layer 9 · viz: a picture that can be shown in notebooks and saved to files."""
+"""Layer 9 · viz: a picture that notebooks show and that can be saved to files."""
 
 from __future__ import annotations
 

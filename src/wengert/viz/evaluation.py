@@ -1,4 +1,4 @@
-"""Layer 9 · viz: the evaluation of a function: what it computed, by which names and formulas."""
+"""Layer 9 · viz: one evaluation of a function: its values, their names and their formulas."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from wengert.viz.wording import subscript
 
 
 class Evaluation:
-    """One call of a function, with what was computed.
+    """One call of a function, with the values that it computed.
 
     Attributes
     ----------
-    inputs, input_names: The tensors that the function was given in place of its arguments.
-    outputs, output_names: What it returned.
+    inputs, input_names: The tensors passed to the function in place of its arguments.
+    outputs, output_names: The tensors that it returned.
     """
 
     def __init__(self, f: Callable[..., Any], args: tuple[Any, ...]) -> None:
@@ -72,7 +72,7 @@ class Evaluation:
     # -- names ------------------------------------------------------------------------------------
 
     def groups(self, depth: int | None, limit: int, scopes: Scopes) -> list[Group]:
-        """The groups to draw; a reciprocal and its multiple by a number are one division."""
+        """Return the groups to draw; a reciprocal and its multiple form one division."""
         if len(self.graph.nodes) > limit or depth is not None:
             return groups_of(self.graph, limit, depth, scopes)
         uses: dict[int, int] = {}
@@ -102,11 +102,11 @@ class Evaluation:
         return () if call is not None and not call.last else variables_at(self._site(node))
 
     def line(self, i: int) -> str:
-        """The line of the program that recorded node `i`."""
+        """Return the line of the program that recorded node `i`."""
         return shown(self._site(self.graph.nodes[i]))
 
     def scopes(self) -> Scopes:
-        """The calls that led to each node."""
+        """Return the calls that led to each node."""
         nodes = self.graph.nodes
         return Scopes(nodes, [self._site(node) for node in nodes])
 
@@ -199,7 +199,7 @@ class Evaluation:
         return expression(node, args, self.params(i), short=True)
 
     def _multiple(self, group: Group, of: Symbol) -> Symbol:
-        """The multiple of a reciprocal, or of its derivative, that a division is."""
+        """Return the formula of a division: a multiple of a reciprocal, or of its derivative."""
         i = group.stop - 1
         known = parameters(self.graph.nodes[i], self.params(i))
         return simplified(of * known.get("other", named("number")))
@@ -209,12 +209,12 @@ class Evaluation:
         return self.outputs[0]._payload.dtype if value is None else value.dtype
 
     def params(self, i: int) -> dict[str, Any] | None:
-        """The parameters that node `i` was computed with, where that is known."""
+        """Return the parameters that node `i` was computed with, if they are known."""
         call = self.trace.calls.get(self.graph.nodes[i])
         return None if call is None else call.params
 
     def partial(self, group: Group, place: int, names: Mapping[Key, str]) -> Symbol | None:
-        """The formula of a local derivative."""
+        """Return the formula of a local derivative."""
         i = group.stop - 1
         node = self.graph.nodes[i]
         if not is_holomorphic(node, self._dtype(i)):
@@ -255,12 +255,12 @@ def _input(value: Any, whole: bool) -> Any:
 
     Parameters
     ----------
-    whole: Whether integers are to be differentiated by, too, there being nothing else.
+    whole: Whether to differentiate by integers, because no argument is floating or complex.
     """
     if isinstance(value, TensorBase):
         made = leaf(value, is_differentiable(value._payload.dtype))
         if type(value).__dict__.get("__slots__") == ():
-            # an array of another idiom: a tensor whose class says how it behaves
+            # an array of another idiom: a tensor whose class defines its behaviour
             made.__class__ = type(value)
         return made
     if isinstance(value, np.ndarray | np.generic) and is_differentiable(value.dtype):
@@ -272,7 +272,7 @@ def _input(value: Any, whole: bool) -> Any:
 
 
 def _closed_over(f: Callable[..., Any]) -> dict[int, str]:
-    """The names of the tensors that a function uses without being given them."""
+    """Return the names of the tensors that a function closes over."""
     try:
         found = inspect.getclosurevars(f)
     except (TypeError, ValueError):

@@ -23,7 +23,7 @@ from wengert.viz.wording import brief, number, shape_text
 _LONGEST = 24
 _LONGEST_FORMULA = 60
 _LONGEST_PRODUCT = 40
-"""More is usually parameters."""
+"""Longer formulas consist mainly of parameters."""
 
 
 def constant_text(value: Any) -> str:
@@ -40,16 +40,16 @@ def constant_text(value: Any) -> str:
 
 
 def text_of(formula: Symbol) -> str:
-    """A formula as text, with numbers of five digits."""
+    """Return a formula as text, with numbers of five digits."""
     return formula.text(number)
 
 
 def parameters(node: Any, params: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The parameters of what `node` computes, as far as they are known.
+    """Return the parameters of a node's operation, as far as they are known.
 
     Parameters
     ----------
-    params: Those that were given, where that is known: a node keeps only what its rules need.
+    params: The parameters given, if known: a node keeps only those that its rules need.
     """
     prim = node.prim
     kept = {name: getattr(node, f"p_{name}", FREED) for name in prim.params}
@@ -66,8 +66,8 @@ def expression(
 
     Parameters
     ----------
-    names: For each edge the name of its argument.
-    params: The operation's parameters, where they are known beside those that the node keeps.
+    names: The name of the argument of each edge.
+    params: The operation's parameters, if more are known than the node keeps.
     short: Whether to leave out parameters.
     """
     made = _computed(node, [named(name) for name in names], params)
@@ -114,7 +114,7 @@ def partial(
     place: int,
     params: Mapping[str, Any] | None = None,
 ) -> Symbol | None:
-    """The derivative of what `node` computes by the argument at `place`, if it has a short formula.
+    """Return the derivative of a node's operation by the argument at `place`, if it is short.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def product(
     Parameters
     ----------
     word: ``"adjoint"`` (of the result, for the argument's) or ``"tangent"`` (of the argument).
-    names, result, params: What the arguments and the result are called, and the parameters.
+    names, result, params: The names of the arguments and the result, and the parameters.
     factor: The local derivative's formula, if it has one.
     """
     name = names[place]
@@ -164,7 +164,7 @@ def product(
             if complexes:
                 values |= {arg: _conj(values[arg]) for arg in prim.args}
             made = pulled(prim, place, carried, values)
-        # without what is carried, whose name may be long
+        # without the cotangent or tangent, whose name may be long
         if made is not None and len(text_of(made)) - len(text) > _LONGEST_PRODUCT:
             made = None
     if made is None and factor is not None:

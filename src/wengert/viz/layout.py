@@ -1,13 +1,13 @@
 """Layer 9 · viz: a layered layout: boxes in rows, arrows downwards and round the boxes.
 
-The steps are Sugiyama's: rows (`layout_layers`), order in the rows (`layout_order`), places
+The steps are Sugiyama's: rows (`layout_layers`), order in the rows (`layout_order`), positions
 (`layout_places`), and the curves of the arrows, which this module adds. Everything is
 deterministic, without recursion, and takes time nearly proportional to the number of boxes and
-arrows; large pictures are ordered and placed with fewer repetitions.
+arrows; large pictures are ordered and placed with fewer iterations.
 
-Within a row an arrow keeps to its lane; between two rows it swings from one lane to the next. So no
-arrow runs through a box. Only where boxes are joined across thousands of rows is there a limit to
-the lanes, beyond which the longest arrows run straight.
+Within a row, an arrow keeps to its lane; between two rows, it swings from one lane to the next. So
+no arrow runs through a box. Only graphs with arrows across thousands of rows reach the limit on
+lanes, beyond which the longest arrows run straight.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from wengert.viz.layout_places import give_places
 
 Point = tuple[float, float]
 
-_LANE = 1.0  # the width of a lane
-_TIP = 8.0  # of an arrow, where it runs straight
+_LANE = 1.0  # of a lane
+_TIP = 8.0  # of an arrow's straight part
 _ENTRY = 14.0  # between the arrows that enter one box
-_NEAR = 0.25  # lanes as near as this are one straight line
+_NEAR = 0.25  # lanes closer than this form one straight line
 
 
 @dataclass(slots=True)
@@ -34,11 +34,11 @@ class Layout:
 
     Attributes
     ----------
-    places: The middle of each box.
-    routes: For each arrow the points of a chain of cubic Bézier curves, from the tail to the head:
-        the first point, then three for each curve. A straight part is a curve as well. An arrow
-        from a box to itself has none.
-    labels: The middle of each arrow's label, or None.
+    places: The centre of each box.
+    routes: For each arrow, the points of a chain of cubic Bézier curves from the tail to the head:
+        the first point, then three for each curve. A straight part is also a curve. An arrow from a
+        box to itself has none.
+    labels: The centre of each arrow's label, or None.
     rows: The row of each box.
     crossings: The number of crossings of arrows left between rows.
     """
@@ -66,7 +66,7 @@ def arrange(
     sizes: The width and height of each box.
     arrows: Pairs of box numbers, tail and head. Where they close a cycle, some point upwards.
     labels: The width and height of each arrow's label; (0, 0) for none.
-    gap: What is left free between boxes side by side, and between rows at least.
+    gap: The minimum space between neighbouring boxes, and between rows.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def arrange(
 
 
 def _components(count: int, arrows: Sequence[Pair]) -> list[tuple[list[int], list[int]]]:
-    """Boxes that hang together, and their arrows, in the order of their first boxes."""
+    """Return the connected components as boxes and arrows, in the order of their first boxes."""
     parent = list(range(count))
 
     def find(box: int) -> int:
@@ -138,7 +138,7 @@ def _components(count: int, arrows: Sequence[Pair]) -> list[tuple[list[int], lis
 
 
 def _shelves(sizes: Sequence[Size], gap: Size) -> list[Point]:
-    """Stand pieces side by side on shelves that are about as wide as all of them are high."""
+    """Arrange pieces side by side on shelves, about as wide as all shelves are high."""
     between = 2 * gap[0]
     area = sum((width + between) * (height + between) for width, height in sizes)
     wide = max(max((width for width, _ in sizes), default=0.0), (2 * area) ** 0.5)
@@ -198,19 +198,19 @@ def _arrange_one(
 
 
 class _Lanes:
-    """The lanes that the arrows of one box share, those straight below each other as one."""
+    """The lanes that the arrows of one box share; those in a vertical line are merged."""
 
     def __init__(
         self, nodes: list[int], net: Net, x: list[float], top: list[float], bottom: list[float]
     ):
         self.bottoms = [bottom[net.row[node]] for node in nodes]
-        self.starts: list[tuple[float, float, int]] = []  # of each straight part: x, top, first
+        self.starts: list[tuple[float, float, int]] = []  # x, top, first of each straight part
         for at, node in enumerate(nodes):
             if not at or abs(x[node] - self.starts[-1][0]) > _NEAR:
                 self.starts.append((x[node], top[net.row[node]], at))
 
     def follow(self, route: list[Point], steps: int) -> float:
-        """Add what leads into the last of so many lanes; return where that one ends."""
+        """Extend a route through `steps` lanes; return the height at which the last one ends."""
         for x, top, at in self.starts[1:]:
             if at >= steps:
                 break
@@ -219,7 +219,7 @@ class _Lanes:
 
 
 def _heights(net: Net, x: list[float], gap: float) -> tuple[list[float], list[float]]:
-    """The top and bottom of each row: further apart where arrows go far to the side."""
+    """Return the top and bottom of each row: further apart where arrows go far to the side."""
     tops, bottoms = [], []
     y = 0.0
     for number, row in enumerate(net.rows):
@@ -228,7 +228,7 @@ def _heights(net: Net, x: list[float], gap: float) -> tuple[list[float], list[fl
                 [abs(x[node] - x[upper]) for node in row for upper in net.above[node]], default=0.0
             )
             y += min(0.08 * aside, 1.2 * gap)
-            if all(node >= net.boxes for node in row):  # labels come next
+            if all(node >= net.boxes for node in row):  # a row of labels
                 y += 0.45 * gap
             elif all(node >= net.boxes for node in net.rows[number - 1]):
                 y += 0.45 * gap + _TIP
@@ -248,7 +248,7 @@ def _entries(net: Net, arrows: Sequence[Pair], x: list[float]) -> list[float]:
         entering.setdefault(head, []).append(number)
     for head, numbers in entering.items():
         came = {}
-        ends: dict[int, int] = {}  # of lanes in which arrows have merged: these end as one
+        ends: dict[int, int] = {}  # of lanes in which arrows have merged, which have one end
         same: dict[int, int] = {}
         for number in numbers:
             last, steps = arrows[number][0], net.shared[number]
@@ -274,7 +274,7 @@ def _entries(net: Net, arrows: Sequence[Pair], x: list[float]) -> list[float]:
 
 
 def _rising(wanted: list[float]) -> list[float]:
-    """The numbers nearest to `wanted`, in the sense of least squares, that never fall."""
+    """Return the non-decreasing numbers nearest to `wanted`, by least squares."""
     sums: list[list[float]] = []
     for value in wanted:
         sums.append([value, 1.0])
@@ -286,14 +286,14 @@ def _rising(wanted: list[float]) -> list[float]:
 
 
 def _straight(route: list[Point], y: float) -> None:
-    """Go straight down to the height `y`."""
+    """Extend a route straight down to the height `y`."""
     x, third = route[-1][0], (y - route[-1][1]) / 3
     if third:
         route += [(x, y - 2 * third), (x, y - third), (x, y)]
 
 
 def _swing(route: list[Point], leave: float, end: Point) -> None:
-    """Go down to the height `leave`, then over to `end`, upright at both ends."""
+    """Extend a route down to the height `leave`, then over to `end`, vertical at both ends."""
     x = route[-1][0]
     if x == end[0]:
         _straight(route, end[1])

@@ -1,12 +1,12 @@
-"""Layer 9 · viz: the rows of a layout, and the thin places where long arrows pass through them.
+"""Layer 9 · viz: the rows of a layout, and the lanes in which long arrows pass through them.
 
-The rows come from longest paths, then boxes slide down to what uses them wherever that makes the
+The rows come from longest paths; then boxes slide down towards their uses where that makes the
 arrows shorter: a weight stands beside the operation that it enters, not at the top of the picture.
 
 An arrow that spans several rows gets a thin node in each row between, which keeps a lane free for
-it. All arrows from one box carry the same value, so they share these nodes: they run as one trunk
-from which they branch off where they are used. A label is a node as well, in a row of its own just
-above the arrow's head, so labels can cover neither boxes nor each other.
+it. All arrows from one box carry the same value, so they share these nodes: they form one trunk,
+from which each branches off where it is used. A label is also a node, in a separate row just above
+the arrow's head, so labels cover neither boxes nor each other.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from itertools import pairwise
 
 from wengert.base.sections import fill_sections
 
-_WIDEST = 1500.0  # of boxes in a row that all lead to the same box
-_ROW = 80.0  # about the height of a row
+_WIDEST = 1500.0  # the number of boxes in a row that all lead to the same box
+_ROW = 80.0  # approximately the height of a row
 
 Size = tuple[float, float]
 Pair = tuple[int, int]
@@ -36,10 +36,10 @@ class Net:
     above, below: The neighbours of each node in the rows next to its own.
     rows: The nodes of each row, in order.
     trunks: The nodes that arrows share: their tail, then one lane in each row below.
-    ways: For each arrow its trunk.
-    shared: For each arrow how many nodes of its trunk it follows; 0 for one that has no lane.
+    ways: The trunk of each arrow.
+    shared: For each arrow, the number of nodes of its trunk that it follows; 0 without a lane.
     label: The node that holds an arrow's label, or -1.
-    merged: Lanes in which arrows of several tails run to one head.
+    merged: Lanes in which arrows from several tails run to one head.
     """
 
     boxes: int
@@ -57,7 +57,7 @@ class Net:
 
 
 def against_cycles(count: int, arrows: Sequence[Pair]) -> list[bool]:
-    """Say for each arrow whether it must be turned round so that no cycle is left."""
+    """Return, for each arrow, whether to reverse it so that no cycle is left."""
     waiting = [0] * count
     leaving: list[list[int]] = [[] for _ in range(count)]
     for number, (tail, head) in enumerate(arrows):
@@ -84,14 +84,14 @@ def against_cycles(count: int, arrows: Sequence[Pair]) -> list[bool]:
             left += 1
         if left == count:
             return turned
-        waiting[left] = 0  # every box that is left stands behind a cycle: break one here
+        waiting[left] = 0  # every remaining box follows a cycle: break one here
         ready.append(left)
 
 
 def rows_of(count: int, arrows: Sequence[Pair], lag: Sequence[int] = ()) -> list[int]:
-    """Give each box a row, so that every arrow points to a later one and the arrows are short.
+    """Give each box a row, so that every arrow points to a later row and the arrows are short.
 
-    `lag` says how many rows more each box stands below what leads to it.
+    `lag` is the number of rows added between each box and its predecessors.
     """
     lag = lag or [0] * count
     heads: list[list[int]] = [[] for _ in range(count)]
@@ -102,13 +102,13 @@ def rows_of(count: int, arrows: Sequence[Pair], lag: Sequence[int] = ()) -> list
     waiting = [len(several) for several in tails]
     order = [box for box in range(count) if not waiting[box]]
     row = [0] * count
-    for box in order:  # grows while it is walked
+    for box in order:  # grows during the loop
         for head in heads[box]:
             row[head] = max(row[head], row[box] + 1 + lag[head])
             waiting[head] -= 1
             if not waiting[head]:
                 order.append(head)
-    # what leads only to one box is that box's own, and slides along with it for nothing
+    # a box that leads only to this one belongs to it, and slides along with it at no cost
     free = [False] * count
     costs = [0] * count
     for box in order:
@@ -118,7 +118,7 @@ def rows_of(count: int, arrows: Sequence[Pair], lag: Sequence[int] = ()) -> list
         costs[box] = len(tails[box]) - own
         free[box] = not costs[box]
         if own and costs[box] == len(heads[box]):
-            costs[box] -= 1  # when nothing is lost, keep together what belongs together
+            costs[box] -= 1  # at equal cost, keep together what belongs together
     for _ in range(4):
         moved = False
         for box in reversed(order):
@@ -136,10 +136,10 @@ def rows_of(count: int, arrows: Sequence[Pair], lag: Sequence[int] = ()) -> list
 def _columns(
     sizes: Sequence[Size], arrows: Sequence[Pair], labelled: Sequence[bool]
 ) -> tuple[list[list[int]], list[list[int]]]:
-    """Find boxes that would make a row too wide, and stand them in columns instead.
+    """Find boxes that would make a row too wide, and arrange them in columns instead.
 
-    Those are boxes that lead to nothing but the same box, and to which nothing leads, or, second,
-    nothing but the same other box. Labels stand in rows of their own, so arrows must have none.
+    Such boxes lead only to one common box, and either have no predecessor or, second, one common
+    predecessor. Labels need separate rows, so the arrows must have none.
     """
     count = len(sizes)
     leaving, entering, plain = [0] * count, [0] * count, [True] * count
@@ -173,10 +173,10 @@ def build(
     lane: float,
     limit: int,
 ) -> Net:
-    """Put boxes into rows, and lanes and labels between them.
+    """Assign boxes to rows, and insert lanes and labels between them.
 
-    `limit` is the number of nodes for lanes that may be made: the longest trunks beyond it get
-    none, and their arrows run straight, behind whatever is in their way.
+    `limit` is the maximum number of nodes for lanes: the longest trunks beyond it get
+    none, and their arrows run straight, underneath the boxes in their way.
     """
     count = len(sizes)
     labelled = [width > 0 for width, _ in labels]
@@ -214,9 +214,9 @@ def build(
     for box in range(count):
         net.rows[row[box]].append(box)
     ends = [row[head] - 1 - has for (_, head), has in zip(arrows, labelled, strict=True)]
-    # each column of boxes between two others has a trunk of its own
+    # each column of boxes between two others has its own trunk
     net.ways = [-1 - column_of[head] if head in column_of else tail for tail, head in arrows]
-    reach: dict[int, tuple[int, int, int]] = {}  # length of a trunk, its end, and its tail
+    reach: dict[int, tuple[int, int, int]] = {}  # the length of a trunk, its end, and its tail
     for (tail, _), way, end in zip(arrows, net.ways, ends, strict=True):
         end = max(reach[way][1], end) if way in reach else end
         reach[way] = end - row[tail], end, tail

@@ -12,7 +12,7 @@ _MANY = 400
 def crossings(net: Net, rows: list[list[int]] | None = None) -> int:
     """Count how often segments between neighbouring rows cross.
 
-    `rows` defaults to the order that the net has.
+    `rows` defaults to the current order of the net.
     """
     rows = net.rows if rows is None else rows
     place = _places(net, rows)
@@ -37,9 +37,9 @@ def crossings(net: Net, rows: list[list[int]] | None = None) -> int:
 def put_in_order(net: Net, sweeps: int, switches: int) -> int:
     """Order the rows of a net, and return how many crossings are left.
 
-    Sweeps down and up move every node to the mean place of its neighbours in the row before; then
-    neighbours change places where that helps, `switches` times at most. The best order seen is
-    kept, and it never has more crossings than the order that the net had.
+    Sweeps down and up move every node to the mean position of its neighbours in the previous row;
+    then neighbours are swapped where that helps, at most `switches` times. The best order seen is
+    kept; it never has more crossings than the initial order.
     """
     best, fewest = net.rows, crossings(net)
     for start in (_from_below(net), _from_above(net), net.rows):
@@ -65,7 +65,7 @@ def put_in_order(net: Net, sweeps: int, switches: int) -> int:
             if fewest == 0:
                 break
         if len(net.row) > 4000:
-            break  # one start is enough for so large a net
+            break  # one initial order is enough for a net of this size
     net.rows = best
     return fewest
 
@@ -107,10 +107,10 @@ def _walked(net: Net, starts: list[int], towards: list[list[int]]) -> list[list[
 
 
 def _sweep(net: Net, rows: list[list[int]], down: bool, late: bool) -> None:
-    """Sort each row by the mean places of what its nodes are joined to in the row before.
+    """Sort each row by the mean positions of its nodes' neighbours in the previous row.
 
-    Nodes that are joined to nothing there keep their places. Of equals the first stays first, or
-    with `late` the last: so that orders which a sweep alone cannot leave are left at times.
+    Nodes without neighbours there keep their positions. Of equals, the first stays first, or with
+    `late` the last, which helps to escape local optima.
     """
     joined = net.above if down else net.below
     place = _places(net, rows)
@@ -161,7 +161,7 @@ def _gain(left: list[int], right: list[int]) -> int:
     if len(left) == 1 == len(right):
         return (left[0] > right[0]) - (left[0] < right[0])
     if len(left) * len(right) > _MANY:
-        return -_MANY  # leave boxes with so many arrows where the sweeps put them
+        return -_MANY  # boxes with more arrows stay where the sweeps put them
     gain = 0
     for one in left:
         for other in right:

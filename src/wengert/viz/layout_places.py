@@ -1,15 +1,15 @@
-"""Layer 9 · viz: where the nodes of a layout stand in their rows.
+"""Layer 9 · viz: the horizontal positions of the nodes of a layout.
 
-After Brandes and Köpf, "Fast and Simple Horizontal Coordinate Assignment" (2001): nodes are
-aligned with the median of their neighbours in the row before, which gives straight vertical blocks;
-the blocks are pushed together; and of four such drawings, each pushed into another corner, the mean
-of the two in the middle is taken, so that a symmetric graph is drawn symmetrically. Blocks are
-pushed together by longest paths over all of them at once, which has none of the flaws that the
-authors' erratum of 2020 mends.
+Based on Brandes and Köpf, "Fast and Simple Horizontal Coordinate Assignment" (2001). Nodes are
+aligned with the median of their neighbours in the previous row, which gives straight vertical
+blocks, and the blocks are compacted. Four drawings are made, each compacted into another corner;
+the result is the mean of the two in the middle, so a symmetric graph is drawn symmetrically. Blocks
+are compacted by longest paths over all of them at once, which avoids the flaws that the authors'
+erratum of 2020 corrects.
 
-Two things are added. Which neighbours a node is aligned with depends on how much lies behind them:
-a chain of operations runs straight, and the weights that enter it stand beside it. And at the end
-each block slides towards what it is joined to, as far as there is room.
+Two things are added. The neighbours that a node is aligned with are those at the ends of the
+longest chains: a chain of operations runs straight, and the weights that enter it stand beside it.
+Finally, each block slides towards its neighbours as far as there is room.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ Gap = Callable[[int, int], float]
 
 
 def give_places(net: Net, gap: Gap, thorough: bool) -> list[float]:
-    """Return the middle of each node, so that neighbours in a row keep `gap` from each other.
+    """Return the centre of each node, so that neighbours in a row are at least `gap` apart.
 
-    Without `thorough` two drawings are averaged instead of four, and no block slides.
+    Without `thorough`, two drawings are averaged instead of four, and no block slides.
     """
     place = [0] * len(net.row)
     for row in net.rows:
@@ -35,7 +35,7 @@ def give_places(net: Net, gap: Gap, thorough: bool) -> list[float]:
     up, down = _strong(net)
     taken = _crossed(net, place)
     wanted = {(one, lower) for one, several in enumerate(down) for lower in several} - taken
-    links: list[list[int]] = []  # upwards
+    links: list[list[int]] = []  # for the walk upwards
     for lower, uppers in enumerate(up):
         links.append([one for one in uppers if (one, lower) in wanted])
         if len(links[-1]) > 1:
@@ -68,18 +68,18 @@ def give_places(net: Net, gap: Gap, thorough: bool) -> list[float]:
 
 
 def _strong(net: Net) -> tuple[Strong, Strong]:
-    """For each node the neighbours above, and below, that it would best be aligned with.
+    """Return, for each node, the neighbours above and below that it should be aligned with.
 
-    What counts is how long the longest chain behind a neighbour is, and less if that chain leads
-    nowhere else, as a weight that is transposed. Of arrows that pass rows by, only one whose tail
-    has no other counts as much as an arrow from the row before: that is a branch which joins
-    again, the others go round something.
+    A neighbour counts by the length of the longest chain that ends there; a chain that leads
+    nowhere else, such as a transposed weight, counts less. An arrow that skips rows counts as much
+    as one from the previous row only if its tail has no other arrow: then it is a branch that joins
+    again, while the others go round something.
     """
     count = net.boxes
     owner = list(range(len(net.row)))
     depth = [0] * len(net.row)
     private = [True] * len(net.row)
-    rank = [0] * len(net.rows)  # rows of labels do not count
+    rank = [0] * len(net.rows)  # rows of labels do not add to the length
     for number, row in enumerate(net.rows):
         rank[number] = rank[number - 1] + any(node < count for node in row) if number else 0
         for node in row:
@@ -100,9 +100,9 @@ def _strong(net: Net) -> tuple[Strong, Strong]:
     for node in range(len(net.row)):
         above, below = net.above[node], net.below[node]
         if len(above) > 1 and node >= count:
-            above = [one for one in above if one >= count] or above  # lanes go on straight
+            above = [one for one in above if one >= count] or above  # lanes continue straight
         elif len(above) > 1:
-            # chains half as long as the longest count, private ones two thirds as long
+            # chains half as long as the longest qualify, private ones if two thirds as long
             most = max([depth[one] for one in above]) + 1
             above = [
                 one for one in above if (3 if private[one] else 4) * (depth[one] + 1) >= 2 * most
@@ -129,7 +129,10 @@ def _strong(net: Net) -> tuple[Strong, Strong]:
 
 
 def _crossed(net: Net, place: list[int]) -> set[tuple[int, int]]:
-    """Segments that cross one between two lanes: those stay straight, so these are not aligned."""
+    """Return the segments that cross a segment between two lanes; they are not aligned.
+
+    The segments between lanes stay straight instead.
+    """
     result = set()
     count = net.boxes
     for upper, lower in zip(net.rows, net.rows[1:], strict=False):
@@ -155,7 +158,7 @@ def _drawn(
     place: list[int],
     apart: dict[tuple[int, int], float],
 ) -> list[float]:
-    """One drawing: align each node with a median neighbour, push the blocks to the left."""
+    """Compute one drawing: align each node with a median neighbour, push the blocks to the left."""
     root = list(range(len(place)))
     follows = [-1] * len(place)
     for row in rows[1:]:
@@ -176,7 +179,7 @@ def _drawn(
             waiting[root[right]] += 1
     order = [node for node in range(len(place)) if root[node] == node and not waiting[node]]
     x = [0.0] * len(place)
-    for block in order:  # grows while it is walked
+    for block in order:  # grows during the loop
         at = x[block]
         for other, space in right_of[block]:
             if at + space > x[other]:
@@ -191,7 +194,7 @@ def _drawn(
 
 
 def _balanced(net: Net, drawings: list[list[float]]) -> list[float]:
-    """Lay drawings over each other, left ones by their left sides, and take the middle."""
+    """Superimpose drawings, left ones by their left sides, and take the middle."""
     half = [width / 2 for width in net.width]
     sides = []
     for drawing in drawings:

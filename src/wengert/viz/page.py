@@ -1,8 +1,8 @@
-"""Layer 9 · viz: a picture as an HTML page that can be explored, in one file without a network.
+"""Layer 9 · viz: a picture as an interactive HTML page, in one file that needs no network.
 
-The page's markup, style and script are the files in `assets`. Text that comes from programs gets
-into the page escaped, or as JSON from which the script makes text, never markup; and the page's
-own policy lets run no script but that one, and load nothing.
+The page's markup, style and script are the files in `assets`. Text from programs enters the
+page escaped, or as JSON that the script shows as text, never as markup. The page's content security
+policy runs only that script and loads nothing.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def _asset(name: str) -> str:
 
 
 def _json(value: Any) -> str:
-    """JSON that can stand in a page: nothing in it ends the element or opens a comment."""
+    """Return JSON that is safe in a page: it neither ends the element nor opens a comment."""
     text = json.dumps(value, separators=(",", ":"))
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
@@ -102,7 +102,7 @@ def page_text(picture: Picture, laid: Layout | None = None) -> str:
 
     Parameters
     ----------
-    laid: The layout, if it is known already.
+    laid: The layout, if it is already known.
     """
     laid = lay_out(picture) if laid is None else laid
     script = _asset("page.js")
@@ -128,7 +128,7 @@ def page_text(picture: Picture, laid: Layout | None = None) -> str:
 
 
 def frame_text(page: str, title: str, height: float) -> str:
-    """Return HTML that shows a page inside another, as a notebook is, without touching it."""
+    """Return HTML that shows a page inside another, such as a notebook, without affecting it."""
     name = escaped(title or "Graph")
     return (
         f'<iframe title="{name}" sandbox="allow-scripts" srcdoc="{escape(page)}" '

@@ -1,4 +1,4 @@
-"""Layer 9 · viz: what a picture consists of, before it has places, colours or a file format."""
+"""Layer 9 · viz: the content of a picture, before layout, colours and file format."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ class Box:
 
     Attributes
     ----------
-    kind: ``"leaf"`` (a tensor that gradients are collected in), ``"result"`` (what was
+    kind: ``"leaf"`` (a tensor that accumulates gradients), ``"result"`` (the tensor
         differentiated), ``"operation"``, ``"value"`` (an intermediate tensor), ``"saved"`` (a value
         kept for the backward pass) or ``"group"`` (several boxes drawn as one).
     title: The first line, set in bold.
     lines: Further lines.
-    details: What a reader sees who asks for more, by name: value, shape, gradient, source line, ...
+    details: Details shown on request, by name: value, shape, gradient, source line, ...
     scope: The functions and loops that the box belongs to, outermost first.
-    count: The number of boxes of the same form that this one stands for.
+    count: The number of boxes of the same form that this one represents.
     """
 
     kind: str
@@ -65,7 +65,7 @@ class Picture:
     ----------
     mode: ``"backward"``, ``"double"`` or ``"forward"``.
     steps: The sweep, in the order in which it is computed.
-    notes: What the reader should know of the whole: what was left out, what was collapsed.
+    notes: Notes about the whole picture: omitted and collapsed parts.
     """
 
     title: str

@@ -1,4 +1,4 @@
-"""Layer 9 · viz: pictures of the programs that `wengert.compile` makes."""
+"""Layer 9 · viz: pictures of the programs of `wengert.compile`."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def draw_program(compiled: Any, title: str | None = None) -> Drawing:
     name = getattr(compiled.function, "__name__", "f")
     picture = Picture(title or f"programs of {name}()", "backward")
     for _, entry in compiled.entries:
-        # which is put off to the first run on it
+        # otherwise delayed to the first run
         entry.tree.prepare()
         drawn = _Drawn(picture)
         for block in entry.tree.blocks():
@@ -59,7 +59,7 @@ def draw_program(compiled: Any, title: str | None = None) -> Drawing:
 
 
 class _Drawn:
-    """Adds the blocks of one environment to a picture."""
+    """Adds the blocks of one cache entry to a picture."""
 
     def __init__(self, picture: Picture) -> None:
         self.picture = picture
@@ -68,7 +68,7 @@ class _Drawn:
     def block(self, block: Block) -> None:
         """Add the program of a block, its decision and its results."""
         if block.program is not None:
-            # within the program, which blocks may share, all values are others
+            # blocks may share the program, whose values are not those of the block
             outside = self._boxes
             given = [self._input(value) for value in block.inputs]
             self._boxes = dict(zip(block.program.inputs, given, strict=True))

@@ -1,4 +1,4 @@
-"""Layer 9 · viz: what can be read off a recorded node without running it."""
+"""Layer 9 · viz: reading a recorded node without running it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SAVED = "_saved_"
 
 
 def operation_of(node: Any) -> str:
-    """The name of the operation that recorded `node`, as its function is called."""
+    """Return the name of the operation that recorded `node`, which is that of its function."""
     if isinstance(node, FunctionNode):
         return node.function.__name__
     if isinstance(node, CopySlices):
@@ -37,7 +37,7 @@ def _named(label: str) -> str:
 def attributes(node: Any) -> dict[str, Any]:
     """Return the saved values of `node`, by PyTorch's names after ``_saved_``.
 
-    Empty where the graph has been freed, and for custom Functions, which show `saved_tensors`.
+    Empty if the graph has been freed, and for custom Functions, which have `saved_tensors`.
     """
     prim = getattr(type(node), "prim", None)
     if prim is None or _freed(node):
@@ -55,26 +55,26 @@ def _freed(node: Any) -> bool:
 
 
 def saved_tensors_of(node: Any) -> tuple[Any, ...] | None:
-    """The `saved_tensors` of a custom Function's node; None for other nodes and freed ones."""
+    """Return the `saved_tensors` of a custom Function's node; None for any other, or if freed."""
     if not isinstance(node, FunctionNode) or node._saved is None:
         return None
     return node.saved_tensors
 
 
 def has_hooks(node: Any) -> bool:
-    """Whether a backward pass through `node` runs hooks."""
+    """Return whether a backward pass through `node` runs hooks."""
     ext = node._ext
     return ext is not None and bool(ext.tensor_hooks or ext.prehooks or ext.posthooks)
 
 
 def held_values(node: Any) -> Iterator[tuple[str, Any, Any, int | None]]:
-    """The arrays that `node` keeps for the backward pass and that are still as they were saved.
+    """Yield the arrays that `node` saves for the backward pass and that are unmodified.
 
     Yields
     ------
     name, payload, edge, index
-        `edge` leads to what made the array, or is None for a constant; for an output of the node
-        itself `index` is its number.
+        `edge` leads to the node that made the array, or is None for a constant; for an output of
+        the node itself, `index` is its number.
     """
     if isinstance(node, CopySlices):
         if node.inner is not None:
@@ -103,7 +103,7 @@ def held_values(node: Any) -> Iterator[tuple[str, Any, Any, int | None]]:
 def _held_by_function(node: Any) -> Iterator[tuple[str, Any, Any, int | None]]:
     for i, entry in enumerate(node._saved or ()):
         if entry is None or len(entry) == 3:
-            continue  # packed by hooks, which may have effects of their own
+            continue  # packed by hooks, which may have side effects
         source, index, payload, cell, version = entry
         have = version_of(source) if source is not None else cell[0]
         if have == version and isinstance(payload, np.ndarray | np.generic):
@@ -117,7 +117,7 @@ def _usable(saved: Any) -> bool:
 
 
 def is_packed(node: Any) -> bool:
-    """Whether hooks keep what `node` saved, in a form of their own."""
+    """Return whether hooks have packed the saved tensors of `node`."""
     prim = getattr(type(node), "prim", None)
     if isinstance(node, FunctionNode):
         return any(entry is not None and len(entry) == 3 for entry in node._saved or ())
@@ -127,7 +127,7 @@ def is_packed(node: Any) -> bool:
 
 
 def shapes_of_arguments(node: Any) -> list[Any]:
-    """For each edge of `node` the shape of the argument, or None where the node does not know."""
+    """Return the shape of the argument of each edge of `node`; None where it is unknown."""
     unknown: list[Any] = [None] * len(node.edges)
     if isinstance(node, FunctionNode):
         return [meta[0] for meta in node._inputs_meta]

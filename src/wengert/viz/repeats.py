@@ -1,4 +1,4 @@
-"""Layer 9 · viz: repetitions in a sequence of symbols, found in nearly linear time."""
+"""Layer 9 · viz: loops in a sequence of symbols, found in nearly linear time."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import numpy as np
 from wengert.base.sections import fill_sections
 
 _LEAST = 3
-"""The number of times a pattern must follow itself to count as a repetition."""
+"""The minimum number of iterations of a loop."""
 _WORDS = (1, 2, 4, 16, 64)
-"""The lengths of words whose distances from one to the next are tried as periods."""
+"""The lengths of words whose distances are tried as periods."""
 _PERIODS = 12
 """The number of periods to try for each length of words."""
 
 
 class Run(NamedTuple):
-    """`rounds` repetitions, each of `period` symbols, from the place `start` on."""
+    """A loop of `rounds` iterations, each of `period` symbols, from the index `start` on."""
 
     start: int
     period: int
@@ -25,7 +25,7 @@ class Run(NamedTuple):
 
 
 def mixed(values: Any, *more: Any) -> Any:
-    """A hash of each element of some arrays of integers together, as 64 bits."""
+    """Return 64-bit hashes of the elements of several integer arrays, combined."""
     result = np.asarray(values).astype(np.uint64)
     for other in (*more, np.uint64(0x9E3779B97F4A7C15)):
         result = result ^ (result >> np.uint64(29))
@@ -34,13 +34,13 @@ def mixed(values: Any, *more: Any) -> Any:
 
 
 def runs_of(symbols: Any, kinds: Any) -> list[Run]:
-    """Repetitions in `symbols` that do not overlap, in order; short periods go first.
+    """Return the loops in `symbols`, disjoint and in order; short periods are found first.
 
     Parameters
     ----------
     symbols: An array of integers.
-    kinds: What the symbols are, coarsely: a repetition is extended, by a round at most at each end,
-        over what agrees with it in this only. (The first round of a loop starts from elsewhere.)
+    kinds: A coarser classification of the symbols: a loop is extended by at most one iteration at
+        each end if only the kinds agree. (The first iteration of a loop has other arguments.)
     """
     taken = np.zeros(len(symbols), bool)
     found: list[Run] = []
@@ -51,7 +51,7 @@ def runs_of(symbols: Any, kinds: Any) -> list[Run]:
         starts, lengths = edges[::2], edges[1::2] - edges[::2]
         for start, length in zip(starts.tolist(), lengths.tolist(), strict=True):
             count = length // period + 1
-            # what lies between was taken by a run of this very period
+            # the symbols between were taken by a run of the same period
             if count >= _LEAST and not taken[start : start + count * period].any():
                 run = _extended(start, start + length + period, period, kinds, taken)
                 taken[run.start : run.start + run.period * run.rounds] = True
@@ -69,9 +69,9 @@ def _extended(start: int, stop: int, period: int, kinds: Any, taken: Any) -> Run
 
 
 def _periods(symbols: Any) -> list[int]:
-    """The distances at which words return most often, the shortest first.
+    """Return the most frequent distances between occurrences of a word, the shortest first.
 
-    A repetition's period is the distance of any word that it holds once in each of its rounds.
+    The period of a loop is the distance of any word that occurs once in each iteration.
     """
     total = len(symbols)
     periods: set[int] = set()
@@ -79,7 +79,7 @@ def _periods(symbols: Any) -> list[int]:
     length = 1
     for wanted in _WORDS:
         while length < wanted:
-            # a word of twice the length is two neighbouring ones
+            # a word of twice the length is two adjacent words
             if len(words) <= length:
                 return sorted(periods)
             words = mixed(words[:-length], words[length:])
@@ -91,7 +91,7 @@ def _periods(symbols: Any) -> list[int]:
         if not len(distances):
             continue
         counts = np.bincount(distances)
-        # by how much of the sequence they may cover, not by how often they are met
+        # by how much of the sequence they may cover, not by frequency
         cover = counts * np.arange(len(counts))
         best = np.argsort(cover)[::-1][:_PERIODS]
         periods.update(best[counts[best] > 0].tolist())

@@ -1,7 +1,7 @@
-"""Layer 9 · viz: pictures as files, by the suffix of their names.
+"""Layer 9 · viz: writing pictures to files, in the format of the file name's suffix.
 
-SVG, HTML and DOT are text and need nothing. PNG is made by whatever converter is found: first
-those that draw our own SVG, then Graphviz, which makes a layout of its own.
+SVG, HTML and DOT are text and need nothing. PNG needs a converter: first come
+the programs that draw our own SVG, then Graphviz, which computes its own layout.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from wengert.base.sections import fill_sections
 from wengert.tape.sites import warn
 
 _SECONDS = 120
-_LARGEST = 12_000.0  # converters draw no more dots than this to a side
+_LARGEST = 12_000.0  # the maximum number of pixels per side that converters draw
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
@@ -29,16 +29,16 @@ def save(
     forms: Mapping[str, Callable[[], str]],
     picture: Callable[[], str],
 ) -> Path:
-    """Write a picture into a file, in the form that the suffix of its name says.
+    """Write a picture to a file, in the format of its name's suffix.
 
     Parameters
     ----------
-    forms: For each suffix what makes the text of such a file.
-    picture: Makes the SVG for light ground that a PNG is made from.
+    forms: For each suffix, the function that returns the text of the file.
+    picture: Returns the SVG on a light background from which a PNG is made.
 
     Returns
     -------
-    Path: The file that was written: for ``.png`` another one, with a warning, where there is no
+    Path: The file that was written: another one instead of ``.png``, with a warning, if there is no
         converter.
     """
     target = Path(path)
@@ -65,7 +65,7 @@ def save(
             result = Path(place) / "picture.png"
             try:
                 convert(Path(place), result)
-            except Exception as error:  # another program, or a library that we do not know
+            except Exception as error:  # it is another program or an unknown library
                 failed.append(f"{name} ({type(error).__name__})")
                 continue
             if result.is_file() and result.read_bytes()[:4] == b"\x89PNG":
@@ -89,9 +89,9 @@ def _write(path: Path, text: str) -> None:
 
 
 def png_by(svg: str, dot: str | None = None) -> dict[str, Callable[[Path, Path], None]]:
-    """Return the ways to make a PNG that this machine has, by name, the best first.
+    """Return the available PNG converters by name, the best first.
 
-    Each is called with a folder for its own files and the file to write.
+    Each is called with a folder for its temporary files and the file to write.
     """
     width, height = _size(svg)
     scale = min(2.0, _LARGEST / max(width, height))

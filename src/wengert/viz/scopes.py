@@ -1,7 +1,6 @@
-"""Layer 9 · viz: in which functions of the user's program nodes were recorded, where it is known.
+"""Layer 9 · viz: the functions of the user's program in which nodes were recorded, if known.
 
-Operations note the place where the program is while anomalies are looked for; otherwise nothing is
-known.
+Operations record their site in the program in anomaly mode only; otherwise nothing is known.
 """
 
 from __future__ import annotations
@@ -13,17 +12,17 @@ from wengert.tape.sites import site_of
 
 
 class Scopes:
-    """The calls that led to each of some nodes, without those that led to all of them.
+    """The calls that led to each of some nodes, without those common to all of them.
 
     Parameters
     ----------
     nodes: The nodes.
-    sites: Where they were recorded, if that is not noted on them.
+    sites: The sites where they were recorded, if the nodes do not hold them.
 
     Attributes
     ----------
-    known: Whether anything is known.
-    depth: The most calls that lead to any node.
+    known: Whether any site is known.
+    depth: The maximum number of calls that lead to a node.
     """
 
     def __init__(self, nodes: list[Any], sites: list[Any] | None = None) -> None:
@@ -35,18 +34,18 @@ class Scopes:
             self._calls: list[Any] = []
             self.depth = 0
             return
-        # a site holds the innermost frames only, so stacks do not begin at one place
+        # a site holds only the innermost frames, so stacks start at different frames
         common = set.intersection(*({code for code, _ in stack} for stack in some))
         self._calls = [None if stack is None else _calls(stack, common) for stack in stacks]
         self.depth = max(len(calls) for calls in self._calls if calls is not None)
 
     def names(self, i: int) -> tuple[str, ...]:
-        """The functions that node `i` was recorded in, outermost first."""
+        """Return the functions that node `i` was recorded in, outermost first."""
         calls = self._calls[i] if self.known else None
         return () if calls is None else tuple(name for name, _ in calls)
 
     def shared(self, first: int, last: int) -> tuple[str, ...]:
-        """The functions that two nodes have in common, outermost first."""
+        """Return the functions that two nodes have in common, outermost first."""
         found: list[str] = []
         for one, other in zip(self.names(first), self.names(last), strict=False):
             if one != other:
@@ -55,7 +54,7 @@ class Scopes:
         return tuple(found)
 
     def group_name(self, first: int, last: int) -> str:
-        """The innermost function that both nodes were recorded in."""
+        """Return the innermost function that both nodes were recorded in."""
         shared = self.shared(first, last) or self.names(first)
         return shared[-1]
 
@@ -69,7 +68,7 @@ class Scopes:
 
 
 def _frames(site: Any) -> list[tuple[Any, int]] | None:
-    """The frames of a site as code and offset, outermost first."""
+    """Return the frames of a site as pairs of code and offset, outermost first."""
     if site is None or not site[0]:
         return None
     frames = site[0]
@@ -77,8 +76,8 @@ def _frames(site: Any) -> list[tuple[Any, int]] | None:
 
 
 def _calls(stack: list[tuple[Any, int]], common: set[Any]) -> tuple[tuple[str, int], ...]:
-    """The calls below those that are common to all: what was called, and from where."""
-    # what is further out than the first of these is missing from other stacks only
+    """Return the calls below those common to all: the callee, and the call site."""
+    # frames outside the first of these are missing only because other stacks were cut
     drop = next((place for place, (code, _) in enumerate(stack) if code in common), 0)
     while drop < len(stack) and stack[drop][0] in common:
         drop += 1

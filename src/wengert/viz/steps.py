@@ -1,4 +1,4 @@
-"""Layer 9 · viz: the steps of a sweep over a picture, in the order in which they are computed."""
+"""Layer 9 · viz: the steps of a sweep over a picture, in order of execution."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FEW = 6
 
 
 def backward_steps(picture: Assembler, titles: Sequence[str]) -> list[Step]:
-    """The steps of a reverse sweep: the results, then the operations, the youngest first."""
+    """Return the steps of a reverse sweep: the results, then the operations, youngest first."""
     steps = list(_seeded(picture, titles))
     groups = picture.subject.groups
     for number in range(len(groups) - 1, -1, -1):
@@ -55,12 +55,12 @@ def _seed_of(picture: Assembler, place: int) -> Any:
         root in [(v, out) for v, out, _ in picture.graph.inputs(g.start)]
         for g in picture.subject.groups
     )
-    # what else uses the output has added to its adjoint
+    # the other uses of the output have added to its adjoint
     return reverse.adjoints.get(root) if alone and not used and reverse is not None else None
 
 
 def _arguments(picture: Assembler, group: Group, box: int) -> tuple[list[int], list[int]]:
-    """The boxes of what a group uses, and the arrows from there."""
+    """Return the boxes of the arguments of a group, and the arrows from them."""
     part = slice(picture.graph.starts[group.start], picture.graph.starts[group.stop])
     tails = dict.fromkeys(
         picture.box_at(vertex)
@@ -91,7 +91,7 @@ def _given(picture: Assembler, i: int) -> str:
 
 
 def forward_steps(picture: Assembler, titles: Sequence[str]) -> list[Step]:
-    """The steps of a forward sweep: the leaves, then the operations, the oldest first."""
+    """Return the steps of a forward sweep: the leaves, then the operations, oldest first."""
     tangents = picture.subject.tangents
     steps: list[Step] = []
     first = len(picture.graph.nodes)
@@ -132,7 +132,7 @@ def _equals(tangents: Any, key: Any) -> str:
 
 
 def computing_steps(picture: Assembler, titles: Sequence[str]) -> list[Step]:
-    """The operations in the order in which they were computed, forward and backward."""
+    """Return the operations in the order of computation, forward and backward."""
     steps: list[Step] = []
     part = picture.subject.backward_part
     for number, group in enumerate(picture.subject.groups):

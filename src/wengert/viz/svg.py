@@ -1,6 +1,6 @@
-"""Layer 9 · viz: a picture as SVG: scalable, self-contained, readable on light and dark ground.
+"""Layer 9 · viz: a picture as SVG: scalable, self-contained, readable in light and dark themes.
 
-Text is measured with a table, so neither a font nor a display is needed. The picture holds no
+Text widths come from a table, so neither a font nor a display is needed. The picture holds no
 script and refers to nothing outside itself; what comes from programs is escaped.
 """
 
@@ -14,29 +14,29 @@ from wengert.viz.picture import Arrow, Box, Picture
 from wengert.viz.svg_style import ARROW_WORDS, BOX_WORDS, both_rules
 from wengert.viz.svg_text import FONT, cut, escaped, number, text_width, wrapped
 
-_HEAD, _BODY, _LABEL = 13.0, 11.5, 11.0  # sizes of text, as in the style sheet
+_HEAD, _BODY, _LABEL = 13.0, 11.5, 11.0  # font sizes, as in the style sheet
 _HEAD_LINE, _BODY_LINE = 18.0, 15.5
 _SIDE, _ABOVE = 14.0, 8.0  # between a box and its text
 _WIDEST = 280.0
-_SPARE = 1.05  # for fonts wider than Helvetica, where it is missing
-_STACK = 3.0  # how far the sheets of a group lie apart
+_SPARE = 1.05  # for the wider fonts that replace a missing Helvetica
+_STACK = 3.0  # the offset of the sheets of a group
 _MARGIN = 24.0
 
 
 def box_size(box: Box) -> tuple[float, float]:
-    """Return the width and height that a box takes with all its text."""
+    """Return the width and height of a box with all its text."""
     width = text_width(box.title, _HEAD, bold=True)
     for line in box.lines:
         width = max(width, text_width(line, _BODY))
     width = max(min(width, _WIDEST) * _SPARE + 2 * _SIDE, 46.0)
     height = 2 * _ABOVE + _HEAD_LINE + len(box.lines) * _BODY_LINE
     if box.count > 1 or box.kind == "group":
-        return width + 4 * _STACK, height + 2 * _STACK  # sheets show above, and on the right
+        return width + 4 * _STACK, height + 2 * _STACK  # the sheets show above and on the right
     return width, height
 
 
 def lay_out(picture: Picture) -> Layout:
-    """Find places for the boxes of a picture."""
+    """Return the layout of a picture."""
     labels = []
     for arrow in picture.arrows:
         width = text_width(cut(arrow.label, _WIDEST, _LABEL), _LABEL)
@@ -49,13 +49,13 @@ def lay_out(picture: Picture) -> Layout:
 
 
 def counted(number_of: int, word: str) -> str:
-    """``"1 box"``, ``"2 boxes"``, ``"3\u202f000 arrows"``."""
+    """Return a count with its noun: ``"1 box"``, ``"2 boxes"``, ``"3\u202f000 arrows"``."""
     ending = "" if number_of == 1 else "es" if word.endswith("x") else "s"
     return f"{grouped(number_of)} {word}{ending}"
 
 
 def grouped(number_of: int) -> str:
-    """A number with narrow spaces between groups of three digits."""
+    """Format a number with narrow spaces between groups of three digits."""
     return f"{number_of:,}".replace(",", "\u202f")
 
 
@@ -71,11 +71,11 @@ def _curve(route: list[Point]) -> str:
 
 
 def _arrow(index: int, arrow: Arrow, route: list[Point]) -> str:
-    """Draw an arrow; its tip ends at the box, its line where the tip begins."""
+    """Draw an arrow whose tip ends at the box, and whose line ends where the tip begins."""
     if not route:
         return ""
     (x, y), before = route[-1], route[-2]
-    turn = 1.0 if y >= before[1] else -1.0  # arrows against a cycle come from below
+    turn = 1.0 if y >= before[1] else -1.0  # reversed arrows of a cycle come from below
     line = [*route[:-1], (x, y - 6 * turn if abs(y - before[1]) > 6 else before[1])]
     tip = f"M{number(x)} {number(y)}l-3.8 {number(-8 * turn)}h7.6z"
     kind = arrow.kind if arrow.kind in ARROW_WORDS else "data"
@@ -136,7 +136,7 @@ def _box(index: int, box: Box, place: Point) -> str:
     if box.count > 1:
         times = f"\N{MULTIPLICATION SIGN}{grouped(box.count)}"
         wide = text_width(times, _LABEL) + 10
-        left, top = x + width / 2 - wide + 10, y + height / 2 - 7  # where no arrow ends
+        left, top = x + width / 2 - wide + 10, y + height / 2 - 7  # a position where no arrow ends
         parts.append(
             f'<g class="count"><rect x="{number(left)}" y="{number(top)}" width="{number(wide)}" '
             f'height="16" rx="8"/><text x="{number(left + wide / 2)}" y="{number(top + 12)}">'
@@ -147,7 +147,7 @@ def _box(index: int, box: Box, place: Point) -> str:
 
 
 def drawing_part(picture: Picture, laid: Layout, left: float, top: float) -> str:
-    """Draw arrows, boxes and labels, moved to the right and down."""
+    """Draw arrows, boxes and labels, with an offset to the right and down."""
     arrows = "\n".join(
         _arrow(index, arrow, laid.routes[index]) for index, arrow in enumerate(picture.arrows)
     )
@@ -167,7 +167,7 @@ def drawing_part(picture: Picture, laid: Layout, left: float, top: float) -> str
 
 
 def _legend(picture: Picture, width: float) -> tuple[list[str], float]:
-    """Say what the kinds of boxes and arrows that occur look like; also how high that is."""
+    """Return the legend of the kinds of boxes and arrows that occur, and its height."""
     boxes = {box.kind for box in picture.boxes}
     arrows = {arrow.kind for arrow in picture.arrows}
     entries = [(kind, words, True) for kind, words in BOX_WORDS.items() if kind in boxes]
@@ -194,7 +194,7 @@ def _legend(picture: Picture, width: float) -> tuple[list[str], float]:
 
 
 def described(picture: Picture) -> str:
-    """Say in words what a picture shows, for those who cannot see it."""
+    """Describe a picture in words, for screen readers."""
     boxes = counted(len(picture.boxes), "box")
     parts = [f"A graph of {boxes} and {counted(len(picture.arrows), 'arrow')}."]
     for kind, words in (("leaf", "Leaves"), ("result", "Results")):
@@ -206,16 +206,16 @@ def described(picture: Picture) -> str:
 
 
 def svg_text(picture: Picture, theme: str = "auto", laid: Layout | None = None) -> str:
-    """Draw a picture, and return the text of an SVG file.
+    """Return a picture as the text of an SVG file.
 
     Parameters
     ----------
-    theme: ``"light"``, ``"dark"``, or ``"auto"`` for what the reader's system prefers.
-    laid: The layout, if it is known already.
+    theme: ``"light"``, ``"dark"``, or ``"auto"`` for the preference of the reader's system.
+    laid: The layout, if it is already known.
     """
     laid = lay_out(picture) if laid is None else laid
     heading = escaped(cut(picture.title, 900.0, 16.0, bold=True))
-    title = 1.25 * text_width(picture.title, 16.0, True)  # bold fonts differ more
+    title = 1.25 * text_width(picture.title, 16.0, True)  # the widths of bold fonts differ more
     inner = max(laid.width, title if heading else 0.0, 240.0)
     inner = max(min(inner, 900.0), laid.width)
     legend, tall = _legend(picture, inner)

@@ -1,10 +1,10 @@
-"""Layer 9 · viz: colours and styles of pictures, for light and for dark surroundings."""
+"""Layer 9 · viz: colours and styles of pictures, in a light and a dark theme."""
 
 from __future__ import annotations
 
 from wengert.base.sections import fill_sections
 
-# the order of a legend
+# in the order of the legend
 BOX_WORDS = {
     "leaf": "leaf",
     "operation": "operation",
@@ -39,13 +39,13 @@ DARK = {
     "result": "#16381f #56a968",
     "group": "#2b2547 #937ed6",
 }
-# lines of a chart: blue, orange, green, purple, red, teal; told apart without colour vision too
+# lines of a chart: blue, orange, green, purple, red, teal; distinct for the colour-blind, too
 SERIES_LIGHT = ("#2f6fb7", "#d9822b", "#3c9a5f", "#7b5fc0", "#c8453f", "#2a9aa3")
 SERIES_DARK = ("#6aa9ee", "#e9a254", "#63c087", "#a48ce6", "#e8736d", "#56c0c9")
 
 
 def _shapes(root: str) -> str:
-    """The styles that do not depend on the colour scheme."""
+    """Return the styles that do not depend on the colour scheme."""
     return f"""
 {root} .line {{ fill: none; stroke-width: 1.3; }}
 {root} .arrow.saved .line {{ stroke-dasharray: 5 3; }}
@@ -83,8 +83,8 @@ def both_rules(root: str, theme: str = "auto", switch: bool = False) -> str:
 
     Parameters
     ----------
-    theme: ``"light"``, ``"dark"``, or ``"auto"`` for what the reader's system prefers.
-    switch: Let an attribute ``data-theme`` of the document decide where it is present.
+    theme: ``"light"``, ``"dark"``, or ``"auto"`` for the preference of the reader's system.
+    switch: Whether an attribute ``data-theme`` of the document overrides the theme.
     """
     if theme == "dark":
         return _shapes(root) + _colours(root, DARK)

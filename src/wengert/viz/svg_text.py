@@ -1,4 +1,4 @@
-"""Layer 9 · viz: text in pictures: its width without a font at hand, cutting, and escaping."""
+"""Layer 9 · viz: text in pictures: its width without a font, truncation, and escaping."""
 
 from __future__ import annotations
 
@@ -55,11 +55,11 @@ def _other_width(character: str) -> int:
         return 0
     if unicodedata.east_asian_width(character) in "WF":
         return 1000
-    return _WIDTHS.get(unicodedata.normalize("NFD", character)[0], 620)  # without its accent
+    return _WIDTHS.get(unicodedata.normalize("NFD", character)[0], 620)  # no accent
 
 
 def cut(text: str, width: float, size: float, bold: bool = False) -> str:
-    """Shorten a line to a width; what was left out shows as an ellipsis."""
+    """Truncate a line to a width; an ellipsis marks the cut."""
     text = " ".join(text.split())
     if text_width(text, size, bold) <= width:
         return text
@@ -74,14 +74,14 @@ def cut(text: str, width: float, size: float, bold: bool = False) -> str:
 
 
 def wrapped(text: str, width: float, size: float) -> list[str]:
-    """Break text into lines of a width."""
+    """Break text into lines of at most a width."""
     return wrap(text, max(20, int(width / (0.52 * size)))) or [""]
 
 
 def escaped(text: str) -> str:
-    """Text as XML and HTML hold it, in elements and in attributes.
+    """Escape text for the elements and the attributes of XML and HTML.
 
-    Characters that XML cannot hold at all are replaced.
+    Characters that XML does not allow are replaced.
     """
     return escape(_FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", text), quote=True)
 

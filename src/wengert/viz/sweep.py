@@ -1,8 +1,8 @@
-"""Layer 9 · viz: sweeps over a recorded graph that keep what a backward pass forgets.
+"""Layer 9 · viz: sweeps over a recorded graph that keep the intermediate cotangents.
 
-A reverse sweep is the engine's own walk, watched, without hooks and without touching any ``.grad``.
-A forward sweep carries tangents through recorded nodes. A node knows only its reverse rule, u ->
-J^T u, which is linear in u; the transpose of that rule is what becomes of a tangent.
+A reverse sweep is the engine's own walk, observed, without hooks and without changes to ``.grad``.
+A forward sweep carries tangents through recorded nodes. A node has only its vjp, u -> J^T u, which
+is linear in u; the transpose of this map is the jvp.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ _MATRIX = 36
 
 
 class Reverse:
-    """A reverse sweep: what arrived at each output, and what each node gave to its arguments.
+    """A reverse sweep: the cotangent of each output, and those that each node gave its arguments.
 
     Attributes
     ----------
     adjoints: The cotangent of each output of each vertex.
-    given: For each node the cotangents of its arguments, one for each edge or None.
+    given: The cotangents that each node gave its arguments, one for each edge, or None.
     order: The nodes in the order in which they ran.
     """
 
@@ -55,7 +55,7 @@ class Reverse:
         """Do nothing: there is nothing to prepare before the first node."""
 
     def step(self, node: Any, g: Any, keep: bool, edges: Any) -> Any:
-        """Run `node` backwards, and note what arrived and what it gave."""
+        """Run `node` backwards, and record its cotangents and those of its arguments."""
         grads = node.step(g, True, edges, True)
         i = self._number[node]
         if self._wanted is None or i in self._wanted:
@@ -79,7 +79,7 @@ def reverse_sweep(graph: Graph, gradients: list[Any], wanted: set[int] | None = 
 
     Raises
     ------
-    RuntimeError: As a backward pass does: if the graph was freed, or a saved value written to.
+    RuntimeError: If the graph was freed, or a saved value was written to.
     """
     swept = Reverse(graph, wanted)
     seeds: list[tuple[Any, Any]] = []
@@ -100,7 +100,7 @@ def reverse_sweep(graph: Graph, gradients: list[Any], wanted: set[int] | None = 
 
 
 class _Local:
-    """The substitute for a walk while a single node is run by itself."""
+    """A substitute for a walk while a single node runs."""
 
     targets = Reverse.targets
 
@@ -110,11 +110,11 @@ class _Local:
 
 @contextlib.contextmanager
 def _walking(walk: Any, record: bool) -> Iterator[None]:
-    """The mode of a walk, whatever it finds; nodes may change it, so it is restored as it was."""
+    """Set the mode of a walk, and restore the previous one afterwards: nodes may change it."""
     before, above = current_mode(), CURRENT.get()
     try:
         CURRENT.set(walk)
-        # nobody is to notice: neither who looks for anomalies nor who writes down operations
+        # hide the sweep from anomaly mode and from dispatch modes
         MODE.set(changed(before, grad=record, inference=None, anomaly=None, dispatch=()))
         with np.errstate(all="ignore"):
             yield
@@ -124,12 +124,12 @@ def _walking(walk: Any, record: bool) -> Iterator[None]:
 
 
 def _is_plain(value: Any) -> bool:
-    # values of transforms show themselves to nobody outside
+    # values of transforms are opaque outside of them
     return isinstance(value, np.ndarray | np.generic)
 
 
 def ones_like(payload: Any) -> Any:
-    """The cotangent that a sweep starts from where none is given."""
+    """Return the default cotangent that a sweep starts from."""
     return np.ones(payload.shape, payload.dtype) if payload.shape else payload.dtype.type(1)
 
 
@@ -139,12 +139,12 @@ def ones_like(payload: Any) -> Any:
 def local_derivative(
     node: Any, shape: tuple[int, ...], dtype: Any, index: int = 0
 ) -> list[tuple[str, Any]]:
-    """The derivative of a node's output number `index` by each of its arguments.
+    """Return the derivative of output `index` of a node by each of its arguments.
 
     Returns
     -------
-    list: For each edge what the array is: ``"gradient"`` (of an output without dimensions, in the
-        argument's shape), ``"diagonal"`` (each element of the output depends on one of the
+    list: For each edge, the kind of the array, and the array: ``"gradient"`` (of a 0-d output, in
+        the argument's shape), ``"diagonal"`` (each element of the output depends on one of the
         argument), ``"matrix"`` (the flattened Jacobian), or ``""`` with None, where there is none
         or it would be large.
 
@@ -179,7 +179,7 @@ def local_derivative(
 
 
 def is_holomorphic(node: Any, dtype: Any) -> bool:
-    """Whether one number is the derivative of a result of `dtype`: of real ones it always is."""
+    """Return whether one number is the derivative of a result; always so for a real `dtype`."""
     prim = getattr(type(node), "prim", None)
     complexes = getattr(node, "complexes", None)
     if prim is None or complexes is None or not any(complexes):
@@ -208,11 +208,11 @@ def tangents_of(graph: Graph, seeds: dict[int, Any], shapes: dict[Key, Any]) -> 
     Parameters
     ----------
     seeds: Arrays by the numbers of leaves; the others have a tangent of zero.
-    shapes: The shape and the dtype of each output of a node, which its rule is asked for.
+    shapes: The shape and dtype of each output of a node, for which its rule runs.
 
     Returns
     -------
-    dict: The tangents that are not zero everywhere for want of a path.
+    dict: The tangents; those that no leaf reaches are missing, and zero.
     """
     found: dict[Key, Any] = {(leaf, 0): tangent for leaf, tangent in seeds.items()}
     for i, node in enumerate(graph.nodes):
@@ -236,7 +236,7 @@ def tangents_of(graph: Graph, seeds: dict[int, Any], shapes: dict[Key, Any]) -> 
 
 
 def _pushed(node: Any, known: dict[int, Any], metas: list[Any]) -> list[Any]:
-    """The tangents of a node's outputs from those of its arguments, by their places."""
+    """Return the tangents of a node's outputs from those of its arguments, by index."""
     probes = [None if meta is None else new_tensor(np.zeros(*meta), LEAF) for meta in metas]
     edges = tuple(edge if place in known else None for place, edge in enumerate(node.edges))
     g = list(probes) if node.several else probes[0]
@@ -257,10 +257,10 @@ def _pushed(node: Any, known: dict[int, Any], metas: list[Any]) -> list[Any]:
 
 
 def _ruled(node: Any, g: Any, edges: tuple[Any, ...]) -> list[Any]:
-    """A node's rules on tensors, with what it saved as constants: see `tape.rules.apply_rules`.
+    """Apply a node's rules to tensors, with its saved tensors as constants.
 
-    The saved tensors have histories of their own, which each walk through the rule's graph would
-    have to search.
+    See `tape.rules.apply_rules`. The saved tensors have their own histories, which each walk of the
+    rule's graph would have to search.
     """
     prim = node.prim
     rules = prim.rules * len(edges) if prim.variadic else prim.rules
@@ -308,7 +308,7 @@ def failure_note(what: str, error: Exception) -> str:
 
     Parameters
     ----------
-    what: What is missing for it.
+    what: The part of the picture that is missing.
     """
     first = str(error).split("\n")[0]
     if first.startswith("Trying to backward through the graph a second time"):
@@ -320,7 +320,7 @@ def failure_note(what: str, error: Exception) -> str:
 
 
 def has_lifted(graph: Graph) -> bool:
-    """Whether the outputs are values of a transform, which no sweep of this kind can follow."""
+    """Return whether the outputs are values of a transform, which these sweeps cannot follow."""
     return any(isinstance(tensor._payload, Lifted) for tensor in graph.outputs)
 
 

@@ -127,7 +127,7 @@ class _Dot:
         self.drawn: dict[int, Any] = {}
 
     def add_output(self, tensor: Any) -> None:
-        """Draw an output with its graph, and what it is a view of."""
+        """Draw an output with its graph, and the tensor that it is a view of."""
         color, view = _OUTPUT, None
         while id(tensor) not in self.drawn:
             self.drawn[id(tensor)] = tensor
@@ -144,7 +144,7 @@ class _Dot:
             self.edge(tensor, view, style="dotted")
 
     def add_nodes(self, root: Any) -> None:
-        """Draw all nodes that `root` leads to, in the order of a recursion without being one."""
+        """Draw all nodes that `root` leads to, in the order of a recursion, without recursion."""
         path: list[Iterator[Any]] = []
         following = root
         while True:
@@ -158,7 +158,7 @@ class _Dot:
                 path.pop()
 
     def _around(self, node: Any) -> Iterator[Any]:
-        """Draw a node with its surroundings, and give the nodes to be drawn in between."""
+        """Draw a node with its saved tensors, and yield the nodes to draw in between."""
         kept = attributes(node) if self.show_attrs or self.show_saved else {}
         if self.show_saved:
             for name, value in kept.items():
@@ -239,7 +239,7 @@ def resize_graph(dot: Any, size_per_element: float = 0.15, min_size: float = 12)
 
 
 def _is_kept(node: Any) -> bool:
-    """Whether `node` leads only to what a Function kept, which is a constant in PyTorch's graph."""
+    """Return whether `node` leads only to values that a Function kept, PyTorch's constants."""
     met: set[Any] = set()
     stack = [node]
     hidden = False

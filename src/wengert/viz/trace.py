@@ -1,7 +1,7 @@
-"""Layer 9 · viz: running a function so that every value on the way is known, with its name.
+"""Layer 9 · viz: tracing a function, with all intermediate values and their names.
 
-What a value is called is read off the user's own program: the instruction that follows the
-operation says which variable the value is stored in.
+The names of values come from the bytecode of the user's program: the instruction after an operation
+names the variable that the value is stored in.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _COPIED = 10_000
 
 
 class Call:
-    """One operation that was computed.
+    """One executed operation.
 
     Attributes
     ----------
     prim, tensors, params: The operation and its arguments.
-    payloads: The values of the arguments when it was computed.
+    payloads: The values of the arguments at that time.
     site: The position in the program.
     last: Whether no further operation was computed by the same call of a function of the library.
     """
@@ -49,9 +49,9 @@ class Call:
 
 
 def variables_at(site: Site | None) -> tuple[str, ...]:
-    """The variables that the result of what the program does at `site` is stored in.
+    """Return the variables that the result of the program's operation at `site` is stored in.
 
-    Several if a tuple is taken apart; none if the result goes somewhere else.
+    Several if a tuple is unpacked; none if the result is not stored in a variable.
     """
     frames = () if site is None else site[0]
     for place in range(0, len(frames), 2):
@@ -69,7 +69,7 @@ def _kept(tensor: Any) -> Any:
 
 
 class Trace(Dispatch):
-    """A context that keeps what operations are computed, with the values they give.
+    """A context manager that records the executed operations and their values.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class Trace(Dispatch):
         self._last: Call | None = None
 
     def run(self, mode: Mode, prim: Primitive, tensors: list[Any], params: Any, outs: Any) -> Any:
-        """Compute an operation and note it."""
+        """Compute an operation and record it."""
         call = Call(prim, tensors, params, site_here())
         entered = _entered()
         if self._last is not None and entered is not None and entered is self._entered:
@@ -116,7 +116,7 @@ class Trace(Dispatch):
 
 
 def _entered() -> Any:
-    """The frame of the library's function that the user's program has called."""
+    """Return the frame of the library's function that the user's program has called."""
     frame: Any = sys._getframe(2)
     while frame.f_back is not None and OURS[frame.f_back.f_code.co_filename]:
         frame = frame.f_back
@@ -125,7 +125,7 @@ def _entered() -> Any:
 
 @lru_cache(maxsize=256)
 def _after(code: CodeType) -> dict[int, tuple[str, ...]]:
-    """For each instruction the variables that its result is stored in, or `_RETURNED`."""
+    """Return, for each instruction, the variables that its result is stored in, or `_RETURNED`."""
     found: dict[int, tuple[str, ...]] = {}
     instructions = [i for i in dis.get_instructions(code) if i.opname not in _NOTHING]
     for place, instruction in enumerate(instructions[:-1]):
@@ -138,32 +138,32 @@ def _after(code: CodeType) -> dict[int, tuple[str, ...]]:
             names = names if len(names) == count else ()
         else:
             names = _stored([following])[:1]
-        # during a call a frame may point at what follows the instruction
+        # during a call, a frame may point past the instruction
         found.update(dict.fromkeys(range(instruction.offset, following.offset), names))
     return found
 
 
 def _stored(instructions: list[dis.Instruction]) -> tuple[str, ...]:
-    """The variables that instructions store into, up to the first that does something else."""
+    """Return the variables that instructions store into, up to the first other instruction."""
     names: list[str] = []
     for instruction in instructions:
         if not instruction.opname.startswith("STORE_") or instruction.opname in _NO_NAMES:
             break
         value = instruction.argval
-        # two in one, from Python 3.13 on; or one, and the loading of another
+        # two stores in one instruction since Python 3.13; or a store and a load
         both = isinstance(value, tuple) and instruction.opname == "STORE_FAST_STORE_FAST"
         names += value if both else value[:1] if isinstance(value, tuple) else [value]
     return tuple(names)
 
 
 _RETURNED: tuple[str, ...] = ("return",)
-"""No name of a variable."""
+"""Marks a returned result; not the name of a variable."""
 _NOTHING = {"CACHE", "COPY", "EXTENDED_ARG", "NOP", "RESUME"}
 _NO_NAMES = {"STORE_SUBSCR", "STORE_SLICE", "STORE_ATTR"}
 
 
 def within(site: Site | None, outer: Site) -> Site | None:
-    """The part of `site` that lies within what the program does at `outer`."""
+    """Return the frames of `site` inside the program's operation at `outer`."""
     if site is None or not outer[0]:
         return site
     code, offset = outer[0][:2]
@@ -175,7 +175,7 @@ def within(site: Site | None, outer: Site) -> Site | None:
 
 
 def numbered(name: str, used: set[str], digits: Any) -> str:
-    """`name`, or with the first number below the line that makes it another than those `used`."""
+    """Return `name`, with the first subscript that distinguishes it from those `used`."""
     made, count = name, 1
     while made in used:
         count += 1

@@ -13,7 +13,7 @@ from wengert.viz.wording import TIMES, count_text, listed, shape_text
 
 _LIMIT = 60
 _DEEPEST = 16
-"""The number of branchings beyond which a branch is written apart."""
+"""The number of nested branches beyond which a branch is written separately."""
 _BRANCH, _BESIDE, _LAST, _AFTER_LAST = "├─ ", "│  ", "└─ ", "   "
 
 
@@ -32,7 +32,7 @@ def tree(y: Any, params: Any = None, depth: int | None = None, *, limit: int = _
     The arguments of an operation branch off from it; an argument that is the only one with more
     below it follows without indentation, so that long chains stay at the margin. A value with
     several uses has a number, ``[1]``, is written once, and is referred to as ``see [1]``. A
-    repeated pattern is one line, with the number of repetitions.
+    repeated pattern is one line, with the number of iterations.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def tree(y: Any, params: Any = None, depth: int | None = None, *, limit: int = _
         of leaves and intermediate values.
     depth : int, optional. The number of levels of function calls to write operation by operation,
         as for `draw`.
-    limit : int. The number of operations above which each call or repetition is one line.
+    limit : int. The number of operations above which each call or loop is one line.
 
     Returns
     -------
@@ -96,7 +96,7 @@ class _Writer:
         self.lines: list[str] = []
 
     def _link(self) -> None:
-        """Find what each group uses: groups as numbers from 0, leaves as their vertices below."""
+        """Find the groups and leaves that each group uses: groups from 0 up, leaves below 0."""
         graph = self.graph
         starts = [group.start for group in self.groups]
         owner: list[int] = []
@@ -166,7 +166,7 @@ class _Writer:
         return self.numbers.setdefault(group, len(self.numbers) + 1)
 
     def _line(self, group: int, head: str) -> list[int]:
-        """Write one group, and give those that are to be written below it."""
+        """Write one group, and return those to write below it."""
         inline, branches = [], []
         for below in self.below[group]:
             if below < 0:

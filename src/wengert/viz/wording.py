@@ -1,4 +1,4 @@
-"""Layer 9 · viz: how values, shapes and sizes are written in a picture."""
+"""Layer 9 · viz: the text of values, shapes and sizes in a picture."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 TIMES = "\u00d7"
-"""The sign of multiplication, before a number of repetitions."""
+"""The multiplication sign, before a number of iterations."""
 _FEW = 6
 _DETAIL = 200
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
 def number(value: Any) -> str:
-    """One element, with five digits: ``1.3863``, ``-3``, ``1+2j``, ``nan``, ``True``."""
+    """Format one element, with five digits: ``1.3863``, ``-3``, ``1+2j``, ``nan``, ``True``."""
     value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, complex):
         imaginary = "nan" if math.isnan(value.imag) else f"{value.imag:+.5g}"
@@ -26,7 +26,7 @@ def number(value: Any) -> str:
 
 
 def brief(value: Any) -> str:
-    """An array in a few characters: its elements if they are few, and a summary if not."""
+    """Format an array in a few characters: its elements if they are few, else a summary."""
     array = np.asarray(value)
     if array.ndim == 0:
         return number(array[()])
@@ -42,7 +42,7 @@ def _nested(array: Any) -> str:
 
 
 def _summary(array: Any) -> str:
-    """The range, the mean and what is not finite, over all elements."""
+    """Return the range, the mean and the number of non-finite elements."""
     kind = array.dtype.kind
     if kind == "b":
         return f"{count_text(int(array.sum()))} of {count_text(array.size)} true"
@@ -68,24 +68,24 @@ def _summary(array: Any) -> str:
 
 
 def full(value: Any) -> str:
-    """An array for a reader who asks for more: all elements up to a point, and a summary."""
+    """Format an array in detail: all elements up to a limit, and a summary."""
     array = np.asarray(value)
     text = np.array2string(array, precision=6, threshold=_DETAIL, edgeitems=3, max_line_width=80)
     return text if array.size <= _FEW else f"{text}\n{_summary(array)}"
 
 
 def shape_text(shape: Sequence[int] | None) -> str:
-    """A shape as Python writes it, or ``?`` if it is not known."""
+    """Format a shape as Python does, or ``?`` if it is not known."""
     return "?" if shape is None else str(tuple(shape))
 
 
 def count_text(count: int) -> str:
-    """A number of things, in groups of three digits: ``2 000``."""
+    """Format a count in groups of three digits: ``2 000``."""
     return f"{count:,}".replace(",", "\u202f")
 
 
 def bytes_text(count: int) -> str:
-    """A number of bytes: ``24 B``, ``1.5 MiB``."""
+    """Format a number of bytes: ``24 B``, ``1.5 MiB``."""
     if count < 1024:
         return f"{count} B"
     size = float(count)
@@ -97,7 +97,7 @@ def bytes_text(count: int) -> str:
 
 
 def listed(names: Iterable[str], most: int = 4) -> str:
-    """Names in the order of their first appearance, each with how often they appear."""
+    """Return names in the order of their first occurrence, each with its number of occurrences."""
     counts: dict[str, int] = {}
     for name in names:
         counts[name] = counts.get(name, 0) + 1
@@ -111,5 +111,5 @@ def listed(names: Iterable[str], most: int = 4) -> str:
 
 
 def subscript(count: int) -> str:
-    """A number as small digits below the line."""
+    """Return a number as a subscript."""
     return str(count).translate(_SUBSCRIPTS)

@@ -1,4 +1,4 @@
-"""The front end, and the original where it is installed: tests of the contract run with both."""
+"""Fixtures that run contract tests with this front end and with autograd, if installed."""
 
 import importlib
 

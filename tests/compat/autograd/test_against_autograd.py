@@ -1,4 +1,4 @@
-"""Calls of a table, here and with the original: values, gradients, types of results."""
+"""Test a table of calls against autograd: values, gradients, result types."""
 
 import importlib
 import warnings

@@ -1,4 +1,4 @@
-"""Differential operators inside of each other, which close over the variables of the outer ones."""
+"""Test nested differential operators that close over outer variables."""
 
 import importlib
 

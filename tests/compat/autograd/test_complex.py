@@ -1,4 +1,4 @@
-"""Complex numbers: gradients are u_x - i u_y, without conjugation."""
+"""Test complex gradients: u_x - i u_y, without conjugation."""
 
 import numpy
 import pytest

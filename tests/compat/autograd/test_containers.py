@@ -1,4 +1,4 @@
-"""Derivatives by lists, tuples and dicts, and of functions that return them."""
+"""Test derivatives with respect to lists, tuples and dicts, and functions that return them."""
 
 from collections import namedtuple
 

@@ -1,4 +1,4 @@
-"""What autograd's operators promise: arguments, results, names, errors, warnings."""
+"""Test the contract of autograd's operators: arguments, results, names, errors, warnings."""
 
 import numpy
 import pytest

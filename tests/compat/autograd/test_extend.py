@@ -1,4 +1,4 @@
-"""Primitives of the user's own: `primitive`, `defvjp`, `defjvp`, and what goes with them."""
+"""Test user-defined primitives: `primitive`, `defvjp`, `defjvp`, and related functions."""
 
 import types
 

@@ -1,4 +1,4 @@
-"""``autograd.misc`` and ``autograd.test_util``."""
+"""Test ``autograd.misc`` and ``autograd.test_util``."""
 
 import numpy
 import pytest

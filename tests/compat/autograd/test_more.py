@@ -1,4 +1,4 @@
-"""What users of autograd asked for, and have here."""
+"""Test features that autograd's users have requested."""
 
 import threading
 

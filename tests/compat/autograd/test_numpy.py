@@ -1,4 +1,4 @@
-"""``autograd.numpy``: NumPy outside of derivatives, boxes inside, and what is assigned there."""
+"""Test ``autograd.numpy``: plain NumPy, boxes, and assignments to its attributes."""
 
 import math
 import re

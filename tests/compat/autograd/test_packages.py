@@ -1,4 +1,4 @@
-"""What packages that build on autograd do with it, apart from calling its functions."""
+"""Test the internals of autograd that other packages use."""
 
 import numpy
 import pytest

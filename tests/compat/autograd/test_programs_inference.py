@@ -1,4 +1,4 @@
-"""Programs of the kind that `autograd` is used for: inference, simulation, small curiosities.
+"""Test typical programs of autograd: inference, simulation, small curiosities.
 
 What they should give was computed with the original once; where it is installed they run with it,
 too.

@@ -1,4 +1,4 @@
-"""Programs of the kind that `autograd` is used for: models that are fitted to data.
+"""Test typical programs of autograd: models that are fitted to data.
 
 What they should give was computed with the original once; where it is installed they run with it,
 too.

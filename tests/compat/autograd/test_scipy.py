@@ -1,4 +1,4 @@
-"""``autograd.scipy``: special functions, densities, linear algebra, convolution, equations."""
+"""Test ``autograd.scipy``: special functions, densities, linear algebra, convolution, equations."""
 
 import numpy
 import pytest

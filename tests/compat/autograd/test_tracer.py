@@ -1,4 +1,4 @@
-"""Calls noted in nodes of the user's own, values of types of one's own, pickling."""
+"""Test user-defined node classes and value types, and pickling."""
 
 import operator
 import pickle

@@ -1,4 +1,4 @@
-"""The same calls here and in JAX, where that is installed: values, dtypes, texts and errors."""
+"""Test calls against JAX, if installed: values, dtypes, texts and errors."""
 
 import functools
 import warnings

@@ -1,4 +1,4 @@
-"""JAX's arrays: dtypes and weak types, immutability, indices that never raise, updates, texts."""
+"""Test JAX arrays: dtypes, weak types, immutability, indexing without errors, updates, texts."""
 
 import copy
 import pickle

@@ -1,4 +1,4 @@
-"""Control flow and the other functions of `jax.lax`: values, derivatives, batches, refusals."""
+"""Test control flow and other functions of `jax.lax`: values, derivatives, batches, errors."""
 
 import numpy as np
 import pytest

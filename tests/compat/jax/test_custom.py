@@ -1,4 +1,4 @@
-"""`custom_jvp`, `custom_vjp`, `custom_gradient`: when rules run, and what they may give."""
+"""Test `custom_jvp`, `custom_vjp` and `custom_gradient`: when rules run, and their results."""
 
 import collections
 import functools

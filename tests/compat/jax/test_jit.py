@@ -1,4 +1,4 @@
-"""`jit` compiles, which only the clock shows: JAX's contract, and what functions do besides."""
+"""Test `jit`: JAX's contract, and functions with side effects."""
 
 import collections
 import pickle

@@ -1,4 +1,4 @@
-"""What the libraries on top of JAX ask for: operations by rules, windows, boxes, parts of names."""
+"""Test the parts of JAX that libraries build on: rules, windows, boxes, names."""
 
 import numpy as np
 import pytest

@@ -1,7 +1,6 @@
-"""Several hundred calls, compared with JAX where it is installed: values, dtypes, weak types,
-gradients, errors.
+"""Test several hundred calls against JAX: values, dtypes, weak types, gradients, errors.
 
-The calls stand in ``calls/*.txt``, one in each line.
+The calls are in ``calls/*.txt``, one per line. Skipped where JAX is not installed.
 """
 
 import importlib

@@ -1,5 +1,6 @@
-"""The calls of ``calls/*.txt`` under transforms, without JAX: derivatives of first and second order
-against differences, and batches against loops.
+"""Test the calls of ``calls/*.txt`` under transforms, without JAX.
+
+First and second derivatives are compared with finite differences, and batches with loops.
 """
 
 import pathlib

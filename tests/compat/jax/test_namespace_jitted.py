@@ -1,4 +1,4 @@
-"""The calls of ``calls/*.txt``, jitted: each gives what it gives uncompiled, time and again."""
+"""Test the calls of ``calls/*.txt`` under `jit`: repeated calls equal uncompiled ones."""
 
 import pathlib
 import re

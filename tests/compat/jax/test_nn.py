@@ -1,4 +1,4 @@
-"""`jax.nn` and `jax.nn.initializers`."""
+"""Test `jax.nn` and `jax.nn.initializers`."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Functions of `jax.numpy`: what JAX does otherwise than NumPy, derivatives, batches, errors."""
+"""Test `jax.numpy`: differences from NumPy, derivatives, batches, errors."""
 
 import operator
 

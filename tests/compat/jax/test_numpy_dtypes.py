@@ -1,4 +1,4 @@
-"""dtypes of functions of `jax.numpy`: 32 bits, weak types, sums of small integers, x64."""
+"""Test the dtypes of `jax.numpy`: 32 bits, weak types, sums of small integers, x64."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Programs as tutorials on JAX have them: run through, with the results that they are about."""
+"""Test programs in the style of JAX's tutorials, and their results."""
 
 import functools
 

@@ -1,4 +1,4 @@
-"""`jax.random`: keys, JAX's own streams, distributions, batches, derivatives."""
+"""Test `jax.random`: keys, JAX's own streams, distributions, batches, derivatives."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What checkpoints keep, zeros that rules are told of, rules of batches, checks, callbacks."""
+"""Test checkpoint policies, symbolic zeros, batching rules, checks and callbacks."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""`jax.scipy` and `jax.example_libraries`."""
+"""Test `jax.scipy` and `jax.example_libraries`."""
 
 import numpy as np
 import pytest

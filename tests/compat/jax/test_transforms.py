@@ -1,4 +1,4 @@
-"""JAX's transforms: what they give, of which types, and what they refuse."""
+"""Test JAX's transforms: results, types and errors."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Pytrees: their leaves and structures, registration, paths; derivatives of registered classes."""
+"""Test pytrees: leaves, structures, registration, paths; derivatives of registered classes."""
 
 import collections
 import dataclasses

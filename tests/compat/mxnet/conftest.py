@@ -1,4 +1,4 @@
-"""Each test starts with NumPy's arrays chosen and nothing recorded, and leaves no such state."""
+"""A fixture that resets MXNet's modes around each test."""
 
 import pytest
 

@@ -1,6 +1,6 @@
-"""What MXNet 1.9.1 shows for statements of its users, as a notebook would: ``recorded.json``.
+"""Recorded results of user statements in MXNet 1.9.1, as a notebook shows them: ``recorded.json``.
 
-Run with an MXNet this file records again what is there: ``python recorded.py``.
+With MXNet installed, ``python recorded.py`` records them again.
 """
 
 import ast

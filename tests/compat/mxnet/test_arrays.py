@@ -1,4 +1,4 @@
-"""``mxnet.np`` and ``mxnet.nd``: dtypes, printing, shapes, and what is refused."""
+"""Test ``mxnet.np`` and ``mxnet.nd``: dtypes, printing, shapes, errors."""
 
 import inspect
 import warnings

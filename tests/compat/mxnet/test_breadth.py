@@ -1,4 +1,4 @@
-"""Pictures, test utilities, sparse arrays, and what star imports hand out."""
+"""Test images, test utilities, sparse arrays, and star imports."""
 
 import gzip
 import os

@@ -1,4 +1,4 @@
-"""``autograd.Function``: operations with a derivative of one's own."""
+"""Test ``autograd.Function``: operations with a user-defined derivative."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""``mxnet.gluon``: blocks, parameters, losses, trainers, data."""
+"""Test ``mxnet.gluon``: blocks, parameters, losses, trainers, data."""
 
 import numpy
 import pytest

@@ -1,4 +1,4 @@
-"""``mx.operator``: custom operators that are registered by a name."""
+"""Test ``mx.operator``: custom operators registered by name."""
 
 import numpy
 import pytest

@@ -1,4 +1,4 @@
-"""Programs of the kind that tutorials on MXNet's autograd show, in words of our own."""
+"""Test programs in the style of MXNet's tutorials on autograd."""
 
 import itertools
 import math

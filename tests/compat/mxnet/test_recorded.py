@@ -1,4 +1,4 @@
-"""Statements that show what they show in MXNet 1.9.1: values, dtypes, how arrays print.
+"""Test statements against MXNet 1.9.1: values, dtypes, printed arrays.
 
 Numbers may differ in their last digits: MXNet's exponential function is another one.
 """

@@ -1,4 +1,4 @@
-"""What is recorded, and where gradients go: the contract of ``mxnet.autograd``."""
+"""Test the contract of ``mxnet.autograd``: recording, and where gradients are stored."""
 
 import copy
 import pickle

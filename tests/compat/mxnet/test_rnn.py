@@ -1,4 +1,4 @@
-"""``gluon.rnn``: layers and cells agree with each other, and with `wengert.nn`."""
+"""Test ``gluon.rnn``: layers and cells against each other and against `wengert.nn`."""
 
 import numpy
 import pytest

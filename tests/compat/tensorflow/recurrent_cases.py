@@ -1,4 +1,4 @@
-"""Programs of recurrent layers, and what TensorFlow 2.21 gave: `python recurrent_cases.py`."""
+"""Programs of recurrent layers with TensorFlow 2.21's results: `python recurrent_cases.py`."""
 
 import json
 from pathlib import Path

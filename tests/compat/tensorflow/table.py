@@ -1,4 +1,4 @@
-"""Calls of TensorFlow's functions, on small arrays, for the tests beside this file."""
+"""A table of calls of TensorFlow's functions on small arrays."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""`ForwardAccumulator`: forward mode, nested, around tapes and inside of them."""
+"""Test `ForwardAccumulator`: forward mode, nested, around tapes and inside them."""
 
 import numpy as np
 import pytest

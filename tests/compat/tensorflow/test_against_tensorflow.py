@@ -1,4 +1,4 @@
-"""The same calls here and in TensorFlow itself: values, dtypes, texts and errors."""
+"""Test calls against TensorFlow itself: values, dtypes, texts and errors."""
 
 import importlib
 import os

@@ -1,4 +1,4 @@
-"""Strings, pictures, sparse tensors, strategies, concrete functions: TensorFlow 2.21's answers."""
+"""Test strings, images, sparse tensors, strategies, concrete functions against TensorFlow 2.21."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""Callbacks in Keras's order, and models in files; numbers are those of TensorFlow 2.21."""
+"""Test Keras's callbacks in order, and saved models, with TensorFlow 2.21's numbers."""
 
 import json
 import warnings

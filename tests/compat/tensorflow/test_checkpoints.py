@@ -1,4 +1,4 @@
-"""Checkpoints: objects by the names of attributes, restored at once or later."""
+"""Test checkpoints: objects by attribute names, restored immediately or later."""
 
 import numpy as np
 import pytest

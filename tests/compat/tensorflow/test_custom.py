@@ -1,4 +1,4 @@
-"""Derivatives of one's own, functions, control flow, maps, assertions and printing."""
+"""Test custom derivatives, functions, control flow, maps, assertions and printing."""
 
 import functools
 import io

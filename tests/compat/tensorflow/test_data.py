@@ -1,4 +1,4 @@
-"""tf.data: datasets are made, transformed, and gone through again and again."""
+"""Test tf.data: creation, transformation and repeated iteration of datasets."""
 
 import collections
 

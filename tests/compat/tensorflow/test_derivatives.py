@@ -1,4 +1,4 @@
-"""The derivatives of TensorFlow's functions: forward mode, second order, and differences.
+"""Test derivatives of TensorFlow's functions: forward mode, second order, finite differences.
 
 What they are in TensorFlow is compared in `test_functions_against_tensorflow`.
 """

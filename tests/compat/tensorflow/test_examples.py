@@ -1,4 +1,4 @@
-"""The examples in the documentation of functions, which decorators hide from the usual search."""
+"""Run the doctests of decorated functions, which doctest does not find."""
 
 import doctest
 

@@ -1,4 +1,4 @@
-"""Functional models: operators between their tensors, and what layers say of their inputs."""
+"""Test functional models: operators between symbolic tensors, and errors about inputs."""
 
 from __future__ import annotations
 

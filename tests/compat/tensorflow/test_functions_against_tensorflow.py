@@ -1,5 +1,4 @@
-"""What the functions of wengert.compat.tensorflow have in common with TensorFlow's: values, dtypes,
-gradients, types of errors, and how their messages begin.
+"""Test functions against TensorFlow: values, dtypes, gradients, error types, first words of errors.
 
 Skipped where TensorFlow is not installed.
 """

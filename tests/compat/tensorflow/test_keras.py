@@ -1,4 +1,4 @@
-"""tf.keras: layers, losses, metrics, optimizers, and loops that train."""
+"""Test tf.keras: layers, losses, metrics, optimizers, and training loops."""
 
 import inspect
 

@@ -1,5 +1,4 @@
-"""What wengert.compat.tensorflow.keras has in common with Keras: values, dtypes, types of errors,
-and the steps of optimizers.
+"""Test layers, losses and optimizers against Keras: values, dtypes, error types, optimizer steps.
 
 Skipped where TensorFlow is not installed.
 """

@@ -1,4 +1,4 @@
-"""tf.linalg: what the functions return, and what they refuse."""
+"""Test tf.linalg: results and errors."""
 
 import numpy as np
 import pytest

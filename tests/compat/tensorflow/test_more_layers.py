@@ -1,4 +1,4 @@
-"""Layers of attention and of places, with the numbers of TensorFlow 2.21."""
+"""Test attention and positional layers, with TensorFlow 2.21's numbers."""
 
 from __future__ import annotations
 

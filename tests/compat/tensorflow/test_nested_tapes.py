@@ -1,4 +1,4 @@
-"""Tapes inside of tapes, Jacobians, and derivatives of higher order."""
+"""Test nested tapes, Jacobians, and derivatives of higher order."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""tf.nn: convolutions with channels last, pooling, losses from logits."""
+"""Test tf.nn: convolutions with channels last, pooling, losses from logits."""
 
 import numpy as np
 import pytest

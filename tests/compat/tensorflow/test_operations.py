@@ -1,4 +1,4 @@
-"""TensorFlow's functions: dtypes, shapes, refusals, and where gradients go."""
+"""Test TensorFlow's functions: dtypes, shapes, errors, gradients."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Programs as tutorials on automatic differentiation with TensorFlow have them."""
+"""Test programs in the style of TensorFlow's tutorials on automatic differentiation."""
 
 import numpy as np
 import pytest

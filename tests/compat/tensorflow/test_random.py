@@ -1,4 +1,4 @@
-"""tf.random: seeds, shapes, distributions, and derivatives in the parameters."""
+"""Test tf.random: seeds, shapes, distributions, and derivatives by the parameters."""
 
 import numpy as np
 import pytest

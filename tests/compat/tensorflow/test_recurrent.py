@@ -1,4 +1,4 @@
-"""Keras's recurrent layers: TensorFlow's numbers, configurations, and errors."""
+"""Test Keras's recurrent layers: TensorFlow's numbers, configurations, and errors."""
 
 import importlib.util
 import json

@@ -1,4 +1,4 @@
-"""`GradientTape`: what is recorded, what a gradient is, and what is refused."""
+"""Test `GradientTape`: recording, gradients, and errors."""
 
 import gc
 import logging

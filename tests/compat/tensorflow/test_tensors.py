@@ -1,4 +1,4 @@
-"""Tensors: what they are, how they print, how dtypes meet, and what is refused."""
+"""Test tensors: printing, dtype promotion, and errors."""
 
 import copy
 import pickle

@@ -1,4 +1,4 @@
-"""What `fit` and `evaluate` count, by hand and as TensorFlow 2.21 counts it."""
+"""Test the values that `fit` and `evaluate` report, by hand and against TensorFlow 2.21."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`Variable` and `Module`: state, names, assignment, and what is refused."""
+"""Test `Variable` and `Module`: state, names, assignment, and errors."""
 
 import copy
 import pickle

@@ -1,2 +1,1 @@
-"""What many tests use: samples of every record, checks that follow from it, comparison with
-PyTorch."""
+"""Shared test support: samples of every record, checks of records, comparison with PyTorch."""

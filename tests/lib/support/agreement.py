@@ -1,8 +1,4 @@
-"""Whether results of PyTorch and of this library agree.
-
-Each function returns None where they do, and says in words what differs where they do not.
-PyTorch is never imported here.
-"""
+"""Decide whether results of PyTorch and of this library agree."""
 
 from __future__ import annotations
 

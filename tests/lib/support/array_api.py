@@ -1,4 +1,4 @@
-"""`wengert.numpy` beside array-api-strict: each call of the array API standard, on both.
+"""Call each function of the array API standard on `wengert.numpy` and on array-api-strict.
 
     PYTHONPATH=src:tests/lib python -m support.array_api [--every N] [NAME ...]
 

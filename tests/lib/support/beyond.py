@@ -1,8 +1,7 @@
-"""What differs from PyTorch and its sample inputs do not show, and why.
+"""Differences from PyTorch that its sample inputs do not show, with reasons.
 
-The rows are a reason and the operations; `support.deviations` makes a page of them. Random
-programs beside PyTorch read what they may differ in from `tests/parity/known.py`, which names these
-reasons.
+Each row is a reason and the operations; `support.deviations` makes a page of them. The differences
+permitted for random programs are in `tests/parity/known.py`, which names these reasons.
 """
 
 from __future__ import annotations

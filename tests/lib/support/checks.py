@@ -1,7 +1,7 @@
-"""What must hold for every operation of the table, as checks of one record.
+"""Checks of one record that must hold for every operation of the table.
 
-Each check takes a record and raises if it finds something wrong; `CHECKS` names them all. The
-tests run every check on every record, and so can whoever adds a record::
+Each check takes a record and raises if it finds an error; `CHECKS` names them all. The tests run
+every check on every record, and authors of records can do so, too::
 
     from support.checks import check_record
     check_record("sin")

@@ -1,7 +1,7 @@
-"""Where this library is not as PyTorch, over its own sample inputs, and why.
+"""Differences from PyTorch over this library's sample inputs, with reasons.
 
-``python -m support.deviations`` writes the page docs/differences.md. The patterns are of
-the findings of `support.opinfo`, which begin with the dtype and the form of the call.
+``python -m support.deviations`` writes the page docs/differences.md. The patterns match the
+findings of `support.opinfo`, which begin with the dtype and the form of the call.
 """
 
 from __future__ import annotations

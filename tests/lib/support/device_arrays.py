@@ -1,4 +1,4 @@
-"""A library of arrays for tests, which behaves to NumPy as CuPy does, on memory of NumPy's.
+"""An array library for tests that behaves like CuPy towards NumPy, on NumPy's memory.
 
 Its functions are those that CuPy has (`cupy_names.txt`), with their parameters. They take arrays of
 their own library and numbers alone, on one device; nothing becomes an array of NumPy by itself.

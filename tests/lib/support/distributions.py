@@ -1,4 +1,4 @@
-"""Distributions as both libraries make them: each a function of the library."""
+"""Distributions as functions of the library that makes them."""
 
 from __future__ import annotations
 

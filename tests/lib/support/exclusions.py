@@ -1,4 +1,4 @@
-"""What random programs leave out, and why.
+"""Exclusions from random programs, with reasons.
 
 NOTE [what programs leave out]
 PyTorch is the measure, except where it is known to be at odds with itself:

@@ -1,4 +1,4 @@
-"""Custom Functions of each sort, for PyTorch as for this library."""
+"""Custom Functions of each kind, for PyTorch and for this library."""
 
 from __future__ import annotations
 

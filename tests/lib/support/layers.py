@@ -1,4 +1,4 @@
-"""Layers with inputs for them, for tests of all layers at once.
+"""Layers with inputs, for tests of all layers.
 
 A line of the table is a layer and what it is called with, as ``layer <- input, input``. Layers are
 names of ``nn``; inputs are made by these letters, each from a shape:

@@ -1,10 +1,10 @@
-"""The lines that random programs in lockstep are made of.
+"""The statements of random programs in lockstep.
 
-In a line ``{a}`` to ``{c}`` stand for tensors of floating-point numbers, ``{r}`` for one that
-requires a gradient, ``{w}`` for one to write to, ``{i}``, ``{m}`` and ``{z}`` for whole numbers,
-truth values and complex numbers, ``{x}`` for any tensor, ``{d}`` and ``{e}`` for dimensions,
-``{s}`` for a number, ``{u}`` for an expression in ``u``, ``{F}`` for a function made of such, and
-``{f}`` for a function of one number. A line without ``=`` gives its value a name.
+In a line, ``{a}`` to ``{c}`` are floating-point tensors, ``{r}`` is one that requires a gradient,
+``{w}`` one to write to, ``{i}``, ``{m}`` and ``{z}`` are tensors of integers, bools and complex
+numbers, ``{x}`` is any tensor, ``{d}`` and ``{e}`` are dimensions, ``{s}`` is a number, ``{u}`` an
+expression in ``u``, ``{F}`` a function made of these, and ``{f}`` a function of one number. A line
+without ``=`` gives its value a name.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""More lines of random programs: the rest of the operations, and rarer ways to use autograd.
+"""More statements of random programs: other operations, and rarer uses of autograd.
 
 The holes are those of `line_grammar`. A line that begins with ``~`` has a result whose order in
 memory is a library's own affair.

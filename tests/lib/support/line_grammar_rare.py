@@ -1,4 +1,4 @@
-"""Lines of random programs with operations that programs use now and then, and with idioms.
+"""Statements of random programs with rare operations and idioms.
 
 The holes are those of `line_grammar`. A line that begins with ``~`` has a result whose order in
 memory is a library's own affair.

@@ -1,7 +1,7 @@
-"""Which of PyTorch's public names are here, and which are not, and why.
+"""PyTorch's public names: those available here, and the reasons for missing ones.
 
 ``python -m support.names`` writes the page docs/pytorch-names.md from `pytorch_names.txt`: modules
-of PyTorch and the names that they list.
+of PyTorch and the names in them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Single native forms of the compiler, compiled and run by themselves."""
+"""Compile and run single native forms of the compiler."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls of NumPy's functions whose arguments are drawn when they are made."""
+"""Calls of NumPy's functions with generated arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls of NumPy's functions to check them on tensors with."""
+"""Sample calls of NumPy's functions on tensors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arguments of NumPy's and SciPy's ufuncs to check them on tensors with."""
+"""Sample arguments of NumPy's and SciPy's ufuncs for tensors."""
 
 from __future__ import annotations
 

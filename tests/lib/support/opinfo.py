@@ -1,4 +1,4 @@
-"""PyTorch's own sample inputs, through PyTorch and through this library.
+"""Run PyTorch's own sample inputs through PyTorch and through this library.
 
 PyTorch describes each of its operations by an ``OpInfo``: sample inputs, inputs that are errors,
 dtypes, other forms (method, in place, operator, alias). A `Comparison` takes one of them through

@@ -1,4 +1,4 @@
-"""One piece of code under PyTorch and under this library, compared.
+"""Run one piece of code under PyTorch and under this library, and compare.
 
 The code is a function of the module: ``body(torch)``. PyTorch is never imported here; the tests
 hand it over where it is installed.

@@ -1,6 +1,6 @@
-"""The text of a random program as it is written, and what is known of its names.
+"""The text of a random program under construction, and the facts about its names.
 
-Shapes, memory and (roughly) who needs a gradient are followed on empty arrays beside the text.
+Shapes, memory and (roughly) the need for gradients are tracked on empty arrays along with the text.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Random programs over tensors that share memory, as lines of Python.
 
 NOTE [programs from numbers]
-`write` makes a program from a list of steps, each a tuple of small numbers, so that whatever draws
-numbers can draw programs and shrink them. Shapes are followed beside the text, so that lines
-usually run. `support.runs` runs them, and `support.exclusions` says what they leave out.
+`write` makes a program from a list of steps, each a tuple of small numbers, so that any source of
+numbers can draw and shrink programs. Shapes are tracked along with the text, so that lines usually
+run. `support.runs` runs the programs, and `support.exclusions` lists what they leave out.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""A program run by one library, and what can be seen of it.
+"""Run a program with one library, and collect its observable effects.
 
-A line that raises is part of the program: the exception is noted and the next line runs.
+A line that raises is part of the program: the exception is recorded, and the next line runs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Sample inputs of every operation, made from its record."""
+"""Sample inputs of every operation, generated from its record."""
 
 from __future__ import annotations
 

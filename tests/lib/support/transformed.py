@@ -1,4 +1,4 @@
-"""PyTorch's sample inputs through `vmap` and `jvp`.
+"""Run PyTorch's sample inputs through `vmap` and `jvp`.
 
 Neither needs PyTorch for a measure: a batch is compared with a loop over its elements, and a
 derivative in a direction with the gradients, ``<u, J v> = <Jᴴ u, v>``, which are compared with

@@ -1,9 +1,9 @@
-"""Programs to transform, transforms, and what they should give.
+"""Programs to transform, transforms, and their expected results.
 
-A program takes a tensor of three numbers and gives a tensor. A transform stands here as a function
-from programs to programs, so that any two nest; beside it stands a reference that calls the program
-on plain arrays only: finite differences, or a loop. Both are functions of the module, so that
-PyTorch can be handed the same ones.
+A program takes a tensor of three numbers and returns a tensor. A transform is a function from
+programs to programs, so that any two nest; its reference calls the program on plain arrays only:
+finite differences, or a loop. Both are functions of the module, so that PyTorch can get the same
+ones.
 """
 
 from __future__ import annotations

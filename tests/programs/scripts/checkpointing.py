@@ -1,4 +1,4 @@
-"""Saving and loading, and going on where training stopped."""
+"""Save and load a model, and resume training."""
 
 import io
 

@@ -1,4 +1,4 @@
-"""Signals: transforms of Fourier, filters, and optimisation in complex numbers."""
+"""Signals: Fourier transforms, filters, and optimisation of complex numbers."""
 
 import torch
 

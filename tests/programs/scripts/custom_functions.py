@@ -1,4 +1,4 @@
-"""Functions with derivatives by hand, checked; and a convolution fused with its norm."""
+"""Custom Functions, checked; and a convolution fused with its normalisation."""
 
 import numpy as np
 import torch

@@ -1,4 +1,4 @@
-"""Domain-adversarial training: a layer that turns gradients round, focal loss, mixed samples."""
+"""Domain-adversarial training: a gradient reversal layer, focal loss, mixup."""
 
 import torch
 import torch.nn as nn

@@ -1,4 +1,4 @@
-"""Hooks of all kinds, to look inside of a network."""
+"""Hooks of all kinds, to inspect a network."""
 
 from collections import OrderedDict
 

@@ -1,4 +1,4 @@
-"""A script as people wrote them in 2017: Variables, volatile idioms, data, deprecated names."""
+"""A script in the style of 2017: Variables, volatile idioms, data, deprecated names."""
 
 from __future__ import print_function
 

@@ -1,4 +1,4 @@
-"""Optimisers and schedulers of one's own, groups, closures, and per-parameter state."""
+"""User-defined optimisers and schedulers, groups, closures, and per-parameter state."""
 
 import math
 

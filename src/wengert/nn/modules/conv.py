@@ -168,7 +168,7 @@ class _Conv(_ConvNd):
         )
 
     def _margins(self) -> list[int]:
-        """The padding for `functional.pad`: two numbers per dimension, the last dimension first."""
+        """Return the padding for `functional.pad`: a pair per dimension, last dimension first."""
         margins = []
         for i in reversed(range(self._dims)):
             if not isinstance(self.padding, str):
@@ -191,7 +191,7 @@ class _Conv(_ConvNd):
 
 
 class Conv1d(_Conv):
-    """A convolution along one dimension: `functional.conv1d` with parameters of its own.
+    """A convolution along one dimension: `functional.conv1d` with its own parameters.
 
     Parameters
     ----------
@@ -342,7 +342,7 @@ class _ConvTransposeNd(_ConvNd):
 
 
 class ConvTranspose1d(_ConvTransposeNd):
-    """`functional.conv_transpose1d` with parameters of its own: the transpose of `Conv1d`.
+    """`functional.conv_transpose1d` with its own parameters: the transpose of `Conv1d`.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Layer 8 · nn: conversions of everything that a module and its submodules hold."""
+"""Layer 8 · nn: conversions of all parameters and buffers of a module and its submodules."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Conversion:
-    """The methods of a module that apply to everything in it."""
+    """The methods of a module that apply to all of its parameters, buffers and submodules."""
 
     training: bool
     _parameters: dict[str, Any]
@@ -229,7 +229,7 @@ class Conversion:
 
 
 def parsed(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, Any]:
-    """Return the device, dtype and memory format that the arguments of `Module.to` stand for."""
+    """Return the device, dtype and memory format that the arguments of `Module.to` specify."""
     named = dict(kwargs)
     device, dtype = named.pop("device", None), named.pop("dtype", None)
     memory_format = named.pop("memory_format", None)

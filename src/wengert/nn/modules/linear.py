@@ -39,7 +39,7 @@ class Identity(Module):
 
 
 class Linear(Module):
-    """An affine layer, ``input @ weight.T + bias``, with parameters of its own.
+    """An affine layer, ``input @ weight.T + bias``, with its own parameters.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ class NonDynamicallyQuantizableLinear(Linear):
 
 
 class Bilinear(Module):
-    """`functional.bilinear` of two inputs, with parameters of its own.
+    """`functional.bilinear` of two inputs, with its own parameters.
 
     Parameters
     ----------

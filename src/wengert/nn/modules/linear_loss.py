@@ -1,4 +1,4 @@
-"""Layer 8 · nn: a loss with a linear layer of its own."""
+"""Layer 8 · nn: a loss with its own linear layer."""
 
 # the arguments and attributes have PyTorch's names
 
@@ -16,7 +16,7 @@ from wengert.types import Device
 
 
 class LinearCrossEntropyLoss(_WeightedLoss):
-    """`functional.linear_cross_entropy` with a linear layer of its own.
+    """`functional.linear_cross_entropy` with its own linear layer.
 
     Parameters
     ----------

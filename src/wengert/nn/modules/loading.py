@@ -70,7 +70,7 @@ class Transaction:
     def assign(module: Any, name: str, value: Any) -> None:
         """Make `module` hold `value` under `name`."""
         now, old = _CURRENT.get(), getattr(module, name)
-        # what is loaded, and what takes it back
+        # the writes, and the functions that undo them
         steps = (lambda: setattr(module, name, value)), (lambda: setattr(module, name, old))
         if get_swap_module_params_on_conversion():
             steps = ((lambda: swap_tensors(old, value)),) * 2

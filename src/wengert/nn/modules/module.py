@@ -169,7 +169,7 @@ class Module(Registration, Traversal, Conversion, Calls, State):
     # -- copies ------------------------------------------------------------------------------------
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state for pickles and copies: everything but compiled code."""
+        """Return the state for pickles and copies: all attributes except compiled code."""
         functions = {k: as_found(v) for k, v in self.__dict__.items() if isinstance(v, FUNCTIONS)}
         state = {**self.__dict__, **functions}
         state.pop("_compiled_call_impl", None)

@@ -24,7 +24,7 @@ def _shape(normalized_shape: Any) -> tuple[int, ...]:
 
 
 class LayerNorm(Module):
-    """`functional.layer_norm` with a scale and a shift of its own.
+    """`functional.layer_norm` with its own scale and shift.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ class LayerNorm(Module):
 
 
 class RMSNorm(Module):
-    """`functional.rms_norm` with a scale of its own.
+    """`functional.rms_norm` with its own scale.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ class RMSNorm(Module):
 
 
 class GroupNorm(Module):
-    """`functional.group_norm` with a scale and a shift of its own.
+    """`functional.group_norm` with its own scale and shift.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ from wengert.types import Tensor
 
 
 def _as_parameter(value: Any) -> Any:
-    """Return a tensor as a parameter, and anything else unchanged."""
+    """Return a tensor as a parameter, and any other value unchanged."""
     return Parameter(value) if isinstance(value, Tensor) and not _is_parameter(value) else value
 
 

@@ -30,7 +30,7 @@ def _function(activation: Activation) -> Callable[[Any], Any]:
 
 
 class _Layer(Module):
-    """The common base of encoder and decoder layers: everything but the choice of keys."""
+    """The common base of encoder and decoder layers: all but the choice of keys."""
 
     # the attentions in order; each has the normalisation and the dropout of the same number
     _attentions: tuple[str, ...]

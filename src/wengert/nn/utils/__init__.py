@@ -1,6 +1,6 @@
 """Layer 8 · nn: utilities for modules and their parameters (`wengert.nn.utils`).
 
-A function's module is imported when the function is first named.
+A function's module is imported on first access.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 from wengert.base.elsewhere import elsewhere
 
-# where the functions are
+# the modules of the functions
 _FUNCTIONS: dict[str, tuple[str, ...]] = {
     "clip_grad": (
         "clip_grad_norm",
@@ -32,7 +32,7 @@ _FUNCTIONS: dict[str, tuple[str, ...]] = {
 }
 _WHERE = {name: file for file, names in _FUNCTIONS.items() for name in names}
 
-# modules of this package that are imported when they are first named
+# modules of this package that are imported on first access
 _MODULES = (
     "clip_grad",
     "convert_parameters",

@@ -130,7 +130,7 @@ class _Orthogonal(Module):
         return linalg.householder_product(A, tau) * signs
 
     def _rotated(self, X: Any) -> Any:
-        """Map the skew-symmetric matrix that the lower triangle stands for."""
+        """Map the skew-symmetric matrix that the lower triangle determines."""
         rows, columns = X.shape[-2:]
         X = X.tril()
         if rows != columns:

@@ -1,7 +1,7 @@
 """Layer 8 · nn: parametrisation: parameters as functions of other parameters.
 
 NOTE [parametrised modules]
-A module with a parametrised tensor gets a class of its own, with a property of the tensor's name.
+A module with a parametrised tensor gets its own class, with a property of the tensor's name.
 Reading the property computes the tensor; writing to it sets the underlying parameters through the
 right inverse.
 """
@@ -428,7 +428,7 @@ def type_before_parametrizations(module: Any) -> type:
 def transfer_parametrizations_and_params(
     from_module: Any, to_module: Any, tensor_name: str | None = None
 ) -> Any:
-    """Copy parametrisations, and the parameters behind them, to another module.
+    """Copy parametrisations and their original parameters to another module.
 
     Parameters
     ----------

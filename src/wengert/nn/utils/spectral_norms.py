@@ -86,7 +86,7 @@ def spectral_norm(
 
     Raises
     ------
-    RuntimeError: If the weight has such a hook already.
+    RuntimeError: If the weight already has a hook of this kind.
     ValueError: If there is no weight, or its shape is not known yet.
 
     Examples

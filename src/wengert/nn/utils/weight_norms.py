@@ -56,7 +56,7 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
 
     Raises
     ------
-    RuntimeError: If the weight has such a hook already.
+    RuntimeError: If the weight already has a hook of this kind.
     ValueError: If its shape is not known yet.
     """
     warn(

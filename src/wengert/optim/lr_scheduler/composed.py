@@ -126,7 +126,7 @@ class SequentialLR(_Composed):
 
 
 class ChainedScheduler(_Composed):
-    """Chain several schedules: each modifies the learning rates that the one before has set.
+    """Chain several schedules: each modifies the learning rates set by the previous one.
 
     Parameters
     ----------

@@ -108,7 +108,7 @@ def default_collate(batch: Sequence[Any]) -> Any:
 
 Collate = Callable[[list[Any]], Any]
 default_collate_fn_map: dict[type, Callable[..., Any]] = {}
-"""Functions that programs add for classes of their own: ``collate(batch, collate_fn_map=...)``."""
+"""Functions that programs add for their own classes: ``collate(batch, collate_fn_map=...)``."""
 
 
 def _like(example: Any, parts: Any) -> Any:
@@ -195,11 +195,11 @@ class DataLoader(Generic[T_co]):
         `default_collate`.
     drop_last : bool. Whether to leave out a smaller last batch.
     generator : Generator, optional. Where random numbers come from.
-    num_workers : int. The number of workers that take turns. They run in this process, but have
-        random numbers and a shallow copy of the data set of their own.
+    num_workers : int. The number of workers that take turns. They run in this process, with their
+        own random numbers and a shallow copy of the data set.
     worker_init_fn : callable, optional. Called with the number of each worker, as this worker.
-    prefetch_factor : int, optional. The number of batches that a worker is told ahead.
-    persistent_workers : bool. Whether the workers of a pass serve in the next.
+    prefetch_factor : int, optional. The number of batches that a worker gets ahead.
+    persistent_workers : bool. Whether the next pass uses the same workers.
     pin_memory, timeout, multiprocessing_context, pin_memory_device, in_order: Accepted for
         compatibility with PyTorch.
 
@@ -327,7 +327,7 @@ class DataLoader(Generic[T_co]):
         return _MultiProcessingDataLoaderIter(self, made)
 
     def _orders(self) -> Iterable[Any]:
-        """What to fetch: the indices of each batch."""
+        """Return the indices of each batch to fetch."""
         if self._is_iterable:
             return repeat(None)
         return (self.sampler or ()) if self.batch_sampler is None else self.batch_sampler

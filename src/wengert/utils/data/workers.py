@@ -54,7 +54,7 @@ def get_worker_info() -> WorkerInfo | None:
 
 
 class Worker:
-    """A worker: what PyTorch computes in a process of its own is computed here, in its turn.
+    """A worker, which runs in this process, unlike PyTorch's separate processes.
 
     It has a shallow copy of the data set, and its own states of the random numbers of the library,
     of NumPy and of Python. So a program gets the numbers that it gets with worker processes.
@@ -104,7 +104,7 @@ def batches(
 ) -> Iterator[Any]:
     """Yield the batches that workers fetch, in PyTorch's order.
 
-    The workers take turns. As many orders as PyTorch hands out ahead are drawn ahead, since a
+    The workers take turns. Batch indices are drawn ahead as far as in PyTorch, since a
     sampler may draw random numbers.
     """
     fetch = {worker: worker.call(fetcher, worker.info.dataset) for worker in workers}
