@@ -9,7 +9,9 @@ import wengert as wg
 from wengert.base.places import MODULES, NAMES, REFUSED
 
 
-@pytest.mark.parametrize("path", sorted(MODULES.keys() - {"utils.tensorboard", "utils.tensorboard.writer"}))
+@pytest.mark.parametrize(
+    "path", sorted(MODULES.keys() - {"utils.tensorboard", "utils.tensorboard.writer"})
+)
 def test_a_row_is_a_module_whose_names_are_found(path):
     module = importlib.import_module(f"wengert.{path}")
     assert module.__name__ == f"wengert.{path}" and module.__doc__

@@ -142,8 +142,9 @@ class Patches:
         place = id(owner), name
         own = self._own.setdefault(place, [before])
         # lazy imports: the package sets some definitions late, or in place of their loaders
-        loads = type(own[-1]) is not types.FunctionType and is_own(value)
-        if isinstance(owner, type) and own[-1] is _NONE:
+        current = own[-1] if place in self.found else before
+        loads = type(current) is not types.FunctionType and is_own(value)
+        if isinstance(owner, type) and current is _NONE:
             loads = loads and (callable(value) or hasattr(value, "__get__"))
         if not self._count:
             # the first call of `watch` will find it

@@ -380,7 +380,7 @@ def _install() -> None:
     known = _TAKES_TENSORS.union(*[prim.args for prim in TABLE.values()]) - {"self"}
     for name in body:
         if _takes_second_tensor(name, known):
-            setattr(plain, name, _looking(getattr(plain, name), plain.__module__, f"Tensor.{name}"))
+            put(plain, name, _looking(getattr(plain, name), plain.__module__, f"Tensor.{name}"))
     for kind in _PLAIN_KINDS:
         give_way(kind)
     for module in _PUBLISHED:
