@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from unittest import mock
 
 import pytest
@@ -124,3 +125,17 @@ def test_members_of_a_class_tell_changes_of_its_bases():
     assert not members.have_changed()
     assert members.tag.value in (members.seen, 0)
     assert not list(members.foreign())
+
+
+def test_modes_and_lazy_operators_are_not_patches():
+    class Passing(wg.overrides.TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            return func(*args, **(kwargs or {}))
+
+    wg.compile(lambda x: x * 2)(wg.ones(2))
+    before = dict(PATCHES.found)
+    for _ in range(2):
+        with Passing():
+            -(wg.ones(2) + 1).exp()
+        assert before == PATCHES.found
+    assert pickle.loads(pickle.dumps(wg.nn.functional)) is wg.nn.functional
