@@ -400,7 +400,7 @@ def storage_class(name: str) -> Any:
     """Return the storage class of this name, one of `STORAGES`."""
     if name not in _made:
         kind = _NAMES[name.removesuffix("Storage")]
-        documented = f"A former name of `TypedStorage` with elements of {kind}."
+        documented = f"An old name of `TypedStorage` with elements of {kind}."
         contents = {"_name": kind, "__doc__": documented, "__module__": "wengert"}
         _made[name] = _TypedClass(name, (), contents)
     return _made[name]
