@@ -45,7 +45,7 @@ def is_own(value: Any) -> bool:
 
 def _is_own(value: Any, within: list[Any]) -> bool:
     kind = type(value)
-    if kind is types.FunctionType:
+    if kind is types.FunctionType or kind.__name__ == _COMPILED:
         if not _is_library(value.__globals__.get("__name__")):
             return False
         cells = [cell for cell in value.__closure__ or () if cell != _EMPTY]
@@ -63,6 +63,8 @@ def _is_own(value: Any, within: list[Any]) -> bool:
 
 
 _EMPTY = types.CellType()
+_COMPILED = "cython_function_or_method"
+"""The type of functions of the compiled build, of which each module may have one of its own."""
 _HOLDERS = (types.FunctionType, staticmethod, classmethod, property, functools.partial)
 """Types whose instances may hold foreign functions."""
 
@@ -137,8 +139,8 @@ class Patches:
 
     def tell(self, owner: Any, name: str, before: Any, value: Any) -> None:
         """Note an assignment to an attribute of a module or class, or its deletion (`absent`)."""
-        if name == "__slotnames__":
-            return  # `copyreg` keeps a list on classes
+        if not self._count or name == "__slotnames__":
+            return  # the first `watch` will find it; or a list that `copyreg` keeps on classes
         place = id(owner), name
         own = self._own.setdefault(place, [before])
         # lazy imports: the package sets some definitions late, or in place of their loaders
@@ -146,9 +148,6 @@ class Patches:
         loads = type(current) is not types.FunctionType and is_own(value)
         if isinstance(owner, type) and current is _NONE:
             loads = loads and (callable(value) or hasattr(value, "__get__"))
-        if not self._count:
-            # the first call of `watch` will find it
-            return
         known = any(value is one for one in own)
         if known or loads:
             if not known:

@@ -323,7 +323,7 @@ def adopt(cls: Any) -> None:
     between = _OVERRIDING[0]
     if not issubclass(cls, between):
         bases = tuple(between if base is PORTS.tensor else base for base in cls.__bases__)
-        cls.__bases__ = bases if between in bases else (*bases, between)
+        put(cls, "__bases__", bases if between in bases else (*bases, between))
 
 
 def prepare() -> None:
