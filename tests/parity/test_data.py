@@ -98,5 +98,6 @@ def _program(t):
     yield np.random.rand(), random.random()
 
 
+@pytest.mark.filterwarnings("ignore:This DataLoader will create")  # on machines of few cores
 def test_workers_draw_the_numbers_of_pytorch_and_take_its_shares():
     assert list(_program(wg)) == list(_program(torch))

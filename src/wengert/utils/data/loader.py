@@ -336,7 +336,8 @@ class DataLoader(Generic[T_co]):
         """Return a function that fetches a batch, and `END` after the last one of a stream."""
         collate, size = self.collate_fn, self.batch_size
         if self._is_iterable:
-            examples = iter(dataset)
+            # `iter` is asked once: a stream may start over when it is asked again
+            examples = (example for example in dataset)
             if size is None:
                 return lambda _: next(map(collate, examples), END)
 
