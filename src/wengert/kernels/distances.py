@@ -71,7 +71,7 @@ def cdist(x1: Any, x2: Any, p: float, mm: bool) -> Any:
         return _by_product(x1, x2)
     a, b = _flat(x1, x2)
     if a.shape[2] and _at_once(a, b) and not (p == 2 and _in_double(a, b)):
-        return _root(_sums(a, b, p), p).reshape(shape)
+        return np.ascontiguousarray(_root(_sums(a, b, p), p)).reshape(shape)
     result = np.zeros((a.shape[0], a.shape[1], b.shape[1]), x1.dtype)
     if p == 2 and _in_double(a, b) and _by_double_product(a, b, result):
         return result.reshape(shape)

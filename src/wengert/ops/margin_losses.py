@@ -257,7 +257,7 @@ def multi_margin_loss(
     if how == "mean" and rows and lacks._payload.dtype.kind == "f":
         return T.mean(lacks)
     losses = sum(lacks, 1) / count
-    return reduced(losses if input.ndim > 1 else reshape(losses, ()), how)
+    return reduced(losses if target.ndim else reshape(losses, ()), how)
 
 
 @export("nn.functional")
