@@ -139,3 +139,17 @@ def test_modes_and_lazy_operators_are_not_patches():
             -(wg.ones(2) + 1).exp()
         assert before == PATCHES.found
     assert pickle.loads(pickle.dumps(wg.nn.functional)) is wg.nn.functional
+
+
+@pytest.mark.parametrize(
+    ("name", "other"), [("__add__", "__sub__"), ("T", "mT"), ("exp", "log")], ids=str
+)
+def test_definitions_of_the_package_in_the_place_of_others_are_patches(monkeypatch, name, other):
+    x = wg.full((2, 2), 3.0)
+    getattr(x, name), x + x, x - x, getattr(x, other)  # some are loaded on first use
+    wg.compile(lambda x: x * 2)(x)
+    before = PATCHES.key
+    with monkeypatch.context() as patch:
+        patch.setattr(wg.Tensor, name, getattr(wg.Tensor, other))
+        assert PATCHES.key is not before
+    assert PATCHES.key is before

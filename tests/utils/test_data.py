@@ -2,6 +2,7 @@
 
 import math
 from collections import namedtuple
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -286,3 +287,19 @@ def test_what_a_loader_was_made_of_stays():
             setattr(loader, name, None)
     loader.collate_fn = sum
     assert list(loader) == [3]
+
+
+@pytest.mark.parametrize(("size", "expected"), [(None, [0, 1, 2]), (2, [[0, 1], [2]])])
+@pytest.mark.parametrize("workers", [0, 1])
+def test_a_stream_that_is_its_own_iterator_ends(size, expected, workers):
+    class Numbers(IterableDataset):
+        def __iter__(self):
+            self.left = iter(range(3))
+            return self
+
+        def __next__(self):
+            return next(self.left)
+
+    loader = DataLoader(Numbers(), size, num_workers=workers)
+    batches = islice(loader, 9)  # it might go on without end
+    assert [b if size is None else b.tolist() for b in batches] == expected

@@ -62,6 +62,10 @@ def _is_own(value: Any, within: list[Any]) -> bool:
     return _is_library(value.__module__ if isinstance(value, type) else kind.__module__)
 
 
+def _is_code(value: Any) -> bool:
+    return callable(value) or hasattr(value, "__get__")
+
+
 _EMPTY = types.CellType()
 _COMPILED = "cython_function_or_method"
 """The type of functions of the compiled build, of which each module may have one of its own."""
@@ -142,12 +146,14 @@ class Patches:
         if not self._count or name == "__slotnames__":
             return  # the first `watch` will find it; or a list that `copyreg` keeps on classes
         place = id(owner), name
-        own = self._own.setdefault(place, [before])
-        # lazy imports: the package sets some definitions late, or in place of their loaders
+        own = self._own.setdefault(place, [])
+        if place not in self.found and all(before is not one for one in own):
+            own.append(before)
+        # data may change, and lazy imports set some definitions late
         current = own[-1] if place in self.found else before
-        loads = type(current) is not types.FunctionType and is_own(value)
+        loads = not _is_code(current) and is_own(value)
         if isinstance(owner, type) and current is _NONE:
-            loads = loads and (callable(value) or hasattr(value, "__get__"))
+            loads = loads and _is_code(value)
         known = any(value is one for one in own)
         if known or loads:
             if not known:

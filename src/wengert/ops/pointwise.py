@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wengert.base.dtypes import is_differentiable, promote
+from wengert.base.dtypes import DTYPES, is_differentiable, promote
 from wengert.base.sections import fill_sections
 from wengert.ops.coerce import number
 from wengert.ops.out import into
@@ -151,7 +151,7 @@ def pow(input: Any, exponent: Any, *, out: Any = None) -> Any:
 def _scaled(name: str, input: Any, other: Any, alpha: Any, out: Any) -> Any:
     if alpha.__class__ is bool:
         for value in (input, other):
-            if value.__class__ is not bool and str(getattr(value, "dtype", "")) != "torch.bool":
+            if value.__class__ is not bool and getattr(value, "dtype", None) != DTYPES["bool"]:
                 raise RuntimeError("Boolean alpha only supported for Boolean results.")
         if other.__class__ is bool:
             other, alpha = other and alpha, 1

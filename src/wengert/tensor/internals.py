@@ -43,6 +43,11 @@ def _tells(cls: type) -> bool:
     return cls.__module__.startswith(("wengert.tensor.", "wengert.nn."))
 
 
+def _found(cls: type, name: str) -> Any:
+    """Return the definition of a name in a class or its bases."""
+    return next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), PATCHES.absent)
+
+
 class TensorClass(type):
     """The metaclass that makes sparse tensors instances of `Tensor`."""
 
@@ -57,16 +62,16 @@ class TensorClass(type):
             PATCHES.classes.append(cls)
 
     def __setattr__(cls, name: str, value: Any) -> None:
-        before = cls.__dict__.get(name, PATCHES.absent)
+        before = _found(cls, name)
         super().__setattr__(name, value)
         if _tells(cls):
             PATCHES.tell(cls, name, before, value)
 
     def __delattr__(cls, name: str) -> None:
-        before = cls.__dict__.get(name, PATCHES.absent)
+        before = _found(cls, name)
         super().__delattr__(name)
         if _tells(cls):
-            PATCHES.tell(cls, name, before, PATCHES.absent)
+            PATCHES.tell(cls, name, before, _found(cls, name))
 
 
 class TensorInternals(metaclass=TensorClass):

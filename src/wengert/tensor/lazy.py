@@ -8,6 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from wengert.base.patches import put
 from wengert.ops.exports import EXPORTS
 from wengert.ops.written import FORMS
 from wengert.tensor import assign, rewrite
@@ -46,7 +47,7 @@ class _Lazy:
         if self.form is not None:
             found, name = self.form(found), _in_place(name)
         # two threads may both get here: they set the same value
-        setattr(TensorMethods, name, found)
+        put(TensorMethods, name, found)
         return found if instance is None else found.__get__(instance, owner)
 
 

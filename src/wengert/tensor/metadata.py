@@ -157,10 +157,6 @@ class TensorMetadata(StorageMethods):
         """Whether the memory is on a GPU."""
         return self.device.type == "cuda"
 
-    def pin_memory(self, device: Any = None) -> Any:
-        """Refuse: no memory is pinned for a GPU."""
-        raise RuntimeError("Cannot access accelerator device when none is available.")
-
     is_sparse = is_sparse_csr = is_quantized = is_nested = is_meta = False
     is_ipu = is_maia = is_mkldnn = is_mps = is_mtia = is_vulkan = is_xla = is_xpu = False
 
