@@ -4,6 +4,7 @@ import gc
 import hashlib
 import os
 import subprocess
+import sys
 from collections import defaultdict
 from pathlib import Path
 
@@ -71,6 +72,18 @@ def pytest_collection_finish():
     # thousands of tests are objects themselves: every collection would go through them all
     gc.collect()
     gc.freeze()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown():
+    """A definition of the package that counts as replaced would change every later compilation."""
+    yield
+    patches = sys.modules.get("wengert.base.patches")
+    if patches is not None and patches.PATCHES.found:
+        found = [*patches.PATCHES.found.values()]
+        for owner, name, _ in found:
+            patches.PATCHES.found.pop((id(owner), name))
+        raise AssertionError(f"these definitions count as replaced: {found}")
 
 
 def pytest_terminal_summary(terminalreporter):

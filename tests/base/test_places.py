@@ -15,6 +15,11 @@ from wengert.base.places import MODULES, NAMES, REFUSED
 def test_a_row_is_a_module_whose_names_are_found(path):
     module = importlib.import_module(f"wengert.{path}")
     assert module.__name__ == f"wengert.{path}" and module.__doc__
+    parent, _, last = path.rpartition(".")
+    if last in NAMES.get(parent, {}):
+        source, original = NAMES[parent][last]
+        held = getattr(importlib.import_module(f"wengert.{parent}"), last)
+        assert held is getattr(importlib.import_module(f"wengert.{source}"), original)
     for name, (source, original) in NAMES.get(path, {}).items():
         home = importlib.import_module(f"wengert.{source}".rstrip("."))
         found = getattr(module, name)

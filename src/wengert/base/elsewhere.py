@@ -108,7 +108,9 @@ def keep_beside(parent: ModuleType, name: str) -> None:
     PyTorch has such modules, and programs use both: ``nn.utils.weight_norm(layer)``.
     """
     spec = parent.__spec__
-    if (spec is not None and spec.loader is _TABLES) or name not in dir(parent):
+    tables: Any = importlib.import_module("wengert.base.places")
+    listed = tables.NAMES.get(parent.__name__.removeprefix(_ROOT), ())
+    if (spec is not None and spec.loader is _TABLES) or not (name in dir(parent) or name in listed):
         return
     held = getattr(parent, name)
     if not isinstance(held, ModuleType):

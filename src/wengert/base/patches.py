@@ -151,7 +151,7 @@ class Patches:
             own.append(before)
         # data may change, and lazy imports set some definitions late
         current = own[-1] if place in self.found else before
-        loads = not _is_code(current) and is_own(value)
+        loads = is_own(value) and (isinstance(value, types.ModuleType) or not _is_code(current))
         if isinstance(owner, type) and current is _NONE:
             loads = loads and _is_code(value)
         known = any(value is one for one in own)
