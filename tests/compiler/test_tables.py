@@ -69,3 +69,42 @@ def test_gradients_from_outside_go_back_through_tables(backend: str, widths: lis
         np.testing.assert_allclose(wg.autograd.grad(call(w), w)[0].item(), expected.item(), 1e-10)
     assert len(widths) == 1
     assert widths[0] < 40
+
+
+def recurrent(rows: Any, w: Any) -> Any:
+    """A loop without decisions, whose backward pass reads values of every iteration."""
+    h, states = rows[0] * 0, []
+    for row in rows:
+        h = (row @ w + h).tanh()
+        states.append(h)
+    return (h * h).sum(), states[100], states[150]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_values_that_are_saved_by_every_iteration_are_rows_of_stacks(
+    backend: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[Any] = []
+    make = tables.Stacked.__init__
+
+    def noted(self: Any, executable: Any, rows: Any) -> None:
+        made.append({place for place, _ in rows})
+        make(self, executable, rows)
+
+    monkeypatch.setattr(tables.Stacked, "__init__", noted)
+    call = wg.compile(recurrent, backend=backend, options=STRICT)
+    rows, w = wg.randn(400, 3, dtype=wg.float64), wg.randn(3, 3, dtype=wg.float64)
+    w.requires_grad_()
+    expected = wg.autograd.grad(recurrent(rows, w)[0], w)[0]
+    for _ in range(3):
+        total, one, other = call(rows, w)
+        np.testing.assert_allclose(wg.autograd.grad(total, w, retain_graph=True)[0], expected)
+        # what is returned has memory of its own
+        assert one.untyped_storage().nbytes() == other.untyped_storage().nbytes() == 24
+        before = other.tolist()
+        one.detach().mul_(2)
+        assert other.tolist() == before
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            total.backward()
+    assert len(made) == 1
+    assert len(made[0]) < 12

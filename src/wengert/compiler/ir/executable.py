@@ -154,6 +154,10 @@ class LinkedBlock(NamedTuple):
 class Makers(Protocol):
     """The functions that compile blocks."""
 
+    def finish(self, program: Program) -> tuple[Program, Executable]:
+        """Simplify a program and build its executable."""
+        ...
+
     def simplified(self, program: Program) -> Program:
         """Simplify a program."""
         ...

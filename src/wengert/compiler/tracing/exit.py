@@ -199,6 +199,12 @@ class Exit:
 
     def needs(self) -> Iterator[Value]:
         """Yield the values that the exit reads."""
+        yield from self.returned()
+        if self.backward is not None:
+            yield from self.backward.saved
+
+    def returned(self) -> Iterator[Value]:
+        """Yield the values that leave the call: results, and what it writes and prints."""
         yield from self.roots
         for leaf in self.leaves:
             if isinstance(leaf.what, Value) and leaf.root is None:
@@ -208,8 +214,6 @@ class Exit:
                 yield effect.value
         for said in self.said:
             yield from said.values()
-        if self.backward is not None:
-            yield from self.backward.saved
 
     def left(self) -> Iterator[tuple[int, Value]]:
         """Yield the values that a run leaves in tensors of the environment, with their places."""

@@ -41,7 +41,7 @@ from wengert.compiler.tracing.node import (
 )
 from wengert.compiler.tracing.operations import S
 from wengert.compiler.tracing.speculation import speculated
-from wengert.compiler.tracing.tables import finished
+from wengert.compiler.tracing.tables import built, finished
 from wengert.compiler.tracing.trace import Trace
 from wengert.interp.levels import Lifted, namespace_of
 from wengert.tape.base import LEAF, new_tensor
@@ -200,7 +200,7 @@ class Graph:
         self._blocks: list[Block] = []
         self._following: dict[Any, dict[Any, Block]] = {None: {}}
         self._programs = Programs(self._finished)
-        self._backwards = Programs(self._built)
+        self._backwards = Programs(makers.finish)
         self._executables: dict[Program, Any] = {}
         self._stale = True
         self._version = 0
@@ -316,11 +316,14 @@ class Graph:
         if self.by_states:
             # the executable is built on demand, since linked blocks need none
             return self._makers.simplified(program), None
-        return speculated(program, lambda program: finished(program, self._built))
+        returned = {v for b in self._blocks if b.exit is not None for v in b.exit.returned()}
+        kept = {k for k, value in enumerate(program.outputs) if value in returned}
 
-    def _built(self, program: Program) -> tuple[Program, Any]:
-        simple = self._makers.simplified(program)
-        return simple, self._makers.build(simple)
+        def finish(program: Program) -> tuple[Program, Any]:
+            simple = self._makers.simplified(program)
+            return simple, built(simple, self._makers.build, kept)
+
+        return speculated(program, lambda program: finished(program, finish))
 
     def _executable(self, block: Block) -> Any:
         program = block.program

@@ -1,26 +1,30 @@
-"""Layer 8 · compiler: programs with very many inputs, which take them as the rows of a few tables.
+"""Layer 8 · compiler: programs with very many inputs or outputs, as the rows of a few tables.
 
 The last block of a long loop that was traced decision by decision reads values of every block
-before it. Thousands of separate inputs need native code that is long and slow to compile. If they
-are rows of a table, read at a constant stride, the steps that read them are rerolled into a loop.
+before it, and the backward pass of an unrolled loop reads values of every iteration. Thousands of
+separate inputs need native code that is long and slow to compile. If they are rows of a table, read
+at a constant stride, the steps that read them are rerolled into a loop. A program that computes
+thousands of outputs in a loop returns what the loop has stacked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
 
 from wengert.compiler.ir.executable import Description
-from wengert.compiler.ir.programs import Program, Step, Value, uses
+from wengert.compiler.ir.programs import Loop, Program, Step, Value, uses
+from wengert.compiler.passes.builder import live
 from wengert.prims.table import TABLE
 
-__all__ = ["finished"]
+__all__ = ["built", "finished"]
 
 # the fewest inputs of a program that gathers them, and the fewest rows of a table
 _MANY = 256
 _ALIKE = 16
+_SELECT = TABLE["select"]
 
 
 class Tabled:
@@ -78,8 +82,7 @@ def finished(
         table = Value(rows[0].dtype, (len(rows), *rows[0].shape))
         inputs.append(table)
         steps += [
-            Step(TABLE["select"], (table,), {"dim": 0, "index": k}, (row,))
-            for k, row in enumerate(rows)
+            Step(_SELECT, (table,), {"dim": 0, "index": k}, (row,)) for k, row in enumerate(rows)
         ]
     made = Program(inputs, [*steps, *program.steps], program.outputs, program.writes)
     simple, executable = finish(made)
@@ -88,3 +91,57 @@ def finished(
         [places[value] for value in single],
         [[places[value] for value in rows] for rows in groups],
     )
+
+
+class Stacked:
+    """Runs a program that returns stacks of rows in place of the rows.
+
+    Parameters
+    ----------
+    executable: The executable, which returns the remaining outputs, then the stacks.
+    rows: For each output, its place among the results, and its row or None.
+    """
+
+    def __init__(self, executable: Any, rows: Sequence[tuple[int, int | None]]) -> None:
+        self._executable = executable
+        self._rows = rows
+
+    @property
+    def machine(self) -> Any:
+        """The machine code, if there is any."""
+        return getattr(self._executable, "machine", None)
+
+    def __call__(self, arrays: Sequence[Any]) -> Any:
+        """Run the program; rows are views of their stack."""
+        found = self._executable(arrays)
+        return [found[k] if row is None else found[k][row] for k, row in self._rows]
+
+    def describe(self) -> Description:
+        """Describe the executable."""
+        description: Description = self._executable.describe()
+        return description
+
+
+def built(program: Program, build: Callable[[Program], Any], kept: Collection[int] = ()) -> Any:
+    """Build the executable of a simplified program; if it has many, outputs are rows of stacks.
+
+    The outputs at the places `kept`, which leave the call, have memory of their own.
+    """
+    stacks = {out for step in program.steps if isinstance(step, Loop) for out in step.outs}
+    written = {value for pair in program.writes for value in pair}
+    rows: dict[Value, tuple[Value, int]] = {}
+    for step in program.steps:
+        if isinstance(step, Loop) or step.prim is not _SELECT or step.params["dim"] != 0:
+            continue
+        if step.args[0] in stacks:
+            rows[step.outs[0]] = step.args[0], step.params["index"]
+    outputs = [
+        (value, None) if k in kept or value in written else rows.get(value, (value, None))
+        for k, value in enumerate(program.outputs)
+    ]
+    if sum(row is not None for _, row in outputs) < _MANY:
+        return build(program)
+    values = list(dict.fromkeys(value for value, _ in outputs))
+    places = {value: k for k, value in enumerate(values)}
+    made = Program(program.inputs, live(program.steps, values)[0], values, program.writes)
+    return Stacked(build(made), [(places[value], row) for value, row in outputs])
