@@ -588,3 +588,76 @@ def test_results_that_show_the_value_inside_of_an_argument():
     for _ in range(2):
         found = wg.func.hessian(lambda x: sum(part.sum() for part in compiled(x, y)))(wg.zeros(2))
         assert found.tolist() == [[0, 0], [0, 0]]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda y: y.data.mul_(1.5),
+        lambda y: y.view(-1).data.add_(1.0),
+        lambda y: y.detach().mul_(2.0),
+    ],
+)
+def test_writes_through_other_tensors_over_the_memory_of_a_dual_reach_its_tangent_as_uncompiled(
+    function: Any,
+) -> None:
+    def f(v: Any) -> Any:
+        y = v * 2
+        function(y)
+        return y.sin() * 3
+
+    check(lambda g: jvp(g, (X[0],), (X[1],)), f)
+
+
+@pytest.mark.parametrize(
+    "make", [hessian, lambda f: jacfwd(jacfwd(f)), lambda f: jacrev(jacfwd(f))]
+)
+@pytest.mark.parametrize(
+    "function",
+    [lambda v, w: (v * w).sum(), lambda v, w: (v * v).sum() + w.sum(), lambda v, w: (v + w).sum()],
+)
+def test_no_gradient_goes_where_second_derivatives_are_none(make: Any, function: Any) -> None:
+    outside = wg.ones(3, requires_grad=True)
+    compiled = wg.compile(lambda v: function(v, outside), **NUMPY)
+    plain = make(lambda v: function(v, outside))(X[0])
+    for _ in range(2):
+        found = make(compiled)(X[0])
+        assert np.array_equal(found.detach(), plain.detach())
+        if found.requires_grad:
+            found.sum().backward()
+        assert outside.grad is None
+
+
+@pytest.mark.filterwarnings("ignore:invalid value")
+def test_second_derivatives_of_a_function_with_infinite_slopes_are_those_uncompiled() -> None:
+    check(lambda g: hessian(lambda v: g(v).sum())(X[0]), lambda v: v * float("inf") * 0)
+
+
+@pytest.mark.filterwarnings("ignore:.* is not compiled")
+@pytest.mark.parametrize("make", [lambda f: vmap(f)(X), lambda f: jvp(f, (X[0],), (X[1],))])
+@pytest.mark.parametrize("alias", [lambda y: y, lambda y: y[:2], lambda y: y.view(-1)])
+def test_writes_to_one_result_reach_the_others_that_share_its_memory(make: Any, alias: Any) -> None:
+    def f(v: Any) -> Any:
+        y = v * 2
+        return y, alias(y)
+
+    def caller(g: Any) -> Any:
+        def called(v: Any) -> Any:
+            one, other = g(v)
+            same = one is other
+            one.mul_(3)
+            return other * 1 + same
+
+        return make(called)
+
+    check(caller, f, compiled=False)
+
+
+def test_the_tangent_of_a_result_is_written_through_the_tensor_that_stands_for_it() -> None:
+    def unpacked(f: Any) -> Any:
+        with fwd.dual_level():
+            made = f(fwd.make_dual(X[0], X[1]))
+            fwd.unpack_dual(made).tangent.mul_(3)
+            return fwd.unpack_dual(made * 2).tangent, fwd.unpack_dual(made).tangent._version
+
+    check(unpacked, lambda v: v.sin().mul_(2))

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.ports import PORTS
-from wengert.interp.levels import Interpreter, Level, Lifted, namespace_of
+from wengert.interp.levels import Interpreter, Level, Lifted, memory_of, namespace_of, zeros_of
 from wengert.prims.facet import Facet
 from wengert.prims.record import Primitive
 
@@ -68,6 +68,9 @@ class Dual(Lifted):
     def constant(self) -> Any:
         """Return the value without tangents."""
         return self.primal.constant() if isinstance(self.primal, Lifted) else self.primal
+
+    def zeros(self) -> Any:
+        return zeros_of(self.primal)
 
     def placed(self) -> Any:
         """Return the same value and tangent in memory that can be written and shared."""
@@ -335,7 +338,7 @@ def _linear(
     args = [
         primal
         if rule is None
-        else (F.zeros_like(primal) if hasattr(primal, "shape") else 0)
+        else (zeros_of(primal) if hasattr(primal, "shape") else 0)
         if tangent is None
         else tangent
         for primal, tangent, rule in zip(primals, tangents, rules, strict=True)
@@ -408,7 +411,8 @@ def run(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         if whose is None:
             found = _unshared(found, tangents)
             # views of both must be views
-            own = found.__class__ is np.ndarray and found.strides == result.strides
+            tangent, value = memory_of(found), memory_of(result)
+            own = tangent.__class__ is np.ndarray and tangent.strides == value.strides
             return _paired(result, found, owner, own)
         return _paired(result, found, owner, whose.own, whose.given)
     found = (*(found or ()), *(None,) * (len(result) - len(found or ())))
@@ -418,8 +422,9 @@ def run(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
 
 def _unshared(found: Any, tangents: list[Any]) -> Any:
     """Return the tangent `found` of a result that is not a view, in memory of its own."""
-    if found.__class__ is np.ndarray and any(
-        t.__class__ is np.ndarray and np.may_share_memory(found, t) for t in tangents
+    memory, given = memory_of(found), map(memory_of, tangents)
+    if memory.__class__ is np.ndarray and any(
+        t.__class__ is np.ndarray and np.may_share_memory(memory, t) for t in given
     ):
         return found.copy()
     return found

@@ -11,7 +11,7 @@ from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
 from wengert.interp.dual import Dual
-from wengert.interp.levels import Lifted, levels_of
+from wengert.interp.levels import Lifted, levels_of, memory_of
 from wengert.kernels.strided import owner_of, reach, shares_owner, stored_as, within
 from wengert.ops.coerce import dtype_name, integer, operand, sizes_of
 from wengert.ops.options import float_type, made, shape_of
@@ -23,7 +23,6 @@ from wengert.tape.node import Unrecorded
 from wengert.tape.record import T
 from wengert.tape.sites import mark
 from wengert.tape.views import link
-from wengert.tape.write_checks import memory_of
 
 Shape = tuple[int, ...]
 

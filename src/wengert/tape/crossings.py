@@ -9,7 +9,7 @@ import numpy as np
 
 from wengert.interp.batched import Batched
 from wengert.interp.dual import Dual
-from wengert.interp.levels import Level, Lifted, namespace_of
+from wengert.interp.levels import Level, Lifted, namespace_of, zeros_of
 
 
 def _at(payload: Any, level: Level, function: Callable[[Any], Any]) -> Any:
@@ -31,6 +31,15 @@ def _repeated(payload: Any, level: Level) -> Any:
     if not isinstance(payload, Lifted):
         payload = np.asarray(payload)
     return F.expand(F.unsqueeze(payload, dim=0), shape=(level.size, *payload.shape))
+
+
+def is_flat(payload: Any, level: Level) -> bool:
+    """Return whether a payload has no tangent at `level`."""
+    if not isinstance(payload, Lifted) or payload.owner.number < level.number:
+        return True
+    if payload.owner.number == level.number:
+        return payload.tangent is None  # type: ignore[attr-defined]  # a Dual
+    return all(is_flat(part, level) for part in payload.contents())
 
 
 def _moved(payload: Any, source: int, target: int) -> Any:
@@ -84,17 +93,12 @@ def _gathered(payload: Any, level: Level) -> Any:
     return _at(payload, level, total)
 
 
-def _zeros(payload: Any) -> Any:
-    F: Any = namespace_of(payload)
-    return F.zeros_like(payload)
-
-
 def _constant(payload: Any, level: Level) -> Any:
     return _at(payload, level, lambda p: p if _belongs(p, level) else Dual(p, None, level))
 
 
 def _infinitesimal(payload: Any, level: Level) -> Any:
-    return _at(payload, level, lambda p: Dual(_zeros(p), p, level))
+    return _at(payload, level, lambda p: Dual(zeros_of(p), p, level))
 
 
 def _primal_of(payload: Any, level: Level) -> Any:
@@ -104,8 +108,8 @@ def _primal_of(payload: Any, level: Level) -> Any:
 def _tangent_of(payload: Any, level: Level) -> Any:
     def tangent(p: Any) -> Any:
         if not _belongs(p, level):
-            return _zeros(p)
-        return _zeros(p.primal) if p.tangent is None else p.tangent
+            return zeros_of(p)
+        return zeros_of(p.primal) if p.tangent is None else p.tangent
 
     return _at(payload, level, tangent)
 

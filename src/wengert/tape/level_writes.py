@@ -29,7 +29,7 @@ from wengert.base.errors import describe
 from wengert.base.ports import provides
 from wengert.interp.batched import Batched
 from wengert.interp.dual import Dual
-from wengert.interp.levels import Level, Lifted, levels_of, namespace_of
+from wengert.interp.levels import Level, Lifted, levels_of, memory_of, namespace_of
 from wengert.kernels.strided import copied_as
 from wengert.prims.record import Primitive
 from wengert.tape.base import LEAF, new_tensor
@@ -51,7 +51,6 @@ from wengert.tape.write_checks import (
     check_shape,
     check_sources,
     check_writable,
-    memory_of,
 )
 
 _TRANSFORMS = os.path.join(os.path.dirname(os.path.dirname(_BASE)), "func", "")
@@ -99,11 +98,16 @@ def _owned(payload: Any, levels: Sequence[Level]) -> Any:
     F: Any = namespace_of(primal)
     tangent = F.zeros_like(primal) if tangent is None else tangent.copy()
     value, slope = _owned(primal, below), _owned(tangent, below)
-    if value.__class__ is not np.ndarray or slope.__class__ is not np.ndarray:
+    memory, beside = memory_of(value), memory_of(slope)
+    if memory.__class__ is not np.ndarray or beside.__class__ is not np.ndarray:
         return Dual(value, slope, level)
     # the layouts must agree, so that a view of one is a view of both
-    laid = slope if value.strides == slope.strides else copied_as(slope, value)
-    return Dual(value, slope if laid is None else laid, level, laid is not None)
+    laid = beside if memory.strides == beside.strides else copied_as(beside, memory)
+    if slope is beside:
+        slope = beside if laid is None else laid
+    elif laid is not beside:
+        untraced("a value of jvp lies in memory differently than its tangent")
+    return Dual(value, slope, level, laid is not None)
 
 
 def elevate(tensor: Any, levels: Sequence[Level]) -> None:

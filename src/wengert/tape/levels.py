@@ -34,10 +34,9 @@ from typing import Any
 import numpy as np
 
 from wengert.base.ports import provides
-from wengert.interp.dual import Dual
 from wengert.interp.levels import Level, Lifted, levels_of
 from wengert.tape.base import LEAF, TensorBase, new_tensor
-from wengert.tape.crossings import INTO, WAYS
+from wengert.tape.crossings import INTO, WAYS, is_flat
 from wengert.tape.invalidated import Invalidated
 from wengert.tape.modes import (
     MODE,
@@ -115,21 +114,14 @@ class Move(Node):
 
     def _is_zero(self, g: Any) -> bool:
         """Return whether a cotangent that leaves the level contributes nothing to the result."""
-        if self.local:
-            return False
+        if self.way == "constant":
+            flat = is_flat(getattr(g, "_payload", g), self.level)
+            return flat and (self.local or not self._is_inside())
         sides = full_mode().sides
-        if sides is None or self.level.number not in sides.entered:
+        if self.local or sides is None or self.level.number not in sides.entered:
             return False
-        if self.way == "infinitesimal":
-            # primals do not depend on tangents
-            return self.level.number not in sides.slopes
-        payload = getattr(g, "_payload", g)
-        return (
-            self.way == "constant"
-            and isinstance(payload, Dual)
-            and payload.owner is self.level
-            and payload.tangent is None
-        )
+        # primals do not depend on tangents
+        return self.way == "infinitesimal" and self.level.number not in sides.slopes
 
     def _is_inside(self) -> bool:
         sides = full_mode().sides

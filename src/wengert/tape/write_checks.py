@@ -105,11 +105,6 @@ def check_apart(target: Any, source: Any) -> None:
         raise _overlapping()
 
 
-def memory_of(payload: Any) -> Any:
-    """Return the array under a payload, also while tracing."""
-    return payload.array if getattr(payload, "traced", False) else payload
-
-
 def _overlapping() -> RuntimeError:
     return RuntimeError(
         "unsupported operation: some elements of the input tensor and the written-to tensor "

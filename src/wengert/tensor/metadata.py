@@ -16,10 +16,9 @@ from wengert.base.memory_format import check_memory_format, contiguous_format, i
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
 from wengert.base.size import Size
-from wengert.interp.levels import device_of
+from wengert.interp.levels import device_of, memory_of
 from wengert.kernels.strided import shares_owner
 from wengert.tape.modes import untraced
-from wengert.tape.write_checks import memory_of
 from wengert.tensor.storage import StorageMethods
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from wengert.base import errors
 from wengert.base.dtypes import category, is_differentiable
+from wengert.interp.levels import memory_of
 from wengert.ops.signatures import HandsOn
 from wengert.prims.table import TABLE
 from wengert.tape.base import LEAF, TensorBase, new_tensor
@@ -18,7 +19,7 @@ from wengert.tape.inplace import bump, write, write_result
 from wengert.tape.modes import MODE, changed, current_mode, is_recording
 from wengert.tape.node import Unrecorded
 from wengert.tape.views import keep_views, move_edge, recorded_as
-from wengert.tape.write_checks import check_apart, check_mode, check_writable, memory_of
+from wengert.tape.write_checks import check_apart, check_mode, check_writable
 
 
 def computed(operation: Callable[..., Any], apart: bool = False) -> Callable[..., Any]:

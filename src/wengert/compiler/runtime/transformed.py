@@ -173,7 +173,7 @@ class TransformedEnvironment(Environment):
         made = []
         for k in places:
             i, part = self.owners[k]
-            if i in parts:
+            if i in parts and parts[i][part] is not None:
                 made.append((k, parts[i][part]._payload))
         return made
 
@@ -207,8 +207,8 @@ class Results:
         parts = iter(flat)
         leaves: list[Any] = []
         for kind, what, cls in self._leaves:
-            if kind == "given":
-                leaves.append(met[what])
+            if kind in ("given", "again"):
+                leaves.append((met if kind == "given" else leaves)[what])
                 continue
             leaf = next(parts) if kind == "plain" else raised(what, parts, levels)
             if kind == "lifted" and leaf.__class__ is not cls:
@@ -219,7 +219,7 @@ class Results:
     def lifted(self) -> Iterator[bool]:
         """Yield, for each tensor of the flat list, whether it is part of a tensor of a level."""
         for kind, what, _ in self._leaves:
-            if kind != "given":
+            if kind not in ("given", "again"):
                 yield from [kind == "lifted"] * _count(what if kind == "lifted" else None)
 
 
@@ -260,9 +260,10 @@ class Lowered:
                 made.append(("plain", None, None))
                 flat.append(leaf)
                 continue
-            place = next((i for i, tensor in enumerate(self._met) if tensor is leaf), None)
-            if place is not None:
-                made.append(("given", place, None))
+            known = (("given", self._met), ("again", leaves[: len(made)]))
+            found = [(k, i) for k, ts in known for i, one in enumerate(ts) if one is leaf]
+            if found:
+                made.append((*found[0], None))
                 continue
             if trace is not None and leaf._edge is LEAF:
                 trace.give_up("a result is a new leaf of a transform")
@@ -323,12 +324,8 @@ def capture_transformed(
             for leaf, inside in zip(exit.leaves[: exit.count], results.lifted(), strict=True)
         ):
             why = "a result shares memory with an argument of a transform"
-        elif (
-            exit.roots
-            and exit.backward is not None
-            and any(level.size is None for level in environment.levels)
-        ):
-            # joining their histories with tangents would allocate new memory
+        elif exit.roots:
+            # writes to one would not reach the history, the version or the tangent of another
             why = "its results share memory"
         elif exit.backward is not None and (exit.effects or _draws(captured)):
             # second derivatives, which transforms may need, run the function again

@@ -15,6 +15,7 @@ from wengert.interp.batched import Batched
 from wengert.interp.dual import Dual
 from wengert.interp.levels import Level, levels_of
 from wengert.tape.base import new_tensor
+from wengert.tape.crossings import is_flat
 from wengert.tape.levels import brought, move
 from wengert.tape.modes import is_recording
 from wengert.tape.record import T
@@ -23,7 +24,10 @@ __all__ = ["filled", "lowered", "raised", "split", "whole"]
 
 
 def lowered(tensor: Any, levels: Sequence[Level], parts: list[Any]) -> Form | None:
-    """Append to `parts` tensors of the arrays that `tensor` consists of; return its form."""
+    """Append to `parts` tensors of the arrays that `tensor` consists of; return its form.
+
+    If it has a history, zeros stand for missing tangents (NOTE [cotangents of duals]).
+    """
     payload = tensor._payload
     if not is_of_transform(payload):
         parts.append(tensor)
@@ -33,10 +37,11 @@ def lowered(tensor: Any, levels: Sequence[Level], parts: list[Any]) -> Form | No
     if isinstance(payload, Batched):
         return Form(place, (lowered(move("unwrap", tensor, level, True), levels, parts),), True)
     primal = lowered(move("primal_of", tensor, level, True), levels, parts)
-    if payload.tangent is None and tensor._edge is None:
+    flat = payload.tangent is None
+    if flat and tensor._edge is None:
         return Form(place, (primal,), False)
     slope = move("tangent_of", tensor, level, True)
-    return Form(place, (primal, lowered(slope, levels, parts)), False)
+    return Form(place, (primal, lowered(slope, levels, parts)), False, flat)
 
 
 def raised(form: Form | None, parts: Iterator[Any], levels: Sequence[Level]) -> Any:
@@ -52,31 +57,42 @@ def raised(form: Form | None, parts: Iterator[Any], levels: Sequence[Level]) -> 
     tangent = raised(form.parts[1], parts, levels)
     if is_recording() and (first._edge is not None or tangent._edge is not None):
         slope = move("infinitesimal", tangent, level, True)
-        return T.add(move("constant", first, level, True), slope)
-    return new_tensor(Dual(first._payload, tangent._payload, level), None, first._share_version())
+        made = T.add(move("constant", first, level, True), slope)
+    else:
+        value, slope = first._payload, tangent._payload
+        own = value.__class__ is slope.__class__ is np.ndarray and value.strides == slope.strides
+        made = new_tensor(Dual(value, slope, level, own), None, first._share_version())
+    if form.flat:
+        made._payload = Dual(made._payload.primal, None, level)
+    return made
 
 
 def _cotangents(
     cotangent: Any, form: Form | None, levels: Sequence[Level], have: list[Level], parts: list[Any]
 ) -> None:
-    """Append to `parts` the cotangents of the `lowered` parts of a tensor of the levels `have`."""
-    cotangent = brought(cotangent, have, True)
+    """Append to `parts` the cotangents of the `lowered` parts of a tensor of the levels `have`.
+
+    Those of values are None where the cotangent has no tangent and no history: no gradient flows
+    there.
+    """
+    cotangent = None if cotangent is None else brought(cotangent, have, True)
     if form is None:
         parts.append(cotangent)
         return
     level = levels[form.level]
     below = [one for one in have if one is not level]
-    if form.batch:
-        _cotangents(move("unwrap", cotangent, level, True), form.parts[0], levels, below, parts)
-        return
     # see NOTE [cotangents of duals]
-    _cotangents(move("tangent_of", cotangent, level, True), form.parts[0], levels, below, parts)
-    if len(form.parts) == 2:
-        _cotangents(move("primal_of", cotangent, level, True), form.parts[1], levels, below, parts)
+    ways = ("unwrap",) if form.batch else ("tangent_of", "primal_of")
+    for part, way in zip(form.parts, ways, strict=False):
+        inner = cotangent
+        if way == "tangent_of" and cotangent is not None and cotangent._edge is None:
+            inner = None if is_flat(cotangent._payload, level) else cotangent
+        inner = None if inner is None else move(way, inner, level, True)
+        _cotangents(inner, part, levels, below, parts)
 
 
 def split(cotangent: Any, tensor: Any, levels: Sequence[Level]) -> list[Any]:
-    """Split the cotangent of a tensor into the cotangents of its arrays."""
+    """Split the cotangent of a tensor into the cotangents of its arrays, which may be None."""
     parts: list[Any] = []
     found = levels_of(tensor._payload)
     form = lowered(tensor, levels, [])

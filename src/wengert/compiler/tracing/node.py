@@ -178,6 +178,9 @@ class Backward:
 
         for step in self.steps:
             parts = [value for value in uses(step) if value in flowing]
+            if step.outs[0].dtype.kind != "b":
+                # a condition picks elements of cotangents, but is none itself
+                parts = [value for value in parts if value.dtype.kind != "b"]
             there = [value for value in parts if value not in absent]
             if parts:
                 flowing.update(step.outs)

@@ -30,11 +30,13 @@ class Form(NamedTuple):
     level: The index of its level in a list of levels.
     parts: The forms of a batch's content, or of a value and its tangent; None for an array.
     batch: Whether it is a batch.
+    flat: Whether the tangent among the parts stands for none.
     """
 
     level: int
     parts: tuple[Form | None, ...]
     batch: bool
+    flat: bool = False
 
 
 def is_of_transform(payload: Any) -> bool:
@@ -58,7 +60,7 @@ def mapped(payload: Any, function: Callable[[Any], Any]) -> Any:
     if isinstance(payload, Dual):
         primal = mapped(payload.primal, function)
         tangent = None if payload.tangent is None else mapped(payload.tangent, function)
-        return Dual(primal, tangent, payload.owner)
+        return Dual(primal, tangent, payload.owner, payload.own, payload.given)
     return function(payload)
 
 
