@@ -225,6 +225,7 @@ def from_numpy(ndarray: Any) -> Any:
     Raises
     ------
     TypeError: If `ndarray` is not an array, or of a dtype that tensors do not have.
+    ValueError: If its strides are not multiples of the size of its elements.
 
     Examples
     --------
@@ -235,6 +236,11 @@ def from_numpy(ndarray: Any) -> Any:
     if not isinstance(ndarray, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
     check_array(ndarray)
+    if any(step % ndarray.itemsize for step in ndarray.strides):
+        raise ValueError(
+            "given numpy array strides not a multiple of the element byte size. Copy the numpy "
+            "array to reallocate the memory."
+        )
     if not ndarray.flags.writeable:
         warn(
             "The given NumPy array is not writable: writing to the tensor will raise. You may want "
