@@ -123,6 +123,66 @@ def test_the_mean_of_an_empty_segment(t):
     assert y[1].item() == 1
 
 
+def test_arrays_are_converted_as_tensors_are(t):
+    array = np.array([-8.3, 300.7, 2.5])
+    for made in (t.tensor, t.as_tensor, t.asarray, t.ones(1).new_tensor):
+        assert made(array, dtype=t.uint8).tolist() == [248, 44, 2]
+        assert called(made, np.array([1 + 2j]), dtype=t.float32) == [1.0]
+    with pytest.raises(RuntimeError, match="without overflow"):
+        t.tensor([300], dtype=t.uint8)
+
+
+def test_the_bytes_of_a_buffer_are_elements(t):
+    numbers = np.arange(1.0, 4.0, dtype=np.float32)
+    for buffer in (bytearray(numbers.tobytes()), memoryview(numbers.copy())):
+        shared = t.asarray(buffer)
+        assert shared.dtype == t.float32
+        assert shared.tolist() == [1.0, 2.0, 3.0]
+        shared[0] = 7
+        assert t.asarray(buffer, dtype=t.int32)[0].item() == 0x40E00000
+        assert t.asarray(buffer, copy=True).data_ptr() != shared.data_ptr()
+        assert t.asarray(buffer, copy=False).data_ptr() == shared.data_ptr()
+    assert t.asarray(t.utils.dlpack.to_dlpack(t.ones(2))).tolist() == [1.0, 1.0]
+
+
+def test_tensors_of_storages(t):
+    x = t.arange(1.0, 4.0)
+    for made in (t.tensor, t.as_tensor, t.asarray):
+        assert made(x.untyped_storage(), dtype=t.float32).tolist() == [1.0, 2.0, 3.0]
+    assert t.tensor(x.untyped_storage()[:8]).dtype == t.int64
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        typed = x.storage()
+    assert t.tensor(typed).tolist() == [1.0, 2.0, 3.0]
+    with pytest.raises(RuntimeError, match="Expected a Storage of type Double"):
+        t.tensor(typed, dtype=t.float64)
+
+
+@pytest.mark.parametrize("name", ["rand", "randn"])
+def test_drawn_numbers_are_of_the_dtype_of_out(t, name):
+    for kind in (t.float64, t.complex64):
+        t.manual_seed(3)
+        expected = getattr(t, name)(5, dtype=kind)
+        t.manual_seed(3)
+        assert getattr(t, name)(5, out=t.empty(5, dtype=kind)).equal(expected)
+    assert t.empty(9).exponential_(lambd=1e9).max().item() < 1e-6
+
+
+def test_shifts_by_what_is_no_number_are_left_to_it(t):
+    class Other:
+        def __rlshift__(self, tensor):
+            return "shifted"
+
+    assert (t.tensor([1]) << Other()) == "shifted"
+    for name in ("lshift", "rshift", "ilshift", "irshift", "rlshift", "rrshift"):
+        assert getattr(t.tensor([1]), f"__{name}__")(object()) is NotImplemented
+
+
+def test_an_empty_view_as_complex(t):
+    assert t.view_as_complex(t.ones(4, 2)[:0]).shape == (0,)
+    assert t.view_as_complex(t.ones(3, 0, 2)).dtype == t.complex64
+
+
 OUT = """
 neg floor abs sign round frac bitwise_not | x | exact
 sin sigmoid exp reciprocal sqrt | x | casts
