@@ -54,10 +54,18 @@ def test_dimensions_are_numbers_of_numpy(t):
     assert x.mean(()).item() == x.mean([]).item() == 2.5
 
 
+def test_numbers_of_numpy_are_converted_when_they_are_assigned(t):
+    for index in (t.tensor([0, 2]), t.tensor([True, False, True]), slice(0, 3, 2), [0, 2]):
+        x = t.tensor([1, 2, 3])
+        x[index] = np.float64(7.5)
+        assert x.tolist() == [7, 2, 7]
+
+
 def test_strides_of_empty_views(t):
     x = t.ones(2, 3, 4, 5)
     assert x[:, :, :, 1][:, 1:1].stride() == (60, 20, 5)
     assert t.ones(2, 0, 4).stride() == (4, 4, 1)
+    assert x[:, 3:].data_ptr() == t.empty(0).data_ptr() == 0
 
 
 def test_the_order_of_dimensions_in_memory(t):
@@ -156,6 +164,12 @@ def test_tensors_of_storages(t):
     assert t.tensor(typed).tolist() == [1.0, 2.0, 3.0]
     with pytest.raises(RuntimeError, match="Expected a Storage of type Double"):
         t.tensor(typed, dtype=t.float64)
+
+
+def test_the_classes_of_storages_by_element_type(t):
+    names = t.storage._dtype_to_storage_type_map()
+    assert names[t.float32] == "FloatStorage"
+    assert names[t.bfloat16] == "BFloat16Storage"
 
 
 @pytest.mark.parametrize("name", ["rand", "randn"])

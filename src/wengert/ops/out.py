@@ -104,7 +104,8 @@ def into(out: Any, result: Any, name: str) -> Any:
             warn(
                 "An output with one or more elements was resized since it had shape "
                 f"{list(out._payload.shape)}, which does not match the required output shape "
-                f"{list(value.shape)}.",
+                f"{list(value.shape)}. This behavior is deprecated, and in a future PyTorch "
+                "release outputs will not be resized unless they have zero elements.",
             )
         if lifted:
             F: Any = namespace_of(value, out._payload)

@@ -116,7 +116,10 @@ class TensorMetadata(StorageMethods):
         return is_in_format(self._payload, order)
 
     def data_ptr(self) -> int:
-        """Return the address of the first element."""
+        """Return the address of the first element; 0 if there are none."""
+        return self._address() if self._payload.size else 0
+
+    def _address(self) -> int:
         untraced("it reads the address of a tensor")
         array = memory_of(self._array())
         # CuPy's arrays have it as an attribute
@@ -128,7 +131,7 @@ class TensorMetadata(StorageMethods):
         base = self._base
         if base is None or not shares_owner(memory_of(self._payload), memory_of(base._payload)):
             return 0
-        return int(self.data_ptr() - base.data_ptr()) // self.itemsize
+        return int(self._address() - base._address()) // self.itemsize
 
     def is_floating_point(self) -> bool:
         """Return whether the dtype is a real floating type."""

@@ -407,6 +407,11 @@ class _TypedClass(type):
         return f"<class 'torch.{cls.__name__}'>"
 
 
+def _dtype_to_storage_type_map() -> dict[dtype, str]:
+    """Return the names of the classes of storages by their element types."""
+    return {storage_class(name).dtype: name for name in STORAGES}
+
+
 _made: dict[str, Any] = {}
 
 
