@@ -186,11 +186,12 @@ _SETTINGS = (
 )
 _PRIVATE = {
     "ops.control": (
-        "_assert _check _check_index _check_is_size _check_not_implemented _check_tensor_all "
-        "_check_type _check_value _check_with"
+        "_assert _assert_async _check _check_index _check_is_size _check_not_implemented "
+        "_check_tensor_all _check_type _check_value _check_with"
     ),
     "ops.distinct": "_unique _unique2",
     "ops.rejection": "_dirichlet_grad _sample_dirichlet _standard_gamma _standard_gamma_grad",
+    "ops.scatter": "_segment_reduce",
 }
 """Private names that programs call, by module; no list of names has them."""
 _FROM_LAZY = {

@@ -62,6 +62,8 @@ class device:
             return
         if isinstance(type, int) and not isinstance(type, bool):
             # a bare number is the index of an accelerator, as in PyTorch
+            if type < 0:
+                raise RuntimeError("Device index must not be negative")
             self.type, self.index = "cuda", type
             return
         if not isinstance(type, str):

@@ -228,7 +228,7 @@ _SHOWN: dict[str, dict[str, str]] = {
     "nn.modules": {"nn": "NLLLoss2d=NLLLoss"},
     "storage": {
         "tensor.storage": "TypedStorage UntypedStorage _LegacyStorage=TypedStorage "
-        "_StorageBase=UntypedStorage"
+        "_StorageBase=UntypedStorage _dtype_to_storage_type_map"
     },
     "utils._contextlib": {"tape.modes": "_DecoratorContextManager=Switch"},
     "utils._triton": {"backends.others": "has_triton=is_available"},

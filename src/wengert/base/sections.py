@@ -152,8 +152,8 @@ Tensor: The quantiles, those of a `q` with a dimension along a new first one. Di
 v : Tensor or tuple of Tensor, optional. The vector, of the shapes of the inputs; a single input
     of one element needs none.""",
     "blended": """\
-former : Tensor, optional. The second tensor of a former signature, in which the factor comes
-    before the tensors.
+former : Tensor. The last tensor of a former signature, in which the factor comes before the
+    tensors.
 value : number. A factor.
 out : Tensor, optional. Where to write the result.
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from wengert.base.dtypes import iinfo
 from wengert.base.sections import fill_sections
-from wengert.base.shapes import normal_dim
 from wengert.ops.cast import to
+from wengert.ops.checks import all_dims
 from wengert.ops.coerce import operand
 from wengert.ops.create import ones
 from wengert.ops.moments import vector_norm
@@ -62,14 +62,7 @@ def _bounded(x: Any, mask: Any) -> Any:
 
 
 def _dims(x: Any, dim: Any) -> tuple[int, ...]:
-    if dim is None or dim == ():
-        return tuple(range(x.ndim))
-    given = dim if isinstance(dim, tuple | list) else (dim,)
-    dims = tuple(normal_dim(one, x.ndim) for one in given)
-    for one in dims:
-        if dims.count(one) > 1:
-            raise RuntimeError(f"dim={one} appears multiple times in the list of dims")
-    return dims
+    return all_dims(dim, x.ndim, "masked")
 
 
 def _least(x: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import expanded
-from wengert.ops.coerce import operand, real_number
+from wengert.ops.coerce import in_former_order, operand, real_number
 from wengert.ops.matmul import (
     ADDED_MATRICES,
     check_batches,
@@ -44,7 +44,13 @@ def _factors(op: str, x: Any, beta: Any, alpha: Any) -> tuple[Any, Any]:
 
 @export("wengert", "Tensor", "Tensor_")
 def addmm(
-    input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1, out: Any = None
+    input: Any,
+    mat1: Any,
+    mat2: Any,
+    *former: Any,
+    beta: float = 1,
+    alpha: float = 1,
+    out: Any = None,
 ) -> Any:
     """Add a matrix product to a matrix: ``beta * input + alpha * (mat1 @ mat2)``.
 
@@ -66,6 +72,9 @@ def addmm(
     tensor([[4., 4.],
             [4., 4.]])
     """
+    if former:
+        given = input, mat1, mat2
+        input, mat1, mat2, beta, alpha = in_former_order("addmm", given, former, beta, alpha)
     x = operand(input, "addmm", "self")
     y, z = operand(mat1, "addmm", "mat1", 2), operand(mat2, "addmm", "mat2", 3)
     a, b = y._payload, z._payload
@@ -84,7 +93,13 @@ def addmm(
 
 @export("wengert", "Tensor", "Tensor_")
 def addmv(
-    input: Any, mat: Any, vec: Any, *, beta: float = 1, alpha: float = 1, out: Any = None
+    input: Any,
+    mat: Any,
+    vec: Any,
+    *former: Any,
+    beta: float = 1,
+    alpha: float = 1,
+    out: Any = None,
 ) -> Any:
     """Add a matrix-vector product to a vector: ``beta * input + alpha * (mat @ vec)``.
 
@@ -105,6 +120,9 @@ def addmv(
     >>> wg.addmv(wg.tensor([1.0, 2.0]), wg.ones(2, 3), wg.ones(3))
     tensor([4., 5.])
     """
+    if former:
+        given = input, mat, vec
+        input, mat, vec, beta, alpha = in_former_order("addmv", given, former, beta, alpha)
     x, y, z = (
         operand(input, "addmv", "self"),
         operand(mat, "addmv", "mat", 2),
@@ -124,7 +142,13 @@ def addmv(
 
 @export("wengert", "Tensor", "Tensor_")
 def baddbmm(
-    input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1, out: Any = None
+    input: Any,
+    batch1: Any,
+    batch2: Any,
+    *former: Any,
+    beta: float = 1,
+    alpha: float = 1,
+    out: Any = None,
 ) -> Any:
     """Add products of two batches of matrices to a third: ``beta * input + alpha * bmm(...)``.
 
@@ -145,6 +169,9 @@ def baddbmm(
     >>> wg.baddbmm(wg.ones(1), wg.ones(2, 1, 3), wg.ones(2, 3, 1)).flatten()
     tensor([4., 4.])
     """
+    if former:
+        given = input, batch1, batch2
+        input, batch1, batch2, beta, alpha = in_former_order("baddbmm", given, former, beta, alpha)
     x = operand(input, "baddbmm", "self")
     y, z = operand(batch1, "baddbmm", "batch1", 2), operand(batch2, "baddbmm", "batch2", 3)
     # the added tensor is checked first

@@ -26,7 +26,8 @@ class OpOverloadPacket:
 
     def __getattr__(self, overload: str) -> OpOverload:
         if overload.startswith("_"):
-            raise AttributeError(f"{self!r} has no attribute {overload!r}")
+            # without the name, which a copy that is still being made lacks
+            raise AttributeError(f"an operation of aten has no attribute {overload!r}")
         return OpOverload(self._name)
 
     def __repr__(self) -> str:

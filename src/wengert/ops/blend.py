@@ -8,7 +8,7 @@ from wengert.base.dtypes import FLOATING, category
 from wengert.base.errors import c_name
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
-from wengert.ops.coerce import dtype_name, number, operand, plain, real_number
+from wengert.ops.coerce import dtype_name, in_former_order, number, operand, plain, real_number
 from wengert.ops.out import into
 from wengert.ops.written import Form, copied, form
 from wengert.prims import blend as _records
@@ -37,16 +37,20 @@ def _three(op: str, x: Any, tensor1: Any, tensor2: Any, value: Any) -> Form:
 
 
 @form
-def _addcmul(x: Any, tensor1: Any, tensor2: Any, former: Any = None, *, value: float = 1) -> Form:
-    if former is not None:
-        value, tensor1, tensor2 = tensor1, tensor2, former
+def _addcmul(x: Any, tensor1: Any, tensor2: Any, *former: Any, value: float = 1) -> Form:
+    if former:
+        x, tensor1, tensor2, value = in_former_order(
+            "addcmul", (x, tensor1, tensor2), former, value
+        )
     return _three("addcmul", x, tensor1, tensor2, value)
 
 
 @form
-def _addcdiv(x: Any, tensor1: Any, tensor2: Any, former: Any = None, *, value: float = 1) -> Form:
-    if former is not None:
-        value, tensor1, tensor2 = tensor1, tensor2, former
+def _addcdiv(x: Any, tensor1: Any, tensor2: Any, *former: Any, value: float = 1) -> Form:
+    if former:
+        x, tensor1, tensor2, value = in_former_order(
+            "addcdiv", (x, tensor1, tensor2), former, value
+        )
     return _three("addcdiv", x, tensor1, tensor2, value)
 
 
@@ -55,8 +59,7 @@ def addcmul(
     input: Any,
     tensor1: Any,
     tensor2: Any,
-    former: Any = None,
-    *,
+    *former: Any,
     value: float = 1,
     out: Any = None,
 ) -> Any:
@@ -77,7 +80,7 @@ def addcmul(
     tensor([ 7., 17.])
     """
     x = operand(input, "addcmul")
-    result = copied(x, _addcmul(x, tensor1, tensor2, former, value=value))
+    result = copied(x, _addcmul(x, tensor1, tensor2, *former, value=value))
     return result if out is None else into(out, result, "addcmul")
 
 
@@ -86,8 +89,7 @@ def addcdiv(
     input: Any,
     tensor1: Any,
     tensor2: Any,
-    former: Any = None,
-    *,
+    *former: Any,
     value: float = 1,
     out: Any = None,
 ) -> Any:
@@ -109,7 +111,7 @@ def addcdiv(
     tensor([2., 2.])
     """
     x = operand(input, "addcdiv")
-    result = copied(x, _addcdiv(x, tensor1, tensor2, former, value=value))
+    result = copied(x, _addcdiv(x, tensor1, tensor2, *former, value=value))
     return result if out is None else into(out, result, "addcdiv")
 
 

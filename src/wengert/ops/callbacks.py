@@ -9,6 +9,7 @@ import numpy as np
 
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
+from wengert.base.shapes import expanded
 from wengert.kernels.shared import in_shared_memory, shared_memory_of
 from wengert.ops.create import from_numpy
 from wengert.tape.modes import no_grad, untraced
@@ -82,9 +83,15 @@ def _called(name: str, input: Any, others: tuple[Any, ...], function: Callable[.
             f"Use tensor.detach().{name}() instead."
         )
     own = input._array()
+    for other in others:
+        expanded(other._array().shape, own.shape)
     arrays = [own, *(np.broadcast_to(other._array(), own.shape) for other in others)]
     rows = zip(*(array.ravel().tolist() for array in arrays), strict=True)
-    made = np.array([function(*row) for row in rows], own.dtype).reshape(own.shape)
+    values = [function(*row) for row in rows]
+    for value in values:
+        if isinstance(value, str | bytes):  # which NumPy would read
+            raise TypeError(f"must be real number, not {type(value).__name__}")
+    made = np.array(values, own.dtype).reshape(own.shape)
     with no_grad():
         input.copy_(from_numpy(made))
     return input

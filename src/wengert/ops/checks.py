@@ -80,11 +80,17 @@ def dim_or_axis(dim: Any, axis: Any, name: str) -> Any:
     return found
 
 
+def names_none(dim: Any) -> bool:
+    """Return whether `dim` is None, or an empty sequence."""
+    # not by comparison with (), which NumPy's numbers answer with an array
+    return dim is None or (isinstance(dim, tuple | list) and not dim)
+
+
 def all_dims(dim: Any, ndim: int, name: str) -> tuple[int, ...]:
     """One dim, several, or all for None and for an empty sequence: a tuple from the front."""
     if dim.__class__ is int and 0 <= dim < ndim:
         return (dim,)
-    if dim is None or dim == () or dim == []:
+    if names_none(dim):
         return tuple(range(ndim))
     several = dim if isinstance(dim, tuple | list) else (dim,)
     if not all(hasattr(d, "__index__") for d in several):

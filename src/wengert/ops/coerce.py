@@ -14,6 +14,8 @@ from wengert.base.errors import kind_of, long_name
 from wengert.base.shapes import expanded
 from wengert.interp.dual import Dual
 from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.operands import is_number
+from wengert.tape.sites import warn_once
 
 NOT_A_NUMBER = (
     "an argument must be Number, not a Tensor that requires a gradient or has a tangent, which "
@@ -58,6 +60,33 @@ def operands(values: Any, op: str) -> list[Any]:
                 f"expected Tensor as element {i} in argument 0, but got {kind_of(value)}"
             )
     return [operand(value, op) for value in values]
+
+
+def in_former_order(
+    op: str, first: tuple[Any, ...], further: tuple[Any, ...], *factors: Any
+) -> tuple[Any, ...]:
+    """Return the tensors of a call in a former order, and then its factors.
+
+    Programs of old give factors by position, before the tensors that they multiply:
+    ``addmm(beta, input, alpha, mat1, mat2)``, and as a method ``input.addmm(beta, mat1, mat2)``.
+
+    Parameters
+    ----------
+    op: The name of the function.
+    first, further: The arguments given by position, and those beyond the tensors.
+    factors: The factors in the order of the former arguments; those that are not given stay.
+    """
+    given = (*first, *further)
+    numbers = [value for value in given if is_number(value)]
+    tensors = [value for value in given if not is_number(value)]
+    if len(tensors) != len(first) or len(numbers) > len(factors):
+        kinds = ", ".join(map(kind_of, given))
+        raise TypeError(
+            f"{op}() received an invalid combination of arguments - got ({kinds}): it takes "
+            f"{len(first)} tensors; factors are keywords"
+        )
+    warn_once(f"This overload of {op} is deprecated: give its factors as keywords")
+    return (*tensors, *numbers, *factors[len(numbers) :])
 
 
 def integer(value: Any, op: str, arg: str) -> int:

@@ -26,6 +26,12 @@ def _assert(condition: Any, message: object) -> Any:
     return None
 
 
+def _assert_async(input: Any, assert_msg: str | None = None) -> None:
+    """Raise unless a tensor of one element is nonzero."""
+    if not bool(input):
+        raise RuntimeError(assert_msg or "Expected Tensor with single nonzero value, but got zero")
+
+
 def _check_with(error_type: type[Exception], cond: Any, message: Message) -> None:
     """Raise an error of a type, with a message that is made when it is needed, unless `cond`."""
     if isinstance(cond, TensorBase):

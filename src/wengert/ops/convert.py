@@ -23,6 +23,7 @@ from wengert.base.dtypes import (
     promote,
 )
 from wengert.base.errors import overflow
+from wengert.kernels.create import to_copy
 from wengert.tape.base import TensorBase
 from wengert.tape.detachments import note
 from wengert.tape.sites import warn
@@ -48,8 +49,10 @@ def to_array(data: Any, dtype: np.dtype[Any] | None = None) -> Any:
     """
     if isinstance(data, np.ndarray):
         check_array(data)
-        kind = data.dtype if dtype is None else dtype
-        return np.array(narrow(data, kind), dtype=kind, order="K")
+        if dtype is None or dtype == data.dtype:
+            return np.array(data, order="K")
+        with np.errstate(over="ignore", invalid="ignore"):
+            return to_copy(data, dtype)
     kind_of_data = type(data)
     if kind_of_data in _PLAIN:
         found = {kind_of_data}
@@ -209,6 +212,8 @@ def _check_lengths(data: Any, lengths: list[int], dim: int) -> None:
 
 def _general(data: Any, dtype: np.dtype[Any] | None) -> Any:
     """Convert data that contains arrays, tensors, NumPy scalars or sequences to an array."""
+    if hasattr(data, "elements_as"):  # a storage
+        return np.array(data.elements_as(dtype))
     if not isinstance(data, Sequence) and hasattr(data, "__array__"):
         if dtype is None and isinstance(data, float | int | complex):
             # a subclass of a Python number has no dtype of its own

@@ -23,6 +23,7 @@ from wengert.base.memory_format import (
 from wengert.base.sections import fill_sections
 from wengert.ops.cast import to
 from wengert.ops.convert import check_array, narrow, to_array
+from wengert.ops.foreign import from_dlpack, frombuffer
 from wengert.ops.options import float_type, made, number, shape_of, type_of
 from wengert.ops.out import asked, created
 from wengert.tape.base import TensorBase, new_tensor
@@ -148,6 +149,25 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
     return made_in_inference(new_tensor(to_array(data, target)))
 
 
+_OWN = (TensorBase, np.ndarray, np.generic, int, float, complex, str, list, tuple)
+
+
+def _over_memory(obj: Any, dtype: Any) -> Any:
+    """Return a tensor over the memory that `obj` exports, or `obj` if it exports none.
+
+    The bytes of a buffer are elements of `dtype`, the default floating dtype if that is None.
+    """
+    if isinstance(obj, _OWN) or hasattr(obj, "__array__"):
+        return obj
+    if type(obj).__name__ == "PyCapsule" or hasattr(obj, "__dlpack__"):
+        return from_dlpack(obj)
+    try:
+        memoryview(obj)
+    except TypeError:
+        return obj
+    return frombuffer(obj, dtype=default_float() if dtype is None else dtype)
+
+
 @export("wengert")
 def asarray(
     obj: Any,
@@ -161,7 +181,9 @@ def asarray(
 
     Parameters
     ----------
-    obj : number, (nested) sequence of numbers, array or Tensor. The data to convert.
+    obj : number, (nested) sequence of numbers, array or Tensor. The data to convert. The memory of
+        an object with the DLPack or the buffer protocol is used; the bytes of a buffer are elements
+        of `dtype`, by default of the default floating dtype.
     %(result_dtype, device)s
     copy : bool, optional. True always copies, False raises where a copy is needed, None copies only
         then.
@@ -181,6 +203,7 @@ def asarray(
     >>> wg.asarray([1, 2], dtype=wg.float64, requires_grad=True)
     tensor([1., 2.], dtype=torch.float64, requires_grad=True)
     """
+    obj = _over_memory(obj, dtype)
     source = obj if isinstance(obj, TensorBase) else None
     held = obj if source is None else source._payload
     target: Any = getattr(held, "dtype", None) if dtype is None else type_of(dtype)
@@ -225,6 +248,7 @@ def from_numpy(ndarray: Any) -> Any:
     Raises
     ------
     TypeError: If `ndarray` is not an array, or of a dtype that tensors do not have.
+    ValueError: If its strides are not multiples of the size of its elements.
 
     Examples
     --------
@@ -235,6 +259,11 @@ def from_numpy(ndarray: Any) -> Any:
     if not isinstance(ndarray, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
     check_array(ndarray)
+    if any(step % ndarray.itemsize for step in ndarray.strides):
+        raise ValueError(
+            "given numpy array strides not a multiple of the element byte size. Copy the numpy "
+            "array to reallocate the memory."
+        )
     if not ndarray.flags.writeable:
         warn(
             "The given NumPy array is not writable: writing to the tensor will raise. You may want "

@@ -251,7 +251,7 @@ _NAMES = {
         "reduce": "all any count_nonzero cumprod cumsum logsumexp mean prod sum",
         "rejection": "binomial poisson",
         "scan": "cummax cummin logcumsumexp",
-        "scatter": "index_reduce scatter_reduce",
+        "scatter": "index_reduce scatter_reduce segment_reduce",
         "search": "bucketize isin nonzero_static searchsorted",
         "select": "argwhere clamp clamp_max clamp_min clip masked_fill masked_select nonzero where",
         "shape": "flatten ravel reshape squeeze unflatten unsqueeze",

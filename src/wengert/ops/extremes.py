@@ -18,9 +18,9 @@ from wengert.base.errors import long_name
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.ops import return_types
-from wengert.ops.checks import all_dims, one_dim, real_input, renamed
-from wengert.ops.coerce import dtype_name, operand
-from wengert.ops.out import into
+from wengert.ops.checks import all_dims, names_none, one_dim, real_input, renamed
+from wengert.ops.coerce import operand
+from wengert.ops.out import check_dtype, into
 from wengert.tape.base import TensorBase
 from wengert.tape.detachments import note
 from wengert.tape.record import T
@@ -201,12 +201,12 @@ def amin(input: Any, dim: Any = (), keepdim: bool = False, *, out: Any = None, *
 
 def _along(name: str, input: Any, dim: Any, keepdim: Any, out: Any, names: dict[str, Any]) -> Any:
     if names:
-        dim, keepdim = renamed(name, None if dim == () else dim, keepdim, names)
+        dim, keepdim = renamed(name, None if names_none(dim) else dim, keepdim, names)
     input = real_input(input, name, f"{name[1:]}_values_cpu")
     payload = input._payload
     dims = all_dims(dim, payload.ndim, name)
     if payload.size == 0:
-        if dim is None or dim == () or dim == []:
+        if names_none(dim):
             _check_any(name, payload)
         _check_along(name, payload, dims)
     if isinstance(out, TensorBase) and out._payload.dtype != payload.dtype:
@@ -262,11 +262,8 @@ def aminmax(
             f"shape {list(payload.shape)}."
         )
     for given in () if out is None else out:
-        if isinstance(given, TensorBase) and given._payload.dtype != payload.dtype:
-            raise RuntimeError(
-                f"Expected out tensor to have dtype {dtype_name(payload).lower()}, but got "
-                f"{dtype_name(given._payload).lower()} instead"
-            )
+        if isinstance(given, TensorBase):
+            check_dtype(given, input)
     low = T.amin(input, dim=dims, keepdim=bool(keepdim))
     high = T.amax(input, dim=dims, keepdim=bool(keepdim))
     if out is not None:

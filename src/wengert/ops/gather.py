@@ -138,11 +138,6 @@ def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False, out: 
             [4]])
     """
     x, where, axis = along(input, dim, index, "gather")
-    if out is not None and operand(out, "gather", "out")._payload.dtype != x._payload.dtype:
-        raise RuntimeError(
-            f"Expected out tensor to have dtype {dtype_name(x._payload).lower()}, but got "
-            f"{dtype_name(out._payload).lower()} instead"
-        )
     result = T.gather(x, where, dim=axis)
     if sparse_grad and x._edge is not None:
         result = give_sparse(x, result, lambda node: _places(node, axis, x._payload.ndim))

@@ -18,7 +18,7 @@ from wengert.base.dtypes import as_dtype, is_differentiable
 from wengert.base.errors import long_name
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
-from wengert.ops.checks import all_dims, renamed
+from wengert.ops.checks import all_dims, names_none, renamed
 from wengert.ops.coerce import number, operand
 from wengert.ops.out import into
 from wengert.prims import moments as _records
@@ -250,7 +250,7 @@ def _as_norm_dtype(x: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def _check_identity(shape: tuple[int, ...], ord: float, dims: tuple[int, ...], dim: Any) -> None:
-    if dim is None or dim == () or dim == []:
+    if names_none(dim):
         raise RuntimeError(
             f"linalg.vector_norm cannot compute the {ord:g} norm on an empty tensor because the "
             "operation does not have an identity"

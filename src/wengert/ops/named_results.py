@@ -6,8 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.ops.coerce import dtype_name
-from wengert.ops.out import into
+from wengert.ops.out import check_dtype, into
 from wengert.ops.return_types import Results
 from wengert.tape.base import TensorBase
 
@@ -103,9 +102,5 @@ def pair(kind: Any, first: Any, second: Any, out: Any) -> Any:
         )
     made = (first, second)
     for tensor, result in zip(tensors, made, strict=True):
-        if tensor._payload.dtype != result._payload.dtype:
-            raise RuntimeError(
-                f"Expected out tensor to have dtype {dtype_name(result._payload).lower()}, but got "
-                f"{dtype_name(tensor._payload).lower()} instead"
-            )
+        check_dtype(tensor, result)
     return kind([into(tensor, result, name) for tensor, result in zip(tensors, made, strict=True)])

@@ -11,6 +11,8 @@ from wengert.base.dtypes import as_dtype, category
 from wengert.interp.dual import Dual
 from wengert.interp.levels import Lifted, namespace_of
 from wengert.ops.options import made, type_of
+from wengert.prims.facet import Facet
+from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
 from wengert.tape.base import TensorBase
 from wengert.tape.inplace import bump, write
@@ -21,6 +23,26 @@ from wengert.tape.write_checks import check_writable
 
 _SERIES = ("arange", "linspace", "logspace", "range")
 """Functions that fill any `out` with the right number of elements, in its own shape."""
+
+
+def _promotes(prim: Primitive) -> bool:
+    several = len(prim.args) > 1 or bool(prim.variadic)
+    return prim.promote == "float" or (prim.promote == "same" and several) or prim.predicate
+
+
+CASTS: Facet[bool] = Facet("casts", _promotes)
+"""Whether the result is converted to the dtype of ``out=``, where that loses nothing; other
+operations refuse a tensor of another dtype. Operations that promote their arguments convert."""
+
+
+def check_dtype(out: Any, result: Any) -> None:
+    """Raise unless `out` has the dtype of `result`."""
+    have, need = out._payload.dtype, result._payload.dtype
+    if have != need:
+        raise RuntimeError(
+            f"Expected out tensor to have dtype {errors.c_name(need)}, but got "
+            f"{errors.c_name(have)} instead"
+        )
 
 
 def asked(dtype: Any, out: Any) -> Any:
@@ -52,7 +74,8 @@ def into(out: Any, result: Any, name: str) -> Any:
 
     Raises
     ------
-    RuntimeError: If either belongs to the graph: writing to ``out=`` is not recorded.
+    RuntimeError: If either belongs to the graph, since writing to ``out=`` is not recorded, or if
+        `out` is of a dtype that the operation does not convert to.
     """
     if not isinstance(out, TensorBase):
         raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type(out).__name__}")
@@ -67,6 +90,8 @@ def into(out: Any, result: Any, name: str) -> Any:
             "but one of the arguments requires grad."
         )
     value = result._payload
+    if name in TABLE and not CASTS[TABLE[name]]:
+        check_dtype(out, result)
     if category(value.dtype) > category(out._payload.dtype):
         raise errors.cannot_cast(value.dtype, out._payload.dtype)
     check_writable(out, recording=False)
@@ -79,7 +104,8 @@ def into(out: Any, result: Any, name: str) -> Any:
             warn(
                 "An output with one or more elements was resized since it had shape "
                 f"{list(out._payload.shape)}, which does not match the required output shape "
-                f"{list(value.shape)}.",
+                f"{list(value.shape)}. This behavior is deprecated, and in a future PyTorch "
+                "release outputs will not be resized unless they have zero elements.",
             )
         if lifted:
             F: Any = namespace_of(value, out._payload)

@@ -10,7 +10,7 @@ import numpy as np
 
 from wengert.base.dtypes import DTYPES, is_differentiable, promote
 from wengert.base.sections import fill_sections
-from wengert.ops.coerce import number
+from wengert.ops.coerce import in_former_order, number
 from wengert.ops.out import into
 from wengert.prims.facet import ALIASES, EXAMPLE
 from wengert.prims.record import Primitive
@@ -108,7 +108,7 @@ def add(input: Any, other: Any, former: Any = None, *, alpha: Any = 1, out: Any 
     tensor([31., 42.])
     """
     if former is not None:
-        other, alpha = former, other
+        input, other, alpha = in_former_order("add", (input, other), (former,), alpha)
     return _scaled("add", input, other, alpha, out)
 
 
@@ -121,7 +121,7 @@ def sub(input: Any, other: Any, former: Any = None, *, alpha: Any = 1, out: Any 
     tensor([0., 1.])
     """
     if former is not None:
-        other, alpha = former, other
+        input, other, alpha = in_former_order("sub", (input, other), (former,), alpha)
     return _scaled("sub", input, other, alpha, out)
 
 

@@ -9,7 +9,7 @@ from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import expanded, normal_dims
 from wengert.ops.affine import outer
-from wengert.ops.coerce import dtype_name, integer, operand, operands
+from wengert.ops.coerce import dtype_name, in_former_order, integer, operand, operands
 from wengert.ops.matmul import ADDED_MATRICES, check_dtypes, size_of
 from wengert.ops.matrix_functions import chained, powers
 from wengert.ops.matrix_functions import cross as _cross
@@ -27,7 +27,13 @@ REQUIRES = (_contraction, _records)
 
 @export("wengert", "Tensor", "Tensor_")
 def addbmm(
-    input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1, out: Any = None
+    input: Any,
+    batch1: Any,
+    batch2: Any,
+    *former: Any,
+    beta: float = 1,
+    alpha: float = 1,
+    out: Any = None,
 ) -> Any:
     """Return the sum of products of matrices added to a matrix.
 
@@ -50,6 +56,9 @@ def addbmm(
     >>> wg.addbmm(wg.zeros(1, 1), wg.ones(2, 1, 3), wg.ones(2, 3, 1))
     tensor([[6.]])
     """
+    if former:
+        given = input, batch1, batch2
+        input, batch1, batch2, beta, alpha = in_former_order("addbmm", given, former, beta, alpha)
     x, y = operand(batch1, "addbmm", "batch1", 2), operand(batch2, "addbmm", "batch2", 3)
     added = operand(input, "addbmm")
     a, b = x._payload, y._payload
@@ -85,7 +94,13 @@ def addbmm(
 
 @export("wengert", "Tensor", "Tensor_")
 def addr(
-    input: Any, vec1: Any, vec2: Any, *, beta: float = 1, alpha: float = 1, out: Any = None
+    input: Any,
+    vec1: Any,
+    vec2: Any,
+    *former: Any,
+    beta: float = 1,
+    alpha: float = 1,
+    out: Any = None,
 ) -> Any:
     """Add an outer product to a matrix: ``beta * input + alpha * outer(vec1, vec2)``.
 
@@ -109,6 +124,9 @@ def addr(
     tensor([[ 2., 11.],
             [ 3., 21.]])
     """
+    if former:
+        given = input, vec1, vec2
+        input, vec1, vec2, beta, alpha = in_former_order("addr", given, former, beta, alpha)
     x = operand(input, "addr")
     v, w = operand(vec1, "addr", "vec1", 2), operand(vec2, "addr", "vec2", 3)
     for name, vector in (("vec1", v), ("vec2", w)):

@@ -16,7 +16,7 @@ from wengert.kernels import random as kernels
 from wengert.ops.generator import stream_of
 from wengert.ops.like import memory_like
 from wengert.ops.options import beside, float_type, made, shape_of
-from wengert.ops.out import into
+from wengert.ops.out import asked, into
 from wengert.ops.randomness import drawn
 from wengert.ops.sample import check_std, draw_normal, draw_uniform
 from wengert.ops.select import where
@@ -56,7 +56,7 @@ def rand(
     tensor([0.4963, 0.7682, 0.0885])
     """
     shape = shape_of("rand", shape, size)
-    kind = float_type(dtype)
+    kind = float_type(dtype if out is None else asked(dtype, out))
     _check_floating(kind, "check_uniform_bounds")
     stream = stream_of("rand", generator)
     array = drawn(lambda: _filled(kernels.uniform, stream, shape, kind))
@@ -84,7 +84,7 @@ def randn(
     tensor([ 1.5410, -0.2934, -2.1788])
     """
     shape = shape_of("randn", shape, size)
-    kind = float_type(dtype)
+    kind = float_type(dtype if out is None else asked(dtype, out))
     _check_floating(kind, "normal_kernel_cpu")
     stream = stream_of("randn", generator)
     array = drawn(lambda: _filled(kernels.normal, stream, shape, kind))

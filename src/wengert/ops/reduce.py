@@ -16,7 +16,7 @@ from wengert.base.dtypes import as_dtype, is_differentiable
 from wengert.base.errors import long_name
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
-from wengert.ops.checks import all_dims, dim_or_axis, one_dim, renamed
+from wengert.ops.checks import all_dims, dim_or_axis, names_none, one_dim, renamed
 from wengert.ops.coerce import operand
 from wengert.ops.out import asked, into
 from wengert.prims import moments as _records
@@ -264,7 +264,7 @@ def _truth(name: str, input: Any, dim: Any, keepdim: Any, out: Any, names: dict[
         dim, keepdim = renamed(name, dim, keepdim, names)
     input = operand(input, name)
     payload = input._payload
-    dims = () if dim == () or dim == [] else all_dims(dim, payload.ndim, name)
+    dims = () if dim is not None and names_none(dim) else all_dims(dim, payload.ndim, name)
     result = getattr(T, name)(input, dim=dims, keepdim=bool(keepdim))
     if payload.dtype == np.uint8:
         result = cast(result, payload.dtype)

@@ -180,12 +180,12 @@ def draw_bernoulli(template: Any, p: Any = 0.5, *, generator: Any = None) -> Any
 
 
 @export("Tensor_ drawn")
-def draw_exponential(template: Any, rate: float = 1.0, *, generator: Any = None) -> Any:
-    """Draw exponential numbers of a given rate (``lambd``)."""
-    if not rate > 0:
-        raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={rate:g}")
+def draw_exponential(template: Any, lambd: float = 1.0, *, generator: Any = None) -> Any:
+    """Draw exponential numbers of the rate `lambd`."""
+    if not lambd > 0:
+        raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")
     _check_continuous(template, "Exponential")
-    return _draw("exponential_", generator, kernels.exponential, template, float(rate))
+    return _draw("exponential_", generator, kernels.exponential, template, float(lambd))
 
 
 @export("Tensor_ drawn")

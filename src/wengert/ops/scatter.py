@@ -13,9 +13,11 @@ from wengert.kernels.reduce import are_within
 from wengert.ops.coerce import dtype_name, integer, operand
 from wengert.ops.gather import along, source_of
 from wengert.ops.out import into
+from wengert.ops.search import searchsorted
 from wengert.prims import scatter as _records
 from wengert.prims.facet import Facet
 from wengert.prims.record import TABLE
+from wengert.tape.base import new_tensor
 from wengert.tape.record import T
 
 REQUIRES = (_records,)
@@ -133,6 +135,100 @@ def index_reduce(
     params = {"dim": axis, "reduce": reduce, "include_self": bool(include_self)}
     result = T.index_reduce(x, where, y, **params)
     return result if out is None else into(out, result, "index_reduce")
+
+
+@export("wengert")
+def segment_reduce(
+    data: Any,
+    reduce: str,
+    *,
+    lengths: Any = None,
+    indices: Any = None,
+    offsets: Any = None,
+    axis: int = 0,
+    unsafe: bool = False,
+    initial: float | None = None,
+) -> Any:
+    """Return the reductions of consecutive segments of a dimension.
+
+    Parameters
+    ----------
+    data : Tensor. Of a floating dtype.
+    reduce : {"sum", "mean", "max", "min", "prod"}. How to combine the values of a segment.
+    lengths : Tensor, optional. The number of positions of each segment. Its last dimension is the
+        dimension `axis` of `data`, its others are those before.
+    indices : None. Not supported, as in PyTorch.
+    offsets : Tensor, optional. In place of `lengths`: where each segment begins, and where the last
+        one ends.
+    axis : int. The dimension of the segments.
+    unsafe : bool. Whether `lengths` may cover less than the whole dimension.
+    initial : number, optional. What each reduction starts from; an empty segment has this value.
+
+    Returns
+    -------
+    Tensor: Differentiable with respect to `data`. Without `initial`, the mean of an empty segment
+        is NaN.
+
+    Raises
+    ------
+    RuntimeError: If the segments do not fit the dimension, or `reduce` is none of these.
+    NotImplementedError: If `data` is not floating.
+
+    Examples
+    --------
+    >>> x = wg.tensor([1.0, 2.0, 3.0, 4.0])
+    >>> wg.segment_reduce(x, "sum", lengths=wg.tensor([3, 0, 1]))
+    tensor([6., 0., 4.])
+    """
+    op = "segment_reduce"
+    x = operand(data, op, "data")
+    if indices is not None:
+        raise RuntimeError(f"{op}(): indices based reduction is not supported yet.")
+    if lengths is None and offsets is None:
+        raise RuntimeError(f"{op}(): Either lengths or offsets must be defined.")
+    how = f"a{reduce}" if reduce in ("max", "min") else reduce
+    if how not in REDUCES[TABLE["scatter_reduce"]]:
+        raise RuntimeError(
+            f"reduce argument must be either sum, prod, mean, max or min, got {reduce}"
+        )
+    _refuse(x, "_segment_reduce_cpu", "biuc", op)
+    dim = normal_dim(integer(axis, op, "axis"), x._payload.ndim)
+    sizes, start = x._payload.shape, initial
+    if start is None:
+        start = {"prod": 1, "amax": -np.inf}.get(how, np.inf if how == "amin" else 0)
+    named = "lengths" if offsets is None else "offsets"
+    ends = operand(lengths if offsets is None else offsets, op, named).long()
+    if ends._payload.ndim != dim + 1:
+        raise RuntimeError(
+            f"{op}(): Expected axis to be the last dimension of {named} but got {dim}."
+        )
+    if offsets is None:
+        ends = T.cat(ends.new_zeros((*ends.shape[:-1], 1)), ends.cumsum(-1), dim=dim)
+        if not unsafe and bool((ends[..., -1] != sizes[dim]).any()):
+            raise RuntimeError(
+                f"{op}(): Expected all rows of lengths along axis to sum to data.size("
+                "lengths.dim()-1) when !unsafe."
+            )
+    counts = ends[..., 1:] - ends[..., :-1]
+    if bool((counts < 0).any()) or bool((ends < 0).any()) or bool((ends > sizes[dim]).any()):
+        raise RuntimeError(f"{op}(): {named} contains negative value!, or exceeds the dimension")
+    # positions before the first segment and behind the last one go to segments that are dropped
+    steps = new_tensor(np.broadcast_to(np.arange(sizes[dim]), sizes[: dim + 1]))
+    apart = (...,) + (None,) * (len(sizes) - dim - 1)
+    places = searchsorted(ends, steps, right=True)[apart].expand(sizes)
+    slots = (*sizes[:dim], counts.shape[-1] + 2, *sizes[dim + 1 :])
+    base = new_tensor(np.full(slots, start, x._payload.dtype))
+    how = "sum" if reduce == "mean" else how
+    every = T.scatter_reduce(base, places, x, dim=dim, reduce=how, include_self=True)
+    found = every.narrow(dim, 1, counts.shape[-1])
+    if reduce == "mean":
+        found = found / counts.clamp(min=1)[apart]
+        if initial is None:
+            found = found.masked_fill((counts == 0)[apart], np.nan)
+    return found
+
+
+_segment_reduce = segment_reduce
 
 
 def _check_positions(own: Any, index: Any, source: Any, axis: int) -> None:

@@ -205,7 +205,7 @@ def unflatten(input: Any, dim: int, sizes: Any) -> Any:
         raise RuntimeError(
             f"unflatten got an unexpected error: dimension {dim} of a tensor that has no dimensions"
         )
-    axis = normal_dim(dim, len(shape))
+    axis = normal_dim(integer(dim, "unflatten", "dim"), len(shape))
     parts = sizes_of((sizes,), "unflatten", "sizes")
     if not parts:
         raise RuntimeError("unflatten: sizes must be non-empty")

@@ -345,7 +345,7 @@ def view_as_complex(input: Any) -> Any:
             f"Tensor must have a last dimension of size 2, but its shape is {list(array.shape)}"
         )
     width = array.dtype.itemsize
-    if array.strides[-1] != width:
+    if array.size and array.strides[-1] != width:
         raise RuntimeError("Tensor must have a last dimension with stride 1: use contiguous()")
     if any(step // width % 2 for step in array.strides[:-1]):
         raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension")

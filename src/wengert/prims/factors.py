@@ -317,4 +317,5 @@ per_matrix(
     ),
     doc="the inverses of matrices of which there are Cholesky factors",
     lacks="half",
+    casts=True,
 )

@@ -84,6 +84,7 @@ _moment(
     cases=_SAMPLES,
     doc="the variance along dimensions",
     fused="whole",
+    casts=True,
 )
 _moment(
     "std",
@@ -94,6 +95,7 @@ _moment(
     cases=_SAMPLES,
     doc="the standard deviation along dimensions; where it is 0, so is its derivative",
     fused="whole",
+    casts=True,
 )
 _moment(
     "var_mean",

@@ -41,6 +41,7 @@ constant(
     doc="whether each element has a minus sign, -0.0 included",
     raises=False,
     maps=True,
+    casts=False,
 )
 constant(
     "isposinf",
@@ -75,6 +76,7 @@ elementwise(
     refuses={"c": RuntimeError("heaviside is not yet implemented for complex tensors.")},
     doc="0 below 0, 1 above, values at 0",
     numpy="heaviside",
+    casts=False,
 )
 
 

@@ -28,6 +28,7 @@ bilinear(
     doc="the vector products of vectors with three elements",
     batching="dims",
     sparsity="along_dim",
+    casts=False,
 )
 
 

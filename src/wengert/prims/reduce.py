@@ -52,6 +52,7 @@ linear(
     combines="add",
     sparsity="total",
     overloaded=True,
+    casts=True,
 )
 reduction(
     "sum_dim",
@@ -71,6 +72,7 @@ linear(
     doc="the mean of all elements",
     sparsity="total",
     overloaded=True,
+    casts=True,
 )
 reduction(
     "mean_dim",

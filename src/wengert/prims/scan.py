@@ -69,6 +69,7 @@ linear(
     doc="the sum of the elements up to each one, with `reverse` from each one on",
     batching="along",
     fused="whole",
+    casts=True,
 )
 along_dim(
     "cumprod",
@@ -81,6 +82,7 @@ along_dim(
     doc="the product of the elements up to each one, with `reverse` from each one on",
     raises=False,
     fused="whole",
+    casts=True,
 )
 along_dim(
     "shift",
@@ -144,6 +146,7 @@ linear(
     tangents="reduced",
     combines="mul",
     overloaded=True,
+    casts=True,
 )
 reduction(
     "prod_dim",

@@ -32,6 +32,7 @@ linear(
     doc="self where the condition holds, other elsewhere",
     maps=True,
     keeps_nan=True,
+    casts=False,
 )
 
 
@@ -71,6 +72,7 @@ _clamped(
         case((0,), min=0, max=1),
     ),
     doc="self kept between two numbers; at a bound the derivative is 1",
+    casts=True,
 )
 _clamped(
     "clamp_min",
@@ -79,6 +81,7 @@ _clamped(
     vjp=(lambda F, g, self, min: F.where(self >= min, g, 0),),
     cases=(case((2, 3), min=0.1), case((), min=0)),
     doc="self, but at least a number; at the number the derivative is 1",
+    casts=True,
 )
 _clamped(
     "clamp_max",
@@ -87,6 +90,7 @@ _clamped(
     vjp=(lambda F, g, self, max: F.where(self <= max, g, 0),),
     cases=(case((2, 3), max=0.1), case((), max=0)),
     doc="self, but at most a number; at the number the derivative is 1",
+    casts=True,
 )
 _BOUNDED = (case((2, 3), (3,)), case((), (2,)), case((3,), ()), case((0,), (1,)))
 _clamped_by_tensors(

@@ -158,6 +158,7 @@ per_matrix(
     cases=_matrices((0, 0)),
     doc="eigenvalues and eigenvectors of square matrices, after both in one array",
     lacks="half",
+    casts=True,
 )
 per_matrix(
     "linalg_eigvals",
@@ -168,6 +169,7 @@ per_matrix(
     cases=_matrices(*_SQUARE),
     doc="eigenvalues of square matrices",
     lacks="half",
+    casts=True,
 )
 
 # -- singular values ------------------------------------------------------------------------------
@@ -326,6 +328,7 @@ general(
     ),
     doc="pseudoinverses of matrices",
     lacks="half",
+    casts=True,
 )
 
 # -- parts of the rules ---------------------------------------------------------------------------

@@ -18,4 +18,5 @@ reduction(
     masks="numbers",
     shows={"dim": lambda self, dim: None if len(dim) == self.ndim else dim},
     doc="the sum along dimensions of what is not NaN",
+    casts=True,
 )

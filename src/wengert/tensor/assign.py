@@ -416,6 +416,8 @@ def setitem(self: Any, index: Any, value: Any, last: bool = False) -> None:
     given = isinstance(value, TensorBase)
     if not given:
         kind = self._payload.dtype
+        if isinstance(value, np.generic):
+            value = value.item()
         if is_number(value):
             value = held(value, kind)
         elif value is None or isinstance(value, str | bytes | dict | set | frozenset):
@@ -423,7 +425,9 @@ def setitem(self: Any, index: Any, value: Any, last: bool = False) -> None:
                 f"can't assign a {type(value).__name__} to a torch.{dtype_name(self._payload)}"
                 "Tensor: assign a tensor, an array or a number"
             )
-        value = new_tensor(np.asarray(unmasked(value), dtype=None if _is_array(value) else kind))
+        value = new_tensor(
+            np.asarray(unmasked(value), dtype=None if isinstance(value, np.ndarray) else kind)
+        )
     steps, advanced = split_index(self, index)
     target = window(self, steps) if steps else self
     if advanced is None:
@@ -451,10 +455,6 @@ def setitem(self: Any, index: Any, value: Any, last: bool = False) -> None:
         write(TABLE["index_put"], target, (value,), params, "index_put_")
         if hidden and target._edge is not None:
             HIDING.add(target._edge)
-
-
-def _is_array(value: Any) -> bool:
-    return isinstance(value, np.ndarray | np.generic)
 
 
 def _fitting(value: Any, shape: tuple[int, ...]) -> Any:

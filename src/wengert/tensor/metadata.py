@@ -85,10 +85,23 @@ class TensorMetadata(StorageMethods):
         """Return the strides, in elements, or the stride of one dimension."""
         payload = self._payload
         steps: tuple[int, ...] = tuple(step // self.itemsize for step in payload.strides)
-        if not payload.size:  # NumPy's strides would be zeros
+        if not payload.size and not any(steps):  # NumPy's strides of what is made empty
             sizes = accumulate([max(size, 1) for size in payload.shape[:0:-1]], mul, initial=1)
             steps = tuple(sizes)[payload.ndim - 1 :: -1] if payload.ndim else ()
         return steps if dim is None else steps[normal_dim(dim, self.ndim)]
+
+    def dim_order(self) -> tuple[int, ...]:
+        """Return the dimensions from the one with the largest stride to the one with the least."""
+        steps = self.stride()
+        return tuple(sorted(range(self.ndim), key=lambda dim: -steps[dim]))
+
+    def sparse_dim(self) -> int:
+        """Return the number of sparse dimensions: 0."""
+        return 0
+
+    def dense_dim(self) -> int:
+        """Return the number of dense dimensions: all of them."""
+        return self.ndim
 
     def is_contiguous(self, memory_format: Any = contiguous_format) -> bool:
         """Return whether the elements are contiguous in memory.
@@ -102,7 +115,10 @@ class TensorMetadata(StorageMethods):
         return is_in_format(self._payload, order)
 
     def data_ptr(self) -> int:
-        """Return the address of the first element."""
+        """Return the address of the first element; 0 if there are none."""
+        return self._address() if self._payload.size else 0
+
+    def _address(self) -> int:
         untraced("it reads the address of a tensor")
         array = memory_of(self._array())
         # CuPy's arrays have it as an attribute
@@ -114,7 +130,7 @@ class TensorMetadata(StorageMethods):
         base = self._base
         if base is None or not shares_owner(memory_of(self._payload), memory_of(base._payload)):
             return 0
-        return int(self.data_ptr() - base.data_ptr()) // self.itemsize
+        return int(self._address() - base._address()) // self.itemsize
 
     def is_floating_point(self) -> bool:
         """Return whether the dtype is a real floating type."""

@@ -34,22 +34,24 @@ class TensorOperators:
     __hash__ = TensorBase.__hash__
 
     def __lshift__(self: Any, other: Any) -> Any:
-        return self.bitwise_left_shift(other)
+        return self.bitwise_left_shift(other) if _operand(other) else NotImplemented
 
     def __rshift__(self: Any, other: Any) -> Any:
-        return self.bitwise_right_shift(other)
+        return self.bitwise_right_shift(other) if _operand(other) else NotImplemented
 
     def __rlshift__(self: Any, other: Any) -> Any:
-        return self.new_full((), other).bitwise_left_shift(self)
+        known = _operand(other)
+        return self.new_full((), other).bitwise_left_shift(self) if known else NotImplemented
 
     def __rrshift__(self: Any, other: Any) -> Any:
-        return self.new_full((), other).bitwise_right_shift(self)
+        known = _operand(other)
+        return self.new_full((), other).bitwise_right_shift(self) if known else NotImplemented
 
     def __ilshift__(self: Any, other: Any) -> Any:
-        return self.bitwise_left_shift_(other)
+        return self.bitwise_left_shift_(other) if _operand(other) else NotImplemented
 
     def __irshift__(self: Any, other: Any) -> Any:
-        return self.bitwise_right_shift_(other)
+        return self.bitwise_right_shift_(other) if _operand(other) else NotImplemented
 
     if TYPE_CHECKING:  # the operators that `install_operators` adds, for static tools
 
@@ -88,6 +90,8 @@ class TensorOperators:
             # the same two operations as PyTorch, for the same rounding
             return T.reciprocal(self) * other
         return record(TABLE["div"], (other, self), {}) if _operand(other) else NotImplemented
+
+    __rdiv__ = __rtruediv__
 
 
 def _no_matrix(x: Any, other: Any) -> Any:

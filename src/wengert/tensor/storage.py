@@ -17,6 +17,7 @@ import numpy as np
 from wengert.base import extras
 from wengert.base.device import CPU, check_device, device
 from wengert.base.dtypes import as_dtype, dtype, from_numpy_dtype, get_default_dtype
+from wengert.base.errors import long_name
 from wengert.base.sections import fill_sections
 from wengert.interp.dual import Dual
 from wengert.interp.levels import is_elsewhere
@@ -273,6 +274,10 @@ class UntypedStorage(Storage):
         made.filename = filename
         return made
 
+    def elements_as(self, kind: np.dtype[Any] | None) -> np.ndarray[Any, Any]:
+        """Return the memory as elements of a dtype, int64 by default."""
+        return flat_memory(self._values, np.dtype(np.int64) if kind is None else kind)
+
     def __getitem__(self, index: Any) -> Any:
         if not isinstance(index, slice):
             return super().__getitem__(index)
@@ -351,6 +356,15 @@ class TypedStorage(Storage):
         """The element type."""
         return from_numpy_dtype(self._kind)
 
+    def elements_as(self, kind: np.dtype[Any] | None) -> np.ndarray[Any, Any]:
+        """Return the elements, whose dtype must be `kind` unless that is None."""
+        if kind is not None and kind != self._kind:
+            raise RuntimeError(
+                f"Expected a Storage of type {long_name(kind)} or an UntypedStorage, but got "
+                f"{long_name(self._kind)}"
+            )
+        return self._values
+
     def pickle_storage_type(self) -> str:
         """Return the name of the storage class of this element type."""
         if self.dtype.name not in _BY_DTYPE:
@@ -391,6 +405,11 @@ class _TypedClass(type):
 
     def __repr__(cls) -> str:
         return f"<class 'torch.{cls.__name__}'>"
+
+
+def _dtype_to_storage_type_map() -> dict[dtype, str]:
+    """Return the names of the classes of storages by their element types."""
+    return {storage_class(name).dtype: name for name in STORAGES}
 
 
 _made: dict[str, Any] = {}

@@ -47,6 +47,8 @@ def exported(
         raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
     if getattr(tensor, "is_meta", False):
         raise BufferError("Can't export meta tensors, which have no memory")
+    if stream is not None and not isinstance(stream, int):
+        raise TypeError("stream must be ``int`` or ``none``")
     if stream is not None and stream != -1:
         raise AssertionError("stream should be None on cpu.")
     if dl_device is not None and tuple(dl_device) != (DLDeviceType.kDLCPU, 0):

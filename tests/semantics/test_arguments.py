@@ -1,0 +1,227 @@
+"""Test arguments of former signatures, of NumPy's kinds, and of unusual places in memory."""
+
+import copy
+import warnings
+
+import numpy as np
+import pytest
+
+
+def called(function, *args, **kwargs):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # both warn, PyTorch once for all
+        return function(*args, **kwargs).flatten().tolist()
+
+
+@pytest.mark.parametrize(
+    ("name", "first", "factors"),
+    [
+        ("addmm", (2, 2), "m m"),
+        ("addmv", (2,), "m v"),
+        ("addr", (2, 2), "v v"),
+        ("baddbmm", (1, 2, 2), "b b"),
+        ("addbmm", (2, 2), "b b"),
+    ],
+)
+def test_factors_may_come_before_the_tensors(t, name, first, factors):
+    values = {"m": t.tensor([[1.0, 2.0], [3.0, 4.0]]), "v": t.tensor([5.0, 7.0])}
+    values["b"] = values["m"][None]
+    x, (a, b) = t.ones(first), (values[kind] for kind in factors.split())
+    function = getattr(t, name)
+    both, one = called(function, x, a, b, beta=2, alpha=3), called(function, x, a, b, beta=2)
+    assert called(function, 2, x, 3, a, b) == both != one
+    assert called(function, 2, x, a, b) == one
+    assert called(getattr(x, name), 2, 3, a, b) == both
+    assert called(getattr(x.clone(), f"{name}_"), 2, a, b) == one
+    with pytest.raises(TypeError):
+        function(x, a, b, a)
+
+
+def test_the_factor_of_a_sum_may_come_before_its_tensors(t):
+    x, y = t.ones(2), t.tensor([2.0, 3.0])
+    assert called(t.add, x, 2, y) == called(x.clone().add_, 2, y) == [5.0, 7.0]
+    assert called(t.addcmul, x, 2, y, y) == called(x.clone().addcmul_, 2, y, y) == [9.0, 19.0]
+    assert called(x.addcdiv, 2, y, y) == [3.0, 3.0]
+
+
+def test_dimensions_are_numbers_of_numpy(t):
+    x = t.arange(6.0).reshape(2, 3)
+    for kind in (np.int8, np.uint8, np.int64):
+        assert x.mean(kind(1)).tolist() == [1.0, 4.0]
+        assert x.amax(kind(0)).tolist() == [3.0, 4.0, 5.0]
+        assert x.all(kind(1)).tolist() == [False, True]
+        assert t.linalg.vector_norm(x, 1, kind(1)).tolist() == [3.0, 12.0]
+    assert x.mean(()).item() == x.mean([]).item() == 2.5
+
+
+def test_numbers_of_numpy_are_converted_when_they_are_assigned(t):
+    for index in (t.tensor([0, 2]), t.tensor([True, False, True]), slice(0, 3, 2), [0, 2]):
+        x = t.tensor([1, 2, 3])
+        x[index] = np.float64(7.5)
+        assert x.tolist() == [7, 2, 7]
+
+
+def test_strides_of_empty_views(t):
+    x = t.ones(2, 3, 4, 5)
+    assert x[:, :, :, 1][:, 1:1].stride() == (60, 20, 5)
+    assert t.ones(2, 0, 4).stride() == (4, 4, 1)
+    assert x[:, 3:].data_ptr() == t.empty(0).data_ptr() == 0
+
+
+def test_the_order_of_dimensions_in_memory(t):
+    x = t.ones(2, 3, 4, 5)
+    assert x.transpose(0, 1).dim_order() == (1, 0, 2, 3)
+    assert x.to(memory_format=t.channels_last).dim_order() == (0, 2, 3, 1)
+
+
+def test_arrays_between_elements_are_refused(t):
+    steps = np.ndarray((2,), np.float64, bytearray(32), strides=(3,))
+    with pytest.raises(ValueError, match="not a multiple of the element byte size"):
+        t.from_numpy(steps)
+
+
+def test_functions_of_elements(t):
+    with pytest.raises(TypeError, match="must be real number, not str"):
+        t.ones(2).apply_(lambda x: "2")
+    with pytest.raises(RuntimeError, match="expanded size of the tensor"):
+        t.ones(2, 1).map_(t.ones(3), lambda x, y: x)
+
+
+def test_a_negative_device_is_refused(t):
+    with pytest.raises(RuntimeError, match="must not be negative"):
+        t.device(-1)
+
+
+def test_an_assertion_on_a_tensor(t):
+    t._assert_async(t.tensor([2]))
+    for wrong, match in ((t.tensor([0]), "single nonzero"), (t.tensor([]), "no values")):
+        with pytest.raises(RuntimeError, match=match):
+            t._assert_async(wrong)
+
+
+def test_the_names_of_operations_are_copied(t):
+    assert copy.deepcopy({"op": t.ops.aten.mm})["op"] is not None
+
+
+@pytest.mark.parametrize("reduce", ["sum", "mean", "prod", "max", "min"])
+def test_segments(t, reduce):
+    data = [[1.0, 2.0], [3.0, -4.0], [5.0, 0.5], [5.0, 7.0]]
+    x = t.tensor(data, dtype=t.float64, requires_grad=True)
+    y = t.segment_reduce(x, reduce, lengths=t.tensor([1, 3, 0]), initial=2)
+    of = {"sum": np.sum, "mean": np.sum, "prod": np.prod, "max": np.max, "min": np.min}[reduce]
+    expected = np.stack([of([[2.0, 2.0], *data[:1]], 0), of([[2.0, 2.0], *data[1:]], 0)])
+    if reduce == "mean":
+        expected[1] /= 3
+    assert np.allclose(y.detach().numpy(), [*expected, [2, 2]])
+    assert t.autograd.gradcheck(
+        lambda x: t.segment_reduce(x, reduce, offsets=t.tensor([0, 3, 4]), initial=9.0),
+        (x + t.tensor([0.0, 0.1], dtype=t.float64)).detach().requires_grad_(),
+    )
+    rows = t.segment_reduce(x, reduce, lengths=t.tensor([[2], [1], [0], [2]]), axis=1, unsafe=True)
+    assert rows[0].tolist() == [of(data[0]) / (2 if reduce == "mean" else 1)]
+    with pytest.raises(RuntimeError, match="to sum to data"):
+        t.segment_reduce(x, reduce, lengths=t.tensor([1, 2]))
+    with pytest.raises(NotImplementedError):
+        t.segment_reduce(x.int(), reduce, lengths=t.tensor([1, 3]))
+
+
+def test_the_mean_of_an_empty_segment(t):
+    y = t.segment_reduce(t.ones(2), "mean", lengths=t.tensor([0, 2]))
+    assert np.isnan(y[0].item())
+    assert y[1].item() == 1
+
+
+def test_arrays_are_converted_as_tensors_are(t):
+    array = np.array([-8.3, 300.7, 2.5])
+    for made in (t.tensor, t.as_tensor, t.asarray, t.ones(1).new_tensor):
+        assert made(array, dtype=t.uint8).tolist() == [248, 44, 2]
+        assert called(made, np.array([1 + 2j]), dtype=t.float32) == [1.0]
+    with pytest.raises(RuntimeError, match="without overflow"):
+        t.tensor([300], dtype=t.uint8)
+
+
+def test_the_bytes_of_a_buffer_are_elements(t):
+    numbers = np.arange(1.0, 4.0, dtype=np.float32)
+    for buffer in (bytearray(numbers.tobytes()), memoryview(numbers.copy())):
+        shared = t.asarray(buffer)
+        assert shared.dtype == t.float32
+        assert shared.tolist() == [1.0, 2.0, 3.0]
+        shared[0] = 7
+        assert t.asarray(buffer, dtype=t.int32)[0].item() == 0x40E00000
+        assert t.asarray(buffer, copy=True).data_ptr() != shared.data_ptr()
+        assert t.asarray(buffer, copy=False).data_ptr() == shared.data_ptr()
+    assert t.asarray(t.utils.dlpack.to_dlpack(t.ones(2))).tolist() == [1.0, 1.0]
+
+
+def test_tensors_of_storages(t):
+    x = t.arange(1.0, 4.0)
+    for made in (t.tensor, t.as_tensor, t.asarray):
+        assert made(x.untyped_storage(), dtype=t.float32).tolist() == [1.0, 2.0, 3.0]
+    assert t.tensor(x.untyped_storage()[:8]).dtype == t.int64
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        typed = x.storage()
+    assert t.tensor(typed).tolist() == [1.0, 2.0, 3.0]
+    with pytest.raises(RuntimeError, match="Expected a Storage of type Double"):
+        t.tensor(typed, dtype=t.float64)
+
+
+def test_the_classes_of_storages_by_element_type(t):
+    names = t.storage._dtype_to_storage_type_map()
+    assert names[t.float32] == "FloatStorage"
+    assert names[t.bfloat16] == "BFloat16Storage"
+
+
+@pytest.mark.parametrize("name", ["rand", "randn"])
+def test_drawn_numbers_are_of_the_dtype_of_out(t, name):
+    for kind in (t.float64, t.complex64):
+        t.manual_seed(3)
+        expected = getattr(t, name)(5, dtype=kind)
+        t.manual_seed(3)
+        assert getattr(t, name)(5, out=t.empty(5, dtype=kind)).equal(expected)
+    assert t.empty(9).exponential_(lambd=1e9).max().item() < 1e-6
+
+
+def test_shifts_by_what_is_no_number_are_left_to_it(t):
+    class Other:
+        def __rlshift__(self, tensor):
+            return "shifted"
+
+    assert (t.tensor([1]) << Other()) == "shifted"
+    for name in ("lshift", "rshift", "ilshift", "irshift", "rlshift", "rrshift"):
+        assert getattr(t.tensor([1]), f"__{name}__")(object()) is NotImplemented
+
+
+def test_an_empty_view_as_complex(t):
+    assert t.view_as_complex(t.ones(4, 2)[:0]).shape == (0,)
+    assert t.view_as_complex(t.ones(3, 0, 2)).dtype == t.complex64
+
+
+OUT = """
+neg floor abs sign round frac bitwise_not | x | exact
+sin sigmoid exp reciprocal sqrt | x | casts
+add mul sub maximum hypot fmod pow eq logical_and | x x | casts
+mm tril triu where heaviside | x x | exact
+"""
+
+
+@pytest.mark.parametrize("row", OUT.strip().splitlines(), ids=lambda row: row.split()[0])
+def test_out_is_of_the_dtype_of_the_result_unless_the_operation_promotes(t, row):
+    names, args, rule = (part.split() for part in row.split("|"))
+    for name in names:
+        x = t.ones(2, 2, dtype=t.int32 if name.startswith("bit") else t.float32)
+        given = [x for _ in args]
+        if name in ("tril", "triu"):
+            given = [x]
+        if name == "where":
+            given = [x > 0, x, x]
+        function = getattr(t, name)
+        right = function(*given)
+        assert function(*given, out=t.empty_like(right)).equal(right)
+        wide = t.full((2, 2), 9.0, dtype=t.float64)
+        if rule == ["casts"]:
+            assert function(*given, out=wide).equal(right.double())
+        else:
+            with pytest.raises(RuntimeError):
+                function(*given, out=wide)
+            assert (wide == 9).all()
