@@ -71,7 +71,7 @@ _HOMES = {
         "distributed.rpc distributed.run distributed.tensor"
     ),
     "native": "utils.backend_registration utils.cpp_extension utils.hipify utils.mkldnn",
-    "flex": "nn.attention.flex_attention nn.attention.varlen",
+    "flex": "nn.attention.varlen",
     "pipes": "utils.data.datapipes utils.data.graph utils.data.graph_settings",
 }
 """The modules that each message applies to, with everything in them."""
