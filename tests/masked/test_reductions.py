@@ -103,3 +103,18 @@ def test_a_product_of_one_element_has_memory_of_its_own():
     y = wg.tensor(2.0)
     wg.masked.prod(y).zero_()
     assert y.item() == 2
+
+
+def test_the_variance_of_complex_numbers_keeps_their_dtype():
+    x = wg.tensor([1 + 2j, 5.0, 3 - 2j])
+    result = wg.masked.var(x, mask=wg.tensor([True, False, True]))
+    assert result.dtype == wg.complex64
+    assert wg.allclose(result, x[::2].var() + 0j)
+
+
+def test_masked_tensors_can_be_named_and_say_what_to_use():
+    from wengert.masked import MaskedTensor, masked_tensor
+
+    assert not isinstance(wg.ones(2), MaskedTensor)
+    with pytest.raises(NotImplementedError, match="Give `mask=` to the functions"):
+        masked_tensor(wg.ones(2), wg.ones(2).bool())

@@ -400,3 +400,8 @@ def test_a_sequence_of_one_step_has_derivatives_of_second_order(kind, bidirectio
     x = wg.tensor([[[0.5, -0.25]]], dtype=wg.float64, requires_grad=True)
     assert wg.autograd.gradcheck(lambda x: net(x)[0], (x,))
     assert wg.autograd.gradgradcheck(lambda x: net(x)[0], (x,))
+
+
+def test_the_parameters_are_listed_in_order_without_groups():
+    layer = wg.nn.LSTM(2, 3, num_layers=2, bidirectional=True)
+    assert [id(one) for one in layer._flat_weights] == [id(one) for one in layer.parameters()]

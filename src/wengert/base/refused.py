@@ -28,6 +28,7 @@ REASONS = {
         "wengert.compile"
     ),
     "pipes": "it has left PyTorch's own data sets, too. Use utils.data.Dataset and DataLoader",
+    "masked": "tensors carry no mask. Give `mask=` to the functions of torch.masked, or use where",
     "nested": "arrays of NumPy have one shape. Pad, or use a list of tensors and nn.utils.rnn",
     "passes": (
         "it transforms programs for PyTorch's compilers. Write the change as a function of "
@@ -56,6 +57,7 @@ _HOMES = {
         "nn.modules._functions nn.parallel._functions mps mtia xpu cuda.comm cuda.gds "
         "cuda.graphs cuda.jiterator cuda.nccl cuda.nvtx cuda.profiler cuda.tunable"
     ),
+    "masked": "masked",
     "nested": "nested",
     "onnx": "onnx",
     "package": (
@@ -71,7 +73,7 @@ _HOMES = {
         "distributed.rpc distributed.run distributed.tensor"
     ),
     "native": "utils.backend_registration utils.cpp_extension utils.hipify utils.mkldnn",
-    "flex": "nn.attention.flex_attention nn.attention.varlen",
+    "flex": "nn.attention.varlen",
     "pipes": "utils.data.datapipes utils.data.graph utils.data.graph_settings",
 }
 """The modules that each message applies to, with everything in them."""

@@ -238,7 +238,8 @@ def var(
     centre = _shown(x, mask, 0).sum(dims, True) / count
     apart = _shown(x - centre, mask, 0)
     squares = (apart * apart.conj()).real if x.is_complex() else apart * apart
-    total = squares.sum(dims, True) / (count - less).clamp_min(0)
+    # PyTorch's result is complex if the input is
+    total = to(squares.sum(dims, True) / (count - less).clamp_min(0), x.dtype)
     if keepdim:
         return total
     return total.reshape([size for i, size in enumerate(x.shape) if i not in dims])

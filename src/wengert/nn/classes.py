@@ -79,7 +79,7 @@ OF_FILES: dict[str, tuple[str, ...]] = {
     "fold": ("Fold", "Unfold"),
     "instancenorm": ("InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d"),
     "linear": ("Bilinear", "Identity", "Linear"),
-    "linear_loss": ("LinearCrossEntropyLoss",),
+    "linear_loss": ("LinearCrossEntropyLoss", "LinearCrossEntropyOptions"),
     "loss": (
         "BCELoss",
         "BCEWithLogitsLoss",

@@ -94,6 +94,7 @@ from wengert.nn.modules.lazy_layers import LazyLinear as LazyLinear
 from wengert.nn.modules.rectifiers import LeakyReLU as LeakyReLU
 from wengert.nn.modules.linear import Linear as Linear
 from wengert.nn.modules.linear_loss import LinearCrossEntropyLoss as LinearCrossEntropyLoss
+from wengert.nn.modules.linear_loss import LinearCrossEntropyOptions as LinearCrossEntropyOptions
 from wengert.nn.modules.normalisation import LocalResponseNorm as LocalResponseNorm
 from wengert.nn.modules.activation import LogSigmoid as LogSigmoid
 from wengert.nn.modules.softmax import LogSoftmax as LogSoftmax

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import Any
 
@@ -13,6 +14,17 @@ from wengert.nn import functional as F
 from wengert.nn.modules.linear import Linear
 from wengert.nn.modules.loss import _WeightedLoss
 from wengert.types import Device
+
+
+@dataclasses.dataclass(slots=True, frozen=True)
+class LinearCrossEntropyOptions:
+    """How PyTorch works in pieces; without effect here, where the loss is computed at once."""
+
+    allow_retain_graph: bool = False
+    batch_chunk_size: int | None = None
+    chunking_method: str | None = "auto"
+    acc_policy: str = "auto"
+    acc_dtype: dtype | None = None
 
 
 class LinearCrossEntropyLoss(_WeightedLoss):

@@ -137,6 +137,10 @@ class RNNBase(Module):
         """The parameters, in a list for each direction of each layer."""
         return [[getattr(self, name) for name in names] for names in self._all_weights]
 
+    @property
+    def _flat_weights(self) -> list[Any]:
+        return [weight for weights in self.all_weights for weight in weights]
+
     def flatten_parameters(self) -> None:
         """Do nothing: parameters need not be contiguous, as a GPU library requires."""
 

@@ -1,4 +1,7 @@
-"""Layer 8 · nn: the choice of an attention kernel: there is one, so choices have no effect."""
+"""Layer 8 · nn: the choice of an attention kernel: there is one, so choices have no effect.
+
+`nn.attention.bias` and others are rows of a table.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,6 @@ from wengert.ops.arrange import tril
 from wengert.ops.create import ones
 
 __all__ = ["SDPBackend", "sdpa_kernel"]
-__path__: list[str] = []  # `nn.attention.bias` and others are rows of a table
 __getattr__ = elsewhere(__name__)
 
 WARN_FOR_UNFUSED_KERNELS = False
