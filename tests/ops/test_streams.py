@@ -52,3 +52,34 @@ def test_a_generator_starts_from_its_seed_at_once(seed):
     assert fresh.get_state().tolist() == used.get_state().tolist()
     assert wg.rand(5, generator=fresh).tolist() == wg.rand(5, generator=used).tolist()
     assert used.set_state(fresh.get_state()) is used
+
+
+def test_probabilities_of_elements_are_drawn_for_in_their_dtype_along_the_memory():
+    def drawn(x, **p):
+        wg.manual_seed(3)
+        return x.bernoulli_(**p).tolist()
+
+    # the values of PyTorch
+    assert drawn(wg.zeros(6), p=wg.tensor(0.4)) == [1, 1, 1, 1, 0, 1]
+    assert drawn(wg.zeros(6), p=wg.full((6,), 0.4, dtype=wg.float64)) == [1, 1, 0, 1, 0, 0]
+    assert drawn(wg.zeros(6), p=0.4) == [1, 1, 0, 1, 0, 0]
+    assert drawn(wg.zeros(3, 2).t(), p=wg.full((3,), 0.4)) == [[1, 1, 0], [1, 1, 1]]
+    assert wg.zeros(2).bernoulli_(wg.tensor([0, 1])).tolist() == [0, 1]
+    with pytest.raises(RuntimeError, match="outside of it"):
+        wg.zeros(2).bernoulli_(wg.tensor([0.5, float("nan")]))
+    assert wg.zeros(2).uniform_(wg.tensor(3.0), wg.tensor(3.0)).tolist() == [3, 3]
+
+
+def test_a_batch_of_probabilities_fills_a_batch():
+    def fill(x, p):
+        return x.bernoulli_(p)
+
+    chances = wg.tensor([0.0, 1.0, 0.0])
+    x = wg.full((3, 2), 5.0)
+    assert wg.vmap(fill, randomness="different")(x, chances).tolist() == [[0, 0], [1, 1], [0, 0]]
+    assert x[1].tolist() == [1, 1]
+    one = wg.vmap(fill, in_dims=(0, None), randomness="different")
+    assert one(wg.zeros(3, 2), chances[1]).tolist() == [[1, 1]] * 3
+    for in_dims, randomness in [((0, 0), "same"), ((0, 0), "error"), ((None, 0), "different")]:
+        with pytest.raises(RuntimeError, match=r"[vV]map"):
+            wg.vmap(fill, in_dims=in_dims, randomness=randomness)(wg.zeros(3, 2)[0:3], chances)

@@ -377,3 +377,25 @@ def test_a_pass_over_a_loader_has_a_length(t):
 
 def test_the_fan_of_a_mode_is_counted(t):
     assert t.nn.init._calculate_correct_fan(t.ones(2, 3, 4), "fan_out") == 8
+
+
+def test_the_numbers_of_lists_come_by_place_in_a_tensor_or_by_name(t):
+    ones, twos = [t.ones(2), t.ones(1)], [t.full((2,), 2.0), t.full((1,), 2.0)]
+    made = [
+        t._foreach_addcmul(ones, twos, twos, [1.0, 2.0]),
+        t._foreach_addcmul(ones, twos, twos, t.tensor([1.0, 2.0])),
+        t._foreach_addcmul(ones, twos, twos, scalars=[1.0, 2.0]),
+    ]
+    assert all([one.tolist() for one in each] == [[5.0, 5.0], [9.0]] for each in made)
+    assert [one.tolist() for one in t._foreach_addcdiv(ones, twos, twos, 3)] == [[4.0, 4.0], [4.0]]
+    assert t._foreach_pow(3.0, twos)[0].tolist() == [9.0, 9.0]
+    assert t._foreach_norm(twos, 1, t.float64)[0].dtype == t.float64
+    assert t._foreach_add_(ones, 1) is ones and ones[1].item() == 2.0
+    for wrong, message in [
+        (lambda: t._foreach_add(ones, [1.0]), "same number of elements as scalar list"),
+        (lambda: t._foreach_add(ones, twos[:1]), "got 2 and 1"),
+        (lambda: t._foreach_add(ones, t.ones(2)), "expected to be 0 dim"),
+        (lambda: t._foreach_addcmul(ones, twos, twos, t.tensor(1.0)), "dimension 1. Got 0"),
+    ]:
+        with pytest.raises(RuntimeError, match=message):
+            wrong()

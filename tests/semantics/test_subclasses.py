@@ -522,3 +522,24 @@ def test_a_subclass_that_a_function_hands_back_has_the_functions_derivative(t, T
     assert type(y) is Tagged
     y.sum().backward()
     assert x.grad.tolist() == [3.0, 3.0]
+
+
+def test_a_handler_gets_the_equation_and_the_operands_of_einsum_one_by_one(t, Logged):
+    x, y = t.ones(2, 2).as_subclass(Logged), t.ones(2, 2)
+    Logged.calls.clear()
+    t.einsum("ij,jk", [x, y])
+    t.einsum(y, [0, 1], x, [1, 2], [0, 2])
+    found = [
+        [type(a) if isinstance(a, t.Tensor) else a for a in args] for _, _, args, _ in Logged.calls
+    ]
+    plain = plain_type(t)
+    assert found == [["ij,jk", Logged, plain], ["AB,BC->AC", plain, Logged]]
+
+
+def test_the_name_of_an_operation_is_copied_and_called(t):
+    mm = t.ops.aten.mm
+    x = t.tensor([[1.0, 2.0], [3.0, 4.0]])
+    assert copy.deepcopy(mm).default == mm.default
+    assert t.equal(mm(x, x), x @ x) and t.equal(mm.default(x, x), x @ x)
+    assert t.ops.aten.sum.dim_IntList(x, [0], True).tolist() == [[4.0, 6.0]]
+    assert t.ops.aten.view.default(x, [4]).shape == (4,)

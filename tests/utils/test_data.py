@@ -16,6 +16,7 @@ from wengert.utils.data import (
     IterableDataset,
     RandomSampler,
     SequentialSampler,
+    StackDataset,
     Subset,
     SubsetRandomSampler,
     TensorDataset,
@@ -303,3 +304,86 @@ def test_a_stream_that_is_its_own_iterator_ends(size, expected, workers):
     loader = DataLoader(Numbers(), size, num_workers=workers)
     batches = islice(loader, 9)  # it might go on without end
     assert [b if size is None else b.tolist() for b in batches] == expected
+
+
+class _Counting(Dataset):
+    """Remembers which indices were asked for at once."""
+
+    def __init__(self):
+        self.asked = []
+        self.worker = None
+
+    def start(self, number):
+        self.worker = number
+
+    def __getitem__(self, i):
+        if i == 2:
+            raise KeyError(i)
+        return i, self.worker
+
+    def __len__(self):
+        return 4
+
+
+class _Many(_Counting):
+    def __getitems__(self, indices):
+        self.asked.append(indices)
+        return [10 * i for i in indices]
+
+
+def test_parts_and_stacks_of_data_sets_ask_for_many_examples_at_once():
+    data = _Many()
+    assert Subset(data, [3, 1, 0]).__getitems__([0, 2]) == [30, 0]
+    assert StackDataset(data, "abcd").__getitems__([1, 3]) == [(10, "b"), (30, "d")]
+    assert StackDataset(x=data, y="abcd").__getitems__([0]) == [{"x": 0, "y": "a"}]
+    assert data.asked == [[3, 0], [1, 3], [0]]
+
+    class Doubled(Subset):
+        def __getitem__(self, i):
+            return -i
+
+    assert Doubled(data, [3, 1]).__getitems__([1]) == [-1]
+    data.__getitems__ = lambda indices: [0]
+    with pytest.raises(ValueError, match="Expected 2, got 1"):
+        StackDataset(data, "abcd").__getitems__([0, 1])
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_loader_goes_on_after_an_error(workers):
+    found, batches = [], iter(DataLoader(_Counting(), batch_size=None, num_workers=workers))
+    while True:
+        try:
+            found.append(next(batches)[0])
+        except KeyError:
+            found.append("error")
+        except StopIteration:
+            break
+    assert found == [0, 1, "error", 3]
+
+
+def test_methods_of_the_data_set_run_on_the_copy_of_the_worker():
+    class Data(_Counting):
+        def collate(self, examples):
+            return [self.worker, *examples]
+
+    data = Data()
+    loader = DataLoader(
+        data, sampler=[0, 1, 3], collate_fn=data.collate, num_workers=2, worker_init_fn=data.start
+    )
+    assert list(loader) == [[0, (0, 0)], [1, (1, 1)], [0, (3, 0)]]
+    assert data.worker is None
+
+
+def test_a_stream_that_is_longer_than_it_says_warns():
+    class Stream(IterableDataset):
+        def __iter__(self):
+            return iter(range(3))
+
+        def __len__(self):
+            return 3
+
+    loader = DataLoader(Stream(), batch_size=2, num_workers=2)
+    assert sum(1 for _ in loader) == 4  # nobody asked for the length, as `list` does
+    assert len(loader) == 2
+    with pytest.warns(UserWarning, match="reported to be 2 .*but [34] samples.*replica"):
+        assert len(list(loader)) == 4

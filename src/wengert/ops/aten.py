@@ -1,11 +1,16 @@
 """Layer 5 · ops: PyTorch's names of operations, such as ``aten.mm.default``.
 
 There are no overloads here, and no dispatcher: contexts and policies receive the name of an
-operation, a string such as "mm". These objects are strings of that kind.
+operation, a string such as "mm". These objects are strings of that kind. Calling one calls the
+function or the method of that name.
 """
 
 from __future__ import annotations
 
+import importlib
+from typing import Any
+
+from wengert.base.ports import PORTS
 from wengert.ops.exports import EXPORTS
 from wengert.prims.table import TABLE
 
@@ -14,6 +19,9 @@ class OpOverload(str):
     """The name of an operation: ``wg.ops.aten.mm.default == "mm"``."""
 
     __slots__ = ()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return _function(self)(*args, **kwargs)
 
 
 class OpOverloadPacket:
@@ -30,8 +38,19 @@ class OpOverloadPacket:
             raise AttributeError(f"an operation of aten has no attribute {overload!r}")
         return OpOverload(self._name)
 
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return _function(self._name)(*args, **kwargs)
+
     def __repr__(self) -> str:
         return f"aten.{self._name}"
+
+
+def _function(name: str) -> Any:
+    found = getattr(importlib.import_module("wengert"), name, None)
+    found = found or getattr(PORTS.tensor, name, None)
+    if found is None:
+        raise NotImplementedError(f"{name} is only a name here: no function computes it")
+    return found
 
 
 _NAMES = (

@@ -66,20 +66,7 @@ def einsum(*args: Any) -> Any:
     >>> wg.einsum(x, [0, 0], [])
     tensor(5.)
     """
-    if len(args) < 2:
-        raise ValueError(
-            "einsum(): must specify the equation string and at least one operand, or at least one "
-            "operand and its subscripts list"
-        )
-    equation, operands = args[0], args[1:]
-    if isinstance(equation, TensorBase):
-        equation, operands = _from_lists(args)
-    elif not isinstance(equation, str):
-        raise TypeError(
-            f"einsum(): argument 'equation' (position 1) must be str, not {type(equation).__name__}"
-        )
-    if len(operands) == 1 and isinstance(operands[0], list | tuple):
-        operands = tuple(operands[0])
+    equation, *operands = _handed(args)
     found = []
     for i, value in enumerate(operands):
         if not isinstance(value, TensorBase):
@@ -94,6 +81,28 @@ def einsum(*args: Any) -> Any:
     if len(found) > 1:
         _check_dtypes(found)
     return plan.run(found)
+
+
+def _handed(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the equation and the operands one by one, whichever form they were given in."""
+    if len(args) < 2:
+        raise ValueError(
+            "einsum(): must specify the equation string and at least one operand, or at least one "
+            "operand and its subscripts list"
+        )
+    equation, operands = args[0], args[1:]
+    if isinstance(equation, TensorBase):
+        equation, operands = _from_lists(args)
+    elif not isinstance(equation, str):
+        raise TypeError(
+            f"einsum(): argument 'equation' (position 1) must be str, not {type(equation).__name__}"
+        )
+    if len(operands) == 1 and isinstance(operands[0], list | tuple):
+        operands = tuple(operands[0])
+    return equation, *operands
+
+
+einsum.__handed__ = _handed  # type: ignore[attr-defined]  # the arguments that overrides receive
 
 
 def _from_lists(args: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:

@@ -97,9 +97,12 @@ _NAMES = {
     },
     "Tensor_ drawn": {
         "sample": (
-            "draw_bernoulli draw_cauchy draw_exponential draw_geometric draw_log_normal "
-            "draw_normal draw_random draw_uniform"
+            "draw_cauchy draw_exponential draw_geometric draw_log_normal draw_normal draw_random "
+            "draw_uniform"
         ),
+    },
+    "Tensor_ drawn each": {
+        "sample": "draw_bernoulli",
     },
     "Tensor_ reshaped": {
         "permute": "swapaxes swapdims t transpose",

@@ -8,9 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from wengert.base.dtypes import dtype
 from wengert.base.ports import PORTS
 from wengert.base.sections import fill_sections
+from wengert.prims.table import TABLE
 from wengert.tape.base import TensorBase
+from wengert.tape.operands import is_number
 
 
 def foreach(name: str) -> Callable[..., Any] | None:
@@ -21,24 +24,37 @@ def foreach(name: str) -> Callable[..., Any] | None:
     Examples
     --------
     >>> wg._foreach_add([wg.ones(1), wg.ones(2)], [1.0, 2.0])
-    [tensor([2.]), tensor([3., 3.])]
+    (tensor([2.]), tensor([3., 3.]))
     """
     method = name.removeprefix("_foreach_")
     if not hasattr(PORTS.tensor, method):
         return None
     written = method.endswith("_")
+    prim = TABLE.get(method.rstrip("_"))
 
     def function(self: Any, *args: Any, **kwargs: Any) -> Any:
+        called = method
+        if is_number(self) and args:
+            self, called, args = args[0], f"__r{method}__", (self, *args[1:])
         tensors = _listed(name, self)
+        if args and isinstance(args[-1], dtype):
+            kwargs, args = {**kwargs, "dtype": args[-1]}, args[:-1]
+        if prim is not None and prim.params and not prim.variadic:
+            # numbers beside the tensors have one name in each method, and another one here
+            operands = len(prim.args) - 1
+            numbers = kwargs.pop("scalars", None) if len(args) <= operands else args[operands]
+            args = args[:operands]
+            if numbers is not None:
+                kwargs[prim.params[0]] = _unpacked(numbers)
         each = [_parts(value, len(tensors)) for value in args]
         named = {key: _parts(value, len(tensors)) for key, value in kwargs.items()}
         made = [
-            getattr(tensor, method)(
+            getattr(tensor, called)(
                 *(part[i] for part in each), **{key: part[i] for key, part in named.items()}
             )
             for i, tensor in enumerate(tensors)
         ]
-        return None if written else made
+        return self if written else tuple(made)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"`{method}` of each tensor of a list{', written into it' * written}."
@@ -53,12 +69,31 @@ def _listed(name: str, tensors: Any) -> list[Any]:
     return list(tensors)
 
 
+def _unpacked(numbers: Any) -> Any:
+    """Return the numbers that a tensor of them holds, one for each tensor of a list."""
+    if not isinstance(numbers, TensorBase):
+        return numbers
+    if numbers._payload.ndim != 1:
+        raise RuntimeError(
+            "Expected packed scalar Tensor to be of dimension 1. Got "
+            f"{numbers._payload.ndim} instead."
+        )
+    return numbers._payload.tolist()
+
+
 def _parts(value: Any, count: int) -> list[Any]:
+    if isinstance(value, TensorBase) and value._payload.ndim:
+        raise RuntimeError(
+            f"scalar tensor expected to be 0 dim but it has {value._payload.ndim} dimensions and "
+            f"{value._payload.size} elements."
+        )
     if not isinstance(value, list | tuple):
         return [value] * count
     if len(value) != count:
         raise RuntimeError(
             f"Tensor lists must have the same number of tensors, got {count} and {len(value)}"
+            if any(isinstance(one, TensorBase) for one in value)
+            else "Tensor list must have same number of elements as scalar list."
         )
     return list(value)
 

@@ -17,7 +17,6 @@ from wengert.base.export import export
 from wengert.kernels import random as kernels
 from wengert.ops.generator import stream_of
 from wengert.ops.options import integer, number
-from wengert.tape.base import TensorBase
 from wengert.tape.sites import warn
 
 _INT64, _INT64_END = np.dtype(np.int64), 1 << 63
@@ -27,9 +26,13 @@ def laid_out(template: Any, flat: Any) -> Any:
     """Return `flat` in the shape of `template`, in its memory order."""
     if template.flags.c_contiguous:
         return flat.reshape(template.shape)
-    order = sorted(range(template.ndim), key=lambda d: -abs(template.strides[d]))
+    order = _order(template)
     inverse = sorted(range(template.ndim), key=order.__getitem__)
     return flat.reshape([template.shape[d] for d in order]).transpose(inverse)
+
+
+def _order(template: Any) -> list[int]:
+    return sorted(range(template.ndim), key=lambda d: -abs(template.strides[d]))
 
 
 def _draw(
@@ -160,23 +163,22 @@ def draw_random(template: Any, low: Any = None, high: Any = ..., *, generator: A
     return _draw("random_", generator, kernels.integers, template, *span_of(bottom, top, kind))
 
 
-@export("Tensor_ drawn")
+@export("Tensor_ drawn each")
 def draw_bernoulli(template: Any, p: Any = 0.5, *, generator: Any = None) -> Any:
     """Draw ones with probability `p`, a number or a tensor that broadcasts, and zeros otherwise."""
-    if isinstance(p, TensorBase) and p._payload.ndim:
-        chances = np.broadcast_to(p._payload, template.shape)
-        if category(chances.dtype) != FLOATING:
-            chances = chances.astype(np.float64)
-        if not ((chances >= 0) & (chances <= 1)).all():
-            raise RuntimeError("bernoulli_ expects p to be in [0, 1], but got p outside of it")
-        stream = stream_of("bernoulli_", generator)
-        flat = np.ascontiguousarray(chances).reshape(-1)
-        drawn = kernels.bernoulli(stream, flat.size, template.dtype, flat)
-        return drawn.reshape(template.shape)
-    p = number(p)
-    if not 0 <= p <= 1:
-        raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
-    return _draw("bernoulli_", generator, kernels.bernoulli, template, float(p))
+    if not isinstance(p, np.ndarray):
+        p = number(p)
+        if not 0 <= p <= 1:
+            raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
+        return _draw("bernoulli_", generator, kernels.bernoulli, template, float(p))
+    if category(p.dtype) != FLOATING:
+        p = p.astype(np.float64)
+    if not ((p >= 0) & (p <= 1)).all():
+        raise RuntimeError("bernoulli_ expects p to be in [0, 1], but got p outside of it")
+    if p.shape != template.shape:  # a batch under `vmap`
+        template = np.empty(p.shape, template.dtype)
+    flat = np.ascontiguousarray(p.transpose(_order(template))).reshape(-1)
+    return _draw("bernoulli_", generator, kernels.bernoulli, template, flat)
 
 
 @export("Tensor_ drawn")

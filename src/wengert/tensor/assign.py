@@ -15,6 +15,7 @@ from wengert.base.shapes import expanded
 from wengert.interp.levels import Lifted, is_elsewhere
 from wengert.ops.checks import bool_mask
 from wengert.ops.coerce import dtype_name, expanded_shape
+from wengert.ops.expand import expand
 from wengert.ops.index import check_bytes, fitting_value, named_places, split_index
 from wengert.ops.pointwise import fitting_alpha
 from wengert.ops.randomness import drawn
@@ -22,6 +23,7 @@ from wengert.ops.select import check_fits
 from wengert.ops.select import where as choose
 from wengert.ops.signatures import HandsOn
 from wengert.ops.strided import as_strided
+from wengert.ops.whole_batches import drawn_of
 from wengert.prims.facet import ALIASES, IN_PLACE, OPERATOR
 from wengert.prims.table import TABLE
 from wengert.tape.base import SparseValue, TensorBase, new_tensor
@@ -81,8 +83,13 @@ def operator_in_place(name: str) -> Callable[..., Any]:
     return method
 
 
-def random_in_place(draw: Callable[..., Any]) -> Callable[..., Any]:
-    """Make the method that fills its tensor with the result of ``draw(template, ...)``."""
+def random_in_place(draw: Callable[..., Any], each: bool = False) -> Callable[..., Any]:
+    """Make the method that fills its tensor with the result of ``draw(template, ...)``.
+
+    Parameters
+    ----------
+    each: Whether its parameter may be a tensor, with a value for each element.
+    """
     name = f"{draw.__name__.removeprefix('draw_')}_"
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -90,7 +97,15 @@ def random_in_place(draw: Callable[..., Any]) -> Callable[..., Any]:
         template = self._array()
         if isinstance(template, Lifted):
             template = np.empty(template.shape, template.dtype)
-        values = drawn(lambda: draw(template, *args, **kwargs))
+        found = [value for value in (*args, *kwargs.values()) if isinstance(value, TensorBase)]
+        if each and found:
+            options = {key: value for key, value in kwargs.items() if value is not found[0]}
+            values = drawn_of(
+                lambda value: draw(template, value, **options),
+                expand(found[0], template.shape)._payload,
+            )
+        else:
+            values = drawn(lambda: draw(template, *args, **kwargs))
         return write(TABLE["assign"], self, (new_tensor(values),), {}, name)
 
     method.__name__ = method.__qualname__ = name

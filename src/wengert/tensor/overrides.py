@@ -176,8 +176,9 @@ def _leaves(values: Any) -> Iterator[Any]:
 
 def dispatch(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Dispatch ``func(*args, **kwargs)`` to the overriding classes of the arguments."""
-    if func.__name__ == "einsum" and isinstance(args[-1], list | tuple) and len(args) == 2:
-        args = (args[0], *args[1])  # handlers receive the operands one by one
+    handed = getattr(func, "__handed__", None)
+    if handed is not None:
+        args = handed(args)
     asked: dict[Any, Any] = {}
     order: list[Any] = []
     for value in _leaves((*args, *kwargs.values())):

@@ -78,6 +78,12 @@ class IterableDataset(Dataset[T_co]):
         return ChainDataset([self, other])
 
 
+def examples_of(dataset: Any, indices: list[Any]) -> Any:
+    """Return several examples, in one call if the data set has ``__getitems__``."""
+    many = getattr(dataset, "__getitems__", None)
+    return many(indices) if callable(many) else [dataset[i] for i in indices]
+
+
 class TensorDataset(Dataset[tuple[Tensor, ...]]):
     """Rows of tensors: example `i` is a tuple of their rows `i`.
 
@@ -179,6 +185,11 @@ class Subset(Dataset[T_co]):
             return self.dataset[[self.indices[i] for i in index]]
         return self.dataset[self.indices[index]]
 
+    def __getitems__(self, indices: list[int]) -> Any:
+        if type(self).__getitem__ is not Subset.__getitem__:
+            return [self[i] for i in indices]
+        return examples_of(self.dataset, [self.indices[i] for i in indices])
+
     def __len__(self) -> int:
         return len(self.indices)
 
@@ -266,6 +277,19 @@ class StackDataset(Dataset[Any]):
         if isinstance(self.datasets, dict):
             return {name: dataset[index] for name, dataset in self.datasets.items()}
         return tuple(dataset[index] for dataset in self.datasets)
+
+    def __getitems__(self, indices: list[Any]) -> list[Any]:
+        named = isinstance(self.datasets, dict)
+        columns = []
+        for dataset in self.datasets.values() if named else self.datasets:
+            columns.append(examples_of(dataset, indices))
+            if len(columns[-1]) != len(indices):
+                raise ValueError(
+                    "Nested dataset's output size mismatch. "
+                    f"Expected {len(indices)}, got {len(columns[-1])}"
+                )
+        rows = zip(*columns, strict=True)
+        return [dict(zip(self.datasets, row, strict=True)) if named else row for row in rows]
 
     def __len__(self) -> int:
         parts = self.datasets

@@ -14,6 +14,7 @@ from collections.abc import (
 )
 from itertools import islice, repeat, takewhile
 from multiprocessing import get_all_start_methods
+from multiprocessing.context import BaseContext
 from typing import Any, Generic
 
 import numpy as np
@@ -24,9 +25,10 @@ from wengert.ops.create import as_tensor, tensor
 from wengert.ops.generator import Generator as _Generator
 from wengert.ops.join import stack
 from wengert.tape.base import TensorBase
-from wengert.utils.data.dataset import Dataset, IterableDataset, T_co
+from wengert.tape.sites import warn
+from wengert.utils.data.dataset import Dataset, IterableDataset, T_co, examples_of
 from wengert.utils.data.sampler import BatchSampler, RandomSampler, SequentialSampler, drawn_seed
-from wengert.utils.data.workers import END, Worker, batches
+from wengert.utils.data.workers import END, Batches, Worker
 
 
 def default_convert(data: Any) -> Any:
@@ -148,10 +150,21 @@ def _check_context(context: Any, num_workers: int) -> None:
             f"multiprocessing_context option should specify a valid start method in {methods!r}, "
             f"but got multiprocessing_context={context!r}"
         )
+    if not isinstance(context, str | BaseContext):
+        raise TypeError(
+            "multiprocessing_context option should be a valid context object or a string "
+            f"specifying the start method, but got multiprocessing_context={context!r}"
+        )
 
 
 def _is_batch(fetched: Any) -> bool:
     return fetched is not END
+
+
+_EACH_WHOLE = (
+    "For multiprocessing data-loading, this could be caused by not properly configuring the "
+    "IterableDataset replica at each worker: let its __iter__ ask get_worker_info() for its share."
+)
 
 
 class _BaseDataLoaderIter:
@@ -159,12 +172,24 @@ class _BaseDataLoaderIter:
 
     def __init__(self, loader: DataLoader[Any], batches: Iterator[Any]) -> None:
         self._loader, self._batches = loader, batches
+        self._count = 0
 
     def __iter__(self) -> Iterator[Any]:
         return self
 
     def __next__(self) -> Any:
-        return next(self._batches)
+        batch = next(self._batches)
+        self._count += 1
+        told = self._loader._told_length
+        if told is not None and self._count > told:
+            warn(
+                f"Length of IterableDataset {self._loader.dataset} was reported to be {told} (when "
+                f"accessing len(dataloader)), but {self._count} samples have been fetched. "
+                + (self._loader.num_workers > 0)
+                * _EACH_WHOLE,
+                UserWarning,
+            )
+        return batch
 
     def __len__(self) -> int:
         return len(self._loader)
@@ -300,9 +325,11 @@ class DataLoader(Generic[T_co]):
         self.persistent_workers = persistent_workers
         self.pin_memory_device, self.in_order = pin_memory_device, in_order
         self.generator = generator
-        makes_batches = batch_size is not None or batch_sampler is not None
-        self.collate_fn = collate_fn or (default_collate if makes_batches else default_convert)
+        self._auto_collation = batch_size is not None or batch_sampler is not None
+        default = default_collate if self._auto_collation else default_convert
+        self.collate_fn = collate_fn or default
         self._workers: list[Worker] | None = None
+        self._told_length: int | None = None
         self._is_complete = True
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -320,10 +347,15 @@ class DataLoader(Generic[T_co]):
             workers = [Worker(self, number, base) for number in range(self.num_workers)]
             self._workers = workers if self.persistent_workers else None
         if not workers:
-            fetched = map(self._fetcher(self.dataset), self._orders())
+            fetched = map(self._fetcher(self.dataset, self.collate_fn), self._orders())
             return _SingleProcessDataLoaderIter(self, takewhile(_is_batch, fetched))
         prefetch = 2 if self.prefetch_factor is None else self.prefetch_factor
-        made = batches(workers, self._fetcher, self._orders(), prefetch)
+
+        def fetcher(worker: Worker) -> Callable[[Any], Any]:
+            collate = worker.own(self.collate_fn, self.dataset)
+            return self._fetcher(worker.info.dataset, collate)
+
+        made = Batches(workers, fetcher, self._orders(), prefetch)
         return _MultiProcessingDataLoaderIter(self, made)
 
     def _orders(self) -> Iterable[Any]:
@@ -332,9 +364,9 @@ class DataLoader(Generic[T_co]):
             return repeat(None)
         return (self.sampler or ()) if self.batch_sampler is None else self.batch_sampler
 
-    def _fetcher(self, dataset: Any) -> Callable[[Any], Any]:
+    def _fetcher(self, dataset: Any, collate: Collate) -> Callable[[Any], Any]:
         """Return a function that fetches a batch, and `END` after the last one of a stream."""
-        collate, size = self.collate_fn, self.batch_size
+        size = self.batch_size
         if self._is_iterable:
             # `iter` is asked once: a stream may start over when it is asked again
             examples = (example for example in dataset)
@@ -349,20 +381,16 @@ class DataLoader(Generic[T_co]):
             return fetch
         if self.batch_sampler is None:
             return lambda i: collate(dataset[i])
-        many = getattr(dataset, "__getitems__", None)
-        if many:
-            return lambda numbers: collate(many(numbers))
-        return lambda numbers: collate([dataset[i] for i in numbers])
+        return lambda numbers: collate(examples_of(dataset, numbers))
 
     def __len__(self) -> int:
         """Return the number of batches in a pass."""
         if not self._is_iterable:
             order: Any = self.sampler if self.batch_sampler is None else self.batch_sampler
             return len(order)
-        count = len(self.dataset)
-        if self.batch_size is None:
-            return count
-        return count // self.batch_size if self.drop_last else -(-count // self.batch_size)
+        count, size = len(self.dataset), self.batch_size or 1
+        self._told_length = count // size if self.drop_last else -(-count // size)
+        return self._told_length
 
 
 fill_sections(globals())

@@ -72,8 +72,13 @@ class Worker:
         words = np.random.SeedSequence([number, base & 0xFFFFFFFF, base >> 32, 0])
         self._numpy = np.random.RandomState(words.generate_state(4)).get_state()
         if loader.worker_init_fn is not None:
-            with self._working():
-                loader.worker_init_fn(number)
+            self.call(self.own(loader.worker_init_fn, loader.dataset), number)
+
+    def own(self, function: Any, dataset: Any) -> Any:
+        """Return `function`, bound to this worker's copy if it is a method of `dataset`."""
+        if getattr(function, "__self__", None) is not dataset:
+            return function
+        return function.__func__.__get__(self.info.dataset)
 
     @contextmanager
     def _working(self) -> Iterator[None]:
@@ -96,35 +101,43 @@ class Worker:
             return function(*args)
 
 
-def batches(
-    workers: list[Worker],
-    fetcher: Callable[[Any], Callable[[Any], Any]],
-    orders: Iterable[Any],
-    prefetch: int,
-) -> Iterator[Any]:
-    """Yield the batches that workers fetch, in PyTorch's order.
+class Batches(Iterator[Any]):
+    """The batches that workers fetch, in PyTorch's order; an error ends only its own batch.
 
     The workers take turns. Batch indices are drawn ahead as far as in PyTorch, since a
     sampler may draw random numbers.
     """
-    fetch = {worker: worker.call(fetcher, worker.info.dataset) for worker in workers}
-    tasks: deque[tuple[Worker, Any]] = deque()
-    given, turns = iter(orders), cycle(workers)
 
-    def assign(count: int) -> None:
-        for order in islice(given, count):
-            if not fetch:
+    def __init__(
+        self,
+        workers: list[Worker],
+        fetcher: Callable[[Worker], Callable[[Any], Any]],
+        orders: Iterable[Any],
+        prefetch: int,
+    ) -> None:
+        self._fetch = {worker: worker.call(fetcher, worker) for worker in workers}
+        self._tasks: deque[tuple[Worker, Any]] = deque()
+        self._given, self._turns = iter(orders), cycle(workers)
+        self._assign(prefetch * len(workers))
+
+    def _assign(self, count: int) -> None:
+        for order in islice(self._given, count):
+            if not self._fetch:
                 return
-            tasks.append((next(worker for worker in turns if worker in fetch), order))
+            worker = next(worker for worker in self._turns if worker in self._fetch)
+            self._tasks.append((worker, order))
 
-    assign(prefetch * len(workers))
-    while tasks:
-        worker, order = tasks.popleft()
-        if worker not in fetch:
-            continue
-        batch = worker.call(fetch[worker], order)
-        if batch is END:
-            del fetch[worker]
-        assign(1)
-        if batch is not END:
-            yield batch
+    def __next__(self) -> Any:
+        while self._tasks:
+            worker, order = self._tasks.popleft()
+            if worker not in self._fetch:
+                continue
+            try:
+                batch = worker.call(self._fetch[worker], order)
+                if batch is END:
+                    del self._fetch[worker]
+            finally:
+                self._assign(1)
+            if batch is not END:
+                return batch
+        raise StopIteration
