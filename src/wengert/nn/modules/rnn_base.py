@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from itertools import chain
 from typing import Any
 
 from wengert.base.dtypes import dtype
@@ -136,6 +137,9 @@ class RNNBase(Module):
     def all_weights(self) -> list[list[Any]]:
         """The parameters, in a list for each direction of each layer."""
         return [[getattr(self, name) for name in names] for names in self._all_weights]
+
+    _flat_weights_names = property(lambda self: [*chain(*self._all_weights)])
+    _flat_weights = property(lambda self: [*chain(*self.all_weights)])
 
     def flatten_parameters(self) -> None:
         """Do nothing: parameters need not be contiguous, as a GPU library requires."""
