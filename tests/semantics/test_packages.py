@@ -1,6 +1,7 @@
 """Test what packages built on PyTorch do at import and in their classes."""
 
 import collections
+import copy
 import importlib
 import types
 
@@ -73,6 +74,33 @@ def test_tensors_have_identities_and_contents_that_wrappers_name(t):
 
     assert not dispatch.is_traceable_wrapper_subclass(x)
     assert dispatch.is_traceable_wrapper_subclass(x.as_subclass(Pair))
+
+
+def test_a_compiled_module_is_a_module_around_the_original(t):
+    class Outer(t.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = t.nn.Linear(2, 1)
+            self.inner = t.compile(self.inner, backend="eager")
+
+    outer = Outer()
+    c = outer.inner
+    assert isinstance(c, t.nn.Module) and list(outer.children()) == [c]
+    assert list(outer.state_dict()) == ["inner._orig_mod.weight", "inner._orig_mod.bias"]
+    outer.load_state_dict(outer.state_dict())
+    outer.eval()
+    assert not c.training and not c._orig_mod.training
+    c.kept = 3
+    assert c._orig_mod.kept == 3 and c.weight is c._orig_mod.weight
+    del c.kept
+    assert not hasattr(c._orig_mod, "kept")
+    seen = []
+    c.register_forward_hook(lambda *given: seen.append(len(given)))
+    assert c(t.ones(1, 2)).shape == (1, 1) and seen == [3]
+    again = copy.deepcopy(outer)
+    assert again.inner.weight is not c.weight and t.equal(again.inner.weight, c.weight)
+    with pytest.raises(TypeError):
+        t.compile(t.nn.Sequential(c), backend="eager")[0]
 
 
 def test_weights_of_recurrent_layers_are_listed(t):
