@@ -10,7 +10,6 @@ from typing import Any
 from wengert.base.elsewhere import elsewhere
 from wengert.base.names import shows
 from wengert.base.sections import fill_sections
-from wengert.compiler.api import Compiled as OptimizedModule
 from wengert.compiler.api import compile
 from wengert.compiler.control import (
     CONFIG,
@@ -22,6 +21,7 @@ from wengert.compiler.control import (
     reset,
     set_stance,
 )
+from wengert.compiler.modules import OptimizedModule
 from wengert.tape.modes import untraced
 
 __all__ = [

@@ -1,5 +1,7 @@
 """Test the names of `torch.compile` and `torch.compiler` that programs use."""
 
+import copy
+import pickle
 from typing import Any
 
 import pytest
@@ -38,6 +40,19 @@ def test_the_module_behind_a_compiled_one():
     module = nn.Linear(2, 1)
     assert wg.compile(module, backend="numpy")._orig_mod is module
     assert not hasattr(wg.compile(double, backend="numpy"), "_orig_mod")
+
+
+@pytest.mark.parametrize("again", [copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))])
+def test_copies_of_a_compiled_module_compile_their_own(again):
+    module = wg.compile(nn.Linear(2, 1), **NUMPY)
+    x = wg.ones(1, 2)
+    y = module(x)
+    copied = again(module)
+    assert not copied.entries and module.entries
+    with wg.no_grad():
+        copied.weight += 1
+    assert copied(x).item() == pytest.approx(y.item() + 2) and module(x).item() == y.item()
+    assert "backend numpy" in str(copied.explain())
 
 
 def seen(x):

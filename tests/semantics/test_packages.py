@@ -1,6 +1,7 @@
 """Test what packages built on PyTorch do at import and in their classes."""
 
 import collections
+import copy
 import importlib
 import types
 
@@ -28,6 +29,84 @@ def test_optimizers_need_not_call_the_constructor_of_their_base(t):
     (2 * w).sum().backward()
     outer.step()
     assert w.tolist() == [-1.0]
+
+
+def test_distributions_may_show_events_of_another_shape(t):
+    class Tasks(t.distributions.MultivariateNormal):
+        @property
+        def event_shape(self):
+            return (*self._event_shape[:1], 1)
+
+        def _extended_shape(self, sample_shape=()):
+            return t.Size(sample_shape) + self._batch_shape + self.event_shape
+
+    d = Tasks(t.zeros(2, 3), t.eye(3))
+    assert d.variance.shape == (2, 3) and d.covariance_matrix.shape == (2, 3, 3)
+
+
+def test_handles_number_hooks_that_packages_keep(t):
+    hooks = collections.OrderedDict()
+    handle = t.utils.hooks.RemovableHandle(hooks)
+    hooks[handle.id] = print
+    handle.remove()
+    assert not hooks
+
+
+def test_the_class_of_a_parameter_without_values_makes_parameters(t):
+    p = t.nn.Parameter(t.empty(2, device="meta"))
+    q = type(p)(t.ones(2), requires_grad=p.requires_grad)
+    assert isinstance(q, t.nn.Parameter) and q.is_leaf and q.requires_grad and q.sum() == 2
+    assert type(t.empty(1, device="meta"))([1.0]).tolist() == [1.0]
+
+
+def test_tensors_have_identities_and_contents_that_wrappers_name(t):
+    x, y = t.ones(1), t.ones(1)
+    assert x._cdata == x._cdata != y._cdata
+    dispatch = importlib.import_module(f"{t.__name__}.utils._python_dispatch")
+
+    class Pair(t.Tensor):
+        def __tensor_flatten__(self):
+            return [], None
+
+        @staticmethod
+        def __tensor_unflatten__(*parts):
+            return parts
+
+    assert not dispatch.is_traceable_wrapper_subclass(x)
+    assert dispatch.is_traceable_wrapper_subclass(x.as_subclass(Pair))
+
+
+def test_a_compiled_module_is_a_module_around_the_original(t):
+    class Outer(t.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = t.nn.Linear(2, 1)
+            self.inner = t.compile(self.inner, backend="eager")
+
+    outer = Outer()
+    c = outer.inner
+    assert isinstance(c, t.nn.Module) and list(outer.children()) == [c]
+    assert list(outer.state_dict()) == ["inner._orig_mod.weight", "inner._orig_mod.bias"]
+    outer.load_state_dict(outer.state_dict())
+    outer.eval()
+    assert not c.training and not c._orig_mod.training
+    c.kept = 3
+    assert c._orig_mod.kept == 3 and c.weight is c._orig_mod.weight
+    del c.kept
+    assert not hasattr(c._orig_mod, "kept")
+    seen = []
+    c.register_forward_hook(lambda *given: seen.append(len(given)))
+    assert c(t.ones(1, 2)).shape == (1, 1) and seen == [3]
+    again = copy.deepcopy(outer)
+    assert again.inner.weight is not c.weight and t.equal(again.inner.weight, c.weight)
+    with pytest.raises(TypeError):
+        t.compile(t.nn.Sequential(c), backend="eager")[0]
+
+
+def test_weights_of_recurrent_layers_are_listed(t):
+    m = t.nn.LSTM(2, 3, bias=False)
+    assert m._flat_weights_names == ["weight_ih_l0", "weight_hh_l0"]
+    assert m._flat_weights[1] is m.weight_hh_l0
 
 
 def test_operands_of_einsum_are_handed_over_one_by_one(t):

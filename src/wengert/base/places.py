@@ -127,6 +127,7 @@ _SHOWN: dict[str, dict[str, str]] = {
     "_dynamo._trace_wrapped_higher_order_op": {"_dynamo": "TransformGetItemToIndex"},
     "_dynamo.eval_frame": {"_dynamo": "OptimizedModule"},
     "_dynamo.utils": {"_dynamo": "is_compile_supported"},
+    "utils._python_dispatch": {"tensor.overrides": "is_traceable_wrapper_subclass"},
     "onnx": {
         "library": "register_custom_op_symbolic",
         "backends.others": "is_in_onnx_export=is_available",

@@ -23,6 +23,7 @@ OWNERS = {
     "made_on": "wengert.tape.modes",
     "full_mode": "wengert.tape.modes",
     "meta": "wengert.tensor.meta",
+    "parameter": "wengert.nn.parameter",
     "batched": "wengert.interp.batched",
     "transposed": "wengert.tape.forward",
     "arrived": "wengert.tape.levels",
@@ -59,6 +60,7 @@ class Ports:
     shown, formatted: The text of a tensor, and its text in a format.
     made_on, full_mode: Create tensors on another device; the mode that holds the default device.
     meta: A tensor without values, in place of one or of an array (see `wengert.tensor.meta`).
+    parameter: The class of parameters.
     levels: The levels of transforms that are currently active.
     batched: The class of batches.
     transposed: The tangent of a primitive, by transposing its reverse rules.
@@ -92,6 +94,7 @@ class Ports:
     made_on: Callable[[Any, bool], None]
     full_mode: Callable[[], Any]
     meta: Callable[[Any], Any]
+    parameter: Callable[..., Any]
     batched: type[Any]
     transposed: Callable[..., Any]
     raised: Callable[..., list[Any]]

@@ -18,6 +18,7 @@ from wengert.base.dtypes import default_float
 from wengert.base.sections import fill_sections
 from wengert.compiler.control import COMPILED, CONFIG, STANCES
 from wengert.compiler.ir.decisions import Reason, crowded
+from wengert.compiler.modules import OptimizedModule
 from wengert.compiler.runtime.entry import Entry, Options
 from wengert.compiler.runtime.explanation import Explanation
 from wengert.compiler.runtime.quick import MISS, quick_call
@@ -33,6 +34,7 @@ from wengert.compiler.tracing.collector import seldom
 from wengert.compiler.tracing.effects import Openings, Search
 from wengert.compiler.tracing.environment import Environment
 from wengert.compiler.tracing.prints import told_before
+from wengert.nn.modules.module import Module
 from wengert.tape.base import TensorBase
 from wengert.tape.modes import NO_GRAD, current_mode
 from wengert.tape.sites import warn
@@ -120,11 +122,8 @@ class Compiled:
         return self if instance is None else functools.partial(self, instance)
 
     def __getattr__(self, name: str) -> Any:
-        # a compiled module has the parameters, mode and state of the module
         if name == "function":
             raise AttributeError(name)
-        if name == "_orig_mod" and hasattr(self.function, "named_parameters"):
-            return self.function
         return getattr(self.function, name)
 
     def __repr__(self) -> str:
@@ -633,7 +632,8 @@ def compile(
     Returns
     -------
     Compiled: Called like `model`, also under transforms: ``vmap(compile(f))`` runs compiled code
-        for the whole batch. ``compile(vmap(f))`` also saves the cost of the transform.
+        for the whole batch. ``compile(vmap(f))`` also saves the cost of the transform. Of a module
+        it makes a module, in which the original one is ``_orig_mod``.
 
     Raises
     ------
@@ -684,8 +684,10 @@ def compile(
     }
     if model is None:
         return functools.partial(compile, **settings, disable=disable)
-    if disable or CONFIG.disable or backend == "eager":
+    if disable or CONFIG.disable:
         return model
+    if backend == "eager":
+        return OptimizedModule(model, model) if isinstance(model, Module) else model
     most = CONFIG.recompile_limit if limit is None else limit
     chosen = Options(
         _backend(backend),
@@ -697,7 +699,8 @@ def compile(
         kinds=_KINDS if limit is None and most == _DEFAULT else most,
         quiet=asked["quiet"],
     )
-    return Compiled(model, chosen, settings)
+    compiled = Compiled(model, chosen, settings)
+    return OptimizedModule(model, compiled) if isinstance(model, Module) else compiled
 
 
 fill_sections(globals())

@@ -83,7 +83,7 @@ class _OfCovariance:
             self._unbroadcasted_scale_tril = precision_to_scale_tril(given)
 
     def _whole(self, matrix: Any) -> Any:
-        return matrix.expand((*self.batch_shape, *matrix.shape[-2:]))
+        return matrix.expand((*self._batch_shape, *matrix.shape[-2:]))
 
     @lazy_property
     def scale_tril(self) -> Any:
@@ -169,7 +169,11 @@ class MultivariateNormal(_OfCovariance, Distribution):
 
     @property
     def variance(self) -> Any:
-        return self._unbroadcasted_scale_tril.pow(2).sum(-1).expand(self._extended_shape())
+        return (
+            self._unbroadcasted_scale_tril.pow(2)
+            .sum(-1)
+            .expand(self._batch_shape + self._event_shape)
+        )
 
     def rsample(self, sample_shape: Any = ()) -> Any:
         noise = wg.randn(self._extended_shape(sample_shape), dtype=self.loc.dtype)
@@ -177,13 +181,13 @@ class MultivariateNormal(_OfCovariance, Distribution):
 
     def log_prob(self, value: Any) -> Any:
         away, factor = self._checked(value) - self.loc, self._unbroadcasted_scale_tril
-        constant = self.event_shape[0] * math.log(2 * math.pi)
+        constant = self._event_shape[0] * math.log(2 * math.pi)
         return -0.5 * (constant + batch_mahalanobis(factor, away)) - log_diagonal(factor)
 
     def entropy(self) -> Any:
         half = log_diagonal(self._unbroadcasted_scale_tril)
-        found = 0.5 * self.event_shape[0] * (1.0 + math.log(2 * math.pi)) + half
-        return found.expand(self.batch_shape)
+        found = 0.5 * self._event_shape[0] * (1.0 + math.log(2 * math.pi)) + half
+        return found.expand(self._batch_shape)
 
 
 class LowRankMultivariateNormal(Distribution):
@@ -248,10 +252,10 @@ class LowRankMultivariateNormal(Distribution):
     @lazy_property
     def variance(self) -> Any:
         found = self._unbroadcasted_cov_factor.pow(2).sum(-1) + self._unbroadcasted_cov_diag
-        return found.expand(self._extended_shape())
+        return found.expand(self._batch_shape + self._event_shape)
 
     def _whole(self, matrix: Any) -> Any:
-        return matrix.expand((*self.batch_shape, *self.event_shape, *self.event_shape))
+        return matrix.expand((*self._batch_shape, *self._event_shape, *self._event_shape))
 
     @lazy_property
     def scale_tril(self) -> Any:
@@ -291,12 +295,12 @@ class LowRankMultivariateNormal(Distribution):
 
     def log_prob(self, value: Any) -> Any:
         away = self._checked(value) - self.loc
-        constant = self.event_shape[0] * math.log(2 * math.pi)
+        constant = self._event_shape[0] * math.log(2 * math.pi)
         return -0.5 * (constant + self._log_determinant() + self._mahalanobis(away))
 
     def entropy(self) -> Any:
-        constant = self.event_shape[0] * (1.0 + math.log(2 * math.pi))
-        return (0.5 * (constant + self._log_determinant())).expand(self.batch_shape)
+        constant = self._event_shape[0] * (1.0 + math.log(2 * math.pi))
+        return (0.5 * (constant + self._log_determinant())).expand(self._batch_shape)
 
 
 class LogisticNormal(TransformedDistribution):
@@ -352,7 +356,7 @@ class Wishart(_OfCovariance, ExponentialFamily):
     @property
     def arg_constraints(self) -> Any:
         """The constraints; that of `df` depends on the size of the matrices."""
-        return {**_MATRICES, "df": constraints.greater_than(self.event_shape[-1] - 1)}
+        return {**_MATRICES, "df": constraints.greater_than(self._event_shape[-1] - 1)}
 
     def __init__(
         self,
@@ -391,25 +395,25 @@ class Wishart(_OfCovariance, ExponentialFamily):
         halves = 0.5 * (self.df.unsqueeze(-1) - wg.arange(event[-1], dtype=given.dtype))
         self._gamma = Gamma(halves, wg.full_like(halves, 0.5), validate_args=False)
 
-    mean = property(lambda self: self.df.view((*self.batch_shape, 1, 1)) * self.covariance_matrix)
+    mean = property(lambda self: self.df.view((*self._batch_shape, 1, 1)) * self.covariance_matrix)
 
     @property
     def mode(self) -> Any:
-        factor = self.df - self.event_shape[-1] - 1
+        factor = self.df - self._event_shape[-1] - 1
         factor = wg.where(factor <= 0, math.nan, factor)
-        return factor.view((*self.batch_shape, 1, 1)) * self.covariance_matrix
+        return factor.view((*self._batch_shape, 1, 1)) * self.covariance_matrix
 
     @property
     def variance(self) -> Any:
         v = self.covariance_matrix
         diagonal = v.diagonal(dim1=-2, dim2=-1)
         outer = diagonal.unsqueeze(-1) * diagonal.unsqueeze(-2)
-        return self.df.view((*self.batch_shape, 1, 1)) * (v.pow(2) + outer)
+        return self.df.view((*self._batch_shape, 1, 1)) * (v.pow(2) + outer)
 
     def _bartlett(self, sample_shape: Any) -> Any:
-        count, kind = self.event_shape[-1], self.df.dtype
+        count, kind = self._event_shape[-1], self.df.dtype
         chi = self._gamma.rsample(sample_shape).clamp(min=wg.finfo(kind).tiny).sqrt()
-        shape = (*sample_shape, *self.batch_shape, count * (count - 1) // 2)
+        shape = (*sample_shape, *self._batch_shape, count * (count - 1) // 2)
         below = vec_to_tril_matrix(wg.randn(shape, dtype=kind), diag=-1)
         product = self._unbroadcasted_scale_tril @ (chi.diag_embed(dim1=-2, dim2=-1) + below)
         return product @ product.mT
@@ -417,6 +421,8 @@ class Wishart(_OfCovariance, ExponentialFamily):
     def rsample(self, sample_shape: Any = (), max_try_correction: Any = None) -> Any:
         tries = 10 if max_try_correction is None else max_try_correction
         shape = wg.Size(sample_shape)
+        if tries:
+            self._bartlett(shape)  # PyTorch takes every first sample for singular
         sample = self._bartlett(shape)
         # rounding may make a sample singular: draw that one again
         singular = ~self.support.check(sample)
@@ -430,7 +436,7 @@ class Wishart(_OfCovariance, ExponentialFamily):
         return sample
 
     def log_prob(self, value: Any) -> Any:
-        value, nu, p = self._checked(value), self.df, self.event_shape[-1]
+        value, nu, p = self._checked(value), self.df, self._event_shape[-1]
         factor = self._unbroadcasted_scale_tril
         found = -nu * (p * math.log(2) / 2 + log_diagonal(factor)) - _mvlgamma(nu / 2, p)
         found = found + (nu - p - 1) / 2 * wg.linalg.slogdet(value).logabsdet
@@ -438,17 +444,17 @@ class Wishart(_OfCovariance, ExponentialFamily):
         return found - solved.diagonal(dim1=-2, dim2=-1).sum(-1) / 2
 
     def entropy(self) -> Any:
-        nu, p = self.df, self.event_shape[-1]
+        nu, p = self.df, self._event_shape[-1]
         found = (p + 1) * (p * math.log(2) / 2 + log_diagonal(self._unbroadcasted_scale_tril))
         found = found + _mvlgamma(nu / 2, p)
         return found - (nu - p - 1) / 2 * _mvdigamma(nu / 2, p) + nu * p / 2
 
     @property
     def _natural_params(self) -> tuple[Any, ...]:
-        return -self.precision_matrix / 2, (self.df - self.event_shape[-1] - 1) / 2
+        return -self.precision_matrix / 2, (self.df - self._event_shape[-1] - 1) / 2
 
     def _log_normalizer(self, x: Any, y: Any) -> Any:
-        p = self.event_shape[-1]
+        p = self._event_shape[-1]
         log_determinant = -wg.linalg.slogdet(-2 * x).logabsdet
         return (y + (p + 1) / 2) * (log_determinant + math.log(2) * p) + _mvlgamma(
             y + (p + 1) / 2, p

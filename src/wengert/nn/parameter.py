@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from wengert.base.errors import kind_of
 from wengert.base.names import shown
+from wengert.base.ports import provides
 from wengert.base.sections import fill_sections
 from wengert.tensor import copying
 from wengert.tensor.internals import TensorClass
@@ -45,6 +46,7 @@ class _ParameterClass(TensorClass):
         return cls is Parameter and getattr(instance, "_is_param", False) is True
 
 
+@provides("parameter")
 @shown
 class Parameter(Tensor, metaclass=_ParameterClass):
     """A tensor that is a parameter of a model: a leaf that requires a gradient.

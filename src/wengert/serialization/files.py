@@ -52,7 +52,8 @@ def save(
         loaded as one tensor.
     f : str, path or binary file. The file to write. An existing file is replaced once the new one
         is complete: if saving fails, it is unchanged.
-    pickle_module, pickle_protocol : Accepted for compatibility with PyTorch; the protocol is 2.
+    pickle_module, pickle_protocol : Accepted for compatibility with PyTorch: every file is a zip
+        archive with a pickle of protocol 2, which every PyTorch since 1.6 reads.
     format : str, optional. ``"safetensors"`` or ``"torch"``; by default it follows from the name.
 
     Raises
@@ -81,10 +82,6 @@ def save(
         format = "safetensors" if named.endswith(".safetensors") else "torch"
     if format not in _WRITERS:
         raise ValueError(f"format is one of {', '.join(map(repr, _WRITERS))}, not {format!r}")
-    if pickle_protocol != 2 or not _use_new_zipfile_serialization:
-        raise ValueError(
-            "files are written as PyTorch does by default: by protocol 2, as a zip archive"
-        )
     if is_path:
         _replace(path, _WRITERS[format], obj)
     else:

@@ -30,7 +30,8 @@ class Watchpoint:
 class RemovableHandle:
     """The handle of a registered hook: `remove` removes the hook; also a context manager."""
 
-    def __init__(self, hooks: dict[Any, Any], key: Any) -> None:
+    def __init__(self, hooks: dict[Any, Any], key: Any = None) -> None:
+        key = next(_ids) if key is None else key
         self._hooks = hooks
         self._key = key
         self.id = key[-1] if isinstance(key, tuple) else key

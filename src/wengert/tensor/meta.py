@@ -15,7 +15,7 @@ import numpy as np
 
 from wengert.base.device import META, as_device, device, is_meta
 from wengert.base.dtypes import get_default_dtype
-from wengert.base.ports import provides
+from wengert.base.ports import PORTS, provides
 from wengert.prims.table import TABLE
 from wengert.tape.base import LEAF, TensorBase
 from wengert.tensor import copying
@@ -43,6 +43,12 @@ class MetaTensor(Tensor):
     device: Any = property(lambda self: META)
     is_meta: Any = property(lambda self: True)
     is_cpu: Any = property(lambda self: False)
+
+    def __new__(cls, *data: Any, requires_grad: bool | None = None, **kwargs: Any) -> Any:
+        """Make what the class of a meta tensor makes in PyTorch, ``Tensor`` or ``Parameter``."""
+        if requires_grad is None:
+            return Tensor(*data, **kwargs)
+        return PORTS.parameter(*data, requires_grad=requires_grad, **kwargs)
 
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:

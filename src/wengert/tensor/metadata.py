@@ -175,5 +175,7 @@ class TensorMetadata(StorageMethods):
     is_sparse = is_sparse_csr = is_quantized = is_nested = is_meta = False
     is_ipu = is_maia = is_mkldnn = is_mps = is_mtia = is_vulkan = is_xla = is_xpu = False
 
+    _cdata = property(id)  # PyTorch's address of a tensor, which programs compare
+
 
 fill_sections(globals())

@@ -90,6 +90,11 @@ class DisableTorchFunctionSubclass:
         _DISABLED.reset(self._token)
 
 
+def is_traceable_wrapper_subclass(value: Any) -> bool:
+    """Return whether a tensor says of which tensors it consists, as a wrapper in PyTorch does."""
+    return isinstance(value, TensorBase) and hasattr(value, "__tensor_flatten__")
+
+
 def is_enabled() -> bool:
     """Return whether ``__torch_function__`` is enabled in this context."""
     return not _DISABLED.get()

@@ -38,6 +38,7 @@ def draw_program(compiled: Any, title: str | None = None) -> Drawing:
     >>> [box.title for box in wg.viz.draw_program(f).picture.boxes]
     ['input', 'sin', 'mul_scalar', 'result']
     """
+    compiled = getattr(compiled, "forward", compiled)  # of a module
     if not isinstance(compiled, Compiled):
         raise TypeError(
             f"draw_program(): argument 'compiled' must be what wengert.compile returned, not "

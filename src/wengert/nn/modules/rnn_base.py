@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from itertools import chain
 from typing import Any
 
 from wengert.base.dtypes import dtype
@@ -137,9 +138,8 @@ class RNNBase(Module):
         """The parameters, in a list for each direction of each layer."""
         return [[getattr(self, name) for name in names] for names in self._all_weights]
 
-    @property
-    def _flat_weights(self) -> list[Any]:
-        return [weight for weights in self.all_weights for weight in weights]
+    _flat_weights_names = property(lambda self: [*chain(*self._all_weights)])
+    _flat_weights = property(lambda self: [*chain(*self.all_weights)])
 
     def flatten_parameters(self) -> None:
         """Do nothing: parameters need not be contiguous, as a GPU library requires."""
