@@ -103,7 +103,7 @@ class _Typed(Steps):
             lines += ["if type(a0) is not ndarray:", "    a0 = t0._array()"]
         others = "".join(f" or wg_kind(a{i}) != _kind" for i in self.typed[1:])
         same = [f"a{i}.dtype is a{self.typed[0]}.dtype" for i in self.typed[1:]]
-        whole = " and ".join([self.whole(), *same])
+        whole = " and ".join([f"({self.whole()})", *same])
         whole = f" and not ({whole})" if self.whole() else ""
         observed = "" if parts(self.prim) else " or _m.observed"
         return [

@@ -292,13 +292,21 @@ class Steps:
         ]
 
     def whole(self) -> str:
-        """Return the test for whole numbers or bools, which have no derivative; "" if unknown."""
+        """Return the test for arrays, not of floats, that are only computed; "" if unknown.
+
+        Whole numbers and bools have no derivative; complex numbers have one if there are edges.
+        """
         prim, array = self.prim, f"a{self.typed[0]}"
-        if not prim.view and (prim.promote == "float" or prim.refuses):
-            return ""
+        tests = []
         if prim.of_number:
-            return _whole_with(prim.params[0])
-        return f"type({array}) is ndarray and {array}.dtype.kind in 'iub'"
+            if prim.promote != "float" and not prim.refuses:
+                tests.append(_whole_with(prim.params[0]))
+        elif prim.view or not (prim.promote == "float" or prim.refuses):
+            tests.append(f"type({array}) is ndarray and {array}.dtype.kind in 'iub'")
+        if "c" not in prim.refuses:
+            edges = "".join(f" and {self.tensor(i)}._edge is None" for i in self.traced)
+            tests.append(f"type({array}) is ndarray and {array}.dtype.kind == 'c'{edges}")
+        return " or ".join(f"({test})" for test in tests)
 
     def _is_observed(self) -> bool:
         """Return whether anomaly mode may check the result after the common path."""
