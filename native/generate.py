@@ -102,12 +102,15 @@ class _Typed(Steps):
         if self.prim.view:
             lines += ["if type(a0) is not ndarray:", "    a0 = t0._array()"]
         others = "".join(f" or wg_kind(a{i}) != _kind" for i in self.typed[1:])
+        same = [f"a{i}.dtype is a{self.typed[0]}.dtype" for i in self.typed[1:]]
+        whole = " and ".join([f"({self.whole()})", *same])
+        whole = f" and not ({whole})" if self.whole() else ""
         observed = "" if parts(self.prim) else " or _m.observed"
         return [
             *lines,
             "_m = wg_mode(MODE)",
             f"_kind = wg_kind(a{self.typed[0]})",
-            f"if _kind < 0{others} or not (_m is None or _m is NO_GRAD{observed}):",
+            f"if _kind < 0{whole}{others} or not (_m is None or _m is NO_GRAD{observed}):",
             f"    {self.slow}",
         ]
 

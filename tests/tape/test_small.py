@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import wengert as wg
+from wengert.prims.whole import TABLE
+from wengert.tape.record import T, record
 
 
 def test_masks_and_places_are_written():
@@ -75,3 +77,44 @@ def test_conversions_are_recorded_between_floating_dtypes_alone():
     assert y.dtype == wg.float64 and type(y.grad_fn).__name__ == "ToCopyBackward0"
     y.sum().backward()
     assert x.grad.dtype == wg.float32
+
+
+def test_complex_numbers_without_a_gradient_are_the_same_by_the_general_path():
+    given = wg.tensor([[1 + 2j, -3.0], [0.5j, 2 - 1j]])
+    for prim in map(
+        TABLE.get, ("mul", "exp", "t", "add_scalar", "view_as_real", "lerp", "hardsigmoid")
+    ):
+        params = {"other": 2} if prim.of_number else {"weight": 0.5} if prim.name == "lerp" else {}
+        for x in (given, given.clone().requires_grad_()):
+            args = [x] * len(prim.args)
+            try:
+                expected = record(prim, tuple(args), params)
+            except NotImplementedError as error:
+                with pytest.raises(NotImplementedError, match=str(error)[:9]):
+                    getattr(T, prim.name)(*args, **params)
+                continue
+            found = getattr(T, prim.name)(*args, **params)
+            assert found.tolist() == expected.tolist() and found.dtype is expected.dtype
+            assert type(found.grad_fn) is type(expected.grad_fn)
+            assert found._base is expected._base
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int64", "bool"])
+def test_integers_and_numbers_are_the_same_by_the_general_path(dtype):
+    x = wg.tensor([0, 1, 2, 100]).to(getattr(wg, dtype))
+
+    def outcome(function, *args, **params):
+        try:
+            made = function(*args, **params)
+        except (RuntimeError, NotImplementedError) as error:
+            return str(error)
+        return made.dtype, made.tolist()
+
+    for prim in TABLE.values():
+        compares = prim.infix and len(prim.args) == 2 and not prim.is_differentiable
+        if not (compares or (prim.of_number and prim.promote != "float")):
+            continue
+        for number in (0, 1, 127, 128, -1, True, 2.0):
+            given = ((x, number), {}) if compares else ((x,), {prim.params[0]: number})
+            quick = outcome(getattr(T, prim.name), *given[0], **given[1])
+            assert quick == outcome(record, prim, *given), (prim.name, number)

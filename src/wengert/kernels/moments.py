@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert.kernels.protocols import largest, numbers, smallest
-from wengert.kernels.reduce import Dims, divided, extent, widened
+from wengert.kernels.reduce import Dims, divided, extent
 from wengert.kernels.reducing import largest as _largest
 from wengert.kernels.sums import dots, sums
 
@@ -51,19 +51,16 @@ def _moments(self: Any, dim: Dims, correction: float, keepdim: bool) -> tuple[An
     return divided(_spread(self, centre, dim, keepdim, n), n - correction), centre
 
 
-@widened
 def var(self: Any, dim: Dims, correction: float, keepdim: bool) -> Any:
     """Return the variances along dimensions, by two passes."""
     return _moments(self, dim, correction, keepdim)[0]
 
 
-@widened
 def std(self: Any, dim: Dims, correction: float, keepdim: bool) -> Any:
     """Return the standard deviations along dimensions, by two passes."""
     return np.sqrt(_moments(self, dim, correction, keepdim)[0])
 
 
-@widened
 def var_mean(self: Any, dim: Dims, correction: float, keepdim: bool) -> tuple[Any, Any]:
     """Return the variances and means along dimensions."""
     spread, centre = _moments(self, dim, correction, keepdim)
@@ -71,14 +68,12 @@ def var_mean(self: Any, dim: Dims, correction: float, keepdim: bool) -> tuple[An
     return spread, centre if keepdim else centre.reshape(spread.shape)[()]
 
 
-@widened
 def std_mean(self: Any, dim: Dims, correction: float, keepdim: bool) -> tuple[Any, Any]:
     """Return the standard deviations and means along dimensions."""
     spread, centre = var_mean(self, dim=dim, correction=correction, keepdim=keepdim)
     return np.sqrt(spread), centre
 
 
-@widened
 def vector_norm(self: Any, ord: float, dim: Dims, keepdim: bool) -> Any:
     """Return (sum of abs(self) ** ord) ** (1 / ord), and its limits for `ord` 0 and infinity."""
     if ord == 2:
@@ -107,7 +102,6 @@ def _log_of_sum(self: Any, top: Any, dim: Dims, keepdim: bool) -> Any:
     return np.log(sums(np.exp(self - top), dim, keepdim))
 
 
-@widened
 def logsumexp(self: Any, dim: Dims, keepdim: bool) -> Any:
     """Return the logarithm of a sum of exponentials, without overflow."""
     if self.dtype.kind == "c":

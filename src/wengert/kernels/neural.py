@@ -10,7 +10,7 @@ import numpy as np
 from wengert.kernels import single
 from wengert.kernels.elementwise import exp_of_minus_plus_one
 from wengert.kernels.protocols import numbers
-from wengert.kernels.reduce import along, are_within, widened
+from wengert.kernels.reduce import along, are_within
 from wengert.kernels.reducing import largest as _largest
 from wengert.kernels.reducing import smallest as _smallest
 from wengert.kernels.select import choose, clamp
@@ -34,7 +34,6 @@ def _below_top(self: Any, dim: Dims) -> Any:
 
 
 # as a decorator `errstate` takes half the time of a block
-@widened
 # invalid: where all elements are infinite, NaN is the defined result
 @np.errstate(invalid="ignore")
 def softmax(self: Any, dim: Dims) -> Any:
@@ -46,7 +45,6 @@ def softmax(self: Any, dim: Dims) -> Any:
     return powers
 
 
-@widened
 @np.errstate(invalid="ignore", divide="ignore")
 def log_softmax(self: Any, dim: Dims) -> Any:
     """Compute the logarithm of `softmax`."""
@@ -82,14 +80,12 @@ def silu(self: Any) -> Any:
     return self / exp_of_minus_plus_one(self)
 
 
-@widened
 def glu(self: Any, dim: int) -> Any:
     """Return the first half along a dimension times the sigmoid of the second."""
     first, second = split(self, (self.shape[dim] // 2,) * 2, dim)
     return first / exp_of_minus_plus_one(second)
 
 
-@widened
 def mish(self: Any) -> Any:
     """Compute self * tanh(log(1 + exp(self)))."""
     # tanh(log(1 + e)) is e (e + 2) / (e (e + 2) + 2), which is 1 long before that overflows
@@ -109,10 +105,9 @@ def _gelu_slope(self: Any) -> Any:
 
 
 _exact_gelu = single.large(_gelu, single.gelu_of_block)
-gelu_slope = widened(single.large(_gelu_slope, single.gelu_slope_of_block))
+gelu_slope = single.large(_gelu_slope, single.gelu_slope_of_block)
 
 
-@widened
 def gelu(self: Any, approximate: str) -> Any:
     """Compute self times the normal distribution function, or its approximation by tanh."""
     if approximate == "tanh":
@@ -169,14 +164,12 @@ def _reduced(losses: Any, reduction: str) -> Any:
     return losses.dtype.type(np.nan)
 
 
-@widened
 def mse_loss(self: Any, target: Any, reduction: str) -> Any:
     """Compute squared differences."""
     apart = self - target
     return _reduced(apart * apart, reduction)
 
 
-@widened
 def smooth_l1_loss(self: Any, target: Any, reduction: str, beta: float) -> Any:
     """Compute absolute differences, smoothed by a parabola below beta."""
     size = _size(self - target)
@@ -184,7 +177,6 @@ def smooth_l1_loss(self: Any, target: Any, reduction: str, beta: float) -> Any:
     return _reduced(near * (size - 0.5 * near) * (1 / beta), reduction)
 
 
-@widened
 def huber_loss(self: Any, target: Any, reduction: str, delta: float) -> Any:
     """Compute half the squared differences, continued linearly above delta."""
     size = _size(self - target)
@@ -198,7 +190,6 @@ def _logs(self: Any) -> tuple[Any, Any]:
     return np.maximum(np.log(self), -100), np.maximum(np.log1p(-self), -100)
 
 
-@widened
 def binary_cross_entropy(self: Any, target: Any, reduction: str) -> Any:
     """Compute cross entropies of probabilities and target probabilities."""
     for name, given in (("target", target), ("input", self)):
@@ -211,7 +202,6 @@ def binary_cross_entropy(self: Any, target: Any, reduction: str) -> Any:
     return _reduced((target - 1) * no - target * yes, reduction)
 
 
-@widened
 def binary_cross_entropy_with_logits(self: Any, target: Any, reduction: str) -> Any:
     """Compute cross entropies of sigmoid(self) and target probabilities."""
     losses = (1 - target) * self
@@ -254,7 +244,6 @@ def _named(ndim: int, index: Any, axis: int) -> Any:
     return index if ndim == 1 else along(index, axis)
 
 
-@widened
 def nll_loss(self: Any, target: Any, weight: Any, reduction: str, ignore_index: int) -> Any:
     """Return minus the elements at the targets, weighted by class; the mean is weighted, too.
 
@@ -276,7 +265,6 @@ def nll_loss(self: Any, target: Any, weight: Any, reduction: str, ignore_index: 
     return total / count if count != 0 else self.dtype.type(np.nan)
 
 
-@widened
 def nll_loss_backward(
     self: Any, target: Any, weight: Any, shape: Dims, reduction: str, ignore_index: int
 ) -> Any:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
@@ -43,20 +43,6 @@ _WORK = 1 << 13
 """The most multiplications in one product of a small array with a `repeated` matrix."""
 _SHORT = 64
 """The length of rows up to which summing them is faster than a call of BLAS."""
-
-
-def computed_wide(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap `kernel` to compute in float32 for dtypes of two bytes."""
-
-    @functools.wraps(kernel)
-    def wide(self: Any, *others: Any, **params: Any) -> Any:
-        dtype = self.dtype
-        if dtype.itemsize != 2:
-            return kernel(self, *others, **params)
-        arrays = [array.astype(np.float32) for array in (self, *others)]
-        return kernel(*arrays, **params).astype(dtype)
-
-    return wide
 
 
 def three_axes(shape: Dims, dim: Dims) -> Dims:
@@ -236,13 +222,11 @@ def _settle(known: Any, rest: Any, squares: Any, count: int, eps: float) -> None
             np.divide(1, scale, out=scale)
 
 
-@computed_wide
 def moments(self: Any, dim: Dims, eps: float) -> Any:
     """Return the moments, as `moments_of` does."""
     return moments_of(self.reshape(three_axes(self.shape, dim)), eps)
 
 
-@computed_wide
 def channel_sums(self: Any) -> Any:
     """Return the sums over all dimensions but the second."""
     return sums_of(self.reshape(self.shape[0], self.shape[1], math.prod(self.shape[2:])))
@@ -425,7 +409,6 @@ def _moved(self: Any, known: Any, weight: Any, bias: Any, eps: float) -> Any:
         return _stepwise(self, steps)
 
 
-@computed_wide
 def standardise(self: Any, known: Any, dim: Dims, eps: float) -> Any:
     """Subtract the means along `dim`, and divide by the standard deviations."""
     values = self.reshape(three_axes(self.shape, dim))
@@ -435,7 +418,6 @@ def standardise(self: Any, known: Any, dim: Dims, eps: float) -> Any:
 # -- layers, groups and batches -------------------------------------------------------------------
 
 
-@computed_wide
 def layer_norm(self: Any, weight: Any, bias: Any, known: Any, dim: Dims, eps: float) -> Any:
     """Compute `standardise` along the last dimensions, and apply weights and biases."""
     axes = three_axes(self.shape, dim)
@@ -457,7 +439,6 @@ def layer_norm(self: Any, weight: Any, bias: Any, known: Any, dim: Dims, eps: fl
         return _stepwise(values, steps).reshape(self.shape)
 
 
-@computed_wide
 def group_norm(self: Any, weight: Any, bias: Any, known: Any, groups: int, eps: float) -> Any:
     """Compute `standardise` over groups of channels, and apply weights and biases per channel."""
     if self.size == 0:
@@ -477,14 +458,12 @@ def group_norm(self: Any, weight: Any, bias: Any, known: Any, groups: int, eps: 
     return _moved(values, known, weight, bias, eps).reshape(self.shape)
 
 
-@computed_wide
 def batch_norm(self: Any, weight: Any, bias: Any, known: Any, eps: float) -> Any:
     """Compute `standardise` along all dimensions but the second, and apply weights and biases."""
     values = self.reshape(self.shape[0], self.shape[1], math.prod(self.shape[2:]))
     return _standard(values, known, weight, bias, eps).reshape(self.shape)
 
 
-@computed_wide
 def batch_norm_fixed(self: Any, weight: Any, bias: Any, mean: Any, var: Any, eps: float) -> Any:
     """Compute `batch_norm` with given means and variances."""
     column = (self.shape[1], *[1] * (self.ndim - 2))
@@ -495,7 +474,6 @@ def batch_norm_fixed(self: Any, weight: Any, bias: Any, mean: Any, var: Any, eps
     return result
 
 
-@computed_wide
 def rms_norm(self: Any, weight: Any, dim: Dims, eps: float) -> Any:
     """Divide self by the root mean square along the last dimensions, and apply weights."""
     _, k, count = three_axes(self.shape, dim)

@@ -12,7 +12,6 @@ from wengert.kernels.normalisation import (
     applied,
     are_few,
     are_near,
-    computed_wide,
     degenerate,
     dots_of,
     few_of,
@@ -103,7 +102,6 @@ def _joined(self: Any, values: Any, parts: tuple[Any, Any, Any], row: Any = None
     return result
 
 
-@computed_wide
 def standardise_backward(
     self: Any, input: Any, weight: Any, known: Any, dim: Dims, eps: float
 ) -> Any:
@@ -143,7 +141,6 @@ def _weighed(self: Any, values: Any, row: Any) -> tuple[Any, Any]:
     return sums, dots
 
 
-@computed_wide
 def group_norm_backward(
     self: Any, input: Any, weight: Any, known: Any, groups: int, eps: float
 ) -> Any:
@@ -172,7 +169,6 @@ def group_norm_backward(
         return _joined(g, x, (along, steep, level)).reshape(self.shape)
 
 
-@computed_wide
 def standardised_sum(self: Any, input: Any, known: Any, dim: Dims, eps: float, over: str) -> Any:
     """Return the sums of the products of self and the standardised input.
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,22 +21,6 @@ Dims = tuple[int, ...]
 
 # NumPy's annotations of `reduce` lack an overload for a `keepdims` that is not a literal
 _product: Any = np.multiply.reduce
-
-
-def widened(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap `kernel` to compute in float32 for dtypes of two bytes, to keep digits and range."""
-
-    @functools.wraps(kernel)
-    def wide(self: Any, *args: Any, **params: Any) -> Any:
-        dtype = self.dtype
-        if dtype.itemsize != 2 or dtype.kind in "iu":
-            return kernel(self, *args, **params)
-        result = kernel(self.astype(np.float32), *args, **params)
-        if isinstance(result, tuple):
-            return tuple(part.astype(dtype) for part in result)
-        return result.astype(dtype)
-
-    return wide
 
 
 def extent(self: Any, dim: Dims) -> int:
@@ -57,13 +40,11 @@ def divided(self: Any, count: float) -> Any:
         return self / self.dtype.type(0)
 
 
-@widened
 def mean_all(self: Any) -> Any:
     """Return the mean of all elements; NaN over none."""
     return divided(sums(self, None), self.size)
 
 
-@widened
 def mean(self: Any, dim: Dims, keepdim: bool) -> Any:
     """Return the means along dimensions; NaN over no elements."""
     return divided(sums(self, dim, keepdim), extent(self, dim))

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.kernels.reduce import places_of, widened
+from wengert.kernels.reduce import places_of
 from wengert.kernels.sums import running_sums
 
 _TURN = 2 * math.pi
@@ -31,7 +31,6 @@ def _accumulated(accumulate: Any, self: Any, dim: int, reverse: bool) -> Any:
     return _flipped(accumulate(_flipped(self, dim), dim), dim)
 
 
-@widened
 def cumsum(self: Any, dim: int, reverse: bool) -> Any:
     """Return the sums of all elements up to each one, or with `reverse` from each one on."""
     return _accumulated(running_sums, self, dim, reverse)
@@ -86,7 +85,6 @@ def _extremes(ufunc: Any, self: Any, dim: int) -> Any:
 # -- sums of exponentials -------------------------------------------------------------------------
 
 
-@widened
 def logcumsumexp(self: Any, dim: int) -> Any:
     """Return the logarithms of the running sums of exponentials, without overflow."""
     if self.ndim == 0:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from wengert.kernels import statistics as kernels
-from wengert.kernels.reduce import widened
 from wengert.prims.families import reduction
 from wengert.prims.reduce import spread
 
 reduction(
     "nansum",
-    widened(kernels.nansum),
+    kernels.nansum,
     vjp=lambda F, g, self, self_shape, dim, keepdim: F.where(
         self == self, spread(F, g, self_shape, dim, keepdim), 0
     ),

@@ -24,6 +24,12 @@ def _within(lines: Iterator[str] | list[str]) -> list[str]:
     return [f"    {line}" for line in lines]
 
 
+def _whole_with(number: str) -> str:
+    """Return the test for integers and a number that fits into all of their dtypes."""
+    fits = f"{number}.__class__ is int and 0 <= {number} < 128"
+    return f"type(a0) is ndarray and a0.dtype.kind in 'iu' and {fits}"
+
+
 class Steps:
     """The steps for one primitive, as lines of Python.
 
@@ -262,25 +268,20 @@ class Steps:
 
     def opened(self) -> list[str]:
         """Load the mode and the arrays of the arguments; uncommon ones take the general path."""
-        load = [f"a{i} = {arg}._payload" for i, arg in enumerate(self.prim.args)]
-        if self.prim.view:
-            load.append(f"if type(a0) is not ndarray: a0 = {self.prim.args[0]}._array()")
+        prim = self.prim
+        load = [f"a{i} = {arg}._payload" for i, arg in enumerate(prim.args)]
+        if prim.view:
+            load.append(f"if type(a0) is not ndarray: a0 = {prim.args[0]}._array()")
         load.append(f"_dtype = a{self.typed[0]}.dtype")
         same = " or ".join(f"a{i}.dtype is not _dtype" for i in self.typed[1:])
-        # integers and bools have no derivative, and are only computed
-        prim = self.prim
-        whole = ""
-        if prim.view or not (prim.promote == "float" or prim.refuses or prim.of_number):
-            i = self.typed[0]
-            none = "_dtype is None or " if len(self.typed) > 1 else ""
-            whole = f" and ({none}type(a{i}) is not ndarray or _dtype.kind not in 'iub')"
+        whole = f" and (_dtype is None or not ({self.whole()}))" if self.whole() else ""
         observed = " and not _m.observed" if self._is_observed() else ""
         # a result of another dtype may not be differentiable
         converted = " or (dtype is not F32 and dtype is not F64)" if "dtype" in prim.params else ""
         return [
             "_m = _mode()",
             # a `try` on a line of its own would be an additional instruction
-            *(["try:", *_within(load)] if same or self.prim.view else [f"try: {'; '.join(load)}"]),
+            *(["try:", *_within(load)] if same or prim.view else [f"try: {'; '.join(load)}"]),
             *([f"    if {same}: _dtype = None"] if same else []),
             "except AttributeError:",
             "    _dtype = None",
@@ -289,6 +290,23 @@ class Steps:
             "):",
             f"    {self.slow}",
         ]
+
+    def whole(self) -> str:
+        """Return the test for arrays, not of floats, that are only computed; "" if unknown.
+
+        Whole numbers and bools have no derivative; complex numbers have one if there are edges.
+        """
+        prim, array = self.prim, f"a{self.typed[0]}"
+        tests = []
+        if prim.of_number:
+            if prim.promote != "float" and not prim.refuses:
+                tests.append(_whole_with(prim.params[0]))
+        elif prim.view or not (prim.promote == "float" or prim.refuses):
+            tests.append(f"type({array}) is ndarray and {array}.dtype.kind in 'iub'")
+        if "c" not in prim.refuses:
+            edges = "".join(f" and {self.tensor(i)}._edge is None" for i in self.traced)
+            tests.append(f"type({array}) is ndarray and {array}.dtype.kind == 'c'{edges}")
+        return " or ".join(f"({test})" for test in tests)
 
     def _is_observed(self) -> bool:
         """Return whether anomaly mode may check the result after the common path."""
@@ -458,7 +476,9 @@ class Steps:
             f"if {self.of_numbers.format(other)}:",
             "    _m = _mode()",
             f"    a0 = getattr({self_}, '_payload', None)",
-            "    if (_m is None or _m is NO_GRAD) and type(a0) is ndarray and a0.dtype in SAME:",
+            "    if (_m is None or _m is NO_GRAD) and type(a0) is ndarray and (",
+            f"        a0.dtype in SAME or {_whole_with(other)}",
+            "    ):",
             *_within(_within([*self.made(), *self.cut()])),
             f"        _out._payload = {prim.infix.format('a0', other)}",
             "        return _out",
