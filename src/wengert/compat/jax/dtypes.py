@@ -58,6 +58,8 @@ def _named(dtype) -> np.dtype[Any]:
     """Return NumPy's dtype object for any spelling of a dtype."""
     if dtype.__class__ is OurDtype:
         return as_dtype(dtype).dtype
+    if dtype.__class__ is str and dtype == "bfloat16":
+        return bfloat16().dtype
     inner = getattr(dtype, "dtype", None)
     if isinstance(inner, np.dtype):
         return inner

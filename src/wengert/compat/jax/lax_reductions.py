@@ -102,10 +102,14 @@ def top_k(operand, k: int, *, axis: int = -1) -> list[Any]:
             f"k argument to top_k must be no larger than size along axis; got k={k} with "
             f"shape={x.shape} and axis={axis}"
         )
-    order = jnp.argsort(-x if x.dtype.kind in "if" else ~x, axis=at, stable=True)
-    index = (slice(None),) * at + (slice(0, k),)
-    places = order[index]
-    return [jnp.take_along_axis(x, places, axis=at), places]
+    # not -x of integers, whose least one has no negative
+    return _first(x, ~x if x.dtype.kind in "biu" else -x, k, at)
+
+
+def _first(x, by, k: int, axis: int) -> list[Any]:
+    """Return `k` elements in the ascending order of `by`, and their indices."""
+    places = jnp.argsort(by, axis=axis)[(slice(None),) * axis + (slice(k),)]
+    return [jnp.take_along_axis(x, places, axis=axis), places]
 
 
 def approx_max_k(operand, k: int, reduction_dimension: int = -1, *args, **options) -> list[Any]:
@@ -115,8 +119,8 @@ def approx_max_k(operand, k: int, reduction_dimension: int = -1, *args, **option
 
 def approx_min_k(operand, k: int, reduction_dimension: int = -1, *args, **options) -> list[Any]:
     """Return the exact `k` smallest elements along an axis, and their indices."""
-    values, places = top_k(-argument(operand), k, axis=reduction_dimension)
-    return [-values, places]
+    x = argument(operand)
+    return _first(x, x, k, _axis(reduction_dimension, x.ndim))
 
 
 def associative_scan(

@@ -14,11 +14,11 @@ __all__ = ["segment_max", "segment_min", "segment_prod", "segment_sum"]
 
 
 def _least(dtype) -> Any:
-    return -np.inf if dtype.kind == "f" else np.iinfo(dtype).min
+    return -np.inf if dtype.kind in "fcV" else np.iinfo(dtype).min
 
 
 def _greatest(dtype) -> Any:
-    return np.inf if dtype.kind == "f" else np.iinfo(dtype).max
+    return np.inf if dtype.kind in "fcV" else np.iinfo(dtype).max
 
 
 def _segments(name: str, update: str, start: Callable[[Any], Any]) -> Callable[..., Any]:

@@ -92,7 +92,7 @@ def _nan_sum(name: str) -> Callable[..., Any]:
     ) -> Any:
         no_out(name, out)
         (x,) = operands(name, a)
-        if x._payload.dtype.kind in "fc":
+        if x._payload.dtype.kind in "fcV":
             neutral = x._payload.dtype.type(0 if name == "nansum" else 1)
             x = made(T.where(T.isnan(x), plain(asarray(neutral)), x))
         return REDUCTIONS[plain_name](x, axis, dtype, None, keepdims, initial, where)
@@ -111,7 +111,7 @@ def _extreme(name: str) -> Callable[..., Any]:
             )
         if not x._payload.size and axis is None and initial is None:
             raise ValueError(f"zero-size array to reduction operation {name} which has no identity")
-        if name.startswith("nan") and x._payload.dtype.kind != "f":
+        if name.startswith("nan") and x._payload.dtype.kind not in "fcV":
             return call(name.removeprefix("nan"), x, axis, keepdims=keepdims, **more)
         return call(name, x, axes_of(name, axis), keepdims=keepdims, **more)
 
@@ -181,7 +181,7 @@ def _place(name: str) -> Callable[..., Any]:
 
 
 def _nan_place(name: str, x, axis, keepdims: bool) -> Any:
-    if x._payload.dtype.kind != "f":
+    if x._payload.dtype.kind not in "fV":
         return REDUCTIONS[name.removeprefix("nan")](x, axis, None, keepdims)
     limit = -np.inf if name == "nanargmax" else np.inf
     missing = T.isnan(x)
@@ -204,7 +204,7 @@ def _scan(name: str) -> Callable[..., Any]:
         kind = checked_dtype(dtype, name)
         if kind is None:
             kind = x._payload.dtype if x._payload.dtype.kind != "b" else default_dtype("i")
-        if name.startswith("nan") and x._payload.dtype.kind in "fc":
+        if name.startswith("nan") and x._payload.dtype.kind in "fcV":
             neutral = x._payload.dtype.type(0 if name == "nancumsum" else 1)
             x = made(T.where(T.isnan(x), plain(asarray(neutral)), x))
         return asarray(call(plain_name, x, axes_of(name, axis), dtype=kind), kind)

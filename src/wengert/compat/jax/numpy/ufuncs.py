@@ -325,7 +325,8 @@ def _is(name: str, sign_: int) -> Callable[..., Any]:
     def function(x, /, out=None) -> Any:
         no_out(name, out)
         (x,) = as_operands(name, x)
-        return made(T.eq(x, sign_ * math.inf)) if x._payload.dtype.kind == "f" else x != x
+        check_dtype(name, x, "biuf")
+        return made(T.eq(x, sign_ * math.inf))
 
     return function
 
