@@ -32,7 +32,10 @@ def to_copy(self: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def saturate(self: Any, dtype: np.dtype[Any]) -> Any:
-    """Return floats as integers: truncated, at most the limits of the dtype, and 0 for NaN."""
+    """Return real parts as integers: truncated, at most the limits of the dtype, 0 for NaN."""
+    self = self.real
+    if self.dtype.kind in "biu":
+        return self.astype(dtype)
     limits = np.iinfo(dtype)
     with np.errstate(over="ignore", invalid="ignore"):
         low, high = self.dtype.type(limits.min), self.dtype.type(limits.max)
