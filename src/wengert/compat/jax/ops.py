@@ -14,10 +14,14 @@ __all__ = ["segment_max", "segment_min", "segment_prod", "segment_sum"]
 
 
 def _least(dtype) -> Any:
+    if dtype.kind == "b":
+        return False
     return -np.inf if dtype.kind in "fcV" else np.iinfo(dtype).min
 
 
 def _greatest(dtype) -> Any:
+    if dtype.kind == "b":
+        return True
     return np.inf if dtype.kind in "fcV" else np.iinfo(dtype).max
 
 

@@ -253,7 +253,12 @@ def logspace(
 def geomspace(start, stop, num: int = 50, endpoint: bool = True, dtype=None, axis: int = 0) -> Any:
     """Return numbers with a constant ratio."""
     first, last = as_operands("geomspace", start, stop, inexact=True)
-    found = call("geomspace", made(plain(first)), made(plain(last)), num, endpoint, axis=axis)
+    sign: Any = 1
+    if first._payload.dtype.kind != "c":
+        below = T.logical_and(T.lt(first, 0), T.lt(last, 0))
+        sign = 1 - 2 * made(convert(below, first._payload.dtype))
+    ends = [call("log10", sign * made(plain(end))) for end in (first, last)]
+    found = sign * logspace(*ends, num, endpoint, axis=axis)
     return found if dtype is None else found.astype(dtype)
 
 
