@@ -73,6 +73,34 @@ def test_updates_are_made_in_the_promoted_dtype():
         assert jnp.array([1, 2], "uint8").at[0].min(jnp.int8(-3)).tolist() == [253, 2]
 
 
+@pytest.mark.parametrize("jit", [lambda f: f, jax.jit])
+def test_integers_are_divided_by_zero(jit):
+    x, zero = jnp.array([7, 0, -7]), jnp.zeros(3, int)
+    found = jit(lambda x, y: (x // y, x % y, lax.div(x, y), lax.rem(x, y)))(x, zero)
+    expected = [[-2, -1, -2], [0, 0, 0], [-1, -1, -1], [7, 0, -7]]
+    assert [part.tolist() for part in found] == expected
+    assert (jnp.array([7, 0], "uint8") // 0).tolist() == [255, 255]
+
+
+def test_quantiles_of_halves_infinities_and_nothing():
+    assert jnp.median(jnp.array([jnp.inf, jnp.inf])).item() == np.inf
+    assert jnp.nanmedian(jnp.array([jnp.nan, 3.0, 5.0])).item() == 4.0
+    close(jnp.quantile(jnp.array([4.0, 1.0, 2.0], "float16"), 0.25), 1.5)
+    assert jnp.median(jnp.zeros((0, 3)), axis=1).shape == (0,)
+
+
+def test_bits_are_reduced():
+    x = jnp.array([[1, 2, 3], [5, 6, 7]], "int8")
+    found = [f(x, (0,)).tolist() for f in (lax.reduce_and, lax.reduce_or, lax.reduce_xor)]
+    assert found == [[1, 2, 3], [5, 6, 7], [4, 4, 4]]
+    assert lax.bitcast_convert_type(x.astype("int32"), "int8").shape == (2, 3, 4)
+    assert lax.bitcast_convert_type(jnp.zeros((3, 4), "int8"), "int32").shape == (3,)
+
+
+def test_geometric_sequences_may_be_negative():
+    close(jnp.geomspace(-1.0, -100.0, 3), [-1.0, -10.0, -100.0])
+
+
 def test_ranges_of_integers_begin_and_step_by_integers():
     assert jnp.arange(-1.5, 300.0, 100.0, dtype=int).tolist() == [-1, 99, 199, 299]
     assert jnp.arange(-3, 3, dtype="uint8").tolist() == [253, 254, 255, 0, 1, 2]

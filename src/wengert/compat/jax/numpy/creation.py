@@ -257,8 +257,8 @@ def geomspace(start, stop, num: int = 50, endpoint: bool = True, dtype=None, axi
     if first._payload.dtype.kind != "c":
         below = T.logical_and(T.lt(first, 0), T.lt(last, 0))
         sign = 1 - 2 * made(convert(below, first._payload.dtype))
-    ends = [call("log10", sign * made(plain(end))) for end in (first, last)]
-    found = sign * logspace(*ends, num, endpoint, axis=axis)
+    low, high = (call("log10", sign * made(plain(end))) for end in (first, last))
+    found = sign * logspace(low, high, num, endpoint, axis=axis)
     return found if dtype is None else found.astype(dtype)
 
 
