@@ -152,6 +152,14 @@ def test_under_transforms():
     wg.testing.assert_close(hessian, wg.autograd.functional.hessian(f, a))
 
 
+def test_roots_of_matrices_with_negative_eigenvalues():
+    """The square root jumps there, so the conjugate of a matrix has another root."""
+    a = wg.tensor(A + A.T, requires_grad=True)
+    assert np.linalg.eigvalsh(A + A.T)[0] < 0
+    assert wg.autograd.gradcheck(linalg.sqrtm, (a,))
+    assert wg.autograd.gradgradcheck(linalg.sqrtm, (a,), (wg.tensor(Q + 1j * B),))
+
+
 def test_arrays_of_an_idiom_stay_such_and_precision_is_the_arguments():
     import wengert.numpy as np_
 

@@ -194,3 +194,9 @@ def test_the_similarity_of_two_kinds_of_half_precision_is_in_single_precision():
 
 def test_limits_of_kinds_that_are_only_named():
     assert (wg.finfo(wg.float8_e4m3fn).max, wg.finfo(wg.float8_e5m2).tiny) == (448.0, 2.0**-14)
+
+
+def test_infinities_are_found():
+    x = wg.tensor([1.0, float("inf"), float("-inf")], dtype=wg.bfloat16)
+    assert wg.isposinf(x).tolist() == [False, True, False]
+    assert wg.isneginf(x).tolist() == [False, False, True]

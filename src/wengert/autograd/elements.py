@@ -13,7 +13,7 @@ from typing import Any
 
 from wengert.base.sections import fill_sections
 from wengert.interp.dual import Dual
-from wengert.interp.levels import is_plain, levels_of
+from wengert.interp.levels import levels_of
 from wengert.ops.like import zeros_like
 from wengert.tape.base import new_tensor
 from wengert.tape.levels import move
@@ -36,7 +36,7 @@ def without_tangent(tensor: Any) -> Any:
 
 def refuse_lifted(tensors: Sequence[Any], what: str) -> None:
     """Refuse a result that belongs to a transform although all arguments are plain."""
-    if not all(is_plain(tensor._payload) for tensor in tensors):
+    if levels_of(*[tensor._payload for tensor in tensors]):
         raise RuntimeError(
             f"{what} closes over a tensor of an enclosing vmap or jvp: pass that as an argument, "
             "since a solver cannot follow it"

@@ -31,6 +31,23 @@ def to_copy(self: Any, dtype: np.dtype[Any]) -> Any:
     return self.astype(dtype, order=dense_order(self))
 
 
+def saturate(self: Any, dtype: np.dtype[Any]) -> Any:
+    """Return real parts as integers: truncated, at most the limits of the dtype, 0 for NaN."""
+    self = self.real
+    if self.dtype.kind in "biu":
+        return self.astype(dtype)
+    limits = np.iinfo(dtype)
+    with np.errstate(over="ignore", invalid="ignore"):
+        low, high = self.dtype.type(limits.min), self.dtype.type(limits.max)
+        found = self.astype(dtype)
+    fits = (self > low) & (self < high)
+    if fits.all():
+        return found
+    least, most = dtype.type(limits.min), dtype.type(limits.max)
+    edges = np.where(self >= high, most, np.where(self <= low, least, dtype.type(0)))
+    return np.where(fits, found, edges)
+
+
 def to_device(self: Any, device: Any) -> Any:
     """Return a copy on a device."""
     return PORTS.sent(self, device)

@@ -102,6 +102,14 @@ linear(
     positive="kept",
     keeps_nan=True,
 )
+constant(
+    "saturate",
+    kernels.saturate,
+    params=("dtype",),
+    cases=(case((2, 3), dtype=np.dtype("int8")), case((), dtype=np.dtype("uint8"))),
+    doc="floats as integers: truncated, at most the limits of the dtype, and 0 for NaN",
+    batching="pointwise",
+)
 linear(
     "to_device",
     kernels.to_device,

@@ -2,9 +2,10 @@
 
 NOTE [derivatives of functions of matrices]
 For an analytic f, ``f([[A, E], [0, A]]) = [[f(A), L(A, E)], [0, f(A)]]``, in which L is the
-derivative of f at A in direction E (Higham, "Functions of Matrices", 2008, (3.16)). Where f of a
-conjugate is the conjugate of f, the adjoint of ``L(A, ·)`` is ``L(A.mH, ·)``. Both rules are f of a
-matrix twice as large, so they have rules themselves, to any order.
+derivative of f at A in direction E (Higham, "Functions of Matrices", 2008, (3.16)). Since the trace
+of ``B @ L(A, E)`` is that of ``L(A, B) @ E``, the adjoint of ``L(A, ·)`` maps G to the adjoint of
+``L(A, G.mH)``, also where f jumps, as the square root does at negative eigenvalues. Both rules are
+f of a matrix twice as large, so they have rules themselves, to any order.
 """
 
 from __future__ import annotations
@@ -60,8 +61,8 @@ class _MatrixFunction(Function):
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
-        """Apply the adjoint of the derivative: the derivative at the adjoint matrix."""
-        return None, _MatrixFunction._slope(ctx, ctx.saved_tensors[0].mH, grad)
+        """Apply the adjoint of the derivative."""
+        return None, _MatrixFunction._slope(ctx, ctx.saved_tensors[0], grad.mH).mH
 
     @staticmethod
     def jvp(ctx: Any, _: Any, tangent: Any) -> Any:

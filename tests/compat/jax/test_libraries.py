@@ -23,6 +23,89 @@ def test_integers_that_do_not_fit_their_dtype_are_refused():
     for kind, value in ((jnp.int8, 300), (jnp.uint8, -1), (jnp.int32, 2**40)):
         with pytest.raises(OverflowError, match="out of bounds for"):
             kind(value)
+    for wrong in (300.5, [1.0, 300.5]):
+        with pytest.raises(OverflowError, match="out of bounds for int8"):
+            jnp.array(wrong, jnp.int8)
+
+
+@pytest.mark.parametrize("kind", ["float16", "bfloat16", "float32", "complex64"])
+def test_floats_beyond_integers_become_their_limits(kind):
+    x = jnp.array([300.5, -300.5, jnp.inf, -jnp.inf, jnp.nan, -1.5]).astype(kind)
+    small, large = [127, -128, 127, -128, 0, -1], 2**31 - 1
+    assert x.astype("int8").tolist() == small
+    assert jax.jit(lambda x: x.astype("int8"))(x).tolist() == small
+    assert jax.vmap(lambda x: x.astype("int8"))(x).tolist() == small
+    with pytest.warns(FutureWarning, match="scatter inputs"):
+        assert jnp.zeros(6, "int8").at[:].set(x).tolist() == small
+    assert x.astype("uint8").tolist() == [255, 0, 255, 0, 0, 0]
+    assert x[2:5].astype(int).tolist() == [large, -large - 1, 0]
+    assert jnp.full(1, jnp.inf, int).tolist() == [large]
+
+
+def test_functions_of_integers_only_have_derivatives_of_nothing():
+    zero = np.zeros((), jax.dtypes.float0)
+    assert jax.jvp(lambda x: x > 0, (0.5,), (1.0,))[1] == zero
+    assert jax.linearize(lambda x: [x > 0], 0.5)[1](1.0) == [zero]
+    value, pull = jax.vjp(lambda x: x > 0, 0.5)
+    assert value.item() is True and pull(zero)[0].item() == 0.0
+
+
+def test_the_least_integer_is_no_maximum():
+    x = jnp.array([-3, 127, -128], "int8")
+    assert [found.tolist() for found in jax.lax.top_k(x, 2)] == [[127, -3], [1, 0]]
+    assert [found.tolist() for found in jax.lax.approx_min_k(x, 2)] == [[-128, -3], [2, 0]]
+
+
+def test_bfloat16_has_nan_and_infinities():
+    x = jnp.array([1.0, jnp.nan, -jnp.inf, 2.0], "bfloat16")
+    assert jnp.isneginf(x).tolist() == [False, False, True, False]
+    found = [f(x[:2]).item() for f in (jnp.nansum, jnp.nanprod, jnp.nanmax, jnp.nanargmax)]
+    assert found == [1.0, 1.0, 1.0, 0]
+    assert jnp.nancumsum(x[:2]).tolist() == [1.0, 1.0]
+
+
+def test_updates_are_made_in_the_promoted_dtype():
+    with pytest.warns(FutureWarning, match="scatter inputs"):
+        assert jnp.ones(2, "int8").at[0].add(300.5).tolist() == [127, 1]
+    with pytest.warns(FutureWarning, match="scatter inputs"):
+        assert jnp.array([True, False]).at[:].add(0.0).tolist() == [True, False]
+    with pytest.warns(FutureWarning, match="scatter inputs"):
+        assert jnp.array([1, 2], "uint8").at[0].min(jnp.int8(-3)).tolist() == [253, 2]
+
+
+@pytest.mark.parametrize("jit", [lambda f: f, jax.jit])
+def test_integers_are_divided_by_zero(jit):
+    x, zero = jnp.array([7, 0, -7]), jnp.zeros(3, int)
+    found = jit(lambda x, y: (x // y, x % y, lax.div(x, y), lax.rem(x, y)))(x, zero)
+    expected = [[-2, -1, -2], [0, 0, 0], [-1, -1, -1], [7, 0, -7]]
+    assert [part.tolist() for part in found] == expected
+    assert (jnp.array([7, 0], "uint8") // 0).tolist() == [255, 255]
+
+
+def test_quantiles_of_halves_infinities_and_nothing():
+    assert jnp.median(jnp.array([jnp.inf, jnp.inf])).item() == np.inf
+    assert jnp.nanmedian(jnp.array([jnp.nan, 3.0, 5.0])).item() == 4.0
+    close(jnp.quantile(jnp.array([4.0, 1.0, 2.0], "float16"), 0.25), 1.5)
+    assert jnp.median(jnp.zeros((0, 3)), axis=1).shape == (0,)
+
+
+def test_bits_are_reduced():
+    x = jnp.array([[1, 2, 3], [5, 6, 7]], "int8")
+    found = [f(x, (0,)).tolist() for f in (lax.reduce_and, lax.reduce_or, lax.reduce_xor)]
+    assert found == [[1, 2, 3], [5, 6, 7], [4, 4, 4]]
+    assert lax.bitcast_convert_type(x.astype("int32"), "int8").shape == (2, 3, 4)
+    assert lax.bitcast_convert_type(jnp.zeros((3, 4), "int8"), "int32").shape == (3,)
+
+
+def test_geometric_sequences_may_be_negative():
+    close(jnp.geomspace(-1.0, -100.0, 3), [-1.0, -10.0, -100.0])
+
+
+def test_ranges_of_integers_begin_and_step_by_integers():
+    assert jnp.arange(-1.5, 300.0, 100.0, dtype=int).tolist() == [-1, 99, 199, 299]
+    assert jnp.arange(-3, 3, dtype="uint8").tolist() == [253, 254, 255, 0, 1, 2]
+    with pytest.raises(TypeError, match="bool"):
+        jnp.arange(2, dtype=bool)
 
 
 # -- operations of one's own -----------------------------------------------------------------------
@@ -234,3 +317,53 @@ def test_values_count_as_unknown_where_jax_would_trace():
     assert seen[0] is seen[-1] is False
     assert all(seen[1:-1])
     assert jax.core.trace_state_clean()
+
+
+# -- images, curves, differential equations --------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("method", "antialias", "expected"),
+    [
+        ("nearest", True, [1.0, 4.0, 0.0]),
+        ("linear", False, [2.0, 4.0, 0.666667]),
+        ("linear", True, [2.2857141, 3.5555556, 0.8571431]),
+        ("area", True, [2.2, 3.6, 0.8]),
+        ("cubic", False, [1.8275855, 4.0, 0.48275906]),
+        ("cubic-pytorch", False, [1.9444453, 4.0, 0.51851636]),
+    ],
+)
+def test_images_at_another_size(method, antialias, expected):
+    line = jnp.array([1.0, 4.0, 4.0, 2.0, 0.0])
+    found = jax.image.resize(line, (3,), method, antialias=antialias)
+    close(found, expected)
+    again = jax.jit(lambda x: jax.image.resize(x, (2, 3), method, antialias))(jnp.stack([line] * 2))
+    close(again[1], found)
+
+
+def test_derivatives_along_a_curve():
+    jet = jax.experimental.jet.jet
+    primals, series = (jnp.float32(0.5), {"y": jnp.float32(2.0)}), ([1.0, 3.0], [{"y": 4.0}] * 2)
+    value, (first, second) = jet(lambda x, y: x**2 * y["y"], primals, series)
+    close((value, first, second), (0.5, 3.0, 19.0))
+    _, (first, half) = jet(jnp.exp, (0.0,), ([1.0, 0.5],), factorial_scaled=False)
+    close((first, half), (1.0, 1.0))
+    whole, slopes = jet(lambda x: x > 0, (0.5,), ([1.0],))
+    assert whole.item() is True and slopes[0].item() == 0
+    with pytest.raises(ValueError, match="equally long"):
+        jet(jnp.add, (0.0, 1.0), ([1.0], [1.0, 2.0]))
+
+
+def test_differential_equations_within_jit():
+    odeint = jax.experimental.ode.odeint
+    times = jnp.array([0.0, 1.0, 2.0])
+
+    def end(rate, times):
+        return odeint(lambda y, t, k: {"y": -k * y["y"]}, {"y": jnp.float32(2)}, times, rate)["y"]
+
+    rate = jnp.float32(0.5)
+    close(jax.jit(end)(rate, times), 2 * np.exp([0.0, -0.5, -1.0]))
+    by_rate, by_times = jax.grad(lambda *args: end(*args)[2], argnums=(0, 1))(rate, times)
+    close(by_rate, -4 * np.exp(-1.0))
+    close(by_times, [np.exp(-1.0), 0.0, -np.exp(-1.0)])
+    close(jax.vmap(end, (0, None))(jnp.array([0.5, 1.0]), times)[:, 1], 2 * np.exp([-0.5, -1.0]))

@@ -66,8 +66,8 @@ from wengert.compat.jax.staging import typeof as typeof
 _INSTALLED = (_methods, _operators, _updates)
 """Imported for their side effect: they add methods and operators to arrays."""
 _NAMES = """
-    ad_checkpoint custom_batching custom_derivatives debug dtypes errors example_libraries
-    experimental flatten_util lax nn numpy ops random scipy sharding stages
+    ad_checkpoint custom_batching custom_derivatives debug dlpack dtypes errors example_libraries
+    experimental flatten_util image lax nn numpy ops random scipy sharding stages
     test_util tree tree_util typing
     """
 _MODULES = frozenset(_NAMES.split())
@@ -100,7 +100,6 @@ _ABSENT = {
     **dict.fromkeys(("export", "ffi"), _COMPILED),
     "profiler": "measure with Python's own tools",
     "distributed": _DEVICES,
-    "image": "write wengert.nn.functional.interpolate",
 }
 __version__ = "0.10.2"
 """The version of JAX that the interface follows."""

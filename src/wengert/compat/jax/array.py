@@ -29,10 +29,10 @@ _PYTHON_KINDS = {bool: "b", int: "i", float: "f", complex: "c"}
 def _of_number(value, dtype) -> Any:
     """Return a Python number as a 0-d array."""
     kind = _PYTHON_KINDS[value.__class__]
-    if kind == "i" and dtype is not None:
+    if dtype is not None and (kind == "i" or dtype.kind in "iu"):
         with np.errstate(over="ignore"):
-            # NumPy refuses integers that do not fit
-            return dtype.type(value) if dtype.kind in "iu" else np.asarray(value, dtype)[()]
+            # NumPy refuses numbers that do not fit integers
+            return np.asarray(value.real if dtype.kind in "iu" else value, dtype)[()]
     chosen = canonical_dtype({"b": bool, "i": int, "f": float, "c": complex}[kind])
     try:
         with np.errstate(over="ignore"):
@@ -76,7 +76,7 @@ def asarray(value, dtype=None) -> Any:
         number = _of_number(value, kind)
         if kind is None:
             return made(new_tensor(number), value.__class__ is not bool)
-        return made(new_tensor(number if number.dtype == kind else np.asarray(number, kind)[()]))
+        return made(convert(new_tensor(number), kind))
     if value is None:
         raise ValueError("None is not a valid value for jnp.array")
     if isinstance(value, np.ndarray | np.generic):
@@ -85,9 +85,9 @@ def asarray(value, dtype=None) -> Any:
     if isinstance(value, list | tuple):
         return _of_list(value, kind)
     for protocol in ("__jax_array__", "__array__"):
-        convert = getattr(value, protocol, None)
-        if convert is not None:
-            return asarray(convert(), dtype)
+        method = getattr(value, protocol, None)
+        if method is not None:
+            return asarray(method(), dtype)
     if isinstance(value, range):
         return asarray(np.asarray(value), dtype)
     try:
@@ -125,8 +125,10 @@ def convert(x, dtype: np.dtype[Any]) -> Any:
     if x._payload.dtype == dtype:
         return x
     with np.errstate(over="ignore", invalid="ignore"):
-        if x._payload.dtype.kind == "c" and dtype.kind in "iuf":
+        if x._payload.dtype.kind == "c" and dtype.kind in "iufbV":
             x = T.real(x)
+        if x._payload.dtype.kind in "fV" and dtype.kind in "iu":
+            return T.saturate(x, dtype=dtype)
         return cast(x, dtype)
 
 
@@ -141,6 +143,8 @@ def _of_list(value, kind) -> Any:
             if array.dtype.kind == "O" or (array.dtype.kind == "u" and kind is None):
                 raise OverflowError("Python int too large to convert to int64")
             wanted = kind or canonical_dtype(array.dtype if leaves else float)
+            if array.dtype.kind == "f" and wanted.kind in "iu":
+                array = np.array(value, wanted)  # refuses numbers that do not fit
             if array.dtype.kind in "iu" and wanted.kind in "iu" and kind is None:
                 limits = np.iinfo(wanted)
                 if array.size and not limits.min <= array.min() <= array.max() <= limits.max:

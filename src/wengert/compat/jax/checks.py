@@ -65,6 +65,28 @@ def quiet(name: str) -> Callable[..., Any]:
     return found
 
 
+def by_zero(name: str, x, y, filler: Callable[[Any, np.dtype[Any]], Any]) -> Any:
+    """Apply a division of integers, with the values that XLA gives where `y` is 0.
+
+    Parameters
+    ----------
+    name : str. The primitive, which refuses to divide integers by 0.
+    filler : callable. Takes `x` and its dtype, and returns those values.
+    """
+    divisors = y._payload
+    dtype = divisors.dtype
+    known = isinstance(divisors, np.ndarray | np.generic)
+    if dtype.kind not in "iu" or (known and np.all(divisors)):
+        return quiet(name)(x, y)
+    none = T.eq(y, 0)
+    return T.where(none, filler(x, dtype), quiet(name)(x, T.where(none, dtype.type(1), y)))
+
+
+def all_ones(x, dtype: np.dtype[Any]) -> Any:
+    """Return the integer whose bits are all set: -1, or the greatest one without a sign."""
+    return dtype.type(0) if dtype.kind == "b" else ~dtype.type(0)
+
+
 def no_warnings() -> Any:
     """Return a context in which NumPy does not warn about overflow or NaN."""
     return np.errstate(all="ignore")

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import sys
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ class prng_key(extended):
 
 float0: Any = np.dtype([("float0", np.void, 0)])
 """The dtype of the placeholder for a derivative by integers; it has no bytes."""
-finfo, iinfo = np.finfo, np.iinfo
+iinfo = np.iinfo
 
 _HALVES = {
     np.dtype(wide): np.dtype(narrow)
@@ -58,10 +59,19 @@ def _named(dtype) -> np.dtype[Any]:
     """Return NumPy's dtype object for any spelling of a dtype."""
     if dtype.__class__ is OurDtype:
         return as_dtype(dtype).dtype
+    if dtype.__class__ is str and dtype == "bfloat16":
+        return bfloat16().dtype
     inner = getattr(dtype, "dtype", None)
     if isinstance(inner, np.dtype):
         return inner
     return np.dtype(dtype)
+
+
+def finfo(dtype) -> Any:
+    """Return the numeric limits of a floating dtype."""
+    found = _named(dtype)
+    # the package that defines bfloat16 knows its limits
+    return sys.modules["ml_dtypes"].finfo(found) if found.kind == "V" else np.finfo(found)
 
 
 def canonical_dtype(dtype) -> np.dtype[Any]:
@@ -218,6 +228,6 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module 'jax.dtypes' has no attribute {name!r}")
 
 
-__all__ = [*defined(globals()), *["WEAK", "finfo", "float0", "iinfo"]]
+__all__ = [*defined(globals()), *["WEAK", "float0", "iinfo"]]
 
 fill_sections(globals())

@@ -147,6 +147,15 @@ def read(x, index) -> Any:
     return T.flip(result, dims=tuple(flips)) if flips else result
 
 
+def absent(dtype: np.dtype[Any]) -> Any:
+    """Return the fill value for an element that does not exist."""
+    if dtype.kind in "fcV":
+        return np.nan
+    if dtype.kind == "i":
+        return np.iinfo(dtype).min
+    return np.iinfo(dtype).max if dtype.kind == "u" else True
+
+
 def checked_mode(mode, default: str) -> str:
     """Return the mode for out-of-bounds indices: ``"clip"`` or ``"fill"`` (also for ``"drop"``).
 

@@ -15,7 +15,7 @@ import numpy as np
 import wengert.compat.jax.numpy as jnp
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, convert, made, result_type
-from wengert.compat.jax.checks import check_dtype, no_warnings
+from wengert.compat.jax.checks import all_ones, by_zero, check_dtype, no_warnings
 from wengert.compat.jax.dtypes import requested_dtype
 from wengert.compat.jax.operators import absolute, negative, power
 from wengert.compat.jax.tracing import argument
@@ -106,7 +106,7 @@ def _binary(name: str, rule: Callable[[Any, Any], Any], kinds: str) -> Callable[
 
 def _quotient(a, b) -> Any:
     if a._payload.dtype.kind in "iu":
-        return T.div_trunc(a, b)
+        return by_zero("div_trunc", a, b, all_ones)
     return T.div(a, b)
 
 
@@ -185,7 +185,7 @@ _BINARY: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
     "div": (_quotient, "iufc"),
     "max": (lambda a, b: (jnp if a._payload.dtype.kind == "c" else T).maximum(a, b), "biufc"),
     "min": (lambda a, b: (jnp if a._payload.dtype.kind == "c" else T).minimum(a, b), "biufc"),
-    "rem": (lambda a, b: T.fmod(a, b), "iuf"),
+    "rem": (lambda a, b: by_zero("fmod", a, b, lambda x, dtype: x), "iuf"),
     "shift_right_logical": (_logical_shift, "iu"),
 }
 
@@ -281,7 +281,16 @@ def convert_element_type(operand, new_dtype) -> Any:
 
 def bitcast_convert_type(operand, new_dtype) -> Any:
     """Reinterpret the bits of the elements as another dtype."""
-    return argument(operand).view(new_dtype)
+    x, dtype = argument(operand), requested_dtype(new_dtype, "view")
+    wider, narrower = dtype.itemsize // x.dtype.itemsize, x.dtype.itemsize // dtype.itemsize
+    if narrower > 1:
+        return x[..., None].view(dtype)
+    if wider > 1 and (not x.ndim or x.shape[-1] != wider):
+        raise ValueError(
+            f"bitcast_convert_type to {dtype.name} wants a last dimension of size {wider}, but "
+            f"got shape {x.shape}"
+        )
+    return x.view(dtype)[..., 0] if wider > 1 else x.view(dtype)
 
 
 def reduce_precision(operand, exponent_bits: int, mantissa_bits: int) -> Any:

@@ -7,10 +7,12 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 import wengert.compat.jax.numpy as jnp
 from wengert.base.sections import fill_sections
-from wengert.compat.jax.array import made
-from wengert.compat.jax.checks import check_dtype
+from wengert.compat.jax.array import asarray, made
+from wengert.compat.jax.checks import all_ones, check_dtype
 from wengert.compat.jax.dtypes import canonical_dtype
 from wengert.compat.jax.lax_arrays import pad
 from wengert.compat.jax.lax_elementwise import ELEMENTWISE, same_dtypes
@@ -102,10 +104,14 @@ def top_k(operand, k: int, *, axis: int = -1) -> list[Any]:
             f"k argument to top_k must be no larger than size along axis; got k={k} with "
             f"shape={x.shape} and axis={axis}"
         )
-    order = jnp.argsort(-x if x.dtype.kind in "if" else ~x, axis=at, stable=True)
-    index = (slice(None),) * at + (slice(0, k),)
-    places = order[index]
-    return [jnp.take_along_axis(x, places, axis=at), places]
+    # not -x of integers, whose least one has no negative
+    return _first(x, ~x if x.dtype.kind in "biu" else -x, k, at)
+
+
+def _first(x, by, k: int, axis: int) -> list[Any]:
+    """Return `k` elements in the ascending order of `by`, and their indices."""
+    places = jnp.argsort(by, axis=axis)[(slice(None),) * axis + (slice(k),)]
+    return [jnp.take_along_axis(x, places, axis=axis), places]
 
 
 def approx_max_k(operand, k: int, reduction_dimension: int = -1, *args, **options) -> list[Any]:
@@ -115,8 +121,8 @@ def approx_max_k(operand, k: int, reduction_dimension: int = -1, *args, **option
 
 def approx_min_k(operand, k: int, reduction_dimension: int = -1, *args, **options) -> list[Any]:
     """Return the exact `k` smallest elements along an axis, and their indices."""
-    values, places = top_k(-argument(operand), k, axis=reduction_dimension)
-    return [-values, places]
+    x = argument(operand)
+    return _first(x, x, k, _axis(reduction_dimension, x.ndim))
 
 
 def associative_scan(
@@ -262,6 +268,26 @@ def _reduction(name: str, numpys: str) -> Callable[..., Any]:
     return reduced
 
 
+def _zero(x, dtype: np.dtype[Any]) -> Any:
+    return dtype.type(0)
+
+
+def _bitwise(name: str, start: Callable[..., Any], of_truths: str) -> Callable[..., Any]:
+    """Build a reduction of bits; of booleans it is NumPy's function where there is one."""
+
+    def reduced(operand, axes: Sequence[int], *, out_sharding=None) -> Any:
+        x = argument(operand)
+        check_dtype(f"reduce_{name}", x, "biu")
+        dtype = x._payload.dtype
+        if of_truths and dtype.kind == "b":
+            return getattr(jnp, of_truths)(x, axis=tuple(_axis(a, x.ndim) for a in axes))
+        return reduce(x, asarray(start(x, dtype)), ELEMENTWISE[f"bitwise_{name}"], axes)
+
+    reduced.__name__ = reduced.__qualname__ = f"reduce_{name}"
+    reduced.__doc__ = f"Combine the elements over the given axes by bitwise {name}."
+    return reduced
+
+
 def padtype_to_pads(
     in_shape: Sequence[int], window_shape: Sequence[int], window_strides: Sequence[int], padding
 ) -> list[tuple[int, int]]:
@@ -340,7 +366,8 @@ _SCANS: dict[str, Callable[..., Any]] = {
     "cumprod": _same_dtype(jnp.cumprod),
     "cumsum": _same_dtype(jnp.cumsum),
 }
-_OVER = "and=all max=max min=min or=any prod=prod sum=sum"
+_OVER = "max=max min=min prod=prod sum=sum"
+_BITS = {"and": (all_ones, "all"), "or": (_zero, "any"), "xor": (_zero, "")}
 REDUCTIONS: dict[str, Callable[..., Any]] = {
     **functions_of(globals()),
     **{name: _scan(name, function) for name, function in _SCANS.items()},
@@ -349,6 +376,7 @@ REDUCTIONS: dict[str, Callable[..., Any]] = {
         f"reduce_{name}": _reduction(f"reduce_{name}", numpys)
         for name, numpys in (pair.split("=") for pair in _OVER.split())
     },
+    **{f"reduce_{name}": _bitwise(name, *about) for name, about in _BITS.items()},
 }
 
 fill_sections(globals())

@@ -15,7 +15,14 @@ from wengert.compat.jax.array import (
     promote,
     promote_inexact,
 )
-from wengert.compat.jax.checks import check_dtype, check_shapes, no_warnings, quiet
+from wengert.compat.jax.checks import (
+    all_ones,
+    by_zero,
+    check_dtype,
+    check_shapes,
+    no_warnings,
+    quiet,
+)
 from wengert.compat.jax.classes import OPERATORS
 from wengert.compat.jax.settings import WATCHED, check_finite
 from wengert.compat.jax.values import is_lifted
@@ -56,16 +63,22 @@ def power(a, b) -> Any:
     return made(quiet("pow")(x, y), x.weak_type)
 
 
+def _quotient_by_zero(x, dtype: np.dtype[Any]) -> Any:
+    ones = all_ones(x, dtype)
+    # the quotient -1 is rounded down if there is a remainder
+    return ones if dtype.kind == "u" else T.where(T.eq(x, 0), new_tensor(ones), dtype.type(-2))
+
+
 def floor_quotient(a, b) -> Any:
     """Return ``a // b``, rounded down."""
     x, y = operands("floor_divide", a, b, "iuf")
-    return made(quiet("floor_divide")(x, y), x.weak_type)
+    return made(by_zero("floor_divide", x, y, _quotient_by_zero), x.weak_type)
 
 
 def remainder(a, b) -> Any:
     """Return ``a % b``, with the sign of `b`."""
     x, y = operands("rem", a, b, "iuf")
-    return made(quiet("remainder")(x, y), x.weak_type)
+    return made(by_zero("remainder", x, y, lambda x, dtype: dtype.type(0)), x.weak_type)
 
 
 def _divmod(a, b) -> Any:

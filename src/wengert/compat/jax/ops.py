@@ -14,11 +14,15 @@ __all__ = ["segment_max", "segment_min", "segment_prod", "segment_sum"]
 
 
 def _least(dtype) -> Any:
-    return -np.inf if dtype.kind == "f" else np.iinfo(dtype).min
+    if dtype.kind == "b":
+        return False
+    return -np.inf if dtype.kind in "fcV" else np.iinfo(dtype).min
 
 
 def _greatest(dtype) -> Any:
-    return np.inf if dtype.kind == "f" else np.iinfo(dtype).max
+    if dtype.kind == "b":
+        return True
+    return np.inf if dtype.kind in "fcV" else np.iinfo(dtype).max
 
 
 def _segments(name: str, update: str, start: Callable[[Any], Any]) -> Callable[..., Any]:

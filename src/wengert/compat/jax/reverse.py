@@ -252,7 +252,8 @@ def _of_tensors(fun, leaves: Leaves, has_aux: bool) -> tuple[Callable[..., Any],
         output, aux = two_parts(fun(*leaves.with_tensors(tensors)), has_aux)
         outputs, whole = results.take(output, "Output")
         _, others = beside.take(aux)
-        return outputs, (whole, others)
+        # transforms want at least one output that has a derivative
+        return outputs or [*tensors[:1]], (whole, others)
 
     return call, results, beside
 
@@ -297,7 +298,7 @@ def vjp(
         given = _cotangents(cotangent, results, metadata, fun)
         if pull is None:
             return tuple(leaves.derivatives(()))
-        found = pull([conjugated(ct) for ct in given])
+        found = pull([conjugated(ct) for ct in given] or [tensors[0] * 0])
         return tuple(leaves.derivatives([conjugated(grad) for grad in found]))
 
     value = results.give(outputs, whole)
@@ -484,14 +485,11 @@ def linearize(fun: Callable[..., Any], *primals, has_aux: bool = False) -> Any:
     """
     check_callable(fun)
     leaves = Leaves(primals)
-    results, beside = Results(), Results()
+    both, results, beside = _of_tensors(fun, leaves, has_aux)
     kept: list[Any] = []
 
     def call(*tensors) -> Any:
-        output, aux = two_parts(fun(*leaves.with_tensors(tensors)), has_aux)
-        outputs, whole = results.take(output, "Output")
-        _, others = beside.take(aux)
-        kept[:] = whole, others
+        outputs, kept[:] = both(*tensors)
         return outputs
 
     tensors = leaves.tensors

@@ -97,7 +97,7 @@ def check_finite(result, where: str) -> None:
     FloatingPointError: The message says where the value occurred.
     """
     payload = result._payload
-    if not isinstance(payload, np.ndarray | np.generic) or payload.dtype.kind not in "fc":
+    if not isinstance(payload, np.ndarray | np.generic) or payload.dtype.kind not in "fcV":
         return
     if debug_nans.value and np.isnan(payload).any():
         raise FloatingPointError(f"invalid value (nan) encountered in {where}: {payload}")

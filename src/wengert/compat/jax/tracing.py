@@ -186,7 +186,8 @@ class Results:
         """Rebuild the value with other differentiable and other remaining tensors."""
         leaves = list(self.leaves)
         for places, tensors in ((self.places, outputs), (self.tensor_places, others)):
-            for place, tensor in zip(places, tensors, strict=True):
+            # there is an output too many if none has a derivative
+            for place, tensor in zip(places, tensors, strict=False):
                 cls = self.classes[place]
                 leaves[place] = labelled(tensor, cls) if issubclass(cls, Array) else tensor
         return self.structure.unflatten(leaves)
@@ -199,7 +200,7 @@ class Results:
     def derivatives(self, found: Sequence[Any], like: Callable[[int], Any]) -> Any:
         """Return derivatives in the structure of the value; ``like(i)`` replaces missing ones."""
         made: list[Any] = [None] * len(self.leaves)
-        for place, slope in zip(self.places, found, strict=True):
+        for place, slope in zip(self.places, found, strict=False):
             cls = self.classes[place]
             made[place] = labelled(slope, cls) if issubclass(cls, Array) else slope
         for place in range(len(made)):

@@ -8,11 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray, convert, made, result_type
-from wengert.compat.jax.indexing import Places, checked_mode
+from wengert.compat.jax.indexing import Places, absent, checked_mode
 from wengert.compat.jax.operators import power
 from wengert.ops.expand import broadcast_to
 from wengert.ops.like import ones_like
@@ -76,7 +74,7 @@ class Update:
         default = "clip" if fill_value is None else "fill"
         places = self._places(mode, default, wrap_negative_indices)
         if fill_value is None:
-            fill_value = _missing(x._payload.dtype)
+            fill_value = absent(x._payload.dtype)
         result = places.of(x, fill_value)
         result.__class__ = x.__class__
         return result
@@ -88,15 +86,17 @@ class Update:
     def add(self, values, **options) -> Any:
         """Add `values` to elements, once for each time that an element is indexed."""
         x = self.array
-        if x._payload.dtype.kind == "b":
-            return self._written(values, options, T.bitwise_or)
         places = self._located(options)
-        return _as(places.put(x, _fitting(values, x, places.shape), True), x)
+        wide, given = _fitting(values, x, places.shape)
+        if wide._payload.dtype.kind == "b":
+            return self._written(values, options, T.bitwise_or)
+        return _as(places.put(wide, given, True), x)
 
     def subtract(self, values, **options) -> Any:
         """Subtract `values` from elements."""
         x, places = self.array, self._located(options)
-        return _as(places.put(x, T.neg(_fitting(values, x, places.shape)), True), x)
+        wide, given = _fitting(values, x, places.shape)
+        return _as(places.put(wide, T.neg(given), True), x)
 
     sub = subtract
 
@@ -142,14 +142,14 @@ class Update:
         """Return the array with `rule` applied to elements and `values`, one at a time."""
         x = self.array
         places = self._located(options)
-        if values is not None:
-            values = _fitting(values, x, places.shape)
         done: Any = x
+        if values is not None:
+            done, values = _fitting(values, x, places.shape)
         for part, chosen in places.rounds():
             given = values if chosen is None or values is None else _chosen(values, chosen)
-            new = given if rule is None else convert(rule(part.of(done), given), x._payload.dtype)
-            done = _as(part.put(done, new), x)
-        return done
+            new = given if rule is None else rule(part.of(done), given)
+            done = made(part.put(done, convert(new, done._payload.dtype)))
+        return _as(done, x)
 
 
 _OPTIONS = frozenset(
@@ -159,25 +159,19 @@ _OPTIONS = frozenset(
 
 def _as(result, x) -> Any:
     """Return a result as an array of the class of `x`."""
-    result.__class__ = x.__class__
-    return result
+    found = convert(result, x._payload.dtype)
+    if found is x:
+        return x
+    found.__class__ = x.__class__
+    return found
 
 
 def _chosen(values, mask) -> Any:
     return T.index(values, indices=(mask,))
 
 
-def _missing(dtype: np.dtype[Any]) -> Any:
-    """Return the fill value for an element that does not exist."""
-    if dtype.kind in "fcV":
-        return np.nan
-    if dtype.kind == "i":
-        return np.iinfo(dtype).min
-    return np.iinfo(dtype).max if dtype.kind == "u" else True
-
-
-def _fitting(values, x, shape: tuple[int, ...]) -> Any:
-    """Return values to write in the dtype of `x` and the shape of the indexed elements."""
+def _fitting(values, x, shape: tuple[int, ...]) -> tuple[Any, Any]:
+    """Return `x` in the dtype of the update, and the values in the shape of the elements."""
     given = asarray(values)
     dtype = x._payload.dtype
     joined, weak = result_type(given, x)
@@ -190,9 +184,9 @@ def _fitting(values, x, shape: tuple[int, ...]) -> Any:
             f"error: convert it, with y.astype({dtype.name!r}).",
             FutureWarning,
         )
-    given = convert(given, dtype)
+    wide, given = made(convert(x, joined)), convert(given, joined)
     try:
-        return broadcast_to(given, shape)
+        return wide, broadcast_to(given, shape)
     except RuntimeError:
         raise ValueError(
             "Incompatible types for broadcasting: input "

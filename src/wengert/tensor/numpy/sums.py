@@ -344,7 +344,7 @@ def _without_nan(name: str, function: Callable[..., Any], filler: int) -> None:
         a: Any, axis: Any = None, dtype: Any = None, out: Any = None, *args: Any, **kwargs: Any
     ) -> Any:
         a = tensor(a)
-        if a._payload.dtype.kind in "fc":
+        if a._payload.dtype.kind in "fcV":
             a = select.where(pointwise.isnan(a), filler, a)
         return function(a, axis, dtype, None, *args, **kwargs)
 
@@ -361,7 +361,7 @@ def _without_nan_extreme(name: str, function: Callable[..., Any], filler: float)
         a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, **kwargs: Any
     ) -> Any:
         a = tensor(a)
-        if a._payload.dtype.kind not in "fc":
+        if a._payload.dtype.kind not in "fcV":
             return function(a, axis, None, keepdims, **kwargs)
         bad = pointwise.isnan(a)
         made = function(select.where(bad, filler, a), axis, keepdims=keepdims, **kwargs)

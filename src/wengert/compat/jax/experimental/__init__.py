@@ -18,15 +18,13 @@ def disable_x64() -> Any:
 
 
 _ABSENT = {
-    "jet": "write jax.jvp of jax.jvp",
-    "ode": "write wengert.integrate.odeint",
     "optimizers": "write jax.example_libraries.optimizers",
     "sparse": "write wengert.sparse",
     "stax": "write jax.example_libraries.stax",
 }
 
 
-_MODULES = ("checkify", "layout")
+_MODULES = ("checkify", "jet", "layout", "ode")
 
 
 def __getattr__(name: str) -> Any:

@@ -287,7 +287,8 @@ def softmax(x, axis=-1, where=None) -> Array:
     powers = jnp.exp(shifted)
     if where is not None:
         powers = jnp.where(where, powers, 0)
-    return powers / powers.sum(axis, keepdims=True)
+    shares = powers / powers.sum(axis, keepdims=True)
+    return shares if where is None else jnp.where(where, shares, 0)
 
 
 def log_softmax(x, axis=-1, where=None) -> Array:

@@ -24,6 +24,7 @@ from wengert.compat.jax import methods as _methods
 from wengert.compat.jax import operators as _operators
 from wengert.compat.jax import updates as _updates
 from wengert.compat.jax.classes import AnyArray as ndarray  # noqa: F401
+from wengert.compat.jax.dtypes import finfo as _finfo
 from wengert.compat.jax.numpy.about import ABOUT as _ABOUT
 from wengert.compat.jax.numpy.about import EIGHTS as _EIGHTS
 from wengert.compat.jax.numpy.about import SCALARS as _SCALARS
@@ -45,7 +46,7 @@ _INSTALLED = (_methods, _operators, _updates)
 _MODULES = frozenset({"fft", "linalg"})
 _MAPPINGS = frozenset({"apply_along_axis", "fromfunction", "frompyfunc", "vectorize"})
 _NUMPYS = (
-    "ComplexWarning bool_ character complexfloating dtype e euler_gamma finfo flexible floating "
+    "ComplexWarning bool_ character complexfloating dtype e euler_gamma flexible floating "
     "generic get_printoptions iinfo index_exp inexact inf integer nan newaxis number object_ pi "
     "printoptions s_ set_printoptions signedinteger unsignedinteger"
 )
@@ -88,6 +89,7 @@ _OWN: dict[str, Any] = {
     **_SHAPES,
     **_SAME,
     **_SCALARS,
+    "finfo": _finfo,
 }
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, made
 from wengert.compat.jax.dtypes import default_dtype
-from wengert.compat.jax.indexing import Places, checked_mode
+from wengert.compat.jax.indexing import Places, absent, checked_mode
 from wengert.compat.jax.numpy.calling import (
     as_operands,
     call,
@@ -225,17 +225,8 @@ def take(
 
 def _read(x, index, mode: str | None, fill_value) -> Any:
     places = Places(x.shape, index, checked_mode(mode, "fill"))
-    missing = _missing(x._payload.dtype) if fill_value is None else fill_value
+    missing = absent(x._payload.dtype) if fill_value is None else fill_value
     return made(places.of(plain(x), missing), x.weak_type)
-
-
-def _missing(dtype) -> Any:
-    """Return the fill value for an element that does not exist."""
-    if dtype.kind in "fc":
-        return np.nan
-    if dtype.kind == "b":
-        return True
-    return np.iinfo(dtype).min if dtype.kind == "i" else np.iinfo(dtype).max
 
 
 def _lines(x, axis: int, at) -> Any:

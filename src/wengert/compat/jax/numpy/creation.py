@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,7 @@ from wengert.compat.jax.array import (
     asarray as converted,
 )
 from wengert.compat.jax.array import (
+    convert,
     is_weak,
     made,
     of_kind,
@@ -134,7 +136,8 @@ def _like(name: str, a, value, dtype, sizes) -> Any:
         (value,) = operands(name, value)
         filled = T.expand(converted(value, kind), shape=wanted)
     else:
-        filled = new_tensor(np.full(wanted, np.asarray(value).astype(kind), kind))
+        one = convert(new_tensor(np.asarray(value)), kind)._payload
+        filled = new_tensor(np.full(wanted, one, kind))
     return made(filled, weak)
 
 
@@ -147,8 +150,12 @@ def full(shape, fill_value, dtype=None, *, device=None, out_sharding=None) -> An
     Array([7, 7], dtype=int32, weak_type=True)
     """
     check_arrays("full", fill_value)
-    value = converted(fill_value, checked_dtype(dtype, "full"))
-    return made(T.expand(plain(value), shape=shape_of(shape)), value.weak_type)
+    kind = checked_dtype(dtype, "full")
+    # floats that do not fit become the limits; integers that do not fit are refused
+    value = converted(fill_value, kind if fill_value.__class__ is int else None)
+    found = value if kind is None else convert(value, kind)
+    weak = kind is None and value.weak_type
+    return made(T.expand(plain(found), shape=shape_of(shape)), weak)
 
 
 def full_like(a, fill_value, dtype=None, shape=None, *, device=None, out_sharding=None) -> Any:
@@ -172,18 +179,21 @@ def arange(start, stop=None, step=None, dtype=None, *, device=None, out_sharding
     kind = checked_dtype(dtype, "arange")
     if kind is None:
         kind, _ = result_type(*given)
-    numbers = [value_of(value, "arange").item() for value in given]
-    if step is not None and stop is None:
-        numbers = [0, *numbers]
+    if kind.kind == "b":
+        raise TypeError("arange does not accept dtype bool: numbers are")
     if any(sizes_of(value) for value in given):
         raise ValueError("jax.numpy.arange takes numbers, not arrays")
-    if stop is not None and step is not None and numbers[2] == 0:
+    numbers = [value_of(value, "arange").item() for value in given]
+    if any(isinstance(number, complex) for number in numbers):
+        raise ValueError("jax.numpy.arange takes real numbers")
+    if stop is None:
+        numbers = [0, *numbers]
+    first, last, by = (*numbers, 1)[:3]
+    if by == 0:
         raise ValueError("jax.numpy.arange: step must not be 0")
-    if kind.kind == "f" and len(numbers) == 3:
-        count = max(0, int(np.ceil((numbers[1] - numbers[0]) / numbers[2])))
-        found = numbers[0] + np.arange(count, dtype=kind) * kind.type(numbers[2])
-        return made(new_tensor(found.astype(kind)))
-    return made(new_tensor(np.arange(*numbers, dtype=kind)))
+    count = max(0, math.ceil((last - first) / by))
+    start, step = (convert(new_tensor(np.asarray(number)), kind)._payload for number in (first, by))
+    return made(new_tensor(start + np.arange(count).astype(kind) * step))
 
 
 def linspace(
@@ -243,7 +253,12 @@ def logspace(
 def geomspace(start, stop, num: int = 50, endpoint: bool = True, dtype=None, axis: int = 0) -> Any:
     """Return numbers with a constant ratio."""
     first, last = as_operands("geomspace", start, stop, inexact=True)
-    found = call("geomspace", made(plain(first)), made(plain(last)), num, endpoint, axis=axis)
+    sign: Any = 1
+    if first._payload.dtype.kind != "c":
+        below = T.logical_and(T.lt(first, 0), T.lt(last, 0))
+        sign = 1 - 2 * made(convert(below, first._payload.dtype))
+    low, high = (call("log10", sign * made(plain(end))) for end in (first, last))
+    found = sign * logspace(low, high, num, endpoint, axis=axis)
     return found if dtype is None else found.astype(dtype)
 
 

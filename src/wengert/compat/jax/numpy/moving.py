@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
-from wengert.compat.jax.array import asarray, made, promote
+from wengert.compat.jax.array import asarray, convert, made, promote
 from wengert.compat.jax.array import asarray as converted
 from wengert.compat.jax.numpy.calling import (
     call,
@@ -163,7 +163,7 @@ def pad(array, pad_width, mode="constant", **kwargs) -> Any:
             x = _around(x, axis, before, after, mode, kwargs)
         return x
     if "constant_values" in kwargs and not isinstance(kwargs["constant_values"], list | tuple):
-        kwargs["constant_values"] = asarray(kwargs["constant_values"], x._payload.dtype)
+        kwargs["constant_values"] = convert(asarray(kwargs["constant_values"]), x._payload.dtype)
     return call("pad", x, widths.tolist(), mode, weak=x.weak_type, **kwargs)
 
 

@@ -5,6 +5,7 @@ Their results are never weakly typed. Sums of small integers are of the default 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -77,6 +78,8 @@ def _sum(name: str) -> Callable[..., Any]:
         if kind is None:
             kind = _whole(x._payload.dtype, promote_integers)
         more = _masked(where, name) | _initial(initial, kind)
+        if dtype is not None:
+            x = asarray(x, kind)
         return asarray(
             call(name, x, axis=axes_of(name, axis), dtype=kind, keepdims=keepdims, **more), kind
         )
@@ -92,7 +95,7 @@ def _nan_sum(name: str) -> Callable[..., Any]:
     ) -> Any:
         no_out(name, out)
         (x,) = operands(name, a)
-        if x._payload.dtype.kind in "fc":
+        if x._payload.dtype.kind in "fcV":
             neutral = x._payload.dtype.type(0 if name == "nansum" else 1)
             x = made(T.where(T.isnan(x), plain(asarray(neutral)), x))
         return REDUCTIONS[plain_name](x, axis, dtype, None, keepdims, initial, where)
@@ -111,7 +114,7 @@ def _extreme(name: str) -> Callable[..., Any]:
             )
         if not x._payload.size and axis is None and initial is None:
             raise ValueError(f"zero-size array to reduction operation {name} which has no identity")
-        if name.startswith("nan") and x._payload.dtype.kind != "f":
+        if name.startswith("nan") and x._payload.dtype.kind not in "fcV":
             return call(name.removeprefix("nan"), x, axis, keepdims=keepdims, **more)
         return call(name, x, axes_of(name, axis), keepdims=keepdims, **more)
 
@@ -181,7 +184,7 @@ def _place(name: str) -> Callable[..., Any]:
 
 
 def _nan_place(name: str, x, axis, keepdims: bool) -> Any:
-    if x._payload.dtype.kind != "f":
+    if x._payload.dtype.kind not in "fV":
         return REDUCTIONS[name.removeprefix("nan")](x, axis, None, keepdims)
     limit = -np.inf if name == "nanargmax" else np.inf
     missing = T.isnan(x)
@@ -204,10 +207,10 @@ def _scan(name: str) -> Callable[..., Any]:
         kind = checked_dtype(dtype, name)
         if kind is None:
             kind = x._payload.dtype if x._payload.dtype.kind != "b" else default_dtype("i")
-        if name.startswith("nan") and x._payload.dtype.kind in "fc":
+        if name.startswith("nan") and x._payload.dtype.kind in "fcV":
             neutral = x._payload.dtype.type(0 if name == "nancumsum" else 1)
             x = made(T.where(T.isnan(x), plain(asarray(neutral)), x))
-        return asarray(call(plain_name, x, axes_of(name, axis), dtype=kind), kind)
+        return call(plain_name, asarray(x, kind), axes_of(name, axis), dtype=kind)
 
     return function
 
@@ -221,7 +224,7 @@ def _scan_with_start(name: str, start: int) -> Callable[..., Any]:
             )
         kind = checked_dtype(dtype, name)
         if kind is None:
-            kind = _whole(x._payload.dtype)
+            kind = _whole(x._payload.dtype, promote_integers=start == 0)
         if axis is None and x.ndim > 1:
             raise ValueError(
                 f"The input array has rank {x.ndim}, however axis was not set to an explicit "
@@ -258,42 +261,62 @@ def _quantile(name: str) -> Callable[..., Any]:
         at = value_of(q, "q").astype(x._payload.dtype)
         at = np.clip(at, 0, 100 if "percentile" in name else 1)
         axis = axes_of(name, axis)
-        if weights is None and method != "nearest":
-            return call(name, x, at, axis, method=method, keepdims=keepdims)
+        if weights is None and method not in _METHODS:
+            raise ValueError(
+                "method can only be 'linear', 'lower', 'higher', 'midpoint', or 'nearest'"
+            )
         if weights is not None and method != "inverted_cdf":
             raise NotImplementedError(
                 f"{method} doesn't support weights. Only method 'inverted_cdf' supports weights."
             )
         shares = at / at.dtype.type(100) if "percentile" in name else at
-        return _picked(x, shares, axis, keepdims, weights, name.startswith("nan"))
+        rule = None if weights is not None else _METHODS[method]
+        return _picked(x, shares, axis, keepdims, weights, rule, name.startswith("nan"))
 
     return function
 
 
-def _picked(x, at, axis, keepdims: bool, weights, ignoring: bool) -> Any:
-    """Return quantiles that are elements: the nearest, the lower one in a tie; or by weights."""
+_METHODS: dict[str, Callable[[Any, Any, Any, Any], Any]] = {
+    "linear": lambda element, low, high, spot: (
+        element(low) * (1 - (spot - low)) + element(high) * (spot - low)
+    ),
+    "lower": lambda element, low, high, spot: element(low),
+    "higher": lambda element, low, high, spot: element(high),
+    "midpoint": lambda element, low, high, spot: (element(low) + element(high)) / 2,
+    "nearest": lambda element, low, high, spot: element(call("ceil", spot - 0.5)),
+}
+"""Quantiles as functions of the elements on both sides of a position."""
+
+
+def _picked(x, at, axis, keepdims: bool, weights, rule: Any, ignoring: bool) -> Any:
+    """Return quantiles of the elements in order, by `rule`, or those that weights choose."""
     axes = tuple(range(x.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     axes = tuple(i % x.ndim for i in axes)
 
     def lines(part) -> Any:
         moved = call("moveaxis", part, axes, tuple(range(-len(axes), 0)))
-        return moved.reshape((*moved.shape[: x.ndim - len(axes)], -1))
+        rest = moved.shape[: x.ndim - len(axes)]
+        return moved.reshape((*rest, math.prod(x.shape[i] for i in axes)))
 
     rows = lines(x)
     order = call("argsort", rows, -1)
     rows = take_along_axis(rows, order, -1)
     there, q = made(T.logical_not(T.isnan(rows))), asarray(at.reshape(-1))
+
+    def element(places) -> Any:
+        inside = call("clip", places, 0, max(rows.shape[-1] - 1, 0))
+        return take_along_axis(rows, asarray(inside, int), -1)
+
     if weights is None:
-        places = call("ceil", q * (there.sum(-1, keepdims=True) - 1) - 0.5)
+        spot = q * (there.sum(-1, keepdims=True) - 1).astype(x.dtype)
+        found = rule(element, call("floor", spot), call("ceil", spot), spot)
     else:
         wide = asarray(weights)
         if wide.ndim < x.ndim:
             wide = wide.reshape([-1 if i == axes[0] else 1 for i in range(x.ndim)])
         wide = lines(call("broadcast_to", wide, tuple(x.shape)))
         sums = (take_along_axis(wide, order, -1) * there).cumsum(-1)
-        places = (sums[..., None, :] < q[:, None] * sums[..., -1:, None]).sum(-1)
-    places = asarray(call("clip", places, 0, max(rows.shape[-1] - 1, 0)), int)
-    found = take_along_axis(rows, places, -1)
+        found = element((sums[..., None, :] < q[:, None] * sums[..., -1:, None]).sum(-1))
     if not ignoring:
         found = call("where", there.all(-1, keepdims=True), found, np.nan)
     found = call("moveaxis", found, -1, 0)

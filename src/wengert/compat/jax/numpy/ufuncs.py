@@ -262,7 +262,7 @@ def real(val, /) -> Any:
 def imag(val, /) -> Any:
     """Return the imaginary parts: 0 for real numbers."""
     (x,) = operands("imag", val)
-    return call("imag", x, weak=x.weak_type) if x._payload.dtype.kind == "c" else x * 0
+    return call("imag" if x._payload.dtype.kind == "c" else "zeros_like", x, weak=x.weak_type)
 
 
 def rint(x, /) -> Any:
@@ -325,7 +325,8 @@ def _is(name: str, sign_: int) -> Callable[..., Any]:
     def function(x, /, out=None) -> Any:
         no_out(name, out)
         (x,) = as_operands(name, x)
-        return made(T.eq(x, sign_ * math.inf)) if x._payload.dtype.kind == "f" else x != x
+        check_dtype(name, x, "biuf")
+        return made(T.eq(x, sign_ * math.inf))
 
     return function
 
@@ -382,7 +383,7 @@ _WITH_METHODS: dict[str, tuple[str, Any]] = {
 }
 UFUNCS: dict[str, Callable[..., Any]] = {
     **functions_of(globals(), "negative divmod_ logical_not round_"),
-    **{name: _of_one(name, True) for name in _FRACTIONS.split()},
+    **{name: _of_one(name, True, name not in ("log2", "log10")) for name in _FRACTIONS.split()},
     **{name: _of_one(name, False, name in ("isfinite", "isnan")) for name in _PREDICATES.split()},
     **{name: _same_unless_fraction(name) for name in ("ceil", "floor", "trunc")},
     **{
@@ -392,7 +393,7 @@ UFUNCS: dict[str, Callable[..., Any]] = {
     },
     **{name: _of_two(name) for name in _COMPARISONS.split()},
     "around": round_,
-    "conjugate": _of_one("conjugate", False),
+    "conjugate": _same_unless_fraction("conjugate"),
     "divmod": divmod_,
     "isneginf": _is("isneginf", -1),
     "isposinf": _is("isposinf", 1),
