@@ -108,3 +108,54 @@ def test_layers_of_noise_with_a_seed_draw_other_numbers_at_each_step():
     for kind in (tf.keras.layers.GaussianNoise, tf.keras.layers.GaussianDropout):
         layer = kind(0.5, seed=1)
         assert (layer(x, training=True).numpy() != layer(x, training=True).numpy()).all()
+
+
+def test_numbers_are_tensorflows():
+    def shows(value, *wanted):
+        assert np.allclose(np.ravel(value), wanted, rtol=2e-5, atol=1e-7), value
+
+    # printed by TensorFlow 2.21
+    draw = tf.random
+    shows(draw.stateless_uniform([3], [1, 2]), 0.8440604, 0.19204533, 0.9962232)
+    shows(draw.stateless_normal([3], [1, 2]), 0.5441101, 0.20738031, 0.07356433)
+    shows(draw.stateless_uniform([3], [1, 2], maxval=10, dtype=tf.int32), 0, 9, 4)
+    shows(draw.stateless_uniform([2], [1, 2], dtype=tf.float64), 0.75248375, 0.96978577)
+    stream = draw.Generator.from_seed(3)
+    shows(stream.normal([2]), -0.43640924, -1.9633987)
+    shows(stream.uniform([2]), 0.28796744, 0.8532672)
+    shows(stream.state, 1027, 0, 0)
+    stream.skip(3)
+    wanted = 0.5788246, 1.044768, 0.5767472, -0.1078955, -0.00530344, -0.35174793
+    shows(stream.truncated_normal([6]), *wanted)
+    tf.random.set_seed(5)
+    shows(draw.normal([3]), -0.18030666, -0.95028627, -0.03964049)
+    shows(draw.normal([2]), 0.22652864, 0.8106553)
+    shows(draw.normal([3], seed=1), -1.3768897, -0.01258316, -0.169515)
+    shows(draw.normal([2], seed=1), 0.38683587, -0.4637197)
+    shows(draw.shuffle([0, 1, 2, 3, 4], seed=3), 0, 4, 1, 3, 2)
+    shows(draw.shuffle([0, 1, 2, 3, 4], seed=3), 4, 0, 3, 2, 1)
+
+
+def test_layers_begin_with_the_numbers_of_keras():
+    tf.keras.utils.set_random_seed(7)
+    shown = tf.keras.layers.Dense(2)(tf.ones((1, 3))).numpy()
+    assert np.allclose(shown, [[0.348485, 0.16696835]], rtol=1e-5)
+    drop = tf.keras.layers.Dropout(0.5, seed=1)
+    masks = [drop(tf.ones((2, 5)), training=True).numpy().tolist() for _ in range(2)]
+    assert masks[0] == [[2, 0, 2, 0, 0], [0, 0, 2, 0, 2]]
+    assert masks[1] == [[0, 0, 0, 0, 0], [0, 2, 2, 2, 0]]
+    begun = tf.keras.initializers.Orthogonal(seed=3)
+    wanted = [[-0.5795933, 0.8149058], [-0.8149058, -0.5795934]]
+    assert np.allclose(begun((2, 2)), wanted, atol=2e-6)
+    assert np.array_equal(begun((2, 2)), begun((2, 2)))
+
+
+def test_positions_and_spreads_where_tensorflow_differs():
+    nan = np.nan
+    assert tf.argmax([[1, nan], [nan, 4.0]]).numpy().tolist() == [0, 1]
+    assert tf.argmin([nan, 2.0, 1.0]).numpy() == 2
+    assert tf.math.in_top_k([0, 2], [[1.0, 1, 1], [nan, 1, 2]], 2).numpy().tolist() == [True, False]
+    assert tf.math.reduce_variance([1.0, 3.0], axis=[]).numpy().tolist() == [0, 0]
+    mean, spread = tf.nn.moments(tf.constant([1.0, 3.0]), [])
+    assert mean.numpy().tolist() == [1, 3] and spread.numpy().tolist() == [0, 0]
+    assert np.isnan(tf.math.l2_normalize([nan, 1.0])).all()

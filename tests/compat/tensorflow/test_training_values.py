@@ -118,3 +118,13 @@ def test_optimizers_step_as_those_of_tensorflow(name, wanted):
     plain = keras.optimizers.SGD(0.1)
     plain.build([weight])
     assert len(plain.variables) == 2  # without momentum nothing is kept
+
+
+def test_a_mean_without_an_ignored_class_and_names_of_metrics():
+    loss = tf.keras.losses.SparseCategoricalCrossentropy(ignore_class=2)
+    shown = loss([0, 2], [[0.5, 0.25, 0.25], [0.1, 0.1, 0.8]])
+    assert np.allclose(shown, np.log(2))
+    tf.keras.backend.clear_session()
+    kinds = tf.keras.metrics
+    names = [kind().name for kind in (kinds.AUC, kinds.AUC, kinds.Mean, kinds.Mean)]
+    assert names == ["auc", "auc_1", "mean", "mean"]

@@ -22,7 +22,7 @@ from wengert.numpy import random as _random
 
 def _resized(image, w: int, h: int, nearest: bool) -> Any:
     """Resize one or more images; integers stay integers."""
-    kind = image.dtype
+    kind = np.dtype(image.dtype)
     flat = image if image.ndim == 4 else wnp.expand_dims(image, 0)
     moved = wnp.transpose(flat, (0, 3, 1, 2)).astype("float32")
     options = {"mode": "nearest"} if nearest else {"mode": "bilinear", "align_corners": False}

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -29,9 +30,25 @@ def _plain(value) -> Any:
 class EvalMetric:
     """Base class for metrics: a mean over all batches since `reset`."""
 
-    def __init__(self, name: str | None = None) -> None:
+    def __init__(
+        self, name: str | None = None, output_names=None, label_names=None, **kwargs
+    ) -> None:
         self.name = name or type(self).__name__.lower()
+        self.output_names, self.label_names = output_names, label_names
         self.reset()
+
+    def __repr__(self) -> str:
+        return f"EvalMetric: {dict(self.get_name_value())}"
+
+    def update_dict(self, label: dict[str, Any], pred: dict[str, Any]) -> None:
+        """Add a batch given by name."""
+        given = ((self.label_names, label), (self.output_names, pred))
+        self.update(*(list(d.values()) if n is None else [d[i] for i in n] for n, d in given))
+
+    def get_name_value(self) -> list[tuple[str, float]]:
+        """Return pairs of names and values."""
+        names, values = self.get()
+        return list(zip(_listed(names), _listed(values), strict=True))
 
     def reset(self) -> None:
         """Forget all batches."""
@@ -56,9 +73,9 @@ class EvalMetric:
 class Accuracy(EvalMetric):
     """The fraction of predictions whose largest entry is at the label."""
 
-    def __init__(self, axis: int = 1, name: str = "accuracy") -> None:
+    def __init__(self, axis: int = 1, name: str = "accuracy", *names, **kwargs) -> None:
         self.axis = axis
-        super().__init__(name)
+        super().__init__(name, *names, **kwargs)
 
     def _measure(self, label, pred) -> tuple[Any, int]:
         if pred.shape != label.shape:
@@ -70,9 +87,9 @@ class Accuracy(EvalMetric):
 class TopKAccuracy(EvalMetric):
     """The fraction of labels among the `top_k` largest predictions."""
 
-    def __init__(self, top_k: int = 1, name: str = "top_k_accuracy") -> None:
+    def __init__(self, top_k: int = 1, name: str = "top_k_accuracy", *names, **kwargs) -> None:
         self.top_k = top_k
-        super().__init__(f"{name}_{top_k}")
+        super().__init__(f"{name}_{top_k}", *names, **kwargs)
 
     def _measure(self, label, pred) -> tuple[Any, int]:
         largest = np.argsort(pred, -1)[:, -self.top_k :]
@@ -86,39 +103,46 @@ class F1(EvalMetric):
     score of all examples.
     """
 
-    def __init__(self, name: str = "f1", average: str = "macro") -> None:
+    def __init__(self, name: str = "f1", average: str = "macro", *names, **kwargs) -> None:
         self.average = average
-        super().__init__(name)
+        super().__init__(name, *names, **kwargs)
 
     def reset(self) -> None:
         """Forget all batches."""
         super().reset()
-        self._counts = np.zeros(3)
+        self._counts = np.zeros(4)
+
+    def _score(self) -> float:
+        both, said, right, _ = self._counts
+        return float(2 * both / (said + right)) if said + right else 0.0
 
     def update(self, labels, preds) -> None:
         """Add a batch."""
         counted = self.num_inst
         super().update(labels, preds)
-        both, *each = self._counts
-        score = 2 * both / sum(each) if sum(each) else 0.0
+        score = self._score()
         if self.average == "macro":
             self.sum_metric, self.num_inst = self.sum_metric + score, counted + 1
-            self._counts = np.zeros(3)
+            self._counts = np.zeros(4)
         else:
             self.sum_metric = score * self.num_inst
 
     def _measure(self, label, pred) -> tuple[Any, int]:
         said = pred.argmax(1) if pred.ndim > 1 else pred > 0.5
         right, said = label.ravel().astype(bool), said.astype(bool)
-        self._counts += [(right & said).sum(), said.sum(), right.sum()]
+        self._counts += [(right & said).sum(), said.sum(), right.sum(), len(right)]
         return 0, len(right)
+
+
+def _column(values) -> Any:
+    return values[:, None] if values.ndim == 1 else values
 
 
 def _error(kind: str, words: str, measure: Callable[[Any, Any], Any]) -> Any:
     """Make a metric that averages an error over batches."""
     body = {
         "__doc__": f"The {words} of errors, for each batch.",
-        "_measure": lambda self, label, pred: (measure(label.reshape(pred.shape), pred), 1),
+        "_measure": lambda self, label, pred: (measure(_column(label), _column(pred)), 1),
         "__module__": __name__,
     }
     return type(kind, (EvalMetric,), body)
@@ -132,9 +156,11 @@ RMSE = _error("RMSE", "root of the mean of the squares", lambda y, p: ((y - p) *
 class CrossEntropy(EvalMetric):
     """The negative mean logarithm of the predictions for the labels."""
 
-    def __init__(self, eps: float = 1e-12, name: str = "cross-entropy") -> None:
+    _called = "cross-entropy"
+
+    def __init__(self, eps: float = 1e-12, name: str | None = None, *names, **kwargs) -> None:
         self.eps = eps
-        super().__init__(name)
+        super().__init__(name or self._called, *names, **kwargs)
 
     def _measure(self, label, pred) -> tuple[Any, int]:
         rows = pred.reshape(-1, pred.shape[-1])
@@ -142,12 +168,65 @@ class CrossEntropy(EvalMetric):
         return -np.log(own + self.eps).sum(), len(rows)
 
 
+class NegativeLogLikelihood(CrossEntropy):
+    """The negative mean logarithm of the predictions for the labels."""
+
+    _called = "nll-loss"
+
+
+class PearsonCorrelation(EvalMetric):
+    """The correlation of labels and predictions, averaged over batches (``"macro"``) or of all."""
+
+    def __init__(self, name: str = "pearsonr", *names, average: str = "macro", **kwargs) -> None:
+        self.average = average
+        super().__init__(name, *names, **kwargs)
+
+    def reset(self) -> None:
+        """Forget all batches."""
+        super().reset()
+        self._seen: list[Any] = []
+
+    def _measure(self, label, pred) -> tuple[Any, int]:
+        pair = np.stack([pred.ravel(), label.ravel()]).astype(np.float64)
+        if self.average == "macro":
+            return np.asarray(np.corrcoef(pair))[0, 1], 1
+        self._seen.append(pair)
+        every = np.asarray(np.corrcoef(np.concatenate(self._seen, 1)))[0, 1]
+        return every * (self.num_inst + 1) - self.sum_metric, 1
+
+
+class MCC(F1):
+    """Matthews' correlation of two classes; see `F1` for `average`."""
+
+    def __init__(self, name: str = "mcc", *names, average: str = "macro", **kwargs) -> None:
+        super().__init__(name, average, *names, **kwargs)
+
+    def _score(self) -> float:
+        both, said, right, count = self._counts
+        under = math.sqrt(said * right * (count - said) * (count - right))
+        return float((both * count - said * right) / (under or 1.0))
+
+
+class CustomMetric(EvalMetric):
+    """The mean over batches of a function of labels and predictions."""
+
+    def __init__(self, feval, name: str | None = None, *names, **kwargs) -> None:
+        self._function = feval
+        super().__init__(name or f"custom({feval.__name__})", *names)
+
+    def _measure(self, label, pred) -> tuple[Any, int]:
+        found = self._function(label, pred)
+        return found if isinstance(found, tuple) else (found, 1)
+
+
 class Perplexity(CrossEntropy):
     """The exponential of the cross entropy; the label `ignore_label` is skipped."""
 
-    def __init__(self, ignore_label: int | None = None, name: str = "perplexity") -> None:
+    def __init__(
+        self, ignore_label: int | None = None, axis=-1, name: str = "perplexity", *names, **kwargs
+    ) -> None:
         self.ignore_label = ignore_label
-        super().__init__(1e-10, name)
+        super().__init__(1e-10, name, *names, **kwargs)
 
     def _measure(self, label, pred) -> tuple[Any, int]:
         kept = label.ravel() != self.ignore_label

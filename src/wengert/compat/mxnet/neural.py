@@ -107,6 +107,8 @@ def log_softmax(
 ) -> Any:
     """Return the logarithm of `softmax`."""
     x = data if temperature in (None, 1.0) else data / temperature
+    if use_length:
+        raise NotImplementedError("log_softmax(use_length=True): take the logarithm of softmax")
     result = F.log_softmax(x, dim=axis)
     return result if dtype is None else T.to_copy(result, dtype=np.dtype(dtype))
 
@@ -127,7 +129,7 @@ def topk(
     """Return the `k` largest elements along `axis`, or their indices."""
     if axis is None:
         data, axis = reshaped(data, (data._payload.size,)), 0
-    found = largest(data, k, axis, not is_ascend)
+    found = largest(data, k if k > 0 else data._payload.shape[axis], axis, not is_ascend)
     places = new_tensor(found.indices._payload.astype(dtype))
     if ret_typ == "indices":
         return places
@@ -224,10 +226,16 @@ def fully_connected(
     return F.linear(x, weight, None if no_bias else bias)
 
 
-def _convolutions(data, transposed: bool) -> Any:
-    d = data._payload.ndim - 2
+def _convolutions(data, weight, transposed: bool, filters, kernel, layout) -> Any:
+    d, shape = data._payload.ndim - 2, weight._payload.shape
     if d not in (1, 2, 3):
         raise MXNetError(f"convolution: data has {d + 2} dimensions; 3, 4 and 5 are convolved")
+    if layout not in (None, "NCW", "NCHW", "NCDHW"):
+        raise MXNetError(f"layout {layout}: only NCW, NCHW and NCDHW are convolved: transpose data")
+    if kernel and tuple(kernel) != tuple(shape[2:]):
+        raise MXNetError(f"Shape inconsistent: kernel={tuple(kernel)}, and weight is {shape}")
+    if not transposed and filters not in (None, shape[0]):
+        raise MXNetError(f"Shape inconsistent: num_filter={filters}, and weight is {shape}")
     return getattr(F, f"conv_transpose{d}d" if transposed else f"conv{d}d")
 
 
@@ -246,7 +254,8 @@ def convolution(
     **tuning,
 ) -> Any:
     """Convolve (batch, channel, ...) with (filter, channel, ...) kernels, in 1 to 3 dimensions."""
-    return _convolutions(data, False)(
+    convolve = _convolutions(data, weight, False, num_filter, kernel, layout)
+    return convolve(
         data, weight, None if no_bias else bias, stride or 1, pad or 0, dilate or 1, num_group
     )
 
@@ -263,11 +272,15 @@ def deconvolution(
     num_filter: int | None = None,
     num_group: int = 1,
     no_bias: bool = True,
+    target_shape=(),
+    layout: str | None = None,
     **tuning,
 ) -> Any:
     """Compute a transposed convolution (see `convolution`)."""
     bias = None if no_bias else bias
-    convolve = _convolutions(data, True)
+    convolve = _convolutions(data, weight, True, num_filter, kernel, layout)
+    if any(target_shape):
+        raise NotImplementedError("Deconvolution(target_shape=...): give pad and adj")
     return convolve(data, weight, bias, stride or 1, pad or 0, adj or 0, num_group, dilate or 1)
 
 
@@ -280,10 +293,16 @@ def pooling(
     pad=(),
     pooling_convention: str = "valid",
     count_include_pad: bool = True,
+    p_value: int = 2,
+    layout: str | None = None,
     **tuning,
 ) -> Any:
-    """Return the maximum, or the mean, of windows over the last dimensions."""
+    """Return the maximum, mean, sum or norm of windows over the last dimensions."""
     d = data._payload.ndim - 2
+    if layout not in (None, "NCW", "NCHW", "NCDHW"):
+        raise MXNetError(f"layout {layout}: only NCW, NCHW and NCDHW are pooled: transpose data")
+    if pooling_convention == "same":
+        raise NotImplementedError("Pooling(pooling_convention='same'): pad by nd.pad")
     if global_pool:
         kernel, stride, pad = tuple(data._payload.shape[2:]), (), ()
     ceil = pooling_convention == "full"
@@ -296,10 +315,20 @@ def pooling(
         pad = (0,) * d
     if pool_type == "max":
         return getattr(F, f"max_pool{d}d")(data, kernel, stride, pad, 1, ceil)
-    if pool_type in ("avg", "sum"):
-        mean = getattr(F, f"avg_pool{d}d")(data, kernel, stride, pad, ceil, count_include_pad)
-        return mean * math.prod(kernel) if pool_type == "sum" else mean
-    raise MXNetError(f"Invalid Input: '{pool_type}', valid values are: avg, max, sum")
+    if pool_type == "avg":
+        return getattr(F, f"avg_pool{d}d")(data, kernel, stride, pad, ceil, count_include_pad)
+    if pool_type not in ("sum", "lp"):
+        raise MXNetError(f"Invalid Input: '{pool_type}', valid values are: avg, lp, max, sum")
+    powers = T.abs(data) ** p_value if pool_type == "lp" else data
+    if ceil:  # windows beyond the edge add nothing
+        more = [stride[i] for i in reversed(range(d))]
+        sizes = pooling(data, kernel, "max", False, stride, pad, "full")._payload.shape[2:]
+        powers = F.pad(powers, [n for size in more for n in (0, size)])
+    mean = getattr(F, f"avg_pool{d}d")(powers, kernel, stride, pad)
+    if ceil:
+        mean = getitem(mean, (..., *(slice(0, size) for size in sizes)))
+    total = mean * math.prod(kernel)
+    return total if pool_type == "sum" else total ** (1 / p_value)
 
 
 def batch_norm(
@@ -317,6 +346,8 @@ def batch_norm(
     **tuning,
 ) -> Any:
     """Normalize a batch along `axis`; training updates the running statistics."""
+    if output_mean_var:
+        raise NotImplementedError("output_mean_var=True: compute them by mean and var")
     order = None
     if axis not in (1, 1 - x._payload.ndim):
         x = movedim(x, axis, 1)
@@ -345,6 +376,51 @@ def layer_norm(data, gamma, beta, axis: int = -1, eps: float = 1e-5) -> Any:
         moved = layer_norm(movedim(data, axis, -1), gamma, beta, -1, eps)
         return movedim(moved, -1, axis)
     return F.layer_norm(data, data._payload.shape[-1:], gamma, beta, eps)
+
+
+def instance_norm(data, gamma, beta, eps: float = 1e-3) -> Any:
+    """Normalize each channel of each example, scale by `gamma`, and shift by `beta`."""
+    return F.instance_norm(data, None, None, gamma, beta, True, 0.0, eps)
+
+
+def group_norm(data, gamma, beta, num_groups: int = 1, eps: float = 1e-5) -> Any:
+    """Normalize groups of channels of each example; scale and shift have one number per group."""
+    shape = tuple(data._payload.shape)
+    one = (1, num_groups, *[1] * (len(shape) - 1))
+    normal = F.group_norm(data, num_groups, None, None, eps)
+    normal = reshaped(normal, (shape[0], num_groups, -1, *shape[2:]))
+    return reshaped(normal * reshaped(gamma, one) + reshaped(beta, one), shape)
+
+
+def ctc_loss(
+    data,
+    label,
+    data_lengths=None,
+    label_lengths=None,
+    use_data_lengths: bool = False,
+    use_label_lengths: bool = False,
+    blank_label: str = "first",
+) -> Any:
+    """Return the CTC loss of each sequence; `data` of shape (steps, batch, classes) are logits.
+
+    Labels end at the first 0, or -1 if the blank label is the last.
+    """
+    steps, batch, classes = data._payload.shape
+    first = blank_label == "first"
+    labels = np.asarray(label._payload).astype(np.int64)
+    if label_lengths is None or not use_label_lengths:
+        over = labels == (0 if first else -1)
+        counts = np.where(over.any(1), over.argmax(1), labels.shape[1])
+    else:
+        counts = np.asarray(label_lengths._payload).astype(np.int64)
+    lengths = np.full(batch, steps)
+    if data_lengths is not None and use_data_lengths:
+        lengths = np.asarray(data_lengths._payload).astype(np.int64)
+    blank = 0 if first else classes - 1
+    labels = np.where(np.arange(labels.shape[1]) < counts[:, None], labels, (blank + 1) % classes)
+    chances = F.log_softmax(data, dim=-1)
+    given, shown, taken = (new_tensor(value) for value in (labels, lengths, counts))
+    return F.ctc_loss(chances, given, shown, taken, blank, "none")
 
 
 def embedding(
@@ -428,10 +504,10 @@ def stop_gradient(data) -> Any:
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     function.__name__: function
     for function in (
-        activation, arange_like, batch_dot, batch_norm, convolution, deconvolution, dropout,
-        embedding, fully_connected, gamma, gather_nd, layer_norm, leaky_relu, log_softmax, one_hot,
-        pick, pooling, relu, reshape_like, sequence_mask, sigmoid, smooth_l1, softmax, softmin,
-        stop_gradient, topk,
+        activation, arange_like, batch_dot, batch_norm, convolution, ctc_loss, deconvolution,
+        dropout, embedding, fully_connected, gamma, gather_nd, group_norm, instance_norm,
+        layer_norm, leaky_relu, log_softmax, one_hot, pick, pooling, relu, reshape_like,
+        sequence_mask, sigmoid, smooth_l1, softmax, softmin, stop_gradient, topk,
     )
 }  # fmt: skip
 FUNCTIONS |= {name: getattr(special, name) for name in ("erf", "erfinv", "gammaln")}

@@ -24,6 +24,7 @@ from wengert.compat.mxnet.context import num_gpus as num_gpus
 from wengert.compat.mxnet.neural import FUNCTIONS, known
 from wengert.compat.mxnet.numpy import random as random
 from wengert.compat.mxnet.results import CLASSES, computed
+from wengert.compat.mxnet.shaping import DROPPED, resolved
 from wengert.compat.mxnet.signatures import showing
 from wengert.compat.mxnet.util import is_np_array as is_np_array
 from wengert.compat.mxnet.util import is_np_shape as is_np_shape
@@ -56,10 +57,17 @@ def cast(data, dtype) -> Any:
 
 
 def reshape(a, newshape, reverse: bool = False, order: str = "C") -> Any:
-    """Reshape `a`; -2 copies a size, and -1 is inferred."""
+    """Reshape `a`.
+
+    -1 is inferred, -2 copies a size, -3 drops a size 1, -4 copies all that remain, -5 merges two
+    sizes, and ``-6, a, b`` splits one.
+    """
     sizes = (newshape,) if isinstance(newshape, int) else tuple(newshape)
-    shape = tuple(a.shape[i] if size == -2 else size for i, size in enumerate(sizes))
-    return a.reshape(shape)
+    codes = {-2: 0, -3: DROPPED, -4: -2, -5: -3, -6: -4}
+    wanted, have = [codes.get(size, size) for size in sizes], tuple(a.shape)
+    if reverse:
+        return a.reshape(resolved(have[::-1], wanted[::-1])[::-1])
+    return a.reshape(resolved(have, wanted))
 
 
 def nonzero(a) -> Any:

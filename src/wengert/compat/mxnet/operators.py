@@ -10,7 +10,7 @@ import numpy as np
 from wengert import numpy as wnp
 from wengert.compat.mxnet.arrays import NDArray
 from wengert.compat.mxnet.base import MXNetError, converted, is_own
-from wengert.compat.mxnet.results import adopt, computed, operand
+from wengert.compat.mxnet.results import EXTREMES, adopt, computed, operand
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.record import T
 from wengert.tape.sites import warn
@@ -90,6 +90,12 @@ def _quick(name: str, a, b) -> Any:
         raise converted(error) from error
 
 
+def _quotient(symbol: str, kind, result) -> Any:
+    """Return a result; the legacy quotient of integers is an integer."""
+    whole = symbol == "truediv" and kind.kind in "iu" and type(result) is NDArray
+    return result.astype(kind) if whole else result
+
+
 def _arithmetic(symbol: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
     numpys, prim = _ARITHMETIC[symbol]
     name = f"__{symbol}__"
@@ -103,9 +109,7 @@ def _arithmetic(symbol: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
         if symbol != "truediv":
             other = whole_number(self, other)
         result = computed(_winner(self, other), getattr(wnp, numpys), (self, other), {})
-        if symbol == "truediv" and kind.kind in "iu" and type(result) is NDArray:
-            return result.astype(kind)  # the legacy quotient of integers is an integer
-        return result
+        return _quotient(symbol, kind, result)
 
     def backward(self, other) -> Any:
         kind = self._payload.dtype
@@ -117,7 +121,8 @@ def _arithmetic(symbol: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
             return NotImplemented
         if symbol != "truediv":
             other = whole_number(self, other)
-        return computed(_winner(self, other), getattr(wnp, numpys), (other, self), {})
+        result = computed(_winner(self, other), getattr(wnp, numpys), (other, self), {})
+        return _quotient(symbol, kind, result)
 
     forward.__name__ = forward.__qualname__ = name
     backward.__name__ = backward.__qualname__ = f"__r{symbol}__"
@@ -150,7 +155,8 @@ def _comparison(symbol: str) -> Callable[..., Any]:
         if not _understood(other):
             return NotImplemented
         cls = _winner(self, other)
-        result = computed(cls, getattr(wnp, numpys), (self, other), {})
+        args = (self, whole_number(self, other))
+        result = computed(cls, getattr(wnp, numpys), args, {})
         # legacy arrays have no booleans, only 1 and 0
         return result.astype(self._payload.dtype) if cls is NDArray else result
 
@@ -205,8 +211,10 @@ _WRITERS = frozenset({"fill", "partition", "put", "sort"})
 
 
 def _method(name: str) -> Callable[..., Any]:
+    below = EXTREMES.get(name, getattr(wnp.ndarray, name))
+
     def method(self, *args, **kwargs) -> Any:
-        return computed(self.__class__, getattr(wnp.ndarray, name), (self, *args), kwargs)
+        return computed(self.__class__, below, (self, *args), kwargs)
 
     def writer(self, *args, **kwargs) -> None:
         getattr(wnp.ndarray, name)(operand(self, writes=True), *map(operand, args), **kwargs)

@@ -18,6 +18,7 @@ from wengert.compat.kit import updates
 from wengert.compat.kit.arguments import arguments
 from wengert.compat.kit.namespaces import defined
 from wengert.compat.mxnet.base import absence
+from wengert.numpy import random as _random
 
 _REGISTRY: dict[str, Any] = {}
 
@@ -49,7 +50,7 @@ class Optimizer:
         rescale_grad: float = 1.0,
         wd: float = 0.0,
         clip_gradient: float | None = None,
-        learning_rate: float = 0.01,
+        learning_rate: float | None = None,
         lr_scheduler: Callable[[int], float] | None = None,
         **more,
     ) -> None:
@@ -60,10 +61,13 @@ class Optimizer:
         self.rescale_grad = rescale_grad
         self.wd = wd
         self.clip_gradient = clip_gradient
-        self.lr = learning_rate
+        self.lr = 0.01 if learning_rate is None else learning_rate
         self.lr_scheduler = lr_scheduler
         if lr_scheduler is not None and hasattr(lr_scheduler, "base_lr"):
-            lr_scheduler.base_lr = learning_rate
+            if learning_rate is None:
+                self.lr = lr_scheduler.base_lr
+            else:
+                lr_scheduler.base_lr = learning_rate
         self.num_update = 0
         self._counts: dict[Any, int] = {}
 
@@ -115,7 +119,6 @@ class Optimizer:
 class SGD(Optimizer):
     """Gradient descent: the velocity is ``momentum * velocity - lr * gradient``."""
 
-    learning_rate: Any = 0.01
     momentum: float = 0.0
     kept, nesterov = ("momentum",), False
 
@@ -126,14 +129,32 @@ class SGD(Optimizer):
 
 @register
 class NAG(SGD):
-    """Gradient descent with Nesterov's momentum."""
+    """Gradient descent with Nesterov's momentum.
+
+    The kept momentum decays the new weights, not the old ones, as in MXNet.
+    """
 
     nesterov = True
+
+    def step(self, w, g, state, lr: float, wd: float, t: int) -> Any:
+        new = super().step(w, g, state, lr, wd, t)
+        state["momentum"] = state["momentum"] - lr * wd * (new - w)
+        return new
+
+
+class _Decayed(Optimizer):
+    """Base class for optimizers that add the weight decay to the gradient before clipping."""
+
+    def step(self, w, g, state, lr: float, wd: float, t: int) -> Any:
+        return self._new(w, self._clipped(g * self.rescale_grad + wd * w), state, lr, t)
+
+    def _new(self, w, g, state, lr: float, t: int) -> Any:
+        raise NotImplementedError
 
 
 @register
 @arguments
-class Adam(Optimizer):
+class Adam(_Decayed):
     """Adam (Kingma and Ba 2014)."""
 
     learning_rate: Any = 0.001
@@ -142,9 +163,8 @@ class Adam(Optimizer):
     epsilon: float = 1e-8
     kept = ("momentum", "velocity")
 
-    def step(self, w, g, state, lr: float, wd: float, t: int) -> Any:
+    def _new(self, w, g, state, lr: float, t: int) -> Any:
         lr *= math.sqrt(1 - self.beta2**t) / (1 - self.beta1**t)
-        g = self._clipped(g * self.rescale_grad + wd * w)
         return w - updates.adam(g, state, lr, self.beta1, self.beta2, self.epsilon)
 
 
@@ -163,7 +183,7 @@ class AdaGrad(Optimizer):
 
 @register
 @arguments
-class RMSProp(Optimizer):
+class RMSProp(_Decayed):
     """RMSProp (Tieleman and Hinton 2012)."""
 
     learning_rate: Any = 0.001
@@ -171,16 +191,14 @@ class RMSProp(Optimizer):
     gamma2: float = 0.9
     epsilon: float = 1e-8
     centered: bool = False
+    clip_weights: float | None = None
+    kept = ("velocity", "average_gradient", "momentum")
 
-    def _prepare(self) -> None:
-        if self.centered:
-            raise NotImplementedError("RMSProp(centered=True): use Adam")
-
-    kept = ("velocity",)
-
-    def step(self, w, g, state, lr: float, wd: float, t: int) -> Any:
-        g = self._scaled(g) + wd * w
-        return w - updates.rmsprop(g, state, lr, self.gamma1, self.epsilon)
+    def _new(self, w, g, state, lr: float, t: int) -> Any:
+        share = self.gamma2 if self.centered else 0.0
+        new = w - updates.rmsprop(g, state, lr, self.gamma1, self.epsilon, share, self.centered)
+        limit = self.clip_weights
+        return new if limit is None else new.clip(-limit, limit)
 
 
 @register
@@ -194,6 +212,161 @@ class AdaDelta(Optimizer):
 
     def step(self, w, g, state, lr: float, wd: float, t: int) -> Any:
         return w - updates.adadelta(self._scaled(g), state, self.rho, self.epsilon) - wd * w
+
+
+@register
+@arguments
+class Adamax(_Decayed):
+    """Adamax: Adam with the infinity norm."""
+
+    learning_rate: Any = 0.002
+    beta1: float = 0.9
+    beta2: float = 0.999
+    kept = ("momentum", "norm")
+
+    def _new(self, w, g, state, lr: float, t: int) -> Any:
+        lr /= 1 - self.beta1**t
+        return w - updates.adamax(g, state, lr, self.beta1, self.beta2, 0.0)
+
+
+@register
+@arguments
+class Nadam(_Decayed):
+    """Adam with Nesterov's momentum (Dozat 2015).
+
+    The schedule of the momentum is one for all weights, as in MXNet.
+    """
+
+    learning_rate: Any = 0.001
+    beta1: float = 0.9
+    beta2: float = 0.999
+    epsilon: float = 1e-8
+    schedule_decay: float = 0.004
+    kept, _product = ("momentum", "velocity"), 1.0
+
+    def _new(self, w, g, state, lr: float, t: int) -> Any:
+        now, then = (self.beta1 * (1 - 0.5 * 0.96 ** (i * self.schedule_decay)) for i in (t, t + 1))
+        self._product *= now
+        m, v = updates.moments(g, state, self.beta1, self.beta2)
+        ahead = (1 - now) * g / (1 - self._product) + then * m / (1 - self._product * then)
+        return w - lr * ahead / (np.sqrt(v / (1 - self.beta2**t)) + self.epsilon)
+
+
+@register
+@arguments
+class FTML(_Decayed):
+    """Follow the moving leader (Zheng and Kwok 2017)."""
+
+    beta1: float = 0.6
+    beta2: float = 0.999
+    epsilon: float = 1e-8
+    kept = ("d", "velocity", "z")
+
+    def _new(self, w, g, state, lr: float, t: int) -> Any:
+        b1, b2, before = self.beta1, self.beta2, state["d"]
+        v = state["velocity"] = b2 * state["velocity"] + (1 - b2) * g * g
+        d = state["d"] = (1 - b1**t) / lr * (np.sqrt(v / (1 - b2**t)) + self.epsilon)
+        z = state["z"] = b1 * state["z"] + (1 - b1) * g - (d - b1 * before) * w
+        return -z / d
+
+
+@register
+@arguments
+class Ftrl(Optimizer):
+    """Follow the regularized leader (McMahan and others 2013)."""
+
+    lamda1: float = 0.01
+    learning_rate: Any = 0.1
+    beta: float = 1.0
+    kept = ("z", "n")
+
+    def step(self, w, g, state, lr: float, wd: float, t: int) -> Any:
+        g, before = self._scaled(g), state["n"]
+        n = state["n"] = before + g * g
+        z = state["z"] = state["z"] + g - (np.sqrt(n) - np.sqrt(before)) / lr * w
+        new = (np.sign(z) * self.lamda1 - z) / ((self.beta + np.sqrt(n)) / lr + wd)
+        return np.where(np.abs(z) > self.lamda1, new, 0)
+
+
+@register
+@arguments
+class Signum(Optimizer):
+    """Descent along the sign of the momentum, or of the gradient (Bernstein and others 2018)."""
+
+    learning_rate: Any = 0.01
+    momentum: float = 0.9
+    wd_lh: float = 0.0
+    kept = ("momentum",)
+
+    def step(self, w, g, state, lr: float, wd: float, t: int) -> Any:
+        g, share = self._scaled(g), self.momentum
+        if not share:
+            return (1 - lr * wd) * w - lr * np.sign(g)
+        m = state["momentum"] = share * state["momentum"] - (1 - share) * (g + wd * w)
+        return (1 - lr * self.wd_lh) * w + lr * np.sign(m)
+
+
+@register
+@arguments
+class LAMB(Optimizer):
+    """Adam whose steps are scaled by the norm of the weights (You and others 2019)."""
+
+    learning_rate: Any = 0.001
+    beta1: float = 0.9
+    beta2: float = 0.999
+    epsilon: float = 1e-6
+    lower_bound: float | None = None
+    upper_bound: float | None = None
+    bias_correction: bool = True
+    kept = ("momentum", "velocity")
+
+    def step(self, w, g, state, lr: float, wd: float, t: int) -> Any:
+        m, v = updates.moments(self._scaled(g), state, self.beta1, self.beta2)
+        if self.bias_correction:
+            m, v = m / (1 - self.beta1**t), v / (1 - self.beta2**t)
+        change = m / (np.sqrt(v) + self.epsilon) + wd * w
+        size, length = np.linalg.norm(w), np.linalg.norm(change)
+        if self.lower_bound is not None or self.upper_bound is not None:
+            size = np.clip(size, self.lower_bound, self.upper_bound)
+        return w - lr * (size / length if size and length else 1) * change
+
+
+@register
+@arguments
+class DCASGD(Optimizer):
+    """Gradient descent that corrects for a delay (Zheng and others 2016)."""
+
+    momentum: float = 0.0
+    lamda: float = 0.04
+
+    def _prepare(self) -> None:
+        if self.momentum:
+            raise NotImplementedError("DCASGD(momentum=...) is not offered: MXNet's raises, too")
+
+    def create_state(self, index, weight) -> Any:
+        return {"previous": np.array(weight._payload)}
+
+    def step(self, w, g, state, lr: float, wd: float, t: int) -> Any:
+        g, before = self._scaled(g), state["previous"]
+        state["previous"] = w.copy()
+        return w - lr * (g + wd * w + self.lamda * g * g * (w - before))
+
+
+@register
+class SGLD(Optimizer):
+    """Langevin dynamics: gradient descent with noise (Welling and Teh 2011)."""
+
+    def step(self, w, g, state, lr: float, wd: float, t: int) -> Any:
+        noise = np.asarray(_random.normal(0.0, math.sqrt(lr), w.shape)._payload, w.dtype)
+        return w - lr / 2 * (self._scaled(g) + wd * w) + noise
+
+
+@register
+class Test(Optimizer):
+    """Adds the gradient to the weight."""
+
+    def step(self, w, g, state, lr: float, wd: float, t: int) -> Any:
+        return w + g * self.rescale_grad
 
 
 def create(name, **kwargs) -> Any:

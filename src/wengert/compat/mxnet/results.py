@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from wengert import numpy as wnp
+from wengert.autograd import Function
 from wengert.base.ports import PORTS
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
@@ -172,6 +173,7 @@ def computed(
             return before  # a method that returns its own array
     result = _own(result, views)
     narrow = not (any(map(_wide, args)) or (kwargs and any(map(_wide, kwargs.values()))))
+    narrow = narrow and (not kwargs or kwargs.get("dtype") is None)
     return adopt(result, cls, narrow)
 
 
@@ -208,6 +210,40 @@ def mark(array, gradient, request: str) -> None:
     array._edge = LEAF if array._payload.dtype.kind in "fc" else None
     vars(array)["_grad_req"] = request
     vars(array)["_fresh_grad"] = False
+
+
+class _Extreme(Function):
+    """The largest or smallest elements; each of equal ones has the whole gradient, as in MXNet."""
+
+    @staticmethod
+    def forward(ctx, data, below, axis, keepdims) -> Any:
+        result = below(data, axis=axis, keepdims=True)
+        ctx.save_for_backward(data, result)
+        ctx.kept = keepdims
+        ctx.shape = result.shape
+        return result if keepdims else wnp.squeeze(result, axis)
+
+    @staticmethod
+    def backward(ctx, *grads) -> Any:
+        data, result = ctx.saved_tensors
+        chosen = new_tensor(data._payload == result._payload)
+        return reshaped(grads[0], ctx.shape) * chosen, None, None, None
+
+
+def extreme(name: str) -> Callable[..., Any]:
+    """Return the reduction ``max`` or ``min`` with MXNet's rule for ties."""
+    below = getattr(wnp, name)
+
+    def reduce(a, axis=None, out=None, keepdims: bool = False, **more) -> Any:
+        recorded = isinstance(a, TensorBase) and a._edge is not None
+        if out is None and not more and recorded:
+            return _Extreme.apply(a, below, axis, keepdims)
+        return below(a, axis=axis, out=out, keepdims=keepdims, **more)
+
+    return reduce
+
+
+EXTREMES = {name: extreme(name[-3:]) for name in ("amax", "amin", "max", "min")}
 
 
 __all__ = defined(globals())

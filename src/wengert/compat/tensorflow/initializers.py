@@ -13,7 +13,7 @@ from wengert.compat.kit.namespaces import defined, functions_of
 from wengert.compat.kit.rows import of_rows
 from wengert.compat.tensorflow.configs import Configured, getter, snake_case
 from wengert.compat.tensorflow.functions import drawing
-from wengert.compat.tensorflow.functions.drawing import own_stream
+from wengert.compat.tensorflow.functions.drawing import SeedGenerator, default_seed, stateless
 from wengert.compat.tensorflow.functions.values import constant_of, dtype_of, shape_of
 from wengert.compat.tensorflow.refusal import refusing
 
@@ -99,8 +99,25 @@ class Identity(Initializer):
         return constant_of(self.gain * np.eye(*sizes, dtype=dtype_of(dtype, _FLOAT32)))
 
 
+class _Random(Initializer):
+    """Base class for initializers that draw.
+
+    As in Keras, one without a seed takes one from Python's module `random` when it is created, and
+    draws the same numbers each time.
+    """
+
+    def __init__(self, seed=None) -> None:
+        self.seed = seed
+        self._begun = default_seed() if seed is None else seed
+
+    def _stream(self) -> Any:
+        if isinstance(self._begun, SeedGenerator):
+            return self._begun.stream()
+        return stateless([int(self._begun), 0])
+
+
 @arguments
-class RandomNormal(Initializer):
+class RandomNormal(_Random):
     """Initializes with normal random numbers."""
 
     mean: float = 0.0
@@ -108,19 +125,19 @@ class RandomNormal(Initializer):
     seed: Any = None
 
     def __call__(self, shape, dtype=None, **kwargs) -> Any:
-        return drawing.normals(own_stream(self.seed), shape, self.mean, self.stddev, dtype)
+        return drawing.normals(self._stream(), shape, self.mean, self.stddev, dtype)
 
 
 class TruncatedNormal(RandomNormal):
     """Initializes with normal random numbers at most two standard deviations from the mean."""
 
     def __call__(self, shape, dtype=None, **kwargs) -> Any:
-        stream = own_stream(self.seed)
+        stream = self._stream()
         return drawing.truncated_normals(stream, shape, self.mean, self.stddev, dtype)
 
 
 @arguments
-class RandomUniform(Initializer):
+class RandomUniform(_Random):
     """Initializes with uniform random numbers."""
 
     minval: float = -0.05
@@ -128,11 +145,11 @@ class RandomUniform(Initializer):
     seed: Any = None
 
     def __call__(self, shape, dtype=None, **kwargs) -> Any:
-        return drawing.uniforms(own_stream(self.seed), shape, self.minval, self.maxval, dtype)
+        return drawing.uniforms(self._stream(), shape, self.minval, self.maxval, dtype)
 
 
 @arguments
-class Orthogonal(Initializer):
+class Orthogonal(_Random):
     """Initializes with a random orthogonal matrix; all dimensions but the last are merged."""
 
     gain: float = 1.0
@@ -146,7 +163,7 @@ class Orthogonal(Initializer):
                 f"shape={sizes} of rank {len(sizes)}."
             )
         rows, columns = math.prod(sizes[:-1]), sizes[-1]
-        drawn = own_stream(self.seed).standard_normal((max(rows, columns), min(rows, columns)))
+        drawn = self._stream().normal_of((max(rows, columns), min(rows, columns)), _FLOAT32)
         q, r = np.linalg.qr(drawn)
         q = q * np.sign(np.diagonal(r))
         q = q if rows >= columns else q.T
@@ -154,7 +171,7 @@ class Orthogonal(Initializer):
 
 
 @arguments
-class VarianceScaling(Initializer):
+class VarianceScaling(_Random):
     """Initializes with random numbers of variance `scale` divided by fan-in, fan-out or their mean.
 
     Parameters
@@ -191,7 +208,7 @@ class VarianceScaling(Initializer):
         fan_in, fan_out = _fans(shape_of("Fill", shape))
         count = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2}[self.mode]
         scale = self.scale / max(1.0, count)
-        stream = own_stream(self.seed)
+        stream = self._stream()
         if self.distribution == "uniform":
             limit = math.sqrt(3 * scale)
             return drawing.uniforms(stream, shape, -limit, limit, dtype)

@@ -1,6 +1,6 @@
 """Layer 9 · compat: ``tf.random``: random numbers, reproducible from seeds.
 
-The numbers are not those that TensorFlow draws (NOTE [seeds of TensorFlow]).
+Uniform and normal numbers are those that TensorFlow draws (NOTE [seeds of TensorFlow]).
 
 >>> tf.random.set_seed(5)
 >>> tf.random.uniform([2, 3]).shape
@@ -9,6 +9,7 @@ TensorShape([2, 3])
 
 from __future__ import annotations
 
+import secrets
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,11 @@ import numpy as np
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.functions import drawing
+from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.drawing import set_seed as set_seed
 from wengert.compat.tensorflow.functions.drawing import stateless, stream_of
-from wengert.compat.tensorflow.functions.values import constant_of, tensor_of
+from wengert.compat.tensorflow.functions.philox import Philox
+from wengert.compat.tensorflow.functions.values import constant_of
 from wengert.compat.tensorflow.refusal import refusing
 
 
@@ -45,7 +48,7 @@ def normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None, name=None) -> Any
     >>> tf.random.normal([2, 3], seed=1).shape
     TensorShape([2, 3])
     """
-    return drawing.normals(stream_of(seed), shape, mean, stddev, dtype)
+    return drawing.normals(seed, shape, mean, stddev, dtype)
 
 
 def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None, name=None) -> Any:
@@ -56,7 +59,7 @@ def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None, name=No
     >>> bool(tf.reduce_max(tf.abs(tf.random.truncated_normal([100]))) <= 2)
     True
     """
-    return drawing.truncated_normals(stream_of(seed), shape, mean, stddev, dtype)
+    return drawing.truncated_normals(seed, shape, mean, stddev, dtype)
 
 
 def uniform(shape, minval=0, maxval=None, dtype=None, seed=None, name=None) -> Any:
@@ -83,7 +86,7 @@ def uniform(shape, minval=0, maxval=None, dtype=None, seed=None, name=None) -> A
     >>> tf.random.uniform([4], maxval=10, dtype=tf.int32).dtype
     tf.int32
     """
-    return drawing.uniforms(stream_of(seed), shape, minval, maxval, dtype)
+    return drawing.uniforms(seed, shape, minval, maxval, dtype)
 
 
 def gamma(shape, alpha, beta=None, dtype=None, seed=None, name=None) -> Any:
@@ -127,7 +130,7 @@ def shuffle(value, seed=None, name=None) -> Any:
     >>> print(tf.sort(tf.random.shuffle([3, 1, 2])).numpy())
     [1 2 3]
     """
-    return drawing.permuted(stream_of(seed), value)
+    return drawing.permuted(stream_of(seed, "RandomShuffle"), value)
 
 
 # -- from two numbers ------------------------------------------------------------------------------
@@ -237,37 +240,54 @@ class Generator:
     """
 
     def __init__(self, copy_from=None, state=None, alg=None) -> None:
-        if copy_from is None:
-            raise ValueError(
-                "a Generator is made by tf.random.Generator.from_seed(seed), or of another one: "
-                "copy_from=; states of TensorFlow's generators are of no use here"
-            )
-        self._rng = np.random.default_rng()
-        self._rng.bit_generator.state = copy_from._rng.bit_generator.state
+        if copy_from is not None:
+            state = copy_from._state()
+        if state is None:
+            raise ValueError("a Generator takes copy_from or state: see Generator.from_seed(seed)")
+        low, high, key = (int(number) & _WORD for number in V.numbers_of(state)[:3])
+        self._rng = Philox(key, high << 64 | low)
 
-    @classmethod
-    def _of(cls, rng: np.random.Generator) -> Generator:
-        made = cls.__new__(cls)
-        made._rng = rng
-        return made
+    def _state(self) -> Any:
+        words = self._rng.counter & _WORD, self._rng.counter >> 64, self._rng.key
+        return np.array(words, np.uint64).view(np.int64)
+
+    @property
+    def state(self) -> Any:
+        """The counter, in two numbers, and the key."""
+        return constant_of(self._state())
 
     @classmethod
     def from_seed(cls, seed, alg=None) -> Generator:
         """Build a generator from a seed."""
-        return cls._of(np.random.default_rng(_start(seed)))
+        return cls(state=_start(seed))
+
+    @classmethod
+    def from_state(cls, state, alg=None) -> Generator:
+        """Build a generator from the `state` of another one."""
+        return cls(state=state)
+
+    @classmethod
+    def from_key_counter(cls, key, counter, alg=None) -> Generator:
+        """Build a generator from a key and two numbers of a counter."""
+        return cls(state=np.append(V.numbers_of(counter), V.numbers_of(key)))
 
     @classmethod
     def from_non_deterministic_state(cls, alg=None) -> Generator:
         """Build a generator with an unpredictable seed."""
-        return cls._of(np.random.default_rng())
+        return cls(state=_start([secrets.randbits(63) for _ in range(3)]))
 
     def reset_from_seed(self, seed) -> None:
         """Restart from a seed."""
-        self._rng = np.random.default_rng(_start(seed))
+        self.__init__(state=_start(seed))  # type: ignore[misc]
 
     def split(self, count: int = 1) -> list[Generator]:
         """Return generators independent of this one and each other."""
-        return [self._of(rng) for rng in self._rng.spawn(int(count))]
+        keys = self._full((int(count),), np.dtype(np.int64))
+        return [Generator(state=np.array([0, 0, key])) for key in keys]
+
+    def skip(self, delta: int) -> None:
+        """Go on as if `delta` numbers had been drawn."""
+        self._rng.skip(int(delta))
 
     def normal(self, shape, mean=0.0, stddev=1.0, dtype=None, name=None) -> Any:
         """Draw normal numbers (see `wengert.compat.tensorflow.random.normal`)."""
@@ -284,18 +304,24 @@ class Generator:
     def uniform_full_int(self, shape, dtype="uint64", name=None) -> Any:
         """Draw integers over the whole range of a dtype."""
         kind = np.dtype(dtype if isinstance(dtype, str) else dtype.as_numpy_dtype)
-        limits = np.iinfo(kind)
-        drawn = self._rng.integers(limits.min, limits.max, tuple(shape), kind, endpoint=True)
-        return constant_of(drawn)
+        return constant_of(self._full(tuple(shape), kind))
+
+    def _full(self, sizes: tuple[int, ...], kind) -> Any:
+        wide = np.dtype(f"u{max(kind.itemsize, 4)}")
+        return self._rng.words_of(sizes, wide).astype(kind)
 
     def binomial(self, shape, counts, probs, dtype=None, name=None) -> Any:
         """Draw binomial numbers."""
         return drawing.binomials(self._rng, shape, counts, probs, dtype)
 
 
-def _start(seed) -> list[int]:
-    numbers = np.ravel(np.asarray(tensor_of(seed).numpy())).tolist()
-    return [int(number) & ((1 << 64) - 1) for number in numbers]
+_WORD = (1 << 64) - 1
+
+
+def _start(seed) -> Any:
+    """Return the state of a seed of up to three numbers."""
+    numbers = [int(number) & _WORD for number in np.ravel(V.numbers_of(seed))][:3]
+    return np.array([*numbers, 0, 0][:3], np.uint64)
 
 
 _GLOBAL: list[Generator] = []

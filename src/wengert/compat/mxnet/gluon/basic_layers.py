@@ -14,6 +14,7 @@ from wengert.compat.mxnet import numpy_extension
 from wengert.compat.mxnet.gluon.block import Block, HybridBlock
 from wengert.compat.mxnet.neural import FUNCTIONS as NEURAL
 from wengert.compat.mxnet.results import CLASSES, computed
+from wengert.nn.functional import pad
 
 _LAYOUTS = {1: "NCW", 2: "NCHW", 3: "NCDHW"}
 
@@ -483,6 +484,81 @@ class LayerNorm(_Normalised):
 
     def hybrid_forward(self, F, x, gamma, beta) -> Any:
         return called("layer_norm", x, gamma, beta, self._axis, self._epsilon)
+
+
+@arguments
+class InstanceNorm(_Normalised):
+    """Normalisation of each channel of each example.
+
+    Parameters
+    ----------
+    axis : int. The axis of the channels.
+    epsilon : float
+    center, scale : bool. Whether to train `beta` and `gamma`.
+    """
+
+    shown = (
+        "InstanceNorm(eps={_epsilon}, axis={_axis}, center={_center}, scale={_scale}, "
+        "in_channels={known})"
+    )
+    _scale: bool = False
+
+    def hybrid_forward(self, F, x, gamma, beta) -> Any:
+        if self._axis == 1:
+            return called("instance_norm", x, gamma, beta, self._epsilon)
+        moved = called("instance_norm", x.swapaxes(1, self._axis), gamma, beta, self._epsilon)
+        return moved.swapaxes(1, self._axis)
+
+
+@arguments
+class GroupNorm(_Normalised):
+    """Normalisation of groups of channels of each example.
+
+    Parameters
+    ----------
+    num_groups : int
+    epsilon : float
+    center, scale : bool. Whether to train `beta` and `gamma`.
+    """
+
+    shown = "GroupNorm(eps={_epsilon}, num_groups={_num_groups}, center={_center}, scale={_scale})"
+    without = ("axis", "in_channels")
+    _num_groups: int = 1
+
+    def infer_shape(self, x, *args) -> None:
+        """Set the shapes of scale and shift: one number for each group."""
+        for param in self._reg_params.values():
+            param.shape = (self._num_groups,)
+
+    def hybrid_forward(self, F, x, gamma, beta) -> Any:
+        return called("group_norm", x, gamma, beta, self._num_groups, self._epsilon)
+
+
+class SyncBatchNorm(BatchNorm):
+    """`BatchNorm`: there is one device."""
+
+    def __init__(self, in_channels: int = 0, num_devices: int | None = None, **kwargs) -> None:
+        given: dict[str, Any] = {"in_channels": in_channels, **kwargs}
+        super().__init__(**given)
+
+
+@arguments
+class ReflectionPad2D(_Layer):
+    """Pads images by reflection at their edges."""
+
+    _padding: Any = 0
+
+    def forward(self, x, *args) -> Any:
+        sides = (self._padding,) * 4 if isinstance(self._padding, int) else self._padding[4:]
+        top, bottom, left, right = sides
+        return computed(type(x), pad, (x, [left, right, top, bottom], "reflect"), {})
+
+
+class Identity(_Layer):
+    """Returns its input."""
+
+    def forward(self, x, *args) -> Any:
+        return x
 
 
 @arguments

@@ -20,6 +20,7 @@ from wengert.compat.mxnet.gluon.block import HybridBlock
 from wengert.compat.mxnet.neural import FUNCTIONS as NEURAL
 from wengert.compat.mxnet.results import computed
 from wengert.nn import functional as F
+from wengert.ops.permute import movedim
 from wengert.ops.reduce import mean
 from wengert.ops.reduce import sum as total
 from wengert.ops.select import where
@@ -295,8 +296,12 @@ class CosineEmbeddingLoss(_Given):
 
     def _elements(self, pred, label, *more) -> Any:
         cosine: Any = F.cosine_similarity(pred, _fitting(more[1], pred), -1)
+        cosine = reshape(cosine, (-1, 1))
         alike = new_tensor(more[0]._payload.reshape(cosine._payload.shape) == 1)
         return where(alike, 1.0 - cosine, F.relu(cosine - self._margin))
+
+    def _over(self, losses, axes) -> Any:
+        return losses
 
     def forward(  # type: ignore[override]
         self, input1, input2, label, sample_weight=None
@@ -305,11 +310,42 @@ class CosineEmbeddingLoss(_Given):
         return super().forward(input1, label, sample_weight, label, input2)
 
 
+@arguments
+class CTCLoss(_Given):
+    """The CTC loss (Graves and others 2006); the last class is the blank label.
+
+    Parameters
+    ----------
+    layout : {'NTC', 'TNC'}. The order of batch, steps and classes in predictions.
+    label_layout : {'NT', 'TN'}
+    """
+
+    without = ("batch_axis",)
+    _layout: str = "NTC"
+    _label_layout: str = "NT"
+    _weight: float | None = None
+
+    def forward(  # type: ignore[override]
+        self, pred, label, pred_lengths=None, label_lengths=None, sample_weight=None
+    ) -> Any:
+        """Return the loss of each sequence; labels end at -1, or at their lengths."""
+        args = (pred, label, pred_lengths, label_lengths, sample_weight)
+        return computed(type(pred), self._sequences, args, {})
+
+    def _sequences(self, pred, label, pred_lengths, label_lengths, sample_weight) -> Any:
+        pred = pred if self._layout == "TNC" else movedim(pred, 0, 1)
+        label = label if self._label_layout == "NT" else movedim(label, 0, 1)
+        given = pred_lengths is not None, label_lengths is not None
+        losses = NEURAL["ctc_loss"](pred, label, pred_lengths, label_lengths, *given, "last")
+        losses = losses if sample_weight is None else losses * sample_weight
+        return losses if self._weight is None else losses * self._weight
+
+
 SigmoidBCELoss = SigmoidBinaryCrossEntropyLoss
 SoftmaxCELoss = SoftmaxCrossEntropyLoss
 
 
-__getattr__ = absence("wengert.compat.mxnet.gluon.loss", {"CTCLoss": "use wengert.nn.functional"})
+__getattr__ = absence("wengert.compat.mxnet.gluon.loss")
 
 
 __all__ = defined(globals())

@@ -24,8 +24,9 @@ __all__ = gathered(
     globals(),
     "wengert.compat.mxnet.gluon",
     """
-    basic_layers: Activation BatchNorm Dense Dropout ELU Embedding Flatten GELU HybridLambda
-        HybridSequential Lambda LayerNorm LeakyReLU PReLU SELU Sequential Swish
+    basic_layers: Activation BatchNorm Dense Dropout ELU Embedding Flatten GELU GroupNorm
+        HybridLambda HybridSequential Identity InstanceNorm Lambda LayerNorm LeakyReLU PReLU
+        ReflectionPad2D SELU Sequential Swish SyncBatchNorm
     block: Block HybridBlock
     basic_layers: AvgPool1D AvgPool2D AvgPool3D Conv1D Conv1DTranspose Conv2D Conv2DTranspose Conv3D
         Conv3DTranspose GlobalAvgPool1D GlobalAvgPool2D GlobalAvgPool3D GlobalMaxPool1D
@@ -34,6 +35,6 @@ __all__ = gathered(
 )
 
 
-_names = ("GroupNorm", "InstanceNorm", "SyncBatchNorm", "ReflectionPad2D", "SymbolBlock")
+_names = ("BatchNormReLU", "SymbolBlock")
 _cure = "write it as a Block of operations of mx.np"
 __getattr__ = absence("wengert.compat.mxnet.gluon.nn", dict.fromkeys(_names, _cure))

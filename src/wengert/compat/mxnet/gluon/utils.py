@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
@@ -24,11 +25,10 @@ def split_data(data, num_slice: int, batch_axis: int = 0, even_split: bool = Tru
             f"axis {batch_axis}. Use a batch size that's multiple of {num_slice} or set "
             "even_split=False to allow uneven partitioning of data."
         )
-    # the last part gets the remainder; too little data gives fewer parts
-    step, count = max(1, size // num_slice), min(num_slice, size)
+    step, rest = divmod(size, num_slice)  # the first parts get one more of the remainder
     before = (slice(None),) * batch_axis
-    ends = [*range(step, step * count, step), size]
-    return [data[(*before, slice(i * step, end))] for i, end in enumerate(ends)]
+    ends = [i * step + min(i, rest) for i in range(num_slice + 1)]
+    return [data[(*before, slice(*span))] for span in itertools.pairwise(ends)]
 
 
 def split_and_load(data, ctx_list, batch_axis: int = 0, even_split: bool = True) -> Any:

@@ -31,7 +31,6 @@ _INSTALLED = _methods.INSTALLED  # importing it installs the methods of arrays
 _CURES = {
     "RNN": "write the recurrence as a loop",
     "sgd_update": "use gluon.Trainer, or write x[:] = x - lr * x.grad",
-    "CTCLoss": "use wengert.nn.functional.ctc_loss",
 }
 
 

@@ -58,4 +58,14 @@ def cond(pred, then_func: Callable[[], Any], else_func: Callable[[], Any], **nam
     return then_func() if bool(pred) else else_func()
 
 
-__getattr__ = absence("wengert.compat.mxnet.nd.contrib")
+_OWN = """
+    AdaptiveAvgPooling2D CTCLoss arange_like boolean_mask ctc_loss div_sqrt_dim isfinite isinf isnan
+    quadratic
+    """
+_absent = absence("wengert.compat.mxnet.nd.contrib")
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _OWN.split():
+        return _absent(name)
+    return globals().setdefault(name, function_of(name))

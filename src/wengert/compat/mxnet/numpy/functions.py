@@ -12,24 +12,16 @@ from wengert import numpy as wnp
 from wengert.base.sections import fill_sections
 from wengert.compat.mxnet.arrays import NDArray
 from wengert.compat.mxnet.operators import whole_number
-from wengert.compat.mxnet.results import CLASSES, computed
+from wengert.compat.mxnet.results import CLASSES, EXTREMES, computed
 from wengert.compat.mxnet.signatures import showing
 from wengert.compat.mxnet.state import RECORDING
 from wengert.tape.base import TensorBase
 from wengert.tape.sites import warn
 
-__all__ = ["TIED", "function_of"]
+__all__ = ["TIED", "function_of", "kept", "whole_numbers"]
 
-_UNARY = """
-    arccos arccosh arcsin arcsinh arctan arctanh cbrt cos cosh deg2rad degrees exp expm1 log log10
-    log1p log2 rad2deg radians reciprocal sin sinh sqrt tan tanh
-    """
-_OF_FLOATS = frozenset(_UNARY.split())
-"""Functions with floating-point results, which MXNet truncates for integer arguments."""
-_TWO = "add subtract multiply mod remainder power maximum minimum fmod floor_divide"
-_OF_TWO = frozenset(_TWO.split())
-_KEEPING = frozenset({"sum", "prod", "cumsum", "nansum", "nanprod"})
-"""Sums, whose dtype is that of the argument (int64 for booleans)."""
+_KEEPING = frozenset(["average", "cumsum", "nanprod", "nansum", "prod", "std", "sum", "var"])
+"""Reductions whose dtype is that of the argument (int64 for booleans)."""
 _NEAR = frozenset({"allclose", "array_equal", "array_equiv", "may_share_memory", "shares_memory"})
 """Functions that return a Python bool."""
 _SPELLED = {
@@ -44,19 +36,30 @@ _SPELLED = {
 }
 
 
-def _kept(result, given: tuple[Any, ...], name: str) -> Any:
-    """Return the result in the dtype of the argument if that is an integer dtype."""
-    x = given[0] if given else None
-    if not isinstance(x, TensorBase) or x._payload.dtype.kind not in "iu":
+def whole_numbers(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Truncate a number beside an array of integers, as MXNet does."""
+    if len(args) != 2:
+        return args
+    a, b = args
+    if isinstance(a, TensorBase):
+        return a, whole_number(a, b)
+    return (whole_number(b, a), b) if isinstance(b, TensorBase) else args
+
+
+def kept(result, given: tuple[Any, ...], name: str) -> Any:
+    """Return numbers computed from arrays of integers in the dtype of the first of them."""
+    kinds = [x._payload.dtype for x in given if isinstance(x, TensorBase)]
+    if not isinstance(result, NDArray) or not kinds or any(k.kind not in "iu" for k in kinds):
         return result
-    if not isinstance(result, NDArray) or result._payload.dtype == x._payload.dtype:
+    made = result._payload.dtype
+    if made == kinds[0] or made.kind not in "iuf" or (len(kinds) > 1 and made.kind != "f"):
         return result
-    if name in _OF_FLOATS:
+    if made.kind == "f":
         warn(
-            f"np.{name} of an array of {x._payload.dtype}: as in MXNet the result has that dtype, "
-            f"too, and no fractions. Write np.{name}(x.astype('float32')) if they are meant.",
+            f"{name} of an array of {kinds[0]}: as in MXNet the result has that dtype, too, and no "
+            f"fractions. Write {name}(x.astype('float32')) if they are meant.",
         )
-    return result.astype(x._payload.dtype)
+    return result.astype(kinds[0])
 
 
 def _first(compare: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..., Any]:
@@ -75,11 +78,37 @@ def _values(x) -> Any:
     return x._payload if isinstance(x, TensorBase) else x
 
 
-TIED = {
+def _sign(x, **kwargs) -> Any:
+    """Return the sign, which is 0 for NaN."""
+    return (
+        wnp.where(np.isnan(_values(x)), 0.0, wnp.sign(x, **kwargs)) if _floats(x) else wnp.sign(x)
+    )
+
+
+def _rint(x) -> Any:
+    """Round to the nearest integer, halves down."""
+    below = wnp.floor(x)
+    return wnp.where(_values(x) - _values(below) > 0.5, below + 1.0, below) if _floats(x) else x
+
+
+def _floats(x) -> bool:
+    return bool(np.asarray(_values(x)).dtype.kind == "f")
+
+
+def _stable(a, axis=-1, **kwargs) -> Any:
+    """Return the indices that sort `a`; equal elements keep their order."""
+    return wnp.argsort(a, axis=axis, stable=True)
+
+
+TIED: dict[str, Callable[..., Any]] = {
+    **EXTREMES,
+    "argsort": _stable,
+    "rint": _rint,
+    "sign": _sign,
     "maximum": _first(np.greater_equal, wnp.maximum),
     "minimum": _first(np.less_equal, wnp.minimum),
 }
-"""Functions of two arguments with a rule for ties."""
+"""Functions with a rule of MXNet's for ties, or for NaN."""
 
 
 _ARRAYS = {1: ("x",), 2: ("x1", "x2")}
@@ -101,24 +130,19 @@ def function_of(name: str) -> Callable[..., Any]:
     short = name.rpartition(".")[2]
     plain: Any = getattr(np, short, None)
     ufunc = isinstance(plain, np.ufunc)
-    keeps = name in _OF_FLOATS or name in _KEEPING
+    keeps = (ufunc and short not in ("divide", "true_divide")) or name in _KEEPING
 
     def function(*args, **kwargs) -> Any:
         kwargs.pop("ctx", None)
         if ufunc and not any(isinstance(value, TensorBase | np.ndarray | list) for value in args):
             return plain(*args, **kwargs).item()  # a number if all arguments are numbers
-        if name in _OF_TWO and len(args) == 2:
-            a, b = args
-            if isinstance(a, TensorBase):
-                b = whole_number(a, b)
-            elif isinstance(b, TensorBase):
-                a = whole_number(b, a)
-            args = (a, b)
+        if ufunc and keeps:
+            args = whole_numbers(args)
         result = computed(CLASSES["np"], below, args, kwargs)
         if name in _NEAR:
             return bool(result)
         if keeps and kwargs.get("dtype") is None and kwargs.get("out") is None:
-            return _kept(result, args, name)
+            return kept(result, args, f"np.{name}")
         return result
 
     function.__name__ = function.__qualname__ = short

@@ -5,13 +5,17 @@ deviation and the bounds.
 
 NOTE [seeds of TensorFlow]
 A program may have a global seed, and each call an operation seed. Calls with the same two seeds
-continue one stream; `set_seed` restarts all streams. Datasets and initializers with a seed restart
-their stream at each use, so that two with equal seeds agree (`own_stream`). Without a seed the
-numbers are not reproducible. They are drawn by NumPy, and differ from TensorFlow's.
+continue one stream; `set_seed` restarts all streams. Without an operation seed, the global seed
+gives each call a seed of its own. Datasets with a seed restart their stream at each use, so that
+two with equal seeds agree (`own_stream`). Without a seed the numbers are not reproducible. Uniform
+and normal numbers and permutations are TensorFlow's (NOTE [Philox in TensorFlow]); the others are
+drawn by NumPy.
 """
 
 from __future__ import annotations
 
+import random
+import secrets
 import threading
 from typing import Any
 
@@ -21,9 +25,13 @@ import wengert as wg
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.functions import values as V
+from wengert.compat.tensorflow.functions.philox import Philox, mixed
 from wengert.compat.tensorflow.functions.values import integers, invalid, numbers_of, shown
 
 _MASK = (1 << 64) - 1
+_MOST = (1 << 31) - 1
+_GRAPH = 87654321
+"""The global seed of operations that have a seed while the program has none."""
 
 
 class Streams:
@@ -31,21 +39,30 @@ class Streams:
 
     def __init__(self) -> None:
         self.seed: int | None = None
-        self._streams: dict[int | None, np.random.Generator] = {}
+        self._streams: dict[Any, Philox] = {}
         self._lock = threading.Lock()
+        self._seeds = random.Random()
 
     def start(self, seed: int) -> None:
         """Restart all streams from a global seed."""
         with self._lock:
             self.seed = seed
             self._streams = {}
+            self._seeds = random.Random(seed)
 
-    def of(self, seed: int | None) -> np.random.Generator:
-        """Return the stream for an operation seed, or for none."""
+    def of(self, seed: int | None, op: str, kind) -> Philox:
+        """Return the stream for an operation and its seed, or for none."""
         with self._lock:
-            stream = self._streams.get(seed)
+            every = _GRAPH if self.seed is None else self.seed
+            if seed is None:
+                if self.seed is None:
+                    return Philox(secrets.randbits(64), 0)
+                return Philox(every % _MOST, self._seeds.randint(0, _MOST) % _MOST << 64)
+            stream = self._streams.get((op, seed, kind))
             if stream is None:
-                stream = self._streams[seed] = np.random.default_rng(self.start_of(seed))
+                own = seed % _MOST or (0 if every % _MOST else _MOST)
+                stream = Philox(every % _MOST, own << 64)
+                self._streams[op, seed, kind] = stream
         return stream
 
     def start_of(self, seed: int | None) -> Any:
@@ -60,9 +77,11 @@ class Streams:
 _STREAMS = Streams()
 
 
-def stream_of(seed) -> np.random.Generator:
-    """Return the stream that a call with `seed` draws from."""
-    return _STREAMS.of(None if seed is None else integers(seed, "seed")[0])
+def stream_of(seed, op: str = "", kind=None) -> Philox:
+    """Return the stream that a call of an operation with `seed` draws from."""
+    if isinstance(seed, Philox):
+        return seed
+    return _STREAMS.of(None if seed is None else integers(seed, "seed")[0], op, kind)
 
 
 def own_stream(seed) -> np.random.Generator:
@@ -70,6 +89,32 @@ def own_stream(seed) -> np.random.Generator:
     if seed is None:
         return stream_of(None)
     return np.random.default_rng(_STREAMS.start_of(integers(seed, "seed")[0]))
+
+
+class SeedGenerator:
+    """Keras's seeds: one number, and the number of draws so far.
+
+    Without a seed it takes one from Python's module `random`.
+    """
+
+    def __init__(self, seed=None, name: str | None = None) -> None:
+        self.seed = seed
+        self._state = [default_seed() if seed is None else int(seed), 0]
+
+    def next(self, ordered: bool = True) -> Any:
+        """Return the pair of seeds of the next draw."""
+        pair = V.constant_of(np.array(self._state, np.uint32))
+        self._state[1] += 1
+        return pair
+
+    def stream(self) -> Philox:
+        """Return the stream of the next draw."""
+        return stateless(self.next())
+
+
+def default_seed() -> int:
+    """Return a seed from Python's module `random`, as Keras does for want of one."""
+    return random.randint(1, 10**9)
 
 
 def set_seed(seed) -> None:
@@ -90,7 +135,7 @@ def set_seed(seed) -> None:
     _STREAMS.start(integers(seed, "seed")[0])
 
 
-def stateless(seed) -> np.random.Generator:
+def stateless(seed) -> Philox:
     """Return a new stream for a pair of seeds.
 
     Raises
@@ -102,7 +147,8 @@ def stateless(seed) -> np.random.Generator:
         raise invalid(
             "StatelessRandomGetKeyCounter", f"seed must have shape [2], not {shown(numbers.shape)}"
         )
-    return np.random.default_rng([int(number) & _MASK for number in numbers])
+    first, second = (int(number) & _MASK for number in numbers)
+    return mixed(first, second)
 
 
 _FLOAT32 = np.dtype(np.float32)
@@ -117,27 +163,26 @@ def _scaled(op: str, drawn, mean, stddev, kind: np.dtype[Any]) -> Any:
     return V.computed(op, lambda: wg.add(wg.mul(base, wide), low))
 
 
-def normals(rng, shape, mean, stddev, dtype) -> Any:
-    """Draw normal numbers."""
+def normals(seed, shape, mean, stddev, dtype) -> Any:
+    """Draw normal numbers; `seed` is an operation seed, or a stream."""
     kind = V.dtype_of(dtype, _FLOAT32)
-    drawn = rng.standard_normal(V.shape_of("RandomStandardNormal", shape))
+    rng = stream_of(seed, "RandomStandardNormal", kind)
+    drawn = rng.normal_of(V.shape_of("RandomStandardNormal", shape), kind)
     return _scaled("RandomStandardNormal", drawn, mean, stddev, kind)
 
 
-def truncated_normals(rng, shape, mean, stddev, dtype) -> Any:
-    """Draw normal numbers at most two standard deviations from the mean."""
+def truncated_normals(seed, shape, mean, stddev, dtype) -> Any:
+    """Draw normal numbers at most two standard deviations from the mean (see `normals`)."""
     kind = V.dtype_of(dtype, _FLOAT32)
-    drawn = rng.standard_normal(V.shape_of("TruncatedNormal", shape))
-    far = np.abs(drawn) > 2
-    while far.any():
-        drawn[far] = rng.standard_normal(int(far.sum()))
-        far = np.abs(drawn) > 2
+    rng = stream_of(seed, "TruncatedNormal", kind)
+    drawn = rng.truncated_of(V.shape_of("TruncatedNormal", shape), kind)
     return _scaled("TruncatedNormal", drawn, mean, stddev, kind)
 
 
-def uniforms(rng, shape, minval, maxval, dtype) -> Any:
+def uniforms(seed, shape, minval, maxval, dtype) -> Any:
     """Draw uniform numbers from ``[minval, maxval)``; integers for an integer dtype."""
     kind = V.dtype_of(dtype, _FLOAT32)
+    rng = stream_of(seed, "RandomUniform", kind)
     sizes = V.shape_of("RandomUniform", shape)
     if kind.kind in "iu":
         if maxval is None:
@@ -145,12 +190,9 @@ def uniforms(rng, shape, minval, maxval, dtype) -> Any:
         low, high = V.numbers_of(minval), V.numbers_of(maxval)
         if (low >= high).any():
             raise V.invalid("RandomUniformInt", f"Need minval < maxval, got {low} >= {high}")
-        return V.constant_of(rng.integers(low, high, sizes, dtype=np.int64).astype(kind))
+        return V.constant_of(rng.below(low, high, sizes, kind))
     top = 1 if maxval is None else maxval
-    drawn = V.tensor_of(rng.random(sizes).astype(kind))
-    # a float64 rounded to float32 may be 1, which is excluded
-    below = V.tensor_of(np.nextafter(kind.type(1), kind.type(0)))
-    drawn = V.computed("RandomUniform", wg.minimum, drawn, below)
+    drawn = V.tensor_of(rng.uniform_of(sizes, kind))
     low, high = V.tensor_of(minval, kind), V.tensor_of(top, kind)
     return V.computed("RandomUniform", lambda: wg.add(wg.mul(drawn, wg.sub(high, low)), low))
 
@@ -205,7 +247,7 @@ def permuted(rng, value) -> Any:
     x = V.tensor_of(value)
     if not x._payload.ndim:
         return V.made(x)
-    order = rng.permutation(x._payload.shape[0])
+    order = rng.order_of(x._payload.shape[0])
     return V.computed("RandomShuffle", wg.index_select, x, 0, wg.as_tensor(order))
 
 

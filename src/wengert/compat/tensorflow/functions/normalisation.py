@@ -239,7 +239,7 @@ def l2_normalize(x, axis=None, epsilon: float = 1e-12, name=None, dim=None) -> A
         "Sum", None if chosen is None else V.integers(chosen, "axis"), x._payload.ndim
     )
     total = wg.sum(wg.square(wg.abs(x)), places, True)
-    bounded = wg.where(wg.ge(total, epsilon), total, wg.full_like(total, epsilon))
+    bounded = wg.where(wg.lt(total, epsilon), wg.full_like(total, epsilon), total)
     return wg.mul(x, wg.rsqrt(bounded))
 
 
@@ -275,6 +275,8 @@ def bias_add(value, bias, data_format=None, name=None) -> Any:
 
 def _moments(x, axes, keepdims: bool) -> tuple[Any, Any]:
     places = V.axes_of("Mean", axes, x._payload.ndim)
+    if not places:
+        return x, wg.square(wg.abs(wg.sub(x, x)))
     mean = wg.mean(x, places, True)
     # TensorFlow treats the mean as a constant here; the derivative is the same
     variance = wg.mean(wg.square(wg.abs(wg.sub(x, mean))), places, keepdims)
@@ -406,7 +408,8 @@ def dropout(x, rate, noise_shape=None, seed=None, name=None) -> Any:
             size if wanted is None else int(wanted)
             for size, wanted in zip(sizes, noise_shape, strict=True)
         ]
-    kept = stream_of(seed).random(tuple(sizes), np.float32) >= share
+    kind = x._payload.dtype if V.is_floating(x) else np.dtype(np.float32)
+    kept = stream_of(seed, "RandomUniform", kind).uniform_of(tuple(sizes), kind) >= share
     factor = wg.as_tensor((kept / (1 - share)).astype(x._payload.dtype))
     return wg.mul(x, factor)
 

@@ -220,7 +220,7 @@ def in_top_k(targets, predictions, k, name=None) -> Any:
     (count,) = V.integers(k, "k")
     inside = (labels >= 0) & (labels < scores.shape[1])
     own = np.take_along_axis(scores, np.where(inside, labels, 0)[:, None], 1)
-    finite = np.isfinite(own[:, 0])
+    finite = np.isfinite(scores).all(1)
     return wg.as_tensor(inside & finite & ((scores > own).sum(1) < count))
 
 
@@ -410,6 +410,9 @@ def _position(op: str, function, value, axis, output_type) -> Any:
     if x._payload.dtype.kind == "b":
         x = V.converted(x, np.dtype(np.uint8))
     kind = V.dtype_of(output_type, np.dtype(np.int64))
+    if x._payload.dtype.kind == "f" and np.isnan(x._payload).any():  # the position of a number
+        least = -np.inf if op == "ArgMax" else np.inf
+        x = V.tensor_of(np.where(np.isnan(x._payload), x._payload.dtype.type(least), x._payload))
     return V.computed(op, lambda x: V.converted(function(x, place), kind), x)
 
 

@@ -167,7 +167,9 @@ def reduce_variance(input_tensor, axis=None, keepdims: bool = False, name=None) 
     """
     x = _spread("reduce_variance", input_tensor)
     axes = V.axes_of("Mean", axis, x._payload.ndim)
-    return V.computed("Mean", wg.var, x, axes or (), correction=0, keepdim=bool(keepdims))
+    if not axes:  # of single elements: 0, or NaN
+        return V.computed("Mean", wg.abs, V.computed("Sub", wg.sub, x, x))
+    return V.computed("Mean", wg.var, x, axes, correction=0, keepdim=bool(keepdims))
 
 
 def reduce_std(input_tensor, axis=None, keepdims: bool = False, name=None) -> Any:

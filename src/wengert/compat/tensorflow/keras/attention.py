@@ -10,7 +10,7 @@ import numpy as np
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow import nn, operations
-from wengert.compat.tensorflow.keras.layer import Layer
+from wengert.compat.tensorflow.keras.layer import Layer, Seeded
 from wengert.compat.tensorflow.keras.settings import Trained, settings
 
 
@@ -79,7 +79,7 @@ def _earlier(rows: int, columns: int) -> Any:
 
 
 @settings
-class _Attending(Layer):
+class _Attending(Seeded):
     dropout: float = 0.0
     seed: Any = None
 
@@ -106,7 +106,7 @@ class _Attending(Layer):
         scores = _barred(scores, _both(kept, _earlier(rows, columns) if use_causal_mask else None))
         weights = nn.softmax(scores)
         if training and self.dropout:
-            weights = nn.dropout(weights, self.dropout, None, self.seed)
+            weights = self._dropped(weights, self.dropout)
         result = operations.matmul(weights, value)
         if mask is not None and mask[0] is not None:
             seen = operations.expand_dims(operations.cast(mask[0], result.dtype), -1)
@@ -180,7 +180,7 @@ class AdditiveAttention(_Attending):
 
 
 @settings
-class MultiHeadAttention(Layer):
+class MultiHeadAttention(Seeded):
     """Multi-head attention (Vaswani and others, 2017).
 
     Parameters
@@ -265,7 +265,7 @@ class MultiHeadAttention(Layer):
         scores = operations.einsum("atnh,asnh->ants", q * (1.0 / math.sqrt(self.key_dim)), k)
         weights = kept = nn.softmax(_barred(scores, allowed))
         if training and self.dropout:
-            kept = nn.dropout(weights, self.dropout, None, self.seed)
+            kept = self._dropped(weights, self.dropout)
         result = self._output_dense(operations.einsum("ants,asnh->atnh", kept, v))
         return (result, weights) if return_attention_scores else result
 

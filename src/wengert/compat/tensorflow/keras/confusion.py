@@ -12,6 +12,7 @@ from wengert.compat.kit.namespaces import defined
 from wengert.compat.kit.rows import of_rows
 from wengert.compat.tensorflow.configs import snake_case
 from wengert.compat.tensorflow.functions.values import numbers_of
+from wengert.compat.tensorflow.keras.backend import name_for
 from wengert.compat.tensorflow.keras.means import Metric, same_rank
 
 _COUNTS = ("true_positives", "false_positives", "true_negatives", "false_negatives")
@@ -47,7 +48,7 @@ class _Counting(_Plain):
     dtype: Any = None
 
     def _prepare(self) -> None:
-        self.name = self.name or snake_case(type(self).__name__)
+        self.name = self.name or name_for(type(self).__name__)
         given = [0.5] if self.thresholds is None else np.atleast_1d(self.thresholds)
         self._begin(np.asarray(given, np.float64))
 
@@ -184,7 +185,7 @@ class AUC(_Counting):
     def _prepare(self) -> None:
         if self.curve not in ("ROC", "PR"):
             raise ValueError(f'Invalid AUC curve value: "{self.curve}".')
-        self.name = self.name or "auc"
+        self.name = self.name or name_for("AUC")
         self._variables.clear()
         self._begin(_points(self.num_thresholds, self.thresholds))
 
@@ -230,7 +231,7 @@ class _At(_Counting):
     without = ("thresholds",)
 
     def _prepare(self) -> None:
-        self.name = self.name or snake_case(type(self).__name__)
+        self.name = self.name or name_for(type(self).__name__)
         self._variables.clear()
         self._begin(_points(self.num_thresholds))
 

@@ -22,6 +22,8 @@ from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow import initializers
 from wengert.compat.tensorflow.archive import WAITING, resume
 from wengert.compat.tensorflow.configs import Configured, register_keras_serializable
+from wengert.compat.tensorflow.functions.drawing import SeedGenerator, normals
+from wengert.compat.tensorflow.functions.normalisation import dropout
 from wengert.compat.tensorflow.functions.values import (
     converted,
     is_floating,
@@ -35,7 +37,7 @@ from wengert.compat.tensorflow.keras.symbols import OPERATORS, Symbol, symbolic
 from wengert.compat.tensorflow.keras.weights import Weight
 from wengert.compat.tensorflow.variable import Variable
 
-__all__ = ["Layer"]
+__all__ = ["Layer", "Seeded"]
 
 
 _UNSEEN = frozenset(
@@ -516,6 +518,29 @@ def _masks(value) -> Any:
 @functools.cache
 def _asks_for(name: str, kind) -> bool:
     return name in inspect.signature(kind.call).parameters
+
+
+class Seeded(Layer):
+    """Base class for layers with an argument `seed`, from which their draws go on."""
+
+    seed_generator: SeedGenerator
+
+    @property
+    def seed(self) -> Any:
+        """The seed that was given, or None."""
+        return self.seed_generator.seed
+
+    @seed.setter
+    def seed(self, seed) -> None:
+        self.seed_generator = seed if isinstance(seed, SeedGenerator) else SeedGenerator(seed)
+
+    def _dropped(self, values, rate: float, noise_shape=None) -> Any:
+        """Return dropout of `values` with the numbers of the next draw."""
+        return dropout(values, rate, noise_shape, self.seed_generator.stream())
+
+    def _normal(self, like, mean: float, stddev: float) -> Any:
+        stream = self.seed_generator.stream()
+        return normals(stream, like.shape, mean, stddev, like.dtype)
 
 
 fill_sections(globals())

@@ -14,10 +14,11 @@ import numpy as np
 
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined, gathered
-from wengert.compat.tensorflow import nn, operations, random
+from wengert.compat.tensorflow import operations
 from wengert.compat.tensorflow.functions.values import converted, made, tensor_of
 from wengert.compat.tensorflow.keras.backend import name_for
 from wengert.compat.tensorflow.keras.layer import Layer as Layer
+from wengert.compat.tensorflow.keras.layer import Seeded
 from wengert.compat.tensorflow.keras.settings import Trained, settings
 from wengert.compat.tensorflow.keras.symbols import Symbol
 from wengert.compat.tensorflow.refusal import refusing
@@ -148,7 +149,7 @@ class Embedding(Layer):
 
 
 @settings
-class Dropout(Layer):
+class Dropout(Seeded):
     """Sets a fraction of the elements to 0 in training, and scales up the others.
 
     Examples
@@ -173,11 +174,11 @@ class Dropout(Layer):
             return inputs
         if self.rate == 1:
             return operations.zeros_like(inputs)
-        return nn.dropout(inputs, self.rate, self.noise_shape, self.seed)
+        return self._dropped(inputs, self.rate, self.noise_shape)
 
 
 @settings
-class GaussianNoise(Layer):
+class GaussianNoise(Seeded):
     """Adds normal random numbers in training."""
 
     stddev: float
@@ -186,7 +187,7 @@ class GaussianNoise(Layer):
     def call(self, inputs, training: bool = False) -> Any:
         if not training or self.stddev == 0:
             return inputs
-        draw = random.normal(inputs.shape, 0.0, self.stddev, inputs.dtype, self.seed)
+        draw = self._normal(inputs, 0.0, self.stddev)
         return operations.add(inputs, draw)
 
 

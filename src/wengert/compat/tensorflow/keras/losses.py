@@ -85,6 +85,10 @@ class Loss(Configured):
         mask = getattr(y_pred, "_keras_mask", None)
         if mask is not None:
             sample_weight = seen(mask, losses, sample_weight, self.reduction)
+        skipped = getattr(self, "ignore_class", None)
+        if skipped is not None:
+            valid = (V.numbers_of(target) != skipped).reshape(losses._payload.shape)
+            sample_weight = seen(valid, losses, sample_weight, self.reduction)
         return _reduced(losses, sample_weight, self.reduction)
 
     _takes_numbers = False

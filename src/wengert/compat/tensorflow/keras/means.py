@@ -12,10 +12,10 @@ from wengert.compat.kit.arguments import arguments
 from wengert.compat.kit.namespaces import defined
 from wengert.compat.kit.rows import of_rows, options
 from wengert.compat.tensorflow import initializers
-from wengert.compat.tensorflow.configs import Configured, snake_case
+from wengert.compat.tensorflow.configs import Configured
 from wengert.compat.tensorflow.functions.values import constant_of, numbers_of
 from wengert.compat.tensorflow.keras import losses as _losses
-from wengert.compat.tensorflow.keras.backend import float_type
+from wengert.compat.tensorflow.keras.backend import float_type, name_for
 from wengert.compat.tensorflow.keras.weights import Weight
 
 
@@ -26,7 +26,7 @@ class Metric(Configured):
     """
 
     def __init__(self, dtype=None, name: str | None = None) -> None:
-        self.name = name or snake_case(type(self).__name__)
+        self.name = name or name_for(type(self).__name__)
         self._kind = float_type(dtype)
         self._start: dict[str, Any] = {}
         self._variables: list[Any] = []
@@ -84,8 +84,10 @@ class Metric(Configured):
 class _Average(Metric):
     """A weighted sum and its divisor."""
 
+    _called: ClassVar[str | None] = None
+
     def __init__(self, name: str | None = None, dtype=None) -> None:
-        super().__init__(name=name, dtype=dtype)
+        super().__init__(name=name or self._called, dtype=dtype)
         self._sums = [self.add_variable((), "zeros", name=name) for name in ("total", "count")]
 
     def _added(self, total, count) -> None:
@@ -124,6 +126,8 @@ class Mean(_Average):
     2.0
     """
 
+    _called = "mean"
+
     def update_state(self, values, sample_weight=None) -> None:
         self._add(numbers_of(values), sample_weight)
 
@@ -136,6 +140,8 @@ class Sum(_Average):
     >>> float(tf.keras.metrics.Sum()([1.0, 3.0]))
     4.0
     """
+
+    _called = "sum"
 
     def update_state(self, values, sample_weight=None) -> None:
         self._add(numbers_of(values), sample_weight)

@@ -19,9 +19,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from wengert.base.sections import fill_sections
-from wengert.compat.tensorflow import nest, nn, operations
+from wengert.compat.tensorflow import nest, operations
 from wengert.compat.tensorflow.configs import deserialize_keras_object, serialize_keras_object
-from wengert.compat.tensorflow.keras.layer import Layer
+from wengert.compat.tensorflow.keras.layer import Layer, Seeded
 from wengert.compat.tensorflow.keras.settings import Trained, settings
 from wengert.compat.tensorflow.variable import Variable
 
@@ -29,7 +29,7 @@ __all__ = ["GRU", "LSTM", "RNN", "Bidirectional", "Masking", "SimpleRNN", "TimeD
 
 
 @settings
-class Cell(Layer):
+class Cell(Seeded):
     """Base class for cells, with concatenated gates, and dropout masks that last for a sequence."""
 
     gates: ClassVar[int] = 1
@@ -80,7 +80,7 @@ class Cell(Layer):
     def _masks(self, key: str, x, rate: float, count: int) -> list[Any]:
         if key not in self._left:
             ones = operations.ones_like(x)
-            self._left[key] = [nn.dropout(ones, rate, None, self.seed) for _ in range(count)]
+            self._left[key] = [self._dropped(ones, rate) for _ in range(count)]
         return self._left[key]
 
     def _product(self, key: str, x, kernel, rate: float, training: bool) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
-from wengert.compat.tensorflow import image, nn, operations, random
+from wengert.compat.tensorflow import image, nn, operations
 from wengert.compat.tensorflow.keras import regularizers
 from wengert.compat.tensorflow.keras.core_layers import (
     Normalizing,
@@ -17,7 +17,7 @@ from wengert.compat.tensorflow.keras.core_layers import (
     conv_padding,
     several,
 )
-from wengert.compat.tensorflow.keras.layer import Layer
+from wengert.compat.tensorflow.keras.layer import Layer, Seeded
 from wengert.compat.tensorflow.keras.settings import Trained, settings
 
 # -- margins and magnification ---------------------------------------------------------------------
@@ -285,7 +285,7 @@ class UnitNormalization(Layer):
 
 
 @settings
-class GaussianDropout(Layer):
+class GaussianDropout(Seeded):
     """Multiplies by random factors of mean 1 in training.
 
     Examples
@@ -301,12 +301,12 @@ class GaussianDropout(Layer):
         if not training or not self.rate:
             return inputs
         spread = float(np.sqrt(self.rate / (1 - self.rate)))
-        draw = random.normal(inputs.shape, 1.0, spread, inputs.dtype, self.seed)
+        draw = self._normal(inputs, 1.0, spread)
         return operations.multiply(inputs, draw)
 
 
 @settings
-class _SpatialDropout(Layer):
+class _SpatialDropout(Seeded):
     rate: float
     seed: Any = None
 
@@ -314,7 +314,7 @@ class _SpatialDropout(Layer):
         if not training or not self.rate:
             return inputs
         batch, *places, channels = tuple(inputs.shape)
-        return nn.dropout(inputs, self.rate, [batch, *[1] * len(places), channels], self.seed)
+        return self._dropped(inputs, self.rate, [batch, *[1] * len(places), channels])
 
 
 for _d, _what in _PLACES.items():

@@ -15,12 +15,16 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
+from wengert import numpy as wnp
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
 from wengert.compat.mxnet import image
 from wengert.compat.mxnet.base import absence
 from wengert.compat.mxnet.gluon.basic_layers import HybridSequential, Sequential
 from wengert.compat.mxnet.gluon.block import Block, HybridBlock
+from wengert.compat.mxnet.results import computed
 from wengert.numpy import random as _random
 
 
@@ -168,6 +172,19 @@ def _saturation(x, factor: float) -> Any:
     return x * factor + (1 - factor) * grey
 
 
+_YIQ = np.array([_GREY, [0.596, -0.274, -0.321], [0.211, -0.523, 0.311]])
+
+
+def _hue(x, factor: float) -> Any:
+    """Turn the colours, which leaves the grey."""
+    turn = (factor - 1) * math.pi
+    turned = np.eye(3)
+    turned[1:, 1:] = [[math.cos(turn), -math.sin(turn)], [math.sin(turn), math.cos(turn)]]
+    mixed = np.linalg.inv(_YIQ) @ turned @ _YIQ
+    parts = [sum(x[..., j : j + 1] * float(mixed[i, j]) for j in range(3)) for i in range(3)]
+    return computed(type(x), wnp.concatenate, (parts, -1), {})
+
+
 def _jitter(name: str, words: str, function: Callable[[Any, float], Any]) -> Any:
     def __init__(self, amount: float) -> None:
         def changed(x) -> Any:
@@ -183,18 +200,17 @@ def _jitter(name: str, words: str, function: Callable[[Any, float], Any]) -> Any
 RandomBrightness = _jitter("RandomBrightness", "brightness", _brightness)
 RandomContrast = _jitter("RandomContrast", "contrast", _contrast)
 RandomSaturation = _jitter("RandomSaturation", "saturation", _saturation)
+RandomHue = _jitter("RandomHue", "hue", _hue)
 
 
 class RandomColorJitter(Compose):
-    """Changes brightness, contrast and saturation at random; `hue` is not offered."""
+    """Changes brightness, contrast, saturation and hue at random."""
 
     def __init__(
         self, brightness: float = 0, contrast: float = 0, saturation: float = 0, hue: float = 0
     ) -> None:
-        if hue:
-            raise ValueError("RandomColorJitter(hue=...) is not offered here")
-        kinds = (RandomBrightness, RandomContrast, RandomSaturation)
-        amounts = (brightness, contrast, saturation)
+        kinds = (RandomBrightness, RandomContrast, RandomSaturation, RandomHue)
+        amounts = (brightness, contrast, saturation, hue)
         super().__init__([kind(a) for kind, a in zip(kinds, amounts, strict=True) if a])
 
 
@@ -213,7 +229,7 @@ class RandomApply(Block):
 HybridRandomApply = RandomApply
 
 
-_cures = dict.fromkeys(("RandomHue", "RandomLighting", "RandomGray", "Rotate"), "write a Block")
+_cures = dict.fromkeys(("RandomLighting", "RandomGray", "Rotate"), "write a Block")
 __getattr__ = absence("wengert.compat.mxnet.gluon.data.vision.transforms", _cures)
 
 
