@@ -71,7 +71,7 @@ class _OfCovariance:
     """A covariance matrix, its inverse or its factor: one is given, the others are computed."""
 
     _unbroadcasted_scale_tril: Any
-    batch_shape: Any
+    _batch_shape: Any
     _event: Any
 
     def _factor(self, name: str, given: Any) -> None:
