@@ -197,6 +197,26 @@ def test_an_empty_view_as_complex(t):
     assert t.view_as_complex(t.ones(3, 0, 2)).dtype == t.complex64
 
 
+def test_out_of_functions_with_parameters(t):
+    x, where = t.tensor([[1.0, 5.0], [3.0, 2.0]]), t.tensor([1])
+    for name, args in {
+        "argmax": (0,),
+        "argmin": (1, True),
+        "softmax": (0,),
+        "log_softmax": (1,),
+        "square": (),
+        "renorm": (2, 0, 1.0),
+        "index_copy": (0, where, t.zeros(1, 2)),
+    }.items():
+        function = getattr(t, name)
+        expected = function(x, *args)
+        out = t.empty_like(expected)
+        assert function(x, *args, out=out) is out
+        assert out.equal(expected)
+    with pytest.raises(RuntimeError, match="Expected out tensor to have dtype"):
+        t.argmax(x, 0, out=t.zeros(2))
+
+
 OUT = """
 neg floor abs sign round frac bitwise_not | x | exact
 sin sigmoid exp reciprocal sqrt | x | casts
