@@ -125,6 +125,15 @@ def test_segments(t, reduce):
         t.segment_reduce(x.int(), reduce, lengths=t.tensor([1, 3]))
 
 
+def test_nan_in_a_segment_gets_the_gradient_of_its_extreme(t):
+    x = t.tensor([1.0, float("nan"), 3.0, -0.0], requires_grad=True)
+    y = t.segment_reduce(x, "max", lengths=t.tensor([3, 1]))
+    y.sum().backward()
+    assert x.grad.tolist() == [0.0, 1.0, 0.0, 1.0]
+    assert np.isnan(y[0].item())
+    assert np.signbit(y[1].item())
+
+
 def test_the_mean_of_an_empty_segment(t):
     y = t.segment_reduce(t.ones(2), "mean", lengths=t.tensor([0, 2]))
     assert np.isnan(y[0].item())
