@@ -162,6 +162,15 @@ def test_the_bytes_of_a_buffer_are_elements(t):
     assert t.asarray(t.utils.dlpack.to_dlpack(t.ones(2))).tolist() == [1.0, 1.0]
 
 
+def test_tensors_of_what_exports_its_memory(t):
+    class Wrapper:
+        def __init__(self, tensor):
+            self.__dlpack__, self.__dlpack_device__ = tensor.__dlpack__, tensor.__dlpack_device__
+
+    for made in (t.tensor, t.as_tensor, t.asarray):
+        assert made(Wrapper(t.arange(3))).tolist() == [0, 1, 2]
+
+
 def test_tensors_of_storages(t):
     x = t.arange(1.0, 4.0)
     for made in (t.tensor, t.as_tensor, t.asarray):
@@ -170,6 +179,7 @@ def test_tensors_of_storages(t):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         typed = x.storage()
+        assert t.DoubleStorage(np.int16(3)).size() == 3
     assert t.tensor(typed).tolist() == [1.0, 2.0, 3.0]
     with pytest.raises(RuntimeError, match="Expected a Storage of type Double"):
         t.tensor(typed, dtype=t.float64)
