@@ -236,6 +236,20 @@ def test_out_of_functions_with_parameters(t):
         t.argmax(x, 0, out=t.zeros(2))
 
 
+def test_bounds_are_compared_as_the_dtype_holds_them(t):
+    x = t.tensor([0.3, -0.3, 0.5], dtype=t.bfloat16, requires_grad=True)
+    y = t.nn.functional.hardshrink(x, 0.3)
+    y.sum().backward()
+    assert y.tolist() == [0.0, 0.0, 0.5]
+    assert x.grad.tolist() == [0.0, 0.0, 1.0]
+
+
+def test_complex_infinities_are_added(t):
+    inf = float("inf")
+    x, y = t.tensor([inf, -inf, inf, -inf], dtype=t.complex128), t.tensor([inf, -inf, -inf, 3 + 2j])
+    assert t.logaddexp(x, y.to(t.complex128)).tolist() == [inf, -inf, inf, 3 + 2j]
+
+
 OUT = """
 neg floor abs sign round frac bitwise_not | x | exact
 sin sigmoid exp reciprocal sqrt | x | casts
