@@ -125,6 +125,15 @@ def test_segments(t, reduce):
         t.segment_reduce(x.int(), reduce, lengths=t.tensor([1, 3]))
 
 
+def test_nan_in_a_segment_gets_the_gradient_of_its_extreme(t):
+    x = t.tensor([1.0, float("nan"), 3.0, -0.0], requires_grad=True)
+    y = t.segment_reduce(x, "max", lengths=t.tensor([3, 1]))
+    y.sum().backward()
+    assert x.grad.tolist() == [0.0, 1.0, 0.0, 1.0]
+    assert np.isnan(y[0].item())
+    assert np.signbit(y[1].item())
+
+
 def test_the_mean_of_an_empty_segment(t):
     y = t.segment_reduce(t.ones(2), "mean", lengths=t.tensor([0, 2]))
     assert np.isnan(y[0].item())
@@ -153,6 +162,15 @@ def test_the_bytes_of_a_buffer_are_elements(t):
     assert t.asarray(t.utils.dlpack.to_dlpack(t.ones(2))).tolist() == [1.0, 1.0]
 
 
+def test_tensors_of_what_exports_its_memory(t):
+    class Wrapper:
+        def __init__(self, tensor):
+            self.__dlpack__, self.__dlpack_device__ = tensor.__dlpack__, tensor.__dlpack_device__
+
+    for made in (t.tensor, t.as_tensor, t.asarray):
+        assert made(Wrapper(t.arange(3))).tolist() == [0, 1, 2]
+
+
 def test_tensors_of_storages(t):
     x = t.arange(1.0, 4.0)
     for made in (t.tensor, t.as_tensor, t.asarray):
@@ -161,6 +179,7 @@ def test_tensors_of_storages(t):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         typed = x.storage()
+        assert t.DoubleStorage(np.int16(3)).size() == 3
     assert t.tensor(typed).tolist() == [1.0, 2.0, 3.0]
     with pytest.raises(RuntimeError, match="Expected a Storage of type Double"):
         t.tensor(typed, dtype=t.float64)
@@ -195,6 +214,40 @@ def test_shifts_by_what_is_no_number_are_left_to_it(t):
 def test_an_empty_view_as_complex(t):
     assert t.view_as_complex(t.ones(4, 2)[:0]).shape == (0,)
     assert t.view_as_complex(t.ones(3, 0, 2)).dtype == t.complex64
+
+
+def test_out_of_functions_with_parameters(t):
+    x, where = t.tensor([[1.0, 5.0], [3.0, 2.0]]), t.tensor([1])
+    for name, args in {
+        "argmax": (0,),
+        "argmin": (1, True),
+        "softmax": (0,),
+        "log_softmax": (1,),
+        "square": (),
+        "renorm": (2, 0, 1.0),
+        "index_copy": (0, where, t.zeros(1, 2)),
+    }.items():
+        function = getattr(t, name)
+        expected = function(x, *args)
+        out = t.empty_like(expected)
+        assert function(x, *args, out=out) is out
+        assert out.equal(expected)
+    with pytest.raises(RuntimeError, match="Expected out tensor to have dtype"):
+        t.argmax(x, 0, out=t.zeros(2))
+
+
+def test_bounds_are_compared_as_the_dtype_holds_them(t):
+    x = t.tensor([0.3, -0.3, 0.5], dtype=t.bfloat16, requires_grad=True)
+    y = t.nn.functional.hardshrink(x, 0.3)
+    y.sum().backward()
+    assert y.tolist() == [0.0, 0.0, 0.5]
+    assert x.grad.tolist() == [0.0, 0.0, 1.0]
+
+
+def test_complex_infinities_are_added(t):
+    inf = float("inf")
+    x, y = t.tensor([inf, -inf, inf, -inf], dtype=t.complex128), t.tensor([inf, -inf, -inf, 3 + 2j])
+    assert t.logaddexp(x, y.to(t.complex128)).tolist() == [inf, -inf, inf, 3 + 2j]
 
 
 OUT = """

@@ -64,7 +64,11 @@ def logaddexp(self: Any, other: Any) -> Any:
     if self.dtype.kind == "c":
         first = self.real >= other.real
         high, low = np.where(first, self, other), np.where(first, other, self)
-        return high + np.log1p(np.exp(low - high))
+        # both infinite, their difference is not a number
+        same = np.isinf(low.real) & (low.real == high.real)
+        apart = np.where(same, 0, low) - np.where(same, 0, high)
+        result = high + np.log1p(np.exp(apart))
+        return np.where(same, np.where(high.real < 0, self, result), result)[()]
     if self.dtype != np.float32 or max(self.size, other.size) <= _FEW:
         return np.logaddexp(self, other)
     return _single_sum(self, other)

@@ -219,6 +219,8 @@ def _general(data: Any, dtype: np.dtype[Any] | None) -> Any:
             # a subclass of a Python number has no dtype of its own
             dtype = _implied({data.__class__})
         return to_array(np.asarray(data), dtype)
+    if hasattr(data, "__dlpack__"):
+        return to_array(np.from_dlpack(data), dtype)
     arrays: set[np.dtype[Any]] = set()
     numbers: set[type] = set()
     nested = _unwrap(data, arrays, numbers, 0)

@@ -272,12 +272,14 @@ def aminmax(
 
 
 @export("wengert", "Tensor")
-def argmax(input: Any, dim: int | None = None, keepdim: bool = False, **names: Any) -> Any:
+def argmax(
+    input: Any, dim: int | None = None, keepdim: bool = False, *, out: Any = None, **names: Any
+) -> Any:
     """Return the position of the largest element, among all (counted flat) or along a dimension.
 
     Parameters
     ----------
-    %(numeric_input, searched_dim, keepdim)s
+    %(numeric_input, searched_dim, keepdim, out)s
 
     Returns
     -------
@@ -293,16 +295,18 @@ def argmax(input: Any, dim: int | None = None, keepdim: bool = False, **names: A
     >>> wg.argmax(wg.tensor([[1.0, 5.0], [4.0, 2.0]]), dim=1)
     tensor([1, 0])
     """
-    return _position("argmax", input, dim, keepdim, names)
+    return _position("argmax", input, dim, keepdim, out, names)
 
 
 @export("wengert", "Tensor")
-def argmin(input: Any, dim: int | None = None, keepdim: bool = False, **names: Any) -> Any:
+def argmin(
+    input: Any, dim: int | None = None, keepdim: bool = False, *, out: Any = None, **names: Any
+) -> Any:
     """Return the position of the smallest element, among all (counted flat) or along a dimension.
 
     Parameters
     ----------
-    %(numeric_input, searched_dim, keepdim)s
+    %(numeric_input, searched_dim, keepdim, out)s
 
     Returns
     -------
@@ -319,10 +323,12 @@ def argmin(input: Any, dim: int | None = None, keepdim: bool = False, **names: A
     >>> wg.argmin(wg.tensor([[1.0, 5.0], [4.0, 2.0]]))
     tensor(0)
     """
-    return _position("argmin", input, dim, keepdim, names)
+    return _position("argmin", input, dim, keepdim, out, names)
 
 
-def _position(name: str, input: Any, dim: Any, keepdim: Any, names: dict[str, Any]) -> Any:
+def _position(
+    name: str, input: Any, dim: Any, keepdim: Any, out: Any, names: dict[str, Any]
+) -> Any:
     if names:
         dim, keepdim = renamed(name, dim, keepdim, names)
     input = _ordered(input, name)
@@ -336,7 +342,8 @@ def _position(name: str, input: Any, dim: Any, keepdim: Any, names: dict[str, An
         _check_along(name, payload, (dim,))
     if input._edge is not None:
         note(f"{name}()", input)
-    return getattr(T, name)(input, dim=dim, keepdim=bool(keepdim))
+    result = getattr(T, name)(input, dim=dim, keepdim=bool(keepdim))
+    return result if out is None else into(out, result, name)
 
 
 fill_sections(globals())

@@ -68,7 +68,9 @@ def hardshrink(input: Any, lambd: float = 0.5) -> Any:
     tensor([-1.,  0.,  2.])
     """
     x = real_input(input, "hardshrink", "hardshrink_cpu", True)
-    return _made("hardshrink", x, False, lambd=real_number(lambd, x, "hardshrink", "lambd"))
+    # compared as the dtype holds it
+    bound = float(x._payload.dtype.type(real_number(lambd, x, "hardshrink", "lambd")))
+    return _made("hardshrink", x, False, lambd=bound)
 
 
 @export("nn.functional")

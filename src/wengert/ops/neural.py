@@ -11,6 +11,7 @@ from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.ops.checks import dim_or_axis, one_dim, real_input
 from wengert.ops.coerce import operand
+from wengert.ops.out import into
 from wengert.prims import neural as _records
 from wengert.tape.operands import cast
 from wengert.tape.record import T
@@ -20,12 +21,14 @@ REQUIRES = (_records,)
 
 
 @export("wengert", "Tensor")
-def softmax(input: Any, dim: Any = None, dtype: Any = None, *, axis: Any = None) -> Any:
+def softmax(
+    input: Any, dim: Any = None, dtype: Any = None, *, axis: Any = None, out: Any = None
+) -> Any:
     """Return exponentials of the elements, scaled so that they add up to 1 along a dimension.
 
     Parameters
     ----------
-    %(converted_input, probability_dim, axis, real_dtype_first)s
+    %(converted_input, probability_dim, axis, real_dtype_first, out)s
 
     Returns
     -------
@@ -40,18 +43,21 @@ def softmax(input: Any, dim: Any = None, dtype: Any = None, *, axis: Any = None)
             [0.0000, 1.0000]])
     """
     dim = dim_or_axis(dim, axis, "softmax")
-    return _normalised("softmax", input, dim, dtype)
+    result = _normalised("softmax", input, dim, dtype)
+    return result if out is None else into(out, result, "softmax")
 
 
 @export("wengert", "Tensor")
-def log_softmax(input: Any, dim: Any = None, dtype: Any = None, *, axis: Any = None) -> Any:
+def log_softmax(
+    input: Any, dim: Any = None, dtype: Any = None, *, axis: Any = None, out: Any = None
+) -> Any:
     """Return the logarithm of `softmax`, computed without a detour that could over- or underflow.
 
     Parameters
     ----------
     %(converted_input)s
     dim : int. The dimension along which the exponentials of the results add up to 1.
-    %(axis, real_dtype_first, returns_of_the_shape, raises_dim, error_floating)s
+    %(axis, real_dtype_first, out, returns_of_the_shape, raises_dim, error_floating)s
 
     Examples
     --------
@@ -59,7 +65,8 @@ def log_softmax(input: Any, dim: Any = None, dtype: Any = None, *, axis: Any = N
     tensor([-1000.,     0.])
     """
     dim = dim_or_axis(dim, axis, "log_softmax")
-    return _normalised("log_softmax", input, dim, dtype)
+    result = _normalised("log_softmax", input, dim, dtype)
+    return result if out is None else into(out, result, "log_softmax")
 
 
 def _normalised(name: str, input: Any, dim: Any, dtype: Any) -> Any:

@@ -106,7 +106,7 @@ def dist(input: Any, other: Any, p: float = 2) -> Any:
 
 
 @export("wengert", "Tensor", "Tensor_")
-def renorm(input: Any, p: float, dim: int, maxnorm: float) -> Any:
+def renorm(input: Any, p: float, dim: int, maxnorm: float, *, out: Any = None) -> Any:
     """Return a copy in which parts that are too long are scaled down.
 
     Parameters
@@ -115,6 +115,7 @@ def renorm(input: Any, p: float, dim: int, maxnorm: float) -> Any:
     p : number. The power of the norm; positive.
     dim : int. The dimension whose positions are the parts.
     maxnorm : number. The largest norm that a part keeps.
+    %(out)s
 
     %(returns_alike)s
 
@@ -153,7 +154,8 @@ def renorm(input: Any, p: float, dim: int, maxnorm: float) -> Any:
             f"{dtype_name(array)}; convert it with .to(dtype)"
         )
     others = tuple([d for d in range(array.ndim) if d != axis])
-    return T.renorm(x, p=power, dim=others, maxnorm=most)
+    result = T.renorm(x, p=power, dim=others, maxnorm=most)
+    return result if out is None else into(out, result, "renorm")
 
 
 @export("nn.functional")

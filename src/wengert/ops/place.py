@@ -17,6 +17,7 @@ from wengert.base.shapes import broadcast, expanded, normal_dim
 from wengert.kernels.reduce import are_within
 from wengert.ops.checks import bool_mask
 from wengert.ops.coerce import dtype_name, integer, operand, plain
+from wengert.ops.out import into
 from wengert.ops.written import Form, copied, form
 from wengert.prims import place as _records
 from wengert.tape.base import TensorBase
@@ -150,7 +151,7 @@ def _index_copy(x: Any, dim: int, index: Any, source: Any) -> Form:
 
 
 @export("wengert", "Tensor", "Tensor_ written")
-def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
+def index_copy(input: Any, dim: int, index: Any, source: Any, *, out: Any = None) -> Any:
     """Return a copy in which positions of a dimension are those of another tensor.
 
     Parameters
@@ -159,6 +160,7 @@ def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
     index : Tensor. The positions, an int64 vector without negative numbers.
     source : Tensor. The values to write: of the shape of `input`, but with one position per entry
         of `index`.
+    %(out)s
 
     Returns
     -------
@@ -176,7 +178,8 @@ def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
     tensor([6., 0., 5.])
     """
     x = operand(input, "index_copy")
-    return copied(x, _index_copy(x, dim, index, source))
+    result = copied(x, _index_copy(x, dim, index, source))
+    return result if out is None else into(out, result, "index_copy")
 
 
 @form

@@ -255,7 +255,7 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None, out: Any = 
     )
 
 
-def square(input: Any) -> Any:
+def square(input: Any, *, out: Any = None) -> Any:
     """``input ** 2``, element by element.
 
     Examples
@@ -263,7 +263,7 @@ def square(input: Any) -> Any:
     >>> wg.square(wg.tensor([1.0, -3.0]))
     tensor([1., 9.])
     """
-    return T.pow(input, 2)
+    return _result(T.pow(input, 2), out, "square")
 
 
 def real(input: Any) -> Any:

@@ -218,8 +218,13 @@ def segment_reduce(
     places = searchsorted(ends, steps, right=True)[apart].expand(sizes)
     slots = (*sizes[:dim], counts.shape[-1] + 2, *sizes[dim + 1 :])
     base = new_tensor(np.full(slots, start, x._payload.dtype))
-    how = "sum" if reduce == "mean" else how
-    every = T.scatter_reduce(base, places, x, dim=dim, reduce=how, include_self=True)
+    params = {"dim": dim, "reduce": "sum" if reduce == "mean" else how, "include_self": True}
+    every = T.scatter_reduce(base, places, x, **params)
+    if reduce != how:
+        # NaN equals no extreme, not even itself: added apart, it gets its gradient; -0.0 adds 0
+        nothing = new_tensor(np.full(slots, -0.0, x._payload.dtype))
+        nans = T.where(T.isnan(x), x, new_tensor(np.asarray(-0.0, x._payload.dtype)))
+        every = every + T.scatter_reduce(nothing, places, nans, **{**params, "reduce": "sum"})
     found = every.narrow(dim, 1, counts.shape[-1])
     if reduce == "mean":
         found = found / counts.clamp(min=1)[apart]

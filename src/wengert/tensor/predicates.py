@@ -146,10 +146,7 @@ def can_cast(from_: Any, to: Any) -> bool:
     >>> wg.can_cast(wg.float64, wg.float32), wg.can_cast(wg.float32, wg.int64)
     (True, False)
     """
-    source, target = as_dtype(from_), as_dtype(to)
-    if source.category == target.category:
-        return source.is_signed <= target.is_signed
-    return source.category < target.category
+    return as_dtype(from_).category <= as_dtype(to).category
 
 
 fill_sections(globals())

@@ -344,7 +344,7 @@ class TypedStorage(Storage):
                 )
             self._lie_over(flat_memory(wrap_storage._values, kind), wrap_storage._cell)
             return
-        if not isinstance(content, int | Sequence):
+        if not isinstance(content, Sequence) and not hasattr(content, "__index__"):
             raise TypeError(
                 "a storage is made of a size or of a sequence of numbers, not of "
                 f"{type(content).__name__}"
