@@ -114,6 +114,8 @@ class Lifted:
     """Whether it is an array without a level: a value of a trace (see
     `wengert.compiler.tracing.sym`), or one of another device (`wengert.interp.devices`).
     """
+    computes = False
+    """Whether its namespace computes with it anywhere, not only under a transform or a trace."""
     array: Any
     # NumPy's operators and functions defer to values of transforms
     __array_ufunc__ = None
@@ -142,6 +144,10 @@ class Lifted:
                 "keep it elsewhere nor write it to a tensor of the outside"
             )
         return below
+
+    def tensor(self) -> Any:
+        """Return the tensor to hand out for this value; None for a new one."""
+        return None
 
     def lie(self, order: memory_format) -> None:
         """Put the elements into a memory order, unless the transform defines its own."""
