@@ -116,23 +116,29 @@ class Wrapped(NDArrayOperatorsMixin, LiftedArray):
         return bool(_NAMESPACE.all(self, dim=every, keepdim=False).item())
 
     def tolist(self) -> Any:
-        """Refuse: the class has the values."""
-        return self.__array__()
+        """Return the values as nested Python lists."""
+        return self.__array__().tolist()
 
-    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        flat = self.reshape(-1)
+        values = [_NAMESPACE.select(flat, dim=0, index=i).item() for i in range(self.size)]
+        return np.array(values, dtype or self.array.dtype).reshape(self.shape)
+
+    def _refuse(self, what: str) -> Any:
         raise TypeError(
-            f"{type(self.own).__name__} has no values of its own: its __torch_dispatch__ computes"
+            f"{what} of {type(self.own).__name__} is not available: it has no memory, and its "
+            "__torch_dispatch__ computes"
         )
 
-    def __array_function__(self, *call: Any) -> Any:
-        return self.__array__()
+    def __array_function__(self, function: Any, *call: Any) -> Any:
+        return self._refuse(f"numpy.{function.__name__}")
 
     def __array_ufunc__(  # type: ignore[override]  # with operators, unlike other values
         self, ufunc: Any, method: str, *args: Any, **kwargs: Any
     ) -> Any:
         prim: Any = _INFIX.get(ufunc)
         if method != "__call__" or prim is None or kwargs:
-            self.__array__()
+            self._refuse(f"numpy.{ufunc.__name__}")
         if any(isinstance(arg, Lifted) and not arg.traced for arg in args):
             # values of transforms have their own operators
             return NotImplemented
