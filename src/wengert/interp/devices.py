@@ -66,7 +66,7 @@ class DeviceArray(NDArrayOperatorsMixin, LiftedArray):
     @property
     def dtype(self) -> Any:
         """The dtype: equal, but not identical, to the one that fast paths check for."""
-        return apart(self.array.dtype)
+        return equal_copy(self.array.dtype)
 
     @property
     def flags(self) -> Any:
@@ -197,7 +197,7 @@ class _Flags:
 
 
 @functools.cache
-def apart(dtype: np.dtype[Any]) -> np.dtype[Any]:
+def equal_copy(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Return a dtype that is equal, but not identical, to the one that fast paths check for."""
     return dtype.newbyteorder("=") if dtype.kind in "fc" else dtype
 

@@ -18,7 +18,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 from wengert.base.device import as_device
 from wengert.base.dtypes import as_dtype, default_float, is_differentiable
 from wengert.base.ports import provides
-from wengert.interp.devices import apart
+from wengert.interp.devices import equal_copy
 from wengert.interp.levels import Interpreter, Lifted, LiftedArray, namespace_of
 from wengert.ops.aten import OpOverload
 from wengert.prims.facet import OPERATOR
@@ -67,7 +67,7 @@ class Wrapped(NDArrayOperatorsMixin, LiftedArray):
     @property
     def dtype(self) -> Any:
         """The dtype: equal, but not identical, to the one that fast paths check for."""
-        return apart(self.array.dtype)
+        return equal_copy(self.array.dtype)
 
     @property
     def flags(self) -> Any:
