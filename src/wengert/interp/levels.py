@@ -243,6 +243,28 @@ class Lifted:
     _namespace: Any
 
 
+class Infix:
+    """Python's operators, for rules: ``_infix(name, function, a, b)`` computes each of them."""
+
+    __slots__ = ()
+    _infix: Callable[..., Any]
+
+
+def _infix_method(name: str, function: Any, reflected: bool = False) -> Callable[..., Any]:
+    def method(self: Any, other: Any) -> Any:
+        return self._infix(name, function, *((other, self) if reflected else (self, other)))
+
+    return method
+
+
+for _symbol in ("add", "sub", "mul", "truediv", "pow"):
+    _name, _function = _symbol.removeprefix("true"), getattr(operator, _symbol)
+    setattr(Infix, f"__{_symbol}__", _infix_method(_name, _function))
+    setattr(Infix, f"__r{_symbol}__", _infix_method(_name, _function, True))
+for _symbol in ("lt", "le", "gt", "ge", "eq", "ne"):
+    setattr(Infix, f"__{_symbol}__", _infix_method(_symbol, getattr(operator, _symbol)))
+
+
 class LiftedArray(Lifted):
     """An array without a level: a value of a trace, or an array of another device."""
 

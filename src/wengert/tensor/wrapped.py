@@ -13,15 +13,13 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from wengert.base.device import as_device
 from wengert.base.dtypes import as_dtype, default_float, is_differentiable
 from wengert.base.ports import provides
 from wengert.interp.devices import equal_copy
-from wengert.interp.levels import Interpreter, Lifted, LiftedArray, namespace_of
+from wengert.interp.levels import Infix, Interpreter, Lifted, LiftedArray, namespace_of
 from wengert.ops.aten import OpOverload
-from wengert.prims.facet import OPERATOR
 from wengert.prims.record import Primitive
 from wengert.tape.base import LEAF, TensorBase, new_tensor
 from wengert.tape.operands import is_number
@@ -44,7 +42,7 @@ def _operation(name: str, run: Any) -> Operation:
     return made
 
 
-class Wrapped(NDArrayOperatorsMixin, LiftedArray):
+class Wrapped(Infix, LiftedArray):
     """The payload of a tensor whose class computes (see NOTE [wrapper subclasses])."""
 
     __slots__ = ("array", "own")
@@ -133,16 +131,23 @@ class Wrapped(NDArrayOperatorsMixin, LiftedArray):
     def __array_function__(self, function: Any, *call: Any) -> Any:
         return self._refuse(f"numpy.{function.__name__}")
 
-    def __array_ufunc__(  # type: ignore[override]  # with operators, unlike other values
-        self, ufunc: Any, method: str, *args: Any, **kwargs: Any
-    ) -> Any:
-        prim: Any = _INFIX.get(ufunc)
-        if method != "__call__" or prim is None or kwargs:
-            self._refuse(f"numpy.{ufunc.__name__}")
-        if any(isinstance(arg, Lifted) and not arg.traced for arg in args):
+    def _infix(self, name: str, function: Any, a: Any, b: Any) -> Any:
+        if any(isinstance(value, Lifted) and not value.traced for value in (a, b)):
             # values of transforms have their own operators
             return NotImplemented
-        return getattr(_NAMESPACE, prim.name)(*args)
+        return getattr(_NAMESPACE, name)(a, b)
+
+    def __and__(self, other: Any) -> Any:
+        return _NAMESPACE.bitwise_and(self, other)
+
+    def __or__(self, other: Any) -> Any:
+        return _NAMESPACE.bitwise_or(self, other)
+
+    def __invert__(self) -> Any:
+        return _NAMESPACE.bitwise_not(self)
+
+    def __neg__(self) -> Any:
+        return _NAMESPACE.neg(self)
 
     __hash__ = object.__hash__
 
@@ -281,5 +286,3 @@ def _run(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
 
 
 _NAMESPACE = Interpreter(_run)
-_INFIX = {prim.kernel: prim for prim, symbol in OPERATOR.items() if symbol}
-"""The primitives behind Python's operators, by NumPy's function for each."""
