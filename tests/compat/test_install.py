@@ -60,6 +60,11 @@ for name, module in list(sys.modules.items()):
         assert sys.modules.get("torch" + name[7:], module) is module, name
 for name, spec in before.items():
     assert sys.modules[name].__spec__ is spec
+sys.modules["torch._made"] = type(sys)("torch._made")  # by the program itself
+try:
+    import torch._made.more
+except ModuleNotFoundError:
+    pass
 print("one")
 """
     )

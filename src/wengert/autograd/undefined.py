@@ -47,7 +47,7 @@ def undefined_gradients(
         made = outputs()
         which = "all outputs" if len(undefined) == count else f"output {undefined[0]}"
         roots = [UndefinedGrad.apply(o) if i in undefined else o for i, o in enumerate(made)]
-        zeros = [new_tensor(np.zeros_like(out._payload)) for out in made]
+        zeros = [new_tensor(np.zeros(out._payload.shape, out._payload.dtype)) for out in made]
         grads = _attempt(roots, inputs, zeros)
         if isinstance(grads, Exception):
             return _failing(which, grads)
@@ -61,8 +61,8 @@ def undefined_gradients(
                 )
     for i in range(count if count > 1 else 0):
         made = outputs()
-        seeds = [new_tensor(np.zeros_like(out._payload)) for out in made]
-        seeds[i] = new_tensor(np.ones_like(made[i]._payload))
+        seeds = [new_tensor(np.zeros(out._payload.shape, out._payload.dtype)) for out in made]
+        seeds[i] = new_tensor(np.ones(made[i]._payload.shape, made[i]._payload.dtype))
         defined = _attempt(made, inputs, seeds)
         alone = _attempt([made[i]], inputs, [seeds[i]])
         if isinstance(alone, Exception) or isinstance(defined, Exception):

@@ -130,7 +130,7 @@ class Check:
                     f"Gradient has dtype mismatch: {have.dtype} for {self._argument(k)} of dtype "
                     f"{like.dtype}"
                 )
-            pulled.append(have.reshape(-1))
+            pulled.append(np.asarray(have).reshape(-1))
         return pulled
 
     def _pull_twice(self, part: _Part, values: Any) -> list[Any]:
@@ -329,9 +329,9 @@ class Check:
         """Check that zero cotangents give zero gradients."""
         if not outputs:
             return
-        zeros = [new_tensor(np.zeros_like(out._payload)) for out in outputs]
+        zeros = [new_tensor(np.zeros(out._payload.shape, out._payload.dtype)) for out in outputs]
         for k, grad in enumerate(run_grad(outputs, self.watched, zeros, True, False)):
-            if grad is not None and np.any(grad._payload != 0):
+            if grad is not None and np.any(np.asarray(grad._payload) != 0):
                 raise GradcheckError(
                     f"backward not multiplied by grad_output: {self._argument(k)} gets a gradient "
                     "that is not zero when grad_output is"

@@ -19,6 +19,7 @@ OWNERS = {
     "tensor": "wengert.tensor.tensor",
     "shown": "wengert.tensor.printing",
     "formatted": "wengert.tensor.printing",
+    "wrapper": "wengert.tensor.wrapped",
     "levels": "wengert.tape.modes",
     "made_on": "wengert.tape.modes",
     "full_mode": "wengert.tape.modes",
@@ -58,6 +59,7 @@ class Ports:
     namespace: T, the namespace that computes on tensors.
     tensor: The class of results.
     shown, formatted: The text of a tensor, and its text in a format.
+    wrapper: Make an instance of a wrapper subclass (see `wengert.tensor.wrapped`).
     made_on, full_mode: Create tensors on another device; the mode that holds the default device.
     meta: A tensor without values, in place of one or of an array (see `wengert.tensor.meta`).
     parameter: The class of parameters.
@@ -88,8 +90,9 @@ class Ports:
 
     namespace: Any
     tensor: type[Any]
-    shown: Callable[[Any], str]
+    shown: Callable[..., str]
     formatted: Callable[[Any, str], str]
+    wrapper: Callable[..., Any]
     levels: Callable[[], Iterable[Any]]
     made_on: Callable[[Any, bool], None]
     full_mode: Callable[[], Any]

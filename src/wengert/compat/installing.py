@@ -264,6 +264,9 @@ def _submodule(parent: ModuleType, name: str) -> ModuleType | None:
     if isinstance(found, ModuleType):
         return found
     full = f"{_own_name(parent)}.{name}"
+    if full.partition(".")[0] in INSTALLED:
+        # a module that the program itself made under the installed name
+        return None
     try:
         return importlib.import_module(full)
     except ModuleNotFoundError as error:

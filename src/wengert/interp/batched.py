@@ -20,13 +20,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.base.ports import provides
-from wengert.interp.levels import Interpreter, Level, Lifted, namespace_of, zeros_of
+from wengert.interp.levels import Infix, Interpreter, Level, Lifted, namespace_of, zeros_of
 from wengert.prims.facet import Facet
 from wengert.prims.record import Primitive
 
 
 @provides("batched")
-class Batched(Lifted):
+class Batched(Infix, Lifted):
     """A batch of values that a function under `vmap` sees as one value."""
 
     __slots__ = ("shape", "value")
@@ -110,65 +110,28 @@ class Batched(Lifted):
 
     # -- operators, for rules ----------------------------------------------------------------------
 
-    def __add__(self, other: Any) -> Any:
-        return _infix(operator.add, self, other)
-
-    def __radd__(self, other: Any) -> Any:
-        return _infix(operator.add, other, self)
-
-    def __sub__(self, other: Any) -> Any:
-        return _infix(operator.sub, self, other)
-
-    def __rsub__(self, other: Any) -> Any:
-        return _infix(operator.sub, other, self)
-
-    def __mul__(self, other: Any) -> Any:
-        return _infix(operator.mul, self, other)
-
-    def __rmul__(self, other: Any) -> Any:
-        return _infix(operator.mul, other, self)
-
-    def __truediv__(self, other: Any) -> Any:
-        return _infix(operator.truediv, self, other)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return _infix(operator.truediv, other, self)
-
-    def __pow__(self, other: Any) -> Any:
-        return _infix(operator.pow, self, other)
-
-    def __rpow__(self, other: Any) -> Any:
-        return _infix(operator.pow, other, self)
-
-    def __lt__(self, other: Any) -> Any:
-        return _infix(operator.lt, self, other)
-
-    def __le__(self, other: Any) -> Any:
-        return _infix(operator.le, self, other)
-
-    def __gt__(self, other: Any) -> Any:
-        return _infix(operator.gt, self, other)
-
-    def __ge__(self, other: Any) -> Any:
-        return _infix(operator.ge, self, other)
-
-    def __eq__(self, other: Any) -> Any:
-        return _infix(operator.eq, self, other)
-
-    def __ne__(self, other: Any) -> Any:
-        return _infix(operator.ne, self, other)
-
     def __and__(self, other: Any) -> Any:
-        return _infix(operator.and_, self, other)
+        return self._infix("and", operator.and_, self, other)
 
     def __or__(self, other: Any) -> Any:
-        return _infix(operator.or_, self, other)
+        return self._infix("or", operator.or_, self, other)
 
     def __matmul__(self, other: Any) -> Any:
-        return _infix(operator.matmul, self, other)
+        return self._infix("matmul", operator.matmul, self, other)
 
     def __rmatmul__(self, other: Any) -> Any:
-        return _infix(operator.matmul, other, self)
+        return self._infix("matmul", operator.matmul, other, self)
+
+    def _infix(self, name: str, function: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+        if isinstance(a, Lifted) and isinstance(b, Lifted) and a.owner.number != b.owner.number:
+            top = a if a.owner.number > b.owner.number else b
+            if not isinstance(top, Batched):
+                return NotImplemented
+        else:
+            top = a if isinstance(a, Batched) else b
+        slots = [_slot(a, top.owner), _slot(b, top.owner)]
+        x, y = aligned(namespace_of(slots[0].value, slots[1].value), slots)
+        return Batched(function(x, y), top.owner)
 
     def __neg__(self) -> Any:
         return Batched(-self.value, self.owner)
@@ -177,18 +140,6 @@ class Batched(Lifted):
         return Batched(~self.value, self.owner)
 
     __hash__ = object.__hash__
-
-
-def _infix(function: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
-    if isinstance(a, Lifted) and isinstance(b, Lifted) and a.owner.number != b.owner.number:
-        top = a if a.owner.number > b.owner.number else b
-        if not isinstance(top, Batched):
-            return NotImplemented
-    else:
-        top = a if isinstance(a, Batched) else b
-    slots = [_slot(a, top.owner), _slot(b, top.owner)]
-    x, y = aligned(namespace_of(slots[0].value, slots[1].value), slots)
-    return Batched(function(x, y), top.owner)
 
 
 class Slot(NamedTuple):

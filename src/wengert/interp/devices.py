@@ -45,6 +45,7 @@ class DeviceArray(NDArrayOperatorsMixin, LiftedArray):
 
     __slots__ = ("array", "device")
     of_input = True
+    computes = True
     array: Any
     device: Device
 
@@ -65,7 +66,7 @@ class DeviceArray(NDArrayOperatorsMixin, LiftedArray):
     @property
     def dtype(self) -> Any:
         """The dtype: equal, but not identical, to the one that fast paths check for."""
-        return _equal_copy(self.array.dtype)
+        return equal_copy(self.array.dtype)
 
     @property
     def flags(self) -> Any:
@@ -196,8 +197,8 @@ class _Flags:
 
 
 @functools.cache
-def _equal_copy(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    # see `DeviceArray.dtype`
+def equal_copy(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return a dtype that is equal, but not identical, to the one that fast paths check for."""
     return dtype.newbyteorder("=") if dtype.kind in "fc" else dtype
 
 

@@ -26,12 +26,20 @@ from typing import Any
 import numpy as np
 
 from wengert.base.ports import PORTS
-from wengert.interp.levels import Interpreter, Level, Lifted, memory_of, namespace_of, zeros_of
+from wengert.interp.levels import (
+    Infix,
+    Interpreter,
+    Level,
+    Lifted,
+    memory_of,
+    namespace_of,
+    zeros_of,
+)
 from wengert.prims.facet import Facet
 from wengert.prims.record import Primitive
 
 
-class Dual(Lifted):
+class Dual(Infix, Lifted):
     """A value and its tangent; a function under `jvp` sees the value.
 
     Attributes
@@ -140,59 +148,37 @@ class Dual(Lifted):
 
     # -- operators, for rules ----------------------------------------------------------------------
 
-    def __add__(self, other: Any) -> Any:
-        return _infix("add", operator.add, self, other)
-
-    def __radd__(self, other: Any) -> Any:
-        return _infix("add", operator.add, other, self)
-
-    def __sub__(self, other: Any) -> Any:
-        return _infix("sub", operator.sub, self, other)
-
-    def __rsub__(self, other: Any) -> Any:
-        return _infix("sub", operator.sub, other, self)
-
-    def __mul__(self, other: Any) -> Any:
-        return _infix("mul", operator.mul, self, other)
-
-    def __rmul__(self, other: Any) -> Any:
-        return _infix("mul", operator.mul, other, self)
-
-    def __truediv__(self, other: Any) -> Any:
-        return _infix("div", operator.truediv, self, other)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return _infix("div", operator.truediv, other, self)
-
-    def __pow__(self, other: Any) -> Any:
-        return _infix("pow", operator.pow, self, other)
-
-    def __rpow__(self, other: Any) -> Any:
-        return _infix("pow", operator.pow, other, self)
-
-    def __lt__(self, other: Any) -> Any:
-        return _infix("lt", operator.lt, self, other)
-
-    def __le__(self, other: Any) -> Any:
-        return _infix("le", operator.le, self, other)
-
-    def __gt__(self, other: Any) -> Any:
-        return _infix("gt", operator.gt, self, other)
-
-    def __ge__(self, other: Any) -> Any:
-        return _infix("ge", operator.ge, self, other)
-
-    def __eq__(self, other: Any) -> Any:
-        return _infix("eq", operator.eq, self, other)
-
-    def __ne__(self, other: Any) -> Any:
-        return _infix("ne", operator.ne, self, other)
-
     def __matmul__(self, other: Any) -> Any:
         return _product(self, other)
 
     def __rmatmul__(self, other: Any) -> Any:
         return _product(other, self)
+
+    def _infix(self, name: str, function: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+        numbers = [not isinstance(v, Lifted | np.ndarray | np.generic) for v in (a, b)]
+        if not any(numbers):
+            return getattr(namespace_of(a, b), name)(a, b)
+        # a number is weaker than any dtype, as for arrays
+        dual, first = (b, False) if numbers[0] else (a, True)
+        primal = function(dual.primal, b) if first else function(a, dual.primal)
+        t = dual.tangent
+        if t is None:
+            return primal
+        if name == "add" or (name == "sub" and first):
+            tangent = t
+        elif name == "sub":
+            tangent = -t
+        elif name == "mul":
+            tangent = t * (b if first else a)
+        elif name == "div":
+            tangent = t / b if first else -(t * (primal / dual.primal))
+        elif name == "pow" and first:
+            tangent = t * (b * dual.primal ** (b - 1)) if b else t * 0
+        elif name == "pow":
+            tangent = t * (primal * np.log(a))
+        else:
+            return primal
+        return Dual(primal, tangent, dual.owner)
 
     def __neg__(self) -> Any:
         return Dual(-self.primal, None if self.tangent is None else -self.tangent, self.owner)
@@ -204,33 +190,6 @@ def _placed(part: Any) -> Any:
     if isinstance(part, np.generic):
         return np.asarray(part)
     return part.placed() if isinstance(part, Lifted) else part
-
-
-def _infix(name: str, function: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
-    numbers = [not isinstance(v, Lifted | np.ndarray | np.generic) for v in (a, b)]
-    if not any(numbers):
-        return getattr(namespace_of(a, b), name)(a, b)
-    # a number is weaker than any dtype, as for arrays
-    dual, first = (b, False) if numbers[0] else (a, True)
-    primal = function(dual.primal, b) if first else function(a, dual.primal)
-    t = dual.tangent
-    if t is None:
-        return primal
-    if name == "add" or (name == "sub" and first):
-        tangent = t
-    elif name == "sub":
-        tangent = -t
-    elif name == "mul":
-        tangent = t * (b if first else a)
-    elif name == "div":
-        tangent = t / b if first else -(t * (primal / dual.primal))
-    elif name == "pow" and first:
-        tangent = t * (b * dual.primal ** (b - 1)) if b else t * 0
-    elif name == "pow":
-        tangent = t * (primal * np.log(a))
-    else:
-        return primal
-    return Dual(primal, tangent, dual.owner)
 
 
 def _product(a: Any, b: Any) -> Any:

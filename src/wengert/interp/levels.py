@@ -124,6 +124,8 @@ class Lifted:
     """Whether it is an array without a level: a value of a trace (see
     `wengert.compiler.tracing.sym`), or one of another device (`wengert.interp.devices`).
     """
+    computes = False
+    """Whether its namespace computes with it anywhere, not only under a transform or a trace."""
     array: Any
     # NumPy's operators and functions defer to values of transforms
     __array_ufunc__ = None
@@ -152,6 +154,10 @@ class Lifted:
                 "keep it elsewhere nor write it to a tensor of the outside"
             )
         return below
+
+    def tensor(self) -> Any:
+        """Return the tensor to hand out for this value; None for a new one."""
+        return None
 
     def lie(self, order: memory_format) -> None:
         """Put the elements into a memory order, unless the transform defines its own."""
@@ -250,6 +256,28 @@ class Lifted:
         return F.unsafe_view(self, shape=tuple(sizes))
 
     _namespace: Any
+
+
+class Infix:
+    """Python's operators, for rules: ``_infix(name, function, a, b)`` computes each of them."""
+
+    __slots__ = ()
+    _infix: Callable[..., Any]
+
+
+def _infix_method(name: str, function: Any, reflected: bool = False) -> Callable[..., Any]:
+    def method(self: Any, other: Any) -> Any:
+        return self._infix(name, function, *((other, self) if reflected else (self, other)))
+
+    return method
+
+
+for _symbol in ("add", "sub", "mul", "truediv", "pow"):
+    _name, _function = _symbol.removeprefix("true"), getattr(operator, _symbol)
+    setattr(Infix, f"__{_symbol}__", _infix_method(_name, _function))
+    setattr(Infix, f"__r{_symbol}__", _infix_method(_name, _function, True))
+for _symbol in ("lt", "le", "gt", "ge", "eq", "ne"):
+    setattr(Infix, f"__{_symbol}__", _infix_method(_symbol, getattr(operator, _symbol)))
 
 
 class LiftedArray(Lifted):

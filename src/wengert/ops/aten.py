@@ -20,6 +20,18 @@ class OpOverload(str):
 
     __slots__ = ()
 
+    __name__: Any = property(lambda self: f"{self}.default")
+    namespace = "aten"
+
+    @property
+    def overloadpacket(self) -> OpOverloadPacket:
+        """All overloads, which are the same here."""
+        return OpOverloadPacket(self)
+
+    def name(self) -> str:
+        """Return the qualified name."""
+        return f"aten::{self}"
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return _function(self)(*args, **kwargs)
 
@@ -40,6 +52,12 @@ class OpOverloadPacket:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return _function(self._name)(*args, **kwargs)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, OpOverloadPacket) and self._name == other._name
+
+    def __hash__(self) -> int:
+        return hash(self._name)
 
     def __repr__(self) -> str:
         return f"aten.{self._name}"

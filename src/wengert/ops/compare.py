@@ -13,7 +13,7 @@ from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
 from wengert.interp.levels import Lifted, device_of, is_elsewhere, namespace_of
 from wengert.ops.coerce import number, operand
-from wengert.tape.base import new_tensor
+from wengert.tape.base import new_tensor, tensor_over
 from wengert.tape.inference import made_in_inference
 
 
@@ -27,7 +27,16 @@ def equal(input: Any, other: Any) -> bool:
     (True, False)
     """
     a, b = operand(input, "equal"), operand(other, "equal", "other", 2)
-    return bool(np.array_equal(*_both(a._payload, b._payload)))
+    x, y = _both(a._payload, b._payload)
+    return x.shape == y.shape and _holds(x == y)
+
+
+def _holds(condition: Any) -> bool:
+    """Return whether a condition is true everywhere, if it can be read."""
+    if not isinstance(condition, Lifted):
+        return bool(condition.all())
+    F: Any = condition._namespace
+    return bool(F.all(condition, dim=tuple(range(condition.ndim)), keepdim=False).item())
 
 
 @export("wengert", "Tensor")
@@ -49,7 +58,7 @@ def isclose(
         if tolerance < 0:
             raise RuntimeError(f"{name} must be greater than or equal to zero, but got {tolerance}")
     if isinstance(a, Lifted) or isinstance(b, Lifted):
-        return new_tensor(_are_close(a, b, rtol, atol, equal_nan))
+        return tensor_over(_are_close(a, b, rtol, atol, equal_nan))
     close: Any = np.isclose(a, b, rtol, atol, equal_nan)
     return made_in_inference(new_tensor(close))
 
@@ -98,7 +107,10 @@ def allclose(
     a, b = operand(input, "allclose")._payload, operand(other, "allclose", "other", 2)._payload
     _check_dtypes(a, b, "allclose")
     broadcast(a.shape, b.shape)
-    return bool(np.allclose(*_both(a, b), rtol, atol, equal_nan))
+    x, y = _both(a, b)
+    if isinstance(x, Lifted) or isinstance(y, Lifted):
+        return _holds(_are_close(x, y, rtol, atol, equal_nan))
+    return bool(np.allclose(x, y, rtol, atol, equal_nan))
 
 
 def _check_dtypes(a: Any, b: Any, name: str) -> None:

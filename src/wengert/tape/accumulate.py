@@ -19,6 +19,7 @@ from wengert.tape.base import (
     SparseValue,
     new_tensor,
     tensor_of,
+    tensor_over,
     version_of,
 )
 from wengert.tape.modes import MODE, changed, current_mode
@@ -88,10 +89,10 @@ def add_retained(tensor: Any, g: Any, graph: bool) -> None:
             ext.grad = _sum(tensor, g)
         elif ext.grad is None:
             F: Any = g._namespace if isinstance(g, Lifted) else K
-            ext.grad = new_tensor(F.contiguous(g))
+            ext.grad = tensor_over(F.contiguous(g))
         else:
             # a new tensor, as in PyTorch: somebody may hold the old one
-            ext.grad = new_tensor(ext.grad._payload + g)
+            ext.grad = tensor_over(ext.grad._payload + g)
 
 
 def owned(held: list[Any]) -> Any:
@@ -196,7 +197,7 @@ def _add(tensor: Any, g: Any, lifted: bool = False) -> None:
         ext = tensor._extra()
     have = ext.grad
     if have is None:
-        ext.grad = new_tensor(_as_its_leaf(g, tensor._payload))
+        ext.grad = (tensor_over if lifted else new_tensor)(_as_its_leaf(g, tensor._payload))
     elif isinstance(have, SparseValue):
         _add_sparse(tensor, g)
     else:

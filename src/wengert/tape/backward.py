@@ -18,7 +18,15 @@ from wengert.base.dtypes import is_differentiable
 from wengert.base.ports import PORTS
 from wengert.interp.levels import Lifted, device_of, is_elsewhere
 from wengert.tape.accumulate import add_gradients, owned, private
-from wengert.tape.base import LEAF, OutputEdge, SparseValue, TensorBase, new_tensor, node_of
+from wengert.tape.base import (
+    LEAF,
+    OutputEdge,
+    SparseValue,
+    TensorBase,
+    new_tensor,
+    node_of,
+    tensor_over,
+)
 from wengert.tape.detachments import recent, told
 from wengert.tape.engine import walk
 from wengert.tape.handles import WATCHED
@@ -85,7 +93,7 @@ def _seeds(
             if not create_graph:
                 grad = grad._payload
         if levels is not None:
-            if is_elsewhere(levels):
+            if levels.computes and (is_elsewhere(levels) or grads[i] is None):
                 grad = _placed(grad, levels, grads[i] is None)
             grad = PORTS.seeded(grad, levels)
         if isinstance(grad._payload if create_graph else grad, Lifted):
@@ -95,11 +103,15 @@ def _seeds(
 
 
 def _placed(grad: Any, payload: Any, implicit: bool) -> Any:
-    """Return a cotangent on the output's device: an implicit one is sent, others must be there."""
+    """Return a cotangent of the output's kind: an implicit one is sent, others must be there."""
     if implicit:
         recorded = isinstance(grad, TensorBase)
-        made = PORTS.sent(grad._payload if recorded else grad, payload.device)
-        return new_tensor(made) if recorded else made
+        made = grad._payload if recorded else grad
+        if is_elsewhere(payload):
+            made = PORTS.sent(made, payload.device)
+        else:
+            made = payload._namespace.zeros_like(payload) + made
+        return tensor_over(made) if recorded else made
     place = device_of(getattr(grad, "_payload", grad))
     if place != payload.device:
         raise different_devices(payload.device, place)
@@ -561,11 +573,11 @@ def _handed(captured: dict[Any, Any], keys: Sequence[Any]) -> list[Any]:
         if g is None:
             # the same input again
             first = made.get(key)
-            results.append(None if first is None else new_tensor(private(first._payload)))
+            results.append(None if first is None else tensor_over(private(first._payload)))
         elif isinstance(g, SparseValue):
             results.append(captured[key].clone())
         else:
             g = None
-            made[key] = new_tensor(owned([captured.pop(key)]))
+            made[key] = tensor_over(owned([captured.pop(key)]))
             results.append(made[key])
     return results

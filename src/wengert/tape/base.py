@@ -240,6 +240,12 @@ def tensor_of(g: Any) -> Any:
     return g if isinstance(g, SparseValue | TensorBase) else new_tensor(g)
 
 
+def tensor_over(payload: Any) -> Any:
+    """Make a tensor without a history over a payload, or return the payload's own."""
+    own = payload.tensor() if isinstance(payload, Lifted) else None
+    return new_tensor(payload) if own is None else own
+
+
 def new_tensor(payload: Any, edge: Any = None, vc: list[Any] | None = None) -> Any:
     """Make a tensor over a payload, without any check."""
     tensor = TensorBase.__new__(PORTS.tensor)

@@ -19,11 +19,18 @@ from wengert.base.dtypes import is_differentiable, is_half
 from wengert.base.ports import PORTS, provides
 from wengert.base.shapes import broadcast
 from wengert.interp.eager import K
-from wengert.interp.levels import Lifted, is_elsewhere, namespace_of
+from wengert.interp.levels import Lifted, namespace_of
 from wengert.kernels.create import to_copy
 from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
-from wengert.tape.base import UNCHANGED, OutputEdge, TensorBase, new_tensor, version_of
+from wengert.tape.base import (
+    UNCHANGED,
+    OutputEdge,
+    TensorBase,
+    new_tensor,
+    tensor_over,
+    version_of,
+)
 from wengert.tape.forms import is_common, saves_tensors
 from wengert.tape.invalidated import Invalidated
 from wengert.tape.modes import NO_GRAD, current_mode, untraced
@@ -108,7 +115,8 @@ def run(
         for tensor in tensors:
             if isinstance(tensor._payload, Lifted):
                 tensors = PORTS.raised(tensors, params)
-                carriers = [t._payload for t in tensors if is_elsewhere(t._payload)]
+                lifted = [t._payload for t in tensors if isinstance(t._payload, Lifted)]
+                carriers = [payload for payload in lifted if payload.computes]
                 if carriers and tracing is not None:
                     untraced("it computes on another device")
                 break
@@ -128,7 +136,8 @@ def run(
             if prim.broadcasts:
                 broadcast(*[p.shape for p in payloads])  # raises, and says which sizes differ
             raise
-        outs = [new_tensor(r) for r in ((results,) if single else results)]
+        make = tensor_over if carriers else new_tensor
+        outs = [make(r) for r in ((results,) if single else results)]
     recording = mode is None or mode.records
     if (
         recording

@@ -20,9 +20,9 @@ from wengert.base import errors
 from wengert.base.dtypes import is_differentiable
 from wengert.base.ports import PORTS
 from wengert.base.sections import fill_sections
-from wengert.interp.levels import is_elsewhere
+from wengert.interp.levels import Lifted
 from wengert.kernels.strided import owner_of
-from wengert.tape.base import LEAF, TensorBase
+from wengert.tape.base import LEAF, TensorBase, tensor_over
 from wengert.tape.inference import is_inference_mode_enabled
 from wengert.tape.modes import enable_grad
 from wengert.tape.node import is_leaf_edge
@@ -79,7 +79,18 @@ def make_leaf(cls: Any, data: Any, requires_grad: bool) -> Any:
             "Only Tensors of floating point and complex dtype can require gradients, but this one "
             f"is {errors.describe(data._payload)}: convert it, for example with .float()"
         )
-    return make(cls, data._array(), LEAF if requires_grad else None, data._share_version())
+    edge, array = LEAF if requires_grad else None, data._array()
+    if not isinstance(array, Lifted) or array.tensor() is None:
+        return make(cls, array, edge, data._share_version())
+    own = tensor_over(array.constant())
+    if type(own) is not cls:
+        raise RuntimeError(
+            f"Creating a Parameter from an instance of type {cls.__name__} requires that detach() "
+            f"returns an instance of the same type, but return type {type(own).__name__} was found "
+            "instead."
+        )
+    own._edge = edge
+    return own
 
 
 def is_leaf(tensor: TensorBase) -> bool:
@@ -98,7 +109,8 @@ def attributes_of(tensor: Any) -> Any:
     return (named, slots) if slots else named or None
 
 
-def _set_attributes(tensor: Any, state: Any) -> None:
+def set_attributes(tensor: Any, state: Any) -> None:
+    """Set attributes in the form that `attributes_of` returns."""
     if state is None:
         return
     if hasattr(tensor, "__setstate__"):
@@ -175,7 +187,7 @@ def shallow_copy(tensor: Any) -> Any:
     else:
         with enable_grad():
             twin = of_class(tensor, type(tensor))
-    _set_attributes(twin, tensor.__getstate__())
+    set_attributes(twin, tensor.__getstate__())
     return twin
 
 
@@ -188,7 +200,7 @@ def deep_copy(tensor: Any, memo: dict[int, Any], keep_grad: bool = True) -> Any:
         )
     array = tensor._array()
     # a payload other than an array, as under a trace, raises if it cannot be one
-    there = is_elsewhere(array)
+    there = isinstance(array, Lifted) and array.computes
     array = array.copy() if there else _copied_together(np.asarray(array), memo)
     if is_inference_mode_enabled():
         cell: Any = InferenceCell()
@@ -196,11 +208,14 @@ def deep_copy(tensor: Any, memo: dict[int, Any], keep_grad: bool = True) -> Any:
         cell = _cell(copy.deepcopy, tensor, memo) or [0, None]
         # PyTorch makes the memory of a tensor's copy by `set_`, of a parameter's by `clone`
         cell[:] = [int(keep_grad), None]
-    twin = make(type(tensor), array, LEAF if tensor._edge is not None else None, cell)
+    twin = array.tensor() if there else None
+    if twin is None:
+        twin = make(type(tensor), array, None, cell)
+    twin._edge = LEAF if tensor._edge is not None else None
     memo[id(tensor)] = twin
     if keep_grad and tensor._ext is not None and tensor._ext.grad is not None:
         twin._extra().grad = copy.deepcopy(tensor._ext.grad, memo)
-    _set_attributes(twin, copy.deepcopy(tensor.__getstate__(), memo))
+    set_attributes(twin, copy.deepcopy(tensor.__getstate__(), memo))
     return twin
 
 
@@ -351,6 +366,11 @@ class CopyProtocol:
     def _make_subclass(cls: type, data: Any, require_grad: bool = False) -> Any:
         """Make a leaf that is an instance of `cls`, over the memory of `data`."""
         return make_leaf(cls, data, require_grad)
+
+    @staticmethod
+    def _make_wrapper_subclass(cls: type, size: Any, *args: Any, **kwargs: Any) -> Any:
+        """Make an instance of `cls` without memory, whose ``__torch_dispatch__`` computes."""
+        return PORTS.wrapper(cls, size, *args, **kwargs)
 
 
 fill_sections(globals())

@@ -57,7 +57,7 @@ _LOOKING: set[Any] = set()
 # the copy protocols keep classes on their own, and the machinery must not call itself
 _LEFT_ALONE = (
     "__new__ __init__ __init_subclass__ __torch_function__ __copy__ __deepcopy__ __reduce_ex__ "
-    "__getstate__ __hash__ _make_subclass as_subclass _number"
+    "__getstate__ __hash__ _make_subclass _make_wrapper_subclass as_subclass _number"
 )
 _THEMSELVES = "as_tensor asarray compile cond is_storage is_tensor load save tensor typename vmap"
 _TAKES_NO_TENSOR = frozenset(_THEMSELVES.split())
@@ -315,11 +315,34 @@ def _asking(own: Any, shown: Any) -> Any:
 # -- the inserted class ----------------------------------------------------------------------------
 
 
+def _restore(cls: Any) -> None:
+    """Give a class that overrides nothing the plain methods, if a base of it overrides them."""
+    between, plain = next(iter(_OVERRIDING), None), PORTS.tensor
+    if between in cls.__mro__:
+        for name in vars(between):
+            owner = next(base for base in cls.__mro__ if name in vars(base))
+            if owner is between and hasattr(plain, name) and name not in _OF_CLASSES:
+                put(cls, name, inspect.getattr_static(plain, name))
+
+
+_OF_CLASSES = ("__dict__", "__doc__", "__module__", "__slots__")
+
+
+def _is_inherited(handler: Any) -> bool:
+    own = vars(PORTS.tensor)["__torch_function__"].__func__
+    return getattr(handler, "__func__", None) is own
+
+
 def adopt(cls: Any) -> None:
     """Enable overrides for a new subclass of `Tensor`, unless it opts out."""
     if not _OVERRIDING and cls.__name__ == _BETWEEN:
         return
-    if cls.__torch_function__ is disabled_torch_function:
+    handler = cls.__torch_function__
+    if hasattr(cls, "__torch_dispatch__") and _is_inherited(handler):
+        # it sees operations below the tape instead (see NOTE [wrapper subclasses])
+        cls.__torch_function__ = handler = disabled_torch_function
+    if handler is disabled_torch_function:
+        _restore(cls)
         _PLAIN_KINDS.append(cls)
         give_way(cls)
         return

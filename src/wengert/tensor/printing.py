@@ -283,18 +283,22 @@ def _of_transforms(payload: Any) -> tuple[Any, list[str]]:
 
 
 @provides("shown")
-def tensor_repr(tensor: Any, name: str | None = None) -> str:
+def tensor_repr(tensor: Any, name: str | None = None, contents: str | None = None) -> str:
     """Return a tensor as text: ``tensor([1., 2.], grad_fn=<MulBackward0>)``.
 
     Parameters
     ----------
     tensor: The tensor; a payload other than an array prints by its own repr.
     name: The word before the bracket; default: the class's name, or ``tensor`` for the plain class.
+    contents: The text in place of the values.
     """
     if name is None:
         cls = type(tensor)
         name = "tensor" if cls is PORTS.tensor else cls.__name__
     payload = tensor._payload
+    if contents is not None:
+        notes = _notes(np.empty(1, payload.dtype), history_of(tensor._edge))
+        return _joined(f"{name}({contents}", notes, len(name) + 1)
     if isinstance(payload, Lifted) and payload.traced:
         text = payload.written(tensor, name)
         if text is not None:

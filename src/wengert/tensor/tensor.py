@@ -21,7 +21,15 @@ from wengert.ops.index import getitem
 from wengert.ops.typed import legacy
 from wengert.tape import hooks
 from wengert.tape.backward import run_backward
-from wengert.tape.base import LEAF, OutputEdge, SparseValue, TensorBase, new_tensor, version_of
+from wengert.tape.base import (
+    LEAF,
+    OutputEdge,
+    SparseValue,
+    TensorBase,
+    new_tensor,
+    tensor_over,
+    version_of,
+)
 from wengert.tape.detachments import note
 from wengert.tape.handles import RemovableHandle
 from wengert.tape.inference import is_inference_mode_enabled
@@ -347,7 +355,9 @@ class Tensor(
             note(".detach()", self)
         payload = self._array()
         if isinstance(payload, Lifted):
-            payload = payload.constant()
+            own, payload = payload.tensor(), payload.constant()
+            if own is not None:
+                return tensor_over(payload)
         detached: Tensor = new_tensor(payload, None, self._share_version())
         return detached
 
@@ -431,9 +441,11 @@ class Tensor(
 
     __getitem__ = getitem
 
-    def __repr__(self) -> str:
-        text = PORTS.shown(self)
+    def _text(self, *, tensor_contents: str | None = None) -> str:
+        text = PORTS.shown(self, contents=tensor_contents)
         return f"Parameter({text})" if getattr(self, "_is_param", False) else text
+
+    __repr__: Any = _text  # wrapper subclasses pass their contents
 
     def __format__(self, spec: str) -> str:
         return PORTS.formatted(self, spec)

@@ -90,6 +90,11 @@ class NumpyProtocol:
             note(".numpy()", self)
         payload = self._array()
         if isinstance(payload, Lifted):
+            if payload.tensor() is not None:
+                raise RuntimeError(
+                    ".numpy() is not supported for tensor subclasses without memory: "
+                    "np.asarray() makes an array of the values that the class computes"
+                )
             # raises if an array cannot carry the state
             return np.asarray(payload.constant() if force else payload)
         return payload
