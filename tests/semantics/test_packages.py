@@ -103,6 +103,11 @@ def test_a_compiled_module_is_a_module_around_the_original(t):
         t.compile(t.nn.Sequential(c), backend="eager")[0]
 
 
+def test_tensor_split_takes_the_names_of_its_forms(t):
+    found = [t.tensor_split(t.arange(5), indices=[1, 3]), t.arange(5).tensor_split(sections=3)]
+    assert [[len(part) for part in parts] for parts in found] == [[1, 2, 2], [2, 2, 1]]
+
+
 def test_weights_of_recurrent_layers_are_listed(t):
     m = t.nn.LSTM(2, 3, bias=False)
     assert m._flat_weights_names == ["weight_ih_l0", "weight_hh_l0"]
