@@ -108,6 +108,13 @@ def test_tensor_split_takes_the_names_of_its_forms(t):
     assert [[len(part) for part in parts] for parts in found] == [[1, 2, 2], [2, 2, 1]]
 
 
+def test_names_that_packages_import_from_private_modules(t):
+    worker = importlib.import_module(f"{t.__name__}.utils.data._utils.worker")
+    assert worker._generate_state(5, 1) == [3025039489, 3528014902, 3507927383, 2601490367]
+    normal = importlib.import_module(f"{t.__name__}.distributions.multivariate_normal")
+    assert normal.Distribution is t.distributions.Distribution
+
+
 def test_weights_of_recurrent_layers_are_listed(t):
     m = t.nn.LSTM(2, 3, bias=False)
     assert m._flat_weights_names == ["weight_ih_l0", "weight_hh_l0"]
