@@ -198,6 +198,7 @@ _FROM_LAZY = {
     **dict.fromkeys(_MIXED_PRECISION, "amp"),
     **dict.fromkeys(_SETTINGS, "base.settings"),
     "compile": "compiler",
+    "get_device_module": "accelerator",
     "default_generator": "ops.generator",
     "TypedStorage": "tensor.storage",
     "UntypedStorage": "tensor.storage",

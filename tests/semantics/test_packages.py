@@ -111,6 +111,13 @@ def test_tensor_split_takes_the_names_of_its_forms(t):
 def test_names_that_packages_import_from_private_modules(t):
     worker = importlib.import_module(f"{t.__name__}.utils.data._utils.worker")
     assert worker._generate_state(5, 1) == [3025039489, 3528014902, 3507927383, 2601490367]
+    named = importlib.import_module(f"{t.__name__}.nn.utils._named_member_accessor")
+    module, w = t.nn.Linear(2, 1), t.zeros(1, 2)
+    first = named.swap_tensor(module, "weight", w)
+    assert module.weight is w and named.swap_tensor(module, "weight", first) is w
+    with pytest.raises(AttributeError):
+        named.swap_tensor(module, "absent", w)
+    assert t.get_device_module("cuda:1") is t.cuda and t.get_device_module() is t.cpu
     normal = importlib.import_module(f"{t.__name__}.distributions.multivariate_normal")
     assert normal.Distribution is t.distributions.Distribution
 
