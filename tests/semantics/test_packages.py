@@ -3,6 +3,7 @@
 import collections
 import copy
 import importlib
+import time
 import types
 
 import pytest
@@ -118,6 +119,11 @@ def test_names_that_packages_import_from_private_modules(t):
     with pytest.raises(AttributeError):
         named.swap_tensor(module, "absent", w)
     assert t.get_device_module("cuda:1") is t.cuda and t.get_device_module() is t.cpu
+    assert t._utils._get_device_module("cpu") is t.cpu
+    tree = importlib.import_module(f"{t.__name__}.utils._pytree")
+    assert tree.is_structseq_instance(time.localtime())
+    assert not tree.is_structseq_instance(t.Size([1])) and tree.tree_is_leaf(1)
+    assert not tree.tree_is_leaf([1]) and tree.tree_is_leaf([1], lambda x: True)
     normal = importlib.import_module(f"{t.__name__}.distributions.multivariate_normal")
     assert normal.Distribution is t.distributions.Distribution
 

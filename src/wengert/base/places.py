@@ -208,6 +208,11 @@ _SHOWN: dict[str, dict[str, str]] = {
     "nn.utils.spectral_norm": {"nn.utils": "remove_spectral_norm spectral_norm"},
     "nn.utils.weight_norm": {"nn.utils": "remove_weight_norm weight_norm"},
     "nn.utils.init": {"nn.utils": "skip_init"},
+    "_utils": {
+        "accelerator": (
+            "_get_available_device_type=current_accelerator _get_device_module=get_device_module"
+        )
+    },
     "nn.utils._named_member_accessor": {"nn.utils.stateless": "swap_tensor"},
     "optim._multi_tensor": {
         "optim": "ASGD Adadelta Adagrad Adam AdamW Adamax NAdam RAdam RMSprop Rprop SGD"
