@@ -199,6 +199,8 @@ _FROM_LAZY = {
     **dict.fromkeys(_MIXED_PRECISION, "amp"),
     **dict.fromkeys(_SETTINGS, "base.settings"),
     "compile": "compiler",
+    "get_device_module": "accelerator",
+    "Future": "futures",
     "default_generator": "ops.generator",
     "TypedStorage": "tensor.storage",
     "UntypedStorage": "tensor.storage",

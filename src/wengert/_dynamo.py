@@ -21,7 +21,7 @@ from wengert.compiler.control import (
     reset,
     set_stance,
 )
-from wengert.compiler.modules import OptimizedModule
+from wengert.compiler.runtime.modules import OptimizedModule
 from wengert.tape.modes import untraced
 
 __all__ = [

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
-from wengert.base.device import device
+from wengert.base.device import device as Device
 from wengert.base.names import shows
 from wengert.base.sections import fill_sections
 
@@ -23,7 +24,7 @@ def is_available() -> bool:
     return False
 
 
-def current_accelerator(check_available: bool = False) -> device | None:
+def current_accelerator(check_available: bool = False) -> Device | None:
     """Return None: there is no accelerator.
 
     Parameters
@@ -48,6 +49,18 @@ def device_count() -> int:
     0
     """
     return 0
+
+
+def get_device_module(device: str | Device | None = None) -> Any:
+    """Return the module of functions about a device; by default of the CPU.
+
+    Examples
+    --------
+    >>> wg.get_device_module("cuda:0") is wg.cuda
+    True
+    """
+    named = "cpu" if device is None else Device(device).type
+    return importlib.import_module(f"wengert.{named}")
 
 
 def _needs_one(name: str) -> Any:

@@ -37,3 +37,11 @@ def test_it_is_installed_with_torch_and_gone_with_it():
         assert importlib.import_module("functorch") is functorch
     with pytest.raises(ModuleNotFoundError):
         importlib.import_module("functorch")
+
+
+def test_classes_of_functional_modules():
+    plain, _ = functorch.make_functional(wg.nn.Linear(2, 1))
+    buffered, *_ = functorch.make_functional_with_buffers(wg.nn.Linear(2, 1))
+    kinds = functorch.FunctionalModule, functorch.FunctionalModuleWithBuffers
+    assert [isinstance(plain, k) for k in kinds] == [True, False]
+    assert [isinstance(buffered, k) for k in kinds] == [True, True]

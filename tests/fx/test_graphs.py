@@ -241,6 +241,19 @@ def test_graphs_by_hand():
         fx.GraphModule({}, graph)
 
 
+def test_the_point_of_insertion_moves_without_a_with_statement():
+    graph = fx.Graph()
+    x = graph.placeholder("x")
+    graph.inserting_after(x)
+    point = graph.inserting_after(x)
+    graph.call_function(wg.sin, (x,))
+    with point:
+        graph.call_function(wg.cos, (x,))
+    graph.inserting_before(x)
+    graph.placeholder("y")
+    assert [node.name for node in graph.nodes] == ["y", "x", "cos", "sin"]
+
+
 def test_annotated_types_stand_in_the_code():
     def f(x: wg.Tensor, k: int = 3, *rest: float, name: "str" = "a", **more) -> wg.Tensor:
         return x * k

@@ -3,6 +3,7 @@
 import collections
 import copy
 import importlib
+import time
 import types
 
 import pytest
@@ -101,6 +102,30 @@ def test_a_compiled_module_is_a_module_around_the_original(t):
     assert again.inner.weight is not c.weight and t.equal(again.inner.weight, c.weight)
     with pytest.raises(TypeError):
         t.compile(t.nn.Sequential(c), backend="eager")[0]
+
+
+def test_tensor_split_takes_the_names_of_its_forms(t):
+    found = [t.tensor_split(t.arange(5), indices=[1, 3]), t.arange(5).tensor_split(sections=3)]
+    assert [[len(part) for part in parts] for parts in found] == [[1, 2, 2], [2, 2, 1]]
+
+
+def test_names_that_packages_import_from_private_modules(t):
+    worker = importlib.import_module(f"{t.__name__}.utils.data._utils.worker")
+    assert worker._generate_state(5, 1) == [3025039489, 3528014902, 3507927383, 2601490367]
+    named = importlib.import_module(f"{t.__name__}.nn.utils._named_member_accessor")
+    module, w = t.nn.Linear(2, 1), t.zeros(1, 2)
+    first = named.swap_tensor(module, "weight", w)
+    assert module.weight is w and named.swap_tensor(module, "weight", first) is w
+    with pytest.raises(AttributeError):
+        named.swap_tensor(module, "absent", w)
+    assert t.get_device_module("cuda:1") is t.cuda and t.get_device_module() is t.cpu
+    assert t._utils._get_device_module("cpu") is t.cpu and t.Future is not None
+    tree = importlib.import_module(f"{t.__name__}.utils._pytree")
+    assert tree.is_structseq_instance(time.localtime())
+    assert not tree.is_structseq_instance(t.Size([1])) and tree.tree_is_leaf(1)
+    assert not tree.tree_is_leaf([1]) and tree.tree_is_leaf([1], lambda x: True)
+    normal = importlib.import_module(f"{t.__name__}.distributions.multivariate_normal")
+    assert normal.Distribution is t.distributions.Distribution
 
 
 def test_weights_of_recurrent_layers_are_listed(t):

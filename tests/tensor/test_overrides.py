@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 import wengert as wg
+from wengert.tape.specialise import operator
+from wengert.tensor.operators import _install_binary
 from wengert.tensor.overrides import DisableTorchFunctionSubclass
 
 
@@ -31,6 +33,8 @@ def run(code):
 def test_functions_stay_those_of_handlers_when_sparse_tensors_are_used_later():
     code = """
 import wengert as wg
+from wengert.tape.specialise import operator
+from wengert.tensor.operators import _install_binary
 seen = []
 class Seeing(wg.Tensor):
     @classmethod
@@ -49,6 +53,8 @@ assert wg.sqrt(sparse).is_sparse and wg.exp(wg.zeros(1)) == 1
 def test_nothing_changes_until_a_subclass_overrides():
     code = """
 import wengert as wg
+from wengert.tape.specialise import operator
+from wengert.tensor.operators import _install_binary
 F = wg.nn.functional
 names = [(wg, "exp"), (wg, "cat"), (F, "relu"), (wg.autograd, "grad"), (wg.Tensor, "add")]
 before = [getattr(owner, name) for owner, name in names]
@@ -72,6 +78,8 @@ def test_a_part_of_the_library_that_is_imported_later_is_overridden_too():
     code = """
 import sys
 import wengert as wg
+from wengert.tape.specialise import operator
+from wengert.tensor.operators import _install_binary
 class Tagged(wg.Tensor): pass
 assert "wengert.nn" not in sys.modules
 print(type(wg.nn.functional.relu(Tagged([1.0]))).__name__)
@@ -166,6 +174,8 @@ def test_a_subclass_beside_other_bases():
 def test_operators_that_a_plain_subclass_inherits_stay_its_own():
     code = """
 import wengert as wg
+from wengert.tape.specialise import operator
+from wengert.tensor.operators import _install_binary
 import wengert.compat.jax.numpy as jnp
 from wengert.compat.mxnet import np
 np.arange(2), jnp.arange(2)
@@ -182,6 +192,8 @@ print(type(Tagged([1.0, 2.0]) * wg.ones(2)).__name__)
 def test_plain_subclasses_from_before_give_way_to_the_first_that_overrides():
     code = """
 import wengert as wg
+from wengert.tape.specialise import operator
+from wengert.tensor.operators import _install_binary
 class Plain(wg.Tensor):
     __torch_function__ = wg.nn.Parameter.__torch_function__
     def __add__(self, other): return "own"
@@ -193,3 +205,22 @@ for plain in (Plain([1.0]), Heir([1.0])):
     print(plain + one, type(plain * one).__name__)
 """
     assert run(code) == ["Tagged", "Tagged", "own", "Tensor"] * 2
+
+
+def test_an_operator_that_a_wrapper_holds_is_generated_once(monkeypatch):
+    made = []
+
+    def counted(*args):
+        made.append(args)
+        return operator(*args)
+
+    class Kind:
+        pass
+
+    _install_binary(Kind, "__mul__", "mul")
+    stub = vars(Kind)["__mul__"]
+    Kind.__mul__ = lambda *args: stub(*args)
+    monkeypatch.setattr(sys.modules["wengert.tensor.operators"], "operator", counted)
+    x = wg.ones(2)
+    assert [Kind.__mul__(x, 3.0).tolist() for _ in range(3)] == [[3.0, 3.0]] * 3
+    assert len(made) == 1

@@ -94,7 +94,8 @@ _SHOWN: dict[str, dict[str, str]] = {
     },
     "cuda.streams": {"cuda": "Event ExternalStream Stream"},
     "distributions.multivariate_normal": {
-        "distributions.multivariate": "_precision_to_scale_tril=precision_to_scale_tril"
+        "distributions.multivariate": "_precision_to_scale_tril=precision_to_scale_tril",
+        "distributions": "Distribution",
     },
     "distributions.utils": {"distributions.number_transforms": "_sum_rightmost=sum_rightmost"},
     "distributed.constants": {"distributed": "default_pg_timeout"},
@@ -207,6 +208,12 @@ _SHOWN: dict[str, dict[str, str]] = {
     "nn.utils.spectral_norm": {"nn.utils": "remove_spectral_norm spectral_norm"},
     "nn.utils.weight_norm": {"nn.utils": "remove_weight_norm weight_norm"},
     "nn.utils.init": {"nn.utils": "skip_init"},
+    "_utils": {
+        "accelerator": (
+            "_get_available_device_type=current_accelerator _get_device_module=get_device_module"
+        )
+    },
+    "nn.utils._named_member_accessor": {"nn.utils.stateless": "swap_tensor"},
     "optim._multi_tensor": {
         "optim": "ASGD Adadelta Adagrad Adam AdamW Adamax NAdam RAdam RMSprop Rprop SGD"
     },
@@ -251,7 +258,10 @@ _SHOWN: dict[str, dict[str, str]] = {
         "utils.data": "default_collate default_convert",
         "utils.data.loader": "default_collate_fn_map",
     },
-    "utils.data._utils.worker": {"utils.data": "get_worker_info"},
+    "utils.data._utils.worker": {
+        "utils.data": "get_worker_info",
+        "utils.data.workers": "_generate_state",
+    },
     "utils.data": {"utils.data.dataset": "functional_datapipe"},
     "utils.data.distributed": {"utils.data": "DistributedSampler"},
 }

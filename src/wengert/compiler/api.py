@@ -18,9 +18,9 @@ from wengert.base.dtypes import default_float
 from wengert.base.sections import fill_sections
 from wengert.compiler.control import COMPILED, CONFIG, STANCES
 from wengert.compiler.ir.decisions import Reason, crowded
-from wengert.compiler.modules import OptimizedModule
 from wengert.compiler.runtime.entry import Entry, Options
 from wengert.compiler.runtime.explanation import Explanation
+from wengert.compiler.runtime.modules import OptimizedModule
 from wengert.compiler.runtime.quick import MISS, quick_call
 from wengert.compiler.runtime.transformed import (
     TransformedEntry,

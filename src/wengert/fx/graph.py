@@ -8,7 +8,7 @@ import keyword
 import operator
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack
 from typing import Any, NamedTuple
 
 import wengert
@@ -120,7 +120,7 @@ class Graph:
         self._root = Node(self, "", "root", "", (), {})
         self._names = _Names()
         # new nodes are inserted before this one
-        self._before: Node = self._root
+        self._insert: Callable[[Node], None] = self._root.prepend
         self.owning_module = owning_module
         self._tracer_cls = tracer_cls
 
@@ -153,7 +153,7 @@ class Graph:
         """
         wanted = name if name is not None else _candidate(target)
         node = Node(self, self._names.new(wanted), op, target, args or (), kwargs or {}, type_expr)
-        self._before.prepend(node)
+        self._insert(node)
         return node
 
     def placeholder(self, name: str, type_expr: Any = None, default_value: Any = ...) -> Node:
@@ -227,21 +227,20 @@ class Graph:
             val_map[node] = self.node_copy(node, lambda n: val_map[n])
         return None
 
-    @contextmanager
-    def _inserting(self, before: Node) -> Iterator[None]:
-        held, self._before = self._before, before
-        try:
-            yield
-        finally:
-            self._before = held
+    def _inserting(self, insert: Callable[[Node], None]) -> Any:
+        # the point moves at once: programs also call this without `with`
+        back = ExitStack()
+        back.callback(setattr, self, "_insert", self._insert)
+        self._insert = insert
+        return back
 
     def inserting_before(self, n: Node | None = None) -> Any:
         """Return a context in which new nodes go before `n`; without `n`, to the beginning."""
-        return self._inserting(self._root._next if n is None else n)
+        return self._inserting(self._root.append if n is None else n.prepend)
 
     def inserting_after(self, n: Node | None = None) -> Any:
-        """Return a context in which new nodes go after `n`; without `n`, to the end."""
-        return self._inserting(self._root if n is None else n._next)
+        """Return a context in which new nodes go right after `n`; without `n`, to the end."""
+        return self._inserting(self._root.prepend if n is None else n.append)
 
     # -- removing nodes
     # --------------------------------------------------------------------------------
@@ -262,8 +261,8 @@ class Graph:
             raise RuntimeError(f"Attempting to remove {to_erase} from wrong graph!")
         if to_erase._erased:
             return
-        if self._before is to_erase:
-            self._before = to_erase._next
+        if self._insert in (to_erase.prepend, to_erase.append):
+            self._insert = to_erase._next.prepend
         # the node keeps its own links, so that a running iteration can continue
         to_erase._unlink()
         to_erase._erased = True

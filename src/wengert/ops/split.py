@@ -252,7 +252,14 @@ def chunk(input: Any, chunks: int, dim: int = 0, *, axis: Any = None) -> tuple[A
 
 
 @export("wengert", "Tensor")
-def tensor_split(input: Any, indices_or_sections: Any, dim: int = 0) -> tuple[Any, ...]:
+def tensor_split(
+    input: Any,
+    indices_or_sections: Any = None,
+    dim: int = 0,
+    *,
+    indices: Any = None,
+    sections: Any = None,
+) -> tuple[Any, ...]:
     """Return consecutive parts of a dimension, as equal as can be or divided at given positions.
 
     Parameters
@@ -260,7 +267,10 @@ def tensor_split(input: Any, indices_or_sections: Any, dim: int = 0) -> tuple[An
     %(vectors)s
     indices_or_sections : int, or sequence or tensor of int. The number of parts (the first ones are
         larger by one where it does not divide), or the positions before which to divide.
-    %(dim, returns_views)s
+    %(dim)s
+    indices : sequence or tensor of int, optional. Another name for the positions.
+    sections : int, optional. Another name for the number of parts.
+    %(returns_views)s
 
     Raises
     ------
@@ -272,6 +282,8 @@ def tensor_split(input: Any, indices_or_sections: Any, dim: int = 0) -> tuple[An
     (tensor([0, 1]), tensor([2, 3]), tensor([4]))
     """
     x = operand(input, "tensor_split")
+    for given in (indices, sections):
+        indices_or_sections = given if indices_or_sections is None else indices_or_sections
     if not x._payload.ndim:
         raise RuntimeError(
             "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims"

@@ -133,11 +133,15 @@ def install_operators(cls: type) -> None:
 
 
 def _install_binary(cls: type, method: str, name: str, reflected: bool = False) -> None:
+    made: Any = None
+
     def first(self: Any, other: Any) -> Any:
-        made = operator(TABLE[name], _general, method, reflected)
-        made.__name__ = made.__qualname__ = method
-        if cls.__dict__.get(method) is first:
-            put(cls, method, made)
+        nonlocal made
+        if made is None:  # later calls come from operators that wrap this one
+            made = operator(TABLE[name], _general, method, reflected)
+            made.__name__ = made.__qualname__ = method
+            if cls.__dict__.get(method) is first:
+                put(cls, method, made)
         return made(self, other)
 
     first.__name__ = first.__qualname__ = method

@@ -288,6 +288,13 @@ def is_namedtuple(obj: Any) -> bool:
     return is_namedtuple_class(obj if isinstance(obj, type) else type(obj))
 
 
+def is_structseq_instance(obj: Any) -> bool:
+    """Return whether a value is one of Python's own named results, such as `time.localtime()`."""
+    return type(obj).__bases__ == (tuple,) and isinstance(
+        getattr(obj, "n_unnamed_fields", None), int
+    )
+
+
 def _of_dictionary(kind: Any) -> Callable[[Any, Any], Any]:
     return lambda parts, context: kind(zip(context, parts, strict=True))
 
@@ -364,6 +371,11 @@ def _walk(tree: Any, leaves: list[Any], is_leaf: IsLeaf) -> TreeSpec:
         return _LEAF
     parts, context = SUPPORTED_NODES[kind].flatten_fn(tree)
     return TreeSpec(kind, context, [_walk(part, leaves, is_leaf) for part in parts])
+
+
+def tree_is_leaf(tree: Any, is_leaf: IsLeaf = None) -> bool:
+    """Return whether a value is a leaf."""
+    return _kind(tree) not in SUPPORTED_NODES or (is_leaf is not None and bool(is_leaf(tree)))
 
 
 def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], TreeSpec]:

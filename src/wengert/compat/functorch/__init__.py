@@ -47,9 +47,10 @@ __version__ = "2.13.0"
 class FunctionalModule:
     """A module as a function of its parameters and, if `takes_buffers`, of its buffers."""
 
-    def __init__(self, model: Any, takes_buffers: bool) -> None:
+    takes_buffers = False
+
+    def __init__(self, model: Any) -> None:
         self.stateless_model = copy.deepcopy(model)
-        self.takes_buffers = takes_buffers
         self.param_names = [name for name, _ in model.named_parameters()]
         self.buffer_names = [name for name, _ in model.named_buffers()]
 
@@ -61,6 +62,12 @@ class FunctionalModule:
             state.update(zip(self.buffer_names, buffers, strict=True))
             args = tuple(rest)
         return functional_call(self.stateless_model, state, args, kwargs)
+
+
+class FunctionalModuleWithBuffers(FunctionalModule):
+    """A module as a function of its parameters and of its buffers."""
+
+    takes_buffers = True
 
 
 def _parts(model: Any, detached: bool) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
@@ -89,14 +96,14 @@ def make_functional(
             "make_functional(model): `model` has buffers. Please use "
             "make_functional_with_buffers(model) instead."
         )
-    return FunctionalModule(model, False), _parts(model, disable_autograd_tracking)[0]
+    return FunctionalModule(model), _parts(model, disable_autograd_tracking)[0]
 
 
 def make_functional_with_buffers(
     model: Any, disable_autograd_tracking: bool = False
 ) -> tuple[Callable[..., Any], tuple[Any, ...], tuple[Any, ...]]:
     """Split a module into a function of parameters and buffers, the parameters, and the buffers."""
-    return FunctionalModule(model, True), *_parts(model, disable_autograd_tracking)
+    return FunctionalModuleWithBuffers(model), *_parts(model, disable_autograd_tracking)
 
 
 def combine_state_for_ensemble(
@@ -109,7 +116,7 @@ def combine_state_for_ensemble(
         raise RuntimeError("combine_state_for_ensemble: Expected at least one model, got 0.")
     params, buffers = stack_module_state(models)
     stacked = tuple(one.detach() for one in params.values())
-    return FunctionalModule(models[0], True), stacked, tuple(buffers.values())
+    return FunctionalModuleWithBuffers(models[0]), stacked, tuple(buffers.values())
 
 
 fill_sections(globals())

@@ -32,6 +32,15 @@ def functional_call(
     )
 
 
+def swap_tensor(module: Any, name: str, tensor: Any) -> Any:
+    """Put a tensor in the place of a parameter, buffer or attribute; return the one before."""
+    for held in (module._parameters, module._buffers, vars(module)):
+        if name in held:
+            before, held[name] = held[name], tensor
+            return before
+    raise AttributeError(f"{module._get_name()} has no attribute `{name}`")
+
+
 def _reparametrize_module(
     module: Any,
     parameters_and_buffers: dict[str, Any],

@@ -53,6 +53,12 @@ def get_worker_info() -> WorkerInfo | None:
     return _CURRENT.get()
 
 
+def _generate_state(base_seed: int, worker_id: int) -> list[int]:
+    """Return the seed of NumPy's random numbers in a worker."""
+    words = np.random.SeedSequence([worker_id, base_seed & 0xFFFFFFFF, base_seed >> 32, 0])
+    return list(map(int, words.generate_state(4)))
+
+
 class Worker:
     """A worker, which runs in this process, unlike PyTorch's separate processes.
 
@@ -69,8 +75,7 @@ class Worker:
         self.info = WorkerInfo(number, loader.num_workers, seed, dataset)
         self._stream = Stream(seed)
         self._python = random.Random(seed).getstate()
-        words = np.random.SeedSequence([number, base & 0xFFFFFFFF, base >> 32, 0])
-        self._numpy = np.random.RandomState(words.generate_state(4)).get_state()
+        self._numpy = np.random.RandomState(_generate_state(base, number)).get_state()
         if loader.worker_init_fn is not None:
             self.call(self.own(loader.worker_init_fn, loader.dataset), number)
 
