@@ -82,6 +82,15 @@ def test_integers_are_divided_by_zero(jit):
     assert (jnp.array([7, 0], "uint8") // 0).tolist() == [255, 255]
 
 
+def test_booleans_count_as_integers():
+    x = jnp.array([True, False])
+    for f in (jnp.power, jnp.fmod, jnp.left_shift, jnp.remainder, jnp.floor_divide):
+        assert f(x, x | True).dtype == jnp.int32
+    assert jnp.conj(x).dtype == jnp.imag(x).dtype == bool
+    assert not jnp.power(2.5, jnp.arange(3)).weak_type
+    assert (2.5 * jnp.arange(3)).weak_type
+
+
 def test_quantiles_of_halves_infinities_and_nothing():
     assert jnp.median(jnp.array([jnp.inf, jnp.inf])).item() == np.inf
     assert jnp.nanmedian(jnp.array([jnp.nan, 3.0, 5.0])).item() == 4.0
