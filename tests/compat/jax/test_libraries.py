@@ -64,6 +64,18 @@ def test_bfloat16_has_nan_and_infinities():
     assert jnp.nancumsum(x[:2]).tolist() == [1.0, 1.0]
 
 
+def test_random_numbers_of_bfloat16():
+    """The numbers are JAX's, which draws 8 bits each."""
+    key, kind = jax.random.PRNGKey(3), jnp.bfloat16
+    drawn = jax.random.uniform(key, (3,), kind).tolist()
+    assert drawn == [0.4921875, 0.765625, 0.8671875]
+    assert jax.random.normal(key, (2,), kind).tolist() == [-0.0146484375, 0.73046875]
+    assert jax.random.laplace(key, (2,), kind).tolist() == [0.01177978515625, -0.765625]
+    start = jax.nn.initializers.lecun_normal()(key, (3, 2), kind)
+    assert start[0].tolist() == [-0.0128173828125, 0.451171875]
+    assert jax.random.categorical(key, jnp.ones((3, 4), kind)).tolist() == [2, 0, 0]
+
+
 def test_updates_are_made_in_the_promoted_dtype():
     with pytest.warns(FutureWarning, match="scatter inputs"):
         assert jnp.ones(2, "int8").at[0].add(300.5).tolist() == [127, 1]
