@@ -76,6 +76,15 @@ def test_random_numbers_of_bfloat16():
     assert jax.random.categorical(key, jnp.ones((3, 4), kind)).tolist() == [2, 0, 0]
 
 
+def test_keys_are_arrays_already():
+    key = jax.random.key(0)
+    assert jnp.asarray(key) is key
+    assert jax.vmap(lambda x, i: x.at[i].set(1.0))(jnp.ones((0, 3)), jnp.ones(0, int)).shape == (
+        0,
+        3,
+    )
+
+
 def test_updates_are_made_in_the_promoted_dtype():
     with pytest.warns(FutureWarning, match="scatter inputs"):
         assert jnp.ones(2, "int8").at[0].add(300.5).tolist() == [127, 1]
