@@ -428,3 +428,21 @@ def test_arguments_that_have_no_position_are_refused():
         f(0.5)
     with pytest.raises(TypeError, match=r"\nThe following keyword arguments could .*: z"):
         f(0.5, 0.1, z=1.0)
+
+
+def test_linear_functions_of_tangents_that_are_split():
+    @jax.custom_jvp
+    def double(x):
+        return 2 * x
+
+    double.defjvp(lambda primals, tangents: (double(*primals), double(*tangents)))
+
+    @jax.custom_jvp
+    def halves(x):
+        return 2 * x
+
+    @halves.defjvp
+    def _(primals, tangents):
+        return halves(*primals), jnp.concatenate([double(t) for t in jnp.split(tangents[0], 2)])
+
+    assert jax.grad(lambda x: halves(x).sum())(jnp.ones(4)).tolist() == [2.0] * 4
