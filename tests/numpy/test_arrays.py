@@ -300,3 +300,11 @@ def test_an_index_of_a_batch_reads_an_array_of_the_outside():
     x = np.arange(5.0)
     read = func.vmap(lambda i: x[i])(np.array([[0, 1], [3, 2]]))
     assert np.array_equal(read, np.array([[0.0, 1.0], [3.0, 2.0]]))
+
+
+def test_medians_of_infinities_and_variances_of_complex_numbers():
+    x, z = numpy.array([1.0, numpy.inf, numpy.inf]), numpy.array([1j, 2.0, numpy.nan])
+    assert np.median(np.asarray(x)).item() == numpy.inf
+    assert np.nanmedian(np.asarray(x[1:])).item() == numpy.inf
+    assert np.nanvar(np.asarray(z)).dtype == np.float64
+    numpy.testing.assert_allclose(np.nanstd(np.asarray(z)), numpy.nanstd(z))

@@ -16,7 +16,7 @@ from wengert.base.sections import fill_sections
 from wengert.func.reverse import vjp
 from wengert.interp.levels import levels_of
 from wengert.ops.like import zeros_like
-from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.base import TensorBase, new_tensor, node_of
 from wengert.tape.levels import brought
 from wengert.tape.modes import enable_grad, full_mode, is_recording
 from wengert.tape.node import edge_of
@@ -51,7 +51,7 @@ def _is_linear(tensors: Sequence[Any]) -> bool:
         edge = stack.pop()
         if any(edge is one for one in wanted):
             return True
-        node = edge[0] if isinstance(edge, tuple) else edge
+        node = node_of(edge)
         if id(node) not in seen and not isinstance(node, TensorBase):
             seen.add(id(node))
             stack += [one for one in node.edges if one is not None]

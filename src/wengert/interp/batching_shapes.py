@@ -220,6 +220,8 @@ def _index_put(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     target, source = slots
     indices = params["indices"]
     F = call.F
+    if not call.size:
+        return spread(F, target, 0)
     simple = all(i is None or (i.__class__ is np.ndarray and i.dtype.kind in "iu") for i in indices)
     if not simple or not _in_a_row(indices):
         return each(call, slots, params)

@@ -428,3 +428,18 @@ def test_arguments_that_have_no_position_are_refused():
         f(0.5)
     with pytest.raises(TypeError, match=r"\nThe following keyword arguments could .*: z"):
         f(0.5, 0.1, z=1.0)
+
+
+def test_rules_that_apply_their_function_to_one_of_two_outputs():
+    @jax.custom_jvp
+    def double(x):
+        return 2 * x
+
+    double.defjvp(lambda primals, tangents: (double(*primals), double(*tangents)))
+
+    def product(x):
+        q, r = jnp.linalg.qr(x)
+        return jnp.sum(double(q) * r)
+
+    x = jnp.array([[1.0, 2.0], [3.0, 5.0]])
+    np.testing.assert_allclose(jax.grad(product)(x), 2 * np.eye(2), atol=1e-4)

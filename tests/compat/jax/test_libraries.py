@@ -64,6 +64,27 @@ def test_bfloat16_has_nan_and_infinities():
     assert jnp.nancumsum(x[:2]).tolist() == [1.0, 1.0]
 
 
+def test_random_numbers_of_bfloat16():
+    """The numbers are JAX's, which draws 8 bits each."""
+    key, kind = jax.random.PRNGKey(3), jnp.bfloat16
+    drawn = jax.random.uniform(key, (3,), kind).tolist()
+    assert drawn == [0.4921875, 0.765625, 0.8671875]
+    assert jax.random.normal(key, (2,), kind).tolist() == [-0.0146484375, 0.73046875]
+    assert jax.random.laplace(key, (2,), kind).tolist() == [0.01177978515625, -0.765625]
+    start = jax.nn.initializers.lecun_normal()(key, (3, 2), kind)
+    assert start[0].tolist() == [-0.0128173828125, 0.451171875]
+    assert jax.random.categorical(key, jnp.ones((3, 4), kind)).tolist() == [2, 0, 0]
+
+
+def test_keys_are_arrays_already():
+    key = jax.random.key(0)
+    assert jnp.asarray(key) is key
+    assert jax.vmap(lambda x, i: x.at[i].set(1.0))(jnp.ones((0, 3)), jnp.ones(0, int)).shape == (
+        0,
+        3,
+    )
+
+
 def test_updates_are_made_in_the_promoted_dtype():
     with pytest.warns(FutureWarning, match="scatter inputs"):
         assert jnp.ones(2, "int8").at[0].add(300.5).tolist() == [127, 1]
@@ -80,6 +101,15 @@ def test_integers_are_divided_by_zero(jit):
     expected = [[-2, -1, -2], [0, 0, 0], [-1, -1, -1], [7, 0, -7]]
     assert [part.tolist() for part in found] == expected
     assert (jnp.array([7, 0], "uint8") // 0).tolist() == [255, 255]
+
+
+def test_booleans_count_as_integers():
+    x = jnp.array([True, False])
+    for f in (jnp.power, jnp.fmod, jnp.left_shift, jnp.remainder, jnp.floor_divide):
+        assert f(x, x | True).dtype == jnp.int32
+    assert jnp.conj(x).dtype == jnp.imag(x).dtype == bool
+    assert not jnp.power(2.5, jnp.arange(3)).weak_type
+    assert (2.5 * jnp.arange(3)).weak_type
 
 
 def test_quantiles_of_halves_infinities_and_nothing():

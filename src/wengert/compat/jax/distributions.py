@@ -434,7 +434,7 @@ def categorical(
     rest = tuple(n for i, n in enumerate(given.shape) if i != axis % given.ndim)
     sizes = rest if shape is None else shape_for("categorical", shape, np.broadcast_to(0, rest))
     lead = sizes[: len(sizes) - len(rest)]
-    kind = given.dtype if given.dtype.kind == "f" else default_dtype("f")
+    kind = given.dtype if given.dtype.kind in "fV" else default_dtype("f")
     if replace:
         axis = axis - given.ndim if axis >= 0 else axis
         wide = list(sizes[len(lead) :])

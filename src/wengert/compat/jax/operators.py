@@ -47,6 +47,16 @@ def operands(name: str, a, b, kinds: str = "biufc", inexact: bool = False) -> An
     return x, y
 
 
+def numbers(name: str, a, b, kinds: str = "iufc") -> Any:
+    """Like `operands`, but booleans count as integers."""
+    x, y = promote(a, b)
+    if x._payload.dtype.kind == "b":
+        x, y = asarray(x, int), asarray(y, int)
+    check_dtype(name, x, kinds, 0)
+    check_shapes(name, x, y)
+    return x, y
+
+
 # -- rules that are more than one primitive --------------------------------------------------------
 
 
@@ -59,8 +69,10 @@ def power(a, b) -> Any:
                 f": write x ** {float(b)}"
             )
         return made(quiet("pow_scalar")(a, exponent=b), a.weak_type)
-    x, y = operands("pow", a, b)
-    return made(quiet("pow")(x, y), x.weak_type)
+    x, y = numbers("pow", a, b)
+    # a Python float to the powers of an array of integers has the dtype of an array
+    weak = x.weak_type and not (isinstance(b, TensorBase) and b._payload.dtype.kind in "iu")
+    return made(quiet("pow")(x, y), weak)
 
 
 def _quotient_by_zero(x, dtype: np.dtype[Any]) -> Any:
@@ -71,13 +83,13 @@ def _quotient_by_zero(x, dtype: np.dtype[Any]) -> Any:
 
 def floor_quotient(a, b) -> Any:
     """Return ``a // b``, rounded down."""
-    x, y = operands("floor_divide", a, b, "iuf")
+    x, y = numbers("floor_divide", a, b, "iuf")
     return made(by_zero("floor_divide", x, y, _quotient_by_zero), x.weak_type)
 
 
 def remainder(a, b) -> Any:
     """Return ``a % b``, with the sign of `b`."""
-    x, y = operands("rem", a, b, "iuf")
+    x, y = numbers("rem", a, b, "iuf")
     return made(by_zero("remainder", x, y, lambda x, dtype: dtype.type(0)), x.weak_type)
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from wengert.compat.jax import single
+from wengert.compat.jax.dtypes import finfo
 from wengert.compat.jax.threefry import random_bits, split, uniforms
 from wengert.kernels import normal
 
@@ -21,12 +22,19 @@ Shape = tuple[int, ...]
 _LOG_FACTORIALS = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, 20)))])
 
 
+def _in_single(rule: Callable[[Any], Any], other: Callable[[Any], Any], x) -> Any:
+    """Compute a function as XLA does: in single precision for bfloat16, too."""
+    if x.dtype.kind == "V":
+        return rule(x.astype(np.float32)).astype(x.dtype)
+    return rule(x) if x.dtype == np.float32 else other(x)
+
+
 def _log(x) -> Any:
-    return single.log(x) if x.dtype == np.float32 else np.log(x)
+    return _in_single(single.log, np.log, x)
 
 
 def _log1p(x) -> Any:
-    return single.log1p(x) if x.dtype == np.float32 else np.log1p(x)
+    return _in_single(single.log1p, np.log1p, x)
 
 
 def between(key, shape: Shape, kind, low=0.0, high=1.0) -> Any:
@@ -45,7 +53,7 @@ def between(key, shape: Shape, kind, low=0.0, high=1.0) -> Any:
 
 def _normal(key, shape: Shape, kind) -> Any:
     u = between(key, shape, kind, np.nextafter(kind.type(-1), kind.type(0)), 1)
-    inverse = single.erfinv(u) if kind == np.float32 else normal.erfinv(u)
+    inverse = _in_single(single.erfinv, normal.erfinv, u)
     return (kind.type(math.sqrt(2)) * inverse).astype(kind, copy=False)
 
 
@@ -54,7 +62,7 @@ def _exponential(key, shape: Shape, kind) -> Any:
 
 
 def _gumbel(key, shape: Shape, kind) -> Any:
-    return -_log(-_log(between(key, shape, kind, np.finfo(kind).tiny, 1)))
+    return -_log(-_log(between(key, shape, kind, finfo(kind).tiny, 1)))
 
 
 def _fine_gumbel(key, shape: Shape, kind) -> Any:
@@ -62,23 +70,23 @@ def _fine_gumbel(key, shape: Shape, kind) -> Any:
     both = uniforms(key, (2, *shape), kind)
     lead = key.ndim - 1
     high, low = np.take(both, 0, lead), np.take(both, 1, lead)
-    info = np.finfo(kind)
+    info = finfo(kind)
     small = high + kind.type(2.0**-info.nmant) * low + info.tiny
     return -_log(-_log1p(-np.where(high >= 0.5, high, small)))
 
 
 def _laplace(key, shape: Shape, kind) -> Any:
-    u = between(key, shape, kind, -1 + np.finfo(kind).epsneg, 1)
+    u = between(key, shape, kind, -1 + finfo(kind).epsneg, 1)
     return np.sign(u) * _log1p(-np.abs(u))
 
 
 def _logistic(key, shape: Shape, kind) -> Any:
-    u = between(key, shape, kind, np.finfo(kind).tiny, 1)
+    u = between(key, shape, kind, finfo(kind).tiny, 1)
     return _log(u) - _log1p(-u)
 
 
 def _cauchy(key, shape: Shape, kind) -> Any:
-    u = between(key, shape, kind, np.finfo(kind).eps, 1)
+    u = between(key, shape, kind, finfo(kind).eps, 1)
     return np.tan(kind.type(np.pi) * (u - kind.type(0.5)))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import wengert.compat.jax.numpy as jnp
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, made, promote_inexact
-from wengert.compat.jax.dtypes import default_dtype, requested_dtype
+from wengert.compat.jax.dtypes import default_dtype, finfo, requested_dtype
 from wengert.compat.jax.keys import drawn, sampler, split, words_of
 from wengert.compat.jax.numpy.calling import check_arrays, plain, shape_of, sizes_of, static
 from wengert.compat.jax.samplers import SAMPLERS
@@ -26,7 +26,7 @@ def kind_of(name: str, dtype, kinds: str = "f", default: str = "f") -> np.dtype[
     ValueError: If the distribution does not support its kind.
     """
     kind = default_dtype(default) if dtype is None else requested_dtype(dtype, name)
-    if kind.kind not in kinds:
+    if kind.kind not in kinds and not (kind.kind == "V" and "f" in kinds):
         wanted = {
             "f": "a float",
             "fc": "a float or complex",
@@ -169,7 +169,7 @@ def normal(key, shape=(), dtype=None, *, out_sharding=None) -> Any:
     """
     words = words_of("normal", key)
     kind, sizes = kind_of("normal", dtype, "fc"), shape_of(shape)
-    if kind.kind == "f":
+    if kind.kind in "fV":
         return sample("normal", words, sizes, kind)
     of_parts = np.dtype(f"f{kind.itemsize // 2}")
     real, imag = (sample("normal", part, sizes, of_parts) for part in split(words))
@@ -233,7 +233,7 @@ def bernoulli(key, p=0.5, shape=None, mode: str = "low", *, out_sharding=None) -
     if mode not in ("high", "low"):
         raise ValueError(f"got mode={mode!r}, expected 'high' or 'low'")
     given = asarray(p)
-    if given.dtype.kind != "f":
+    if given.dtype.kind not in "fV":
         raise TypeError(
             f"bernoulli probability `p` must have a floating dtype, got {given.dtype.name}."
         )
@@ -241,7 +241,7 @@ def bernoulli(key, p=0.5, shape=None, mode: str = "low", *, out_sharding=None) -
     if mode == "low":
         return uniform(words, sizes, given.dtype) < given
     first, second = uniform(words, (2, *sizes), given.dtype)
-    return second * 2.0 ** -np.finfo(given.dtype).nmant < given - first
+    return second * 2.0 ** -finfo(given.dtype).nmant < given - first
 
 
 def rademacher(key, shape=(), dtype=None, *, out_sharding=None) -> Any:

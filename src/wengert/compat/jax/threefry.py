@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
+from wengert.compat.jax.dtypes import finfo
 
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 _PARITY = np.uint32(0x1BD11BDA)
@@ -113,9 +114,10 @@ def random_bits(key, shape: tuple[int, ...], width: int) -> Any:
 def uniforms(key, shape: tuple[int, ...], kind) -> Any:
     """Return numbers in [0, 1) of the floating dtype `kind`, from random mantissa bits."""
     kind = np.dtype(kind)
-    width, digits = 8 * kind.itemsize, np.finfo(kind).nmant
-    unsigned = _UNSIGNED[width]
-    bits = random_bits(key, shape, width) >> unsigned(width - digits)
+    digits = finfo(kind).nmant
+    unsigned = _UNSIGNED[8 * kind.itemsize]
+    width = 8 if digits < 8 else 8 * kind.itemsize
+    bits = random_bits(key, shape, width).astype(unsigned) >> unsigned(width - digits)
     bits |= np.ones((), kind).view(unsigned)
     return bits.view(kind) - kind.type(1)
 

@@ -109,8 +109,12 @@ def _median(name: str, ours: str) -> None:
         (a,) = floating(a)
         a, axis, dims = _merged(a, axis)
         keep = keepdims is not np._NoValue and bool(keepdims)
-        # the mean of the two middle elements; PyTorch's median takes the lower one
-        made = late(ours)(a, 0.5, axis, keep, interpolation="midpoint")
+        # the mean of the two middle elements, of which PyTorch's median takes the lower one;
+        # its midpoint is NaN between infinities
+        low, high = (
+            late(ours)(a, 0.5, axis, keep, interpolation=one) for one in ("lower", "higher")
+        )
+        made = (low + high) / 2
         return _split(made, dims, 0) if dims and keep else made
 
 

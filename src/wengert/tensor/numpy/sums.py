@@ -177,7 +177,7 @@ def variance(
     centre = tensor(mean) if given(mean) else _mean(a, axis, keepdims=True, where=where)
     away = pointwise.abs(a - centre)
     added = total(pointwise.square(away), axis, None, None, keepdims, where=where)
-    return added / (_count(a, axis, keepdims, where) - ddof)
+    return added / (_count(away, axis, keepdims, where) - ddof)
 
 
 _mean = mean

@@ -402,7 +402,7 @@ def dot_product_attention(
     for lengths, places in ((query_seq_lengths, rows), (key_value_seq_lengths, columns)):
         if lengths is not None:
             seen = seen & (places < jnp.asarray(lengths)[:, None, None, None])
-    weights = softmax(jnp.where(seen, scores, -0.7 * float(np.finfo(scores.dtype).max)), -1)
+    weights = softmax(jnp.where(seen, scores, -0.7 * float(jnp.finfo(scores.dtype).max)), -1)
     found = jnp.einsum("bnts,bsnh->btnh", weights, v)
     if query_seq_lengths is not None:
         there = jnp.arange(q.shape[1])[None, :, None, None]

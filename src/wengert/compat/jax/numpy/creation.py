@@ -19,7 +19,7 @@ from wengert.compat.jax.array import (
     of_kind,
     result_type,
 )
-from wengert.compat.jax.dtypes import canonical_dtype, default_dtype, inexact_of
+from wengert.compat.jax.dtypes import canonical_dtype, default_dtype, inexact_of, prng_key
 from wengert.compat.jax.numpy.calling import (
     as_operands,
     call,
@@ -71,6 +71,8 @@ def array(
         raise NotImplementedError(f"jnp.array with order={order!r}: only 'K' and 'C' are there")
     if isinstance(object, range):
         object = np.asarray(object)
+    if getattr(getattr(object, "dtype", None), "type", None) is prng_key:
+        return object
     x = converted(object, checked_dtype(dtype, "array"))
     if x is object and copy:
         x = of_kind(x, x.__class__)

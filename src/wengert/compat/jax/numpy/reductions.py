@@ -271,21 +271,33 @@ def _quantile(name: str) -> Callable[..., Any]:
             )
         shares = at / at.dtype.type(100) if "percentile" in name else at
         rule = None if weights is not None else _METHODS[method]
-        return _picked(x, shares, axis, keepdims, weights, rule, name.startswith("nan"))
+        ignoring = name.startswith("nan")
+        if rule is not None and not ignoring and x._payload.size and x.dtype.char in "fd":
+            return _ranked(name, x, at, shares, axis, keepdims, rule)
+        return _picked(x, shares, axis, keepdims, weights, rule, ignoring)
 
     return function
 
 
-_METHODS: dict[str, Callable[[Any, Any, Any, Any], Any]] = {
-    "linear": lambda element, low, high, spot: (
-        element(low) * (1 - (spot - low)) + element(high) * (spot - low)
-    ),
-    "lower": lambda element, low, high, spot: element(low),
-    "higher": lambda element, low, high, spot: element(high),
-    "midpoint": lambda element, low, high, spot: (element(low) + element(high)) / 2,
-    "nearest": lambda element, low, high, spot: element(call("ceil", spot - 0.5)),
+_METHODS: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "linear": lambda below, above, part: below * (1 - part) + above * part,
+    "lower": lambda below, above, part: below,
+    "higher": lambda below, above, part: above,
+    "midpoint": lambda below, above, part: (below + above) / 2,
+    "nearest": lambda below, above, part: call("where", part <= 0.5, below, above),
 }
-"""Quantiles as functions of the elements on both sides of a position."""
+"""Quantiles as functions of the elements below and above, and of the part of the way up."""
+
+
+def _ranked(name: str, x, at, shares, axis, keepdims: bool, rule: Any) -> Any:
+    """Return quantiles of single and double precision, without sorting all elements."""
+    sizes = x.shape if axis is None else [x.shape[i] for i in np.atleast_1d(axis)]
+    spot = shares * shares.dtype.type(math.prod(sizes) - 1)
+    below, above = (
+        call(name, x, at, axis, method=method, keepdims=keepdims) for method in ("lower", "higher")
+    )
+    part = (spot - np.floor(spot)).reshape((*at.shape, *[1] * (below.ndim - at.ndim)))
+    return rule(below, above, part)
 
 
 def _picked(x, at, axis, keepdims: bool, weights, rule: Any, ignoring: bool) -> Any:
@@ -309,7 +321,8 @@ def _picked(x, at, axis, keepdims: bool, weights, rule: Any, ignoring: bool) -> 
 
     if weights is None:
         spot = q * (there.sum(-1, keepdims=True) - 1).astype(x.dtype)
-        found = rule(element, call("floor", spot), call("ceil", spot), spot)
+        floor = call("floor", spot)
+        found = rule(element(floor), element(call("ceil", spot)), spot - floor)
     else:
         wide = asarray(weights)
         if wide.ndim < x.ndim:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from wengert.compat.jax import operators
-from wengert.compat.jax.array import Array, asarray, made, promote
+from wengert.compat.jax.array import Array, asarray, is_weak, made
 from wengert.compat.jax.checks import check_dtype, check_shapes, no_warnings
 from wengert.compat.jax.dtypes import default_dtype, inexact_of
 from wengert.compat.jax.numpy.calling import (
@@ -59,6 +59,8 @@ _LABELS = {
     "true_divide": "div",
 }
 """JAX's names for operations in messages."""
+_OF_NUMBERS = frozenset({"fmod", "left_shift", "right_shift"})
+"""Functions of integers, as which booleans count."""
 
 
 def _computed(numpys, prim: str | None, *given) -> Any:
@@ -89,9 +91,12 @@ def _of_two(
     label = _LABELS.get(name, name)
 
     def function(x1, x2, /) -> Any:
-        x, y = as_operands(name, x1, x2, inexact=inexact)
-        check_dtype(label, x, kinds, 0)
-        check_shapes(label, x, y)
+        if name in _OF_NUMBERS:
+            x, y = operators.numbers(label, x1, x2, kinds)
+        else:
+            x, y = as_operands(name, x1, x2, inexact=inexact)
+            check_dtype(label, x, kinds, 0)
+            check_shapes(label, x, y)
         return finished(_computed(numpys, prim, x, y), weak and x.weak_type)
 
     return function
@@ -159,10 +164,7 @@ def square(x, /) -> Any:
 def power(x1, x2, /) -> Any:
     """Return ``x1 ** x2``; integers to integer powers stay integers."""
     check_arrays("power", x1, x2)
-    if isinstance(x1, bool | np.bool_) or np.dtype(getattr(x1, "dtype", float)).kind == "b":
-        x1 = asarray(x1, int)
-    a, b = promote(x1, x2)
-    check_shapes("pow", a, b)
+    a, b = operators.numbers("pow", x1, x2)
     if a._payload.dtype.kind in "iu":
         known = not b.ndim and isinstance(b._payload, np.ndarray | np.generic)
         if known and b._payload.item() < 0:
@@ -171,9 +173,7 @@ def power(x1, x2, /) -> Any:
                 f"{b._payload.item()}: write x ** {float(b._payload.item())}"
             )
         return _whole_power(a, b)
-    if x2.__class__ is int:
-        return operators.power(a, x2)
-    return operators.power(a, b)
+    return operators.power(a, x2 if x2.__class__ is int or is_weak(a) else b)
 
 
 def _whole_power(a, b) -> Any:
