@@ -59,8 +59,9 @@ def test_transforms_of_pictures():
     assert jitter(plain).shape == (4, 4, 3)
     still = transforms.RandomColorJitter(1e-9, 1e-9, 1e-9)(plain)
     numpy.testing.assert_allclose(still.asnumpy(), plain.asnumpy(), atol=1e-4)
-    with pytest.raises(ValueError, match="hue"):
-        transforms.RandomColorJitter(hue=0.1)
+    turned = transforms.RandomHue(0.5)(plain)
+    grey = mx.np.array([0.299, 0.587, 0.114])
+    numpy.testing.assert_allclose((turned * grey).sum(-1), (plain * grey).sum(-1), atol=1e-4)
 
 
 def test_star_imports_hand_out_what_the_original_does():

@@ -135,3 +135,28 @@ def test_layers_that_normalise_take_regularizers_and_constraints_of_both_weights
     if kind == "BatchNormalization":
         assert names[:3] == ["axis", "momentum", "epsilon"]
         assert names[7:9] == ["moving_mean_initializer", "moving_variance_initializer"]
+
+
+def test_masks_leave_steps_out_and_end_where_keras_ends_them():
+    layers = tf.keras.layers
+    x = tf.constant([[1, 2, 0], [3, 0, 0]])
+    seen = layers.Embedding(5, 2, mask_zero=True)(x)
+    values = seen.numpy()
+    mean = layers.GlobalAveragePooling1D()(seen)
+    assert np.allclose(mean, [values[0, :2].mean(0), values[1, 0]], atol=1e-6)
+    norm = layers.BatchNormalization()
+    norm(seen, training=True)
+    shown = np.concatenate([values[0, :2], values[1, :1]]).mean(0)
+    assert np.allclose(norm.moving_mean, 0.01 * shown, atol=1e-6)
+    chances = layers.Softmax()(tf.zeros((1, 3)), mask=tf.constant([[True, False, True]]))
+    assert np.allclose(chances, [[0.5, 0, 0.5]])
+    assert layers.Dense(2)(seen)._keras_mask is not None
+
+    class Double(layers.Layer):
+        def call(self, inputs):
+            return inputs * 2
+
+    with pytest.warns(UserWarning, match="does not support masking"):
+        doubled = Double()(seen)
+    assert getattr(doubled, "_keras_mask", None) is None
+    assert not Double().supports_masking and layers.Dropout(0.5).supports_masking

@@ -128,3 +128,10 @@ def test_a_mean_without_an_ignored_class_and_names_of_metrics():
     kinds = tf.keras.metrics
     names = [kind().name for kind in (kinds.AUC, kinds.AUC, kinds.Mean, kinds.Mean)]
     assert names == ["auc", "auc_1", "mean", "mean"]
+
+
+def test_shapes_that_do_not_fit_and_limits_that_exclude_each_other_are_refused():
+    with pytest.raises(ValueError, match="must have the same shape"):
+        tf.keras.losses.BinaryCrossentropy()([[0.0], [1.0]], [[0.5, 0.5], [0.5, 0.5]])
+    with pytest.raises(ValueError, match="Only one of"):
+        tf.keras.optimizers.SGD(clipnorm=1.0, clipvalue=1.0)

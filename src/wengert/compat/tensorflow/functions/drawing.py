@@ -53,25 +53,17 @@ class Streams:
     def of(self, seed: int | None, op: str, kind) -> Philox:
         """Return the stream for an operation and its seed, or for none."""
         with self._lock:
-            every = _GRAPH if self.seed is None else self.seed
-            if seed is None:
-                if self.seed is None:
-                    return Philox(secrets.randbits(64), 0)
-                return Philox(every % _MOST, self._seeds.randint(0, _MOST) % _MOST << 64)
-            stream = self._streams.get((op, seed, kind))
-            if stream is None:
-                own = seed % _MOST or (0 if every % _MOST else _MOST)
-                stream = Philox(every % _MOST, own << 64)
-                self._streams[op, seed, kind] = stream
-        return stream
+            if seed is not None:
+                return self._streams.setdefault((op, seed, kind), self.begun(seed))
+            if self.seed is None:
+                return Philox(secrets.randbits(64), 0)
+            own = self._seeds.randint(0, _MOST) % _MOST
+            return Philox(self.seed % _MOST, own << 64)
 
-    def start_of(self, seed: int | None) -> Any:
-        """Return the initial state of a stream: the global seed and the operation seed."""
-        if self.seed is None and seed is None:
-            return None
-        own = (0, 0) if seed is None else (1, seed & _MASK)
-        every = (0, 0) if self.seed is None else (1, self.seed & _MASK)
-        return [*every, *own]
+    def begun(self, seed: int) -> Philox:
+        """Return a new stream for an operation seed."""
+        every = (_GRAPH if self.seed is None else self.seed) % _MOST
+        return Philox(every, (seed % _MOST or (0 if every else _MOST)) << 64)
 
 
 _STREAMS = Streams()
@@ -84,11 +76,9 @@ def stream_of(seed, op: str = "", kind=None) -> Philox:
     return _STREAMS.of(None if seed is None else integers(seed, "seed")[0], op, kind)
 
 
-def own_stream(seed) -> np.random.Generator:
-    """Return a new stream for `seed`; without a seed, the shared stream."""
-    if seed is None:
-        return stream_of(None)
-    return np.random.default_rng(_STREAMS.start_of(integers(seed, "seed")[0]))
+def own_stream(seed) -> Philox:
+    """Return a new stream for `seed`, or for none."""
+    return stream_of(None) if seed is None else _STREAMS.begun(integers(seed, "seed")[0])
 
 
 class SeedGenerator:

@@ -10,6 +10,7 @@ from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow import nn, operations
 from wengert.compat.tensorflow.functions.values import numbers_of
 from wengert.compat.tensorflow.keras import activations
+from wengert.compat.tensorflow.keras.backend import epsilon
 from wengert.compat.tensorflow.keras.layer import Layer
 from wengert.compat.tensorflow.keras.settings import Trained, settings
 
@@ -228,6 +229,16 @@ class _Global(Layer):
         return self.function(inputs, list(range(1, self.dimensions + 1)), self.keepdims)
 
 
+def _seen_mean(self, inputs, mask=None) -> Any:
+    """Return the means over the steps that `mask` shows."""
+    if mask is None:
+        return operations.reduce_mean(inputs, [1], self.keepdims)
+    seen = operations.expand_dims(operations.cast(mask, "bool"), 2)
+    total = operations.reduce_sum(operations.where(seen, inputs, 0.0), [1], self.keepdims)
+    count = operations.reduce_sum(operations.cast(seen, inputs.dtype), [1], self.keepdims)
+    return operations.divide(total, count)
+
+
 _POOL = """{words} of {of}.
 
 Examples
@@ -263,11 +274,15 @@ def _pools(namespace: dict[str, Any], word: str, d: int) -> None:
 for _word in _POOLED:
     for _d in _PLACES:
         _pools(globals(), _word, _d)
+_mean_of_steps: Any = globals()["GlobalAveragePooling1D"]
+_mean_of_steps.call, _mean_of_steps.compute_mask = _seen_mean, lambda self, inputs, mask=None: None
 
 
 @settings
 class Normalizing(Layer):
     """Base class for layers that normalize to mean 0 and variance 1."""
+
+    _supports_masking = True
 
     axis: Any = -1
     epsilon: float = 1e-3
@@ -338,17 +353,31 @@ class BatchNormalization(Normalizing):
         self.moving_mean = self._weight("moving_mean", size, trainable=False)
         self.moving_variance = self._weight("moving_variance", size, trainable=False)
 
-    def call(self, inputs, training: bool = False) -> Any:
+    def call(self, inputs, training: bool = False, mask=None) -> Any:
         if not training or not self.trainable:
             return self._scaled(inputs, self.moving_mean, self.moving_variance)
         ndim = len(inputs.shape)
         axes = [axis for axis in range(ndim) if axis != self.axis % ndim]
-        mean, variance = nn.moments(inputs, axes)
+        if mask is None:
+            mean, variance = nn.moments(inputs, axes)
+        else:
+            mean, variance = _seen_moments(inputs, axes, mask)
         for kept, new in ((self.moving_mean, mean), (self.moving_variance, variance)):
             old = np.asarray(kept.numpy())
             share = old.dtype.type(self.momentum)
             kept.assign(old * share + np.asarray(numbers_of(new)) * (1 - share))
         return self._scaled(inputs, mean, variance)
+
+
+def _seen_moments(inputs, axes: list[int], mask) -> tuple[Any, Any]:
+    """Return means and variances of the elements that `mask` shows."""
+    seen = operations.expand_dims(operations.cast(mask, "bool"), -1)
+    seen = operations.broadcast_to(seen, inputs.shape)
+    count = operations.reduce_sum(operations.cast(seen, inputs.dtype), axes, True) + epsilon()
+    mean = operations.reduce_sum(operations.where(seen, inputs, 0.0), axes, True) / count
+    spread = operations.where(seen, operations.square(inputs - mean), 0.0)
+    variance = operations.reduce_sum(spread, axes, True) / count
+    return operations.squeeze(mean, axes), operations.squeeze(variance, axes)
 
 
 class LayerNormalization(Normalizing):
@@ -541,8 +570,14 @@ class Softmax(Layer):
 
     axis: int = -1
 
-    def call(self, inputs) -> Any:
-        return nn.softmax(inputs, self.axis)
+    def call(self, inputs, mask=None) -> Any:
+        if mask is None:
+            return nn.softmax(inputs, self.axis)
+        kept = operations.cast(mask, "bool")
+        least = -3e4 if inputs.dtype.size == 2 else -1e9
+        return operations.where(
+            kept, nn.softmax(operations.where(kept, inputs, least), self.axis), 0.0
+        )
 
 
 class Identity(Layer):

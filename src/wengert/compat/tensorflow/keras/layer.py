@@ -36,6 +36,7 @@ from wengert.compat.tensorflow.keras.means import Metric
 from wengert.compat.tensorflow.keras.symbols import OPERATORS, Symbol, symbolic
 from wengert.compat.tensorflow.keras.weights import Weight
 from wengert.compat.tensorflow.variable import Variable
+from wengert.tape.sites import warn
 
 __all__ = ["Layer", "Seeded"]
 
@@ -364,8 +365,29 @@ class Layer(Configured):
         """Return the mask of the result; by default the mask of the inputs."""
         return mask
 
+    _supports_masking: bool | None = None
+
+    @property
+    def supports_masking(self) -> bool:
+        """Whether masks pass through; by default, whether the class has a `compute_mask`."""
+        chosen = self._supports_masking
+        return type(self).compute_mask is not Layer.compute_mask if chosen is None else chosen
+
+    @supports_masking.setter
+    def supports_masking(self, value: bool) -> None:
+        object.__setattr__(self, "_supports_masking", value)
+
     def _mask(self, result, args, masks) -> None:
         if masks is None and type(self).compute_mask is Layer.compute_mask:
+            return
+        if not self.supports_masking:
+            if masks is not None:
+                warn(
+                    f"Layer '{self.name}' (of type {type(self).__name__}) was passed an input with "
+                    "a mask attached to it. However, this layer does not support masking and will "
+                    "therefore destroy the mask information. Downstream layers will not see the "
+                    "mask."
+                )
             return
         found = self.compute_mask(args[0] if args else None, masks)
         if found is None:
@@ -523,6 +545,7 @@ def _asks_for(name: str, kind) -> bool:
 class Seeded(Layer):
     """Base class for layers with an argument `seed`, from which their draws go on."""
 
+    _supports_masking = True
     seed_generator: SeedGenerator
 
     @property

@@ -332,6 +332,15 @@ class InputLayer(Layer):
         return inputs
 
 
+_MASKED = """
+    Activation ActivityRegularization Bidirectional Dense Dot ELU GlobalAveragePooling1D
+    GroupNormalization Identity LeakyReLU Normalization PReLU ReLU Rescaling Softmax TimeDistributed
+    UnitNormalization
+    """
+for _name in _MASKED.split():
+    globals()[_name]._supports_masking = True  # as in Keras; other layers drop masks
+
+
 __getattr__ = refusing("keras.layers")
 
 

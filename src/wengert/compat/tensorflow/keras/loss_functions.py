@@ -200,6 +200,17 @@ def _unit(x, axis: int) -> Any:
     return wg.mul(x, wg.rsqrt(wg.clamp(total, min=1e-12)))
 
 
+def _of_one_shape(y_true, y_pred) -> tuple[Any, Any]:
+    """Return targets and predictions, which must have one shape."""
+    y, p = both(y_true, y_pred)
+    if y._payload.shape != p._payload.shape:
+        raise ValueError(
+            "Arguments `target` and `output` must have the same shape. Received: "
+            f"target.shape={tuple(y._payload.shape)}, output.shape={tuple(p._payload.shape)}"
+        )
+    return y, p
+
+
 @V.operation("Mean")
 def binary_crossentropy(
     y_true, y_pred, from_logits: bool = False, label_smoothing: float = 0.0, axis: int = -1
@@ -222,7 +233,7 @@ def binary_crossentropy(
     >>> print(tf.keras.losses.binary_crossentropy([[1.0]], [[0.0]], from_logits=True).numpy())
     [0.6931472]
     """
-    y, p = both(y_true, y_pred)
+    y, p = _of_one_shape(y_true, y_pred)
     if label_smoothing:
         y = wg.add(wg.mul(y, 1.0 - label_smoothing), 0.5 * label_smoothing)
     if from_logits:
@@ -260,12 +271,7 @@ def categorical_crossentropy(
     >>> print(tf.keras.losses.categorical_crossentropy([[0.0, 1.0]], [[0.5, 0.5]]).numpy())
     [0.6931472]
     """
-    y, p = both(y_true, y_pred)
-    if y._payload.shape != p._payload.shape:
-        raise ValueError(
-            "Arguments `target` and `output` must have the same shape. Received: "
-            f"target.shape={tuple(y._payload.shape)}, output.shape={tuple(p._payload.shape)}"
-        )
+    y, p = _of_one_shape(y_true, y_pred)
     if label_smoothing:
         y = smoothed(y, label_smoothing, p._payload.shape[-1])
     if from_logits:

@@ -125,6 +125,9 @@ class Model(Trainer, Layer):
     (TensorShape([2, 1]), 4)
     """
 
+    def _mask(self, result, args, masks) -> None:
+        """Leave the result as the layers of the model masked it."""
+
     def __init__(self, *args, **kwargs) -> None:
         given = dict(zip(("inputs", "outputs"), args, strict=False))
         inputs = given.get("inputs", kwargs.pop("inputs", None))
