@@ -635,7 +635,9 @@ def test_second_derivatives_of_a_function_with_infinite_slopes_are_those_uncompi
 
 @pytest.mark.filterwarnings("ignore:.* is not compiled")
 @pytest.mark.parametrize("make", [lambda f: vmap(f)(X), lambda f: jvp(f, (X[0],), (X[1],))])
-@pytest.mark.parametrize("alias", [lambda y: y, lambda y: y[:2], lambda y: y.view(-1)])
+@pytest.mark.parametrize(
+    "alias", [lambda y: y, lambda y: y[:2], lambda y: y.view(-1), lambda y: y.sum()]
+)
 def test_writes_to_one_result_reach_the_others_that_share_its_memory(make: Any, alias: Any) -> None:
     def f(v: Any) -> Any:
         y = v * 2
