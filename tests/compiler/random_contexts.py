@@ -50,14 +50,14 @@ LINES = (
     """
 v = v.sin() | v = v * w | v = v + W | v = v * W | v = v / (w * w + 1) | v = v.abs().sqrt() | v = -v
 v = v * v | v = v.sum() * v | v = v.exp() | v = v.cumsum(0) | v = v.softmax(0) | v = v.flip(0)
-v = wg.where(v > 0, v, w) | v = wg.cat([v, w])[:v.shape[0]] | v = v.float().double() | w = v.detach()
+v = wg.where(v > 0, v, w) | v = wg.cat([v, w])[:v.shape[0]] | v = v.float().double()
 v = v * float('inf') * 0 | v = v.clamp(-1, 1) | v = v.round() + v | v = wg.maximum(v, w) | w = w * 2
 v = v.clone(); v.mul_(2) | v = v * 1; v.data.mul_(1.5) | v = v * 1; v.detach().add_(1)
 v = v * 2; v[:1] = 5.0 | v = v * 1; v.view(-1)[-1] = w.sum() | v = v + 0; v.add_(W.detach())
 v = v.expand(2, *v.shape).sum(0) | v = v.view(-1, 1).expand(-1, 2).mean(1) | v = v.roll(1)
 v = v * 3 if w.sum() > 0 else v - 1 | v = v * (1.0 if v.requires_grad else 2.0)
 for n in range(2): v = v * 0.5 + n | v = grad(lambda t: (t * t).sum())(v) | v = v * LIST[0]
-with wg.no_grad(): w = v * 2 | v = vmap(lambda t: t * 2)(v) | v = v.to(wg.float32).to(wg.float64)
+with wg.no_grad(): w = v * 2 | v = vmap(lambda t: t * 2)(v) | w = v.detach()
 """.strip()
     .replace("\n", " | ")
     .split(" | ")
