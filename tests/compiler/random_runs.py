@@ -192,9 +192,10 @@ def _story(made: dict[str, Any], backend: str | None) -> tuple[list[Any], Any]:
                     # in whatever order
                     facts += in_threads(used, args, made["THREADS"], known)
             with printed_to(facts):
-                result = used(*args)
+                result = made["CALL"](used, *args) if "CALL" in made else used(*args)
             facts += [seen(leaf, known) for leaf in flatten(result)[0]]
-            facts += [lies(leaf) for leaf in flatten(result)[0] if isinstance(leaf, wg.Tensor)]
+            if made.get("LIES", True):
+                facts += [lies(leaf) for leaf in flatten(result)[0] if isinstance(leaf, wg.Tensor)]
             facts.append(differentiated(result, known, made["OUTSIDE"]))
         except Exception as error:
             found.append(said(error))

@@ -207,3 +207,24 @@ def test_what_is_looked_up_is_seen(name: str, backend: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert told(STEPS[name], backend) == told(STEPS[name], None)
+
+
+@pytest.mark.parametrize(
+    ("use", "why"),
+    [
+        ("len(textwrap.dedent('  a'))", None),
+        ("len(html.escape('<'))", None),
+        ("textwrap.dedent('  a').count('a') * len(box)", None),
+        ("os.path.exists('/')", "os"),
+        ("len(glob.glob('/*'))", "os"),
+    ],
+)
+def test_functions_of_the_standard_library_in_python_are_walked(use: str, why: str | None) -> None:
+    space: dict[str, Any] = {"box": [1]}
+    exec(f"import glob, html, os, textwrap\ndef f(x): return x * {use}", space)
+    compiled = wg.compile(space["f"], backend="numpy", options={"measure": False, "quiet": True})
+    for _ in range(2):
+        assert str(compiled(given())) == str(space["f"](given()))
+        space["box"].append(1)
+    found = compiled.explain().reason
+    assert (found is None) if why is None else f"the module {why}," in str(found)

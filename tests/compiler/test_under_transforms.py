@@ -635,7 +635,9 @@ def test_second_derivatives_of_a_function_with_infinite_slopes_are_those_uncompi
 
 @pytest.mark.filterwarnings("ignore:.* is not compiled")
 @pytest.mark.parametrize("make", [lambda f: vmap(f)(X), lambda f: jvp(f, (X[0],), (X[1],))])
-@pytest.mark.parametrize("alias", [lambda y: y, lambda y: y[:2], lambda y: y.view(-1)])
+@pytest.mark.parametrize(
+    "alias", [lambda y: y, lambda y: y[:2], lambda y: y.view(-1), lambda y: y.sum()]
+)
 def test_writes_to_one_result_reach_the_others_that_share_its_memory(make: Any, alias: Any) -> None:
     def f(v: Any) -> Any:
         y = v * 2
@@ -661,3 +663,24 @@ def test_the_tangent_of_a_result_is_written_through_the_tensor_that_stands_for_i
             return fwd.unpack_dual(made * 2).tangent, fwd.unpack_dual(made).tangent._version
 
     check(unpacked, lambda v: v.sin().mul_(2))
+
+
+@pytest.mark.parametrize("backend", ["numpy", "llvm"])
+def test_tensors_that_become_batches_or_get_tangents_are_told_apart(backend: str) -> None:
+    pytest.importorskip("llvmlite" if backend == "llvm" else "numpy")
+
+    def f(v: Any, s: Any) -> Any:
+        return v.sum() * v + s
+
+    compiled = wg.compile(f, **{**NUMPY, "backend": backend})
+    s, w = X[3], W.detach()
+    ways = [
+        lambda g: vmap(lambda v: g(v, s))(w),
+        lambda g: vmap(g)(w, X[:3]),
+        lambda g: jvp(lambda v: g(v, s), (w[0],), (w[1],)),
+        lambda g: jvp(g, (w[0], s), (w[1], s)),
+        lambda g: jvp(lambda v: jvp(lambda u: g(u, s), (v,), (v,))[1], (w[0],), (w[1],)),
+        lambda g: jvp(lambda v: jvp(lambda u: g(u, v), (v,), (v,))[1], (w[0],), (w[1],)),
+    ]
+    for way in ways * 2:
+        check_same(way(compiled), way(f))

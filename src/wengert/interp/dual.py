@@ -82,10 +82,10 @@ class Dual(Infix, Lifted):
 
     def placed(self) -> Any:
         """Return the same value and tangent in memory that can be written and shared."""
+        own = self.own or isinstance(memory_of(self.tangent), np.generic)
         primal, tangent = _placed(self.primal), _placed(self.tangent)
-        if primal is self.primal and tangent is self.tangent:
+        if primal is self.primal and tangent is self.tangent and own is self.own:
             return self
-        own = self.own or isinstance(self.tangent, np.generic)
         return Dual(primal, tangent, self.owner, own, self.given)
 
     def __repr__(self) -> str:

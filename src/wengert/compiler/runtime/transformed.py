@@ -72,7 +72,7 @@ class TransformedEnvironment(Environment):
             "under_way": PORTS.levels,
             "Batched": Batched,
             "Dual": Dual,
-            "asarray": np.asarray,
+            "asarray": _as_array,
         }
         self.tensors = []
         self.owners: list[tuple[int, int]] = []
@@ -107,6 +107,8 @@ class TransformedEnvironment(Environment):
 
     def _payload(self, payload: Any, name: str) -> None:
         if not is_of_transform(payload) or payload.owner not in self.levels:
+            # a batch has the shape of an element, and a value with a tangent that of the value
+            self._require(f"{name}.__class__ is not Batched and {name}.__class__ is not Dual")
             super()._payload(payload, name)
             return
         place = self.levels.index(payload.owner)
@@ -178,7 +180,15 @@ class TransformedEnvironment(Environment):
         return made
 
 
+<<<<<<< HEAD
 def _writable(content: Any) -> Any:
+=======
+def _as_array(content: Any) -> Any:
+    return content if is_of_transform(content) else np.asarray(content)
+
+
+def _apart(content: Any) -> Any:
+>>>>>>> cfuzz
     """Return an array of a payload, or a copy if it cannot be written to in place."""
     if not isinstance(content, np.ndarray) or not content.flags.writeable or 0 in content.strides:
         return np.array(content)

@@ -207,9 +207,13 @@ class Reach(Conditions):
             # the call is made after all computation
             self._require(f"{self._tool(is_unchanged)}({f'{module.__name__}.{name}'!r})")
             return
-        if callable(value) and not is_pure(module.__name__, ""):
+        # a function in Python is walked
+        opaque = callable(value) and not (
+            isinstance(value, types.FunctionType) and not is_trusted(value)
+        )
+        if opaque and not is_pure(module.__name__, ""):
             raise Unknown(f"it uses the module {module.__name__}, {_OUTSIDE}")
-        if callable(value) and not is_pure(module.__name__, name):
+        if opaque and not is_pure(module.__name__, name):
             raise Unknown(f"it uses {module.__name__}.{name}")
         self._computes = self._computes or (
             callable(value) and module.__name__.startswith("numpy") and not isinstance(value, type)
