@@ -131,7 +131,7 @@ class TransformedEnvironment(Environment):
         super().close()
         self._before = []
 
-    def is_apart(self, leaf: Leaf) -> bool:
+    def is_writable(self, leaf: Leaf) -> bool:
         """Return whether a leaf is a view of an array inside a tensor of a transform."""
         if leaf.kind not in ("given", "window", "shared", "view"):
             return False
@@ -180,15 +180,11 @@ class TransformedEnvironment(Environment):
         return made
 
 
-<<<<<<< HEAD
-def _writable(content: Any) -> Any:
-=======
 def _as_array(content: Any) -> Any:
     return content if is_of_transform(content) else np.asarray(content)
 
 
-def _apart(content: Any) -> Any:
->>>>>>> cfuzz
+def _writable(content: Any) -> Any:
     """Return an array of a payload, or a copy if it cannot be written to in place."""
     if not isinstance(content, np.ndarray) or not content.flags.writeable or 0 in content.strides:
         return np.array(content)
@@ -330,7 +326,7 @@ def capture_transformed(
         elif exit.said:
             why = "it prints"
         elif any(
-            (inside and leaf.kind != "tensor") or environment.is_apart(leaf)
+            (inside and leaf.kind != "tensor") or environment.is_writable(leaf)
             for leaf, inside in zip(exit.leaves[: exit.count], results.lifted(), strict=True)
         ):
             why = "a result shares memory with an argument of a transform"
