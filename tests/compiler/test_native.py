@@ -15,7 +15,7 @@ from wengert.prims.whole import TABLE
 
 
 def native(name, *arrays, known=False, strided=(), **params):
-    """What native code computes, and whether it met trouble; None if there is no native form."""
+    """What native code computes, and whether it failed; None if there is no native form."""
     arrays = [
         a if i in strided else np.ascontiguousarray(a).reshape(a.shape)
         for i, a in enumerate(map(np.asarray, arrays))
@@ -29,8 +29,8 @@ def agrees(name, *arrays, known=False, strided=(), tolerance=0.0, optional=False
     assert found is not None or optional
     if found is None:
         return False
-    result, trouble = found
-    assert not trouble
+    result, failed = found
+    assert not failed
     want = TABLE[name].kernel(*map(np.asarray, arrays), **params)
     np.testing.assert_allclose(
         result, np.asarray(want), rtol=tolerance, atol=tolerance, strict=True
@@ -270,13 +270,13 @@ def test_rows_are_added_at_positions_of_a_dimension():
         ("index_add", [drawn(3), np.array([2**62]), drawn(1)], {"dim": 0, "alpha": 1}),
     ],
 )
-def test_an_index_out_of_range_is_trouble_and_nothing_is_written(name, arrays, params):
+def test_an_index_out_of_range_fails_and_nothing_is_written(name, arrays, params):
     if name == "index_backward" and len(params["indices"]) == 2:
         arrays = [drawn(2, 3)]
     step, read = step_of(name, arrays, params)
     shape = params.get("shape", arrays[0].shape)
-    result, trouble = whole(step, read, np.empty(shape))
-    assert trouble
+    result, failed = whole(step, read, np.empty(shape))
+    assert failed
     before = np.zeros(shape) if NATIVE[TABLE[name]].into is None else arrays[0]
     np.testing.assert_array_equal(result, before)
 

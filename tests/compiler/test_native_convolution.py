@@ -23,8 +23,8 @@ def native(name, *arrays, **params):
 def agrees(name, *arrays, **params):
     found = native(name, *arrays, **params)
     assert found is not None
-    result, trouble = found
-    assert not trouble
+    result, failed = found
+    assert not failed
     with np.errstate(all="ignore"):
         wanted = TABLE[name].kernel(*arrays, **params)
     tight = 100 * np.finfo(wanted.dtype).eps

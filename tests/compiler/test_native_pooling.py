@@ -23,8 +23,8 @@ def native(name, *arrays, **params):
 def agrees(name, *arrays, **params):
     found = native(name, *arrays, **params)
     assert found is not None
-    result, trouble = found
-    assert not trouble
+    result, failed = found
+    assert not failed
     np.testing.assert_array_equal(result, TABLE[name].kernel(*arrays, **params), strict=True)
 
 

@@ -11,7 +11,7 @@ from wengert.base.errors import describe
 from wengert.base.sections import fill_sections
 from wengert.tape.base import LEAF, TensorBase, node_of
 from wengert.tape.node import Unrecorded, edge_of, target_of
-from wengert.tape.paths import Paths, Reach, flat_nodes, same_edge, trouble
+from wengert.tape.paths import Paths, Reach, flat_nodes, same_edge, why_broken
 from wengert.tape.sites import line_of
 
 __all__ = ["Explanation", "explain"]
@@ -110,7 +110,7 @@ def _with_path(output: Any, input: Any, reach: Reach, paths: Paths) -> Explanati
     ends = f"output ({describe(output._payload)}) to input ({describe(input._payload)}, {what})"
     lines = [f"A gradient flows from {ends}.", f"  {_shortened(path)}"]
     for node in reach.nodes:
-        found = _trouble(node) if node in paths.between else None
+        found = _why_broken(node) if node in paths.between else None
         if found is not None:
             lines[0] = f"A path leads from {ends}, but no gradient can be computed."
             site = line_of(node)
@@ -149,14 +149,14 @@ def _with_path(output: Any, input: Any, reach: Reach, paths: Paths) -> Explanati
     return Explanation(cause, lines, path=path)
 
 
-def _trouble(node: Any) -> tuple[str, list[str]] | None:
+def _why_broken(node: Any) -> tuple[str, list[str]] | None:
     """Return why a node cannot be run backwards, as a cause and lines of text; None if it can."""
     if isinstance(node, Error):
         return "once_differentiable", [f"{node.message}."]
     if isinstance(node, FunctionNode) and node._saved is None:
         found: tuple[str, str] | None = ("freed", "")
     else:
-        found = trouble(node)
+        found = why_broken(node)
     if found is None:
         return None
     cause, message = found
@@ -192,7 +192,7 @@ def _remarks(nodes: list[Any], reach: Reach, paths: Paths) -> list[str]:
             f"may return None ({', '.join(custom)})."
         )
     for node in reach.nodes:
-        found = None if node in paths.between else _trouble(node)
+        found = None if node in paths.between else _why_broken(node)
         if found is not None:
             lines.append(
                 f"backward() raises all the same, because of {node.label}, which is on no path to "

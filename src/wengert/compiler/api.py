@@ -108,7 +108,7 @@ class Compiled:
         self._met: dict[Any, dict[Any, bool]] = {}
         self._kinds = 0
         self._quick: list[tuple[Any, Any, Callable[..., Any]]] = []
-        self.under_transforms: dict[tuple[str, ...], _Beneath] = {}
+        self.under_transforms: dict[tuple[str, ...], _UnderTransforms] = {}
         self._options = options
         self._settings = settings
         COMPILED.add(self)
@@ -154,10 +154,10 @@ class Compiled:
         kinds = kinds_of(mode)
         if kinds is None:
             return self.function(*args, **kwargs)
-        beneath = self.under_transforms.get(kinds)
-        if beneath is None:
-            beneath = self.under_transforms.setdefault(kinds, _Beneath(self, kinds))
-        return beneath(*args, **kwargs)
+        inner = self.under_transforms.get(kinds)
+        if inner is None:
+            inner = self.under_transforms.setdefault(kinds, _UnderTransforms(self, kinds))
+        return inner(*args, **kwargs)
 
     def _run(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run a call on the general path."""
@@ -481,7 +481,7 @@ def _kind_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
     return (*kwargs, *form), tuple(sizes)
 
 
-class _Beneath(Compiled):
+class _UnderTransforms(Compiled):
     """The part of a compiled function that serves calls under certain kinds of transforms.
 
     See NOTE [calls under transforms] in `wengert.compiler.runtime.transformed`.

@@ -1,6 +1,6 @@
 """Layer 3 · interp: batching rules of indexed writes and of embeddings.
 
-`_apart` offsets the positions in each array of a batch to positions in their concatenation.
+`_offset` offsets the positions in each array of a batch to positions in their concatenation.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def _rows(call: Call, ndim: int) -> Any:
     return np.arange(call.size).reshape(-1, *(1,) * ndim)
 
 
-def _apart(call: Call, index: Slot, size: int) -> Any:
+def _offset(call: Call, index: Slot, size: int) -> Any:
     """Offset positions in arrays of `size` elements to positions in their concatenation."""
     F = call.F
     value = spread(F, index, call.size)
@@ -39,21 +39,21 @@ def _take(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     self, index = slots
     if not self.batched:
         return call(self.value, index.value)
-    return call(self.value, _apart(call, index, _count(self)))
+    return call(self.value, _offset(call, index, _count(self)))
 
 
 @RULES.of(records.take_backward)
 def _take_backward(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     g, index = slots
     shape = params["shape"]
-    places = _apart(call, index, math.prod(shape))
+    places = _offset(call, index, math.prod(shape))
     return call(spread(call.F, g, call.size), places, shape=(call.size, *shape))
 
 
 @RULES.of(records.put)
 def _put(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     self, index, source = slots
-    places = _apart(call, index, _count(self))
+    places = _offset(call, index, _count(self))
     values, whole = call.spread([source, self])
     return call(whole, places, values, **params)
 
@@ -242,7 +242,7 @@ def _embedding(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
         return call(weight.value, indices.value, **params)
     n, count, width = weight.value.shape
     table = call.F.unsafe_view(weight.value, shape=(n * count, width))
-    return call(table, _apart(call, indices, count), **params)
+    return call(table, _offset(call, indices, count), **params)
 
 
 @RULES.of(records.embedding_factors)
@@ -252,7 +252,7 @@ def _factors(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
         return call(indices.value, **params)
     # so far apart that each element of the batch counts only its own
     size = int(indices.value.max()) + 1
-    factors = call(_apart(call, indices, size), **{**params, "padding_idx": -1})
+    factors = call(_offset(call, indices, size), **{**params, "padding_idx": -1})
     kept = indices.value != params["padding_idx"]
     return factors * call.F.unsqueeze(kept, dim=kept.ndim)
 
@@ -268,7 +268,7 @@ def _embedding_backward(call: Call, slots: list[Slot], params: dict[str, Any]) -
         values = values * _factors(
             _of(call, "embedding_factors"), [spread_indices], {"dtype": values.dtype, **how}
         )
-    places = _apart(call, indices, rows)
+    places = _offset(call, indices, rows)
     how = {"padding_idx": -1, "scale_grad_by_freq": False}
     result = call(values, places, num_weights=rows * call.size, **how)
     return F.unsafe_view(result, shape=(call.size, rows, *result.shape[1:]))

@@ -65,7 +65,7 @@ class DeviceArray(NDArrayOperatorsMixin, LiftedArray):
     @property
     def dtype(self) -> Any:
         """The dtype: equal, but not identical, to the one that fast paths check for."""
-        return _apart(self.array.dtype)
+        return _equal_copy(self.array.dtype)
 
     @property
     def flags(self) -> Any:
@@ -196,7 +196,7 @@ class _Flags:
 
 
 @functools.cache
-def _apart(dtype: np.dtype[Any]) -> np.dtype[Any]:
+def _equal_copy(dtype: np.dtype[Any]) -> np.dtype[Any]:
     # see `DeviceArray.dtype`
     return dtype.newbyteorder("=") if dtype.kind in "fc" else dtype
 

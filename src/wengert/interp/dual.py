@@ -406,7 +406,7 @@ def run(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
     whose = args[0] if prim.view and ours[0] else None
     if not isinstance(result, tuple):
         if whose is None:
-            found = _apart(found, tangents)
+            found = _unshared(found, tangents)
             # views of both must be views
             own = found.__class__ is np.ndarray and found.strides == result.strides
             return _paired(result, found, owner, own)
@@ -416,7 +416,7 @@ def run(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
     return tuple(_paired(r, t, owner, *shown) for r, t in zip(result, found, strict=True))
 
 
-def _apart(found: Any, tangents: list[Any]) -> Any:
+def _unshared(found: Any, tangents: list[Any]) -> Any:
     """Return the tangent `found` of a result that is not a view, in memory of its own."""
     if found.__class__ is np.ndarray and any(
         t.__class__ is np.ndarray and np.may_share_memory(found, t) for t in tangents

@@ -69,7 +69,7 @@ def max_pool(
     """Return the largest element of each window; a NaN is the largest."""
     dims = len(kernel_size)
     plan = windows(self.shape[-dims:], kernel_size, stride, padding, dilation, ceil_mode)
-    if _few(self, dims, plan.shape, kernel_size) and not plan.gaps:
+    if _is_small(self, dims, plan.shape, kernel_size) and not plan.gaps:
         return _largest_of_few(self, dims, plan.table, plan.shape)
 
     if plan.one:
@@ -90,14 +90,14 @@ def max_pool_indices(
     """Return the index of the largest element of each window in the flattened pooled dimensions."""
     dims = len(kernel_size)
     plan = windows(self.shape[-dims:], kernel_size, stride, padding, dilation, ceil_mode)
-    if _few(self, dims, plan.shape, kernel_size) and not plan.gaps:
+    if _is_small(self, dims, plan.shape, kernel_size) and not plan.gaps:
         places = _found_of_few(self, dims, plan.table, plan.shape)
         if places is not None:
             return places
     return by_blocks(lambda x: _found(x, plan), self, dims, plan.shape, np.int64)
 
 
-def _few(x: Any, dims: int, shape: Shape, kernel: Shape) -> bool:
+def _is_small(x: Any, dims: int, shape: Shape, kernel: Shape) -> bool:
     """Return whether there are few elements, so that the number of NumPy calls dominates."""
     planes = math.prod(x.shape[: x.ndim - dims])
     return 0 < planes * math.prod(shape) * math.prod(kernel) <= _FEW
@@ -247,7 +247,7 @@ def adaptive_max_pool(self: Any, output_size: Shape) -> Any:
     if kernel is not None:
         return max_pool(self, kernel, kernel, (0,) * dims, (1,) * dims, False)
     plan = bins(sizes, output_size)
-    if _few(self, dims, output_size, tuple([parts.longest for parts in plan])):
+    if _is_small(self, dims, output_size, tuple([parts.longest for parts in plan])):
         return _largest_of_few(self, dims, bin_table(sizes, output_size), output_size)
 
     def largest(x: Any) -> Any:
@@ -270,7 +270,7 @@ def adaptive_max_pool_indices(self: Any, output_size: Shape) -> Any:
     if kernel is not None:
         return max_pool_indices(self, kernel, kernel, (0,) * dims, (1,) * dims, False)
     plan = bins(sizes, output_size)
-    if _few(self, dims, output_size, tuple([parts.longest for parts in plan])):
+    if _is_small(self, dims, output_size, tuple([parts.longest for parts in plan])):
         places = _found_of_few(self, dims, bin_table(sizes, output_size), output_size)
         if places is not None:
             return places

@@ -259,10 +259,10 @@ def poisson(stream: Stream, rate: Any) -> Any:
 
 
 def _poisson(draw: Any, rate: float) -> float:
-    return _many(draw, rate) if rate >= 10 else _few(draw, rate)
+    return _poisson_of_large_rate(draw, rate) if rate >= 10 else _poisson_of_small_rate(draw, rate)
 
 
-def _few(draw: Any, rate: float) -> int:
+def _poisson_of_small_rate(draw: Any, rate: float) -> int:
     """Return the number of uniform draws whose product stays above exp(-rate)."""
     if rate == 0.0:
         return 0
@@ -273,7 +273,7 @@ def _few(draw: Any, rate: float) -> int:
     return count
 
 
-def _many(draw: Any, rate: float) -> int:
+def _poisson_of_large_rate(draw: Any, rate: float) -> int:
     """Draw a Poisson number by Hörmann's transformed rejection, PTRS."""
     root, log_rate = math.sqrt(rate), math.log(rate)
     b = 0.931 + 2.53 * root
@@ -330,7 +330,7 @@ def _runs(stream: Stream, count: int, mean: float, lengths: Callable[[Any], Any]
 
 
 def _fews(stream: Stream, rate: float, count: int) -> Any:
-    """Draw numbers of one rate, as `_few` does."""
+    """Draw numbers of one rate, as `_poisson_of_small_rate` does."""
     least = math.exp(-rate)
 
     def counted(unit: list[float]) -> int:
@@ -386,7 +386,7 @@ def _proposed(stream: Stream, count: int, taken: Callable[[Any, Any, Any], Any])
 
 
 def _manies(stream: Stream, rate: float, count: int) -> Any:
-    """Draw numbers of one rate, as `_many` does."""
+    """Draw numbers of one rate, as `_poisson_of_large_rate` does."""
     root, log_rate = math.sqrt(rate), math.log(rate)
     b = 0.931 + 2.53 * root
     a = -0.059 + 0.02483 * b

@@ -209,12 +209,12 @@ class ArrayMethods:
 
     def tobytes(self, order: Any = "C") -> bytes:
         """Return the memory of the elements as bytes."""
-        memory: bytes = _apart(self, "tobytes").tobytes(order)
+        memory: bytes = _detached_array(self, "tobytes").tobytes(order)
         return memory
 
     def tofile(self, fid: Any, sep: str = "", format: str = "%s") -> None:
         """Write the elements to a file (see `numpy.ndarray.tofile`)."""
-        _apart(self, "tofile").tofile(fid, sep, format)
+        _detached_array(self, "tofile").tofile(fid, sep, format)
 
     def dumps(self) -> bytes:
         """Return the array as a pickle."""
@@ -236,7 +236,7 @@ def _reversed(x: Any) -> Any:
     return TensorMethods.T.__get__(x) if x._payload.ndim == 2 else _function("transpose")(x)
 
 
-def _apart(x: Any, name: str) -> Any:
+def _detached_array(x: Any, name: str) -> Any:
     """Return the values of `x` for a use that loses the gradient."""
     if x._edge is not None:
         note(f".{name}()", x)

@@ -123,7 +123,7 @@ def _copies_of(
     )
 
 
-def _apart(made: Callable[..., Any], name: str, example: str, result: str) -> Callable[..., Any]:
+def _copying(made: Callable[..., Any], name: str, example: str, result: str) -> Callable[..., Any]:
     """Return the function that returns the results of `made`, each of which may be written to."""
 
     def function(input: Any, *args: Any, **kwargs: Any) -> Any:
@@ -215,9 +215,9 @@ split_with_sizes_copy = _copies_of(
 )
 unbind_copy = _copies_of(unbind, "unbind_copy", _SQUARE, _PAIR)
 
-unsafe_chunk = _apart(chunk, "unsafe_chunk", "wg.tensor([1, 2, 3, 4]), 2", _PAIR)
-unsafe_split = _apart(split, "unsafe_split", "wg.tensor([1, 2, 3, 4]), 2", _PAIR)
-unsafe_split_with_sizes = _apart(
+unsafe_chunk = _copying(chunk, "unsafe_chunk", "wg.tensor([1, 2, 3, 4]), 2", _PAIR)
+unsafe_split = _copying(split, "unsafe_split", "wg.tensor([1, 2, 3, 4]), 2", _PAIR)
+unsafe_split_with_sizes = _copying(
     split_with_sizes, "unsafe_split_with_sizes", "wg.tensor([1, 2, 3, 4]), [2, 2]", _PAIR
 )
 export("wengert")(

@@ -69,7 +69,7 @@ def cosine_embedding_loss(
     return reduced(alike + where(y == -1, clamp(cosine - margin, min=0), 0.0), how)
 
 
-def _apart(positive: Any, negative: Any, swapped: Any, margin: float, how: str) -> Any:
+def _triplet_loss(positive: Any, negative: Any, swapped: Any, margin: float, how: str) -> Any:
     if swapped is not None:
         negative = minimum(negative, swapped)
     return reduced(clamp(positive - negative + margin, min=0), how)
@@ -135,7 +135,7 @@ def triplet_margin_loss(
         return vector_norm(x - y + eps, p, -1)
 
     swapped = distance(b, c) if swap else None
-    return _apart(distance(a, b), distance(a, c), swapped, margin, how)
+    return _triplet_loss(distance(a, b), distance(a, c), swapped, margin, how)
 
 
 @export("nn.functional")
@@ -191,7 +191,9 @@ def triplet_margin_with_distance_loss(
         )
     distance = distance_function or (lambda x, y: vector_norm(x - y + 1e-6, 2, -1))
     swapped = distance(positive, negative) if swap else None
-    return _apart(distance(anchor, positive), distance(anchor, negative), swapped, margin, how)
+    return _triplet_loss(
+        distance(anchor, positive), distance(anchor, negative), swapped, margin, how
+    )
 
 
 fill_sections(globals())

@@ -95,7 +95,7 @@ elementwise(
 )
 
 
-def _apart(F: Any, self: Any, other: Any) -> Any:
+def _difference(F: Any, self: Any, other: Any) -> Any:
     """Return the difference, 0 for equal infinities."""
     alike = F.logical_and(self == other, F.isinf(self))
     return F.where(alike, 0, self - other)
@@ -106,8 +106,8 @@ elementwise(
     kernels.logaddexp,
     args=("self", "other"),
     lin=(
-        lambda F, g, self, other: g * F.sigmoid(_apart(F, self, other)),
-        lambda F, g, self, other: g * F.sigmoid(_apart(F, other, self)),
+        lambda F, g, self, other: g * F.sigmoid(_difference(F, self, other)),
+        lambda F, g, self, other: g * F.sigmoid(_difference(F, other, self)),
     ),
     promote="same",
     refuses=not_implemented("logaddexp_cpu", "bi"),
@@ -118,10 +118,10 @@ elementwise(
 
 
 def _share(F: Any, g: Any, self: Any, other: Any) -> Any:
-    apart = _apart(F, self, other)
+    difference = _difference(F, self, other)
     # far below the other, the share is the power itself: a product with ln 2 would be rounded
-    power = F.exp2(F.minimum(apart, 0))
-    return g * F.where(apart < -60, power, F.sigmoid(apart * _LN2))
+    power = F.exp2(F.minimum(difference, 0))
+    return g * F.where(difference < -60, power, F.sigmoid(difference * _LN2))
 
 
 elementwise(

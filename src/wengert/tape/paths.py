@@ -147,7 +147,7 @@ def flat_nodes(path: list[Any]) -> list[Any]:
     return [node for node in path if _flat(node)]
 
 
-def trouble(node: Any) -> tuple[str, str] | None:
+def why_broken(node: Any) -> tuple[str, str] | None:
     """Return why `node` cannot be run backwards: a short name of the reason, and a message."""
     if isinstance(node, Invalidated):
         return "modified_in_place", node.message

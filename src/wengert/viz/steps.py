@@ -40,7 +40,7 @@ def _seeded(picture: Assembler, titles: Sequence[str]) -> Iterator[Step]:
             continue
         name = titles[place]
         seed = None if reverse is None else _seed_of(picture, place)
-        start = "starts the sweep" if seed is None or not _few(seed) else f"= {brief(seed)}"
+        start = "starts the sweep" if seed is None or not _is_short(seed) else f"= {brief(seed)}"
         source = picture.box_at(root[0])
         arrow = picture.arrow_of.get((source, box))
         boxes = [box] if arrow is None else [box, source]
@@ -74,7 +74,7 @@ def _names(picture: Assembler, boxes: list[int]) -> str:
     return listed([picture.picture.boxes[box].title for box in boxes], 4)
 
 
-def _few(value: Any) -> bool:
+def _is_short(value: Any) -> bool:
     return bool(np.size(value) <= _FEW)
 
 
@@ -85,7 +85,7 @@ def _given(picture: Assembler, i: int) -> str:
     for vertex, out, place in picture.graph.inputs(i):
         name = picture.name_of(vertex, out)
         grad = None if grads is None else grads[place]
-        parts.append(f"{name} += {brief(grad)}" if grad is not None and _few(grad) else name)
+        parts.append(f"{name} += {brief(grad)}" if grad is not None and _is_short(grad) else name)
     word = "adjoint" if len(parts) == 1 else "adjoints"
     return f"{word} of {', '.join(parts)}"
 
@@ -128,7 +128,7 @@ def _equals(tangents: Any, key: Any) -> str:
     found = tangents.get(key)
     if found is None:
         return " = 0"
-    return f" = {brief(np.asarray(found))}" if _few(found) else ""
+    return f" = {brief(np.asarray(found))}" if _is_short(found) else ""
 
 
 def computing_steps(picture: Assembler, titles: Sequence[str]) -> list[Step]:
@@ -143,7 +143,7 @@ def computing_steps(picture: Assembler, titles: Sequence[str]) -> list[Step]:
         value = picture.subject.facts.values.get((group.start, 0))
         if group.kind == "node":
             shown = picture.name_of(group.start)
-        shows = value is not None and _few(value) and group.kind == "node"
+        shows = value is not None and _is_short(value) and group.kind == "node"
         text = f" = {brief(value)}" if shows else ""
         steps.append(Step([box, *tails], arrows, f"{side}{shown}{text}"))
     return steps

@@ -154,8 +154,8 @@ def element_loop(
             write(i, width)
     with code.loop("%count", start) as i:
         write(i, 1)
-    code.store(code.load("%trouble", np.dtype(np.uint8)), "%seen", np.dtype(np.uint8))
-    code.allocations += ["  %trouble = alloca i8", "  store i8 0, ptr %trouble"]
+    code.store(code.load("%failure", np.dtype(np.uint8)), "%seen", np.dtype(np.uint8))
+    code.allocations += ["  %failure = alloca i8", "  store i8 0, ptr %failure"]
     pointers += [*(f"%n{i}" for i in range(len(numbers))), "%out", "%seen"]
     head = ", ".join([f"ptr noalias {pointer}" for pointer in pointers])
     return code.module.text() + code.function(f"void @f({head}, i64 %count)")
@@ -164,7 +164,7 @@ def element_loop(
 def elements(
     name: str, *arrays: Any, numbers: Sequence[str] = (), **params: Any
 ) -> tuple[Any, bool]:
-    """What native code computes for flat arrays, and whether it met trouble.
+    """What native code computes for flat arrays, and whether it failed.
 
     Raises
     ------
@@ -232,11 +232,11 @@ def native_text(step: Step, read: Sequence[Any]) -> str:
     form.emit(code, step, ins, outs)
     pointers = [*(f"%a{i}" for i in range(len(ins))), *(out.pointer for out in outs)]
     head = ", ".join([f"ptr {pointer}" for pointer in pointers])
-    return code.module.text() + code.function(f"void @f({head}, ptr %trouble)")
+    return code.module.text() + code.function(f"void @f({head}, ptr %failure)")
 
 
 def whole(step: Step, read: Sequence[Any], out: Any = None) -> tuple[Any, bool] | None:
-    """What native code makes of a step for arrays, and whether it met trouble.
+    """What native code makes of a step for arrays, and whether it failed.
 
     Parameters
     ----------
@@ -262,8 +262,8 @@ def whole(step: Step, read: Sequence[Any], out: Any = None) -> tuple[Any, bool] 
         return None
     engine, _ = compiled(native_text(step, read))
     results = [np.full(like.shape, 7).astype(like.dtype) for like in likes]
-    trouble = np.zeros(1, np.uint8)
+    failure = np.zeros(1, np.uint8)
     if form.into is not None:
         results[0][...] = read[form.into]
-    call(engine, [*read, *results, trouble])
-    return (tuple(results) if len(results) > 1 else results[0]), bool(trouble[0])
+    call(engine, [*read, *results, failure])
+    return (tuple(results) if len(results) > 1 else results[0]), bool(failure[0])

@@ -98,9 +98,9 @@ def assert_same_structure(
     ValueError: If they differ in keys, in the number of elements, or in the positions of leaves.
     TypeError: If only the types of sequences differ, and `check_types` is true.
     """
-    trouble = _difference(nest1, nest2, check_types)
-    if trouble is not None:
-        error, text = trouble
+    mismatch = _difference(nest1, nest2, check_types)
+    if mismatch is not None:
+        error, text = mismatch
         raise error(
             "The two structures don't have the same nested structure.\n\n"
             f"First structure: {_described(nest1)}\n\nSecond structure: {_described(nest2)}\n\n"

@@ -104,23 +104,23 @@ class Emission(Vectoriser):
         inner = Emission(Code(module), self.buffers, [], [], "", {})
         values = addresses_of(tree, self.buffers)
         table = code.stack(np.dtype(np.uintp), len(values) + 2)
-        for k, pointer in enumerate([*map(self.pointer, values), "%trouble", "%constants"]):
+        for k, pointer in enumerate([*map(self.pointer, values), "%failure", "%constants"]):
             code.do(f"store ptr {pointer}, ptr {code.at(table, np.dtype(np.uintp), k)}")
         given = inner.code.entry("%table", len(values) + 1)
         inner.code.allocations.append(f"  %constants = getelementptr i8, ptr {given}, i64 0")
         for k, value in enumerate(values):
             inner._pointers[value] = inner.code.entry("%table", k)
-        troubled = inner.code.entry("%table", len(values))
-        inner.code.allocations += ["  %trouble = alloca i8", "  store i8 0, ptr %trouble"]
+        failure_cell = inner.code.entry("%table", len(values))
+        inner.code.allocations += ["  %failure = alloca i8", "  store i8 0, ptr %failure"]
         for value in own_of(tree, self.buffers):
             slot = self.buffers.slots[value]._replace(kind="stack")
             inner._pointers[value] = inner._address(slot, value)
         inner._once, inner._range = self._once, ("%start", "%stop")
         merged = inner._merged(tree)
         inner._item(tree)
-        found = inner.code.let("load i8, ptr %trouble")
+        found = inner.code.let("load i8, ptr %failure")
         with inner.code.when(inner.code.let(f"icmp ne i8 {found}, 0")):
-            inner.code.do(f"store i8 1, ptr {troubled}")
+            inner.code.do(f"store i8 1, ptr {failure_cell}")
         name = module.unique("shared")
         head = f"internal void @{name}(ptr %table, i64 %start, i64 %stop) {function_attributes()}"
         module.declare(name, inner.code.function(head))
@@ -130,7 +130,7 @@ class Emission(Vectoriser):
         piece = piece_of(tree, extent, 1 if vectors is None else vectors.width * vectors.apart)
         given = f"ptr @{name}, ptr {table}, i64 {extent}, i64 {piece}"
         failed = code.let(f"call i8 @{SHARE}({given})")
-        code.trouble(code.let(f"icmp ne i8 {failed}, 0"))
+        code.fail_if(code.let(f"icmp ne i8 {failed}, 0"))
 
     def _loop(self, tree: LoopTree) -> None:
         for part in tree.before:
@@ -239,7 +239,7 @@ class Emission(Vectoriser):
 
     def _fence(self) -> None:
         """Return on failure, before inputs are overwritten."""
-        met = self.code.let("load i8, ptr %trouble")
+        met = self.code.let("load i8, ptr %failure")
         self._leave_if(self.code.let(f"icmp ne i8 {met}, 0"))
 
     def _leave_if(self, condition: str) -> None:

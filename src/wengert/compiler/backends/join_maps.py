@@ -103,11 +103,11 @@ class Parts(NamedTuple):
     Attributes
     ----------
     parts: The values that occupy regions of it.
-    behind: The background: a value, a number, or None if the parts cover the result.
+    background: The background: a value, a number, or None if the parts cover the result.
     """
 
     parts: list[Box | _Diagonal]
-    behind: Any = None
+    background: Any = None
 
 
 PARTS: Facet[Callable[[Step, Counter | None], Parts] | None] = Facet("consists", lambda prim: None)
@@ -117,9 +117,9 @@ PARTS: Facet[Callable[[Step, Counter | None], Parts] | None] = Facet("consists",
 def _element(source: Source, place: Place, of: Parts, step: Step) -> Node:
     """The element of a result at a place."""
     found: Node | None = None
-    if of.behind is not None:
-        held = isinstance(of.behind, Value)
-        found = source(of.behind, place) if held else Literal(of.behind, step.outs[0].dtype)
+    if of.background is not None:
+        held = isinstance(of.background, Value)
+        found = source(of.background, place) if held else Literal(of.background, step.outs[0].dtype)
     for part in reversed(of.parts):
         at, tests = part.origin(place)
         bounds = [index.bounds() for index, _, _ in tests]

@@ -207,15 +207,15 @@ class Plan(Elementwise):
         """Write a value region by region."""
         consists = PARTS[step.prim]
         assert consists is not None
-        parts, behind = consists(step, self.counter)
+        parts, background = consists(step, self.counter)
 
-        def background(place: Place, loops: Sequence[Counter]) -> list[Part]:
-            held = isinstance(behind, Value)
-            node = self.source(behind, place) if held else Literal(behind, out.dtype)
+        def fill(place: Place, loops: Sequence[Counter]) -> list[Part]:
+            held = isinstance(background, Value)
+            node = self.source(background, place) if held else Literal(background, out.dtype)
             return [Part(Store(out, place, node, step))]
 
-        if behind is not None:
-            self._nest(out.shape, background)
+        if background is not None:
+            self._nest(out.shape, fill)
         for part in parts:
             if part.value.size:
                 self._nest(part.value.shape, partial(self._part, step, out, part))
@@ -289,18 +289,18 @@ class Plan(Elementwise):
             )
             return
         outermost = reduced[0]
-        behind = [k for k in range(outermost, len(loops_of)) if k not in reduced]
+        background = [k for k in range(outermost, len(loops_of)) if k not in reduced]
         # long sums in float32 would lose digits; those along the last dimension have several
         # accumulators, so they may be longer
-        long = count > (_LONG_COLUMN if behind else _LONG_SUM)
+        long = count > (_LONG_COLUMN if background else _LONG_SUM)
         wide = kind == "add" and out.dtype == np.float32 and long
         dtype = np.dtype(np.float64) if wide else out.dtype
-        total = out if behind and not wide else Value(dtype, out.shape)
+        total = out if background and not wide else Value(dtype, out.shape)
         empty = Literal(start.number, dtype)
 
         def build(place: Place, loops: Sequence[Counter]) -> list[Part]:
             def apart() -> tuple[Place, tuple[Counter, ...]]:
-                own = {loops[k]: Counter(loops[k].extent) for k in behind}
+                own = {loops[k]: Counter(loops[k].extent) for k in background}
                 renamed = {old: of(new) for old, new in own.items()}
                 return tuple([i.put(renamed) for i in target(place)]), tuple(own.values())
 

@@ -133,7 +133,7 @@ def write_run(
         ("constants", len(constants)),
     ):
         given[table] = [code.entry(f"%{table}", i) for i in range(count)]
-    code.allocations += ["  %trouble = alloca i8", "  store i8 0, ptr %trouble"]
+    code.allocations += ["  %failure = alloca i8", "  store i8 0, ptr %failure"]
     addresses = {id(array): name for array, name in zip(constants, given["constants"], strict=True)}
     emission = Emission(
         code, buffers, given["inputs"], given["outputs"], "%arena", addresses, wide=wide
@@ -141,7 +141,7 @@ def write_run(
     workspace = code.workspace = Workspace(code, buffers.arena)
     emission.run(fence=bool(buffers.over))
     buffers.arena = workspace.end
-    state = code.let("load i8, ptr %trouble")
+    state = code.let("load i8, ptr %failure")
     code.do(f"ret i8 {state}")
     head = f"internal i8 @run{k}(ptr %inputs, ptr %outputs, ptr %arena, ptr %constants)"
     attributes = f"{'alwaysinline ' * inlined}{function_attributes()}"
@@ -181,14 +181,14 @@ def _call(k: int, buffers: Buffers, module: Module) -> str:
     room = _aligned(code, arena) if kept else arena
     call = f"call i8 @run{k}(ptr {inputs}, ptr {outputs}, ptr {room}, ptr %constants)"
     thread = code.let("call ptr @PyEval_SaveThread()") if _takes_long(buffers) else ""
-    trouble = code.let(call)
+    failure = code.let(call)
     if thread:
         code.do(f"call void @PyEval_RestoreThread(ptr {thread})")
     if kept:
         other = code.let(f"atomicrmw xchg ptr {table}, ptr {arena} acq_rel")
         code.do(f"call void @PyMem_RawFree(ptr {other})")
     again, fine = code.fresh("again"), code.fresh("fine")
-    code.branch(code.let(f"icmp ne i8 {trouble}, 0"), again, fine)
+    code.branch(code.let(f"icmp ne i8 {failure}, 0"), again, fine)
     code.label(again)
     code.do("call void @Py_IncRef(ptr @_Py_NoneStruct)")
     found.set("@_Py_NoneStruct")

@@ -6,7 +6,7 @@ bool an ``i1`` in a register and a byte in memory. Signedness is a property of i
 
 NOTE [error flag]
 Native code raises nothing. Where an eager operation would raise (an integer division by 0, an index
-out of range), native code computes something harmless and sets the cell ``%trouble``, which is in
+out of range), native code computes something harmless and sets the cell ``%failure``, which is in
 scope in each function. The caller then runs the same program with NumPy, which raises the error
 of eager code.
 
@@ -403,12 +403,12 @@ class Code:
             before = self.let(f"icmp slt i64 {counter}, {last}")
             yield self.let(f"select i1 {before}, i64 {counter}, i64 {last}")
 
-    def trouble(self, condition: str) -> None:
+    def fail_if(self, condition: str) -> None:
         """Set the error flag if a condition holds (NOTE [error flag])."""
         self.fails = True
         flag = self.let(f"zext i1 {condition} to i8")
-        before = self.let("load i8, ptr %trouble")
-        self.do(f"store i8 {self.let(f'or i8 {before}, {flag}')}, ptr %trouble")
+        before = self.let("load i8, ptr %failure")
+        self.do(f"store i8 {self.let(f'or i8 {before}, {flag}')}, ptr %failure")
 
     # -- memory -----------------------------------------------------------------------------------
 

@@ -21,7 +21,7 @@ class Unrolled:
     values: All values, by number.
     read, first
         The numbers of the operands of all steps, and for each step the offset of its first operand.
-    made, behind
+    made, made_end
         The numbers of the results of all steps, and for each step the offset after its last result.
     maker, port
         For each value the step that computes it (-1: none), and its position among the results.
@@ -37,7 +37,7 @@ class Unrolled:
         taken: list[int] = []
         first = [0]
         made: list[int] = []
-        behind: list[int] = []
+        made_end: list[int] = []
         rows: list[tuple[int, int, int]] = []
         for step in self.steps:
             for value in read(step):
@@ -45,7 +45,7 @@ class Unrolled:
             first.append(len(taken))
             for out in step.outs:
                 made.append(number(out, len(numbers)))
-            behind.append(len(made))
+            made_end.append(len(made))
             if isinstance(step, Step) and step.prim.name == "select" and _is_row(step):
                 rows.append((made[-1], taken[first[-2]], step.params["index"]))
         outputs = [number(value, len(numbers)) for value in program.outputs]
@@ -55,13 +55,13 @@ class Unrolled:
         self.read = np.array(taken, np.int64)
         self.first = np.array(first, np.int64)
         self.made = np.array(made, np.int64)
-        self.behind = np.array(behind, np.int64)
+        self.made_end = np.array(made_end, np.int64)
         size = len(numbers)
-        counts = np.diff(self.behind, prepend=0)
+        counts = np.diff(self.made_end, prepend=0)
         self.maker = np.full(size, -1, np.int64)
         self.maker[self.made] = np.repeat(np.arange(len(self.steps)), counts)
         self.port = np.zeros(size, np.int64)
-        begins = np.repeat(self.behind - counts, counts)
+        begins = np.repeat(self.made_end - counts, counts)
         self.port[self.made] = np.arange(self.made.size) - begins
         self.whole = np.full(size, -1, np.int64)
         self.position = np.zeros(size, np.int64)
@@ -82,7 +82,7 @@ class Unrolled:
 
     def computed(self, begin: int, end: int) -> Any:
         """Return the numbers of the results of the steps from `begin` to `end`."""
-        return self.made[self.behind[begin - 1] if begin else 0 : self.behind[end - 1]]
+        return self.made[self.made_end[begin - 1] if begin else 0 : self.made_end[end - 1]]
 
 
 def _is_row(step: Any) -> bool:

@@ -98,13 +98,13 @@ class Call:
     entry: The traces.
     exit: The exit of the trace.
     why: Why there is no derivative, or None.
-    lies
+    saved_inputs
         The saved values that are memory of input tensors and arrays, as pairs of indices: in the
         saved values and in the memory of the inputs.
-    late
+    saved_assigned
         The saved values that are memory assigned to tensors by the call, as pairs of indices: in
         the saved values and in the tensors.
-    follows
+    saved_reads
         The saved values that the tape would read from tensors, with their indices in `Exit.reads`.
     known: The indices in `Exit.reads` of tensors for which it is known what the tape would read.
     """
@@ -115,20 +115,24 @@ class Call:
         self.why = None if exit.backward is None else exit.backward.why
         self.entry = entry
         self._tree = entry.tree if tree is None else tree
-        self.lies: list[tuple[int, int]] = []
-        self.late: list[tuple[int, int]] = []
-        self.follows: list[tuple[int, int]] = []
+        self.saved_inputs: list[tuple[int, int]] = []
+        self.saved_assigned: list[tuple[int, int]] = []
+        self.saved_reads: list[tuple[int, int]] = []
         self.known: set[int] = set()
         if exit.backward is not None and entry.environment.is_outermost:
             places = {value: i for i, value in enumerate(self._tree.inputs)}
             places |= {e.value: e.place for e in exit.effects if e.value is not None}
             saved = exit.backward.saved
-            self.lies = [(k, places[value]) for k, value in enumerate(saved) if value in places]
+            self.saved_inputs = [
+                (k, places[value]) for k, value in enumerate(saved) if value in places
+            ]
             late = {value: i for i, value in exit.left() if value not in places}
-            self.late = [(k, late[value]) for k, value in enumerate(saved) if value in late]
-            held, lies = exit.backward.held, [*self.lies, *self.late]
-            self.follows = [(k, exit.reads.index(i)) for k, i in lies if held.get(i)]
-            follow = {n for _, n in self.follows}
+            self.saved_assigned = [
+                (k, late[value]) for k, value in enumerate(saved) if value in late
+            ]
+            held, lies = exit.backward.held, [*self.saved_inputs, *self.saved_assigned]
+            self.saved_reads = [(k, exit.reads.index(i)) for k, i in lies if held.get(i)]
+            follow = {n for _, n in self.saved_reads}
             self.known = {
                 n for n, i in enumerate(exit.reads) if n in follow or not held.get(i, True)
             }
@@ -502,10 +506,10 @@ class Entry:
             if exit.call is None:
                 exit.call = self.call_of(exit)
             saved = [known[value] for value in backward.saved]
-            if exit.call.lies:
+            if exit.call.saved_inputs:
                 # the memory itself, so that writes to it are detected
                 own = self.memory(tensors, arrays)[0] if memory is None else memory
-                for k, place in exit.call.lies:
+                for k, place in exit.call.saved_inputs:
                     saved[k] = own[place]
             node = attach(
                 exit.call,
@@ -517,7 +521,7 @@ class Entry:
             )
         result = exit.complete(leaves, tensors)
         if node is not None:
-            for k, place in exit.call.late:
+            for k, place in exit.call.saved_assigned:
                 saved[k] = tensors[place]._array()
             node.met = held_by(met)
             node.reads = held_by([tensors[place] for place in exit.reads])

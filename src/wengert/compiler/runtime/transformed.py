@@ -94,7 +94,7 @@ class TransformedEnvironment(Environment):
         if edge is not None and tensor._ext is not None and tensor._ext.hooks:
             self._refuse("an argument of a transform has hooks on its gradient")
         for k, content in enumerate(contents_of(whole(tensor))):
-            array = _apart(content)
+            array = _writable(content)
             if array is not content:
                 # in eager code, writes would not reach it either
                 self._copied.add(len(self.tensors))
@@ -178,7 +178,7 @@ class TransformedEnvironment(Environment):
         return made
 
 
-def _apart(content: Any) -> Any:
+def _writable(content: Any) -> Any:
     """Return an array of a payload, or a copy if it cannot be written to in place."""
     if not isinstance(content, np.ndarray) or not content.flags.writeable or 0 in content.strides:
         return np.array(content)
@@ -434,7 +434,7 @@ class TransformedEntry(Entry):
         cells: list[Any] = []
         for tensor in tensors:
             if is_of_transform(tensor._payload):
-                parts = [_apart(part) for part in contents_of(whole(tensor))]
+                parts = [_writable(part) for part in contents_of(whole(tensor))]
                 held += parts
                 cells += [None] * len(parts)
             else:

@@ -379,7 +379,7 @@ def _differentiated(
     if any(tensors[i]._ext is not None and tensors[i]._ext.hooks for i in places):
         trace.give_up("an argument has hooks on its gradient")
         return None, outputs
-    nodes = [*trace.behind([leaves[i]._edge for i in outputs])]
+    nodes = [*trace.reachable([leaves[i]._edge for i in outputs])]
     more = does_more(nodes)
     if more is not None:
         trace.give_up(f"{more} may do more than compute")

@@ -71,7 +71,7 @@ class _Family:
 
     def __init__(self) -> None:
         self._first: list[Any] | None = None
-        self._apart: set[int] = set()
+        self._varying: set[int] = set()
 
     def places(self, numbers: list[Any]) -> Collection[int]:
         """Return the places of the numbers that become inputs of a program."""
@@ -82,8 +82,8 @@ class _Family:
         differ = {i for i, text in enumerate(texts) if text != self._first[i]}
         if not differ:
             return ()
-        self._apart |= differ
-        return self._apart
+        self._varying |= differ
+        return self._varying
 
 
 def _numbers_in(program: Program) -> Iterator[tuple[int, Any, Any]]:

@@ -436,7 +436,7 @@ class CompiledBackward(Node):
     def _saved(self) -> Any:
         """Return the saved values, with the current memory of tensors that the tape holds."""
         saved = self.saved
-        for k, n in self.call.follows:
+        for k, n in self.call.saved_reads:
             if self.reads[n].is_another:
                 saved = [*saved[:k], self.reads[n].tensor._array(), *saved[k + 1 :]]
         return saved

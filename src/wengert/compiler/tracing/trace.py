@@ -306,7 +306,7 @@ class Trace:
         """Note whether a backward pass from `edges` may go back past the last decision."""
         mark = self._mark
         if mark is not None and not self.walked_back:
-            self.walked_back = any(mark < node._seq < 0 for node in self.behind(edges))
+            self.walked_back = any(mark < node._seq < 0 for node in self.reachable(edges))
 
     def passes(self, edges: Sequence[Any], wanted: Container[Any] | None) -> None:
         """End the trace if a pass runs nodes older than the call: their history has no guard."""
@@ -329,7 +329,7 @@ class Trace:
         if any(wanted is None or node in wanted for node in old):
             self.give_up("a backward pass inside of it goes on to what was recorded before")
 
-    def behind(self, edges: Iterable[Any]) -> Iterator[Any]:
+    def reachable(self, edges: Iterable[Any]) -> Iterator[Any]:
         """Yield the nodes made since the trace began, and the leaves, that `edges` lead to."""
         seen, stack = set(), [*edges]
         while stack:

@@ -42,7 +42,7 @@ def _sign(x: Any) -> Any:
     return T.sgn(x) if x._payload.dtype.kind == "c" else T.sign(x)
 
 
-def _apart(x: Any) -> Any:
+def _detached(x: Any) -> Any:
     """Return `x` detached from the graph."""
     return new_tensor(x._payload)
 
@@ -86,7 +86,7 @@ _ORDERED = {
 """The comparison that prefers the first of two numbers, and whether NaN is preferred."""
 RULES: dict[str, Callable[..., Any]] = {
     "clip": lambda x, low, high: T.clamp_tensor(x, low, high),
-    "divmod": lambda x, y: (T.floor_divide(_apart(x), _apart(y)), T.remainder(x, y)),
+    "divmod": lambda x, y: (T.floor_divide(_detached(x), _detached(y)), T.remainder(x, y)),
     "frexp": lambda x: tuple(late("frexp")(x)),
     "matmul": products.matmul_of,
     "matvec": products.matvec,

@@ -132,11 +132,11 @@ def _cholesky(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array
             )
         triangle = b"L" if upper else b"U"
         call_routine(inner, f"{_LETTERS[dtype]}potrf", [triangle, n, factor, n, buffers[0]])
-        inner.trouble(_failed(inner, buffers[0]))
+        inner.fail_if(_failed(inner, buffers[0]))
         with inner.loop(n) as i:
             # implementations of LAPACK differ in whether a NaN pivot is an error
             entry = inner.load(inner.at(factor, dtype, inner.offset((n + 1,), [i])), dtype)
-            inner.trouble(lane.is_nan(lane.sub(entry, entry)))
+            inner.fail_if(lane.is_nan(lane.sub(entry, entry)))
 
     _for_each(code, "cholesky", [ins[0], outs[0]], [2, 2], [_workspace(code, _INT, 1)], body)
 
@@ -191,7 +191,7 @@ def _solve(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) 
         matrix, right, solution = pointers
         factors, pivots, info = _lu_factor(inner, dtype, n, matrix, buffers)
         singular = _failed(inner, info)
-        inner.trouble(singular)
+        inner.fail_if(singular)
 
         # column-major, the right-hand side is transposed, as solving from the other side needs
         column_major = buffers[3] if left and columns > 1 else solution
@@ -227,7 +227,7 @@ def _inverse(
     """Write the column-major inverse; return whether the matrix is singular."""
     factors, pivots, info = _lu_factor(code, dtype, n, matrix, buffers)
     singular = _failed(code, info)
-    code.trouble(singular)
+    code.fail_if(singular)
 
     with _unless_singular(code, singular):
         _identity(code, dtype, n, solution)

@@ -82,11 +82,11 @@ def outlined(
         code.do(f"call void @{symbol}({arguments})")
         return
     # a flag of its own, so that LLVM can promote the caller's to a register
-    inner.allocations += ["  %trouble = alloca i8", "  store i8 0, ptr %trouble"]
-    failed = inner.let("load i8, ptr %trouble")
+    inner.allocations += ["  %failure = alloca i8", "  store i8 0, ptr %failure"]
+    failed = inner.let("load i8, ptr %failure")
     head = f"internal i8 @@({parameters}) noinline nounwind"
     symbol = code.module.function(name, inner.function(head, f"i8 {failed}"))
-    code.trouble(code.let(f"icmp ne i8 {code.let(f'call i8 @{symbol}({arguments})')}, 0"))
+    code.fail_if(code.let(f"icmp ne i8 {code.let(f'call i8 @{symbol}({arguments})')}, 0"))
 
 
 def fill_zeros(code: Code, pointer: str, size: int) -> None:

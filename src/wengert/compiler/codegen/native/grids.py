@@ -44,7 +44,7 @@ def _axis(lane: Lane, number: str, size: int, align_corners: bool) -> _Axis:
     # bit for bit as in the kernel: slopes jump where a position crosses an element
     position = lane.add(lane.mul(number, lane.number(scale)), lane.number((size - 1) / 2))
     finite = lane.compare("lt", lane.size(position), lane.number(math.inf))
-    code.trouble(code.let(f"xor i1 {finite}, true"))
+    code.fail_if(code.let(f"xor i1 {finite}, true"))
     floor = lane.intrinsic("floor", position)
     fraction = lane.sub(position, floor)
     clamped = lane.at_most(lane.at_least(floor, lane.number(-2)), lane.number(size))

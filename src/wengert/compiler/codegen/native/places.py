@@ -74,7 +74,7 @@ def _guarded(
     failed = outside[0]
     for other in outside[1:]:
         failed = code.let(f"or i1 {failed}, {other}")
-    code.trouble(failed)
+    code.fail_if(failed)
     with code.when(code.let(f"xor i1 {failed}, true")):
         body()
 

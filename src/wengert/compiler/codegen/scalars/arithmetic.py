@@ -204,7 +204,7 @@ def _divide(m: Lane, a: str, b: str) -> tuple[str, str, str]:
     if known and int(b) not in (0, -1):
         safe = b
     else:
-        m.code.trouble(m.compare("eq", b, "0"))
+        m.code.fail_if(m.compare("eq", b, "0"))
         # the least integer divided by -1 wraps in NumPy; the instruction would trap
         safe = m.select(m.compare("eq", b, "0"), "1", b)
         safe = safe if m.kind == "u" else m.select(m.compare("eq", b, "-1"), "1", safe)
