@@ -80,6 +80,8 @@ def einsum(*args: Any) -> Any:
         )
     if len(operands) == 1 and isinstance(operands[0], list | tuple):
         operands = tuple(operands[0])
+    if not operands:
+        raise ValueError("einsum(): must provide at least one operand beside the equation")
     found = []
     for i, value in enumerate(operands):
         if not isinstance(value, TensorBase):
