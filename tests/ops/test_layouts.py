@@ -140,3 +140,20 @@ def test_what_is_stacked_in_front_lies_in_the_order_of_its_dimensions():
     made = wg.stack(parts)
     assert made.stride() == (6, 2, 1)
     assert all(wg.equal(row, part) for row, part in zip(made, parts, strict=True))
+
+
+def test_pooling_keeps_channels_last_where_pytorch_does():
+    F = wg.nn.functional
+    plane = wg.rand(2, 3, 4, 4).to(memory_format=wg.channels_last).requires_grad_()
+    volume = wg.rand(2, 3, 4, 4, 4).to(memory_format=wg.channels_last_3d).requires_grad_()
+    for x, pooled, kept in (
+        (plane, F.max_pool2d(plane, 2), True),
+        (plane, F.adaptive_max_pool2d(plane, 2), True),
+        (volume, F.max_pool3d(volume, 2), True),
+        (volume, F.avg_pool3d(volume, 2), False),
+        (volume, F.adaptive_max_pool3d(volume, 2), False),
+    ):
+        assert pooled.is_contiguous() is not kept
+        if kept:
+            (slope,) = wg.autograd.grad(pooled.sum(), x)
+            assert slope.stride() == x.stride()

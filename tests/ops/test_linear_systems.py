@@ -519,3 +519,33 @@ def test_einsum_contracts_the_cheapest_pair_first():
 
     plan = _plan("ij,jk,k->i", ((100, 100), (100, 100), (100,)))
     assert [step[:2] for step in plan.contractions] == [(1, 2), (0, 1)]
+
+
+def test_norms_take_the_name_axis():
+    x = wg.tensor([[3.0, 0.0], [4.0, 1.0]])
+    for norm in (wg.linalg.norm, wg.linalg.vector_norm):
+        assert norm(x, axis=0).equal(norm(x, dim=0))
+    wide = wg.stack([x, 2 * x], dim=1)
+    assert wg.linalg.matrix_norm(wide, 1, axis=(0, 2)).equal(wg.tensor([7.0, 14.0]))
+
+
+def test_a_factor_of_an_outer_product_is_true_only_for_truth_values():
+    v = wg.tensor([1.0, 2.0])
+    for name in ("beta", "alpha"):
+        with pytest.raises(RuntimeError, match=f"Boolean {name} only"):
+            wg.addr(wg.ones(2, 2), v, v, **{name: True})
+    assert wg.addr(v.bool(), v.bool(), v.bool(), beta=False).all()
+
+
+def test_a_sum_of_products_needs_an_operand():
+    with pytest.raises(ValueError, match="at least one operand"):
+        wg.einsum("", [])
+
+
+def test_settings_of_sums_of_products_last_as_long_as_their_context():
+    from wengert.backends import opt_einsum
+
+    before = opt_einsum.enabled
+    with opt_einsum.flags(enabled=True, strategy="greedy"):
+        assert (opt_einsum.enabled, opt_einsum.strategy) == (True, "greedy")
+    assert opt_einsum.enabled is before

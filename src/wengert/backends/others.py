@@ -7,6 +7,7 @@ from typing import Any
 from wengert.backends.settings import flags_of, switch
 
 __all__ = [
+    "einsum_flags",
     "enabled",
     "engine",
     "flags",
@@ -16,6 +17,7 @@ __all__ = [
     "get_opt_einsum",
     "immediate",
     "is_available",
+    "set_einsum_flags",
     "set_fastpath_enabled",
     "set_flags",
     "strategy",
@@ -29,6 +31,9 @@ engine = "none"
 supported_engines = ["none"]
 set_fastpath_enabled, get_fastpath_enabled = switch(True, "fastpath")
 set_flags, flags = flags_of(__name__, enabled=False)
+set_einsum_flags, einsum_flags = flags_of(
+    "wengert.backends.opt_einsum", enabled=None, strategy=None
+)
 
 
 def is_available() -> bool:

@@ -22,7 +22,8 @@ def flags_of(module: str, **defaults: Any) -> tuple[Callable[..., Any], Callable
     def set_flags(**values: Any) -> tuple[Any, ...]:
         """Change settings, named with a leading underscore; return their previous values."""
         space = vars(sys.modules[module])
-        before = tuple(space[name] for name in defaults)
+        # a module that is a row of a table finds its names when they are first read
+        before = tuple(getattr(sys.modules[module], name) for name in defaults)
         for name, value in values.items():
             if name[1:] not in defaults:
                 raise TypeError(f"set_flags() got an unexpected keyword argument {name!r}")

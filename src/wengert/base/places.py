@@ -73,7 +73,12 @@ _SHOWN: dict[str, dict[str, str]] = {
     "backends.mha": {"backends.others": "get_fastpath_enabled set_fastpath_enabled"},
     "backends.miopen": {"backends.others": "immediate"},
     "backends.nnpack": {"backends.others": "flags is_available set_flags"},
-    "backends.opt_einsum": {"backends.others": "enabled get_opt_einsum is_available strategy"},
+    "backends.opt_einsum": {
+        "backends.others": (
+            "enabled flags=einsum_flags get_opt_einsum is_available set_flags=set_einsum_flags "
+            "strategy"
+        )
+    },
     "backends.quantized": {"backends.others": "engine supported_engines"},
     "backends.xnnpack": {"backends.others": "enabled"},
     "cuda.amp.autocast_mode": {"cuda.amp": "autocast custom_bwd custom_fwd"},

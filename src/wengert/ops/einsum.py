@@ -99,6 +99,8 @@ def _handed(args: tuple[Any, ...]) -> tuple[Any, ...]:
         )
     if len(operands) == 1 and isinstance(operands[0], list | tuple):
         operands = tuple(operands[0])
+    if not operands:
+        raise ValueError("einsum(): must provide at least one operand beside the equation")
     return equation, *operands
 
 

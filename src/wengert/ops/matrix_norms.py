@@ -32,6 +32,7 @@ def matrix_norm(
     *,
     dtype: Any = None,
     out: Any = None,
+    axis: Any = None,
 ) -> Any:
     """A norm of matrices.
 
@@ -43,7 +44,7 @@ def matrix_norm(
         1 and -1: the largest and the smallest sum of a column's absolute values; inf and -inf: of a
         row's.
     dim : tuple of two int. The dimensions of rows and of columns.
-    %(their_keepdim, to_dtype)s
+    %(their_keepdim, to_dtype, axis)s
 
     Returns
     -------
@@ -67,7 +68,7 @@ def matrix_norm(
             "linalg.matrix_norm: The input tensor A must have at least 2 dimensions. Got shape "
             f"{list(x._payload.shape)}; the norm of a vector is linalg.vector_norm"
         )
-    dims = _two_dims(dim, ndim)
+    dims = _two_dims(dim if axis is None else axis, ndim)
     if x._payload.dtype.kind in "biu":
         raise RuntimeError(
             "linalg.matrix_norm: Expected a floating point or complex tensor as input. Got "
@@ -178,6 +179,7 @@ def norm(
     *,
     dtype: Any = None,
     out: Any = None,
+    axis: Any = None,
 ) -> Any:
     """A norm of vectors or of matrices.
 
@@ -188,7 +190,7 @@ def norm(
         for `matrix_norm`; by default the root of the sum of the squares of all elements.
     dim : int or tuple of int, optional. One dimension for vectors, two for matrices; by default all
         of them.
-    %(their_keepdim, to_dtype)s
+    %(their_keepdim, to_dtype, axis)s
 
     Returns
     -------
@@ -211,6 +213,7 @@ def norm(
             "linalg_norm() received an invalid combination of arguments - got ord of type "
             f"{type(ord).__name__}, but expected a number or str"
         )
+    dim = dim if axis is None else axis
     dims = (dim,) if hasattr(dim, "__index__") else dim
     if dims is not None and len(dims) not in (1, 2):
         raise RuntimeError(

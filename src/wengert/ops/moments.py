@@ -191,6 +191,7 @@ def vector_norm(
     *,
     dtype: Any = None,
     out: Any = None,
+    axis: Any = None,
 ) -> Any:
     """The norm of the elements as a vector, of all of them or along dimensions.
 
@@ -199,7 +200,7 @@ def vector_norm(
     x : Tensor. Of floating or complex dtype.
     ord : number. The power p in ``sum(abs(x) ** p) ** (1 / p)``. Infinity and minus infinity give
         the largest and the smallest absolute value, 0 the number of elements other than 0.
-    %(combined_dims, keepdims, to_dtype)s
+    %(combined_dims, keepdims, to_dtype, axis)s
 
     Returns
     -------
@@ -218,7 +219,7 @@ def vector_norm(
     >>> wg.linalg.vector_norm(x), wg.linalg.vector_norm(x, 1)
     (tensor(5.), tensor(7.))
     """
-    ord = number(ord, "linalg_vector_norm", "ord")
+    ord, dim = number(ord, "linalg_vector_norm", "ord"), dim if axis is None else axis
     if isinstance(ord, str) or not hasattr(ord, "__float__"):
         raise TypeError(
             f"linalg_vector_norm(): argument 'ord' (position 2) must be Number, not "

@@ -147,6 +147,10 @@ def addr(
                 )
     if kinds == {"b"}:
         beta, alpha = bool(beta), bool(alpha)
+    else:
+        for name, value in (("beta", beta), ("alpha", alpha)):
+            if isinstance(value, bool):
+                raise RuntimeError(f"Boolean {name} only supported for Boolean results.")
     # unlike elsewhere, 0-d tensors take part in promotion like the vectors
     dtype = joined(joined(x._payload.dtype, v._payload.dtype), w._payload.dtype)
     result = T.addr(*(cast(t, dtype) for t in (x, v, w)), beta=beta, alpha=alpha)

@@ -57,7 +57,11 @@ _PUT = (
 )
 
 
-def _pick(name: str, node: str, doc: str) -> None:
+_BINNED = ("suggested", "contiguous")
+"""The layouts of bins and of means; PyTorch's kernels for volumes ignore channels last."""
+
+
+def _pick(name: str, node: str, doc: str, layout: str = "suggested") -> None:
     linear(
         name,
         kernels.pool_pick,
@@ -71,7 +75,7 @@ def _pick(name: str, node: str, doc: str) -> None:
             None,
         ),
         node=node,
-        layout="suggested",
+        layout=layout,
         cases=_PICKED,
         doc=doc,
         batching="leading",
@@ -90,12 +94,14 @@ for _dims in (1, 2, 3):
         f"adaptive_max_pool{_dims}d_with_indices",
         f"AdaptiveMaxPool{_dims}DBackward0",
         "the largest element of each bin, which a search has found",
+        _BINNED[_dims == 3],
     )
     if _dims > 1:
         _pick(
             f"fractional_max_pool{_dims}d_with_indices",
             f"FractionalMaxPool{_dims}DBackward0",
             "the largest element of each window at random, which a search has found",
+            "contiguous",
         )
 
 linear(
@@ -105,6 +111,7 @@ linear(
     params=("shape",),
     fixed=("indices",),
     vjp=(lambda F, g, indices, shape: F.pool_pick(g, indices, dims=len(shape)), None),
+    layout="suggested",
     cases=(*_PUT, case((2, 3), lambda rng: np.array([[1, 1, 0], [2, 0, 2]]), shape=(3,))),
     doc="zeros to which elements are added at places of each plane",
     batching="leading",
@@ -180,7 +187,7 @@ for _dims in (1, 2, 3):
         params=("output_size",),
         vjp=(_slope_of_adaptive_max,),
         node=f"AdaptiveMaxPool{_dims}DBackward0",
-        layout="suggested",
+        layout=_BINNED[_dims == 3],
         refuses=not_implemented(_refusing, "bic"),
         cases=_adapted(_dims),
         raises=False,
@@ -251,7 +258,7 @@ for _dims in (1, 2, 3):
         params=_MEANS,
         vjp=_slope_of_means,
         node=f"AvgPool{_dims}DBackward0",
-        layout="suggested",
+        layout=_BINNED[_dims == 3],
         refuses=not_implemented(f"avg_pool{'2d' if _dims < 3 else '3d_out_frame'}", "bc"),
         cases=(
             *_windowed(_dims, count_include_pad=True, divisor_override=None),

@@ -18,7 +18,20 @@ from wengert.types import Device
 
 @dataclasses.dataclass(slots=True, frozen=True)
 class LinearCrossEntropyOptions:
-    """How PyTorch works in pieces; without effect here, where the loss is computed at once."""
+    """How PyTorch works in pieces; without effect here, where the loss is computed at once.
+
+    Parameters
+    ----------
+    allow_retain_graph : bool. Has no effect: the graph can be kept.
+    batch_chunk_size : int, optional. Has no effect, as the rest.
+    chunking_method, acc_policy : str. Have no effect.
+    acc_dtype : dtype, optional. Has no effect.
+
+    Examples
+    --------
+    >>> wg.nn.LinearCrossEntropyOptions(batch_chunk_size=2).acc_policy
+    'auto'
+    """
 
     allow_retain_graph: bool = False
     batch_chunk_size: int | None = None
