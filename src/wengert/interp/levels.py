@@ -258,26 +258,27 @@ class Lifted:
     _namespace: Any
 
 
-class Infix:
-    """Python's operators, for rules: ``_infix(name, function, a, b)`` computes each of them."""
-
-    __slots__ = ()
-    _infix: Callable[..., Any]
-
-
-def _infix_method(name: str, function: Any, reflected: bool = False) -> Callable[..., Any]:
+def _infix(name: str, function: Any, reflected: bool = False) -> Callable[..., Any]:
     def method(self: Any, other: Any) -> Any:
         return self._infix(name, function, *((other, self) if reflected else (self, other)))
 
     return method
 
 
-for _symbol in ("add", "sub", "mul", "truediv", "pow"):
-    _name, _function = _symbol.removeprefix("true"), getattr(operator, _symbol)
-    setattr(Infix, f"__{_symbol}__", _infix_method(_name, _function))
-    setattr(Infix, f"__r{_symbol}__", _infix_method(_name, _function, True))
-for _symbol in ("lt", "le", "gt", "ge", "eq", "ne"):
-    setattr(Infix, f"__{_symbol}__", _infix_method(_symbol, getattr(operator, _symbol)))
+class Infix:
+    """Python's operators, for rules: ``_infix(name, function, a, b)`` computes each of them."""
+
+    __slots__ = ()
+    _infix: Callable[..., Any]
+    __add__, __radd__ = _infix("add", operator.add), _infix("add", operator.add, True)
+    __sub__, __rsub__ = _infix("sub", operator.sub), _infix("sub", operator.sub, True)
+    __mul__, __rmul__ = _infix("mul", operator.mul), _infix("mul", operator.mul, True)
+    __truediv__ = _infix("div", operator.truediv)
+    __rtruediv__ = _infix("div", operator.truediv, True)
+    __pow__, __rpow__ = _infix("pow", operator.pow), _infix("pow", operator.pow, True)
+    __lt__, __le__ = _infix("lt", operator.lt), _infix("le", operator.le)
+    __gt__, __ge__ = _infix("gt", operator.gt), _infix("ge", operator.ge)
+    __eq__, __ne__ = _infix("eq", operator.eq), _infix("ne", operator.ne)
 
 
 class LiftedArray(Lifted):

@@ -107,7 +107,7 @@ def _rebuilt(cls: type, requires_grad: bool, dtype: Any, attributes: dict[str, A
     return made
 
 
-class UninitializedParameter(UninitializedTensorMixin, Parameter):
+class UninitializedParameter(UninitializedTensorMixin, Parameter):  # type: ignore[misc]  # its text takes no contents
     """A parameter whose shape is not known yet; `materialize` gives it one.
 
     Parameters

@@ -92,7 +92,7 @@ class Parameter(Tensor, metaclass=_ParameterClass):
         made._is_param = True
         return made
 
-    def __repr__(self: Any) -> str:
+    def __repr__(self: Any) -> str:  # type: ignore[override]  # nobody passes its contents
         if type(self) is Parameter:
             return "Parameter containing:\n" + tensor_repr(self, "tensor")
         return f"Parameter containing:\nParameter({tensor_repr(self)})"

@@ -93,7 +93,7 @@ def _seeds(
             if not create_graph:
                 grad = grad._payload
         if levels is not None:
-            if levels.computes and (is_elsewhere(levels) or grads[i] is None):
+            if is_elsewhere(levels) or (levels.computes and grads[i] is None):
                 grad = _placed(grad, levels, grads[i] is None)
             grad = PORTS.seeded(grad, levels)
         if isinstance(grad._payload if create_graph else grad, Lifted):

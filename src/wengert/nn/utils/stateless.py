@@ -33,7 +33,7 @@ def functional_call(
 
 
 def swap_tensor(module: Any, name: str, tensor: Any) -> Any:
-    """Put a tensor in the place of a parameter, buffer or attribute; return the one before."""
+    """Replace a parameter, buffer or attribute by a tensor; return the former."""
     for held in (module._parameters, module._buffers, vars(module)):
         if name in held:
             before, held[name] = held[name], tensor
