@@ -120,7 +120,7 @@ clean:
 	.venv/bin/python -m compileall -q src
 	touch .venv/installed $@
 
-.venv/compiled: .venv/developing $(wildcard native/* src/wengert/tape/*.p* src/wengert/kernels/*.py src/wengert/prims/*.py)
+.venv/compiled: .venv/developing $(wildcard native/* src/wengert/tape/*.p* src/wengert/prims/*.py)
 	.venv/bin/python native/build.py --cache $(CACHE)
 	touch $@
 

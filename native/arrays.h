@@ -1,8 +1,8 @@
 /* Arithmetic on small arrays without NumPy's machinery for types, broadcasting and errors.
 
-   Small arrays of float or double in C order, or one of them and a number: loops into a new array,
-   or in place. Where the processor reports an invalid operation, a division by zero or an overflow,
-   and in all other cases, NumPy computes: then its warnings and its callbacks are as ever. */
+   Two arrays of one shape, of float or double, in C order and small: a loop into a new array. Where
+   the processor reports an invalid operation, a division by zero or an overflow, and in all other
+   cases, NumPy computes: then its warnings and its callbacks are as ever. */
 
 #ifndef WENGERT_ARRAYS_H
 #define WENGERT_ARRAYS_H
@@ -16,8 +16,7 @@
 #include <numpy/arrayscalars.h>
 #include <numpy/npy_math.h>
 
-#define WG_LARGEST 2048 /* elements */
-#define WG_DIMS 8
+#define WG_LARGEST 2048
 #define WG_EXACT 9007199254740992LL /* whole numbers up to here are doubles */
 #define WG_REPORTED (FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW)
 
@@ -80,6 +79,13 @@ static inline int wg_same_shape(PyObject* left, PyObject* right) {
         if (PyArray_DIM(a, i) != PyArray_DIM(b, i)) return 0;
     return 1;
 }
+
+#define WG_LOOP(T, EXPRESSION)                                                        \
+    do {                                                                              \
+        const T* restrict x = (const T*)PyArray_DATA(a);                              \
+        T* restrict r = (T*)PyArray_DATA(result);                                     \
+        for (npy_intp i = 0; i < n; i++) r[i] = (EXPRESSION);                         \
+    } while (0)
 
 /* The value of a scalar, or of an array without dimensions, of the given kind. */
 static inline int wg_number(PyObject* value, int kind, double* number) {
@@ -145,180 +151,55 @@ static inline int wg_weak(PyObject* value, int type, double* number) {
         }                                                                             \
     } while (0)
 
-/* -- two operands ---------------------------------------------------------------------------- */
-
-/* An array or a number that takes part in a loop over a result of more dimensions. */
-typedef struct {
-    const void* data;
-    npy_intp steps[WG_DIMS]; /* in elements, 0 where it is repeated */
-    double number;
-    float rounded;
-} WgOperand;
-
-/* The dimensions over which loops run: neighbours in memory are one. */
-typedef struct {
-    int type, nd;
-    npy_intp shape[WG_DIMS], size;
-    WgOperand a, b;
-    int depth;
-    npy_intp counts[WG_DIMS];
-} WgPair;
-
-/* 1 for an array in C order, 0 for a number, -1 for what NumPy must handle. */
-static inline int wg_form(PyObject* value, int type) {
-    if (!PyArray_CheckExact(value)) return 0;
-    PyArrayObject* array = (PyArrayObject*)value;
-    if (PyArray_TYPE(array) != type || !PyArray_ISCARRAY_RO(array)) return -1;
-    return PyArray_NDIM(array) > WG_DIMS ? -1 : 1;
-}
-
-static inline int wg_load(WgOperand* into, PyObject* value, int form, int type) {
-    if (form) {
-        into->data = PyArray_DATA((PyArrayObject*)value);
-        return 1;
-    }
-    if (wg_kind(value) == type) {
-        wg_number(value, type, &into->number);
-    } else if (!wg_weak(value, type, &into->number)) {
-        return 0;
-    }
-    into->rounded = (float)into->number;
-    into->data = type == NPY_FLOAT ? (const void*)&into->rounded : (const void*)&into->number;
-    return 1;
-}
-
-static inline void wg_steps(WgOperand* into, PyObject* value, int form, const WgPair* pair) {
-    npy_intp step = 1;
-    int own = form ? PyArray_NDIM((PyArrayObject*)value) : 0, lead = pair->nd - own;
-    for (int i = pair->nd - 1; i >= 0; i--) {
-        npy_intp n = i >= lead ? PyArray_DIM((PyArrayObject*)value, i - lead) : 1;
-        into->steps[i] = n == 1 ? 0 : step;
-        step *= n;
-    }
-}
-
-/* Set up loops over two operands, at least one of which is an array; 0 if NumPy must compute. */
-static int wg_pair(WgPair* pair, PyObject* left, PyObject* right) {
-    PyObject* first = PyArray_CheckExact(left) ? left : right;
-    if (!PyArray_CheckExact(first)) return 0;
-    int type = pair->type = PyArray_TYPE((PyArrayObject*)first);
-    if (type != NPY_FLOAT && type != NPY_DOUBLE) return 0;
-    int m = wg_form(left, type), n = wg_form(right, type);
-    if (m < 0 || n < 0) return 0;
-    if (!wg_load(&pair->a, left, m, type) || !wg_load(&pair->b, right, n, type)) return 0;
-    PyArrayObject *a = m ? (PyArrayObject*)left : NULL, *b = n ? (PyArrayObject*)right : NULL;
-    int p = m ? PyArray_NDIM(a) : 0, q = n ? PyArray_NDIM(b) : 0, nd = p > q ? p : q;
-    if (!nd) return 0;
-    pair->nd = nd;
-    pair->size = 1;
-    int alike = 1;
-    for (int i = 0; i < nd; i++) {
-        npy_intp s = i < nd - p ? 1 : PyArray_DIM(a, i - nd + p);
-        npy_intp t = i < nd - q ? 1 : PyArray_DIM(b, i - nd + q);
-        if (s != t) {
-            alike = 0;
-            if (s == 1) s = t;
-            else if (t != 1) return 0;
-        }
-        pair->shape[i] = s;
-        pair->size *= s;
-    }
-    if (pair->size > WG_LARGEST) return 0;
-    if (alike || !p || !q) {
-        /* one run */
-        pair->depth = 1;
-        pair->counts[0] = pair->size;
-        pair->a.steps[0] = alike || p;
-        pair->b.steps[0] = alike || q;
-        return 1;
-    }
-    wg_steps(&pair->a, left, m, pair);
-    wg_steps(&pair->b, right, n, pair);
-    int depth = 0;
-    for (int i = 0; i < nd; i++) {
-        npy_intp count = pair->shape[i], x = pair->a.steps[i], y = pair->b.steps[i];
-        if (count == 1) continue;
-        if (depth && pair->a.steps[depth - 1] == x * count && pair->b.steps[depth - 1] == y * count) {
-            pair->counts[depth - 1] *= count;
-            pair->a.steps[depth - 1] = x;
-            pair->b.steps[depth - 1] = y;
-            continue;
-        }
-        pair->counts[depth] = count;
-        pair->a.steps[depth] = x;
-        pair->b.steps[depth] = y;
-        depth++;
-    }
-    if (!depth) {
-        pair->counts[0] = 1;
-        pair->a.steps[0] = pair->b.steps[0] = 0;
-        depth = 1;
-    }
-    pair->depth = depth;
-    return 1;
-}
-
-/* The innermost loop, where each operand is next in memory or one number. */
-#define WG_RUN(T, R, EXPRESSION)                                                      \
+/* `result`, of an array and a Python number, in a loop over the array's elements `x[i]`. */
+#define WG_WITH_NUMBER(ARRAY, NUMBER, EXPRESSION)                                     \
     do {                                                                              \
-        R* restrict r = (R*)out;                                                      \
-        if (s && t) {                                                                 \
-            for (npy_intp i = 0; i < n; i++) r[i] = EXPRESSION(u[i], v[i]);           \
-        } else if (s) {                                                               \
-            const T y = *v;                                                           \
-            for (npy_intp i = 0; i < n; i++) r[i] = EXPRESSION(u[i], y);              \
+        a = (PyArrayObject*)ARRAY;                                                    \
+        int type = PyArray_TYPE(a);                                                   \
+        npy_intp n = PyArray_SIZE(a);                                                 \
+        double number;                                                                \
+        if (!wg_weak(NUMBER, type, &number)) return NULL;                             \
+        result = (PyArrayObject*)PyArray_SimpleNew(PyArray_NDIM(a), PyArray_DIMS(a), type); \
+        if (result == NULL) return NULL;                                              \
+        feclearexcept(WG_REPORTED);                                                   \
+        if (type == NPY_FLOAT) {                                                      \
+            float y = (float)number;                                                  \
+            WG_LOOP(float, EXPRESSION);                                               \
         } else {                                                                      \
-            const T x = *u;                                                           \
-            for (npy_intp i = 0; i < n; i++) r[i] = EXPRESSION(x, t ? v[i] : *v);     \
+            double y = number;                                                        \
+            WG_LOOP(double, EXPRESSION);                                              \
         }                                                                             \
     } while (0)
 
-#define WG_LOOPS(NAME, T, R, EXPRESSION)                                              \
-    static void wg_loops_##NAME(const WgPair* pair, void* into, int level, npy_intp j, npy_intp k) { \
-        /* `into` moves on by what is written: the result is in C order */            \
-        R* out = *(R**)into;                                                          \
-        npy_intp n = pair->counts[level], s = pair->a.steps[level], t = pair->b.steps[level]; \
-        if (level < pair->depth - 1) {                                                \
-            for (npy_intp i = 0; i < n; i++)                                          \
-                wg_loops_##NAME(pair, into, level + 1, j + i * s, k + i * t);         \
-            return;                                                                   \
+/* NULL without an error: NumPy must compute. */
+#define WG_BINARY(NAME, SYMBOL, FALLBACK)                                             \
+    static PyObject* wg_try_##NAME(PyObject* left, PyObject* right) {                 \
+        PyArrayObject *a, *result;                                                    \
+        if (!wg_ready(left)) {                                                        \
+            if (!wg_ready(right)) {                                                   \
+                WG_NUMBERS(SYMBOL);                                                   \
+                return NULL;                                                          \
+            }                                                                         \
+            WG_WITH_NUMBER(right, left, y SYMBOL x[i]);                               \
+        } else if (!PyArray_CheckExact(right)) {                                      \
+            WG_WITH_NUMBER(left, right, x[i] SYMBOL y);                               \
+        } else {                                                                      \
+            a = (PyArrayObject*)left;                                                 \
+            PyArrayObject* b = (PyArrayObject*)right;                                 \
+            if (!wg_ready(right) || !wg_alike(a, b)) return NULL;                     \
+            int type = PyArray_TYPE(a);                                               \
+            npy_intp n = PyArray_SIZE(a);                                             \
+            result = (PyArrayObject*)PyArray_SimpleNew(PyArray_NDIM(a), PyArray_DIMS(a), type); \
+            if (result == NULL) return NULL;                                          \
+            feclearexcept(WG_REPORTED);                                               \
+            if (type == NPY_FLOAT) {                                                  \
+                const float* y = (const float*)PyArray_DATA(b);                       \
+                WG_LOOP(float, x[i] SYMBOL y[i]);                                     \
+            } else {                                                                  \
+                const double* y = (const double*)PyArray_DATA(b);                     \
+                WG_LOOP(double, x[i] SYMBOL y[i]);                                    \
+            }                                                                         \
         }                                                                             \
-        const T *u = (const T*)pair->a.data + j, *v = (const T*)pair->b.data + k;     \
-        WG_RUN(T, R, EXPRESSION);                                                     \
-        *(R**)into = out + n;                                                         \
-    }
-
-#define WG_BOTH(NAME, RF, RD, EXPRESSION)                                             \
-    WG_LOOPS(NAME##_f, float, RF, EXPRESSION)                                         \
-    WG_LOOPS(NAME##_d, double, RD, EXPRESSION)                                        \
-    static inline void wg_fill_##NAME(const WgPair* pair, void* out) {                \
-        if (!pair->size) return;                                                      \
-        if (pair->type == NPY_FLOAT) wg_loops_##NAME##_f(pair, &out, 0, 0, 0);        \
-        else wg_loops_##NAME##_d(pair, &out, 0, 0, 0);                                \
-    }
-
-static inline PyArrayObject* wg_result(const WgPair* pair, int type) {
-    return (PyArrayObject*)PyArray_SimpleNew(pair->nd, (npy_intp*)pair->shape, type);
-}
-
-/* ``left SYMBOL right``, and the same in place, where `left` holds the result. What NumPy would
-   report, it computes. */
-#define WG_add(x, y) (x) + (y)
-#define WG_sub(x, y) (x) - (y)
-#define WG_mul(x, y) (x) * (y)
-#define WG_div(x, y) (x) / (y)
-#define WG_BINARY(NAME, SYMBOL, FALLBACK, IN_PLACE)                                   \
-    WG_BOTH(NAME, float, double, WG_##NAME)                                           \
-    static inline PyObject* wg_try_##NAME(PyObject* left, PyObject* right) {                 \
-        WgPair pair;                                                                  \
-        if (!wg_pair(&pair, left, right)) {                                           \
-            WG_NUMBERS(SYMBOL);                                                       \
-            return NULL;                                                              \
-        }                                                                             \
-        PyArrayObject* result = wg_result(&pair, pair.type);                          \
-        if (result == NULL) return NULL;                                              \
-        feclearexcept(WG_REPORTED);                                                   \
-        wg_fill_##NAME(&pair, PyArray_DATA(result));                                  \
         if (fetestexcept(WG_REPORTED)) {                                              \
             Py_DECREF(result);                                                        \
             return NULL;                                                              \
@@ -328,139 +209,29 @@ static inline PyArrayObject* wg_result(const WgPair* pair, int type) {
     static inline PyObject* wg_##NAME(PyObject* left, PyObject* right) {              \
         PyObject* result = wg_try_##NAME(left, right);                                \
         return result != NULL || PyErr_Occurred() ? result : FALLBACK(left, right);   \
-    }                                                                                 \
-    static inline PyObject* wg_i##NAME(PyObject* left, PyObject* right) {                    \
-        WgPair pair;                                                                  \
-        double memory[WG_LARGEST];                                                    \
-        if (!PyArray_CheckExact(left) || !PyArray_ISWRITEABLE((PyArrayObject*)left) ||\
-            !wg_pair(&pair, left, right) ||                                           \
-            pair.size != PyArray_SIZE((PyArrayObject*)left) ||                        \
-            pair.nd != PyArray_NDIM((PyArrayObject*)left))                            \
-            return IN_PLACE(left, right);                                             \
-        feclearexcept(WG_REPORTED);                                                   \
-        wg_fill_##NAME(&pair, memory);                                                \
-        if (fetestexcept(WG_REPORTED)) return IN_PLACE(left, right);                  \
-        memcpy(PyArray_DATA((PyArrayObject*)left), memory,                            \
-               pair.size * PyArray_ITEMSIZE((PyArrayObject*)left));                   \
-        return Py_NewRef(left);                                                       \
     }
 
-WG_BINARY(add, +, PyNumber_Add, PyNumber_InPlaceAdd)
-WG_BINARY(sub, -, PyNumber_Subtract, PyNumber_InPlaceSubtract)
-WG_BINARY(mul, *, PyNumber_Multiply, PyNumber_InPlaceMultiply)
-WG_BINARY(div, /, PyNumber_TrueDivide, PyNumber_InPlaceTrueDivide)
+WG_BINARY(add, +, PyNumber_Add)
+WG_BINARY(sub, -, PyNumber_Subtract)
+WG_BINARY(mul, *, PyNumber_Multiply)
+WG_BINARY(div, /, PyNumber_TrueDivide)
 
-/* Comparisons. */
-#define WG_lt(x, y) (x) < (y)
-#define WG_le(x, y) (x) <= (y)
-#define WG_gt(x, y) (x) > (y)
-#define WG_ge(x, y) (x) >= (y)
-#define WG_COMPARISON(NAME, HOW)                                                      \
-    WG_BOTH(NAME, npy_bool, npy_bool, WG_##NAME)                                      \
-    static inline PyObject* wg_##NAME(PyObject* left, PyObject* right) {                     \
-        WgPair pair;                                                                  \
-        if (!wg_pair(&pair, left, right)) return PyObject_RichCompare(left, right, HOW); \
-        PyArrayObject* result = wg_result(&pair, NPY_BOOL);                           \
-        if (result != NULL) wg_fill_##NAME(&pair, PyArray_DATA(result));              \
-        return (PyObject*)result;                                                     \
-    }
-
-WG_COMPARISON(lt, Py_LT)
-WG_COMPARISON(le, Py_LE)
-WG_COMPARISON(gt, Py_GT)
-WG_COMPARISON(ge, Py_GE)
-
-/* A function of NumPy's, on what there is no loop for. */
-static inline PyObject* wg_numpy(const char* name, PyObject* first, PyObject* second, PyObject* third) {
-    PyObject* numpy = PyImport_ImportModule("numpy");
-    PyObject* function = numpy == NULL ? NULL : PyObject_GetAttrString(numpy, name);
-    Py_XDECREF(numpy);
-    PyObject* given[] = {first, second, third};
-    PyObject* result =
-        function == NULL ? NULL : PyObject_Vectorcall(function, given, 1 + !!second + !!third, NULL);
-    Py_XDECREF(function);
-    return result;
-}
-
-/* The larger or the smaller. NumPy chooses between NaN, and between zeros of both signs. */
-#define WG_odd(x, y) !((x) < (y) || (x) > (y) || ((x) == (y) && !signbit(x) == !signbit(y)))
-#define WG_maximum(x, y) (x) > (y) ? (x) : (y)
-#define WG_minimum(x, y) (x) < (y) ? (x) : (y)
-WG_BOTH(odd, npy_bool, npy_bool, WG_odd)
-#define WG_EXTREME(NAME)                                                              \
-    WG_BOTH(NAME, float, double, WG_##NAME)                                           \
-    static inline PyObject* wg_##NAME(PyObject* left, PyObject* right) {                     \
-        WgPair pair;                                                                  \
-        npy_bool odd[WG_LARGEST];                                                     \
-        if (!wg_pair(&pair, left, right)) return wg_numpy(#NAME, left, right, NULL);  \
-        wg_fill_odd(&pair, odd);                                                      \
-        if (memchr(odd, 1, pair.size)) return wg_numpy(#NAME, left, right, NULL);     \
-        PyArrayObject* result = wg_result(&pair, pair.type);                          \
-        if (result != NULL) wg_fill_##NAME(&pair, PyArray_DATA(result));              \
-        return (PyObject*)result;                                                     \
-    }
-
-WG_EXTREME(maximum)
-WG_EXTREME(minimum)
-
-/* ``numpy.where(mask, left, right)``. */
-#define WG_left(x, y) ((void)(y), (x))
-#define WG_right(x, y) ((void)(x), (y))
-WG_BOTH(left, float, double, WG_left)
-WG_BOTH(right, float, double, WG_right)
-static inline PyObject* wg_where(PyObject* mask, PyObject* left, PyObject* right) {
-    WgPair pair;
-    double memory[WG_LARGEST];
-    PyArrayObject* chosen = (PyArrayObject*)mask;
-    if (!PyArray_CheckExact(mask) || PyArray_TYPE(chosen) != NPY_BOOL ||
-        !PyArray_ISCARRAY_RO(chosen) || !PyArray_CheckExact(left) || !PyArray_CheckExact(right) ||
-        !wg_pair(&pair, left, right) || pair.nd != PyArray_NDIM(chosen) ||
-        !PyArray_CompareLists(pair.shape, PyArray_DIMS(chosen), pair.nd))
-        return wg_numpy("where", mask, left, right);
-    PyArrayObject* result = wg_result(&pair, pair.type);
+/* `-value`. */
+static PyObject* wg_neg(PyObject* value) {
+    if (!wg_ready(value)) return PyNumber_Negative(value);
+    PyArrayObject* a = (PyArrayObject*)value;
+    int type = PyArray_TYPE(a);
+    npy_intp n = PyArray_SIZE(a);
+    PyArrayObject* result =
+        (PyArrayObject*)PyArray_SimpleNew(PyArray_NDIM(a), PyArray_DIMS(a), type);
     if (result == NULL) return NULL;
-    const npy_bool* c = (const npy_bool*)PyArray_DATA(chosen);
-    wg_fill_right(&pair, PyArray_DATA(result));
-    wg_fill_left(&pair, memory);
-    if (pair.type == NPY_FLOAT) {
-        float *r = (float*)PyArray_DATA(result), *x = (float*)memory;
-        for (npy_intp i = 0; i < pair.size; i++) r[i] = c[i] ? x[i] : r[i];
+    if (type == NPY_FLOAT) {
+        WG_LOOP(float, -x[i]);
     } else {
-        double* r = (double*)PyArray_DATA(result);
-        for (npy_intp i = 0; i < pair.size; i++) r[i] = c[i] ? memory[i] : r[i];
+        WG_LOOP(double, -x[i]);
     }
     return (PyObject*)result;
 }
-
-#define WG_LOOP(T, EXPRESSION)                                                        \
-    do {                                                                              \
-        const T* restrict x = (const T*)PyArray_DATA(a);                              \
-        T* restrict r = (T*)PyArray_DATA(result);                                     \
-        for (npy_intp i = 0; i < n; i++) r[i] = (EXPRESSION);                         \
-    } while (0)
-
-/* A function of an array; what NumPy would report, or has no loop here, `FALLBACK` computes. */
-#define WG_UNARY(NAME, OF_FLOAT, OF_DOUBLE, FALLBACK)                                 \
-    static inline PyObject* wg_##NAME(PyObject* value) {                                     \
-        if (!wg_ready(value)) return FALLBACK;                                        \
-        PyArrayObject* a = (PyArrayObject*)value;                                     \
-        int type = PyArray_TYPE(a);                                                   \
-        npy_intp n = PyArray_SIZE(a);                                                 \
-        PyArrayObject* result =                                                       \
-            (PyArrayObject*)PyArray_SimpleNew(PyArray_NDIM(a), PyArray_DIMS(a), type); \
-        if (result == NULL) return NULL;                                              \
-        feclearexcept(WG_REPORTED);                                                   \
-        if (type == NPY_FLOAT) WG_LOOP(float, OF_FLOAT(x[i]));                        \
-        else WG_LOOP(double, OF_DOUBLE(x[i]));                                        \
-        if (fetestexcept(WG_REPORTED)) {                                              \
-            Py_DECREF(result);                                                        \
-            return FALLBACK;                                                          \
-        }                                                                             \
-        return (PyObject*)result;                                                     \
-    }
-
-WG_UNARY(neg, -, -, PyNumber_Negative(value))
-WG_UNARY(sqrt, sqrtf, sqrt, wg_numpy("sqrt", value, NULL, NULL))
 
 /* Have NumPy do with an invalid operation what it has been told to. */
 static int wg_report(void) {
@@ -475,7 +246,7 @@ static int wg_report(void) {
 }
 
 /* `into += value`, where `into` is an array that nobody else holds. */
-static inline int wg_add_into(PyObject* into, PyObject* value) {
+static int wg_add_into(PyObject* into, PyObject* value) {
     if (wg_ready(into) && PyArray_ISWRITEABLE((PyArrayObject*)into) && wg_ready(value) &&
         wg_alike((PyArrayObject*)into, (PyArrayObject*)value)) {
         PyArrayObject *a = (PyArrayObject*)into, *b = (PyArrayObject*)value;

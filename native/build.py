@@ -21,25 +21,17 @@ from pathlib import Path
 import Cython
 import numpy
 from Cython.Build import cythonize
-from kernels import kernels_source
 from setuptools import Extension, setup
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
-PACKAGE = ROOT / "src" / "wengert"
-TAPE = PACKAGE / "tape"
-INTO = PACKAGE / "native"
+TAPE = ROOT / "src" / "wengert" / "tape"
+INTO = ROOT / "src" / "wengert" / "native"
 WORK = ROOT / "build" / "native"
 MODULES = (
     *("accumulate", "anomaly", "backward", "base", "engine", "masked", "record", "sites", "views"),
 )
 """Modules that are compiled unchanged; generate.py writes the other hot code."""
-KERNELS = (
-    *("ctc", "distances", "elementwise", "fourier", "gamma", "grids", "mean_pooling", "moments"),
-    *("neural", "normalisation", "normalisation_slopes", "padding", "place", "pooling", "reduce"),
-    *("scan", "select", "special"),
-)
-"""Modules of kernels, whose arithmetic generate.py replaces by loops for small arrays."""
 FLAGS = [] if sys.platform == "win32" else ["-O3", "-g0"]
 # nothing reads errno, and loops have no branches that could trap
 EXACT = [*FLAGS, *(["-fno-math-errno", "-fno-trapping-math"] if FLAGS else [])]
@@ -53,19 +45,13 @@ def _prepare() -> Path:
     """Make a tree of the sources to compile, in which Cython finds the types of other modules."""
     shutil.rmtree(WORK, ignore_errors=True)
     package = WORK / "wengert" / "tape"
-    kernels = WORK / "wengert" / "kernels"
-    for folder in (package, kernels, package.parent):
-        folder.mkdir(parents=True, exist_ok=True)
+    package.mkdir(parents=True)
+    for folder in (package, package.parent):
         (folder / "__init__.py").touch()
     for name in MODULES:
         shutil.copy(TAPE / f"{name}.py", package)
     for file in (*TAPE.glob("*.pxd"), *HERE.glob("*.pyx"), HERE / "arrays.h"):
         shutil.copy(file, package)
-    for file in HERE.glob("small.p*"):
-        shutil.copy(file, kernels)
-    for name in KERNELS:
-        text = (PACKAGE / "kernels" / f"{name}.py").read_text(encoding="utf-8")
-        (kernels / f"{name}.pyx").write_text(kernels_source(text), encoding="utf-8")
     # the records come from the package in pure Python; the paths of an isolated build are kept
     paths = os.pathsep.join(filter(None, (str(ROOT / "src"), os.environ.get("PYTHONPATH"))))
     environment = {**os.environ, "PYTHONPATH": paths, "WENGERT_NATIVE": "0"}
@@ -82,8 +68,7 @@ def _digest(package: Path) -> str:
     said = subprocess.run([asked, "--version"], capture_output=True).stdout if asked else b""
     versions = (sys.version, numpy.__version__, Cython.__version__, said)
     digest = hashlib.sha256(repr((compiler, command, versions)).encode())
-    made = sorted(package.parent.rglob("*"))
-    for file in (*made, HERE / "vector.c", Path(__file__)):
+    for file in (*sorted(package.iterdir()), HERE / "vector.c", Path(__file__)):
         if file.is_file():
             digest.update(file.name.encode() + file.read_bytes())
     return digest.hexdigest()[:32]
@@ -120,22 +105,24 @@ def _compile(package: Path) -> Path:
     before = Path.cwd()
     os.chdir(WORK)
     try:
-        files = [
-            *[("tape", name, f"tape/{name}.py") for name in MODULES],
-            *[("tape", name, f"tape/{name}.pyx") for name in ("recorded", "sequence", "sums")],
-            *[("kernels", name, f"kernels/{name}.pyx") for name in ("small", *KERNELS)],
-            ("kernels", "reducing", "tape/reducing.pyx"),
-        ]
         extensions = [
             Extension(
-                f"wengert.{folder}.{name}",
-                [f"wengert/{path}"],
+                f"wengert.tape.{name}",
+                [f"wengert/tape/{name}.{suffix}"],
                 include_dirs=[numpy.get_include(), str(package)],
                 define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
                 extra_compile_args=FLAGS,
             )
-            for folder, name, path in files
+            for suffix, names in (("py", MODULES), ("pyx", ("recorded", "sequence", "sums")))
+            for name in names
         ]
+        reducing = Extension(
+            "wengert.kernels.reducing",
+            ["wengert/tape/reducing.pyx"],
+            include_dirs=[numpy.get_include()],
+            define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
+            extra_compile_args=FLAGS,
+        )
         vector = Extension(
             "wengert.kernels.vector",
             [str(HERE / "vector.c")],
@@ -143,7 +130,7 @@ def _compile(package: Path) -> Path:
             extra_compile_args=EXACT,
         )
         made = cythonize(
-            extensions,
+            [*extensions, reducing],
             language_level=3,
             compiler_directives=DIRECTIVES,
             nthreads=PARALLEL,

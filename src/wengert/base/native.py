@@ -6,7 +6,7 @@ import functools
 import os
 
 _WANTED = os.environ.get("WENGERT_NATIVE")
-_SOURCES = ("native", *[f"src/wengert/{name}" for name in ("kernels", "prims", "tape")])
+_SOURCES = ("native", "src/wengert/tape", "src/wengert/prims")
 """The inputs of native/build.py, in a source checkout."""
 
 

@@ -5,10 +5,9 @@ The package is complete in Python. Where it was built with a compiler, the folde
 extension modules named after some modules of this package. Cython compiles them from the same
 files, and `wengert.tape` finds them first (`wengert.base.native`). One of them, ``recorded``, has
 no file here: it contains the steps that `wengert.tape.steps` generates for the most used
-primitives, with fields of C structs in place of attributes. So do modules of `wengert.kernels`; in
-these, arithmetic on a few numbers runs in loops in place of NumPy's, with the same results.
-``WENGERT_NATIVE=0`` in the environment disables all of them; ``WENGERT_NATIVE=1`` requires them. In
-a source checkout, modules that are older than their source are ignored, too.
+primitives, with fields of C structs in place of attributes. ``WENGERT_NATIVE=0`` in the environment
+disables all of them; ``WENGERT_NATIVE=1`` requires them. In a source checkout, modules that are
+older than their source are ignored, too.
 """
 
 from __future__ import annotations
