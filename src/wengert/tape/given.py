@@ -46,8 +46,7 @@ def noted_tangent(tensor: Any) -> Any:
 
 def tangent_tensor(tensor: Any, level: Level) -> Any:
     """Return the tangent of `tensor` at `level`, where it has one."""
-    # a number has no memory to share before it is placed
-    whole = tensor._array()
+    whole = tensor._payload
     if not isinstance(whole, Dual) or whole.owner is not level:
         return move("tangent_of", tensor, level)
     tangent = noted_tangent(tensor)

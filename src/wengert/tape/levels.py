@@ -34,6 +34,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.ports import provides
+from wengert.interp.dual import Dual
 from wengert.interp.levels import Level, Lifted, levels_of
 from wengert.tape.base import LEAF, TensorBase, new_tensor
 from wengert.tape.crossings import INTO, WAYS, is_flat
@@ -76,11 +77,20 @@ class Sides:
 
 
 class Move(Node):
-    """A tensor's passage into or out of a level."""
+    """A tensor's passage into or out of a level.
+
+    Attributes
+    ----------
+    level: The level.
+    local
+        Whether it is part of a rule rather than of the function under the transform; "joined" where
+        the parts of a value are joined from those of a program, whose absent tangents stay absent.
+    way: The name of the passage, one of `WAYS`.
+    """
 
     __slots__ = ("level", "local", "way")
     level: Level
-    local: bool
+    local: bool | str
     way: str
 
     @property
@@ -114,9 +124,8 @@ class Move(Node):
 
     def _is_zero(self, g: Any) -> bool:
         """Return whether a cotangent that leaves the level contributes nothing to the result."""
-        if self.way == "constant":
-            flat = is_flat(getattr(g, "_payload", g), self.level)
-            return flat and (self.local or not self._is_inside())
+        if self.way == "constant" and is_flat(getattr(g, "_payload", g), self.level):
+            return self.local == "joined" or not (self.local or self._is_inside())
         sides = full_mode().sides
         if self.local or sides is None or self.level.number not in sides.entered:
             return False
@@ -271,10 +280,10 @@ def within(level: Level) -> None:
         MODE.set(changed(mode, levels=tuple(levels)))
 
 
-def move(way: str, tensor: Any, level: Level, local: bool = False) -> Any:
+def move(way: str, tensor: Any, level: Level, local: bool | str = False) -> Any:
     """Move `tensor` across the border of `level`, and record the crossing.
 
-    `local` marks a crossing within one level (see NOTE [sides of a level]).
+    `local` marks a crossing within one level (see NOTE [sides of a level], and `Move`).
     """
     if way not in INTO and level.number not in levels_of(tensor._payload):
         if way == "unwrap":

@@ -86,8 +86,8 @@ class Storage:
         return -1
 
     def data_ptr(self) -> int:
-        """Return the address of the first byte."""
-        return int(self._values.ctypes.data)
+        """Return the address of the first byte; 0 if there are none."""
+        return int(self._values.ctypes.data) if self._values.nbytes else 0
 
     def nbytes(self) -> int:
         """Return the number of bytes."""
@@ -344,7 +344,7 @@ class TypedStorage(Storage):
                 )
             self._lie_over(flat_memory(wrap_storage._values, kind), wrap_storage._cell)
             return
-        if not isinstance(content, Sequence) and not hasattr(content, "__index__"):
+        if not isinstance(content, int | np.integer | Sequence):
             raise TypeError(
                 "a storage is made of a size or of a sequence of numbers, not of "
                 f"{type(content).__name__}"

@@ -49,6 +49,11 @@ from wengert.tensor.numpy.protocol import NumpyProtocol
 from wengert.tensor.operators import TensorOperators, install_operators
 
 
+def _open_ended(method: Any) -> Any:
+    """Type a method as `Any`, so that overriding methods may take fewer parameters."""
+    return method
+
+
 @provides("tensor")
 class Tensor(
     TensorOperators,
@@ -441,11 +446,10 @@ class Tensor(
 
     __getitem__ = getitem
 
-    def _text(self, *, tensor_contents: str | None = None) -> str:
+    @_open_ended
+    def __repr__(self, *, tensor_contents: str | None = None) -> str:
         text = PORTS.shown(self, contents=tensor_contents)
         return f"Parameter({text})" if getattr(self, "_is_param", False) else text
-
-    __repr__: Any = _text  # wrapper subclasses pass their contents
 
     def __format__(self, spec: str) -> str:
         return PORTS.formatted(self, spec)

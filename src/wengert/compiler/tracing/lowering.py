@@ -53,11 +53,11 @@ def raised(form: Form | None, parts: Iterator[Any], levels: Sequence[Level]) -> 
     if form.batch:
         return move("wrap", first, level, True)
     if len(form.parts) == 1:
-        return move("constant", first, level, True)
+        return move("constant", first, level, "joined")
     tangent = raised(form.parts[1], parts, levels)
     if is_recording() and (first._edge is not None or tangent._edge is not None):
         slope = move("infinitesimal", tangent, level, True)
-        made = T.add(move("constant", first, level, True), slope)
+        made = T.add(move("constant", first, level, "joined"), slope)
     else:
         value, slope = first._payload, tangent._payload
         own = value.__class__ is slope.__class__ is np.ndarray and value.strides == slope.strides
