@@ -34,7 +34,6 @@ from typing import Any
 import numpy as np
 
 from wengert.base.ports import provides
-from wengert.interp.dual import Dual
 from wengert.interp.levels import Level, Lifted, levels_of
 from wengert.tape.base import LEAF, TensorBase, new_tensor
 from wengert.tape.crossings import INTO, WAYS, is_flat
