@@ -258,7 +258,7 @@ def test_a_compiled_module_has_the_parameters_and_the_state_of_the_module():
     assert [p is q for p, q in zip(call.parameters(), module.parameters(), strict=True)] == [
         True
     ] * 2
-    assert list(call.state_dict()) == ["0.weight", "0.bias"]
+    assert list(call.state_dict()) == ["_orig_mod.0.weight", "_orig_mod.0.bias"]
     call.eval()
     assert not module.training and not call.training and call(wg.ones(1, 2)).any()
     with pytest.raises(AttributeError, match="'Sequential' object has no attribute 'absent'"):

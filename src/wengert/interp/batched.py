@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.base.ports import provides
-from wengert.interp.levels import Infix, Interpreter, Level, Lifted, namespace_of, zeros_of
+from wengert.interp.levels import Infix, Interpreter, Level, Lifted, namespace_of
 from wengert.prims.facet import Facet
 from wengert.prims.record import Primitive
 
@@ -45,9 +45,6 @@ class Batched(Infix, Lifted):
         """Return the batch without tangents."""
         value = self.value.constant() if isinstance(self.value, Lifted) else self.value
         return self if value is self.value else Batched(value, self.owner)
-
-    def zeros(self) -> Any:
-        return Batched(zeros_of(self.value), self.owner)
 
     def __repr__(self) -> str:
         return f"Batched({self.value!r}, {self.owner!r})"

@@ -33,7 +33,6 @@ from wengert.interp.levels import (
     Lifted,
     memory_of,
     namespace_of,
-    zeros_of,
 )
 from wengert.prims.facet import Facet
 from wengert.prims.record import Primitive
@@ -76,9 +75,6 @@ class Dual(Infix, Lifted):
     def constant(self) -> Any:
         """Return the value without tangents."""
         return self.primal.constant() if isinstance(self.primal, Lifted) else self.primal
-
-    def zeros(self) -> Any:
-        return zeros_of(self.primal)
 
     def placed(self) -> Any:
         """Return the same value and tangent in memory that can be written and shared."""
@@ -297,7 +293,7 @@ def _linear(
     args = [
         primal
         if rule is None
-        else (zeros_of(primal) if hasattr(primal, "shape") else 0)
+        else (F.zeros_like(primal) if hasattr(primal, "shape") else 0)
         if tangent is None
         else tangent
         for primal, tangent, rule in zip(primals, tangents, rules, strict=True)

@@ -46,11 +46,6 @@ def namespace_of(*values: Any) -> Any:
     return best
 
 
-def zeros_of(payload: Any) -> Any:
-    """Return zeros like a payload, which depend on nothing: they stand for what is absent."""
-    return payload.zeros() if isinstance(payload, Lifted) else np.zeros_like(payload)
-
-
 def memory_of(payload: Any) -> Any:
     """Return the array under a payload, also while tracing."""
     return payload.array if getattr(payload, "traced", False) else payload
@@ -204,11 +199,6 @@ class Lifted:
     def constant(self) -> Any:
         """Return the values without the tangents of any transform."""
         raise NotImplementedError
-
-    def zeros(self) -> Any:
-        """Return zeros in the same shape."""
-        F: Any = self._namespace
-        return F.zeros_like(self)
 
     def placed(self) -> Any:
         """Return the same values in memory that can be written and shared."""

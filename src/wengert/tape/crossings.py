@@ -9,7 +9,7 @@ import numpy as np
 
 from wengert.interp.batched import Batched
 from wengert.interp.dual import Dual
-from wengert.interp.levels import Level, Lifted, namespace_of, zeros_of
+from wengert.interp.levels import Level, Lifted, namespace_of
 
 
 def _at(payload: Any, level: Level, function: Callable[[Any], Any]) -> Any:
@@ -93,12 +93,17 @@ def _gathered(payload: Any, level: Level) -> Any:
     return _at(payload, level, total)
 
 
+def _zeros(payload: Any) -> Any:
+    F: Any = namespace_of(payload)
+    return F.zeros_like(payload)
+
+
 def _constant(payload: Any, level: Level) -> Any:
     return _at(payload, level, lambda p: p if _belongs(p, level) else Dual(p, None, level))
 
 
 def _infinitesimal(payload: Any, level: Level) -> Any:
-    return _at(payload, level, lambda p: Dual(zeros_of(p), p, level))
+    return _at(payload, level, lambda p: Dual(_zeros(p), p, level))
 
 
 def _primal_of(payload: Any, level: Level) -> Any:
@@ -108,8 +113,8 @@ def _primal_of(payload: Any, level: Level) -> Any:
 def _tangent_of(payload: Any, level: Level) -> Any:
     def tangent(p: Any) -> Any:
         if not _belongs(p, level):
-            return zeros_of(p)
-        return zeros_of(p.primal) if p.tangent is None else p.tangent
+            return _zeros(p)
+        return _zeros(p.primal) if p.tangent is None else p.tangent
 
     return _at(payload, level, tangent)
 

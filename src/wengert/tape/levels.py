@@ -34,6 +34,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.ports import provides
+from wengert.interp.dual import Dual
 from wengert.interp.levels import Level, Lifted, levels_of
 from wengert.tape.base import LEAF, TensorBase, new_tensor
 from wengert.tape.crossings import INTO, WAYS, is_flat
@@ -123,13 +124,21 @@ class Move(Node):
 
     def _is_zero(self, g: Any) -> bool:
         """Return whether a cotangent that leaves the level contributes nothing to the result."""
-        if self.way == "constant" and is_flat(getattr(g, "_payload", g), self.level):
-            return self.local == "joined" or not (self.local or self._is_inside())
+        if self.local:
+            return self.local == "joined" and is_flat(getattr(g, "_payload", g), self.level)
         sides = full_mode().sides
-        if self.local or sides is None or self.level.number not in sides.entered:
+        if sides is None or self.level.number not in sides.entered:
             return False
-        # primals do not depend on tangents
-        return self.way == "infinitesimal" and self.level.number not in sides.slopes
+        if self.way == "infinitesimal":
+            # primals do not depend on tangents
+            return self.level.number not in sides.slopes
+        payload = getattr(g, "_payload", g)
+        return (
+            self.way == "constant"
+            and isinstance(payload, Dual)
+            and payload.owner is self.level
+            and payload.tangent is None
+        )
 
     def _is_inside(self) -> bool:
         sides = full_mode().sides

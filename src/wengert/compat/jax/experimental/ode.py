@@ -43,7 +43,7 @@ def odeint(
     >>> from wengert.compat.jax.experimental.ode import odeint
     >>> times = jax.numpy.array([0.0, 1.0])
     >>> jax.grad(lambda k: odeint(lambda y, t, k: -k * y, 1.0, times, k)[1])(2.0)
-    Array(-0.1353, dtype=float32, weak_type=True)
+    Array(-0.1353353, dtype=float32, weak_type=True)
     """
     state, unravel = ravel_pytree(y0)
     leaves, structure = tree_flatten(args)
