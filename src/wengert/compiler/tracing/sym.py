@@ -196,9 +196,6 @@ class Sym(LiftedArray):
         """Return nothing: it holds no payload of another transform."""
         return ()
 
-    def zeros(self) -> Any:
-        return self.trace.enter("made", np.zeros_like(self.array))
-
     def constant(self) -> Any:
         """Return the symbol itself, which has no tangents."""
         return self if self.trace.active else self.array
