@@ -191,7 +191,6 @@ _PRIVATE = {
     ),
     "ops.distinct": "_unique _unique2",
     "ops.rejection": "_dirichlet_grad _sample_dirichlet _standard_gamma _standard_gamma_grad",
-    "ops.scatter": "_segment_reduce",
 }
 """Private names that programs call, by module; no list of names has them."""
 _FROM_LAZY = {

@@ -233,9 +233,6 @@ def segment_reduce(
     return found
 
 
-_segment_reduce = segment_reduce
-
-
 def _check_positions(own: Any, index: Any, source: Any, axis: int) -> None:
     if index.ndim > 1:
         raise IndexError(
