@@ -25,6 +25,12 @@ class OptimizedModule(Module):
         self._modules["_orig_mod"] = module
         self.__dict__["forward"] = call
 
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the compiled call; hooks of all modules run for the module inside alone."""
+        if "_is_hooked" in self.__dict__:
+            return super().__call__(*args, **kwargs)
+        return self.forward(*args, **kwargs)
+
     def __reduce__(self) -> Any:
         call = self.forward
         if call is self._orig_mod:
