@@ -40,23 +40,13 @@ BETWEEN.of(records.to_device)("sends")
 BETWEEN.of(records.assign)("copies")
 
 
-class DeviceArray(NDArrayOperatorsMixin, LiftedArray):
-    """An array of a backend, on its device (see NOTE [arrays of devices])."""
+class Computing(LiftedArray):
+    """A payload over an array, with which its namespace computes anywhere."""
 
-    __slots__ = ("array", "device")
+    __slots__ = ("array",)
     of_input = True
     computes = True
     array: Any
-    device: Device
-
-    def __init__(self, array: Any, device: Device) -> None:
-        self.array = array
-        self.device = device
-
-    @property
-    def _namespace(self) -> Any:
-        """The namespace that computes on the device."""
-        return _namespace(self.device)
 
     @property
     def shape(self) -> tuple[int, ...]:  # type: ignore[override]  # follows from the array
@@ -66,11 +56,11 @@ class DeviceArray(NDArrayOperatorsMixin, LiftedArray):
     @property
     def dtype(self) -> Any:
         """The dtype: equal, but not identical, to the one that fast paths check for."""
-        return equal_copy(self.array.dtype)
+        return _equal_copy(self.array.dtype)
 
     @property
     def flags(self) -> Any:
-        return _Flags(self.array.flags)
+        return self.array.flags
 
     @property
     def strides(self) -> tuple[int, ...]:
@@ -84,6 +74,26 @@ class DeviceArray(NDArrayOperatorsMixin, LiftedArray):
     def contents(self) -> Iterable[Any]:
         """Return nothing: no contents belong to a transform."""
         return ()
+
+
+class DeviceArray(NDArrayOperatorsMixin, Computing):
+    """An array of a backend, on its device (see NOTE [arrays of devices])."""
+
+    __slots__ = ("device",)
+    device: Device
+
+    def __init__(self, array: Any, device: Device) -> None:
+        self.array = array
+        self.device = device
+
+    @property
+    def _namespace(self) -> Any:
+        """The namespace that computes on the device."""
+        return _namespace(self.device)
+
+    @property
+    def flags(self) -> Any:
+        return _Flags(self.array.flags)
 
     def constant(self) -> Any:
         """Return the array itself: there are no tangents."""
@@ -197,8 +207,8 @@ class _Flags:
 
 
 @functools.cache
-def equal_copy(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return a dtype that is equal, but not identical, to the one that fast paths check for."""
+def _equal_copy(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    # see `Computing.dtype`
     return dtype.newbyteorder("=") if dtype.kind in "fc" else dtype
 
 

@@ -9,7 +9,6 @@ not know about it. The results are the tensors that the class returns.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -17,8 +16,8 @@ import numpy as np
 from wengert.base.device import as_device
 from wengert.base.dtypes import as_dtype, default_float, is_differentiable
 from wengert.base.ports import provides
-from wengert.interp.devices import equal_copy
-from wengert.interp.levels import Infix, Interpreter, Lifted, LiftedArray, namespace_of
+from wengert.interp.devices import Computing
+from wengert.interp.levels import Infix, Interpreter, Lifted, namespace_of
 from wengert.ops.aten import OpOverload
 from wengert.prims.record import Primitive
 from wengert.tape.base import LEAF, TensorBase, new_tensor
@@ -42,12 +41,10 @@ def _operation(name: str, run: Any) -> Operation:
     return made
 
 
-class Wrapped(Infix, LiftedArray):
+class Wrapped(Infix, Computing):
     """The payload of a tensor whose class computes (see NOTE [wrapper subclasses])."""
 
-    __slots__ = ("array", "own")
-    of_input = True
-    computes = True
+    __slots__ = ("own",)
 
     def __init__(self, array: Any, own: Any) -> None:
         self.array = array
@@ -56,33 +53,6 @@ class Wrapped(Infix, LiftedArray):
     @property
     def _namespace(self) -> Any:
         return _NAMESPACE
-
-    @property
-    def shape(self) -> tuple[int, ...]:  # type: ignore[override]  # follows from the array
-        """The shape."""
-        return tuple(self.array.shape)
-
-    @property
-    def dtype(self) -> Any:
-        """The dtype: equal, but not identical, to the one that fast paths check for."""
-        return equal_copy(self.array.dtype)
-
-    @property
-    def flags(self) -> Any:
-        return self.array.flags
-
-    @property
-    def strides(self) -> tuple[int, ...]:
-        return tuple(self.array.strides)
-
-    @property
-    def nbytes(self) -> int:
-        """The number of bytes that the elements would take."""
-        return int(self.array.nbytes)
-
-    def contents(self) -> Iterable[Any]:
-        """Return nothing: no contents belong to a transform."""
-        return ()
 
     def constant(self) -> Any:
         """Return the payload of what the class makes of ``detach``."""

@@ -149,6 +149,7 @@ class _Decayed(Optimizer):
         return self._new(w, self._clipped(g * self.rescale_grad + wd * w), state, lr, t)
 
     def _new(self, w, g, state, lr: float, t: int) -> Any:
+        """Return the new values, for a gradient that is scaled and holds the decay."""
         raise NotImplementedError
 
 

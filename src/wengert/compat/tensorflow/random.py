@@ -278,7 +278,7 @@ class Generator:
 
     def reset_from_seed(self, seed) -> None:
         """Restart from a seed."""
-        self.__init__(state=_start(seed))  # type: ignore[misc]
+        self.__init__(state=_start(seed))  # type: ignore[misc]  # no subclass has another one
 
     def split(self, count: int = 1) -> list[Generator]:
         """Return generators independent of this one and each other."""

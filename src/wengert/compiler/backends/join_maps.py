@@ -103,7 +103,7 @@ class Parts(NamedTuple):
     Attributes
     ----------
     parts: The values that occupy regions of it.
-    background: The background: a value, a number, or None if the parts cover the result.
+    background: What lies between them: a value, a number, or None if they cover the result.
     """
 
     parts: list[Box | _Diagonal]

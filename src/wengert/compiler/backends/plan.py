@@ -289,18 +289,18 @@ class Plan(Elementwise):
             )
             return
         outermost = reduced[0]
-        background = [k for k in range(outermost, len(loops_of)) if k not in reduced]
+        kept_inside = [k for k in range(outermost, len(loops_of)) if k not in reduced]
         # long sums in float32 would lose digits; those along the last dimension have several
         # accumulators, so they may be longer
-        long = count > (_LONG_COLUMN if background else _LONG_SUM)
+        long = count > (_LONG_COLUMN if kept_inside else _LONG_SUM)
         wide = kind == "add" and out.dtype == np.float32 and long
         dtype = np.dtype(np.float64) if wide else out.dtype
-        total = out if background and not wide else Value(dtype, out.shape)
+        total = out if kept_inside and not wide else Value(dtype, out.shape)
         empty = Literal(start.number, dtype)
 
         def build(place: Place, loops: Sequence[Counter]) -> list[Part]:
             def apart() -> tuple[Place, tuple[Counter, ...]]:
-                own = {loops[k]: Counter(loops[k].extent) for k in background}
+                own = {loops[k]: Counter(loops[k].extent) for k in kept_inside}
                 renamed = {old: of(new) for old, new in own.items()}
                 return tuple([i.put(renamed) for i in target(place)]), tuple(own.values())
 
