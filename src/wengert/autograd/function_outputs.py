@@ -153,7 +153,7 @@ def _attach(node: Any, tensors: list[Any], positions: list[int], made: list[Any]
             metas[i] = (out._payload.shape, out._payload.dtype)
         if id(out) not in constants and is_differentiable(out._payload.dtype):
             smooth.append((i, out))
-        elif _is_view(out):
+        elif out._ext is not None and out._ext.base is not None:
             out._ext.no_write = MADE_IN_FUNCTION
     node._outputs_meta = tuple(metas)
     for i, out in smooth:
