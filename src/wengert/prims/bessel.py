@@ -38,7 +38,6 @@ elementwise(
 elementwise(
     "bessel_i",
     kernels.bessel_i,
-    params=("n",),
     lin=lambda F, g, self, n: (
         g * (0.5 * (F.bessel_i(self, n=abs(n - 1)) + F.bessel_i(self, n=n + 1)))
     ),
@@ -67,7 +66,6 @@ elementwise(
 elementwise(
     "bessel_ie",
     kernels.bessel_ie,
-    params=("n",),
     lin=lambda F, g, self, result, n: (
         g
         * (
@@ -106,7 +104,6 @@ elementwise(
 elementwise(
     "bessel_j",
     kernels.bessel_j,
-    params=("n",),
     lin=_slope_of_j,
     cases=_orders(0, 1, 2, 3),
     refuses=not_implemented("bessel_j1_cpu"),
@@ -196,7 +193,6 @@ def _slope(F: Any, g: Any, self: Any, n: int) -> Any:
 elementwise(
     "spherical_bessel",
     kernels.spherical_bessel,
-    params=("n",),
     lin=_slope,
     cases=_orders(0, 1, 2, 3),
     doc="spherical Bessel function of the first kind, of order n",

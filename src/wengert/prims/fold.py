@@ -9,7 +9,6 @@ from wengert.prims.families import linear
 from wengert.prims.record import Case, case, not_implemented
 
 Shape = tuple[int, ...]
-_PARAMS = ("kernel_size", "dilation", "padding", "stride")
 
 
 def _case(shape: Shape, kernel: Shape, **params: Any) -> Case:
@@ -20,7 +19,6 @@ def _case(shape: Shape, kernel: Shape, **params: Any) -> Case:
 linear(
     "im2col",
     kernels.im2col,
-    params=_PARAMS,
     vjp=lambda F, g, self_shape, **window: F.col2im(g, output_size=self_shape[-2:], **window),
     node="Im2ColBackward0",
     shows={
@@ -41,7 +39,6 @@ linear(
 linear(
     "col2im",
     kernels.col2im,
-    params=("output_size", *_PARAMS),
     vjp=lambda F, g, kernel_size, dilation, padding, stride: F.im2col(
         g, kernel_size=kernel_size, dilation=dilation, padding=padding, stride=stride
     ),

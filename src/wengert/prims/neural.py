@@ -30,7 +30,6 @@ _ONE_DIM = {"dim": lambda dim: sum(dim) if isinstance(dim, tuple) else dim}
 along_dim(
     "softmax",
     kernels.softmax,
-    params=("dim",),
     vjp=(lambda F, g, result, dim: result * (g - F.sum_dim(g * result, dim=dim, keepdim=True)),),
     cases=_ALONG,
     layout="contiguous",
@@ -44,7 +43,6 @@ along_dim(
 along_dim(
     "log_softmax",
     kernels.log_softmax,
-    params=("dim",),
     vjp=(lambda F, g, result, dim: g - F.exp(result) * F.sum_dim(g, dim=dim, keepdim=True),),
     node="LogSoftmaxBackward0",
     cases=_ALONG,
@@ -105,7 +103,6 @@ def _slope_of_elu(F: Any, g: Any, self: Any, alpha: float, scale: float, input_s
 elementwise(
     "softplus",
     kernels.softplus,
-    params=("beta", "threshold"),
     lin=lambda F, g, self, beta, threshold: F.where(
         self * beta > threshold, g, g * F.sigmoid(self * beta)
     ),
@@ -126,7 +123,6 @@ elementwise("silu", kernels.silu, lin=_slope_of_silu, doc="self * sigmoid(self)"
 general(
     "glu",
     kernels.glu,
-    params=("dim",),
     vjp=(_slope_of_glu,),
     cases=(case((4,), dim=0), case((2, 6), dim=1), case((4, 3), dim=0), case((0, 2), dim=1)),
     refuses=not_implemented("glu_cpu"),
@@ -147,7 +143,6 @@ elementwise(
 elementwise(
     "gelu",
     kernels.gelu,
-    params=("approximate",),
     lin=_slope_of_gelu,
     cases=(*_activations(approximate="none"), *_activations(approximate="tanh")),
     layout="same",
@@ -168,7 +163,6 @@ elementwise(
 elementwise(
     "leaky_relu",
     kernels.leaky_relu,
-    params=("negative_slope",),
     lin=lambda F, g, self, negative_slope: F.where(self > 0, g, g * negative_slope),
     domain="nonzero",
     cases=_activations(negative_slope=0.1),
@@ -179,7 +173,6 @@ elementwise(
 elementwise(
     "elu",
     kernels.elu,
-    params=("alpha", "scale", "input_scale"),
     lin=_slope_of_elu,
     domain="nonzero",
     cases=_activations(alpha=1.5, scale=1.25, input_scale=0.75),
@@ -198,7 +191,6 @@ elementwise(
 elementwise(
     "hardtanh",
     kernels.hardtanh,
-    params=("min_val", "max_val"),
     lin=lambda F, g, self, min_val, max_val: F.where(
         F.logical_or(self <= min_val, self >= max_val), 0, g
     ),
@@ -237,15 +229,12 @@ def _loss(
     name: str,
     kernel: Callable[..., Any],
     vjp: tuple[Callable[..., Any], Callable[..., Any]],
-    params: tuple[str, ...] = (),
     shows: Mapping[str, Any] = _REDUCTION,
     **more: Any,
 ) -> None:
     loss(
         name,
         kernel,
-        args=("self", "target"),
-        params=("reduction", *params),
         vjp=vjp,
         promote="same",
         shows={"self_sym_sizes": None, **shows},
@@ -305,7 +294,6 @@ _loss(
             -_slope_of_smooth(F, g, self, target, self_shape, reduction, beta)
         ),
     ),
-    params=("beta",),
     node="SmoothL1LossBackward0",
     cases=_pairs(beta=0.75),
     doc="the distance of self and target, rounded off to a parabola below beta",
@@ -322,7 +310,6 @@ _loss(
             -_slope_of_huber(F, g, self, target, self_shape, reduction, delta)
         ),
     ),
-    params=("delta",),
     cases=_pairs(delta=0.75),
     doc="half the squared distance of self and target, continued by its tangent above delta",
     raises=False,
@@ -429,8 +416,6 @@ for _name, _node, _several in (
 linear(
     "nll_loss_backward",
     kernels.nll_loss_backward,
-    args=("self", "target", "weight"),
-    params=("shape", "reduction", "ignore_index"),
     vjp=(
         lambda F, g, target, weight, reduction, ignore_index: F.nll_loss(
             g, target, weight, reduction=reduction, ignore_index=ignore_index
@@ -438,7 +423,6 @@ linear(
         None,
         None,
     ),
-    fixed=("target", "weight"),
     cases=tuple(
         case(
             (2,) if reduction == "none" else (),

@@ -20,7 +20,6 @@ def _from_the_last(pads: Any) -> tuple[int, ...]:
 linear(
     "constant_pad_nd",
     kernels.constant_pad,
-    params=("pads", "value"),
     vjp=lambda F, g, pads: F.constant_pad_nd(
         g, pads=tuple([(-before, -after) for before, after in pads]), value=0
     ),
@@ -58,7 +57,6 @@ for _mode, _name in (
 linear(
     "unframed",
     kernels.unframed,
-    params=("pads", "mode"),
     vjp=lambda F, g, pads, mode: F.reflection_pad(g, pads=pads, mode=mode),
     cases=(
         case((2, 7), pads=((0, 0), (2, 1)), mode="reflect"),

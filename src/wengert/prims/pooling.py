@@ -108,8 +108,6 @@ linear(
     "pool_scatter",
     kernels.pool_scatter,
     args=("self", "indices"),
-    params=("shape",),
-    fixed=("indices",),
     vjp=(lambda F, g, indices, shape: F.pool_pick(g, indices, dims=len(shape)), None),
     layout="suggested",
     cases=(*_PUT, case((2, 3), lambda rng: np.array([[1, 1, 0], [2, 0, 2]]), shape=(3,))),
@@ -200,7 +198,6 @@ for _dims in (1, 2, 3):
 constant(
     "max_pool_indices",
     kernels.max_pool_indices,
-    params=_WINDOW,
     refuses=not_implemented("max_pool2d"),
     cases=_windowed(2, dilation=True),
     layout="suggested",
@@ -211,7 +208,6 @@ constant(
 constant(
     "adaptive_max_pool_indices",
     kernels.adaptive_max_pool_indices,
-    params=("output_size",),
     refuses=not_implemented("adaptive_max_pool2d"),
     cases=_ADAPTED,
     layout="suggested",
@@ -223,7 +219,6 @@ constant(
     "fractional_max_pool_indices",
     fractional.fractional_max_pool_indices,
     args=("self", "samples"),
-    params=("kernel_size", "output_size"),
     refuses=not_implemented("fractional_max_pool2d"),
     cases=(
         case(
@@ -293,7 +288,6 @@ def _spread(given: Shape, shape: Shape, kernel: int, stride: int, padding: int) 
 linear(
     "avg_pool_backward",
     mean_pooling.avg_pool_backward,
-    params=("shape", *_MEANS),
     vjp=_slope_of_spread,
     refuses=not_implemented("avg_pool2d"),
     cases=(

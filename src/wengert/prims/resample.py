@@ -147,7 +147,6 @@ for _kind, _dims, _name, _node, _words in (
 linear(
     "resample",
     kernels.resample,
-    params=("kind", *_PARAMS),
     vjp=lambda F, g, self_shape, output_size, **how: F.resample_backward(
         g, shape=self_shape[len(self_shape) - len(output_size) :], **how
     ),
@@ -159,7 +158,6 @@ linear(
 linear(
     "resample_backward",
     kernels.resample_backward,
-    params=("kind", "shape", "align_corners", "scales"),
     vjp=lambda F, g, self_shape, shape, **how: F.resample(
         g, output_size=self_shape[len(self_shape) - len(shape) :], **how
     ),

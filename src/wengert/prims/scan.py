@@ -61,7 +61,6 @@ def _slope_of_factor(F: Any, g: Any, factor: Any, result: Any, dim: int, reverse
 linear(
     "cumsum",
     kernels.cumsum,
-    params=("dim", "reverse"),
     vjp=lambda F, g, dim, reverse: F.cumsum(g, dim=dim, reverse=not reverse),
     cases=_RUNNING,
     layout="contiguous",
@@ -74,7 +73,6 @@ linear(
 along_dim(
     "cumprod",
     kernels.cumprod,
-    params=("dim", "reverse"),
     vjp=(_slope_of_cumprod,),
     cases=_RUNNING,
     layout="contiguous",
@@ -87,7 +85,6 @@ along_dim(
 along_dim(
     "shift",
     kernels.shift,
-    params=("dim", "by", "fill"),
     vjp=(lambda F, g, dim, by: F.shift(g, dim=dim, by=-by, fill=0),),
     cases=tuple(
         case(shape, dim=dim, by=by, fill=fill)
@@ -101,8 +98,6 @@ along_dim(
 along_dim(
     "linear_recurrence",
     kernels.linear_recurrence,
-    args=("factor", "term"),
-    params=("dim", "reverse"),
     vjp=(
         _slope_of_factor,
         lambda F, g, factor, dim, reverse: _recurrence(F, g, factor, dim, reverse),
@@ -197,7 +192,6 @@ def _slope_of_logcumsumexp(F: Any, g: Any, self: Any, result: Any, dim: int) -> 
 along_dim(
     "logcumsumexp",
     kernels.logcumsumexp,
-    params=("dim",),
     vjp=(_slope_of_logcumsumexp,),
     cases=_ALONG,
     layout="contiguous",

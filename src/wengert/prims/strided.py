@@ -12,7 +12,6 @@ from wengert.prims.record import case
 view(
     "as_strided",
     kernels.as_strided,
-    params=("size", "stride", "storage_offset", "layout"),
     vjp=lambda F, g, self_shape, **place: F.as_strided_backward(g, shape=self_shape, **place),
     shows={
         "layout": None,
@@ -37,7 +36,6 @@ view(
 linear(
     "as_strided_backward",
     kernels.as_strided_backward,
-    params=("shape", "size", "stride", "storage_offset", "layout"),
     vjp=lambda F, g, size, stride, storage_offset, layout: F.as_strided(
         g, size=size, stride=stride, storage_offset=storage_offset, layout=layout
     ),
@@ -52,7 +50,6 @@ linear(
 view(
     "unfold",
     kernels.unfold,
-    params=("dimension", "size", "step"),
     vjp=lambda F, g, self_shape, **windows: F.unfold_backward(g, shape=self_shape, **windows),
     cases=(
         case((5,), dimension=0, size=2, step=1),
@@ -66,7 +63,6 @@ view(
 linear(
     "unfold_backward",
     kernels.unfold_backward,
-    params=("shape", "dimension", "size", "step"),
     vjp=lambda F, g, dimension, size, step: F.unfold(g, dimension=dimension, size=size, step=step),
     node="UnfoldBackwardBackward0",
     cases=(

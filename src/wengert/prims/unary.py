@@ -321,7 +321,6 @@ elementwise(
 linear(
     "threshold_backward",
     lambda grad_output, self: choose(self <= 0, 0, grad_output),
-    args=("grad_output", "self"),
     vjp=(lambda F, g, self: F.threshold_backward(g, self), zero),
     cases=(case((2, 3), (2, 3)), case((), ())),
     formula="F.where({1} <= 0, 0, {0})",
