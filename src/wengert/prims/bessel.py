@@ -49,7 +49,6 @@ elementwise(
     "special_i0e",
     kernels.i0e,
     lin=lambda F, g, self, result: g * (F.special_i1e(self) - F.sign(self) * result),
-    node="SpecialI0EBackward0",
     refuses=not_implemented("i0e_cpu"),
     doc="exp(-|self|) i0(self)",
 )
@@ -59,7 +58,6 @@ elementwise(
     lin=lambda F, g, self, result: (
         g * (0.5 * (F.special_i0e(self) + F.bessel_ie(self, n=2)) - F.sign(self) * result)
     ),
-    node="SpecialI1EBackward0",
     refuses=not_implemented("i1e_cpu"),
     doc="exp(-|self|) i1(self)",
 )

@@ -79,7 +79,6 @@ elementwise(
     into=lambda self: self.fill(0),
     lin=zero,
     promote=None,
-    node="ZeroBackward0",
     doc="zeros in the shape and the place of self",
     pointwise=False,
     writes="overlapping",

@@ -137,9 +137,9 @@ def general(name: str, kernel: Kernel, *, vjp: Sequence[VJP], **more: Any) -> Pr
 
 per_matrix = partial(general, batching="leading", sparsity="per_matrix")
 """An operation on each matrix of the last two dimensions."""
-along_dim = partial(general, batching="along")
+along_dim = partial(general, batching="along", raises=False)
 """An operation on each line along ``dim``; a value without dimensions is a line of one element."""
-loss = partial(general, batching="reduced", tangents="loss")
+loss = partial(general, batching="reduced", tangents="loss", raises=False)
 """An element-wise loss, which is summed or averaged as `reduction` says."""
 
 

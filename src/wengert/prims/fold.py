@@ -20,7 +20,6 @@ linear(
     "im2col",
     kernels.im2col,
     vjp=lambda F, g, self_shape, **window: F.col2im(g, output_size=self_shape[-2:], **window),
-    node="Im2ColBackward0",
     shows={
         "self_sym_sizes": None,
         "self_sym_argsize_minus_2": lambda self_shape: self_shape[-2],
@@ -42,7 +41,6 @@ linear(
     vjp=lambda F, g, kernel_size, dilation, padding, stride: F.im2col(
         g, kernel_size=kernel_size, dilation=dilation, padding=padding, stride=stride
     ),
-    node="Col2ImBackward0",
     refuses=not_implemented("col2im_out_cpu", "i"),
     cases=(
         _case((2, 12, 4), (2, 3), output_size=(3, 4)),

@@ -48,7 +48,6 @@ linear(
     ),
     conj="explicit",
     domain="complex",
-    node="FftC2CBackward0",
     cases=(
         case((4,), dim=(0,), norm="backward", forward=True),
         case((2, 3), dim=(1,), norm="backward", forward=False),
@@ -66,7 +65,6 @@ linear(
     kernels.fft_r2c,
     vjp=_adjoint_of_r2c,
     conj="explicit",
-    node="FftR2CBackward0",
     cases=tuple(
         case(shape, dim=dim, norm=norm, forward=forward, onesided=onesided, doubled=doubled)
         for shape, dim, norm, forward, onesided, doubled in (
@@ -97,7 +95,6 @@ linear(
     ),
     conj="explicit",
     domain="complex",
-    node="FftC2RBackward0",
     cases=tuple(
         case(shape, dim=dim, norm=norm, forward=forward, last_dim_size=size, halved=halved)
         for shape, dim, norm, forward, size, halved in (

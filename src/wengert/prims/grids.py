@@ -298,15 +298,12 @@ for _dims in (2, 3):
     general(
         f"grid_sampler_{_dims}d",
         kernels.grid_sample,
-        args=("self", "grid"),
-        params=_PARAMS,
         vjp=(
             lambda F, g, grid, self_shape, **params: F.grid_sample_backward(
                 g, grid, shape=self_shape[2:], **params
             ),
             lambda F, g, self, grid, **params: F.grid_sample_slope(g, self, grid, **params),
         ),
-        node=f"GridSampler{_dims}DBackward0",
         refuses=_REFUSED,
         cases=tuple(
             c

@@ -46,7 +46,6 @@ elementwise(
     "special_xlog1py",
     kernels.xlog1py,
     lin=(_slope_of_xlog1py, _slope_of_xlog1py_other),
-    node="SpecialXlog1PyBackward0",
     domain=("real", "positive"),
     refuses=not_implemented("xlog1py_cpu"),
     doc="self * log(1 + other), which is 0 where self is 0",

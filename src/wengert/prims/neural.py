@@ -35,7 +35,6 @@ along_dim(
     layout="contiguous",
     shows=_ONE_DIM,
     doc="exponentials, scaled to a sum of 1 along a dimension",
-    raises=False,
     tangents="diagonal",
     lacks="complex",
     fused="whole",
@@ -44,12 +43,10 @@ along_dim(
     "log_softmax",
     kernels.log_softmax,
     vjp=(lambda F, g, result, dim: g - F.exp(result) * F.sum_dim(g, dim=dim, keepdim=True),),
-    node="LogSoftmaxBackward0",
     cases=_ALONG,
     layout="contiguous",
     shows=_ONE_DIM,
     doc="the logarithm of softmax",
-    raises=False,
     autocast="float32",
     lacks="complex",
     fused="whole",
@@ -282,7 +279,6 @@ _loss(
     ),
     cases=_pairs(),
     doc="the squared distance of self and target",
-    raises=False,
     fused="whole",
 )
 _loss(
@@ -294,10 +290,8 @@ _loss(
             -_slope_of_smooth(F, g, self, target, self_shape, reduction, beta)
         ),
     ),
-    node="SmoothL1LossBackward0",
     cases=_pairs(beta=0.75),
     doc="the distance of self and target, rounded off to a parabola below beta",
-    raises=False,
     lacks="complex",
     fused="whole",
 )
@@ -312,7 +306,6 @@ _loss(
     ),
     cases=_pairs(delta=0.75),
     doc="half the squared distance of self and target, continued by its tangent above delta",
-    raises=False,
     lacks="complex",
     fused="whole",
 )
@@ -328,6 +321,7 @@ _loss(
     ),
     refuses=not_implemented("binary_cross_entropy"),
     shows={**_REDUCTION, "weight": lambda: None},
+    raises=True,
     doc="the cross entropy of a probability and a target probability",
 )
 _loss(
@@ -342,7 +336,6 @@ _loss(
     cases=_pairs(),
     shows={**_REDUCTION, "weight": lambda: None, "pos_weight": lambda: None},
     doc="the cross entropy of sigmoid(self) and a target probability",
-    raises=False,
     lacks="complex",
 )
 
@@ -379,15 +372,10 @@ def _class_cases(several: bool) -> tuple[Any, ...]:
     )
 
 
-for _name, _node, _several in (
-    ("nll_loss", "NllLossBackward0", False),
-    ("nll_loss2d", "NllLoss2DBackward0", True),
-):
+for _name, _several in (("nll_loss", False), ("nll_loss2d", True)):
     linear(
         _name,
         kernels.nll_loss,
-        args=("self", "target", "weight"),
-        params=("reduction", "ignore_index"),
         vjp=(
             lambda F, g, target, weight, self_shape, reduction, ignore_index: F.nll_loss_backward(
                 g,
@@ -400,8 +388,6 @@ for _name, _node, _several in (
             None,
             None,
         ),
-        fixed=("target", "weight"),
-        node=_node,
         # without weights it is given a 0-d array
         shows={
             **_REDUCTION,

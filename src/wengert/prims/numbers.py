@@ -83,7 +83,6 @@ def _angle(name: str, factor: float, doc: str, numpy: str) -> None:
         name,
         lambda self: self * factor,
         lin=lambda F, g: g * factor,
-        node=f"{name.title()}Backward0",
         refuses={"c": RuntimeError(f"{name} is not supported for complex tensors.")},
         doc=doc,
         numpy=numpy,

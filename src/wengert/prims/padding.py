@@ -44,9 +44,7 @@ for _mode, _name in (
     linear(
         _name,
         kernels.framed,
-        params=("pads", "mode"),
         vjp=lambda F, g, pads, mode: F.unframed(g, pads=pads, mode=mode),
-        node=f"{_name.title().replace('_', '')}Backward0",
         layout=None if _mode == "circular" else "suggested",
         cases=(
             case((2, 4), pads=((0, 0), (2, 1)), mode=_mode),

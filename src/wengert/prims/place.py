@@ -105,7 +105,6 @@ linear(
         ),
         None,
     ),
-    node="MaskedScatterBackwardBackward0",
     cases=(case((3,), _mask(True, False, True), shape=(3,)),),
     doc="the elements where a mask holds, in order, in a shape, with zeros behind them",
 )

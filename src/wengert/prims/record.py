@@ -327,7 +327,7 @@ class Primitive:
         if params is None:
             params = _required(kernel)[0 if self.variadic else len(args) :]
         self.params = tuple(params)
-        self.node = node or f"{''.join(part.capitalize() for part in name.split('_'))}Backward0"
+        self.node = node or f"{name.title().replace('_', '')}Backward0"
         self.outputs = outputs
         self.differentiable = outputs if differentiable is None else differentiable
         self.broadcasts = broadcasts

@@ -217,7 +217,6 @@ for _name, _outputs, _made in (
         getattr(kernels, f"{_name}_backward"),
         refuses=_COMPLEX,
         args=("*tensors",),
-        params=("sizes", "reverse", *(["nonlinearity"] if _name == "rnn" else [])),
         outputs=_outputs,
         cases=_made,
         raises=False,

@@ -172,10 +172,7 @@ for _name in ("max", "min"):
     linear(
         f"{_name}_dim",
         kernels.pick,
-        args=("self", "indices"),
-        params=("dim", "keepdim"),
         vjp=(_slope_of_picked, None),
-        fixed=("indices",),
         node=f"{_name.capitalize()}Backward0",
         cases=_PICKED,
         raises=False,
@@ -200,7 +197,6 @@ for _name, _kernel, _doc in (
     constant(
         _name,
         _kernel,
-        params=("dim", "keepdim"),
         cases=(
             case((2, 3), dim=1, keepdim=False),
             case((2, 3), dim=None, keepdim=True),

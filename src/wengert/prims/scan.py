@@ -78,7 +78,6 @@ along_dim(
     layout="contiguous",
     shows={"reverse": None},
     doc="the product of the elements up to each one, with `reverse` from each one on",
-    raises=False,
     fused="whole",
     casts=True,
 )
@@ -92,7 +91,6 @@ along_dim(
         for by, fill in ((1, 0), (-1, 1), (2, 1))
     ),
     doc="the elements moved on by `by` places along `dim`, and `fill` before or behind them",
-    raises=False,
     sparsity="moved",
 )
 along_dim(
@@ -110,7 +108,6 @@ along_dim(
     ),
     layout="contiguous",
     doc="y[k] = factor[k] * y[k - 1] + term[k] along `dim`, with `reverse` from the end",
-    raises=False,
 )
 
 
@@ -163,7 +160,6 @@ for _name, _doc in (
     constant(
         f"arg{_name}",
         getattr(kernels, _name),
-        params=("dim",),
         cases=_ALONG,
         raises=False,
         doc=f"the position of {_doc} along a dimension: the last of several",
@@ -196,5 +192,4 @@ along_dim(
     cases=_ALONG,
     layout="contiguous",
     doc="the logarithm of the sum of the exponentials up to each element along a dimension",
-    raises=False,
 )

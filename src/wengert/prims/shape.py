@@ -199,7 +199,6 @@ for _name in ("split", "split_with_sizes"):
     view(
         _name,
         kernels.split,
-        params=("sizes", "dim"),
         outputs=None,
         vjp=lambda F, g, dim: F.cat(*g, dim=dim),
         cases=(
@@ -216,7 +215,6 @@ linear(
     "select_backward",
     kernels.select_backward,
     vjp=lambda F, g, dim, index: F.select(g, dim=dim, index=index),
-    node="SelectBackwardBackward0",
     cases=(case((), shape=(3,), dim=0, index=1), case((2,), shape=(2, 3), dim=1, index=0)),
     doc="zeros with self at one position of a dimension",
     batching="dims",
@@ -226,7 +224,6 @@ linear(
     "slice_backward",
     kernels.slice_backward,
     vjp=lambda F, g, dim, start, end, step: F.slice(g, dim=dim, start=start, end=end, step=step),
-    node="SliceBackwardBackward0",
     cases=(
         case((2,), shape=(5,), dim=0, start=1, end=4, step=2),
         case((2, 1), shape=(2, 3), dim=1, start=1, end=2, step=1),
@@ -239,7 +236,6 @@ linear(
     "diagonal_backward",
     kernels.diagonal_backward,
     vjp=lambda F, g, offset, dim1, dim2: F.diagonal(g, offset=offset, dim1=dim1, dim2=dim2),
-    node="DiagonalBackwardBackward0",
     cases=(
         case((3,), shape=(3, 3), offset=0, dim1=0, dim2=1),
         case((3, 2), shape=(2, 3, 4), offset=-1, dim1=2, dim2=0),

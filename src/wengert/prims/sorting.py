@@ -84,7 +84,6 @@ for _name, _kernel, _doc in (
     constant(
         _name,
         _kernel,
-        params=("dim", "keepdim"),
         cases=(
             case((), dim=0, keepdim=False),
             case((3,), dim=0, keepdim=False),
@@ -135,14 +134,11 @@ for _name, _node, _cases, _doc in (
     linear(
         _name,
         kernels.taken,
-        args=("self", "indices"),
-        params=("dim",),
         layout="same" if _name == "sort" else "contiguous",
         vjp=(
             lambda F, g, indices, self_shape, dim: F.placed(g, indices, shape=self_shape, dim=dim),
             None,
         ),
-        fixed=("indices",),
         node=_node,
         cases=_cases,
         # positions found by the library itself

@@ -39,7 +39,6 @@ linear(
     vjp=lambda F, g, size, stride, storage_offset, layout: F.as_strided(
         g, size=size, stride=stride, storage_offset=storage_offset, layout=layout
     ),
-    node="AsStridedBackwardBackward0",
     cases=(
         case((2, 2), shape=(6,), size=(2, 2), stride=(3, 1), storage_offset=1, layout=((1,), 0)),
         case((2, 2), shape=(4,), size=(2, 2), stride=(0, 1), storage_offset=0, layout=((1,), 1)),
@@ -64,7 +63,6 @@ linear(
     "unfold_backward",
     kernels.unfold_backward,
     vjp=lambda F, g, dimension, size, step: F.unfold(g, dimension=dimension, size=size, step=step),
-    node="UnfoldBackwardBackward0",
     cases=(
         case((4, 2), shape=(5,), dimension=0, size=2, step=1),
         case((2, 2, 2), shape=(2, 5), dimension=1, size=2, step=3),

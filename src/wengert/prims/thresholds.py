@@ -44,7 +44,6 @@ elementwise(
     lambda self, lambd: choose(np.less_equal(np.absolute(self), lambd), 0, self),
     lin=lambda F, g, self, lambd: F.where(F.abs(self) <= lambd, 0, g),
     promote="same",
-    node="HardshrinkBackward0",
     refuses=not_implemented("hardshrink_cpu", "bic"),
     cases=(case((), lambd=0.5), case((3, 4), lambd=0.5), case((0,), lambd=0.5)),
     doc="self, or 0 where it is at most lambd from 0",

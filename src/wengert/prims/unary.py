@@ -93,7 +93,6 @@ elementwise(
     "log1p",
     single.log1p,
     lin=lambda F, g, self: g / (self + 1),
-    node="Log1PBackward0",
     domain="positive",
     doc="ln(1 + self)",
     example=("wg.tensor([0.5, 1.0])", "tensor([0.4055, 0.6931])"),
