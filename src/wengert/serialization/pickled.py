@@ -183,7 +183,7 @@ class Pickler:
         self._remember(tensor)
 
     def _strided(self, tensor: Any, requires_grad: bool, place: str, cls: str = "") -> None:
-        """Write the function that rebuilds a tensor, then its class, if asked for, and arguments."""
+        """Write the function that rebuilds a tensor, its class if asked for, and its arguments."""
         key, kind, offset, strides = self._places[id(tensor)]
         own = tensor.dtype
         self._name(f"torch._utils _rebuild_tensor_v{2 if kind == own else 3}")
