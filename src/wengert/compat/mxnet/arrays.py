@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from wengert import numpy as wnp
-from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.mxnet import backprop, results
 from wengert.compat.mxnet.base import MXNetError, converted, is_own, shown
 from wengert.compat.mxnet.context import Context, checked
@@ -26,8 +26,6 @@ from wengert.tape.detachments import note
 from wengert.tape.record import T
 from wengert.tape.sites import warn
 from wengert.tensor.overrides import disabled_torch_function
-
-__all__ = ["NDArray"]
 
 _REQUESTS = ("null", "write", "add")
 
@@ -389,4 +387,4 @@ def _rebuilt(cls: type, array) -> Any:
     return result
 
 
-fill_sections(globals())
+__all__ = completed(globals())

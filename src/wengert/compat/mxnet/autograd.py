@@ -13,8 +13,7 @@ from contextvars import Token
 from typing import Any
 
 from wengert.autograd import Function as _TapeFunction
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.mxnet import backprop
 from wengert.compat.mxnet.arrays import NDArray
 from wengert.compat.mxnet.base import MXNetError, absence, converted, is_own, shown
@@ -441,5 +440,4 @@ def _outside(value) -> Any:
 __getattr__ = absence("wengert.compat.mxnet.autograd")
 
 
-__all__ = defined(globals(), "NDArray")
-fill_sections(globals())
+__all__ = completed(globals(), "NDArray")

@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined, functions_of
+from wengert.compat.kit.namespaces import completed, functions_of
 from wengert.compat.mxnet.base import absence
 
 
@@ -300,5 +299,4 @@ def create(metric, *args, **kwargs) -> Any:
 __getattr__ = absence("wengert.compat.mxnet.metric")
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

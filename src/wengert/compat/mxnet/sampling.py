@@ -12,13 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.mxnet.context import checked
 from wengert.compat.mxnet.results import computed, default_float, into
 from wengert.numpy import random as _random
 from wengert.ops.generator import manual_seed
-
-__all__ = ["drawing", "seed"]
 
 
 def seed(seed_state: int, ctx="all") -> None:
@@ -90,4 +88,4 @@ def drawing(
     return draw
 
 
-fill_sections(globals())
+__all__ = completed(globals())

@@ -15,9 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.compat import mxnet as mx
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.mxnet import autograd
 from wengert.compat.mxnet import ndarray as nd
 from wengert.compat.mxnet.arrays import NDArray
@@ -268,5 +267,4 @@ _cures = {
 __getattr__ = absence("wengert.compat.mxnet.test_utils", _cures)
 
 
-__all__ = defined(globals(), "Context NDArray autograd current_context mx nd np use_np")
-fill_sections(globals())
+__all__ = completed(globals(), "Context NDArray autograd current_context mx nd np use_np")

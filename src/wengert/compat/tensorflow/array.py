@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.conversion import convert_to_tensor
 from wengert.compat.tensorflow.dtypes import DType, as_dtype, numpy_dtype
 from wengert.compat.tensorflow.errors import OutOfRangeError
 from wengert.compat.tensorflow.tensor import converted, made, same_dtype
 from wengert.tape.base import new_tensor
 from wengert.tape.record import T
-
-__all__ = ["TensorArray"]
 
 
 class TensorArray:
@@ -138,4 +136,4 @@ class TensorArray:
         return len(self._items)
 
 
-fill_sections(globals())
+__all__ = completed(globals())

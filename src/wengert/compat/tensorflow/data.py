@@ -22,8 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.conversion import TensorSpec, convert_to_tensor
 from wengert.compat.tensorflow.eager import bytes_of, is_text, labels_of
 from wengert.compat.tensorflow.elements import (
@@ -779,5 +778,4 @@ def __getattr__(name: str) -> Any:
     raise refusal("data", name)
 
 
-__all__ = defined(globals(), "AUTOTUNE INFINITE_CARDINALITY UNKNOWN_CARDINALITY")
-fill_sections(globals())
+__all__ = completed(globals(), "AUTOTUNE INFINITE_CARDINALITY UNKNOWN_CARDINALITY")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 
 
 class OpError(Exception):
@@ -69,5 +68,4 @@ def invalid(message: str, operation: str = "", advice: str = "") -> Exception:
     return error
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

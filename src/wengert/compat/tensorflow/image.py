@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow import math, operations
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.drawing import stream_of
@@ -431,5 +430,4 @@ def psnr(a, b, max_val, name=None) -> Any:
 __getattr__ = refusing("image")
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.compat.kit.arguments import arguments
-from wengert.compat.kit.namespaces import defined, functions_of
+from wengert.compat.kit.namespaces import completed, functions_of
 from wengert.compat.kit.rows import of_rows
 from wengert.compat.tensorflow.configs import Configured, getter, snake_case
 from wengert.compat.tensorflow.functions import drawing
@@ -283,5 +282,4 @@ _ELSEWHERE = """
     constant_initializer ones_initializer random_normal_initializer random_uniform_initializer
     zeros_initializer
     """
-__all__ = defined(globals(), without=_ELSEWHERE)
-fill_sections(globals())
+__all__ = completed(globals(), without=_ELSEWHERE)

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.kit.rows import of_rows, shaped
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.refusal import refusing
@@ -337,5 +336,4 @@ def stft(
 __getattr__ = refusing("signal")
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow import math, operations
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.refusal import refusing
@@ -172,5 +171,4 @@ def reduce_sum(sp_input, axis=None, keepdims: bool = False, name=None) -> Any:
 __getattr__ = refusing("sparse")
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

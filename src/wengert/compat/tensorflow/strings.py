@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.kit.rows import shaped
 from wengert.compat.tensorflow.dtypes import numpy_dtype
 from wengert.compat.tensorflow.eager import bytes_of, each, is_text, labels_of
@@ -270,5 +269,4 @@ def to_hash_bucket_fast(input, num_buckets: int, name=None) -> Any:
 __getattr__ = refusing("strings")
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

@@ -25,8 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.archive import WAITING, read_archive, resume, write_archive
 from wengert.compat.tensorflow.dtypes import of_numpy
 from wengert.compat.tensorflow.errors import NotFoundError
@@ -510,5 +509,4 @@ def load_variable(ckpt_dir_or_file, name: str) -> Any:
 __getattr__ = refusing("train")
 
 
-__all__ = defined(globals(), without="children graph_of")
-fill_sections(globals())
+__all__ = completed(globals(), without="children graph_of")

@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.mxnet.arrays import NDArray
 from wengert.compat.mxnet.base import absence
 from wengert.compat.mxnet.numpy.creation import made, numbers
@@ -192,5 +191,4 @@ _cures = {"retain": "x.retain(indices)", "elemwise_add": "x.tostype('default') +
 __getattr__ = absence("wengert.compat.mxnet.nd.sparse", _cures)
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.functions import values as V
 
 
@@ -433,5 +432,4 @@ def log_softmax(logits, axis=None, name=None) -> Any:
     return wg.log_softmax(x, place)
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

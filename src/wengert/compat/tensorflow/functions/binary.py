@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.templates import fits, function_of, rows, unary
 from wengert.compat.tensorflow.infix import floor_modulus
@@ -270,5 +269,4 @@ def scalar_mul(scalar, x, name=None) -> Any:
     return V.computed("Mul", wg.mul, *V.aligned("Mul", scalar, x))
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.kit.rows import shaped
 from wengert.compat.tensorflow.functions import convolutions as windows
 from wengert.compat.tensorflow.functions import values as V
@@ -512,5 +511,4 @@ conv2d_transpose = _transposed_convolution("nn.conv2d_transpose", "Conv2DBackpro
 conv3d_transpose = _transposed_convolution(
     "nn.conv3d_transpose", "Conv3DBackpropInputV2", 3, "NDHWC"
 )
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

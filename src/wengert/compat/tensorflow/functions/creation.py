@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.tensor import Tensor
 
@@ -429,5 +428,4 @@ def identity_n(input, name=None) -> list[Any]:
     return [wg.clone(V.tensor_of(part)) for part in input]
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

@@ -22,8 +22,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.philox import Philox, mixed
 from wengert.compat.tensorflow.functions.values import integers, invalid, numbers_of, shown
@@ -241,5 +240,4 @@ def permuted(rng, value) -> Any:
     return V.computed("RandomShuffle", wg.index_select, x, 0, wg.as_tensor(order))
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.tensor import read
 
@@ -316,5 +315,4 @@ def strided_slice(
     return V.computed("StridedSlice", read, V.tensor_of(input_), tuple(index))
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.functions import values as V
 
 
@@ -355,5 +354,4 @@ def pad(tensor, paddings, mode: str = "CONSTANT", constant_values=0, name=None) 
     return x
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.products import turned
 
@@ -601,5 +600,4 @@ def cross(a, b, name=None) -> Any:
     return wg.linalg.cross(x, y)
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.drawing import stream_of
 from wengert.compat.tensorflow.functions.indexing import gather
@@ -508,5 +507,4 @@ def _image(op: str, x, data_format: str) -> tuple[int, int, int, int]:
     return n, h, w, c
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

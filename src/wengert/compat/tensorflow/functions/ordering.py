@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.functions import values as V
 
 
@@ -416,5 +415,4 @@ def _position(op: str, function, value, axis, output_type) -> Any:
     return V.computed(op, lambda x: V.converted(function(x, place), kind), x)
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import wengert as wg
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.templates import rows, unary
 
@@ -197,5 +196,4 @@ def angle(input, name=None) -> Any:
     return V.computed("Angle", wg.angle, x)
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

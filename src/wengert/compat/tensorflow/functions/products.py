@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.functions import values as V
 
 
@@ -307,5 +306,4 @@ def polyval(coeffs, x, name=None) -> Any:
     return value
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

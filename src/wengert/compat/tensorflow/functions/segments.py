@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.kit.rows import shaped
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.indexing import flat_positions, positions
@@ -342,5 +341,4 @@ rows(
         | the greatest number
     """,
 )
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

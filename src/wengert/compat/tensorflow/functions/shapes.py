@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.shapes import TensorShape
 
@@ -284,5 +283,4 @@ def broadcast_dynamic_shape(shape_x, shape_y) -> Any:
     return wg.as_tensor(np.array(found, np.int32))
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

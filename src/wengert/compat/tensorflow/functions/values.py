@@ -19,8 +19,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 import wengert as wg
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.dtypes import cxx_name, numpy_dtype, of_numpy
 from wengert.compat.tensorflow.errors import InvalidArgumentError, OpError
 from wengert.compat.tensorflow.tensor import Tensor, made, same_dtype, tensor_of
@@ -294,5 +293,4 @@ def axes_of(op: str, axis, ndim: int) -> tuple[int, ...]:
     return tuple(found)
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

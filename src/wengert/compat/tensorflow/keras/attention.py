@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow import nn, operations
 from wengert.compat.tensorflow.keras.layer import Layer, Seeded
 from wengert.compat.tensorflow.keras.settings import Trained, settings
@@ -304,5 +303,4 @@ class Dot(Layer):
         return result if left else operations.expand_dims(result, 1)
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

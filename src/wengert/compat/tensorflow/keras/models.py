@@ -15,8 +15,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.configs import deserialize_keras_object, serialize_keras_object
 from wengert.compat.tensorflow.functions.values import constant_of
 from wengert.compat.tensorflow.keras import symbols
@@ -483,5 +482,4 @@ def model_from_json(json_string: str, custom_objects=None) -> Any:
 __getattr__ = refusing("keras.models")
 
 
-__all__ = defined(globals(), "load_model save_model", without="drawn redrawn")
-fill_sections(globals())
+__all__ = completed(globals(), "load_model save_model", without="drawn redrawn")

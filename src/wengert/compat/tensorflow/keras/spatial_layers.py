@@ -6,8 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow import image, nn, operations
 from wengert.compat.tensorflow.keras import regularizers
 from wengert.compat.tensorflow.keras.core_layers import (
@@ -368,5 +367,4 @@ class PReLU(Layer):
         return nn.relu(inputs) - self.alpha * nn.relu(-inputs)
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())
