@@ -42,7 +42,7 @@ class Constant(Initializer):
     value: Any = 0.0
 
     def __call__(self, shape, dtype=None, **kwargs) -> Any:
-        sizes = shape_of("Fill", shape)
+        sizes = shape_of(shape, "Fill")
         value = np.asarray(self.value).astype(dtype_of(dtype, _FLOAT32))
         if value.size == math.prod(sizes):
             return constant_of(value.reshape(sizes))
@@ -59,7 +59,7 @@ class Zeros(Initializer):
     """
 
     def __call__(self, shape, dtype=None, **kwargs) -> Any:
-        return constant_of(np.zeros(shape_of("Fill", shape), dtype_of(dtype, _FLOAT32)))
+        return constant_of(np.zeros(shape_of(shape, "Fill"), dtype_of(dtype, _FLOAT32)))
 
 
 class Ones(Initializer):
@@ -72,7 +72,7 @@ class Ones(Initializer):
     """
 
     def __call__(self, shape, dtype=None, **kwargs) -> Any:
-        return constant_of(np.ones(shape_of("Fill", shape), dtype_of(dtype, _FLOAT32)))
+        return constant_of(np.ones(shape_of(shape, "Fill"), dtype_of(dtype, _FLOAT32)))
 
 
 @arguments
@@ -89,7 +89,7 @@ class Identity(Initializer):
     gain: float = 1.0
 
     def __call__(self, shape, dtype=None, **kwargs) -> Any:
-        sizes = shape_of("Fill", shape)
+        sizes = shape_of(shape, "Fill")
         if len(sizes) != 2:
             raise ValueError(
                 "Identity matrix initializer can only be used for 2D matrices. Received: "
@@ -155,7 +155,7 @@ class Orthogonal(_Random):
     seed: Any = None
 
     def __call__(self, shape, dtype=None, **kwargs) -> Any:
-        sizes = shape_of("Fill", shape)
+        sizes = shape_of(shape, "Fill")
         if len(sizes) < 2:
             raise ValueError(
                 "The tensor to initialize must be at least two-dimensional. Received: "
@@ -204,7 +204,7 @@ class VarianceScaling(_Random):
             raise ValueError(f"Invalid `distribution` argument: {self.distribution}")
 
     def __call__(self, shape, dtype=None, **kwargs) -> Any:
-        fan_in, fan_out = _fans(shape_of("Fill", shape))
+        fan_in, fan_out = _fans(shape_of(shape, "Fill"))
         count = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2}[self.mode]
         scale = self.scale / max(1.0, count)
         stream = self._stream()

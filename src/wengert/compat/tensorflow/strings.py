@@ -74,7 +74,7 @@ def reduce_join(inputs, axis=None, keepdims: bool = False, separator: str = "", 
     [b'ab', b'cd']
     """
     array = bytes_of(inputs)
-    axes = axes_of("ReduceJoin", axis, array.ndim)
+    axes = axes_of(axis, array.ndim, "ReduceJoin")
     kept = [d for d in range(array.ndim) if d not in axes]
     moved = np.transpose(array, (*kept, *axes))
     lead = moved.shape[: len(kept)]

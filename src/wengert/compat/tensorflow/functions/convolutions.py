@@ -27,11 +27,11 @@ def _pooled(
     op: str, d: int | None, input, ksize, strides, padding, data_format, dilations=None
 ) -> Any:
     x = V.tensor_of(input)
-    V.check(op, x, V.FLOATING)
+    V.check(x, V.FLOATING)
     if d is None:
         d = x._payload.ndim - 2
     if d not in _MAX or x._payload.ndim != d + 2:
-        raise V.invalid(op, f"input must be {3 if d is None else d + 2}-dimensional")
+        raise V.invalid(f"input must be {3 if d is None else d + 2}-dimensional")
     channels_first = windows.is_channels_first(op, data_format)
     window = windows.per_dimension(op, ksize, d, channels_first, "ksize")
     steps = windows.per_dimension(op, strides, d, channels_first, "strides")
@@ -45,7 +45,7 @@ def _pooled(
         result = _MAX[d](windows.padded(x, pairs, least), window, steps, 0, spread)
     else:
         if any(s != 1 for s in spread):
-            raise V.invalid(op, "averages over windows with gaps are not offered here")
+            raise V.invalid("averages over windows with gaps are not offered here")
         result = _AVERAGE[d](windows.padded(x, pairs), window, steps, 0)
         if any(map(any, pairs)):
             # padding does not count
@@ -159,13 +159,12 @@ def per_dimension(op: str, value, d: int, channels_first: bool, what: str) -> tu
         inner = numbers[2:] if channels_first else numbers[1:-1]
         if sum(numbers) - sum(inner) != 2:
             raise invalid(
-                op,
                 f"Current implementation does not yet support {what} in the batch and depth "
                 f"dimensions: {list(numbers)}",
             )
         return inner
     if len(numbers) != d:
-        raise invalid(op, f"{what} must be one number, {d} or {d + 2}, not {len(numbers)}")
+        raise invalid(f"{what} must be one number, {d} or {d + 2}, not {len(numbers)}")
     return numbers
 
 
@@ -193,7 +192,6 @@ def padding_of(
         return [(0, 0)] * len(sizes)
     if kind != "SAME":
         raise invalid(
-            op,
             f"Value for attr 'padding' of \"{padding}\" is not in the list of allowed values: "
             '"SAME", "VALID", "EXPLICIT"',
         )
@@ -217,7 +215,7 @@ def is_channels_first(op: str, data_format) -> bool:
         return False
     if data_format in ("NCW", "NCHW", "NCDHW"):
         return True
-    raise invalid(op, f"Value for attr 'data_format' of \"{data_format}\" is not known")
+    raise invalid(f"Value for attr 'data_format' of \"{data_format}\" is not known")
 
 
 def extent_of(kernel: tuple[int, ...], dilations: tuple[int, ...]) -> tuple[int, ...]:
@@ -241,13 +239,12 @@ def _convolved(
     depthwise: bool = False,
 ) -> Any:
     x, w = V.aligned(op, input, filters)
-    V.check(op, x, V.FLOATING)
+    V.check(x, V.FLOATING)
     channels_first = is_channels_first(op, data_format)
     for value, name in ((x, "input"), (w, "filter")):
         if value._payload.ndim != d + 2:
             raise V.invalid(
-                op,
-                f"convolution {name} must be {d + 2}-dimensional: {V.shown(value._payload.shape)}",
+                f"convolution {name} must be {d + 2}-dimensional: {V.shown(value._payload.shape)}"
             )
     steps = per_dimension(op, strides, d, channels_first, "strides")
     spread = per_dimension(op, dilations, d, channels_first, "dilations")
@@ -256,13 +253,13 @@ def _convolved(
     kernel, (taken, made_) = w._payload.shape[:d], w._payload.shape[d:]
     if depthwise:
         if taken != depth:
-            raise V.invalid(op, f"input and filter must have the same depth: {depth} vs {taken}")
+            raise V.invalid(f"input and filter must have the same depth: {depth} vs {taken}")
         w = wg.reshape(wg.permute(w, (d, d + 1, *range(d))), (taken * made_, 1, *kernel))
         groups = depth
     else:
         if not taken or depth % taken:
             raise V.invalid(
-                op, f"input depth must be evenly divisible by filter depth: {depth} vs {taken}"
+                f"input depth must be evenly divisible by filter depth: {depth} vs {taken}"
             )
         w = wg.permute(w, (d + 1, d, *range(d)))
         groups = depth // taken
@@ -271,9 +268,8 @@ def _convolved(
     for size, wide, (before, after) in zip(sizes, extent, pairs, strict=True):
         if size + before + after < wide:
             raise V.invalid(
-                op,
                 f"Computed output size would be negative: {size + before + after - wide + 1} "
-                f"[input_size: {size}, effective_filter_size: {wide}]",
+                f"[input_size: {size}, effective_filter_size: {wide}]"
             )
     if all(before == after for before, after in pairs):
         result = _CONV[d](x, w, None, steps, tuple(before for before, _ in pairs), spread, groups)
@@ -344,7 +340,7 @@ conv3d = _convolution(
 )
 
 
-@V.operation("Convolution")
+@V.operation("Convolution", "input", "filters")
 def convolution(
     input, filters, strides=None, padding="VALID", data_format=None, dilations=None, name=None
 ) -> Any:
@@ -355,11 +351,10 @@ def convolution(
     >>> tf.nn.convolution(tf.ones([1, 5, 1]), tf.ones([3, 1, 2])).shape
     TensorShape([1, 3, 2])
     """
-    x, w = V.aligned("Convolution", input, filters)
-    d = w._payload.ndim - 2
+    d = filters._payload.ndim - 2
     if d not in _CONV:
-        raise V.invalid("Convolution", f"filters must have 3 to 5 dimensions, not {d + 2}")
-    return _convolved("Convolution", d, x, w, strides, padding, data_format, dilations)
+        raise V.invalid(f"filters must have 3 to 5 dimensions, not {d + 2}")
+    return _convolved("Convolution", d, input, filters, strides, padding, data_format, dilations)
 
 
 @V.operation("DepthwiseConv2dNative")
@@ -420,20 +415,19 @@ def _transposed(
     op: str, d: int, input, filters, output_shape, strides, padding, data_format, dilations
 ) -> Any:
     x, w = V.aligned(op, input, filters)
-    V.check(op, x, V.FLOATING)
+    V.check(x, V.FLOATING)
     channels_first = is_channels_first(op, data_format)
     steps = per_dimension(op, strides, d, channels_first, "strides")
     spread = per_dimension(op, dilations, d, channels_first, "dilations")
-    wanted = V.shape_of(op, output_shape)
+    wanted = V.shape_of(output_shape)
     sizes = wanted[2:] if channels_first else wanted[1:-1]
     if len(wanted) == d:
         sizes = wanted
     x = first(x, channels_first)
     if w._payload.shape[-1] != x._payload.shape[1]:
         raise V.invalid(
-            op,
             "input channels does not match filter's input channels, "
-            f"{x._payload.shape[1]} != {w._payload.shape[-1]}",
+            f"{x._payload.shape[1]} != {w._payload.shape[-1]}"
         )
     extent = extent_of(w._payload.shape[:d], spread)
     pairs = padding_of(op, padding, sizes, extent, steps, channels_first)
@@ -444,10 +438,9 @@ def _transposed(
         expected = (size + before + after - wide) // step + 1
         if expected != here[i]:
             raise V.invalid(
-                op,
                 f"Size of out_backprop doesn't match computed: actual = {here[i]}, computed = "
                 f"{expected} spatial_dim: {i} input: {size} filter: {wide} output: {here[i]} "
-                f"stride: {step}",
+                f"stride: {step}"
             )
     result: Any = _TRANSPOSED[d](
         x, wg.permute(w, (d + 1, d, *range(d))), None, steps, 0, 0, 1, spread
