@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.signatures import named
 from wengert.compat.mxnet.context import checked
 from wengert.compat.mxnet.results import computed, default_float, into
 from wengert.numpy import random as _random
@@ -80,12 +81,11 @@ def drawing(
         return into(out, result)
 
     draw.__signature__ = signature  # type: ignore[attr-defined]
-    draw.__name__ = draw.__qualname__ = name
-    draw.__doc__ = (
+    doc = (
         f"Numbers drawn as `numpy.random.{name}` draws them; the sample is differentiable by the "
         "parameters where it only moves and stretches with them."
     )
-    return draw
+    return named(draw, name, doc)
 
 
 __all__ = completed(globals())

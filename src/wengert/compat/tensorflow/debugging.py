@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.signatures import named
 from wengert.compat.tensorflow.conversion import convert_to_tensor, identity
 from wengert.compat.tensorflow.dtypes import as_dtype
 from wengert.compat.tensorflow.errors import InvalidArgumentError, invalid
@@ -45,12 +46,11 @@ def _compared(name: str, symbol: str, compare: Callable[[Any, Any], Any]) -> Cal
         )
 
     title = "".join(part.capitalize() for part in name.removeprefix("assert_").split("_"))
-    check.__name__ = check.__qualname__ = name
-    check.__doc__ = (
+    doc = (
         f"Raise an InvalidArgumentError unless ``x {symbol} y`` holds for all elements.\n\n"
-        f"    Its message begins with `message` and shows the first places where it does not.\n    "
+        "Its message begins with `message` and shows the first places where it does not."
     )
-    return check
+    return named(check, name, doc)
 
 
 assert_equal = _compared("assert_equal", "==", np.equal)
@@ -71,9 +71,8 @@ def _signed(name: str, symbol: str, compare: Callable[[Any, Any], Any]) -> Calla
                 f"x (shape={values.shape} dtype={values.dtype}) = \n{shown}"
             )
 
-    check.__name__ = check.__qualname__ = name
-    check.__doc__ = f"Raise an InvalidArgumentError unless ``x {symbol} 0`` holds for all elements."
-    return check
+    doc = f"Raise an InvalidArgumentError unless ``x {symbol} 0`` holds for all elements."
+    return named(check, name, doc)
 
 
 assert_positive = _signed("assert_positive", ">", np.greater)

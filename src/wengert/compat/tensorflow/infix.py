@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
+from wengert.compat.kit.signatures import named
 from wengert.compat.tensorflow.dtypes import cxx_name, of_numpy
 from wengert.compat.tensorflow.errors import invalid
 from wengert.compat.tensorflow.tensor import Tensor, entered, made, same_dtype, tensor_of
@@ -239,8 +240,7 @@ def _unsupported(symbol: str) -> Callable[..., Any]:
     def operator(*_) -> Any:
         return NotImplemented
 
-    operator.__name__ = operator.__qualname__ = symbol
-    return operator
+    return named(operator, symbol)
 
 
 def install(cls: type, in_place: bool = True) -> None:
@@ -260,8 +260,7 @@ def _method(symbol: str, operation: Callable[..., Any]) -> Callable[..., Any]:
     def operator(self, *other) -> Any:
         return operation(self, *other)
 
-    operator.__name__ = operator.__qualname__ = symbol
-    return operator
+    return named(operator, symbol)
 
 
 def _reflected(symbol: str, operation: Callable[..., Any]) -> Callable[..., Any]:
@@ -269,8 +268,7 @@ def _reflected(symbol: str, operation: Callable[..., Any]) -> Callable[..., Any]
         # NumPy scalars and lists are converted to the tensor's dtype, not the reverse
         return operation(other, self)
 
-    operator.__name__ = operator.__qualname__ = symbol
-    return operator
+    return named(operator, symbol)
 
 
 install(Tensor)
