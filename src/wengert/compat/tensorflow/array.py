@@ -74,10 +74,8 @@ class TensorArray:
         place = int(index)
         if place < 0 or (place >= len(self._items) and not self._grows):
             raise OutOfRangeError(
-                None,
-                None,
                 f"Tried to write to index {place} but array is not resizeable and size is: "
-                f"{len(self._items)}",
+                f"{len(self._items)}"
             )
         while place >= len(self._items):
             self._items.append(None)
@@ -94,9 +92,7 @@ class TensorArray:
         place = int(index)
         if not 0 <= place < len(self._items):
             raise OutOfRangeError(
-                None,
-                None,
-                f"Tried to read from index {place} but array size is: {len(self._items)}",
+                f"Tried to read from index {place} but array size is: {len(self._items)}"
             )
         return self._found(place)
 

@@ -766,7 +766,7 @@ class _Iteration:
         try:
             return next(self)
         except StopIteration:
-            raise OutOfRangeError(None, None, "End of sequence [Op:IteratorGetNext]") from None
+            raise OutOfRangeError("End of sequence [Op:IteratorGetNext]") from None
 
 
 def __getattr__(name: str) -> Any:

@@ -16,7 +16,7 @@ from wengert.compat.kit.namespaces import completed
 from wengert.compat.kit.rows import shaped
 from wengert.compat.tensorflow.dtypes import numpy_dtype
 from wengert.compat.tensorflow.eager import bytes_of, each, is_text, labels_of
-from wengert.compat.tensorflow.errors import InvalidArgumentError
+from wengert.compat.tensorflow.errors import invalid
 from wengert.compat.tensorflow.functions.values import axes_of, constant_of, numbers_of
 from wengert.compat.tensorflow.refusal import refusing
 
@@ -174,9 +174,7 @@ def to_number(input, out_type="float32", name=None) -> Any:
             each(read, input, dtype=np.float64 if read is float else np.int64).astype(kind)
         )
     except ValueError as error:
-        raise InvalidArgumentError(
-            None, None, f"StringToNumberOp could not correctly convert string: {error}"
-        ) from None
+        raise invalid(f"StringToNumberOp could not correctly convert string: {error}") from None
 
 
 def as_string(input, precision: int = -1, *args, name=None) -> Any:

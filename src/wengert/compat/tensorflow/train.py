@@ -134,10 +134,8 @@ class _Restoration:
             state, self.arrays = read_archive(f"{path}.index")
         except FileNotFoundError:
             raise NotFoundError(
-                None,
-                None,
                 f"Unsuccessful TensorSliceReader constructor: Failed to find any "
-                f"matching files for {path}",
+                f"matching files for {path}"
             ) from None
         self.nodes = state["nodes"]
         self.root = root
@@ -470,12 +468,12 @@ class _Reader:
         try:
             _, self._arrays = read_archive(f"{name}.index")
         except FileNotFoundError:
-            raise NotFoundError(None, None, f"Could not find checkpoint {name}") from None
+            raise NotFoundError(f"Could not find checkpoint {name}") from None
 
     def get_tensor(self, name: str) -> Any:
         """Return the array with a given name."""
         if name not in self._arrays:
-            raise NotFoundError(None, None, f"Key {name} not found in checkpoint")
+            raise NotFoundError(f"Key {name} not found in checkpoint")
         return self._arrays[name]
 
     def has_tensor(self, name: str) -> bool:

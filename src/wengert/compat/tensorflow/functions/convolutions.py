@@ -13,7 +13,6 @@ import numpy as np
 import wengert as wg
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.kit.rows import shaped
-from wengert.compat.tensorflow.functions import convolutions as windows
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.templates import rows
 from wengert.compat.tensorflow.functions.values import integers, invalid
@@ -32,26 +31,25 @@ def _pooled(
         d = x._payload.ndim - 2
     if d not in _MAX or x._payload.ndim != d + 2:
         raise V.invalid(f"input must be {3 if d is None else d + 2}-dimensional")
-    channels_first = windows.is_channels_first(op, data_format)
-    window = windows.per_dimension(op, ksize, d, channels_first, "ksize")
-    steps = windows.per_dimension(op, strides, d, channels_first, "strides")
-    spread = windows.per_dimension(op, dilations, d, channels_first, "dilations")
-    x = windows.first(x, channels_first)
+    channels_first = is_channels_first(data_format)
+    window = per_dimension(ksize, d, channels_first, "ksize")
+    steps = per_dimension(strides, d, channels_first, "strides")
+    spread = per_dimension(dilations, d, channels_first, "dilations")
+    x = first(x, channels_first)
     sizes = x._payload.shape[2:]
-    extent = tuple((k - 1) * s + 1 for k, s in zip(window, spread, strict=True))
-    pairs = windows.padding_of(op, padding, sizes, extent, steps, channels_first)
+    pairs = padding_of(padding, sizes, extent_of(window, spread), steps, channels_first)
     if op.startswith("MaxPool"):
         least = float(np.finfo(x._payload.dtype).min)
-        result = _MAX[d](windows.padded(x, pairs, least), window, steps, 0, spread)
+        result = _MAX[d](padded(x, pairs, least), window, steps, 0, spread)
     else:
         if any(s != 1 for s in spread):
             raise V.invalid("averages over windows with gaps are not offered here")
-        result = _AVERAGE[d](windows.padded(x, pairs), window, steps, 0)
+        result = _AVERAGE[d](padded(x, pairs), window, steps, 0)
         if any(map(any, pairs)):
             # padding does not count
-            ones = windows.padded(wg.as_tensor(np.ones((1, 1, *sizes), x._payload.dtype)), pairs)
+            ones = padded(wg.as_tensor(np.ones((1, 1, *sizes), x._payload.dtype)), pairs)
             result = wg.div(result, _AVERAGE[d](ones, window, steps, 0))
-    return windows.last(result, channels_first)
+    return last(result, channels_first)
 
 
 def _pooling(path: str, op: str, d: str, what: str, places: str) -> Any:
@@ -143,7 +141,7 @@ def last(x, channels_first: bool) -> Any:
     return x if channels_first else wg.movedim(x, 1, -1)
 
 
-def per_dimension(op: str, value, d: int, channels_first: bool, what: str) -> tuple[int, ...]:
+def per_dimension(value, d: int, channels_first: bool, what: str) -> tuple[int, ...]:
     """Return one number per spatial dimension, from one for all or a list with batch and channels.
 
     Raises
@@ -169,7 +167,6 @@ def per_dimension(op: str, value, d: int, channels_first: bool, what: str) -> tu
 
 
 def padding_of(
-    op: str,
     padding,
     sizes: tuple[int, ...],
     window: tuple[int, ...],
@@ -209,7 +206,7 @@ def padded(x, pairs: list[tuple[int, int]], value: float = 0.0) -> Any:
     return wg.nn.functional.pad(x, [n for pair in reversed(pairs) for n in pair], value=value)
 
 
-def is_channels_first(op: str, data_format) -> bool:
+def is_channels_first(data_format) -> bool:
     """Return whether a format has the channels right after the batch."""
     if data_format is None or data_format in ("NWC", "NHWC", "NDHWC"):
         return False
@@ -240,14 +237,14 @@ def _convolved(
 ) -> Any:
     x, w = V.aligned(op, input, filters)
     V.check(x, V.FLOATING)
-    channels_first = is_channels_first(op, data_format)
+    channels_first = is_channels_first(data_format)
     for value, name in ((x, "input"), (w, "filter")):
         if value._payload.ndim != d + 2:
             raise V.invalid(
                 f"convolution {name} must be {d + 2}-dimensional: {V.shown(value._payload.shape)}"
             )
-    steps = per_dimension(op, strides, d, channels_first, "strides")
-    spread = per_dimension(op, dilations, d, channels_first, "dilations")
+    steps = per_dimension(strides, d, channels_first, "strides")
+    spread = per_dimension(dilations, d, channels_first, "dilations")
     x = first(x, channels_first)
     depth, sizes = x._payload.shape[1], x._payload.shape[2:]
     kernel, (taken, made_) = w._payload.shape[:d], w._payload.shape[d:]
@@ -264,7 +261,7 @@ def _convolved(
         w = wg.permute(w, (d + 1, d, *range(d)))
         groups = depth // taken
     extent = extent_of(kernel, spread)
-    pairs = padding_of(op, padding, sizes, extent, steps, channels_first)
+    pairs = padding_of(padding, sizes, extent, steps, channels_first)
     for size, wide, (before, after) in zip(sizes, extent, pairs, strict=True):
         if size + before + after < wide:
             raise V.invalid(
@@ -416,9 +413,9 @@ def _transposed(
 ) -> Any:
     x, w = V.aligned(op, input, filters)
     V.check(x, V.FLOATING)
-    channels_first = is_channels_first(op, data_format)
-    steps = per_dimension(op, strides, d, channels_first, "strides")
-    spread = per_dimension(op, dilations, d, channels_first, "dilations")
+    channels_first = is_channels_first(data_format)
+    steps = per_dimension(strides, d, channels_first, "strides")
+    spread = per_dimension(dilations, d, channels_first, "dilations")
     wanted = V.shape_of(output_shape)
     sizes = wanted[2:] if channels_first else wanted[1:-1]
     if len(wanted) == d:
@@ -430,7 +427,7 @@ def _transposed(
             f"{x._payload.shape[1]} != {w._payload.shape[-1]}"
         )
     extent = extent_of(w._payload.shape[:d], spread)
-    pairs = padding_of(op, padding, sizes, extent, steps, channels_first)
+    pairs = padding_of(padding, sizes, extent, steps, channels_first)
     here = x._payload.shape[2:]
     for i, (size, wide, step, (before, after)) in enumerate(
         zip(sizes, extent, steps, pairs, strict=True)

@@ -49,7 +49,6 @@ class EinsumDense(Layer):
         first = min((result.index(letter) for letter in self.bias_axes or ()), default=0)
         summand = [sizes[a] if a in (self.bias_axes or ()) else 1 for a in result[first:]]
         self.bias = self._weight("bias", summand) if self.bias_axes else None
-        self.built = True
 
     def call(self, inputs) -> Any:
         result = operations.einsum(self.equation, inputs, self.kernel)
@@ -141,7 +140,6 @@ class Attention(_Attending):
         """Create the weight."""
         once: dict[str, Any] = {"shape": (), "initializer": "ones", "name": "scale"}
         self.scale = self.add_weight(**once) if self.use_scale else None
-        self.built = True
 
     def _scores(self, query, key) -> Any:
         scores = operations.matmul(query, key, transpose_b=True)
@@ -170,7 +168,6 @@ class AdditiveAttention(_Attending):
         """Create the weight."""
         size = (input_shape[0][-1],)
         self.scale = self.add_weight(shape=size, name="scale") if self.use_scale else None
-        self.built = True
 
     def _scores(self, query, key) -> Any:
         sums = operations.expand_dims(query, 2) + operations.expand_dims(key, 1)

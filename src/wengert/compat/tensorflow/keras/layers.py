@@ -136,7 +136,6 @@ class Embedding(Layer):
     def build(self, input_shape) -> None:
         """Create the matrix."""
         self.embeddings = self._weight("embeddings", (self.input_dim, self.output_dim))
-        self.built = True
 
     def compute_mask(self, inputs, mask=None) -> Any:
         """Return the mask of the nonzero indices if `mask_zero` is set, else None."""

@@ -16,6 +16,7 @@ import json
 from typing import Any
 
 from wengert.compat.kit.namespaces import completed
+from wengert.compat.tensorflow import nest
 from wengert.compat.tensorflow.configs import deserialize_keras_object, serialize_keras_object
 from wengert.compat.tensorflow.functions.values import constant_of
 from wengert.compat.tensorflow.keras import symbols
@@ -426,13 +427,9 @@ class _Called(Layer):
 
 
 def _shape_of(value) -> Any:
-    if isinstance(value, list | tuple):
-        return [_shape_of(part) for part in value]
-    if isinstance(value, dict):
-        return {key: _shape_of(part) for key, part in value.items()}
     if value is None:
         raise AttributeError("the model has no fixed shapes: it is not made of tf.keras.Input")
-    return value.shape
+    return nest.map_structure(lambda symbol: symbol.shape, value)
 
 
 def _zeros(shape) -> Any:

@@ -188,7 +188,6 @@ class DepthwiseConv2D(_ByChannels):
         wide, many = input_shape[-1], self.depth_multiplier
         self.kernel = self._weight("kernel", (*self.kernel_size, wide, many), "depthwise")
         self.bias = self._weight("bias", (wide * many,)) if self.use_bias else None
-        self.built = True
 
     def _product(self, inputs) -> Any:
         return self._by_channels(inputs, self.kernel)
@@ -224,7 +223,6 @@ class SeparableConv2D(_ByChannels):
             "pointwise_kernel", (1, 1, wide * many, self.filters), "pointwise"
         )
         self.bias = self._weight("bias", (self.filters,)) if self.use_bias else None
-        self.built = True
 
     def _product(self, inputs) -> Any:
         middle = self._by_channels(inputs, self.depthwise_kernel)
@@ -361,7 +359,6 @@ class PReLU(Layer):
         shared = np.atleast_1d(self.shared_axes) if self.shared_axes is not None else ()
         sizes = [1 if i in shared else n for i, n in enumerate(input_shape)][1:]
         self.alpha = self._weight("alpha", sizes)
-        self.built = True
 
     def call(self, inputs) -> Any:
         return nn.relu(inputs) - self.alpha * nn.relu(-inputs)
