@@ -92,7 +92,7 @@ def functions_of(namespace: dict[str, Any], but: str = "") -> dict[str, Any]:
     return {name: namespace[name] for name in defined(namespace) if name not in but.split()}
 
 
-def gathered(namespace: dict[str, Any], root: str, text: str) -> list[str]:
+def gathered(namespace: dict[str, Any], root: str, text: str, modules: str = "") -> list[str]:
     """Put the names of rows into a namespace, and return them; expand the module's docstring.
 
     Parameters
@@ -103,13 +103,17 @@ def gathered(namespace: dict[str, Any], root: str, text: str) -> list[str]:
         The package that the modules are in.
     text : str
         Rows of modules and names (see NOTE [namespaces of rows]).
+    modules : str
+        Modules of the package that are names themselves.
 
     Raises
     ------
     AttributeError
         If a module does not define a name.
     """
-    listed = []
+    homes = {home.rpartition(".")[2]: f"{root}.{home}" for home in modules.split()}
+    namespace |= {name: importlib.import_module(home) for name, home in homes.items()}
+    listed = [*homes]
     for home, names in rows_of(text):
         module = importlib.import_module(f"{root}.{home}")
         for name in names:

@@ -21,14 +21,14 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from wengert.compat.mxnet.base import MXNetError as MXNetError
+from wengert.compat.kit.namespaces import gathered as _gathered
 from wengert.compat.mxnet.base import absent as _absent
-from wengert.compat.mxnet.context import Context as Context
-from wengert.compat.mxnet.context import cpu as cpu
-from wengert.compat.mxnet.context import cpu_pinned as cpu_pinned
-from wengert.compat.mxnet.context import current_context as current_context
-from wengert.compat.mxnet.context import gpu as gpu
 
+_SHARED = _gathered(
+    globals(),
+    "wengert.compat.mxnet",
+    "base: MXNetError\ncontext: Context cpu cpu_pinned current_context gpu",
+)
 __version__ = "1.9.1"
 """The version of MXNet that the interface follows."""
 
@@ -85,5 +85,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    names = ("Context", "MXNetError", "cpu", "cpu_pinned", "current_context", "gpu")
-    return sorted({*_MODULES, *_UTILITIES, *names})
+    return sorted({*_MODULES, *_UTILITIES, *_SHARED})
