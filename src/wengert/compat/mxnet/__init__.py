@@ -32,28 +32,14 @@ _SHARED = _gathered(
 __version__ = "1.9.1"
 """The version of MXNet that the interface follows."""
 
+_NAMES = """
+    autograd base context gluon image initializer lr_scheduler metric ndarray numpy numpy_extension
+    operator optimizer random test_utils util
+    """
 _MODULES = {
-    "autograd": "autograd",
-    "base": "base",
-    "context": "context",
-    "gluon": "gluon",
-    "image": "image",
-    "img": "image",
-    "init": "initializer",
-    "initializer": "initializer",
-    "lr_scheduler": "lr_scheduler",
-    "metric": "metric",
-    "nd": "ndarray",
-    "ndarray": "ndarray",
-    "np": "numpy",
-    "numpy": "numpy",
-    "npx": "numpy_extension",
-    "numpy_extension": "numpy_extension",
-    "operator": "operator",
-    "optimizer": "optimizer",
-    "random": "random",
-    "test_utils": "test_utils",
-    "util": "util",
+    **{name: name for name in _NAMES.split()},
+    **{"img": "image", "init": "initializer"},
+    **{"nd": "ndarray", "np": "numpy", "npx": "numpy_extension"},
 }
 _UTILITIES = ("is_np_array", "is_np_shape", "np_array", "np_shape", "use_np")
 _GRAPHS = "there are no symbols: functions of arrays are recorded as they run"

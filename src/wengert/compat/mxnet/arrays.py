@@ -18,7 +18,7 @@ import numpy as np
 from wengert import numpy as wnp
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.mxnet import backprop, results
-from wengert.compat.mxnet.base import MXNetError, converted, is_own, shown
+from wengert.compat.mxnet.base import MXNetError, reraise, shown
 from wengert.compat.mxnet.context import Context, checked
 from wengert.compat.mxnet.state import RECORDING
 from wengert.tape.base import TensorBase, new_tensor
@@ -332,9 +332,7 @@ class NDArray(wnp.ndarray):
         try:
             wnp.ndarray.__setitem__(target, results.index_of(index), results.operand(value))
         except (RuntimeError, ValueError) as error:
-            if is_own(error):
-                raise converted(error) from error
-            raise
+            reraise(error)
 
     def __iter__(self) -> Iterator[Any]:
         if not self._payload.ndim:

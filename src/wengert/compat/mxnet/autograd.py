@@ -16,7 +16,7 @@ from wengert.autograd import Function as _TapeFunction
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.mxnet import backprop
 from wengert.compat.mxnet.arrays import NDArray
-from wengert.compat.mxnet.base import MXNetError, absence, converted, is_own, shown
+from wengert.compat.mxnet.base import MXNetError, absence, reraise, shown
 from wengert.compat.mxnet.results import adopt, mark, operand
 from wengert.compat.mxnet.state import RECORDING, TRAINING
 from wengert.tape.base import TensorBase
@@ -364,9 +364,7 @@ class Function:
             given = [_outside(x) for x in inputs]
             result = type(self)._recorder.apply(self, *given)
         except (RuntimeError, ValueError) as error:
-            if is_own(error):
-                raise converted(error) from error
-            raise
+            reraise(error)
         finally:
             RECORDING.reset(recording)
         return adopt(result, self._class)

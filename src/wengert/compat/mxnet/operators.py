@@ -10,7 +10,7 @@ import numpy as np
 from wengert import numpy as wnp
 from wengert.compat.kit.signatures import named
 from wengert.compat.mxnet.arrays import NDArray
-from wengert.compat.mxnet.base import MXNetError, converted, is_own
+from wengert.compat.mxnet.base import MXNetError, converted, reraise
 from wengert.compat.mxnet.results import EXTREMES, adopt, computed, operand
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.record import T
@@ -138,9 +138,7 @@ def _in_place(symbol: str) -> Callable[..., Any]:
         try:
             getattr(wnp.ndarray, name)(operand(self, writes=True), operand(other))
         except (RuntimeError, ValueError) as error:
-            if is_own(error):
-                raise converted(error) from error
-            raise
+            reraise(error)
         return self
 
     return named(operator, name)

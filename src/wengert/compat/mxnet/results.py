@@ -22,7 +22,7 @@ from wengert import numpy as wnp
 from wengert.autograd import Function
 from wengert.base.ports import PORTS
 from wengert.compat.kit.namespaces import completed
-from wengert.compat.mxnet.base import converted, is_own
+from wengert.compat.mxnet.base import reraise
 from wengert.compat.mxnet.state import NUMPY, RECORDING, cleared
 from wengert.ops.shape import reshape as reshaped
 from wengert.tape.base import LEAF, Extra, TensorBase, new_tensor
@@ -162,9 +162,7 @@ def computed(
     try:
         result = function(*given, **named)
     except (RuntimeError, ValueError) as error:
-        if is_own(error):
-            raise converted(error) from error
-        raise
+        reraise(error)
     if out is not None:
         return out
     for before, now in zip(args, given, strict=True):
@@ -186,6 +184,11 @@ def index_of(index) -> Any:
     if isinstance(index, np.ndarray | np.generic) and index.dtype.kind == "f":
         return index.astype(np.int64)
     return index
+
+
+def array_of(value) -> Any:
+    """Return the elements of an array of MXNet's, or of anything else, as an array."""
+    return value.asnumpy() if hasattr(value, "asnumpy") else np.asarray(value)
 
 
 def into(out, result) -> Any:

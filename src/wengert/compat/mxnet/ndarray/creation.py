@@ -9,6 +9,7 @@ import numpy as np
 
 from wengert.base.arrays import unmasked
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import functions_of
 from wengert.compat.kit.signatures import named
 from wengert.compat.mxnet import storage
 from wengert.compat.mxnet.arrays import NDArray
@@ -115,14 +116,8 @@ def load(fname: str) -> Any:
 
 
 CREATORS: dict[str, Callable[..., Any]] = {
-    "arange": arange,
-    "array": array,
-    "eye": eye,
+    **functions_of(globals()),
     "from_numpy": array,
-    "full": full,
-    "linspace": linspace,
-    "load": load,
-    "save": save,
     **{name: _filled(name) for name in ("empty", "ones", "zeros")},
 }
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from wengert import numpy as wnp
-from wengert.compat.kit.namespaces import functions_of, rows_of
+from wengert.compat.kit.namespaces import functions_of
 from wengert.compat.kit.signatures import named
 from wengert.compat.mxnet import operators, outputs
 from wengert.compat.mxnet.arrays import NDArray
@@ -96,11 +96,6 @@ def l2_normalization(data, eps: float = 1e-10, mode: str = "instance") -> Any:
     return data / T.sqrt(squares + eps)
 
 
-def _named(text: str) -> dict[str, str]:
-    """Return the functions in rows ``function: MXNet's names``, by MXNet's name."""
-    return {name: home for home, names in rows_of(text) for name in names}
-
-
 def _pairs(text: str) -> dict[str, str]:
     return dict(pair.split("=") for pair in text.split())
 
@@ -112,32 +107,20 @@ _SAME = """
     maximum minimum power negative hypot flip repeat tile
     """
 """Functions that are the same as NumPy's."""
-_SPELLED = _named(
+_OTHERS = """
+    abs=absolute broadcast_add=add broadcast_div=divide broadcast_hypot=hypot
+    broadcast_maximum=maximum broadcast_minimum=minimum broadcast_minus=subtract
+    broadcast_mod=remainder broadcast_mul=multiply broadcast_plus=add broadcast_power=power
+    broadcast_sub=subtract elemwise_add=add elemwise_div=divide elemwise_mul=multiply
+    elemwise_sub=subtract fix=trunc modulo=remainder pow=power reverse=flip true_divide=divide
     """
-    absolute: abs
-    add: broadcast_add broadcast_plus elemwise_add
-    divide: broadcast_div elemwise_div true_divide
-    flip: reverse
-    hypot: broadcast_hypot
-    maximum: broadcast_maximum
-    minimum: broadcast_minimum
-    multiply: broadcast_mul elemwise_mul
-    power: broadcast_power pow
-    remainder: broadcast_mod modulo
-    subtract: broadcast_minus broadcast_sub elemwise_sub
-    trunc: fix
-    """
-)
+_SPELLED = _pairs(_OTHERS)
 _COMPARING = {
     **{name: numpys for numpys in COMPARISONS.values() for name in (numpys, f"broadcast_{numpys}")},
     **{f"{b}logical_{w}": f"logical_{w}" for w in ("and", "or", "xor") for b in ("", "broadcast_")},
     **{name: name for name in ("logical_not", "isfinite", "isinf", "isnan")},
-    **_named(
-        """
-        less: lesser broadcast_lesser
-        less_equal: lesser_equal broadcast_lesser_equal
-        """
-    ),
+    **dict.fromkeys(("lesser", "broadcast_lesser"), "less"),
+    **dict.fromkeys(("lesser_equal", "broadcast_lesser_equal"), "less_equal"),
 }
 """Functions that return 1 and 0, in the dtype of their argument."""
 
