@@ -11,6 +11,8 @@ import importlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from wengert.base.sections import fill_sections
+
 
 def rows_of(text: str) -> Iterator[tuple[str, list[str]]]:
     """Yield the module and the names of each row."""
@@ -59,14 +61,21 @@ def closed(
 def defined(namespace: dict[str, Any], more: str = "", without: str = "") -> list[str]:
     """Return the public classes and functions that a module defines.
 
-    Used at the end of a module, ``__all__ = defined(globals())``, so that no list of names repeats
-    the definitions. `more` adds constants and names that are defined elsewhere; `without` removes
-    those that only other modules of the idiom use.
+    So no list of names repeats the definitions. `more` adds constants and names that are defined
+    elsewhere; `without` removes those that only other modules of the idiom use.
     """
     home = namespace["__name__"]
     names = [name for name, value in namespace.items() if getattr(value, "__module__", "") == home]
     chosen = {name for name in names if not name.startswith("_")}
     return sorted(chosen - {*without.split()} | {*more.split()})
+
+
+def completed(namespace: dict[str, Any], more: str = "", without: str = "") -> list[str]:
+    """Expand the docstrings of a module, and return its public names: the last line of a module,
+    ``__all__ = completed(globals())``. The names are those of `defined`.
+    """
+    fill_sections(namespace)
+    return defined(namespace, more, without)
 
 
 def offered(namespace: dict[str, Any], root: str, more: str = "") -> list[str]:
@@ -83,8 +92,8 @@ def functions_of(namespace: dict[str, Any], but: str = "") -> dict[str, Any]:
     return {name: namespace[name] for name in defined(namespace) if name not in but.split()}
 
 
-def gathered(namespace: dict[str, Any], root: str, text: str) -> list[str]:
-    """Put the names of rows into a namespace, and return them.
+def gathered(namespace: dict[str, Any], root: str, text: str, modules: str = "") -> list[str]:
+    """Put the names of rows into a namespace, and return them; expand the module's docstring.
 
     Parameters
     ----------
@@ -94,18 +103,23 @@ def gathered(namespace: dict[str, Any], root: str, text: str) -> list[str]:
         The package that the modules are in.
     text : str
         Rows of modules and names (see NOTE [namespaces of rows]).
+    modules : str
+        Modules of the package that are names themselves.
 
     Raises
     ------
     AttributeError
         If a module does not define a name.
     """
-    listed = []
+    homes = {home.rpartition(".")[2]: f"{root}.{home}" for home in modules.split()}
+    namespace |= {name: importlib.import_module(home) for name, home in homes.items()}
+    listed = [*homes]
     for home, names in rows_of(text):
         module = importlib.import_module(f"{root}.{home}")
         for name in names:
             namespace[name] = getattr(module, name)
         listed += names
+    fill_sections(namespace)
     return sorted(listed)
 
 
