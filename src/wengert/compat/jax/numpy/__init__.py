@@ -111,8 +111,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    own = {name for name in globals() if not name.startswith("_")}
-    return sorted((own | _MODULES | _MAPPINGS) - {"annotations", "importlib"})
+    return sorted({*_OWN, *_MODULES, *_MAPPINGS, "ndarray", "ufunc"})
 
 
 globals().update(_OWN)
