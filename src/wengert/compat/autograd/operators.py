@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from wengert.compat.autograd.boxes import WALKING, ArrayBox, boxed, getval, plain
-from wengert.interp.levels import Lifted, levels_of
+from wengert.interp.levels import batch_of
 from wengert.numpy.arrays import lasting, ndarray
 from wengert.ops.index import getitem
 from wengert.tape.base import TensorBase, new_tensor
@@ -120,9 +120,7 @@ def _of_values(name: str) -> Callable[..., Any]:
 
 def _in_batch(value) -> bool:
     """Return whether a value differs among the elements of a batch."""
-    if not isinstance(value, TensorBase) or not isinstance(value._payload, Lifted):
-        return False
-    return any(level.size is not None for level in levels_of(value._payload).values())
+    return isinstance(value, TensorBase) and batch_of(value._payload) is not None
 
 
 def _comparison(name: str) -> Callable[[Any, Any], Any]:

@@ -242,7 +242,6 @@ def reduce(
         total = getattr(jnp, _KNOWN[name])(x, axis=dims, initial=None) if x.size else None
         return start if total is None else computation(total.astype(x.dtype), start)
     rows = [_in_front(x, dims) for x, _ in pairs]
-    result = structure.unflatten([start for _, start in pairs])
     shape = rows[0].shape[1:]
     result = structure.unflatten([jnp.broadcast_to(s, shape) for _, s in pairs])
     for i in range(rows[0].shape[0]):

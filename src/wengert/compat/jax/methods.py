@@ -152,30 +152,11 @@ class ArrayMethods:
         """The shape and dtype."""
         return ShapedArray(self.shape, self.dtype, self.weak_type)
 
-    @property
-    def device(self) -> Any:
-        """The device of the array: the CPU."""
-        return CPU
-
-    @property
-    def sharding(self) -> Any:
-        """The sharding of the array: the CPU alone."""
-        return SingleDeviceSharding()
-
-    @property
-    def is_fully_addressable(self) -> bool:
-        """Whether all of the array is in this process: always true."""
-        return True
-
-    @property
-    def is_fully_replicated(self) -> bool:
-        """Whether every device has all of the array: always true."""
-        return True
-
-    @property
-    def committed(self) -> bool:
-        """Whether the array is bound to a device: there is only one."""
-        return False
+    device = CPU
+    """The device, of which there is one."""
+    sharding = SingleDeviceSharding()
+    is_fully_addressable = is_fully_replicated = True
+    committed = False
 
     def devices(self) -> set[Any]:
         """Return the devices of the array: the CPU alone."""

@@ -53,6 +53,46 @@ def numbers_of(args: Sequence[Any], argnums) -> tuple[tuple[int, ...], bool]:
     return tuple(n % len(args) for n in numbers), several
 
 
+_OTHERWISE = (
+    "For holomorphic differentiation, pass holomorphic=True. For differentiation of "
+    "non-holomorphic functions involving complex"
+)
+_HINTS = {
+    "inputs of grad": (
+        "If you want to use Boolean- or integer-valued inputs, use vjp or set allow_int to True. "
+        "If fractions are meant, write 3.0, not 3."
+    ),
+    "inputs of jacfwd": f"{_OTHERWISE} inputs or integer inputs, use jax.jvp directly.",
+    "complex outputs": f"{_OTHERWISE} outputs, use jax.vjp directly.",
+    "integer outputs": (
+        "For differentiation of functions with integer outputs, use jax.vjp directly."
+    ),
+}
+"""What to write instead of what is refused."""
+
+
+def _check(
+    name: str, side: str, arrays: Sequence[Any], kinds: str, hint: str, holomorphic: bool
+) -> None:
+    """Refuse arrays of other kinds of dtype than `kinds`, or than complex if `holomorphic`."""
+    for x in arrays:
+        dtype = x._payload.dtype
+        if holomorphic and dtype.kind != "c":
+            raise TypeError(
+                f"{name} with holomorphic=True requires {side}s with complex dtype, but got "
+                f"{dtype.name}."
+            )
+        if not holomorphic and dtype.kind not in kinds:
+            what, of = ("real-valued", "floating") if "c" not in kinds else _ANY
+            raise TypeError(
+                f"{name} requires {what} {side}s ({side} dtype that is a sub-dtype of np.{of}), "
+                f"but got {dtype.name}. {_HINTS[hint]}"
+            )
+
+
+_ANY = ("real- or complex-valued", "inexact")
+
+
 def check_inputs(name: str, arrays: Sequence[Any], holomorphic: bool, allow_int: bool) -> None:
     """Refuse inputs with respect to which reverse mode cannot differentiate.
 
@@ -60,20 +100,8 @@ def check_inputs(name: str, arrays: Sequence[Any], holomorphic: bool, allow_int:
     ------
     TypeError: For integers, unless they are allowed, and for real numbers if `holomorphic`.
     """
-    for x in arrays:
-        dtype = x._payload.dtype
-        if holomorphic and dtype.kind != "c":
-            raise TypeError(
-                f"{name} with holomorphic=True requires inputs with complex dtype, but got "
-                f"{dtype.name}."
-            )
-        if dtype.kind in "biu" and not allow_int:
-            raise TypeError(
-                f"{name} requires real- or complex-valued inputs (input dtype that is a sub-dtype "
-                f"of np.inexact), but got {dtype.name}. If you want to use Boolean- or "
-                "integer-valued inputs, use vjp or set allow_int to True. If fractions are meant, "
-                "write 3.0, not 3."
-            )
+    kinds = "fcVbiu" if allow_int else "fcV"
+    _check(name, "input", arrays, kinds, "inputs of grad", holomorphic)
 
 
 def check_outputs(name: str, arrays: Sequence[Any], holomorphic: bool) -> None:
@@ -84,26 +112,8 @@ def check_outputs(name: str, arrays: Sequence[Any], holomorphic: bool) -> None:
     TypeError: For integers, and for complex numbers unless `holomorphic`.
     """
     for x in arrays:
-        dtype = x._payload.dtype
-        if holomorphic:
-            if dtype.kind != "c":
-                raise TypeError(
-                    f"{name} with holomorphic=True requires outputs with complex dtype, but got "
-                    f"{dtype.name}."
-                )
-        elif dtype.kind == "c":
-            raise TypeError(
-                f"{name} requires real-valued outputs (output dtype that is a sub-dtype of "
-                f"np.floating), but got {dtype.name}. For holomorphic differentiation, pass "
-                "holomorphic=True. For differentiation of non-holomorphic functions involving "
-                "complex outputs, use jax.vjp directly."
-            )
-        elif dtype.kind in "biu":
-            raise TypeError(
-                f"{name} requires real-valued outputs (output dtype that is a sub-dtype of "
-                f"np.floating), but got {dtype.name}. For differentiation of functions with "
-                "integer outputs, use jax.vjp directly."
-            )
+        hint = "complex outputs" if x._payload.dtype.kind == "c" else "integer outputs"
+        _check(name, "output", [x], "fV", hint, holomorphic)
 
 
 def _scalar(output, holomorphic: bool) -> Any:
@@ -512,23 +522,6 @@ def linearize(fun: Callable[..., Any], *primals, has_aux: bool = False) -> Any:
 # -- `jacfwd`, `jacrev` and `hessian` under JAX's names --------------------------------------------
 
 
-def _check_forward(arrays: Sequence[Any], holomorphic: bool) -> None:
-    for x in arrays:
-        dtype = x._payload.dtype
-        if holomorphic and dtype.kind != "c":
-            raise TypeError(
-                "jacfwd with holomorphic=True requires inputs with complex dtype, but got "
-                f"{dtype.name}."
-            )
-        if not holomorphic and dtype.kind not in "fV":
-            raise TypeError(
-                "jacfwd requires real-valued inputs (input dtype that is a sub-dtype of "
-                f"np.floating), but got {dtype.name}. For holomorphic differentiation, pass "
-                "holomorphic=True. For differentiation of non-holomorphic functions involving "
-                "complex inputs or integer inputs, use jax.jvp directly."
-            )
-
-
 def _jacobian(
     fun: Callable[..., Any],
     argnums,
@@ -544,7 +537,7 @@ def _jacobian(
         numbers, several = numbers_of(args, argnums)
         leaves = Leaves([args[n] for n in numbers])
         if forward:
-            _check_forward(leaves.arrays, holomorphic)
+            _check("jacfwd", "input", leaves.arrays, "fV", "inputs of jacfwd", holomorphic)
         else:
             check_inputs("jacrev", leaves.arrays, holomorphic, allow_int)
         results, beside = Results(), Results()

@@ -213,15 +213,12 @@ def two_parts(result, has_aux: bool) -> tuple[Any, Any]:
     """Split the result of a function into its output and its auxiliary data."""
     if not has_aux:
         return result, None
-    if not isinstance(result, tuple):
+    if not isinstance(result, tuple) or len(result) != 2:
+        is_tuple = isinstance(result, tuple)
+        got = f"a tuple of length {len(result)}" if is_tuple else f"type {type(result)}"
         raise TypeError(
-            "expected function with aux output to return a two-element tuple, but got type "
-            f"{type(result)} with value {result!r}"
-        )
-    if len(result) != 2:
-        raise TypeError(
-            "expected function with aux output to return a two-element tuple, but got a tuple of "
-            f"length {len(result)} with value {result!r}"
+            f"expected function with aux output to return a two-element tuple, but got {got} with "
+            f"value {result!r}"
         )
     return result
 
