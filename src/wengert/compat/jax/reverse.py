@@ -14,6 +14,7 @@ from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray
 from wengert.compat.jax.dtypes import canonical_dtype, float0
 from wengert.compat.jax.tracing import (
+    HOLDS_GRAPH,
     Leaves,
     Results,
     argument,
@@ -311,6 +312,7 @@ def vjp(
         found = pull([conjugated(ct) for ct in given] or [tensors[0] * 0])
         return tuple(leaves.derivatives([conjugated(grad) for grad in found]))
 
+    setattr(vjp_fun, HOLDS_GRAPH, True)
     value = results.give(outputs, whole)
     results.let_go()
     return (value, vjp_fun, beside.give((), others)) if has_aux else (value, vjp_fun)
@@ -516,6 +518,7 @@ def linearize(fun: Callable[..., Any], *primals, has_aux: bool = False) -> Any:
         directions = _tangents(leaves, tangents, "the linearized function")
         return _slopes(results, zeros if slope is None else slope(*directions))
 
+    setattr(jvp_fun, HOLDS_GRAPH, True)
     return (value, jvp_fun, beside.give((), others)) if has_aux else (value, jvp_fun)
 
 
