@@ -11,7 +11,7 @@ from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray, made
 from wengert.compat.jax.custom import is_followed
 from wengert.compat.jax.dtypes import canonical_dtype
-from wengert.compat.jax.lax_elementwise import ELEMENTWISE
+from wengert.compat.jax.lax_elementwise import stop_gradient
 from wengert.compat.jax.staging import ShapeDtypeStruct
 from wengert.compat.jax.tracing import argument, name_of
 from wengert.compat.jax.trees import tree_flatten, tree_leaves, tree_map
@@ -58,7 +58,7 @@ def each_of(x) -> Iterator[Any]:
     if level is None:
         yield values_of(x)
         return
-    stopped = [ELEMENTWISE["stop_gradient"](leaf) for leaf in leaves]
+    stopped = [stop_gradient(leaf) for leaf in leaves]
     mapped = [isinstance(s, Array) and level.number in levels_of(s._payload) for s in stopped]
     whole = [
         made(move("unwrap", leaf, level, True)) if inside else leaf
@@ -167,7 +167,7 @@ def io_callback(
 ) -> Any:
     """Like `pure_callback`, but for a function with side effects."""
     untraced(f"it calls {name_of(callback)}()")
-    stopped = ELEMENTWISE["stop_gradient"](tree_map(argument, args))
+    stopped = stop_gradient(tree_map(argument, args))
     if result_shape_dtypes is None:
         for values, named in each_of((stopped, kwargs)):
             callback(*values, **named)

@@ -8,7 +8,7 @@ from typing import Any
 
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, made
-from wengert.compat.jax.lax_control import CONTROL
+from wengert.compat.jax.lax_control import NAMES as LAX
 from wengert.compat.jax.tracing import argument, check_callable, name_of
 from wengert.compat.jax.trees import tree_flatten, tree_map
 from wengert.interp.levels import batch_of, levels_of
@@ -112,7 +112,7 @@ def sequential_vmap(f: Callable[..., Any]) -> custom_vmap:
             given = [next(new) if inside else x for x, inside in zip(leaves, batched, strict=True)]
             return f(*structure.unflatten(given))
 
-        output = CONTROL["map"](one, moving)
+        output = LAX["map"](one, moving)
         return output, tree_map(lambda _: True, output)
 
     return mapped

@@ -580,7 +580,7 @@ def _by(method: str) -> Callable[..., Any]:
     return lambda at, values: getattr(at, method)(values)
 
 
-ARRAYS: dict[str, Any] = {
+NAMES: dict[str, Any] = {
     **functions_of(globals(), "start_index convert_weak"),
     **{name: _scattering(name, _by(method), doc) for name, (method, doc) in _UPDATES.items()},
 }

@@ -337,7 +337,7 @@ def _stopped(x) -> Any:
     return made(Tensor.detach(x), x.weak_type)
 
 
-ELEMENTWISE: dict[str, Callable[..., Any]] = {
+NAMES: dict[str, Callable[..., Any]] = {
     **functions_of(globals(), "same_dtypes"),
     **{name: _unary(name, rule, kinds) for name, (rule, kinds) in _UNARY.items()},
     **{name: _binary(name, rule, kinds) for name, (rule, kinds) in _BINARY.items()},

@@ -15,7 +15,8 @@ from wengert.compat.jax.array import asarray, made
 from wengert.compat.jax.checks import all_ones, check_dtype
 from wengert.compat.jax.dtypes import canonical_dtype
 from wengert.compat.jax.lax_arrays import pad
-from wengert.compat.jax.lax_elementwise import ELEMENTWISE, same_dtypes
+from wengert.compat.jax.lax_elementwise import NAMES as ELEMENTWISE
+from wengert.compat.jax.lax_elementwise import same_dtypes
 from wengert.compat.jax.tracing import argument
 from wengert.compat.jax.trees import tree_flatten, tree_map
 from wengert.compat.kit.namespaces import functions_of
@@ -367,7 +368,7 @@ _SCANS: dict[str, Callable[..., Any]] = {
 }
 _OVER = "max=max min=min prod=prod sum=sum"
 _BITS = {"and": (all_ones, "all"), "or": (_zero, "any"), "xor": (_zero, "")}
-REDUCTIONS: dict[str, Callable[..., Any]] = {
+NAMES: dict[str, Callable[..., Any]] = {
     **functions_of(globals()),
     **{name: _scan(name, function) for name, function in _SCANS.items()},
     **{name: _extreme(name) for name in ("argmax", "argmin")},

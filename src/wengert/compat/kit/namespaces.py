@@ -127,6 +127,12 @@ def gathered(namespace: dict[str, Any], root: str, text: str) -> list[str]:
     return sorted(homes)
 
 
+def tables(root: str, modules: str) -> dict[str, Any]:
+    """Return what the tables ``NAMES`` of modules of a package hold."""
+    homes = (importlib.import_module(f"{root}.{module}") for module in modules.split())
+    return {name: value for home in homes for name, value in home.NAMES.items()}
+
+
 def lazy(
     namespace: dict[str, Any], find: Callable[[str], Any], listed: Callable[[], Iterable[str]]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:

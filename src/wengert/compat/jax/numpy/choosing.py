@@ -363,6 +363,6 @@ def choose(a, choices, out=None, mode: str = "raise") -> Any:
     return call("broadcast_to", result, np.broadcast_shapes(tuple(x.shape), tuple(result.shape)))
 
 
-CHOICES = table(globals(), "sized")
+NAMES = table(globals(), "sized")
 
 fill_sections(globals())

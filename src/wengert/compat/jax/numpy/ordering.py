@@ -382,7 +382,7 @@ def array_equiv(a1, a2) -> Any:
     return call("all", x == y)
 
 
-ORDERS = table(
+NAMES = table(
     globals(),
     made={
         "argpartition": _parted("argpartition"),

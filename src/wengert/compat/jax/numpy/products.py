@@ -369,6 +369,6 @@ of_rows(
         | Return the sums of products along an axis; the elements of `x1` are conjugated.
     """,
 )
-PRODUCTS = table(globals(), "least_squares")
+NAMES = table(globals(), "least_squares")
 
 fill_sections(globals())

@@ -320,7 +320,7 @@ of_rows(
     vsplit | ary, indices_or_sections | own-weak | Split an array along the first axis.
     """,
 )
-SHAPES = table(
+NAMES = table(
     globals(),
     "atleast",
     made={
