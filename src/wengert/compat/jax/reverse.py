@@ -133,47 +133,6 @@ def _scalar(output, holomorphic: bool) -> Any:
     return array
 
 
-def _differentiated(
-    fun: Callable[..., Any],
-    argnums,
-    has_aux: bool,
-    holomorphic: bool,
-    allow_int: bool,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-) -> tuple[Any, Any, Any]:
-    """Return the value of a function, its auxiliary output, and its gradients."""
-    numbers, several = numbers_of(args, argnums)
-    leaves = Leaves([args[n] for n in numbers])
-    check_inputs("grad", leaves.arrays, holomorphic, allow_int)
-    classes: list[type] = []
-    beside = Results()
-
-    def call(*tensors) -> Any:
-        given = list(args)
-        for number, value in zip(numbers, leaves.with_tensors(tensors), strict=True):
-            given[number] = value
-        output, aux = two_parts(fun(*given, **kwargs), has_aux)
-        array = _scalar(output, holomorphic)
-        classes.append(array.__class__)
-        _, others = beside.take(aux)
-        return array, others
-
-    found: Sequence[Any] = ()
-    tensors = leaves.tensors
-    if tensors and holomorphic:
-        value, pull, others = func.vjp(call, *tensors, has_aux=True)
-        found = pull(ones_like(value))
-    elif tensors:
-        transformed = func.grad_and_value(call, tuple(range(len(tensors))), has_aux=True)
-        found, (value, others) = transformed(*tensors)
-    else:
-        value, others = call()
-    grads = leaves.derivatives([conjugated(grad) for grad in found])
-    aux = beside.give((), others)
-    return labelled(value, classes[0]), aux, grads if several else grads[0]
-
-
 def value_and_grad(
     fun: Callable[..., Any],
     argnums: int | Sequence[int] = 0,
@@ -201,10 +160,36 @@ def value_and_grad(
 
     @functools.wraps(fun)
     def value_and_gradient(*args, **kwargs) -> Any:
-        value, aux, grads = _differentiated(
-            fun, argnums, has_aux, holomorphic, allow_int, args, kwargs
-        )
-        return ((value, aux), grads) if has_aux else (value, grads)
+        numbers, several = numbers_of(args, argnums)
+        leaves = Leaves([args[n] for n in numbers])
+        check_inputs("grad", leaves.arrays, holomorphic, allow_int)
+        classes: list[type] = []
+        beside = Results()
+
+        def call(*tensors) -> Any:
+            given = list(args)
+            for number, value in zip(numbers, leaves.with_tensors(tensors), strict=True):
+                given[number] = value
+            output, aux = two_parts(fun(*given, **kwargs), has_aux)
+            array = _scalar(output, holomorphic)
+            classes.append(array.__class__)
+            _, others = beside.take(aux)
+            return array, others
+
+        found: Sequence[Any] = ()
+        tensors = leaves.tensors
+        if tensors and holomorphic:
+            value, pull, others = func.vjp(call, *tensors, has_aux=True)
+            found = pull(ones_like(value))
+        elif tensors:
+            transformed = func.grad_and_value(call, tuple(range(len(tensors))), has_aux=True)
+            found, (value, others) = transformed(*tensors)
+        else:
+            value, others = call()
+        grads = leaves.derivatives([conjugated(grad) for grad in found])
+        aux = beside.give((), others)
+        value = labelled(value, classes[0])
+        return (value, aux) if has_aux else value, grads if several else grads[0]
 
     return value_and_gradient
 
@@ -245,12 +230,12 @@ def grad(
     >>> jax.grad(jax.grad(lambda x: x**3))(2.0)
     Array(12., dtype=float32, weak_type=True)
     """
-    check_callable(fun)
+    both = value_and_grad(fun, argnums, has_aux, holomorphic, allow_int)
 
     @functools.wraps(fun)
     def gradient(*args, **kwargs) -> Any:
-        _, aux, grads = _differentiated(fun, argnums, has_aux, holomorphic, allow_int, args, kwargs)
-        return (grads, aux) if has_aux else grads
+        value, grads = both(*args, **kwargs)
+        return (grads, value[1]) if has_aux else grads
 
     return gradient
 

@@ -18,7 +18,7 @@ from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray
 from wengert.compat.jax.classes import is_traced
 from wengert.compat.jax.dtypes import canonical_dtype
-from wengert.compat.jax.methods import ShapedArray
+from wengert.compat.jax.methods import ShapedArray, Sized
 from wengert.compat.jax.policies import NAMED, keeper
 from wengert.compat.jax.tracing import HOLDS_GRAPH, argument, check_callable, staged
 from wengert.compat.jax.trees import tree_flatten, tree_leaves, tree_map
@@ -26,7 +26,7 @@ from wengert.tape.modes import is_grad_enabled
 from wengert.utils.recompute import Region
 
 
-class ShapeDtypeStruct:
+class ShapeDtypeStruct(Sized):
     """The shape and dtype of an array, without its values.
 
     Parameters
@@ -49,16 +49,6 @@ class ShapeDtypeStruct:
         self.dtype = canonical_dtype(dtype)
         self.sharding = sharding
         self.weak_type = weak_type
-
-    @property
-    def ndim(self) -> int:
-        """The number of dimensions."""
-        return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        """The number of elements."""
-        return int(np.prod(self.shape, dtype=np.int64))
 
     def __repr__(self) -> str:
         weak = ", weak_type=True" if self.weak_type else ""

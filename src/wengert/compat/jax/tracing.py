@@ -85,6 +85,22 @@ def argument(value, what: str = "Argument") -> Any:
     raise TypeError(f"{what} {value!r} of type {type(value)} is not a valid JAX type.")
 
 
+def result_of(value, fun, what: str) -> Any:
+    """Convert a result of a function that JAX would trace to an array.
+
+    Raises
+    ------
+    TypeError: If the value has a type that JAX does not support; the message names the function.
+    """
+    try:
+        return argument(value)
+    except TypeError:
+        raise TypeError(
+            f"function {name_of(fun)} traced for {what} returned a value of type {type(value)}, "
+            "which is not a valid JAX type"
+        ) from None
+
+
 def labelled(result, cls: type) -> Any:
     """Return a tensor as an array of the class `cls`."""
     if result.__class__ is Tensor:
