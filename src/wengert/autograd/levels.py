@@ -36,12 +36,11 @@ from wengert.tape.base import LEAF, TensorBase, new_tensor, version_of
 from wengert.tape.given import joined_with, note_tangent, noted_tangent, tangent_tensor
 from wengert.tape.levels import brought, leads_outside, move
 from wengert.tape.modes import (
-    MODE,
-    changed,
     current_mode,
     enable_grad,
     is_recording,
     no_grad,
+    outside_of,
     set_grad_enabled,
 )
 from wengert.tape.node import edge_of
@@ -508,14 +507,9 @@ def _mapped(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
         batched = isinstance(arg, TensorBase) and level.number in levels_of(arg._payload)
         dims.append(0 if batched else None)
         whole.append(move("unwrap", arg, level, True) if batched else arg)
-    before = current_mode()
-    below = tuple(one for one in before.levels if one is not level) if before else ()
-    MODE.set(changed(before, levels=below))
-    try:
-        randomness = "error" if level.randomness == "never" else level.randomness
+    randomness = "error" if level.randomness == "never" else level.randomness
+    with outside_of(level):
         made = function.vmap(VmapInfo(level.size, randomness), tuple(dims), *whole)
-    finally:
-        MODE.set(before)
     if not (isinstance(made, tuple) and len(made) == 2):
         raise RuntimeError(
             f"{function.__name__}.vmap must return a pair (output, out_dims), not "
