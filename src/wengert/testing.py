@@ -11,7 +11,8 @@ from wengert.base.dtypes import FLOATING, as_dtype, category
 from wengert.base.layout import sparse_coo
 from wengert.base.sections import fill_sections
 from wengert.ops.make_tensor import make_tensor
-from wengert.tape.base import SparseValue, TensorBase
+from wengert.sparse.tensors import SparseBase
+from wengert.tape.base import TensorBase
 from wengert.tape.sites import warn
 
 __all__ = ["assert_allclose", "assert_close", "make_tensor"]
@@ -115,7 +116,7 @@ def _difference(actual: Any, expected: Any, settings: tuple[Any, ...], place: st
             "No comparison pair was able to handle inputs of type "
             f"{type(actual)} and {type(expected)}.{_where(place)}"
         )
-    if isinstance(actual, SparseValue) or isinstance(expected, SparseValue):
+    if isinstance(actual, SparseBase) or isinstance(expected, SparseBase):
         return _of_sparse(actual, expected, settings, place)
     return _of_arrays(actual, expected, settings, place)
 
@@ -161,7 +162,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _is_array(value: Any) -> bool:
-    return isinstance(value, TensorBase | SparseValue | np.ndarray | np.generic)
+    return isinstance(value, TensorBase | SparseBase | np.ndarray | np.generic)
 
 
 def _where(place: str) -> str:
@@ -221,7 +222,7 @@ def _of_arrays(actual: Any, expected: Any, settings: tuple[Any, ...], place: str
 
 
 def _of_sparse(a: Any, b: Any, settings: tuple[Any, ...], place: str) -> str | None:
-    if not (isinstance(a, SparseValue) and isinstance(b, SparseValue) and a.layout is b.layout):
+    if not (isinstance(a, SparseBase) and isinstance(b, SparseBase) and a.layout is b.layout):
         if settings[5]:
             return _ATTRIBUTE.format("layout", a.layout, b.layout) + _where(place)
         return _of_arrays(a.to_dense(), b.to_dense(), settings, place)

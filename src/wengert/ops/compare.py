@@ -53,8 +53,8 @@ def isclose(
     >>> wg.isclose(wg.tensor([1.0, 2.0]), wg.tensor([1.0, 2.1]))
     tensor([ True, False])
     """
-    a, b, *tolerances = _compared("isclose", input, other, rtol, atol)
-    return made_in_inference(tensor_over(_are_close(a, b, *tolerances, equal_nan)))
+    a, b, rtol, atol = _compared("isclose", input, other, rtol, atol)
+    return made_in_inference(tensor_over(_are_close(a, b, rtol, atol, equal_nan)))
 
 
 def _compared(name: str, input: Any, other: Any, *tolerances: Any) -> tuple[Any, ...]:
@@ -119,8 +119,8 @@ def allclose(
     >>> wg.allclose(wg.ones(2), wg.ones(2) + 1e-9)
     True
     """
-    a, b, *tolerances = _compared("allclose", input, other, rtol, atol)
-    return _holds(_are_close(*_both(a, b), *tolerances, equal_nan))
+    a, b, rtol, atol = _compared("allclose", input, other, rtol, atol)
+    return _holds(_are_close(*_both(a, b), rtol, atol, equal_nan))
 
 
 fill_sections(globals())
