@@ -122,5 +122,5 @@ def test_a_declared_write_is_seen_by_the_graph():
         product.backward()
     with pytest.raises(RuntimeError, match="requires a gradient"):
         sine(x, [w])
-    with pytest.raises(ValueError, match="{'z'} in mutates_args were not found"):
+    with pytest.raises(ValueError, match="in mutates_args were not found"):
         wg.library.custom_op("writes::none", lambda x: None, mutates_args={"z"})
