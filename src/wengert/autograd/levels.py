@@ -24,7 +24,7 @@ from wengert.autograd.function_node import Context
 from wengert.autograd.function_outputs import finish
 from wengert.autograd.slopes import check_view
 from wengert.autograd.written import shows, with_written, written
-from wengert.base.containers import flatten
+from wengert.base.containers import dims_of, flatten
 from wengert.base.dtypes import is_differentiable
 from wengert.base.errors import describe
 from wengert.base.ports import provides
@@ -502,14 +502,14 @@ def lowered(grads: Any, cotangents: list[Any], levels: Iterable[Level]) -> tuple
 
 def _mapped(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
     """Return the result of the Function's own `vmap`."""
-    dims, whole = [], []
-    for arg in args:
-        batched = isinstance(arg, TensorBase) and level.number in levels_of(arg._payload)
-        dims.append(0 if batched else None)
-        whole.append(move("unwrap", arg, level, True) if batched else arg)
+    leaves, like_args = flatten(args)
+    batched = [isinstance(x, TensorBase) and level.number in levels_of(x._payload) for x in leaves]
+    dims = like_args([0 if one else None for one in batched])
+    pairs = zip(leaves, batched, strict=True)
+    whole = like_args([move("unwrap", x, level, True) if one else x for x, one in pairs])
     randomness = "error" if level.randomness == "never" else level.randomness
     with outside_of(level):
-        made = function.vmap(VmapInfo(level.size, randomness), tuple(dims), *whole)
+        made = function.vmap(VmapInfo(level.size, randomness), dims, *whole)
     if not (isinstance(made, tuple) and len(made) == 2):
         raise RuntimeError(
             f"{function.__name__}.vmap must return a pair (output, out_dims), not "
@@ -517,7 +517,7 @@ def _mapped(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
         )
     output, out_dims = made
     leaves, rebuild = flatten(output)
-    places = list(out_dims) if isinstance(out_dims, tuple | list) else [out_dims] * len(leaves)
+    places = dims_of(out_dims, output, f"{function.__name__}.vmap", "out")
     return rebuild(
         [
             out if dim is None else move("wrap", movedim(out, dim, 0) if dim else out, level, True)
