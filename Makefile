@@ -117,7 +117,7 @@ clean:
 
 .venv/developing: pyproject.toml | .venv/bin/python
 	.venv/bin/python $(PIP) install --editable '.[test,dev,docs,native]'
-	.venv/bin/python -m compileall -q src
+	.venv/bin/python -m compileall -q -j 0 src tests
 	touch .venv/installed $@
 
 .venv/compiled: .venv/developing $(wildcard native/* src/wengert/tape/*.p* src/wengert/prims/*.py)

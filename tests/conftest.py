@@ -70,6 +70,9 @@ def pytest_generate_tests(metafunc):
 @pytest.hookimpl(tryfirst=True)  # before `-m` reads the marks
 def pytest_collection_modifyitems(items):
     """With ``sampled(n, name)`` the draw is among all tests of that name, as of several files."""
+    # Hypothesis would read the package for constants to try: 6 s in each process of a fresh clone
+    if providers := sys.modules.get("hypothesis.internal.conjecture.providers"):
+        providers.is_local_module_file = lambda path: False
     groups = defaultdict(dict)
     for item in items:
         marks = [mark.args for mark in item.iter_markers("sampled")]
