@@ -18,8 +18,9 @@ PYTHON ?= python3
 PIP = -m pip --disable-pip-version-check --quiet
 
 # A process for each core; those that are done take tests from the others. To rewrite the asserts
-# of all tests takes as long as a tenth of them: those that fail run again with full messages.
-PYTEST = -m pytest -q -n auto --dist worksteal --assert=plain
+# of all tests takes as long as a tenth of them, and to watch what each logs a fiftieth: those that
+# fail run again with full messages.
+PYTEST = -m pytest -q -n auto --dist worksteal --assert=plain -p no:logging
 AGAIN = -m pytest -q --last-failed --last-failed-no-failures=none
 
 # What the compiled modules take part in: the tape, and what stands on it most closely. Idioms,
