@@ -239,7 +239,7 @@ def test_numpys_arrays_and_numbers_give_arrays_by_operators():
 def test_numpys_functions_give_numpys_arrays():
     assert type(np.sin(F)) is np.ndarray
     assert type(np.stack([F, F])) is np.ndarray
-    assert isinstance(np.sum(F), jax.Array)  # as there, by way of the method
+    assert isinstance(np.sum(F), jax.Array)  # as there, through the method
     assert np.asarray(F, dtype=np.float64).dtype == np.float64
     np.testing.assert_allclose(F, [0.0, 1.0, 2.0])
 
