@@ -36,7 +36,6 @@ from wengert.tape.base import LEAF, TensorBase, new_tensor, version_of
 from wengert.tape.given import joined_with, note_tangent, noted_tangent, tangent_tensor
 from wengert.tape.levels import brought, leads_outside, move
 from wengert.tape.modes import (
-    current_mode,
     enable_grad,
     is_recording,
     no_grad,
