@@ -614,7 +614,8 @@ def idiom_line(space: str, name: str, value: Any) -> str:
 def idiom_stub(space: str) -> str:
     """The text of the stub of a namespace."""
     module = importlib.import_module(space)
-    names = [name for name in dir(module) if not name.startswith("_")]
+    listed = getattr(module, "__all__", None) or dir(module)
+    names = [name for name in listed if not name.startswith("_")]
     lines = [idiom_line(space, name, getattr(module, name)) for name in names]
     if hasattr(module, "__version__"):
         lines.append("__version__: str")

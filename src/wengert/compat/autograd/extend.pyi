@@ -14,9 +14,6 @@ from wengert.compat.autograd.primitives import defjvp_argnums as defjvp_argnums
 from wengert.compat.autograd.primitives import defvjp as defvjp
 from wengert.compat.autograd.primitives import defvjp_argnum as defvjp_argnum
 from wengert.compat.autograd.primitives import defvjp_argnums as defvjp_argnums
-from wengert.base.sections import fill_sections as fill_sections
-from wengert.compat.kit.namespaces import gathered as gathered
-from wengert.compat.autograd.internals import internals as internals
 from wengert.compat.autograd.primitives import notrace_primitive as notrace_primitive
 from wengert.compat.autograd.primitives import primitive as primitive
 from wengert.compat.autograd.primitives import register_notrace as register_notrace

@@ -9,7 +9,6 @@ from wengert.compat.jax.tree_util import tree_all as all
 from wengert.compat.jax.tree_util import tree_broadcast as broadcast
 from wengert.compat.jax.tree_util import tree_flatten as flatten
 from wengert.compat.jax.tree_util import tree_flatten_with_path as flatten_with_path
-from wengert.compat.kit.namespaces import gathered as gathered
 from wengert.compat.jax.tree_util import tree_leaves as leaves
 from wengert.compat.jax.tree_util import tree_leaves_with_path as leaves_with_path
 from wengert.compat.jax.tree_util import tree_map as map
