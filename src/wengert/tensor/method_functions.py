@@ -43,12 +43,15 @@ def _function_of(name: str) -> Callable[..., Any]:
 
         Parameters
         ----------
-        input : Tensor. The tensor.
-        *args, **kwargs: The arguments of the method.
+        input : Tensor
+            The tensor.
+        *args, **kwargs
+            The arguments of the method.
 
         Returns
         -------
-        Tensor: The result of the method.
+        Tensor
+            The result of the method.
 
         Examples
         --------
