@@ -191,8 +191,9 @@ class _Module:
         if "%(" in doc:
             doc = _named(doc)
         if "--\n" in doc:
-            if type(function) is FunctionType:
-                doc = _implied(doc, function.__code__, self.implied)
+            inner = getattr(function, "__wrapped__", function)
+            if type(inner) is FunctionType:
+                doc = _implied(doc, inner.__code__, self.implied)
             doc = _spread(doc)
         if ">>> " in doc:
             doc = _imported(doc, self.imports)

@@ -286,7 +286,7 @@ def _linear(
     args = [
         primal
         if rule is None
-        else (F.zeros_like(primal) if hasattr(primal, "shape") else 0)
+        else (F.zero_tangent(primal) if hasattr(primal, "shape") else 0)
         if tangent is None
         else tangent
         for primal, tangent, rule in zip(primals, tangents, rules, strict=True)

@@ -52,7 +52,7 @@ class Adadelta(Elementwise):
         maximize: bool = False,
         differentiable: bool = False,
     ) -> None:
-        defaults = arguments(locals())
+        defaults = arguments(locals(), "lr rho eps weight_decay maximize capturable")
         check_rate(lr)
         if not 0.0 <= rho <= 1.0:
             raise ValueError(f"Invalid rho value: {rho}")

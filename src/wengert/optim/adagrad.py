@@ -53,7 +53,7 @@ class Adagrad(Elementwise):
         differentiable: bool = False,
         fused: bool | None = None,
     ) -> None:
-        defaults = arguments(locals())
+        defaults = arguments(locals(), "lr lr_decay eps weight_decay")
         check_rate(lr)
         check_numbers(
             lr_decay=lr_decay,

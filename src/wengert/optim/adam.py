@@ -59,7 +59,7 @@ class Adam(Elementwise):
         fused: bool | None = None,
         decoupled_weight_decay: bool = False,
     ) -> None:
-        defaults = arguments(locals())
+        defaults = arguments(locals(), "lr betas eps weight_decay amsgrad maximize")
         if isinstance(lr, TensorBase) and foreach and not capturable:
             raise ValueError(
                 "lr as a Tensor is not supported for capturable=False and foreach=True"
@@ -152,20 +152,7 @@ class AdamW(Adam):
         differentiable: bool = False,
         fused: bool | None = None,
     ) -> None:
-        super().__init__(
-            params,
-            lr,
-            betas,
-            eps,
-            weight_decay,
-            amsgrad,
-            foreach=foreach,
-            maximize=maximize,
-            capturable=capturable,
-            differentiable=differentiable,
-            fused=fused,
-            decoupled_weight_decay=True,
-        )
+        super().__init__(params, **arguments(locals()), decoupled_weight_decay=True)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)

@@ -49,7 +49,9 @@ class NAdam(Elementwise):
         capturable: bool = False,
         differentiable: bool = False,
     ) -> None:
-        defaults = arguments(locals())
+        defaults = arguments(
+            locals(), "lr betas eps weight_decay momentum_decay decoupled_weight_decay maximize"
+        )
         check_adam(lr, betas, eps, weight_decay)
         check_numbers(momentum_decay=momentum_decay)
         super().__init__(params, defaults)

@@ -46,7 +46,7 @@ class RAdam(Elementwise):
         capturable: bool = False,
         differentiable: bool = False,
     ) -> None:
-        defaults = arguments(locals())
+        defaults = arguments(locals(), "lr betas eps weight_decay maximize foreach capturable")
         check_adam(lr, betas, eps, weight_decay)
         super().__init__(params, defaults)
 

@@ -55,7 +55,7 @@ class RMSprop(Elementwise):
         maximize: bool = False,
         differentiable: bool = False,
     ) -> None:
-        defaults = arguments(locals())
+        defaults = arguments(locals(), "lr momentum alpha eps centered")
         check_rate(lr)
         check_numbers(epsilon=eps, momentum=momentum, weight_decay=weight_decay, alpha=alpha)
         super().__init__(params, defaults)

@@ -55,7 +55,7 @@ class Rprop(Elementwise):
         maximize: bool = False,
         differentiable: bool = False,
     ) -> None:
-        defaults = arguments(locals())
+        defaults = arguments(locals(), "lr etas step_sizes foreach maximize differentiable")
         check_rate(lr)
         if not 0.0 < etas[0] < 1.0 < etas[1]:
             raise ValueError(f"Invalid eta values: {etas[0]}, {etas[1]}")

@@ -23,6 +23,13 @@ constant(
     raises=False,
     batching="pointwise",
 )
+constant(
+    "zero_tangent",
+    np.zeros_like,
+    doc="zeros for a tangent or cotangent like self that is not there",
+    raises=False,
+    batching="pointwise",
+)
 elementwise(
     "clone",
     kernels.clone,
