@@ -13,23 +13,13 @@ from wengert.base.errors import not_implemented
 from wengert.base.export import export
 from wengert.base.sections import fill_sections, named
 from wengert.ops.coerce import operand
-from wengert.ops.windows import several
+from wengert.ops.windows import several, words_of
 from wengert.prims import pooling, resample
 from wengert.tape.record import T
 
 # the records of the primitives called below
 REQUIRES = (pooling, resample)
 Shape = tuple[int, ...]
-_SHAPES = ("(N, C, L) or (C, L)", "(N, C, H, W) or (C, H, W)", "(N, C, D, H, W) or (C, D, H, W)")
-_DIMS = ("dimension", "two dimensions", "three dimensions")
-
-_EXAMPLES = (("1, 5", "2"), ("1, 1, 5", "(1, 2)"), ("1, 1, 1, 5", "(1, 1, 2)"))
-
-
-def _words(d: int) -> dict[str, Any]:
-    """Return the words of the docstrings of functions of d dimensions."""
-    shape, size = _EXAMPLES[d - 1]
-    return {"dims": _DIMS[d - 1], "shapes": _SHAPES[d - 1], "shape": shape, "size": size}
 
 
 @lru_cache(maxsize=512)
@@ -126,7 +116,7 @@ def _avg_pool(d: int) -> Callable[..., Any]:
         Examples
         --------
         >>> x = wg.tensor([1.0, 3.0, 2.0, 0.0, 5.0]).reshape({shape})
-        >>> wg.nn.functional.{name}(x, {size}).flatten()
+        >>> wg.nn.functional.{name}(x, {kernel}).flatten()
         tensor([2.0000, 2.3333])
         """
         ndim = operand(input, name)._payload.ndim
@@ -136,7 +126,7 @@ def _avg_pool(d: int) -> Callable[..., Any]:
         x, sizes = _prepared(name, input, output_size)
         return getattr(T, name)(x, output_size=sizes, align_corners=False, scales=scales)
 
-    return named(function, name, **_words(d))
+    return named(function, name, **words_of(d, 5))
 
 
 def _max_pool(d: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
@@ -148,7 +138,7 @@ def _max_pool(d: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
         Examples
         --------
         >>> x = wg.tensor([1.0, 3.0, 2.0, 0.0, 5.0]).reshape({shape})
-        >>> wg.nn.functional.{name}(x, {size})[1].flatten()
+        >>> wg.nn.functional.{name}(x, {kernel})[1].flatten()
         tensor([1, 4])
         """
         x, sizes = _prepared(name, input, output_size)
@@ -171,7 +161,7 @@ def _max_pool(d: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
         Examples
         --------
         >>> x = wg.tensor([1.0, 3.0, 2.0, 0.0, 5.0]).reshape({shape})
-        >>> wg.nn.functional.{name}(x, {size}).flatten()
+        >>> wg.nn.functional.{name}(x, {kernel}).flatten()
         tensor([3., 5.])
         """
         if return_indices:
@@ -179,8 +169,8 @@ def _max_pool(d: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
         x, sizes = _prepared(name, input, output_size)
         return getattr(T, name)(x, output_size=sizes)
 
-    named(with_indices, f"{name}_with_indices", of=name, **_words(d))
-    return named(function, name, **_words(d)), with_indices
+    named(with_indices, f"{name}_with_indices", of=name, **words_of(d, 5))
+    return named(function, name, **words_of(d, 5)), with_indices
 
 
 adaptive_avg_pool1d = _avg_pool(1)

@@ -13,29 +13,13 @@ from wengert.base.errors import not_implemented
 from wengert.base.export import export
 from wengert.base.sections import fill_sections, named
 from wengert.ops.coerce import integer, operand
-from wengert.ops.windows import several, window
+from wengert.ops.windows import several, window, words_of
 from wengert.prims import pooling
 from wengert.tape.base import TensorBase
 from wengert.tape.record import T
 
 # the records of the primitives called below
 REQUIRES = (pooling,)
-_SHAPES = ("(N, C, L) or (C, L)", "(N, C, H, W) or (C, H, W)", "(N, C, D, H, W) or (C, D, H, W)")
-_DIMS = ("dimension", "two dimensions", "three dimensions")
-_EXAMPLES = (("1, 4", "2"), ("1, 1, 4", "(1, 2)"), ("1, 1, 1, 4", "(1, 1, 2)"))
-
-
-def _words(d: int) -> dict[str, Any]:
-    """Return the words of the docstrings of functions of d dimensions."""
-    shape, kernel = _EXAMPLES[d - 1]
-    return {
-        "d": d,
-        "dims": _DIMS[d - 1],
-        "shapes": _SHAPES[d - 1],
-        "shape": shape,
-        "kernel": kernel,
-    }
-
 
 # -- the largest elements -------------------------------------------------------------------------
 
@@ -109,8 +93,8 @@ def _max_pool(d: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
         x, params = checked(input, kernel_size, stride, padding, dilation, ceil_mode)
         return getattr(T, name)(x, **params)
 
-    named(with_indices, f"{name}_with_indices", **_words(d))
-    return named(function, name, **_words(d)), with_indices
+    named(with_indices, f"{name}_with_indices", **words_of(d))
+    return named(function, name, **words_of(d)), with_indices
 
 
 max_pool1d, max_pool1d_with_indices = _max_pool(1)
@@ -215,11 +199,11 @@ def _avg_pool(d: int) -> Callable[..., Any]:
         given = kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
         return _mean(d, input, *given)
 
-    return named(function, f"avg_pool{d}d", **_words(d))
+    return named(function, f"avg_pool{d}d", **words_of(d))
 
 
 avg_pool2d, avg_pool3d = _avg_pool(2), _avg_pool(3)
-avg_pool1d = named(_avg_pool1d, "avg_pool1d", **_words(1))
+avg_pool1d = named(_avg_pool1d, "avg_pool1d", **words_of(1))
 
 # -- norms ----------------------------------------------------------------------------------------
 
@@ -280,7 +264,7 @@ def _lp_pool(d: int, greatest: Callable[..., Any]) -> Callable[..., Any]:
             sums = T.mul(sums, math.prod(kernel))
         return _root(sums, norm_type)
 
-    return named(function, name, **_words(d))
+    return named(function, name, **words_of(d))
 
 
 def _is_number(value: Any, number: int) -> bool:

@@ -14,7 +14,7 @@ from wengert.base.export import export
 from wengert.base.sections import fill_sections, named
 from wengert.ops.coerce import dtype_name, operand
 from wengert.ops.random import rand
-from wengert.ops.windows import WORDS, each, several
+from wengert.ops.windows import WORDS, each, several, words_of
 from wengert.prims import pooling
 from wengert.tape.record import T
 
@@ -23,9 +23,6 @@ REQUIRES = (pooling,)
 Shape = tuple[int, ...]
 
 # -- the inverse ----------------------------------------------------------------------------------
-
-_SHAPES = ("(N, C, L) or (C, L)", "(N, C, H, W) or (C, H, W)", "(N, C, D, H, W) or (C, D, H, W)")
-_EXAMPLES = (("1, 4", "2"), ("1, 1, 4", "(1, 2)"), ("1, 1, 1, 4", "(1, 1, 2)"))
 
 
 def _unpooled_size(own: Shape, kernel: Shape, stride: Shape, padding: Shape, given: Any) -> Shape:
@@ -150,8 +147,7 @@ def _max_unpool(d: int) -> Callable[..., Any]:
         _check_unpool(x._payload, where._payload, sizes, steps)
         return getattr(T, name)(x, where, shape=sizes)
 
-    shape, kernel = _EXAMPLES[d - 1]
-    return named(function, name, d=d, shapes=_SHAPES[d - 1], shape=shape, kernel=kernel)
+    return named(function, name, **words_of(d))
 
 
 max_unpool1d = _max_unpool(1)
@@ -312,9 +308,9 @@ def _fractional(d: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
         ("25.0", "1, 5, 5", "2", "torch.Size([1, 2, 2])"),
         ("27.0", "1, 3, 3, 3", "1", "torch.Size([1, 1, 1, 1])"),
     )[d - 2]
-    words = {"shape": shape, "count": count, "last": last}
+    words = {**words_of(d), "shape": shape, "count": count, "last": last, "result": result}
     named(with_indices, f"{name}_with_indices", of=name, **words)
-    return named(function, name, d=d, shapes=_SHAPES[d - 1], result=result, **words), with_indices
+    return named(function, name, **words), with_indices
 
 
 fractional_max_pool2d, fractional_max_pool2d_with_indices = _fractional(2)
