@@ -42,12 +42,12 @@ def _max_pool(d: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
         ceil_mode: bool = False,
         return_indices: bool = False,
     ) -> tuple[Any, Any]:
-        """`{name}` with ``return_indices=True``: the elements and their places.
+        """`{of}` with ``return_indices=True``: the elements and their places.
 
         Examples
         --------
         >>> x = wg.tensor([1.0, 3.0, 2.0, 0.0]).reshape({shape})
-        >>> wg.nn.functional.{name}_with_indices(x, {kernel})[1].flatten()
+        >>> wg.nn.functional.{name}(x, {kernel})[1].flatten()
         tensor([1, 2])
         """
         x, params = checked(input, kernel_size, stride, padding, dilation, ceil_mode)
@@ -93,7 +93,7 @@ def _max_pool(d: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
         x, params = checked(input, kernel_size, stride, padding, dilation, ceil_mode)
         return getattr(T, name)(x, **params)
 
-    named(with_indices, f"{name}_with_indices", **words_of(d))
+    named(with_indices, f"{name}_with_indices", of=name, **words_of(d))
     return named(function, name, **words_of(d)), with_indices
 
 
