@@ -14,12 +14,10 @@ from __future__ import annotations
 import functools
 import importlib
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
-
-__all__ = ["FINDER", "elsewhere", "install_finder", "keep_beside", "refusal"]
 
 _ROOT = "wengert."
 
@@ -48,6 +46,33 @@ def elsewhere(module: str) -> Callable[[str], Any]:
             if inner in tables.MODULES:
                 return importlib.import_module(f"{_ROOT}{inner}")
         raise AttributeError(f"module {module!r} has no attribute {name!r}")
+
+    return get
+
+
+def by_name(files: Mapping[str, str]) -> dict[str, str]:
+    """Return the file of each name, given the names of each file, separated by blanks."""
+    return {name: file for file, names in files.items() for name in names.split()}
+
+
+def later(
+    package: str, where: Mapping[str, str], modules: Sequence[str] = ()
+) -> Callable[[str], Any]:
+    """Return the ``__getattr__`` of a package that imports its files when they are first used.
+
+    Parameters
+    ----------
+    package : str. The package's ``__name__``.
+    where : dict. The names of the package, with the files that define them.
+    modules : sequence of str. Modules that are names of the package, too.
+    """
+    other = elsewhere(package)
+
+    def get(name: str) -> Any:
+        if name in where:
+            file = importlib.import_module(f"{package}.{where[name]}")
+            return vars(sys.modules[package]).setdefault(name, getattr(file, name))
+        return importlib.import_module(f"{package}.{name}") if name in modules else other(name)
 
     return get
 

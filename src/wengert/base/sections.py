@@ -23,7 +23,7 @@ doctest runs, the full form in NumPy's style:
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -198,6 +198,13 @@ class _Module:
         if ">>> " in doc:
             doc = _imported(doc, self.imports)
         return doc
+
+
+def named(function: Callable[..., Any], name: str, **words: Any) -> Callable[..., Any]:
+    """Name a function, and fill in the words in braces in its docstring, `name` among them."""
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = (function.__doc__ or "").format(name=name, **words)
+    return function
 
 
 def fill_sections(names: dict[str, Any]) -> None:

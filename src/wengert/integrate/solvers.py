@@ -69,7 +69,7 @@ def odeint(
     RuntimeError: If the integration fails, for example because the solution diverges.
     ValueError: If `t` is not sorted, or the result of `func` does not have the state's shape.
     TypeError: If states are not floating, or `func` returns complex numbers for a real state.
-    ImportError: If SciPy is not installed.
+    %(error_scipy)s
 
     Examples
     --------
@@ -226,7 +226,7 @@ def solve_ivp(
     ------
     ValueError: If shapes do not match, or the method does not support the sensitivity.
     TypeError: If states are not floating, or `fun` returns complex numbers for a real state.
-    ImportError: If SciPy is not installed.
+    %(error_scipy)s
 
     Examples
     --------

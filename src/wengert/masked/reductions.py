@@ -84,7 +84,7 @@ def sum(
 
     Parameters
     ----------
-    input : Tensor. Of any shape.
+    %(input)s
     dim : int or tuple of int, optional. The dimensions to reduce; default: all.
     keepdim : bool. Whether these stay, of size 1.
     dtype : dtype, optional. The dtype to which `input` is converted first.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_OF_FILES = {
+OF_FILES = {
     "container": "Container ModuleDict ModuleList Sequential",
     "module": "Module",
     "attention": "MultiheadAttention",
@@ -61,10 +61,9 @@ _OF_FILES = {
     "upsampling": "Upsample UpsamplingBilinear2d UpsamplingNearest2d",
     "parameters": "ParameterDict ParameterList",
 }
-OF_FILES = {file: tuple(names.split()) for file, names in _OF_FILES.items()}
 """The classes of each file in `wengert.nn.modules`."""
 
 
 def classes_in(module: str) -> list[str]:
     """Return the classes that the module of this name defines."""
-    return sorted(OF_FILES[module.rpartition(".")[2]])
+    return sorted(OF_FILES[module.rpartition(".")[2]].split())

@@ -11,54 +11,15 @@ from typing import Any
 
 from wengert.base.errors import not_implemented
 from wengert.base.export import export
+from wengert.base.sections import fill_sections, named
 from wengert.ops.coerce import operand
-from wengert.ops.windows import several
+from wengert.ops.windows import several, words_of
 from wengert.prims import pooling, resample
 from wengert.tape.record import T
 
 # the records of the primitives called below
 REQUIRES = (pooling, resample)
 Shape = tuple[int, ...]
-_SHAPES = ("(N, C, L) or (C, L)", "(N, C, H, W) or (C, H, W)", "(N, C, D, H, W) or (C, D, H, W)")
-_DIMS = ("dimension", "two dimensions", "three dimensions")
-
-_DOC = """The {what} of each bin of the last {dims}, which are divided into bins.
-
-    Parameters
-    ----------
-    input : Tensor
-        Of shape {shapes}, floating.
-    output_size : int or tuple of int
-        The number of bins of each dimension; None for as many as there are elements.{options}
-
-    Returns
-    -------
-    {returns}
-
-    Raises
-    ------
-    RuntimeError
-        If the input has another number of dimensions, or an empty one.
-    NotImplementedError
-        If the dtype is not floating.
-
-    Examples
-    --------
-    >>> import wengert as wg
-    >>> x = wg.tensor([1.0, 3.0, 2.0, 0.0, 5.0]).reshape({shape})
-    >>> wg.nn.functional.{name}(x, {size}).flatten()
-    {result}
-    """
-_EXAMPLES = (("1, 5", "2"), ("1, 1, 5", "(1, 2)"), ("1, 1, 1, 5", "(1, 1, 2)"))
-_INDICES = """
-    return_indices : bool
-        Whether to return also where the elements were."""
-_MEANS = """Tensor
-        The means; differentiable, to any order."""
-_LARGEST = """Tensor, or tuple of two Tensors
-        The largest elements, and the int64 places counted through the pooled dimensions. The former
-        are differentiable, to any order: of equal elements the first gets the gradient. A NaN is
-        larger than every number."""
 
 
 @lru_cache(maxsize=512)
@@ -141,6 +102,23 @@ def _avg_pool(d: int) -> Callable[..., Any]:
     scales = (None,) * d
 
     def function(input: Any, output_size: Any) -> Any:
+        """The mean of each bin of the last {dims}, which are divided into bins.
+
+        Parameters
+        ----------
+        input : Tensor. Of shape {shapes}, floating.
+        %(bins)s
+
+        %(returns_means)s
+
+        %(raises_bins)s
+
+        Examples
+        --------
+        >>> x = wg.tensor([1.0, 3.0, 2.0, 0.0, 5.0]).reshape({shape})
+        >>> wg.nn.functional.{name}(x, {kernel}).flatten()
+        tensor([2.0000, 2.3333])
+        """
         ndim = operand(input, name)._payload.ndim
         if output_size == 1 and d > 1 and ndim >= d and ndim not in (d + 1, d + 2):
             # a single mean needs no channel dimension, as in PyTorch
@@ -148,60 +126,51 @@ def _avg_pool(d: int) -> Callable[..., Any]:
         x, sizes = _prepared(name, input, output_size)
         return getattr(T, name)(x, output_size=sizes, align_corners=False, scales=scales)
 
-    function.__name__ = function.__qualname__ = name
-    shape, size = _EXAMPLES[d - 1]
-    function.__doc__ = _DOC.format(
-        what="mean",
-        dims=_DIMS[d - 1],
-        shapes=_SHAPES[d - 1],
-        options="",
-        returns=_MEANS,
-        shape=shape,
-        name=name,
-        size=size,
-        result="tensor([2.0000, 2.3333])",
-    )
-    return function
+    return named(function, name, **words_of(d, 5))
 
 
 def _max_pool(d: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
     name = f"adaptive_max_pool{d}d"
 
     def with_indices(input: Any, output_size: Any, return_indices: bool = False) -> tuple[Any, Any]:
+        """`{of}` with ``return_indices=True``: the elements and their places.
+
+        Examples
+        --------
+        >>> x = wg.tensor([1.0, 3.0, 2.0, 0.0, 5.0]).reshape({shape})
+        >>> wg.nn.functional.{name}(x, {kernel})[1].flatten()
+        tensor([1, 4])
+        """
         x, sizes = _prepared(name, input, output_size)
         indices = T.adaptive_max_pool_indices(x, output_size=sizes)
         return getattr(T, f"{name}_with_indices")(x, indices, dims=d), indices
 
     def function(input: Any, output_size: Any, return_indices: bool = False) -> Any:
+        """The largest element of each bin of the last {dims}, which are divided into bins.
+
+        Parameters
+        ----------
+        input : Tensor. Of shape {shapes}, floating.
+        %(bins)s
+        return_indices : bool. Whether to return also where the elements were.
+
+        %(returns_largest)s
+
+        %(raises_bins)s
+
+        Examples
+        --------
+        >>> x = wg.tensor([1.0, 3.0, 2.0, 0.0, 5.0]).reshape({shape})
+        >>> wg.nn.functional.{name}(x, {kernel}).flatten()
+        tensor([3., 5.])
+        """
         if return_indices:
             return with_indices(input, output_size)
         x, sizes = _prepared(name, input, output_size)
         return getattr(T, name)(x, output_size=sizes)
 
-    shape, size = _EXAMPLES[d - 1]
-    with_indices.__name__ = with_indices.__qualname__ = f"{name}_with_indices"
-    with_indices.__doc__ = f"""`{name}` with ``return_indices=True``: the elements and their places.
-
-    Examples
-    --------
-    >>> import wengert as wg
-    >>> x = wg.tensor([1.0, 3.0, 2.0, 0.0, 5.0]).reshape({shape})
-    >>> wg.nn.functional.{name}_with_indices(x, {size})[1].flatten()
-    tensor([1, 4])
-    """
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = _DOC.format(
-        what="largest element",
-        dims=_DIMS[d - 1],
-        shapes=_SHAPES[d - 1],
-        options=_INDICES,
-        returns=_LARGEST,
-        shape=shape,
-        name=name,
-        size=size,
-        result="tensor([3., 5.])",
-    )
-    return function, with_indices
+    named(with_indices, f"{name}_with_indices", of=name, **words_of(d, 5))
+    return named(function, name, **words_of(d, 5)), with_indices
 
 
 adaptive_avg_pool1d = _avg_pool(1)
@@ -220,3 +189,6 @@ export("nn.functional")(
     adaptive_max_pool3d,
     adaptive_max_pool3d_with_indices,
 )
+
+
+fill_sections(globals())

@@ -202,7 +202,7 @@ def to_dense(input: Any, dtype: Any = None, *, masked_grad: bool = True) -> Any:
 
     Parameters
     ----------
-    input : Tensor. Of any shape.
+    %(input)s
     dtype : dtype, optional. That of the result; default: that of `input`.
     masked_grad : bool. Accepted for compatibility; it is for gradients of sparse tensors.
 
@@ -220,7 +220,7 @@ def to_sparse(input: Any, sparse_dim: Any = None, *, layout: Any = None) -> Any:
 
     Parameters
     ----------
-    input : Tensor. Of any shape.
+    %(input)s
     sparse_dim : int, optional. The number of dimensions with indices; default: all.
     layout : layout, optional. `sparse_coo`, which is the default, or `sparse_csr`.
 
@@ -245,7 +245,7 @@ def to_sparse_coo(input: Any) -> Any:
 
     Parameters
     ----------
-    input : Tensor. Of any shape.
+    %(input)s
 
     Returns
     -------
@@ -291,7 +291,7 @@ def sparse_mask(input: Any, mask: Any) -> Any:
 
     Parameters
     ----------
-    input : Tensor. Of any shape.
+    %(input)s
     mask : SparseTensor or SparseRows. Of the same shape; its values do not matter.
 
     Returns

@@ -25,7 +25,7 @@ def angle(input: Any, *, out: Any = None) -> Any:
     Parameters
     ----------
     input : Tensor. Of any shape; integers become floating.
-    out : Tensor, optional. Where to write the result; outside the graph only.
+    %(out)s
 
     Returns
     -------
@@ -51,8 +51,8 @@ def conj_physical(input: Any, *, out: Any = None) -> Any:
 
     Parameters
     ----------
-    input : Tensor. Of any shape.
-    out : Tensor, optional. Where to write the result; outside the graph only.
+    %(input)s
+    %(out)s
 
     Returns
     -------

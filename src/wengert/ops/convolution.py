@@ -12,7 +12,7 @@ import numpy as np
 
 from wengert.base.errors import kind_of
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
+from wengert.base.sections import fill_sections, named
 from wengert.ops.convolution_arguments import check_dtypes, checked, ints
 from wengert.ops.padding import constant_pad_nd
 from wengert.prims import convolution
@@ -106,109 +106,21 @@ _SHAPES = (
         "(C, O / groups, KD, KH, KW)",
     ),
 )
-_CONV = """The sums of products of a weight and the windows of an input that it slides over.
-
-    This is the cross-correlation of signal processing: the weight is not reversed.
-
-    Parameters
-    ----------
-    input : Tensor
-        Of shape {shape}: C channels.
-    weight : Tensor
-        Of shape {weight} and the input's dtype: O kernels.
-    bias : Tensor, optional
-        Of shape (O,): what to add to each channel of the result.
-    stride : int or tuple of int
-        How far apart the windows are.
-    padding : int, tuple of int, "valid" or "same"
-        How many zeros to add at both ends of each dimension; "valid" is none, and with "same" the
-        result has the input's size.
-    dilation : int or tuple of int
-        How far apart the elements of a window are.
-    groups : int
-        Into how many groups to split the channels, of the input and of the result; each is computed
-        of its own.
-
-    Returns
-    -------
-    Tensor
-        With O channels; in each dimension ``(size + 2 * padding - dilation * (kernel - 1) - 1) //
-        stride + 1`` elements. Differentiable with respect to all tensors, to any order.
-
-    Raises
-    ------
-    RuntimeError
-        If shapes, dtypes or parameters do not fit.
-
-    Examples
-    --------
-    >>> import wengert as wg
-    >>> x = wg.tensor([1.0, 2.0, 4.0, 8.0]).reshape({lead}4)
-    >>> w = wg.tensor([1.0, -1.0]).reshape({lead}2)
-    >>> wg.nn.functional.{name}(x, w).flatten()
-    tensor([-1., -2., -4.])
-    """
-_TRANSPOSE = """The transpose of `conv{d}d`: each element adds a multiple of the weight to a window.
-
-    It is the gradient of `conv{d}d` with respect to its input, and undoes its change of size.
-
-    Parameters
-    ----------
-    input : Tensor
-        Of shape {shape}: C channels.
-    weight : Tensor
-        Of shape {transposed} and the input's dtype: C kernels.
-    bias : Tensor, optional
-        Of shape (O,): what to add to each channel of the result.
-    stride : int or tuple of int
-        How far apart the windows are.
-    padding : int or tuple of int
-        How many elements to take away at both ends of each dimension of the result.
-    output_padding : int or tuple of int
-        How many elements to add at the end of each dimension, less than `stride` or `dilation`:
-        `conv{d}d` makes one size of several, and this says which of them to make.
-    groups : int
-        Into how many groups to split the channels, of the input and of the result; each is computed
-        of its own.
-    dilation : int or tuple of int
-        How far apart the elements of a window are.
-
-    Returns
-    -------
-    Tensor
-        With O channels; in each dimension ``(size - 1) * stride - 2 * padding + dilation * (kernel
-        - 1) + output_padding + 1`` elements. Differentiable with respect to all tensors, to any
-        order.
-
-    Raises
-    ------
-    RuntimeError
-        If shapes, dtypes or parameters do not fit.
-
-    Examples
-    --------
-    >>> import wengert as wg
-    >>> x = wg.tensor([1.0, 2.0]).reshape({lead}2)
-    >>> w = wg.tensor([1.0, -1.0]).reshape({lead}2)
-    >>> wg.nn.functional.{name}(x, w, stride={stride}).flatten()
-    tensor([ 1., -1.,  2., -2.])
-    """
 
 
-def _documented(function: Callable[..., Any], name: str, doc: str) -> Callable[..., Any]:
-    function.__name__ = function.__qualname__ = name
+def _documented(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     d = int(name[-2])
     shape, weight, transposed = _SHAPES[d - 1]
-    function.__doc__ = doc.format(
+    return named(
+        function,
+        name,
         d=d,
-        name=name,
         shape=shape,
         weight=weight,
         transposed=transposed,
         lead="1, " * (d + 1),
         stride="2" if d == 1 else f"({'1, ' * (d - 1)}2)",
     )
-    return function
 
 
 def _conv(d: int) -> Callable[..., Any]:
@@ -223,9 +135,37 @@ def _conv(d: int) -> Callable[..., Any]:
         dilation: Any = 1,
         groups: int = 1,
     ) -> Any:
+        """The sums of products of a weight and the windows of an input that it slides over.
+
+        This is the cross-correlation of signal processing: the weight is not reversed.
+
+        Parameters
+        ----------
+        input : Tensor. Of shape {shape}: C channels.
+        weight : Tensor. Of shape {weight} and the input's dtype: O kernels.
+        %(added_bias)s
+        padding : int, tuple of int, "valid" or "same". How many zeros to add at both ends of each
+            dimension; "valid" is none, and with "same" the result has the input's size.
+        dilation : int or tuple of int. How far apart the elements of a window are.
+        %(convolved_groups)s
+
+        Returns
+        -------
+        Tensor: With O channels; in each dimension ``(size + 2 * padding - dilation * (kernel - 1) -
+            1) // stride + 1`` elements. Differentiable with respect to all tensors, to any order.
+
+        %(raises_convolved)s
+
+        Examples
+        --------
+        >>> x = wg.tensor([1.0, 2.0, 4.0, 8.0]).reshape({lead}4)
+        >>> w = wg.tensor([1.0, -1.0]).reshape({lead}2)
+        >>> wg.nn.functional.{name}(x, w).flatten()
+        tensor([-1., -2., -4.])
+        """
         return _convolve(name, input, weight, bias, stride, padding, dilation, groups)
 
-    return _documented(function, name, _CONV)
+    return _documented(function, name)
 
 
 def _conv_transpose(d: int) -> Callable[..., Any]:
@@ -241,11 +181,43 @@ def _conv_transpose(d: int) -> Callable[..., Any]:
         groups: int = 1,
         dilation: Any = 1,
     ) -> Any:
+        """The transpose of `conv{d}d`: each element adds a multiple of the weight to a window.
+
+        It is the gradient of `conv{d}d` with respect to its input, and undoes its change of size.
+
+        Parameters
+        ----------
+        input : Tensor. Of shape {shape}: C channels.
+        weight : Tensor. Of shape {transposed} and the input's dtype: C kernels.
+        %(added_bias)s
+        padding : int or tuple of int. How many elements to take away at both ends of each dimension
+            of the result.
+        output_padding : int or tuple of int. How many elements to add at the end of each dimension,
+            less than `stride` or `dilation`: `conv{d}d` makes one size of several, and this says
+            which of them to make.
+        %(convolved_groups)s
+        dilation : int or tuple of int. How far apart the elements of a window are.
+
+        Returns
+        -------
+        Tensor: With O channels; in each dimension ``(size - 1) * stride - 2 * padding + dilation *
+            (kernel - 1) + output_padding + 1`` elements. Differentiable with respect to all
+            tensors, to any order.
+
+        %(raises_convolved)s
+
+        Examples
+        --------
+        >>> x = wg.tensor([1.0, 2.0]).reshape({lead}2)
+        >>> w = wg.tensor([1.0, -1.0]).reshape({lead}2)
+        >>> wg.nn.functional.{name}(x, w, stride={stride}).flatten()
+        tensor([ 1., -1.,  2., -2.])
+        """
         return _convolve(
             name, input, weight, bias, stride, padding, dilation, groups, output_padding
         )
 
-    return _documented(function, name, _TRANSPOSE)
+    return _documented(function, name)
 
 
 conv1d, conv2d, conv3d = _conv(1), _conv(2), _conv(3)

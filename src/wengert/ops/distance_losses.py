@@ -158,7 +158,7 @@ def triplet_margin_with_distance_loss(
         Euclidean distance.
     margin : float. The margin by which `negative` should be farther away than `positive`.
     swap : bool. Whether the distance of `negative` from `positive` counts if it is the smaller.
-    reduction : {"mean", "sum", "none"}. How to combine the single losses.
+    %(single_reduction)s
 
     Returns
     -------

@@ -30,7 +30,7 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = F
     ----------
     input : Tensor. Of a floating dtype.
     p : float. The probability of each element to become 0.
-    training : bool. Whether to do anything at all.
+    %(at_all)s
     inplace : bool. Whether to write the result into the input.
 
     Returns

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
+from wengert.base.sections import fill_sections, named
 from wengert.ops.coerce import number, operand
 from wengert.ops.dropout import check_droppable
 from wengert.ops.randomness import drawn
@@ -65,6 +65,30 @@ def dropped(name: str, input: Any, p: float, train: bool, channels: bool, inplac
 
 def _rows(name: str, dims: tuple[int, int]) -> Any:
     def function(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+        """Whole channels set to 0 at random, and the others scaled accordingly.
+
+        Parameters
+        ----------
+        input : Tensor. Of a floating dtype and shape (n, c, ...), of {least} (without n) or {most}
+            dimensions.
+        p : float. The probability of each channel to become 0.
+        %(at_all)s
+        inplace : bool. Whether to write the result into the input.
+
+        Returns
+        -------
+        Tensor: The result; differentiable.
+
+        Raises
+        ------
+        ValueError: If `p` is not between 0 and 1.
+
+        Examples
+        --------
+        >>> x = wg.ones({shape})
+        >>> wg.nn.functional.{name}(x, 0.5, training=False).mean()
+        tensor(1.)
+        """
         x = operand(input, name)
         ndim = x._payload.ndim
         p = number(p, name, "p")
@@ -92,38 +116,8 @@ def _rows(name: str, dims: tuple[int, int]) -> Any:
             return x
         return squeeze(made, 0) if alone else made
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"""Whole channels set to 0 at random, and the others scaled accordingly.
-
-    Parameters
-    ----------
-    input : Tensor
-        Of a floating dtype and shape (n, c, ...), of {dims[0]} (without n) or {dims[1]} dimensions.
-    p : float
-        The probability of each channel to become 0.
-    training : bool
-        Whether to do anything at all.
-    inplace : bool
-        Whether to write the result into the input.
-
-    Returns
-    -------
-    Tensor
-        The result; differentiable.
-
-    Raises
-    ------
-    ValueError
-        If `p` is not between 0 and 1.
-
-    Examples
-    --------
-    >>> import wengert as wg
-    >>> x = wg.ones({", ".join(["2"] * dims[1])})
-    >>> wg.nn.functional.{name}(x, 0.5, training=False).mean()
-    tensor(1.)
-    """
-    return function
+    least, most = dims
+    return named(function, name, least=least, most=most, shape=", ".join(["2"] * most))
 
 
 dropout1d = _rows("dropout1d", (2, 3))
@@ -140,7 +134,7 @@ def alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: b
     ----------
     input : Tensor. Of a floating dtype.
     p : float. The probability of each element to be dropped.
-    training : bool. Whether to do anything at all.
+    %(at_all)s
 
     %(returns_result, raises_probability)s
 

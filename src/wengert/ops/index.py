@@ -37,7 +37,7 @@ def getitem(input: Any, index: Any) -> Any:
 
     Parameters
     ----------
-    input : Tensor. Of any shape.
+    %(input)s
     index : int, slice, None, ``...``, list, Tensor, array, or a tuple of them. Ints, slices, None
         and ``...`` give views; lists, tensors and arrays of integers or bools give copies.
 
@@ -284,7 +284,7 @@ def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -
 
     Parameters
     ----------
-    input : Tensor. Of any shape.
+    %(input)s
     indices : tuple of Tensor. Integers or bools for the first dimensions; None for one that is
         taken whole.
     values : Tensor. The values to write; broadcasts to the shape of ``input[indices]``.

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
+from wengert.base.sections import fill_sections, named
 from wengert.ops import activations, dropouts, normalisation
 from wengert.ops import dropout as elements
 from wengert.ops import embedding as tables
@@ -156,9 +156,29 @@ def _pair(
     """Return a dropout of the main namespace, and its in-place form."""
 
     def call(input: Any, p: float, train: bool) -> Any:
+        """`nn.functional.{of}` of a tensor that is left as it is.
+
+        Parameters
+        ----------
+        input : Tensor. Of a floating dtype.
+        p : float. The probability to be dropped.
+        train : bool. Whether to do anything at all.
+
+        Examples
+        --------
+        >>> wg.{name}({example}, 0.0, True)
+        {result}
+        """
         return function(_checked(input, p), p, train)
 
     def write(input: Any, p: float, train: bool) -> Any:
+        """`{of}`, written into the tensor, which is returned.
+
+        Examples
+        --------
+        >>> wg.{name}({example}, 0.0, True)
+        {result}
+        """
         return function(_checked(input, p), p, train, True)
 
     def _checked(input: Any, p: float) -> Any:
@@ -167,34 +187,8 @@ def _pair(
             raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p}")
         return x
 
-    call.__name__ = call.__qualname__ = name
-    call.__doc__ = f"""`nn.functional.{function.__name__}` of a tensor that is left as it is.
-
-    Parameters
-    ----------
-    input : Tensor
-        Of a floating dtype.
-    p : float
-        The probability to be dropped.
-    train : bool
-        Whether to do anything at all.
-
-    Examples
-    --------
-    >>> import wengert as wg
-    >>> wg.{name}({example}, 0.0, True)
-    {result}
-    """
-    write.__name__ = write.__qualname__ = f"{name}_"
-    write.__doc__ = f"""`{name}`, written into the tensor, which is returned.
-
-    Examples
-    --------
-    >>> import wengert as wg
-    >>> wg.{name}_({example}, 0.0, True)
-    {result}
-    """
-    return call, write
+    named(call, name, of=function.__name__, example=example, result=result)
+    return call, named(write, f"{name}_", of=name, example=example, result=result)
 
 
 def _feature_dropout(input: Any, p: float, train: bool, inplace: bool = False) -> Any:

@@ -41,7 +41,7 @@ def poisson_nll_loss(
         approximation.
     size_average, reduce : bool, optional. Former names of `reduction`.
     eps : float. Added to the expected counts before their logarithm is taken.
-    reduction : {"mean", "sum", "none"}. How to combine the single losses.
+    %(single_reduction)s
 
     Returns
     -------
@@ -85,7 +85,7 @@ def gaussian_nll_loss(
         missing, or one dimension of size 1.
     full : bool. Whether to add the constant, half the logarithm of 2 pi.
     eps : float. The least variance; what is below it counts as `eps`, with the gradient of `var`.
-    reduction : {"mean", "sum", "none"}. How to combine the single losses.
+    %(single_reduction)s
 
     Returns
     -------

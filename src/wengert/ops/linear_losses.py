@@ -37,7 +37,7 @@ def linear_cross_entropy(
         logits.
     linear_bias : Tensor, optional. Of the shape of `linear_weight` without its last dimension.
     weight : Tensor, optional. A weight for each class, of shape (C,).
-    reduction : {"mean", "sum", "none"}. How to combine the single losses.
+    %(single_reduction)s
     ignore_index : int, optional. Targets of this class do not count; default: -100.
     label_smoothing : float. The share of the target that is spread over all classes.
     options : object, optional. PyTorch's options for working in pieces, which save memory there;

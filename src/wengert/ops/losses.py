@@ -214,7 +214,7 @@ def huber_loss(
     ----------
     input, target : Tensor. Of the same shape (others broadcast, with a warning) and of real
         floating dtype.
-    reduction : {"mean", "sum", "none"}. How to combine the single losses.
+    %(single_reduction)s
     delta : float. The difference at which the parabola ends; positive.
     weight : Tensor, optional. A factor of each single loss, of their shape.
 

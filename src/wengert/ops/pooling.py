@@ -11,66 +11,17 @@ from typing import Any
 
 from wengert.base.errors import not_implemented
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
+from wengert.base.sections import fill_sections, named
 from wengert.ops.coerce import integer, operand
-from wengert.ops.windows import several, window
+from wengert.ops.windows import several, window, words_of
 from wengert.prims import pooling
 from wengert.tape.base import TensorBase
 from wengert.tape.record import T
 
 # the records of the primitives called below
 REQUIRES = (pooling,)
-_SHAPES = ("(N, C, L) or (C, L)", "(N, C, H, W) or (C, H, W)", "(N, C, D, H, W) or (C, D, H, W)")
-
-
-def _named(function: Callable[..., Any], name: str, doc: str, **words: str) -> Callable[..., Any]:
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = doc.format(name=name, shapes=_SHAPES[int(name[-2]) - 1], **words)
-    return function
-
 
 # -- the largest elements -------------------------------------------------------------------------
-
-_MAX = """The largest element of each window of the last {dims}.
-
-    Parameters
-    ----------
-    input : Tensor
-        Of shape {shapes}, real.
-    kernel_size : int or tuple of int
-        The size of the window.
-    stride : int or tuple of int, optional
-        How far apart the windows are; by default `kernel_size`.
-    padding : int or tuple of int
-        How many places to add on both sides, which no element is in; at most half a window.
-    dilation : int or tuple of int
-        How far apart the elements of a window are.
-    ceil_mode : bool
-        Whether windows may reach over the end.
-    return_indices : bool
-        Whether to return also where the elements were, for `max_unpool{d}d`.
-
-    Returns
-    -------
-    Tensor, or tuple of two Tensors
-        The largest elements, and the int64 places counted through the pooled dimensions. The former
-        are differentiable, to any order: of equal elements the first gets the gradient. A NaN is
-        larger than every number.
-
-    Raises
-    ------
-    RuntimeError
-        If the input has another number of dimensions, or the window does not fit.
-
-    Examples
-    --------
-    >>> import wengert as wg
-    >>> x = wg.tensor([1.0, 3.0, 2.0, 0.0]).reshape({shape})
-    >>> wg.nn.functional.max_pool{d}d(x, {kernel}).flatten()
-    tensor([3., 2.])
-    """
-_DIMS = ("dimension", "two dimensions", "three dimensions")
-_EXAMPLES = (("1, 4", "2"), ("1, 1, 4", "(1, 2)"), ("1, 1, 1, 4", "(1, 1, 2)"))
 
 
 def _max_pool(d: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
@@ -91,6 +42,14 @@ def _max_pool(d: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
         ceil_mode: bool = False,
         return_indices: bool = False,
     ) -> tuple[Any, Any]:
+        """`{of}` with ``return_indices=True``: the elements and their places.
+
+        Examples
+        --------
+        >>> x = wg.tensor([1.0, 3.0, 2.0, 0.0]).reshape({shape})
+        >>> wg.nn.functional.{name}(x, {kernel})[1].flatten()
+        tensor([1, 2])
+        """
         x, params = checked(input, kernel_size, stride, padding, dilation, ceil_mode)
         indices = T.max_pool_indices(x, **params)
         if max(params["dilation"]) > min(x._payload.shape[-d:]):
@@ -107,24 +66,35 @@ def _max_pool(d: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
         ceil_mode: bool = False,
         return_indices: bool = False,
     ) -> Any:
+        """The largest element of each window of the last {dims}.
+
+        Parameters
+        ----------
+        input : Tensor. Of shape {shapes}, real.
+        %(spread_windows)s
+        padding : int or tuple of int. How many places to add on both sides, which no element is in;
+            at most half a window.
+        dilation : int or tuple of int. How far apart the elements of a window are.
+        ceil_mode : bool. Whether windows may reach over the end.
+        return_indices : bool. Whether to return also where the elements were, for `max_unpool{d}d`.
+
+        %(returns_largest)s
+
+        %(raises_unfit_windows)s
+
+        Examples
+        --------
+        >>> x = wg.tensor([1.0, 3.0, 2.0, 0.0]).reshape({shape})
+        >>> wg.nn.functional.max_pool{d}d(x, {kernel}).flatten()
+        tensor([3., 2.])
+        """
         if return_indices:
             return with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
         x, params = checked(input, kernel_size, stride, padding, dilation, ceil_mode)
         return getattr(T, name)(x, **params)
 
-    shape, kernel = _EXAMPLES[d - 1]
-    words = {"d": str(d), "dims": _DIMS[d - 1], "shape": shape, "kernel": kernel}
-    with_indices.__name__ = with_indices.__qualname__ = f"{name}_with_indices"
-    with_indices.__doc__ = f"""`{name}` with ``return_indices=True``: the elements and their places.
-
-    Examples
-    --------
-    >>> import wengert as wg
-    >>> x = wg.tensor([1.0, 3.0, 2.0, 0.0]).reshape({shape})
-    >>> wg.nn.functional.{name}_with_indices(x, {kernel})[1].flatten()
-    tensor([1, 2])
-    """
-    return _named(function, name, _MAX, **words), with_indices
+    named(with_indices, f"{name}_with_indices", of=name, **words_of(d))
+    return named(function, name, **words_of(d)), with_indices
 
 
 max_pool1d, max_pool1d_with_indices = _max_pool(1)
@@ -132,46 +102,6 @@ max_pool2d, max_pool2d_with_indices = _max_pool(2)
 max_pool3d, max_pool3d_with_indices = _max_pool(3)
 
 # -- means ----------------------------------------------------------------------------------------
-
-_MEAN = """The mean of each window of the last {dims}.
-
-    Parameters
-    ----------
-    input : Tensor
-        Of shape {shapes}, floating or int64.
-    kernel_size : int or tuple of int
-        The size of the window.
-    stride : int or tuple of int, optional
-        How far apart the windows are; by default `kernel_size`.
-    padding : int or tuple of int
-        How many zeros to add on both sides; at most half a window.
-    ceil_mode : bool
-        Whether windows may reach over the end.
-    count_include_pad : bool
-        Whether the zeros of the padding count.{override}
-
-    Returns
-    -------
-    Tensor
-        The means; differentiable, to any order.
-
-    Raises
-    ------
-    RuntimeError
-        If the input has another number of dimensions, or the window does not fit.
-    NotImplementedError
-        If the dtype is bool, complex, or an integer type but int64.
-
-    Examples
-    --------
-    >>> import wengert as wg
-    >>> x = wg.tensor([1.0, 3.0, 2.0, 0.0]).reshape({shape})
-    >>> wg.nn.functional.avg_pool{d}d(x, {kernel}).flatten()
-    tensor([2., 1.])
-    """
-_OVERRIDE = """
-    divisor_override : int, optional
-        What to divide the sums by, instead of the number of elements."""
 
 
 def _mean(
@@ -217,6 +147,23 @@ def _avg_pool1d(
     ceil_mode: bool = False,
     count_include_pad: bool = True,
 ) -> Any:
+    """The mean of each window of the last {dims}.
+
+    Parameters
+    ----------
+    input : Tensor. Of shape {shapes}, floating or int64.
+    %(mean_windows)s
+
+    %(returns_means)s
+
+    %(raises_mean_windows)s
+
+    Examples
+    --------
+    >>> x = wg.tensor([1.0, 3.0, 2.0, 0.0]).reshape({shape})
+    >>> wg.nn.functional.avg_pool{d}d(x, {kernel}).flatten()
+    tensor([2., 1.])
+    """
     return _mean(1, input, kernel_size, stride, padding, ceil_mode, count_include_pad, None)
 
 
@@ -230,63 +177,35 @@ def _avg_pool(d: int) -> Callable[..., Any]:
         count_include_pad: bool = True,
         divisor_override: int | None = None,
     ) -> Any:
+        """The mean of each window of the last {dims}.
+
+        Parameters
+        ----------
+        input : Tensor. Of shape {shapes}, floating or int64.
+        %(mean_windows)s
+        divisor_override : int, optional. What to divide the sums by, instead of the number of
+            elements.
+
+        %(returns_means)s
+
+        %(raises_mean_windows)s
+
+        Examples
+        --------
+        >>> x = wg.tensor([1.0, 3.0, 2.0, 0.0]).reshape({shape})
+        >>> wg.nn.functional.avg_pool{d}d(x, {kernel}).flatten()
+        tensor([2., 1.])
+        """
         given = kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
         return _mean(d, input, *given)
 
-    return function
+    return named(function, f"avg_pool{d}d", **words_of(d))
 
 
-def _documented_mean(function: Callable[..., Any], d: int) -> Callable[..., Any]:
-    shape, kernel = _EXAMPLES[d - 1]
-    override = _OVERRIDE if d > 1 else ""
-    words = {"d": str(d), "dims": _DIMS[d - 1], "shape": shape, "kernel": kernel}
-    return _named(function, f"avg_pool{d}d", _MEAN, override=override, **words)
-
-
-avg_pool1d = _documented_mean(_avg_pool1d, 1)
-avg_pool2d = _documented_mean(_avg_pool(2), 2)
-avg_pool3d = _documented_mean(_avg_pool(3), 3)
+avg_pool2d, avg_pool3d = _avg_pool(2), _avg_pool(3)
+avg_pool1d = named(_avg_pool1d, "avg_pool1d", **words_of(1))
 
 # -- norms ----------------------------------------------------------------------------------------
-
-_NORM = """The p-norm of each window of the last {dims}: the p-th root of the sum of p-th powers.
-
-    Powers are of the elements as they are, not of their absolute values.
-
-    Parameters
-    ----------
-    input : Tensor
-        Of shape {shapes}, floating.
-    norm_type : number
-        The exponent p. Infinity gives the greatest absolute value.
-    kernel_size : int or tuple of int
-        The size of the window.
-    stride : int or tuple of int, optional
-        How far apart the windows are; by default `kernel_size`.
-    ceil_mode : bool
-        Whether windows may reach over the end; the sum of such a window is scaled up to a whole
-        one's.
-
-    Returns
-    -------
-    Tensor
-        The norms; differentiable, to any order. Where all elements of a window are 0 and p is
-        above 1 the derivative is taken as 0.
-
-    Raises
-    ------
-    RuntimeError
-        If the input has another number of dimensions, or the window does not fit.
-    ZeroDivisionError
-        If `norm_type` is 0.
-
-    Examples
-    --------
-    >>> import wengert as wg
-    >>> x = wg.tensor([3.0, 4.0, 0.0, 2.0]).reshape({shape})
-    >>> wg.nn.functional.lp_pool{d}d(x, 2, {kernel}).flatten()
-    tensor([5., 2.])
-    """
 
 
 def _lp_pool(d: int, greatest: Callable[..., Any]) -> Callable[..., Any]:
@@ -295,6 +214,34 @@ def _lp_pool(d: int, greatest: Callable[..., Any]) -> Callable[..., Any]:
     def function(
         input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
     ) -> Any:
+        """The p-norm of each window of the last {dims}: the p-th root of the sum of p-th powers.
+
+        Powers are of the elements as they are, not of their absolute values.
+
+        Parameters
+        ----------
+        input : Tensor. Of shape {shapes}, floating.
+        norm_type : number. The exponent p. Infinity gives the greatest absolute value.
+        %(spread_windows)s
+        ceil_mode : bool. Whether windows may reach over the end; the sum of such a window is scaled
+            up to a whole one's.
+
+        Returns
+        -------
+        Tensor: The norms; differentiable, to any order. Where all elements of a window are 0 and p
+            is above 1 the derivative is taken as 0.
+
+        Raises
+        ------
+        RuntimeError: If the input has another number of dimensions, or the window does not fit.
+        ZeroDivisionError: If `norm_type` is 0.
+
+        Examples
+        --------
+        >>> x = wg.tensor([3.0, 4.0, 0.0, 2.0]).reshape({shape})
+        >>> wg.nn.functional.lp_pool{d}d(x, 2, {kernel}).flatten()
+        tensor([5., 2.])
+        """
         x = operand(input, name)
         if type(norm_type) is float and math.isinf(norm_type):
             sizes = T.abs(x)
@@ -317,9 +264,7 @@ def _lp_pool(d: int, greatest: Callable[..., Any]) -> Callable[..., Any]:
             sums = T.mul(sums, math.prod(kernel))
         return _root(sums, norm_type)
 
-    shape, kernel = _EXAMPLES[d - 1]
-    words = {"d": str(d), "dims": _DIMS[d - 1], "shape": shape, "kernel": kernel}
-    return _named(function, name, _NORM, **words)
+    return named(function, name, **words_of(d))
 
 
 def _is_number(value: Any, number: int) -> bool:

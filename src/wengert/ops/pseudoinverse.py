@@ -101,7 +101,7 @@ def pinv(
         count as 0. By default `rtol` is max(m, n) times the precision of the dtype, or 0 if `atol`
         is given and positive. Tensors broadcast with the shape of `input` without its last two
         dimensions.
-    out : Tensor, optional. Where to write the result; outside the graph only.
+    %(out)s
 
     Returns
     -------

@@ -11,9 +11,10 @@ import numpy as np
 from wengert.base.dtypes import FLOATING, category, from_numpy_dtype
 from wengert.base.errors import not_implemented
 from wengert.base.export import export
+from wengert.base.sections import fill_sections, named
 from wengert.ops.coerce import dtype_name, operand
 from wengert.ops.random import rand
-from wengert.ops.windows import WORDS, each, several
+from wengert.ops.windows import WORDS, each, several, words_of
 from wengert.prims import pooling
 from wengert.tape.record import T
 
@@ -22,44 +23,6 @@ REQUIRES = (pooling,)
 Shape = tuple[int, ...]
 
 # -- the inverse ----------------------------------------------------------------------------------
-
-_UNPOOL = """Zeros with the elements of a max pooling where they were: a partial inverse.
-
-    Parameters
-    ----------
-    input : Tensor
-        Of shape {shapes}, floating.
-    indices : Tensor
-        The places, int64, of the input's shape, as ``max_pool{d}d(..., return_indices=True)``
-        returns them. If several elements have the same place, the last stays.
-    kernel_size, stride, padding : int or tuple of int
-        Those of the pooling.
-    output_size : tuple of int, optional
-        The sizes of the pooled dimensions, or the whole shape, where the arguments above leave a
-        choice.
-
-    Returns
-    -------
-    Tensor
-        Differentiable with respect to `input`, to any order.
-
-    Raises
-    ------
-    ValueError
-        If `output_size` does not go with the pooling.
-    RuntimeError
-        If shapes or dtypes do not fit, or a place is outside of the result.
-
-    Examples
-    --------
-    >>> import wengert as wg
-    >>> x = wg.tensor([1.0, 3.0, 2.0, 0.0]).reshape({shape})
-    >>> values, places = wg.nn.functional.max_pool{d}d(x, {kernel}, return_indices=True)
-    >>> wg.nn.functional.max_unpool{d}d(values, places, {kernel}).flatten()
-    tensor([0., 3., 2., 0.])
-    """
-_SHAPES = ("(N, C, L) or (C, L)", "(N, C, H, W) or (C, H, W)", "(N, C, D, H, W) or (C, D, H, W)")
-_EXAMPLES = (("1, 4", "2"), ("1, 1, 4", "(1, 2)"), ("1, 1, 1, 4", "(1, 1, 2)"))
 
 
 def _unpooled_size(own: Shape, kernel: Shape, stride: Shape, padding: Shape, given: Any) -> Shape:
@@ -145,6 +108,34 @@ def _max_unpool(d: int) -> Callable[..., Any]:
         padding: Any = 0,
         output_size: Any = None,
     ) -> Any:
+        """Zeros with the elements of a max pooling where they were: a partial inverse.
+
+        Parameters
+        ----------
+        input : Tensor. Of shape {shapes}, floating.
+        indices : Tensor. The places, int64, of the input's shape, as ``max_pool{d}d(...,
+            return_indices=True)`` returns them. If several elements have the same place, the last
+            stays.
+        kernel_size, stride, padding : int or tuple of int. Those of the pooling.
+        output_size : tuple of int, optional. The sizes of the pooled dimensions, or the whole
+            shape, where the arguments above leave a choice.
+
+        Returns
+        -------
+        Tensor: Differentiable with respect to `input`, to any order.
+
+        Raises
+        ------
+        ValueError: If `output_size` does not go with the pooling.
+        RuntimeError: If shapes or dtypes do not fit, or a place is outside of the result.
+
+        Examples
+        --------
+        >>> x = wg.tensor([1.0, 3.0, 2.0, 0.0]).reshape({shape})
+        >>> values, places = wg.nn.functional.max_pool{d}d(x, {kernel}, return_indices=True)
+        >>> wg.nn.functional.max_unpool{d}d(values, places, {kernel}).flatten()
+        tensor([0., 3., 2., 0.])
+        """
         x, where = operand(input, name), operand(indices, name, "indices", 2)
         kernel = each(kernel_size, d, name, "kernel_size", 3)
         steps = kernel if stride is None else each(stride, d, name, "stride", 4)
@@ -156,10 +147,7 @@ def _max_unpool(d: int) -> Callable[..., Any]:
         _check_unpool(x._payload, where._payload, sizes, steps)
         return getattr(T, name)(x, where, shape=sizes)
 
-    function.__name__ = function.__qualname__ = name
-    shape, kernel = _EXAMPLES[d - 1]
-    function.__doc__ = _UNPOOL.format(d=d, shapes=_SHAPES[d - 1], shape=shape, kernel=kernel)
-    return function
+    return named(function, name, **words_of(d))
 
 
 max_unpool1d = _max_unpool(1)
@@ -167,46 +155,6 @@ max_unpool2d = _max_unpool(2)
 max_unpool3d = _max_unpool(3)
 
 # -- windows at random places ---------------------------------------------------------------------
-
-_FRACTIONAL = """The largest element of each of a given number of windows at random places.
-
-    Parameters
-    ----------
-    input : Tensor
-        Of shape {shapes}, floating.
-    kernel_size : int or tuple of int
-        The size of the windows.
-    output_size : int or tuple of int, optional
-        The number of windows along each dimension.
-    output_ratio : tuple of float, optional
-        This number as a part of the input's size; either this or `output_size`.
-    return_indices : bool
-        Whether to return also where the elements were.
-
-    Returns
-    -------
-    Tensor, or tuple of two Tensors
-        The largest elements, and the int64 places counted through the pooled dimensions. The former
-        are differentiable, to any order.
-
-    Raises
-    ------
-    ValueError
-        If neither `output_size` nor `output_ratio` is given.
-    RuntimeError
-        If the shapes do not fit.
-
-    References
-    ----------
-    B. Graham, Fractional max-pooling, arXiv:1412.6071 (2014).
-
-    Examples
-    --------
-    >>> import wengert as wg
-    >>> x = wg.arange({last}).reshape({shape})
-    >>> wg.nn.functional.fractional_max_pool{d}d(x, 2, {count}).shape
-    {result}
-    """
 
 
 def _sizes_of(name: str, d: int, x: Any, output_size: Any, output_ratio: Any) -> Shape:
@@ -284,6 +232,15 @@ def _fractional(d: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
         return_indices: bool = False,
         _random_samples: Any = None,
     ) -> tuple[Any, Any]:
+        """`{of}` with ``return_indices=True``: the elements and their places.
+
+        Examples
+        --------
+        >>> x = wg.arange({last}).reshape({shape})
+        >>> values, places = wg.nn.functional.{name}(x, 2, {count})
+        >>> wg.equal(values.long(), places)
+        True
+        """
         x = operand(input, name)
         sizes = _sizes_of(name, d, x, output_size, output_ratio)
         kernel = _all(name, d, "kernel_size", kernel_size)
@@ -311,6 +268,37 @@ def _fractional(d: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
         return_indices: bool = False,
         _random_samples: Any = None,
     ) -> Any:
+        """The largest element of each of a given number of windows at random places.
+
+        Parameters
+        ----------
+        input : Tensor. Of shape {shapes}, floating.
+        kernel_size : int or tuple of int. The size of the windows.
+        output_size : int or tuple of int, optional. The number of windows along each dimension.
+        output_ratio : tuple of float, optional. This number as a part of the input's size; either
+            this or `output_size`.
+        return_indices : bool. Whether to return also where the elements were.
+
+        Returns
+        -------
+        Tensor, or tuple of two Tensors: The largest elements, and the int64 places counted through
+            the pooled dimensions. The former are differentiable, to any order.
+
+        Raises
+        ------
+        ValueError: If neither `output_size` nor `output_ratio` is given.
+        RuntimeError: If the shapes do not fit.
+
+        References
+        ----------
+        B. Graham, Fractional max-pooling, arXiv:1412.6071 (2014).
+
+        Examples
+        --------
+        >>> x = wg.arange({last}).reshape({shape})
+        >>> wg.nn.functional.fractional_max_pool{d}d(x, 2, {count}).shape
+        {result}
+        """
         both = with_indices(
             input, kernel_size, output_size, output_ratio, _random_samples=_random_samples
         )
@@ -320,22 +308,9 @@ def _fractional(d: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
         ("25.0", "1, 5, 5", "2", "torch.Size([1, 2, 2])"),
         ("27.0", "1, 3, 3, 3", "1", "torch.Size([1, 1, 1, 1])"),
     )[d - 2]
-    with_indices.__name__ = with_indices.__qualname__ = f"{name}_with_indices"
-    with_indices.__doc__ = f"""`{name}` with ``return_indices=True``: the elements and their places.
-
-    Examples
-    --------
-    >>> import wengert as wg
-    >>> x = wg.arange({last}).reshape({shape})
-    >>> values, places = wg.nn.functional.{name}_with_indices(x, 2, {count})
-    >>> wg.equal(values.long(), places)
-    True
-    """
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = _FRACTIONAL.format(
-        d=d, shapes=_SHAPES[d - 1], shape=shape, count=count, last=last, result=result
-    )
-    return function, with_indices
+    words = {**words_of(d), "shape": shape, "count": count, "last": last, "result": result}
+    named(with_indices, f"{name}_with_indices", of=name, **words)
+    return named(function, name, **words), with_indices
 
 
 fractional_max_pool2d, fractional_max_pool2d_with_indices = _fractional(2)
@@ -349,3 +324,6 @@ export("nn.functional")(
     fractional_max_pool3d,
     fractional_max_pool3d_with_indices,
 )
+
+
+fill_sections(globals())

@@ -11,6 +11,18 @@ from wengert.kernels.windows import pooled_size
 Shape = tuple[int, ...]
 WORDS = ("no", "one", "two", "three")
 _LETTERS = "THW"
+_SHAPES = ("(N, C, L) or (C, L)", "(N, C, H, W) or (C, H, W)", "(N, C, D, H, W) or (C, D, H, W)")
+_DIMS = ("dimension", "two dimensions", "three dimensions")
+
+
+def words_of(d: int, count: int = 4) -> dict[str, Any]:
+    """Return words for docstrings of pooling over `d` dimensions, with an example of one line."""
+    kernel = "2" if d == 1 else f"({'1, ' * (d - 1)}2)"
+    shape = f"{'1, ' * d}{count}"
+    return {
+        **{"d": d, "dims": _DIMS[d - 1], "shapes": _SHAPES[d - 1]},
+        **{"shape": shape, "kernel": kernel},
+    }
 
 
 def several(value: Any, op: str, arg: str, position: int) -> Shape:

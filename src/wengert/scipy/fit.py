@@ -138,7 +138,7 @@ def curve_fit(
     ------
     RuntimeError: If no fit is found, or if the result of `f` has no graph that leads to the
         parameters.
-    ImportError: If SciPy is not installed.
+    %(error_scipy)s
 
     Examples
     --------

@@ -76,7 +76,7 @@ def minimize(
     FloatingPointError: If `fun` is not finite at `x0`, or its gradient is not finite where `fun`
         is; the message names the parameter.
     ValueError: If `fun` does not return one number, or SciPy refuses an argument.
-    ImportError: If SciPy is not installed.
+    %(error_scipy)s
 
     Examples
     --------

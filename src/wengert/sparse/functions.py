@@ -81,7 +81,7 @@ def pattern(f: Callable[..., Any], x: Any, args: Any = ()) -> Any:
     Raises
     ------
     TypeError: If `x` is not one real array or `f` does not return one real tensor.
-    ImportError: If SciPy is not installed.
+    %(error_scipy)s
 
     Examples
     --------
@@ -146,7 +146,7 @@ def jacobian(
     ValueError: If the colouring is for another shape, or for Hessians; if `check` finds a
         difference.
     TypeError: If `x` is not one real array or `f` does not return one real tensor.
-    ImportError: If SciPy is not installed.
+    %(error_scipy)s
 
     Examples
     --------
@@ -193,7 +193,7 @@ def hessian(
     ------
     ValueError: If `f` returns more than one number; if the colouring is for another shape; if
         `check` finds a difference.
-    ImportError: If SciPy is not installed.
+    %(error_scipy)s
 
     Examples
     --------

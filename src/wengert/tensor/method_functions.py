@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert.base.ports import PORTS
-from wengert.base.sections import fill_sections
+from wengert.base.sections import fill_sections, named
 from wengert.ops.signatures import HandsOn
 from wengert.tape.base import TensorBase
 
@@ -39,6 +39,26 @@ _EXAMPLES = {
 
 def _function_of(name: str) -> Callable[..., Any]:
     def function(input: Any, *args: Any, **kwargs: Any) -> Any:
+        """`Tensor.{name}` as a function{result}.
+
+        Parameters
+        ----------
+        input : Tensor
+            The tensor.
+        *args, **kwargs
+            The arguments of the method.
+
+        Returns
+        -------
+        Tensor
+            The result of the method.
+
+        Examples
+        --------
+        >>> x = wg.tensor([0.5, 1.0])
+        >>> {same}
+        True
+        """
         if not isinstance(input, TensorBase):
             raise TypeError(
                 f"{name}(): argument 'input' (position 1) must be Tensor, not "
@@ -46,35 +66,13 @@ def _function_of(name: str) -> Callable[..., Any]:
             )
         return getattr(input, name)(*args, **kwargs)
 
-    function.__name__ = function.__qualname__ = name
     method = getattr(PORTS.tensor, name)
     function.__wrapped__ = HandsOn(method, first="input")  # type: ignore[attr-defined]
     arguments = _EXAMPLES[name]
     call = f"{name}(x{', ' + arguments if arguments else ''})"
     result = "" if name == "detach" else ", which writes into `input` and returns it"
     same = "wg.detach(x).is_leaf" if name == "detach" else f"wg.{call} is x"
-    function.__doc__ = f"""`Tensor.{name}` as a function{result}.
-
-Parameters
-----------
-input : Tensor
-    The tensor.
-*args, **kwargs
-    The arguments of the method.
-
-Returns
--------
-Tensor
-    The result of the method.
-
-Examples
---------
->>> import wengert as wg
->>> x = wg.tensor([0.5, 1.0])
->>> {same}
-True
-"""
-    return function
+    return named(function, name, result=result, same=same)
 
 
 FUNCTIONS = {name: _function_of(name) for name in _EXAMPLES}

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
-
-from wengert.base.elsewhere import elsewhere
+from wengert.base.elsewhere import later
 from wengert.base.names import shows
 from wengert.tape.tracebacks import set_full_tracebacks
 from wengert.tensor.copying import swap_tensors
@@ -23,10 +20,6 @@ __all__ = [
 ]
 __dir__ = shows(__all__)
 
-_LATER = frozenset({"_pytree", "benchmark", "collect_env", "data", "dlpack", "hooks"})
-
-
-def __getattr__(name: str) -> Any:
-    if name in _LATER:
-        return importlib.import_module(f"wengert.utils.{name}")
-    return elsewhere(__name__)(name)
+__getattr__ = later(
+    __name__, {}, ("_pytree", "benchmark", "collect_env", "data", "dlpack", "hooks")
+)

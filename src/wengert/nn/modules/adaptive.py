@@ -53,7 +53,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         always computed.
     div_value : float. The factor by which the inner size shrinks from cluster to cluster.
     head_bias : bool. Whether the frequent classes have a bias.
-    device, dtype : optional. The device and dtype of the parameters.
+    %(of_the_parameters)s
 
     Raises
     ------

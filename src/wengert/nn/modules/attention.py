@@ -32,7 +32,7 @@ class MultiheadAttention(Module):
     add_zero_attn : bool. Whether a row of zeros is appended to key and value.
     kdim, vdim : int, optional. The number of features of key and value; default: `embed_dim`.
     batch_first : bool. Whether the batch is the first dimension of query, key, value and result.
-    device, dtype : optional. The device and dtype of the parameters.
+    %(of_the_parameters)s
 
     Raises
     ------

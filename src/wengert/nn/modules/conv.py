@@ -204,7 +204,7 @@ class Conv1d(_Conv):
     groups : int. The number of groups of channels that are convolved independently.
     bias : bool. Whether to add a bias.
     padding_mode : {"zeros", "reflect", "replicate", "circular"}. The values of the padding.
-    device, dtype : optional. The device and dtype of the parameters.
+    %(of_the_parameters)s
 
     Attributes
     ----------
@@ -354,7 +354,7 @@ class ConvTranspose1d(_ConvTransposeNd):
     groups : int. The number of groups of channels that are convolved independently.
     bias : bool. Whether to add a bias.
     padding_mode : {"zeros"}. Only zeros are supported.
-    device, dtype : optional. The device and dtype of the parameters.
+    %(of_the_parameters)s
 
     Raises
     ------

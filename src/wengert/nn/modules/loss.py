@@ -117,7 +117,7 @@ class HuberLoss(_Loss):
 
     Parameters
     ----------
-    reduction : {"mean", "sum", "none"}. How to combine the single losses.
+    %(single_reduction)s
     delta : float. The difference at which the loss changes from squared to absolute.
 
     Raises
@@ -151,7 +151,7 @@ class NLLLoss(_WeightedLoss):
     %(class_weight)s
     size_average, reduce : bool, optional. Deprecated forms of `reduction`.
     ignore_index : int. The target value to ignore.
-    reduction : {"mean", "sum", "none"}. How to combine the single losses.
+    %(single_reduction)s
 
     Examples
     --------
@@ -313,7 +313,7 @@ class PoissonNLLLoss(_Loss):
     full : bool. Whether to add Stirling's approximation of the constant.
     size_average, reduce : bool, optional. Deprecated forms of `reduction`.
     eps : float. Keeps logarithms finite.
-    reduction : {"mean", "sum", "none"}. How to combine the single losses.
+    %(single_reduction)s
 
     Examples
     --------
@@ -353,7 +353,7 @@ class GaussianNLLLoss(_Loss):
     ----------
     full : bool. Whether to add the constant term.
     eps : float. The lower bound of the variance.
-    reduction : {"mean", "sum", "none"}. How to combine the single losses.
+    %(single_reduction)s
 
     Examples
     --------
@@ -380,7 +380,7 @@ class CTCLoss(_Loss):
     Parameters
     ----------
     blank : int. The class of the blank label.
-    reduction : {"mean", "sum", "none"}. How to combine the single losses.
+    %(single_reduction)s
     zero_infinity : bool. Whether the infinite loss of a target that is too long becomes 0.
 
     Examples

@@ -33,7 +33,7 @@ class LayerNorm(Module):
     %(eps_of_quotients)s
     elementwise_affine : bool. Whether each element has a learned scale and shift.
     bias : bool. Whether there is a shift in addition to the scale.
-    device, dtype : optional. The device and dtype of the parameters.
+    %(of_the_parameters)s
 
     Attributes
     ----------
@@ -134,7 +134,7 @@ class GroupNorm(Module):
     num_groups, num_channels : int. The number of groups, and of the channels divided into them.
     %(eps_of_quotients)s
     affine : bool. Whether each channel has a learned scale and shift.
-    device, dtype : optional. The device and dtype of the parameters.
+    %(of_the_parameters)s
     bias : bool. Whether there is a shift in addition to the scale.
 
     Raises

@@ -188,7 +188,7 @@ class Transformer(Module):
         `TransformerEncoderLayer`.
     custom_encoder, custom_decoder : Module, optional. Used instead of modules made from the other
         arguments.
-    device, dtype : optional. The device and dtype of the parameters.
+    %(of_the_parameters)s
 
     Examples
     --------

@@ -111,7 +111,7 @@ class TransformerEncoderLayer(_Layer):
     norm_first : bool. Whether to normalise before attention and linear layers, rather than after
         the sums.
     bias : bool. Whether the layers have biases.
-    device, dtype : optional. The device and dtype of the parameters.
+    %(of_the_parameters)s
 
     Raises
     ------
