@@ -229,6 +229,35 @@ def test_dead_code_goes_and_writes_stay():
     assert not traced.graph.eliminate_dead_code()
 
 
+@fx.wrap
+def logged(x):
+    return x
+
+
+def test_what_has_effects_stays_although_nothing_uses_it():
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.counter, self.plain = nn.Identity(), nn.Identity()
+            self.counter._is_impure = True
+
+        def forward(self, x):
+            self.counter(x)
+            self.plain(x)
+            logged(x)
+            wg.rand_like(x)
+            wg.add(x, 1.0, out=x)
+            wg.add(x, 1.0)
+            nn.functional.relu(x, inplace=True)
+            return x
+
+    fx.has_side_effect(logged)
+    graph = fx.symbolic_trace(Net()).graph
+    assert graph.eliminate_dead_code()
+    names = [node.name for node in graph.nodes]
+    assert names == ["x", "counter", "logged", "rand_like", "add", "relu", "output"]
+
+
 def test_graphs_by_hand():
     graph = fx.Graph()
     x = fx.Proxy(graph.placeholder("x"))

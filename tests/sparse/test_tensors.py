@@ -238,6 +238,52 @@ def test_empty_tensors_are_tensors():
     assert wg.tensor(5.0).to_sparse().to_dense().item() == 5
 
 
+def test_functions_that_make_tensors_take_a_sparse_layout():
+    dense = wg.ones(2, 3)
+    for made in (
+        wg.zeros(2, 3, layout=wg.sparse_coo),
+        wg.empty(2, 3, layout=wg.sparse_coo),
+        wg.zeros_like(dense, layout=wg.sparse_coo),
+        wg.empty_like(dense, layout=wg.sparse_csr),
+        dense.new_zeros(2, 3, layout=wg.sparse_csr),
+    ):
+        assert made.layout is not wg.strided and made._nnz() == 0
+        assert wg.equal(dense + made, dense)
+    assert wg.zeros(2, layout=wg.strided).layout is wg.strided
+    assert wg.zeros(2, 2, layout=wg.sparse_coo, requires_grad=True).is_leaf
+
+
+def test_one_element_is_coalesced_and_indices_count_from_the_end():
+    one = wg.sparse_coo_tensor([[1], [0]], [3.0], (2, 2))
+    assert one.is_coalesced() and one.values().tolist() == [3.0]
+    assert one.index_select(0, wg.tensor([-1, 0])).to_dense().tolist() == [[3.0, 0.0], [0.0, 0.0]]
+    with pytest.raises(IndexError, match="out of range"):
+        one.index_select(0, wg.tensor([-3]))
+    assert one.permute(dims=(1, 0)).to_dense().tolist() == [[0.0, 3.0], [0.0, 0.0]]
+    two = wg.tensor(2.0).to_sparse()
+    assert (one * two).values().tolist() == (two * one).values().tolist() == [6.0]
+
+
+def test_writing_in_place_keeps_the_dtype_and_the_shape():
+    whole = wg.sparse_coo_tensor([[0, 1]], wg.tensor([1, 2]), (2,))
+    for write in (lambda: whole.mul_(2.5), whole.coalesce().sin_):
+        with pytest.raises(RuntimeError, match="can't be cast to the desired output type"):
+            write()
+    with pytest.raises(RuntimeError, match="same size"):
+        wg.tensor(2.0).to_sparse().mul_(whole)
+    assert whole.to_dense().tolist() == [1, 2]
+    x = wg.sparse_coo_tensor([[0, 1]], wg.tensor([4.0, 9.0]), (3,)).coalesce()
+    assert x.sqrt_() is x and x.to_dense().tolist() == [2.0, 3.0, 0.0]
+
+
+def test_sparse_tensors_are_not_compared():
+    x = wg.eye(2).to_sparse()
+    for compare in (lambda: x == x, lambda: x == 1, lambda: x != wg.eye(2)):
+        with pytest.raises(NotImplementedError, match="to_dense"):
+            compare()
+    assert x is not None and x != None and x in [x]  # noqa: E711
+
+
 def test_copies_and_pickles_are_the_same():
     for x in (given(), given(True), given(csr=True)):
         for made in (copy.deepcopy(x), pickle.loads(pickle.dumps(x))):

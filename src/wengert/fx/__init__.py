@@ -18,6 +18,7 @@ from wengert.fx.graph_module import GraphModule as GraphModule
 from wengert.fx.interpreter import Interpreter as Interpreter
 from wengert.fx.interpreter import Transformer as Transformer
 from wengert.fx.node import Node as Node
+from wengert.fx.node import has_side_effect as has_side_effect
 from wengert.fx.node import map_arg as map_arg
 from wengert.fx.proxy import Proxy as Proxy
 from wengert.fx.subgraph_rewriter import replace_pattern as replace_pattern
@@ -30,6 +31,7 @@ __all__ = [
     "Proxy",
     "Tracer",
     "Transformer",
+    "has_side_effect",
     "map_arg",
     "replace_pattern",
     "symbolic_trace",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import inspect
 import operator
 import sys
 from collections.abc import Callable
@@ -43,6 +44,21 @@ IN_PLACE = {
 
 
 _IMPURE = ("_assert", "manual_seed", "setattr")
+_DECLARED: list[Any] = [operator.setitem]
+
+
+def has_side_effect(fn: Any) -> Any:
+    """Keep calls of `fn` in graphs also if nothing uses their results; return `fn`."""
+    _DECLARED.append(fn)
+    return fn
+
+
+def _draws(function: Any) -> bool:
+    """Return whether a function takes random numbers, which those after it then do not get."""
+    try:
+        return "generator" in inspect.signature(function).parameters
+    except (TypeError, ValueError):  # a function of C without a signature
+        return False
 
 
 def map_aggregate(a: Any, fn: Callable[[Any], Any]) -> Any:
@@ -247,11 +263,16 @@ class Node:
         if self.op in ("placeholder", "output"):
             return True
         if self.op in ("call_module", "get_attr"):
-            return False
+            held = self.graph.owning_module
+            module = self.op == "call_module" and held and held.get_submodule(self.target)
+            return bool(getattr(module, "_is_impure", False))
         name = getattr(self.target, "__name__", self.target)
         # a trailing underscore marks an in-place operation
         written = name.endswith("_") and not name.endswith("__")
-        return bool(written or name in _IMPURE or self.target in (operator.setitem, *IN_PLACE))
+        written = written or "out" in self._kwargs or bool(self._kwargs.get("inplace"))
+        if written or name in _IMPURE or self.target in (*_DECLARED, *IN_PLACE):
+            return True
+        return impure_random and self.op == "call_function" and _draws(self.target)
 
     def format_node(self, *args: Any, **kwargs: Any) -> str:
         """Format the node as a line of text."""

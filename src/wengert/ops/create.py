@@ -1,7 +1,7 @@
 """Layer 5 · ops · creation: tensors from data and from shapes.
 
 Every function takes ``dtype=``, ``device=`` and ``requires_grad=``; PyTorch's arguments for other
-kinds of memory (``layout=``, ``pin_memory=``, ``memory_format=``) are accepted and have no effect.
+kinds of memory (``pin_memory=``, ``memory_format=``) are accepted and have no effect.
 """
 
 from __future__ import annotations
@@ -313,7 +313,8 @@ def zeros(
     ----------
     %(sizes)s
     dtype : dtype, optional. The default floating dtype unless given.
-    %(ignored_layout, device, requires_grad, returns_leaf)s
+    layout : layout, optional. `strided`, or that of a sparse tensor.
+    %(device, requires_grad, returns_leaf)s
 
     Examples
     --------
@@ -322,7 +323,7 @@ def zeros(
             [0., 0., 0.]])
     """
     array = np.zeros(shape_of("zeros", shape, size), float_type(asked(dtype, out)))
-    return created(array, device, requires_grad, out, "zeros")
+    return created(array, device, requires_grad, out, "zeros", layout)
 
 
 @export("wengert")
@@ -344,7 +345,7 @@ def ones(
     tensor([1., 1., 1.])
     """
     array = np.ones(shape_of("ones", shape, size), float_type(asked(dtype, out)))
-    return created(array, device, requires_grad, out, "ones")
+    return created(array, device, requires_grad, out, "ones", layout)
 
 
 @export("wengert")
@@ -373,7 +374,9 @@ def empty(
     if order is preserve_format:
         raise RuntimeError("unsupported memory format Preserve: there is no tensor to be like")
     array = empty_in_format(sizes, kind, order)
-    return created(array, device, requires_grad, out, "empty")
+    if layout is not None:
+        array[...] = 0  # a sparse tensor holds no elements
+    return created(array, device, requires_grad, out, "empty", layout)
 
 
 @export("wengert")
@@ -424,7 +427,7 @@ def full(
         kind = default_complex() if isinstance(value, complex) else default_float()
     asked(dtype, out)
     array = filled(np.empty(shape_of("full", (tuple(size),)), kind), value)
-    return created(array, device, requires_grad, out, "full")
+    return created(array, device, requires_grad, out, "full", layout)
 
 
 def filled(array: Any, value: Any) -> Any:

@@ -59,7 +59,7 @@ def zeros_like(
     """
     array = memory_like("zeros_like", input, dtype, memory_format)
     array.fill(0)
-    return made(array, beside(device, input), requires_grad)
+    return made(array, beside(device, input), requires_grad, layout)
 
 
 @export("wengert")
@@ -82,7 +82,7 @@ def ones_like(
     """
     array = memory_like("ones_like", input, dtype, memory_format)
     array.fill(1)
-    return made(array, beside(device, input), requires_grad)
+    return made(array, beside(device, input), requires_grad, layout)
 
 
 @export("wengert")
@@ -103,9 +103,10 @@ def empty_like(
     >>> wg.empty_like(wg.ones(2, 3)).shape
     torch.Size([2, 3])
     """
-    return made(
-        memory_like("empty_like", input, dtype, memory_format), beside(device, input), requires_grad
-    )
+    array = memory_like("empty_like", input, dtype, memory_format)
+    if layout is not None:
+        array[...] = 0  # a sparse tensor holds no elements
+    return made(array, beside(device, input), requires_grad, layout)
 
 
 @export("wengert")
@@ -128,7 +129,7 @@ def full_like(
     tensor([0.5000, 0.5000])
     """
     array = filled(memory_like("full_like", input, dtype, memory_format), number(fill_value))
-    return made(array, beside(device, input), requires_grad)
+    return made(array, beside(device, input), requires_grad, layout)
 
 
 # -- of another tensor's dtype --------------------------------------------------------------------
@@ -139,10 +140,10 @@ def _kind_of(input: Any, dtype: Any) -> np.dtype[Any]:
     return kind
 
 
-def _like(input: Any, dtype: Any, device: Any, requires_grad: bool) -> dict[str, Any]:
+def _like(input: Any, dtype: Any, layout: Any, device: Any, requires_grad: bool) -> dict[str, Any]:
     """Return the options of a tensor that is like `input`, unless specified otherwise."""
-    place = beside(device, input)
-    return {"dtype": _kind_of(input, dtype), "device": place, "requires_grad": requires_grad}
+    options = {"dtype": _kind_of(input, dtype), "device": beside(device, input)}
+    return {**options, "layout": layout, "requires_grad": requires_grad}
 
 
 @export("Tensor")
@@ -163,7 +164,7 @@ def new_zeros(
     >>> wg.ones(1, dtype=wg.float64).new_zeros(2)
     tensor([0., 0.], dtype=torch.float64)
     """
-    return zeros(*shape, size=size, **_like(input, dtype, device, requires_grad))
+    return zeros(*shape, size=size, **_like(input, dtype, layout, device, requires_grad))
 
 
 @export("Tensor")
@@ -184,7 +185,7 @@ def new_ones(
     >>> wg.ones(1, dtype=wg.int64).new_ones((2,))
     tensor([1, 1])
     """
-    return ones(*shape, size=size, **_like(input, dtype, device, requires_grad))
+    return ones(*shape, size=size, **_like(input, dtype, layout, device, requires_grad))
 
 
 @export("Tensor")
@@ -205,7 +206,7 @@ def new_empty(
     >>> wg.ones(1).new_empty(2, 3).shape
     torch.Size([2, 3])
     """
-    return empty(*shape, size=size, **_like(input, dtype, device, requires_grad))
+    return empty(*shape, size=size, **_like(input, dtype, layout, device, requires_grad))
 
 
 @export("Tensor")
@@ -254,7 +255,7 @@ def new_full(
     >>> wg.ones(1).new_full((2,), 3)
     tensor([3., 3.])
     """
-    return full(size, fill_value, **_like(input, dtype, device, requires_grad))
+    return full(size, fill_value, **_like(input, dtype, layout, device, requires_grad))
 
 
 @export("Tensor")

@@ -11,6 +11,7 @@ import numpy as np
 
 from wengert.base.device import as_device, is_meta
 from wengert.base.dtypes import as_dtype, default_float, dtype, is_differentiable
+from wengert.base.layout import strided
 from wengert.base.ports import PORTS
 from wengert.interp.levels import Lifted, is_elsewhere
 from wengert.ops.coerce import NOT_A_NUMBER, has_tangent
@@ -19,8 +20,10 @@ from wengert.tape.inference import made_in_inference
 from wengert.tape.modes import current_mode, is_grad_enabled, traced
 
 
-def made(array: Any, device: Any = None, requires_grad: bool = False) -> Any:
+def made(array: Any, device: Any = None, requires_grad: bool = False, layout: Any = None) -> Any:
     """Return a new tensor over `array`, a leaf if it should require a gradient."""
+    if layout is not None and layout is not strided:
+        return PORTS.sparse(made(array, device), layout, None).requires_grad_(requires_grad)
     mode = current_mode()
     if is_meta(device) if device is not None else mode is not None and mode.meta:
         return PORTS.meta(array).requires_grad_(requires_grad)

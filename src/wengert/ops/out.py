@@ -58,14 +58,16 @@ def asked(dtype: Any, out: Any) -> Any:
     return as_dtype(kind)
 
 
-def created(array: Any, device: Any, requires_grad: bool, out: Any, name: str) -> Any:
+def created(
+    array: Any, device: Any, requires_grad: bool, out: Any, name: str, layout: Any = None
+) -> Any:
     """Return a new tensor over `array`, or `out` with its values."""
     if isinstance(out, TensorBase):
         array = array.astype(out._payload.dtype, copy=False)
         if name in _SERIES and array.size == out._payload.size:
             array = array.reshape(out._payload.shape)
     elif out is None:
-        return made(array, device, requires_grad)
+        return made(array, device, requires_grad, layout)
     return into(out, made(array), name)
 
 

@@ -94,10 +94,7 @@ class Elementwise(Optimizer):
         RuntimeError: If a gradient does not have its parameter's shape and dtype; then nothing
             has changed.
         """
-        loss = None
-        if closure is not None:
-            with enable_grad():
-                loss = closure()
+        loss = self._loss(closure)
         with enable_grad() if self.defaults["differentiable"] else no_grad():
             self._advance()
         return loss

@@ -12,7 +12,7 @@ from wengert.ops.strided import view_as_real
 from wengert.optim.line_search import Point, strong_wolfe
 from wengert.optim.optimizer import Optimizer, Params, arguments, check_rate
 from wengert.optim.parameters import options_of, with_gradients
-from wengert.tape.modes import enable_grad, no_grad
+from wengert.tape.modes import no_grad
 from wengert.types import Tensor
 
 __all__ = ["LBFGS"]
@@ -125,12 +125,8 @@ class LBFGS(Optimizer):
                 f"{group['line_search_fn']!r}"
             )
 
-        def evaluate() -> Any:
-            with enable_grad():
-                return closure()
-
         with no_grad():
-            return self._iterate(evaluate)
+            return self._iterate(lambda: self._loss(closure))
 
     def _iterate(self, evaluate: Callable[[], Any]) -> Any:
         group = self.param_groups[0]

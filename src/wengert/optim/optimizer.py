@@ -16,6 +16,7 @@ from wengert.optim.hooks import (
     register_optimizer_step_pre_hook,
 )
 from wengert.tape.base import SparseValue, TensorBase
+from wengert.tape.modes import enable_grad
 from wengert.tape.sites import warn
 from wengert.types import Tensor
 
@@ -226,6 +227,14 @@ class Optimizer(Hooked):
                     else:
                         ext.grad.detach_()
                 ext.grad.zero_()
+
+    @staticmethod
+    def _loss(closure: Callable[[], Any] | None) -> Any:
+        """Return what the closure of a step returns, computed with recording."""
+        if closure is None:
+            return None
+        with enable_grad():
+            return closure()
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Update the parameters once, from their gradients.

@@ -10,7 +10,7 @@ from wengert.base.sections import fill_sections
 from wengert.optim.optimizer import Optimizer, Params
 from wengert.optim.parameters import filled, making_state, options_of, with_gradients, with_sparse
 from wengert.tape.base import TensorBase
-from wengert.tape.modes import enable_grad, no_grad
+from wengert.tape.modes import no_grad
 from wengert.types import Tensor
 
 __all__ = ["SparseAdam"]
@@ -83,10 +83,7 @@ class SparseAdam(Optimizer):
         ------
         RuntimeError: If a gradient is dense; then nothing has changed.
         """
-        loss = None
-        if closure is not None:
-            with enable_grad():
-                loss = closure()
+        loss = self._loss(closure)
         for group in self.param_groups:
             if with_gradients(group["params"]):
                 raise RuntimeError(

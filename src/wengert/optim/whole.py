@@ -8,7 +8,7 @@ from typing import Any
 from wengert.base.sections import fill_sections
 from wengert.optim.optimizer import Optimizer
 from wengert.optim.parameters import options_of, with_gradients
-from wengert.tape.modes import enable_grad, no_grad
+from wengert.tape.modes import no_grad
 from wengert.tape.write_checks import check_writable
 
 
@@ -33,10 +33,7 @@ class Whole(Optimizer):
         ------
         RuntimeError: If a parameter is complex; then nothing has changed.
         """
-        loss = None
-        if closure is not None:
-            with enable_grad():
-                loss = closure()
+        loss = self._loss(closure)
         with no_grad():
             refusal = self._refusal()
             found = [

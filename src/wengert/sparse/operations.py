@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.dtypes import category
+from wengert.base.errors import cannot_cast
 from wengert.base.patches import put
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
@@ -226,11 +228,17 @@ def _added_to(x: Any, dense: Any, sign: int = 1) -> Any:
     return index_put(held.to(kind), _places(x), values.to(kind), accumulate=True)
 
 
+_DIVISORS = "div: Sparse division requires a scalar or zero-dim dense tensor divisor"
+
+
 def _scaled(x: Any, other: Any, apply: Callable[[Any, Any], Any]) -> Any:
     """Return the product or quotient with a number, or with a tensor element by element."""
     if isinstance(other, SparseBase):
         if apply is not operator.mul:
-            raise RuntimeError("div: a sparse tensor is divided by numbers alone")
+            raise RuntimeError(_DIVISORS)
+        if not x.ndim or not other.ndim:
+            number, factor = (x, other) if not x.ndim else (other, x)
+            return _scaled(factor, number.to_dense(), apply)
         return _like(_multiplied(x.to_sparse_coo(), other.to_sparse_coo()), x)
     if isinstance(other, Number):
         return x._with(apply(x._values_, other))
@@ -240,9 +248,7 @@ def _scaled(x: Any, other: Any, apply: Callable[[Any, Any], Any]) -> Any:
     if not dense.ndim:
         return x._with(apply(x._values_, dense))
     if apply is not operator.mul:
-        raise RuntimeError(
-            "div: Sparse division requires a scalar or zero-dim dense tensor divisor"
-        )
+        raise RuntimeError(_DIVISORS)
     a = x.to_sparse_coo()
     part = getitem(dense.expand(tuple(a.shape)), _places(a))
     return _like(a._with(a._values_ * part), x)
@@ -366,11 +372,12 @@ def transposed(self: SparseTensor, dim0: int, dim1: int) -> SparseTensor:
     return SparseTensor(index, self._values_, shape, self._coalesced and first == second)
 
 
-def _permuted(self: SparseTensor, *dims: Any) -> SparseTensor:
+def _permuted(self: SparseTensor, *given: Any, dims: Any = None) -> SparseTensor:
     """Permute the sparse dimensions."""
     self = self.to_sparse_coo()
-    given = dims[0] if len(dims) == 1 and not isinstance(dims[0], int) else dims
-    order = [normal_dim(dim, self.ndim) for dim in given]
+    if dims is None:
+        dims = given[0] if len(given) == 1 and not isinstance(given[0], int) else given
+    order = [normal_dim(dim, self.ndim) for dim in dims]
     count = self.sparse_dim()
     if sorted(order) != list(range(self.ndim)) or order[count:] != list(range(count, self.ndim)):
         raise RuntimeError("permute(): each dimension once, dense ones where they are")
@@ -414,7 +421,7 @@ def _selected(self: SparseTensor, dim: int, index: Any) -> SparseTensor:
     place = normal_dim(dim, self.ndim)
     wanted = array_of(index)
     if wanted.ndim > 1 or (
-        wanted.size and not 0 <= wanted.min() <= wanted.max() < self.shape[place]
+        wanted.size and not -self.shape[place] <= wanted.min() <= wanted.max() < self.shape[place]
     ):
         raise IndexError("index_select(): index out of range")
     shape = (*self.shape[:place], wanted.size, *self.shape[place + 1 :])
@@ -422,6 +429,7 @@ def _selected(self: SparseTensor, dim: int, index: Any) -> SparseTensor:
         values = self._values_.index_select(place - self.sparse_dim() + 1, index)
         return SparseTensor(self._indices_, values, shape, self._coalesced)
     held = array_of(self._indices_)
+    wanted = np.where(wanted < 0, wanted + self.shape[place], wanted)
     position, entry = np.nonzero(wanted.reshape(-1, 1) == held[place])
     made = held[:, entry]
     made[place] = position
@@ -482,7 +490,11 @@ def _set(self: Any, made: Any) -> Any:
             "a sparse tensor whose values are recorded cannot be written to in place: use the "
             "method without an underscore"
         )
-    vars(self).update(vars(made))
+    _same_shape(self, made, "an operation in place")
+    result, have = made.dtype.numpy, self.dtype.numpy
+    if category(result) > category(have):
+        raise cannot_cast(result, have)
+    vars(self).update(vars(made.to(self.dtype)))
     return self
 
 
@@ -514,6 +526,9 @@ def _norm(self: Any, p: Any = "fro", dim: Any = None) -> Any:
 
 def _of_values(self: Any, name: str) -> Any:
     """Make the method that computes a function of each element that maps zero to zero."""
+    if name[-1] == "_" != name[-2:-1]:
+        compute = getattr(self, name[:-1])
+        return lambda: _set(self, compute())
     method = getattr(Tensor, name, None)  # registers the primitive of that name
     prim = TABLE.get(name)
     single = prim is not None and len(prim.args) == 1 and prim.family == "elementwise"

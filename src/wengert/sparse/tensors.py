@@ -10,6 +10,7 @@ refuse it, rather than misread elements that are not stored.
 from __future__ import annotations
 
 from collections.abc import Callable
+from numbers import Number
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -26,7 +27,7 @@ from wengert.ops.gather import index_add
 from wengert.ops.index import getitem, index_put
 from wengert.ops.typed import TYPED, typed
 from wengert.sparse.printed import shown
-from wengert.tape.base import SparseValue, new_tensor
+from wengert.tape.base import SparseValue, TensorBase, new_tensor
 from wengert.tape.modes import untraced
 
 
@@ -262,6 +263,11 @@ class SparseBase(SparseValue):
         """Return the only element as a number."""
         return self.to_dense().item()
 
+    def __eq__(self, other: object) -> Any:
+        if isinstance(other, TensorBase | SparseBase | Number):
+            raise NotOfSparse("sparse tensors are not compared: use to_dense()")
+        return NotImplemented
+
     __hash__ = object.__hash__
 
 
@@ -279,7 +285,7 @@ class SparseTensor(SparseBase):
         self._indices_ = indices
         self._values_ = values
         self.shape = Size(shape)
-        self._coalesced = coalesced
+        self._coalesced = coalesced or values.shape[0] < 2
 
     def _with(self, values: Any) -> Self:
         return type(self)(self._indices_, values, self.shape, self._coalesced)
@@ -295,6 +301,10 @@ class SparseTensor(SparseBase):
     def is_coalesced(self) -> bool:
         """Return whether each element is stored once, in order."""
         return self._coalesced
+
+    def _coalesced_(self, coalesced: bool) -> Self:
+        self._coalesced = coalesced
+        return self
 
     def _check_coalesced(self, what: str) -> None:
         if not self._coalesced:
