@@ -2,7 +2,9 @@
 
 NOTE [namespaces of rows]
 Most namespaces of an original only re-export names that are defined elsewhere. They are written as
-rows, ``module: name name name``, one for each defining module; indented lines continue a row.
+rows, ``module: name name name``, one for each defining module; indented lines continue a row. A
+name that is another one there is written ``new=own``. The stubs (`stubs/generate.py`) tell type
+checkers and editors what such a namespace offers.
 """
 
 from __future__ import annotations
@@ -29,10 +31,21 @@ def rows_of(text: str) -> Iterator[tuple[str, list[str]]]:
         yield home, names
 
 
+def homes_of(text: str) -> dict[str, tuple[str, str]]:
+    """Return the module of each name in rows, and the name there."""
+    pairs = [(home, name.partition("=")) for home, names in rows_of(text) for name in names]
+    return {name: (home, own or name) for home, (name, _, own) in pairs}
+
+
 def closed(
-    namespace: dict[str, Any], shown: str, cures: dict[str, str] | None = None, modules: str = ""
+    namespace: dict[str, Any],
+    shown: str,
+    cures: dict[str, str] | None = None,
+    modules: str = "",
+    later: str = "",
+    root: str = "",
 ) -> Callable[[str], Any]:
-    """Return a ``__getattr__`` that reports names a module does not have.
+    """Return a ``__getattr__`` that finds names on first use, and reports those there are not.
 
     Parameters
     ----------
@@ -44,12 +57,20 @@ def closed(
         Replacements to suggest for names that are not offered; ``"*"`` is for all others.
     modules : str
         Its submodules, which are imported on first use.
+    later : str
+        Rows of modules in the package `root`, which is the module itself if not given, and of names
+        to import on first use.
     """
-    known = cures or {}
+    known, package = cures or {}, namespace["__name__"]
+    homes = homes_of(later)
 
     def getattribute(name: str) -> Any:
         if name in modules.split():
-            return importlib.import_module(f"{namespace['__name__']}.{name}")
+            return importlib.import_module(f"{package}.{name}")
+        if name in homes:
+            home, own = homes[name]
+            found = getattr(importlib.import_module(f"{root or package}.{home}"), own)
+            return namespace.setdefault(name, found)
         why = known.get(name, known.get("*"))
         reason = f": {why}" if why else ""
         raise AttributeError(f"module {shown!r} has no attribute {name!r}{reason}")
@@ -111,16 +132,19 @@ def gathered(namespace: dict[str, Any], root: str, text: str, modules: str = "")
     AttributeError
         If a module does not define a name.
     """
-    homes = {home.rpartition(".")[2]: f"{root}.{home}" for home in modules.split()}
-    namespace |= {name: importlib.import_module(home) for name, home in homes.items()}
-    listed = [*homes]
-    for home, names in rows_of(text):
-        module = importlib.import_module(f"{root}.{home}")
-        for name in names:
-            namespace[name] = getattr(module, name)
-        listed += names
+    paths = {home.rpartition(".")[2]: f"{root}.{home}" for home in modules.split()}
+    namespace |= {name: importlib.import_module(path) for name, path in paths.items()}
+    homes = homes_of(text)
+    for name, (home, own) in homes.items():
+        namespace[name] = getattr(importlib.import_module(f"{root}.{home}"), own)
     fill_sections(namespace)
-    return sorted(listed)
+    return sorted([*paths, *homes])
+
+
+def tables(root: str, modules: str) -> dict[str, Any]:
+    """Return what the tables ``NAMES`` of modules of a package hold."""
+    homes = (importlib.import_module(f"{root}.{module}") for module in modules.split())
+    return {name: value for home in homes for name, value in home.NAMES.items()}
 
 
 def lazy(

@@ -110,7 +110,7 @@ def convert_image_dtype(image, dtype, saturate: bool = False, name=None) -> Any:
         return x
     if x.dtype.is_integer and kind.kind in "iu":
         raise ValueError(
-            "convert_image_dtype between types of whole numbers is not offered here: go by way of "
+            "convert_image_dtype between types of whole numbers is not offered here: go through "
             "tf.float32"
         )
     if x.dtype.is_integer:
