@@ -97,8 +97,8 @@ def _recorded_at(
     edges = [edge_of(a) for a, need in zip(args, needs, strict=True) if need]
     closing = function.closes_over(args[0], edges)
     with no_grad():
-        parts = [move("primal_of", a, level) if isinstance(a, TensorBase) else a for a in raised]
         tangents = _tangents(level, raised, False)
+        parts = [move("primal_of", a, level) if isinstance(a, TensorBase) else a for a in raised]
         with enable_grad():
             primals = [
                 part if t is None else _recorded(part)
@@ -183,8 +183,9 @@ def _lead_outside(slopes: Iterable[Any], node: Any) -> bool:
 
 def _around(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
     """Return the result of a Function computed below `level`, through recorded crossings."""
-    primals = [move("primal_of", a, level, True) if isinstance(a, TensorBase) else a for a in args]
+    # first the tangents: one that shares memory makes the argument an array, which the primal shows
     tangents = _tangents(level, args, True)
+    primals = [move("primal_of", a, level, True) if isinstance(a, TensorBase) else a for a in args]
     given = _with_tangents(level, function, primals, tangents, None, args)
     output, slopes, dirty, made = given
     output, slopes = _divided(level, output, slopes, made)
