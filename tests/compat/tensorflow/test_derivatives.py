@@ -121,3 +121,14 @@ def test_the_slope_of_a_remainder_is_the_quotient_that_tensorflow_rounds_and_cut
     assert z.numpy().tolist() == np.mod(x.numpy(), y.numpy()).tolist()
     assert by_x.numpy().tolist() == [1, 1, 1, 1]
     assert by_y.numpy().tolist() == [-60, 2, -2, 0]
+
+
+def test_a_quotient_of_a_function_that_numbers_divided_has_a_second_derivative():
+    x = tf.constant([3.0, 4.0])
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            y = tf.linalg.normalize(x)[0][0]
+        slope = inner.gradient(y, x)[0]
+    np.testing.assert_allclose(outer.gradient(slope, x), [-0.04608, 0.00256], rtol=1e-5)

@@ -91,3 +91,36 @@ def test_the_derivative_of_a_norm_at_zero_is_zero():
         tape.watch(x)
         y = tf.norm(x)
     assert tape.gradient(y, x).numpy().tolist() == [0.0, 0.0]
+
+
+def test_one_given_size_of_a_matrix_leaves_the_other_minimal():
+    assert tf.linalg.diag([1, 2], k=-1, num_rows=3).shape == (3, 2)
+    assert tf.linalg.diag([1, 2], k=-1, num_cols=4).shape == (3, 4)
+    assert tf.linalg.diag([1, 2], k=1, num_cols=4).shape == (2, 4)
+    assert tf.linalg.diag([1, 2], k=1).shape == (3, 3)
+
+
+def test_complex_matrices_have_complex_eigenvalues_and_logarithms_of_determinants():
+    a = tf.constant(np.array([[2, 1j], [-1j, 3]]), tf.complex64)
+    assert tf.linalg.eigh(a)[0].dtype == tf.linalg.eigvalsh(a).dtype == tf.complex64
+    assert tf.linalg.slogdet(a).log_abs_determinant.dtype == tf.complex64
+
+
+@pytest.mark.parametrize(
+    "options, dtype",
+    [
+        ({"ord": 2}, tf.complex64),
+        ({"ord": 1}, tf.float32),
+        ({"ord": np.inf}, tf.float32),
+        ({"ord": "fro", "axis": (0, 1)}, tf.complex64),
+        ({"ord": 2, "axis": (0, 1)}, tf.float32),
+    ],
+)
+def test_only_euclidean_norms_of_complex_numbers_are_complex(options, dtype):
+    assert tf.norm(tf.constant([[3 + 4j]], tf.complex64), **options).dtype == dtype
+
+
+def test_a_norm_is_clipped_in_the_dtype_of_the_tensor():
+    found = tf.clip_by_norm(tf.constant([3.0, 4.0], tf.float64), tf.constant(1.0))
+    assert found.dtype == tf.float64
+    np.testing.assert_allclose(found, [0.6, 0.8])

@@ -126,3 +126,10 @@ def test_rows_are_looked_up():
         y = tf.reduce_sum(tf.nn.embedding_lookup(table, [[1, 1], [0, 1]]))
     dense = tf.convert_to_tensor(tape.gradient(y, table))
     assert dense.numpy().tolist() == [[1.0, 1.0], [3.0, 3.0]]
+
+
+def test_labels_of_any_dtype_are_probabilities():
+    labels, logits = np.array([[0, 1], [1, 0]]), [[1.0, 2.0], [3.0, 5.0]]
+    whole = tf.nn.softmax_cross_entropy_with_logits(tf.constant(labels), logits)
+    floats = tf.nn.softmax_cross_entropy_with_logits(labels.astype(np.float32), logits)
+    np.testing.assert_array_equal(whole, floats)

@@ -243,3 +243,20 @@ def test_average_losses_of_no_examples():
         average([1.0], global_batch_size=-1)
     with pytest.raises(TypeError, match="integers"):
         average([1.0], global_batch_size=1.5)
+
+
+def test_means_of_whole_numbers_by_unsorted_segments_have_fractions():
+    found = tf.math.unsorted_segment_mean([1, 2, 4], [0, 0, 1], 2)
+    assert found.dtype == tf.float64 and found.numpy().tolist() == [1.5, 4.0]
+    small = tf.math.unsorted_segment_mean(tf.constant([1, 2, 4], tf.uint8), [0, 0, 1], 2)
+    assert small.dtype == tf.float32
+    assert tf.math.segment_mean([1, 2, 4], [0, 0, 1]).numpy().tolist() == [1, 4]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="int32 is not in the list"):
+        tf.math.unsorted_segment_sqrt_n([1, 2, 4], [0, 0, 1], 2)
+
+
+@pytest.mark.parametrize("x", [3, [3, 3], np.array([3, 3]), np.float32(3)])
+@pytest.mark.parametrize("y", [tf.constant([2.0, 4.0]), tf.constant([2, 4], tf.uint8)])
+def test_division_takes_what_is_no_tensor_in_the_dtype_of_the_tensor(x, y):
+    assert tf.divide(x, y).numpy().tolist() == [1.5, 0.75]
+    assert tf.divide(x, tf.Variable(y)).dtype == tf.float32

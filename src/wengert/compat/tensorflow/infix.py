@@ -14,7 +14,7 @@ from wengert.compat.tensorflow.errors import invalid
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.tensor import Tensor, entered, made, same_dtype, tensor_of
 from wengert.ops.matmul import matmul
-from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.base import new_tensor
 from wengert.tape.record import T
 from wengert.tensor.tensor import Tensor as NativeTensor
 
@@ -59,7 +59,7 @@ def _arithmetic(op_name: str, prim: str, method: str) -> Callable[..., Any]:
 
 def _divided(a, b) -> Any:
     """Divide; integers are divided as floating-point numbers."""
-    kinds = [x.dtype for x in (a, b) if isinstance(x, TensorBase) or hasattr(x, "_as_tensor")]
+    kinds = [x.dtype for x in (a, b) if isinstance(x, Tensor) or hasattr(x, "_as_tensor")]
     if len(kinds) == 2 and kinds[0] is not kinds[1]:
         raise TypeError(
             f"`x` and `y` must have the same dtype, got {kinds[0]!r} != {kinds[1]!r}. "

@@ -35,9 +35,7 @@ def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name=None) -> Any
     >>> print(loss.numpy())
     [0.6931472]
     """
-    if labels._payload.dtype.kind == "f":
-        labels = V.converted(labels, logits._payload.dtype)
-    x, y = V.aligned("SoftmaxCrossEntropyWithLogits", logits, labels)
+    x, y = logits, V.converted(labels, logits._payload.dtype)
     try:
         np.broadcast_shapes(x._payload.shape, y._payload.shape)
     except ValueError:

@@ -12,6 +12,7 @@ from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.templates import fits, function_of, rows, unary
 from wengert.compat.tensorflow.infix import floor_modulus
+from wengert.tape.base import TensorBase
 
 
 def _greater(x, y) -> Any:
@@ -189,6 +190,13 @@ def add(x, y, name=None) -> Any:
     return _add(x, V.tensor_of(y, dtype_hint=x._payload.dtype))
 
 
+def fractional(x) -> Any:
+    """Convert whole numbers to floats: those of at most 16 bits to float32, others to float64."""
+    if V.kind_of(x) not in "iu":
+        return x
+    return V.converted(x, np.dtype(np.float32 if x._payload.dtype.itemsize < 4 else np.float64))
+
+
 @V.operation("RealDiv", x=V.ANY, y="x")
 def truediv(x, y, name=None) -> Any:
     """Divide; integers give float64, or float32 if they have at most 16 bits.
@@ -207,22 +215,22 @@ def truediv(x, y, name=None) -> Any:
             "`x` and `y` must have the same dtype, got "
             f"{V.type_of(x)!r} != {V.type_of(y)!r}: convert one of them with tf.cast"
         )
-    if V.kind_of(x) in "iu":
-        kind = np.dtype(np.float32 if x._payload.dtype.itemsize < 4 else np.float64)
-        x, y = V.converted(x, kind), V.converted(y, kind)
+    x, y = fractional(x), fractional(y)
     V.check(x, V.COMPLEX)
     fits("RealDiv", x, y)
     return wg.div(x, y)
 
 
 def divide(x, y, name=None) -> Any:
-    """Divide, like Python's ``x / y`` (see `truediv`).
+    """Divide, like Python's ``x / y`` (see `truediv`): a number takes the dtype of a tensor.
 
     Examples
     --------
     >>> print(tf.divide([1.0, 2.0], 4).numpy())
     [0.25 0.5 ]
     """
+    if isinstance(y, TensorBase) or hasattr(y, "_as_tensor"):
+        x = V.tensor_of(x, y.dtype)
     return truediv(x, y)
 
 

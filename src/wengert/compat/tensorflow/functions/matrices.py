@@ -73,7 +73,7 @@ def diag(
     name, align : optional. Accepted, and of no effect.
     k : int. The index of the diagonal: 0 is the main one, positive ones are above it.
     num_rows, num_cols : int. The size of the matrix; by default the smallest that fits the
-        diagonal.
+        diagonal, and square if neither is given.
     padding_value : number. The value of the other elements.
 
     Returns
@@ -88,8 +88,12 @@ def diag(
     """
     result: Any = wg.diag_embed(diagonal, k)
     count, need = diagonal._payload.shape[-1], result._payload.shape[-1]
-    rows, columns = (need if size == -1 else size for size in (num_rows, num_cols))
-    if rows < count + max(-k, 0) or columns < count + max(k, 0):
+    least = (count + max(-k, 0), count + max(k, 0))
+    if num_rows == num_cols == -1:
+        least = need, need
+    rows = least[0] if num_rows == -1 else num_rows
+    columns = least[1] if num_cols == -1 else num_cols
+    if rows < least[0] or columns < least[1]:
         raise V.invalid(f"a {rows} by {columns} matrix is too small for {count} elements")
     if (rows, columns) != (need, need):
         result = wg.nn.functional.pad(result, (0, columns - need, 0, rows - need))
@@ -253,7 +257,8 @@ def eigh(tensor, name=None) -> Any:
     >>> print(values.numpy())
     [1. 2.]
     """
-    return tuple(wg.linalg.eigh(_lower(tensor)))
+    values, vectors = wg.linalg.eigh(_lower(tensor))
+    return _typed(values, tensor), vectors
 
 
 @V.operation("SelfAdjointEigV2", tensor=square)
@@ -265,7 +270,12 @@ def eigvalsh(tensor, name=None) -> Any:
     >>> print(tf.linalg.eigvalsh([[2.0, 0.0], [0.0, 1.0]]).numpy())
     [1. 2.]
     """
-    return wg.linalg.eigvalsh(_lower(tensor))
+    return _typed(wg.linalg.eigvalsh(_lower(tensor)), tensor)
+
+
+def _typed(result, x) -> Any:
+    # TensorFlow returns real numbers of complex matrices as complex ones
+    return V.converted(result, x._payload.dtype) if V.is_complex(x) else result
 
 
 def _lower(tensor) -> Any:
@@ -371,7 +381,8 @@ def slogdet(input, name=None) -> Any:
     >>> print(tf.linalg.slogdet([[0.0, 1.0], [1.0, 0.0]]).sign.numpy())
     -1.0
     """
-    return LogMatrixDeterminant(*wg.linalg.slogdet(input))
+    sign, size = wg.linalg.slogdet(input)
+    return LogMatrixDeterminant(sign, _typed(size, input))
 
 
 @V.operation("Cholesky", matrix=square)

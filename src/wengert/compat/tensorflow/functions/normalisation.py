@@ -66,7 +66,7 @@ def clip_by_norm(t, clip_norm, axes=None, name=None) -> Any:
     >>> print(tf.clip_by_norm([3.0, 4.0], 1.0).numpy())
     [0.6 0.8]
     """
-    t, limit = V.aligned("Mul", t, clip_norm)
+    limit = V.converted(clip_norm, t._payload.dtype)
     places = V.axes_of(axes, t._payload.ndim, "Sum")
     total = wg.sum(wg.mul(t, t), places, True) if places else wg.mul(t, t)
     some = wg.gt(total, 0)
@@ -176,8 +176,8 @@ def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None) -> Any:
     places = V.axes_of(axis, tensor._payload.ndim, "Sum") or None
     function: Any = wg.linalg.matrix_norm if matrices and not euclidean else wg.linalg.vector_norm
     result = function(tensor, 2 if euclidean else ord, places, bool(keepdims))
-    # TensorFlow returns the norm of complex numbers as a complex tensor
-    return V.converted(result, tensor._payload.dtype) if V.is_complex(tensor) else result
+    # TensorFlow returns the Euclidean norm of complex numbers as a complex tensor
+    return V.converted(result, tensor._payload.dtype) if euclidean else result
 
 
 @V.operation("RealDiv", tensor=V.ANY)

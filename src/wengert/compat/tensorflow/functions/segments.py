@@ -12,6 +12,7 @@ import wengert as wg
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.kit.rows import shaped
 from wengert.compat.tensorflow.functions import values as V
+from wengert.compat.tensorflow.functions.binary import fractional
 from wengert.compat.tensorflow.functions.indexing import flat_positions, positions
 from wengert.compat.tensorflow.functions.templates import KINDS, rows
 
@@ -188,6 +189,11 @@ def _mean(x, places, count: int) -> Any:
     return wg.div(total, many)
 
 
+def _fractional_mean(x, places, count: int) -> Any:
+    # not a kernel of TensorFlow: whole numbers are divided as Python divides them
+    return _mean(fractional(x), places, count)
+
+
 def _sqrt_n(x, places, count: int) -> Any:
     return wg.div(_sum(x, places, count), wg.sqrt(_counts(x, places, count)))
 
@@ -315,8 +321,9 @@ rows(
     _unsorted,
     """
     math.unsorted_segment_sum | UnsortedSegmentSum | =_sum | =NUMBERS | The sum | [2. 4.] | 0
-    math.unsorted_segment_mean | UnsortedSegmentSum | =_mean | =NUMBERS | The mean | [2. 2.] | 0
-    math.unsorted_segment_sqrt_n | UnsortedSegmentSum | =_sqrt_n | =NUMBERS
+    math.unsorted_segment_mean | UnsortedSegmentSum | =_fractional_mean | =NUMBERS
+        | The mean | [2. 2.] | 0
+    math.unsorted_segment_sqrt_n | UnsortedSegmentSum | =_sqrt_n | =COMPLEX
         | The sum, divided by the square root of their number, | [2.        2.828427] | 0
     math.unsorted_segment_prod | UnsortedSegmentProd | =_product | =REAL | The product | [2. 3.] | 1
     math.unsorted_segment_max | UnsortedSegmentMax | =_greatest | =REAL | The greatest | [2. 3.]
