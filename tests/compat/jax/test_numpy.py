@@ -16,6 +16,13 @@ def equal(found, wanted):
     return True
 
 
+def test_negative_indices_are_outside_where_they_do_not_wrap():
+    x, at = jnp.array([1.0, 2.0, 4.0]), jnp.array([-1, 0])
+    assert jnp.take_along_axis(x, at, 0).tolist() == [4.0, 1.0]
+    outside, first = jnp.take_along_axis(x, at, 0, wrap_negative_indices=False).tolist()
+    assert np.isnan(outside) and first == 1.0
+
+
 # -- operands --------------------------------------------------------------------------------------
 
 

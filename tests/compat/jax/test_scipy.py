@@ -208,6 +208,11 @@ def test_functions_of_samples():
     assert stats.mode(x).count == 2
     for method in ("average", "min", "max", "dense", "ordinal"):
         assert close(stats.rankdata(x, method), scipy_stats.rankdata(x, method))
+    rows = jnp.stack([x, x.at[1].set(jnp.nan)])
+    assert close(stats.rankdata(rows, axis=1), scipy_stats.rankdata(np.asarray(rows), axis=1))
+    for function in (stats.mode, stats.rankdata):
+        with pytest.raises(NotImplementedError, match="nan_policy='omit'"):
+            function(x, nan_policy="omit")
 
 
 def test_likelihoods_are_differentiable_by_their_parameters():

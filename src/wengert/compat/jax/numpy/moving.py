@@ -233,7 +233,7 @@ def _within(x, low: int, high: int) -> Any:
 def ravel_multi_index(multi_index, dims, mode="raise", order="C", *, dtype=None) -> Any:
     """Convert coordinates to indices of the flattened array."""
     parts: Any = [value_of(part, "multi_index") for part in multi_index]
-    return asarray(np.ravel_multi_index(parts, shape_of(dims), mode=mode, order=order))
+    return asarray(np.ravel_multi_index(parts, shape_of(dims), mode=mode, order=order), dtype)
 
 
 # -- functions of `jax.numpy` that make indices, grids and windows; and files ----------------------

@@ -105,8 +105,16 @@ def sem(
     return jnp.std(x, axis, ddof=ddof, keepdims=keepdims) / math.sqrt(x.shape[axis])
 
 
+def _check_policy(name: str, policy: str) -> None:
+    if policy in ("omit", "raise"):
+        raise NotImplementedError(f"{name} with nan_policy={policy!r}: only 'propagate' is there")
+    if policy != "propagate":
+        raise ValueError(f"Illegal nan_policy value {policy!r}; expected 'propagate'")
+
+
 def mode(a, axis: int | None = 0, nan_policy: str = "propagate", keepdims: bool = False) -> Any:
     """Return the most frequent value (the least in a tie) and its count."""
+    _check_policy("mode", nan_policy)
     (x,) = operands("mode", a)
     if axis is None:
         x, axis = x.reshape(-1), 0
@@ -125,6 +133,7 @@ def rankdata(
     a, method: str = "average", *, axis: int | None = None, nan_policy: str = "propagate"
 ) -> Array:
     """Return the ranks of elements, from 1, with ties resolved by `method`."""
+    _check_policy("rankdata", nan_policy)
     (x,) = operands("rankdata", a)
     if axis is None:
         x, axis = x.reshape(-1), 0
@@ -148,7 +157,8 @@ def rankdata(
         found = jnp.take_along_axis(jnp.cumsum(first, -1), at, -1)
     else:
         raise ValueError(f"unknown method '{method}'")
-    return jnp.moveaxis(found.astype(float), -1, axis)
+    found = jnp.where(jnp.isnan(lines).any(-1, keepdims=True), jnp.nan, found.astype(float))
+    return jnp.moveaxis(found, -1, axis)
 
 
 _NAMES = (
