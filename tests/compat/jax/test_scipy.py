@@ -201,6 +201,17 @@ def test_distributions_of_vectors():
     assert close(found, scipy_stats.multinomial.pmf([1, 0, 2], 3, [0.2, 0.3, 0.5]))
 
 
+@pytest.mark.parametrize(
+    ("name", "option"),
+    [("qr", {"pivoting": True}), ("eigh", {"subset_by_index": (0, 1)})],
+)
+def test_decompositions_of_lax_refuse_options_that_change_the_result(name, option):
+    function = getattr(jax.lax.linalg, name)
+    assert len(function(jnp.eye(2), **dict.fromkeys(option))) == 2
+    with pytest.raises(NotImplementedError, match=next(iter(option))):
+        function(jnp.eye(2), **option)
+
+
 def test_functions_of_samples():
     x = jnp.array([3.0, 1.0, 1.0, 2.0])
     assert close(stats.sem(x), scipy_stats.sem(x))
