@@ -542,7 +542,7 @@ def return_types_stub() -> str:
 
 IDIOMS = (
     *("autograd", "autograd.extend", "autograd.tracer"),
-    *("jax", "jax.ad_checkpoint", "jax.custom_derivatives", "jax.lax", "jax.nn", "jax.numpy"),
+    *("jax", "jax.custom_derivatives", "jax.lax", "jax.numpy"),
     *("jax.random", "jax.tree"),
 )
 """The namespaces of idioms that are made of rows, in `wengert.compat`.

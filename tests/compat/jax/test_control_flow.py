@@ -339,6 +339,19 @@ def test_convolutions():
         jnp.arange(4.0).reshape(1, 2, 2, 1), jnp.arange(9.0).reshape(3, 3, 1, 1), (2, 2), "SAME"
     )
     assert larger.shape == (1, 4, 4, 1)
+    line, half = jnp.arange(4.0).reshape(1, 4, 1), jnp.arange(1.0, 4.0, dtype="float16")
+    consistent = lax.conv_transpose(
+        line, half.reshape(3, 1, 1).astype(float), (2,), [(0, 2)], use_consistent_padding=True
+    )
+    assert consistent.ravel().tolist() == [0.0, 0.0, 3.0, 2.0, 7.0, 4.0, 11.0]
+    wide = {"preferred_element_type": jnp.float32}
+    for result in (
+        lax.conv_transpose(half.reshape(1, 3, 1), half.reshape(3, 1, 1), (1,), "VALID", **wide),
+        lax.conv_with_general_padding(
+            *(half.reshape(1, 1, 3), half.reshape(1, 1, 3), (1,), [(0, 0)], None, None), **wide
+        ),
+    ):
+        assert result.dtype == jnp.float32
     with pytest.raises(ValueError, match="product of rhs input feature dimension"):
         lax.conv(jnp.ones((1, 2, 4)), jnp.ones((1, 1, 2)), (1,), "VALID")
     with pytest.raises(TypeError, match="must have length 4"):

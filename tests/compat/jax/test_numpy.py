@@ -16,6 +16,19 @@ def equal(found, wanted):
     return True
 
 
+def test_negative_indices_are_outside_where_they_do_not_wrap():
+    x, at = jnp.array([1.0, 2.0, 4.0]), jnp.array([-1, 0])
+    assert jnp.take_along_axis(x, at, 0).tolist() == [4.0, 1.0]
+    outside, first = jnp.take_along_axis(x, at, 0, wrap_negative_indices=False).tolist()
+    assert np.isnan(outside) and first == 1.0
+
+
+def test_places_fill_the_number_that_was_asked_for():
+    rows, columns = jnp.mask_indices(2, jnp.triu, size=5)
+    assert (rows.tolist(), columns.tolist()) == ([0, 0, 1, 0, 0], [0, 1, 1, 0, 0])
+    assert [x.tolist() for x in jnp.tril_indices(2, m=3)] == [[0, 1, 1], [0, 0, 1]]
+
+
 # -- operands --------------------------------------------------------------------------------------
 
 

@@ -201,6 +201,17 @@ def test_distributions_of_vectors():
     assert close(found, scipy_stats.multinomial.pmf([1, 0, 2], 3, [0.2, 0.3, 0.5]))
 
 
+@pytest.mark.parametrize(
+    ("name", "option"),
+    [("qr", {"pivoting": True}), ("eigh", {"subset_by_index": (0, 1)})],
+)
+def test_decompositions_of_lax_refuse_options_that_change_the_result(name, option):
+    function = getattr(jax.lax.linalg, name)
+    assert len(function(jnp.eye(2), **dict.fromkeys(option))) == 2
+    with pytest.raises(NotImplementedError, match=next(iter(option))):
+        function(jnp.eye(2), **option)
+
+
 def test_functions_of_samples():
     x = jnp.array([3.0, 1.0, 1.0, 2.0])
     assert close(stats.sem(x), scipy_stats.sem(x))
@@ -208,6 +219,11 @@ def test_functions_of_samples():
     assert stats.mode(x).count == 2
     for method in ("average", "min", "max", "dense", "ordinal"):
         assert close(stats.rankdata(x, method), scipy_stats.rankdata(x, method))
+    rows = jnp.stack([x, x.at[1].set(jnp.nan)])
+    assert close(stats.rankdata(rows, axis=1), scipy_stats.rankdata(np.asarray(rows), axis=1))
+    for function in (stats.mode, stats.rankdata):
+        with pytest.raises(NotImplementedError, match="nan_policy='omit'"):
+            function(x, nan_policy="omit")
 
 
 def test_likelihoods_are_differentiable_by_their_parameters():

@@ -27,20 +27,32 @@ from wengert.compat.autograd.vspaces import vspace as vspace
 Maker = Callable[..., Any]
 
 
-def deprecated_defvjp(primitive_fun) -> Callable[..., None]:
-    """Return the method ``defvjp(vjp, argnum)``, with old rules ``vjp(g, ans, vs, gvs, *args)``."""
+def _by_argument(name: str, primitive_fun, rule_of: Callable[[Maker, int], Maker]) -> Any:
+    """Return a method ``name(maker, argnum)`` that defines the rules of arguments one by one."""
     makers: dict[int, Maker] = {}
 
-    def method(vjpmaker: Maker, argnum: int = 0) -> None:
-        warn_deprecated("defvjp")
-
-        def staged(ans, *args, **kwargs) -> Callable[[Any], Any]:
-            return lambda g: vjpmaker(g, ans, vspace(args[argnum]), vspace(g), *args, **kwargs)
-
-        makers[argnum] = staged
+    def method(maker: Maker, argnum: int = 0) -> None:
+        warn_deprecated(name)
+        makers[argnum] = rule_of(maker, argnum)
         defvjp(primitive_fun, *makers.values(), argnums=tuple(makers))
 
     return method
+
+
+def deprecated_defvjp(primitive_fun) -> Callable[..., None]:
+    """Return the method ``defvjp(vjp, argnum)``, with old rules ``vjp(g, ans, vs, gvs, *args)``."""
+
+    def rule_of(vjp: Maker, argnum: int) -> Maker:
+        return lambda ans, *args, **kwargs: (
+            lambda g: vjp(g, ans, vspace(args[argnum]), vspace(g), *args, **kwargs)
+        )
+
+    return _by_argument("defvjp", primitive_fun, rule_of)
+
+
+def deprecated_defgrad(primitive_fun) -> Callable[..., None]:
+    """Return the method ``defgrad(vjpmaker, argnum)`` for old programs."""
+    return _by_argument("defgrad", primitive_fun, lambda maker, argnum: maker)
 
 
 def deprecated_defvjp_is_zero(primitive_fun) -> Callable[..., None]:
@@ -51,18 +63,6 @@ def deprecated_defvjp_is_zero(primitive_fun) -> Callable[..., None]:
         warn_deprecated("defvjp_is_zero")
         zero.update(argnums)
         defvjp(primitive_fun, *[None] * len(zero), argnums=sorted(zero))
-
-    return method
-
-
-def deprecated_defgrad(primitive_fun) -> Callable[..., None]:
-    """Return the method ``defgrad(vjpmaker, argnum)`` for old programs."""
-    makers: dict[int, Maker] = {}
-
-    def method(gradfun: Maker, argnum: int = 0) -> None:
-        warn_deprecated("defgrad")
-        makers[argnum] = gradfun
-        defvjp(primitive_fun, *makers.values(), argnums=tuple(makers))
 
     return method
 

@@ -113,7 +113,7 @@ def defvjp_argnum(fun, vjpmaker: Callable[..., Any]) -> None:
     defvjp_argnums(fun, by_all)
 
 
-def defvjp(fun, *vjpmakers, **kwargs) -> None:
+def defvjp(fun, *vjpmakers, argnums: Iterable[int] | None = None) -> None:
     """Define the VJPs of a primitive, one for each argument.
 
     Parameters
@@ -125,9 +125,6 @@ def defvjp(fun, *vjpmakers, **kwargs) -> None:
     argnums : sequence of int, optional. The arguments that these are for; the first ones by
         default.
     """
-    argnums = kwargs.pop("argnums", None)
-    if kwargs:
-        raise TypeError(f"defvjp() got an unexpected keyword argument {next(iter(kwargs))!r}")
     makers = dict(zip(count() if argnums is None else argnums, vjpmakers, strict=False))
     for maker in vjpmakers:
         if maker is not None and not callable(maker):
@@ -173,7 +170,7 @@ def defjvp_argnum(fun, jvpmaker: Callable[..., Any]) -> None:
     defjvp_argnums(fun, by_all)
 
 
-def defjvp(fun, *jvpfuns, **kwargs) -> None:
+def defjvp(fun, *jvpfuns, argnums: Iterable[int] | None = None) -> None:
     """Define the JVPs of a primitive, one for each argument.
 
     Parameters
@@ -185,9 +182,6 @@ def defjvp(fun, *jvpfuns, **kwargs) -> None:
     argnums : sequence of int, optional. The arguments that these are for; the first ones by
         default.
     """
-    argnums = kwargs.pop("argnums", None)
-    if kwargs:
-        raise TypeError(f"defjvp() got an unexpected keyword argument {next(iter(kwargs))!r}")
     rules = dict(zip(count() if argnums is None else argnums, jvpfuns, strict=False))
     for rule in jvpfuns:
         if not (rule is None or rule == "same" or callable(rule)):

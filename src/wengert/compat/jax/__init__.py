@@ -30,6 +30,7 @@ _NAMES = _gathered(
     globals(),
     __name__,
     """
+    ad_checkpoint: checkpoint checkpoint_policies remat
     batching: vmap
     classes: Array=AnyArray
     cpu: Device default_backend device_count devices local_device_count local_devices
@@ -38,16 +39,14 @@ _NAMES = _gathered(
     dtypes: float0
     reverse: grad hessian jacfwd jacobian jacrev jvp linear_transpose linearize value_and_grad vjp
     settings: config debug_infs debug_nans enable_x64
-    staging: ShapeDtypeStruct checking_leaks checkpoint closure_convert default_device
-        default_matmul_precision ensure_compile_time_eval eval_shape named_call named_scope remat
-        typeof
+    staging: ShapeDtypeStruct checking_leaks closure_convert default_device
+        default_matmul_precision ensure_compile_time_eval eval_shape named_call named_scope typeof
     """,
 )
 _LATER = """
     callbacks: block_until_ready device_get device_put effects_barrier pure_callback
     jitting: clear_caches disable_jit jit pmap
     listing: make_jaxpr
-    policies: checkpoint_policies
     references: Ref freeze new_ref
     sharding: NamedSharding P Shard make_mesh reshard set_mesh shard_map smap
     staging: check_tracer_leaks numpy_dtype_promotion numpy_rank_promotion

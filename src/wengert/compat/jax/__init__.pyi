@@ -16,7 +16,7 @@ from wengert.compat.jax import ad_checkpoint as ad_checkpoint
 from wengert.compat.jax.callbacks import block_until_ready as block_until_ready
 from wengert.compat.jax.staging import check_tracer_leaks as check_tracer_leaks
 from wengert.compat.jax.staging import checking_leaks as checking_leaks
-from wengert.compat.jax.staging import checkpoint as checkpoint
+from wengert.compat.jax.ad_checkpoint import checkpoint as checkpoint
 checkpoint_policies: Any
 from wengert.compat.jax.jitting import clear_caches as clear_caches
 from wengert.compat.jax.staging import closure_convert as closure_convert
@@ -77,7 +77,7 @@ from wengert.compat.jax.cpu import process_count as process_count
 from wengert.compat.jax.cpu import process_index as process_index
 from wengert.compat.jax.callbacks import pure_callback as pure_callback
 from wengert.compat.jax import random as random
-from wengert.compat.jax.staging import remat as remat
+from wengert.compat.jax.ad_checkpoint import remat as remat
 from wengert.compat.jax.sharding import reshard as reshard
 from wengert.compat.jax import scipy as scipy
 from wengert.compat.jax.sharding import set_mesh as set_mesh

@@ -311,7 +311,10 @@ def conv_with_general_padding(
     preferred_element_type=None,
 ) -> Any:
     """Like `conv`, but with any padding and dilation."""
-    return conv_general_dilated(lhs, rhs, window_strides, padding, lhs_dilation, rhs_dilation)
+    return conv_general_dilated(
+        *(lhs, rhs, window_strides, padding, lhs_dilation, rhs_dilation),
+        preferred_element_type=preferred_element_type,
+    )
 
 
 def conv_transpose(
@@ -335,6 +338,8 @@ def conv_transpose(
     strides : sequence of int. The upsampling factors.
     padding : {"SAME", "VALID"} or sequence of (low, high). The padding of the convolution that this
         one transposes, or of the upsampled array.
+    use_consistent_padding : bool. Whether numbers, too, are the padding of the convolution that
+        this one transposes.
     transpose_kernel : bool. Whether to flip the kernel and swap its channels.
     """
     a, b = argument(lhs), argument(rhs)
@@ -346,17 +351,22 @@ def conv_transpose(
     apart = (1,) * ndim if rhs_dilation is None else tuple(map(int, rhs_dilation))
     kernel = [b.shape[d] for d in numbers.rhs_spec[2:]]
     reach = [(k - 1) * d + 1 for k, d in zip(kernel, apart, strict=True)]
-    if isinstance(padding, str):
-        pads = [_transposed_pads(r, int(s), padding) for r, s in zip(reach, strides, strict=True)]
-    else:
-        pads = [(int(low), int(high)) for low, high in padding]
+    given = [padding] * ndim if isinstance(padding, str) else [(int(a), int(b)) for a, b in padding]
+    if use_consistent_padding or isinstance(padding, str):
+        triples = zip(reach, strides, given, strict=True)
+        given = [_transposed_pads(r, int(s), pad) for r, s, pad in triples]
     if transpose_kernel:
         b = jnp.flip(b, tuple(numbers.rhs_spec[2:]))
         b = jnp.swapaxes(b, numbers.rhs_spec[0], numbers.rhs_spec[1])
-    return conv_general_dilated(a, b, (1,) * ndim, pads, strides, apart, numbers)
+    return conv_general_dilated(
+        *(a, b, (1,) * ndim, given, strides, apart, numbers),
+        preferred_element_type=preferred_element_type,
+    )
 
 
-def _transposed_pads(reach: int, stride: int, padding: str) -> tuple[int, int]:
+def _transposed_pads(reach: int, stride: int, padding) -> tuple[int, int]:
+    if not isinstance(padding, str):
+        return reach - 1 - padding[0], reach - 1 - padding[1]
     if padding.upper() == "SAME":
         total = reach + stride - 2
         before = reach - 1 if stride > reach - 1 else math.ceil(total / 2)

@@ -1,6 +1,6 @@
 """Layer 9 · compat: functions that rely on tracing in JAX, but not here.
 
-`checkpoint`, `eval_shape`, and contexts that change nothing.
+`eval_shape`, and contexts that change nothing.
 """
 
 from __future__ import annotations
@@ -8,22 +8,18 @@ from __future__ import annotations
 import contextlib
 import functools
 import types
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
-from wengert.autograd.graph import saved_tensors_hooks
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray
 from wengert.compat.jax.classes import is_traced
 from wengert.compat.jax.dtypes import canonical_dtype
 from wengert.compat.jax.methods import ShapedArray, Sized
-from wengert.compat.jax.policies import NAMED, keeper
 from wengert.compat.jax.tracing import HOLDS_GRAPH, argument, check_callable, staged
 from wengert.compat.jax.trees import tree_flatten, tree_leaves, tree_map
-from wengert.tape.modes import is_grad_enabled
-from wengert.utils.recompute import Region
 
 
 class ShapeDtypeStruct(Sized):
@@ -99,65 +95,6 @@ def typeof(x) -> ShapedArray:
     """Return the shape and dtype of an array or a number."""
     found: ShapedArray = (x if hasattr(x, "aval") else argument(x)).aval
     return found
-
-
-def checkpoint(
-    fun: Callable[..., Any] | None = None,
-    *,
-    prevent_cse: bool = True,
-    policy=None,
-    static_argnums: int | Sequence[int] = (),
-    concrete: bool = False,
-) -> Any:
-    """Make the backward pass recompute a function's intermediate values instead of keeping them.
-
-    Parameters
-    ----------
-    fun : callable, optional. Takes and returns pytrees of arrays. If omitted, return a decorator.
-    policy : callable, optional. Chooses the values to keep: one of `jax.checkpoint_policies`.
-    static_argnums : int or sequence of int. Arguments that are passed on unchanged.
-
-    Examples
-    --------
-    >>> jax.grad(jax.checkpoint(lambda x: x**2))(3.0)
-    Array(6., dtype=float32, weak_type=True)
-    """
-    if fun is None:
-        return functools.partial(checkpoint, policy=policy, static_argnums=static_argnums)
-    check_callable(fun)
-    statics = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
-
-    @functools.wraps(fun)
-    def computed(*args, **kwargs) -> Any:
-        token = NAMED.set([])
-        try:
-            return fun(*args, **kwargs)
-        finally:
-            NAMED.reset(token)
-
-    @functools.wraps(fun)
-    def checkpointed(*args, **kwargs) -> Any:
-        given, named = tree_map(_array_or_same, (list(args), kwargs))
-        for place in statics:
-            given[place] = args[place]
-        if not is_grad_enabled():
-            return fun(*given, **named)
-        keeps = None if policy is None else keeper(policy, tree_leaves((given, named)))
-        region = Region(computed, tuple(given), named, keeps=keeps)
-        with saved_tensors_hooks(region.pack, region.unpack):
-            result = computed(*given, **named)
-            region.complete = True
-        return result
-
-    return checkpointed
-
-
-remat = checkpoint
-
-
-def _array_or_same(value) -> Any:
-    numbers = np.ndarray | np.generic | bool | int | float | complex
-    return asarray(value) if isinstance(value, numbers) else value
 
 
 def named_call(fun: Callable[..., Any], *, name: str | None = None) -> Callable[..., Any]:

@@ -11,6 +11,13 @@ from wengert.compat.jax.scipy import linalg as scipy_linalg
 __all__ = ["cholesky", "eig", "eigh", "lu", "qr", "svd", "triangular_solve", "tridiagonal_solve"]
 
 
+def _check_options(name: str, options: dict[str, Any]) -> None:
+    """Refuse options that ask for another result; those of the implementation have no effect."""
+    for option in ("pivoting", "subset_by_index"):
+        if options.get(option):
+            raise NotImplementedError(f"lax.linalg.{name} with {option}=: it is not there")
+
+
 def cholesky(x, *, symmetrize_input: bool = True) -> Any:
     """Return the lower Cholesky factor of positive definite matrices."""
     return linalg.cholesky(x, symmetrize_input=symmetrize_input)
@@ -37,6 +44,7 @@ def eigh(
     **options,
 ) -> Any:
     """Return the eigenvectors and eigenvalues of symmetric matrices."""
+    _check_options("eigh", options)
     half = "L" if lower else "U"
     w, v = linalg.eigh(x, half, symmetrize_input)
     return v, w
@@ -51,11 +59,13 @@ def lu(x) -> Any:
 
 def qr(x, *, full_matrices: bool = True, **options) -> Any:
     """Return the QR factors."""
+    _check_options("qr", options)
     return tuple(linalg.qr(x, "complete" if full_matrices else "reduced"))
 
 
 def svd(x, *, full_matrices: bool = True, compute_uv: bool = True, **options) -> Any:
     """Return the singular value decomposition."""
+    _check_options("svd", options)
     found = linalg.svd(x, full_matrices=full_matrices, compute_uv=compute_uv)
     return tuple(found) if compute_uv else (found,)
 

@@ -214,8 +214,8 @@ def take(
     return _read(x, (slice(None),) * dim + (at,), mode, fill_value)
 
 
-def _read(x, index, mode: str | None, fill_value) -> Any:
-    places = Places(x.shape, index, checked_mode(mode, "fill"))
+def _read(x, index, mode: str | None, fill_value, wrap_negative: bool = True) -> Any:
+    places = Places(x.shape, index, checked_mode(mode, "fill"), wrap_negative)
     missing = absent(x._payload.dtype) if fill_value is None else fill_value
     return made(places.of(plain(x), missing), x.weak_type)
 
@@ -259,7 +259,8 @@ def take_along_axis(
         raise ValueError(
             f"indices and arr must have the same number of dimensions; {at.ndim} vs. {x.ndim}"
         )
-    return _read(x, _lines(x, axis % x.ndim, at), mode, fill_value)
+    wraps = wrap_negative_indices is not False
+    return _read(x, _lines(x, axis % x.ndim, at), mode, fill_value, wraps)
 
 
 def put_along_axis(

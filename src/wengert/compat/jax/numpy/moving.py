@@ -21,8 +21,10 @@ from wengert.compat.jax.numpy.calling import (
     table,
     value_of,
 )
+from wengert.compat.jax.numpy.choosing import sized
 from wengert.compat.jax.numpy.mapping import apply_along_axis
 from wengert.compat.jax.numpy.shapes import ravel
+from wengert.compat.kit.signatures import signed
 from wengert.ops import shape as shapes
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.record import T
@@ -233,26 +235,27 @@ def _within(x, low: int, high: int) -> Any:
 def ravel_multi_index(multi_index, dims, mode="raise", order="C", *, dtype=None) -> Any:
     """Convert coordinates to indices of the flattened array."""
     parts: Any = [value_of(part, "multi_index") for part in multi_index]
-    return asarray(np.ravel_multi_index(parts, shape_of(dims), mode=mode, order=order))
+    return asarray(np.ravel_multi_index(parts, shape_of(dims), mode=mode, order=order), dtype)
 
 
 # -- functions of `jax.numpy` that make indices, grids and windows; and files ----------------------
 
 
-def _window(name: str) -> Callable[..., Any]:
-    def function(*args) -> Any:
-        return converted(getattr(np, name)(*[value_of(x, name).item() for x in args]), float)
+def _window(name: str, parameters: str = "M") -> Callable[..., Any]:
+    def compute(given: dict[str, Any]) -> Any:
+        numbers = {key: value_of(x, name).item() for key, x in given.items()}
+        return converted(getattr(np, name)(**numbers), float)
 
-    return function
+    return signed(name, parameters, compute)
 
 
-def _places(name: str) -> Callable[..., Any]:
-    def function(*args, **kwargs) -> Any:
-        kwargs.pop("size", None)
-        numbers = [x if callable(x) else static(x, name) for x in args]
-        return finished(getattr(np, name)(*numbers, **kwargs))
+def _places(name: str, parameters: str) -> Callable[..., Any]:
+    def compute(given: dict[str, Any]) -> Any:
+        size = given.pop("size", None)
+        numbers = {key: x if callable(x) else static(x, name) for key, x in given.items()}
+        return finished(tuple(sized(at, size, 0) for at in getattr(np, name)(**numbers)))
 
-    return function
+    return signed(name, parameters, compute)
 
 
 def _places_from(name: str) -> Callable[..., Any]:
@@ -335,19 +338,20 @@ class _Joined:
         return call("concatenate", wide, axis)
 
 
-_WINDOWS = "bartlett blackman hamming hanning kaiser"
+_INDICES = {
+    "diag_indices": "n, ndim=2",
+    "mask_indices": "n, mask_func, k=0, *, size=None",
+    "tril_indices": "n, k=0, m=None",
+    "triu_indices": "n, k=0, m=None",
+}
 NAMES = table(
     globals(),
     made={
-        "diag_indices": _places("diag_indices"),
-        "mask_indices": _places("mask_indices"),
-        "tril_indices": _places("tril_indices"),
+        **{name: _places(name, parameters) for name, parameters in _INDICES.items()},
         "tril_indices_from": _places_from("tril_indices"),
-        "triu_indices": _places("triu_indices"),
         "triu_indices_from": _places_from("triu_indices"),
-        **{
-            name: _window(name) for name in ("bartlett", "blackman", "hamming", "hanning", "kaiser")
-        },
+        **{name: _window(name) for name in ("bartlett", "blackman", "hamming", "hanning")},
+        "kaiser": _window("kaiser", "M, beta"),
     },
 )
 NAMES |= {name: _Grid(name) for name in ("mgrid", "ogrid")}

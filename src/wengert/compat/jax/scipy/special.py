@@ -17,9 +17,9 @@ from wengert.base.extras import scipy_module
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray, made
 from wengert.compat.jax.checks import no_warnings
-from wengert.compat.jax.nn.functions import log_softmax as _log_softmax
-from wengert.compat.jax.nn.functions import logsumexp as logsumexp
-from wengert.compat.jax.nn.functions import softmax as _softmax
+from wengert.compat.jax.nn import log_softmax as _log_softmax
+from wengert.compat.jax.nn import logsumexp as logsumexp
+from wengert.compat.jax.nn import softmax as _softmax
 from wengert.compat.jax.numpy.calling import (
     as_operands,
     check_arrays,
