@@ -17,7 +17,7 @@ from wengert.base.containers import flatten
 from wengert.base.elsewhere import refusal
 from wengert.base.names import shows
 from wengert.base.sections import fill_sections
-from wengert.tape.base import TensorBase
+from wengert.tape.base import TensorBase, version_of
 from wengert.tape.inplace import bump
 from wengert.tape.modes import no_grad
 
@@ -173,11 +173,11 @@ class CustomOpDef:
                         f"{self._qualname} writes to its argument {name!r}, which requires a "
                         "gradient: pass it detached, or compute under no_grad()"
                     )
-            versions = [value._version for _, value in tensors]
+            versions = [version_of(value) for _, value in tensors]
             with no_grad():
                 result = self._fn(*bound.args, **bound.kwargs)
             for (_, value), version in zip(tensors, versions, strict=True):
-                if value._version == version:
+                if version_of(value) == version:
                     # it was written to through an array
                     bump(value, self._name)
             return result
