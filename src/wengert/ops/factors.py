@@ -107,8 +107,7 @@ def cholesky_ex(
     x = square_of(input, "linalg_cholesky_ex", "linalg.cholesky", "input")
     check_floating(x, "linalg.cholesky", "cholesky_cpu")
     found = T.linalg_cholesky_ex(x, upper=bool(upper), check=bool(check_errors))
-    results = linalg_cholesky_ex(found)
-    return results if out is None else into_several(out, results, "linalg_cholesky_ex")
+    return into_several(out, linalg_cholesky_ex(found), "linalg_cholesky_ex")
 
 
 # -- LU -------------------------------------------------------------------------------------------
@@ -159,8 +158,7 @@ def lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = False, out:
     factors = _factored(A, pivot, "linalg_lu_factor_ex", "torch.lu_factor")
     if check_errors:
         _refuse_zeros(factors[2], "torch.linalg.lu_factor_ex")
-    results = linalg_lu_factor_ex(factors)
-    return results if out is None else into_several(out, results, "linalg_lu_factor_ex")
+    return into_several(out, linalg_lu_factor_ex(factors), "linalg_lu_factor_ex")
 
 
 def _refuse_zeros(info: Any, name: str) -> None:
@@ -201,8 +199,7 @@ def lu_factor(A: Any, *, pivot: bool = True, out: Any = None) -> Any:
     """
     LU, pivots, info = _factored(A, pivot, "linalg_lu_factor", "torch.lu_factor")
     _refuse_zeros(info, "torch.linalg.lu_factor")
-    results = linalg_lu_factor((LU, pivots))
-    return results if out is None else into_several(out, results, "linalg_lu_factor")
+    return into_several(out, linalg_lu_factor((LU, pivots)), "linalg_lu_factor")
 
 
 def lu(A: Any, *, pivot: bool = True, out: Any = None) -> Any:
@@ -228,8 +225,7 @@ def lu(A: Any, *, pivot: bool = True, out: Any = None) -> Any:
             [4., 4.]])
     """
     LU, pivots, _ = _factored(A, pivot, "linalg_lu", "linalg.lu")
-    results = linalg_lu((T.lu_permutation(LU, pivots), *triangles(LU)))
-    return results if out is None else into_several(out, results, "linalg_lu")
+    return into_several(out, linalg_lu((T.lu_permutation(LU, pivots), *triangles(LU))), "linalg_lu")
 
 
 def lu_solve(
@@ -341,8 +337,7 @@ def householder_product(input: Any, tau: Any, *, out: Any = None) -> Any:
     """
     x, t = _reflections("linalg_householder_product", "linalg.householder_product", input, tau)
     check_lapack(x, "orgqr_cpu")
-    result = _reflected(x, t, x._payload.shape[-1])
-    return result if out is None else into(out, result, "linalg_householder_product")
+    return into(out, _reflected(x, t, x._payload.shape[-1]), "linalg_householder_product")
 
 
 @export("wengert", "Tensor")
@@ -396,8 +391,7 @@ def ormqr(
     check_lapack(x, "ormqr_cpu")
     q = _reflected(x, t, m)
     q = adjoint_of(q) if transpose else q
-    result = matmul(q, y) if left else matmul(y, q)
-    return result if out is None else into(out, result, "ormqr")
+    return into(out, matmul(q, y) if left else matmul(y, q), "ormqr")
 
 
 @export("wengert", "Tensor")

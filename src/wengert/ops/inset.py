@@ -113,8 +113,7 @@ def slice_scatter(
         raise RuntimeError("slice step must be positive")
     first, last, _ = slice(start, end, by).indices(shape[axis])
     params = {"dim": axis, "start": first, "end": max(first, last), "step": by}
-    result = _replaced("slice", x, src, params)
-    return result if out is None else into(out, result, "slice_scatter")
+    return into(out, _replaced("slice", x, src, params), "slice_scatter")
 
 
 @export("wengert", "Tensor")

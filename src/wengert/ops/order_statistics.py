@@ -160,8 +160,7 @@ def _median(name: str, input: Any, dim: Any, keepdim: Any, out: Any, names: dict
         raise NotImplementedError(
             "\"median_cpu\" not implemented for 'Bool': convert the input with .to(dtype)"
         )
-    result = T.median(x) if name == "median" else T.nanmedian(x)
-    return result if out is None else into(out, result, name)
+    return into(out, T.median(x) if name == "median" else T.nanmedian(x), name)
 
 
 @export("wengert", "Tensor")

@@ -125,8 +125,7 @@ def logcumsumexp(input: Any, dim: int | None = None, *, out: Any = None, **names
             f"\"logcumsumexp_out_cpu\" not implemented for '{dtype_name(x._payload)}': "
             "convert the input to a floating dtype with .to(dtype)"
         )
-    result = T.logcumsumexp(x, dim=axis)
-    return result if out is None else into(out, result, "logcumsumexp")
+    return into(out, T.logcumsumexp(x, dim=axis), "logcumsumexp")
 
 
 fill_sections(globals())
