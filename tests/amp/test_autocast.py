@@ -41,6 +41,8 @@ def test_products_are_computed_in_the_lower_dtype(name, product):
     result = under(lambda: product(*tensors()))
     assert result.dtype is half
     assert result.numel() > 0
+    if "mixed" not in name:  # which are refused elsewhere
+        wg.testing.assert_close(result.float(), product(*tensors()), rtol=0.02, atol=0.05)
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ def lstsq(input: Any, b: Any, rcond: float | None = None, *, driver: str | None 
     rcond : float, optional. What counts as 0, relative to the largest singular value; by default
         the precision of the dtype times the larger one of m and n.
     driver : {"gelsy", "gels", "gelsd", "gelss"}, optional. LAPACK's routine: "gels" for matrices of
-        full rank, the others for any; "gelsd" and "gelss" by way of singular values. Without SciPy,
+        full rank, the others for any; "gelsd" and "gelss" through singular values. Without SciPy,
         all are "gelsd".
 
     Returns
