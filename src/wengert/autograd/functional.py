@@ -216,12 +216,7 @@ def jacobian(
     (tensor([[ 6.,  0.],
             [ 0., 12.]]), tensor([1., 4.]))
     """
-    if strategy not in _STRATEGIES:
-        raise AssertionError(
-            'Expected strategy to be either "forward-mode" or "reverse-mode", but got '
-            f"{strategy!r}. Forward mode is the quicker one where there are more outputs than "
-            "inputs."
-        )
+    _check_strategy(strategy)
     if strategy == "forward-mode":
         return by_columns(func, inputs, create_graph, strict, vectorize)
     with enable_grad():
@@ -231,6 +226,15 @@ def jacobian(
             raise RuntimeError(refused("strict=True", "vectorized=True"))
         blocks = by_rows(outputs, at, create_graph, strict, vectorize)
     return unpacked(tuple(unpacked(block, several_in) for block in blocks), several_out)
+
+
+def _check_strategy(strategy: str) -> None:
+    if strategy not in _STRATEGIES:
+        raise AssertionError(
+            'Expected strategy to be either "forward-mode" or "reverse-mode", but got '
+            f"{strategy!r}. Forward mode is the quicker one where there are more outputs than "
+            "inputs."
+        )
 
 
 @overload
@@ -288,11 +292,7 @@ def hessian(
     tensor([[ 6.,  0.],
             [ 0., 12.]])
     """
-    if outer_jacobian_strategy not in _STRATEGIES:
-        raise AssertionError(
-            'Expected strategy to be either "forward-mode" or "reverse-mode", but got '
-            f"outer_jacobian_strategy={outer_jacobian_strategy!r}."
-        )
+    _check_strategy(outer_jacobian_strategy)
     several, tensors = inputs_of(inputs, "hessian")
 
     forward = outer_jacobian_strategy == "forward-mode"

@@ -111,7 +111,7 @@ def prod(
     x, mask = _given(input, mask, dtype, "masked.prod")
     x, dims = _shown(x, mask, 1), sorted(_dims(x, dim), reverse=True)
     if not dims:
-        return x.prod()
+        return x.unsqueeze(-1).prod(-1)
     for one in dims:
         x = x.prod(one, keepdim)
     return x

@@ -119,8 +119,7 @@ def cholesky(input: Any, upper: bool = False, *, out: Any = None) -> Any:
     """
     x = square_of(operand(input, "cholesky"), "cholesky", "cholesky", "input")
     check_lapack(x, "cholesky_cpu")
-    result = T.linalg_cholesky(x, upper=bool(upper), what="cholesky")
-    return result if out is None else into(out, result, "cholesky")
+    return into(out, T.linalg_cholesky(x, upper=bool(upper), what="cholesky"), "cholesky")
 
 
 @export("wengert", "Tensor")
@@ -210,8 +209,7 @@ def cholesky_inverse(input: Any, upper: bool = False, *, out: Any = None) -> Any
     """
     x = square_of(operand(input, "cholesky_inverse"), "cholesky_inverse", "cholesky_inverse")
     check_lapack(x, "cholesky_inverse_out_cpu")
-    result = T.cholesky_inverse(x, upper=bool(upper))
-    return result if out is None else into(out, result, "cholesky_inverse")
+    return into(out, T.cholesky_inverse(x, upper=bool(upper)), "cholesky_inverse")
 
 
 @export("wengert", "Tensor")
@@ -289,8 +287,7 @@ def lu(A: Any, pivot: bool = True, get_infos: bool = False, out: Any = None) -> 
     tensor([1, 2], dtype=torch.int32)
     """
     results = tuple(lu_factor_ex(A, pivot=pivot))
-    results = results if get_infos else results[:2]
-    return results if out is None else into_several(out, results, "lu")
+    return into_several(out, results if get_infos else results[:2], "lu")
 
 
 @export("wengert", "Tensor")

@@ -289,8 +289,7 @@ def tril(input: Any, diagonal: int = 0, *, out: Any = None) -> Any:
     tensor([[1., 0.],
             [1., 1.]])
     """
-    result = _triangle(input, diagonal, "tril")
-    return result if out is None else into(out, result, "tril")
+    return into(out, _triangle(input, diagonal, "tril"), "tril")
 
 
 @export("wengert", "Tensor", "Tensor_")
@@ -310,8 +309,7 @@ def triu(input: Any, diagonal: int = 0, *, out: Any = None) -> Any:
     tensor([[1., 1.],
             [0., 1.]])
     """
-    result = _triangle(input, diagonal, "triu")
-    return result if out is None else into(out, result, "triu")
+    return into(out, _triangle(input, diagonal, "triu"), "triu")
 
 
 @export("wengert", "Tensor")
@@ -396,8 +394,7 @@ def diag(input: Any, diagonal: int = 0, *, out: Any = None) -> Any:
         raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {ndim}D")
     offset = integer(diagonal, "diag", "diagonal")
     made = T.diag_embed if ndim == 1 else T.diagonal_copy
-    result = made(x, offset=offset, dim1=0, dim2=1)
-    return result if out is None else into(out, result, "diag")
+    return into(out, made(x, offset=offset, dim1=0, dim2=1), "diag")
 
 
 fill_sections(globals())

@@ -275,8 +275,7 @@ def multinomial(
         _check_weights(rows, replacement)
         return choose(stream, rows, count).reshape(*array.shape[:-1], count)
 
-    result = made_in_inference(new_tensor(drawn_of(draw, weights)))
-    return result if out is None else into(out, result, "multinomial")
+    return into(out, made_in_inference(new_tensor(drawn_of(draw, weights))), "multinomial")
 
 
 def _check_weights(weights: Any, replacement: bool) -> None:

@@ -41,8 +41,7 @@ def angle(input: Any, *, out: Any = None) -> Any:
     >>> wg.angle(wg.tensor([1 + 1j, -2 + 0j]))
     tensor([0.7854, 3.1416])
     """
-    result = T.angle(operand(input, "angle"))
-    return result if out is None else into(out, result, "angle")
+    return into(out, T.angle(operand(input, "angle")), "angle")
 
 
 @export("wengert", "Tensor", "Tensor_")
@@ -68,8 +67,7 @@ def conj_physical(input: Any, *, out: Any = None) -> Any:
     tensor([1.-2.j])
     """
     x = operand(input, "conj_physical")
-    result = T.conj(x) if x._payload.dtype.kind == "c" else x
-    return result if out is None else into(out, result, "conj_physical")
+    return into(out, T.conj(x) if x._payload.dtype.kind == "c" else x, "conj_physical")
 
 
 @export("wengert", "Tensor")

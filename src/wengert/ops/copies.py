@@ -10,15 +10,14 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert.base.export import export
-from wengert.base.shapes import normal_dim
 from wengert.ops.arrange import diagonal
-from wengert.ops.coerce import integer, operand
+from wengert.ops.coerce import operand
 from wengert.ops.expand import expand
 from wengert.ops.out import into
 from wengert.ops.permute import permute, t, transpose
 from wengert.ops.shape import squeeze, unsqueeze, view
 from wengert.ops.signatures import HandsOn
-from wengert.ops.split import chunk, select, split, split_with_sizes, unbind
+from wengert.ops.split import chunk, select, split, split_with_sizes, stretch, unbind
 from wengert.ops.strided import as_strided, unfold, view_as_complex, view_as_real
 from wengert.tape.base import new_tensor
 from wengert.tape.record import T
@@ -149,15 +148,7 @@ def _copying(made: Callable[..., Any], name: str, example: str, result: str) -> 
 def _slice(
     input: Any, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
 ) -> Any:
-    shape = input._payload.shape
-    if not shape:
-        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
-    axis = normal_dim(integer(dim, "slice_copy", "dim"), len(shape))
-    by = integer(step, "slice_copy", "step")
-    if by <= 0:
-        raise RuntimeError(f"slice step must be positive, but it is {by}")
-    first, last, _ = slice(start, end, by).indices(shape[axis])
-    return T.slice(input, dim=axis, start=first, end=max(first, last), step=by)
+    return T.slice(input, **stretch(input._payload.shape, dim, start, end, step, "slice_copy"))
 
 
 def _expand(input: Any, size: Any, *, implicit: bool = False) -> Any:

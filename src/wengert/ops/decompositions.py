@@ -100,8 +100,7 @@ def qr(input: Any, some: bool = True, *, out: Any = None) -> Any:
         "torch.qr is deprecated in favor of torch.linalg.qr and will be removed in a future "
         f"PyTorch release. Write linalg.qr(A, '{'reduced' if some else 'complete'}').",
     )
-    results = qr_result(spectral.qr(input, "reduced" if some else "complete"))
-    return results if out is None else into_several(out, results, "qr")
+    return into_several(out, qr_result(spectral.qr(input, "reduced" if some else "complete")), "qr")
 
 
 @export("wengert", "Tensor")

@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
+from wengert.interp.levels import Lifted
 from wengert.kernels.factors import first_failure
 from wengert.ops.coerce import dtype_name, operand
 from wengert.ops.linear_checks import (
@@ -20,6 +22,7 @@ from wengert.ops.linear_checks import (
     square_of,
     triangles,
 )
+from wengert.ops.linear_types import geqrf as _geqrf
 from wengert.ops.linear_types import (
     linalg_cholesky_ex,
     linalg_lu,
@@ -30,6 +33,7 @@ from wengert.ops.matmul import matmul
 from wengert.ops.out import into, into_several
 from wengert.prims import factors as _records
 from wengert.tape.base import new_tensor
+from wengert.tape.modes import is_recording, untraced
 from wengert.tape.record import T
 
 __all__ = [
@@ -103,8 +107,7 @@ def cholesky_ex(
     x = square_of(input, "linalg_cholesky_ex", "linalg.cholesky", "input")
     check_floating(x, "linalg.cholesky", "cholesky_cpu")
     found = T.linalg_cholesky_ex(x, upper=bool(upper), check=bool(check_errors))
-    results = linalg_cholesky_ex(found)
-    return results if out is None else into_several(out, results, "linalg_cholesky_ex")
+    return into_several(out, linalg_cholesky_ex(found), "linalg_cholesky_ex")
 
 
 # -- LU -------------------------------------------------------------------------------------------
@@ -155,8 +158,7 @@ def lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = False, out:
     factors = _factored(A, pivot, "linalg_lu_factor_ex", "torch.lu_factor")
     if check_errors:
         _refuse_zeros(factors[2], "torch.linalg.lu_factor_ex")
-    results = linalg_lu_factor_ex(factors)
-    return results if out is None else into_several(out, results, "linalg_lu_factor_ex")
+    return into_several(out, linalg_lu_factor_ex(factors), "linalg_lu_factor_ex")
 
 
 def _refuse_zeros(info: Any, name: str) -> None:
@@ -197,8 +199,7 @@ def lu_factor(A: Any, *, pivot: bool = True, out: Any = None) -> Any:
     """
     LU, pivots, info = _factored(A, pivot, "linalg_lu_factor", "torch.lu_factor")
     _refuse_zeros(info, "torch.linalg.lu_factor")
-    results = linalg_lu_factor((LU, pivots))
-    return results if out is None else into_several(out, results, "linalg_lu_factor")
+    return into_several(out, linalg_lu_factor((LU, pivots)), "linalg_lu_factor")
 
 
 def lu(A: Any, *, pivot: bool = True, out: Any = None) -> Any:
@@ -224,8 +225,7 @@ def lu(A: Any, *, pivot: bool = True, out: Any = None) -> Any:
             [4., 4.]])
     """
     LU, pivots, _ = _factored(A, pivot, "linalg_lu", "linalg.lu")
-    results = linalg_lu((T.lu_permutation(LU, pivots), *triangles(LU)))
-    return results if out is None else into_several(out, results, "linalg_lu")
+    return into_several(out, linalg_lu((T.lu_permutation(LU, pivots), *triangles(LU))), "linalg_lu")
 
 
 def lu_solve(
@@ -335,14 +335,115 @@ def householder_product(input: Any, tau: Any, *, out: Any = None) -> Any:
     tensor([[-1.],
             [ 0.]])
     """
-    name = "torch.linalg.householder_product"
-    x = operand(input, "linalg_householder_product", "input")
-    t = operand(tau, "linalg_householder_product", "tau", 2)
+    x, t = _reflections("linalg_householder_product", "linalg.householder_product", input, tau)
+    check_lapack(x, "orgqr_cpu")
+    return into(out, _reflected(x, t, x._payload.shape[-1]), "linalg_householder_product")
+
+
+@export("wengert", "Tensor")
+def ormqr(
+    input: Any,
+    tau: Any,
+    other: Any,
+    left: bool = True,
+    transpose: bool = False,
+    *,
+    out: Any = None,
+) -> Any:
+    """The products of the matrices Q of a factorisation by reflections with other matrices.
+
+    Parameters
+    ----------
+    input : Tensor. The vectors, of shape (..., m, k), as `geqrf` gives them.
+    tau : Tensor. Their factors, of shape (..., k).
+    other : Tensor. Of shape (..., m, n), or (..., n, m) without `left`.
+    left : bool. Whether Q is the left factor.
+    transpose : bool. Whether Q is replaced by its conjugate transpose.
+
+    Returns
+    -------
+    Tensor: Of the shape of `other`. Differentiable with respect to all three, to any order.
+
+    %(raises_shapes_or_dtypes)s
+
+    Examples
+    --------
+    >>> A = wg.tensor([[3.0, 1.0], [4.0, 2.0]])
+    >>> a, tau = wg.geqrf(A)
+    >>> wg.ormqr(a, tau, a.triu()).round(decimals=3)
+    tensor([[3., 1.],
+            [4., 2.]])
+    """
+    x, t = _reflections("ormqr", "ormqr", input, tau, bounded=False)
+    y = operand(other, "ormqr", "other", 3)
+    m, shape = x._payload.shape[-2], y._payload.shape
+    side = -2 if left else -1
+    if len(shape) < 2:
+        raise RuntimeError("torch.ormqr: other must have at least 2 dimensions.")
+    if shape[side] != m:
+        raise RuntimeError(f"torch.ormqr: other.shape[{side}] must be equal to input.shape[-2]")
+    if shape[:-2] != x._payload.shape[:-2]:
+        raise RuntimeError(
+            "torch.ormqr: Expected other to have the same number of dimensions as input and the "
+            f"same batch, but their shapes are {list(shape)} and {list(x._payload.shape)}"
+        )
+    check_same_dtype(x, y, "torch.ormqr: Expected input and other of one dtype, but got {} and {}")
+    check_lapack(x, "ormqr_cpu")
+    q = _reflected(x, t, m)
+    q = adjoint_of(q) if transpose else q
+    return into(out, matmul(q, y) if left else matmul(y, q), "ormqr")
+
+
+@export("wengert", "Tensor")
+def geqrf(input: Any, *, out: Any = None) -> Any:
+    """The reflections of a QR factorisation, as LAPACK stores them.
+
+    Parameters
+    ----------
+    input : Tensor. Of shape (..., m, n), of floating or complex dtype.
+
+    Returns
+    -------
+    return_types.geqrf: A named tuple ``(a, tau)``: R in the upper triangle of `a`, the vectors
+        below it (see `linalg.householder_product`), and their factors. Not differentiable.
+
+    Raises
+    ------
+    RuntimeError: If the input is not a matrix.
+    NotImplementedError: If a gradient or a tangent would be lost.
+
+    Examples
+    --------
+    >>> a, tau = wg.geqrf(wg.tensor([[3.0], [4.0]]))
+    >>> a, tau
+    (tensor([[-5.0000],
+            [ 0.5000]]), tensor([1.6000]))
+    """
+    x = operand(input, "geqrf")
+    if x._payload.ndim < 2:
+        raise RuntimeError("torch.geqrf: input must have at least 2 dimensions.")
+    check_lapack(x, "geqrf_cpu")
+    if isinstance(x._payload, Lifted) or (x._edge is not None and is_recording()):
+        raise NotImplementedError(
+            "the derivative for 'geqrf' is not implemented: use linalg.qr, or detach() the input"
+        )
+    untraced("geqrf() is computed outside of the graph")
+    a, tau = np.linalg.qr(x._array(), mode="raw")
+    results = _geqrf((new_tensor(np.ascontiguousarray(a.swapaxes(-1, -2))), new_tensor(tau)))
+    return results if out is None else into_several(out, results, "geqrf")
+
+
+def _reflections(
+    op: str, function: str, input: Any, tau: Any, bounded: bool = True
+) -> tuple[Any, Any]:
+    """Return the vectors and the factors of reflections, if their shapes and dtypes fit."""
+    name = f"torch.{function}"
+    x, t = operand(input, op, "input"), operand(tau, op, "tau", 2)
     a, factors = x._payload, t._payload
     if a.ndim < 2:
         raise RuntimeError(f"{name}: input must have at least 2 dimensions.")
     *batch, m, n = a.shape
-    if m < n:
+    if m < n and bounded:
         raise RuntimeError(
             f"{name}: input.shape[-2] must be greater than or equal to input.shape[-1], but the "
             f"shape is {list(a.shape)}"
@@ -367,14 +468,14 @@ def householder_product(input: Any, tau: Any, *, out: Any = None) -> Any:
         raise RuntimeError(
             f"{name}: tau dtype {dtype_name(factors)} does not match input dtype {dtype_name(a)}"
         )
-    check_lapack(x, "orgqr_cpu")
-    result = _reflected(x, t, m, n, k)
-    return result if out is None else into(out, result, "linalg_householder_product")
+    return x, t
 
 
-def _reflected(x: Any, tau: Any, m: int, n: int, k: int) -> Any:
+def _reflected(x: Any, tau: Any, n: int) -> Any:
+    """Return the first n columns of the products of reflections."""
     nd, dtype = x._payload.ndim, x._payload.dtype
-    columns = x if k == n else T.slice(x, dim=nd - 1, start=0, end=k, step=1)
+    (m, known), k = x._payload.shape[-2:], tau._payload.shape[-1]
+    columns = x if k == known else T.slice(x, dim=nd - 1, start=0, end=k, step=1)
     v = T.unit_lower(columns)
     back = adjoint_of(v)
     factors = T.unsqueeze(tau, dim=nd - 1)

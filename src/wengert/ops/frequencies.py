@@ -36,8 +36,7 @@ def _frequencies(
         steps[(n + 1) // 2 :] -= n
     with np.errstate(divide="ignore", invalid="ignore"):
         steps *= kind.type(np.float64(1.0) / np.float64(n * d))
-    result = made(steps, device, requires_grad)
-    return result if out is None else into(out, result, name)
+    return into(out, made(steps, device, requires_grad), name)
 
 
 def fftfreq(

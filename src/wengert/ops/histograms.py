@@ -147,8 +147,7 @@ def histc(input: Any, bins: int = 100, min: Any = 0, max: Any = 0, *, out: Any =
         low, high = low - 1, high + 1
     if x._edge is not None:
         note("histc()", x)
-    result = T.histc(x, bins=count, low=float(low), high=float(high))
-    return result if out is None else into(out, result, "histc")
+    return into(out, T.histc(x, bins=count, low=float(low), high=float(high)), "histc")
 
 
 def _positive(bins: int, dim: int = 0) -> int:

@@ -10,6 +10,7 @@ from wengert.base.shapes import normal_dim
 from wengert.interp.levels import namespace_of
 from wengert.ops.coerce import integer, operand
 from wengert.ops.out import into
+from wengert.ops.split import stretch
 from wengert.ops.strided import is_within, window_of
 from wengert.prims import scatter as _records
 from wengert.tape.operands import cast
@@ -104,17 +105,8 @@ def slice_scatter(
     tensor([0., 1., 0., 1.])
     """
     x = operand(input, "slice_scatter")
-    shape = x._payload.shape
-    if not shape:
-        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
-    axis = normal_dim(integer(dim, "slice_scatter", "dim"), len(shape))
-    by = integer(step, "slice_scatter", "step")
-    if by <= 0:
-        raise RuntimeError("slice step must be positive")
-    first, last, _ = slice(start, end, by).indices(shape[axis])
-    params = {"dim": axis, "start": first, "end": max(first, last), "step": by}
-    result = _replaced("slice", x, src, params)
-    return result if out is None else into(out, result, "slice_scatter")
+    params = stretch(x._payload.shape, dim, start, end, step, "slice_scatter")
+    return into(out, _replaced("slice", x, src, params), "slice_scatter")
 
 
 @export("wengert", "Tensor")

@@ -92,8 +92,7 @@ def solve(A: Any, B: Any, *, left: bool = True, out: Any = None) -> Any:
     tensor([0.8000, 1.4000])
     """
     x, y, vector = _system(A, B, left, "linalg_solve")
-    result = T.linalg_solve(x, y, left=left, vector=vector)
-    return result if out is None else into(out, result, "linalg_solve")
+    return into(out, T.linalg_solve(x, y, left=left, vector=vector), "linalg_solve")
 
 
 def solve_ex(
@@ -122,8 +121,7 @@ def solve_ex(
     """
     x, y, vector = _system(A, B, left, "linalg_solve_ex")
     found = T.linalg_solve_ex(x, y, left=left, vector=vector, check=check_errors)
-    results = linalg_solve_ex(found)
-    return results if out is None else into_several(out, results, "linalg_solve_ex")
+    return into_several(out, linalg_solve_ex(found), "linalg_solve_ex")
 
 
 def inv(A: Any, *, out: Any = None) -> Any:
@@ -143,8 +141,7 @@ def inv(A: Any, *, out: Any = None) -> Any:
     """
     x = square_of(A, "linalg_inv", "linalg.inv")
     check_floating(x, "linalg.inv")
-    result = T.linalg_inv(x)
-    return result if out is None else into(out, result, "linalg_inv")
+    return into(out, T.linalg_inv(x), "linalg_inv")
 
 
 def inv_ex(A: Any, *, check_errors: bool = False, out: Any = None) -> Any:
@@ -168,8 +165,7 @@ def inv_ex(A: Any, *, check_errors: bool = False, out: Any = None) -> Any:
     """
     x = square_of(A, "linalg_inv_ex", "linalg.inv")
     check_floating(x, "linalg.inv")
-    results = linalg_inv_ex(T.linalg_inv_ex(x, check=check_errors))
-    return results if out is None else into_several(out, results, "linalg_inv_ex")
+    return into_several(out, linalg_inv_ex(T.linalg_inv_ex(x, check=check_errors)), "linalg_inv_ex")
 
 
 @export("wengert", "Tensor")
@@ -197,8 +193,7 @@ def det(A: Any, *, out: Any = None) -> Any:
     """
     x = square_of(A, "linalg_det", "linalg.det")
     check_floating(x, "linalg.det", "lu_cpu")
-    result = T.linalg_det(x)
-    return result if out is None else into(out, result, "linalg_det")
+    return into(out, T.linalg_det(x), "linalg_det")
 
 
 @export("wengert", "Tensor")
@@ -224,8 +219,7 @@ def slogdet(A: Any, *, out: Any = None) -> Any:
     """
     x = square_of(A, "linalg_slogdet", "linalg.slogdet")
     check_floating(x, "linalg.slogdet")
-    results = linalg_slogdet(T.linalg_slogdet(x))
-    return results if out is None else into_several(out, results, "linalg_slogdet")
+    return into_several(out, linalg_slogdet(T.linalg_slogdet(x)), "linalg_slogdet")
 
 
 def solve_triangular(
@@ -351,8 +345,7 @@ def tensorsolve(input: Any, other: Any, dims: Any = None, *, out: Any = None) ->
             + (f"; the size of other is {y._payload.size}" if rows == columns else "")
         )
     result = solve(in_shape(x, (rows, rows)), in_shape(y, (rows,)))
-    result = in_shape(result, shape[n:])
-    return result if out is None else into(out, result, "linalg_tensorsolve")
+    return into(out, in_shape(result, shape[n:]), "linalg_tensorsolve")
 
 
 fill_sections(globals())

@@ -37,6 +37,12 @@ class linalg_cholesky_ex(Results, fields="L info"):
     __slots__ = ()
 
 
+class geqrf(Results, fields="a tau"):
+    """R above vectors of reflections, and their factors."""
+
+    __slots__ = ()
+
+
 class linalg_lu(Results, fields="P L U"):
     """A permutation, a lower and an upper triangular factor."""
 

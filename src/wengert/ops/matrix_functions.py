@@ -66,8 +66,7 @@ def matrix_power(input: Any, n: int, *, out: Any = None) -> Any:
         raise TypeError(
             f"linalg_matrix_power(): argument 'n' (position 2) must be int, not {type(n).__name__}"
         )
-    result = _power(x, integer(n, "linalg_matrix_power", "n"))
-    return result if out is None else into(out, result, "linalg_matrix_power")
+    return into(out, _power(x, integer(n, "linalg_matrix_power", "n")), "linalg_matrix_power")
 
 
 def _power(x: Any, n: int) -> Any:
@@ -296,8 +295,7 @@ def cross(input: Any, other: Any, *, dim: int = -1, out: Any = None) -> Any:
         raise not_implemented("cross", a.dtype, "convert the tensors to a number type")
     if a.dtype != b.dtype:
         check_dtypes(a, b, "expected scalar type {0} but found {1}")
-    result = T.linalg_cross(x, y, dim=place)
-    return result if out is None else into(out, result, "linalg_cross")
+    return into(out, T.linalg_cross(x, y, dim=place), "linalg_cross")
 
 
 def vander(x: Any, N: int | None = None) -> Any:

@@ -76,8 +76,7 @@ def matrix_norm(
         )
     if dtype is not None:
         x = _as_dtype(x, as_dtype(dtype).dtype)
-    result = _matrix_norm(x, _order(ord), dims, bool(keepdim))
-    return result if out is None else into(out, result, "linalg_matrix_norm")
+    return into(out, _matrix_norm(x, _order(ord), dims, bool(keepdim)), "linalg_matrix_norm")
 
 
 def _order(ord: Any) -> Any:

@@ -154,8 +154,7 @@ def renorm(input: Any, p: float, dim: int, maxnorm: float, *, out: Any = None) -
             f"{dtype_name(array)}; convert it with .to(dtype)"
         )
     others = tuple([d for d in range(array.ndim) if d != axis])
-    result = T.renorm(x, p=power, dim=others, maxnorm=most)
-    return result if out is None else into(out, result, "renorm")
+    return into(out, T.renorm(x, p=power, dim=others, maxnorm=most), "renorm")
 
 
 @export("nn.functional")
@@ -180,8 +179,7 @@ def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out:
     """
     x = operand(input, "normalize")
     length = clamp_min(norm(x, p, dim, keepdim=True), eps)
-    result = T.div(x, length)
-    return result if out is None else into(out, result, "div")
+    return into(out, T.div(x, length), "div")
 
 
 fill_sections(globals())

@@ -157,8 +157,7 @@ def _median(name: str, input: Any, dim: Any, keepdim: Any, out: Any, names: dict
     x = real_input(input, name, "median_cpu")
     if x._payload.dtype.kind == "b":
         raise not_implemented("median_cpu", x._payload.dtype, "convert the input with .to(dtype)")
-    result = T.median(x) if name == "median" else T.nanmedian(x)
-    return result if out is None else into(out, result, name)
+    return into(out, T.median(x) if name == "median" else T.nanmedian(x), name)
 
 
 @export("wengert", "Tensor")

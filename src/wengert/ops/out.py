@@ -72,13 +72,15 @@ def created(
 
 
 def into(out: Any, result: Any, name: str) -> Any:
-    """Write `result` to the memory of `out`, and return `out`.
+    """Write `result` to the memory of `out`, and return `out`; without one, return `result`.
 
     Raises
     ------
     RuntimeError: If either belongs to the graph, since writing to ``out=`` is not recorded, or if
         `out` is of a dtype that the operation does not convert to.
     """
+    if out is None:
+        return result
     if not isinstance(out, TensorBase):
         raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type(out).__name__}")
     if isinstance(out._payload, Dual) or isinstance(result._payload, Dual):
@@ -124,7 +126,9 @@ def into(out: Any, result: Any, name: str) -> Any:
 
 
 def into_several(out: Any, results: Any, name: str) -> Any:
-    """Write several results into several tensors."""
+    """Write several results into several tensors, if there are any."""
+    if out is None:
+        return results
     if not isinstance(out, tuple | list):
         raise TypeError(
             f"{name}(): argument 'out' must be tuple of Tensors, not {type(out).__name__}"

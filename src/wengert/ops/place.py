@@ -178,8 +178,7 @@ def index_copy(input: Any, dim: int, index: Any, source: Any, *, out: Any = None
     tensor([6., 0., 5.])
     """
     x = operand(input, "index_copy")
-    result = copied(x, _index_copy(x, dim, index, source))
-    return result if out is None else into(out, result, "index_copy")
+    return into(out, copied(x, _index_copy(x, dim, index, source)), "index_copy")
 
 
 @form

@@ -154,8 +154,7 @@ def addr(
                 raise RuntimeError(f"Boolean {name} only supported for Boolean results.")
     # unlike elsewhere, 0-d tensors take part in promotion like the vectors
     dtype = joined(joined(x._payload.dtype, v._payload.dtype), w._payload.dtype)
-    result = T.addr(*(cast(t, dtype) for t in (x, v, w)), beta=beta, alpha=alpha)
-    return result if out is None else into(out, result, "addr")
+    return into(out, T.addr(*(cast(t, dtype) for t in (x, v, w)), beta=beta, alpha=alpha), "addr")
 
 
 @export("wengert", "Tensor")
@@ -280,8 +279,7 @@ def kron(input: Any, other: Any, *, out: Any = None) -> Any:
     first = T.view(x, shape=tuple([size for pair in a for size in (pair, 1)]))
     second = T.view(y, shape=tuple([size for pair in b for size in (1, pair)]))
     shape = tuple([p * q for p, q in zip(a, b, strict=True)])
-    result = T.unsafe_view(T.mul(first, second), shape=shape)
-    return result if out is None else into(out, result, "kron")
+    return into(out, T.unsafe_view(T.mul(first, second), shape=shape), "kron")
 
 
 @export("wengert", "Tensor")
@@ -433,8 +431,7 @@ def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:
         right[j] = i
     kept = [i for i in left if i not in first]
     others = [label for j, label in enumerate(right) if j not in second]
-    result = T.contract(x, y, a=left, b=tuple(right), out=(*kept, *others))
-    return result if out is None else into(out, result, "tensordot")
+    return into(out, T.contract(x, y, a=left, b=tuple(right), out=(*kept, *others)), "tensordot")
 
 
 fill_sections(globals())

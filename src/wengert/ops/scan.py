@@ -124,8 +124,7 @@ def logcumsumexp(input: Any, dim: int | None = None, *, out: Any = None, **names
     if not is_differentiable(x._payload.dtype):
         advice = "convert the input to a floating dtype with .to(dtype)"
         raise not_implemented("logcumsumexp_out_cpu", x._payload.dtype, advice)
-    result = T.logcumsumexp(x, dim=axis)
-    return result if out is None else into(out, result, "logcumsumexp")
+    return into(out, T.logcumsumexp(x, dim=axis), "logcumsumexp")
 
 
 fill_sections(globals())

@@ -80,8 +80,7 @@ def scatter_reduce(
         kernel = f"scatter_gather_tensor_cpu_reduce_{reduce}"
         _refuse(x, kernel, "b" if reduce == "mean" else "c", "scatter_reduce")
     params = {"dim": axis, "reduce": reduce, "include_self": bool(include_self)}
-    result = T.scatter_reduce(x, where, y, **params)
-    return result if out is None else into(out, result, "scatter_reduce")
+    return into(out, T.scatter_reduce(x, where, y, **params), "scatter_reduce")
 
 
 @export("wengert", "Tensor", "Tensor_")
@@ -132,8 +131,7 @@ def index_reduce(
         kernel = "div_floor_cpu" if reduce == "mean" else f"{reduce[1:]}imum_cpu"
         _refuse(x, kernel, "b" if reduce == "mean" else "c", "index_reduce")
     params = {"dim": axis, "reduce": reduce, "include_self": bool(include_self)}
-    result = T.index_reduce(x, where, y, **params)
-    return result if out is None else into(out, result, "index_reduce")
+    return into(out, T.index_reduce(x, where, y, **params), "index_reduce")
 
 
 @export("wengert")

@@ -146,8 +146,7 @@ def _inserted(name: str, rows: Any, values: Any, right: bool, out_int32: bool, o
             "Long(int64) depending on whether out_int32 flag is True, but we got output tensor's "
             f"dtype {dtype_name(out._payload)} and out_int32 flag is {bool(out_int32)}"
         )
-    result = cast(T.searchsorted(rows, values, right=right), kind)
-    return result if out is None else into(out, result, name)
+    return into(out, cast(T.searchsorted(rows, values, right=right), kind), name)
 
 
 @export("wengert")
@@ -238,8 +237,7 @@ def isin(
         new_tensor(np.asarray(value, kind)) if is_number(value) else cast(operand(value, ""), kind)
         for value in given
     )
-    result = T.isin(sought, among, invert=bool(invert))
-    return result if out is None else into(out, result, "isin")
+    return into(out, T.isin(sought, among, invert=bool(invert)), "isin")
 
 
 @export("wengert", "Tensor")
@@ -274,8 +272,7 @@ def nonzero_static(input: Any, *, size: int, fill_value: int = -1, out: Any = No
             f"nonzero_static: 'size' must be an non-negative integer, but is {count}"
         )
     filler = integer(fill_value, "nonzero_static", "fill_value")
-    result = T.nonzero_static(x, size=count, fill_value=filler)
-    return result if out is None else into(out, result, "nonzero_static")
+    return into(out, T.nonzero_static(x, size=count, fill_value=filler), "nonzero_static")
 
 
 fill_sections(globals())

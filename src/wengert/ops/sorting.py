@@ -99,8 +99,7 @@ def argsort(
     x, axis = _sortable(input, dim, "sort")
     if x._edge is not None:
         note("argsort()", x)
-    result = T.argsort(x, dim=axis, descending=bool(descending))
-    return result if out is None else into(out, result, "argsort")
+    return into(out, T.argsort(x, dim=axis, descending=bool(descending)), "argsort")
 
 
 @export("wengert", "Tensor")
@@ -124,8 +123,7 @@ def msort(input: Any, *, out: Any = None) -> Any:
             [3, 4]])
     """
     x, axis = _sortable(input, 0, "sort")
-    result = T.sort(x, T.argsort(x, dim=axis, descending=False), dim=axis)
-    return result if out is None else into(out, result, "msort")
+    return into(out, T.sort(x, T.argsort(x, dim=axis, descending=False), dim=axis), "msort")
 
 
 @export("wengert", "Tensor")

@@ -131,8 +131,7 @@ def eigh(input: Any, UPLO: str = "L", *, out: Any = None) -> Any:
     x = square(input, "eigh")
     UPLO = _triangle(UPLO, "eigh")
     _lapack(x, "linalg_eigh_cpu")
-    results = linalg_eigh(T.linalg_eigh(x, UPLO=UPLO)[1:])
-    return results if out is None else into_several(out, results, "linalg_eigh")
+    return into_several(out, linalg_eigh(T.linalg_eigh(x, UPLO=UPLO)[1:]), "linalg_eigh")
 
 
 def eigvalsh(input: Any, UPLO: str = "L", *, out: Any = None) -> Any:
@@ -203,8 +202,7 @@ def eig(input: Any, *, out: Any = None) -> Any:
     """
     x = square(input, "eig")
     _complexible(x)
-    results = linalg_eig(T.linalg_eig(x)[1:])
-    return results if out is None else into_several(out, results, "linalg_eig")
+    return into_several(out, linalg_eig(T.linalg_eig(x)[1:]), "linalg_eig")
 
 
 def eigvals(input: Any, *, out: Any = None) -> Any:
@@ -230,8 +228,7 @@ def eigvals(input: Any, *, out: Any = None) -> Any:
     """
     x = square(input, "eigvals")
     _complexible(x)
-    result = T.linalg_eig(x)[1] if _traced(x) else T.linalg_eigvals(x)
-    return result if out is None else into(out, result, "linalg_eigvals")
+    return into(out, T.linalg_eig(x)[1] if _traced(x) else T.linalg_eigvals(x), "linalg_eigvals")
 
 
 # -- singular values ------------------------------------------------------------------------------
@@ -317,8 +314,7 @@ def svdvals(A: Any, *, driver: str | None = None, out: Any = None) -> Any:
     """
     x = _for_svd(A, "svdvals")
     _no_driver(driver)
-    result = values_of(x)
-    return result if out is None else into(out, result, "linalg_svdvals")
+    return into(out, values_of(x), "linalg_svdvals")
 
 
 def values_of(x: Any) -> Any:
@@ -367,8 +363,7 @@ def qr(A: Any, mode: str = "reduced", *, out: Any = None) -> Any:
             "'r', or 'complete'"
         )
     floating_lapack(x, "linalg.qr", "geqrf_cpu")
-    results = linalg_qr(T.linalg_qr(x, mode=mode)[1:])
-    return results if out is None else into_several(out, results, "linalg_qr")
+    return into_several(out, linalg_qr(T.linalg_qr(x, mode=mode)[1:]), "linalg_qr")
 
 
 fill_sections(globals())

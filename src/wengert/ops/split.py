@@ -51,6 +51,18 @@ def select(input: Any, dim: int, index: int) -> Any:
     return T.select(x, dim=axis, index=index % shape[axis])
 
 
+def stretch(shape: tuple[int, ...], dim: Any, start: Any, end: Any, step: Any, op: str) -> Any:
+    """Return the parameters of a slice of a dimension."""
+    if not shape:
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+    axis = normal_dim(integer(dim, op, "dim"), len(shape))
+    by = integer(step, op, "step")
+    if by <= 0:
+        raise RuntimeError(f"slice step must be positive, but it is {by}")
+    first, last, _ = slice(start, end, by).indices(shape[axis])
+    return {"dim": axis, "start": first, "end": max(first, last), "step": by}
+
+
 @export("wengert", "Tensor")
 def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
     """Return a range of positions of a dimension.

@@ -67,8 +67,7 @@ def nansum(
         if not is_differentiable(x._payload.dtype) or x._payload.dtype.kind == "c":
             return reduce.sum(x, dim, keepdim, out=out)
     dims = all_dims(dim, x._payload.ndim, "nansum")
-    result = hides(T.nansum(x, dim=dims, keepdim=bool(keepdim)), x)
-    return result if out is None else into(out, result, "nansum")
+    return into(out, hides(T.nansum(x, dim=dims, keepdim=bool(keepdim)), x), "nansum")
 
 
 @export("wengert", "Tensor")

@@ -253,8 +253,7 @@ def narrow_copy(input: Any, dim: int, start: int, length: int, *, out: Any = Non
             f"start ({start}) + length ({length}) exceeds dimension size "
             f"({x._payload.shape[axis]}): the length must not be negative"
         )
-    result = T.contiguous(narrow(x, axis, start, length))
-    return result if out is None else into(out, result, "narrow_copy")
+    return into(out, T.contiguous(narrow(x, axis, start, length)), "narrow_copy")
 
 
 @export("wengert", "Tensor")

@@ -398,33 +398,20 @@ _rounding(
     numpy="rint",
 )
 
-constant(
-    "isnan",
-    np.isnan,
-    doc="whether each element is NaN",
-    raises=False,
-    example=('wg.tensor([1.0, float("nan")])', "tensor([False,  True])"),
-    in_place=False,
-    maps=True,
-)
-constant(
-    "isinf",
-    np.isinf,
-    doc="whether each element is infinite",
-    raises=False,
-    example=('wg.tensor([1.0, float("inf")])', "tensor([False,  True])"),
-    in_place=False,
-    maps=True,
-)
-constant(
-    "isfinite",
-    np.isfinite,
-    doc="whether each element is finite",
-    raises=False,
-    example=('wg.tensor([1.0, float("inf")])', "tensor([ True, False])"),
-    in_place=False,
-    maps=True,
-)
+for _name, _what, _value, _found in (
+    ("isnan", "NaN", "nan", "tensor([False,  True])"),
+    ("isinf", "infinite", "inf", "tensor([False,  True])"),
+    ("isfinite", "finite", "inf", "tensor([ True, False])"),
+):
+    constant(
+        _name,
+        getattr(np, _name),
+        doc=f"whether each element is {_what}",
+        raises=False,
+        example=(f'wg.tensor([1.0, float("{_value}")])', _found),
+        in_place=False,
+        maps=True,
+    )
 constant(
     "logical_not",
     np.logical_not,

@@ -43,6 +43,12 @@ def counterpart(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any
     return register
 
 
+def counterparts(functions: dict[str, Callable[..., Any]]) -> None:
+    """Register short functions, each by the names of NumPy's functions, with spaces between."""
+    for names, function in functions.items():
+        counterpart(*names.split())(function)
+
+
 _ON_DEMAND = {"linalg": "linalg", "fft": "fourier"}
 """The modules of the counterparts of NumPy's own modules, imported when they are needed."""
 

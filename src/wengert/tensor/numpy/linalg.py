@@ -24,7 +24,14 @@ from wengert.ops import (
     spectral,
 )
 from wengert.tensor.numpy import products
-from wengert.tensor.numpy.counterparts import common, counterpart, floating, known, tensor
+from wengert.tensor.numpy.counterparts import (
+    common,
+    counterpart,
+    counterparts,
+    floating,
+    known,
+    tensor,
+)
 from wengert.tensor.numpy.sums import total
 
 EigResult = namedtuple("EigResult", "eigenvalues eigenvectors")
@@ -65,16 +72,6 @@ def _solve(a: Any, b: Any) -> Any:
 @counterpart("linalg.inv")
 def _inv(a: Any) -> Any:
     return linear_systems.inv(_square(a))
-
-
-@counterpart("linalg.det")
-def _det(a: Any) -> Any:
-    return linear_systems.det(_square(a))
-
-
-@counterpart("linalg.slogdet")
-def _slogdet(a: Any) -> Any:
-    return SlogdetResult(*linear_systems.slogdet(_square(a)))
 
 
 @counterpart("linalg.tensorsolve")
@@ -149,11 +146,6 @@ def _pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np.
 # -- factors ---------------------------------------------------------------------------------------
 
 
-@counterpart("linalg.cholesky")
-def _cholesky(a: Any, /, *, upper: bool = False) -> Any:
-    return factors.cholesky(_square(a), upper=upper)
-
-
 @counterpart("linalg.qr")
 def _qr(a: Any, mode: str = "reduced") -> Any:
     (a,) = floating(a)
@@ -192,21 +184,6 @@ def _picked(a: Any, order: Any) -> Any:
     order = np.broadcast_to(order, a._payload.shape)
     index = np.indices(a._payload.shape, sparse=True)
     return a[(*index[:-1], order)]
-
-
-@counterpart("linalg.svdvals")
-def _svdvals(x: Any, /) -> Any:
-    return spectral.svdvals(*floating(x))
-
-
-@counterpart("linalg.eigh")
-def _eigh(a: Any, UPLO: str = "L") -> Any:
-    return EighResult(*spectral.eigh(_square(a), _half(UPLO)))
-
-
-@counterpart("linalg.eigvalsh")
-def _eigvalsh(a: Any, UPLO: str = "L") -> Any:
-    return spectral.eigvalsh(_square(a), _half(UPLO))
 
 
 def _half(name: str) -> str:
@@ -268,27 +245,12 @@ def _vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: An
     return moments.vector_norm(x, ord, axis, keepdims)
 
 
-@counterpart("linalg.cond")
-def _cond(x: Any, p: Any = None) -> Any:
-    return matrix_norms.cond(floating(x)[0], p)
-
-
 @counterpart("linalg.matrix_power")
 def _matrix_power(a: Any, n: int) -> Any:
     a = tensor(a)
     if n < 0:
         a = _square(a)
     return matrix_functions.matrix_power(a, n)
-
-
-@counterpart("linalg.multi_dot")
-def _multi_dot(arrays: Any, *, out: Any = None) -> Any:
-    return matrix_functions.multi_dot(common(*arrays))
-
-
-@counterpart("linalg.cross")
-def _cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
-    return products.cross(x1, x2, axis=axis)
 
 
 @counterpart("linalg.diagonal")
@@ -310,3 +272,20 @@ def _outer(x1: Any, x2: Any, /) -> Any:
             f"{x1.ndim} and x2.ndim={x2.ndim}."
         )
     return products.outer(x1, x2)
+
+
+# -- what one call computes ------------------------------------------------------------------------
+
+counterparts(
+    {
+        "linalg.det": lambda a: linear_systems.det(_square(a)),
+        "linalg.slogdet": lambda a: SlogdetResult(*linear_systems.slogdet(_square(a))),
+        "linalg.cholesky": lambda a, /, *, upper=False: factors.cholesky(_square(a), upper=upper),
+        "linalg.svdvals": lambda x, /: spectral.svdvals(*floating(x)),
+        "linalg.eigh": lambda a, UPLO="L": EighResult(*spectral.eigh(_square(a), _half(UPLO))),
+        "linalg.eigvalsh": lambda a, UPLO="L": spectral.eigvalsh(_square(a), _half(UPLO)),
+        "linalg.cond": lambda x, p=None: matrix_norms.cond(floating(x)[0], p),
+        "linalg.multi_dot": lambda arrays, *, out=None: matrix_functions.multi_dot(common(*arrays)),
+        "linalg.cross": lambda x1, x2, /, *, axis=-1: products.cross(x1, x2, axis=axis),
+    }
+)

@@ -11,7 +11,15 @@ import numpy as np
 
 from wengert.ops import join, permute, pointwise, shape
 from wengert.ops.matmul import matmul
-from wengert.tensor.numpy.counterparts import as_dtype, common, counterpart, floating, rule, tensor
+from wengert.tensor.numpy.counterparts import (
+    as_dtype,
+    common,
+    counterpart,
+    counterparts,
+    floating,
+    rule,
+    tensor,
+)
 from wengert.tensor.numpy.products import convolve
 
 
@@ -36,16 +44,6 @@ def _polyval(p: Any, x: Any) -> Any:
     return made
 
 
-@counterpart("polyadd")
-def _polyadd(a1: Any, a2: Any) -> Any:
-    return _polysum(a1, a2, 1)
-
-
-@counterpart("polysub")
-def _polysub(a1: Any, a2: Any) -> Any:
-    return _polysum(a1, a2, -1)
-
-
 def _polysum(a1: Any, a2: Any, sign: int) -> Any:
     parts = [shape.reshape(a, (-1,)) for a in common(a1, a2)]
     count = max(len(part) for part in parts)
@@ -54,11 +52,6 @@ def _polysum(a1: Any, a2: Any, sign: int) -> Any:
         for part in parts
     ]
     return wide[0] + sign * wide[1]
-
-
-@counterpart("polymul")
-def _polymul(a1: Any, a2: Any) -> Any:
-    return convolve(*[shape.reshape(a, (-1,)) for a in common(a1, a2)])
 
 
 @counterpart("polyder")
@@ -173,3 +166,14 @@ def _roots(p: Any) -> Any:
     if trailing:
         made = join.cat([made, tensor(np.zeros(trailing, made._payload.dtype))], 0)
     return made
+
+
+# -- what one call computes ------------------------------------------------------------------------
+
+counterparts(
+    {
+        "polyadd": lambda a1, a2: _polysum(a1, a2, 1),
+        "polysub": lambda a1, a2: _polysum(a1, a2, -1),
+        "polymul": lambda a1, a2: convolve(*[shape.reshape(a, (-1,)) for a in common(a1, a2)]),
+    }
+)

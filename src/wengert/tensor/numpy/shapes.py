@@ -22,6 +22,7 @@ from wengert.tensor.numpy.counterparts import (
     as_dtype,
     common,
     counterpart,
+    counterparts,
     late,
     normal_axis,
     one_axis,
@@ -58,11 +59,6 @@ def _reshape(a: Any, /, shape_: Any = None, order: str = "C", **given: Any) -> A
     return (shape.view if copy is False else shape.reshape)(a, to)
 
 
-@counterpart("ravel")
-def _ravel(a: Any, order: str = "C") -> Any:
-    return _reshape(a, (-1,), order)
-
-
 @counterpart("transpose", "permute_dims")
 def _transpose(a: Any, axes: Any = None) -> Any:
     a = tensor(a)
@@ -72,16 +68,6 @@ def _transpose(a: Any, axes: Any = None) -> Any:
 @counterpart("matrix_transpose", "linalg.matrix_transpose")
 def _matrix_transpose(x: Any, /) -> Any:
     return permute.transpose(tensor(x), -2, -1)
-
-
-@counterpart("swapaxes")
-def _swapaxes(a: Any, axis1: int, axis2: int) -> Any:
-    return permute.transpose(tensor(a), axis1, axis2)
-
-
-@counterpart("moveaxis")
-def _moveaxis(a: Any, source: Any, destination: Any) -> Any:
-    return permute.movedim(tensor(a), source, destination)
 
 
 @counterpart("rollaxis")
@@ -173,31 +159,6 @@ def _stack(arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None) ->
     return join.stack(_parts(arrays, dtype), axis)
 
 
-@counterpart("unstack")
-def _unstack(x: Any, /, *, axis: int = 0) -> Any:
-    return split.unbind(tensor(x), axis)
-
-
-@counterpart("hstack")
-def _hstack(tup: Any, *, dtype: Any = None) -> Any:
-    return join.hstack(_parts(tup, dtype))
-
-
-@counterpart("vstack")
-def _vstack(tup: Any, *, dtype: Any = None) -> Any:
-    return join.vstack(_parts(tup, dtype))
-
-
-@counterpart("dstack")
-def _dstack(tup: Any) -> Any:
-    return join.dstack(_parts(tup))
-
-
-@counterpart("column_stack")
-def _column_stack(tup: Any) -> Any:
-    return join.column_stack(_parts(tup))
-
-
 @counterpart("block")
 def _block(arrays: Any) -> Any:
     def depth(value: Any) -> int:
@@ -223,11 +184,6 @@ def _block(arrays: Any) -> Any:
     return joined(arrays, 0)
 
 
-@counterpart("append")
-def _append(arr: Any, values: Any, axis: int | None = None) -> Any:
-    return _concatenate((arr, values), axis)
-
-
 @counterpart("array_split")
 def _array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
     sections = indices_or_sections
@@ -247,16 +203,6 @@ def _split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
 def _hsplit(ary: Any, indices_or_sections: Any) -> Any:
     ary = tensor(ary)
     return _split(ary, indices_or_sections, 0 if ary.ndim == 1 else 1)
-
-
-@counterpart("vsplit")
-def _vsplit(ary: Any, indices_or_sections: Any) -> Any:
-    return _split(ary, indices_or_sections, 0)
-
-
-@counterpart("dsplit")
-def _dsplit(ary: Any, indices_or_sections: Any) -> Any:
-    return _split(ary, indices_or_sections, 2)
 
 
 @counterpart("delete")
@@ -310,16 +256,6 @@ def _flip(m: Any, axis: Any = None) -> Any:
     return arrange.flip(m, all_axes(axis, m.ndim))
 
 
-@counterpart("fliplr")
-def _fliplr(m: Any) -> Any:
-    return arrange.fliplr(tensor(m))
-
-
-@counterpart("flipud")
-def _flipud(m: Any) -> Any:
-    return arrange.flipud(tensor(m))
-
-
 @counterpart("roll")
 def _roll(a: Any, shift: Any, axis: Any = None) -> Any:
     if axis is not None and np.ndim(axis) != np.ndim(shift):
@@ -362,26 +298,6 @@ def _resize(a: Any, new_shape: Any) -> Any:
     if not count:
         return tensor(np.zeros(new_shape, flat._payload.dtype))
     return flat[np.arange(math.prod(new_shape)) % count].reshape(new_shape)
-
-
-@counterpart("tril")
-def _tril(m: Any, k: int = 0) -> Any:
-    return arrange.tril(tensor(m), k)
-
-
-@counterpart("triu")
-def _triu(m: Any, k: int = 0) -> Any:
-    return arrange.triu(tensor(m), k)
-
-
-@counterpart("diag")
-def _diag(v: Any, k: int = 0) -> Any:
-    return arrange.diag(tensor(v), k)
-
-
-@counterpart("diagflat")
-def _diagflat(v: Any, k: int = 0) -> Any:
-    return arrange.diag(shape.reshape(tensor(v), (-1,)), k)
 
 
 @counterpart("diagonal")
@@ -427,11 +343,6 @@ def _trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
         last = kept[dim].max() + 1 if "b" in trim.lower() else a.shape[dim]
         index[dim] = slice(int(first), int(last))
     return a[tuple(index)]
-
-
-@counterpart("copy")
-def _copy(a: Any, order: str = "K", subok: bool = False) -> Any:
-    return clone(tensor(a))
 
 
 @counterpart("full_like")
@@ -493,3 +404,29 @@ def _meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str =
     if not sparse:
         grids = list(expand.broadcast_tensors(*grids)) if grids else []
     return tuple(clone(grid) for grid in grids) if copy else tuple(grids)
+
+
+# -- what one call computes ------------------------------------------------------------------------
+
+counterparts(
+    {
+        "ravel": lambda a, order="C": _reshape(a, (-1,), order),
+        "swapaxes": lambda a, axis1, axis2: permute.transpose(tensor(a), axis1, axis2),
+        "moveaxis": lambda a, source, destination: permute.movedim(tensor(a), source, destination),
+        "unstack": lambda x, /, *, axis=0: split.unbind(tensor(x), axis),
+        "hstack": lambda tup, *, dtype=None: join.hstack(_parts(tup, dtype)),
+        "vstack": lambda tup, *, dtype=None: join.vstack(_parts(tup, dtype)),
+        "dstack": lambda tup: join.dstack(_parts(tup)),
+        "column_stack": lambda tup: join.column_stack(_parts(tup)),
+        "append": lambda arr, values, axis=None: _concatenate((arr, values), axis),
+        "vsplit": lambda ary, indices_or_sections: _split(ary, indices_or_sections, 0),
+        "dsplit": lambda ary, indices_or_sections: _split(ary, indices_or_sections, 2),
+        "fliplr": lambda m: arrange.fliplr(tensor(m)),
+        "flipud": lambda m: arrange.flipud(tensor(m)),
+        "tril": lambda m, k=0: arrange.tril(tensor(m), k),
+        "triu": lambda m, k=0: arrange.triu(tensor(m), k),
+        "diag": lambda v, k=0: arrange.diag(tensor(v), k),
+        "diagflat": lambda v, k=0: arrange.diag(shape.reshape(tensor(v), (-1,)), k),
+        "copy": lambda a, order="K", subok=False: clone(tensor(a)),
+    }
+)
