@@ -679,7 +679,7 @@ def test_tensors_that_become_batches_or_get_tangents_are_told_apart(backend: str
         check_same(way(compiled), way(f))
 
 
-# -- absent tangents, and memory shown several times -------------------------------------------------
+# -- absent tangents, and memory shown several times -----------------------------------------------
 
 
 @pytest.mark.parametrize(
