@@ -89,8 +89,8 @@ class Patches:
     def __init__(self) -> None:
         self.found: dict[tuple[int, str], tuple[Any, str, Any]] = {}
         self._own: dict[tuple[int, str], list[Any]] = {}
-        self._keys: dict[frozenset[tuple[int, str, int]], Any] = {}
-        self._count = 0
+        self._keys: dict[tuple[int, frozenset[tuple[int, str, int]]], Any] = {}
+        self._count = self._registered = 0
         self.classes: list[type] = []
         self._fine: set[Any] = set()
         self.key: Any = None
@@ -152,7 +152,8 @@ class Patches:
         # data may change, and lazy imports set some definitions late
         current = own[-1] if place in self.found else before
         loads = is_own(value) and (isinstance(value, types.ModuleType) or not _is_code(current))
-        if isinstance(owner, type) and current is _NONE:
+        if isinstance(owner, type) and (current is _NONE or name[:1] != "_"):
+            # data of the package's own classes does not change
             loads = loads and _is_code(value)
         known = any(value is one for one in own)
         if known or loads:
@@ -165,13 +166,20 @@ class Patches:
         if found:
             self._note()
 
+    def registered(self, function: Any) -> None:
+        """Note a function that a registry of the package calls from now on."""
+        if not is_own(function):
+            self._registered += 1
+            self._note()
+
     def _note(self) -> None:
         held = tuple(self.found.values())
-        place = frozenset([(id(owner), name, id(value)) for owner, name, value in held])
+        known = frozenset([(id(owner), name, id(value)) for owner, name, value in held])
+        place = self._registered, known
         if len(self._keys) > _MOST:
             self._keys.clear()
         # the key keeps the objects alive, so that their ids stay valid
-        self.key = self._keys.setdefault(place, held)
+        self.key = self._keys.setdefault(place, [held])
 
 
 _MOST = 64

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import wengert as wg
+from wengert.base.patches import PATCHES, is_own
 from wengert.base.sections import fill_sections
 from wengert.distributions.composed import Independent, TransformedDistribution
 from wengert.distributions.discrete import (
@@ -29,6 +30,7 @@ from wengert.distributions.multivariate import (
 from wengert.distributions.number_transforms import sum_rightmost
 from wengert.distributions.powers import Pareto
 from wengert.distributions.utils import euler_constant
+from wengert.tape.modes import untraced
 from wengert.tape.sites import warn
 
 __all__ = ["kl_divergence", "register_kl"]
@@ -70,6 +72,7 @@ def register_kl(type_p: type, type_q: type) -> Callable[[Rule], Rule]:
 
     def register(rule: Rule) -> Rule:
         _KL_REGISTRY[type_p, type_q] = rule
+        PATCHES.registered(rule)
         _FOUND.clear()
         return rule
 
@@ -127,6 +130,8 @@ def kl_divergence(p: Any, q: Any) -> Any:
             f"No KL(p || q) is implemented for p type {kinds[0].__name__} and q type "
             f"{kinds[1].__name__}"
         )
+    if not is_own(rule):
+        untraced("a rule of kl_divergence() that a user registered")
     return rule(p, q)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import fields, is_dataclass
 from typing import Any, NamedTuple
 
+from wengert.base.patches import PATCHES
 from wengert.ops.return_types import Results
 
 __all__ = [
@@ -234,6 +235,7 @@ def register_pytree_node(
     if cls in SUPPORTED_NODES:
         raise ValueError(f"{cls} is already registered as pytree node.")
     SUPPORTED_NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn, flatten_with_keys_fn)
+    PATCHES.registered(flatten_fn)
 
 
 _register_pytree_node = _private_register_pytree_node = register_pytree_node
@@ -241,7 +243,7 @@ _register_pytree_node = _private_register_pytree_node = register_pytree_node
 
 def _deregister_pytree_node(cls: Any) -> None:
     """Unregister a class: its instances become leaves again."""
-    del SUPPORTED_NODES[cls]
+    PATCHES.registered(SUPPORTED_NODES.pop(cls).flatten_fn)
 
 
 def register_dataclass(

@@ -16,6 +16,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from wengert.base.containers import Structure
+from wengert.base.patches import PATCHES
 from wengert.base.sections import fill_sections
 
 
@@ -145,6 +146,7 @@ def register(
     if cls in _KINDS:
         raise ValueError(f"Duplicate custom PyTreeDef type registration for {cls}.")
     _KINDS[cls] = Kind(apart, together, keys)
+    PATCHES.registered(apart)
 
 
 def kind_of(value) -> Kind | None:

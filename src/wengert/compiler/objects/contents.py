@@ -250,7 +250,9 @@ def read_function(thing: Any) -> Reading:
     same = [Part("{0}.__code__", thing.__code__)]
     trusted = is_trusted(thing)
     if trusted and _stands_in_library(thing):
-        return by_identity(thing)
+        held = thing.__dict__
+        own = [Part("{0}.__dict__[{1}]", held[key], key) for key in held if key[:1] != "_"]
+        return Reading("identity", own)
     if not trusted:
         same += [Part("{0}.__defaults__", thing.__defaults__)]
         if thing.__code__.co_kwonlyargcount:

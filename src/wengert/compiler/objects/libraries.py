@@ -12,22 +12,24 @@ function written in Python is walked like the user's own, and one in C is denied
 from __future__ import annotations
 
 import functools
+import inspect
 import sys
 import types
 from typing import Any
 
 import numpy as np
 
+from wengert.base.dtypes import get_default_dtype
 from wengert.base.names import INSTALLED
 
 __all__ = [
     "EXACT",
     "LIBRARIES",
-    "is_constant",
     "is_library_module",
     "is_of_library",
     "is_pure",
     "is_trusted",
+    "keeps_state",
     "may_tell",
     "of_library_name",
 ]
@@ -66,19 +68,15 @@ _WORLDLY = {
     ),
     "wengert": frozenset(
         {
-            *("load", "save", "seed", "initial_seed", "get_rng_state", "set_rng_state"),
-            *("manual_seed", "get_num_threads", "set_num_threads", "get_num_interop_threads"),
-            *("set_num_interop_threads", "set_default_dtype", "set_default_tensor_type"),
-            *("set_warn_always", "is_warn_always_enabled"),
-            *("set_default_device", "get_default_device", "set_printoptions", "get_printoptions"),
-            *("printoptions", "use_deterministic_algorithms", "set_flush_denormal"),
-            *("are_deterministic_algorithms_enabled", "is_anomaly_enabled"),
-            *("is_deterministic_algorithms_warn_only_enabled", "is_anomaly_check_nan_enabled"),
-            *("get_float32_matmul_precision", "set_float32_matmul_precision"),
+            *("load", "save", "manual_seed", "manual_seed_all", "printoptions"),
+            *("use_deterministic_algorithms", "is_anomaly_enabled"),
+            "is_anomaly_check_nan_enabled",
         }
     ),
 }
-"""Functions that read or set hidden state, or have other effects."""
+"""Functions that read or set hidden state, or have other effects; also see `keeps_state`."""
+_SETTING = ("set_", "enable_", "disable_", "register_", "clear_", "add_safe_")
+"""What the names of the package's functions that set hidden state begin with."""
 _DRAWING = ("numpy.random", "numpy.ctypeslib", "scipy.io", "scipy.stats", "scipy.datasets")
 """Library modules that draw random numbers from generators of their own, or read files."""
 EXACT = frozenset(
@@ -102,7 +100,6 @@ _TAKING = frozenset(
     }
 )
 """Modules whose C functions and classes accept anything that behaves like a number or a list."""
-_CONSTANTS = frozenset({"pi", "e", "tau", "inf", "nan", "newaxis", "euler_gamma", "NaN", "Inf"})
 
 
 def of_library_name(module: str | None) -> bool:
@@ -146,8 +143,42 @@ def is_pure(module: str | None, name: str) -> bool:
     if base == "builtins" or base in _PURE:
         return name not in _WORLDLY.get(base.strip("_"), ())
     if base in LIBRARIES:
-        return name not in _WORLDLY.get(base, ()) and not module.startswith(_DRAWING)
+        if name in _WORLDLY.get(base, ()) or module.startswith(_DRAWING):
+            return False
+        return not keeps_state(vars(sys.modules.get(module, sys)).get(name))
     return False
+
+
+def keeps_state(function: Any) -> bool:
+    """Return whether a function of this package reads or sets state that no condition covers.
+
+    One without parameters can only tell of such a state, unless all that it names are functions:
+    the mode is a condition of each trace, as is the default dtype.
+    """
+    if not isinstance(function, types.FunctionType):
+        return False
+    # modes that see all calls wrap the package's functions
+    function = inspect.unwrap(function)
+    if function is get_default_dtype or _base(function.__globals__["__name__"]) != "wengert":
+        return False
+    if function.__name__.startswith(_SETTING):
+        return True
+    code, space = function.__code__, function.__globals__
+    if code.co_argcount or code.co_kwonlyargcount or code.co_flags & _VARIABLE:
+        return False
+    held = [cell.cell_contents for cell in function.__closure__ or ()]
+    held += [space[name] for name in code.co_names if name in space]
+    return any(_is_state(value, code.co_names) for value in held)
+
+
+_VARIABLE = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
+
+
+def _is_state(value: Any, names: tuple[str, ...]) -> bool:
+    """Return whether a value that a function refers to may change, or has `names` that may."""
+    if isinstance(value, type):
+        return any(name in vars(value) and not callable(vars(value)[name]) for name in names)
+    return not callable(value) and not isinstance(value, types.ModuleType)
 
 
 def may_tell(thing: Any) -> bool:
@@ -189,8 +220,3 @@ def is_trusted(function: types.FunctionType) -> bool:
 def _is_trusted_name(module: str) -> bool:
     base = module.split(".")[0]
     return base in LIBRARIES or base in _PURE
-
-
-def is_constant(name: str, value: Any) -> bool:
-    """Return whether an attribute of a library's module is a well-known constant."""
-    return name in _CONSTANTS and isinstance(value, float | type(None))

@@ -17,6 +17,7 @@ their attributes account for (`_hides`), so they are unknown.
 
 from __future__ import annotations
 
+import abc
 import array
 import collections
 import contextvars
@@ -134,7 +135,7 @@ def _class(thing: Any) -> Reading:
             raise Unknown(f"it uses {contents.called_by(thing.__module__, thing.__qualname__)}")
         if thing is decimal.Decimal:
             return Reading("identity", (), (fact(contents.precision, thing),))
-        return by_identity(thing)
+        return Reading("identity", (), _registry(thing))
     own = thing.__dict__
     parts = [
         Part("{1}[" + repr(key) + "]", part, own)
@@ -148,8 +149,17 @@ def _class(thing: Any) -> Reading:
         parts.append(Part("{1}", type(thing), type(thing)))
     # copying an object adds ``__slotnames__`` to its class
     noted = "__slotnames__" in own
-    facts = (Part('len({1}) - ("__slotnames__" in {1})', len(own) - noted, own),)
+    facts = [Part('len({1}) - ("__slotnames__" in {1})', len(own) - noted, own), *_registry(thing)]
     return Reading("identity", parts, facts, (Part("{0}.__mro__", thing.__mro__),))
+
+
+def _registry(thing: Any) -> list[Part]:
+    """Return how many classes an abstract class counts as its subclasses, as `isinstance` asks."""
+    return [fact(_registered, thing)] if "_abc_impl" in thing.__dict__ else []
+
+
+def _registered(thing: Any) -> int:
+    return len(abc._get_dump(thing)[0])  # type: ignore[attr-defined]  # not in typeshed
 
 
 def _is_text(key: str, part: Any) -> bool:

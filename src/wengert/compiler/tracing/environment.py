@@ -237,7 +237,9 @@ class Environment(Reach):
         met = [*self.met, *self.arrays]
         if any(thing is None for thing in met):
             return
-        self.shapes = [f"{thing.dtype}{list(thing.shape)}" for thing in met]
+        # attributes of tensors may run code of their class
+        payloads = [getattr(thing, "_payload", thing) for thing in met]
+        self.shapes = [f"{p.dtype}{list(p.shape)}" for p in payloads]
         self.met = [None] * len(self.met)
         self.tensors = [None] * len(self.tensors)
         self.arrays = [None] * len(self.arrays)
@@ -659,7 +661,8 @@ class Environment(Reach):
             known = self._tool(PATCHES.key)
             self._line(f"if {self._tool(PATCHES)}.key is not {known}: return None")
             for owner, name, value in [*PATCHES.found.values()]:
-                self._value(value, f"{self._tool(vars(owner))}[{name!r}]")
+                if value is not PATCHES.absent:
+                    self._value(value, f"{self._tool(vars(owner))}[{name!r}]")
         kinds = [type(thing) for thing in self.walked]
         kinds += [thing for thing in (*self.walked, *self.kept) if isinstance(thing, type)]
         for kind in dict.fromkeys(kinds):

@@ -15,10 +15,10 @@ from wengert.base.dtypes import dtype
 from wengert.compiler.objects.guards import Conditions
 from wengert.compiler.objects.libraries import (
     EXACT,
-    is_constant,
     is_library_module,
     is_pure,
     is_trusted,
+    keeps_state,
     may_tell,
 )
 from wengert.compiler.objects.names import Names, line_of_name, names_of
@@ -32,6 +32,7 @@ DYNAMIC = frozenset(
     {"getattr", "vars", "__dict__", "attrgetter", "dir", "getmembers", "__getattribute__"}
 )
 """Names by which code may look up attributes that it does not name."""
+_ASKING = DYNAMIC | {"hasattr"}
 _HOOKS = frozenset({"__getattr__", "__dir__"})
 """The hooks of a module for missing attributes."""
 _OUTSIDE = "which draws or reads from outside"
@@ -68,7 +69,8 @@ class Reach(Conditions):
     def _function(self, function: types.FunctionType) -> None:
         """Write the conditions on the names that a function looks up."""
         if is_trusted(function):
-            if not is_pure(function.__globals__["__name__"], function.__name__):
+            module = function.__globals__["__name__"]
+            if not is_pure(module, function.__name__) or keeps_state(function):
                 raise Unknown(f"it uses {function.__module__}.{function.__name__}")
             return
         if id(function) in self._visited:
@@ -130,6 +132,7 @@ class Reach(Conditions):
             raise Unknown(f"it calls {key}(), which is not Python's")
         if not callable(value) and value is not Ellipsis and value is not NotImplemented:
             raise Unknown(f"it reads {key}, which is kept among Python's built-in names")
+        self._require(f"{self._tool(vars(builtins))}[{key!r}] is {self._constant(value)}")
 
     def _imported(self, key: str, names: Names) -> None:
         """Write the conditions on a module that a function imports while it runs."""
@@ -168,12 +171,11 @@ class Reach(Conditions):
             # the hooks provide missing attributes
             chains |= {(hook,) for hook in _HOOKS & space.keys()}
         for first in sorted({chain[0] for chain in chains if chain}):
-            if library and first not in space:
-                # load lazy attributes
-                getattr(module, first, None)
+            if library and first not in space and hasattr(module, first) and first not in space:
+                # not an attribute that is loaded lazily
+                raise Unknown(f"it uses {module.__name__}.{first}, which is made when it is read")
             if first not in space:
-                if not library:
-                    self._require(f"{first!r} not in {self._tool(space)}")
+                self._require(f"{first!r} not in {self._tool(space)}")
                 continue
             value = space[first]
             rest = {chain[1:] for chain in chains if chain and chain[0] == first}
@@ -201,8 +203,6 @@ class Reach(Conditions):
                 self._module(value, self._constant(value), chains)
                 return
             raise Unknown(f"it uses the module {value.__name__}, {_OUTSIDE}")
-        if is_constant(name, value):
-            return
         if is_report(f"{module.__name__}.{name}") and is_unchanged(f"{module.__name__}.{name}"):
             # the call is made after all computation
             self._require(f"{self._tool(is_unchanged)}({f'{module.__name__}.{name}'!r})")
@@ -225,10 +225,6 @@ class Reach(Conditions):
         if fixed and not read(value).facts:
             self._require(f"{path} is {self._constant(value)}")
             return
-        if isinstance(value, types.FunctionType) and is_trusted(value):
-            self._require(f"{path} is {self._constant(value)}")
-            self._function(value)
-            return
         self._value(value, path)
 
     def _escaped(self) -> None:
@@ -249,6 +245,11 @@ class Reach(Conditions):
             for module, _ in list(self._modules.values()):
                 if is_library_module(module):
                     self._load(module, names)
+                    if names & _ASKING and id(module) not in listed:
+                        listed.add(id(module))
+                        absent = self._tool(names - vars(module).keys())
+                        keys = self._tool(vars(module).keys())
+                        self._line(f"if not {keys}.isdisjoint({absent}): return None")
             found = [
                 (module, name, key)
                 for module, name in list(self._modules.values())

@@ -1,0 +1,137 @@
+"""Test that no state of the package, of Python, or of libraries counts as unchanged."""
+
+from __future__ import annotations
+
+import abc
+import builtins
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import wengert as wg
+from wengert.base.patches import PATCHES
+from wengert.nn import functional as F
+
+X = wg.tensor([1.0, 2.0, 3.0])
+
+
+class Kind(metaclass=abc.ABCMeta):
+    pass
+
+
+class Thing:
+    pass
+
+
+THING = Thing()
+
+
+def later() -> Any:
+    try:
+        return wg.an_attribute_of_a_user  # type: ignore[attr-defined]
+    except AttributeError:
+        return 2.0
+
+
+def setting(owner: Any, name: str, value: Any) -> Callable[[pytest.MonkeyPatch], None]:
+    return lambda patch: patch.setattr(owner, name, value, raising=False)
+
+
+CASES: dict[str, tuple[Callable[[Any], Any], Callable[[pytest.MonkeyPatch], Any]]] = {
+    "the deterministic mode": (
+        lambda x: x * (2 + wg.get_deterministic_debug_mode()),
+        lambda patch: wg.set_deterministic_debug_mode(1),
+    ),
+    "a switch of a backend": (
+        lambda x: x * (2 + wg.backends.cuda.flash_sdp_enabled()),
+        lambda patch: wg.backends.cuda.enable_flash_sdp(False),
+    ),
+    "classes that may be loaded": (
+        lambda x: x + len(wg.serialization.get_safe_globals()),
+        lambda patch: wg.serialization.add_safe_globals([Thing]),
+    ),
+    "how modules are converted": (
+        lambda x: x * (2 + wg.__future__.get_swap_module_params_on_conversion()),
+        lambda patch: wg.__future__.set_swap_module_params_on_conversion(True),
+    ),
+    "an attribute of the class of tensors": (
+        lambda x: x * x.factor,
+        setting(wg.Tensor, "factor", 3.0),
+    ),
+    "an attribute of a function of the package": (
+        lambda x: x * F.relu.factor,  # type: ignore[attr-defined]
+        lambda patch: patch.setattr(F.relu, "factor", 3.0, raising=False),
+    ),
+    "an attribute that the package does not have": (
+        lambda x: x * later(),
+        setting(wg, "an_attribute_of_a_user", 5.0),
+    ),
+    "an attribute that getattr does not find": (
+        lambda x: x * getattr(wg, "another_of_a_user", 2.0),
+        setting(wg, "another_of_a_user", 5.0),
+    ),
+    "an attribute that hasattr does not find": (
+        lambda x: x * (2 + hasattr(wg, "a_third_of_a_user")),
+        setting(wg, "a_third_of_a_user", 5.0),
+    ),
+    "a class that is registered": (
+        lambda x: x * (2 + isinstance(THING, Kind)),
+        lambda patch: Kind.register(Thing),
+    ),
+    "a constant of math": (lambda x: x * math.pi, setting(math, "pi", 3.0)),
+    "a constant of NumPy": (lambda x: x * np.e, setting(np, "e", 3.0)),
+    "a function of Python": (lambda x: x * abs(-2.0), setting(builtins, "abs", lambda x: 9.0)),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_calls_see_a_state_that_changes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    function, change = CASES[name]
+    PATCHES.watch()
+    monkeypatch.setattr(wg.Tensor, "factor", 2.0, raising=False)
+    monkeypatch.setattr(F.relu, "factor", 2.0, raising=False)
+    f: Any = wg.compile(function, backend="numpy", options={"measure": False, "quiet": True})
+    before = [function(X).tolist(), f(X).tolist(), f(X).tolist()]
+    kept = wg.serialization.get_safe_globals()
+    try:
+        change(monkeypatch)
+        after = [function(X).tolist(), f(X).tolist()]
+    finally:
+        monkeypatch.undo()
+        wg.set_deterministic_debug_mode(0)
+        wg.backends.cuda.enable_flash_sdp(True)
+        wg.__future__.set_swap_module_params_on_conversion(False)
+        wg.serialization.clear_safe_globals()
+        wg.serialization.add_safe_globals(kept)
+    assert before[0] == before[1] == before[2] != after[0] == after[1], (before, after, f.reason)
+
+
+def test_functions_that_ask_for_modes_and_devices_are_compiled() -> None:
+    def function(x: Any) -> Any:
+        known = wg.is_grad_enabled(), wg.cuda.is_available(), wg.get_default_dtype()
+        return x * len(known) * (1 + wg.is_inference_mode_enabled())
+
+    f = wg.compile(function, backend="numpy", options={"measure": False}, fullgraph=True)
+    assert f(X).tolist() == function(X).tolist()
+
+
+def test_the_class_of_a_tensor_does_not_hear_of_compilation() -> None:
+    heard: list[Any] = []
+
+    class Loud(wg.Tensor):
+        @classmethod
+        def __torch_function__(
+            cls, function: Any, kinds: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            heard.append(getattr(function, "__name__", function))
+            return super().__torch_function__(function, kinds, args, kwargs or {})
+
+    f = wg.compile(lambda x: x * 2, options={"quiet": True})
+    x = X.clone().as_subclass(Loud)
+    heard.clear()
+    for _ in range(3):
+        f(x)
+    assert heard == ["mul"] * 3
