@@ -8,6 +8,7 @@ from collections import Counter
 from support.source import FILES, facts_of
 
 MODULES = [name for name in FILES if not name.endswith(".__main__")]
+FILLS = re.compile(r"^(fill_sections|__all__ = completed)\(globals\(\)", re.MULTILINE)
 HEADINGS = {"Parameters", "Returns", "Yields", "Raises", "Warns", "Attributes"}
 HEADINGS |= {"Examples", "Notes", "References"}
 SHARED = re.compile(r"%\([^)]*\)s")
@@ -16,7 +17,7 @@ SHORT = re.compile(r"[\w*]+(, [\w*]+)*( : [^.]*\. |: )\S")
 
 def filled():
     """The modules whose docstrings are written in short and filled in."""
-    return {name for name in MODULES if "\nfill_sections(globals())" in facts_of(name).text}
+    return {name for name in MODULES if FILLS.search(facts_of(name).text)}
 
 
 def undocumented():

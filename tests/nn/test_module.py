@@ -343,6 +343,11 @@ def test_the_shape_of_a_parameter_without_one_is_an_error():
         nn.UninitializedBuffer().shape  # noqa: B018
 
 
+def test_a_parameter_without_a_shape_has_no_memory_to_share():
+    with pytest.raises(RuntimeError, match="Can't share memory on an uninitialized parameter"):
+        nn.LazyLinear(3).share_memory()
+
+
 def test_a_parameter_without_a_shape_keeps_what_is_known_of_it():
     weight = nn.UninitializedParameter(requires_grad=False, dtype=wg.float64)
     for twin in (copy.deepcopy(weight), pickle.loads(pickle.dumps(weight))):

@@ -65,8 +65,10 @@ def lstsq(input: Any, b: Any, rcond: float | None = None, *, driver: str | None 
     a, right = x._payload, y._payload
     if a.ndim < 2:
         raise RuntimeError(f"{name}: input must have at least 2 dimensions.")
+    if right.ndim < 1:
+        raise RuntimeError(f"{name}: other must have at least 1 dimension.")
     vector = a.ndim - right.ndim == 1
-    if right.ndim < 1 or not (vector or a.ndim == right.ndim):
+    if not (vector or a.ndim == right.ndim):
         raise RuntimeError(
             f"{name}: input.dim() must be greater or equal to other.dim() and (input.dim() - "
             f"other.dim()) <= 1, but they are {a.ndim} and {right.ndim}"
