@@ -54,14 +54,14 @@ test: .venv/developing
 		"make test: there is no C compiler ($(CC)): the compiled modules were NOT tested")
 
 python: .venv/developing
-	export WENGERT_NATIVE=0; .venv/bin/python $(PYTEST) -m "not slow" \
+	export WENGERT_NATIVE=0; .venv/bin/python $(PYTEST) -m "not slow and not torch" \
 		|| { .venv/bin/python $(AGAIN); exit 1; }
 
 coverage: .venv/developing
 	WENGERT_NATIVE=0 .venv/bin/python $(PYTEST) -m "not slow" --cov --cov-report=term:skip-covered $(CORE)
 
 native: .venv/compiled
-	export WENGERT_NATIVE=1; .venv/bin/python $(PYTEST) -m "not slow" $(COMPILED) \
+	export WENGERT_NATIVE=1; .venv/bin/python $(PYTEST) -m "not slow and not torch" $(COMPILED) \
 		|| { .venv/bin/python $(AGAIN); exit 1; }
 
 slow: .venv/developing

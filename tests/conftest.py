@@ -3,6 +3,7 @@
 import gc
 import hashlib
 import os
+import re
 import subprocess
 import sys
 from collections import defaultdict
@@ -31,6 +32,8 @@ def _commit():
 # set once, so that every process of a run draws the same
 SEED = os.environ.get("WENGERT_SAMPLE") or _commit()
 os.environ["WENGERT_SAMPLE"] = SEED
+MARKS = {"slow", "torch"}
+"""The marks that runs leave out or ask for."""
 
 
 def _left_out(named, share):
@@ -47,23 +50,33 @@ def pytest_generate_tests(metafunc):
     """Of a test marked ``sampled(n)``, one in n of its cases is run; the others become slow.
 
     A run without slow tests does not even collect them: that took as long as collecting all others.
+    So it is with tests of PyTorch, where ``-m`` leaves them out or the others.
     """
     yield
     calls, test = metafunc._calls, metafunc.definition
     around = [mark.args for mark in test.iter_markers("sampled")]
-    slow = test.get_closest_marker("slow") is not None
+    fixed = {name for name in MARKS if test.get_closest_marker(name)}
     groups = defaultdict(dict)
+    later = set()
     for call in calls:
         marks = [*around, *(mark.args for mark in call.marks if mark.name == "sampled")]
-        if marks and not (slow or any(mark.name == "slow" for mark in call.marks)):
+        if marks and not ("slow" in fixed or any(mark.name == "slow" for mark in call.marks)):
             share, *name = max(marks, key=lambda args: args[0])
-            if not name:
+            if name:
+                later.add(id(call))
+            else:
                 groups[share][f"{test.nodeid}[{call.id}]"] = call
     for share, cases in groups.items():
         for call in _left_out(cases, 1 if SEED == "all" else share):
             call.marks.append(pytest.mark.slow.mark)
-    if metafunc.config.option.markexpr == "not slow":
-        kept = [] if slow else [c for c in calls if all(m.name != "slow" for m in c.marks)]
+    expression = metafunc.config.option.markexpr
+    words = set(re.findall(r"\w+", expression)) - {"and", "or", "not"}
+    if words and words <= MARKS:
+        kept = []
+        for call in calls:
+            names = fixed | {mark.name for mark in call.marks}
+            if id(call) in later or eval(expression, {name: name in names for name in MARKS}):
+                kept.append(call)
         metafunc._calls = kept or calls[:1]  # without any, a test would count as having no cases
 
 

@@ -77,6 +77,7 @@ def over_symmetric(name, arguments):
     return arguments
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", CASES)
 def test_values_are_scipys_and_derivatives_those_of_differences(name):
     ours, arguments = getattr(linalg, name), CASES[name]

@@ -50,6 +50,7 @@ def all_agree(shape, weight, dtype=f8, **params):
     agrees("correlate_input", g, w, **window, size=x.shape[2:])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", [f4, f8])
 @pytest.mark.parametrize("length", [1, 2, 3, 7, 8, 14, 16, 17, 31, 33, 50, 64, 100])
 def test_lines_of_all_lengths(length, dtype):

@@ -5,7 +5,8 @@ import pytest
 
 import wengert as wg
 from support.samples import differentiable_args, samples, supports
-from wengert.interp.dual import TANGENTS, kind_of
+from wengert.interp.dual import TANGENTS, Dual, kind_of
+from wengert.interp.levels import Level
 from wengert.prims.whole import TABLE
 from wengert.tape.forward import transposed_twice
 from wengert.tape.record import T
@@ -213,3 +214,8 @@ def test_what_has_no_derivative_may_alone_have_a_tangent(name):
         out = flat(getattr(T, name)(*args, **sample.params))[0]
         tangent = wg.autograd.forward_ad.unpack_dual(out).tangent
     assert tangent is None or not tangent.any()
+
+
+def test_numbers_that_have_no_device_are_on_the_cpu():
+    # before NumPy 2.1 its scalars have none, and so have Python's
+    assert Dual(1.5, 1.0, Level(1)).device == "cpu"

@@ -80,3 +80,9 @@ def test_cases_that_no_run_takes_are_not_collected(run_of):
     assert run_of("x", expression="not slow") == drawn and run_of.collected == 14
     assert run_of("x", [pytest.mark.slow], expression="not slow") == set()
     assert run_of.collected == 2
+    assert run_of("x", expression="torch or not slow") == drawn and run_of.collected == 14
+    assert run_of("x", expression="slow") == set() and run_of.collected == 26
+    assert run_of("x", [pytest.mark.torch], expression="not slow and not torch")
+    assert run_of.collected == 2
+    named = [pytest.mark.sampled(20, "a name")]
+    assert len(run_of("x", named, expression="slow")) == 2 and run_of.collected == 40

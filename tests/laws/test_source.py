@@ -1,85 +1,16 @@
-"""Test invariants of every source file, on its syntax tree."""
+"""Test invariants of every source file, by its syntax tree."""
 
-import ast
 import functools
 import re
 import tomllib
-from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
-REPOSITORY = Path(__file__).parents[2]
-PACKAGE = REPOSITORY / "src" / "wengert"
-FILES = {
-    ".".join(("wengert", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(
-        ".__init__"
-    ): path
-    for path in sorted(PACKAGE.rglob("*.py"))
-}
+from support.source import FILES, PACKAGE, REPOSITORY, facts_of
+
 HEADING = re.compile(r"Layer (\d+) · (\w+)(?: · \w+)?: \S")
 # the public surface itself, and what `python -m wengert` runs
 UNLAYERED = {"wengert", "wengert.__main__"}
-
-
-class Import(NamedTuple):
-    """A module or a name of the library that a statement imports, wherever it stands."""
-
-    name: str
-    source: str
-    """The module that the statement names, or "" where it is ``import name``."""
-    line: int
-    inside: bool
-    """Whether it stands in a function."""
-    runs: bool
-    """Whether more than type checkers see it."""
-
-
-class Facts(NamedTuple):
-    """What the laws ask about a file: it is read and walked once for all of them."""
-
-    text: str
-    docstring: str
-    imports: list[Import]
-    attributes: dict[str, int]
-    """The last line of each attribute, as written, that a law asks about."""
-
-
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-
-
-def _imported(module, node):
-    """The library's modules, or names in them, that a statement imports, and its own words."""
-    if isinstance(node, ast.Import):
-        return [(alias.name, "", alias.name) for alias in node.names]
-    base = node.module or ""
-    if node.level:
-        package = module if FILES[module].name == "__init__.py" else module.rpartition(".")[0]
-        parts = package.split(".")
-        base = ".".join([*parts[: len(parts) - node.level + 1], *([base] if base else [])])
-    names = [(f"{base}.{alias.name}", alias.name) for alias in node.names]
-    return [(full if full in FILES else base, base, own) for full, own in names]
-
-
-@functools.cache
-def facts_of(module):
-    text = FILES[module].read_text(encoding="utf-8")
-    tree = ast.parse(text)
-    imports, attributes, stack = [], {}, [(tree, False, True)]
-    while stack:
-        node, inside, runs = stack.pop()
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            for name, source, own in _imported(module, node):
-                if name.split(".")[0] == "wengert":
-                    found = Import(name, source and f"{source}.{own}", node.lineno, inside, runs)
-                    imports.append(found)
-            continue
-        if isinstance(node, ast.Attribute) and node.attr in {"tracing", "warn"}:
-            attributes[ast.unparse(node)] = node.lineno
-        inside = inside or isinstance(node, FUNCTIONS)
-        runs = runs and not (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test))
-        stack += [(child, inside, runs) for child in ast.iter_child_nodes(node)]
-    return Facts(text, ast.get_docstring(tree) or "", imports, attributes)
 
 
 @functools.cache

@@ -160,7 +160,7 @@ class Lifted:
     @property
     def device(self) -> Any:
         """The device of the values: ``"cpu"``, or another one."""
-        return next((part.device for part in self.contents()), "cpu")
+        return next((part.device for part in self.contents() if is_elsewhere(part)), "cpu")
 
     def write(self, result: Any) -> None:
         """Write a result to the memory of a `traced` value."""
