@@ -254,6 +254,8 @@ def said(error: Exception) -> str:
     Compiled code says what eager code said when it was traced.
     """
     text = f"{type(error).__name__}: {error}".partition("\n")[0]
+    # a compiled call is one node, whose results are named otherwise
+    text = re.sub(r"(modified by an inplace operation: ).*(, is at version)", r"\1\2", text)
     return re.sub(r"version \d+", "version", text)
 
 

@@ -12,7 +12,7 @@ import pytest
 from random_contexts import CONTEXTS, HEAD, draw_call
 from random_runs import check
 
-FIRST, _, LAST = os.environ.get("WENGERT_CALLS", "204:389").partition(":")
+FIRST, _, LAST = os.environ.get("WENGERT_CALLS", "0:950").partition(":")
 SEEDS = range(int(FIRST), int(LAST))
 
 

@@ -677,3 +677,90 @@ def test_tensors_that_become_batches_or_get_tangents_are_told_apart(backend: str
     ]
     for way in ways * 2:
         check_same(way(compiled), way(f))
+
+
+# -- absent tangents, and memory shown several times -----------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("transform", "function"),
+    [
+        (jacfwd, lambda x, y: wg.cat([x, y])[:3].sum()),
+        (lambda f: jacfwd(jacfwd(f)), lambda x, y: wg.cat([x, y])[:3].sum()),
+        (hessian, lambda x, y: (x * y).sum()),
+        (hessian, lambda x, y: (x.round() * y).sum()),
+        # a mean, whose rule makes a plain array of a value without a tangent
+        (jacfwd, lambda x, y: wg.cat([x, y]).view(-1, 1).mean(1).sum()),
+        (lambda f: lambda x: jvp(f, (x,), (x,))[1], lambda x, y: (x * x).sum() + y.sum()),
+    ],
+)
+def test_no_gradient_reaches_a_tensor_whose_derivative_is_absent(
+    transform: Any, function: Any
+) -> None:
+    for f in (function, wg.compile(function, **NUMPY)):
+        for _ in range(2):
+            y = wg.tensor([3.0, 4.0, 5.0], requires_grad=True)
+            made = transform(lambda t, f=f, y=y: f(t, y))(wg.tensor([1.0, 2.0, 3.0]))
+            assert not made.requires_grad or wg.autograd.grad(
+                made.sum(), [y], allow_unused=True
+            ) == (None,)
+
+
+def test_absent_cotangents_of_a_level_are_not_multiplied_by_infinity() -> None:
+    def f(x: Any) -> Any:
+        v = x * float("inf") * 0 * float("inf") * 0
+        v = v + 0
+        v.add_(X[0])
+        return v.sum()
+
+    for g in (f, wg.compile(f, **NUMPY)):
+        for _ in range(2):
+            with np.errstate(invalid="ignore"):
+                assert np.array_equal(hessian(g)(X[0].clone()).numpy(), np.zeros((3, 3)))
+
+
+def test_a_rule_that_uses_forward_mode_keeps_the_primal() -> None:
+    class Sine(wg.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.save_for_backward(x)
+            return x.sin()
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return jvp(wg.sin, ctx.saved_tensors, (g,))[1]
+
+    x = X[0].clone().requires_grad_()
+    wg.compile(lambda t: Sine.apply(t) * 2, **NUMPY)(x).sum().backward()
+    assert np.allclose(x.grad.numpy(), 2 * np.cos(X[0].numpy()))
+
+
+def aliased(x: Any) -> Any:
+    x.data.mul_(1.5)
+    y = x.detach()
+    y.view(-1)[0] = 7.0
+    return x * 2, y * 1
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda f: vmap(f)(wg.ones(3).expand(2, 3)),
+        lambda f: vmap(f)(wg.from_numpy(np.ones((2, 3)))),
+        lambda f: jvp(f, (wg.tensor(2.0),), (wg.tensor(2.0) * 3,)),
+        lambda f: jvp(f, (wg.ones(2, requires_grad=True).expand(2, 2),), (wg.ones(2, 2),)),
+        lambda f: jvp(f, (wg.tensor(2.0, requires_grad=True) * 1,), (wg.tensor(2.0) * 3,)),
+    ],
+)
+def test_writes_through_aliases_reach_what_they_reach_uncompiled(call: Any) -> None:
+    expected = call(aliased)
+    compiled = wg.compile(aliased, backend="numpy", options={"measure": False, "quiet": True})
+    for _ in range(2):
+        found = call(compiled)
+        for one, other in zip(_leaves(found), _leaves(expected), strict=True):
+            assert np.array_equal(one.detach().numpy(), other.detach().numpy())
+
+
+def _leaves(result: Any) -> list[Any]:
+    leaves: list[Any] = wg.utils._pytree.tree_leaves(result)
+    return leaves

@@ -336,3 +336,13 @@ def test_a_write_to_a_tangent_that_the_graph_does_not_need_is_none(t):
         tangent = fwd.unpack_dual(y).tangent
         slope.mul_(3)
     assert tangent.tolist() == [0.5, -3.0]
+
+
+def test_writes_reach_the_parts_of_a_result_without_dimensions(t):
+    fwd, (x, slope) = t.autograd.forward_ad, pair(t)
+    with fwd.dual_level():
+        made = (fwd.make_dual(x, slope) ** 2).sum()
+        fwd.unpack_dual(made).tangent.mul_(2)
+        fwd.unpack_dual(made).primal.add_(1)
+        primal, tangent = fwd.unpack_dual(made * 1)
+    assert (primal.item(), tangent.item()) == (6.0, 36.0)

@@ -270,6 +270,8 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
     tensor = settled(tensor)
     if place is None:
         return UnpackedDualTensor(tensor, None)
+    # writes to the parts reach the tensor, so these must be memory
+    tensor._array()
     primal = move("primal_of", tensor, place)
     tangent = tangent_tensor(tensor, place) if _has_tangent(tensor._payload, place) else None
     if tangent is None:

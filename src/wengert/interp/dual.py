@@ -26,14 +26,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.ports import PORTS
-from wengert.interp.levels import (
-    Infix,
-    Interpreter,
-    Level,
-    Lifted,
-    memory_of,
-    namespace_of,
-)
+from wengert.interp.levels import Infix, Interpreter, Level, Lifted, memory_of, namespace_of
 from wengert.prims.facet import Facet
 from wengert.prims.record import Primitive
 
@@ -293,7 +286,7 @@ def _linear(
     args = [
         primal
         if rule is None
-        else (F.zeros_like(primal) if hasattr(primal, "shape") else 0)
+        else (F.zero_tangent(primal) if hasattr(primal, "shape") else 0)
         if tangent is None
         else tangent
         for primal, tangent, rule in zip(primals, tangents, rules, strict=True)

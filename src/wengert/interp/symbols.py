@@ -345,7 +345,7 @@ def _product(formula: Symbol) -> _Product:
             return _quotient(*parts) if head == "/" else _raised(*parts)
         except (OverflowError, ZeroDivisionError):
             return _atom(Symbol(head, *map(simplified, parts)))
-    if head == "call" and parts[0] == "zeros_like":
+    if head == "call" and parts[0] in ("zeros_like", "zero_tangent"):
         return Fraction(0), {}
     if head == "call" and parts[0] == "sqrt":
         return _root(simplified(parts[1]), _HALF)

@@ -15,15 +15,7 @@ from wengert.kernels import random as kernels
 from wengert.kernels.reducing import largest, smallest
 from wengert.ops.generator import stream_of
 from wengert.ops.like import memory_like
-from wengert.ops.options import (
-    beside,
-    input_tensor,
-    integer,
-    made,
-    sent_to,
-    shape_of,
-    type_of,
-)
+from wengert.ops.options import beside, input_tensor, integer, made, sent_to, shape_of, type_of
 from wengert.ops.out import created, into
 from wengert.ops.randomness import drawn
 from wengert.ops.sample import draw_bernoulli, laid_out, span_of

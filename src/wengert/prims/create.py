@@ -12,7 +12,6 @@ constant(
     "zeros",
     lambda shape, dtype: np.zeros(shape, dtype),
     args=(),
-    params=("shape", "dtype"),
     cases=(case(shape=(2, 3), dtype=np.dtype("float64")), case(shape=(), dtype=np.dtype("int64"))),
     doc="zeros of a shape and a dtype",
     raises=False,
@@ -21,6 +20,13 @@ constant(
     "zeros_like",
     np.zeros_like,
     doc="zeros like self",
+    raises=False,
+    batching="pointwise",
+)
+constant(
+    "zero_tangent",
+    np.zeros_like,
+    doc="zeros for a tangent or cotangent like self that is not there",
     raises=False,
     batching="pointwise",
 )
@@ -38,7 +44,6 @@ linear(
     "assign",
     kernels.assign,
     into=kernels.copy_into,
-    args=("self", "src"),
     vjp=(zero, lambda F, g: g),
     broadcasts=True,
     node="torch::autograd::CopyBackwards",
@@ -53,7 +58,6 @@ elementwise(
     kernels.filled,
     into=lambda self, value: self.fill(value),
     lin=zero,
-    params=("value",),
     promote=None,
     node="FillBackward2",
     cases=(case((2, 3), value=2.0),),
@@ -82,7 +86,6 @@ elementwise(
     into=lambda self: self.fill(0),
     lin=zero,
     promote=None,
-    node="ZeroBackward0",
     doc="zeros in the shape and the place of self",
     pointwise=False,
     writes="overlapping",
@@ -91,7 +94,6 @@ elementwise(
 linear(
     "to_copy",
     kernels.to_copy,
-    params=("dtype",),
     vjp=lambda F, g, self_dtype: F.to_copy(g, dtype=self_dtype),
     conj="explicit",
     cases=(case((2, 3), dtype=np.dtype("float64")),),
@@ -105,7 +107,6 @@ linear(
 constant(
     "saturate",
     kernels.saturate,
-    params=("dtype",),
     cases=(case((2, 3), dtype=np.dtype("int8")), case((), dtype=np.dtype("uint8"))),
     doc="floats as integers: truncated, at most the limits of the dtype, and 0 for NaN",
     batching="pointwise",
@@ -113,7 +114,6 @@ constant(
 linear(
     "to_device",
     kernels.to_device,
-    params=("device",),
     vjp=lambda F, g, self_device: F.to_device(g, device=self_device),
     conj="explicit",
     node="ToCopyBackward0",

@@ -95,7 +95,7 @@ def _gathered(payload: Any, level: Level) -> Any:
 
 def _zeros(payload: Any) -> Any:
     F: Any = namespace_of(payload)
-    return F.zeros_like(payload)
+    return F.zero_tangent(payload)
 
 
 def _constant(payload: Any, level: Level) -> Any:

@@ -46,7 +46,7 @@ def noted_tangent(tensor: Any) -> Any:
 
 def tangent_tensor(tensor: Any, level: Level) -> Any:
     """Return the tangent of `tensor` at `level`, where it has one."""
-    whole = tensor._payload
+    whole = tensor._array()
     if not isinstance(whole, Dual) or whole.owner is not level:
         return move("tangent_of", tensor, level)
     tangent = noted_tangent(tensor)

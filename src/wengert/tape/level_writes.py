@@ -34,13 +34,7 @@ from wengert.kernels.strided import copied_as
 from wengert.prims.record import Primitive
 from wengert.tape.base import LEAF, new_tensor
 from wengert.tape.given import follow, noted_tangent
-from wengert.tape.inplace import (
-    bump,
-    count,
-    is_recorded,
-    node_of_write,
-    set_history,
-)
+from wengert.tape.inplace import bump, count, is_recorded, node_of_write, set_history
 from wengert.tape.levels import brought, check_levels, move, settled
 from wengert.tape.modes import change_mode, enable_grad, full_mode, traced, untraced
 from wengert.tape.sites import OURS
@@ -59,11 +53,9 @@ _TRANSFORMS = os.path.join(os.path.dirname(os.path.dirname(_BASE)), "func", "")
 def _is_own(payload: Any, levels: Sequence[Level]) -> bool:
     """Return whether a write at the ordered `levels` reaches all of a payload and nothing else."""
     if isinstance(payload, Lifted) and payload.traced:
-        return not levels and not _overlaps(payload)
+        return not levels and _takes_writes(payload)
     if not levels:
-        if isinstance(payload, Lifted) or _overlaps(payload):
-            return False
-        return payload.__class__ is np.ndarray and bool(payload.flags.writeable)
+        return payload.__class__ is np.ndarray and _takes_writes(payload)
     *below, level = levels
     if not isinstance(payload, Lifted) or payload.owner is not level:
         return False
@@ -84,10 +76,20 @@ def _overlaps(payload: Any) -> bool:
     )
 
 
+def _takes_writes(payload: Any) -> bool:
+    """Return whether an array, or the one of a symbol, is as a write needs it."""
+    if _overlaps(payload):
+        return False
+    if isinstance(payload, Lifted):
+        # a constant of a trace is an array in eager code
+        return not payload.of_input or bool(payload.array.flags.writeable)  # type: ignore[attr-defined]
+    return bool(payload.flags.writeable)
+
+
 def _owned(payload: Any, levels: Sequence[Level]) -> Any:
     """Return `payload` with memory of its own for every part of a value at `levels`."""
     if isinstance(payload, Lifted) and payload.traced and not levels:
-        return payload.copy() if _overlaps(payload) else payload
+        return payload if _takes_writes(payload) else payload.copy()
     if not levels:
         return payload if _is_own(payload, ()) else np.array(payload)
     *below, level = levels

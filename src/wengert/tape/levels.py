@@ -34,19 +34,11 @@ from typing import Any
 import numpy as np
 
 from wengert.base.ports import provides
-from wengert.interp.dual import Dual
 from wengert.interp.levels import Level, Lifted, levels_of
 from wengert.tape.base import LEAF, TensorBase, new_tensor
 from wengert.tape.crossings import INTO, WAYS, is_flat
 from wengert.tape.invalidated import Invalidated
-from wengert.tape.modes import (
-    MODE,
-    Mode,
-    changed,
-    current_mode,
-    full_mode,
-    is_recording,
-)
+from wengert.tape.modes import MODE, Mode, changed, current_mode, full_mode, is_recording
 from wengert.tape.node import Node, edge_of, ends_at, is_leaf_edge, next_sequence, target_of
 from wengert.tape.record import T
 
@@ -124,21 +116,13 @@ class Move(Node):
 
     def _is_zero(self, g: Any) -> bool:
         """Return whether a cotangent that leaves the level contributes nothing to the result."""
-        if self.local:
-            return self.local == "joined" and is_flat(getattr(g, "_payload", g), self.level)
-        sides = full_mode().sides
-        if sides is None or self.level.number not in sides.entered:
-            return False
-        if self.way == "infinitesimal":
+        sides, number = full_mode().sides, self.level.number
+        if self.way == "infinitesimal" and not self.local and sides is not None:
             # primals do not depend on tangents
-            return self.level.number not in sides.slopes
-        payload = getattr(g, "_payload", g)
-        return (
-            self.way == "constant"
-            and isinstance(payload, Dual)
-            and payload.owner is self.level
-            and payload.tangent is None
-        )
+            return number in sides.entered and number not in sides.slopes
+        if self.way != "constant" or (self._is_inside() if not self.local else self.local is True):
+            return False
+        return is_flat(getattr(g, "_payload", g), self.level)
 
     def _is_inside(self) -> bool:
         sides = full_mode().sides

@@ -153,7 +153,7 @@ def _product(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
 # -- numbers --------------------------------------------------------------------------------------
 
 
-@index_map(records.zeros, records.zeros_like, records.zero)
+@index_map(records.zeros, records.zeros_like, records.zero_tangent, records.zero)
 def _zeros(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     return zero(step)
 

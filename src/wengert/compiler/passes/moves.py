@@ -41,7 +41,7 @@ def _of_one_number(b: Builder, name: str, args: Values, params: Params, out: Val
     return b.filled(number, out.dtype, out.shape)
 
 
-@_rule(records.fill_scalar, records.zeros_like, records.zero)
+@_rule(records.fill_scalar, records.zeros_like, records.zero_tangent, records.zero)
 def _filling(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     number = params["value"] if params else 0
     return b.filled(number, out.dtype, out.shape) if number.__class__ in (int, float) else None

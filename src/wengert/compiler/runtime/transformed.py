@@ -76,7 +76,6 @@ class TransformedEnvironment(Environment):
         }
         self.tensors = []
         self.owners: list[tuple[int, int]] = []
-        self._copied: set[int] = set()
         self._before: list[tuple[int, Any, Any, list[tuple[int, Sym]]]] = []
         self.wrote = False
         for i, tensor in enumerate(self.met):
@@ -93,12 +92,10 @@ class TransformedEnvironment(Environment):
         )
         if edge is not None and tensor._ext is not None and tensor._ext.hooks:
             self._refuse("an argument of a transform has hooks on its gradient")
+        # writes through aliases get memory of their own where they do in eager code
+        tensor._array()
         for k, content in enumerate(contents_of(whole(tensor))):
-            array = _writable(content)
-            if array is not content:
-                # in eager code, writes would not reach it either
-                self._copied.add(len(self.tensors))
-            self.tensors.append(new_tensor(array, edge))
+            self.tensors.append(new_tensor(content, edge))
             self.owners.append((i, k))
 
     def lines(self) -> list[str]:
@@ -161,7 +158,6 @@ class TransformedEnvironment(Environment):
             kept = list(map(id, contents_of(payload))) == list(map(id, arrays))
             if written or not kept or tensor._edge is not edge:
                 self.wrote = True
-            kept = kept and not self._copied.intersection(written)
             tensor._payload = before if kept else payload
         self._before = []
 
@@ -182,13 +178,6 @@ class TransformedEnvironment(Environment):
 
 def _as_array(content: Any) -> Any:
     return content if is_of_transform(content) else np.asarray(content)
-
-
-def _writable(content: Any) -> Any:
-    """Return an array of a payload, or a copy if it cannot be written to in place."""
-    if not isinstance(content, np.ndarray) or not content.flags.writeable or 0 in content.strides:
-        return np.array(content)
-    return content
 
 
 class Results:
@@ -436,8 +425,8 @@ class TransformedEntry(Entry):
         held: list[Any] = []
         cells: list[Any] = []
         for tensor in tensors:
-            if is_of_transform(tensor._payload):
-                parts = [_writable(part) for part in contents_of(whole(tensor))]
+            if is_of_transform(tensor._array()):
+                parts = [*contents_of(whole(tensor))]
                 held += parts
                 cells += [None] * len(parts)
             else:

@@ -36,11 +36,11 @@ def lowered(tensor: Any, levels: Sequence[Level], parts: list[Any]) -> Form | No
     place = levels.index(level)
     if isinstance(payload, Batched):
         return Form(place, (lowered(move("unwrap", tensor, level, True), levels, parts),), True)
-    primal = lowered(move("primal_of", tensor, level, True), levels, parts)
+    primal = lowered(move("primal_of", tensor, level, "joined"), levels, parts)
     flat = payload.tangent is None
     if flat and tensor._edge is None:
         return Form(place, (primal,), False)
-    slope = move("tangent_of", tensor, level, True)
+    slope = move("tangent_of", tensor, level, "joined")
     return Form(place, (primal, lowered(slope, levels, parts)), False, flat)
 
 
@@ -56,7 +56,7 @@ def raised(form: Form | None, parts: Iterator[Any], levels: Sequence[Level]) -> 
         return move("constant", first, level, "joined")
     tangent = raised(form.parts[1], parts, levels)
     if is_recording() and (first._edge is not None or tangent._edge is not None):
-        slope = move("infinitesimal", tangent, level, True)
+        slope = move("infinitesimal", tangent, level, "joined")
         made = T.add(move("constant", first, level, "joined"), slope)
     else:
         value, slope = first._payload, tangent._payload
@@ -87,7 +87,7 @@ def _cotangents(
         inner = cotangent
         if way == "tangent_of" and cotangent is not None and cotangent._edge is None:
             inner = None if is_flat(cotangent._payload, level) else cotangent
-        inner = None if inner is None else move(way, inner, level, True)
+        inner = None if inner is None else move(way, inner, level, "joined")
         _cotangents(inner, part, levels, below, parts)
 
 
@@ -114,10 +114,11 @@ def filled(payload: Any, arrays: Iterable[Any]) -> Any:
 
 def _with_tangents(payload: Any) -> Any:
     if isinstance(payload, Batched):
-        return Batched(_with_tangents(payload.value), payload.owner)
+        value = _with_tangents(payload.value)
+        return payload if value is payload.value else Batched(value, payload.owner)
     if isinstance(payload, Dual):
-        primal = _with_tangents(payload.primal)
-        if payload.tangent is None:
-            return Dual(primal, mapped(primal, np.zeros_like), payload.owner)
-        return Dual(primal, _with_tangents(payload.tangent), payload.owner)
+        primal, tangent = _with_tangents(payload.primal), payload.tangent
+        tangent = mapped(primal, np.zeros_like) if tangent is None else _with_tangents(tangent)
+        if primal is not payload.primal or tangent is not payload.tangent:
+            return Dual(primal, tangent, payload.owner)
     return payload

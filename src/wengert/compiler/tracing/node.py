@@ -127,6 +127,7 @@ class Backward:
         self.hides = hides
         self.held = held
         self._restricted: dict[tuple[bool, ...], Backward] = {}
+        self._fills = any(step.prim is records.zero_tangent for step in self.steps)
         own = {out for step in self.steps for out in step.outs} | set(cotangents)
         found: dict[Value, None] = {}
         for step in self.steps:
@@ -152,10 +153,10 @@ class Backward:
         """Return the pass for calls in which only some outputs have a cotangent.
 
         It reads the same values. Like the tape, it does not fill in zeros for missing cotangents:
-        zero times an infinite slope would be NaN.
+        zero times an infinite slope would be NaN, and a gradient of zeros is not None.
         """
         key = tuple(present)
-        if all(key):
+        if all(key) and not self._fills:
             return self
         if key not in self._restricted:
             self._restricted[key] = self._without(
@@ -164,8 +165,9 @@ class Backward:
         return self._restricted[key]
 
     def _without(self, absent: set[Value]) -> Backward:
-        """Return the pass without the cotangents in `absent`."""
+        """Return the pass without the cotangents in `absent`, and without those of a level."""
         flowing = set(self.cotangents)
+        blank: set[Value] = set()
         same: dict[Value, Value] = {}
         steps: list[Step] = []
 
@@ -182,12 +184,20 @@ class Backward:
                 # a condition picks elements of cotangents, but is none itself
                 parts = [value for value in parts if value.dtype.kind != "b"]
             there = [value for value in parts if value not in absent]
+            out = step.outs[0]
             if parts:
                 flowing.update(step.outs)
-            if parts and not there:
+            empty = blank.issuperset(parts)
+            # such as a primal that meets its tangent, where a rule uses forward mode
+            joins = empty and step.prim.family == "linear" and len(parts) < len([*uses(step)])
+            if parts and step.prim is records.zero_tangent:
+                blank.add(out)
+                absent.add(out)
+                same[out] = out
+            elif parts and not there and not joins:
+                blank.update(step.outs if empty else ())
                 absent.update(step.outs)
                 continue
-            out = step.outs[0]
             if step.prim is records.add and len(there) < len(parts) and _is_like(there[0], out):
                 same[out] = present(there[0])
                 continue
