@@ -43,11 +43,13 @@ def test_more_is_folded_than_is_taken_at_a_time():
     assert (abs(sums(x, (0,)) - exact) <= 12 * np.finfo(np.float32).eps * exact).all()
 
 
-def test_infinities_and_what_is_not_a_number_are_summed_as_ever():
-    x = np.ones((5000, 3), np.float32)
+@pytest.mark.parametrize("width", [3, 9])
+def test_infinities_and_what_is_not_a_number_are_summed_as_ever(width):
+    x = np.ones((5000, width), np.float32)
     x[7, 0], x[8, 1], x[9, 2], x[4000, 2] = np.nan, np.inf, np.inf, -np.inf
+    expected = [np.nan, np.inf, np.nan, *[5000] * (width - 3)]
     with np.errstate(invalid="ignore"):
-        np.testing.assert_array_equal(sums(x, (0,)), [np.nan, np.inf, np.nan])
+        np.testing.assert_array_equal(sums(x, (0,)), expected)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)

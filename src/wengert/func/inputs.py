@@ -165,6 +165,8 @@ def _only(values: list[Any]) -> Any:
 
 def chosen(args: Sequence[Any], argnums: Any, function: str) -> tuple[tuple[int, ...], bool]:
     """Return the positions that `argnums` names, and whether it is a tuple."""
+    if argnums.__class__ is int and 0 <= argnums < len(args):
+        return (argnums,), False
     several = isinstance(argnums, tuple | list)
     numbers = tuple(argnums) if several else (argnums,)
     if several and not numbers:

@@ -11,7 +11,6 @@ from wengert.func.inputs import (
     Transformed,
     chosen,
     fresh,
-    replaced,
     shown,
     tensors_of,
     tensors_only,
@@ -36,9 +35,13 @@ def _value_and_grad(
     parts = [tensors_of(args[number], name, "inputs") for number in numbers]
     outside = is_recording()
     with enable_grad():
-        inputs = [[fresh(tensor, name) for tensor in tensors] for tensors, _ in parts]
-        values = [rebuild(own) for own, (_, rebuild) in zip(inputs, parts, strict=True)]
-        output, aux = with_aux(func(*replaced(args, numbers, values), **kwargs), has_aux, name)
+        flat: list[Any] = []
+        given = list(args)
+        for number, (tensors, rebuild) in zip(numbers, parts, strict=True):
+            own = [fresh(tensor, name) for tensor in tensors]
+            flat += own
+            given[number] = rebuild(own)
+        output, aux = with_aux(func(*given, **kwargs), has_aux, name)
         if not isinstance(output, TensorBase):
             raise RuntimeError(
                 f"{name}: Expected f(*args) to return a tensor, got {type(output).__name__}"
@@ -49,14 +52,12 @@ def _value_and_grad(
                 f"{output._payload.ndim} dims. Maybe you wanted to use the vjp or jacrev APIs "
                 "instead?"
             )
-        flat = [tensor for own in inputs for tensor in own]
         # paths to the outside are rare, and may also lead through the rules
         graph = outside and leads_outside([output], flat, True)
         keep = graph and leads_outside([output], flat)
         found: list[Any] = [None] * len(flat)
         if output._edge is not None:
-            closed = outside and not graph
-            found = run_grad([output], flat, [None], graph, graph, closed=closed)
+            found = run_grad([output], flat, [None], graph, graph, closed=outside and not graph)
     keeps_aux = keep or (has_aux and outside and _leads(aux, flat))
     if keeps_aux or graph:
         _end(flat)
@@ -64,10 +65,10 @@ def _value_and_grad(
     if graph:
         # the gradient need not depend on everything that the output depends on
         filled = shown(filled, leads_outside(filled, ()))
-    grads = iter(filled)
-    made = [
-        rebuild([next(grads) for _ in own]) for own, (_, rebuild) in zip(inputs, parts, strict=True)
-    ]
+    made = []
+    for tensors, rebuild in parts:
+        made.append(rebuild(filled[: len(tensors)]))
+        del filled[: len(tensors)]
     if has_aux:
         aux = shown(aux, keeps_aux)
     return shown(output, keep), tuple(made) if several else made[0], aux

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from wengert.kernels.protocols import beside, empty, zeros
+from wengert.kernels.sums import sums
 from wengert.kernels.windows import (
     Along,
     Windows,
@@ -79,14 +80,14 @@ def _divisor(plan: Windows, padded: bool, override: int | None) -> Any:
     return total
 
 
-def _divide(sums: Any, divisor: Any) -> Any:
-    if sums.dtype.kind == "i":
+def _divide(totals: Any, divisor: Any) -> Any:
+    if totals.dtype.kind == "i":
         # round towards zero, as in C, and exactly beyond the integers that doubles hold
-        quotients, rests = np.divmod(sums, divisor)
+        quotients, rests = np.divmod(totals, divisor)
         return quotients + ((rests != 0) & (quotients < 0))
     if not isinstance(divisor, int):
-        divisor = beside(sums, divisor.astype(sums.dtype))
-    return np.divide(sums, divisor, out=sums)
+        divisor = beside(totals, divisor.astype(totals.dtype))
+    return np.divide(totals, divisor, out=totals)
 
 
 def _wide(self: Any) -> Any:
@@ -111,11 +112,12 @@ def avg_pool(
 
     x = _wide(self)
     if as_product(x, plan.shape):
-        sums = product(x, dims, _sum_matrix(plan, x.dtype), plan.shape)
-        return _divide(sums, divisor).astype(self.dtype, copy=False)
+        totals = product(x, dims, _sum_matrix(plan, x.dtype), plan.shape)
+        return _divide(totals, divisor).astype(self.dtype, copy=False)
     if plan.one:
-        sums = np.add.reduce(flat_planes(x, dims), axis=-1).reshape(*x.shape[:-dims], *plan.shape)
-        return _divide(sums, divisor).astype(self.dtype, copy=False)
+        planes = flat_planes(x, dims)
+        totals = sums(planes, (planes.ndim - 1,)).reshape(*x.shape[:-dims], *plan.shape)
+        return _divide(totals, divisor).astype(self.dtype, copy=False)
 
     def means(x: Any) -> Any:
         return _divide(_sums(x, plan), divisor)

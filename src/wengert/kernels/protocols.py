@@ -20,6 +20,8 @@ from wengert.kernels.reducing import smallest as _smallest
 
 _every: Any = np.logical_and.reduce
 _some: Any = np.logical_or.reduce
+_PLAIN = frozenset({np.ndarray, np.float64, np.float32})
+"""The classes of most arrays, found quicker than by a call, for the gradient of every ``x[i]``."""
 
 
 def is_numpys(array: Any) -> bool:
@@ -32,7 +34,8 @@ def is_numpys(array: Any) -> bool:
 
 def zeros(like: Any, shape: Any, dtype: Any) -> Any:
     """Return zeros."""
-    return np.zeros(shape, dtype) if is_numpys(like) else np.zeros(shape, dtype, like=like)
+    plain = like.__class__ in _PLAIN or is_numpys(like)
+    return np.zeros(shape, dtype) if plain else np.zeros(shape, dtype, like=like)
 
 
 def empty(like: Any, shape: Any, dtype: Any) -> Any:

@@ -6,7 +6,7 @@ in an ellipsis.
 
 from __future__ import annotations
 
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -16,8 +16,6 @@ from wengert.kernels.protocols import copied, is_numpys, zeros
 Shape = tuple[int, ...]
 _ALL = slice(None)
 _BACK = slice(None, None, -1)
-# the classes of most cotangents, for the backward pass of every ``x[i]``
-_PLAIN = frozenset({np.ndarray, np.float64, np.float32})
 
 
 def expand(self: Any, shape: Shape) -> Any:
@@ -52,8 +50,7 @@ def select(self: Any, dim: int, index: int) -> Any:
 
 def select_backward(self: Any, shape: Shape, dim: int, index: int) -> Any:
     """Return zeros of `shape` with self at one position of a dimension."""
-    make = np.zeros if self.__class__ in _PLAIN else partial(zeros, self)
-    result = make(shape, self.dtype)
+    result = zeros(self, shape, self.dtype)
     result[(_ALL,) * dim + (index,)] = self
     return result
 

@@ -2,10 +2,10 @@
 
 NOTE [long sums]
 NumPy sums pairwise along the fastest dimension, and sequentially along all others, where the error
-grows with the length. Here such a dimension is folded: it is split into parts that are added
-element-wise until few positions are left, which is also faster, since memory is read in long runs.
-Along the fastest dimension BLAS sums runs that are short enough to be accurate, and too short to be
-split between its threads; the sums of runs are added pairwise. Dtypes of two bytes are summed in
+grows with the length. Here BLAS sums runs that are short enough to be accurate, and too short to be
+split between its threads; the sums of runs are added pairwise. Where memory is in another order, a
+dimension is folded: it is split into parts that are added element-wise until few positions are
+left, which is also faster, since memory is read in long runs. Dtypes of two bytes are summed in
 float32 and rounded once.
 
 References
@@ -41,6 +41,10 @@ _ROW = 4096
 """The length of rows that BLAS sums, up to twice this."""
 _RUN = 512
 """The length of runs whose sums are added pairwise; up to twice this is one run."""
+_COLUMN = 128
+"""The greatest length of the runs that BLAS sums across rows."""
+_WIDE = 8
+"""The length of rows from which BLAS sums across them."""
 _SHORT = 64
 """The length of rows below which calling BLAS takes longer than summing."""
 _ONES = {char: np.ones(2 * _RUN, char) for char in "fd"}
@@ -83,11 +87,20 @@ def _many(self: Any, dim: Dims | None, keepdim: bool) -> Any:
         return _sum(self, dim, None, None, keepdim)
     every = tuple(range(self.ndim)) if dim is None else tuple(dim)
     kept = self.ndim - len(every)
-    if self.flags.c_contiguous and (not kept or every == tuple(range(kept, self.ndim))):
-        rows = self.reshape(*self.shape[:kept], -1)
-        runs = self.__class__ is np.ndarray and dtype.char in _ONES and rows.shape[-1] >= _SHORT
-        result = _runs(rows, _ONES[dtype.char]) if runs else _sum(rows, -1)
-        return result.reshape(*self.shape[:kept], *[1] * (self.ndim - kept)) if keepdim else result
+    first = every[0] if kept else 0
+    behind = first + len(every)
+    if self.flags.c_contiguous and (not kept or every == tuple(range(first, behind))):
+        lead, rest = self.shape[:first], self.shape[behind:]
+        ones = _ONES.get(dtype.char) if self.__class__ is np.ndarray else None
+        if not rest:
+            rows = self.reshape(*lead, -1)
+            runs = ones is not None and rows.shape[-1] >= _SHORT
+            result = _runs(rows, ones) if runs else _sum(rows, -1)
+            return result.reshape(*lead, *[1] * len(every)) if keepdim else result
+        width = math.prod(rest)
+        if ones is not None and width >= _WIDE:
+            result = _columns(self.reshape(*lead, -1, width), ones)
+            return result.reshape(*lead, *[1] * len(every) * keepdim, *rest)
     for axis in _slow(self, every):
         self = _folded(self, axis)
     return _sum(self, dim, None, None, keepdim)
@@ -104,6 +117,22 @@ def _runs(rows: Any, ones: Any) -> Any:
     heads = rows[..., :whole].reshape(*rows.shape[:-1], whole // run, run)
     result = _sum(np.vecdot(heads, ones[:run]), -1)
     return result + np.vecdot(rows[..., whole:], ones[: length - whole])
+
+
+def _columns(matrices: Any, ones: Any) -> Any:
+    """Return the sums along the dimension before the last."""
+    count = matrices.shape[-2]
+    if count <= _COLUMN:
+        return np.matmul(ones[:count], matrices)
+    parts = -(-count // _COLUMN)
+    each = count // parts
+    whole = parts * each
+    shape = (*matrices.shape[:-2], parts, each, matrices.shape[-1])
+    heads = np.matmul(ones[:each], matrices[..., :whole, :].reshape(shape))
+    result = _sum(heads, -2) if parts <= _FEW else _columns(heads, ones)
+    if whole < count:
+        result += np.matmul(ones[: count - whole], matrices[..., whole:, :])
+    return result
 
 
 def _slow(self: Any, dim: Any) -> list[int]:

@@ -194,12 +194,13 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any
         )
     axis = normal_dim(dim, len(own))
     rest = broadcast((*own[:axis], 1, *own[axis + 1 :]), (*places[:axis], 1, *places[axis + 1 :]))
-    wide = T.expand(x, shape=(*rest[:axis], own[axis], *rest[axis + 1 :]))
+    wide = (*rest[:axis], own[axis], *rest[axis + 1 :])
+    x = x if own == wide else T.expand(x, shape=wide)
     shape = (*rest[:axis], places[axis], *rest[axis + 1 :])
     index = where if places == shape else T.expand(where, shape=shape)
     if not are_within(index._payload, own[axis]):
         index = T.where(T.lt(index, 0), T.add(index, own[axis]), index)
-    result = gather(wide, axis, index)
+    result = gather(x, axis, index)
     return result if out is None else into(out, result, "take_along_dim")
 
 

@@ -164,7 +164,9 @@ def movedim(input: Any, source: Any, destination: Any) -> Any:
             raise RuntimeError(f"movedim: repeated dim in `{name}` ({list(dims)})")
     if not ndim:
         return T.alias(x)
-    order = [d for d in range(ndim) if d not in there["source"]]
+    order = [*range(ndim)]
+    for dim in there["source"]:
+        order.remove(dim)
     for place, dim in sorted(zip(there["destination"], there["source"], strict=True)):
         order.insert(place, dim)
     return T.permute(x, dims=tuple(order))

@@ -370,7 +370,8 @@ def leads_outside(outputs: Sequence[Any], inputs: Sequence[Any], rules: bool = F
     An input that has a history itself leads outside, too. Inputs of transforms that have ended lead
     nowhere. With `rules`, nodes whose rules may use tensors from outside also lead there.
     """
-    if any(tensor._edge is not LEAF for tensor in inputs):
-        return True
+    for tensor in inputs:
+        if tensor._edge is not LEAF:
+            return True
     edges = [edge_of(t) for t in outputs if isinstance(t, TensorBase) and t._edge is not None]
     return not ends_at(edges, inputs, rules, ended=True)

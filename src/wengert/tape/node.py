@@ -370,12 +370,16 @@ def ends_at(
         if rules and node.closes_over():
             return False
         seen.add(node)
-        following = [edge for edge in node.edges if edge is not None]
-        if not following:
+        blind = True
+        for edge in node.edges:
+            if edge is not None:
+                blind = False
+                if edge not in seen:
+                    stack.append(edge)
+        if blind:
             # a history without a leaf, like that of a view made without recording: an input of an
             # active transform may be on it
             return False
-        stack += following
     return True
 
 

@@ -280,8 +280,11 @@ class Steps:
         elif self.whole():
             uncommon += f" and (_dtype is None or not ({self.whole()}))"
         observed = " and not _m.observed" if self._is_observed() else ""
-        # a result of another dtype may not be differentiable
-        converted = " or (dtype is not F32 and dtype is not F64)" if "dtype" in prim.params else ""
+        converted = ""
+        if "dtype" in prim.params:
+            # a result of another dtype may not be differentiable
+            edges = " or ".join(f"{self.tensor(i)}._edge is not None" for i in self.traced)
+            converted = f" or (dtype is not F32 and dtype is not F64 and ({edges or True}))"
         return [
             "_m = _mode()",
             # a `try` on a line of its own would be an additional instruction
