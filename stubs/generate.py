@@ -540,16 +540,34 @@ def return_types_stub() -> str:
 
 # -- idioms ----------------------------------------------------------------------------------------
 
-IDIOMS = (
-    *("autograd", "autograd.extend", "autograd.tracer"),
-    *("jax", "jax.custom_derivatives", "jax.lax", "jax.numpy"),
-    *("jax.random", "jax.tree"),
-)
-"""The namespaces of idioms that are made of rows, in `wengert.compat`.
+TABLES = ("jax.lax", "jax.numpy", "jax.random")
+"""The namespaces of idioms, in `wengert.compat`, whose functions are mostly made by tables."""
 
-A function that a module defines is imported from there. One that a table makes is written out with
-the signature that `inspect` finds, so that editors show its parameters and defaults.
-"""
+
+def idioms() -> Iterator[str]:
+    """Yield the namespaces of idioms whose names a type checker does not see.
+
+    Besides `TABLES` these are the modules that only gather rows. A function that another module
+    defines is imported from there. One that a table makes is written out with the signature that
+    `inspect` finds, so that editors show its parameters and defaults.
+    """
+    yield from TABLES
+    for path in sorted((PACKAGE / "compat").rglob("*.py")):
+        home = ".".join(path.relative_to(PACKAGE / "compat").with_suffix("").parts)
+        home = home.removesuffix(".__init__")
+        text = path.read_text(encoding="utf-8")
+        if "gathered(" in text and not home.startswith("kit") and not defined_in(text):
+            module = importlib.import_module(f"wengert.compat.{home}")
+            # what is found on first use must be listed
+            if not hasattr(module, "__getattr__") or "__dir__" in vars(module):
+                yield home
+
+
+def defined_in(text: str) -> set[str]:
+    """The functions and classes that the text of a module defines, but for its ``__getattr__``."""
+    kinds = ast.FunctionDef | ast.ClassDef
+    names = {node.name for node in ast.parse(text).body if isinstance(node, kinds)}
+    return {name for name in names if not name.startswith("__")}
 
 
 @cache
@@ -614,9 +632,10 @@ def idiom_line(space: str, name: str, value: Any) -> str:
 def idiom_stub(space: str) -> str:
     """The text of the stub of a namespace."""
     module = importlib.import_module(space)
-    listed = getattr(module, "__all__", None) or dir(module)
+    listed = dir(module) if "__dir__" in vars(module) else module.__all__
     names = [name for name in listed if not name.startswith("_")]
-    lines = [idiom_line(space, name, getattr(module, name)) for name in names]
+    # some dtypes exist once another package is imported
+    lines = [idiom_line(space, name, getattr(module, name, None)) for name in names]
     if hasattr(module, "__version__"):
         lines.append("__version__: str")
     heading = f'"""What `{space}` gives, for type checkers and editors.\n\n'
@@ -665,7 +684,7 @@ def stubs() -> dict[Path, str]:
         place = PACKAGE.joinpath(*space.split(".")[1:])
         path = place / "__init__.pyi" if place.is_dir() else place.with_suffix(".pyi")
         made[path] = completed(space, space_stub(space, writes))
-    for idiom in IDIOMS:
+    for idiom in idioms():
         place = PACKAGE.joinpath("compat", *idiom.split("."))
         path = place / "__init__.pyi" if place.is_dir() else place.with_suffix(".pyi")
         made[path] = idiom_stub(f"wengert.compat.{idiom}")

@@ -117,7 +117,9 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     functions = importlib.import_module(f"{__name__}.operations")
-    return sorted({*globals(), *_ELSEWHERE, *_MODULES, *_TYPES, "dtypes", *functions.__all__})
+    return sorted(
+        {*__all__, "__version__", *_ELSEWHERE, *_MODULES, *_TYPES, "dtypes", *functions.__all__}
+    )
 
 
 __all__ = [*_OFFERED, "NotDifferentiable", "autodiff", "newaxis"]
