@@ -18,8 +18,9 @@ PYTHON ?= python3
 PIP = -m pip --disable-pip-version-check --quiet
 
 # A process for each core; those that are done take tests from the others. To rewrite the asserts
-# of all tests takes as long as a tenth of them: those that fail run again with full messages.
-PYTEST = -m pytest -q -n auto --dist worksteal --assert=plain
+# of all tests takes as long as a tenth of them, and to watch what each logs a fiftieth: those that
+# fail run again with full messages.
+PYTEST = -m pytest -q -n auto --dist worksteal --assert=plain -p no:logging
 AGAIN = -m pytest -q --last-failed --last-failed-no-failures=none
 
 # What the compiled modules take part in: the tape, and what stands on it most closely. Idioms,
@@ -117,7 +118,7 @@ clean:
 
 .venv/developing: pyproject.toml | .venv/bin/python
 	.venv/bin/python $(PIP) install --editable '.[test,dev,docs,native]'
-	.venv/bin/python -m compileall -q src
+	.venv/bin/python -m compileall -q -j 0 src tests
 	touch .venv/installed $@
 
 .venv/compiled: .venv/developing $(wildcard native/* src/wengert/tape/*.p* src/wengert/prims/*.py)

@@ -28,15 +28,15 @@ HERE = Path(__file__).parent
 BASE = "torch"
 """The library whose times are the unit."""
 _UNITS = (
-    "Multiples of PyTorch's time, which is in the last column: below 1 is quicker than PyTorch. So "
-    "it is in the tables that follow."
+    "Multiples of PyTorch's time, which is in the last column: below 1 is quicker than PyTorch. "
+    "The tables that follow use the same unit."
 )
 TITLES = {
     "torch": "PyTorch",
     "autograd": "autograd",
     "mygrad": "MyGrad",
-    "jax (eager)": "JAX without `jit`",
-    "jax (jit)": "JAX with `jit`",
+    "jax (eager)": "JAX without jit",
+    "jax (jit)": "JAX with jit",
     "candle": "candle",
     "wengert (eager)": "wengert, eager",
     OURS: "wengert",
@@ -142,7 +142,7 @@ def _wholes(accounts: Sequence[Account]) -> str:
 
 
 def _parts_chart(path: Path, accounts: Sequence[Account]) -> None:
-    """The parts of a product of 8 numbers, forwards and backwards, by build."""
+    """The parts of a product of 8 numbers, forward and backward, by build."""
     chosen = [a for a in accounts if (a.kernel, a.dtype) == ("product", "float32")]
     shape = max(a.shape for a in chosen if len(a.shape) < 2 and sum(a.shape) <= 8)
     rows = {}

@@ -1,4 +1,4 @@
-"""What anomaly mode costs: a chain of 200 operations forwards and backwards, with and without it.
+"""What anomaly mode costs: a chain of 200 operations forward and backward, with and without it.
 
 Our time under anomaly mode stands beside our plain time, and beside PyTorch under its own.
 """

@@ -1,4 +1,4 @@
-"""Large arrays: chains of element-wise operations on 1,000,000 doubles, forwards and backwards.
+"""Large arrays: chains of element-wise operations on 1,000,000 doubles, forward and backward.
 
 Each array takes 8 MB, more than a processor caches: memory counts as much as arithmetic.
 All contestants run in one process, in turns, and must agree on the gradients: on one thread each,

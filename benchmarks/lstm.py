@@ -1,4 +1,4 @@
-"""A recurrent network: an LSTM cell over 100 steps, hidden size 64, forwards and backwards.
+"""A recurrent network: an LSTM cell over 100 steps, hidden size 64, forward and backward.
 
 The same source runs with each library's namespace; JAX runs it compiled, its loop as `lax.scan`.
 All contestants run in one process, on one thread, in turns, and must agree on the gradients.

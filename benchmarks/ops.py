@@ -34,25 +34,25 @@ ROUND = 1.5e-3
 """Seconds that one contestant runs for before the other has its turn, at least."""
 DRAWN = "dropout(x, 0.5)"
 GENERAL = (
-    "Forward passes of small inputs are above it more often than is listed here: PyTorch needs 4 "
-    "to 10 µs for one of its kernels, and we as much for each of two or three. What follows counts "
-    "the backward pass as well where there is one."
+    "Forward passes of small inputs are above 3 more often than this table shows: PyTorch runs one "
+    "kernel, which takes 4 to 10 µs, where wengert runs two or three that take as long each. The "
+    "table counts the backward pass as well, if there is one."
 )
 REASONS = {
     "F.gelu": "float32: the normal distribution function is a polynomial and an exponential, 50 "
-    "passes over the array in place of one, with its digits kept in the left tail",
+    "passes over the array instead of one, with its digits kept in the left tail",
     "t.erfc": "float32: computed in float64 in 60 passes, to the last place",
     "x.prod": "products before and behind each element by two running products, which NumPy makes "
     "element by element; dividing would fail at 0",
     "t.index_select": "gradients are added in rounds, in each of which no row is named twice",
-    "F.one_hot": "four array operations in place of one kernel",
+    "F.one_hot": "four array operations instead of one kernel",
     "F.hardswish": "two masked pieces, each a pass over fresh memory",
-    "F.grid_sample": "some forty array operations in place of one kernel",
-    "F.multi_margin_loss": "six primitives in place of one kernel",
-    "F.scaled_dot_product_attention": "four primitives in place of one kernel",
+    "F.grid_sample": "some forty array operations instead of one kernel",
+    "F.multi_margin_loss": "six primitives instead of one kernel",
+    "F.scaled_dot_product_attention": "four primitives instead of one kernel",
     "F.ctc_loss": "a step of the recursion is a dozen array operations",
-    "F.layer_norm": "passes over fresh memory in place of one over the cache",
-    "F.group_norm": "passes over fresh memory in place of one over the cache",
+    "F.layer_norm": "passes over fresh memory instead of one over the cache",
+    "F.group_norm": "passes over fresh memory instead of one over the cache",
 }
 """Why a call is above `LIMIT`, by the beginning of the call."""
 
@@ -204,20 +204,21 @@ def page(families: Mapping[str, list[Row]]) -> str:
     whole = [row for row in everything if row.phase == "both" or row.case not in pairs]
     parts = [
         "# How fast the operations are\n\n"
-        "`python benchmarks/ops.py --markdown` measures and writes this page: our time as a "
-        "fraction of PyTorch's for the same call, in one process, in turns, medians of rounds; "
-        "float32. *forward* is a recorded forward pass alone; *both* is that and a backward pass "
-        "through `autograd.grad`. Inputs are small (about ten elements) or large (the shapes are "
-        "in `benchmarks/_operations.py`: 300 by 300, where the call does not ask for others).\n\n"
+        "The figures are wengert's time as a fraction of PyTorch's for the same call on float32: "
+        "below 1 is quicker than PyTorch. Both run in one process and take turns; each figure is a "
+        "median over rounds. *forward* is a recorded forward pass; *both* adds a backward pass by "
+        "`autograd.grad`. Inputs are small (about ten elements) or large (300 by 300, unless "
+        "`benchmarks/_operations.py` says otherwise). `python benchmarks/ops.py --markdown` "
+        "measures and writes this page.\n\n"
         f"Measured on {platform.system()}, {platform.machine()}, {os.cpu_count()} cores, of which "
         f"each library used one, with the vector instructions {', '.join(_found())}; Python "
         f"{platform.python_version()}, NumPy {np.__version__}, PyTorch "
-        f"{torch.__version__.split('+')[0]}. Processor time is counted: programs that ran at the "
-        "same time took none of it, but they shared the caches, so that single figures are good to "
-        "some 20 per cent.\n\n"
+        f"{torch.__version__.split('+')[0]}. Processor time is counted, so other "
+        "programs took none of it, but they shared the caches: single figures are good to some "
+        "20 per cent.\n\n"
         f"Of {len(ratios)} measurements the median is {statistics.median(ratios):.2f}; "
         f"{sum(r < 1 for r in ratios)} are below 1, {sum(r > LIMIT for r in ratios)} above "
-        f"{LIMIT:g}. Of the {len(whole)} that count a backward pass, where there is one, "
+        f"{LIMIT:g}. Of the {len(whole)} that include the backward pass, if there is one, "
         f"{sum(map(_above, whole))} are above {LIMIT:g}.\n\n"
         "| family | geometric mean, forward | both |\n|---|---:|---:|\n"
     ]
@@ -242,7 +243,7 @@ def page(families: Mapping[str, list[Row]]) -> str:
             value = ratio(row.times[OURS], row.times["torch"])
             by_call.setdefault(call, {})[f"{size} {row.phase}"] = value
         parts.append(
-            f"\n## {family.capitalize()}\n\n"
+            f"\n## {'FFT' if family == 'fft' else family.capitalize()}\n\n"
             "| call | small, forward | small, both | large, forward | large, both |\n"
             "|---|---:|---:|---:|---:|\n"
         )

@@ -1,4 +1,4 @@
-"""What one recorded operation costs: chains of some fifty, forwards and backwards.
+"""What one recorded operation costs: chains of some fifty, forward and backward.
 
 Small arrays show the cost of recording and of the walk back; 1,000 elements add NumPy's own work.
 All contestants run in one process, on one thread, in turns, and must agree on the gradient.

@@ -37,6 +37,19 @@ def first() -> object:
 
 
 @picture
+def front() -> object:
+    """The gradient of the first example, as the front page shows it."""
+
+    def y(x: wg.Tensor) -> wg.Tensor:
+        s = x.sin()
+        q = x**2
+        p = s * q
+        return p.sum()
+
+    return dependency_graph(y, wg.tensor([0.5, 1.0, 2.0]))
+
+
+@picture
 def square() -> object:
     """The first gradient of the quick start."""
 

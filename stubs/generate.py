@@ -538,6 +538,91 @@ def return_types_stub() -> str:
     return "\n".join([*lines, all_of(space)])
 
 
+# -- idioms ----------------------------------------------------------------------------------------
+
+IDIOMS = (
+    *("autograd", "autograd.extend", "autograd.tracer"),
+    *("jax", "jax.ad_checkpoint", "jax.custom_derivatives", "jax.lax", "jax.nn", "jax.numpy"),
+    *("jax.random", "jax.tree"),
+)
+"""The namespaces of idioms that are made of rows, in `wengert.compat`.
+
+A function that a module defines is imported from there. One that a table makes is written out with
+the signature that `inspect` finds, so that editors show its parameters and defaults.
+"""
+
+
+@cache
+def definitions(home: str) -> frozenset[str]:
+    """The names that the text of a module defines, which a type checker sees."""
+    path = importlib.import_module(home).__file__
+    tree = ast.parse(Path(path).read_text(encoding="utf-8")) if path else ast.Module([], [])
+    found = set()
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Assign):
+            found |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+    return frozenset(found)
+
+
+def default_of(value: Any) -> str:
+    """A default value as text: ``...`` where it cannot be read."""
+    try:
+        ast.literal_eval(repr(value))
+    except (SyntaxError, ValueError):
+        return "..."
+    return repr(value)
+
+
+def parameters_of(function: Any) -> str:
+    """The parameters of a function with their defaults, as in its ``def``."""
+    try:
+        given = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return "*args, **kwargs"
+    parts: list[str] = []
+    for i, one in enumerate(given):
+        if one.kind is P.KEYWORD_ONLY and all(
+            before.kind not in (P.KEYWORD_ONLY, P.VAR_POSITIONAL) for before in given[:i]
+        ):
+            parts.append("*")
+        stars = {P.VAR_POSITIONAL: "*", P.VAR_KEYWORD: "**"}.get(one.kind, "")
+        default = "" if one.default is P.empty else f"={default_of(one.default)}"
+        parts.append(f"{stars}{one.name}{default}")
+        last = i + 1 == len(given) or given[i + 1].kind is not P.POSITIONAL_ONLY
+        if one.kind is P.POSITIONAL_ONLY and last:
+            parts.append("/")
+    return ", ".join(parts)
+
+
+def idiom_line(space: str, name: str, value: Any) -> str:
+    """The line of a stub for one name."""
+    if isinstance(value, types.ModuleType):
+        parent, _, own = value.__name__.rpartition(".")
+        return f"from {parent} import {own} as {name}" if parent else f"import {own} as {name}"
+    home, own = getattr(value, "__module__", None) or "", getattr(value, "__name__", "")
+    if isinstance(value, type | types.FunctionType) and home.startswith("wengert."):
+        for candidate in (name, own):
+            if home != space and candidate in definitions(home):
+                return f"from {home} import {candidate} as {name}"
+    if callable(value) and not isinstance(value, type):
+        return f"def {name}({parameters_of(value)}) -> Any: ..."
+    return f"{name}: Any"
+
+
+def idiom_stub(space: str) -> str:
+    """The text of the stub of a namespace."""
+    module = importlib.import_module(space)
+    names = [name for name in dir(module) if not name.startswith("_")]
+    lines = [idiom_line(space, name, getattr(module, name)) for name in names]
+    if hasattr(module, "__version__"):
+        lines.append("__version__: str")
+    heading = f'"""What `{space}` gives, for type checkers and editors.\n\n'
+    heading += 'Written by stubs/generate.py.\n"""\n\nfrom typing import Any\n'
+    return "\n".join([heading, *lines, ""])
+
+
 # -- files -----------------------------------------------------------------------------------------
 
 
@@ -579,6 +664,10 @@ def stubs() -> dict[Path, str]:
         place = PACKAGE.joinpath(*space.split(".")[1:])
         path = place / "__init__.pyi" if place.is_dir() else place.with_suffix(".pyi")
         made[path] = completed(space, space_stub(space, writes))
+    for idiom in IDIOMS:
+        place = PACKAGE.joinpath("compat", *idiom.split("."))
+        path = place / "__init__.pyi" if place.is_dir() else place.with_suffix(".pyi")
+        made[path] = idiom_stub(f"wengert.compat.{idiom}")
     made[PACKAGE / "types.pyi"] = completed("wengert.types", types_stub())
     types_of_results = completed("wengert.return_types", return_types_stub())
     made[PACKAGE / "return_types.pyi"] = types_of_results

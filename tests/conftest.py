@@ -33,25 +33,54 @@ SEED = os.environ.get("WENGERT_SAMPLE") or _commit()
 os.environ["WENGERT_SAMPLE"] = SEED
 
 
-@pytest.hookimpl(tryfirst=True)  # before `-m` reads the marks
-def pytest_collection_modifyitems(items):
+def _left_out(named, share):
+    """Of cases by their names, all but one in `share`.
+
+    Which ones is drawn from the commit, so that they take turns, and a run can be repeated.
+    """
+    drawn = sorted(named, key=lambda name: hashlib.md5(f"{SEED} {name}".encode()).digest())
+    return [named[name] for name in drawn[-(-len(drawn) // share) :]]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_generate_tests(metafunc):
     """Of a test marked ``sampled(n)``, one in n of its cases is run; the others become slow.
 
-    With ``sampled(n, name)`` the draw is among all tests of that name, as of a file whose tests
-    take long. Which ones is drawn from the commit, so that they take turns, and a run can be
-    repeated.
+    A run without slow tests does not even collect them: that took as long as collecting all others.
     """
-    if SEED == "all":
-        return
-    groups = defaultdict(list)
+    yield
+    calls, test = metafunc._calls, metafunc.definition
+    around = [mark.args for mark in test.iter_markers("sampled")]
+    slow = test.get_closest_marker("slow") is not None
+    groups = defaultdict(dict)
+    for call in calls:
+        marks = [*around, *(mark.args for mark in call.marks if mark.name == "sampled")]
+        if marks and not (slow or any(mark.name == "slow" for mark in call.marks)):
+            share, *name = max(marks, key=lambda args: args[0])
+            if not name:
+                groups[share][f"{test.nodeid}[{call.id}]"] = call
+    for share, cases in groups.items():
+        for call in _left_out(cases, 1 if SEED == "all" else share):
+            call.marks.append(pytest.mark.slow.mark)
+    if metafunc.config.option.markexpr == "not slow":
+        kept = [] if slow else [c for c in calls if all(m.name != "slow" for m in c.marks)]
+        metafunc._calls = kept or calls[:1]  # without any, a test would count as having no cases
+
+
+@pytest.hookimpl(tryfirst=True)  # before `-m` reads the marks
+def pytest_collection_modifyitems(items):
+    """With ``sampled(n, name)`` the draw is among all tests of that name, as of several files."""
+    # Hypothesis would read the package for constants to try: 6 s in each process of a fresh clone
+    if providers := sys.modules.get("hypothesis.internal.conjecture.providers"):
+        providers.is_local_module_file = lambda path: False
+    groups = defaultdict(dict)
     for item in items:
         marks = [mark.args for mark in item.iter_markers("sampled")]
-        if marks and not item.get_closest_marker("slow"):
-            share, *name = max(marks, key=lambda args: args[0])
-            groups[(*name, item.nodeid.partition("[")[0])[0], share].append(item)
+        share, *name = max(marks, key=lambda args: args[0], default=(1,))
+        if name and not item.get_closest_marker("slow"):
+            groups[name[0], share][item.nodeid] = item
     for (_, share), cases in groups.items():
-        cases.sort(key=lambda item: hashlib.md5(f"{SEED} {item.nodeid}".encode()).digest())
-        for item in cases[-(-len(cases) // share) :]:
+        for item in _left_out(cases, 1 if SEED == "all" else share):
             item.add_marker(pytest.mark.slow)
 
 

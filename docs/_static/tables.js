@@ -2,7 +2,7 @@
 "use strict";
 
 const LONG = 12; // rows of a table that is folded
-const MANY = 60; // rows of a page that has a field
+const MANY = 40; // rows of a page that has a field
 const VERY_MANY = 300; // rows of a page whose tables are all folded
 
 function fold(table) {

@@ -30,9 +30,8 @@ from wengert.tape.saved import SavedTensor
 from wengert.tape.saving import RUNNING, keeps_aside, stand_in, unpacked
 from wengert.tape.sites import warn
 from wengert.tape.watch import CURRENT
-from wengert.tensor.overrides import (
-    DisableTorchFunctionSubclass as DisableTorchFunctionSubclass,
-)
+from wengert.tensor.overrides import DisableTorchFunction as DisableTorchFunction
+from wengert.tensor.overrides import DisableTorchFunctionSubclass as DisableTorchFunctionSubclass
 from wengert.tensor.overrides import disabled_torch_function as _disabled_torch_function_impl
 
 __all__ = [

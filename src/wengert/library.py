@@ -13,10 +13,12 @@ from typing import Any
 
 import wengert.ops as operations
 from wengert.autograd.function import Function
+from wengert.base.containers import flatten
 from wengert.base.elsewhere import refusal
 from wengert.base.names import shows
 from wengert.base.sections import fill_sections
-from wengert.tape.base import TensorBase
+from wengert.tape.base import TensorBase, version_of
+from wengert.tape.inplace import bump
 from wengert.tape.modes import no_grad
 
 __all__ = [
@@ -52,6 +54,10 @@ class CustomOpDef:
         self._qualname = name
         self._namespace, _, self._name = name.partition("::")
         self._fn, self._mutates = fn, mutates
+        if fn is not None and not isinstance(mutates, str):
+            unknown = set(mutates) - set(inspect.signature(fn).parameters)
+            if unknown:
+                raise ValueError(f"infer_schema(func): {unknown} in mutates_args were not found")
         self._fake: Callable[..., Any] | None = None
         self._rules: dict[str, Any] = {}
         self._function: Any = None
@@ -155,15 +161,26 @@ class CustomOpDef:
         if self._mutates:
             written = self._mutates
             names = list(bound.arguments) if isinstance(written, str) else list(written)
-            for name in names:
-                value = bound.arguments.get(name)
-                if isinstance(value, TensorBase) and value._edge is not None:
+            tensors = [
+                (name, value)
+                for name in names
+                for value in flatten(bound.arguments.get(name))[0]
+                if isinstance(value, TensorBase)
+            ]
+            for name, value in tensors:
+                if value._edge is not None:
                     raise RuntimeError(
                         f"{self._qualname} writes to its argument {name!r}, which requires a "
                         "gradient: pass it detached, or compute under no_grad()"
                     )
+            versions = [version_of(value) for _, value in tensors]
             with no_grad():
-                return self._fn(*bound.args, **bound.kwargs)
+                result = self._fn(*bound.args, **bound.kwargs)
+            for (_, value), version in zip(tensors, versions, strict=True):
+                if version_of(value) == version:
+                    # it was written to through an array
+                    bump(value, self._name)
+            return result
         if bound.kwargs:
             return self._made(bound.kwargs).apply(*bound.args)
         if self._function is None:

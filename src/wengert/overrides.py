@@ -16,7 +16,10 @@ from wengert.tape.compiled import FUNCTIONS
 from wengert.tensor.overrides import (
     DisableTorchFunctionSubclass,
     TorchFunctionMode,
+    handled,
     is_enabled,
+    is_in_mode,
+    overloads,
     overrides,
 )
 from wengert.tensor.tensor import Tensor
@@ -40,14 +43,16 @@ __dir__ = shows(__all__)
 
 
 def has_torch_function(relevant_args: Iterable[Any]) -> bool:
-    """Return whether any of some values has a class that overrides functions.
+    """Return whether a mode sees calls, or any of some values has a class that overrides functions.
 
     Examples
     --------
     >>> wg.overrides.has_torch_function((wg.ones(1), 2.0)), wg.overrides.is_tensor_like(2.0)
     (False, False)
     """
-    return is_enabled() and any(map(overrides, relevant_args))
+    if not isinstance(relevant_args, Iterable):
+        raise TypeError(f"expected a sequence, not {type(relevant_args).__name__}")
+    return is_in_mode() or (is_enabled() and any(map(overrides, relevant_args)))
 
 
 def has_torch_function_unary(obj: Any) -> bool:
@@ -63,7 +68,7 @@ def has_torch_function_variadic(*args: Any) -> bool:
 def handle_torch_function(
     public_api: Callable[..., Any], relevant_args: Iterable[Any], *args: Any, **kwargs: Any
 ) -> Any:
-    """Return the result of the first class that overrides a function for its arguments.
+    """Return the result of the mode, or the first class that overrides a function for arguments.
 
     Subclasses come before their parents, otherwise the order of the arguments counts.
 
@@ -80,22 +85,14 @@ def handle_torch_function(
     >>> wg.overrides.handle_torch_function(wg.add, (Other(),), Other(), 1)
     'add of 2'
     """
-    found: list[Any] = []
-    for value in relevant_args:
-        kind = type(value)
-        if not overrides(value) or any(type(one) is kind for one in found):
-            continue
-        at = next((i for i, one in enumerate(found) if issubclass(kind, type(one))), len(found))
-        found.insert(at, value)
-    kinds = tuple(map(type, found))
-    for value in found:
-        result = value.__torch_function__(public_api, kinds, args, kwargs)
-        if result is not NotImplemented:
-            return result
+    asked = overloads(relevant_args)
+    result = handled(public_api, asked, args, kwargs)
+    if result is not NotImplemented:
+        return result
     name = f"{public_api.__module__}.{public_api.__name__}"
     raise TypeError(
         f"no implementation found for '{name}' on types that implement __torch_function__: "
-        f"{list(kinds)}"
+        f"{list(map(type, asked))}"
     )
 
 

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import FLOATING, as_dtype, category
+from wengert.base.layout import sparse_coo
 from wengert.base.sections import fill_sections
 from wengert.ops.make_tensor import make_tensor
+from wengert.sparse.tensors import SparseBase
 from wengert.tape.base import TensorBase
 from wengert.tape.sites import warn
 
@@ -24,6 +26,9 @@ _TOLERANCES = {
     "complex128": (1e-7, 1e-7),
 }
 """Relative and absolute tolerances by the name of a dtype; other dtypes must be equal."""
+
+_ATTRIBUTE = "The values for attribute '{}' do not match: {} != {}."
+_COMPRESSED = "crow_indices", "col_indices", "values"
 
 
 def assert_close(
@@ -51,8 +56,9 @@ def assert_close(
     rtol, atol : float, optional. Both or neither; by default they follow from the dtype, and
         integers must be equal.
     equal_nan : bool. Whether two NaNs are equal.
-    check_dtype, check_stride : bool. Whether dtypes and strides must agree.
-    check_device, check_layout : bool. Have no effect: there is one device, and one layout.
+    check_dtype, check_stride, check_layout : bool. Whether dtypes, strides and layouts must agree;
+        sparse tensors of one layout agree if their indices do, and their values are close.
+    check_device : bool. Has no effect: there is one device.
     msg : str or callable, optional. The message, or a function that makes it from the default one.
 
     Raises
@@ -72,7 +78,7 @@ def assert_close(
             f"Both 'rtol' and 'atol' must be either specified or omitted, but got no {missing}."
         )
     tolerances = None if rtol is None or atol is None else (float(rtol), float(atol))
-    settings = (tolerances, equal_nan, check_dtype, check_stride, allow_subclasses)
+    settings = (tolerances, equal_nan, check_dtype, check_stride, allow_subclasses, check_layout)
     found = _difference(actual, expected, settings, "")
     if found is not None:
         if callable(msg):
@@ -102,11 +108,16 @@ def _difference(actual: Any, expected: Any, settings: tuple[Any, ...], place: st
         return _first(list(rows), settings, place)
     if _is_number(actual) and _is_number(expected):
         return _of_numbers(actual, expected, settings, place)
-    if not (_is_array(actual) and _is_array(expected)):
+    if actual is None or expected is None:
+        return None if actual is expected else f"None mismatch: {actual} is not {expected}"
+    related = settings[4] or type(actual) is type(expected)
+    if not (_is_array(actual) and _is_array(expected) and related):
         raise TypeError(
             "No comparison pair was able to handle inputs of type "
             f"{type(actual)} and {type(expected)}.{_where(place)}"
         )
+    if isinstance(actual, SparseBase) or isinstance(expected, SparseBase):
+        return _of_sparse(actual, expected, settings, place)
     return _of_arrays(actual, expected, settings, place)
 
 
@@ -151,7 +162,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _is_array(value: Any) -> bool:
-    return isinstance(value, TensorBase | np.ndarray | np.generic)
+    return isinstance(value, TensorBase | SparseBase | np.ndarray | np.generic)
 
 
 def _where(place: str) -> str:
@@ -192,11 +203,9 @@ def _of_numbers(a: Any, b: Any, settings: tuple[Any, ...], place: str) -> str | 
 
 
 def _of_arrays(actual: Any, expected: Any, settings: tuple[Any, ...], place: str) -> str | None:
-    tolerances, equal_nan, check_dtype, check_stride, allow_subclasses = settings
-    if not allow_subclasses and type(actual) is not type(expected):
-        return f"The classes do not match: {type(actual)} != {type(expected)}.{_where(place)}"
+    tolerances, equal_nan, check_dtype, check_stride = settings[:4]
     a, b = _payload(actual), _payload(expected)
-    said = "The values for attribute '{}' do not match: {} != {}." + _where(place)
+    said = _ATTRIBUTE + _where(place)
     if a.shape != b.shape:
         return said.format("shape", f"torch.Size({list(a.shape)})", f"torch.Size({list(b.shape)})")
     if check_dtype and a.dtype != b.dtype:
@@ -210,6 +219,23 @@ def _of_arrays(actual: Any, expected: Any, settings: tuple[Any, ...], place: str
     if not a.ndim:
         return _of_numbers(a.item(), b.item(), ((rtol, atol), equal_nan, False), place)
     return _table(a, b, bad, rtol, atol) + _where(place)
+
+
+def _of_sparse(a: Any, b: Any, settings: tuple[Any, ...], place: str) -> str | None:
+    if not (isinstance(a, SparseBase) and isinstance(b, SparseBase) and a.layout is b.layout):
+        if settings[5]:
+            return _ATTRIBUTE.format("layout", a.layout, b.layout) + _where(place)
+        return _of_arrays(a.to_dense(), b.to_dense(), settings, place)
+    if tuple(a.shape) != tuple(b.shape):
+        return _ATTRIBUTE.format("shape", a.shape, b.shape) + _where(place)
+    if a._nnz() != b._nnz():
+        return (
+            "The number of specified values in sparse tensors does not match: "
+            f"{a._nnz()} != {b._nnz()}{_where(place)}"
+        )
+    names = ("_indices", "_values") if a.layout is sparse_coo else _COMPRESSED
+    pairs = [(name.strip("_"), getattr(a, name)(), getattr(b, name)()) for name in names]
+    return _first(pairs, settings, place)
 
 
 def _payload(value: Any) -> Any:

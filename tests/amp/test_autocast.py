@@ -41,6 +41,8 @@ def test_products_are_computed_in_the_lower_dtype(name, product):
     result = under(lambda: product(*tensors()))
     assert result.dtype is half
     assert result.numel() > 0
+    if "mixed" not in name:  # which are refused elsewhere
+        wg.testing.assert_close(result.float(), product(*tensors()), rtol=0.02, atol=0.05)
 
 
 @pytest.mark.parametrize(
@@ -217,3 +219,19 @@ def test_a_function_may_ask_for_its_arguments_dtype():
     x = wg.ones(1, 1, dtype=half)
     assert under(lambda: Kept.apply(x, {"bias": x})).dtype is wg.float32
     assert Kept.apply(x, {"bias": x}).dtype is half
+
+
+def test_attention_and_lstms_are_computed_in_the_lower_dtype():
+    q, mask = wg.ones(2, 3, 4), wg.zeros(3, 3)
+    attention, lstm = F.scaled_dot_product_attention, wg.nn.LSTM(4, 5, 2)
+    packed = wg.nn.utils.rnn.pack_sequence([q[0], q[1, :2]])
+
+    def dtypes():
+        found = [attention(q, q, q).dtype, attention(q.half(), q, q, mask).dtype]
+        out, states = lstm(q)
+        found += [value.dtype for value in (out, *states)]
+        return found, lstm(packed)[0].data.dtype, attention(q.double(), *[q.double()] * 2).dtype
+
+    assert under(dtypes) == ([half] * 5, wg.float32, wg.float64)
+    under(lambda: lstm(q))[0].float().sum().backward()
+    assert {p.grad.dtype for p in lstm.parameters()} == {wg.float32}

@@ -115,6 +115,6 @@ def test_the_module_is_imported_when_it_is_first_named():
     code = (
         "import sys, wengert as wg\n"
         "assert 'wengert.autograd.functional' not in sys.modules\n"
-        "assert wg.autograd.functional.jacobian(lambda x: x * 2, wg.ones(())).item() == 2\n"
+        "print(wg.autograd.functional.jacobian(lambda x: x * 2, wg.ones(())).item())\n"
     )
-    subprocess.run([sys.executable, "-c", code], check=True)
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).split() == ["2.0"]

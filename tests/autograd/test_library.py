@@ -2,6 +2,7 @@
 
 import uuid
 
+import numpy as np
 import pytest
 
 import wengert as wg
@@ -105,3 +106,21 @@ def test_operations_are_defined_and_given_their_functions():
     ):
         with pytest.raises((RuntimeError, ValueError)):
             call()
+
+
+def test_a_declared_write_is_seen_by_the_graph():
+    @wg.library.custom_op("writes::sine", mutates_args=("x", "others"))
+    def sine(x: wg.Tensor, others: list) -> None:
+        for one in (x, *others):
+            np.sin(one.numpy(), out=one.numpy())
+
+    x, y, w = wg.ones(2), wg.ones(2), wg.ones(2, requires_grad=True)
+    product = (w * x + w * y).sum()
+    sine(x, [y])
+    assert x._version == y._version == 1 and x.tolist() == y.tolist() == wg.ones(2).sin().tolist()
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        product.backward()
+    with pytest.raises(RuntimeError, match="requires a gradient"):
+        sine(x, [w])
+    with pytest.raises(ValueError, match="in mutates_args were not found"):
+        wg.library.custom_op("writes::none", lambda x: None, mutates_args={"z"})

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gc
+import math
 import os
 import subprocess
 import sys
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -99,11 +101,15 @@ def test_the_text_of_native_code_can_be_read() -> None:
 
 
 def test_functions_may_go_with_all_that_refers_to_them() -> None:
+    gone = []
     for k in range(20):
         f = wg.compile(lambda x, k=k: x * k + x.sin(), **NATIVE)
         x = wg.ones(3, requires_grad=True)
         f(x)
         f(x).sum().backward()
+        assert x.grad.tolist() == pytest.approx([k + math.cos(1)] * 3)
         f.itself = f
+        gone.append(weakref.ref(f))
         del f
         gc.collect()
+    assert [ref() for ref in gone] == [None] * 20

@@ -68,7 +68,7 @@ def test_elements_are_those_of_the_kernel(name, dtype, used):
 
 
 def whole():
-    """Calls of what is computed as a whole, forwards and backwards, by name."""
+    """Calls of what is computed as a whole, forward and backward, by name."""
     weight, bias = (wg.tensor(large(16), requires_grad=True) for _ in range(2))
     filters = wg.tensor(large(8, 16, 3, 3), requires_grad=True)
     index = wg.tensor(np.arange(300) % 7)

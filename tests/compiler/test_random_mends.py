@@ -129,7 +129,7 @@ CASES = {
     "writes to leaves may spoil views of them": Case(
         "with wg.no_grad():\n    x0[0] *= 0.9\nx0.sum()", ("make(2, 3)",)
     ),
-    "writes by way of data are not counted": Case("x0.data.mul_(0.9)\nx0 * 1", outside="none"),
+    "writes through data are not counted": Case("x0.data.mul_(0.9)\nx0 * 1", outside="none"),
     "writes to empty tensors are counted": Case(
         "x0.add_(1)\nx0", ("make.whole(0, 3)",), outside="none"
     ),

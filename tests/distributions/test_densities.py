@@ -169,6 +169,29 @@ def test_a_continuous_bernoulli_near_the_middle(middle):
     assert integrate.simpson(density[:10001], x=x[:10001]) == pytest.approx(half, abs=1e-3)
 
 
+@pytest.mark.parametrize("logit", [40.0, -40.0, 1e5, -math.inf])
+def test_a_continuous_bernoulli_of_extreme_log_odds(logit):
+    logits = wg.tensor(logit, dtype=wg.float64, requires_grad=True)
+    d = D.ContinuousBernoulli(logits=logits)
+    same = D.ContinuousBernoulli(probs=wg.tensor(float(logit > 0), dtype=wg.float64))
+    assert (d.mean.item(), d.entropy().item()) == (same.mean.item(), same.entropy().item())
+    if math.isfinite(logit):
+        likely = wg.tensor(float(logit > 0), dtype=wg.float64)
+        assert d.log_prob(likely).item() == pytest.approx(3.5847307979997, abs=1e-9)
+        d.log_prob(1 - likely).backward()
+        assert logits.grad.item() == -math.copysign(1, logit)
+
+
+def test_a_wishart_distribution_of_numbers_draws_gamma_numbers():
+    d = D.Wishart(wg.tensor(2.5), wg.tensor([[[4.0]], [[1.0]]]))
+    assert d.sample((3,)).shape == (3, 2, 1, 1) and bool((d.sample() > 0).all())
+
+
+def test_a_half_cauchy_distribution_checks_what_it_is_asked():
+    with pytest.raises(ValueError, match="must be a Tensor"):
+        D.HalfCauchy(1.0).log_prob(1)
+
+
 def test_a_von_mises_density_integrates_to_one():
     d, _ = made(wg, "VonMises", parameters("VonMises"))
     x = np.linspace(-math.pi, math.pi, 4001).reshape(-1, 1)

@@ -341,6 +341,27 @@ def test_a_function_with_several_outputs_and_a_constant_one():
 
 
 def test_a_wrong_result_of_a_rule_is_refused():
+    class Nested(wg.autograd.Function):
+        @staticmethod
+        def forward(x, others):
+            return x
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            pass
+
+        @staticmethod
+        def vmap(info, in_dims, x, others):
+            assert in_dims == (0, [0, {"a": None, "b": 0}])
+            return {"x": x, "all": [others[0].T, others[1]["b"]]}, {"x": 0, "all": [1, 0]}
+
+    x, y = wg.arange(2.0), wg.arange(6.0).reshape(2, 3)
+
+    def call(x, y):
+        return Nested.apply(x, [y, {"a": 3, "b": x}])
+
+    assert repr(func.vmap(call)(x, y)) == repr({"x": x, "all": [y, x]})
+
     class Wrong(wg.autograd.Function):
         generate_vmap_rule = False
 

@@ -423,3 +423,28 @@ def test_normal_numbers_under_transforms():
     assert same.unique().numel() == 2
     value, tangent = func.jvp(lambda x: wg.normal(x, x.abs()), (X,), (X,))
     assert value.shape == (3,) and tangent.tolist() == [0.0] * 3
+
+
+def test_products_are_recorded_where_they_are_computed():
+    x, w = (wg.tensor(number, requires_grad=True) for number in (3.0, 2.0))
+    with wg.no_grad():
+        value, pull = func.vjp(lambda a: a**2 * w, x)
+        assert not value.requires_grad and not pull(wg.tensor(1.0))[0].requires_grad
+    (slope,) = pull(wg.tensor(1.0))
+    assert [g.item() for g in wg.autograd.grad(slope, (x, w))] == [4.0, 6.0]
+
+
+def test_jvp_propagates_where_the_caller_does_not():
+    x = wg.tensor(2.0)
+    disabled = wg.autograd.forward_ad._set_fwd_grad_enabled
+
+    def f(x):
+        with disabled(False):
+            kept = x**2
+        return x**2 - kept
+
+    with disabled(False):
+        assert func.jvp(lambda x: x**2, (x,), (x,))[1].item() == 8.0
+        assert func.hessian(lambda x: x**3)(x).item() == 12.0
+        assert func.jvp(f, (x,), (x,))[1].item() == 8.0
+    assert wg.autograd.forward_ad._is_fwd_grad_enabled()

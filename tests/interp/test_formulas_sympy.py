@@ -345,7 +345,7 @@ def check(prim, dtype, args, points, params):
         slope = sympy.diff(value, args[place])
         assert same(rule.subs(result, value), slope, point), (formula, params, point)
         for other in args:
-            # the second derivative, as a graph has it: by way of what the rule saved
+            # the second derivative, as a graph has it: through what the rule saved
             bent = sympy.diff(rule, other) + sympy.diff(rule, result) * sympy.diff(value, other)
             wanted = sympy.diff(slope, other)
             assert same(bent.subs(result, value), wanted, point), (formula, other, params, point)

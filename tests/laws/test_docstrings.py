@@ -17,7 +17,8 @@ MODULES = {
     if path.name != "__main__.py"
 }
 TEXTS = {name: path.read_text(encoding="utf-8") for name, path in MODULES.items()}
-FILLED = {name for name, text in TEXTS.items() if "\nfill_sections(globals())" in text}
+FILLS = re.compile(r"^(fill_sections|__all__ = completed)\(globals\(\)", re.MULTILINE)
+FILLED = {name for name, text in TEXTS.items() if FILLS.search(text)}
 HEADINGS = {"Parameters", "Returns", "Yields", "Raises", "Warns", "Attributes"}
 HEADINGS |= {"Examples", "Notes", "References"}
 SHARED = re.compile(r"%\([^)]*\)s")

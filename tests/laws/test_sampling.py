@@ -2,14 +2,18 @@
 
 import importlib.util
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 
 class Case:
-    def __init__(self, name, *marks):
+    """A test, or with `calls` one that has cases."""
+
+    def __init__(self, name, *marks, calls=()):
         self.nodeid = name
         self.marks = [mark.mark for mark in marks]
+        self.calls = [SimpleNamespace(id=str(call), marks=[]) for call in calls]
 
     def iter_markers(self, name):
         return (mark for mark in self.marks if mark.name == name)
@@ -26,15 +30,25 @@ THIRD = (pytest.mark.sampled(3),)
 
 @pytest.fixture
 def run_of(monkeypatch):
-    def names(seed, marks=THIRD, turned=False):
+    def names(seed, marks=THIRD, turned=False, expression=""):
         monkeypatch.setenv("WENGERT_SAMPLE", seed)
         file = Path(__file__).parents[1] / "conftest.py"
         spec = importlib.util.spec_from_file_location("conftest_of_all", file)
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
-        cases = [Case(f"{test}[{i}]", *marks) for test in "ab" for i in range(20)]
-        module.pytest_collection_modifyitems(cases[::-1] if turned else cases)
-        return {case.nodeid for case in cases if not case.get_closest_marker("slow")}
+        items = []
+        for name in "ab":
+            test = Case(name, *marks, calls=range(20)[:: -1 if turned else 1])
+            config = SimpleNamespace(option=SimpleNamespace(markexpr=expression))
+            metafunc = SimpleNamespace(definition=test, config=config, _calls=test.calls)
+            hook = module.pytest_generate_tests(metafunc)
+            assert next(hook) is None and next(hook, "the end") == "the end"
+            for call in metafunc._calls:
+                more = [SimpleNamespace(mark=mark) for mark in call.marks]
+                items.append(Case(f"{name}[{call.id}]", *marks, *more))
+        names.collected = len(items)
+        module.pytest_collection_modifyitems(items)
+        return {item.nodeid for item in items if not item.get_closest_marker("slow")}
 
     return names
 
@@ -58,3 +72,11 @@ def test_tests_of_one_name_take_turns_with_each_other(run_of):
     drawn = [run_of(str(seed), [pytest.mark.sampled(20, "a name")]) for seed in range(9)]
     assert [len(names) for names in drawn] == [2] * 9
     assert {name[0] for names in drawn for name in names} == {"a", "b"}
+
+
+def test_cases_that_no_run_takes_are_not_collected(run_of):
+    drawn = run_of("x")
+    assert run_of.collected == 40
+    assert run_of("x", expression="not slow") == drawn and run_of.collected == 14
+    assert run_of("x", [pytest.mark.slow], expression="not slow") == set()
+    assert run_of.collected == 2

@@ -5,6 +5,7 @@ import functools
 import re
 import tomllib
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -17,49 +18,78 @@ FILES = {
     for path in sorted(PACKAGE.rglob("*.py"))
 }
 HEADING = re.compile(r"Layer (\d+) · (\w+)(?: · \w+)?: \S")
-PARTS = sorted({".".join(module.split(".")[:2]) for module in FILES})
 # the public surface itself, and what `python -m wengert` runs
 UNLAYERED = {"wengert", "wengert.__main__"}
 
 
+class Import(NamedTuple):
+    """A module or a name of the library that a statement imports, wherever it stands."""
+
+    name: str
+    source: str
+    """The module that the statement names, or "" where it is ``import name``."""
+    line: int
+    inside: bool
+    """Whether it stands in a function."""
+    runs: bool
+    """Whether more than type checkers see it."""
+
+
+class Facts(NamedTuple):
+    """What the laws ask about a file: it is read and walked once for all of them."""
+
+    text: str
+    docstring: str
+    imports: list[Import]
+    attributes: dict[str, int]
+    """The last line of each attribute, as written, that a law asks about."""
+
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+def _imported(module, node):
+    """The library's modules, or names in them, that a statement imports, and its own words."""
+    if isinstance(node, ast.Import):
+        return [(alias.name, "", alias.name) for alias in node.names]
+    base = node.module or ""
+    if node.level:
+        package = module if FILES[module].name == "__init__.py" else module.rpartition(".")[0]
+        parts = package.split(".")
+        base = ".".join([*parts[: len(parts) - node.level + 1], *([base] if base else [])])
+    names = [(f"{base}.{alias.name}", alias.name) for alias in node.names]
+    return [(full if full in FILES else base, base, own) for full, own in names]
+
+
 @functools.cache
-def tree_of(module):
-    return ast.parse(FILES[module].read_text(encoding="utf-8"))
-
-
-def modules_of(part):
-    return [module for module in FILES if module == part or module.startswith(f"{part}.")]
-
-
-def imports_of(module, tree):
-    """The library's modules that `tree` imports, wherever the statement stands."""
-    package = module if FILES[module].name == "__init__.py" else module.rpartition(".")[0]
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            base = node.module or ""
-            if node.level:
-                parts = package.split(".")
-                base = ".".join([*parts[: len(parts) - node.level + 1], *([base] if base else [])])
-            names = [f"{base}.{alias.name}" for alias in node.names]
-            names = [name if name in FILES else base for name in names]
-        else:
+def facts_of(module):
+    text = FILES[module].read_text(encoding="utf-8")
+    tree = ast.parse(text)
+    imports, attributes, stack = [], {}, [(tree, False, True)]
+    while stack:
+        node, inside, runs = stack.pop()
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            for name, source, own in _imported(module, node):
+                if name.split(".")[0] == "wengert":
+                    found = Import(name, source and f"{source}.{own}", node.lineno, inside, runs)
+                    imports.append(found)
             continue
-        for name in names:
-            if name.split(".")[0] == "wengert":
-                yield name, node
+        if isinstance(node, ast.Attribute) and node.attr in {"tracing", "warn"}:
+            attributes[ast.unparse(node)] = node.lineno
+        inside = inside or isinstance(node, FUNCTIONS)
+        runs = runs and not (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test))
+        stack += [(child, inside, runs) for child in ast.iter_child_nodes(node)]
+    return Facts(text, ast.get_docstring(tree) or "", imports, attributes)
 
 
 @functools.cache
 def layer_of(module):
-    return int(HEADING.match(ast.get_docstring(tree_of(module)) or "").group(1))
+    return int(HEADING.match(facts_of(module).docstring).group(1))
 
 
-@pytest.mark.parametrize("part", PARTS)
-def test_a_file_says_its_layer_and_what_it_is(part):
-    for module in modules_of(part):
-        docstring = ast.get_docstring(tree_of(module))
+def test_a_file_says_its_layer_and_what_it_is():
+    for module in FILES:
+        docstring = facts_of(module).docstring
         assert docstring, f"{module} has no docstring"
         if module in UNLAYERED:
             continue
@@ -72,15 +102,12 @@ def test_a_file_says_its_layer_and_what_it_is(part):
         assert int(heading.group(1)) == layer_of(f"wengert.{package}"), module
 
 
-@pytest.mark.parametrize("part", PARTS)
-def test_imports_point_downwards(part):
-    for module in modules_of(part):
-        if module in UNLAYERED:
-            continue
-        for name, node in imports_of(module, tree_of(module)):
+def test_imports_point_downwards():
+    for module in FILES.keys() - UNLAYERED:
+        for name, _, line, *_ in facts_of(module).imports:
             if name in UNLAYERED:
                 continue  # whether this makes a circle is tested below
-            place = f"{module}:{node.lineno}"
+            place = f"{module}:{line}"
             assert name in FILES, f"{place} imports {name}, which does not exist"
             assert layer_of(name) <= layer_of(module), f"{place} imports {name} upwards"
 
@@ -94,50 +121,32 @@ COMPILER = (
 
 def test_parts_of_the_compiler_import_those_below():
     places = {name: i for i, name in enumerate((*COMPILER, "api"))}
-    for module in modules_of("wengert.compiler"):
-        if module == "wengert.compiler":
-            continue
-        part = module.split(".")[2]
-        for name, node in imports_of(module, tree_of(module)):
-            if name.startswith("wengert.compiler."):
-                other = name.split(".")[2]
-                place = f"{module}:{node.lineno}"
-                assert places[other] <= places[part], f"{place} imports {name} upwards"
+    for module in FILES:
+        if module.startswith("wengert.compiler."):
+            part = module.split(".")[2]
+            for name, _, line, *_ in facts_of(module).imports:
+                if name.startswith("wengert.compiler."):
+                    other, place = name.split(".")[2], f"{module}:{line}"
+                    assert places[other] <= places[part], f"{place} imports {name} upwards"
 
 
-@pytest.mark.parametrize("part", PARTS)
-def test_imports_stand_at_the_top(part):
-    for module in modules_of(part):
-        for function in ast.walk(tree_of(module)):
-            if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-                inside = [name for name, _ in imports_of(module, function)]
-                assert not inside, f"{module}:{function.lineno} imports {inside} inside a function"
+def test_imports_stand_at_the_top():
+    for module in FILES:
+        found = [(one.line, one.name) for one in facts_of(module).imports if one.inside]
+        assert not found, f"{module} imports {found} inside of functions"
 
 
-@pytest.mark.parametrize("part", PARTS)
-def test_a_module_keeps_its_names_with_an_underscore(part):
+def test_a_module_keeps_its_names_with_an_underscore():
     # modules of the lower layers have no `__all__`: the underscore says what is their own
-    for module in modules_of(part):
-        if module.count(".") < 2 or layer_of(module) > 6:
-            continue
-        for node in ast.walk(tree_of(module)):
-            source = node.module or "" if isinstance(node, ast.ImportFrom) else ""
-            if source.startswith("wengert"):
-                names = [alias.name for alias in node.names if re.match("_[^_]", alias.name)]
-                taken = [name for name in names if f"{source}.{name}" not in FILES]
-                assert not taken, f"{module}:{node.lineno} imports {taken} of {source}"
-
-
-def as_run(tree):
-    """`tree` without the imports at its top that only type checkers see."""
-    seen = [
-        n for n in tree.body if not (isinstance(n, ast.If) and "TYPE_CHECKING" in ast.dump(n.test))
-    ]
-    return ast.Module(seen, [])
+    for module in FILES:
+        if module.count(".") > 1 and layer_of(module) <= 6:
+            for _, source, line, *_ in facts_of(module).imports:
+                private = re.search(r"\._[^_.][^.]*$", source) and source not in FILES
+                assert not private, f"{module}:{line} imports {source}"
 
 
 def test_imports_make_no_circle():
-    graph = {m: {name for name, _ in imports_of(m, as_run(tree_of(m)))} - {m} for m in FILES}
+    graph = {m: {one.name for one in facts_of(m).imports if one.runs} - {m} for m in FILES}
     state = {}
 
     def visit(module, path):
@@ -158,25 +167,20 @@ def test_imports_make_no_circle():
 def test_what_traces_is_known_to_the_tape_and_the_compiler():
     # all others say where values come from, and what they do: `traced` and `untraced`
     for module in FILES:
-        if module.startswith(("wengert.tape.", "wengert.compiler.")):
-            continue
-        for node in ast.walk(tree_of(module)):
-            asks = isinstance(node, ast.Attribute) and node.attr == "tracing"
-            assert not asks, f"{module}:{node.lineno} asks what traces"
+        if not module.startswith(("wengert.tape.", "wengert.compiler.")):
+            for name, line in facts_of(module).attributes.items():
+                assert not name.endswith(".tracing"), f"{module}:{line} asks what traces"
 
 
-@pytest.mark.parametrize("part", PARTS)
-def test_a_file_has_at_most_800_lines(part):
-    for module in modules_of(part):
-        count = len(FILES[module].read_text(encoding="utf-8").splitlines())
+def test_a_file_has_at_most_800_lines():
+    for module in FILES:
+        count = len(facts_of(module).text.splitlines())
         assert count <= 800, f"{module} has {count} lines: split it"
 
 
-@pytest.mark.parametrize("part", PARTS)
-def test_nothing_is_left_to_do(part):
-    for module in modules_of(part):
-        text = FILES[module].read_text(encoding="utf-8")
-        found = re.findall(r"\b(?:[T]ODO|[F]IXME|[X]XX|[H]ACK)\b", text)
+def test_nothing_is_left_to_do():
+    for module in FILES:
+        found = re.findall(r"\b(?:[T]ODO|[F]IXME|[X]XX|[H]ACK)\b", facts_of(module).text)
         assert not found, f"{module}: {found}"
 
 
@@ -200,18 +204,12 @@ def test_the_text_speaks_to_its_readers_only():
     # how the work was organised is no concern of a reader
     pattern = re.compile(r"\b[i]ssue \d|\b[s]ession\b|\.\./[s]hared|/[w]ork/", re.IGNORECASE)
     for path in public_texts():
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-            assert not pattern.search(line), f"{path}:{number}: {line.strip()}"
+        text = path.read_text(encoding="utf-8")
+        found = pattern.search(text)
+        assert not found, f"{path}:{text.count(chr(10), 0, found.start()) + 1}: {found.group()}"
 
 
-@pytest.mark.parametrize("part", PARTS)
-def test_warnings_find_the_users_line_and_count_no_frames(part):
-    counted = [
-        f"{module}:{node.lineno}"
-        for module in modules_of(part)
-        for node in ast.walk(tree_of(module))
-        if isinstance(node, ast.Attribute)
-        and node.attr == "warn"
-        and ast.unparse(node) == "warnings.warn"
-    ]
-    assert not counted, f"wengert.tape.sites.warn, in place of warnings.warn: {counted}"
+def test_warnings_find_the_users_line_and_count_no_frames():
+    counted = {m: facts_of(m).attributes.get("warnings.warn") for m in FILES}
+    counted = {module: line for module, line in counted.items() if line}
+    assert not counted, f"wengert.tape.sites.warn, instead of warnings.warn: {counted}"

@@ -32,6 +32,7 @@ def test_a_table_that_exists_is_used_as_it_is():
     assert not frozen.weight.requires_grad and learnt.weight.requires_grad
     values[0, 0] = 5
     assert frozen.weight[0, 0] == learnt.weight[0, 0] == 5
+    assert nn.Embedding.from_pretrained(values.int())(wg.tensor([0])).tolist() == [[5, 1]]
     bags = nn.EmbeddingBag.from_pretrained(values, freeze=False, mode="max")
     assert bags.weight.requires_grad and bags.mode == "max"
 

@@ -160,7 +160,8 @@ def test_conversions_keep_parameters_the_objects_that_they_are():
 def test_integers_stay_integers_where_a_floating_dtype_is_asked_for():
     module = nn.Module()
     module.register_buffer("steps", wg.tensor(3))
-    assert module.to(wg.float64).double().half().steps.dtype == wg.int64
+    steps = module.to(wg.float64).double().half().steps
+    assert steps.dtype == wg.int64 and steps.item() == 3
 
 
 def test_a_complex_module_comes_with_a_warning():
@@ -340,6 +341,11 @@ def test_whoever_computes_with_a_parameter_without_a_shape_hears_of_it(use):
 def test_the_shape_of_a_parameter_without_one_is_an_error():
     with pytest.raises(RuntimeError, match="Can't access the shape of an uninitialized parameter"):
         nn.UninitializedBuffer().shape  # noqa: B018
+
+
+def test_a_parameter_without_a_shape_has_no_memory_to_share():
+    with pytest.raises(RuntimeError, match="Can't share memory on an uninitialized parameter"):
+        nn.LazyLinear(3).share_memory()
 
 
 def test_a_parameter_without_a_shape_keeps_what_is_known_of_it():

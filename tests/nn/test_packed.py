@@ -49,6 +49,11 @@ def test_unpadding_leaves_what_it_takes_apart():
     equal(padded, before)
 
 
+def test_an_empty_batch_is_refused_before_its_lengths_are_read():
+    with pytest.raises(RuntimeError, match="Cannot pack empty tensors"):
+        rnn.pack_padded_sequence(wg.ones(0, 1, 10), wg.ones(3, 3))
+
+
 def test_packing_keeps_the_order_to_undo_it():
     packed = rnn.pack_sequence(sequences(2, 3, 1), enforce_sorted=False)
     assert packed.sorted_indices.tolist() == [1, 0, 2]

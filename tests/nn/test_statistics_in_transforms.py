@@ -36,6 +36,16 @@ def test_batch_norm_without_statistics_takes_a_batched_input():
     assert wg.allclose(vmap(layer)(x)[1], layer(x[1]), atol=1e-6)
 
 
+def test_fixed_statistics_have_no_tangent():
+    layer, x = nn.BatchNorm1d(3).eval(), wg.randn(4, 3)
+
+    def of(mean):
+        return functional_call(layer, {"running_mean": mean}, (x,))
+
+    with pytest.raises(RuntimeError, match="not differentiable wrt running_mean and running_var"):
+        jvp(of, (wg.zeros(3),), (wg.ones(3),))
+
+
 @pytest.mark.parametrize("kind", [nn.utils.parametrizations.spectral_norm, nn.utils.spectral_norm])
 def test_spectral_norm_in_training_refuses_weights_of_a_transform(kind):
     layer, x = kind(nn.Linear(3, 3)), wg.randn(4, 3)

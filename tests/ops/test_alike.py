@@ -84,8 +84,8 @@ def test_what_is_drawn_is_written_as_int64():
 
 
 def test_a_reversed_product_may_be_called_by_name():
-    x, y = wg.ones(2, 3), wg.ones(3, 2)
-    assert x.__rmatmul__(y).shape == (3, 3)
+    x, y = wg.arange(6.0).reshape(2, 3), wg.ones(3, 2)
+    assert x.__rmatmul__(y).tolist() == (y @ x).tolist()
 
 
 def test_attention_in_half_precision_is_as_exact_as_its_result():

@@ -34,14 +34,16 @@ def test_bools_run_only_in_another_dtype():
 
 
 def test_sums_of_bytes_are_of_int64():
-    x = wg.ones(3, 3, dtype=wg.uint8)
-    for made in (x.trace(), wg.einsum("ij->", x), wg.einsum("ij,k->i", x, x[0]).sum()):
-        assert made.dtype is wg.int64
+    x = wg.full((3, 3), 200, dtype=wg.uint8)
+    for made, value in ((x.trace(), 600), (wg.einsum("ij->", x), 1800), (x[0].sum(), 600)):
+        assert made.dtype is wg.int64 and made.item() == value
+    assert wg.einsum("ij,k->i", x, x[0]).sum().dtype is wg.int64
 
 
 def test_a_contraction_over_one_element_keeps_the_dtype():
-    x, y = wg.ones(1, 2, dtype=wg.uint8), wg.ones(2, 3, dtype=wg.uint8)
-    assert wg.tensordot(x, y, dims=([0], [0])).dtype is wg.uint8
+    x, y = wg.full((1, 2), 2, dtype=wg.uint8), wg.full((2, 3), 3, dtype=wg.uint8)
+    found = wg.tensordot(x, y, dims=([0], [0]))
+    assert found.dtype is wg.uint8 and found.tolist() == [[12] * 3] * 2
 
 
 def test_a_negative_power_of_an_integer_is_cut_off():

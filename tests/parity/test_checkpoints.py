@@ -152,8 +152,10 @@ def test_a_tensor_with_attributes_keeps_them():
     y = torch.ones(1)
     y.note = [1]
     loaded = theirs([x, y])
-    assert [one.note for one in loaded] == ["a", [1]]
-    assert type(loaded[0]) is wg.nn.Parameter
+    again = ours(loaded)
+    for one in (loaded, again):
+        assert [tensor.note for tensor in one] == ["a", [1]]
+    assert type(loaded[0]) is wg.nn.Parameter and type(again[0]) is torch.nn.Parameter
     y.item = 3  # hides a method
     with pytest.raises(pickle.UnpicklingError, match="'item' cannot be set on a Tensor"):
         theirs(y)

@@ -30,6 +30,11 @@ t.tensor(2.0), t.tensor(3.0)
 t.ones(2).half(), t.ones(2).half() * 1.0005
 t.tensor([1 + 2j]), t.tensor([1 + 2j])
 t.ones(2, requires_grad=True), t.ones(2)
+None, None
+None, 1.0
+t.ones(2).to_sparse(), t.ones(2).to_sparse()
+t.ones(2).to_sparse(), t.ones(2)
+t.ones(2).to_sparse(), t.ones(3).to_sparse()
 """
 OPTIONS = (
     {"rtol": 1e-3},
@@ -39,6 +44,8 @@ OPTIONS = (
     {"msg": "said"},
 )
 CASES = [(pair, {}) for pair in PAIRS.strip().splitlines()]
+CASES += [("t.ones(2).to_sparse(), t.ones(2)", {"check_layout": False})]
+CASES += [("t.ones(2), t.nn.Parameter(t.ones(2))", {"allow_subclasses": False})]
 CASES += [(PAIRS.strip().splitlines()[i], o) for i in (1, 2, 5, 14) for o in OPTIONS]
 
 
@@ -47,7 +54,7 @@ def said(library, pair, options):
     try:
         library.testing.assert_close(actual, expected, **options)
     except Exception as error:
-        text = re.sub(r"wengert\.[\w.]+|torch\.Tensor", "T", str(error))
+        text = re.sub(r"wengert\.[\w.]+|torch\.(Tensor|nn[\w.]+)", "T", str(error))
         return type(error).__name__, text
     return None
 
@@ -55,3 +62,33 @@ def said(library, pair, options):
 @pytest.mark.parametrize(("pair", "options"), CASES)
 def test_it_says_what_pytorch_says(pair, options):
     assert said(wengert, pair, options) == said(torch, pair, options)
+
+
+def test_sparse_tensors_differ_in_indices_or_values():
+    one, two = wengert.eye(2).to_sparse(), (2 * wengert.eye(2)).to_sparse()
+    others = (two, wengert.ones(2, 2).to_sparse(), wengert.eye(2).flip(0).to_sparse())
+    for other in others:
+        with pytest.raises(AssertionError):
+            wengert.testing.assert_close(one, other)
+
+
+NUMBERS = (0.0, 1.0, 1.00001, float("nan"), float("inf"), -float("inf"))
+SETS = {
+    "float32": NUMBERS,
+    "complex64": [complex(a, b) for a in NUMBERS[2:] for b in NUMBERS[1:4]],
+    "int64": (0, 1, 2**24, 2**24 + 1, 2**53, 2**53 + 1, -(2**63)),
+    "bool": (False, True),
+}
+TOLERANCES = ({}, {"rtol": 0, "atol": 0}, {"rtol": 1, "atol": float("inf")}, {"rtol": 1e-9})
+
+
+@pytest.mark.parametrize("dtype", SETS)
+def test_elements_are_close_where_pytorch_says_so(dtype):
+    for options in TOLERANCES:
+        for equal_nan in (False, True):
+            found = []
+            for t in (wengert, torch):
+                x = t.tensor(SETS[dtype], dtype=getattr(t, dtype))
+                found.append(t.isclose(x[:, None], x, equal_nan=equal_nan, **options).tolist())
+                found.append(t.allclose(x, x, equal_nan=equal_nan, **options))
+            assert found[:2] == found[2:], (options, equal_nan)

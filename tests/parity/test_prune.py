@@ -92,3 +92,15 @@ def test_errors_are_of_one_type(name, arguments):
             getattr(library.nn.utils.prune, name)(layer(library), "weight", **arguments)
         kinds.append((caught.type, str(caught.value)[:20]))
     assert kinds[0] == kinds[1]
+
+
+def test_a_mask_takes_the_dtype_of_what_it_masks():
+    for library in (wg, torch):
+        prune = library.nn.utils.prune
+        container, method = prune.PruningContainer(), prune.L1Unstructured(amount=2)
+        container._tensor_name = method._tensor_name = "weight"
+        container.add_pruning_method(method)
+        before = library.tensor([1, 1, 0, 1])
+        mask = container.compute_mask(library.tensor([3.0, 1.0, 0.0, 2.0]), before)
+        assert (str(mask.dtype), mask.tolist()) == ("torch.float32", [1, 0, 0, 0])
+        assert before.tolist() == [1, 1, 0, 1]

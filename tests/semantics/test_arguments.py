@@ -278,3 +278,50 @@ def test_out_is_of_the_dtype_of_the_result_unless_the_operation_promotes(t, row)
             with pytest.raises(RuntimeError):
                 function(*given, out=wide)
             assert (wide == 9).all()
+
+
+BYTES = [0, 1, 2]
+
+
+def test_numbers_are_filled_in_as_the_dtype_holds_them(t):
+    x, at = t.tensor(BYTES, dtype=t.uint8), t.tensor([0])
+    assert x.index_fill(0, at, -1).tolist() == [255, 1, 2]
+    assert x.char().index_fill(0, at, 2.7).tolist() == [2, 1, 2]
+    with pytest.raises(RuntimeError, match="without overflow"):
+        x.index_fill(0, at, 300)
+
+
+def test_a_tensor_of_a_storage_shares_its_memory(t):
+    for make in (t.zeros(0).new, t.FloatTensor):
+        x = t.ones(3)
+        with warnings.catch_warnings(action="ignore"):
+            make(x.storage())[0] = 5.0
+        assert x.tolist() == [5.0, 1.0, 1.0]
+
+
+REFUSED = """
+t.zeros(()).index_add(0, t.tensor([0]), t.ones(1)) | source tensor shape must match self
+t.zeros(4).tensor_split(t.tensor(1.1)) | to have dtype of long, but got Float
+t.zeros(4).tensor_split(t.tensor([1.1])) | to have dtype of long, but got Float
+t.baddbmm(t.ones(1, 2, 2, dtype=t.int32), t.ones(1, 2, 2), t.ones(1, 2, 2)) | Input dtypes must be
+t.linalg.vector_norm(t.ones(2), 1j) | Expected a non-complex scalar
+t.linalg.lstsq(t.eye(2), t.tensor(1.0)) | other must have at least 1 dimension
+t.linalg.lu_solve(t.eye(2), t.tensor([1, 5], dtype=t.int32), t.eye(2)) | all be smaller or equal
+t.linalg.lu_solve(t.eye(2), t.tensor([0, 1], dtype=t.int32), t.eye(2)) | all be greater or equal
+t.ones(3, 4) + t.ones(2, 5) | The size of tensor a .4. must match .* b .5. at non-singleton .* 1
+"""
+
+
+@pytest.mark.parametrize("line", REFUSED.strip().splitlines())
+def test_what_does_not_fit_is_refused(t, line):
+    call, _, words = line.partition(" | ")
+    with pytest.raises(RuntimeError, match=words):
+        eval(call, {"t": t})
+
+
+def test_warnings_alone_may_be_asked_for_without_deterministic_algorithms(t):
+    t.use_deterministic_algorithms(False, warn_only=True)
+    try:
+        assert t.is_deterministic_algorithms_warn_only_enabled()
+    finally:
+        t.use_deterministic_algorithms(False)

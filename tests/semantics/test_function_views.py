@@ -516,6 +516,26 @@ def test_what_was_written_to_and_has_no_derivative_is_detached(t):
     assert Rounded_.apply(plain) is plain
 
 
+def test_a_recorded_output_without_a_derivative_is_detached(t):
+    class Halves(t.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            with t.enable_grad():
+                recorded = x.detach().requires_grad_() * 2
+            ctx.mark_non_differentiable(recorded)
+            return recorded, x * 3
+
+        @staticmethod
+        def backward(ctx, _, g):
+            return 3 * g
+
+    x = t.ones(2, requires_grad=True)
+    recorded, tripled = Halves.apply(x)
+    assert not recorded.requires_grad and recorded.is_leaf
+    tripled.sum().backward()
+    assert x.grad.tolist() == [3, 3]
+
+
 @pytest.mark.parametrize("grad", [3, "text", [1.0, 2.0]])
 @pytest.mark.parametrize("needed", [True, False])
 def test_a_gradient_is_a_tensor_also_where_nobody_asks_for_it(t, grad, needed):

@@ -1,6 +1,7 @@
 """Test `autograd.functional`: Jacobians, Hessians, and their products with vectors."""
 
 import itertools
+import math
 
 import pytest
 
@@ -649,11 +650,14 @@ def test_views_and_other_tensors_as_inputs(t):
         assert jac.reshape(n, n).diagonal().tolist() == (2 * x).flatten().tolist()
 
 
-def test_vjp_frees_captured_graphs_and_jacobian_keeps_them(t):
+def test_graphs_that_a_function_captures_are_kept(t):
     w = t.tensor(3.0, requires_grad=True)
     captured = w.exp() * 1
-    t.autograd.functional.jacobian(lambda x: x * captured, t.tensor(2.0))
-    t.autograd.grad(captured, w, retain_graph=True)
+    f = lambda x: x * captured  # noqa: E731
+    assert t.autograd.functional.jacobian(f, t.tensor(2.0)).item() == captured.item()
+    assert t.autograd.functional.vjp(f, t.tensor(2.0))[1].item() == captured.item()
+    (slope,) = t.autograd.grad(captured, w, retain_graph=True)
+    assert slope.item() == pytest.approx(math.exp(3), rel=1e-5)
 
 
 # -- everything with everything ------------------------------------------------------------------

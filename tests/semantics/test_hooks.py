@@ -575,9 +575,10 @@ def test_a_hook_may_remove_itself(t):
 
 def test_a_handle_outlives_its_tensor(t):
     x = leaf(t, 1.0)
-    handle = x.register_hook(print)
+    handle, tensor = x.register_hook(print), weakref.ref(x)
     del x
     gc.collect()
+    assert tensor() is None
     handle.remove()
 
 

@@ -103,6 +103,11 @@ def test_lists_of_tensors_are_computed_one_by_one(t):
     with pytest.raises(RuntimeError, match="must have the same number of tensors"):
         t._foreach_add(xs, xs[:1])
     assert not hasattr(t, "_foreach_nothing")
+    xs = [x.detach() for x in xs]
+    t._foreach_maximum_(xs, [t.tensor([0.5, 3.0]), t.tensor([5.0])])
+    assert [x.tolist() for x in xs] == [[1.0, 3.0], [5.0]]
+    with pytest.raises(RuntimeError, match="result type Float can't be cast"):
+        t._foreach_minimum_([t.tensor([1, 2])], [t.tensor([1.5, 1.5])])
 
 
 def test_volatile_is_false_with_a_warning(t):

@@ -758,8 +758,15 @@ def test_the_context_ends_with_an_exception(t):
 
 
 def test_the_context_gives_something_that_can_be_cleared(t):
+    x = t.tensor([1.0, 2.0], requires_grad=True)
     with allow(t) as context:
+        y = x * 1
+        z = y * y
         context.clear()
+        y.mul_(3)  # of what it has forgotten nothing is copied aside
+        with pytest.raises((RuntimeError, AssertionError)):
+            z.sum().backward()
+    assert x.grad is None
 
 
 # -- versions -------------------------------------------------------------------------------------
@@ -813,6 +820,8 @@ def test_increment_version_of_an_inference_tensor_does_nothing(t):
     with t.inference_mode():
         x = t.ones(2)
     t.autograd.graph.increment_version(x)
+    with pytest.raises(RuntimeError, match="do not track version counter"):
+        _ = x._version
 
 
 def test_hooks_inside_the_context_of_mutation_count(t):

@@ -56,6 +56,12 @@ def test_plain_tensors_meet_the_class(t, Held):
     assert type(layer.weight.grad) is Held and layer.weight.grad.held.tolist() == [[1.0, 2.0]]
 
 
+def test_what_is_swapped_computes_with_its_own_values(t, Held):
+    x, y = Held(t.tensor([1.0, 2.0])), t.ones(3)
+    t.utils.swap_tensors(x, y)
+    assert (y * 2).held.tolist() == [2, 4] and (x * 2).tolist() == [2, 2, 2]
+
+
 def test_views_and_writes_reach_the_values(t, Held):
     x = Held(t.zeros(2, 3))
     x.add_(1)

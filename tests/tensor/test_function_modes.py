@@ -65,3 +65,50 @@ def test_other_threads_have_no_mode():
         thread.start()
         thread.join()
     assert log.seen == []
+
+
+class Refuses(TorchFunctionMode):
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        return NotImplemented
+
+
+class Handles(wg.Tensor):
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        return f"{cls.__name__}.{func.__name__}"
+
+
+def mine(x):
+    if wg.overrides.has_torch_function((x,)):
+        return wg.overrides.handle_torch_function(mine, (x,), x)
+    return x
+
+
+def test_a_mode_is_asked_before_the_classes_of_arguments():
+    x = Handles([1.0])
+    with Twice(), Log() as log:
+        assert wg.exp(x) == x.exp() == "Handles.exp" and mine(x) == "Handles.mine"
+        assert mine(2) == 2
+    assert log.seen == ["exp", "exp", "mine", "mine"]
+
+
+def test_classes_are_asked_after_a_mode_that_refuses():
+    x = Handles([1.0])
+    with Refuses():
+        assert wg.exp(x) == x.exp() == "Handles.exp" and mine(x) == "Handles.mine"
+        with pytest.raises(TypeError, match=r"Multiple dispatch failed for 'torch\.exp'"):
+            wg.exp(wg.Tensor([1.0]))
+        with wg._C.DisableTorchFunction():
+            assert wg.ones(1).exp().item() > 2.7 and type(x.exp()) is not str
+    with pytest.raises(TypeError, match="expected a sequence"):
+        wg.overrides.has_torch_function(object())
+
+
+def test_a_mode_needs_an_ordinary_method():
+    class OfClass(TorchFunctionMode):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return func(*args, **(kwargs or {}))
+
+    with pytest.raises(RuntimeError, match="classmethod is not supported"), OfClass():
+        pass

@@ -55,6 +55,16 @@ def tensor(offset=b"K\x00", size=b"K\x03\x85", stride=b"K\x01\x85", kind=b"Float
 ONE = {"data/0": np.arange(3, dtype=np.float32).tobytes()}
 
 
+def test_attributes_are_saved_with_the_tensors_that_they_hold():
+    x, weight = wg.arange(3.0), wg.nn.Parameter(wg.ones(2))
+    x.end = x[1:]
+    weight.shown = {"by": x}
+    weight_again, x_again = roundtrip([weight, x])
+    assert weight_again.shown["by"] is x_again and type(weight_again) is wg.nn.Parameter
+    x_again[2] = 7.0
+    assert x_again.end.tolist() == [1.0, 7.0]
+
+
 def test_instructions_of_a_tensor_make_one():
     assert wg.load(packed(b"\x80\x02" + tensor() + b".", ONE)).tolist() == [0.0, 1.0, 2.0]
 

@@ -13,11 +13,11 @@ from typing import Any
 
 from wengert.base.sections import fill_sections
 from wengert.interp.dual import Dual
-from wengert.interp.levels import levels_of
+from wengert.interp.levels import batch_of, levels_of
 from wengert.ops.like import zeros_like
 from wengert.tape.base import new_tensor
 from wengert.tape.levels import move
-from wengert.tape.modes import MODE, changed, current_mode
+from wengert.tape.modes import outside_of
 from wengert.tape.record import T
 
 
@@ -45,8 +45,7 @@ def refuse_lifted(tensors: Sequence[Any], what: str) -> None:
 
 def in_batch(tensors: Sequence[Any]) -> bool:
     """Return whether any of `tensors` is batched."""
-    levels = levels_of(*[tensor._payload for tensor in tensors])
-    return any(level.size is not None for level in levels.values())
+    return batch_of(*[tensor._payload for tensor in tensors]) is not None
 
 
 def each(run: Callable[[list[Any]], list[Any]], tensors: Sequence[Any]) -> list[Any]:
@@ -55,21 +54,17 @@ def each(run: Callable[[list[Any]], list[Any]], tensors: Sequence[Any]) -> list[
     Parameters
     ----------
     run: A function of unbatched tensors that returns a list of tensors or None.
+    tensors: None stands for a tensor that is not there.
     """
-    levels = levels_of(*[tensor._payload for tensor in tensors])
-    batches = [number for number, level in levels.items() if level.size is not None]
-    if not batches:
+    level = batch_of(*[tensor._payload for tensor in tensors if tensor is not None])
+    if level is None:
         return run(list(tensors))
-    level = levels[max(batches)]
-    before = current_mode()
-    below = tuple(one for one in before.levels if one is not level) if before else ()
-    belongs = [level.number in levels_of(tensor._payload) for tensor in tensors]
+    belongs = [t is not None and level.number in levels_of(t._payload) for t in tensors]
     whole = [
         move("unwrap", t, level, True) if own else t
         for t, own in zip(tensors, belongs, strict=True)
     ]
-    MODE.set(changed(before, levels=below))
-    try:
+    with outside_of(level):
         rows = []
         for index in range(level.size or 0):
             parts = [
@@ -80,8 +75,6 @@ def each(run: Callable[[list[Any]], list[Any]], tensors: Sequence[Any]) -> list[
         if not rows:
             raise RuntimeError("vmap over a batch without elements: a solver has nothing to solve")
         columns = [_stacked(column) for column in zip(*rows, strict=True)]
-    finally:
-        MODE.set(before)
     return [None if column is None else move("wrap", column, level, True) for column in columns]
 
 

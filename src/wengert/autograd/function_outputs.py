@@ -32,12 +32,36 @@ def finish(node: FunctionNode, args: tuple[Any, ...], output: Any, recorded: boo
     tensors = [args[i] for i in positions]
     several = isinstance(output, tuple | list)
     outputs = list(output) if several else [output]
-    name = node.function.__name__
+    _check_pure_view(node, tensors, outputs)
+    _check_dirty_tensors(node, tensors, outputs, recorded)
+    made = [
+        _made(node, out, tensors, recorded) if isinstance(out, TensorBase) else out
+        for out in outputs
+    ]
+    if recorded:
+        _attach(node, tensors, positions, made)
+        node._kept = Kept.of(node, args, made)
+    # the tensors in them may hold the node, which would make a cycle
+    node._given = node._dirty = ()
+    if recorded:
+        _save(node, made)
+    return tuple(made) if several else made[0]
+
+
+def _check_pure_view(node: FunctionNode, tensors: list[Any], outputs: list[Any]) -> None:
     if node._is_pure_view and (len(tensors) != 1 or len(outputs) != 1):
         raise RuntimeError(
             "Pure view custom Function can only have one input Tensor and one output Tensor. Open "
-            f"an issue if you need to support more. {name} has {len(tensors)} and {len(outputs)}."
+            f"an issue if you need to support more. {node.function.__name__} has {len(tensors)} "
+            f"and {len(outputs)}."
         )
+
+
+def _check_dirty_tensors(
+    node: FunctionNode, tensors: list[Any], outputs: list[Any], recorded: bool
+) -> None:
+    """Raise or warn unless what `forward` marked as dirty is both an input and an output."""
+    name = node.function.__name__
     for dirty in node._dirty:
         if not any(dirty is out for out in outputs):
             raise RuntimeError(
@@ -61,48 +85,32 @@ def finish(node: FunctionNode, args: tuple[Any, ...], output: Any, recorded: boo
                     "your Function cannot return more than one Tensor. Clone the input, or split "
                     f"{name} into one Function that writes and one that gives the other outputs."
                 )
-    made: list[Any] = []
-    for i, out in enumerate(outputs):
-        if not isinstance(out, TensorBase):
-            made.append(out)
-            continue
-        dirty = any(out is d for d in node._dirty)
-        if dirty:
-            bump(out, name)
-            if out._ext is not None:
-                refresh_views(out, None)
-            constant = any(out is t for t in node._constants)
-            if (
-                (constant or not recorded)
-                and out._edge is not None
-                and any(out is t for t in tensors)
-            ):
-                # unrecorded and non-differentiable outputs do not require a gradient
-                out = new_tensor(out._array(), None, out._share_version())
-                if constant:
-                    node._constants = (*node._constants, out)
-        elif any(out is t for t in tensors):
-            # a returned input becomes an alias
-            source = out
-            outputs[i] = out = _alias(source)
-            constant = any(source is t for t in node._constants)
-            if constant:
-                node._constants = (*node._constants, out)
-            if source._edge is None or (recorded and not constant):
-                attach_alias(source, out)
-        elif recorded and out._edge is not None and not _made_in_forward(out):
-            outputs[i] = out = new_tensor(out._array(), None, out._share_version())
-        elif not recorded and out._ext is not None and _made_in_forward(out):
-            out._ext.no_write = MADE_IN_FUNCTION
-        made.append(out)
-    if recorded:
-        _attach(node, tensors, positions, made)
-        node._kept = Kept.of(node, args, made)
-    # the tensors in them may hold the node, which would make a cycle
-    node._given = node._dirty = ()
-    if recorded:
-        _save(node, made)
-    return tuple(made) if several else made[0]
+
+
+def _made(node: FunctionNode, out: Any, tensors: list[Any], recorded: bool) -> Any:
+    """Return the tensor that a call returns for an output of `forward`."""
+    is_input = any(out is t for t in tensors)
+    constant = any(out is t for t in node._constants)
+    result = out
+    if _is_dirty(node, out):
+        bump(out, node.function.__name__)
+        if out._ext is not None:
+            refresh_views(out, None)
+        if is_input and out._edge is not None and (constant or not recorded):
+            # unrecorded and non-differentiable outputs do not require a gradient
+            result = new_tensor(out._array(), None, out._share_version())
+    elif is_input:
+        # a returned input becomes an alias
+        result = _alias(out)
+        if out._edge is None or (recorded and not constant):
+            attach_alias(out, result)
+    elif recorded and out._edge is not None and not _made_in_forward(out):
+        result = new_tensor(out._array(), None, out._share_version())
+    elif not recorded and _made_in_forward(out):
+        out._ext.no_write = MADE_IN_FUNCTION
+    if constant and result is not out:
+        node._constants = (*node._constants, result)
+    return result
 
 
 def _alias(source: Any) -> Any:
@@ -127,6 +135,7 @@ def _made_in_forward(tensor: Any) -> bool:
 
 
 def _attach(node: Any, tensors: list[Any], positions: list[int], made: list[Any]) -> None:
+    """Make `node` the history of the differentiable outputs."""
     node._seq = next_sequence()
     mark(node)
     node._positions = tuple(positions)
@@ -135,51 +144,52 @@ def _attach(node: Any, tensors: list[Any], positions: list[int], made: list[Any]
     # backward gets a gradient for each output, None for outputs other than tensors
     node.several = len(made) != 1
     constants = {id(t) for t in node._constants}
-    smooth = [
-        out
-        for out in made
-        if isinstance(out, TensorBase)
-        and id(out) not in constants
-        and is_differentiable(out._payload.dtype)
-    ]
-    node._outputs_meta = tuple(
-        (out._payload.shape, out._payload.dtype)
-        if isinstance(out, TensorBase)
-        and (node._materialize_non_diff_grads or id(out) not in constants)
-        else None
-        for out in made
-    )
+    metas: list[Any] = [None] * len(made)
+    smooth: list[tuple[int, Any]] = []
     for i, out in enumerate(made):
         if not isinstance(out, TensorBase):
             continue
-        if id(out) in constants or not is_differentiable(out._payload.dtype):
-            if out._ext is not None and out._ext.base is not None:
-                out._ext.no_write = MADE_IN_FUNCTION
-            continue
+        if node._materialize_non_diff_grads or id(out) not in constants:
+            metas[i] = (out._payload.shape, out._payload.dtype)
+        if id(out) not in constants and is_differentiable(out._payload.dtype):
+            smooth.append((i, out))
+        elif out._ext is not None and out._ext.base is not None:
+            out._ext.no_write = MADE_IN_FUNCTION
+    node._outputs_meta = tuple(metas)
+    for i, out in smooth:
         edge = OutputEdge(node, i) if node.several else node
-        ext = out._ext
-        viewed = ext is not None and ext.base is not None
-        if ext is not None and _is_dirty(node, out):
-            # as in PyTorch: the gradient belonged to the previous value
-            ext.grad = None
-        if viewed and _is_dirty(node, out):
-            write_through_view(out, node, next(i for i, t in enumerate(tensors) if t is out))
-            continue
-        move_edge(out, edge)
-        if ext is not None and ext.base is not None:
-            # a view made by forward: writes through it would need the history of its base
-            if node._is_pure_view:
-                # which it has here: the Function declares itself a view
-                ext.no_write = None if tensors[0]._ext is None else tensors[0]._ext.no_write
-                continue
-            ext.no_write = ONE_OF_SEVERAL if len(smooth) > 1 else MADE_IN_FUNCTION
-        elif ext is not None:
-            refresh_views(out, edge)
-            invalidate_elsewhere(out)
+        if _is_dirty(node, out):
+            _set_written(node, edge, out, tensors)
+        else:
+            _set_history(out, edge)
+            if _is_view(out):
+                # writes through a view made by forward would need the history of its base, which
+                # a Function has that declares itself a view
+                of_input = None if tensors[0]._ext is None else tensors[0]._ext.no_write
+                several = ONE_OF_SEVERAL if len(smooth) > 1 else MADE_IN_FUNCTION
+                out._ext.no_write = of_input if node._is_pure_view else several
     USER_CODE.add(node)
     mode = current_mode()
     if mode is not None and mode.anomaly is not None:
         node.site = mode.anomaly.site()
+
+
+def _set_written(node: Any, edge: Any, out: Any, tensors: list[Any]) -> None:
+    """Set the history of an input that `forward` wrote to."""
+    if out._ext is not None:
+        # as in PyTorch: the gradient belonged to the previous value
+        out._ext.grad = None
+    if _is_view(out):
+        write_through_view(out, node, next(i for i, t in enumerate(tensors) if t is out))
+    else:
+        _set_history(out, edge)
+
+
+def _set_history(out: Any, edge: Any) -> None:
+    move_edge(out, edge)
+    if out._ext is not None and out._ext.base is None:
+        refresh_views(out, edge)
+        invalidate_elsewhere(out)
 
 
 def _is_dirty(node: Any, tensor: Any) -> bool:

@@ -16,14 +16,15 @@ batch, as with ``generate_vmap_rule``.
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 from wengert.autograd.function_node import Context
 from wengert.autograd.function_outputs import finish
 from wengert.autograd.slopes import check_view
 from wengert.autograd.written import shows, with_written, written
-from wengert.base.containers import flatten
+from wengert.base.containers import dims_of, flatten
 from wengert.base.dtypes import is_differentiable
 from wengert.base.errors import describe
 from wengert.base.ports import provides
@@ -35,12 +36,10 @@ from wengert.tape.base import LEAF, TensorBase, new_tensor, version_of
 from wengert.tape.given import joined_with, note_tangent, noted_tangent, tangent_tensor
 from wengert.tape.levels import brought, leads_outside, move
 from wengert.tape.modes import (
-    MODE,
-    changed,
-    current_mode,
     enable_grad,
     is_recording,
     no_grad,
+    outside_of,
     set_grad_enabled,
 )
 from wengert.tape.node import edge_of
@@ -80,11 +79,26 @@ def applied_at(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
     )
     if not recorded or not _has_backward(function):
         return _around(level, function, raised)
+    return _recorded_at(level, function, args, raised, needs)
+
+
+def _recorded_at(
+    level: Level,
+    function: Any,
+    args: tuple[Any, ...],
+    raised: tuple[Any, ...],
+    needs: tuple[bool, ...],
+) -> Any:
+    """Return the result of a Function as one operation, recorded at `level`.
+
+    `raised` are the arguments brought to all levels of the call; `needs` says which of them require
+    a gradient.
+    """
     edges = [edge_of(a) for a, need in zip(args, needs, strict=True) if need]
     closing = function.closes_over(args[0], edges)
     with no_grad():
-        parts = [move("primal_of", a, level) if isinstance(a, TensorBase) else a for a in raised]
         tangents = _tangents(level, raised, False)
+        parts = [move("primal_of", a, level) if isinstance(a, TensorBase) else a for a in raised]
         with enable_grad():
             primals = [
                 part if t is None else _recorded(part)
@@ -96,10 +110,10 @@ def applied_at(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
                 level, function, primals, tangents, (made, node), args
             )
         several = isinstance(output, tuple)
-        ends = output if several else (output,)
         if closing and _lead_outside(slopes, node):
             # cotangents reach closed-over tensors through the values below the level
-            if level.number in levels_of(*[v._payload for v in (*ends, *slopes) if v is not None]):
+            values = [v for v in (*_as_tuple(output), *slopes) if v is not None]
+            if level.number in levels_of(*[v._payload for v in values]):
                 raise NotImplementedError(
                     f"the rules of {function.__name__} close over a tensor with a tangent and over "
                     "one that requires a gradient: pass them as arguments"
@@ -107,31 +121,43 @@ def applied_at(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
             with enable_grad():
                 return _around(level, function, raised)
         output, slopes = _divided(level, output, slopes, made)
-        ends = output if several else (output,)
-        outs = tuple(
-            _joined(new_tensor(end._payload), slope, level)
-            if isinstance(end, TensorBase) and is_differentiable(end._payload.dtype)
-            else new_tensor(end._payload, None, end._share_version())
-            if isinstance(end, TensorBase)
-            else end
-            for end, slope in zip(ends, slopes, strict=True)
-        )
-    known = _Known((*primals, *(made if several else (made,))), (*raised, *outs))
-    final = function._node_class(needs)
-    final._attributes.update(node._attributes)
-    final.needs_input_grad = needs
-    final.edges = tuple([edge_of(a) for a in raised if isinstance(a, TensorBase)])
-    final._to_save = tuple(None if t is None else known.of(t) for t in node.saved_tensors)
-    final._saved_for_forward = ()
-    final._constants = tuple(map(known.of, node._constants))
-    final._dirty = ()
+        outs = tuple(map(partial(_at_level, level), _as_tuple(output), slopes))
+    known = _Known((*primals, *_as_tuple(made)), (*raised, *outs))
+    final = _node_at_level(node, known, needs, raised)
     result = finish(final, raised, outs if several else outs[0], True)
-    for out, slope in zip(result if several else (result,), slopes, strict=True):
+    for out, slope in zip(_as_tuple(result), slopes, strict=True):
         # a view of a tangent without a history has no history
         base = None if slope is None or slope._ext is None else slope._ext.base
         if base is not None and base._edge is None and any(base is t for t in tangents):
             note_tangent(out, slope)
     return with_written(args, written(primals, made), result, slopes, level)
+
+
+def _as_tuple(output: Any) -> tuple[Any, ...]:
+    """Return what `forward` returned as a tuple, also if it is a single value."""
+    return output if isinstance(output, tuple) else (output,)
+
+
+def _at_level(level: Level, end: Any, slope: Any) -> Any:
+    """Return an output of `forward` as a tensor without a history, joined with its tangent."""
+    if not isinstance(end, TensorBase):
+        return end
+    if is_differentiable(end._payload.dtype):
+        return _joined(new_tensor(end._payload), slope, level)
+    return new_tensor(end._payload, None, end._share_version())
+
+
+def _node_at_level(node: Any, known: _Known, needs: tuple[bool, ...], args: tuple[Any, ...]) -> Any:
+    """Return a node as `node`, whose tensors are those of the level."""
+    final = node.function._node_class(needs)
+    final._attributes.update(node._attributes)
+    final.needs_input_grad = needs
+    final.edges = tuple([edge_of(a) for a in args if isinstance(a, TensorBase)])
+    final._to_save = tuple(None if t is None else known.of(t) for t in node.saved_tensors)
+    final._saved_for_forward = ()
+    final._constants = tuple(map(known.of, node._constants))
+    final._dirty = ()
+    return final
 
 
 def _recorded(tensor: Any) -> Any:
@@ -157,22 +183,22 @@ def _lead_outside(slopes: Iterable[Any], node: Any) -> bool:
 
 def _around(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
     """Return the result of a Function computed below `level`, through recorded crossings."""
-    primals = [move("primal_of", a, level, True) if isinstance(a, TensorBase) else a for a in args]
+    # first the tangents: one that shares memory makes the argument an array, which the primal shows
     tangents = _tangents(level, args, True)
+    primals = [move("primal_of", a, level, True) if isinstance(a, TensorBase) else a for a in args]
     given = _with_tangents(level, function, primals, tangents, None, args)
     output, slopes, dirty, made = given
     output, slopes = _divided(level, output, slopes, made)
-    several = isinstance(output, tuple)
-    outputs = output if several else (output,)
     outs = tuple(
         out
         if slope is None or not isinstance(out, TensorBase)
         else joined_with(out, slope, level)
         if _are_plain(out, slope)
         else _joined(out, slope, level)
-        for out, slope in zip(outputs, slopes, strict=True)
+        for out, slope in zip(_as_tuple(output), slopes, strict=True)
     )
-    return with_written(args, dirty, outs if several else outs[0], slopes, level)
+    result = outs if isinstance(output, tuple) else outs[0]
+    return with_written(args, dirty, result, slopes, level)
 
 
 def _are_plain(out: Any, slope: Any) -> bool:
@@ -232,11 +258,11 @@ def _with_tangents(
     if not _has_own(function, "jvp") and _has_own(function, "backward"):
         return _transposed(level, function, primals, tangents, applied)
     output, node = applied or function._applied(tuple(primals))
-    made = outputs = output if isinstance(output, tuple) else (output,)
+    made = outputs = _as_tuple(output)
     if level_of(function, tuple(primals)) is not None:
         # that run was for the saved values: at the levels below, the rules apply as well
         output = _applied(function, tuple(primals))
-        outputs = output if isinstance(output, tuple) else (output,)
+        outputs = _as_tuple(output)
     known = _Known((*primals, *made), (*primals, *outputs))
     tangents = [
         _given(primal, tangent, node, arg, any(primal is out for out in made))
@@ -253,35 +279,41 @@ def _with_tangents(
             "tangent for each output of forward"
         )
     for i, (out, slope) in enumerate(zip(outputs, slopes, strict=True)):
-        if slope is None:
-            continue
-        if not isinstance(slope, TensorBase):
-            raise RuntimeError(
-                f"expected Variable or None (got {type(slope).__name__}) for grad output {i}: "
-                f"{function.__name__}.jvp must return tensors"
-            )
-        if not isinstance(out, TensorBase):
-            continue
-        if not is_differentiable(out._payload.dtype) or any(out is t for t in node._constants):
-            raise RuntimeError(
-                f"Function's jvp returned a gradient at position {i}, but the corresponding "
-                "forward output is not a differentiable Tensor. You should return None at that "
-                "position instead."
-            )
-        if tuple(slope._payload.shape) != tuple(out._payload.shape):
-            raise RuntimeError(
-                "Trying to set a forward gradient that has a different size than that of the "
-                "original Tensor, this is not supported. Tensor is of size "
-                f"{list(out._payload.shape)} while the given forward gradient is of size "
-                f"{list(slope._payload.shape)}: it is what {function.__name__}.jvp returned."
-            )
-        if not is_differentiable(slope._payload.dtype):
-            raise RuntimeError(
-                "Expected both tensor and its forward grad to be floating point or complex, but "
-                f"{function.__name__}.jvp returned {describe(slope._payload)} for output {i}"
-            )
-        check_view(out, slope, primals, tangents, versions, args)
+        if slope is not None:
+            _check_slope(node, i, out, slope)
+            if isinstance(out, TensorBase):
+                check_view(out, slope, primals, tangents, versions, args)
     return output, slopes, written(primals, output), made
+
+
+def _check_slope(node: Any, i: int, out: Any, slope: Any) -> None:
+    """Raise unless `slope`, which `jvp` returned, can be the tangent of output `i`."""
+    name = node.function.__name__
+    if not isinstance(slope, TensorBase):
+        raise RuntimeError(
+            f"expected Variable or None (got {type(slope).__name__}) for grad output {i}: "
+            f"{name}.jvp must return tensors"
+        )
+    if not isinstance(out, TensorBase):
+        return
+    if not is_differentiable(out._payload.dtype) or any(out is t for t in node._constants):
+        raise RuntimeError(
+            f"Function's jvp returned a gradient at position {i}, but the corresponding "
+            "forward output is not a differentiable Tensor. You should return None at that "
+            "position instead."
+        )
+    if tuple(slope._payload.shape) != tuple(out._payload.shape):
+        raise RuntimeError(
+            "Trying to set a forward gradient that has a different size than that of the "
+            "original Tensor, this is not supported. Tensor is of size "
+            f"{list(out._payload.shape)} while the given forward gradient is of size "
+            f"{list(slope._payload.shape)}: it is what {name}.jvp returned."
+        )
+    if not is_differentiable(slope._payload.dtype):
+        raise RuntimeError(
+            "Expected both tensor and its forward grad to be floating point or complex, but "
+            f"{name}.jvp returned {describe(slope._payload)} for output {i}"
+        )
 
 
 def _divided(level: Level, output: Any, slopes: Any, made: Any) -> tuple[Any, tuple[Any, ...]]:
@@ -290,10 +322,8 @@ def _divided(level: Level, output: Any, slopes: Any, made: Any) -> tuple[Any, tu
     `slopes` are the tangents from the rules, which are constant at the level. The tangents of
     values that `forward` closes over are in `made`, its own result.
     """
-    several = isinstance(output, tuple)
     outs, whole = [], []
-    beside = made if several else (made,)
-    for out, slope, own in zip(output if several else (output,), slopes, beside, strict=True):
+    for out, slope, own in zip(_as_tuple(output), slopes, _as_tuple(made), strict=True):
         if isinstance(out, TensorBase) and level.number in levels_of(out._payload):
             out = move("primal_of", out, level, True)
         if slope is not None and level.number in levels_of(slope._payload):
@@ -303,7 +333,7 @@ def _divided(level: Level, output: Any, slopes: Any, made: Any) -> tuple[Any, tu
             slope = of_closures if slope is None else T.add(slope, of_closures)
         outs.append(out)
         whole.append(slope)
-    return tuple(outs) if several else outs[0], tuple(whole)
+    return tuple(outs) if isinstance(output, tuple) else outs[0], tuple(whole)
 
 
 def _given(primal: Any, tangent: Any, node: Any, arg: Any, dirty: bool) -> Any:
@@ -351,61 +381,85 @@ def _transposed(
     level: Level, function: Any, primals: list[Any], tangents: list[Any], applied: Any
 ) -> tuple[Any, Any, list[tuple[int, int]], Any]:
     """Return the outputs, with tangents from the transpose of `backward`."""
-    mode = current_mode()
+    outer = is_recording()
     with enable_grad():
+        # the edges before forward, which may write to the arguments
         if applied is None:
             own, inside = map(list, zip(*map(_inside, primals, tangents), strict=True))
+            before = [edge_of(a) if isinstance(a, TensorBase) else None for a in inside]
         else:
             own = inside = primals
-        # the edges before forward, which may write to the arguments
-        before = [edge_of(a) if isinstance(a, TensorBase) else None for a in inside]
-        if applied is not None:
             edges = iter(applied[1].edges)
             before = [next(edges) if isinstance(a, TensorBase) else None for a in inside]
-        output = _applied(function, tuple(inside))
-        made = None if applied is None else applied[0]
-        if output is NotImplemented:
-            output, _ = applied or function._applied(tuple(inside))
-            made = output
-        elif made is None:
-            made = function._applied(tuple(inside))[0] if function._carries_closures else output
+        output, made = _output_inside(function, tuple(inside), applied)
         dirty = written(inside, output)
-        ends = output if isinstance(output, tuple) else (output,)
+        ends = _as_tuple(output)
         smooth = [i for i, end in enumerate(ends) if getattr(end, "_edge", None) is not None]
-        # with all levels of the call, since the recording must not mix elements of a batch
-        have = levels_of(*[v._payload for v in (*primals, *tangents) if isinstance(v, TensorBase)])
-        others = [have[number] for number in sorted(have) if number != level.number]
-        zeros = [brought(zeros_like(ends[i]), others) for i in smooth]
-        unknown = [new_tensor(zero._payload, LEAF) for zero in zeros]
-        slopes: list[Any] = [None] * len(ends)
-        wanted = [i for i, t in enumerate(tangents) if t is not None]
         if applied or not any(isinstance(p, TensorBase) and p._edge is not None for p in primals):
             # recorded for the tangents only
-            ends = tuple(
-                new_tensor(e._payload, None, e._share_version()) if i in smooth else e
-                for i, e in enumerate(ends)
+            plain = tuple(
+                new_tensor(end._payload, None, end._share_version()) if i in smooth else end
+                for i, end in enumerate(ends)
             )
-            recorded, output = output, ends if isinstance(output, tuple) else ends[0]
-            ends = recorded if isinstance(recorded, tuple) else (recorded,)
-        if not smooth or not wanted:
-            return output, slopes, dirty, made
-        targets = [_at(before[i], inside[i]) for i in wanted]
-        grads = run_grad([ends[i] for i in smooth], targets, unknown, True, True)
-        pairs = [
-            (grad, tangents[i])
-            for i, grad in zip(wanted, grads, strict=True)
-            if grad is not None and grad._edge is not None
-        ]
-        if pairs:
-            outer = mode is None or mode.records
-            sources, seeds = zip(*pairs, strict=True)
-            found = run_grad(sources, unknown, seeds, True, outer)
-            leaves = [*unknown, *(own[i] for i in wanted)]
-            if outer and not leads_outside(found, leaves):
-                found = [f if f is None else new_tensor(f._payload) for f in found]
+            output = plain if isinstance(output, tuple) else plain[0]
+        slopes: list[Any] = [None] * len(ends)
+        wanted = [i for i, t in enumerate(tangents) if t is not None]
+        if smooth and wanted:
+            # with all levels of the call, since the recording must not mix elements of a batch
+            values = [v._payload for v in (*primals, *tangents) if isinstance(v, TensorBase)]
+            have = levels_of(*values)
+            others = [have[number] for number in sorted(have) if number != level.number]
+            found = _pushed_forward(
+                [ends[i] for i in smooth],
+                [_at(before[i], inside[i]) for i in wanted],
+                [tangents[i] for i in wanted],
+                [own[i] for i in wanted],
+                others,
+                outer,
+            )
             for i, slope in zip(smooth, found, strict=True):
                 slopes[i] = slope
     return output, slopes, dirty, made
+
+
+def _output_inside(function: Any, inside: tuple[Any, ...], applied: Any) -> tuple[Any, Any]:
+    """Return the recorded output of a Function, and the result of its own `forward`."""
+    output = _applied(function, inside)
+    if output is NotImplemented:
+        output, _ = applied or function._applied(inside)
+        return output, output
+    if applied is not None:
+        return output, applied[0]
+    return output, function._applied(inside)[0] if function._carries_closures else output
+
+
+def _pushed_forward(
+    ends: list[Any],
+    targets: list[Any],
+    tangents: list[Any],
+    leaves: list[Any],
+    others: list[Level],
+    outer: bool,
+) -> Sequence[Any]:
+    """Return the tangents of `ends`, by the transpose of the reverse pass to `targets`.
+
+    The reverse pass is linear in its cotangents. So it runs on unknown ones, and a second reverse
+    pass, from the gradients to these unknowns, maps the tangents of `targets` to those of `ends`.
+    """
+    unknown = [new_tensor(brought(zeros_like(end), others)._payload, LEAF) for end in ends]
+    grads = run_grad(ends, targets, unknown, True, True)
+    pairs = [
+        (grad, tangent)
+        for grad, tangent in zip(grads, tangents, strict=True)
+        if grad is not None and grad._edge is not None
+    ]
+    if not pairs:
+        return [None] * len(ends)
+    sources, seeds = zip(*pairs, strict=True)
+    found = run_grad(sources, unknown, seeds, True, outer)
+    if outer and not leads_outside(found, [*unknown, *leaves]):
+        return [None if slope is None else new_tensor(slope._payload) for slope in found]
+    return found
 
 
 def _inside(primal: Any, tangent: Any) -> tuple[Any, Any]:
@@ -448,19 +502,14 @@ def lowered(grads: Any, cotangents: list[Any], levels: Iterable[Level]) -> tuple
 
 def _mapped(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
     """Return the result of the Function's own `vmap`."""
-    dims, whole = [], []
-    for arg in args:
-        batched = isinstance(arg, TensorBase) and level.number in levels_of(arg._payload)
-        dims.append(0 if batched else None)
-        whole.append(move("unwrap", arg, level, True) if batched else arg)
-    before = current_mode()
-    below = tuple(one for one in before.levels if one is not level) if before else ()
-    MODE.set(changed(before, levels=below))
-    try:
-        randomness = "error" if level.randomness == "never" else level.randomness
-        made = function.vmap(VmapInfo(level.size, randomness), tuple(dims), *whole)
-    finally:
-        MODE.set(before)
+    leaves, like_args = flatten(args)
+    batched = [isinstance(x, TensorBase) and level.number in levels_of(x._payload) for x in leaves]
+    dims = like_args([0 if one else None for one in batched])
+    pairs = zip(leaves, batched, strict=True)
+    whole = like_args([move("unwrap", x, level, True) if one else x for x, one in pairs])
+    randomness = "error" if level.randomness == "never" else level.randomness
+    with outside_of(level):
+        made = function.vmap(VmapInfo(level.size, randomness), dims, *whole)
     if not (isinstance(made, tuple) and len(made) == 2):
         raise RuntimeError(
             f"{function.__name__}.vmap must return a pair (output, out_dims), not "
@@ -468,7 +517,7 @@ def _mapped(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
         )
     output, out_dims = made
     leaves, rebuild = flatten(output)
-    places = list(out_dims) if isinstance(out_dims, tuple | list) else [out_dims] * len(leaves)
+    places = dims_of(out_dims, output, f"{function.__name__}.vmap", "out")
     return rebuild(
         [
             out if dim is None else move("wrap", movedim(out, dim, 0) if dim else out, level, True)

@@ -45,6 +45,36 @@ def flatten(value: Any) -> tuple[list[Any], Callable[[list[Any]], Any]]:
     return leaves, rebuild
 
 
+def dims_of(dims: Any, value: Any, name: str, kind: str = "in") -> Iterator[Any]:
+    """Return the mapped dimension of each leaf of `value`, an input or an output as `kind` says."""
+    if dims is None or (isinstance(dims, int) and not isinstance(dims, bool)):
+        for _ in flatten(value)[0]:
+            yield dims
+        return
+    if isinstance(value, dict) and isinstance(dims, dict) and value.keys() == dims.keys():
+        for key, part in value.items():
+            yield from dims_of(dims[key], part, name, kind)
+        return
+    if (
+        isinstance(value, list | tuple)
+        and isinstance(dims, list | tuple)
+        and len(value) == len(dims)
+    ):
+        for dim, part in zip(dims, value, strict=True):
+            yield from dims_of(dim, part, name, kind)
+        return
+    fields = field_names(value)
+    if fields is not None and type(dims) is type(value):
+        for field in fields:
+            yield from dims_of(getattr(dims, field), getattr(value, field), name, kind)
+        return
+    raise ValueError(
+        f"{name}: {kind}_dims is not compatible with the structure of `{kind}puts`: {dims!r} for "
+        f"an {kind}put of type {type(value).__name__}. It is an int, None, or has the {kind}puts' "
+        "own structure."
+    )
+
+
 def _taken(value: Any, leaves: list[Any]) -> Callable[[Iterator[Any]], Any]:
     """Append the leaves of `value` to `leaves`; return a function that rebuilds it."""
     if value is None:

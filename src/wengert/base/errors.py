@@ -187,6 +187,11 @@ def c_name(dtype: Any) -> str:
     return _C_NAMES.get(dtype.name, dtype.name)
 
 
+def not_implemented(kernel: str, dtype: Any, advice: str) -> NotImplementedError:
+    """Return the error of an operation that refuses a dtype, by the name of PyTorch's kernel."""
+    return NotImplementedError(f"\"{kernel}\" not implemented for '{long_name(dtype)}': {advice}")
+
+
 def overflow(dtype: Any, what: Any) -> RuntimeError:
     """Return the error for a number that does not fit into a tensor's dtype."""
     short = {"float16": "at::Half", "bfloat16": "at::BFloat16", "int32": "int"}

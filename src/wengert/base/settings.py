@@ -32,7 +32,7 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
     >>> wg.use_deterministic_algorithms(False)
     """
     _Settings.deterministic = bool(mode)
-    _Settings.warn_only = bool(mode) and bool(warn_only)
+    _Settings.warn_only = bool(warn_only)
 
 
 def are_deterministic_algorithms_enabled() -> bool:

@@ -79,7 +79,9 @@ def broadcast(*shapes: Shape) -> Shape:
     """
     result = [1] * max(map(len, shapes), default=0)
     for shape in shapes:
-        for i, size in enumerate(shape, len(result) - len(shape)):
+        i = len(result)
+        for size in reversed(shape):
+            i -= 1
             if size != result[i] and size != 1:
                 if result[i] != 1:
                     raise RuntimeError(

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.containers import flatten
+from wengert.base.containers import dims_of, flatten
 from wengert.base.sections import fill_sections
 from wengert.distributed.batches import Held, read_only, seen
 from wengert.distributed.checks import check_count, check_function
@@ -18,7 +18,7 @@ from wengert.distributed.partitions import partitions
 from wengert.distributed.programs import Program, is_module, name_of
 from wengert.distributed.schedulers import Cluster, Graph, Handle, Local, scheduler_of
 from wengert.distributed.work import partition_key, run_on
-from wengert.func.batch import dims_of, mapped_leaves
+from wengert.func.batch import mapped_leaves
 from wengert.func.batch import vmap as vmap_here
 from wengert.func.jacobians import jacobian as jacobian_here
 from wengert.func.reverse import vjp

@@ -8,11 +8,7 @@ import wengert as wg
 from wengert.base.sections import fill_sections
 from wengert.distributions import constraints
 from wengert.distributions.distribution import Distribution
-from wengert.distributions.number_transforms import (
-    ComposeTransform,
-    Transform,
-    sum_rightmost,
-)
+from wengert.distributions.number_transforms import ComposeTransform, Transform, sum_rightmost
 
 D = TypeVar("D", bound=Distribution)
 

@@ -335,6 +335,11 @@ class ContinuousBernoulli(_OfBits, ExponentialFamily):
         self._lims = lims
         super().__init__(self._param.shape, validate_args=validate_args)
 
+    @lazy_property
+    def probs(self) -> Any:
+        """The probabilities of 1, inside the open interval, as those that are given."""
+        return clamp_probs(logits_to_probs(self.logits, is_binary=True))
+
     @property
     def _unstable(self) -> Any:
         return (self.probs > self._lims[0]) & (self.probs <= self._lims[1])

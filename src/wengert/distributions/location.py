@@ -352,8 +352,7 @@ class HalfCauchy(_Half):
     variance = property(lambda self: self.base_dist.variance)
 
     def log_prob(self, value: Any) -> Any:
-        value = wg.as_tensor(value, dtype=self.scale.dtype)
-        return super().log_prob(value)
+        return super().log_prob(wg.as_tensor(self._checked(value), dtype=self.scale.dtype))
 
 
 class Gumbel(TransformedDistribution):

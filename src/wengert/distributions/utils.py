@@ -215,7 +215,7 @@ def vec_to_tril_matrix(vec: Any, diag: int = 0) -> Any:
     rows, columns = wg.tril_indices(size, size, diag)
     places = wg.zeros(size, size, dtype=wg.int64)
     places[rows, columns] = wg.arange(1, count + 1)
-    padded = wg.cat([wg.zeros_like(vec[..., :1]), vec], dim=-1)
+    padded = wg.cat([vec.new_zeros((*vec.shape[:-1], 1)), vec], dim=-1)
     return padded[..., places]
 
 

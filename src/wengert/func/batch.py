@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from wengert.base.containers import field_names, flatten
+from wengert.base.containers import dims_of, field_names, flatten
 from wengert.base.sections import fill_sections
 from wengert.func.inputs import Entered, Transformed, as_tensor
 from wengert.interp.levels import Level, levels_of
@@ -23,36 +23,6 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _RANDOMNESS = ("error", "different", "same")
-
-
-def dims_of(dims: Any, value: Any, name: str, kind: str = "in") -> Iterator[Any]:
-    """Return the mapped dimension of each leaf of `value`, an input or an output as `kind` says."""
-    if dims is None or (isinstance(dims, int) and not isinstance(dims, bool)):
-        for _ in flatten(value)[0]:
-            yield dims
-        return
-    if isinstance(value, dict) and isinstance(dims, dict) and value.keys() == dims.keys():
-        for key, part in value.items():
-            yield from dims_of(dims[key], part, name, kind)
-        return
-    if (
-        isinstance(value, list | tuple)
-        and isinstance(dims, list | tuple)
-        and len(value) == len(dims)
-    ):
-        for dim, part in zip(dims, value, strict=True):
-            yield from dims_of(dim, part, name, kind)
-        return
-    fields = field_names(value)
-    if fields is not None and type(dims) is type(value):
-        for field in fields:
-            yield from dims_of(getattr(dims, field), getattr(value, field), name, kind)
-        return
-    raise ValueError(
-        f"{name}: {kind}_dims is not compatible with the structure of `{kind}puts`: {dims!r} for "
-        f"an {kind}put of type {type(value).__name__}. It is an int, None, or has the {kind}puts' "
-        "own structure."
-    )
 
 
 def mapped_leaves(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from wengert.base.containers import flatten
@@ -10,7 +11,7 @@ from wengert.base.dtypes import is_differentiable
 from wengert.base.sections import fill_sections
 from wengert.func.inputs import Entered, tensors_of, tensors_only, with_aux
 from wengert.func.reverse import pullback
-from wengert.interp.dual import Dual
+from wengert.interp.dual import ENABLED, Dual
 from wengert.interp.levels import Level
 from wengert.ops.like import zeros_like
 from wengert.tape.backward import run_grad
@@ -51,6 +52,16 @@ def _check_pair(primal: Any, tangent: Any, name: str) -> None:
             f"{name}: Expected tangent to have the shape of its primal, {list(p.shape)}, but got "
             f"{list(t.shape)}"
         )
+
+
+@contextlib.contextmanager
+def _propagating() -> Iterator[None]:
+    """Compute tangents also where the caller has disabled those of its own."""
+    token = ENABLED.set(True)
+    try:
+        yield
+    finally:
+        ENABLED.reset(token)
 
 
 def jvp(
@@ -106,7 +117,7 @@ def jvp(
         )
     for primal, tangent in zip(flat, directions, strict=True):
         _check_pair(primal, tangent, name)
-    with Entered(function=func, arguments=primals) as level:
+    with _propagating(), Entered(function=func, arguments=primals) as level:
         pairs = iter(
             [joined(p, cast_tangent(t, p), level) for p, t in zip(flat, directions, strict=True)]
         )

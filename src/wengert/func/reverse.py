@@ -245,7 +245,8 @@ def pullback(
     outputs, rebuild_output = tensors_only(output, name)
     flat = [tensor for own in inputs for tensor in own]
     keep = outside and leads_outside(outputs, flat)
-    rules = keep or (outside and leads_outside(outputs, flat, True))
+    # the products are recorded where they are computed, whether or not the value was
+    rules = keep or leads_outside(outputs, flat, True)
     _end(flat)
 
     def pulled(*cotangents: Any, retain_graph: bool = True, create_graph: Any = None) -> Any:

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from wengert.interp import (
-    batching_norms,
-    batching_places,
-    batching_products,
-    batching_shapes,
-)
+from wengert.interp import batching_norms, batching_places, batching_products, batching_shapes
 from wengert.interp.batched import BATCHING, RULES
 from wengert.interp.batching import whole
 from wengert.prims import records

@@ -26,14 +26,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.ports import PORTS
-from wengert.interp.levels import (
-    Infix,
-    Interpreter,
-    Level,
-    Lifted,
-    memory_of,
-    namespace_of,
-)
+from wengert.interp.levels import Infix, Interpreter, Level, Lifted, memory_of, namespace_of
 from wengert.prims.facet import Facet
 from wengert.prims.record import Primitive
 

@@ -304,6 +304,13 @@ def levels_of(*payloads: Any) -> dict[int, Level]:
     return found
 
 
+def batch_of(*payloads: Any) -> Level | None:
+    """Return the innermost `vmap` that any of the payloads belongs to."""
+    found = levels_of(*payloads)
+    batches = [number for number, level in found.items() if level.size is not None]
+    return found[max(batches)] if batches else None
+
+
 def is_elsewhere(payload: Any) -> bool:
     """Return whether a payload is on another device than the CPU."""
     return isinstance(payload, Lifted) and payload.device != "cpu"

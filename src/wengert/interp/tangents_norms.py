@@ -96,6 +96,11 @@ def _batch_norm_fixed(
     F: Any, prim: Primitive, primals: list[Any], tangents: list[Any], result: Any, params: Any
 ) -> Any:
     x, weight, _, mean, var = primals
+    if any(part is not None for part in tangents[3:]):
+        raise RuntimeError(
+            "batch_norm is not differentiable wrt running_mean and running_var, they cannot have "
+            "forward grad defined"
+        )
     t, ndim = tangents[0], x.ndim
     scale = _column(F, F.rsqrt(var + params["eps"]), ndim)
     return _combined(

@@ -8,33 +8,8 @@ import numpy as np
 
 from wengert.kernels import single
 from wengert.kernels.select import clamp
-from wengert.kernels.special import erf, erfc
-
-__all__ = [
-    "ceil",
-    "erf",
-    "erfc",
-    "exp_of_minus_plus_one",
-    "floor",
-    "floor_divide",
-    "fmod",
-    "imag",
-    "power",
-    "power_scalar",
-    "real",
-    "reciprocal",
-    "relu",
-    "remainder",
-    "rint",
-    "rpower_scalar",
-    "rsqrt",
-    "sgn",
-    "sign",
-    "sigmoid",
-    "trunc",
-    "trunc_divide",
-]
-
+from wengert.kernels.special import erf as erf
+from wengert.kernels.special import erfc as erfc
 
 _NO_OVERFLOW = 11.0
 """No floating dtype overflows at the exponential of this."""

@@ -16,26 +16,8 @@ import numpy as np
 from wengert.base.extras import scipy_module
 from wengert.kernels import batches
 from wengert.kernels.protocols import beside, is_numpys, zeros
-from wengert.kernels.spectral import LinAlgError
+from wengert.kernels.spectral import LinAlgError as LinAlgError
 from wengert.kernels.spectral import adjoint as adjoint_of
-
-__all__ = [
-    "LinAlgError",
-    "cholesky",
-    "cholesky_ex",
-    "cholesky_inverse",
-    "first_failure",
-    "lu",
-    "lu_factor_ex",
-    "lu_permutation",
-    "lu_solve",
-    "permutation",
-    "permute_rows",
-    "routine_of",
-    "solve_triangular",
-    "swapped",
-    "unit_lower",
-]
 
 
 @cache

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ _ALL = slice(None)
 def copying(write: Callable[..., None]) -> Callable[..., Any]:
     """Return the out-of-place form of a function that writes into its first argument."""
 
+    @wraps(write)
     def kernel(self: Any, *others: Any, **params: Any) -> Any:
         result = copied(self, "C")
         write(result, *others, **params)

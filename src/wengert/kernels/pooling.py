@@ -347,26 +347,26 @@ def _within_all(index: Any, dims: int, size: int) -> Any:
     return places.reshape(-1)
 
 
-def pool_pick(self: Any, index: Any, dims: int) -> Any:
+def pool_pick(self: Any, indices: Any, dims: int) -> Any:
     """Return the elements at positions in the last `dims` dimensions, for each plane."""
     size = math.prod(self.shape[self.ndim - dims :])
-    return self.reshape(-1)[_within_all(index, dims, size)].reshape(index.shape)
+    return self.reshape(-1)[_within_all(indices, dims, size)].reshape(indices.shape)
 
 
 def _empty_planes(self: Any, shape: Shape) -> Any:
     return zeros(self, (*self.shape[: self.ndim - len(shape)], *shape), self.dtype)
 
 
-def pool_scatter(self: Any, index: Any, shape: Shape) -> Any:
+def pool_scatter(self: Any, indices: Any, shape: Shape) -> Any:
     """Return zeros with last dimensions `shape`, to which self is added at positions."""
     result = _empty_planes(self, shape)
-    places = _within_all(index, len(shape), math.prod(shape))
+    places = _within_all(indices, len(shape), math.prod(shape))
     np.add.at(result.reshape(-1), places, self.reshape(-1))
     return result
 
 
-def pool_put(self: Any, index: Any, shape: Shape) -> Any:
+def pool_put(self: Any, indices: Any, shape: Shape) -> Any:
     """Return zeros with last dimensions `shape`, and self written at positions of each plane."""
     result = _empty_planes(self, shape)
-    result.reshape(-1)[_within_all(index, len(shape), math.prod(shape))] = self.reshape(-1)
+    result.reshape(-1)[_within_all(indices, len(shape), math.prod(shape))] = self.reshape(-1)
     return result

@@ -16,6 +16,7 @@ import ctypes
 import functools
 import math
 from _thread import RLock  # importing `threading` takes as long as importing a kernel
+from math import cos, log1p, sin, sqrt
 from typing import Any
 
 import numpy as np
@@ -29,11 +30,13 @@ _SIZE = 624
 _LOW_24 = {size: np.array((1 << 24) - 1, f"u{size}") for size in (4, 8)}
 _STEP_24 = np.array(2.0**-24, np.float32)
 _MASK_53 = (1 << 53) - 1
+_HALF = np.array(32, np.uint64)
 _LOW_53, _STEP_53 = np.array(_MASK_53, np.uint64), np.array(2.0**-53)
 _SINGLE, _DOUBLE, _LONG = np.dtype(np.float32), np.dtype(np.float64), np.dtype(np.int64)
 _BLOCK = 16
+_TURN = 2.0 * math.pi
 _CONSTANTS = {
-    kind: tuple(np.array(value, kind) for value in (1.0, -2.0, 2 * math.pi))
+    kind: tuple(np.array(value, kind) for value in (1.0, -2.0, _TURN))
     for kind in (_SINGLE, _DOUBLE)
 }
 _WIDE_RANGE = 1 << 28
@@ -147,8 +150,7 @@ class Stream:
     def wide(self, count: int) -> Any:
         """Draw `count` 64-bit numbers, each with its first word as the high one."""
         bits = self.bits(2 * count)
-        high = bits[0::2].astype(np.uint64)
-        high <<= np.uint64(32)
+        high = np.left_shift(bits[0::2], _HALF, dtype=np.uint64)
         high |= bits[1::2]
         return high
 
@@ -228,10 +230,10 @@ def normal(stream: Stream, count: int, dtype: Any, mean: float = 0.0, std: float
     """Draw normal numbers as for contiguous memory: in blocks of 16, unless they are fewer."""
     if count < _BLOCK:
         return normal_serial(stream, count, dtype, mean, std)
-    out = np.empty(count, dtype)
     kind = dtype if dtype.itemsize >= 4 else _SINGLE
     rest = count % _BLOCK
     whole = count - rest
+    out = np.empty(count, dtype)
     with stream.lock:
         for start in range(0, whole, _CHUNK):
             stop = min(start + _CHUNK, whole)
@@ -246,6 +248,8 @@ def normal(stream: Stream, count: int, dtype: Any, mean: float = 0.0, std: float
             numbers = _box_muller(unit)
             if std != 1.0 or mean != 0.0:
                 numbers = _shifted(numbers, kind.type(std), kind.type(mean))
+            if size == count and kind is dtype:
+                return numbers
             out[start:stop] = numbers[:size]
         if rest:
             out[-_BLOCK:] = numbers[-_BLOCK:]
@@ -285,21 +289,16 @@ def normal_serial(
 
 def polar(first: float, second: float) -> tuple[float, float]:
     """Return two standard normal numbers for two uniform ones."""
-    angle, radius = 2.0 * math.pi * first, math.sqrt(-2.0 * math.log1p(-second))
-    return radius * math.cos(angle), radius * math.sin(angle)
+    angle, radius = _TURN * first, sqrt(-2.0 * log1p(-second))
+    return radius * cos(angle), radius * sin(angle)
 
 
 def _pairs(stream: Stream, count: int) -> Any:
     """Return standard normal numbers in double precision, by the polar form of Box and Muller."""
-    out = np.empty(count)
-    start = 0
-    if count and stream.ahead is not None:
-        out[0], stream.ahead = stream.ahead, None
-        start = 1
-    pairs = (count - start + 1) // 2
-    if not pairs:
-        return out
     values: Any = []
+    if count and stream.ahead is not None:
+        values, stream.ahead = [stream.ahead], None
+    pairs = (count - len(values) + 1) // 2
     if pairs < _BLOCK:
         words = iter(stream.raw(4 * pairs).tolist())
         # four words at a time, which make two doubles
@@ -310,21 +309,23 @@ def _pairs(stream: Stream, count: int) -> Any:
         unit = units(stream, 2 * pairs, _DOUBLE)
         radius = np.sqrt(-2.0 * np.log1p(-unit[1::2]))
         angle = 2.0 * math.pi * unit[0::2]
-        values = np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1).reshape(-1)
-    out[start:] = values[: count - start]
-    if (count - start) % 2:
+        both = np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1)
+        values = np.concatenate([values, both.reshape(-1)])
+    if len(values) > count:
         stream.ahead = float(values[-1])
-    return out
+    return np.array(values[:count], _DOUBLE)
 
 
 def _narrow(doubles: Any, dtype: Any) -> Any:
     """Convert doubles to another dtype: to half precision via single, as PyTorch does."""
-    if dtype == _DOUBLE:
-        return doubles
-    with np.errstate(over="ignore"):
-        if dtype.itemsize == 2:
-            doubles = doubles.astype(np.float32)
-        return doubles.astype(dtype)
+    return doubles if dtype == _DOUBLE else _rounded(doubles, dtype)
+
+
+@np.errstate(over="ignore")
+def _rounded(doubles: Any, dtype: Any) -> Any:
+    if dtype.itemsize == 2:
+        doubles = doubles.astype(np.float32)
+    return doubles.astype(dtype)
 
 
 def integers(stream: Stream, count: int, dtype: Any, low: int, span: int) -> Any:
@@ -334,6 +335,8 @@ def integers(stream: Stream, count: int, dtype: Any, low: int, span: int) -> Any
     if span >= _WIDE_RANGE:
         numbers = stream.wide(count)
         numbers %= np.uint64(span)
+    elif count < _FEW:
+        numbers = np.remainder(stream.raw(count), np.uint64(span))
     else:
         words = stream.words(count)
         # NumPy vectorises division, but not the remainder
@@ -341,8 +344,9 @@ def integers(stream: Stream, count: int, dtype: Any, low: int, span: int) -> Any
         parts *= np.uint32(span)
         words -= parts
         numbers = words.astype(np.uint64)
-    # the sum wraps around, in two's complement, as in PyTorch
-    numbers += np.uint64(low & 0xFFFFFFFFFFFFFFFF)
+    if low:
+        # the sum wraps around, in two's complement, as in PyTorch
+        numbers += np.uint64(low & 0xFFFFFFFFFFFFFFFF)
     return numbers.view(np.int64).astype(dtype, copy=False)
 
 
@@ -373,43 +377,37 @@ def permutation(stream: Stream, n: int) -> Any:
             made = PORTS.permuted(stream, n)
         if made is not None:
             return made
-    picks = stream.words(n - 1).astype(np.int64)
-    picks %= np.arange(n, 1, -1)
-    picks += np.arange(n - 1)
-    order = np.arange(n)
-    start, seen = 0, np.empty(n if n > _FEW else 0, np.int32)
-    while n - start > _FEW:
-        # exchanges with distinct positions after the block are independent: do all of them at once
-        stop = start + math.isqrt(n - start) // 2
-        while _meet(picks[start:stop], stop, seen):
-            stop = (start + stop) // 2
-        # a block of one has none of these: do the exchange itself
-        stop = max(stop, start + 1)
-        places = picks[start:stop]
-        block = order[start:stop].copy()
-        order[start:stop] = order[places]
-        order[places] = block
-        start = stop
-    rest = order[start:].tolist()
-    for i, pick in enumerate((picks[start:] - start).tolist()):
-        rest[i], rest[pick] = rest[pick], rest[i]
-    order[start:] = rest
-    return order
+    if n <= _FEW:
+        order = [*range(n)]
+        for i, word in enumerate(stream.raw(n - 1).tolist()):
+            pick = i + word % (n - i)
+            order[i], order[pick] = order[pick], order[i]
+        return np.array(order)
+    index = np.arange(n)
+    picks = np.zeros(n, np.int64)
+    picks[:-1] = stream.bits(n - 1)
+    picks %= index[::-1] + 1
+    picks += index
+    # what an exchange moves away from its own place came there in the last exchange that picked it,
+    # from the place of that one, and so on
+    moved = np.flatnonzero(picks != index)
+    root, up = index.copy(), index
+    root[picks[moved]] = moved
+    while (root != up).any():
+        up, root = root, root[root]
+    # what it takes from the place that it picks, the one before it that picked the same left there
+    keys = picks.astype(np.uint16) if n <= 1 << 16 else picks
+    turns = keys.argsort(kind="stable")
+    places = picks[turns]
+    places[1:] = np.where(places[1:] == places[:-1], root[turns[:-1]], places[1:])
+    picks[turns] = places
+    return picks
 
 
 _LONG_ORDER, _SHORT_ORDER = 65536, 256
 """The number of elements from which native code, if available, permutes them."""
-_FEW = 2048
-"""The number of elements from which exchanges are done in blocks."""
-
-
-def _meet(places: Any, stop: int, seen: Any) -> bool:
-    """Return whether positions repeat, or one is before `stop`; `seen` is scratch memory."""
-    if not len(places):
-        return False
-    numbers = np.arange(len(places), dtype=seen.dtype)
-    seen[places] = numbers
-    return bool(places.min() < stop or (seen[places] != numbers).any())
+_FEW = 128
+"""The number of elements up to which they are exchanged one by one."""
 
 
 def bernoulli(stream: Stream, count: int, dtype: Any, p: Any) -> Any:

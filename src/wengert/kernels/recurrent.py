@@ -1,4 +1,4 @@
-"""Layer 1 · kernels: recurrent layers, forwards and backwards.
+"""Layer 1 · kernels: recurrent layers, forward and backward.
 
 NOTE [steps of a recurrent layer]
 The rows of a layer's input are those of step 0, then those of step 1, and so on; `sizes` is the

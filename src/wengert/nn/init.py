@@ -182,7 +182,7 @@ def zeros_(tensor: Any) -> Any:
 
 
 def xavier_uniform_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any:
-    """Fill a weight uniformly so that variances are about the same forwards and backwards.
+    """Fill a weight uniformly so that variances are about the same forward and backward.
 
     The bounds are ±gain·√(6 / (fan_in + fan_out)) (Glorot and Bengio, 2010).
 

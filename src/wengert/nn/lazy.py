@@ -81,6 +81,13 @@ class UninitializedTensorMixin:
             raise _error()
         return self
 
+    def share_memory_(self) -> Any:
+        """Raise an error: there is no memory yet."""
+        raise RuntimeError(
+            "Can't share memory on an uninitialized parameter or buffer. Call `forward` to "
+            "initialize the parameters before calling `module.share_memory()`."
+        )
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
 

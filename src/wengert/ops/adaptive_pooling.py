@@ -9,8 +9,9 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
+from wengert.base.errors import not_implemented
 from wengert.base.export import export
-from wengert.ops.coerce import dtype_name, operand
+from wengert.ops.coerce import operand
 from wengert.ops.windows import several
 from wengert.prims import pooling, resample
 from wengert.tape.record import T
@@ -131,10 +132,7 @@ def _prepared(name: str, input: Any, output_size: Any) -> tuple[Any, Shape]:
     if x._payload.dtype.kind in "iu":
         d = name[-2:]
         words = f"{name[:-2]}{'3d_cpu' if d == '3d' else '2d'}"
-        raise NotImplementedError(
-            f"\"{words}\" not implemented for '{dtype_name(x._payload)}': convert the input to a "
-            "floating dtype"
-        )
+        raise not_implemented(words, x._payload.dtype, "convert the input to a floating dtype")
     return x, sizes
 
 

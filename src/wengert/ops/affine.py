@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from wengert.base.errors import c_name
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import expanded
@@ -176,6 +177,13 @@ def baddbmm(
     y, z = operand(batch1, "baddbmm", "batch1", 2), operand(batch2, "baddbmm", "batch2", 3)
     # the added tensor is checked first
     shape = size_of(y._payload, 0), size_of(y._payload, 1), size_of(z._payload, 2)
+    kinds = [value._payload.dtype for value in (x, y, z)]
+    if len(set(kinds)) > 1:
+        names = ", ".join(
+            f"{name}: {c_name(kind)}"
+            for name, kind in zip(("input", "batch1", "batch2"), kinds, strict=True)
+        )
+        raise RuntimeError(f"Input dtypes must be the same, got: {names}")
     check_batches(y, z)
     _check_added(x, y, shape)
     beta, alpha = _factors("baddbmm", x, beta, alpha)

@@ -94,8 +94,9 @@ def scaled_dot_product_attention(
         operand(key, op, "key", 2),
         operand(value, op, "value", 3),
     )
-    kinds = [t._payload.dtype for t in (q, k, v)]
-    if len(set(kinds)) > 1 and not mixes_dtypes():
+    # an autocast decides on the dtypes of the products
+    kinds, mixed = [t._payload.dtype for t in (q, k, v)], mixes_dtypes()
+    if len(set(kinds)) > 1 and not mixed:
         raise RuntimeError(
             "Expected query, key, and value to have the same dtype, but got query.dtype: "
             f"{dtype_name(q._payload)} key.dtype: {dtype_name(k._payload)} and value.dtype: "
@@ -143,7 +144,7 @@ def scaled_dot_product_attention(
         if mask._payload.dtype.kind == "b":
             hidden = T.logical_not(mask)
         else:
-            if mask._payload.dtype != kinds[0]:
+            if mask._payload.dtype != kinds[0] and not mixed:
                 raise RuntimeError(
                     "Expected attn_mask dtype to be bool or float or to match query dtype, but got "
                     f"attn_mask.dtype: {dtype_name(mask._payload)} and  query.dtype: "
@@ -163,7 +164,7 @@ def scaled_dot_product_attention(
     result = multiply(dropout(weights, dropout_p) if dropout_p else weights, v)
     if together and len(lead) > 1:
         result = T.unsafe_view(result, shape=(*lead, *result._payload.shape[-2:]))
-    return cast(result, kinds[0])
+    return result if mixed else cast(result, kinds[0])
 
 
 @export("wengert", "nn.functional")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.base.dtypes import FLOATING, category
-from wengert.base.errors import c_name
+from wengert.base.errors import c_name, not_implemented
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
-from wengert.ops.coerce import dtype_name, in_former_order, number, operand, plain, real_number
+from wengert.ops.coerce import in_former_order, number, operand, plain, real_number
 from wengert.ops.out import into
 from wengert.ops.written import Form, copied, form
 from wengert.prims import blend as _records
@@ -122,17 +122,15 @@ def _lerp(x: Any, end: Any, weight: Any) -> Form:
     weight = plain(weight)
     if is_number(weight):
         if category(x._payload.dtype) < FLOATING:
-            raise NotImplementedError(
-                f"\"lerp_kernel_scalar\" not implemented for '{dtype_name(x._payload)}': convert "
-                "the tensors to a floating dtype"
+            raise not_implemented(
+                "lerp_kernel_scalar", x._payload.dtype, "convert the tensors to a floating dtype"
             )
         return "lerp", (y,), {"weight": real_number(weight, x, "lerp", "weight")}
     w = operand(weight, "lerp", "weight", 3)
     _same_dtype(x, w, "weight")
     if category(x._payload.dtype) < FLOATING:
-        raise NotImplementedError(
-            f"\"lerp_kernel_tensor\" not implemented for '{dtype_name(x._payload)}': convert the "
-            "tensors to a floating dtype"
+        raise not_implemented(
+            "lerp_kernel_tensor", x._payload.dtype, "convert the tensors to a floating dtype"
         )
     return "lerp_tensor", (y, w), {}
 

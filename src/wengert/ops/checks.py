@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.base.dtypes import is_differentiable
-from wengert.base.errors import c_name, long_name
+from wengert.base.errors import c_name, not_implemented
 from wengert.base.shapes import normal_dim, normal_dims
 from wengert.ops.coerce import operand
 from wengert.prims.facet import Facet
@@ -19,10 +19,8 @@ def real_input(value: Any, name: str, kernel: str, floating: bool = False) -> An
     if dtype.kind == "f":
         return tensor
     if dtype.kind == "c" or (floating and not is_differentiable(dtype)):
-        raise NotImplementedError(
-            f"\"{kernel}\" not implemented for '{long_name(dtype)}': {name}() takes "
-            f"{'floating' if floating else 'real'} tensors; convert the input with .to(dtype)"
-        )
+        takes = f"{name}() takes {'floating' if floating else 'real'} tensors"
+        raise not_implemented(kernel, dtype, f"{takes}; convert the input with .to(dtype)")
     return tensor
 
 

@@ -12,17 +12,10 @@ from wengert.base.errors import long_name, overflow
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.kernels import random as kernels
+from wengert.kernels.reducing import largest, smallest
 from wengert.ops.generator import stream_of
 from wengert.ops.like import memory_like
-from wengert.ops.options import (
-    beside,
-    input_tensor,
-    integer,
-    made,
-    sent_to,
-    shape_of,
-    type_of,
-)
+from wengert.ops.options import beside, input_tensor, integer, made, sent_to, shape_of, type_of
 from wengert.ops.out import created, into
 from wengert.ops.randomness import drawn
 from wengert.ops.sample import draw_bernoulli, laid_out, span_of
@@ -199,7 +192,8 @@ def bernoulli(input: Any, p: Any = None, *, generator: Any = None, out: Any = No
             f"\"bernoulli_tensor_cpu_p_\" not implemented for '{as_dtype(kind)!r}': "
             "probabilities need a floating dtype"
         )
-    chances = chances.detach()
+    if chances._edge is not None:
+        chances = chances.detach()
     if not holds((chances >= 0) & (chances <= 1)):
         raise RuntimeError(
             "Expected p_in >= 0 && p_in <= 1 to be true, but got false: probabilities lie "
@@ -286,11 +280,10 @@ def multinomial(
 
 
 def _check_weights(weights: Any, replacement: bool) -> None:
-    finite = np.isfinite(weights).all()
-    if not finite or (weights < 0).any():
+    if weights.size and not (smallest(weights, None) >= 0 and largest(weights, None) < math.inf):
         if not replacement:
             raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
-        found = "< 0" if finite else "= infinity or NaN"
+        found = "< 0" if np.isfinite(weights).all() else "= infinity or NaN"
         raise RuntimeError(
             f"invalid multinomial distribution (encountering probability entry {found})"
         )
@@ -304,9 +297,9 @@ def _with_replacement(stream: kernels.Stream, weights: Any, count: int) -> Any:
     # one row at a time, as PyTorch draws from the stream
     points = kernels.uniform(stream, len(rows) * count, np.dtype(np.float64))
     points = points.reshape(len(rows), count)
-    sums = np.cumsum(rows, axis=1)
+    sums = rows.cumsum(1)
     sums /= sums[:, -1:]
-    found = [np.searchsorted(s, p, side="left") for s, p in zip(sums, points, strict=True)]
+    found = [s.searchsorted(p) for s, p in zip(sums, points, strict=True)]
     last = weights.shape[-1] - 1
     picked = np.minimum(np.array(found, np.int64), last).reshape(len(rows), count)
     return picked.reshape(*weights.shape[:-1], count)

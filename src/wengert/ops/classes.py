@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import is_differentiable
-from wengert.base.errors import long_name
+from wengert.base.errors import long_name, not_implemented
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.ops.coerce import number, operand
@@ -49,10 +49,7 @@ def _check_classes(x: Any, target: Any, weight: Any) -> None:
     elif labels[1:] != shape[2:]:
         raise RuntimeError(f"Expected target size {[shape[0], *shape[2:]]}, got {list(labels)}")
     if not is_differentiable(x.dtype):
-        raise NotImplementedError(
-            f"\"nll_loss_out_frame\" not implemented for '{long_name(x.dtype)}': the input must be "
-            "floating"
-        )
+        raise not_implemented("nll_loss_out_frame", x.dtype, "the input must be floating")
     if target.dtype != _LONG and target.dtype != _BYTE:
         raise RuntimeError(
             f"expected target dtype to be Long or Byte, but got {long_name(target.dtype)}"

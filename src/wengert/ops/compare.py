@@ -7,14 +7,17 @@ from typing import Any
 import numpy as np
 
 from wengert.base.device import different_devices
+from wengert.base.dtypes import default_float
 from wengert.base.errors import long_name
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
 from wengert.interp.levels import Lifted, device_of, is_elsewhere, namespace_of
 from wengert.ops.coerce import number, operand
-from wengert.tape.base import new_tensor, tensor_over
+from wengert.tape.base import tensor_over
 from wengert.tape.inference import made_in_inference
+
+_KINDS = "rtol", "atol"
 
 
 @export("wengert", "Tensor")
@@ -50,29 +53,41 @@ def isclose(
     >>> wg.isclose(wg.tensor([1.0, 2.0]), wg.tensor([1.0, 2.1]))
     tensor([ True, False])
     """
-    rtol, atol = number(rtol, "isclose", "rtol"), number(atol, "isclose", "atol")
-    a, b = operand(input, "isclose")._payload, operand(other, "isclose", "other", 2)._payload
-    _check_dtypes(a, b, "isclose")
+    a, b, rtol, atol = _compared("isclose", input, other, rtol, atol)
+    return made_in_inference(tensor_over(_are_close(a, b, rtol, atol, equal_nan)))
+
+
+def _compared(name: str, input: Any, other: Any, *tolerances: Any) -> tuple[Any, ...]:
+    """Return the payloads of two tensors, and the tolerances, if they can be compared."""
+    a, b = operand(input, name)._payload, operand(other, name, "other", 2)._payload
+    if a.dtype != b.dtype:
+        raise RuntimeError(
+            f"{long_name(a.dtype)} did not match {long_name(b.dtype)}: {name}() compares tensors "
+            "of one dtype"
+        )
     broadcast(a.shape, b.shape)
-    for name, tolerance in (("rtol", rtol), ("atol", atol)):
-        if tolerance < 0:
-            raise RuntimeError(f"{name} must be greater than or equal to zero, but got {tolerance}")
-    if isinstance(a, Lifted) or isinstance(b, Lifted):
-        return tensor_over(_are_close(a, b, rtol, atol, equal_nan))
-    close: Any = np.isclose(a, b, rtol, atol, equal_nan)
-    return made_in_inference(new_tensor(close))
+    limits = [number(limit, name, kind) for kind, limit in zip(_KINDS, tolerances, strict=True)]
+    for kind, limit in zip(_KINDS, limits, strict=True):
+        if limit < 0:
+            raise RuntimeError(f"{kind} must be greater than or equal to zero, but got {limit}")
+    return a, b, *limits
 
 
+@np.errstate(all="ignore")
 def _are_close(a: Any, b: Any, rtol: float, atol: float, equal_nan: bool) -> Any:
-    """Compute NumPy's ``isclose`` for the values of transforms."""
+    """Return which elements are equal, or are finite numbers within the tolerances."""
     F: Any = namespace_of(a, b)
-    if a.dtype.kind in "biu":
-        a, b = (F.to_copy(value, dtype=np.dtype(float)) for value in (a, b))
-    near = F.le(F.abs(F.sub(a, b)), F.add_scalar(F.mul_scalar(F.abs(b), other=rtol), other=atol))
-    close = F.logical_or(F.eq(a, b), F.logical_and(near, F.isfinite(b)))
+    close = F.eq(a, b)
     if equal_nan:
-        close = F.logical_or(close, F.logical_and(F.isnan(a), F.isnan(b)))
-    return close
+        close = F.logical_or(close, F.logical_and(F.ne(a, a), F.ne(b, b)))
+    if not (rtol or atol):
+        # integers stay what they are: floats do not tell neighbours of 2**53 apart
+        return close
+    if a.dtype.kind in "biu":
+        a, b = (F.to_copy(value, dtype=default_float()) for value in (a, b))
+    apart = F.abs(F.sub(a, b))
+    allowed = F.add_scalar(F.abs(F.mul_scalar(b, other=rtol)), other=atol)
+    return F.logical_or(close, F.logical_and(F.isfinite(apart), F.le(apart, allowed)))
 
 
 def _both(a: Any, b: Any) -> tuple[Any, Any]:
@@ -104,21 +119,8 @@ def allclose(
     >>> wg.allclose(wg.ones(2), wg.ones(2) + 1e-9)
     True
     """
-    a, b = operand(input, "allclose")._payload, operand(other, "allclose", "other", 2)._payload
-    _check_dtypes(a, b, "allclose")
-    broadcast(a.shape, b.shape)
-    x, y = _both(a, b)
-    if isinstance(x, Lifted) or isinstance(y, Lifted):
-        return _holds(_are_close(x, y, rtol, atol, equal_nan))
-    return bool(np.allclose(x, y, rtol, atol, equal_nan))
-
-
-def _check_dtypes(a: Any, b: Any, name: str) -> None:
-    if a.dtype != b.dtype:
-        raise RuntimeError(
-            f"{long_name(a.dtype)} did not match {long_name(b.dtype)}: {name}() compares tensors "
-            "of one dtype"
-        )
+    a, b, rtol, atol = _compared("allclose", input, other, rtol, atol)
+    return _holds(_are_close(*_both(a, b), rtol, atol, equal_nan))
 
 
 fill_sections(globals())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.errors import not_implemented
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
@@ -33,9 +34,7 @@ def _power(p: Any, op: str) -> float:
 
 def _check_dtype(x: Any, op: str) -> None:
     if x._payload.dtype.itemsize < 4:
-        raise NotImplementedError(
-            f"\"{op}\" not implemented for '{dtype_name(x._payload)}': convert the input to float32"
-        )
+        raise not_implemented(op, x._payload.dtype, "convert the input to float32")
 
 
 @export("wengert")

@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.errors import not_implemented
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
-from wengert.ops.coerce import dtype_name, operand
+from wengert.ops.coerce import operand
 from wengert.prims import search as _records
 from wengert.tape.base import new_tensor
 from wengert.tape.record import T
@@ -153,9 +154,7 @@ def _of_slices(x: Any, name: str, dim: int, return_inverse: bool, return_counts:
 
 def _check_order(payload: Any) -> None:
     if payload.dtype.kind == "c":
-        raise NotImplementedError(
-            f"\"unique\" not implemented for '{dtype_name(payload)}': complex numbers have no order"
-        )
+        raise not_implemented("unique", payload.dtype, "complex numbers have no order")
 
 
 def _asked(output: Any, found: Any, return_inverse: bool, return_counts: bool) -> Any:

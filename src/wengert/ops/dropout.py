@@ -8,7 +8,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from wengert.base.dtypes import FLOATING, category
-from wengert.base.errors import long_name
+from wengert.base.errors import long_name, not_implemented
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted
@@ -79,9 +79,7 @@ def check_droppable(dtype: np.dtype[Any], name: str) -> None:
     """Refuse to multiply what is not floating by factors that are."""
     takes = f"{name}() takes floating tensors; convert the input with .to(dtype)"
     if dtype.kind == "c":
-        raise NotImplementedError(
-            f"\"bernoulli_scalar_cpu_\" not implemented for '{long_name(dtype)}': {takes}"
-        )
+        raise not_implemented("bernoulli_scalar_cpu_", dtype, takes)
     if category(dtype) < FLOATING:
         raise RuntimeError(
             f"result type Float can't be cast to the desired output type {long_name(dtype)}: "

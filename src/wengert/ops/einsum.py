@@ -13,6 +13,7 @@ import math
 from functools import lru_cache
 from typing import Any
 
+from wengert.base.errors import not_implemented
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.ops.coerce import dtype_name, operand
@@ -150,9 +151,7 @@ def _check_dtypes(tensors: list[Any]) -> None:
                 "with .to(dtype)"
             )
     if dtype.kind == "b":
-        raise NotImplementedError(
-            "\"bmm\" not implemented for 'Bool': convert the operands to a number type"
-        )
+        raise not_implemented("bmm", dtype, "convert the operands to a number type")
 
 
 # -- equations ------------------------------------------------------------------------------------

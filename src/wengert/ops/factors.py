@@ -298,9 +298,10 @@ def _check_pivots(x: Any, p: Any, name: str) -> None:
 
 def _check_targets(pivots: Any, size: int) -> None:
     if pivots.size and not 1 <= pivots.min() <= pivots.max() <= size:
+        bound = "greater or equal to 1" if pivots.min() < 1 else "smaller or equal to LU.size(-2)"
         raise RuntimeError(
-            "Pivots given to lu_solve must all be greater or equal to 1. Did you properly pass the "
-            f"result of lu_factor? None may be greater than {size}"
+            f"Pivots given to lu_solve must all be {bound}. Did you properly pass the result of "
+            f"lu_factor? The matrices have {size} rows"
         )
 
 

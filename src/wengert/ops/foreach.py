@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert.base.dtypes import dtype
+from wengert.base.errors import cannot_cast
 from wengert.base.ports import PORTS
 from wengert.base.sections import fill_sections
 from wengert.prims.table import TABLE
@@ -27,9 +28,13 @@ def foreach(name: str) -> Callable[..., Any] | None:
     (tensor([2.]), tensor([3., 3.]))
     """
     method = name.removeprefix("_foreach_")
+    written = method.endswith("_")
+    copied = written and not hasattr(PORTS.tensor, method)
+    if copied:
+        # some operations have no method in place
+        method = method.rstrip("_")
     if not hasattr(PORTS.tensor, method):
         return None
-    written = method.endswith("_")
     prim = TABLE.get(method.rstrip("_"))
 
     def function(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -54,6 +59,10 @@ def foreach(name: str) -> Callable[..., Any] | None:
             )
             for i, tensor in enumerate(tensors)
         ]
+        for tensor, result in zip(tensors, made, strict=True) if copied else ():
+            if result._payload.dtype != tensor._payload.dtype:
+                raise cannot_cast(result._payload.dtype, tensor._payload.dtype)
+            tensor.copy_(result)
         return self if written else tuple(made)
 
     function.__name__ = function.__qualname__ = name

@@ -386,7 +386,7 @@ def index_add(
             f"({count}), for dim: {axis}"
         )
     size = own.shape[axis] if own.ndim else 1
-    if own.ndim and (*own.shape[:axis], count, *own.shape[axis + 1 :]) != given.shape:
+    if given.shape != ((*own.shape[:axis], count, *own.shape[axis + 1 :]) if own.ndim else ()):
         raise RuntimeError(
             "source tensor shape must match self tensor shape, excluding the specified dimension. "
             f"Got self.shape = {list(own.shape)} source.shape = {list(given.shape)}"

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import FLOATING, category
+from wengert.base.errors import not_implemented
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted
@@ -70,9 +71,8 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
     if least < 0:
         raise RuntimeError(f"minlength should be >= 0, but is {least}")
     if payload.dtype.kind not in "iu":
-        raise NotImplementedError(
-            f"\"bincount_cpu\" not implemented for '{dtype_name(payload)}': convert "
-            "the input to integers with .to(dtype)"
+        raise not_implemented(
+            "bincount_cpu", payload.dtype, "convert the input to integers with .to(dtype)"
         )
     if payload.ndim != 1 or (payload.size and payload.min() < 0):
         raise RuntimeError(
@@ -133,10 +133,8 @@ def histc(input: Any, bins: int = 100, min: Any = 0, max: Any = 0, *, out: Any =
     payload = x._payload
     if category(payload.dtype) != FLOATING:
         kernel = "histogram_cpu" if payload.dtype.kind in "iu" else "aminmax_cpu"
-        raise NotImplementedError(
-            f"\"{kernel}\" not implemented for '{dtype_name(payload)}': histc() takes "
-            "floating tensors; convert the input with .to(dtype)"
-        )
+        advice = "histc() takes floating tensors; convert the input with .to(dtype)"
+        raise not_implemented(kernel, payload.dtype, advice)
     count = _positive(integer(bins, "histc", "bins"))
     low, high = number(min), number(max)
     if low == high and payload.size:
@@ -299,10 +297,8 @@ def _histogram(
 ) -> tuple[Any, tuple[Any, ...]]:
     payload = x._payload
     if payload.dtype not in _FLOATING:
-        raise NotImplementedError(
-            f"\"histogramdd\" not implemented for '{dtype_name(payload)}': {name}() "
-            "takes float32 and float64; convert the input with .to(dtype)"
-        )
+        advice = f"{name}() takes float32 and float64; convert the input with .to(dtype)"
+        raise not_implemented("histogramdd", payload.dtype, advice)
     if weight is not None and weight._payload.dtype != payload.dtype:
         raise RuntimeError(
             "torch.histogramdd: if weight tensor is provided, input tensor and weight tensor should"

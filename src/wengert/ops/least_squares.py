@@ -36,7 +36,7 @@ def lstsq(input: Any, b: Any, rcond: float | None = None, *, driver: str | None 
     rcond : float, optional. What counts as 0, relative to the largest singular value; by default
         the precision of the dtype times the larger one of m and n.
     driver : {"gelsy", "gels", "gelsd", "gelss"}, optional. LAPACK's routine: "gels" for matrices of
-        full rank, the others for any; "gelsd" and "gelss" by way of singular values. Without SciPy,
+        full rank, the others for any; "gelsd" and "gelss" through singular values. Without SciPy,
         all are "gelsd".
 
     Returns
@@ -65,8 +65,10 @@ def lstsq(input: Any, b: Any, rcond: float | None = None, *, driver: str | None 
     a, right = x._payload, y._payload
     if a.ndim < 2:
         raise RuntimeError(f"{name}: input must have at least 2 dimensions.")
+    if right.ndim < 1:
+        raise RuntimeError(f"{name}: other must have at least 1 dimension.")
     vector = a.ndim - right.ndim == 1
-    if right.ndim < 1 or not (vector or a.ndim == right.ndim):
+    if not (vector or a.ndim == right.ndim):
         raise RuntimeError(
             f"{name}: input.dim() must be greater or equal to other.dim() and (input.dim() - "
             f"other.dim()) <= 1, but they are {a.ndim} and {right.ndim}"

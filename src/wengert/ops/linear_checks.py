@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.errors import not_implemented
 from wengert.base.shapes import broadcast
 from wengert.ops.coerce import dtype_name, operand
 from wengert.prims import factors as _records
@@ -58,10 +59,7 @@ def check_floating(x: Any, name: str, low: str = "") -> None:
 def check_lapack(x: Any, kernel: str) -> None:
     """Refuse the dtypes for which there is no LAPACK, in the words of PyTorch's `kernel`."""
     if x._payload.dtype.char not in "fdFD":
-        raise NotImplementedError(
-            f"\"{kernel}\" not implemented for '{dtype_name(x._payload)}': convert the input with "
-            ".to(dtype)"
-        )
+        raise not_implemented(kernel, x._payload.dtype, "convert the input with .to(dtype)")
 
 
 def check_same_dtype(x: Any, y: Any, message: str) -> None:

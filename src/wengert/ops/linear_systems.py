@@ -21,11 +21,7 @@ from wengert.ops.linear_checks import (
     check_system,
     square_of,
 )
-from wengert.ops.linear_types import (
-    linalg_inv_ex,
-    linalg_slogdet,
-    linalg_solve_ex,
-)
+from wengert.ops.linear_types import linalg_inv_ex, linalg_slogdet, linalg_solve_ex
 from wengert.ops.out import into, into_several
 from wengert.ops.permute import movedim
 from wengert.ops.strided import in_shape

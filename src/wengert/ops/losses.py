@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.base.dtypes import is_differentiable
-from wengert.base.errors import cannot_cast, long_name
+from wengert.base.errors import cannot_cast, long_name, not_implemented
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
@@ -61,10 +61,8 @@ def _pair(input: Any, target: Any, name: str, kernel: str | None) -> tuple[Any, 
     input, target = operand(input, name), operand(target, name, "target", 2)
     a, b = input._payload, target._payload
     if kernel and not is_differentiable(a.dtype) and not is_differentiable(b.dtype):
-        raise NotImplementedError(
-            f"\"{kernel}\" not implemented for '{long_name(a.dtype)}': {name}() takes floating "
-            "tensors; convert the input with .to(dtype)"
-        )
+        advice = f"{name}() takes floating tensors; convert the input with .to(dtype)"
+        raise not_implemented(kernel, a.dtype, advice)
     if a.shape != b.shape:
         warn(
             f"Using a target size (torch.Size({list(b.shape)})) that is different to the input "

@@ -15,6 +15,7 @@ from wengert.ops.generator import stream_of
 from wengert.ops.options import made, shape_of, type_of
 from wengert.ops.randomness import drawn
 from wengert.ops.sample import draw_uniform, span_of
+from wengert.tape.sites import warn
 
 
 def make_tensor(
@@ -32,7 +33,7 @@ def make_tensor(
 
     Parameters
     ----------
-    shape : int or sequence of int. The shape.
+    shape : int or sequence of int. The shape; without one, the tensor has no dimensions.
     dtype : dtype. The dtype.
     device : device, optional. The device of the tensor; optional here.
     low, high : number, optional. The bounds, cut to what `dtype` holds; by default -9 and 9, for
@@ -55,7 +56,7 @@ def make_tensor(
     >>> wg.testing.make_tensor(3, dtype=wg.int64)
     tensor([ 6, -5, -9])
     """
-    sizes, kind = shape_of("make_tensor", shape), type_of(dtype)
+    sizes, kind = shape_of("make_tensor", shape or ((),)), type_of(dtype)
     if noncontiguous and memory_format is not None:
         raise ValueError(
             "The parameters `noncontiguous` and `memory_format` are mutually exclusive, but got "
@@ -103,8 +104,13 @@ def _bounds(kind: np.dtype[Any], low: float | None, high: float | None) -> tuple
     bottom, top = (a if b is None else b for a, b in zip(usual, (low, high), strict=True))
     if math.isnan(bottom) or math.isnan(top):
         raise ValueError(f"`low` and `high` cannot be NaN, but got low={bottom} and high={top}")
-    equal = bottom == top and category(kind) >= FLOATING
-    if bottom >= top and not equal:
+    if bottom == top and category(kind) >= FLOATING:
+        warn(
+            "Passing `low==high` to `torch.testing.make_tensor` for floating or complex types is "
+            "deprecated since 2.1 and will be removed in 2.3. Use `torch.full(...)` instead.",
+            FutureWarning,
+        )
+    elif bottom >= top:
         raise ValueError(f"`low` must be less than `high`, but got {bottom} >= {top}")
     if top < least or bottom >= most:
         raise ValueError(

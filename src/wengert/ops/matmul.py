@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from wengert.base.errors import not_implemented
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
@@ -29,9 +30,7 @@ def check_dtypes(a: Any, b: Any, message: str) -> None:
             + "\n  Convert one of them: x.to(y.dtype)."
         )
     if a.dtype.kind == "b" and (a.ndim == b.ndim == 1 or (a.size and b.size)):
-        raise NotImplementedError(
-            "\"addmm_impl_cpu_\" not implemented for 'Bool': convert the tensors to a number type"
-        )
+        raise not_implemented("addmm_impl_cpu_", a.dtype, "convert the tensors to a number type")
 
 
 _VECTORS = "dot : expected both vectors to have same dtype, but found {0} and {1}"

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.errors import long_name
+from wengert.base.errors import long_name, not_implemented
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast, normal_dim
@@ -293,9 +293,7 @@ def cross(input: Any, other: Any, *, dim: int = -1, out: Any = None) -> Any:
             f"{b.shape[place]}"
         )
     if a.dtype.kind == "b":
-        raise NotImplementedError(
-            "\"cross\" not implemented for 'Bool': convert the tensors to a number type"
-        )
+        raise not_implemented("cross", a.dtype, "convert the tensors to a number type")
     if a.dtype != b.dtype:
         check_dtypes(a, b, "expected scalar type {0} but found {1}")
     result = T.linalg_cross(x, y, dim=place)

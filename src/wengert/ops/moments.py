@@ -220,6 +220,10 @@ def vector_norm(
     (tensor(5.), tensor(7.))
     """
     ord, dim = number(ord, "linalg_vector_norm", "ord"), dim if axis is None else axis
+    if isinstance(ord, complex):
+        raise RuntimeError(
+            "linalg.vector_norm: Expected a non-complex scalar as the order of norm."
+        )
     if isinstance(ord, str) or not hasattr(ord, "__float__"):
         raise TypeError(
             f"linalg_vector_norm(): argument 'ord' (position 2) must be Number, not "

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.errors import not_implemented
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.kernels.normalisation import are_few
-from wengert.ops.coerce import dtype_name, number, operand
+from wengert.ops.coerce import number, operand
 from wengert.ops.normalisation_arguments import (
     UNKNOWN,
     applied,
@@ -115,10 +116,7 @@ def rms_norm(
     dim = last_dims("rms_norm", x, normalized_shape, weight=weight)
     dtype = x._payload.dtype
     if dtype.kind in "biu":
-        raise NotImplementedError(
-            f"\"rms_norm\" not implemented for '{dtype_name(x._payload)}': convert the input to a "
-            "floating dtype"
-        )
+        raise not_implemented("rms_norm", x._payload.dtype, "convert the input to a floating dtype")
     x = widened(x)
     wide = x._payload.dtype
     eps = float(np.finfo(wide).eps) if eps is None else eps

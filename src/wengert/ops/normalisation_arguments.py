@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.errors import long_name
+from wengert.base.errors import long_name, not_implemented
 from wengert.interp.levels import Lifted
 from wengert.kernels.normalisation import are_few, three_axes
-from wengert.ops.coerce import dtype_name, operand
+from wengert.ops.coerce import operand
 from wengert.ops.constants import ONE, ZERO
 from wengert.ops.out import into
 from wengert.prims import normalisation
@@ -48,9 +48,8 @@ def check_dtypes(x: Any, kernel: str, *params: Any) -> None:
     if dtype.kind == "f" and given.count(dtype) == len(given):
         return
     if dtype.kind in "biuc" and (kernel == "batch_norm" or all(own == dtype for own in given)):
-        raise NotImplementedError(
-            f"\"{kernel}\" not implemented for '{dtype_name(x._payload)}': convert the input to a "
-            "real floating dtype"
+        raise not_implemented(
+            kernel, x._payload.dtype, "convert the input to a real floating dtype"
         )
     if not given or all(own == dtype for own in given):
         return

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.errors import not_implemented
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.ops import named_results
@@ -36,9 +37,7 @@ def _checked(input: Any, dim: Any, name: str, kernel: str) -> tuple[Any, int]:
     tensor = real_input(input, name, kernel)
     payload = tensor._payload
     if payload.dtype.kind == "b" and name != "mode":
-        raise NotImplementedError(
-            f"\"{kernel}\" not implemented for 'Bool': convert the input with .to(dtype)"
-        )
+        raise not_implemented(kernel, payload.dtype, "convert the input with .to(dtype)")
     axis = one_dim(dim, payload.ndim, name)
     if payload.ndim and payload.shape[axis] == 0:
         raise IndexError(
@@ -157,9 +156,7 @@ def _median(name: str, input: Any, dim: Any, keepdim: Any, out: Any, names: dict
         return pair(getattr(named_results, name), take(x, indices, dim=axis), indices, out)
     x = real_input(input, name, "median_cpu")
     if x._payload.dtype.kind == "b":
-        raise NotImplementedError(
-            "\"median_cpu\" not implemented for 'Bool': convert the input with .to(dtype)"
-        )
+        raise not_implemented("median_cpu", x._payload.dtype, "convert the input with .to(dtype)")
     result = T.median(x) if name == "median" else T.nanmedian(x)
     return result if out is None else into(out, result, name)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.errors import not_implemented
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.kernels.reduce import are_within
@@ -151,8 +152,8 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: float | None = None
             "and possibly one of the batch"
         )
     if x._payload.dtype.kind == "b" and mode != "circular":
-        raise NotImplementedError(
-            f"\"{_RECORDS[mode]}{count}d\" not implemented for 'Bool': convert the tensor first"
+        raise not_implemented(
+            f"{_RECORDS[mode]}{count}d", x._payload.dtype, "convert the tensor first"
         )
     pairs, first = _pairs(widths, len(shape)), len(shape) - count
     if mode != "circular" and 0 in shape[first - 1 :]:

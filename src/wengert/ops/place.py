@@ -21,7 +21,7 @@ from wengert.ops.out import into
 from wengert.ops.written import Form, copied, form
 from wengert.prims import place as _records
 from wengert.tape.base import TensorBase
-from wengert.tape.operands import cast, is_number
+from wengert.tape.operands import cast, held, is_number
 from wengert.tape.record import T
 
 REQUIRES = (_records,)
@@ -77,7 +77,7 @@ def _index_fill(x: Any, dim: int, index: Any, value: Any) -> Form:
         raise RuntimeError(
             "index_fill_(): Converting complex Scalar to non-complex type is not supported"
         )
-    return "index_fill", (where,), {"dim": axis, "value": value}
+    return "index_fill", (where,), {"dim": axis, "value": held(value, x._payload.dtype)}
 
 
 @export("wengert", "Tensor", "Tensor_ written")

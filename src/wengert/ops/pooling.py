@@ -9,9 +9,10 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from wengert.base.errors import not_implemented
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
-from wengert.ops.coerce import dtype_name, integer, operand
+from wengert.ops.coerce import integer, operand
 from wengert.ops.windows import several, window
 from wengert.prims import pooling
 from wengert.tape.base import TensorBase
@@ -194,9 +195,8 @@ def _mean(
             raise RuntimeError("divisor must be not zero")
     if x._payload.dtype.kind in "iu" and x._payload.dtype.itemsize < 8:
         kernel_name = "avg_pool3d_out_frame" if d == 3 else "avg_pool2d"
-        raise NotImplementedError(
-            f"\"{kernel_name}\" not implemented for '{dtype_name(x._payload)}': convert the input "
-            "to a floating dtype or to int64"
+        raise not_implemented(
+            kernel_name, x._payload.dtype, "convert the input to a floating dtype or to int64"
         )
     return getattr(T, name)(
         x,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.base.dtypes import joined
+from wengert.base.errors import not_implemented
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import expanded, normal_dims
@@ -309,7 +310,7 @@ def trace(input: Any) -> Any:
     if a.ndim != 2:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {a.ndim}")
     if a.dtype.kind == "b":
-        raise NotImplementedError("\"trace\" not implemented for 'Bool': convert it to integers")
+        raise not_implemented("trace", a.dtype, "convert it to integers")
     return sum(T.diagonal(x, offset=0, dim1=0, dim2=1))
 
 

@@ -19,7 +19,8 @@ from wengert.ops.matmul import ADDED_MATRICES, check_dtypes
 from wengert.prims.recurrent import gru_steps, lstm_steps, rnn_steps
 from wengert.prims.table import TABLE
 from wengert.tape.base import new_tensor
-from wengert.tape.modes import current_mode
+from wengert.tape.modes import current_mode, mixes_dtypes
+from wengert.tape.operands import cast
 from wengert.tape.record import T, run
 
 Sizes = tuple[int, ...]
@@ -96,6 +97,9 @@ def _layer(
     if mode != "LSTM":
         how["nonlinearity"] = "tanh" if mode == "RNN_TANH" else "relu"
         return _taken("rnn", rnn_steps, tensors, how)
+    if mixes_dtypes() and len(set(sizes)) == 1:
+        # PyTorch keeps the states of packed sequences alone in their own dtype
+        tensors[2:] = [cast(state, tensors[0]._payload.dtype) for state in states]
     if projection is not None:
         x, _, h, c = tensors
         return lstm_steps(T, x, weight, h, c, projection, **how)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import as_dtype, is_differentiable
-from wengert.base.errors import long_name
+from wengert.base.errors import long_name, not_implemented
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.ops.checks import all_dims, dim_or_axis, names_none, one_dim, renamed
@@ -341,8 +341,8 @@ def _runnable(input: Any, dtype: Any, name: str) -> Any:
     """Compute `_summable`, but refuse bools."""
     input = _summable(input, dtype, name)
     if input._payload.dtype.kind == "b":
-        raise NotImplementedError(
-            f"\"{name}_out_cpu\" not implemented for 'Bool': give another dtype, such as int64"
+        raise not_implemented(
+            f"{name}_out_cpu", input._payload.dtype, "give another dtype, such as int64"
         )
     return input
 

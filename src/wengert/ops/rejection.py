@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import FLOATING, category
-from wengert.base.errors import long_name
+from wengert.base.errors import long_name, not_implemented
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
@@ -37,10 +37,7 @@ def _parameters(function: str, kernel: str, *values: Any, half: bool = False) ->
     for tensor in tensors:
         kind = tensor._payload.dtype
         if category(kind) != FLOATING or (kind.itemsize == 2 and not half):
-            raise NotImplementedError(
-                f"\"{kernel}\" not implemented for '{long_name(kind)}': {function}() takes "
-                "tensors of float32 or float64"
-            )
+            raise not_implemented(kernel, kind, f"{function}() takes tensors of float32 or float64")
     return tensors
 
 

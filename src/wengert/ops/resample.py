@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.errors import not_implemented
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.ops.adaptive_pooling import (
@@ -15,7 +16,7 @@ from wengert.ops.adaptive_pooling import (
     adaptive_avg_pool2d,
     adaptive_avg_pool3d,
 )
-from wengert.ops.coerce import dtype_name, operand
+from wengert.ops.coerce import operand
 from wengert.prims.resample import KINDS
 from wengert.tape.record import T
 from wengert.tape.sites import warn
@@ -214,10 +215,7 @@ def _check(array: Any, sizes: tuple[int, ...], dims: int, kind: str) -> None:
             name = "compute_index_ranges_weights"
         elif kind == "linear" and dims == 2:
             name = "upsample_bilinear2d_channels_last"
-        raise NotImplementedError(
-            f"\"{name}\" not implemented for '{dtype_name(array)}': convert the input to a "
-            "floating dtype"
-        )
+        raise not_implemented(name, array.dtype, "convert the input to a floating dtype")
 
 
 # -- former names ---------------------------------------------------------------------------------

@@ -7,11 +7,12 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.base.dtypes import is_differentiable
+from wengert.base.errors import not_implemented
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.ops import named_results
 from wengert.ops.checks import one_dim, real_input, renamed
-from wengert.ops.coerce import dtype_name, operand
+from wengert.ops.coerce import operand
 from wengert.ops.named_results import pair
 from wengert.ops.out import into
 from wengert.prims import scan as _records
@@ -121,10 +122,8 @@ def logcumsumexp(input: Any, dim: int | None = None, *, out: Any = None, **names
     x = operand(input, "logcumsumexp")
     axis = one_dim(dim, x._payload.ndim, "logcumsumexp")
     if not is_differentiable(x._payload.dtype):
-        raise NotImplementedError(
-            f"\"logcumsumexp_out_cpu\" not implemented for '{dtype_name(x._payload)}': "
-            "convert the input to a floating dtype with .to(dtype)"
-        )
+        advice = "convert the input to a floating dtype with .to(dtype)"
+        raise not_implemented("logcumsumexp_out_cpu", x._payload.dtype, advice)
     result = T.logcumsumexp(x, dim=axis)
     return result if out is None else into(out, result, "logcumsumexp")
 

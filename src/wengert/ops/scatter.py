@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.errors import not_implemented
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
@@ -29,10 +30,8 @@ REDUCES: Facet[tuple[str, ...]] = Facet("reduces", lambda prim: ())
 def _refuse(x: Any, kernel: str, kinds: str, op: str) -> None:
     """Refuse dtypes of the given `kinds`."""
     if x._payload.dtype.kind in kinds:
-        raise NotImplementedError(
-            f"\"{kernel}\" not implemented for '{dtype_name(x._payload)}': {op}() takes tensors of "
-            "other dtypes; convert the tensors with .to(dtype)"
-        )
+        advice = f"{op}() takes tensors of other dtypes; convert the tensors with .to(dtype)"
+        raise not_implemented(kernel, x._payload.dtype, advice)
 
 
 @export("wengert", "Tensor", "Tensor_")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import from_numpy_dtype, promote
-from wengert.base.errors import long_name
+from wengert.base.errors import long_name, not_implemented
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.kernels.reduce import are_within
@@ -134,9 +134,8 @@ def _check_sorter(rows: Any, order: Any) -> None:
 def _inserted(name: str, rows: Any, values: Any, right: bool, out_int32: bool, out: Any) -> Any:
     for tensor in (rows, values):
         if tensor._payload.dtype.kind in "bc":
-            raise NotImplementedError(
-                f"\"{name}_out_cpu\" not implemented for '{dtype_name(tensor._payload)}': it has "
-                "no order to search in"
+            raise not_implemented(
+                f"{name}_out_cpu", tensor._payload.dtype, "it has no order to search in"
             )
         if tensor._edge is not None:
             note(f"{name}()", tensor)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.errors import long_name
+from wengert.base.errors import long_name, not_implemented
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.ops.options import float_type, made
@@ -36,9 +36,7 @@ def _window(
             "fractions"
         )
     if kind.kind == "c":
-        raise NotImplementedError(
-            f"\"{name}\" not implemented for '{long_name(kind)}': make a real window"
-        )
+        raise not_implemented(name, kind, "make a real window")
     if length < 0:
         raise RuntimeError(
             f"{name} requires non-negative window_length, got window_length={length}"

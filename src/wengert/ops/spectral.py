@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.errors import not_implemented
 from wengert.base.sections import fill_sections
 from wengert.kernels.spectral import LinAlgError
 from wengert.ops.coerce import dtype_name, operand
@@ -67,10 +68,7 @@ def square(value: Any, op: str, name: str = "") -> Any:
 def _lapack(x: Any, kernel: str) -> None:
     """Refuse dtypes that LAPACK does not support."""
     if x._payload.dtype.char not in LAPACK:
-        raise NotImplementedError(
-            f"\"{kernel}\" not implemented for '{dtype_name(x._payload)}': convert the input with "
-            ".to(dtype)"
-        )
+        raise not_implemented(kernel, x._payload.dtype, "convert the input with .to(dtype)")
 
 
 def floating_lapack(x: Any, name: str, kernel: str) -> None:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from wengert.base.errors import long_name
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
@@ -291,6 +294,12 @@ def tensor_split(
     axis = normal_dim(dim, x._payload.ndim)
     size = x._payload.shape[axis]
     if isinstance(indices_or_sections, TensorBase):
+        kind = indices_or_sections._payload.dtype
+        if kind != np.int64:
+            raise RuntimeError(
+                "tensor_split expected tensor_indices_or_sections to have dtype of long, but got "
+                f"{long_name(kind)}"
+            )
         indices_or_sections = indices_or_sections._payload.tolist()
     if isinstance(indices_or_sections, tuple | list):
         bounds = [slice(0, i).indices(size)[1] for i in indices_or_sections]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import FLOATING, category, promote
-from wengert.base.errors import long_name
+from wengert.base.errors import not_implemented
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.ops.coerce import number, operand
@@ -62,9 +62,8 @@ def _floating(name: str) -> Callable[[Any, Any], None]:
     def check(input: Any, other: Any) -> None:
         dtype = promote([input._payload, other._payload], [])
         if category(dtype) != FLOATING:
-            raise NotImplementedError(
-                f"\"{name}_cpu\" not implemented for '{long_name(dtype)}': convert the tensors to "
-                "a real floating dtype"
+            raise not_implemented(
+                f"{name}_cpu", dtype, "convert the tensors to a real floating dtype"
             )
 
     return check

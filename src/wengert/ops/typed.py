@@ -59,6 +59,9 @@ def legacy(data: tuple[Any, ...], kind: np.dtype[Any]) -> Any:
     value = data[0]
     if isinstance(value, TensorBase):
         return T.alias(value)
+    if hasattr(value, "untyped"):
+        # a storage, whose memory the tensor shares
+        return empty(0, dtype=kind).set_(value)
     if isinstance(value, bool | float | complex):
         raise TypeError(f"new(): data must be a sequence (got {type(value).__name__})")
     if isinstance(value, int | np.integer | Size):

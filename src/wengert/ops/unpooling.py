@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import FLOATING, category, from_numpy_dtype
+from wengert.base.errors import not_implemented
 from wengert.base.export import export
 from wengert.ops.coerce import dtype_name, operand
 from wengert.ops.random import rand
@@ -116,9 +117,8 @@ def _check_unpool(x: Any, places: Any, sizes: Shape, stride: Shape) -> None:
     if min(stride) <= 0:
         raise RuntimeError(f"strides should be greater than zero, but got stride: {list(stride)}")
     if category(x.dtype) != FLOATING:
-        raise NotImplementedError(
-            f"\"max_unpool{wide}d\" not implemented for '{dtype_name(x)}': convert the input to a "
-            "floating dtype"
+        raise not_implemented(
+            f"max_unpool{wide}d", x.dtype, "convert the input to a floating dtype"
         )
     count = math.prod(sizes)
     if min(sizes) < 0:
@@ -289,10 +289,7 @@ def _fractional(d: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
         kernel = _all(name, d, "kernel_size", kernel_size)
         array = x._payload
         if category(array.dtype) != FLOATING:
-            raise NotImplementedError(
-                f"\"{name}\" not implemented for '{dtype_name(array)}': convert the input to a "
-                "floating dtype"
-            )
+            raise not_implemented(name, array.dtype, "convert the input to a floating dtype")
         _check_fractional(name, array.shape, kernel, sizes)
         batch = 1 if array.ndim == d + 1 else array.shape[0]
         channels = array.shape[-d - 1]

@@ -6,7 +6,7 @@ from typing import Any
 
 from wengert.base.sections import fill_sections
 from wengert.optim.elementwise import Elementwise, decays, directed
-from wengert.optim.optimizer import Params, check_numbers, check_rate
+from wengert.optim.optimizer import Params, arguments, check_numbers, check_rate
 from wengert.optim.parameters import number
 from wengert.types import Tensor
 
@@ -52,20 +52,11 @@ class Adadelta(Elementwise):
         maximize: bool = False,
         differentiable: bool = False,
     ) -> None:
+        defaults = arguments(locals(), "lr rho eps weight_decay maximize capturable")
         check_rate(lr)
         if not 0.0 <= rho <= 1.0:
             raise ValueError(f"Invalid rho value: {rho}")
         check_numbers(epsilon=eps, weight_decay=weight_decay)
-        defaults = {
-            "lr": lr,
-            "rho": rho,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "maximize": maximize,
-            "capturable": capturable,
-            "foreach": foreach,
-            "differentiable": differentiable,
-        }
         super().__init__(params, defaults)
 
     def _arrays(self, options: dict[str, Any]) -> tuple[str, ...]:

@@ -9,11 +9,7 @@ import numpy as np
 from wengert.base.dtypes import finfo
 from wengert.base.sections import fill_sections
 from wengert.optim.optimizer import Params, arguments, check_rate
-from wengert.optim.parameters import (
-    kept_number,
-    making_state,
-    number,
-)
+from wengert.optim.parameters import kept_number, making_state, number
 from wengert.optim.whole import Whole
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.types import Tensor

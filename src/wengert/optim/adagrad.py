@@ -6,7 +6,7 @@ from typing import Any
 
 from wengert.base.sections import fill_sections
 from wengert.optim.elementwise import Elementwise, decays, directed
-from wengert.optim.optimizer import Params, check_fused, check_numbers, check_rate
+from wengert.optim.optimizer import Params, arguments, check_fused, check_numbers, check_rate
 from wengert.optim.parameters import number, options_of
 from wengert.types import Tensor
 
@@ -53,6 +53,7 @@ class Adagrad(Elementwise):
         differentiable: bool = False,
         fused: bool | None = None,
     ) -> None:
+        defaults = arguments(locals(), "lr lr_decay eps weight_decay")
         check_rate(lr)
         check_numbers(
             lr_decay=lr_decay,
@@ -61,17 +62,6 @@ class Adagrad(Elementwise):
             epsilon=eps,
         )
         check_fused(fused, foreach, differentiable)
-        defaults = {
-            "lr": lr,
-            "lr_decay": lr_decay,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "initial_accumulator_value": initial_accumulator_value,
-            "foreach": foreach,
-            "maximize": maximize,
-            "differentiable": differentiable,
-            "fused": fused,
-        }
         super().__init__(params, defaults)
         for group in self.param_groups:
             for param in group["params"]:

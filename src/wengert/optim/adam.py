@@ -6,7 +6,7 @@ from typing import Any
 
 from wengert.base.sections import fill_sections
 from wengert.optim.elementwise import Elementwise, decays, directed
-from wengert.optim.optimizer import Params, check_adam, check_fused
+from wengert.optim.optimizer import Params, arguments, check_adam, check_fused
 from wengert.optim.parameters import number
 from wengert.tape.base import TensorBase
 from wengert.types import Tensor
@@ -59,6 +59,7 @@ class Adam(Elementwise):
         fused: bool | None = None,
         decoupled_weight_decay: bool = False,
     ) -> None:
+        defaults = arguments(locals(), "lr betas eps weight_decay amsgrad maximize")
         if isinstance(lr, TensorBase) and foreach and not capturable:
             raise ValueError(
                 "lr as a Tensor is not supported for capturable=False and foreach=True"
@@ -79,20 +80,7 @@ class Adam(Elementwise):
         check_adam(lr, betas, eps, weight_decay)
         check_fused(fused, foreach, differentiable)
         if tensors[0]:
-            betas = (given[0].reshape(()), given[1].reshape(()))
-        defaults = {
-            "lr": lr,
-            "betas": betas,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "amsgrad": amsgrad,
-            "maximize": maximize,
-            "foreach": foreach,
-            "capturable": capturable,
-            "differentiable": differentiable,
-            "fused": fused,
-            "decoupled_weight_decay": decoupled_weight_decay,
-        }
+            defaults["betas"] = (given[0].reshape(()), given[1].reshape(()))
         super().__init__(params, defaults)
 
     def _refusal(self) -> str:
@@ -164,20 +152,7 @@ class AdamW(Adam):
         differentiable: bool = False,
         fused: bool | None = None,
     ) -> None:
-        super().__init__(
-            params,
-            lr,
-            betas,
-            eps,
-            weight_decay,
-            amsgrad,
-            foreach=foreach,
-            maximize=maximize,
-            capturable=capturable,
-            differentiable=differentiable,
-            fused=fused,
-            decoupled_weight_decay=True,
-        )
+        super().__init__(params, **arguments(locals()), decoupled_weight_decay=True)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)

@@ -44,9 +44,14 @@ class _Required:
 required = _Required()
 
 
-def arguments(names: dict[str, Any]) -> dict[str, Any]:
-    """Return a constructor's options from its ``locals()``, taken before it binds other names."""
-    return {name: names[name] for name in names if name not in ("self", "params", "__class__")}
+def arguments(names: dict[str, Any], first: str = "") -> dict[str, Any]:
+    """Return a constructor's options from its ``locals()``, taken before it binds other names.
+
+    Groups list the options in PyTorch's order, which begins with `first` if it is another than
+    that of the arguments.
+    """
+    found = {name: names[name] for name in (*first.split(), *names)}
+    return {name: found[name] for name in found if name not in ("self", "params", "__class__")}
 
 
 class Optimizer(Hooked):

@@ -6,7 +6,7 @@ from typing import Any
 
 from wengert.base.sections import fill_sections
 from wengert.optim.elementwise import Elementwise, decays, directed
-from wengert.optim.optimizer import Params, check_adam
+from wengert.optim.optimizer import Params, arguments, check_adam
 from wengert.optim.parameters import number
 from wengert.types import Tensor
 
@@ -46,18 +46,8 @@ class RAdam(Elementwise):
         capturable: bool = False,
         differentiable: bool = False,
     ) -> None:
+        defaults = arguments(locals(), "lr betas eps weight_decay maximize foreach capturable")
         check_adam(lr, betas, eps, weight_decay)
-        defaults = {
-            "lr": lr,
-            "betas": betas,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "maximize": maximize,
-            "foreach": foreach,
-            "capturable": capturable,
-            "decoupled_weight_decay": decoupled_weight_decay,
-            "differentiable": differentiable,
-        }
         super().__init__(params, defaults)
 
     def _arrays(self, options: dict[str, Any]) -> tuple[str, ...]:

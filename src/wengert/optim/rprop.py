@@ -6,7 +6,7 @@ from typing import Any
 
 from wengert.base.sections import fill_sections
 from wengert.optim.elementwise import Elementwise
-from wengert.optim.optimizer import Params, check_rate
+from wengert.optim.optimizer import Params, arguments, check_rate
 from wengert.optim.parameters import number
 from wengert.types import Tensor
 
@@ -55,18 +55,10 @@ class Rprop(Elementwise):
         maximize: bool = False,
         differentiable: bool = False,
     ) -> None:
+        defaults = arguments(locals(), "lr etas step_sizes foreach maximize differentiable")
         check_rate(lr)
         if not 0.0 < etas[0] < 1.0 < etas[1]:
             raise ValueError(f"Invalid eta values: {etas[0]}, {etas[1]}")
-        defaults = {
-            "lr": lr,
-            "etas": etas,
-            "step_sizes": step_sizes,
-            "foreach": foreach,
-            "maximize": maximize,
-            "differentiable": differentiable,
-            "capturable": capturable,
-        }
         super().__init__(params, defaults)
 
     def _arrays(self, options: dict[str, Any]) -> tuple[str, ...]:

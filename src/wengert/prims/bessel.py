@@ -38,7 +38,6 @@ elementwise(
 elementwise(
     "bessel_i",
     kernels.bessel_i,
-    params=("n",),
     lin=lambda F, g, self, n: (
         g * (0.5 * (F.bessel_i(self, n=abs(n - 1)) + F.bessel_i(self, n=n + 1)))
     ),
@@ -50,7 +49,6 @@ elementwise(
     "special_i0e",
     kernels.i0e,
     lin=lambda F, g, self, result: g * (F.special_i1e(self) - F.sign(self) * result),
-    node="SpecialI0EBackward0",
     refuses=not_implemented("i0e_cpu"),
     doc="exp(-|self|) i0(self)",
 )
@@ -60,14 +58,12 @@ elementwise(
     lin=lambda F, g, self, result: (
         g * (0.5 * (F.special_i0e(self) + F.bessel_ie(self, n=2)) - F.sign(self) * result)
     ),
-    node="SpecialI1EBackward0",
     refuses=not_implemented("i1e_cpu"),
     doc="exp(-|self|) i1(self)",
 )
 elementwise(
     "bessel_ie",
     kernels.bessel_ie,
-    params=("n",),
     lin=lambda F, g, self, result, n: (
         g
         * (
@@ -106,7 +102,6 @@ elementwise(
 elementwise(
     "bessel_j",
     kernels.bessel_j,
-    params=("n",),
     lin=_slope_of_j,
     cases=_orders(0, 1, 2, 3),
     refuses=not_implemented("bessel_j1_cpu"),
@@ -196,7 +191,6 @@ def _slope(F: Any, g: Any, self: Any, n: int) -> Any:
 elementwise(
     "spherical_bessel",
     kernels.spherical_bessel,
-    params=("n",),
     lin=_slope,
     cases=_orders(0, 1, 2, 3),
     doc="spherical Bessel function of the first kind, of order n",

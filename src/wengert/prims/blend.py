@@ -19,8 +19,6 @@ _THREE = (
 elementwise(
     "addcmul",
     lambda self, tensor1, tensor2, value: self + tensor1 * tensor2 * value,
-    args=("self", "tensor1", "tensor2"),
-    params=("value",),
     lin=(
         lambda F, g: g,
         lambda F, g, tensor2, value: g * tensor2 * value,
@@ -34,8 +32,6 @@ elementwise(
 elementwise(
     "addcdiv",
     lambda self, tensor1, tensor2, value: self + value * (tensor1 / tensor2),
-    args=("self", "tensor1", "tensor2"),
-    params=("value",),
     lin=(
         lambda F, g: g,
         lambda F, g, tensor2, value: g * value / tensor2,
@@ -64,8 +60,6 @@ def _lerp_tensor(self: Any, end: Any, weight: Any) -> Any:
 elementwise(
     "lerp",
     _lerp,
-    args=("self", "end"),
-    params=("weight",),
     lin=(lambda F, g, weight: g * (1 - weight), lambda F, g, weight: g * weight),
     promote="same",
     cases=(
@@ -79,7 +73,6 @@ elementwise(
 elementwise(
     "lerp_tensor",
     _lerp_tensor,
-    args=("self", "end", "weight"),
     lin=(
         lambda F, g, weight: g * (1 - weight),
         lambda F, g, weight: g * weight,

@@ -12,7 +12,6 @@ from wengert.prims.record import case
 bilinear(
     "contract",
     kernels.contract,
-    params=("a", "b", "out"),
     vjp=(
         lambda F, g, other, a, b, out: F.contract(g, other, a=out, b=b, out=a),
         lambda F, g, self, a, b, out: F.contract(g, self, a=out, b=a, out=b),

@@ -29,7 +29,6 @@ def _case(*shapes: Shape, **params: Any) -> Case:
 
 # -- the products ---------------------------------------------------------------------------------
 
-_PRODUCT = ("size", "stride", "padding", "dilation", "groups")
 _SECOND = "ConvolutionBackwardBackward0"
 
 
@@ -41,8 +40,6 @@ def _sized(params: dict[str, Any], shape: Shape) -> dict[str, Any]:
 bilinear(
     "correlate",
     kernels.correlate,
-    args=("self", "weight"),
-    params=_PRODUCT,
     vjp=(
         lambda F, g, weight, self_shape, **params: F.correlate_input(
             g, weight, **_sized(params, self_shape)
@@ -70,8 +67,6 @@ bilinear(
 bilinear(
     "correlate_input",
     kernels.correlate_input,
-    args=("self", "weight"),
-    params=_PRODUCT,
     vjp=(
         lambda F, g, weight, self_shape, **params: F.correlate(
             g, weight, **_sized(params, self_shape)
@@ -100,8 +95,6 @@ bilinear(
 bilinear(
     "correlate_weight",
     kernels.correlate_weight,
-    args=("self", "other"),
-    params=_PRODUCT,
     vjp=(
         lambda F, g, other, self_shape, **params: F.correlate_input(
             other, g, **_sized(params, self_shape)
@@ -228,8 +221,6 @@ general(
 bilinear(
     "convolution_without_bias",
     kernels.convolution,
-    args=("input", "weight"),
-    params=_OPERATION,
     vjp=(_by_input, _by_weight),
     promote=None,
     refuses=_REFUSED,

@@ -7,8 +7,6 @@ from typing import Any
 from wengert.kernels import ctc as kernels
 from wengert.prims.families import general
 
-_PARAMS = ("input_lengths", "target_lengths", "blank", "zero_infinity")
-
 
 def _slope(F: Any, g: Any, log_probs: Any, targets: Any, **params: Any) -> Any:
     posterior = F.ctc_posterior(log_probs, targets, **params)
@@ -25,9 +23,6 @@ def _refused(F: Any, g: Any) -> Any:
 general(
     "ctc_loss",
     kernels.ctc_loss,
-    args=("log_probs", "targets"),
-    params=_PARAMS,
-    fixed=("targets",),
     vjp=(_slope, None),
     doc="minus the logarithm of the likelihood of sequences of labels",
     autocast="float32",
@@ -35,9 +30,6 @@ general(
 general(
     "ctc_posterior",
     kernels.ctc_posterior,
-    args=("log_probs", "targets"),
-    params=_PARAMS,
-    fixed=("targets",),
     vjp=(_refused, None),
     doc="the probabilities of labels over time, given sequences of them",
 )

@@ -34,8 +34,6 @@ _POWERS = (2.0, 1.0, 3.0, 2.5, 1.5, math.inf)
 per_matrix(
     "cdist",
     kernels.cdist,
-    args=("x1", "x2"),
-    params=("p", "mm"),
     vjp=(
         lambda F, g, x1, x2, result, x1_shape, p, mm: _pull(F, g, x1, x2, result, x1_shape, p, mm),
         lambda F, g, x1, x2, result, x1_shape, p, mm: _pull(
@@ -123,7 +121,6 @@ per_matrix(
     "cdist_backward",
     kernels.cdist_backward,
     args=("self", "x1", "x2", "distances"),
-    params=("p",),
     vjp=(
         lambda F, g, x1, x2, distances, x1_shape, p: _along(F, g, x1, x2, distances, x1_shape, p),
         lambda F, g, self, x1, x2, distances, x1_shape, p: F.sum_dim(
@@ -164,7 +161,6 @@ def _pull_of_pairs(F: Any, g: Any, self: Any, result: Any, self_shape: Dims, p: 
 general(
     "pdist",
     kernels.pdist,
-    params=("p",),
     vjp=(_pull_of_pairs,),
     refuses={"c": "pdist only supports floating-point dtypes, got: {}"},
     cases=(
@@ -179,7 +175,6 @@ general(
 linear(
     "square_of_pairs",
     kernels.square_of_pairs,
-    params=("size",),
     vjp=lambda F, g: F.pairs_of_square(g) + F.pairs_of_square(F.t(g)),
     cases=(case((3,), size=3), case((0,), size=1)),
     doc="a symmetric matrix, from what is above its diagonal",
@@ -230,7 +225,6 @@ def _slope_of_renorm(
 general(
     "renorm",
     kernels.renorm,
-    params=("p", "dim", "maxnorm"),
     vjp=(_slope_of_renorm,),
     conj="explicit",
     domain="nonzero",

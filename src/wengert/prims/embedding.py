@@ -18,9 +18,6 @@ def _indices(rng: Any) -> Any:
 linear(
     "embedding",
     kernels.embedding,
-    args=("weight", "indices"),
-    params=("padding_idx", "scale_grad_by_freq"),
-    fixed=("indices",),
     vjp=(
         lambda F, g, indices, weight_shape, **params: F.embedding_backward(
             g, indices, num_weights=weight_shape[0], **params
@@ -43,8 +40,6 @@ linear(
     "embedding_backward",
     kernels.embedding_backward,
     args=("self", "indices"),
-    params=("num_weights", "padding_idx", "scale_grad_by_freq"),
-    fixed=("indices",),
     vjp=(
         lambda F, g, self_dtype, indices, padding_idx, scale_grad_by_freq: (
             F.embedding(g, indices, padding_idx=-1, scale_grad_by_freq=False)
@@ -69,7 +64,6 @@ constant(
     "embedding_factors",
     kernels.embedding_factors,
     args=("indices",),
-    params=("dtype", "padding_idx", "scale_grad_by_freq"),
     fixed=("indices",),
     cases=(case(_indices, dtype=np.dtype(float), padding_idx=2, scale_grad_by_freq=True),),
     doc="what the gradients of rows of a table are multiplied by",

@@ -70,8 +70,6 @@ def _slope_of_triangular(
 general(
     "linalg_solve_triangular",
     kernels.solve_triangular,
-    args=("A", "B"),
-    params=("upper", "left", "unitriangular"),
     vjp=(
         _slope_of_triangular,
         lambda F, g, A, upper, left, unitriangular: F.linalg_solve_triangular(
@@ -102,9 +100,6 @@ general(
 linear(
     "permute_rows",
     kernels.permute_rows,
-    args=("self", "pivots"),
-    params=("back",),
-    fixed=("pivots",),
     vjp=(lambda F, g, pivots, back: F.permute_rows(g, pivots, back=not back), None),
     cases=tuple(
         case(shape, lambda rng, pivots=pivots: np.array(pivots, np.int32), back=back)
@@ -211,9 +206,6 @@ def _pivots(*values: Any) -> Callable[[Any], Any]:
 per_matrix(
     "linalg_lu_solve",
     kernels.lu_solve,
-    args=("LU", "B", "pivots"),
-    params=("adjoint",),
-    fixed=("pivots",),
     vjp=(
         _slope_of_lu_solve,
         lambda F, g, LU, pivots, adjoint: F.linalg_lu_solve(LU, g, pivots, adjoint=not adjoint),
@@ -280,7 +272,6 @@ per_matrix(
 per_matrix(
     "linalg_cholesky_ex",
     kernels.cholesky_ex,
-    params=("upper", "check"),
     vjp=(
         lambda F, g, result, self_shape, self_dtype, upper: _slope_of_cholesky(
             F, g, result, self_shape, self_dtype, upper
@@ -307,7 +298,6 @@ def _slope_of_cholesky_inverse(
 per_matrix(
     "cholesky_inverse",
     kernels.cholesky_inverse,
-    params=("upper",),
     vjp=(_slope_of_cholesky_inverse,),
     conj="explicit",
     cases=tuple(

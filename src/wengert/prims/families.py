@@ -40,6 +40,17 @@ _BINARY_CASES = (
 )
 
 
+_REDUCTION_CASES = (
+    *(
+        case((2, 3), dim=dim, keepdim=keep)
+        for dim in ((0,), (1,), (0, 1))
+        for keep in (False, True)
+    ),
+    case((), dim=(), keepdim=False),
+    case((2, 3, 4), dim=(0, 2), keepdim=False),
+)
+
+
 def zero(F: Any, g: Any) -> Any:
     """Return the cotangent of a piecewise constant operation."""
     return F.zeros_like(g)
@@ -51,12 +62,13 @@ def is_step(prim: Primitive) -> bool:
     return bool(rules) and all(rule.call is zero for rule in rules)
 
 
-def _elementwise_cases(args: Sequence[str]) -> tuple[Case, ...]:
-    if len(args) == 1:
-        return _UNARY_CASES
-    if len(args) == 2:
-        return _BINARY_CASES
-    return (case(*[()] * len(args)), case((2, 3), *[(3,)] * (len(args) - 1)))
+def _with_cases(prim: Primitive) -> Primitive:
+    """Give an element-wise record without cases the usual ones, if it has no parameters."""
+    if not prim.cases and not prim.params:
+        count = len(prim.args)
+        more = (case(*[()] * count), case((2, 3), *[(3,)] * (count - 1)))
+        prim.cases = {1: _UNARY_CASES, 2: _BINARY_CASES}.get(count, more)
+    return prim
 
 
 def elementwise(
@@ -64,30 +76,18 @@ def elementwise(
     kernel: Kernel,
     *,
     lin: VJP | Sequence[VJP],
-    args: Sequence[str] = ("self",),
     promote: str | None = "float",
-    cases: Iterable[Case] = (),
-    params: Sequence[str] = (),
     **more: Any,
 ) -> Primitive:
     """Register an operation with a diagonal Jacobian: one rule per argument serves both modes."""
     rules = (lin,) if lin is None or callable(lin) else tuple(lin)
-    if not cases and not params:
-        cases = _elementwise_cases(args)
-    if len(args) > 1 and "infix" not in more:
+    several = len(rules) > 1
+    if several and "infix" not in more:
         more.setdefault("layout", "elements")
-    return Primitive(
-        name,
-        kernel,
-        family="elementwise",
-        args=args,
-        params=params,
-        vjp=rules,
-        broadcasts=len(args) > 1,
-        promote=promote,
-        cases=cases,
-        **more,
+    record = Primitive(
+        name, kernel, family="elementwise", vjp=rules, broadcasts=several, promote=promote, **more
     )
+    return _with_cases(record)
 
 
 def bilinear(
@@ -95,44 +95,24 @@ def bilinear(
     kernel: Kernel,
     *,
     vjp: Sequence[VJP],
-    args: Sequence[str] = ("self", "other"),
     promote: str | None = "same",
-    broadcasts: bool = False,
-    cases: Iterable[Case] = (),
     **more: Any,
 ) -> Primitive:
     """Register an operation that is linear in each of its two arguments."""
-    if not cases and broadcasts:
-        cases = _BINARY_CASES
-    return Primitive(
-        name,
-        kernel,
-        family="bilinear",
-        args=args,
-        vjp=vjp,
-        promote=promote,
-        broadcasts=broadcasts,
-        cases=cases,
-        **more,
-    )
+    record = Primitive(name, kernel, family="bilinear", vjp=vjp, promote=promote, **more)
+    return _with_cases(record) if record.broadcasts else record
 
 
-def linear(
-    name: str,
-    kernel: Kernel,
-    *,
-    vjp: VJP | Sequence[VJP],
-    args: Sequence[str] = ("self",),
-    **more: Any,
-) -> Primitive:
+def linear(name: str, kernel: Kernel, *, vjp: VJP | Sequence[VJP], **more: Any) -> Primitive:
     """Register an operation that is linear in all its arguments jointly; `vjp` is its transpose."""
     rules = (vjp,) if vjp is None or callable(vjp) else tuple(vjp)
-    return Primitive(name, kernel, family="linear", args=args, vjp=rules, **more)
+    record = Primitive(name, kernel, family="linear", vjp=rules, **more)
+    return _with_cases(record) if record.broadcasts else record
 
 
 def view(name: str, kernel: Kernel, *, vjp: VJP, **more: Any) -> Primitive:
     """Register a linear operation on one argument whose result shares that argument's memory."""
-    return Primitive(name, kernel, family="view", args=("self",), vjp=(vjp,), view=True, **more)
+    return Primitive(name, kernel, family="view", vjp=(vjp,), view=True, **more)
 
 
 def reduction(
@@ -140,53 +120,29 @@ def reduction(
     kernel: Kernel,
     *,
     vjp: VJP,
-    params: Sequence[str] = ("dim", "keepdim"),
-    promote: str | None = None,
     layout: str | None = "contiguous",
-    cases: Iterable[Case] = (),
+    cases: Iterable[Case] = _REDUCTION_CASES,
     **more: Any,
 ) -> Primitive:
     """Register an operation that combines elements along ``dim``, a tuple of non-negative ints."""
-    if not cases:
-        cases = [
-            case((2, 3), dim=dim, keepdim=keep)
-            for dim in ((0,), (1,), (0, 1))
-            for keep in (False, True)
-        ]
-        cases += [case((), dim=(), keepdim=False), case((2, 3, 4), dim=(0, 2), keepdim=False)]
     return Primitive(
-        name,
-        kernel,
-        family="reduction",
-        args=("self",),
-        params=params,
-        vjp=(vjp,),
-        promote=promote,
-        layout=layout,
-        cases=cases,
-        **more,
+        name, kernel, family="reduction", vjp=(vjp,), layout=layout, cases=cases, **more
     )
 
 
-def general(
-    name: str, kernel: Kernel, *, vjp: Sequence[VJP], args: Sequence[str] = ("self",), **more: Any
-) -> Primitive:
+def general(name: str, kernel: Kernel, *, vjp: Sequence[VJP], **more: Any) -> Primitive:
     """Register an operation whose record states everything."""
-    return Primitive(name, kernel, family="general", args=args, vjp=vjp, **more)
+    return Primitive(name, kernel, family="general", vjp=vjp, **more)
 
 
 per_matrix = partial(general, batching="leading", sparsity="per_matrix")
 """An operation on each matrix of the last two dimensions."""
-along_dim = partial(general, batching="along")
+along_dim = partial(general, batching="along", raises=False)
 """An operation on each line along ``dim``; a value without dimensions is a line of one element."""
-loss = partial(general, batching="reduced", tangents="loss")
+loss = partial(general, batching="reduced", tangents="loss", raises=False)
 """An element-wise loss, which is summed or averaged as `reduction` says."""
 
 
-def constant(
-    name: str, kernel: Kernel, *, args: Sequence[str] = ("self",), **more: Any
-) -> Primitive:
+def constant(name: str, kernel: Kernel, **more: Any) -> Primitive:
     """Register an operation without a derivative (comparisons, predicates, positions)."""
-    if not more.get("cases") and not more.get("params"):
-        more["cases"] = _elementwise_cases(args)
-    return Primitive(name, kernel, family="constant", args=args, vjp=None, **more)
+    return _with_cases(Primitive(name, kernel, family="constant", vjp=None, **more))

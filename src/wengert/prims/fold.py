@@ -9,7 +9,6 @@ from wengert.prims.families import linear
 from wengert.prims.record import Case, case, not_implemented
 
 Shape = tuple[int, ...]
-_PARAMS = ("kernel_size", "dilation", "padding", "stride")
 
 
 def _case(shape: Shape, kernel: Shape, **params: Any) -> Case:
@@ -20,9 +19,7 @@ def _case(shape: Shape, kernel: Shape, **params: Any) -> Case:
 linear(
     "im2col",
     kernels.im2col,
-    params=_PARAMS,
     vjp=lambda F, g, self_shape, **window: F.col2im(g, output_size=self_shape[-2:], **window),
-    node="Im2ColBackward0",
     shows={
         "self_sym_sizes": None,
         "self_sym_argsize_minus_2": lambda self_shape: self_shape[-2],
@@ -41,11 +38,9 @@ linear(
 linear(
     "col2im",
     kernels.col2im,
-    params=("output_size", *_PARAMS),
     vjp=lambda F, g, kernel_size, dilation, padding, stride: F.im2col(
         g, kernel_size=kernel_size, dilation=dilation, padding=padding, stride=stride
     ),
-    node="Col2ImBackward0",
     refuses=not_implemented("col2im_out_cpu", "i"),
     cases=(
         _case((2, 12, 4), (2, 3), output_size=(3, 4)),

@@ -43,13 +43,11 @@ def _adjoint_of_r2c(
 linear(
     "fft_c2c",
     kernels.fft_c2c,
-    params=("dim", "norm", "forward"),
     vjp=lambda F, g, dim, norm, forward: F.fft_c2c(
         g, dim=dim, norm=_OTHER[norm], forward=not forward
     ),
     conj="explicit",
     domain="complex",
-    node="FftC2CBackward0",
     cases=(
         case((4,), dim=(0,), norm="backward", forward=True),
         case((2, 3), dim=(1,), norm="backward", forward=False),
@@ -65,10 +63,8 @@ linear(
 linear(
     "fft_r2c",
     kernels.fft_r2c,
-    params=("dim", "norm", "forward", "onesided", "doubled"),
     vjp=_adjoint_of_r2c,
     conj="explicit",
-    node="FftR2CBackward0",
     cases=tuple(
         case(shape, dim=dim, norm=norm, forward=forward, onesided=onesided, doubled=doubled)
         for shape, dim, norm, forward, onesided, doubled in (
@@ -89,7 +85,6 @@ linear(
 linear(
     "fft_c2r",
     kernels.fft_c2r,
-    params=("dim", "norm", "forward", "last_dim_size", "halved"),
     vjp=lambda F, g, dim, norm, forward, halved: F.fft_r2c(
         g,
         dim=dim,
@@ -100,7 +95,6 @@ linear(
     ),
     conj="explicit",
     domain="complex",
-    node="FftC2RBackward0",
     cases=tuple(
         case(shape, dim=dim, norm=norm, forward=forward, last_dim_size=size, halved=halved)
         for shape, dim, norm, forward, size, halved in (
@@ -130,7 +124,6 @@ def _joined(F: Any, g: Any, self_shape: Dims, size: int, step: int) -> Any:
 linear(
     "signal_parts",
     lambda self, size, step: strided.unfold(self, 1, size, step),
-    params=("size", "step"),
     vjp=_joined,
     cases=(
         case((2, 8), size=4, step=2),
@@ -144,7 +137,6 @@ linear(
 linear(
     "overlap_add",
     kernels.overlap_add,
-    params=("step",),
     vjp=lambda F, g, self_shape, step: F.signal_parts(g, size=self_shape[2], step=step),
     cases=(
         case((2, 3, 4), step=2),

@@ -34,7 +34,6 @@ elementwise(
 elementwise(
     "polygamma",
     kernels.polygamma,
-    params=("n",),
     lin=lambda F, g, self, n: g * F.polygamma(self, n=n + 1),
     domain="positive",
     cases=tuple(case(shape, n=n) for n in range(4) for shape in ((), (2, 3), (0,))),
@@ -53,7 +52,6 @@ def _slope_of_mvlgamma(F: Any, g: Any, self: Any, p: int) -> Any:
 elementwise(
     "mvlgamma",
     kernels.mvlgamma,
-    params=("p",),
     lin=_slope_of_mvlgamma,
     cases=tuple(
         case(lambda rng, shape=shape: rng.uniform(1.5, 4.0, shape), p=p)
@@ -101,7 +99,6 @@ _NO_SHAPE = "It is known for the second argument only: detach() the first."
 elementwise(
     "igamma",
     kernels.igamma,
-    args=("self", "other"),
     lin=(
         no_derivative("igamma: input", _NO_SHAPE),
         _slope_of_igamma,
@@ -114,7 +111,6 @@ elementwise(
 elementwise(
     "igammac",
     kernels.igammac,
-    args=("self", "other"),
     lin=(
         no_derivative("igammac: input", _NO_SHAPE),
         _slope_of_igammac,
@@ -127,7 +123,6 @@ elementwise(
 elementwise(
     "special_zeta",
     kernels.zeta,
-    args=("self", "other"),
     lin=(
         no_derivative("zeta", _NO_SHAPE),
         _slope_of_zeta,

@@ -63,7 +63,6 @@ _GRIDS = tuple(
 constant(
     "grid_turn",
     corners.grid_turn,
-    params=("sizes", *_PARAMS),
     cases=_GRIDS,
     doc="the derivatives of the positions of a grid's points by its numbers",
     lacks="complex",
@@ -72,7 +71,6 @@ constant(
 elementwise(
     "grid_position",
     corners.grid_position,
-    params=("sizes", *_PARAMS),
     lin=lambda F, g, self, sizes, mode, padding_mode, align_corners: (
         g
         * F.grid_turn(
@@ -91,7 +89,6 @@ elementwise(
 constant(
     "grid_corners",
     corners.grid_corners,
-    params=("sizes", *_PARAMS),
     cases=_GRIDS,
     doc="where the elements around each point of a grid are",
     lacks="complex",
@@ -106,8 +103,6 @@ def _corners(rng: Any) -> Any:
 linear(
     "corner_pick",
     corners.corner_pick,
-    args=("self", "index"),
-    fixed=("index",),
     vjp=(
         lambda F, g, index, self_shape: F.corner_scatter(g, index, shape=self_shape[2:]),
         None,
@@ -119,9 +114,6 @@ linear(
 linear(
     "corner_scatter",
     corners.corner_scatter,
-    args=("self", "index"),
-    params=("shape",),
-    fixed=("index",),
     vjp=(lambda F, g, index: F.corner_pick(g, index), None),
     cases=(case((2, 1, 3, 4), _corners, shape=(2, 3)),),
     doc="the transpose of corner_pick",
@@ -293,8 +285,6 @@ def _back_cases(planes: Shape, grid: Shape, **params: Any) -> Any:
 general(
     "grid_sample_slope",
     kernels.grid_sample_slope,
-    args=("self", "input", "grid"),
-    params=_PARAMS,
     vjp=(_slope_by_output, _slope_by_input, _slope_by_grid),
     refuses=_REFUSED,
     cases=_cases(_slope_cases)[::2],
@@ -308,15 +298,12 @@ for _dims in (2, 3):
     general(
         f"grid_sampler_{_dims}d",
         kernels.grid_sample,
-        args=("self", "grid"),
-        params=_PARAMS,
         vjp=(
             lambda F, g, grid, self_shape, **params: F.grid_sample_backward(
                 g, grid, shape=self_shape[2:], **params
             ),
             lambda F, g, self, grid, **params: F.grid_sample_slope(g, self, grid, **params),
         ),
-        node=f"GridSampler{_dims}DBackward0",
         refuses=_REFUSED,
         cases=tuple(
             c
@@ -346,8 +333,6 @@ def _transposed_by_self(
 general(
     "grid_sample_backward",
     kernels.grid_sample_backward,
-    args=("self", "grid"),
-    params=("shape", *_PARAMS),
     vjp=(
         _transposed_by_self,
         lambda F, g, self, grid, mode, padding_mode, align_corners: F.grid_sample_slope(

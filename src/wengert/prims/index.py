@@ -34,7 +34,6 @@ _CORNERS = np.array([[True, False, False], [False, False, True]])
 linear(
     "index",
     kernels.index,
-    params=("indices",),
     vjp=lambda F, g, self_shape, indices: F.index_backward(g, shape=self_shape, indices=indices),
     cases=(
         case((3,), indices=(_I,)),
@@ -58,7 +57,6 @@ linear(
 linear(
     "index_backward",
     kernels.index_backward,
-    params=("shape", "indices"),
     vjp=lambda F, g, indices: F.index(g, indices=indices),
     node="IndexPutBackward0",
     cases=(
@@ -87,8 +85,6 @@ linear(
     "index_put",
     kernels.index_put,
     into=kernels.put_into,
-    args=("self", "value"),
-    params=("indices", "accumulate"),
     promote="same",
     vjp=(
         _outside,
@@ -114,9 +110,6 @@ linear(
 linear(
     "index_select",
     lambda self, index, dim: np.take(self, index.reshape(-1), dim) if self.ndim else self.copy(),
-    args=("self", "index"),
-    params=("dim",),
-    fixed=("index",),
     vjp=(
         lambda F, g, index, self_shape, self_dtype, dim: F.index_add(
             F.zeros(shape=self_shape, dtype=self_dtype), index, g, dim=dim, alpha=1
@@ -134,9 +127,6 @@ linear(
 linear(
     "index_add",
     kernels.index_add,
-    args=("self", "index", "source"),
-    params=("dim", "alpha"),
-    fixed=("index",),
     vjp=(
         lambda F, g: g,
         None,
@@ -153,9 +143,6 @@ linear(
 linear(
     "gather",
     kernels.gather,
-    args=("self", "index"),
-    params=("dim",),
-    fixed=("index",),
     vjp=(
         lambda F, g, index, self_shape, self_dtype, dim: F.scatter_add(
             F.zeros(shape=self_shape, dtype=self_dtype), index, g, dim=dim
@@ -175,9 +162,6 @@ linear(
 linear(
     "scatter_add",
     kernels.scatter_add,
-    args=("self", "index", "src"),
-    params=("dim",),
-    fixed=("index",),
     vjp=(
         lambda F, g: g,
         None,
@@ -196,9 +180,6 @@ linear(
 linear(
     "scatter",
     kernels.scatter,
-    args=("self", "index", "src"),
-    params=("dim",),
-    fixed=("index",),
     vjp=(
         lambda F, g, index, dim: F.scatter_value(g, index, dim=dim, value=0),
         None,
@@ -217,9 +198,6 @@ linear(
 linear(
     "scatter_value",
     kernels.scatter_value,
-    args=("self", "index"),
-    params=("dim", "value"),
-    fixed=("index",),
     vjp=(lambda F, g, index, dim: F.scatter_value(g, index, dim=dim, value=0), None),
     node="ScatterBackward1",
     cases=(case((2, 3), _whole([1, 0, 1]), dim=0, value=2.5),),
@@ -229,7 +207,6 @@ linear(
 linear(
     "corner_backward",
     kernels.corner_backward,
-    params=("shape",),
     vjp=lambda F, g, self_shape: F.corner(g, shape=self_shape),
     node="ConstantPadNdBackward0",
     cases=(case((1, 2), shape=(2, 3)), case((2,), shape=(2,))),
@@ -239,7 +216,6 @@ linear(
 linear(
     "corner",
     lambda self, shape: self[tuple([slice(size) for size in shape])].copy(),
-    params=("shape",),
     vjp=lambda F, g, self_shape: F.corner_backward(g, shape=self_shape),
     node="SliceBackward0",
     cases=(case((2, 3), shape=(1, 2)),),
@@ -251,8 +227,6 @@ linear(
 linear(
     "take",
     kernels.take,
-    args=("self", "index"),
-    fixed=("index",),
     vjp=(
         lambda F, g, index, self_shape: F.take_backward(g, index, shape=self_shape),
         None,
@@ -265,9 +239,6 @@ linear(
 linear(
     "take_backward",
     kernels.take_backward,
-    args=("self", "index"),
-    params=("shape",),
-    fixed=("index",),
     vjp=(lambda F, g, index: F.take(g, index), None),
     node="PutBackward0",
     cases=(case((3,), _whole(5, 0, 5), shape=(2, 3)),),
@@ -279,8 +250,6 @@ linear(
 linear(
     "masked_select",
     kernels.masked_select,
-    args=("self", "mask"),
-    fixed=("mask",),
     vjp=(lambda F, g, mask: F.masked_select_backward(g, mask), None),
     cases=(
         case((3,), _mask(True, False, True)),
@@ -294,8 +263,6 @@ linear(
 linear(
     "masked_select_backward",
     kernels.masked_select_backward,
-    args=("self", "mask"),
-    fixed=("mask",),
     vjp=(lambda F, g, mask: F.masked_select(g, mask), None),
     node="MaskedScatterBackward0",
     cases=(case((2,), _mask(True, False, True)),),
@@ -306,9 +273,6 @@ linear(
     "masked_fill",
     lambda self, mask, value: choose(np.logical_not(mask), self, value),
     into=lambda self, mask, value: np.copyto(self, value, where=mask),
-    args=("self", "mask"),
-    params=("value",),
-    fixed=("mask",),
     broadcasts=True,
     vjp=(lambda F, g, mask: F.masked_fill(g, mask, value=0), None),
     cases=(
@@ -324,8 +288,6 @@ linear(
 linear(
     "masked_fill_tensor",
     lambda self, mask, value: np.where(mask, value, self),
-    args=("self", "mask", "value"),
-    fixed=("mask",),
     broadcasts=True,
     vjp=(
         lambda F, g, mask: F.masked_fill(g, mask, value=0),

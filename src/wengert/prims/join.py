@@ -10,7 +10,6 @@ linear(
     "cat",
     kernels.cat,
     args=("*tensors",),
-    params=("dim",),
     promote="same",
     vjp=lambda F, g, tensors_shape, dim: F.split_with_sizes(
         g, sizes=tuple([shape[dim] for shape in tensors_shape]), dim=dim
@@ -27,7 +26,6 @@ linear(
     "stack",
     kernels.stack,
     args=("*tensors",),
-    params=("dim",),
     promote="same",
     vjp=lambda F, g, dim: F.unbind(g, dim=dim),
     cases=(

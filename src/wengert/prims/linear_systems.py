@@ -51,8 +51,6 @@ _SYSTEMS: tuple[tuple[Dims, Dims, dict[str, bool]], ...] = (
 general(
     "linalg_solve",
     kernels.solve,
-    args=("A", "B"),
-    params=("left", "vector"),
     vjp=(
         _slope_of_solve,
         lambda F, g, A, left, vector: F.linalg_solve(mT(F, A), g, left=left, vector=vector),
@@ -68,8 +66,6 @@ general(
 general(
     "linalg_solve_ex",
     kernels.solve_ex,
-    args=("A", "B"),
-    params=("left", "vector", "check"),
     vjp=(
         _slope_of_solve,
         lambda F, g, A, left, vector: F.linalg_solve(mT(F, A), g, left=left, vector=vector),
@@ -102,7 +98,6 @@ per_matrix(
 per_matrix(
     "linalg_inv_ex",
     kernels.inv_ex,
-    params=("check",),
     vjp=(_slope_of_inv,),
     outputs=2,
     differentiable=1,
@@ -237,8 +232,6 @@ def _slope_of_lstsq_inverse(F: Any, g: Any, self: Any, result: Any, self_dtype: 
 per_matrix(
     "linalg_lstsq",
     kernels.lstsq,
-    args=("A", "B"),
-    params=("rcond", "driver"),
     vjp=(
         _slope_of_lstsq,
         lambda F, g, A, A_dtype, rcond, driver: _least(F, mH(F, A, A_dtype), g, rcond, driver),
@@ -264,7 +257,6 @@ per_matrix(
 per_matrix(
     "lstsq_inverse",
     kernels.lstsq_inverse,
-    params=("rcond", "driver"),
     vjp=(_slope_of_lstsq_inverse,),
     conj="explicit",
     cases=tuple(

@@ -37,7 +37,6 @@ def _slope_of_xlog1py_other(F: Any, g: Any, self: Any, other: Any) -> Any:
 elementwise(
     "xlogy",
     kernels.xlogy,
-    args=("self", "other"),
     lin=(_slope_of_xlogy, _slope_of_xlogy_other),
     domain=("real", "positive"),
     refuses=not_implemented("xlogy_cpu"),
@@ -46,9 +45,7 @@ elementwise(
 elementwise(
     "special_xlog1py",
     kernels.xlog1py,
-    args=("self", "other"),
     lin=(_slope_of_xlog1py, _slope_of_xlog1py_other),
-    node="SpecialXlog1PyBackward0",
     domain=("real", "positive"),
     refuses=not_implemented("xlog1py_cpu"),
     doc="self * log(1 + other), which is 0 where self is 0",
@@ -82,7 +79,6 @@ def _probabilities(shape: tuple[int, ...]) -> Any:
 elementwise(
     "logit",
     kernels.logit,
-    params=("eps",),
     lin=_slope_of_logit,
     cases=tuple(
         case(_probabilities(shape), eps=eps)
@@ -104,7 +100,6 @@ def _difference(F: Any, self: Any, other: Any) -> Any:
 elementwise(
     "logaddexp",
     kernels.logaddexp,
-    args=("self", "other"),
     lin=(
         lambda F, g, self, other: g * F.sigmoid(_difference(F, self, other)),
         lambda F, g, self, other: g * F.sigmoid(_difference(F, other, self)),
@@ -127,7 +122,6 @@ def _share(F: Any, g: Any, self: Any, other: Any) -> Any:
 elementwise(
     "logaddexp2",
     kernels.logaddexp2,
-    args=("self", "other"),
     lin=(_share, lambda F, g, self, other: _share(F, g, other, self)),
     promote="same",
     refuses=not_implemented("logaddexp2_cpu", "bic"),

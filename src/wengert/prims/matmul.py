@@ -78,7 +78,6 @@ bilinear(
 general(
     "vdot",
     kernels.vdot,
-    args=("self", "other"),
     vjp=(lambda F, g, other: F.conj(g) * other, lambda F, g, self: g * self),
     conj="explicit",
     cases=(case((3,), (3,)), case((0,), (0,))),
@@ -88,7 +87,6 @@ general(
 bilinear(
     "bmm",
     kernels.bmm,
-    args=("self", "mat2"),
     vjp=(
         lambda F, g, mat2: F.bmm(g, F.transpose(mat2, dim0=1, dim1=2)),
         lambda F, g, self: F.bmm(F.transpose(self, dim0=1, dim1=2), g),
@@ -114,8 +112,6 @@ _ADDED = (
 general(
     "addmm",
     kernels.addmm,
-    args=("self", "mat1", "mat2"),
-    params=("beta", "alpha"),
     vjp=(
         lambda F, g, beta: _times(g, beta),
         lambda F, g, mat2, alpha: _times(F.mm(g, F.t(mat2)), alpha),
@@ -137,7 +133,6 @@ general(
     "addmv",
     kernels.addmv,
     args=("self", "mat", "vec"),
-    params=("beta", "alpha"),
     vjp=(
         lambda F, g, beta: _times(g, beta),
         lambda F, g, vec, alpha: _times(F.unsqueeze(g, dim=1) * F.unsqueeze(vec, dim=0), alpha),
@@ -156,8 +151,6 @@ general(
 general(
     "baddbmm",
     kernels.baddbmm,
-    args=("self", "batch1", "batch2"),
-    params=("beta", "alpha"),
     vjp=(
         lambda F, g, beta: _times(g, beta),
         lambda F, g, batch2, alpha: _times(F.bmm(g, F.transpose(batch2, dim0=1, dim1=2)), alpha),

@@ -33,8 +33,6 @@ def _slope_of_rms_norm(
 general(
     "rms_norm",
     kernels.rms_norm,
-    args=("self", "weight"),
-    params=("dim", "eps"),
     vjp=(
         _slope_of_rms_norm,
         lambda F, g, self, self_shape, weight_shape, dim, eps: F.sum_to(

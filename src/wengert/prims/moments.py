@@ -15,7 +15,6 @@ Dims = tuple[int, ...]
 
 # -- variances ------------------------------------------------------------------------------------
 
-_MOMENTS = ("dim", "correction", "keepdim")
 _SAMPLES = tuple(
     case(shape, dim=dim, correction=correction, keepdim=keepdim)
     for shape, dim, correction, keepdim in (
@@ -73,7 +72,7 @@ def _slope_of_mean(F: Any, g: Any, shape: Dims, dim: Dims, keepdim: bool) -> Any
 # an empty tuple means all dimensions
 _ALL = {"dim": lambda self, dim: None if len(dim) == self.ndim else dim}
 
-_moment = partial(reduction, params=_MOMENTS, conj="explicit", shows=_ALL, overloaded=True)
+_moment = partial(reduction, conj="explicit", shows=_ALL, overloaded=True)
 
 _moment(
     "var",
@@ -157,7 +156,6 @@ def _slope_of_norm(
 reduction(
     "vector_norm",
     kernels.vector_norm,
-    params=("ord", "dim", "keepdim"),
     vjp=_slope_of_norm,
     node="LinalgVectorNormBackward0",
     cases=tuple(

@@ -30,13 +30,11 @@ _ONE_DIM = {"dim": lambda dim: sum(dim) if isinstance(dim, tuple) else dim}
 along_dim(
     "softmax",
     kernels.softmax,
-    params=("dim",),
     vjp=(lambda F, g, result, dim: result * (g - F.sum_dim(g * result, dim=dim, keepdim=True)),),
     cases=_ALONG,
     layout="contiguous",
     shows=_ONE_DIM,
     doc="exponentials, scaled to a sum of 1 along a dimension",
-    raises=False,
     tangents="diagonal",
     lacks="complex",
     fused="whole",
@@ -44,14 +42,11 @@ along_dim(
 along_dim(
     "log_softmax",
     kernels.log_softmax,
-    params=("dim",),
     vjp=(lambda F, g, result, dim: g - F.exp(result) * F.sum_dim(g, dim=dim, keepdim=True),),
-    node="LogSoftmaxBackward0",
     cases=_ALONG,
     layout="contiguous",
     shows=_ONE_DIM,
     doc="the logarithm of softmax",
-    raises=False,
     autocast="float32",
     lacks="complex",
     fused="whole",
@@ -105,7 +100,6 @@ def _slope_of_elu(F: Any, g: Any, self: Any, alpha: float, scale: float, input_s
 elementwise(
     "softplus",
     kernels.softplus,
-    params=("beta", "threshold"),
     lin=lambda F, g, self, beta, threshold: F.where(
         self * beta > threshold, g, g * F.sigmoid(self * beta)
     ),
@@ -126,7 +120,6 @@ elementwise("silu", kernels.silu, lin=_slope_of_silu, doc="self * sigmoid(self)"
 general(
     "glu",
     kernels.glu,
-    params=("dim",),
     vjp=(_slope_of_glu,),
     cases=(case((4,), dim=0), case((2, 6), dim=1), case((4, 3), dim=0), case((0, 2), dim=1)),
     refuses=not_implemented("glu_cpu"),
@@ -147,7 +140,6 @@ elementwise(
 elementwise(
     "gelu",
     kernels.gelu,
-    params=("approximate",),
     lin=_slope_of_gelu,
     cases=(*_activations(approximate="none"), *_activations(approximate="tanh")),
     layout="same",
@@ -168,7 +160,6 @@ elementwise(
 elementwise(
     "leaky_relu",
     kernels.leaky_relu,
-    params=("negative_slope",),
     lin=lambda F, g, self, negative_slope: F.where(self > 0, g, g * negative_slope),
     domain="nonzero",
     cases=_activations(negative_slope=0.1),
@@ -179,7 +170,6 @@ elementwise(
 elementwise(
     "elu",
     kernels.elu,
-    params=("alpha", "scale", "input_scale"),
     lin=_slope_of_elu,
     domain="nonzero",
     cases=_activations(alpha=1.5, scale=1.25, input_scale=0.75),
@@ -198,7 +188,6 @@ elementwise(
 elementwise(
     "hardtanh",
     kernels.hardtanh,
-    params=("min_val", "max_val"),
     lin=lambda F, g, self, min_val, max_val: F.where(
         F.logical_or(self <= min_val, self >= max_val), 0, g
     ),
@@ -237,15 +226,12 @@ def _loss(
     name: str,
     kernel: Callable[..., Any],
     vjp: tuple[Callable[..., Any], Callable[..., Any]],
-    params: tuple[str, ...] = (),
     shows: Mapping[str, Any] = _REDUCTION,
     **more: Any,
 ) -> None:
     loss(
         name,
         kernel,
-        args=("self", "target"),
-        params=("reduction", *params),
         vjp=vjp,
         promote="same",
         shows={"self_sym_sizes": None, **shows},
@@ -293,7 +279,6 @@ _loss(
     ),
     cases=_pairs(),
     doc="the squared distance of self and target",
-    raises=False,
     fused="whole",
 )
 _loss(
@@ -305,11 +290,8 @@ _loss(
             -_slope_of_smooth(F, g, self, target, self_shape, reduction, beta)
         ),
     ),
-    params=("beta",),
-    node="SmoothL1LossBackward0",
     cases=_pairs(beta=0.75),
     doc="the distance of self and target, rounded off to a parabola below beta",
-    raises=False,
     lacks="complex",
     fused="whole",
 )
@@ -322,10 +304,8 @@ _loss(
             -_slope_of_huber(F, g, self, target, self_shape, reduction, delta)
         ),
     ),
-    params=("delta",),
     cases=_pairs(delta=0.75),
     doc="half the squared distance of self and target, continued by its tangent above delta",
-    raises=False,
     lacks="complex",
     fused="whole",
 )
@@ -341,6 +321,7 @@ _loss(
     ),
     refuses=not_implemented("binary_cross_entropy"),
     shows={**_REDUCTION, "weight": lambda: None},
+    raises=True,
     doc="the cross entropy of a probability and a target probability",
 )
 _loss(
@@ -355,7 +336,6 @@ _loss(
     cases=_pairs(),
     shows={**_REDUCTION, "weight": lambda: None, "pos_weight": lambda: None},
     doc="the cross entropy of sigmoid(self) and a target probability",
-    raises=False,
     lacks="complex",
 )
 
@@ -392,15 +372,10 @@ def _class_cases(several: bool) -> tuple[Any, ...]:
     )
 
 
-for _name, _node, _several in (
-    ("nll_loss", "NllLossBackward0", False),
-    ("nll_loss2d", "NllLoss2DBackward0", True),
-):
+for _name, _several in (("nll_loss", False), ("nll_loss2d", True)):
     linear(
         _name,
         kernels.nll_loss,
-        args=("self", "target", "weight"),
-        params=("reduction", "ignore_index"),
         vjp=(
             lambda F, g, target, weight, self_shape, reduction, ignore_index: F.nll_loss_backward(
                 g,
@@ -413,8 +388,6 @@ for _name, _node, _several in (
             None,
             None,
         ),
-        fixed=("target", "weight"),
-        node=_node,
         # without weights it is given a 0-d array
         shows={
             **_REDUCTION,
@@ -429,8 +402,6 @@ for _name, _node, _several in (
 linear(
     "nll_loss_backward",
     kernels.nll_loss_backward,
-    args=("self", "target", "weight"),
-    params=("shape", "reduction", "ignore_index"),
     vjp=(
         lambda F, g, target, weight, reduction, ignore_index: F.nll_loss(
             g, target, weight, reduction=reduction, ignore_index=ignore_index
@@ -438,7 +409,6 @@ linear(
         None,
         None,
     ),
-    fixed=("target", "weight"),
     cases=tuple(
         case(
             (2,) if reduction == "none" else (),

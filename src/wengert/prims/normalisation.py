@@ -62,7 +62,6 @@ constant(
 constant(
     "moments",
     kernels.moments,
-    params=("dim", "eps"),
     cases=tuple(case(shape, dim=dim, eps=0.1) for shape, dim in _STANDARDISED),
     doc="means, variances and one over standard deviations along dimensions, in three rows",
     raises=False,
@@ -155,15 +154,12 @@ general(
     "standardise",
     kernels.standardise,
     refuses=not_implemented("LayerNormKernelImpl"),
-    args=("self", "known"),
-    params=("dim", "eps"),
     vjp=(
         lambda F, g, self, known, self_dtype, dim, eps: _unweighed(
             F, g, self, known, self_dtype, dim, eps
         ),
         None,
     ),
-    fixed=("known",),
     cases=tuple(case(shape, _unknown, dim=dim, eps=0.1) for shape, dim in _STANDARDISED),
     doc="distances from means along dimensions, over standard deviations",
     raises=False,
@@ -174,10 +170,7 @@ general(
     "standardise_backward",
     slopes.standardise_backward,
     refuses=not_implemented("LayerNormKernelImpl"),
-    args=("self", "input", "weight", "known"),
-    params=("dim", "eps"),
     vjp=(_transposed, _curvature, _slope_by_weight, None),
-    fixed=("known",),
     cases=(
         *[case(shape, shape, (), _unknown, dim=dim, eps=0.1) for shape, dim in _STANDARDISED],
         case((2, 3, 2), (2, 3, 2), (3, 2), _unknown, dim=(1, 2), eps=0.1),
@@ -219,8 +212,6 @@ general(
     "standardised_sum",
     slopes.standardised_sum,
     refuses=not_implemented("LayerNormKernelImpl"),
-    args=("self", "input", "known"),
-    params=("dim", "eps", "over"),
     vjp=(
         lambda F, g, input, known, self_shape, dim, eps, over: (
             F.standardise(input, known, dim=dim, eps=eps) * _spread(F, g, self_shape, dim, over)
@@ -228,7 +219,6 @@ general(
         _slope_of_sum,
         None,
     ),
-    fixed=("known",),
     cases=tuple(
         case(shape, shape, _unknown, dim=dim, eps=0.1, over=over)
         for shape, dim, over in (
@@ -268,15 +258,12 @@ general(
     "layer_norm",
     kernels.layer_norm,
     refuses=not_implemented("LayerNormKernelImpl"),
-    args=("self", "weight", "bias", "known"),
-    params=("dim", "eps"),
     vjp=(
         _slope_of_layer_norm,
         _weights_of_layer_norm,
         lambda F, g, bias_shape: F.sum_to(g, shape=bias_shape),
         None,
     ),
-    fixed=("known",),
     node="NativeLayerNormBackward0",
     cases=(
         case((2, 3), (3,), (3,), _unknown, dim=(1,), eps=0.1),
@@ -338,10 +325,7 @@ general(
     "batch_norm",
     kernels.batch_norm,
     refuses=not_implemented("batch_norm"),
-    args=("self", "weight", "bias", "known"),
-    params=("eps",),
     vjp=(_slope_of_batch_norm, _weights_of_batch_norm, _biases, None),
-    fixed=("known",),
     node="NativeBatchNormBackward0",
     cases=(
         case((4, 3), (3,), (3,), _unknown, eps=0.1),
@@ -390,10 +374,7 @@ general(
     "batch_norm_fixed",
     kernels.batch_norm_fixed,
     refuses=not_implemented("batch_norm"),
-    args=("self", "weight", "bias", "mean", "var"),
-    params=("eps",),
     vjp=(_slope_of_fixed, _weights_of_fixed, _biases, None, None),
-    fixed=("mean", "var"),
     node="NativeBatchNormBackward0",
     cases=(
         case((4, 3), (3,), (3,), _positive(3), _positive(3), eps=0.1),
@@ -464,10 +445,7 @@ general(
     "group_norm",
     kernels.group_norm,
     refuses=not_implemented("GroupNormKernelImpl"),
-    args=("self", "weight", "bias", "known"),
-    params=("groups", "eps"),
     vjp=(_slope_of_group_norm, _weights_of_group_norm, _biases, None),
-    fixed=("known",),
     node="NativeGroupNormBackward0",
     cases=(
         case((2, 4, 3), (4,), (4,), _unknown, groups=2, eps=0.1),
@@ -495,7 +473,6 @@ constant(
     slopes.group_norm_backward,
     refuses=not_implemented("GroupNormKernelImpl"),
     args=("self", "input", "weight", "known"),
-    params=("groups", "eps"),
     cases=(
         case((2, 4, 3), (2, 4, 3), (4,), _unknown, groups=2, eps=0.1),
         case((2, 2), (2, 2), (), _unknown, groups=1, eps=0.1),

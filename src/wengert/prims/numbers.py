@@ -23,7 +23,6 @@ def _whole(low: int, high: int) -> Any:
 elementwise(
     "copysign",
     np.copysign,
-    args=("self", "other"),
     lin=(
         lambda F, g, self, result: g * (F.sign(self) * F.sign(result)),
         zero,
@@ -69,7 +68,6 @@ constant(
 elementwise(
     "heaviside",
     kernels.heaviside,
-    args=("self", "values"),
     lin=(zero, lambda F, g, self: F.where(self == 0, g, 0)),
     promote="same",
     domain=("nonzero", "real"),
@@ -85,7 +83,6 @@ def _angle(name: str, factor: float, doc: str, numpy: str) -> None:
         name,
         lambda self: self * factor,
         lin=lambda F, g: g * factor,
-        node=f"{name.title()}Backward0",
         refuses={"c": RuntimeError(f"{name} is not supported for complex tensors.")},
         doc=doc,
         numpy=numpy,
@@ -117,7 +114,6 @@ def _second_of_min(F: Any, g: Any, self: Any, other: Any) -> Any:
 elementwise(
     "fmax",
     np.fmax,
-    args=("self", "other"),
     lin=(_first_of_max, _second_of_max),
     promote="same",
     refuses={"c": RuntimeError("fmax not implemented for complex tensors.")},
@@ -128,7 +124,6 @@ elementwise(
 elementwise(
     "fmin",
     np.fmin,
-    args=("self", "other"),
     lin=(_first_of_min, _second_of_min),
     promote="same",
     refuses={"c": RuntimeError("fmin not implemented for complex tensors.")},
@@ -173,7 +168,6 @@ general(
 elementwise(
     "ldexp",
     kernels.ldexp,
-    args=("self", "other"),
     lin=(
         lambda F, g, other, self_dtype: (
             g * (F.exp(other * _LN2) if self_dtype.kind == "c" else F.exp2(other))
@@ -186,7 +180,6 @@ elementwise(
 elementwise(
     "nan_to_num",
     kernels.nan_to_num,
-    params=("nan", "posinf", "neginf"),
     lin=lambda F, g, self: F.where(F.isfinite(self), g, 0),
     promote=None,
     cases=(
@@ -202,7 +195,6 @@ elementwise(
 elementwise(
     "nextafter",
     kernels.nextafter,
-    args=("self", "other"),
     lin=(
         lambda F, g, self, other: F.where(self == other, 0, g),
         zero,
@@ -215,7 +207,6 @@ elementwise(
 elementwise(
     "round_decimals",
     kernels.round_decimals,
-    params=("decimals",),
     lin=zero,
     promote="same",
     node="RoundBackward1",

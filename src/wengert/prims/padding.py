@@ -20,7 +20,6 @@ def _from_the_last(pads: Any) -> tuple[int, ...]:
 linear(
     "constant_pad_nd",
     kernels.constant_pad,
-    params=("pads", "value"),
     vjp=lambda F, g, pads: F.constant_pad_nd(
         g, pads=tuple([(-before, -after) for before, after in pads]), value=0
     ),
@@ -45,9 +44,7 @@ for _mode, _name in (
     linear(
         _name,
         kernels.framed,
-        params=("pads", "mode"),
         vjp=lambda F, g, pads, mode: F.unframed(g, pads=pads, mode=mode),
-        node=f"{_name.title().replace('_', '')}Backward0",
         layout=None if _mode == "circular" else "suggested",
         cases=(
             case((2, 4), pads=((0, 0), (2, 1)), mode=_mode),
@@ -58,7 +55,6 @@ for _mode, _name in (
 linear(
     "unframed",
     kernels.unframed,
-    params=("pads", "mode"),
     vjp=lambda F, g, pads, mode: F.reflection_pad(g, pads=pads, mode=mode),
     cases=(
         case((2, 7), pads=((0, 0), (2, 1)), mode="reflect"),

@@ -8,7 +8,6 @@ from wengert.prims.families import elementwise
 elementwise(
     "complex",
     kernels.complex,
-    args=("real", "imag"),
     lin=(lambda F, g: F.real(g), lambda F, g: F.imag(g)),
     promote=None,
     conj="explicit",
@@ -19,7 +18,6 @@ elementwise(
 elementwise(
     "polar",
     kernels.polar,
-    args=("abs", "angle"),
     lin=(
         lambda F, g, angle: F.real(F.conj(g) * F.complex(F.cos(angle), F.sin(angle))),
         lambda F, g, result: F.real(F.conj(g) * (result * 1j)),

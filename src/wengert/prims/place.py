@@ -23,9 +23,7 @@ linear(
     "index_fill",
     kernels.copying(kernels.fill_at),
     into=kernels.fill_at,
-    args=("self", "index"),
     params=("dim", "value"),
-    fixed=("index",),
     vjp=(lambda F, g, index, dim: F.index_fill(g, index, dim=dim, value=0), None),
     cases=(
         case((3,), _whole(2, 0), dim=0, value=2.5),
@@ -39,9 +37,6 @@ linear(
     "index_fill_tensor",
     kernels.copying(kernels.fill_at),
     into=kernels.fill_at,
-    args=("self", "index", "value"),
-    params=("dim",),
-    fixed=("index",),
     vjp=(
         lambda F, g, index, dim: F.index_fill(g, index, dim=dim, value=0),
         None,
@@ -63,9 +58,6 @@ linear(
     "index_copy",
     kernels.copying(kernels.copy_at),
     into=kernels.copy_at,
-    args=("self", "index", "source"),
-    params=("dim",),
-    fixed=("index",),
     vjp=(
         lambda F, g, index, dim: F.index_fill(g, index, dim=dim, value=0),
         None,
@@ -88,8 +80,6 @@ linear(
     "masked_scatter",
     kernels.copying(kernels.scatter_masked),
     into=kernels.scatter_masked,
-    args=("self", "mask", "source"),
-    fixed=("mask",),
     vjp=(
         lambda F, g, mask: F.masked_fill(g, mask, value=0),
         None,
@@ -109,16 +99,12 @@ linear(
 linear(
     "masked_scatter_backward",
     kernels.masked_scatter_backward,
-    args=("self", "mask"),
-    params=("shape",),
-    fixed=("mask",),
     vjp=(
         lambda F, g, mask, mask_shape, self_dtype: F.masked_scatter(
             F.zeros(shape=mask_shape, dtype=self_dtype), mask, g
         ),
         None,
     ),
-    node="MaskedScatterBackwardBackward0",
     cases=(case((3,), _mask(True, False, True), shape=(3,)),),
     doc="the elements where a mask holds, in order, in a shape, with zeros behind them",
 )
@@ -126,9 +112,6 @@ linear(
     "put",
     kernels.copying(kernels.put_at),
     into=kernels.put_at,
-    args=("self", "index", "source"),
-    params=("accumulate",),
-    fixed=("index",),
     vjp=(
         lambda F, g, index, self_dtype, source_shape, accumulate: (
             g

@@ -61,13 +61,10 @@ _BINNED = ("suggested", "contiguous")
 """The layouts of bins and of means; PyTorch's kernels for volumes ignore channels last."""
 
 
-def _pick(name: str, node: str, doc: str, layout: str = "suggested") -> None:
+def _pick(name: str, doc: str, layout: str = "suggested", node: str | None = None) -> None:
     linear(
         name,
         kernels.pool_pick,
-        args=("self", "indices"),
-        params=("dims",),
-        fixed=("indices",),
         vjp=(
             lambda F, g, indices, self_shape, dims: F.pool_scatter(
                 g, indices, shape=self_shape[len(self_shape) - dims :]
@@ -83,33 +80,29 @@ def _pick(name: str, node: str, doc: str, layout: str = "suggested") -> None:
     )
 
 
-_pick("pool_pick", "PoolPickBackward0", "the elements at places of each plane")
+_pick("pool_pick", "the elements at places of each plane")
 for _dims in (1, 2, 3):
     _pick(
         f"max_pool{_dims}d_with_indices",
-        f"MaxPool{_dims}DWithIndicesBackward0",
         "the largest element of each window, which a search has found",
     )
     _pick(
         f"adaptive_max_pool{_dims}d_with_indices",
-        f"AdaptiveMaxPool{_dims}DBackward0",
         "the largest element of each bin, which a search has found",
         _BINNED[_dims == 3],
+        node=f"AdaptiveMaxPool{_dims}DBackward0",
     )
     if _dims > 1:
         _pick(
             f"fractional_max_pool{_dims}d_with_indices",
-            f"FractionalMaxPool{_dims}DBackward0",
             "the largest element of each window at random, which a search has found",
             "contiguous",
+            node=f"FractionalMaxPool{_dims}DBackward0",
         )
 
 linear(
     "pool_scatter",
     kernels.pool_scatter,
-    args=("self", "indices"),
-    params=("shape",),
-    fixed=("indices",),
     vjp=(lambda F, g, indices, shape: F.pool_pick(g, indices, dims=len(shape)), None),
     layout="suggested",
     cases=(*_PUT, case((2, 3), lambda rng: np.array([[1, 1, 0], [2, 0, 2]]), shape=(3,))),
@@ -120,11 +113,7 @@ for _dims in (1, 2, 3):
     linear(
         f"max_unpool{_dims}d",
         kernels.pool_put,
-        args=("self", "indices"),
-        params=("shape",),
-        fixed=("indices",),
         vjp=(lambda F, g, indices, shape: F.pool_pick(g, indices, dims=len(shape)), None),
-        node=f"MaxUnpool{_dims}DBackward0",
         layout="suggested",
         cases=_PUT[_dims - 1 : _dims + 1],
         doc="zeros with elements at places of each plane",
@@ -164,7 +153,6 @@ for _dims in (1, 2, 3):
     general(
         f"max_pool{_dims}d",
         kernels.max_pool,
-        params=_WINDOW,
         vjp=(_slope_of_max,),
         node=f"MaxPool{_dims}DWithIndicesBackward0",
         layout="suggested",
@@ -184,9 +172,7 @@ for _dims in (1, 2, 3):
     general(
         f"adaptive_max_pool{_dims}d",
         kernels.adaptive_max_pool,
-        params=("output_size",),
         vjp=(_slope_of_adaptive_max,),
-        node=f"AdaptiveMaxPool{_dims}DBackward0",
         layout=_BINNED[_dims == 3],
         refuses=not_implemented(_refusing, "bic"),
         cases=_adapted(_dims),
@@ -200,7 +186,6 @@ for _dims in (1, 2, 3):
 constant(
     "max_pool_indices",
     kernels.max_pool_indices,
-    params=_WINDOW,
     refuses=not_implemented("max_pool2d"),
     cases=_windowed(2, dilation=True),
     layout="suggested",
@@ -211,7 +196,6 @@ constant(
 constant(
     "adaptive_max_pool_indices",
     kernels.adaptive_max_pool_indices,
-    params=("output_size",),
     refuses=not_implemented("adaptive_max_pool2d"),
     cases=_ADAPTED,
     layout="suggested",
@@ -223,7 +207,6 @@ constant(
     "fractional_max_pool_indices",
     fractional.fractional_max_pool_indices,
     args=("self", "samples"),
-    params=("kernel_size", "output_size"),
     refuses=not_implemented("fractional_max_pool2d"),
     cases=(
         case(
@@ -243,8 +226,6 @@ constant(
 
 # -- means ----------------------------------------------------------------------------------------
 
-_MEANS = ("kernel_size", "stride", "padding", "ceil_mode", "count_include_pad", "divisor_override")
-
 
 def _slope_of_means(F: Any, g: Any, self_shape: Shape, **window: Any) -> Any:
     dims = len(window["kernel_size"])
@@ -255,9 +236,7 @@ for _dims in (1, 2, 3):
     linear(
         f"avg_pool{_dims}d",
         mean_pooling.avg_pool,
-        params=_MEANS,
         vjp=_slope_of_means,
-        node=f"AvgPool{_dims}DBackward0",
         layout=_BINNED[_dims == 3],
         refuses=not_implemented(f"avg_pool{'2d' if _dims < 3 else '3d_out_frame'}", "bc"),
         cases=(
@@ -293,7 +272,6 @@ def _spread(given: Shape, shape: Shape, kernel: int, stride: int, padding: int) 
 linear(
     "avg_pool_backward",
     mean_pooling.avg_pool_backward,
-    params=("shape", *_MEANS),
     vjp=_slope_of_spread,
     refuses=not_implemented("avg_pool2d"),
     cases=(

@@ -12,7 +12,6 @@ from wengert.prims.record import case
 bilinear(
     "linalg_cross",
     kernels.cross,
-    params=("dim",),
     vjp=(
         lambda F, g, other, dim: F.linalg_cross(other, g, dim=dim),
         lambda F, g, self, dim: F.linalg_cross(g, self, dim=dim),
@@ -39,8 +38,6 @@ def _times(g: Any, factor: Any) -> Any:
 general(
     "addr",
     kernels.addr,
-    args=("self", "vec1", "vec2"),
-    params=("beta", "alpha"),
     vjp=(
         # three vectors of one size have a common shape, but their result has two dimensions
         lambda F, g, self_shape, beta: F.sum_to(_times(g, beta), shape=self_shape),

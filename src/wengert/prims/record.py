@@ -14,6 +14,13 @@ the cotangent, and every other parameter names a value that the rule needs:
 So the signature *is* the list of what a node saves, per argument: `other` is saved only if the rule
 of an argument that needs a gradient names it. Registration refuses any other name.
 
+NOTE [names of arguments]
+A kernel takes arrays by position, then its parameters. There is one rule for each array, so the
+names of both follow from the kernel's signature. A record states ``args`` or ``params`` only where
+its names differ from the kernel's, or the kernel does not tell. A single array is called ``self``;
+two arrays that the kernel does not name, as those of a ufunc, are ``self`` and ``other``. What the
+kernel does not require is no parameter of the record.
+
 NOTE [rules]
 Rules use only operators and functions of `F`, never NumPy's, so they are valid for every kind of
 value that `F` computes with. They never mutate, never branch on values (shapes and parameters are
@@ -65,6 +72,27 @@ def names_of(function: Callable[..., Any]) -> tuple[str, ...]:
     # not inspect.signature, which would take a third of the package's import time
     code = function.__code__
     return code.co_varnames[: code.co_argcount]
+
+
+def _required(kernel: Callable[..., Any]) -> tuple[str, ...]:
+    """Return the names of the parameters that a kernel must get; none for kernels without code."""
+    function = getattr(kernel, "__wrapped__", kernel)
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return ()
+    by_position = names_of(function)
+    defaults = len(getattr(function, "__defaults__", None) or ())
+    optional = getattr(function, "__kwdefaults__", None) or {}
+    end = code.co_argcount + code.co_kwonlyargcount
+    keywords = code.co_varnames[code.co_argcount : end]
+    required = by_position[: len(by_position) - defaults]
+    return required + tuple([name for name in keywords if name not in optional])
+
+
+def _arrays_of(kernel: Callable[..., Any], count: int) -> tuple[str, ...]:
+    """Return the names of the first `count` arguments of a kernel, which are arrays."""
+    names = _required(kernel)[:count]
+    return ("self", "other")[:count] if count == 1 or len(names) < count else names
 
 
 def _takes_the_rest(function: Callable[..., Any]) -> bool:
@@ -142,8 +170,10 @@ class Primitive:
     name: The operation's name, as PyTorch spells it.
     kernel: ``kernel(*arrays, **params)`` on raw arrays, returning an array or a tuple of arrays.
     family: The family that derives what the record leaves out (see `wengert.prims.families`).
-    args: Names of the array arguments; a single name with a star (``"*tensors"``) takes any number.
-    params: Names of the keyword parameters.
+    args
+        Names of the array arguments; a single name with a star (``"*tensors"``) takes any number.
+        The default follows from rules and kernel, see NOTE [names of arguments].
+    params: Names of the keyword parameters; by default those that the kernel requires.
     vjp
         One rule per array argument (None: not differentiable); for a starred argument one rule
         that returns the cotangents of all. A primitive with several differentiable outputs gets
@@ -157,7 +187,9 @@ class Primitive:
     promote
         The conversion of dtypes before the kernel: ``"same"`` (a common type), ``"float"`` (a
         common floating type), None (as they are).
-    fixed: Array arguments that keep their dtype and have no derivative: masks and indices.
+    fixed
+        Array arguments that keep their dtype and have no derivative: masks and indices. By default
+        those without a rule, where another one has a rule.
     refuses
         The categories of dtypes (``"b"``, ``"i"``, ``"f"``, ``"c"``) that the operation refuses
         after promotion, each with its message, in which ``{}`` stands for the dtype; a message for
@@ -257,15 +289,15 @@ class Primitive:
         kernel: Callable[..., Any],
         *,
         family: str,
-        args: Sequence[str],
-        params: Sequence[str] = (),
+        args: Sequence[str] | None = None,
+        params: Sequence[str] | None = None,
         vjp: Sequence[Callable[..., Any] | None] | None = None,
         node: str | None = None,
         outputs: int | None = 1,
         differentiable: int | None = None,
         broadcasts: bool = False,
         promote: str | None = None,
-        fixed: Sequence[str] = (),
+        fixed: Sequence[str] | None = None,
         refuses: Mapping[str, Any] = MappingProxyType({}),
         infix: str | None = None,
         into: Callable[..., None] | None = None,
@@ -288,22 +320,24 @@ class Primitive:
         self.name = name
         self.kernel = kernel
         self.family = family
+        if args is None:
+            args = _arrays_of(kernel, 1 if vjp is None else len(vjp))
         self.variadic = len(args) == 1 and args[0].startswith("*")
         self.args = tuple([arg.lstrip("*") for arg in args])
+        if params is None:
+            params = _required(kernel)[0 if self.variadic else len(args) :]
         self.params = tuple(params)
-        self.node = node or f"{''.join(part.capitalize() for part in name.split('_'))}Backward0"
+        self.node = node or f"{name.title().replace('_', '')}Backward0"
         self.outputs = outputs
         self.differentiable = outputs if differentiable is None else differentiable
         self.broadcasts = broadcasts
         self.promote = promote
-        self.fixed = tuple(fixed)
         self.refuses = refuses
         self.infix = infix
         self.scalar = scalar
         self.rscalar = rscalar
         self.of_number = of_number
         self.masks = bool(masks)
-        self.hides = masks == "numbers" or (self.masks and bool(self.fixed))
         self.view = view
         self.raises = True if raises is None and family not in BY_INTEGERS else raises
         self.layout = layout
@@ -323,6 +357,11 @@ class Primitive:
         self.rules = self._checked_rules(vjp, known)
         needed = {name for rule in self.rules if rule is not None for name in rule.names}
         self.is_differentiable = any(rule is not None for rule in self.rules)
+        if fixed is None:
+            ruled = zip(self.args, self.rules, strict=True) if self.is_differentiable else ()
+            fixed = [arg for arg, rule in ruled if rule is None]
+        self.fixed = tuple(fixed)
+        self.hides = masks == "numbers" or (self.masks and bool(self.fixed))
         self.saved = tuple([name for name in known if name in needed])
         self.saved_args = tuple([name for name in self.saved if name in self.args])
         for shown, form in shows.items():

@@ -168,7 +168,6 @@ general(
     kernels.lstm_layer,
     refuses=_COMPLEX,
     args=("*tensors",),
-    params=("sizes", "reverse"),
     outputs=3,
     vjp=(
         lambda F, g, tensors, **params: _slopes(
@@ -184,7 +183,6 @@ general(
     kernels.gru_layer,
     refuses=_COMPLEX,
     args=("*tensors",),
-    params=("sizes", "reverse"),
     outputs=2,
     vjp=(
         lambda F, g, tensors, **params: _slopes(F, g, tensors, gru_steps, "gru_backward", **params),
@@ -198,7 +196,6 @@ general(
     kernels.rnn_layer,
     refuses=_COMPLEX,
     args=("*tensors",),
-    params=("sizes", "reverse", "nonlinearity"),
     outputs=2,
     vjp=(
         lambda F, g, tensors, **params: _slopes(F, g, tensors, rnn_steps, "rnn_backward", **params),
@@ -220,7 +217,6 @@ for _name, _outputs, _made in (
         getattr(kernels, f"{_name}_backward"),
         refuses=_COMPLEX,
         args=("*tensors",),
-        params=("sizes", "reverse", *(["nonlinearity"] if _name == "rnn" else [])),
         outputs=_outputs,
         cases=_made,
         raises=False,

@@ -36,7 +36,6 @@ _COUNT = {"self_sym_numel": lambda self_shape: math.prod(self_shape)}
 linear(
     "sum_to",
     sum_to,
-    params=("shape",),
     vjp=lambda F, g, self_shape: F.expand(g, shape=self_shape),
     node="SumBackward1",
     cases=(case((2, 3), shape=(3,)), case((2, 3), shape=(2, 1)), case((3,), shape=())),
@@ -57,6 +56,7 @@ linear(
 reduction(
     "sum_dim",
     sums,
+    params=("dim", "keepdim"),
     vjp=lambda F, g, self_shape, dim, keepdim: spread(F, g, self_shape, dim, keepdim),
     node="SumBackward1",
     doc="the sum along dimensions",
@@ -172,10 +172,7 @@ for _name in ("max", "min"):
     linear(
         f"{_name}_dim",
         kernels.pick,
-        args=("self", "indices"),
-        params=("dim", "keepdim"),
         vjp=(_slope_of_picked, None),
-        fixed=("indices",),
         node=f"{_name.capitalize()}Backward0",
         cases=_PICKED,
         raises=False,
@@ -188,7 +185,6 @@ constant(
     "at_index",
     kernels.at_index,
     args=("indices",),
-    params=("dim", "shape", "keepdim"),
     cases=(case(lambda rng: rng.integers(0, 3, (2,)), dim=1, shape=(2, 3), keepdim=False),),
     doc="a mask of the elements along a dimension that indices name",
     batching="dims",
@@ -201,7 +197,6 @@ for _name, _kernel, _doc in (
     constant(
         _name,
         _kernel,
-        params=("dim", "keepdim"),
         cases=(
             case((2, 3), dim=1, keepdim=False),
             case((2, 3), dim=None, keepdim=True),
@@ -217,7 +212,6 @@ _TRUTH = (case((2, 3), dim=(1,), keepdim=False), case((), dim=(), keepdim=False)
 constant(
     "any",
     lambda self, dim, keepdim: kernels.truth(self, dim, keepdim, every=False),
-    params=("dim", "keepdim"),
     cases=_TRUTH,
     layout="contiguous",
     doc="whether some element along dimensions is not 0",
@@ -229,7 +223,6 @@ constant(
 constant(
     "all",
     lambda self, dim, keepdim: kernels.truth(self, dim, keepdim, every=True),
-    params=("dim", "keepdim"),
     cases=_TRUTH,
     layout="contiguous",
     doc="whether no element along dimensions is 0",
@@ -241,7 +234,6 @@ constant(
 constant(
     "count_nonzero",
     kernels.count,
-    params=("dim",),
     cases=(case((2, 3), dim=(0,)), case((2, 3), dim=(0, 1))),
     layout="contiguous",
     doc="the number of elements along dimensions that are not 0",

@@ -67,66 +67,24 @@ def _cases(dims: int, aligned: bool, **more: Any) -> tuple[Any, ...]:
 
 KINDS: dict[tuple[str, int], str] = {}
 """The record of each kind and number of dimensions."""
-# the name, PyTorch's node, and the operation in its errors about dtypes
-for _kind, _dims, _name, _node, _words in (
-    ("nearest", 1, "upsample_nearest1d", "UpsampleNearest1D", "compute_indices_weights_nearest"),
-    ("nearest", 2, "upsample_nearest2d", "UpsampleNearest2D", "upsample_nearest2d_channels_last"),
-    ("nearest", 3, "upsample_nearest3d", "UpsampleNearest3D", "upsample_nearest3d_channels_last"),
-    (
-        "nearest-exact",
-        1,
-        "upsample_nearest_exact1d",
-        "UpsampleNearestExact1D",
-        "compute_indices_weights_nearest",
-    ),
-    (
-        "nearest-exact",
-        2,
-        "upsample_nearest_exact2d",
-        "UpsampleNearestExact2D",
-        "upsample_nearest2d_channels_last",
-    ),
-    (
-        "nearest-exact",
-        3,
-        "upsample_nearest_exact3d",
-        "UpsampleNearestExact3D",
-        "upsample_nearest3d_channels_last",
-    ),
-    ("linear", 1, "upsample_linear1d", "UpsampleLinear1D", "compute_indices_weights_linear"),
-    (
-        "linear",
-        2,
-        "upsample_bilinear2d",
-        "UpsampleBilinear2D",
-        "upsample_bilinear2d_channels_last",
-    ),
-    ("linear", 3, "upsample_trilinear3d", "UpsampleTrilinear3D", "compute_indices_weights_linear"),
-    ("cubic", 2, "upsample_bicubic2d", "UpsampleBicubic2D", "compute_indices_weights_cubic"),
-    (
-        "linear aa",
-        2,
-        "upsample_bilinear2d_aa",
-        "UpsampleBilinear2DAa",
-        "compute_index_ranges_weights",
-    ),
-    (
-        "cubic aa",
-        2,
-        "upsample_bicubic2d_aa",
-        "UpsampleBicubic2DAa",
-        "compute_index_ranges_weights",
-    ),
-    (
-        "lanczos aa",
-        2,
-        "upsample_lanczos2d_aa",
-        "UpsampleLanczos2DAa",
-        "compute_index_ranges_weights",
-    ),
-    ("bins", 1, "adaptive_avg_pool1d", "AdaptiveAvgPool1D", "adaptive_avg_pool2d"),
-    ("bins", 2, "adaptive_avg_pool2d", "AdaptiveAvgPool2D", "adaptive_avg_pool2d"),
-    ("bins", 3, "adaptive_avg_pool3d", "AdaptiveAvgPool3D", "adaptive_avg_pool3d_cpu"),
+# the name, and the operation in its errors about dtypes
+for _kind, _dims, _name, _words in (
+    ("nearest", 1, "upsample_nearest1d", "compute_indices_weights_nearest"),
+    ("nearest", 2, "upsample_nearest2d", "upsample_nearest2d_channels_last"),
+    ("nearest", 3, "upsample_nearest3d", "upsample_nearest3d_channels_last"),
+    ("nearest-exact", 1, "upsample_nearest_exact1d", "compute_indices_weights_nearest"),
+    ("nearest-exact", 2, "upsample_nearest_exact2d", "upsample_nearest2d_channels_last"),
+    ("nearest-exact", 3, "upsample_nearest_exact3d", "upsample_nearest3d_channels_last"),
+    ("linear", 1, "upsample_linear1d", "compute_indices_weights_linear"),
+    ("linear", 2, "upsample_bilinear2d", "upsample_bilinear2d_channels_last"),
+    ("linear", 3, "upsample_trilinear3d", "compute_indices_weights_linear"),
+    ("cubic", 2, "upsample_bicubic2d", "compute_indices_weights_cubic"),
+    ("linear aa", 2, "upsample_bilinear2d_aa", "compute_index_ranges_weights"),
+    ("cubic aa", 2, "upsample_bicubic2d_aa", "compute_index_ranges_weights"),
+    ("lanczos aa", 2, "upsample_lanczos2d_aa", "compute_index_ranges_weights"),
+    ("bins", 1, "adaptive_avg_pool1d", "adaptive_avg_pool2d"),
+    ("bins", 2, "adaptive_avg_pool2d", "adaptive_avg_pool2d"),
+    ("bins", 3, "adaptive_avg_pool3d", "adaptive_avg_pool3d_cpu"),
 ):
     KINDS[_kind, _dims] = _name
     linear(
@@ -134,7 +92,6 @@ for _kind, _dims, _name, _node, _words in (
         partial(kernels.resample, kind=_kind),
         params=_PARAMS,
         vjp=_returning(_kind),
-        node=f"{_node}Backward0",
         shows=_shown(_kind, _dims),
         layout="suggested",
         refuses=not_implemented(_words, "bc"),
@@ -147,7 +104,6 @@ for _kind, _dims, _name, _node, _words in (
 linear(
     "resample",
     kernels.resample,
-    params=("kind", *_PARAMS),
     vjp=lambda F, g, self_shape, output_size, **how: F.resample_backward(
         g, shape=self_shape[len(self_shape) - len(output_size) :], **how
     ),
@@ -159,7 +115,6 @@ linear(
 linear(
     "resample_backward",
     kernels.resample_backward,
-    params=("kind", "shape", "align_corners", "scales"),
     vjp=lambda F, g, self_shape, shape, **how: F.resample(
         g, output_size=self_shape[len(self_shape) - len(shape) :], **how
     ),

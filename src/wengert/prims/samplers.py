@@ -34,8 +34,8 @@ def _drawn(self: Any, drawn: Any) -> Any:
 general(
     "_standard_gamma",
     _drawn,
-    args=("self", "drawn"),
     vjp=(lambda F, g, self, drawn: g * F._standard_gamma_grad(self, drawn), None),
+    fixed=(),
     refuses=not_implemented("gamma_cpu", "bic"),
     doc="gamma samples as a function of their shape parameter",
     batching="pointwise",
@@ -54,15 +54,14 @@ general(
 per_matrix(
     "_sample_dirichlet",
     _drawn,
-    args=("self", "drawn"),
     vjp=(_slope_of_dirichlet, None),
+    fixed=(),
     refuses=not_implemented("dirichlet", "bic"),
     doc="Dirichlet samples as a function of their concentrations",
 )
 general(
     "_dirichlet_grad",
     kernels.dirichlet_slope,
-    args=("x", "alpha", "total"),
     vjp=(_no_second("_dirichlet_grad"),) * 3,
     broadcasts=True,
     promote="float",

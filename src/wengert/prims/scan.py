@@ -61,7 +61,6 @@ def _slope_of_factor(F: Any, g: Any, factor: Any, result: Any, dim: int, reverse
 linear(
     "cumsum",
     kernels.cumsum,
-    params=("dim", "reverse"),
     vjp=lambda F, g, dim, reverse: F.cumsum(g, dim=dim, reverse=not reverse),
     cases=_RUNNING,
     layout="contiguous",
@@ -74,20 +73,17 @@ linear(
 along_dim(
     "cumprod",
     kernels.cumprod,
-    params=("dim", "reverse"),
     vjp=(_slope_of_cumprod,),
     cases=_RUNNING,
     layout="contiguous",
     shows={"reverse": None},
     doc="the product of the elements up to each one, with `reverse` from each one on",
-    raises=False,
     fused="whole",
     casts=True,
 )
 along_dim(
     "shift",
     kernels.shift,
-    params=("dim", "by", "fill"),
     vjp=(lambda F, g, dim, by: F.shift(g, dim=dim, by=-by, fill=0),),
     cases=tuple(
         case(shape, dim=dim, by=by, fill=fill)
@@ -95,14 +91,11 @@ along_dim(
         for by, fill in ((1, 0), (-1, 1), (2, 1))
     ),
     doc="the elements moved on by `by` places along `dim`, and `fill` before or behind them",
-    raises=False,
     sparsity="moved",
 )
 along_dim(
     "linear_recurrence",
     kernels.linear_recurrence,
-    args=("factor", "term"),
-    params=("dim", "reverse"),
     vjp=(
         _slope_of_factor,
         lambda F, g, factor, dim, reverse: _recurrence(F, g, factor, dim, reverse),
@@ -115,7 +108,6 @@ along_dim(
     ),
     layout="contiguous",
     doc="y[k] = factor[k] * y[k - 1] + term[k] along `dim`, with `reverse` from the end",
-    raises=False,
 )
 
 
@@ -168,7 +160,6 @@ for _name, _doc in (
     constant(
         f"arg{_name}",
         getattr(kernels, _name),
-        params=("dim",),
         cases=_ALONG,
         raises=False,
         doc=f"the position of {_doc} along a dimension: the last of several",
@@ -197,10 +188,8 @@ def _slope_of_logcumsumexp(F: Any, g: Any, self: Any, result: Any, dim: int) -> 
 along_dim(
     "logcumsumexp",
     kernels.logcumsumexp,
-    params=("dim",),
     vjp=(_slope_of_logcumsumexp,),
     cases=_ALONG,
     layout="contiguous",
     doc="the logarithm of the sum of the exponentials up to each element along a dimension",
-    raises=False,
 )

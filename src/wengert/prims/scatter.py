@@ -13,7 +13,7 @@ from wengert.kernels import shape as views
 from wengert.kernels import strided
 from wengert.prims import place
 from wengert.prims.families import general, linear
-from wengert.prims.record import case
+from wengert.prims.record import case, names_of
 
 REQUIRES = (place,)
 
@@ -235,9 +235,6 @@ _WAYS = ("prod", "mean", "amax", "amin")
 general(
     "scatter_reduce",
     kernels.scatter_reduce,
-    args=("self", "index", "src"),
-    params=("dim", "reduce", "include_self"),
-    fixed=("index",),
     vjp=(_by_self, None, _by_src),
     domain=("nonzero", "real", "nonzero"),
     cases=tuple(
@@ -261,9 +258,6 @@ general(
 general(
     "scatter_others",
     kernels.scatter_others,
-    args=("self", "index", "src"),
-    params=("dim", "include_self"),
-    fixed=("index",),
     vjp=(_others_by_self, None, _others_by_src),
     domain=("nonzero", "real", "nonzero"),
     cases=(
@@ -277,9 +271,6 @@ general(
 general(
     "index_reduce",
     kernels.index_reduce,
-    args=("self", "index", "source"),
-    params=("dim", "reduce", "include_self"),
-    fixed=("index",),
     vjp=(
         lambda F, g, self, index, source, result, self_dtype, **how: _slope_of_self(
             _Positions, F, g, self, index, source, result, self_dtype, **how
@@ -312,7 +303,7 @@ def _inset(view: str, kernel: Callable[..., Any], **more: Any) -> None:
     linear(
         f"{view}_scatter",
         kernels.through(kernel),
-        args=("self", "src"),
+        params=names_of(kernel)[1:],
         vjp=(
             lambda F, g, self_dtype, src_shape, **place: getattr(F, f"{view}_scatter")(
                 g, F.zeros(shape=src_shape, dtype=self_dtype), **place
@@ -326,7 +317,6 @@ def _inset(view: str, kernel: Callable[..., Any], **more: Any) -> None:
 _inset(
     "select",
     views.select,
-    params=("dim", "index"),
     cases=(case((3,), (), dim=0, index=1), case((2, 3), (2,), dim=1, index=2)),
     layout="same",
     doc="self with src in one position of a dimension",
@@ -335,7 +325,6 @@ _inset(
 _inset(
     "slice",
     views.slice_,
-    params=("dim", "start", "end", "step"),
     cases=(
         case((5,), (2,), dim=0, start=1, end=5, step=2),
         case((2, 3), (2, 0), dim=1, start=1, end=1, step=1),
@@ -347,7 +336,6 @@ _inset(
 _inset(
     "diagonal",
     views.diagonal,
-    params=("offset", "dim1", "dim2"),
     cases=(
         case((3, 3), (3,), offset=0, dim1=0, dim2=1),
         case((2, 3, 4), (3, 2), offset=-1, dim1=2, dim2=0),
@@ -359,7 +347,6 @@ _inset(
 _inset(
     "as_strided",
     strided.as_strided,
-    params=("size", "stride", "storage_offset", "layout"),
     cases=(
         case((6,), (2, 2), size=(2, 2), stride=(3, 1), storage_offset=1, layout=((1,), 0)),
         case((2, 3), (2,), size=(2,), stride=(2,), storage_offset=3, layout=((3, 1), 0)),

@@ -240,8 +240,8 @@ def _lambertw(z: Any, k: Any, tol: Any) -> Any:
 elementwise(
     "scipy__lambertw",
     _lambertw,
-    args=("z", "k", "tol"),
     lin=(lambda F, g, result: g / (F.exp(result) * (1 + result)), None, None),
+    fixed=(),
     cases=tuple(
         case(
             shape,

@@ -40,7 +40,6 @@ constant(
 constant(
     "unique_rows",
     distinct.unique_rows,
-    params=("dim",),
     outputs=3,
     cases=tuple(case(shape, dim=dim) for shape, dim in _SLICES),
     refuses=not_implemented("unique"),
@@ -50,7 +49,6 @@ constant(
 constant(
     "unique_consecutive",
     distinct.unique_consecutive,
-    params=("dim",),
     outputs=3,
     cases=tuple(case(shape, dim=dim) for shape, dim in (*_SLICES, ((2, 2), None), ((), None))),
     doc="where each group of equal neighbours begins, the group of each element, and their sizes",
@@ -61,7 +59,6 @@ constant(
     "searchsorted",
     search.searchsorted,
     args=("sorted_sequence", "self"),
-    params=("right",),
     cases=tuple(
         case(lambda rng, shape=shape: np.sort(rng.standard_normal(shape)), values, right=right)
         for shape, values in (((4,), (2, 3)), ((4,), ()), ((2, 3), (2, 2)), ((0,), (2,)))
@@ -74,7 +71,6 @@ constant(
     "isin",
     search.isin,
     args=("elements", "test_elements"),
-    params=("invert",),
     cases=(
         case(_whole(1, 2, 3), _whole(2), invert=False),
         case(_whole([1], [2]), _whole(), invert=True),
@@ -85,14 +81,12 @@ constant(
 constant(
     "nonzero_static",
     search.nonzero_static,
-    params=("size", "fill_value"),
     cases=(case((2, 3), size=4, fill_value=-1), case((), size=2, fill_value=0)),
     doc="so many positions of elements that are not zero",
 )
 constant(
     "bincount",
     search.bincount,
-    params=("size",),
     cases=(case(_whole(2, 0, 2), size=5), case(_whole(), size=0)),
     doc="how often each number occurs",
     size="values",
@@ -100,7 +94,6 @@ constant(
 constant(
     "histc",
     search.histc,
-    params=("bins", "low", "high"),
     cases=(case((7,), bins=3, low=-1.0, high=1.0), case((2, 2), bins=1, low=-9.0, high=9.0)),
     refuses=not_implemented("histogram_cpu"),
     doc="how many elements are in each of some bins of one width",
@@ -117,7 +110,6 @@ _BINS = tuple(
 constant(
     "histogram",
     search.histogram,
-    params=("edges", "even"),
     cases=_BINS,
     refuses=not_implemented("histogramdd"),
     doc="how many rows of coordinates are in each bin",
@@ -125,7 +117,6 @@ constant(
 constant(
     "bin_numbers",
     search.bin_numbers,
-    params=("edges", "even"),
     cases=_BINS,
     refuses=not_implemented("histogramdd"),
     doc="the number of the bin that each row of coordinates is in",

@@ -14,13 +14,11 @@ from wengert.prims.record import case
 linear(
     "where",
     kernels.choose,
-    args=("condition", "self", "other"),
     vjp=(
         None,
         lambda F, g, condition: F.where(condition, g, 0),
         lambda F, g, condition: F.where(condition, 0, g),
     ),
-    fixed=("condition",),
     promote="same",
     broadcasts=True,
     cases=tuple(
@@ -61,7 +59,6 @@ _clamped_by_tensors = partial(
 _clamped(
     "clamp",
     kernels.clamp,
-    params=("min", "max"),
     vjp=(_within,),
     node="ClampBackward1",
     cases=(
@@ -77,7 +74,6 @@ _clamped(
 _clamped(
     "clamp_min",
     lambda self, min: np.maximum(self, min),
-    params=("min",),
     vjp=(lambda F, g, self, min: F.where(self >= min, g, 0),),
     cases=(case((2, 3), min=0.1), case((), min=0)),
     doc="self, but at least a number; at the number the derivative is 1",
@@ -86,7 +82,6 @@ _clamped(
 _clamped(
     "clamp_max",
     lambda self, max: np.minimum(self, max),
-    params=("max",),
     vjp=(lambda F, g, self, max: F.where(self <= max, g, 0),),
     cases=(case((2, 3), max=0.1), case((), max=0)),
     doc="self, but at most a number; at the number the derivative is 1",
@@ -122,7 +117,6 @@ _clamped_by_tensors(
 _clamped_by_tensors(
     "clamp_tensor",
     kernels.clamp,
-    args=("self", "min", "max"),
     vjp=(
         _within,
         lambda F, g, self, min, max: F.where(F.logical_and(min < max, self < min), g, 0),

@@ -23,7 +23,6 @@ def _as_self(F: Any, g: Any, self_shape: Shape) -> Any:
 view(
     "view",
     lambda self, shape: self.reshape(shape),
-    params=("shape",),
     vjp=_as_self,
     cases=(
         case((2, 3), shape=(3, 2)),
@@ -40,7 +39,6 @@ view(
 view(
     "expand",
     kernels.expand,
-    params=("shape",),
     vjp=lambda F, g, self_shape: F.sum_to(g, shape=self_shape),
     cases=(
         case((3,), shape=(2, 3)),
@@ -66,7 +64,6 @@ view(
 view(
     "permute",
     lambda self, dims: self.transpose(dims),
-    params=("dims",),
     vjp=lambda F, g, dims: F.permute(
         g, dims=dims if dims == (1, 0) else tuple([dims.index(d) for d in range(len(dims))])
     ),
@@ -79,7 +76,6 @@ view(
 view(
     "transpose",
     lambda self, dim0, dim1: self.swapaxes(dim0, dim1),
-    params=("dim0", "dim1"),
     vjp=lambda F, g, dim0, dim1: F.transpose(g, dim0=dim0, dim1=dim1),
     cases=(case((2, 3), dim0=0, dim1=1), case((2, 3, 4), dim0=2, dim1=1)),
     doc="two dimensions exchanged",
@@ -107,7 +103,6 @@ view(
 view(
     "squeeze_dim",
     kernels.squeeze_dim,
-    params=("dim",),
     vjp=_as_self,
     node="SqueezeBackward1",
     cases=(case((1, 3), dim=0), case((1,), dim=0), case((2, 3), dim=1), case((), dim=0)),
@@ -117,7 +112,6 @@ view(
 view(
     "squeeze_dims",
     kernels.squeeze_dims,
-    params=("dim",),
     vjp=_as_self,
     node="SqueezeBackward2",
     cases=(case((1, 3, 1), dim=(0, 2)), case((1, 3), dim=(0, 1)), case((2,), dim=())),
@@ -127,7 +121,6 @@ view(
 view(
     "squeeze_dim_",
     kernels.squeeze_dim,
-    params=("dim",),
     vjp=_as_self,
     node="SqueezeBackward4",
     cases=(case((1, 3), dim=0), case((2, 3), dim=1)),
@@ -137,7 +130,6 @@ view(
 view(
     "unsqueeze",
     kernels.unsqueeze,
-    params=("dim",),
     vjp=lambda F, g, dim: F.squeeze_dim(g, dim=dim),
     cases=(case((2, 3), dim=1), case((), dim=0), case((3,), dim=1)),
     doc="with a new dimension of size 1",
@@ -147,7 +139,6 @@ view(
 view(
     "select",
     kernels.select,
-    params=("dim", "index"),
     vjp=lambda F, g, self_shape, dim, index: F.select_backward(
         g, shape=self_shape, dim=dim, index=index
     ),
@@ -165,7 +156,6 @@ _OPEN_END = 2**63 - 1
 view(
     "slice",
     kernels.slice_,
-    params=("dim", "start", "end", "step"),
     vjp=lambda F, g, self_shape, dim, start, end, step: F.slice_backward(
         g, shape=self_shape, dim=dim, start=start, end=end, step=step
     ),
@@ -184,7 +174,6 @@ view(
 view(
     "diagonal",
     kernels.diagonal,
-    params=("offset", "dim1", "dim2"),
     vjp=lambda F, g, self_shape, offset, dim1, dim2: F.diagonal_backward(
         g, shape=self_shape, offset=offset, dim1=dim1, dim2=dim2
     ),
@@ -200,7 +189,6 @@ view(
 view(
     "unbind",
     kernels.unbind,
-    params=("dim",),
     outputs=None,
     vjp=lambda F, g, dim: F.stack(*g, dim=dim),
     cases=(case((3,), dim=0), case((2, 3), dim=1), case((2, 0), dim=0)),
@@ -211,7 +199,6 @@ for _name in ("split", "split_with_sizes"):
     view(
         _name,
         kernels.split,
-        params=("sizes", "dim"),
         outputs=None,
         vjp=lambda F, g, dim: F.cat(*g, dim=dim),
         cases=(
@@ -227,9 +214,7 @@ for _name in ("split", "split_with_sizes"):
 linear(
     "select_backward",
     kernels.select_backward,
-    params=("shape", "dim", "index"),
     vjp=lambda F, g, dim, index: F.select(g, dim=dim, index=index),
-    node="SelectBackwardBackward0",
     cases=(case((), shape=(3,), dim=0, index=1), case((2,), shape=(2, 3), dim=1, index=0)),
     doc="zeros with self at one position of a dimension",
     batching="dims",
@@ -238,9 +223,7 @@ linear(
 linear(
     "slice_backward",
     kernels.slice_backward,
-    params=("shape", "dim", "start", "end", "step"),
     vjp=lambda F, g, dim, start, end, step: F.slice(g, dim=dim, start=start, end=end, step=step),
-    node="SliceBackwardBackward0",
     cases=(
         case((2,), shape=(5,), dim=0, start=1, end=4, step=2),
         case((2, 1), shape=(2, 3), dim=1, start=1, end=2, step=1),
@@ -252,9 +235,7 @@ linear(
 linear(
     "diagonal_backward",
     kernels.diagonal_backward,
-    params=("shape", "offset", "dim1", "dim2"),
     vjp=lambda F, g, offset, dim1, dim2: F.diagonal(g, offset=offset, dim1=dim1, dim2=dim2),
-    node="DiagonalBackwardBackward0",
     cases=(
         case((3,), shape=(3, 3), offset=0, dim1=0, dim2=1),
         case((3, 2), shape=(2, 3, 4), offset=-1, dim1=2, dim2=0),
@@ -278,7 +259,6 @@ linear(
 linear(
     "unsafe_view",
     lambda self, shape: self.reshape(shape),
-    params=("shape",),
     vjp=_as_self,
     cases=(case((2, 3), shape=(6,)), case((4,), shape=(2, 2))),
     doc="the elements of a value that nobody else holds, in another shape",
@@ -290,7 +270,6 @@ linear(
 linear(
     "flip",
     kernels.flip,
-    params=("dims",),
     vjp=lambda F, g, dims: F.flip(g, dims=dims),
     cases=(case((3,), dims=(0,)), case((2, 3), dims=(0, 1)), case((), dims=())),
     layout="same",
@@ -300,7 +279,6 @@ linear(
 linear(
     "roll",
     kernels.roll,
-    params=("shifts", "dims"),
     vjp=lambda F, g, shifts, dims: F.roll(g, shifts=tuple([-s for s in shifts]), dims=dims),
     cases=(
         case((2, 3), shifts=(1,), dims=()),
@@ -325,7 +303,6 @@ def _sum_of_copies(F: Any, g: Any, self_shape: Shape, repeats: Shape) -> Any:
 linear(
     "repeat",
     kernels.repeat,
-    params=("repeats",),
     vjp=_sum_of_copies,
     cases=(
         case((3,), repeats=(2,)),
@@ -346,7 +323,6 @@ _TRIANGLES = (
 linear(
     "tril",
     kernels.tril,
-    params=("diagonal",),
     vjp=lambda F, g, diagonal: F.tril(g, diagonal=diagonal),
     cases=_TRIANGLES,
     layout="contiguous",
@@ -356,7 +332,6 @@ linear(
 linear(
     "triu",
     kernels.triu,
-    params=("diagonal",),
     vjp=lambda F, g, diagonal: F.triu(g, diagonal=diagonal),
     cases=_TRIANGLES,
     layout="contiguous",
@@ -366,7 +341,6 @@ linear(
 linear(
     "diag_embed",
     kernels.diag_embed,
-    params=("offset", "dim1", "dim2"),
     vjp=lambda F, g, offset, dim1, dim2: F.diagonal(g, offset=offset, dim1=dim1, dim2=dim2),
     cases=(
         case((3,), offset=0, dim1=0, dim2=1),
@@ -380,7 +354,6 @@ linear(
 linear(
     "diagonal_copy",
     lambda self, offset, dim1, dim2: kernels.diagonal(self, offset, dim1, dim2).copy(),
-    params=("offset", "dim1", "dim2"),
     vjp=lambda F, g, self_shape, offset, dim1, dim2: F.diagonal_backward(
         g, shape=self_shape, offset=offset, dim1=dim1, dim2=dim2
     ),

@@ -34,7 +34,6 @@ _ORDERED = tuple(
 constant(
     "argsort",
     kernels.order,
-    params=("dim", "descending"),
     cases=_ORDERED,
     layout="same",
     doc="the positions of the elements along a dimension in ascending or descending order",
@@ -44,7 +43,6 @@ constant(
 constant(
     "argtop",
     kernels.top,
-    params=("k", "dim", "largest", "sorted"),
     cases=tuple(
         case(shape, k=k, dim=dim, largest=largest, sorted=True)
         for shape, dim, k in (((), 0, 1), ((5,), 0, 2), ((2, 3), 1, 3), ((3, 2), 0, 0))
@@ -57,7 +55,6 @@ constant(
 constant(
     "argkth",
     kernels.kth,
-    params=("k", "dim", "keepdim"),
     cases=(
         case((), k=0, dim=0, keepdim=False),
         case((3,), k=1, dim=0, keepdim=False),
@@ -71,7 +68,6 @@ constant(
 constant(
     "argranked",
     kernels.ranked,
-    params=("ranks",),
     cases=(case((4,), ranks=(1, 3, 1)), case((2, 3), ranks=(0,)), case((2, 3), ranks=())),
     doc="the positions of the elements of several ranks along the last dimension",
     raises=False,
@@ -88,7 +84,6 @@ for _name, _kernel, _doc in (
     constant(
         _name,
         _kernel,
-        params=("dim", "keepdim"),
         cases=(
             case((), dim=0, keepdim=False),
             case((3,), dim=0, keepdim=False),
@@ -139,14 +134,11 @@ for _name, _node, _cases, _doc in (
     linear(
         _name,
         kernels.taken,
-        args=("self", "indices"),
-        params=("dim",),
         layout="same" if _name == "sort" else "contiguous",
         vjp=(
             lambda F, g, indices, self_shape, dim: F.placed(g, indices, shape=self_shape, dim=dim),
             None,
         ),
-        fixed=("indices",),
         node=_node,
         cases=_cases,
         # positions found by the library itself
@@ -158,10 +150,7 @@ for _name, _node, _cases, _doc in (
 linear(
     "placed",
     kernels.placed,
-    args=("self", "indices"),
-    params=("shape", "dim"),
     vjp=(lambda F, g, indices, dim: F.taken(g, indices, dim=dim), None),
-    fixed=("indices",),
     node="ScatterAddBackward0",
     cases=(
         case((), _positions(1, ()), shape=(), dim=0),

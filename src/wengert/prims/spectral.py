@@ -97,7 +97,6 @@ _REAL_SAMPLES: dict[str, None] = {"c": None}
 per_matrix(
     "linalg_eigh",
     kernels.eigh,
-    params=("UPLO",),
     vjp=(_slope_of_eigh,),
     outputs=3,
     conj="explicit",
@@ -109,7 +108,6 @@ per_matrix(
 per_matrix(
     "linalg_eigvalsh",
     kernels.eigvalsh,
-    params=("UPLO",),
     vjp=(_slope_of_eigvalsh,),
     conj="explicit",
     node="LinalgEighBackward0",
@@ -228,7 +226,6 @@ def _slope_of_svdvals(F: Any, g: Any, self: Any, self_shape: Dims) -> Any:
 per_matrix(
     "linalg_svd",
     kernels.svd,
-    params=("full_matrices",),
     vjp=(_slope_of_svd,),
     outputs=4,
     conj="explicit",
@@ -288,7 +285,6 @@ def _slope_of_qr(F: Any, g: Any, result: Any, self_shape: Dims, self_dtype: Any,
 per_matrix(
     "linalg_qr",
     kernels.qr,
-    params=("mode",),
     vjp=(_slope_of_qr,),
     outputs=3,
     conj="explicit",
@@ -317,10 +313,7 @@ def _tolerance(rng: Any) -> Any:
 general(
     "linalg_pinv",
     kernels.pinv,
-    args=("self", "atol", "rtol"),
-    params=("hermitian",),
     vjp=(_slope_of_pinv, None, None),
-    fixed=("atol", "rtol"),
     conj="explicit",
     cases=tuple(
         case(shape, _tolerance, _tolerance, hermitian=False)
@@ -353,10 +346,7 @@ def _vectors(*shape: int) -> Any:
 per_matrix(
     "inverse_gaps",
     kernels.inverse_gaps,
-    args=("self", "left", "right"),
-    params=("squares", "what"),
     vjp=(_slope_of_gaps, None, None),
-    fixed=("left", "right"),
     conj="explicit",
     cases=(
         case((3,), _vectors(4, 3), _vectors(2, 3), squares=False, what=_EIGH),
@@ -368,14 +358,11 @@ per_matrix(
 per_matrix(
     "inverse_values",
     kernels.inverse_values,
-    args=("self", "left", "right"),
-    params=("what",),
     vjp=(
         lambda F, g, result: -(g * result * result),
         None,
         None,
     ),
-    fixed=("left", "right"),
     conj="explicit",
     cases=(
         case((3,), _vectors(4, 3), _vectors(2, 3), what=_SVD),
@@ -390,10 +377,7 @@ per_matrix(
 per_matrix(
     "phase_free",
     kernels.phase_free,
-    args=("self", "other"),
-    params=("what",),
     vjp=(lambda F, g: g, None),
-    fixed=("other",),
     conj="explicit",
     cases=(
         case(lambda rng: rng.standard_normal((2, 2)), lambda rng: np.zeros((2, 2)), what=_SVD),
@@ -404,10 +388,7 @@ per_matrix(
 per_matrix(
     "unused",
     kernels.unused,
-    args=("self", "part"),
-    params=("what",),
     vjp=(lambda F, g: g, None),
-    fixed=("part",),
     conj="explicit",
     cases=(case((3, 2), lambda rng: np.zeros((3, 1)), what=_SVD),),
     doc="self, if another part is 0",
@@ -426,8 +407,6 @@ def _slope_of_factor(
 per_matrix(
     "solve_factor",
     kernels.solve,
-    args=("self", "other"),
-    params=("turned", "what"),
     vjp=(
         _slope_of_factor,
         lambda F, g, self, turned, what: F.solve_factor(self, g, turned=not turned, what=what),

@@ -12,7 +12,6 @@ from wengert.prims.record import case
 view(
     "as_strided",
     kernels.as_strided,
-    params=("size", "stride", "storage_offset", "layout"),
     vjp=lambda F, g, self_shape, **place: F.as_strided_backward(g, shape=self_shape, **place),
     shows={
         "layout": None,
@@ -37,11 +36,9 @@ view(
 linear(
     "as_strided_backward",
     kernels.as_strided_backward,
-    params=("shape", "size", "stride", "storage_offset", "layout"),
     vjp=lambda F, g, size, stride, storage_offset, layout: F.as_strided(
         g, size=size, stride=stride, storage_offset=storage_offset, layout=layout
     ),
-    node="AsStridedBackwardBackward0",
     cases=(
         case((2, 2), shape=(6,), size=(2, 2), stride=(3, 1), storage_offset=1, layout=((1,), 0)),
         case((2, 2), shape=(4,), size=(2, 2), stride=(0, 1), storage_offset=0, layout=((1,), 1)),
@@ -52,7 +49,6 @@ linear(
 view(
     "unfold",
     kernels.unfold,
-    params=("dimension", "size", "step"),
     vjp=lambda F, g, self_shape, **windows: F.unfold_backward(g, shape=self_shape, **windows),
     cases=(
         case((5,), dimension=0, size=2, step=1),
@@ -66,9 +62,7 @@ view(
 linear(
     "unfold_backward",
     kernels.unfold_backward,
-    params=("shape", "dimension", "size", "step"),
     vjp=lambda F, g, dimension, size, step: F.unfold(g, dimension=dimension, size=size, step=step),
-    node="UnfoldBackwardBackward0",
     cases=(
         case((4, 2), shape=(5,), dimension=0, size=2, step=1),
         case((2, 2, 2), shape=(2, 5), dimension=1, size=2, step=3),

@@ -18,7 +18,6 @@ linear(
 linear(
     "block_diag_backward",
     kernels.block_diag_backward,
-    params=("shapes",),
     outputs=None,
     vjp=lambda F, g: F.block_diag(*g),
     cases=(case((4, 5), shapes=((1, 2), (2, 2), (1,))), case((1, 2), shapes=((), (0, 1)))),
@@ -27,7 +26,6 @@ linear(
 linear(
     "pixel_shuffle",
     kernels.pixel_shuffle,
-    params=("upscale_factor",),
     vjp=lambda F, g, upscale_factor: F.pixel_unshuffle(g, downscale_factor=upscale_factor),
     cases=(
         case((2, 4, 2, 3), upscale_factor=2),
@@ -41,7 +39,6 @@ linear(
 linear(
     "pixel_unshuffle",
     kernels.pixel_unshuffle,
-    params=("downscale_factor",),
     vjp=lambda F, g, downscale_factor: F.pixel_shuffle(g, upscale_factor=downscale_factor),
     cases=(
         case((2, 1, 4, 2), downscale_factor=2),
@@ -55,7 +52,6 @@ linear(
 linear(
     "channel_shuffle",
     kernels.channel_shuffle,
-    params=("groups",),
     vjp=lambda F, g, self_shape, groups: F.channel_shuffle(
         g, groups=max(self_shape[1] // groups, 1)
     ),

@@ -43,9 +43,7 @@ elementwise(
     "hardshrink",
     lambda self, lambd: choose(np.less_equal(np.absolute(self), lambd), 0, self),
     lin=lambda F, g, self, lambd: F.where(F.abs(self) <= lambd, 0, g),
-    params=("lambd",),
     promote="same",
-    node="HardshrinkBackward0",
     refuses=not_implemented("hardshrink_cpu", "bic"),
     cases=(case((), lambd=0.5), case((3, 4), lambd=0.5), case((0,), lambd=0.5)),
     doc="self, or 0 where it is at most lambd from 0",
@@ -55,7 +53,6 @@ elementwise(
     "softshrink",
     lambda self, lambd: self - clamp(self, -lambd, lambd),
     lin=lambda F, g, self, lambd: F.where(F.abs(self) <= lambd, 0, g),
-    params=("lambd",),
     promote="same",
     refuses=not_implemented("softshrink_cpu", "bic"),
     cases=(case((), lambd=0.5), case((3, 4), lambd=0.5), case((0,), lambd=0.5)),
@@ -75,7 +72,6 @@ elementwise(
     lin=lambda F, g, self, threshold: F.threshold_backward(
         g, F.logical_not(self <= _real(threshold))
     ),
-    params=("threshold", "value"),
     promote="same",
     refuses=not_implemented("threshold_cpu", "bc"),
     cases=(
@@ -89,7 +85,6 @@ elementwise(
 elementwise(
     "prelu",
     lambda self, weight: choose(np.greater(self, 0), self, weight * self),
-    args=("self", "weight"),
     lin=(
         lambda F, g, self, weight: F.where(self > 0, g, weight * g),
         lambda F, g, self: F.where(self > 0, 0, self * g),

@@ -93,7 +93,6 @@ elementwise(
     "log1p",
     single.log1p,
     lin=lambda F, g, self: g / (self + 1),
-    node="Log1PBackward0",
     domain="positive",
     doc="ln(1 + self)",
     example=("wg.tensor([0.5, 1.0])", "tensor([0.4055, 0.6931])"),
@@ -321,7 +320,6 @@ elementwise(
 linear(
     "threshold_backward",
     lambda grad_output, self: choose(self <= 0, 0, grad_output),
-    args=("grad_output", "self"),
     vjp=(lambda F, g, self: F.threshold_backward(g, self), zero),
     cases=(case((2, 3), (2, 3)), case((), ())),
     formula="F.where({1} <= 0, 0, {0})",

@@ -39,9 +39,9 @@ def save(
     program that reads safetensors finds the tensors of a dictionary under their keys. Any other
     name gives a file in the format of `torch.save`, which PyTorch's `torch.load` can read.
 
-    `load` restores ``requires_grad``, parameters, memory order and shared memory. Gradients,
-    graphs, hooks and attributes are not saved: a tensor with history comes back as a leaf that
-    requires a gradient, as in PyTorch.
+    `load` restores ``requires_grad``, parameters, memory order and shared memory, and in PyTorch's
+    format attributes of tensors. Gradients, graphs and hooks are not saved: a tensor with history
+    comes back as a leaf that requires a gradient, as in PyTorch.
 
     Parameters
     ----------

@@ -161,23 +161,34 @@ class Pickler:
         if self._looking:
             self._met[id(tensor)] = tensor
             self._memo[id(tensor)] = len(self._memo)
+            self._value(vars(tensor), f"vars({place})")
             return
-        requires = tensor._edge is not None
-        if isinstance(tensor, Parameter):
-            self._name("torch._utils _rebuild_parameter")
+        requires, attributes = tensor._edge is not None, vars(tensor)
+        is_parameter = isinstance(tensor, Parameter)
+        if is_parameter:
+            self._name("torch._utils _rebuild_parameter" + "_with_state" * bool(attributes))
             self._out += b"("
             self._strided(tensor, False, place)
-            self._out += _PLAIN[bool](requires)
+            self._out += b"R" + _PLAIN[bool](requires)
             self._call("collections OrderedDict", (), place)
-            self._out += b"tR"
+        elif attributes:
+            self._name("torch._tensor _rebuild_from_type_v2")
+            self._out += b"("
+            self._strided(tensor, requires, place, "torch Tensor")
         else:
             self._strided(tensor, requires, place)
+        if attributes:
+            self._value(attributes, f"vars({place})")
+        self._out += b"tR" if attributes or is_parameter else b"R"
         self._remember(tensor)
 
-    def _strided(self, tensor: Any, requires_grad: bool, place: str) -> None:
+    def _strided(self, tensor: Any, requires_grad: bool, place: str, cls: str = "") -> None:
+        """Write the function that rebuilds a tensor, its class if asked for, and its arguments."""
         key, kind, offset, strides = self._places[id(tensor)]
         own = tensor.dtype
         self._name(f"torch._utils _rebuild_tensor_v{2 if kind == own else 3}")
+        if cls:
+            self._name(cls)
         self._out += b"("
         self._persistent(key, kind)
         for part in (offset, tuple(map(int, tensor.shape)), strides, requires_grad):
@@ -185,7 +196,7 @@ class Pickler:
         self._call("collections OrderedDict", (), place)
         if kind != own:
             self._value(own, place)
-        self._out += b"tR"
+        self._out += b"t"
 
     def _sparse(self, value: Any, parts: Any, place: str) -> None:
         self._call("torch._utils _rebuild_sparse_tensor", (value.layout, parts), place)

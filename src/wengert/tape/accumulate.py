@@ -13,15 +13,7 @@ from wengert.base.ports import PORTS
 from wengert.interp.eager import K
 from wengert.interp.levels import Lifted, levels_of
 from wengert.kernels.layout import is_dense, laid_as
-from wengert.tape.base import (
-    LEAF,
-    OWN,
-    SparseValue,
-    new_tensor,
-    tensor_of,
-    tensor_over,
-    version_of,
-)
+from wengert.tape.base import LEAF, OWN, SparseValue, new_tensor, tensor_of, tensor_over, version_of
 from wengert.tape.modes import MODE, changed, current_mode
 from wengert.tape.node import is_leaf_edge
 from wengert.tape.record import T

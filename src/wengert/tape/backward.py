@@ -34,14 +34,7 @@ from wengert.tape.hooks import retain_grad
 from wengert.tape.masked import REPORT, begin_search, end_search
 from wengert.tape.modes import MODE, NO_GRAD, current_mode, is_recording, mode_for_walk, traced
 from wengert.tape.nested import elsewhere, is_deep
-from wengert.tape.node import (
-    USER_CODE,
-    AccumulateGrad,
-    GradientEdge,
-    Unrecorded,
-    edge_of,
-    ends_at,
-)
+from wengert.tape.node import USER_CODE, AccumulateGrad, GradientEdge, Unrecorded, edge_of, ends_at
 from wengert.tape.operands import cast
 from wengert.tape.ordering import REORDERED, in_order
 from wengert.tape.sites import warn_once

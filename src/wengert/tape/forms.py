@@ -20,11 +20,10 @@ def joins(prim: Primitive) -> bool:
 def is_common(prim: Primitive) -> bool:
     """Return whether `prim` has a generated recorder.
 
-    It has none if it refuses floating dtypes, or if no argument determines its dtype.
+    It has none if no argument determines its dtype.
     """
     plain = prim.outputs is not None and not prim.variadic and len(prim.fixed) < len(prim.args)
-    common = plain or parts(prim) or joins(prim)
-    return common and "f" not in prim.refuses
+    return plain or parts(prim) or joins(prim)
 
 
 def applies_directly(prim: Primitive) -> bool:

@@ -31,20 +31,8 @@ from wengert.tape.saving import keeps_aside
 from wengert.tape.sites import mark, outside, place
 from wengert.tape.specialise import node_factory
 from wengert.tape.versions import InferenceCell
-from wengert.tape.views import (
-    Step,
-    invalidate_elsewhere,
-    move_edge,
-    push,
-    refresh_views,
-    replayed,
-)
-from wengert.tape.write_checks import (
-    check_cast,
-    check_sources,
-    check_writable,
-    other_operands,
-)
+from wengert.tape.views import Step, invalidate_elsewhere, move_edge, push, refresh_views, replayed
+from wengert.tape.write_checks import check_cast, check_sources, check_writable, other_operands
 
 
 def write(

@@ -34,13 +34,7 @@ from wengert.kernels.strided import copied_as
 from wengert.prims.record import Primitive
 from wengert.tape.base import LEAF, new_tensor
 from wengert.tape.given import follow, noted_tangent
-from wengert.tape.inplace import (
-    bump,
-    count,
-    is_recorded,
-    node_of_write,
-    set_history,
-)
+from wengert.tape.inplace import bump, count, is_recorded, node_of_write, set_history
 from wengert.tape.levels import brought, check_levels, move, settled
 from wengert.tape.modes import change_mode, enable_grad, full_mode, traced, untraced
 from wengert.tape.sites import OURS

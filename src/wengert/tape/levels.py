@@ -38,14 +38,7 @@ from wengert.interp.levels import Level, Lifted, levels_of
 from wengert.tape.base import LEAF, TensorBase, new_tensor
 from wengert.tape.crossings import INTO, WAYS, is_flat
 from wengert.tape.invalidated import Invalidated
-from wengert.tape.modes import (
-    MODE,
-    Mode,
-    changed,
-    current_mode,
-    full_mode,
-    is_recording,
-)
+from wengert.tape.modes import MODE, Mode, changed, current_mode, full_mode, is_recording
 from wengert.tape.node import Node, edge_of, ends_at, is_leaf_edge, next_sequence, target_of
 from wengert.tape.record import T
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
@@ -168,6 +168,18 @@ def changed(mode: Mode | None, **changes: Any) -> Mode | None:
     if {**fields, "grad": True} == _DEFAULT_FIELDS:
         return None if fields["grad"] else NO_GRAD
     return Mode(**fields)
+
+
+@contextlib.contextmanager
+def outside_of(level: Any) -> Iterator[None]:
+    """Return a context in which a level of a transform is not active."""
+    before = current_mode()
+    known = () if before is None else before.levels
+    MODE.set(changed(before, levels=tuple(one for one in known if one is not level)))
+    try:
+        yield
+    finally:
+        MODE.set(before)
 
 
 def change_mode(**changes: Any) -> None:

@@ -11,32 +11,11 @@ from typing import Any, ClassVar
 from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted
 from wengert.prims.record import Primitive
-from wengert.tape.base import (
-    LEAF,
-    NodeBase,
-    OutputEdge,
-    TensorBase,
-)
+from wengert.tape.base import LEAF, NodeBase, OutputEdge, TensorBase
 from wengert.tape.handles import WATCHED, RemovableHandle, register
 from wengert.tape.ordering import number_of, set_number
-from wengert.tape.sequence import next_sequence
+from wengert.tape.sequence import next_sequence as next_sequence
 from wengert.tape.sites import Site
-
-__all__ = [
-    "USER_CODE",
-    "AccumulateGrad",
-    "GradientEdge",
-    "Node",
-    "NodeExtra",
-    "Unrecorded",
-    "accumulator_of",
-    "edge_of",
-    "ends_at",
-    "is_leaf_edge",
-    "next_sequence",
-    "target_of",
-]
-
 
 USER_CODE: weakref.WeakSet[Any] = weakref.WeakSet()
 """Live nodes that run user code, which may raise in the middle of a walk.

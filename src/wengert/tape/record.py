@@ -23,14 +23,7 @@ from wengert.interp.levels import Lifted, namespace_of
 from wengert.kernels.create import to_copy
 from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
-from wengert.tape.base import (
-    UNCHANGED,
-    OutputEdge,
-    TensorBase,
-    new_tensor,
-    tensor_over,
-    version_of,
-)
+from wengert.tape.base import UNCHANGED, OutputEdge, TensorBase, new_tensor, tensor_over, version_of
 from wengert.tape.forms import is_common, saves_tensors
 from wengert.tape.invalidated import Invalidated
 from wengert.tape.modes import NO_GRAD, current_mode, untraced

@@ -239,10 +239,8 @@ def operator(prim: Primitive, slow: Callable[..., Any], name: str, reflected: bo
     reflected: Whether the tensor is the right operand.
     """
     form = number_form(prim, reflected)
-    if "f" in prim.refuses or (reflected and form is None):
-        if reflected:
-            return lambda self, other: slow(prim, (other, self), {})
-        return lambda self, other: slow(prim, (self, other), {})
+    if reflected and form is None:
+        return lambda self, other: slow(prim, (other, self), {})
     return _made(prim, slow, name, "reflected" if reflected else "operator", form)
 
 

@@ -274,7 +274,11 @@ class Steps:
             load.append(f"if type(a0) is not ndarray: a0 = {prim.args[0]}._array()")
         load.append(f"_dtype = a{self.typed[0]}.dtype")
         same = " or ".join(f"a{i}.dtype is not _dtype" for i in self.typed[1:])
-        whole = f" and (_dtype is None or not ({self.whole()}))" if self.whole() else ""
+        uncommon = "_dtype is not F32 and _dtype is not F64"
+        if "f" in prim.refuses:
+            uncommon = f"_dtype is None or not ({self.whole()})"
+        elif self.whole():
+            uncommon += f" and (_dtype is None or not ({self.whole()}))"
         observed = " and not _m.observed" if self._is_observed() else ""
         # a result of another dtype may not be differentiable
         converted = " or (dtype is not F32 and dtype is not F64)" if "dtype" in prim.params else ""
@@ -285,7 +289,7 @@ class Steps:
             *([f"    if {same}: _dtype = None"] if same else []),
             "except AttributeError:",
             "    _dtype = None",
-            f"if (_dtype is not F32 and _dtype is not F64{whole}){converted} or (",
+            f"if ({uncommon}){converted} or (",
             f"    _m is not None and _m is not NO_GRAD{observed}",
             "):",
             f"    {self.slow}",
@@ -301,7 +305,7 @@ class Steps:
         if prim.of_number:
             if prim.promote != "float" and not prim.refuses:
                 tests.append(_whole_with(prim.params[0]))
-        elif prim.view or not (prim.promote == "float" or prim.refuses):
+        elif prim.view or "f" in prim.refuses or not (prim.promote == "float" or prim.refuses):
             tests.append(f"type({array}) is ndarray and {array}.dtype.kind in 'iub'")
         if "c" not in prim.refuses:
             edges = "".join(f" and {self.tensor(i)}._edge is None" for i in self.traced)
@@ -469,7 +473,8 @@ class Steps:
     def _of_number(self) -> list[str]:
         """Return the steps of a comparison with a number on the right."""
         prim = self.prim
-        if prim.infix is None or prim.is_differentiable or len(prim.args) != 2:
+        bits = "f" in prim.refuses
+        if prim.infix is None or prim.is_differentiable or len(prim.args) != 2 or bits:
             return []
         self_, other = prim.args
         return [

@@ -21,14 +21,7 @@ from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
 from wengert.tape.base import LEAF, Extra, OutputEdge, new_tensor
 from wengert.tape.invalidated import Invalidated, invalidate
-from wengert.tape.node import (
-    Node,
-    Unrecorded,
-    edge_of,
-    is_leaf_edge,
-    next_sequence,
-    target_of,
-)
+from wengert.tape.node import Node, Unrecorded, edge_of, is_leaf_edge, next_sequence, target_of
 from wengert.tape.sites import mark
 from wengert.tape.versions import InferenceCell
 

@@ -97,8 +97,9 @@ def random_in_place(draw: Callable[..., Any], each: bool = False) -> Callable[..
         template = self._array()
         if isinstance(template, Lifted):
             template = np.empty(template.shape, template.dtype)
-        found = [value for value in (*args, *kwargs.values()) if isinstance(value, TensorBase)]
-        if each and found:
+        given = (*args, *kwargs.values()) if each else ()
+        found = [value for value in given if isinstance(value, TensorBase)]
+        if found:
             options = {key: value for key, value in kwargs.items() if value is not found[0]}
             values = drawn_of(
                 lambda value: draw(template, value, **options),

@@ -172,6 +172,8 @@ def swap_tensors(t1: Any, t2: Any) -> None:
     for tensor, attributes in ((t1, named[1]), (t2, named[0])):
         vars(tensor).clear()
         vars(tensor).update(attributes)
+        if hasattr(tensor._payload, "own"):  # of a class that computes
+            tensor._payload.own = tensor
 
 
 def shallow_copy(tensor: Any) -> Any:

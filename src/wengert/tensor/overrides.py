@@ -26,7 +26,7 @@ from __future__ import annotations
 import inspect
 import types
 from _thread import allocate_lock
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Set
 from contextvars import ContextVar
 from functools import wraps
 from typing import Any
@@ -69,6 +69,7 @@ _TAKES_TENSORS = frozenset({"gradient", "repeats", "vec2"})
 _BACKWARD = frozenset({"backward", "grad"})
 _OPERATORS = {symbol: prim for prim, symbol in OPERATOR.items() if symbol}
 _BINARY = frozenset(["matmul", *[s for s, prim in _OPERATORS.items() if len(prim.args) == 2]])
+_DUNDERS = frozenset([f"__{way}{symbol}__" for symbol in _BINARY for way in ("", "r", "i")])
 _COMMUTES = frozenset({"add", "mul"})
 _OWN = frozenset({"and", "or", "xor", "invert", "eq"})
 """Operators that keep their names."""
@@ -88,6 +89,18 @@ class DisableTorchFunctionSubclass:
 
     def __exit__(self, *_: object) -> None:
         _DISABLED.reset(self._token)
+
+
+class DisableTorchFunction(DisableTorchFunctionSubclass):
+    """A context in which no ``__torch_function__`` runs, of classes or of modes."""
+
+    def __enter__(self) -> None:
+        super().__enter__()
+        self._modes = _MODES.set(())
+
+    def __exit__(self, *exc: object) -> None:
+        _MODES.reset(self._modes)
+        super().__exit__(*exc)
 
 
 def is_traceable_wrapper_subclass(value: Any) -> bool:
@@ -180,32 +193,53 @@ def _leaves(values: Any) -> Iterator[Any]:
 
 
 def dispatch(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Dispatch ``func(*args, **kwargs)`` to the overriding classes of the arguments."""
+    """Dispatch ``func(*args, **kwargs)`` to the mode, or the overriding classes of arguments."""
     handed = getattr(func, "__handed__", None)
     if handed is not None:
         args = handed(args)
-    asked: dict[Any, Any] = {}
-    order: list[Any] = []
-    for value in _leaves((*args, *kwargs.values())):
-        cls = type(value)
-        if cls in asked or not overrides(value):
-            continue
-        # ask a subclass before its parents, otherwise in the order of the arguments
-        place = next((i for i, c in enumerate(order) if issubclass(cls, c)), len(order))
-        order.insert(place, cls)
-        asked[cls] = value
-    if not order:
+    asked = overloads(_leaves((*args, *kwargs.values())))
+    if not asked and not is_in_mode():
         return disabled_torch_function(func, (), args, kwargs)
-    for cls in order:
-        # looked up on the instance, so that an ordinary method gets it as `self`, as in PyTorch
-        result = asked[cls].__torch_function__(func, tuple(order), args, kwargs)
-        if result is not NotImplemented:
-            return result
-    names = "\n".join(f"  - tensor subclass {cls}" for cls in order)
+    result = handled(func, asked, args, kwargs)
+    if result is not NotImplemented:
+        return result
+    names = "\n".join(f"  - tensor subclass {type(one)}" for one in asked)
     raise TypeError(
         f"Multiple dispatch failed for '{_place(func)}'; all "
         f"__torch_function__ handlers returned NotImplemented:\n\n{names}"
     )
+
+
+def overloads(values: Iterable[Any]) -> list[Any]:
+    """Return a value of each class that overrides: subclasses first, then by their order."""
+    found: list[Any] = []
+    if _DISABLED.get():
+        return found
+    for value in values:
+        cls = type(value)
+        if overrides(value) and not any(type(one) is cls for one in found):
+            at = (i for i, one in enumerate(found) if issubclass(cls, type(one)))
+            found.insert(next(at, len(found)), value)
+    return found
+
+
+def handled(func: Any, asked: list[Any], args: Any, kwargs: Any) -> Any:
+    """Return the first result of the innermost mode, and of the classes of values in order."""
+    kinds, stack = tuple(map(type, asked)), _MODES.get()
+    if stack:
+        token = _MODES.set(stack[:-1])
+        try:
+            result = stack[-1].__torch_function__(func, kinds, args, kwargs)
+        finally:
+            _MODES.reset(token)
+        if result is not NotImplemented:
+            return result
+    for value in asked:
+        # looked up on the instance, so that an ordinary method gets it as `self`, as in PyTorch
+        result = value.__torch_function__(func, kinds, args, kwargs)
+        if result is not NotImplemented:
+            return result
+    return NotImplemented
 
 
 def _place(func: Any) -> str:
@@ -251,6 +285,11 @@ class TorchFunctionMode:
         raise NotImplementedError
 
     def __enter__(self) -> TorchFunctionMode:
+        if getattr(self.__torch_function__, "__self__", self) is not self:
+            raise RuntimeError(
+                "Defining your mode's `__torch_function__` as a classmethod is not supported, "
+                "please make it a plain method"
+            )
         with _LOCK:
             if not _OVERRIDING:
                 _install()
@@ -273,15 +312,9 @@ class TorchFunctionMode:
                 _BEFORE.clear()
 
 
-def _by_mode(func: Callable[..., Any], args: tuple[Any, ...], kwargs: Any) -> Any:
-    """Dispatch ``func(*args, **kwargs)`` to the innermost mode."""
-    stack = _MODES.get()
-    token = _MODES.set(stack[:-1])
-    kinds = dict.fromkeys(type(one) for one in _leaves((*args, *kwargs.values())) if overrides(one))
-    try:
-        return stack[-1].__torch_function__(func, tuple(kinds), args, kwargs)
-    finally:
-        _MODES.reset(token)
+def is_in_mode() -> bool:
+    """Return whether a mode sees the calls of functions here."""
+    return bool(_ENTERED) and bool(_MODES.get())
 
 
 def _ask_modes() -> None:
@@ -303,13 +336,20 @@ _QUIET = ("__hash__", "__iter__")
 
 
 def _asking(own: Any, shown: Any) -> Any:
+    # Python asks the other operand where an operator returns NotImplemented
+    ask = _asked if getattr(own, "__name__", "") in _DUNDERS else dispatch
+
     def asking(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if not _MODES.get():
+        if not is_in_mode() and (_DISABLED.get() or not overrides(self)):
             return own(self, *args, **kwargs)
         func = getattr(PORTS.tensor, shown) if isinstance(shown, str) else shown
-        return _by_mode(func, (self, *args), kwargs)
+        return ask(func, (self, *args), kwargs)
 
     return wraps(own)(asking) if isinstance(shown, str) else asking
+
+
+def _asked(func: Any, args: Any, kwargs: Any) -> Any:
+    return handled(func, overloads(args), args, kwargs)
 
 
 # -- the inserted class ----------------------------------------------------------------------------
@@ -363,10 +403,9 @@ def prepare() -> None:
         if not _OVERRIDING:
             _install()
         plain: Any = PORTS.tensor
-        for symbol in _BINARY:
-            for name in (f"__{symbol}__", f"__r{symbol}__", f"__i{symbol}__"):
-                if hasattr(plain, name):
-                    put(plain, name, _meeting(name))
+        for name in _DUNDERS:
+            if hasattr(plain, name):
+                put(plain, name, _meeting(name))
         _WATCHED.append(True)
 
 
@@ -604,11 +643,7 @@ def _looking(function: Any, module: str, name: str) -> Any:
 
     @wraps(function)
     def looking(*args: Any, **kwargs: Any) -> Any:
-        if _ENTERED and _MODES.get():
-            return _by_mode(
-                looking if shown is None else getattr(PORTS.tensor, shown), args, kwargs
-            )
-        if _overriding(args, kwargs) and not _DISABLED.get():
+        if is_in_mode() or (_overriding(args, kwargs) and not _DISABLED.get()):
             func = looking if shown is None else getattr(PORTS.tensor, shown)
             return dispatch(func, args, kwargs)
         if quiet:

@@ -14,11 +14,7 @@ from wengert.tape.modes import is_grad_enabled
 from wengert.tape.sites import warn
 from wengert.utils.dispatch import OperationLog
 from wengert.utils.recompute import CheckpointError, GraphExecGroup, Region
-from wengert.utils.reentrant import (
-    CheckpointFunction,
-    check_backward_validity,
-    detach_variable,
-)
+from wengert.utils.reentrant import CheckpointFunction, check_backward_validity, detach_variable
 from wengert.utils.selective import (
     SAC_IGNORED_OPS,
     CheckpointPolicy,

@@ -246,7 +246,7 @@ def _legend(chart: Curve, top: float) -> tuple[list[str], float]:
     parts, x = [], 24.0
     for at, name in enumerate(names):
         text = cut(name, 180, _SIZE)
-        wide = 26 + text_width(text, _SIZE) + 18
+        wide = 26 + 1.15 * text_width(text, _SIZE) + 18  # some systems have wider letters
         if x > 24 and x + wide > chart.size[0] - 24:
             x, top = 24.0, top + 18
         parts.append(

@@ -18,7 +18,7 @@ from wengert.interp.symbols import Symbol, named
 from wengert.tape.base import TensorBase
 from wengert.viz.assemble import Assembler, Subject
 from wengert.viz.collapse import Group
-from wengert.viz.collect import Key, facts_of, is_recorded
+from wengert.viz.collect import Facts, Key, facts_of, is_recorded
 from wengert.viz.draw import words_of
 from wengert.viz.drawing import Drawing
 from wengert.viz.evaluation import Evaluation
@@ -114,6 +114,11 @@ def dependency_graph(
     return Drawing(drawn.picture(mode, words, names, gradient, tangents, title, depth, limit))
 
 
+def _is_single(group: Group) -> bool:
+    """Return whether a group is drawn as one operation."""
+    return group.kind in ("node", "fused")
+
+
 class _Drawn:
     """The picture of one evaluation, with the notes for the reader."""
 
@@ -136,46 +141,19 @@ class _Drawn:
         graph = self.run.graph
         scopes = self.run.scopes()
         groups = self.run.groups(depth, limit, scopes)
-        names = self.run.names(groups, given)
-        single = {g.stop - 1 for g in groups if g.kind in ("node", "fused")}
-        inner = {g.start for g in groups if g.kind == "fused"}
-        leaves = range(len(graph.nodes), graph.size()) if len(graph.leaves) <= _MANY else ()
-        facts = facts_of(graph, {*single, *inner, *leaves})
-        for (node, out), payload in self.run.trace.values.items():
-            vertex = graph.number.get(node)
-            if vertex is not None and (vertex in single or vertex in inner):
-                # the value as computed, regardless of later writes
-                facts.values[vertex, out] = payload
-                facts.shapes[vertex, out] = tuple(payload.shape)
-                facts.dtypes[vertex, out] = payload.dtype
-        subject = Subject(graph, mode, words, groups, facts, scopes, limit)
-        subject.names = names
-        for group in groups:
-            if group.kind in ("node", "fused"):
-                i = group.stop - 1
-                subject.formulas[i] = self.run.formula(group, names)
-                subject.lines[i] = self.run.line(i)
-                for _, _, place in graph.inputs(group.start):
-                    formula = self.run.partial(group, place, names)
-                    if formula is not None:
-                        subject.partials[i, place] = text_of(formula)
+        subject = Subject(graph, mode, words, groups, self._facts(groups), scopes, limit)
+        subject.names = self.run.names(groups, given)
+        self._formulate(subject)
         seeds = self._seeds(gradient)
-        directions = self._directions(tangents) if mode == "forward" else {}
+        directions = self._directions(tangents) if mode == "forward" else None
         try:
-            self._sweep(subject, seeds, directions if mode == "forward" else None)
+            self._sweep(subject, seeds, directions)
         except Exception as error:  # a custom Function may raise anything
             what = "adjoints" if mode == "backward" else "tangents"
             self.notes.append(failure_note(what, error))
-        point = ", ".join(
-            f"{self.run.input_names[id(t)]} = {brief(t._payload)}"
-            for t in self.run.inputs
-            if isinstance(t, TensorBase) and t._payload.size <= _FEW
-        )
-        at = f" at {point}" if point else ""
-        what = {"backward": "reverse sweep", "forward": "forward sweep"}[mode]
-        assembler = Assembler(subject, title or f"{self.run.function}{at}: {what}")
+        assembler = Assembler(subject, title or self._title(mode))
         picture = assembler.build()
-        if len(single) == len(groups):
+        if all(_is_single(group) for group in groups):
             make = _backward if mode == "backward" else _forward
             picture.steps = make(self.run, assembler)
         else:
@@ -185,18 +163,59 @@ class _Drawn:
                 f"{count_text(len(graph.nodes))} operations: repetitions, calls and stretches of "
                 "the program are drawn as one box each."
             )
+        self._note_constants()
+        picture.notes[:0] = self.notes
+        return picture
+
+    def _facts(self, groups: Sequence[Group]) -> Facts:
+        """Return the values and shapes of what is drawn, as they were when computed."""
+        graph = self.run.graph
+        drawn = {g.stop - 1 for g in groups if _is_single(g)}
+        drawn |= {g.start for g in groups if g.kind == "fused"}
+        leaves = range(len(graph.nodes), graph.size()) if len(graph.leaves) <= _MANY else ()
+        facts = facts_of(graph, {*drawn, *leaves})
+        for (node, out), payload in self.run.trace.values.items():
+            vertex = graph.number.get(node)
+            if vertex in drawn:
+                # the value as computed, regardless of later writes
+                facts.values[vertex, out] = payload
+                facts.shapes[vertex, out] = tuple(payload.shape)
+                facts.dtypes[vertex, out] = payload.dtype
+        return facts
+
+    def _formulate(self, subject: Subject) -> None:
+        """Set the formulas, lines and partial derivatives of single operations."""
+        for group in filter(_is_single, subject.groups):
+            i = group.stop - 1
+            subject.formulas[i] = self.run.formula(group, subject.names)
+            subject.lines[i] = self.run.line(i)
+            for _, _, place in self.run.graph.inputs(group.start):
+                formula = self.run.partial(group, place, subject.names)
+                if formula is not None:
+                    subject.partials[i, place] = text_of(formula)
+
+    def _title(self, mode: str) -> str:
+        point = ", ".join(
+            f"{self.run.input_names[id(t)]} = {brief(t._payload)}"
+            for t in self.run.inputs
+            if isinstance(t, TensorBase) and t._payload.size <= _FEW
+        )
+        at = f" at {point}" if point else ""
+        sweep = "reverse sweep" if mode == "backward" else "forward sweep"
+        return f"{self.run.function}{at}: {sweep}"
+
+    def _note_constants(self) -> None:
+        """Note outputs that do not depend on the arguments, and arguments that are not used."""
         for name, tensor in zip(self.run.output_names, self.run.outputs, strict=True):
             if not is_recorded(tensor):
                 self.notes.append(f"{name} is a constant: it does not depend on the arguments.")
         unused = [
             self.run.input_names[id(t)]
             for t in self.run.inputs
-            if isinstance(t, TensorBase) and is_recorded(t) and graph.key_of(t) is None
+            if isinstance(t, TensorBase) and is_recorded(t) and self.run.graph.key_of(t) is None
         ]
         if unused:
             self.notes.append(f"Not used: {', '.join(unused)}.")
-        picture.notes[:0] = self.notes
-        return picture
 
     def _sweep(self, subject: Subject, seeds: list[Any], directions: Any) -> None:
         """Run a reverse sweep, or, with `directions`, a forward sweep."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from wengert.base.sections import fill_sections
 
@@ -178,14 +178,30 @@ def build(
     `limit` is the maximum number of nodes for lanes: the longest trunks beyond it get
     none, and their arrows run straight, underneath the boxes in their way.
     """
-    count = len(sizes)
     labelled = [width > 0 for width, _ in labels]
     sources, between = _columns(sizes, arrows, labelled)
+    net = _boxes_in_rows(sizes, _rows(len(sizes), arrows, labelled, sources, between))
+    ends = [net.row[head] - 1 - has for (_, head), has in zip(arrows, labelled, strict=True)]
+    # each column of boxes between two others has its own trunk
+    column_of = {box: number for number, column in enumerate(between) for box in column}
+    net.ways = [-1 - column_of[head] if head in column_of else tail for tail, head in arrows]
+    _start_trunks(net, arrows, ends, [*sources, *between], lane, limit)
+    _route(net, arrows, ends, labels, lane)
+    return net
+
+
+def _rows(
+    count: int,
+    arrows: Sequence[Pair],
+    labelled: Sequence[bool],
+    sources: list[list[int]],
+    between: list[list[int]],
+) -> list[int]:
+    """Return the row of each box; labels get a row of their own above the heads of their arrows."""
     lag = [0] * count
-    column_of: dict[int, int] = {}
-    for number, column in enumerate(between):
+    for column in between:
         for index, box in enumerate(column):
-            lag[box], column_of[box] = index, number
+            lag[box] = index
     row = rows_of(count, arrows, lag)
     goal = dict(arrows)
     for column in sources:
@@ -193,34 +209,42 @@ def build(
             row[box] = row[goal[box]] - len(column) + index
     first = min(row, default=0)
     row = [number - first for number in row]
-    if any(labelled):
-        extra = {row[head] for (_, head), has in zip(arrows, labelled, strict=True) if has}
-        shift, shifts = 0, []
-        for number in range(max(row) + 1):
-            shift += number in extra
-            shifts.append(number + shift)
-        row = [shifts[number] for number in row]
+    extra = {row[head] for (_, head), has in zip(arrows, labelled, strict=True) if has}
+    shifts = list(accumulate(number in extra for number in range(max(row, default=-1) + 1)))
+    return [number + shifts[number] for number in row]
+
+
+def _boxes_in_rows(sizes: Sequence[Size], row: list[int]) -> Net:
+    """Return a net of boxes alone."""
     net = Net(
-        count,
+        len(sizes),
         row,
         [width for width, _ in sizes],
         [height for _, height in sizes],
-        [[] for _ in range(count)],
-        [[] for _ in range(count)],
+        [[] for _ in sizes],
+        [[] for _ in sizes],
+        [[] for _ in range(max(row, default=-1) + 1)],
     )
-    net.label = [-1] * len(arrows)
-    net.shared = [0] * len(arrows)
-    net.rows = [[] for _ in range(max(row, default=-1) + 1)]
-    for box in range(count):
-        net.rows[row[box]].append(box)
-    ends = [row[head] - 1 - has for (_, head), has in zip(arrows, labelled, strict=True)]
-    # each column of boxes between two others has its own trunk
-    net.ways = [-1 - column_of[head] if head in column_of else tail for tail, head in arrows]
+    for box, number in enumerate(row):
+        net.rows[number].append(box)
+    return net
+
+
+def _start_trunks(
+    net: Net,
+    arrows: Sequence[Pair],
+    ends: list[int],
+    columns: list[list[int]],
+    lane: float,
+    limit: int,
+) -> None:
+    """Start the trunks: those of boxes in columns share their lanes, the others hold their tail."""
+    row = net.row
     reach: dict[int, tuple[int, int, int]] = {}  # the length of a trunk, its end, and its tail
     for (tail, _), way, end in zip(arrows, net.ways, ends, strict=True):
         end = max(reach[way][1], end) if way in reach else end
         reach[way] = end - row[tail], end, tail
-    for column in (*sources, *between):
+    for column in columns:
         bottom = reach[column[0]][1]
         lanes = [_add(net, number, (lane, 0.0)) for number in range(row[column[0]] + 1, bottom + 1)]
         for upper, lower in pairwise(lanes):
@@ -236,26 +260,33 @@ def build(
         if used > limit:
             break
         net.trunks.setdefault(way, [tail])
+
+
+def _route(
+    net: Net, arrows: Sequence[Pair], ends: list[int], labels: Sequence[Size], lane: float
+) -> None:
+    """Lead each arrow along its trunk, which grows as needed, and through its label to its head."""
+    net.label = [-1] * len(arrows)
+    net.shared = [0] * len(arrows)
     joined: set[Pair] = set()
     for number, (tail, head) in enumerate(arrows):
         trunk = net.trunks.get(net.ways[number])
         if trunk is None:
             continue
-        steps = ends[number] - row[tail] + 1
+        steps = ends[number] - net.row[tail] + 1
         while len(trunk) < steps:
-            lane_node = _add(net, row[tail] + len(trunk), (lane, 0.0))
+            lane_node = _add(net, net.row[tail] + len(trunk), (lane, 0.0))
             _join(net, trunk[-1], lane_node)
             trunk.append(lane_node)
         net.shared[number] = steps
         last = trunk[steps - 1]
-        if labelled[number]:
-            net.label[number] = _add(net, row[head] - 1, labels[number])
+        if labels[number][0] > 0:
+            net.label[number] = _add(net, net.row[head] - 1, labels[number])
             _join(net, last, net.label[number])
             last = net.label[number]
         if (last, head) not in joined:
             joined.add((last, head))
             _join(net, last, head)
-    return net
 
 
 def _add(net: Net, row: int, size: Size) -> int:

@@ -177,7 +177,7 @@ def _legend(picture: Picture, width: float) -> tuple[list[str], float]:
     parts: list[str] = []
     x = y = 0.0
     for kind, words, is_box in entries:
-        wide = 28 + text_width(words, _BODY) + 18
+        wide = 28 + 1.15 * text_width(words, _BODY) + 18  # some systems have wider letters
         if x and x + wide > width:
             x, y = 0.0, y + 20
         if is_box:

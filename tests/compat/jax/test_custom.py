@@ -289,6 +289,17 @@ def test_what_a_function_uses_becomes_arguments():
     close(grad(outer)(3.0), 2 * np.cos(6.0))
 
 
+def test_a_linear_function_keeps_its_graph_when_its_arrays_are_replaced():
+    _, push = jax.linearize(lambda y: y**2 - 2.0, jnp.array(3.0))
+    _, pull = vjp(lambda y: y**2 - 2.0, jnp.array(3.0))
+    for linear in (push, lambda t: pull(t)[0]):
+        converted, used = jax.closure_convert(linear, 1.0)
+        assert converted(2.0, *map(lax.stop_gradient, used)) == 12.0
+        listed = jax.make_jaxpr(linear)(1.0)
+        (result,) = jax.core.eval_jaxpr(listed, map(lax.stop_gradient, listed.consts), 2.0)
+        assert result == 12.0
+
+
 def test_a_straight_through_estimator():
     def rounded(x):
         zero = x - lax.stop_gradient(x)

@@ -49,6 +49,7 @@ def test_the_examples_are_right(name):
     assert runner.failures == 0, "".join(failures)
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if not name.startswith("keras")])
-def test_every_function_says_what_it_does(name):
-    assert CASES[name].__doc__
+def test_every_function_says_what_it_does():
+    ours = {name: value for name, value in CASES.items() if not name.startswith("keras")}
+    assert [name for name, function in ours.items() if not function.__doc__] == []
+    assert len(ours) > 300

@@ -67,12 +67,16 @@ def test_shapes_that_do_not_fit_are_named():
 
 
 def test_shapes_may_be_tensors_and_hold_tensors():
-    x = tf.ones([4, 6])
-    assert tf.reshape(x, tf.constant([6, 4])).shape == (6, 4)
-    assert tf.reshape(x, [tf.shape(x)[0], -1, 2]).shape == (4, 3, 2)
-    assert tf.zeros(tf.shape(x)).shape == (4, 6)
-    assert tf.zeros(x.shape).shape == (4, 6)
-    assert tf.reduce_sum(x, axis=tf.constant([0, 1])).shape == ()
+    plain = np.arange(24.0).reshape(4, 6)
+    x = tf.constant(plain)
+    for found, wanted in (
+        (tf.reshape(x, tf.constant([6, 4])), plain.reshape(6, 4)),
+        (tf.reshape(x, [tf.shape(x)[0], -1, 2]), plain.reshape(4, 3, 2)),
+        (tf.zeros(tf.shape(x)), 0 * plain),
+        (tf.zeros(x.shape), 0 * plain),
+        (tf.reduce_sum(x, axis=tf.constant([0, 1])), plain.sum()),
+    ):
+        assert found.shape == wanted.shape and np.array_equal(found.numpy(), wanted)
 
 
 def test_every_function_takes_a_name():

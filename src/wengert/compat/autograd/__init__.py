@@ -13,58 +13,19 @@ array([0.41997434, 1.        , 0.41997434])
 """
 
 from wengert.base.sections import fill_sections
-from wengert.compat.autograd.builtins import dict, isinstance, list, tuple, type
-from wengert.compat.autograd.core import primitive_with_deprecation_warnings as primitive
-from wengert.compat.autograd.differential_operators import (
-    checkpoint,
-    deriv,
-    elementwise_grad,
-    grad,
-    grad_and_aux,
-    grad_named,
-    hessian,
-    hessian_tensor_product,
-    hessian_vector_product,
-    holomorphic_grad,
-    jacobian,
-    make_ggnvp,
-    make_hvp,
-    make_jvp,
-    make_jvp_reversemode,
-    make_vjp,
-    multigrad_dict,
-    tensor_jacobian_product,
-    value_and_grad,
-    vector_jacobian_product,
-)
+from wengert.compat.kit.namespaces import gathered
 
-__all__ = [
-    "checkpoint",
-    "deriv",
-    "dict",
-    "elementwise_grad",
-    "grad",
-    "grad_and_aux",
-    "grad_named",
-    "hessian",
-    "hessian_tensor_product",
-    "hessian_vector_product",
-    "holomorphic_grad",
-    "isinstance",
-    "jacobian",
-    "list",
-    "make_ggnvp",
-    "make_hvp",
-    "make_jvp",
-    "make_jvp_reversemode",
-    "make_vjp",
-    "multigrad_dict",
-    "primitive",
-    "tensor_jacobian_product",
-    "tuple",
-    "type",
-    "value_and_grad",
-    "vector_jacobian_product",
-]
+__all__ = gathered(
+    globals(),
+    "wengert.compat.autograd",
+    """
+    builtins: dict isinstance list tuple type
+    core: primitive=primitive_with_deprecation_warnings
+    differential_operators: checkpoint deriv elementwise_grad grad grad_and_aux grad_named hessian
+        hessian_tensor_product hessian_vector_product holomorphic_grad jacobian make_ggnvp make_hvp
+        make_jvp make_jvp_reversemode make_vjp multigrad_dict tensor_jacobian_product
+        value_and_grad vector_jacobian_product
+    """,
+)
 
 fill_sections(globals())

@@ -277,6 +277,11 @@ class Opaque:
     _value: Any
 
 
+def is_any_box(x) -> bool:
+    """Return whether a value belongs to a function being differentiated."""
+    return isinstance(x, TensorBase | Opaque)
+
+
 class _BoxType(type):
     def __instancecheck__(cls, instance) -> bool:
         # the boxes of arrays are tensors, whose class has another layout

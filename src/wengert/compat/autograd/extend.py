@@ -11,43 +11,20 @@
 array([0.5, 0.5])
 """
 
-from __future__ import annotations
-
 from wengert.base.sections import fill_sections
-from wengert.compat.autograd.boxes import Box
 from wengert.compat.autograd.internals import internals
-from wengert.compat.autograd.primitives import (
-    def_linear,
-    defjvp,
-    defjvp_argnum,
-    defjvp_argnums,
-    defvjp,
-    defvjp_argnum,
-    defvjp_argnums,
-    notrace_primitive,
-    primitive,
-    register_notrace,
+from wengert.compat.kit.namespaces import gathered
+
+__all__ = gathered(
+    globals(),
+    "wengert.compat.autograd",
+    """
+    boxes: Box
+    primitives: def_linear defjvp defjvp_argnum defjvp_argnums defvjp defvjp_argnum defvjp_argnums
+        notrace_primitive primitive register_notrace
+    vspaces: VSpace vspace
+    """,
 )
-from wengert.compat.autograd.vspaces import VSpace, vspace
-
-__all__ = [
-    "Box",
-    "VSpace",
-    "def_linear",
-    "defjvp",
-    "defjvp_argnum",
-    "defjvp_argnums",
-    "defvjp",
-    "defvjp_argnum",
-    "defvjp_argnums",
-    "notrace_primitive",
-    "primitive",
-    "register_notrace",
-    "vspace",
-]
-
-
 __getattr__ = internals(globals(), "JVPNode SparseObject VJPNode", "primitive, defvjp and defjvp")
-
 
 fill_sections(globals())

@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from wengert.autograd.elements import each, in_batch
 from wengert.autograd.function import Function
 from wengert.base import errors
 from wengert.base.containers import flatten
@@ -40,14 +41,12 @@ from wengert.compat.autograd.noted import is_noted, noted_call
 from wengert.compat.autograd.operators import unwritten
 from wengert.compat.autograd.vspaces import vspace
 from wengert.compat.autograd.wrap_util import get_name
-from wengert.interp.levels import Level, Lifted, levels_of
+from wengert.interp.levels import Lifted, batch_of
 from wengert.numpy.arrays import lasting
 from wengert.ops.expand import expand
-from wengert.ops.join import stack
 from wengert.ops.shape import reshape
 from wengert.tape.base import OutputEdge, TensorBase, new_tensor, version_of
-from wengert.tape.levels import move
-from wengert.tape.modes import MODE, changed, current_mode, is_recording
+from wengert.tape.modes import current_mode, is_recording
 from wengert.tape.node import Node, edge_of, next_sequence
 from wengert.tape.operands import cast
 from wengert.tape.record import T
@@ -110,9 +109,9 @@ class PrimitiveNode(Node):
     def apply(self, g, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
         parts = g if self.several else (g,)
         followed = g.__class__ is not np.ndarray and any(isinstance(p, Lifted) for p in parts)
-        if followed and (level := _batch_of(parts)) is not None:
+        if followed and batch_of(*parts) is not None:
             tensors = [part if part is None else new_tensor(part) for part in parts]
-            found = self._by_rows(level, tensors, keep)
+            found = self._by_rows(tensors, keep)
             return tuple(None if grad is None else grad._payload for grad in found)
         call = self.call
         vjp = None if followed else self.vjp
@@ -139,8 +138,8 @@ class PrimitiveNode(Node):
         if not any(isinstance(part, TensorBase) for part in parts):
             # values of a transform
             return self.apply(g, keep, edges)
-        level = _batch_of([None if part is None else part._payload for part in parts])
-        made = self._recorded(parts) if level is None else self._by_rows(level, parts, True)
+        batched = in_batch([part for part in parts if part is not None])
+        made = self._by_rows(parts, True) if batched else self._recorded(parts)
         if not keep:
             self.release()
         return tuple(made)
@@ -179,45 +178,20 @@ class PrimitiveNode(Node):
             for i, (payload, cell) in enumerate(self.outputs)
         ]
 
-    def _by_rows(self, level: Level, parts: Sequence[Any], keep: bool) -> list[Any]:
-        """Return the cotangents for a batch, row by row, since rules may look at values."""
-        batched = [part is not None and level.number in levels_of(part._payload) for part in parts]
-        pairs = list(zip(parts, batched, strict=True))
-        whole = [move("unwrap", part, level, True) if wide else part for part, wide in pairs]
-        before = current_mode()
-        below = tuple(one for one in before.levels if one is not level) if before else ()
-        rows = []
-        MODE.set(changed(before, levels=below))
-        try:
-            for i in range(level.size or 0):
-                row = [
-                    T.select(part, dim=0, index=i) if wide else part
-                    for part, wide in zip(whole, batched, strict=True)
-                ]
-                if is_recording():
-                    rows.append(self._recorded(row))
-                else:
-                    raw = [part if part is None else part._payload for part in row]
-                    found = self.apply(raw if self.several else raw[0], True, self.edges)
-                    rows.append([g if g is None else new_tensor(g) for g in found])
-            if not keep:
-                self.release()
-            columns = [
-                None if column[0] is None else stack(list(column))
-                for column in zip(*rows, strict=True)
-            ]
-        finally:
-            MODE.set(before)
-        return [c if c is None else move("wrap", c, level, True) for c in columns]
+    def _by_rows(self, parts: Sequence[Any], keep: bool) -> list[Any]:
+        """Return the gradients for a batch of cotangents, by one call of the rule for each."""
 
+        def row(given: list[Any]) -> list[Any]:
+            if is_recording():
+                return self._recorded(given)
+            raw = [part if part is None else part._payload for part in given]
+            found = self.apply(raw if self.several else raw[0], True, self.edges)
+            return [g if g is None else new_tensor(g) for g in found]
 
-def _batch_of(payloads: Iterable[Any]) -> Level | None:
-    """Return the innermost level of `payloads` that belongs to a batch, if there is one."""
-    found = levels_of(*[payload for payload in payloads if payload is not None])
-    for number in sorted(found, reverse=True):
-        if found[number].size is not None:
-            return found[number]
-    return None
+        made = each(row, parts)
+        if not keep:
+            self.release()
+        return made
 
 
 class _Applied(Function):

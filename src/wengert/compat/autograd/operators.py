@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from wengert.compat.autograd.boxes import WALKING, ArrayBox, boxed, getval, plain
-from wengert.interp.levels import Lifted, levels_of
+from wengert.interp.levels import batch_of
 from wengert.numpy.arrays import lasting, ndarray
 from wengert.ops.index import getitem
 from wengert.tape.base import TensorBase, new_tensor
@@ -18,11 +18,11 @@ from wengert.tensor.numpy import ufuncs as numpy_ufuncs
 from wengert.tensor.tensor import Tensor
 
 _ARITHMETIC = {
-    "add": (np.add, "add"),
-    "sub": (np.subtract, "sub"),
-    "mul": (np.multiply, "mul"),
-    "truediv": (np.true_divide, "div"),
-    "pow": (np.power, "pow"),
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "truediv": np.true_divide,
+    "pow": np.power,
 }
 _OTHERS = ("mod", "floordiv", "divmod", "and", "or", "xor", "lshift", "rshift")
 _COMPARISONS = {name: getattr(infix, name) for name in ("eq", "ne", "lt", "le", "gt", "ge")}
@@ -83,22 +83,6 @@ def binary(symbol: str) -> Callable[[Any, Any], Any]:
     return _named(operator, name)
 
 
-def _reflected(symbol: str, prim: str) -> Callable[[Any, Any], Any]:
-    name = f"__r{symbol}__"
-    general = getattr(ndarray, name)
-
-    def operator(self, other) -> Any:
-        cls = other.__class__
-        if (cls is float or cls is int or cls is np.float64) and _quick(self):
-            # not the tensors' own division, which multiplies by the reciprocal
-            result = getattr(T, prim)(new_tensor(self._payload.dtype.type(other)), self)
-            result.__class__ = ArrayBox
-            return result
-        return boxed(general(self, other))
-
-    return _named(operator, name)
-
-
 def _through(name: str) -> Callable[..., Any]:
     """Wrap a method of arrays to return boxes."""
     theirs = getattr(ndarray, name) if name.startswith("__") else None
@@ -120,9 +104,7 @@ def _of_values(name: str) -> Callable[..., Any]:
 
 def _in_batch(value) -> bool:
     """Return whether a value differs among the elements of a batch."""
-    if not isinstance(value, TensorBase) or not isinstance(value._payload, Lifted):
-        return False
-    return any(level.size is not None for level in levels_of(value._payload).values())
+    return isinstance(value, TensorBase) and batch_of(value._payload) is not None
 
 
 def _comparison(name: str) -> Callable[[Any, Any], Any]:
@@ -175,7 +157,7 @@ def unary(ufunc) -> str | None:
 
 
 _PRIMITIVES: dict[Any, str | None] = {}
-_INFIX: dict[Any, str] = {ufunc: symbol for symbol, (ufunc, _) in _ARITHMETIC.items()}
+_INFIX: dict[Any, str] = {ufunc: symbol for symbol, ufunc in _ARITHMETIC.items()}
 _INFIX[np.matmul] = "matmul"
 
 
@@ -238,9 +220,9 @@ def _install() -> None:
             setattr(ArrayBox, name, _of_values(name) if name in _VALUES else _through(name))
     for name in ("neg", "abs", "pos", "invert", "matmul", "rmatmul"):
         setattr(ArrayBox, f"__{name}__", _through(f"__{name}__"))
-    for symbol, (_, prim) in _ARITHMETIC.items():
+    for symbol in _ARITHMETIC:
         setattr(ArrayBox, f"__{symbol}__", binary(symbol))
-        setattr(ArrayBox, f"__r{symbol}__", _reflected(symbol, prim))
+        setattr(ArrayBox, f"__r{symbol}__", _through(f"__r{symbol}__"))
         setattr(ArrayBox, f"__i{symbol}__", _in_place(symbol))
     for symbol in _OTHERS:
         setattr(ArrayBox, f"__{symbol}__", _through(f"__{symbol}__"))

@@ -11,12 +11,12 @@ from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray, made
 from wengert.compat.jax.custom import is_followed
 from wengert.compat.jax.dtypes import canonical_dtype
-from wengert.compat.jax.lax_elementwise import ELEMENTWISE
+from wengert.compat.jax.lax_elementwise import stop_gradient
 from wengert.compat.jax.staging import ShapeDtypeStruct
 from wengert.compat.jax.tracing import argument, name_of
 from wengert.compat.jax.trees import tree_flatten, tree_leaves, tree_map
 from wengert.compat.jax.values import differs, innermost, is_lifted
-from wengert.interp.levels import levels_of
+from wengert.interp.levels import batch_of, levels_of
 from wengert.tape.levels import move
 from wengert.tape.modes import untraced
 
@@ -54,12 +54,11 @@ def values_of(x) -> Any:
 def each_of(x) -> Iterator[Any]:
     """Yield `values_of` a pytree for each element of its batches."""
     leaves, structure = tree_flatten(x)
-    found = levels_of(*[leaf._payload for leaf in leaves if isinstance(leaf, Array)])
-    level = next((found[n] for n in sorted(found, reverse=True) if found[n].size is not None), None)
+    level = batch_of(*[leaf._payload for leaf in leaves if isinstance(leaf, Array)])
     if level is None:
         yield values_of(x)
         return
-    stopped = [ELEMENTWISE["stop_gradient"](leaf) for leaf in leaves]
+    stopped = [stop_gradient(leaf) for leaf in leaves]
     mapped = [isinstance(s, Array) and level.number in levels_of(s._payload) for s in stopped]
     whole = [
         made(move("unwrap", leaf, level, True)) if inside else leaf
@@ -122,12 +121,7 @@ def _batched(
     callback: Callable[..., Any], shapes, leaves: list[Any], structure, method: str
 ) -> Any:
     """Return the results of a callback for a whole batch."""
-    levels = [
-        leaf._payload.owner
-        for leaf in leaves
-        if is_lifted(leaf._payload) and leaf._payload.owner.size is not None
-    ]
-    level = max(levels, key=lambda each: each.number)
+    level: Any = batch_of(*[leaf._payload for leaf in leaves])
     whole = []
     for leaf in leaves:
         mapped = is_lifted(leaf._payload) and leaf._payload.owner is level
@@ -173,7 +167,7 @@ def io_callback(
 ) -> Any:
     """Like `pure_callback`, but for a function with side effects."""
     untraced(f"it calls {name_of(callback)}()")
-    stopped = ELEMENTWISE["stop_gradient"](tree_map(argument, args))
+    stopped = stop_gradient(tree_map(argument, args))
     if result_shape_dtypes is None:
         for values, named in each_of((stopped, kwargs)):
             callback(*values, **named)

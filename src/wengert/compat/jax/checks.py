@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,15 @@ from wengert.base.sections import fill_sections
 from wengert.tape.record import T
 
 _NAMES = {"b": "bool", "i": "integer", "u": "integer", "f": "floating", "c": "complexfloating"}
+
+
+def broadcast(*shapes, of: str = "") -> tuple[int, ...]:
+    """Return the shape that shapes broadcast to, or raise in JAX's words."""
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        given = [tuple(shape) for shape in shapes]
+        raise ValueError(f"Incompatible shapes for broadcasting: shapes={given}{of}") from None
 
 
 def check_shapes(name: str, *operands) -> None:
@@ -34,6 +43,16 @@ def check_shapes(name: str, *operands) -> None:
         raise ValueError(
             f"Incompatible shapes for broadcasting: shapes={shapes} of the operands of {name}"
         ) from None
+
+
+def check_contracted(left: Sequence[int], right: Sequence[int]) -> None:
+    """Refuse operands of a product over the last axis and the last but one that differ there."""
+    m, n = left[-1], right[-2 if len(right) > 1 else 0]
+    if m != n:
+        raise TypeError(
+            "dot_general requires contracting dimensions to have the same shape, got "
+            f"({m},) and ({n},): the operands have shapes {tuple(left)} and {tuple(right)}."
+        )
 
 
 def check_dtype(name: str, x, kinds: str, place: int | None = None) -> None:

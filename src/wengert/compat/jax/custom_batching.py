@@ -8,12 +8,12 @@ from typing import Any
 
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, made
-from wengert.compat.jax.lax_control import CONTROL
+from wengert.compat.jax.lax_control import NAMES as LAX
 from wengert.compat.jax.tracing import argument, check_callable, name_of
 from wengert.compat.jax.trees import tree_flatten, tree_map
-from wengert.interp.levels import levels_of
+from wengert.interp.levels import batch_of, levels_of
 from wengert.tape.levels import move
-from wengert.tape.modes import MODE, changed, full_mode
+from wengert.tape.modes import outside_of
 
 __all__ = ["custom_vmap", "sequential_vmap"]
 
@@ -66,10 +66,7 @@ class custom_vmap:
             )
         leaves, structure = tree_flatten(args)
         arrays = [argument(leaf) for leaf in leaves]
-        known = levels_of(*[x._payload for x in arrays])
-        level = next(
-            (known[n] for n in sorted(known, reverse=True) if known[n].size is not None), None
-        )
+        level = batch_of(*[x._payload for x in arrays])
         if level is None:
             return self.fun(*args)
         batched = [level.number in levels_of(x._payload) for x in arrays]
@@ -77,30 +74,21 @@ class custom_vmap:
             made(move("unwrap", x, level, True), x.weak_type) if inside else x
             for x, inside in zip(arrays, batched, strict=True)
         ]
-        mode = full_mode()
-        MODE.set(changed(mode, levels=tuple(one for one in mode.levels if one is not level)))
-        try:
-            output, out_batched = _pair(
-                self._below(level.size, structure.unflatten(batched), structure.unflatten(whole))
-            )
-        finally:
-            MODE.set(mode)
+        marks = list(structure.unflatten(batched))
+        with outside_of(level):
+            found = self.vmap_rule(level.size, marks, *structure.unflatten(whole))
+        output, out_batched = _pair(found)
         results, shape = tree_flatten(output)
-        ends = (
-            shape.flatten_up_to(tree_map(lambda _: out_batched, output))
-            if isinstance(out_batched, bool)
-            else shape.flatten_up_to(out_batched)
-        )
+        if isinstance(out_batched, bool):
+            ends = [out_batched] * len(results)
+        else:
+            ends = shape.flatten_up_to(out_batched)
         return shape.unflatten(
             [
                 made(move("wrap", asarray(x), level, True), asarray(x).weak_type) if inside else x
                 for x, inside in zip(results, ends, strict=True)
             ]
         )
-
-    def _below(self, size, batched, args) -> Any:
-        assert self.vmap_rule is not None
-        return self.vmap_rule(size, list(batched), *args)
 
 
 def _pair(found) -> Any:
@@ -124,7 +112,7 @@ def sequential_vmap(f: Callable[..., Any]) -> custom_vmap:
             given = [next(new) if inside else x for x, inside in zip(leaves, batched, strict=True)]
             return f(*structure.unflatten(given))
 
-        output = CONTROL["map"](one, moving)
+        output = LAX["map"](one, moving)
         return output, tree_map(lambda _: True, output)
 
     return mapped

@@ -1,26 +1,16 @@
 """Layer 9 · compat: `jax.custom_derivatives`: custom rules, under their names."""
 
-from wengert.compat.jax.custom import CustomVJPPrimal as CustomVJPPrimal
-from wengert.compat.jax.custom import SymbolicZero as SymbolicZero
-from wengert.compat.jax.custom import custom_gradient as custom_gradient
-from wengert.compat.jax.custom import custom_jvp as custom_jvp
-from wengert.compat.jax.custom import custom_vjp as custom_vjp
-from wengert.compat.jax.custom import (
-    custom_vjp_primal_tree_values as custom_vjp_primal_tree_values,
-)
-from wengert.compat.jax.custom import zero_from_primal as zero_from_primal
 from wengert.compat.jax.primitives import Primitive as Primitive
-from wengert.compat.jax.staging import closure_convert as closure_convert
+from wengert.compat.kit.namespaces import gathered
 
-__all__ = [
-    "CustomVJPPrimal",
-    "SymbolicZero",
-    "closure_convert",
-    "custom_gradient",
-    "custom_jvp",
-    "custom_vjp",
-    "custom_vjp_primal_tree_values",
-    "zero_from_primal",
-]
+__all__ = gathered(
+    globals(),
+    "wengert.compat.jax",
+    """
+    custom: CustomVJPPrimal SymbolicZero custom_gradient custom_jvp custom_vjp
+        custom_vjp_primal_tree_values zero_from_primal
+    staging: closure_convert
+    """,
+)
 
 custom_jvp_call_p, custom_vjp_call_p = Primitive("custom_jvp_call"), Primitive("custom_vjp_call")

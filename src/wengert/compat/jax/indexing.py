@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
+from wengert.compat.jax.checks import broadcast
 from wengert.compat.jax.errors import NonConcreteBooleanIndexError
 from wengert.compat.jax.values import innermost, is_lifted
 from wengert.interp.levels import Lifted
@@ -259,13 +260,7 @@ class Places:
     def _lay_out(self, given: list[Any], shape: tuple[int, ...]) -> None:
         """Combine the coordinates of all dimensions in NumPy's order."""
         arrays = [i for i, (_, places) in enumerate(given) if not isinstance(places, range)]
-        try:
-            common = np.broadcast_shapes(*[tuple(given[i][1].shape) for i in arrays])
-        except ValueError:
-            shapes = [tuple(given[i][1].shape) for i in arrays]
-            raise ValueError(
-                f"Incompatible shapes for broadcasting: shapes={shapes} of indices"
-            ) from None
+        common = broadcast(*[tuple(given[i][1].shape) for i in arrays], of=" of indices")
         together = not arrays or arrays[-1] - arrays[0] + 1 == len(arrays)
         first = arrays[0] if arrays and together else 0
         before = sum(isinstance(places, range) for _, places in given[:first])

@@ -23,7 +23,7 @@ from wengert.compat.jax.batching import vmap
 from wengert.compat.jax.settings import WATCHED, debug_infs, debug_nans, enable_x64, without_jit
 from wengert.compat.jax.stages import Lowered, Traced
 from wengert.compat.jax.staging import eval_shape
-from wengert.compat.jax.tracing import argument, check_callable, name_of, staged
+from wengert.compat.jax.tracing import argument, check_callable, name_of, result_of, staged
 from wengert.compat.jax.trees import tree_flatten, tree_map
 from wengert.compiler import reset
 from wengert.compiler.api import compile
@@ -361,22 +361,12 @@ def pmap(
 def _results(fun, value) -> Any:
     """Return the results of a function as arrays, flattened where containers are registered."""
     leaves, structure = tree_flatten(value)
-    made = [_result(fun, leaf) for leaf in leaves]
+    made = [result_of(leaf, fun, "jit") for leaf in leaves]
     return structure.unflatten(made) if structure.is_plain else _Whole(made, structure)
 
 
 def _put_together(result) -> Any:
     return result.structure.unflatten(result.leaves) if result.__class__ is _Whole else result
-
-
-def _result(fun, value) -> Any:
-    try:
-        return argument(value)
-    except TypeError:
-        raise TypeError(
-            f"function {name_of(fun)} traced for jit returned a value of type {type(value)}, "
-            "which is not a valid JAX type"
-        ) from None
 
 
 def disable_jit(disable: bool = True) -> Any:

@@ -13,6 +13,7 @@ import wengert.compat.jax.numpy as jnp
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, convert, made
 from wengert.compat.jax.dtypes import canonical_dtype, requested_dtype
+from wengert.compat.jax.indexing import absent
 from wengert.compat.jax.lax_elementwise import same_dtypes
 from wengert.compat.jax.tracing import argument
 from wengert.compat.jax.updates import Updates
@@ -95,12 +96,7 @@ def broadcast_in_dim(operand, shape, broadcast_dimensions: Sequence[int], **more
 
 def broadcast_shapes(*shapes) -> tuple[int, ...]:
     """Return the broadcast shape of several shapes."""
-    try:
-        return np.broadcast_shapes(*shapes)
-    except ValueError:
-        raise ValueError(
-            f"Incompatible shapes for broadcasting: shapes={[tuple(s) for s in shapes]}"
-        ) from None
+    return jnp.broadcast_shapes(*shapes)
 
 
 def broadcast_to_rank(x, rank: int) -> Any:
@@ -508,22 +504,12 @@ def gather(
     found = jnp.broadcast_to(found, (*at.shape[:-1], *slice_sizes))
     if inside is not None:
         inside = inside.reshape((*at.shape[:-1], *(1,) * len(slice_sizes)))
-        found = jnp.where(inside, found, _fill(x.dtype, fill_value))
+        missing = absent(x.dtype) if fill_value is None else fill_value
+        found = jnp.where(inside, found, np.asarray(missing, x.dtype))
     gone = {*numbers.collapsed_slice_dims, *numbers.operand_batching_dims}
     found = jnp.squeeze(found, tuple(batch + d for d in gone))
     order = iter(range(batch)), iter(range(batch, found.ndim))
     return found.transpose([next(order[d in numbers.offset_dims]) for d in range(found.ndim)])
-
-
-def _fill(dtype, value) -> Any:
-    if value is None:
-        if dtype.kind == "b":
-            value = True
-        elif dtype.kind in "iu":
-            value = np.iinfo(dtype).min if dtype.kind == "i" else np.iinfo(dtype).max
-        else:
-            value = np.nan
-    return np.asarray(value, dtype)
 
 
 def _scattering(name: str, update: Callable[..., Any], doc: str) -> Callable[..., Any]:
@@ -594,7 +580,7 @@ def _by(method: str) -> Callable[..., Any]:
     return lambda at, values: getattr(at, method)(values)
 
 
-ARRAYS: dict[str, Any] = {
+NAMES: dict[str, Any] = {
     **functions_of(globals(), "start_index convert_weak"),
     **{name: _scattering(name, _by(method), doc) for name, (method, doc) in _UPDATES.items()},
 }

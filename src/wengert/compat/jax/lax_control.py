@@ -19,9 +19,9 @@ from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, convert, made
 from wengert.compat.jax.batching import vmap
 from wengert.compat.jax.classes import is_traced
-from wengert.compat.jax.lax_elementwise import ELEMENTWISE
+from wengert.compat.jax.lax_elementwise import stop_gradient as _stop
 from wengert.compat.jax.reverse import jvp, linear_transpose
-from wengert.compat.jax.tracing import Leaves, Results, argument, conjugated, name_of, staged
+from wengert.compat.jax.tracing import Leaves, Results, argument, conjugated, result_of, staged
 from wengert.compat.jax.trees import PyTreeDef, tree_flatten, tree_leaves, tree_map
 from wengert.compat.jax.values import differs
 from wengert.compat.kit.namespaces import functions_of
@@ -35,16 +35,7 @@ def _arrays(tree) -> Any:
 
 
 def _outputs(tree, fun, what: str) -> Any:
-    def leaf(value) -> Any:
-        try:
-            return argument(value)
-        except TypeError:
-            raise TypeError(
-                f"function {name_of(fun)} traced for {what} returned a value of type "
-                f"{type(value)}, which is not a valid JAX type"
-            ) from None
-
-    return tree_map(leaf, tree)
+    return tree_map(lambda value: result_of(value, fun, what), tree)
 
 
 def _chosen(which, on_true, on_false) -> Any:
@@ -428,7 +419,7 @@ def map(f: Callable[..., Any], xs, *, batch_size: int | None = None) -> Any:
     return tree_map(lambda *rows: jnp.concatenate(rows), *parts)
 
 
-CONTROL = {name: staged(function) for name, function in functions_of(globals(), "stacked").items()}
+NAMES = {name: staged(function) for name, function in functions_of(globals(), "stacked").items()}
 
 
 # -- implicit differentiation of solutions ---------------------------------------------------------
@@ -444,7 +435,6 @@ CONTROL = {name: staged(function) for name, function in functions_of(globals(), 
 # solver found.
 
 _ORDERS = 3
-_stop = ELEMENTWISE["stop_gradient"]
 
 
 class _Ordered(Function):
@@ -645,9 +635,6 @@ def custom_linear_solve(
     return (x, _stop(aux)) if has_aux else x
 
 
-SOLVERS: dict[str, Callable[..., Any]] = {
-    "custom_linear_solve": custom_linear_solve,
-    "custom_root": custom_root,
-}
+NAMES |= {"custom_linear_solve": custom_linear_solve, "custom_root": custom_root}
 
 fill_sections(globals())

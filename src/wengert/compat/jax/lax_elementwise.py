@@ -147,6 +147,7 @@ def _recorded(prim: str) -> Callable[..., Any]:
 
 
 _ONE = """
+    c: imag real
     fc: acos acosh asin asinh atan atanh cos cosh exp exp2 expm1 log log1p sin sinh sqrt tan tanh
         is_finite=isfinite logistic=sigmoid reciprocal rsqrt
     f: bessel_i0e=special_i0e bessel_i1e=special_i1e cbrt ceil digamma erf erf_inv=erfinv erfc
@@ -157,7 +158,7 @@ _TWO = """
     biufc: add eq mul ne
     iufc: sub
     biuf: ge gt le lt
-    f: atan2 nextafter igamma igammac zeta=special_zeta
+    f: atan2 complex nextafter igamma igammac zeta=special_zeta
     biu: bitwise_and bitwise_or bitwise_xor
     iu: shift_left=bitwise_left_shift shift_right_arithmetic=bitwise_right_shift
     """
@@ -171,6 +172,7 @@ def _primitives(text: str) -> dict[str, tuple[Callable[..., Any], str]]:
 
 _UNARY: dict[str, tuple[Callable[[Any], Any], str]] = {
     **_primitives(_ONE),
+    "abs": (absolute, "iufc"),
     "clz": (lambda x: _of_bits(x, _leading_zeros), "iu"),
     "neg": (negative, "iufc"),
     "population_count": (
@@ -188,13 +190,6 @@ _BINARY: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
     "rem": (lambda a, b: by_zero("fmod", a, b, lambda x, dtype: x), "iuf"),
     "shift_right_logical": (_logical_shift, "iu"),
 }
-
-
-def abs(x) -> Any:
-    """Return the absolute value; its derivative at 0 is 1."""
-    array = argument(x)
-    check_dtype("abs", array, "iufc")
-    return absolute(array)
 
 
 def pow(x, y) -> Any:
@@ -231,26 +226,6 @@ def clamp(min, x, max) -> Any:
 
 def _is_followed(x) -> bool:
     return x._edge is not None or not isinstance(x._payload, np.ndarray | np.generic)
-
-
-def complex(x, y) -> Any:
-    """Build complex numbers from real and imaginary parts."""
-    a, b = same_dtypes("complex", x, y)
-    return made(T.complex(a, b), a.weak_type)
-
-
-def real(x) -> Any:
-    """Return the real part."""
-    array = argument(x)
-    check_dtype("real", array, "c")
-    return made(T.real(array), array.weak_type)
-
-
-def imag(x) -> Any:
-    """Return the imaginary part."""
-    array = argument(x)
-    check_dtype("imag", array, "c")
-    return made(T.imag(array), array.weak_type)
 
 
 def conj(x) -> Any:
@@ -362,7 +337,7 @@ def _stopped(x) -> Any:
     return made(Tensor.detach(x), x.weak_type)
 
 
-ELEMENTWISE: dict[str, Callable[..., Any]] = {
+NAMES: dict[str, Callable[..., Any]] = {
     **functions_of(globals(), "same_dtypes"),
     **{name: _unary(name, rule, kinds) for name, (rule, kinds) in _UNARY.items()},
     **{name: _binary(name, rule, kinds) for name, (rule, kinds) in _BINARY.items()},

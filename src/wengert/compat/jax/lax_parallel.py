@@ -178,7 +178,7 @@ def psum_scatter(
     return tree_map(summed, parts)
 
 
-PARALLEL: dict[str, Callable[..., Any]] = {
+NAMES: dict[str, Callable[..., Any]] = {
     **functions_of(globals()),
     "pmax": _over("pmax", lambda whole: jnp.max(whole, axis=0)),
     "pmean": _over("pmean", lambda whole: jnp.mean(whole, axis=0)),

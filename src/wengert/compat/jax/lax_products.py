@@ -368,6 +368,6 @@ def _transposed_pads(reach: int, stride: int, padding: str) -> tuple[int, int]:
     return before, total - before
 
 
-PRODUCTS: dict[str, Callable[..., Any]] = functions_of(globals())
+NAMES: dict[str, Callable[..., Any]] = functions_of(globals())
 
 fill_sections(globals())

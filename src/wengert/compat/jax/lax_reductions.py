@@ -15,7 +15,8 @@ from wengert.compat.jax.array import asarray, made
 from wengert.compat.jax.checks import all_ones, check_dtype
 from wengert.compat.jax.dtypes import canonical_dtype
 from wengert.compat.jax.lax_arrays import pad
-from wengert.compat.jax.lax_elementwise import ELEMENTWISE, same_dtypes
+from wengert.compat.jax.lax_elementwise import NAMES as ELEMENTWISE
+from wengert.compat.jax.lax_elementwise import same_dtypes
 from wengert.compat.jax.tracing import argument
 from wengert.compat.jax.trees import tree_flatten, tree_map
 from wengert.compat.kit.namespaces import functions_of
@@ -242,7 +243,6 @@ def reduce(
         total = getattr(jnp, _KNOWN[name])(x, axis=dims, initial=None) if x.size else None
         return start if total is None else computation(total.astype(x.dtype), start)
     rows = [_in_front(x, dims) for x, _ in pairs]
-    result = structure.unflatten([start for _, start in pairs])
     shape = rows[0].shape[1:]
     result = structure.unflatten([jnp.broadcast_to(s, shape) for _, s in pairs])
     for i in range(rows[0].shape[0]):
@@ -368,7 +368,7 @@ _SCANS: dict[str, Callable[..., Any]] = {
 }
 _OVER = "max=max min=min prod=prod sum=sum"
 _BITS = {"and": (all_ones, "all"), "or": (_zero, "any"), "xor": (_zero, "")}
-REDUCTIONS: dict[str, Callable[..., Any]] = {
+NAMES: dict[str, Callable[..., Any]] = {
     **functions_of(globals()),
     **{name: _scan(name, function) for name, function in _SCANS.items()},
     **{name: _extreme(name) for name in ("argmax", "argmin")},

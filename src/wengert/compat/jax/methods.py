@@ -29,17 +29,12 @@ _FUNCTIONS = (
 """Methods that call the function of the same name with the array as the first argument."""
 
 
-class ShapedArray:
-    """The shape and dtype of an array, as ``x.aval`` returns them."""
+class Sized:
+    """What has a shape, and so a number of dimensions and of elements."""
 
-    __slots__ = ("dtype", "shape", "weak_type")
+    __slots__ = ()
 
-    sharding = None
-
-    def __init__(self, shape: tuple[int, ...], dtype, weak_type: bool = False, **more) -> None:
-        self.shape = tuple(shape)
-        self.dtype = dtype if getattr(dtype, "type", None) is prng_key else np.dtype(dtype)
-        self.weak_type = weak_type
+    shape: tuple[int, ...]
 
     @property
     def ndim(self) -> int:
@@ -50,6 +45,19 @@ class ShapedArray:
     def size(self) -> int:
         """The number of elements."""
         return math.prod(self.shape)
+
+
+class ShapedArray(Sized):
+    """The shape and dtype of an array, as ``x.aval`` returns them."""
+
+    __slots__ = ("dtype", "shape", "weak_type")
+
+    sharding = None
+
+    def __init__(self, shape: tuple[int, ...], dtype, weak_type: bool = False, **more) -> None:
+        self.shape = tuple(shape)
+        self.dtype = dtype if getattr(dtype, "type", None) is prng_key else np.dtype(dtype)
+        self.weak_type = weak_type
 
     def to_tangent_aval(self) -> ShapedArray:
         """Return the shape and dtype of a tangent."""
@@ -152,30 +160,11 @@ class ArrayMethods:
         """The shape and dtype."""
         return ShapedArray(self.shape, self.dtype, self.weak_type)
 
-    @property
-    def device(self) -> Any:
-        """The device of the array: the CPU."""
-        return CPU
-
-    @property
-    def sharding(self) -> Any:
-        """The sharding of the array: the CPU alone."""
-        return SingleDeviceSharding()
-
-    @property
-    def is_fully_addressable(self) -> bool:
-        """Whether all of the array is in this process: always true."""
-        return True
-
-    @property
-    def is_fully_replicated(self) -> bool:
-        """Whether every device has all of the array: always true."""
-        return True
-
-    @property
-    def committed(self) -> bool:
-        """Whether the array is bound to a device: there is only one."""
-        return False
+    device = CPU
+    """The device, of which there is one."""
+    sharding = SingleDeviceSharding()
+    is_fully_addressable = is_fully_replicated = True
+    committed = False
 
     def devices(self) -> set[Any]:
         """Return the devices of the array: the CPU alone."""

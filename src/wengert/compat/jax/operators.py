@@ -17,7 +17,9 @@ from wengert.compat.jax.array import (
 )
 from wengert.compat.jax.checks import (
     all_ones,
+    broadcast,
     by_zero,
+    check_contracted,
     check_dtype,
     check_shapes,
     no_warnings,
@@ -110,20 +112,9 @@ def matmul(a, b) -> Any:
                 "write a * b"
             )
     left, right = x._payload.shape, y._payload.shape
-    if left[-1] != right[-2 if len(right) > 1 else 0]:
-        raise TypeError(
-            "dot_general requires contracting dimensions to have the same shape, got "
-            f"({left[-1]},) and ({right[-2 if len(right) > 1 else 0]},): the operands of matmul "
-            f"have shapes {tuple(left)} and {tuple(right)}."
-        )
+    check_contracted(left, right)
     if len(left) > 2 or len(right) > 2:
-        try:
-            np.broadcast_shapes(left[:-2], right[:-2])
-        except ValueError:
-            raise ValueError(
-                f"Incompatible shapes for broadcasting: shapes={[tuple(left), tuple(right)]} of "
-                "the operands of matmul"
-            ) from None
+        broadcast(left[:-2], right[:-2], of=f" of the operands of matmul, {left} and {right}")
     if x._payload.dtype.kind == "b":
         whole = _matmul(
             T.to_copy(x, dtype=np.dtype("int32")), T.to_copy(y, dtype=np.dtype("int32"))

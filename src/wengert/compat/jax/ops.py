@@ -13,16 +13,13 @@ from wengert.compat.jax.tracing import argument
 __all__ = ["segment_max", "segment_min", "segment_prod", "segment_sum"]
 
 
-def _least(dtype) -> Any:
+def _end(dtype, greatest: bool) -> Any:
+    """Return the greatest or the least number of a dtype."""
     if dtype.kind == "b":
-        return False
-    return -np.inf if dtype.kind in "fcV" else np.iinfo(dtype).min
-
-
-def _greatest(dtype) -> Any:
-    if dtype.kind == "b":
-        return True
-    return np.inf if dtype.kind in "fcV" else np.iinfo(dtype).max
+        return greatest
+    if dtype.kind in "fcV":
+        return np.inf if greatest else -np.inf
+    return np.iinfo(dtype).max if greatest else np.iinfo(dtype).min
 
 
 def _segments(name: str, update: str, start: Callable[[Any], Any]) -> Callable[..., Any]:
@@ -69,5 +66,5 @@ def _segments(name: str, update: str, start: Callable[[Any], Any]) -> Callable[.
 
 segment_sum = _segments("segment_sum", "add", lambda dtype: 0)
 segment_prod = _segments("segment_prod", "multiply", lambda dtype: 1)
-segment_max = _segments("segment_max", "max", _least)
-segment_min = _segments("segment_min", "min", _greatest)
+segment_max = _segments("segment_max", "max", lambda dtype: _end(dtype, False))
+segment_min = _segments("segment_min", "min", lambda dtype: _end(dtype, True))

@@ -14,6 +14,7 @@ from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray
 from wengert.compat.jax.dtypes import canonical_dtype, float0
 from wengert.compat.jax.tracing import (
+    HOLDS_GRAPH,
     Leaves,
     Results,
     argument,
@@ -53,6 +54,46 @@ def numbers_of(args: Sequence[Any], argnums) -> tuple[tuple[int, ...], bool]:
     return tuple(n % len(args) for n in numbers), several
 
 
+_OTHERWISE = (
+    "For holomorphic differentiation, pass holomorphic=True. For differentiation of "
+    "non-holomorphic functions involving complex"
+)
+_HINTS = {
+    "inputs of grad": (
+        "If you want to use Boolean- or integer-valued inputs, use vjp or set allow_int to True. "
+        "If fractions are meant, write 3.0, not 3."
+    ),
+    "inputs of jacfwd": f"{_OTHERWISE} inputs or integer inputs, use jax.jvp directly.",
+    "complex outputs": f"{_OTHERWISE} outputs, use jax.vjp directly.",
+    "integer outputs": (
+        "For differentiation of functions with integer outputs, use jax.vjp directly."
+    ),
+}
+"""What to write instead of what is refused."""
+
+
+def _check(
+    name: str, side: str, arrays: Sequence[Any], kinds: str, hint: str, holomorphic: bool
+) -> None:
+    """Refuse arrays of other kinds of dtype than `kinds`, or than complex if `holomorphic`."""
+    for x in arrays:
+        dtype = x._payload.dtype
+        if holomorphic and dtype.kind != "c":
+            raise TypeError(
+                f"{name} with holomorphic=True requires {side}s with complex dtype, but got "
+                f"{dtype.name}."
+            )
+        if not holomorphic and dtype.kind not in kinds:
+            what, of = ("real-valued", "floating") if "c" not in kinds else _ANY
+            raise TypeError(
+                f"{name} requires {what} {side}s ({side} dtype that is a sub-dtype of np.{of}), "
+                f"but got {dtype.name}. {_HINTS[hint]}"
+            )
+
+
+_ANY = ("real- or complex-valued", "inexact")
+
+
 def check_inputs(name: str, arrays: Sequence[Any], holomorphic: bool, allow_int: bool) -> None:
     """Refuse inputs with respect to which reverse mode cannot differentiate.
 
@@ -60,20 +101,8 @@ def check_inputs(name: str, arrays: Sequence[Any], holomorphic: bool, allow_int:
     ------
     TypeError: For integers, unless they are allowed, and for real numbers if `holomorphic`.
     """
-    for x in arrays:
-        dtype = x._payload.dtype
-        if holomorphic and dtype.kind != "c":
-            raise TypeError(
-                f"{name} with holomorphic=True requires inputs with complex dtype, but got "
-                f"{dtype.name}."
-            )
-        if dtype.kind in "biu" and not allow_int:
-            raise TypeError(
-                f"{name} requires real- or complex-valued inputs (input dtype that is a sub-dtype "
-                f"of np.inexact), but got {dtype.name}. If you want to use Boolean- or "
-                "integer-valued inputs, use vjp or set allow_int to True. If fractions are meant, "
-                "write 3.0, not 3."
-            )
+    kinds = "fcVbiu" if allow_int else "fcV"
+    _check(name, "input", arrays, kinds, "inputs of grad", holomorphic)
 
 
 def check_outputs(name: str, arrays: Sequence[Any], holomorphic: bool) -> None:
@@ -84,26 +113,8 @@ def check_outputs(name: str, arrays: Sequence[Any], holomorphic: bool) -> None:
     TypeError: For integers, and for complex numbers unless `holomorphic`.
     """
     for x in arrays:
-        dtype = x._payload.dtype
-        if holomorphic:
-            if dtype.kind != "c":
-                raise TypeError(
-                    f"{name} with holomorphic=True requires outputs with complex dtype, but got "
-                    f"{dtype.name}."
-                )
-        elif dtype.kind == "c":
-            raise TypeError(
-                f"{name} requires real-valued outputs (output dtype that is a sub-dtype of "
-                f"np.floating), but got {dtype.name}. For holomorphic differentiation, pass "
-                "holomorphic=True. For differentiation of non-holomorphic functions involving "
-                "complex outputs, use jax.vjp directly."
-            )
-        elif dtype.kind in "biu":
-            raise TypeError(
-                f"{name} requires real-valued outputs (output dtype that is a sub-dtype of "
-                f"np.floating), but got {dtype.name}. For differentiation of functions with "
-                "integer outputs, use jax.vjp directly."
-            )
+        hint = "complex outputs" if x._payload.dtype.kind == "c" else "integer outputs"
+        _check(name, "output", [x], "fV", hint, holomorphic)
 
 
 def _scalar(output, holomorphic: bool) -> Any:
@@ -120,47 +131,6 @@ def _scalar(output, holomorphic: bool) -> Any:
         )
     check_outputs("grad", [array], holomorphic)
     return array
-
-
-def _differentiated(
-    fun: Callable[..., Any],
-    argnums,
-    has_aux: bool,
-    holomorphic: bool,
-    allow_int: bool,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-) -> tuple[Any, Any, Any]:
-    """Return the value of a function, its auxiliary output, and its gradients."""
-    numbers, several = numbers_of(args, argnums)
-    leaves = Leaves([args[n] for n in numbers])
-    check_inputs("grad", leaves.arrays, holomorphic, allow_int)
-    classes: list[type] = []
-    beside = Results()
-
-    def call(*tensors) -> Any:
-        given = list(args)
-        for number, value in zip(numbers, leaves.with_tensors(tensors), strict=True):
-            given[number] = value
-        output, aux = two_parts(fun(*given, **kwargs), has_aux)
-        array = _scalar(output, holomorphic)
-        classes.append(array.__class__)
-        _, others = beside.take(aux)
-        return array, others
-
-    found: Sequence[Any] = ()
-    tensors = leaves.tensors
-    if tensors and holomorphic:
-        value, pull, others = func.vjp(call, *tensors, has_aux=True)
-        found = pull(ones_like(value))
-    elif tensors:
-        transformed = func.grad_and_value(call, tuple(range(len(tensors))), has_aux=True)
-        found, (value, others) = transformed(*tensors)
-    else:
-        value, others = call()
-    grads = leaves.derivatives([conjugated(grad) for grad in found])
-    aux = beside.give((), others)
-    return labelled(value, classes[0]), aux, grads if several else grads[0]
 
 
 def value_and_grad(
@@ -190,10 +160,36 @@ def value_and_grad(
 
     @functools.wraps(fun)
     def value_and_gradient(*args, **kwargs) -> Any:
-        value, aux, grads = _differentiated(
-            fun, argnums, has_aux, holomorphic, allow_int, args, kwargs
-        )
-        return ((value, aux), grads) if has_aux else (value, grads)
+        numbers, several = numbers_of(args, argnums)
+        leaves = Leaves([args[n] for n in numbers])
+        check_inputs("grad", leaves.arrays, holomorphic, allow_int)
+        classes: list[type] = []
+        beside = Results()
+
+        def call(*tensors) -> Any:
+            given = list(args)
+            for number, value in zip(numbers, leaves.with_tensors(tensors), strict=True):
+                given[number] = value
+            output, aux = two_parts(fun(*given, **kwargs), has_aux)
+            array = _scalar(output, holomorphic)
+            classes.append(array.__class__)
+            _, others = beside.take(aux)
+            return array, others
+
+        found: Sequence[Any] = ()
+        tensors = leaves.tensors
+        if tensors and holomorphic:
+            value, pull, others = func.vjp(call, *tensors, has_aux=True)
+            found = pull(ones_like(value))
+        elif tensors:
+            transformed = func.grad_and_value(call, tuple(range(len(tensors))), has_aux=True)
+            found, (value, others) = transformed(*tensors)
+        else:
+            value, others = call()
+        grads = leaves.derivatives([conjugated(grad) for grad in found])
+        aux = beside.give((), others)
+        value = labelled(value, classes[0])
+        return (value, aux) if has_aux else value, grads if several else grads[0]
 
     return value_and_gradient
 
@@ -234,12 +230,12 @@ def grad(
     >>> jax.grad(jax.grad(lambda x: x**3))(2.0)
     Array(12., dtype=float32, weak_type=True)
     """
-    check_callable(fun)
+    both = value_and_grad(fun, argnums, has_aux, holomorphic, allow_int)
 
     @functools.wraps(fun)
     def gradient(*args, **kwargs) -> Any:
-        _, aux, grads = _differentiated(fun, argnums, has_aux, holomorphic, allow_int, args, kwargs)
-        return (grads, aux) if has_aux else grads
+        value, grads = both(*args, **kwargs)
+        return (grads, value[1]) if has_aux else grads
 
     return gradient
 
@@ -301,6 +297,7 @@ def vjp(
         found = pull([conjugated(ct) for ct in given] or [tensors[0] * 0])
         return tuple(leaves.derivatives([conjugated(grad) for grad in found]))
 
+    setattr(vjp_fun, HOLDS_GRAPH, True)
     value = results.give(outputs, whole)
     results.let_go()
     return (value, vjp_fun, beside.give((), others)) if has_aux else (value, vjp_fun)
@@ -506,27 +503,11 @@ def linearize(fun: Callable[..., Any], *primals, has_aux: bool = False) -> Any:
         directions = _tangents(leaves, tangents, "the linearized function")
         return _slopes(results, zeros if slope is None else slope(*directions))
 
+    setattr(jvp_fun, HOLDS_GRAPH, True)
     return (value, jvp_fun, beside.give((), others)) if has_aux else (value, jvp_fun)
 
 
 # -- `jacfwd`, `jacrev` and `hessian` under JAX's names --------------------------------------------
-
-
-def _check_forward(arrays: Sequence[Any], holomorphic: bool) -> None:
-    for x in arrays:
-        dtype = x._payload.dtype
-        if holomorphic and dtype.kind != "c":
-            raise TypeError(
-                "jacfwd with holomorphic=True requires inputs with complex dtype, but got "
-                f"{dtype.name}."
-            )
-        if not holomorphic and dtype.kind not in "fV":
-            raise TypeError(
-                "jacfwd requires real-valued inputs (input dtype that is a sub-dtype of "
-                f"np.floating), but got {dtype.name}. For holomorphic differentiation, pass "
-                "holomorphic=True. For differentiation of non-holomorphic functions involving "
-                "complex inputs or integer inputs, use jax.jvp directly."
-            )
 
 
 def _jacobian(
@@ -544,7 +525,7 @@ def _jacobian(
         numbers, several = numbers_of(args, argnums)
         leaves = Leaves([args[n] for n in numbers])
         if forward:
-            _check_forward(leaves.arrays, holomorphic)
+            _check("jacfwd", "input", leaves.arrays, "fV", "inputs of jacfwd", holomorphic)
         else:
             check_inputs("jacrev", leaves.arrays, holomorphic, allow_int)
         results, beside = Results(), Results()

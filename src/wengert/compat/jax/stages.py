@@ -75,7 +75,7 @@ class Lowered:
         return Compiled(self._traced)
 
 
-class Compiled:
+class Compiled(Lowered):
     """The result of ``jit(f).lower(*args).compile()``: a function of arguments of the same types.
 
     Static arguments are left out.
@@ -84,14 +84,6 @@ class Compiled:
     ----------
     out_info: The shapes and dtypes of the results.
     """
-
-    def __init__(self, traced: Traced) -> None:
-        self._traced = traced
-        self.out_info = traced.out_info
-
-    def as_text(self) -> str:
-        """Return the operations as text."""
-        return repr(self._traced.jaxpr)
 
     def __call__(self, *args, **kwargs) -> Any:
         """Call the function, and return its result.

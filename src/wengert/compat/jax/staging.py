@@ -18,15 +18,15 @@ from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray
 from wengert.compat.jax.classes import is_traced
 from wengert.compat.jax.dtypes import canonical_dtype
-from wengert.compat.jax.methods import ShapedArray
+from wengert.compat.jax.methods import ShapedArray, Sized
 from wengert.compat.jax.policies import NAMED, keeper
-from wengert.compat.jax.tracing import argument, check_callable, staged
+from wengert.compat.jax.tracing import HOLDS_GRAPH, argument, check_callable, staged
 from wengert.compat.jax.trees import tree_flatten, tree_leaves, tree_map
 from wengert.tape.modes import is_grad_enabled
 from wengert.utils.recompute import Region
 
 
-class ShapeDtypeStruct:
+class ShapeDtypeStruct(Sized):
     """The shape and dtype of an array, without its values.
 
     Parameters
@@ -49,16 +49,6 @@ class ShapeDtypeStruct:
         self.dtype = canonical_dtype(dtype)
         self.sharding = sharding
         self.weak_type = weak_type
-
-    @property
-    def ndim(self) -> int:
-        """The number of dimensions."""
-        return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        """The number of elements."""
-        return int(np.prod(self.shape, dtype=np.int64))
 
     def __repr__(self) -> str:
         weak = ", weak_type=True" if self.weak_type else ""
@@ -242,7 +232,7 @@ def collected_into(value, found: list[Any]) -> None:
                 found.append(leaf)
         elif isinstance(leaf, functools.partial):
             collected_into((leaf.func, leaf.args, leaf.keywords), found)
-        elif isinstance(leaf, types.FunctionType):
+        elif isinstance(leaf, types.FunctionType) and not hasattr(leaf, HOLDS_GRAPH):
             for cell in leaf.__closure__ or ():
                 with contextlib.suppress(ValueError):  # the variable is not bound yet
                     collected_into(cell.cell_contents, found)
@@ -257,7 +247,8 @@ def replaced(value, new: dict[int, Any]) -> Any:
         if isinstance(part, functools.partial):
             func, args, kwargs = replaced((part.func, part.args, part.keywords), new)
             return functools.partial(func, *args, **kwargs)
-        if isinstance(part, types.FunctionType) and part.__closure__:
+        searched = isinstance(part, types.FunctionType) and not hasattr(part, HOLDS_GRAPH)
+        if searched and part.__closure__:
             cells = []
             for cell in part.__closure__:
                 try:

@@ -50,6 +50,10 @@ def staged(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+HOLDS_GRAPH = "holds_graph"
+"""The mark of functions that hold a graph: the arrays in it are its own, not those of a caller."""
+
+
 def check_callable(fun) -> None:
     """Refuse an argument that is not callable.
 
@@ -79,6 +83,22 @@ def argument(value, what: str = "Argument") -> Any:
     if isinstance(value, plain) or hasattr(value, "__jax_array__"):
         return asarray(value)
     raise TypeError(f"{what} {value!r} of type {type(value)} is not a valid JAX type.")
+
+
+def result_of(value, fun, what: str) -> Any:
+    """Convert a result of a function that JAX would trace to an array.
+
+    Raises
+    ------
+    TypeError: If the value has a type that JAX does not support; the message names the function.
+    """
+    try:
+        return argument(value)
+    except TypeError:
+        raise TypeError(
+            f"function {name_of(fun)} traced for {what} returned a value of type {type(value)}, "
+            "which is not a valid JAX type"
+        ) from None
 
 
 def labelled(result, cls: type) -> Any:
@@ -213,15 +233,12 @@ def two_parts(result, has_aux: bool) -> tuple[Any, Any]:
     """Split the result of a function into its output and its auxiliary data."""
     if not has_aux:
         return result, None
-    if not isinstance(result, tuple):
+    if not isinstance(result, tuple) or len(result) != 2:
+        is_tuple = isinstance(result, tuple)
+        got = f"a tuple of length {len(result)}" if is_tuple else f"type {type(result)}"
         raise TypeError(
-            "expected function with aux output to return a two-element tuple, but got type "
-            f"{type(result)} with value {result!r}"
-        )
-    if len(result) != 2:
-        raise TypeError(
-            "expected function with aux output to return a two-element tuple, but got a tuple of "
-            f"length {len(result)} with value {result!r}"
+            f"expected function with aux output to return a two-element tuple, but got {got} with "
+            f"value {result!r}"
         )
     return result
 

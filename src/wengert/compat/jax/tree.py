@@ -1,33 +1,15 @@
 """Layer 9 · compat: `jax.tree`: the functions of `jax.tree_util` under short names."""
 
-from wengert.compat.jax.tree_util import tree_all as all
-from wengert.compat.jax.tree_util import tree_broadcast as broadcast
-from wengert.compat.jax.tree_util import tree_flatten as flatten
-from wengert.compat.jax.tree_util import tree_flatten_with_path as flatten_with_path
-from wengert.compat.jax.tree_util import tree_leaves as leaves
-from wengert.compat.jax.tree_util import tree_leaves_with_path as leaves_with_path
-from wengert.compat.jax.tree_util import tree_map as map
-from wengert.compat.jax.tree_util import tree_map_with_path as map_with_path
-from wengert.compat.jax.tree_util import tree_reduce as reduce
-from wengert.compat.jax.tree_util import tree_reduce_associative as reduce_associative
-from wengert.compat.jax.tree_util import tree_structure as structure
-from wengert.compat.jax.tree_util import tree_transpose as transpose
-from wengert.compat.jax.tree_util import tree_unflatten as unflatten
-from wengert.compat.jax.trees import static_field as static
+from wengert.compat.kit.namespaces import gathered
 
-__all__ = [
-    "all",
-    "broadcast",
-    "flatten",
-    "flatten_with_path",
-    "leaves",
-    "leaves_with_path",
-    "map",
-    "map_with_path",
-    "reduce",
-    "reduce_associative",
-    "static",
-    "structure",
-    "transpose",
-    "unflatten",
-]
+__all__ = gathered(
+    globals(),
+    "wengert.compat.jax",
+    """
+    tree_util: all=tree_all broadcast=tree_broadcast flatten=tree_flatten leaves=tree_leaves
+        flatten_with_path=tree_flatten_with_path leaves_with_path=tree_leaves_with_path map=tree_map
+        map_with_path=tree_map_with_path reduce=tree_reduce structure=tree_structure
+        reduce_associative=tree_reduce_associative transpose=tree_transpose unflatten=tree_unflatten
+    trees: static=static_field
+    """,
+)

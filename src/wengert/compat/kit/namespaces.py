@@ -2,7 +2,9 @@
 
 NOTE [namespaces of rows]
 Most namespaces of an original only re-export names that are defined elsewhere. They are written as
-rows, ``module: name name name``, one for each defining module; indented lines continue a row.
+rows, ``module: name name name``, one for each defining module; indented lines continue a row. A
+name that is another one there is written ``new=own``. The stubs (`stubs/generate.py`) tell type
+checkers and editors what such a namespace offers.
 """
 
 from __future__ import annotations
@@ -10,6 +12,8 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
+
+from wengert.base.sections import fill_sections
 
 
 def rows_of(text: str) -> Iterator[tuple[str, list[str]]]:
@@ -27,10 +31,21 @@ def rows_of(text: str) -> Iterator[tuple[str, list[str]]]:
         yield home, names
 
 
+def homes_of(text: str) -> dict[str, tuple[str, str]]:
+    """Return the module of each name in rows, and the name there."""
+    pairs = [(home, name.partition("=")) for home, names in rows_of(text) for name in names]
+    return {name: (home, own or name) for home, (name, _, own) in pairs}
+
+
 def closed(
-    namespace: dict[str, Any], shown: str, cures: dict[str, str] | None = None, modules: str = ""
+    namespace: dict[str, Any],
+    shown: str,
+    cures: dict[str, str] | None = None,
+    modules: str = "",
+    later: str = "",
+    root: str = "",
 ) -> Callable[[str], Any]:
-    """Return a ``__getattr__`` that reports names a module does not have.
+    """Return a ``__getattr__`` that finds names on first use, and reports those there are not.
 
     Parameters
     ----------
@@ -42,12 +57,20 @@ def closed(
         Replacements to suggest for names that are not offered; ``"*"`` is for all others.
     modules : str
         Its submodules, which are imported on first use.
+    later : str
+        Rows of modules in the package `root`, which is the module itself if not given, and of names
+        to import on first use.
     """
-    known = cures or {}
+    known, package = cures or {}, namespace["__name__"]
+    homes = homes_of(later)
 
     def getattribute(name: str) -> Any:
         if name in modules.split():
-            return importlib.import_module(f"{namespace['__name__']}.{name}")
+            return importlib.import_module(f"{package}.{name}")
+        if name in homes:
+            home, own = homes[name]
+            found = getattr(importlib.import_module(f"{root or package}.{home}"), own)
+            return namespace.setdefault(name, found)
         why = known.get(name, known.get("*"))
         reason = f": {why}" if why else ""
         raise AttributeError(f"module {shown!r} has no attribute {name!r}{reason}")
@@ -59,14 +82,21 @@ def closed(
 def defined(namespace: dict[str, Any], more: str = "", without: str = "") -> list[str]:
     """Return the public classes and functions that a module defines.
 
-    Used at the end of a module, ``__all__ = defined(globals())``, so that no list of names repeats
-    the definitions. `more` adds constants and names that are defined elsewhere; `without` removes
-    those that only other modules of the idiom use.
+    So no list of names repeats the definitions. `more` adds constants and names that are defined
+    elsewhere; `without` removes those that only other modules of the idiom use.
     """
     home = namespace["__name__"]
     names = [name for name, value in namespace.items() if getattr(value, "__module__", "") == home]
     chosen = {name for name in names if not name.startswith("_")}
     return sorted(chosen - {*without.split()} | {*more.split()})
+
+
+def completed(namespace: dict[str, Any], more: str = "", without: str = "") -> list[str]:
+    """Expand the docstrings of a module, and return its public names: the last line of a module,
+    ``__all__ = completed(globals())``. The names are those of `defined`.
+    """
+    fill_sections(namespace)
+    return defined(namespace, more, without)
 
 
 def offered(namespace: dict[str, Any], root: str, more: str = "") -> list[str]:
@@ -83,8 +113,8 @@ def functions_of(namespace: dict[str, Any], but: str = "") -> dict[str, Any]:
     return {name: namespace[name] for name in defined(namespace) if name not in but.split()}
 
 
-def gathered(namespace: dict[str, Any], root: str, text: str) -> list[str]:
-    """Put the names of rows into a namespace, and return them.
+def gathered(namespace: dict[str, Any], root: str, text: str, modules: str = "") -> list[str]:
+    """Put the names of rows into a namespace, and return them; expand the module's docstring.
 
     Parameters
     ----------
@@ -94,19 +124,27 @@ def gathered(namespace: dict[str, Any], root: str, text: str) -> list[str]:
         The package that the modules are in.
     text : str
         Rows of modules and names (see NOTE [namespaces of rows]).
+    modules : str
+        Modules of the package that are names themselves.
 
     Raises
     ------
     AttributeError
         If a module does not define a name.
     """
-    listed = []
-    for home, names in rows_of(text):
-        module = importlib.import_module(f"{root}.{home}")
-        for name in names:
-            namespace[name] = getattr(module, name)
-        listed += names
-    return sorted(listed)
+    paths = {home.rpartition(".")[2]: f"{root}.{home}" for home in modules.split()}
+    namespace |= {name: importlib.import_module(path) for name, path in paths.items()}
+    homes = homes_of(text)
+    for name, (home, own) in homes.items():
+        namespace[name] = getattr(importlib.import_module(f"{root}.{home}"), own)
+    fill_sections(namespace)
+    return sorted([*paths, *homes])
+
+
+def tables(root: str, modules: str) -> dict[str, Any]:
+    """Return what the tables ``NAMES`` of modules of a package hold."""
+    homes = (importlib.import_module(f"{root}.{module}") for module in modules.split())
+    return {name: value for home in homes for name, value in home.NAMES.items()}
 
 
 def lazy(

@@ -15,9 +15,16 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["arguments_of", "signature_of", "signed"]
+__all__ = ["arguments_of", "named", "signature_of", "signed"]
 
 _EMPTY = inspect.Parameter.empty
+
+
+def named(function: Any, name: str, doc: str | None = None) -> Any:
+    """Set the name of a function made for a row of a table, and its docstring; return it."""
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = function.__doc__ if doc is None else doc
+    return function
 
 
 def signature_of(text: str) -> inspect.Signature:
@@ -89,7 +96,6 @@ def signed(
             raise TypeError(f"{name}() {error}") from None
         return compute(given)
 
-    made: Any = function
-    made.__name__ = made.__qualname__ = name
-    made.__signature__, made.__doc__ = signature, doc
+    made: Any = named(function, name, doc)
+    made.__signature__ = signature
     return made

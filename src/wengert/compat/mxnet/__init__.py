@@ -21,39 +21,25 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from wengert.compat.mxnet.base import MXNetError as MXNetError
+from wengert.compat.kit.namespaces import gathered as _gathered
 from wengert.compat.mxnet.base import absent as _absent
-from wengert.compat.mxnet.context import Context as Context
-from wengert.compat.mxnet.context import cpu as cpu
-from wengert.compat.mxnet.context import cpu_pinned as cpu_pinned
-from wengert.compat.mxnet.context import current_context as current_context
-from wengert.compat.mxnet.context import gpu as gpu
 
+_SHARED = _gathered(
+    globals(),
+    "wengert.compat.mxnet",
+    "base: MXNetError\ncontext: Context cpu cpu_pinned current_context gpu",
+)
 __version__ = "1.9.1"
 """The version of MXNet that the interface follows."""
 
+_NAMES = """
+    autograd base context gluon image initializer lr_scheduler metric ndarray numpy numpy_extension
+    operator optimizer random test_utils util
+    """
 _MODULES = {
-    "autograd": "autograd",
-    "base": "base",
-    "context": "context",
-    "gluon": "gluon",
-    "image": "image",
-    "img": "image",
-    "init": "initializer",
-    "initializer": "initializer",
-    "lr_scheduler": "lr_scheduler",
-    "metric": "metric",
-    "nd": "ndarray",
-    "ndarray": "ndarray",
-    "np": "numpy",
-    "numpy": "numpy",
-    "npx": "numpy_extension",
-    "numpy_extension": "numpy_extension",
-    "operator": "operator",
-    "optimizer": "optimizer",
-    "random": "random",
-    "test_utils": "test_utils",
-    "util": "util",
+    **{name: name for name in _NAMES.split()},
+    **{"img": "image", "init": "initializer"},
+    **{"nd": "ndarray", "np": "numpy", "npx": "numpy_extension"},
 }
 _UTILITIES = ("is_np_array", "is_np_shape", "np_array", "np_shape", "use_np")
 _GRAPHS = "there are no symbols: functions of arrays are recorded as they run"
@@ -85,5 +71,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    names = ("Context", "MXNetError", "cpu", "cpu_pinned", "current_context", "gpu")
-    return sorted({*_MODULES, *_UTILITIES, *names})
+    return sorted({*_MODULES, *_UTILITIES, *_SHARED})

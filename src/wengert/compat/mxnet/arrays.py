@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from wengert import numpy as wnp
-from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.mxnet import backprop, results
-from wengert.compat.mxnet.base import MXNetError, converted, is_own, shown
+from wengert.compat.mxnet.base import MXNetError, reraise, shown
 from wengert.compat.mxnet.context import Context, checked
 from wengert.compat.mxnet.state import RECORDING
 from wengert.tape.base import TensorBase, new_tensor
@@ -26,8 +26,6 @@ from wengert.tape.detachments import note
 from wengert.tape.record import T
 from wengert.tape.sites import warn
 from wengert.tensor.overrides import disabled_torch_function
-
-__all__ = ["NDArray"]
 
 _REQUESTS = ("null", "write", "add")
 
@@ -334,9 +332,7 @@ class NDArray(wnp.ndarray):
         try:
             wnp.ndarray.__setitem__(target, results.index_of(index), results.operand(value))
         except (RuntimeError, ValueError) as error:
-            if is_own(error):
-                raise converted(error) from error
-            raise
+            reraise(error)
 
     def __iter__(self) -> Iterator[Any]:
         if not self._payload.ndim:
@@ -389,4 +385,4 @@ def _rebuilt(cls: type, array) -> Any:
     return result
 
 
-fill_sections(globals())
+__all__ = completed(globals())

@@ -13,11 +13,10 @@ from contextvars import Token
 from typing import Any
 
 from wengert.autograd import Function as _TapeFunction
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.mxnet import backprop
 from wengert.compat.mxnet.arrays import NDArray
-from wengert.compat.mxnet.base import MXNetError, absence, converted, is_own, shown
+from wengert.compat.mxnet.base import MXNetError, absence, reraise, shown
 from wengert.compat.mxnet.results import adopt, mark, operand
 from wengert.compat.mxnet.state import RECORDING, TRAINING
 from wengert.tape.base import TensorBase
@@ -365,9 +364,7 @@ class Function:
             given = [_outside(x) for x in inputs]
             result = type(self)._recorder.apply(self, *given)
         except (RuntimeError, ValueError) as error:
-            if is_own(error):
-                raise converted(error) from error
-            raise
+            reraise(error)
         finally:
             RECORDING.reset(recording)
         return adopt(result, self._class)
@@ -441,5 +438,4 @@ def _outside(value) -> Any:
 __getattr__ = absence("wengert.compat.mxnet.autograd")
 
 
-__all__ = defined(globals(), "NDArray")
-fill_sections(globals())
+__all__ = completed(globals(), "NDArray")

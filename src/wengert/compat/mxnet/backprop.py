@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compat.mxnet.base import MXNetError, converted, is_own, shown
+from wengert.compat.mxnet.base import MXNetError, reraise, shown
 from wengert.compat.mxnet.state import CLEARED, RECORDING, TRAINING, cleared, node_of
 from wengert.tape.backward import run_grad
 from wengert.tape.base import TensorBase, new_tensor
@@ -90,9 +90,7 @@ def _run(
     try:
         return run_grad(heads, sources, seeds, keep, create_graph)
     except (RuntimeError, ValueError) as error:
-        if is_own(error):
-            raise converted(error) from error
-        raise
+        reraise(error)
     finally:
         RECORDING.reset(before[0])
         TRAINING.reset(before[1])

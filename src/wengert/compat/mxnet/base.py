@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 from wengert.base.sections import fill_sections
 
-__all__ = ["MXNetError", "absence", "absent", "converted", "is_own"]
+__all__ = ["MXNetError", "absence", "absent", "converted", "reraise"]
 
 
 class MXNetError(RuntimeError):
@@ -23,11 +23,6 @@ class MXNetError(RuntimeError):
 _KEPT = (MXNetError, NotImplementedError, RecursionError, UnicodeError)
 
 
-def is_own(error: BaseException) -> bool:
-    """Return whether MXNet would raise an `MXNetError` in place of `error`."""
-    return isinstance(error, RuntimeError | ValueError) and not isinstance(error, _KEPT)
-
-
 def converted(error: BaseException) -> MXNetError:
     """Convert `error` to MXNet's error."""
     text = str(error)
@@ -39,6 +34,13 @@ def converted(error: BaseException) -> MXNetError:
             "of autograd.pause(), or compute a new array (x = x + 1)."
         )
     return MXNetError(text)
+
+
+def reraise(error: BaseException) -> NoReturn:
+    """Raise an error that is being handled: MXNet's, where MXNet has its own."""
+    if isinstance(error, _KEPT):
+        raise
+    raise converted(error) from error
 
 
 def absent(module: str, name: str, cures: dict[str, str]) -> AttributeError:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from contextvars import ContextVar
 
-from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.mxnet.base import MXNetError, shown
-
-__all__ = ["Context", "checked", "cpu", "cpu_pinned", "current_context", "gpu", "num_gpus"]
 
 _ENTERED: ContextVar[tuple[Context, ...]] = ContextVar("wengert_mxnet_context", default=())
 
@@ -126,4 +124,4 @@ def checked(ctx) -> None:
         )
 
 
-fill_sections(globals())
+__all__ = completed(globals())

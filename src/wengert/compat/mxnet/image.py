@@ -13,8 +13,7 @@ import numpy as np
 
 import wengert as wg
 from wengert import numpy as wnp
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.mxnet.base import absence
 from wengert.compat.mxnet.results import computed
 from wengert.numpy import random as _random
@@ -128,5 +127,4 @@ _cures = dict.fromkeys(("imread", "imdecode", "ImageIter", "ImageDetIter"), _FIL
 __getattr__ = absence("wengert.compat.mxnet.image", _cures)
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.compat.kit.arguments import arguments, lines_of
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.mxnet.base import absence
 from wengert.numpy import random as _random
 
@@ -239,5 +238,4 @@ _cures = dict.fromkeys(("Bilinear", "LSTMBias", "Mixed", "Load"), "subclass init
 __getattr__ = absence("wengert.compat.mxnet.init", _cures)
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

@@ -11,9 +11,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.compat.kit.arguments import arguments
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 
 
 @arguments
@@ -111,5 +110,4 @@ class CosineScheduler(PolyScheduler):
         return (1 + math.cos(math.pi * share)) / 2
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

@@ -14,17 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined, functions_of
+from wengert.compat.kit.namespaces import completed, functions_of
 from wengert.compat.mxnet.base import absence
+from wengert.compat.mxnet.results import array_of
 
 
 def _listed(value) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else [value]
-
-
-def _plain(value) -> Any:
-    return value.asnumpy() if hasattr(value, "asnumpy") else np.asarray(value)
 
 
 class EvalMetric:
@@ -58,7 +54,7 @@ class EvalMetric:
     def update(self, labels, preds) -> None:
         """Add a batch."""
         for label, pred in zip(_listed(labels), _listed(preds), strict=True):
-            total, count = self._measure(_plain(label), _plain(pred))
+            total, count = self._measure(array_of(label), array_of(pred))
             self.sum_metric += float(total)
             self.num_inst += int(count)
 
@@ -243,7 +239,7 @@ class Loss(EvalMetric):
 
     def update(self, labels, preds) -> None:
         """Add a batch of losses."""
-        for pred in map(_plain, _listed(preds)):
+        for pred in map(array_of, _listed(preds)):
             self.sum_metric += float(pred.sum())
             self.num_inst += pred.size
 
@@ -300,5 +296,4 @@ def create(metric, *args, **kwargs) -> Any:
 __getattr__ = absence("wengert.compat.mxnet.metric")
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from wengert import special
+from wengert.compat.kit.namespaces import functions_of
 from wengert.compat.mxnet.base import MXNetError
 from wengert.compat.mxnet.state import TRAINING
 from wengert.nn import functional as F
@@ -501,14 +502,6 @@ def stop_gradient(data) -> Any:
     return new_tensor(np.array(data._payload))
 
 
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    function.__name__: function
-    for function in (
-        activation, arange_like, batch_dot, batch_norm, convolution, ctc_loss, deconvolution,
-        dropout, embedding, fully_connected, gamma, gather_nd, group_norm, instance_norm,
-        layer_norm, leaky_relu, log_softmax, one_hot, pick, pooling, relu, reshape_like,
-        sequence_mask, sigmoid, smooth_l1, softmax, softmin, stop_gradient, topk,
-    )
-}  # fmt: skip
+FUNCTIONS: dict[str, Callable[..., Any]] = functions_of(globals(), "Deferred known")
 FUNCTIONS |= {name: getattr(special, name) for name in ("erf", "erfinv", "gammaln")}
 """The functions by the names of ``mxnet.npx``."""

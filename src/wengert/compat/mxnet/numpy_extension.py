@@ -13,27 +13,25 @@ from typing import Any
 
 import numpy as np
 
+from wengert.compat.kit.namespaces import gathered
 from wengert.compat.mxnet import storage
 from wengert.compat.mxnet.base import absent
-from wengert.compat.mxnet.context import Context as Context
-from wengert.compat.mxnet.context import cpu as cpu
-from wengert.compat.mxnet.context import cpu_pinned as cpu_pinned
-from wengert.compat.mxnet.context import current_context as current_context
-from wengert.compat.mxnet.context import gpu as gpu
-from wengert.compat.mxnet.context import num_gpus as num_gpus
 from wengert.compat.mxnet.neural import FUNCTIONS, known
-from wengert.compat.mxnet.numpy import random as random
+from wengert.compat.mxnet.numpy import random
 from wengert.compat.mxnet.results import CLASSES, computed
 from wengert.compat.mxnet.shaping import DROPPED, resolved
 from wengert.compat.mxnet.signatures import showing
-from wengert.compat.mxnet.util import is_np_array as is_np_array
-from wengert.compat.mxnet.util import is_np_shape as is_np_shape
-from wengert.compat.mxnet.util import reset_np as reset_np
-from wengert.compat.mxnet.util import set_np as set_np
-from wengert.compat.mxnet.util import use_np as use_np
 
 __all__ = ["cast", "load", "nonzero", "reshape", "save", "seed", "waitall"]
 
+_SHARED = gathered(
+    globals(),
+    "wengert.compat.mxnet",
+    """
+    context: Context cpu cpu_pinned current_context gpu num_gpus
+    util: is_np_array is_np_shape reset_np set_np use_np
+    """,
+)
 seed = random.seed
 
 
@@ -105,7 +103,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    names = (
-        "Context cpu current_context gpu num_gpus is_np_array is_np_shape random reset_np set_np"
-    )
-    return sorted([*__all__, *names.split(), "use_np", *FUNCTIONS])
+    return sorted([*__all__, *_SHARED, "random", *FUNCTIONS])

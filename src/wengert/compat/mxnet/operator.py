@@ -29,14 +29,12 @@ from typing import Any
 import numpy as np
 
 from wengert.autograd.function import once_differentiable
-from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.mxnet.arrays import NDArray
 from wengert.compat.mxnet.autograd import Function, Recorded, is_training
 from wengert.compat.mxnet.base import MXNetError
 from wengert.compat.mxnet.context import cpu
 from wengert.compat.mxnet.numpy.creation import made
-
-__all__ = ["Custom", "CustomOp", "CustomOpProp", "register"]
 
 _REGISTRY: dict[str, Any] = {}
 
@@ -178,4 +176,4 @@ def Custom(*data, op_type: str, name: str | None = None, **kwargs) -> Any:
     return _Registered(prop)(*given)
 
 
-fill_sections(globals())
+__all__ = completed(globals())

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from wengert import numpy as wnp
+from wengert.compat.kit.signatures import named
 from wengert.compat.mxnet.arrays import NDArray
-from wengert.compat.mxnet.base import MXNetError, converted, is_own
+from wengert.compat.mxnet.base import MXNetError, converted, reraise
 from wengert.compat.mxnet.results import EXTREMES, adopt, computed, operand
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.record import T
@@ -124,9 +125,7 @@ def _arithmetic(symbol: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
         result = computed(_winner(self, other), getattr(wnp, numpys), (other, self), {})
         return _quotient(symbol, kind, result)
 
-    forward.__name__ = forward.__qualname__ = name
-    backward.__name__ = backward.__qualname__ = f"__r{symbol}__"
-    return forward, backward
+    return named(forward, name), named(backward, f"__r{symbol}__")
 
 
 def _in_place(symbol: str) -> Callable[..., Any]:
@@ -139,13 +138,10 @@ def _in_place(symbol: str) -> Callable[..., Any]:
         try:
             getattr(wnp.ndarray, name)(operand(self, writes=True), operand(other))
         except (RuntimeError, ValueError) as error:
-            if is_own(error):
-                raise converted(error) from error
-            raise
+            reraise(error)
         return self
 
-    operator.__name__ = operator.__qualname__ = name
-    return operator
+    return named(operator, name)
 
 
 def _comparison(symbol: str) -> Callable[..., Any]:
@@ -160,16 +156,14 @@ def _comparison(symbol: str) -> Callable[..., Any]:
         # legacy arrays have no booleans, only 1 and 0
         return result.astype(self._payload.dtype) if cls is NDArray else result
 
-    operator.__name__ = operator.__qualname__ = f"__{symbol}__"
-    return operator
+    return named(operator, f"__{symbol}__")
 
 
 def _unary(name: str, numpys: str) -> Callable[..., Any]:
     def operator(self) -> Any:
         return computed(self.__class__, getattr(wnp, numpys), (self,), {})
 
-    operator.__name__ = operator.__qualname__ = name
-    return operator
+    return named(operator, name)
 
 
 def _matmul(self, other) -> Any:
@@ -220,9 +214,7 @@ def _method(name: str) -> Callable[..., Any]:
         getattr(wnp.ndarray, name)(operand(self, writes=True), *map(operand, args), **kwargs)
 
     made = writer if name in _WRITERS else method
-    made.__name__ = made.__qualname__ = name
-    made.__doc__ = f"As `wengert.numpy.ndarray.{name}`, of an array of MXNet's."
-    return made
+    return named(made, name, f"As `wengert.numpy.ndarray.{name}`, of an array of MXNet's.")
 
 
 def _property(name: str) -> property:

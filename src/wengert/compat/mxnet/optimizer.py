@@ -13,10 +13,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.compat.kit import updates
 from wengert.compat.kit.arguments import arguments
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.mxnet.base import absence
 from wengert.numpy import random as _random
 
@@ -388,5 +387,4 @@ def create(name, **kwargs) -> Any:
 __getattr__ = absence("wengert.compat.mxnet.optimizer")
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

@@ -21,9 +21,8 @@ import numpy as np
 from wengert import numpy as wnp
 from wengert.autograd import Function
 from wengert.base.ports import PORTS
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
-from wengert.compat.mxnet.base import converted, is_own
+from wengert.compat.kit.namespaces import completed
+from wengert.compat.mxnet.base import reraise
 from wengert.compat.mxnet.state import NUMPY, RECORDING, cleared
 from wengert.ops.shape import reshape as reshaped
 from wengert.tape.base import LEAF, Extra, TensorBase, new_tensor
@@ -163,9 +162,7 @@ def computed(
     try:
         result = function(*given, **named)
     except (RuntimeError, ValueError) as error:
-        if is_own(error):
-            raise converted(error) from error
-        raise
+        reraise(error)
     if out is not None:
         return out
     for before, now in zip(args, given, strict=True):
@@ -187,6 +184,11 @@ def index_of(index) -> Any:
     if isinstance(index, np.ndarray | np.generic) and index.dtype.kind == "f":
         return index.astype(np.int64)
     return index
+
+
+def array_of(value) -> Any:
+    """Return the elements of an array of MXNet's, or of anything else, as an array."""
+    return value.asnumpy() if hasattr(value, "asnumpy") else np.asarray(value)
 
 
 def into(out, result) -> Any:
@@ -246,5 +248,4 @@ def extreme(name: str) -> Callable[..., Any]:
 EXTREMES = {name: extreme(name[-3:]) for name in ("amax", "amin", "max", "min")}
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

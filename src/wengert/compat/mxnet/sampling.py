@@ -12,13 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.signatures import named
 from wengert.compat.mxnet.context import checked
 from wengert.compat.mxnet.results import computed, default_float, into
 from wengert.numpy import random as _random
 from wengert.ops.generator import manual_seed
-
-__all__ = ["drawing", "seed"]
 
 
 def seed(seed_state: int, ctx="all") -> None:
@@ -82,12 +81,11 @@ def drawing(
         return into(out, result)
 
     draw.__signature__ = signature  # type: ignore[attr-defined]
-    draw.__name__ = draw.__qualname__ = name
-    draw.__doc__ = (
+    doc = (
         f"Numbers drawn as `numpy.random.{name}` draws them; the sample is differentiable by the "
         "parameters where it only moves and stretches with them."
     )
-    return draw
+    return named(draw, name, doc)
 
 
-fill_sections(globals())
+__all__ = completed(globals())

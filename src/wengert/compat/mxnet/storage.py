@@ -7,12 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.mxnet.base import MXNetError
 from wengert.compat.mxnet.results import adopt
 from wengert.tape.base import TensorBase, new_tensor
-
-__all__ = ["load", "save"]
 
 _LIST = "arr_{}"
 
@@ -52,4 +50,4 @@ def load(file, cls: type) -> Any:
     return arrays
 
 
-fill_sections(globals())
+__all__ = completed(globals())

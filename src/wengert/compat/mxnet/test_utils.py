@@ -15,9 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.compat import mxnet as mx
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.mxnet import autograd
 from wengert.compat.mxnet import ndarray as nd
 from wengert.compat.mxnet.arrays import NDArray
@@ -25,13 +24,10 @@ from wengert.compat.mxnet.base import absence
 from wengert.compat.mxnet.context import Context, current_context
 from wengert.compat.mxnet.context import cpu as _cpu
 from wengert.compat.mxnet.numpy.creation import made
+from wengert.compat.mxnet.results import array_of
 from wengert.compat.mxnet.util import use_np
 
 _TOLERANCES = {"float16": (1e-2, 1e-3), "float32": (1e-4, 1e-5), "float64": (1e-5, 1e-7)}
-
-
-def _plain(value) -> Any:
-    return value.asnumpy() if hasattr(value, "asnumpy") else np.asarray(value)
 
 
 def _near(a, b, rtol, atol) -> tuple[float, float]:
@@ -45,12 +41,12 @@ def _near(a, b, rtol, atol) -> tuple[float, float]:
 
 def same(a, b) -> bool:
     """Return whether all elements are equal."""
-    return bool(np.array_equal(_plain(a), _plain(b)))
+    return bool(np.array_equal(array_of(a), array_of(b)))
 
 
 def almost_equal(a, b, rtol=None, atol=None, equal_nan: bool = False, **options) -> bool:
     """Return whether all elements are close, with tolerances from the dtypes by default."""
-    x, y = _plain(a), _plain(b)
+    x, y = array_of(a), array_of(b)
     rtol, atol = _near(x, y, rtol, atol)
     return bool(np.allclose(x, y, rtol=rtol, atol=atol, equal_nan=equal_nan))
 
@@ -70,7 +66,7 @@ def assert_almost_equal(
     --------
     >>> mx.test_utils.assert_almost_equal(mx.np.ones(2), mx.nd.ones(2))
     """
-    x, y = _plain(a), _plain(b)
+    x, y = array_of(a), array_of(b)
     rtol, atol = _near(x, y, rtol, atol)
     np.testing.assert_allclose(
         x, y, rtol=rtol, atol=atol, equal_nan=equal_nan, err_msg=f"{names[0]} and {names[1]}"
@@ -225,7 +221,7 @@ def check_numeric_gradient(
     named = list(location) if isinstance(location, dict) else None
     values = list(location.values()) if isinstance(location, dict) else list(location)
     cls = next((type(v) for v in values if isinstance(v, NDArray)), NDArray)
-    arrays = [np.array(_plain(value), np.float64) for value in values]
+    arrays = [np.array(array_of(value), np.float64) for value in values]
 
     def called(points: list[Any], record: bool) -> tuple[Any, list[Any]]:
         given = [made(point.copy(), cls) for point in points]
@@ -247,7 +243,7 @@ def check_numeric_gradient(
             for step in (numeric_eps, -numeric_eps):
                 moved = [one.copy() for one in arrays]
                 moved[i][place] += step / 2
-                ends.append((_plain(called(moved, False)[0]).astype(np.float64) * weights).sum())
+                ends.append((array_of(called(moved, False)[0]).astype(np.float64) * weights).sum())
             slope[place] = (ends[0] - ends[1]) / numeric_eps
         label = f"argument {i}" if named is None else named[i]
         assert_almost_equal(
@@ -268,5 +264,4 @@ _cures = {
 __getattr__ = absence("wengert.compat.mxnet.test_utils", _cures)
 
 
-__all__ = defined(globals(), "Context NDArray autograd current_context mx nd np use_np")
-fill_sections(globals())
+__all__ = completed(globals(), "Context NDArray autograd current_context mx nd np use_np")

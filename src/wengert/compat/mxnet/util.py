@@ -7,8 +7,7 @@ import functools
 from collections.abc import Iterator
 from typing import Any
 
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.mxnet.state import NUMPY
 
 
@@ -110,5 +109,4 @@ def use_np(function) -> Any:
     return call
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

@@ -13,86 +13,40 @@ Examples
 <tf.Tensor: shape=(), dtype=float32, numpy=6.0>
 """
 
-# ruff: noqa: F401  they are for users
-
 from __future__ import annotations
 
 import importlib
 from typing import Any
 
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import offered
+from wengert.compat.kit.namespaces import gathered
 from wengert.compat.tensorflow import accumulator as autodiff
-from wengert.compat.tensorflow import errors, nest
-from wengert.compat.tensorflow.conversion import (
-    IndexedSlices,
-    TensorSpec,
-    constant,
-    convert_to_tensor,
-    get_static_value,
-    identity,
-    is_tensor,
-    stop_gradient,
-)
-from wengert.compat.tensorflow.custom import (
-    RegisterGradient,
-    custom_gradient,
-    grad_pass_through,
-    gradients,
-    hessians,
-    no_gradient,
-    recompute_grad,
-)
-from wengert.compat.tensorflow.dtypes import (
-    DTYPES,
-    DType,
-    as_dtype,
-    complex64,
-    complex128,
-    double,
-    float16,
-    float32,
-    float64,
-    half,
-    int8,
-    int16,
-    int32,
-    int64,
-    string,
-    uint8,
-    uint16,
-    uint32,
-    uint64,
-)
-from wengert.compat.tensorflow.environment import (
-    control_dependencies,
-    device,
-    get_logger,
-    init_scope,
-    name_scope,
-)
-from wengert.compat.tensorflow.function import (
-    executing_eagerly,
-    function,
-    inside_function,
-    numpy_function,
-    py_function,
-)
-from wengert.compat.tensorflow.module import Module
-from wengert.compat.tensorflow.shapes import TensorShape
-from wengert.compat.tensorflow.tape import GradientTape, UnconnectedGradients
-from wengert.compat.tensorflow.tensor import Tensor
-from wengert.compat.tensorflow.variable import (
-    Variable,
-    VariableAggregation,
-    VariableSynchronization,
-)
+from wengert.compat.tensorflow.dtypes import DTYPES
 
+_OFFERED = gathered(
+    globals(),
+    "wengert.compat.tensorflow",
+    """
+    conversion: IndexedSlices TensorSpec constant convert_to_tensor get_static_value identity
+        is_tensor stop_gradient
+    custom: RegisterGradient custom_gradient grad_pass_through gradients hessians no_gradient
+        recompute_grad
+    dtypes: DType as_dtype complex64 complex128 double float16 float32 float64 half int8 int16
+        int32 int64 string uint8 uint16 uint32 uint64
+    environment: control_dependencies device get_logger init_scope name_scope
+    function: executing_eagerly function inside_function numpy_function py_function
+    module: Module
+    shapes: TensorShape
+    tape: GradientTape UnconnectedGradients
+    tensor: Tensor
+    variable: Variable VariableAggregation VariableSynchronization
+    """,
+    "errors nest",
+)
 __version__ = "2.21.0"
 """The version of TensorFlow that the interface follows."""
 
 newaxis = None
-NotDifferentiable = no_gradient
+NotDifferentiable = globals()["no_gradient"]
 
 _CONTROL = "case cond foldl foldr map_fn scan switch_case vectorized_map while_loop"
 _ASSERTIONS = ("Assert", "assert_equal", "assert_greater", "assert_less", "assert_rank")
@@ -166,5 +120,4 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *_ELSEWHERE, *_MODULES, *_TYPES, "dtypes", *functions.__all__})
 
 
-__all__ = offered(globals(), "wengert.compat.tensorflow", "autodiff errors nest newaxis")
-fill_sections(globals())
+__all__ = [*_OFFERED, "NotDifferentiable", "autodiff", "newaxis"]

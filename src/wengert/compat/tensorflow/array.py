@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.conversion import convert_to_tensor
 from wengert.compat.tensorflow.dtypes import DType, as_dtype, numpy_dtype
 from wengert.compat.tensorflow.errors import OutOfRangeError
 from wengert.compat.tensorflow.tensor import converted, made, same_dtype
 from wengert.tape.base import new_tensor
 from wengert.tape.record import T
-
-__all__ = ["TensorArray"]
 
 
 class TensorArray:
@@ -76,10 +74,8 @@ class TensorArray:
         place = int(index)
         if place < 0 or (place >= len(self._items) and not self._grows):
             raise OutOfRangeError(
-                None,
-                None,
                 f"Tried to write to index {place} but array is not resizeable and size is: "
-                f"{len(self._items)}",
+                f"{len(self._items)}"
             )
         while place >= len(self._items):
             self._items.append(None)
@@ -96,9 +92,7 @@ class TensorArray:
         place = int(index)
         if not 0 <= place < len(self._items):
             raise OutOfRangeError(
-                None,
-                None,
-                f"Tried to read from index {place} but array size is: {len(self._items)}",
+                f"Tried to read from index {place} but array size is: {len(self._items)}"
             )
         return self._found(place)
 
@@ -138,4 +132,4 @@ class TensorArray:
         return len(self._items)
 
 
-fill_sections(globals())
+__all__ = completed(globals())

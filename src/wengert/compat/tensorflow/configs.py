@@ -18,8 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.dtypes import DType
 from wengert.compat.tensorflow.functions.values import constant_of
 from wengert.compat.tensorflow.shapes import TensorShape
@@ -338,5 +337,4 @@ def _found(name: str, config: dict[str, Any]) -> Any:
     )
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

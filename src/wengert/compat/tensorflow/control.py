@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.kit.rows import shaped
 from wengert.compat.tensorflow import nest
 from wengert.compat.tensorflow.conversion import convert_to_tensor, stop_gradient
@@ -351,5 +350,4 @@ def vectorized_map(
     return nest.pack_sequence_as(structure[0], [made(value) for value in found])
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

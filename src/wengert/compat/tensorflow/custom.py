@@ -8,8 +8,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from wengert.autograd.function import Function
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow import nest
 from wengert.compat.tensorflow.conversion import convert_to_tensor, identity
 from wengert.compat.tensorflow.functions.creation import zeros_like
@@ -355,5 +354,4 @@ class RegisterGradient:
         )
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

@@ -22,8 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.conversion import TensorSpec, convert_to_tensor
 from wengert.compat.tensorflow.eager import bytes_of, is_text, labels_of
 from wengert.compat.tensorflow.elements import (
@@ -217,7 +216,7 @@ class Dataset:
         """
         bounds = [whole_of(arg, "range") for arg in args]
         if bounds[2:] == [0]:
-            raise V.invalid("RangeDataset", "step must be a non-zero integer.")
+            raise V.invalid("step must be a non-zero integer.", "RangeDataset")
         numbers = range(*bounds)
         kind = np.dtype(np.int64 if output_type is None else output_type.as_numpy_dtype)
         return Dataset(lambda: (V.constant_of(kind.type(n)) for n in numbers), len(numbers))
@@ -568,8 +567,8 @@ class Dataset:
         step, place = whole_of(num_shards, "num_shards"), whole_of(index, "index")
         if not 0 <= place < step:
             raise V.invalid(
-                "ShardDataset",
                 f"Index must be between 0 and {step - 1} (currently index = {place}).",
+                "ShardDataset",
             )
         many = self._count
         known = many if many is None or many < 0 else -((place - many) // step)
@@ -674,8 +673,8 @@ class Dataset:
         found = list(itertools.islice(iter(self), 2))
         if len(found) != 1:
             raise V.invalid(
-                "DatasetToSingleElement",
                 "Dataset was empty." if not found else "Dataset had more than one element.",
+                "DatasetToSingleElement",
             )
         return found[0]
 
@@ -767,7 +766,7 @@ class _Iteration:
         try:
             return next(self)
         except StopIteration:
-            raise OutOfRangeError(None, None, "End of sequence [Op:IteratorGetNext]") from None
+            raise OutOfRangeError("End of sequence [Op:IteratorGetNext]") from None
 
 
 def __getattr__(name: str) -> Any:
@@ -779,5 +778,4 @@ def __getattr__(name: str) -> Any:
     raise refusal("data", name)
 
 
-__all__ = defined(globals(), "AUTOTUNE INFINITE_CARDINALITY UNKNOWN_CARDINALITY")
-fill_sections(globals())
+__all__ = completed(globals(), "AUTOTUNE INFINITE_CARDINALITY UNKNOWN_CARDINALITY")

@@ -8,19 +8,15 @@ from typing import Any
 import numpy as np
 
 from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.signatures import named
 from wengert.compat.tensorflow.conversion import convert_to_tensor, identity
 from wengert.compat.tensorflow.dtypes import as_dtype
-from wengert.compat.tensorflow.errors import InvalidArgumentError, invalid
+from wengert.compat.tensorflow.errors import invalid
 from wengert.compat.tensorflow.tensor import made, same_dtype, tensor_of
 
 
 def _values(value) -> Any:
     return np.asarray(made(tensor_of(value)).numpy())
-
-
-def _error(message: str) -> Exception:
-    error: Exception = InvalidArgumentError(None, None, message)
-    return error
 
 
 def _compared(name: str, symbol: str, compare: Callable[[Any, Any], Any]) -> Callable[..., None]:
@@ -36,7 +32,7 @@ def _compared(name: str, symbol: str, compare: Callable[[Any, Any], Any]) -> Cal
         wide_a, wide_b = np.broadcast_arrays(a, b)
         where = tuple(places.T) if np.ndim(holds) else ()
         count = len(places) if np.ndim(holds) else 1
-        raise _error(
+        raise invalid(
             f"{message or ''}\nCondition x {symbol} y did not hold.\n"
             f"Indices of first {count} different values:\n{places}\n"
             f"Corresponding x values:\n{wide_a[where]}\nCorresponding y values:\n{wide_b[where]}\n"
@@ -45,12 +41,11 @@ def _compared(name: str, symbol: str, compare: Callable[[Any, Any], Any]) -> Cal
         )
 
     title = "".join(part.capitalize() for part in name.removeprefix("assert_").split("_"))
-    check.__name__ = check.__qualname__ = name
-    check.__doc__ = (
+    doc = (
         f"Raise an InvalidArgumentError unless ``x {symbol} y`` holds for all elements.\n\n"
-        f"    Its message begins with `message` and shows the first places where it does not.\n    "
+        "Its message begins with `message` and shows the first places where it does not."
     )
-    return check
+    return named(check, name, doc)
 
 
 assert_equal = _compared("assert_equal", "==", np.equal)
@@ -66,14 +61,13 @@ def _signed(name: str, symbol: str, compare: Callable[[Any, Any], Any]) -> Calla
         values = _values(x)
         if not np.all(compare(values, 0)):
             shown = [str(value) for value in values.reshape(-1)[: summarize or 3]]
-            raise _error(
+            raise invalid(
                 f"{message or ''}\nCondition x {symbol} 0 did not hold element-wise:\n"
                 f"x (shape={values.shape} dtype={values.dtype}) = \n{shown}"
             )
 
-    check.__name__ = check.__qualname__ = name
-    check.__doc__ = f"Raise an InvalidArgumentError unless ``x {symbol} 0`` holds for all elements."
-    return check
+    doc = f"Raise an InvalidArgumentError unless ``x {symbol} 0`` holds for all elements."
+    return named(check, name, doc)
 
 
 assert_positive = _signed("assert_positive", ">", np.greater)
@@ -91,7 +85,7 @@ def assert_near(x, y, rtol=None, atol=None, message=None, summarize=None, name=N
     least = 10 * float(np.finfo(a.dtype).eps) if a.dtype.kind in "fc" else 0.0
     rtol, atol = (least if given is None else float(given) for given in (rtol, atol))
     if not np.all(np.abs(a - b) <= atol + rtol * np.abs(b)):
-        raise _error(
+        raise invalid(
             f"{message or ''}\nx and y not equal to tolerance rtol = {rtol}, atol = {atol}\n"
             f"x (shape={a.shape} dtype={a.dtype}) = \n{a}\n"
             f"y (shape={b.shape} dtype={b.dtype}) = \n{b}"
@@ -107,7 +101,7 @@ def Assert(condition, data, summarize=None, name=None) -> None:
             else str(value)
             for value in data
         )
-        raise _error(f"Expected {condition!s} to be true. Summarized data: {shown}")
+        raise invalid(f"Expected {condition!s} to be true. Summarized data: {shown}")
 
 
 def assert_all_finite(x, message: str, name=None) -> Any:

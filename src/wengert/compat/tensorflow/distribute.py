@@ -14,8 +14,7 @@ import enum
 from collections.abc import Iterator
 from typing import Any
 
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.refusal import refusing
 
 
@@ -116,5 +115,4 @@ def get_replica_context() -> Any:
 __getattr__ = refusing("distribute")
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import DTYPES as NATIVE
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 
 _CXX = {"float16": "half", "float32": "float", "float64": "double"}
 _ALIASES = {"half": "float16", "float": "float32", "double": "float64"}
@@ -213,5 +212,4 @@ def __getattr__(name: str) -> Any:
     )
 
 
-__all__ = defined(globals(), "DTYPES cast complex saturate_cast")
-fill_sections(globals())
+__all__ = completed(globals(), "DTYPES cast complex saturate_cast")

@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.dtypes import DType, of_numpy
 from wengert.compat.tensorflow.shapes import TensorShape
 from wengert.interp.levels import Lifted
@@ -390,5 +389,4 @@ for _name in ("sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "lt",
     setattr(StringTensor, f"__{_name}__", _refused(f"__{_name}__"))
 
 
-__all__ = defined(globals(), "DEVICE")
-fill_sections(globals())
+__all__ = completed(globals(), "DEVICE")

@@ -91,7 +91,7 @@ def positive(value, op: str, what: str) -> int:
     """Return a size; raise if it is not positive."""
     size = whole_of(value, what)
     if size <= 0:
-        raise V.invalid(op, f"{what} must be greater than zero.")
+        raise V.invalid(f"{what} must be greater than zero.", op)
     return size
 
 
@@ -103,7 +103,7 @@ def padded(sizes, value, parts: list[Any]) -> Any:
         known = list(getattr(sizes, "as_list", lambda: sizes)())
         wide = [n if size in (None, -1) else size for size, n in zip(known, wide, strict=True)]
     if any(n > size for shape in shapes for n, size in zip(shape, wide, strict=True)):
-        raise V.invalid("PaddedBatchDatasetV2", "an element is larger than its padded shape")
+        raise V.invalid("an element is larger than its padded shape", "PaddedBatchDatasetV2")
     first = np.asarray(parts[0]._payload)
     start = (b"" if is_text(parts[0]) else 0) if value is None else np.asarray(value)[()]
     whole = np.full((len(parts), *wide), start, first.dtype)

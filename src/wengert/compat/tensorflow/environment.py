@@ -12,10 +12,7 @@ from collections.abc import Iterator
 from contextvars import ContextVar
 from typing import Any
 
-from wengert.base.sections import fill_sections
-
-__all__ = ["control_dependencies", "device", "get_logger", "init_scope", "name_scope", "qualified"]
-
+from wengert.compat.kit.namespaces import completed
 
 _SCOPE: ContextVar[str] = ContextVar("wengert_tf_scope", default="")
 
@@ -115,4 +112,4 @@ def get_logger() -> logging.Logger:
     return logging.getLogger("tensorflow")
 
 
-fill_sections(globals())
+__all__ = completed(globals())

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.rows import of_rows
 
 
 class OpError(Exception):
@@ -28,46 +28,57 @@ class OpError(Exception):
         self.op = op
         self.message = message
         self.experimental_payloads: dict[Any, Any] = {}
+        self._operation = ""
 
     def __str__(self) -> str:
         return str(self.message)
 
+    def _of(self, operation: str) -> OpError:
+        """Add the operation that raised it to its message, unless it has one."""
+        if not self._operation:
+            self._operation = operation
+            self.message = f"{self.message} [Op:{operation}] name: "
+        return self
 
-def _error(name: str, code: int, what: str) -> type[OpError]:
-    body = {"__doc__": what, "error_code": code, "__module__": __name__}
-    return type(name, (OpError,), body)
+
+def _error(name: str, code: str, what: str) -> type[OpError]:
+    return type(name, (OpError,), {"__doc__": what, "error_code": int(code)})
 
 
-CancelledError: Any = _error("CancelledError", 1, "An operation was cancelled.")
-UnknownError: Any = _error("UnknownError", 2, "The error is unknown.")
-InvalidArgumentError: Any = _error(
-    "InvalidArgumentError", 3, "An argument has an invalid dtype, shape or value."
+of_rows(
+    globals(),
+    _error,
+    """
+    CancelledError | 1 | An operation was cancelled.
+    UnknownError | 2 | The error is unknown.
+    InvalidArgumentError | 3 | An argument has an invalid dtype, shape or value.
+    DeadlineExceededError | 4 | An operation exceeded its time limit.
+    NotFoundError | 5 | A requested object does not exist.
+    AlreadyExistsError | 6 | An object to create already exists.
+    PermissionDeniedError | 7 | The caller lacks permission.
+    ResourceExhaustedError | 8 | Memory is exhausted.
+    FailedPreconditionError | 9 | The state does not allow the operation.
+    AbortedError | 10 | An operation was aborted.
+    OutOfRangeError | 11 | An iteration is past its end.
+    UnimplementedError | 12 | An operation is not implemented.
+    InternalError | 13 | An internal invariant of the library is broken.
+    UnavailableError | 14 | A resource is temporarily unavailable.
+    DataLossError | 15 | Data are lost or corrupt.
+    UnauthenticatedError | 16 | The caller is not authenticated.
+    """,
 )
-DeadlineExceededError: Any = _error(
-    "DeadlineExceededError", 4, "An operation exceeded its time limit."
-)
-NotFoundError: Any = _error("NotFoundError", 5, "A requested object does not exist.")
-AlreadyExistsError: Any = _error("AlreadyExistsError", 6, "An object to create already exists.")
-PermissionDeniedError: Any = _error("PermissionDeniedError", 7, "The caller lacks permission.")
-ResourceExhaustedError: Any = _error("ResourceExhaustedError", 8, "Memory is exhausted.")
-FailedPreconditionError: Any = _error(
-    "FailedPreconditionError", 9, "The state does not allow the operation."
-)
-AbortedError: Any = _error("AbortedError", 10, "An operation was aborted.")
-OutOfRangeError: Any = _error("OutOfRangeError", 11, "An iteration is past its end.")
-UnimplementedError: Any = _error("UnimplementedError", 12, "An operation is not implemented.")
-InternalError: Any = _error("InternalError", 13, "An internal invariant of the library is broken.")
-UnavailableError: Any = _error("UnavailableError", 14, "A resource is temporarily unavailable.")
-DataLossError: Any = _error("DataLossError", 15, "Data are lost or corrupt.")
-UnauthenticatedError: Any = _error("UnauthenticatedError", 16, "The caller is not authenticated.")
+InvalidArgumentError: Any = globals()["InvalidArgumentError"]
+NotFoundError: Any = globals()["NotFoundError"]
+OutOfRangeError: Any = globals()["OutOfRangeError"]
 
 
-def invalid(message: str, operation: str = "", advice: str = "") -> Exception:
+def invalid(message: str, operation: str = "", advice: str = "") -> OpError:
     """Return an InvalidArgumentError in TensorFlow's words, with advice."""
-    text = f"{message} [Op:{operation}] name: " if operation else message
-    error: Exception = InvalidArgumentError(None, None, text + advice)
+    error: OpError = InvalidArgumentError(None, None, message)
+    if operation:
+        error._of(operation)
+    error.message += advice
     return error
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.signatures import named
 from wengert.compat.tensorflow import math, operations
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.drawing import stream_of
@@ -110,7 +110,7 @@ def convert_image_dtype(image, dtype, saturate: bool = False, name=None) -> Any:
         return x
     if x.dtype.is_integer and kind.kind in "iu":
         raise ValueError(
-            "convert_image_dtype between types of whole numbers is not offered here: go by way of "
+            "convert_image_dtype between types of whole numbers is not offered here: go through "
             "tf.float32"
         )
     if x.dtype.is_integer:
@@ -129,11 +129,8 @@ def _flipped(name: str, words: str, axis: int) -> Any:
     def chance(image, seed=None) -> Any:
         return flip(image) if stream_of(seed).random() < 0.5 else V.made(V.tensor_of(image))
 
-    flip.__name__ = flip.__qualname__ = f"flip_{name}"
-    flip.__doc__ = f"Flip images {words}."
-    chance.__name__ = chance.__qualname__ = f"random_flip_{name}"
-    chance.__doc__ = f"Flip images {words} with probability 1/2."
-    return flip, chance
+    named(chance, f"random_flip_{name}", f"Flip images {words} with probability 1/2.")
+    return named(flip, f"flip_{name}", f"Flip images {words}."), chance
 
 
 flip_left_right, random_flip_left_right = _flipped("left_right", "left to right", -2)
@@ -431,5 +428,4 @@ def psnr(a, b, max_val, name=None) -> Any:
 __getattr__ = refusing("image")
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

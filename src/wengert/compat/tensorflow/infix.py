@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
-from wengert.compat.tensorflow.dtypes import cxx_name, of_numpy
+from wengert.compat.kit.signatures import named
+from wengert.compat.tensorflow.dtypes import of_numpy
 from wengert.compat.tensorflow.errors import invalid
+from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.tensor import Tensor, entered, made, same_dtype, tensor_of
 from wengert.ops.matmul import matmul
 from wengert.tape.base import TensorBase, new_tensor
@@ -18,10 +20,7 @@ from wengert.tensor.tensor import Tensor as NativeTensor
 
 __all__ = ["OPERATORS", "install"]
 
-_NUMBERS = "bfloat16, half, float, double, uint8, int8, uint16, int16, int32, int64, complex64, "
-_NUMBERS += "complex128, uint32, uint64"
-_WHOLE = "int8, int16, int32, int64, uint8, uint16, uint32, uint64"
-_REAL = "float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64"
+_WHOLE = (*V.INTEGERS, "bool")
 
 
 def _computed(op_name: str, function: Callable[..., Any], a, b) -> Any:
@@ -38,15 +37,7 @@ def _computed(op_name: str, function: Callable[..., Any], a, b) -> Any:
 
 
 def _listed(tensor) -> str:
-    return "[" + ",".join(map(str, tensor._payload.shape)) + "]"
-
-
-def _refuse(op_name: str, kind, allowed: str) -> None:
-    raise invalid(
-        f"Value for attr 'T' of {cxx_name(np.dtype(kind))} is not in the list of allowed values: "
-        f"{allowed}",
-        op_name,
-    )
+    return V.shown(tensor._payload.shape)
 
 
 def _arithmetic(op_name: str, prim: str, method: str) -> Callable[..., Any]:
@@ -59,7 +50,7 @@ def _arithmetic(op_name: str, prim: str, method: str) -> Callable[..., Any]:
         a, b = same_dtype(op_name, a, b)
         if a._payload.dtype.kind == "b":
             if prim != "mul":
-                _refuse(op_name, a._payload.dtype, _NUMBERS)
+                V.check(a, V.NUMBERS, op=op_name)
             return _computed(op_name, T.bitwise_and, a, b)
         return _computed(op_name, getattr(T, prim), a, b)
 
@@ -68,7 +59,13 @@ def _arithmetic(op_name: str, prim: str, method: str) -> Callable[..., Any]:
 
 def _divided(a, b) -> Any:
     """Divide; integers are divided as floating-point numbers."""
-    a, b = _pair("x", a, b)
+    kinds = [x.dtype for x in (a, b) if isinstance(x, TensorBase) or hasattr(x, "_as_tensor")]
+    if len(kinds) == 2 and kinds[0] is not kinds[1]:
+        raise TypeError(
+            f"`x` and `y` must have the same dtype, got {kinds[0]!r} != {kinds[1]!r}. "
+            "(Nothing is promoted: write tf.cast.)"
+        )
+    a, b = same_dtype("RealDiv", a, b)
     kind = a._payload.dtype
     if kind.kind == "b":
         raise TypeError(
@@ -81,23 +78,9 @@ def _divided(a, b) -> Any:
     return _computed("RealDiv", T.div, a, b)
 
 
-def _pair(name, a, b) -> tuple[Any, Any]:
-    both = [x if isinstance(x, TensorBase) else getattr(x, "_value", None) for x in (a, b)]
-    if None not in [None if x is None else 0 for x in both]:
-        kinds = [of_numpy(np.dtype(x._payload.dtype)) for x in both if x is not None]
-        if kinds[0] is not kinds[1]:
-            raise TypeError(
-                f"`x` and `y` must have the same dtype, got {kinds[0]!r} != {kinds[1]!r}. "
-                "(Nothing is promoted: write tf.cast.)"
-            )
-    first, second = same_dtype("RealDiv", a, b)
-    return first, second
-
-
 def _floored(a, b) -> Any:
     a, b = same_dtype("FloorDiv", a, b)
-    if a._payload.dtype.kind == "b":
-        _refuse("FloorDiv", a._payload.dtype, _NUMBERS)
+    V.check(a, V.REAL, op="FloorDiv")
     _check_divisor(b, "FloorDiv")
     rounded = _floor_of_quotient if a._payload.dtype.kind == "f" else T.floor_divide
     return _computed("FloorDiv", rounded, a, b)
@@ -110,8 +93,7 @@ def _floor_of_quotient(a, b) -> Any:
 
 def _remainder(a, b) -> Any:
     a, b = same_dtype("FloorMod", a, b)
-    if a._payload.dtype.kind in "bc":
-        _refuse("FloorMod", a._payload.dtype, _REAL)
+    V.check(a, V.REAL, op="FloorMod")
     _check_divisor(b, "FloorMod")
     return _computed("FloorMod", floor_modulus, a, b)
 
@@ -138,8 +120,7 @@ def _check_divisor(b, op_name: str) -> None:
 def _bits(op_name: str, prim: str) -> Callable[..., Any]:
     def operation(a, b) -> Any:
         a, b = same_dtype(op_name, a, b)
-        if a._payload.dtype.kind not in "iub":
-            _refuse(op_name, a._payload.dtype, _WHOLE)
+        V.check(a, _WHOLE, op=op_name)
         return _computed(op_name, getattr(T, prim), a, b)
 
     return operation
@@ -148,8 +129,7 @@ def _bits(op_name: str, prim: str) -> Callable[..., Any]:
 def _compared(op_name: str, prim: str) -> Callable[..., Any]:
     def operation(a, b) -> Any:
         a, b = same_dtype(op_name, a, b)
-        if a._payload.dtype.kind in "bc":
-            _refuse(op_name, a._payload.dtype, _REAL)
+        V.check(a, V.REAL, op=op_name)
         return _computed(op_name, getattr(T, prim), a, b)
 
     return operation
@@ -172,36 +152,29 @@ def _equality(op_name: str, prim: str, otherwise: bool) -> Callable[..., Any]:
 def _product(a, b) -> Any:
     a, b = same_dtype("MatMul", a, b)
     n, m = a._payload.ndim, b._payload.ndim
-    if a._payload.dtype.kind == "b":
-        _refuse("MatMul", a._payload.dtype, _NUMBERS)
+    V.check(a, V.NUMBERS, op="MatMul")
+    sizes = _listed(a), _listed(b)
     if n < 2 or m < 2:
         if n != m:
-            raise invalid(
-                f"In[0] and In[1] has different ndims: {_listed(a)} vs. {_listed(b)}", "MatMul"
-            )
+            raise invalid(f"In[0] and In[1] has different ndims: {' vs. '.join(sizes)}", "MatMul")
         raise invalid(f"In[0] and In[1] ndims must be == 2: {n}", "MatMul")
     if a._payload.shape[-1] != b._payload.shape[-2]:
-        if n == m == 2:
-            raise invalid(
-                f"Matrix size-incompatible: In[0]: {_listed(a)}, In[1]: {_listed(b)}", "MatMul"
-            )
         raise invalid(
-            f"Matrix size-incompatible: In[0]: {_listed(a)}, In[1]: {_listed(b)}", "BatchMatMulV2"
+            f"Matrix size-incompatible: In[0]: {sizes[0]}, In[1]: {sizes[1]}",
+            "MatMul" if n == m == 2 else "BatchMatMulV2",
         )
     return _computed("BatchMatMulV2", matmul, a, b)
 
 
 def _negative(a) -> Any:
     a = tensor_of(a)
-    if a._payload.dtype.kind == "b":
-        _refuse("Neg", a._payload.dtype, _NUMBERS)
+    V.check(a, V.NUMBERS, op="Neg")
     return made(T.neg(a))
 
 
 def _inverted(a) -> Any:
     a = tensor_of(a)
-    if a._payload.dtype.kind not in "iub":
-        _refuse("Invert", a._payload.dtype, _WHOLE)
+    V.check(a, _WHOLE, op="Invert")
     return made(T.bitwise_not(a))
 
 
@@ -239,8 +212,7 @@ def _unsupported(symbol: str) -> Callable[..., Any]:
     def operator(*_) -> Any:
         return NotImplemented
 
-    operator.__name__ = operator.__qualname__ = symbol
-    return operator
+    return named(operator, symbol)
 
 
 def install(cls: type, in_place: bool = True) -> None:
@@ -260,8 +232,7 @@ def _method(symbol: str, operation: Callable[..., Any]) -> Callable[..., Any]:
     def operator(self, *other) -> Any:
         return operation(self, *other)
 
-    operator.__name__ = operator.__qualname__ = symbol
-    return operator
+    return named(operator, symbol)
 
 
 def _reflected(symbol: str, operation: Callable[..., Any]) -> Callable[..., Any]:
@@ -269,8 +240,7 @@ def _reflected(symbol: str, operation: Callable[..., Any]) -> Callable[..., Any]
         # NumPy scalars and lists are converted to the tensor's dtype, not the reverse
         return operation(other, self)
 
-    operator.__name__ = operator.__qualname__ = symbol
-    return operator
+    return named(operator, symbol)
 
 
 install(Tensor)

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.compat.kit.arguments import arguments
-from wengert.compat.kit.namespaces import defined, functions_of
+from wengert.compat.kit.namespaces import completed, functions_of
 from wengert.compat.kit.rows import of_rows
 from wengert.compat.tensorflow.configs import Configured, getter, snake_case
 from wengert.compat.tensorflow.functions import drawing
@@ -43,7 +42,7 @@ class Constant(Initializer):
     value: Any = 0.0
 
     def __call__(self, shape, dtype=None, **kwargs) -> Any:
-        sizes = shape_of("Fill", shape)
+        sizes = shape_of(shape, "Fill")
         value = np.asarray(self.value).astype(dtype_of(dtype, _FLOAT32))
         if value.size == math.prod(sizes):
             return constant_of(value.reshape(sizes))
@@ -60,7 +59,7 @@ class Zeros(Initializer):
     """
 
     def __call__(self, shape, dtype=None, **kwargs) -> Any:
-        return constant_of(np.zeros(shape_of("Fill", shape), dtype_of(dtype, _FLOAT32)))
+        return constant_of(np.zeros(shape_of(shape, "Fill"), dtype_of(dtype, _FLOAT32)))
 
 
 class Ones(Initializer):
@@ -73,7 +72,7 @@ class Ones(Initializer):
     """
 
     def __call__(self, shape, dtype=None, **kwargs) -> Any:
-        return constant_of(np.ones(shape_of("Fill", shape), dtype_of(dtype, _FLOAT32)))
+        return constant_of(np.ones(shape_of(shape, "Fill"), dtype_of(dtype, _FLOAT32)))
 
 
 @arguments
@@ -90,7 +89,7 @@ class Identity(Initializer):
     gain: float = 1.0
 
     def __call__(self, shape, dtype=None, **kwargs) -> Any:
-        sizes = shape_of("Fill", shape)
+        sizes = shape_of(shape, "Fill")
         if len(sizes) != 2:
             raise ValueError(
                 "Identity matrix initializer can only be used for 2D matrices. Received: "
@@ -156,7 +155,7 @@ class Orthogonal(_Random):
     seed: Any = None
 
     def __call__(self, shape, dtype=None, **kwargs) -> Any:
-        sizes = shape_of("Fill", shape)
+        sizes = shape_of(shape, "Fill")
         if len(sizes) < 2:
             raise ValueError(
                 "The tensor to initialize must be at least two-dimensional. Received: "
@@ -205,7 +204,7 @@ class VarianceScaling(_Random):
             raise ValueError(f"Invalid `distribution` argument: {self.distribution}")
 
     def __call__(self, shape, dtype=None, **kwargs) -> Any:
-        fan_in, fan_out = _fans(shape_of("Fill", shape))
+        fan_in, fan_out = _fans(shape_of(shape, "Fill"))
         count = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2}[self.mode]
         scale = self.scale / max(1.0, count)
         stream = self._stream()
@@ -283,5 +282,4 @@ _ELSEWHERE = """
     constant_initializer ones_initializer random_normal_initializer random_uniform_initializer
     zeros_initializer
     """
-__all__ = defined(globals(), without=_ELSEWHERE)
-fill_sections(globals())
+__all__ = completed(globals(), without=_ELSEWHERE)

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import gathered as _gathered
 from wengert.compat.tensorflow.refusal import refusing as _refusing
 
@@ -26,6 +25,3 @@ __all__ = _gathered(
 
 
 __getattr__ = _refusing("linalg")
-
-
-fill_sections(globals())

@@ -7,14 +7,12 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow import nest
 from wengert.compat.tensorflow.archive import WAITING, resume
 from wengert.compat.tensorflow.environment import name_scope as scope_of
 from wengert.compat.tensorflow.environment import qualified
 from wengert.compat.tensorflow.variable import Variable
-
-__all__ = ["Module"]
 
 _IGNORED = frozenset({"_name", "_name_scope", "_scope_name"})
 
@@ -147,4 +145,4 @@ def _walk(
         yield from _walk(leaf, recursive, predicate, with_path, place, seen)
 
 
-fill_sections(globals())
+__all__ = completed(globals())

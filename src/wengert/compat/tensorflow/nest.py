@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 
 
 def is_nested(structure) -> bool:
@@ -178,5 +177,4 @@ def map_structure(func: Callable[..., Any], *structure, **kwargs) -> Any:
     return pack_sequence_as(structure[0], [func(*leaves) for leaves in flat])
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

@@ -6,10 +6,8 @@ import sys
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import completed
 from wengert.tape.base import TensorBase
-
-__all__ = ["print"]
 
 _show = print
 
@@ -86,4 +84,4 @@ def print(
     _show(text, end="", file=sys.stderr if output_stream is None else output_stream)
 
 
-fill_sections(globals())
+__all__ = completed(globals())

@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.functions import drawing
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.drawing import set_seed as set_seed
@@ -353,5 +352,4 @@ def set_global_generator(generator: Generator) -> None:
 __getattr__ = refusing("random")
 
 
-__all__ = defined(globals(), "set_seed")
-fill_sections(globals())
+__all__ = completed(globals(), "set_seed")

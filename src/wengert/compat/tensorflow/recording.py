@@ -49,8 +49,7 @@ from contextvars import ContextVar
 from typing import Any, ClassVar
 
 from wengert.base.dtypes import is_differentiable
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.interp.dual import Dual
 from wengert.interp.levels import Level, Lifted, levels_of
 from wengert.tape.base import LEAF, OutputEdge, TensorBase, new_tensor
@@ -558,5 +557,4 @@ def without_history(tensor) -> Any:
     return new_tensor(tensor._payload, None, tensor._vc)
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

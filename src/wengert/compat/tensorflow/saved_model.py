@@ -27,15 +27,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.archive import read_archive, write_archive
 from wengert.compat.tensorflow.keras.models import Model
 from wengert.compat.tensorflow.keras.saving import load_model, write_model
 from wengert.compat.tensorflow.module import Module
 from wengert.compat.tensorflow.refusal import refusing
 from wengert.compat.tensorflow.variable import Variable
-
-__all__ = ["contains_saved_model", "load", "save"]
 
 _FILE, _MODEL = "saved_model.zip", "model.keras"
 
@@ -161,4 +159,4 @@ def contains_saved_model(export_dir) -> bool:
 __getattr__ = refusing("saved_model")
 
 
-fill_sections(globals())
+__all__ = completed(globals())

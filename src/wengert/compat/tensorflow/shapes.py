@@ -6,10 +6,8 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import completed
 from wengert.tape.base import TensorBase
-
-__all__ = ["TensorShape", "sizes"]
 
 
 class TensorShape:
@@ -184,4 +182,4 @@ def sizes(shape) -> tuple[int, ...]:
     return (int(shape),)
 
 
-fill_sections(globals())
+__all__ = completed(globals())

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.kit.rows import of_rows, shaped
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.refusal import refusing
@@ -25,10 +24,10 @@ _FLOAT32 = np.dtype(np.float32)
 
 def _checked(op: str, value, kinds: tuple[str, ...], d: int, attribute: str) -> Any:
     x = V.tensor_of(value)
-    V.check(op, x, kinds, attribute)
+    V.check(x, kinds, attribute)
     if x._payload.ndim < d:
         raise V.invalid(
-            op, f"Input must have rank of at least {d} but got: {V.shown(x._payload.shape)}"
+            f"Input must have rank of at least {d} but got: {V.shown(x._payload.shape)}"
         )
     return x
 
@@ -169,7 +168,7 @@ def _cosines(size: int, kind, norm, inverse: bool) -> Any:
 
 def _transformed(op: str, input, type: int, n, axis: int, norm, inv: bool) -> Any:
     x = V.tensor_of(input)
-    V.check(op, x, _REAL)
+    V.check(x, _REAL, op=op)
     if norm not in (None, "ortho"):
         raise ValueError(f"Unknown normalization. Expected None or 'ortho', got: {norm}")
     if type not in (2, 3):
@@ -247,7 +246,7 @@ def hamming_window(window_length, periodic: bool = True, dtype=None, name=None) 
     return _raised_cosine(window_length, periodic, dtype, 0.54, 0.46)
 
 
-@V.operation("Frame")
+@V.operation("Frame", signal=V.ANY)
 def frame(
     signal, frame_length, frame_step, pad_end: bool = False, pad_value=0, axis: int = -1, name=None
 ) -> Any:
@@ -272,24 +271,23 @@ def frame(
      [2 3]
      [3 4]]
     """
-    x = V.tensor_of(signal)
-    if axis % x._payload.ndim != x._payload.ndim - 1:
-        raise V.invalid("Frame", f"frames are made of the last dimension here, not of {axis}")
+    if axis % signal._payload.ndim != signal._payload.ndim - 1:
+        raise V.invalid(f"frames are made of the last dimension here, not of {axis}")
     (length,), (step,) = (
         V.integers(frame_length, "frame_length"),
         V.integers(frame_step, "frame_step"),
     )
-    size = x._payload.shape[-1]
+    size = signal._payload.shape[-1]
     count = max(-(-size // step) if pad_end else (size - length) // step + 1, 0)
     beyond = (count - 1) * step + length - size
     if pad_end and beyond > 0:
-        x = wg.nn.functional.pad(x, (0, beyond), value=pad_value)
+        signal = wg.nn.functional.pad(signal, (0, beyond), value=pad_value)
     places = np.arange(count)[:, None] * step + np.arange(length)
-    picked = wg.index_select(x, -1, wg.as_tensor(places.reshape(-1)))
-    return wg.reshape(picked, (*x._payload.shape[:-1], count, length))
+    picked = wg.index_select(signal, -1, wg.as_tensor(places.reshape(-1)))
+    return wg.reshape(picked, (*signal._payload.shape[:-1], count, length))
 
 
-@V.operation("UnsortedSegmentSum")
+@V.operation("UnsortedSegmentSum", signal=V.ANY, frame_step=int)
 def overlap_and_add(signal, frame_step, name=None) -> Any:
     """Add overlapping frames, `frame_step` apart; undoes `frame`.
 
@@ -298,13 +296,11 @@ def overlap_and_add(signal, frame_step, name=None) -> Any:
     >>> print(tf.signal.overlap_and_add([[1.0, 2.0], [3.0, 4.0]], 1).numpy())
     [1. 5. 4.]
     """
-    x = V.tensor_of(signal)
-    (step,) = V.integers(frame_step, "frame_step")
-    *outer, count, length = x._payload.shape
-    size = (count - 1) * step + length
-    places = (np.arange(count)[:, None] * step + np.arange(length)).reshape(-1)
-    start = wg.as_tensor(np.zeros((*outer, size), x._payload.dtype))
-    flat = wg.reshape(x, (*outer, count * length))
+    *outer, count, length = signal._payload.shape
+    size = (count - 1) * frame_step + length
+    places = (np.arange(count)[:, None] * frame_step + np.arange(length)).reshape(-1)
+    start = wg.as_tensor(np.zeros((*outer, size), signal._payload.dtype))
+    flat = wg.reshape(signal, (*outer, count * length))
     return wg.index_add(start, len(outer), wg.as_tensor(places), flat)
 
 
@@ -337,5 +333,4 @@ def stft(
 __getattr__ = refusing("signal")
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow import math, operations
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.refusal import refusing
@@ -41,7 +40,7 @@ class SparseTensor:
                 f"{tuple(self.values.shape)} and {len(sizes)} dimensions"
             )
         if places.size and ((places < 0) | (places >= np.asarray(sizes))).any():
-            raise V.invalid("SparseTensor", "an index is out of bounds")
+            raise V.invalid("an index is out of bounds", "SparseTensor")
         self.indices = V.constant_of(places)
         self.dense_shape = V.constant_of(np.asarray(sizes, np.int64))
 
@@ -90,7 +89,7 @@ def to_dense(sp_input, default_value=None, validate_indices: bool = True, name=N
         flat = np.ravel_multi_index(tuple(rows.T), tuple(sp_input.shape)) if rows.size else rows
         if (np.diff(flat.ravel()) <= 0).any():
             raise V.invalid(
-                "SparseToDense", "indices is out of order or repeated: use tf.sparse.reorder"
+                "indices is out of order or repeated: use tf.sparse.reorder", "SparseToDense"
             )
     start = 0 if default_value is None else V.numbers_of(default_value)
     whole = np.full(tuple(sp_input.shape), start, sp_input.dtype.as_numpy_dtype)
@@ -172,5 +171,4 @@ def reduce_sum(sp_input, axis=None, keepdims: bool = False, name=None) -> Any:
 __getattr__ = refusing("sparse")
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

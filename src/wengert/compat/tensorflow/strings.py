@@ -12,12 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.kit.rows import shaped
 from wengert.compat.tensorflow.dtypes import numpy_dtype
 from wengert.compat.tensorflow.eager import bytes_of, each, is_text, labels_of
-from wengert.compat.tensorflow.errors import InvalidArgumentError
+from wengert.compat.tensorflow.errors import invalid
 from wengert.compat.tensorflow.functions.values import axes_of, constant_of, numbers_of
 from wengert.compat.tensorflow.refusal import refusing
 
@@ -75,7 +74,7 @@ def reduce_join(inputs, axis=None, keepdims: bool = False, separator: str = "", 
     [b'ab', b'cd']
     """
     array = bytes_of(inputs)
-    axes = axes_of("ReduceJoin", axis, array.ndim)
+    axes = axes_of(axis, array.ndim, "ReduceJoin")
     kept = [d for d in range(array.ndim) if d not in axes]
     moved = np.transpose(array, (*kept, *axes))
     lead = moved.shape[: len(kept)]
@@ -175,9 +174,7 @@ def to_number(input, out_type="float32", name=None) -> Any:
             each(read, input, dtype=np.float64 if read is float else np.int64).astype(kind)
         )
     except ValueError as error:
-        raise InvalidArgumentError(
-            None, None, f"StringToNumberOp could not correctly convert string: {error}"
-        ) from None
+        raise invalid(f"StringToNumberOp could not correctly convert string: {error}") from None
 
 
 def as_string(input, precision: int = -1, *args, name=None) -> Any:
@@ -270,5 +267,4 @@ def to_hash_bucket_fast(input, num_buckets: int, name=None) -> Any:
 __getattr__ = refusing("strings")
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

@@ -25,8 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.archive import WAITING, read_archive, resume, write_archive
 from wengert.compat.tensorflow.dtypes import of_numpy
 from wengert.compat.tensorflow.errors import NotFoundError
@@ -135,10 +134,8 @@ class _Restoration:
             state, self.arrays = read_archive(f"{path}.index")
         except FileNotFoundError:
             raise NotFoundError(
-                None,
-                None,
                 f"Unsuccessful TensorSliceReader constructor: Failed to find any "
-                f"matching files for {path}",
+                f"matching files for {path}"
             ) from None
         self.nodes = state["nodes"]
         self.root = root
@@ -471,12 +468,12 @@ class _Reader:
         try:
             _, self._arrays = read_archive(f"{name}.index")
         except FileNotFoundError:
-            raise NotFoundError(None, None, f"Could not find checkpoint {name}") from None
+            raise NotFoundError(f"Could not find checkpoint {name}") from None
 
     def get_tensor(self, name: str) -> Any:
         """Return the array with a given name."""
         if name not in self._arrays:
-            raise NotFoundError(None, None, f"Key {name} not found in checkpoint")
+            raise NotFoundError(f"Key {name} not found in checkpoint")
         return self._arrays[name]
 
     def has_tensor(self, name: str) -> bool:
@@ -510,5 +507,4 @@ def load_variable(ckpt_dir_or_file, name: str) -> Any:
 __getattr__ = refusing("train")
 
 
-__all__ = defined(globals(), without="children graph_of")
-fill_sections(globals())
+__all__ = completed(globals(), without="children graph_of")

@@ -12,10 +12,8 @@ from typing import Any
 import numpy as np
 
 from wengert.base.arrays import unmasked
-from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.dtypes import cxx_name, of_numpy
-
-__all__ = ["TextError", "array_of", "cast_array", "fits"]
 
 _INT32 = np.iinfo(np.int32)
 _RANK = {"b": 0, "i": 1, "f": 2, "c": 3}
@@ -161,4 +159,4 @@ def array_of(value, wanted: np.dtype[Any] | None = None) -> Any:
     )
 
 
-fill_sections(globals())
+__all__ = completed(globals())

@@ -17,6 +17,7 @@ import numpy as np
 
 from wengert.base.dtypes import is_differentiable
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.signatures import named
 from wengert.compat.tensorflow.dtypes import DType, numpy_dtype, of_numpy
 from wengert.compat.tensorflow.environment import qualified
 from wengert.compat.tensorflow.errors import invalid
@@ -69,17 +70,15 @@ def _scatter(cls: type, name: str, function: Callable[..., Any], what: str) -> N
         places, values = self._rows(sparse_delta)
         return self._scattered(function, places, values)
 
-    scatter.__name__ = scatter.__qualname__ = f"scatter_{name}"
-    scatter.__doc__ = f"{what} the rows given by an `IndexedSlices`."
-    setattr(cls, scatter.__name__, scatter)
+    doc = f"{what} the rows given by an `IndexedSlices`."
+    setattr(cls, f"scatter_{name}", named(scatter, f"scatter_{name}", doc))
 
     def scatter_nd(self, indices, updates, name=None) -> Any:
         places = np.asarray(converted(indices)._payload)
         return self._scattered(function, tuple(np.moveaxis(places, -1, 0)), updates)
 
-    scatter_nd.__name__ = scatter_nd.__qualname__ = f"scatter_nd_{name}"
-    scatter_nd.__doc__ = f"{what} the elements or slices at the rows of `indices`."
-    setattr(cls, scatter_nd.__name__, scatter_nd)
+    doc = f"{what} the elements or slices at the rows of `indices`."
+    setattr(cls, f"scatter_nd_{name}", named(scatter_nd, f"scatter_nd_{name}", doc))
 
 
 def install_scatters(cls: type) -> None:

@@ -117,31 +117,63 @@ def capture(
 
     Errors of the function propagate; tensors are left as they would be without tracing.
     """
-    until = getattr(function, "until", capture.__code__)
     missing = Missing() if missing is None else missing
     code = getattr(function, "__code__", None)
+    until = getattr(function, "until", _Run.trace_call.__code__)
     trace = Trace(code, until, missing.drawn, missing.said)
-    tensors = environment.tensors
     with _symbols(trace, environment) as inputs:
-        trace.given = inputs
-        trace.reached = tensors
-        log = Log(trace, environment.opened)
-        trace.surroundings = environment.surroundings()
+        run = _Run(trace, environment, inputs, by_blocks, missing)
+        run.trace_call(function, args, kwargs)
+        captured = run.finished()
+    del run
+    if any(known() is not None for known in trace.scalars):
+        # check before `release`: the place may have held an equal number
+        captured.left = captured.before.hold(Scalar)
+    release(trace)
+    return captured
+
+
+class _Run:
+    """A traced run while it lasts: what it began with, and what it returned."""
+
+    def __init__(
+        self,
+        trace: Trace,
+        environment: Environment,
+        inputs: list[Sym],
+        by_blocks: bool,
+        missing: Missing,
+    ) -> None:
+        tensors = environment.tensors
+        self.trace, self.environment, self.inputs = trace, environment, inputs
+        self.by_blocks, self.missing = by_blocks, missing
+        self.captured = Captured(environment, trace, [symbol.value for symbol in inputs])
+        self.log = self.captured.log = Log(trace, environment.opened)
+        trace.given, trace.reached = inputs, tensors
+        self.captured.before = trace.surroundings = environment.surroundings()
         trace.path = Path(environment.numbers)
         trace.is_exact = environment.is_exact
         trace.turns = Iterations(
             environment.skips and not environment.opened and all(t._edge is None for t in tensors)
         )
-        values = [symbol.value for symbol in inputs]
-        captured = Captured(environment, trace, values)
-        captured.before, captured.log = trace.surroundings, log
-        memory = [symbol.array for symbol in inputs]
-        cells = [tensor._vc for tensor in tensors]
-        captured.layout = layout_of(memory, cells)
+        self.cells = [tensor._vc for tensor in tensors]
+        self.captured.layout = layout_of([symbol.array for symbol in inputs], self.cells)
+        self.grads = [None if t._ext is None else t._ext.grad for t in tensors]
+        self.edges = [t._edge for t in tensors]
+        self.versions = [writes_to(tensor) for tensor in tensors]
+        self.result: Any = None
+        self.rebuild: Any = None
+        self.own: list[Any] = []
+        self.leaves: list[Any] = []
+        self.parts: tuple[Any, ...] = ()
+        self.derivatives: Any = None
+
+    def trace_call(
+        self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
+        """Call `function` on symbols, and read its results and effects off the trace."""
+        trace, environment, log = self.trace, self.environment, self.log
         before = current_mode()
-        grads = [None if t._ext is None else t._ext.grad for t in tensors]
-        edges = [t._edge for t in tensors]
-        versions = [writes_to(tensor) for tensor in tensors]
         inside = changed(before, tracing=trace)
         MODE.set(inside)
         left = None
@@ -152,43 +184,18 @@ def capture(
                     shown, named = log.arguments(shown, named)
                     result = function(*shown, **named)
                 del shown, named
-                result = log.plain(trace, result)
+                self.result = log.plain(trace, result)
+                del result
             finally:
                 log.end(trace)
                 left = _left_mode(inside, before, trace)
-            walked_back = trace.walked_back
-            if log.values:
-                result = (result, log.values)
-            own, rebuild = flatten(result)
-            trace.keep(own)
-            check_containers(trace, result)
-            leaves, count = own, len(own)
-            effects, origins = effects_of(trace, tensors, inputs, grads, versions)
-            leaves, made, effects, roots = leaves_of(trace, leaves, effects, environment)
-            computed = [leaf.kind in ("tensor", "shared") for leaf in made]
-            backward, outputs = _differentiated(trace, leaves, computed, environment, effects)
-            if outputs and any(e.leaf >= 0 and _is_shown(e.leaf, count, made) for e in effects):
-                trace.give_up("a result that requires a gradient is left behind elsewhere, too")
-            derivatives = None
-            loops = not walked_back and comes_back(trace.items, by_blocks)
-            if loops and not _prints_last(trace):
-                loops = False
-                if by_blocks:
-                    trace.give_up("it prints in a loop that decisions on values end")
-            if trace.broken is None and loops:
-                spent = backward is not None and backward.spent
-                if outputs and not environment.is_outermost:
-                    # a loop on tensors of a transform: its blocks are not differentiated
-                    spent = True
-                derivatives = None if spent else derived(trace, leaves, outputs, tensors)
-            if trace.turns.skipped and derivatives is None:
-                # not a graph, so the next trace must contain all iterations
-                trace.discard()
-            _settle(trace, environment, inputs)
-            if any(t._edge is not edge for t, edge in zip(tensors, edges, strict=True)):
+            self._read_results()
+            _settle(trace, environment, self.inputs)
+            pairs = zip(environment.tensors, self.edges, strict=True)
+            if any(tensor._edge is not edge for tensor, edge in pairs):
                 trace.give_up("an operation in place changes the history of an argument")
         except BaseException as error:
-            unseen = _is_unseen(trace, grads, missing)
+            unseen = _is_unseen(trace, self.grads, self.missing)
             trace.unmask()
             release(trace)
             if unseen and isinstance(error, Exception):
@@ -199,56 +206,95 @@ def capture(
             trace.finish()
             # must not keep objects alive that are reached by weak references only
             trace.surroundings, trace.reached = Surroundings(), ()
+
+    def _read_results(self) -> None:
+        """Trace how later runs reproduce the results, and their derivatives."""
+        trace, environment = self.trace, self.environment
+        tensors = environment.tensors
+        walked_back = trace.walked_back
+        if self.log.values:
+            self.result = (self.result, self.log.values)
+        self.own, self.rebuild = flatten(self.result)
+        count = len(self.own)
+        trace.keep(self.own)
+        check_containers(trace, self.result)
+        effects, origins = effects_of(trace, tensors, self.inputs, self.grads, self.versions)
+        leaves, made, effects, roots = leaves_of(trace, self.own, effects, environment)
+        computed = [leaf.kind in ("tensor", "shared") for leaf in made]
+        backward, outputs = _differentiated(trace, leaves, computed, environment, effects)
+        if outputs and any(e.leaf >= 0 and _is_shown(e.leaf, count, made) for e in effects):
+            trace.give_up("a result that requires a gradient is left behind elsewhere, too")
+        self.leaves = leaves[:count]
+        self.parts = (made, self.rebuild, effects, backward, outputs, origins, count, roots)
+        if not walked_back and self._is_loop():
+            spent = backward is not None and backward.spent
+            # the blocks of a loop on tensors of a transform are not differentiated
+            if not spent and not (outputs and not environment.is_outermost):
+                self.derivatives = derived(trace, leaves, outputs, tensors)
+        if trace.turns.skipped and self.derivatives is None:
+            # not a graph, so the next trace must contain all iterations
+            trace.discard()
+
+    def _is_loop(self) -> bool:
+        """Return whether the trace is a graph, which returns to states met before."""
+        trace = self.trace
+        if not comes_back(trace.items, self.by_blocks):
+            return False
+        if not _prints_last(trace):
+            if self.by_blocks:
+                trace.give_up("it prints in a loop that decisions on values end")
+            return False
+        return trace.broken is None
+
+    def finished(self) -> Captured:
+        """Return what the run showed, with the result on real arrays."""
+        trace, captured = self.trace, self.captured
         captured.strides = {
             i: symbol.array.strides
-            for i, symbol in enumerate(inputs)
+            for i, symbol in enumerate(self.inputs)
             if symbol.storage in trace.looked
-            or (environment.is_outermost and is_turned(symbol.array))
+            or (self.environment.is_outermost and is_turned(symbol.array))
         }
-        captured.writes = any(symbol.storage.writes for symbol in inputs)
-        captured.writes |= trace.counts and bool(counted_together(cells))
+        captured.writes = any(symbol.storage.writes for symbol in self.inputs)
+        captured.writes |= trace.counts and bool(counted_together(self.cells))
         for item in trace.items:
             if isinstance(item, Guard) and item.state is not None:
                 # drop the tensors of this call, and their history
                 item.state.tensors.clear()
                 item.state.edges.clear()
-        copies: dict[int, Any] = {}
-        shown = [_shown(trace, leaf, copies) for leaf in leaves[:count]]
-        same = all(leaf is other for leaf, other in zip(leaves, shown, strict=False))
-        if trace.broken is not None and not log.values:
-            captured.result = mended(result, partial(_plain, trace))
-        else:
-            captured.result = result if same else rebuild(shown)
-        if log.values:
-            captured.result = captured.settled(captured.result)
-        # drop the leaves: `rebuild` holds this list
-        own[:] = [None] * len(own)
-        del leaves
+        captured.result = self._real_result()
         if trace.broken is None and not trace.passing:
-            known = frozenset(captured.inputs)
-            captured.exit = Exit(
-                *(made, rebuild, effects, backward, outputs, origins, count, roots, known),
-                trace.said,
-                log.replay() if log.values else None,
-            )
-            captured.exit.derivatives = derivatives
-            if backward is not None:
-                captured.exit.reads = memory_read(
-                    trace.items,
-                    captured.inputs[: len(tensors)],
-                    backward.saved,
-                    captured.exit.left(),
-                )
-            captured.exit.draws = [i.value for i in trace.items if isinstance(i, Draw)]
+            captured.exit = self._exit()
         else:
-            captured.exit = None
             trace.unmask()
-    result = None
-    if any(known() is not None for known in trace.scalars):
-        # check before `release`: the place may have held an equal number
-        captured.left = captured.before.hold(Scalar)
-    release(trace)
-    return captured
+        return captured
+
+    def _real_result(self) -> Any:
+        trace = self.trace
+        copies: dict[int, Any] = {}
+        shown = [_shown(trace, leaf, copies) for leaf in self.leaves]
+        if trace.broken is not None and not self.log.values:
+            result = mended(self.result, partial(_plain, trace))
+        elif all(leaf is other for leaf, other in zip(self.leaves, shown, strict=True)):
+            result = self.result
+        else:
+            result = self.rebuild(shown)
+        if self.log.values:
+            result = self.captured.settled(result)
+        # drop the leaves: `rebuild` holds this list
+        self.own[:] = [None] * len(self.own)
+        return result
+
+    def _exit(self) -> Exit:
+        items, inputs = self.trace.items, self.captured.inputs
+        put = self.log.replay() if self.log.values else None
+        found = Exit(*(*self.parts, frozenset(inputs), self.trace.said, put))
+        found.derivatives = self.derivatives
+        if found.backward is not None:
+            tensors = inputs[: len(self.environment.tensors)]
+            found.reads = memory_read(items, tensors, found.backward.saved, found.left())
+        found.draws = [item.value for item in items if isinstance(item, Draw)]
+        return found
 
 
 class Unseen(Exception):

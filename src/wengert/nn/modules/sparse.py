@@ -32,6 +32,7 @@ class _Table(Module):
         weight: Any,
         device: Any,
         dtype: Any,
+        freeze: bool = False,
     ) -> None:
         if padding_idx is not None:
             if not -num_embeddings <= padding_idx < max(num_embeddings, 1):
@@ -46,13 +47,14 @@ class _Table(Module):
         if weight is None:
             self.weight = new_parameter((num_embeddings, embedding_dim), device, dtype)
             self.reset_parameters()
+            self.weight.requires_grad_(not freeze)
             return
         if tuple(weight.shape) != (num_embeddings, embedding_dim):
             raise AssertionError(
                 "Shape of weight does not match num_embeddings and embedding_dim: it is "
                 f"{tuple(weight.shape)}, not {(num_embeddings, embedding_dim)}"
             )
-        self.weight = Parameter(weight)
+        self.weight = Parameter(weight, not freeze)  # a fixed table may hold integers
 
     _padding_name = "padding_idx"
 
@@ -136,8 +138,8 @@ class Embedding(_Table):
         self.norm_type = norm_type
         self.scale_grad_by_freq = scale_grad_by_freq
         self.sparse = sparse
-        self._make_table(num_embeddings, embedding_dim, padding_idx, _weight, device, dtype)
-        self.weight.requires_grad_(not _freeze)
+        table = (num_embeddings, embedding_dim, padding_idx, _weight, device, dtype, _freeze)
+        self._make_table(*table)
 
     @classmethod
     def from_pretrained(

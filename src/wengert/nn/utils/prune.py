@@ -176,7 +176,7 @@ class PruningContainer(BasePruningMethod):
             where = (slice(None),) * t.dim()
         else:
             raise ValueError(f"Unrecognized PRUNING_TYPE {kind}")
-        mask = default_mask.clone()
+        mask = default_mask.to(t.dtype, copy=True)
         mask[where] = method.compute_mask(t[where], default_mask=mask[where]).to(dtype=mask.dtype)
         return mask
 

@@ -211,6 +211,8 @@ def pack_padded_sequence(
     >>> wg.nn.utils.rnn.pack_padded_sequence(x, [2, 3], True, enforce_sorted=False).data
     tensor([3, 1, 4, 2, 5])
     """
+    if not input.numel():
+        raise RuntimeError("Cannot pack empty tensors.")
     sizes = _lengths(lengths)
     order: Any = None
     batch_dim = 0 if batch_first else 1
@@ -218,8 +220,6 @@ def pack_padded_sequence(
         order = new_tensor(np.argsort(-sizes, kind="stable"))
         sizes = sizes[order._payload]
         input = index_select(input, batch_dim, order)
-    if not input.numel():
-        raise RuntimeError("Cannot pack empty tensors.")
     if input.ndim < 2:
         raise IndexError(
             "Dimension out of range (expected to be in range of [-1, 0], but got 1): sequences of "

@@ -9,12 +9,7 @@ from functools import partial
 from typing import Any, Literal
 
 from wengert.base.sections import fill_sections
-from wengert.optim.lr_scheduler.base import (
-    LRScheduler,
-    check_optimizer,
-    for_each_group,
-    set_option,
-)
+from wengert.optim.lr_scheduler.base import LRScheduler, check_optimizer, for_each_group, set_option
 from wengert.optim.optimizer import Optimizer
 
 

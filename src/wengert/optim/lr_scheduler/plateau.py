@@ -6,12 +6,7 @@ import math
 from typing import Any, Literal
 
 from wengert.base.sections import fill_sections
-from wengert.optim.lr_scheduler.base import (
-    LRScheduler,
-    check_optimizer,
-    set_option,
-    warn_of_epoch,
-)
+from wengert.optim.lr_scheduler.base import LRScheduler, check_optimizer, set_option, warn_of_epoch
 from wengert.optim.optimizer import Optimizer
 
 

@@ -11,14 +11,7 @@ import numpy as np
 
 from wengert.ops import join, permute, pointwise, shape
 from wengert.ops.matmul import matmul
-from wengert.tensor.numpy.counterparts import (
-    as_dtype,
-    common,
-    counterpart,
-    floating,
-    rule,
-    tensor,
-)
+from wengert.tensor.numpy.counterparts import as_dtype, common, counterpart, floating, rule, tensor
 from wengert.tensor.numpy.products import convolve
 
 

@@ -10,17 +10,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.device import check_device
-from wengert.ops import (
-    arrange,
-    expand,
-    join,
-    permute,
-    pointwise,
-    reduce,
-    select,
-    shape,
-    strided,
-)
+from wengert.ops import arrange, expand, join, permute, pointwise, reduce, select, shape, strided
 from wengert.tape.base import TensorBase
 from wengert.tensor.numpy.counterparts import (
     all_axes,

@@ -20,14 +20,7 @@ from wengert.tape.record import T
 from wengert.tape.write_checks import check_writable
 from wengert.tensor import assign
 from wengert.tensor.numpy import boundary, sums
-from wengert.tensor.numpy.counterparts import (
-    all_axes,
-    as_dtype,
-    late,
-    normal_axis,
-    tensor,
-    values,
-)
+from wengert.tensor.numpy.counterparts import all_axes, as_dtype, late, normal_axis, tensor, values
 from wengert.tensor.numpy.ufuncs import call, into, label_of
 
 

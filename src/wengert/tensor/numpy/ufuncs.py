@@ -25,14 +25,7 @@ from wengert.tape.modes import current_mode, is_recording
 from wengert.tape.operands import cast
 from wengert.tape.record import T
 from wengert.tensor.numpy import boundary, products
-from wengert.tensor.numpy.counterparts import (
-    as_dtype,
-    is_weak,
-    late,
-    tensor,
-    values,
-    wrapped,
-)
+from wengert.tensor.numpy.counterparts import as_dtype, is_weak, late, tensor, values, wrapped
 
 _STEPS = frozenset({"floor_divide", "spacing"})
 """Ufuncs with floating results but without a gradient."""

@@ -35,8 +35,6 @@ from wengert.compat.autograd.operators import ROUNDING, unary, unwritten
 from wengert.numpy.functions import Ufunc
 from wengert.ops import reduce as reductions
 from wengert.ops.extremes import amax, amin
-from wengert.ops.matmul import matmul
-from wengert.ops.shape import reshape
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.record import T
 from wengert.tensor.numpy.dispatch import kind_of
@@ -173,13 +171,8 @@ def _general(name: str, numpys) -> Callable[..., Any]:
             return numpys(*args, **kwargs)
         if own:
             return own[-1](args, kwargs)
-        if quick is not None and args:
-            x = args[0]
-            made = None
-            if plain_float(x):
-                made = quick(*args, **kwargs)
-            elif name == "dot" and x.__class__ is _np.ndarray and plain_float(args[-1]):
-                made = dot_of_array(*args) if len(args) == 2 and not kwargs else None
+        if quick is not None and args and plain_float(args[0]):
+            made = quick(*args, **kwargs)
             if made is not None:
                 made.__class__ = ArrayBox
                 return made
@@ -343,52 +336,12 @@ def _reduction(function: Callable[..., Any]) -> Callable[..., Any]:
     return reduced
 
 
-def _reshape(x, *shape, **named) -> Any:
-    if named or len(shape) != 1:
-        return None
-    (sizes,) = shape
-    sizes = sizes if sizes.__class__ is tuple else (sizes,)
-    if any(size.__class__ is not int for size in sizes):
-        return None
-    try:
-        return reshape(x, sizes)
-    except RuntimeError:
-        return None  # the general path raises NumPy's own error
-
-
-def _dot(x, *more, **named) -> Any:
-    if named or len(more) != 1:
-        return None
-    other = more[0]
-    if other.__class__ is not ArrayBox and other.__class__ is not np.ndarray:
-        return None
-    other = operand(other, x._payload.dtype)
-    if other is None:
-        return None
-    first, second = x._payload, other._payload
-    ndims = first.ndim, second.ndim
-    if 0 in ndims or max(ndims) > 2 or first.shape[-1] != second.shape[0]:
-        return None
-    return matmul(x, other)
-
-
-def dot_of_array(a, x) -> Any:
-    """Compute ``np.dot`` of one of NumPy's own arrays and a box."""
-    kind = x._payload.dtype
-    if a.dtype is not kind or kind.kind != "f":
-        return None
-    box = boxed(new_tensor(a))
-    return _dot(box, x)
-
-
 QUICK: dict[str, Callable[..., Any]] = {
     "amax": _reduction(amax),
     "amin": _reduction(amin),
-    "dot": _dot,
     "max": _reduction(amax),
     "mean": _reduction(reductions.mean),
     "min": _reduction(amin),
-    "reshape": _reshape,
     "sum": _reduction(reductions.sum),
 }
 """Fast paths by the name of NumPy's function."""

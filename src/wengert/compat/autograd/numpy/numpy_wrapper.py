@@ -5,21 +5,13 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from wengert.compat.autograd.numpy.rows import (
-    array_from_args,
-    concatenate_args,
-    make_diagonal,
-    metadata,
-    wrap_if_boxes_inside,
-)
+from wengert.compat.kit.namespaces import gathered as _gathered
 
-__all__ = [
-    "array_from_args",
-    "concatenate_args",
-    "make_diagonal",
-    "metadata",
-    "wrap_if_boxes_inside",
-]
+__all__ = _gathered(
+    globals(),
+    "wengert.compat.autograd.numpy",
+    "rows: array_from_args concatenate_args make_diagonal metadata wrap_if_boxes_inside",
+)
 
 
 def __getattr__(name: str) -> Any:

@@ -8,24 +8,11 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from wengert.compat.jax.lax_arrays import ARRAYS as _ARRAYS
-from wengert.compat.jax.lax_control import CONTROL as _CONTROL
-from wengert.compat.jax.lax_control import SOLVERS as _SOLVERS
-from wengert.compat.jax.lax_elementwise import ELEMENTWISE as _ELEMENTWISE
-from wengert.compat.jax.lax_parallel import PARALLEL as _PARALLEL
-from wengert.compat.jax.lax_products import PRODUCTS as _PRODUCTS
-from wengert.compat.jax.lax_reductions import REDUCTIONS as _REDUCTIONS
+from wengert.compat.kit.namespaces import tables as _tables
 
 PrecisionLike = Any
-_FUNCTIONS = {
-    **_ARRAYS,
-    **_CONTROL,
-    **_ELEMENTWISE,
-    **_PARALLEL,
-    **_PRODUCTS,
-    **_REDUCTIONS,
-    **_SOLVERS,
-}
+_HOMES = "lax_arrays lax_control lax_elementwise lax_parallel lax_products lax_reductions"
+_FUNCTIONS = _tables("wengert.compat.jax", _HOMES)
 _ABSENT = {
     "fft": "write jnp.fft",
     "pshuffle": "write lax.ppermute",

@@ -25,19 +25,10 @@ from wengert.compat.jax import operators as _operators
 from wengert.compat.jax import updates as _updates
 from wengert.compat.jax.classes import AnyArray as ndarray  # noqa: F401
 from wengert.compat.jax.dtypes import finfo as _finfo
-from wengert.compat.jax.numpy.about import ABOUT as _ABOUT
 from wengert.compat.jax.numpy.about import EIGHTS as _EIGHTS
-from wengert.compat.jax.numpy.about import SCALARS as _SCALARS
 from wengert.compat.jax.numpy.about import extended as _extended
-from wengert.compat.jax.numpy.choosing import CHOICES as _CHOICES
-from wengert.compat.jax.numpy.creation import CREATORS as _CREATORS
-from wengert.compat.jax.numpy.moving import PLACES as _PLACES
-from wengert.compat.jax.numpy.ordering import ORDERS as _ORDERS
-from wengert.compat.jax.numpy.products import PRODUCTS as _PRODUCTS
-from wengert.compat.jax.numpy.reductions import REDUCTIONS as _REDUCTIONS
-from wengert.compat.jax.numpy.shapes import SHAPES as _SHAPES
 from wengert.compat.jax.numpy.ufunc_class import ufunc as ufunc
-from wengert.compat.jax.numpy.ufuncs import UFUNCS as _UFUNCS
+from wengert.compat.kit.namespaces import tables as _tables
 
 _INSTALLED = (_methods, _operators, _updates)
 """Importing these adds methods and operators to arrays."""
@@ -77,20 +68,8 @@ _ABSENT = {
     "sometrue": "write jnp.any",
     "trapz": "write jnp.trapezoid",
 }
-_OWN: dict[str, Any] = {
-    **_ABOUT,
-    **_UFUNCS,
-    **_CHOICES,
-    **_CREATORS,
-    **_ORDERS,
-    **_PLACES,
-    **_PRODUCTS,
-    **_REDUCTIONS,
-    **_SHAPES,
-    **_SAME,
-    **_SCALARS,
-    "finfo": _finfo,
-}
+_HOMES = "about choosing creation moving ordering products reductions shapes ufuncs"
+_OWN = {**_SAME, **_tables(__name__, _HOMES), "finfo": _finfo}
 
 
 def __getattr__(name: str) -> Any:
@@ -98,8 +77,8 @@ def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return importlib.import_module(f"{__name__}.{name}")
     if name in _MAPPINGS:
-        mapping = importlib.import_module(f"{__name__}.mapping")
-        return globals().setdefault(name, mapping.MAPPINGS[name])
+        found = _tables(__name__, "mapping")[name]
+        return globals().setdefault(name, found)
     if name in ("bfloat16", *_EIGHTS):
         return globals().setdefault(name, _extended(name))
     why = ""
@@ -111,8 +90,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    own = {name for name in globals() if not name.startswith("_")}
-    return sorted((own | _MODULES | _MAPPINGS) - {"annotations", "importlib"})
+    return sorted({*_OWN, *_MODULES, *_MAPPINGS, "ndarray", "ufunc"})
 
 
 globals().update(_OWN)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -79,7 +78,7 @@ def _options(precision, suppress) -> dict[str, Any]:
     return {key: value for key, value in given.items() if value is not None}
 
 
-ABOUT: dict[str, Callable[..., Any]] = {
+NAMES: dict[str, Any] = {
     **functions_of(globals()),
     "issubdtype": issubdtype,
 }
@@ -143,16 +142,15 @@ def extended(name: str) -> Any:
         raise AttributeError(f"jax.numpy.{name}: {error}") from error
 
 
-_NAMES = (
+_SCALARS = (
     "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 "
     "complex128"
 )
-SCALARS: dict[str, Any] = {name: _scalar(name, name) for name in _NAMES.split()}
-"""The scalar types by name."""
+NAMES |= {name: _scalar(name, name) for name in _SCALARS.split()}
 _OLD = (
     "bool_=bool cdouble=complex128 complex_=complex128 csingle=complex64 double=float64 "
     "float_=float64 int_=int64 single=float32 uint=uint64"
 )
-SCALARS |= {name: SCALARS[current] for name, current in (x.split("=") for x in _OLD.split())}
+NAMES |= {name: NAMES[current] for name, current in (x.split("=") for x in _OLD.split())}
 
 fill_sections(globals())

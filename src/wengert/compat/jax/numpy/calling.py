@@ -189,8 +189,8 @@ def static(number, what: str) -> Any:
     return int(value_of(number, what))
 
 
-def shape_of(shape) -> tuple[int, ...]:
-    """Return a shape as a tuple of ints.
+def whole_sizes(shape) -> tuple[int, ...]:
+    """Return a shape as a tuple of ints, which may be negative.
 
     Raises
     ------
@@ -198,15 +198,25 @@ def shape_of(shape) -> tuple[int, ...]:
     """
     given = shape
     if isinstance(shape, TensorBase | np.ndarray):
-        shape = value_of(shape, "a shape").tolist()
+        shape = value_of(shape, "a shape").reshape(-1).tolist()
     sizes = shape if isinstance(shape, tuple | list) else (shape,)
     try:
-        found = tuple(size.__index__() for size in sizes)
+        return tuple(size.__index__() for size in sizes)
     except (AttributeError, TypeError):
         shown = given if isinstance(given, tuple | list) else (given,)
         raise TypeError(
             f"Shapes must be 1D sequences of concrete values of integer type, got {tuple(shown)!r}."
         ) from None
+
+
+def shape_of(shape) -> tuple[int, ...]:
+    """Return the shape of an array to make.
+
+    Raises
+    ------
+    TypeError: If it contains anything but ints that are not negative.
+    """
+    found = whole_sizes(shape)
     if any(size < 0 for size in found):
         raise TypeError(f"shape must have every element be nonnegative, got {found}.")
     return found

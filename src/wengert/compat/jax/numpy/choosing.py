@@ -13,6 +13,7 @@ import numpy as np
 
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, made
+from wengert.compat.jax.checks import broadcast
 from wengert.compat.jax.dtypes import default_dtype
 from wengert.compat.jax.indexing import Places, absent, checked_mode
 from wengert.compat.jax.numpy.calling import (
@@ -31,10 +32,6 @@ from wengert.compat.jax.numpy.calling import (
 )
 from wengert.ops import select as choice
 from wengert.tape.record import T
-
-
-def _index_dtype() -> Any:
-    return default_dtype("i")
 
 
 def _truth(x) -> Any:
@@ -63,13 +60,7 @@ def where(condition, x=None, y=None, /, *, size: int | None = None, fill_value=N
     a, b = pair(x, y)
     shapes = [part._payload.shape for part in (holds, a, b)]
     if any(shape != shapes[0] and shape for shape in shapes):
-        try:
-            np.broadcast_shapes(*shapes)
-        except ValueError:
-            known = [tuple(shape) for shape in shapes]
-            raise ValueError(
-                f"Incompatible shapes for broadcasting: shapes={known} of where"
-            ) from None
+        broadcast(*shapes, of=" of where")
     return made(choice.where(plain(holds), plain(a), plain(b)), a.weak_type)
 
 
@@ -153,7 +144,7 @@ def nonzero(a, *, size: int | None = None, fill_value=None) -> tuple[Any, ...]:
         return _batched_nonzero(x, int(size), fills)
     found = np.nonzero(value_of(x, "size"))
     return tuple(
-        finished(sized(places, size, int(fill)).astype(_index_dtype()))
+        finished(sized(places, size, int(fill)).astype(default_dtype("i")))
         for places, fill in zip(found, fills, strict=True)
     )
 
@@ -166,7 +157,7 @@ def _batched_nonzero(x, size: int, fills) -> tuple[Any, ...]:
     found = []
     inside = made(T.lt(places, holds.size))
     for stride, length, fill in zip(_strides(x.shape), x.shape, fills, strict=True):
-        found.append(where(inside, places // stride % length, int(fill)).astype(_index_dtype()))
+        found.append(where(inside, places // stride % length, int(fill)).astype(default_dtype("i")))
     return tuple(found)
 
 
@@ -181,7 +172,7 @@ def argwhere(a, *, size: int | None = None, fill_value=None) -> Any:
     """Return the indices of the elements that are not 0, one in each row."""
     (x,) = operands("argwhere", a)
     if not x.ndim:
-        return asarray(np.zeros((int(value_of(x, "size") != 0), 0)), _index_dtype())
+        return asarray(np.zeros((int(value_of(x, "size") != 0), 0)), default_dtype("i"))
     return call("stack", list(nonzero(x, size=size, fill_value=fill_value)), -1)
 
 
@@ -372,6 +363,6 @@ def choose(a, choices, out=None, mode: str = "raise") -> Any:
     return call("broadcast_to", result, np.broadcast_shapes(tuple(x.shape), tuple(result.shape)))
 
 
-CHOICES = table(globals(), "sized")
+NAMES = table(globals(), "sized")
 
 fill_sections(globals())

@@ -336,7 +336,7 @@ def from_dlpack(x, /, *, device=None, copy: bool | None = None) -> Any:
     return converted(np.from_dlpack(x))
 
 
-CREATORS = table(
+NAMES = table(
     globals(),
     made={
         "empty": _filled("empty", 0),

@@ -103,7 +103,7 @@ def lstsq(a, b, rcond=None, *, numpy_resid: bool = False) -> Any:
         found, residuals, rank, s = products.least_squares(x, y, rcond)
     if not numpy_resid:
         away = x @ found - y
-        residuals = reductions.REDUCTIONS["sum"](abs(away) ** 2, 0).reshape(-1)
+        residuals = reductions.NAMES["sum"](abs(away) ** 2, 0).reshape(-1)
     return found, residuals, asarray(rank, int), s
 
 
@@ -220,7 +220,7 @@ def matrix_rank(M, rtol=None, *, hermitian: bool = False, tol=None) -> Any:
     if cut is None:
         cut = max(x.shape[-2:]) * float(np.finfo(x._payload.dtype).eps)
     bound = s[..., :1] * cut
-    return reductions.REDUCTIONS["sum"]((s > bound).astype(int), -1)
+    return reductions.NAMES["sum"]((s > bound).astype(int), -1)
 
 
 def multi_dot(arrays, *, precision=None) -> Any:
@@ -246,12 +246,12 @@ def outer(x1, x2, /) -> Any:
         raise ValueError(
             f"Input arrays must be one-dimensional, but they are x1.ndim={x.ndim} x2.ndim={y.ndim}"
         )
-    return products.PRODUCTS["outer"](x, y)
+    return products.NAMES["outer"](x, y)
 
 
 def _row(name: str, parameters: str, meeting: str, text: str) -> Callable[..., Any]:
     """Return `jax.numpy`'s product of this name, or the counterpart of NumPy's function."""
-    product = products.PRODUCTS.get(name)
+    product = products.NAMES.get(name)
     compute: Any = functools.partial(call, f"linalg.{name}")
     if product is not None:
         compute = lambda *arrays, weak, **options: product(*arrays, **options)  # noqa: E731

@@ -184,6 +184,6 @@ def fromfunction(function: Callable[..., Any], shape, *, dtype=float, **kwargs) 
     return vectorize(partial(function, **kwargs))(*lines)
 
 
-MAPPINGS = table(globals())
+NAMES = table(globals())
 
 fill_sections(globals())

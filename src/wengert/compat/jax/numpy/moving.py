@@ -336,7 +336,7 @@ class _Joined:
 
 
 _WINDOWS = "bartlett blackman hamming hanning kaiser"
-PLACES = table(
+NAMES = table(
     globals(),
     made={
         "diag_indices": _places("diag_indices"),
@@ -350,7 +350,7 @@ PLACES = table(
         },
     },
 )
-PLACES |= {name: _Grid(name) for name in ("mgrid", "ogrid")}
-PLACES |= {"r_": _Joined("r_", 0, 1, -1), "c_": _Joined("c_", -1, 2, 0)}
+NAMES |= {name: _Grid(name) for name in ("mgrid", "ogrid")}
+NAMES |= {"r_": _Joined("r_", 0, 1, -1), "c_": _Joined("c_", -1, 2, 0)}
 
 fill_sections(globals())

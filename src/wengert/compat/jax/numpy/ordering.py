@@ -23,10 +23,6 @@ from wengert.compat.jax.numpy.choosing import sized, take, take_along_axis, wher
 from wengert.tape.base import TensorBase, new_tensor
 
 
-def _index_dtype() -> Any:
-    return default_dtype("i")
-
-
 def sort(
     a,
     axis: int | None = -1,
@@ -75,7 +71,7 @@ def argsort(
         found = (
             n - 1 - call("flip", call("argsort", call("flip", x, axis), axis, stable=True), axis)
         )
-    return asarray(found, dtype or _index_dtype())
+    return asarray(found, dtype or default_dtype("i"))
 
 
 def _parted(name: str) -> Callable[..., Any]:
@@ -102,7 +98,7 @@ def lexsort(keys, axis: int = -1) -> Any:
     if not given:
         raise TypeError("need sequence of keys with len > 0 in lexsort")
     if not given[0].ndim:
-        return asarray(0, _index_dtype())
+        return asarray(0, default_dtype("i"))
     order = argsort(given[0], axis)
     for key in given[1:]:
         again = argsort(take_along_axis(key, order, axis), axis)
@@ -127,7 +123,7 @@ def searchsorted(a, v, side: str = "left", sorter=None, *, method: str = "scan")
         raise ValueError("a should be 1-dimensional")
     if sorter is not None:
         x = x[asarray(sorter)]
-    return asarray(call("searchsorted", x, y, side), _index_dtype())
+    return asarray(call("searchsorted", x, y, side), default_dtype("i"))
 
 
 def digitize(x, bins, right: bool = False, *, method: str | None = None) -> Any:
@@ -136,11 +132,11 @@ def digitize(x, bins, right: bool = False, *, method: str | None = None) -> Any:
     if edges.ndim != 1:
         raise ValueError(f"digitize: bins must be a 1-dimensional array; got bins={bins}")
     if not edges.size:
-        return asarray(np.zeros(x.shape), _index_dtype())
+        return asarray(np.zeros(x.shape), default_dtype("i"))
     side = "left" if right else "right"
     rising = call("searchsorted", edges, x, side)
     falling = edges.size - call("searchsorted", call("flip", edges), x, side)
-    return asarray(where(edges[-1] >= edges[0], rising, falling), _index_dtype())
+    return asarray(where(edges[-1] >= edges[0], rising, falling), default_dtype("i"))
 
 
 # -- sets ------------------------------------------------------------------------------------------
@@ -183,7 +179,7 @@ def unique(
         found = where(asarray(given), found, asarray(fill_value, x._payload.dtype))
     shaped = inverse.reshape(x.shape) if axis is None else inverse.reshape(-1)
     asked = ((return_index, first), (return_inverse, shaped), (return_counts, counts))
-    rest = [asarray(part, _index_dtype()) for wanted, part in asked if wanted]
+    rest = [asarray(part, default_dtype("i")) for wanted, part in asked if wanted]
     return (found, *rest) if rest else found
 
 
@@ -297,7 +293,7 @@ def bincount(
         known = value_of(x, "length")
         length = max(minlength, int(known.max()) + 1 if known.size else 0)
     (w,) = operands("bincount", 1 if weights is None else weights)
-    zeros = asarray(np.zeros(length), _index_dtype() if weights is None else w._payload.dtype)
+    zeros = asarray(np.zeros(length), default_dtype("i") if weights is None else w._payload.dtype)
     at = where(x < 0, 0, x.astype(int))
     return zeros.at[at].add(w)
 
@@ -386,7 +382,7 @@ def array_equiv(a1, a2) -> Any:
     return call("all", x == y)
 
 
-ORDERS = table(
+NAMES = table(
     globals(),
     made={
         "argpartition": _parted("argpartition"),

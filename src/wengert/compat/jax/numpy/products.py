@@ -12,6 +12,7 @@ import numpy as np
 from wengert.base.sections import fill_sections
 from wengert.compat.jax import operators
 from wengert.compat.jax.array import asarray
+from wengert.compat.jax.checks import check_contracted
 from wengert.compat.jax.numpy.calling import (
     as_operands,
     call,
@@ -26,15 +27,6 @@ from wengert.compat.jax.numpy.calling import (
 )
 from wengert.compat.jax.numpy.choosing import where
 from wengert.compat.kit.rows import of_rows
-
-
-def _contracted(a, b, of_a: int, of_b: int) -> None:
-    m, n = a.shape[of_a], b.shape[of_b]
-    if m != n:
-        raise TypeError(
-            "dot_general requires contracting dimensions to have the same shape, got "
-            f"({m},) and ({n},): the operands have shapes {tuple(a.shape)} and {tuple(b.shape)}."
-        )
 
 
 def _as_asked(x, dtype, name: str) -> Any:
@@ -52,7 +44,7 @@ def dot(a, b, *, precision=None, preferred_element_type=None, out_sharding=None)
     """
     x, y = as_operands("dot", a, b)
     if x.ndim and y.ndim:
-        _contracted(x, y, -1, -2 if y.ndim > 1 else 0)
+        check_contracted(x.shape, y.shape)
     return _as_asked(call("dot", x, y, weak=x.weak_type), preferred_element_type, "dot")
 
 
@@ -377,6 +369,6 @@ of_rows(
         | Return the sums of products along an axis; the elements of `x1` are conjugated.
     """,
 )
-PRODUCTS = table(globals(), "least_squares")
+NAMES = table(globals(), "least_squares")
 
 fill_sections(globals())

@@ -98,7 +98,7 @@ def _nan_sum(name: str) -> Callable[..., Any]:
         if x._payload.dtype.kind in "fcV":
             neutral = x._payload.dtype.type(0 if name == "nansum" else 1)
             x = made(T.where(T.isnan(x), plain(asarray(neutral)), x))
-        return REDUCTIONS[plain_name](x, axis, dtype, None, keepdims, initial, where)
+        return NAMES[plain_name](x, axis, dtype, None, keepdims, initial, where)
 
     return function
 
@@ -185,11 +185,11 @@ def _place(name: str) -> Callable[..., Any]:
 
 def _nan_place(name: str, x, axis, keepdims: bool) -> Any:
     if x._payload.dtype.kind not in "fV":
-        return REDUCTIONS[name.removeprefix("nan")](x, axis, None, keepdims)
+        return NAMES[name.removeprefix("nan")](x, axis, None, keepdims)
     limit = -np.inf if name == "nanargmax" else np.inf
     missing = T.isnan(x)
     filled = made(T.where(missing, plain(asarray(limit, x._payload.dtype)), x))
-    places = REDUCTIONS[name.removeprefix("nan")](filled, axis, None, keepdims)
+    places = NAMES[name.removeprefix("nan")](filled, axis, None, keepdims)
     none = call("all", made(missing), axes_of(name, axis), keepdims=keepdims)
     return made(T.where(none, plain(asarray(-1, places._payload.dtype)), places))
 
@@ -342,7 +342,7 @@ def _median(name: str) -> Callable[..., Any]:
         a, axis=None, out=None, overwrite_input: bool = False, keepdims: bool = False
     ) -> Any:
         no_out(name, out)
-        quantile = REDUCTIONS["quantile" if name == "median" else "nanquantile"]
+        quantile = NAMES["quantile" if name == "median" else "nanquantile"]
         return quantile(a, 0.5, axis, None, overwrite_input, "midpoint", keepdims)
 
     return function
@@ -352,7 +352,7 @@ def count_nonzero(a, axis=None, keepdims: bool = False) -> Any:
     """Count the elements that are not 0."""
     (x,) = operands("count_nonzero", a)
     there = made(T.ne(x, 0))
-    return REDUCTIONS["sum"](there, axis, default_dtype("i"), None, keepdims)
+    return NAMES["sum"](there, axis, default_dtype("i"), None, keepdims)
 
 
 def apply_over_axes(func, a, axes) -> Any:
@@ -403,7 +403,7 @@ of_rows(
         | Return the sums along diagonals.
     """,
 )
-REDUCTIONS = table(
+NAMES = table(
     globals(),
     made={
         **{name: _sum(name) for name in ("sum", "prod")},

@@ -14,6 +14,7 @@ import numpy as np
 
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, made, promote
+from wengert.compat.jax.checks import broadcast
 from wengert.compat.jax.numpy.calling import (
     call,
     check_arrays,
@@ -27,6 +28,7 @@ from wengert.compat.jax.numpy.calling import (
     static,
     table,
     value_of,
+    whole_sizes,
 )
 from wengert.compat.kit.rows import of_rows
 from wengert.tape.base import TensorBase
@@ -35,16 +37,7 @@ from wengert.tape.record import T
 
 def _sizes(name: str, x, to) -> Any:
     """Return a shape to bring `x` to, with -1 for an inferred size."""
-    given = to
-    if isinstance(to, TensorBase | np.ndarray):
-        to = tuple(value_of(to, "shape").reshape(-1).tolist())
-    sizes = to if isinstance(to, tuple | list) else (to,)
-    try:
-        sizes = tuple(size.__index__() for size in sizes)
-    except (AttributeError, TypeError):
-        raise TypeError(
-            f"Shapes must be 1D sequences of concrete values of integer type, got {given!r}."
-        ) from None
+    sizes = whole_sizes(to)
     size = int(x._payload.size) if hasattr(x._payload, "size") else math.prod(x._payload.shape)
     known = math.prod(n for n in sizes if n != -1)
     if sizes.count(-1) == 1 and known and size % known == 0:
@@ -134,10 +127,7 @@ def broadcast_arrays(*args) -> list[Any]:
 
 def broadcast_shapes(*shapes) -> tuple[int, ...]:
     """Return the broadcast shape of several shapes."""
-    try:
-        return tuple(np.broadcast_shapes(*shapes))
-    except ValueError:
-        raise ValueError(f"Incompatible shapes for broadcasting: shapes={list(shapes)}") from None
+    return broadcast(*shapes)
 
 
 def atleast(n: int) -> Callable[..., Any]:
@@ -330,7 +320,7 @@ of_rows(
     vsplit | ary, indices_or_sections | own-weak | Split an array along the first axis.
     """,
 )
-SHAPES = table(
+NAMES = table(
     globals(),
     "atleast",
     made={

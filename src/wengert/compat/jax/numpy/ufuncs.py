@@ -281,9 +281,9 @@ def clip(arr=None, /, min=None, max=None) -> Any:
     ):
         raise ValueError("Clip received a complex value either through the input or the min/max")
     if min is not None:
-        result = UFUNCS["maximum"](min, result)
+        result = NAMES["maximum"](min, result)
     if max is not None:
-        result = UFUNCS["minimum"](max, result)
+        result = NAMES["minimum"](max, result)
     return positive(result) if result is arr else result
 
 
@@ -381,7 +381,7 @@ _WITH_METHODS: dict[str, tuple[str, Any]] = {
     "multiply": ("biufc", 1),
     "subtract": ("iufc", None),
 }
-UFUNCS: dict[str, Callable[..., Any]] = {
+NAMES: dict[str, Callable[..., Any]] = {
     **functions_of(globals(), "negative divmod_ logical_not round_"),
     **{name: _of_one(name, True, name not in ("log2", "log10")) for name in _FRACTIONS.split()},
     **{name: _of_one(name, False, name in ("isfinite", "isnan")) for name in _PREDICATES.split()},
@@ -399,16 +399,16 @@ UFUNCS: dict[str, Callable[..., Any]] = {
     "isposinf": _is("isposinf", 1),
     "round": round_,
 }
-for _name, _function in UFUNCS.items():
+for _name, _function in NAMES.items():
     documented(_function, _name, "The function is elementwise.")
 for _name, (_kinds, _identity) in _WITH_METHODS.items():
     _function = documented(
         _of_two(_name, _kinds, _name.startswith("logaddexp")), _name, "The function is elementwise."
     )
-    UFUNCS[_name] = ufunc(_function, 2, 1, name=_name, identity=_identity)
+    NAMES[_name] = ufunc(_function, 2, 1, name=_name, identity=_identity)
 for _name, _identity in (("logical_and", True), ("logical_or", False), ("logical_xor", False)):
     _function = documented(_logical(_name), _name, "The function is elementwise.")
-    UFUNCS[_name] = ufunc(_function, 2, 1, name=_name, identity=_identity)
+    NAMES[_name] = ufunc(_function, 2, 1, name=_name, identity=_identity)
 for _name, _function in (("logical_not", logical_not), ("negative", negative)):
-    UFUNCS[_name] = ufunc(_function, 1, 1, name=_name)
-UFUNCS |= {name: UFUNCS[current] for name, current in (x.split("=") for x in _OLD.split())}
+    NAMES[_name] = ufunc(_function, 1, 1, name=_name)
+NAMES |= {name: NAMES[current] for name, current in (x.split("=") for x in _OLD.split())}

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from wengert.base.extras import scipy_module
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray
 from wengert.compat.jax.reverse import value_and_grad
@@ -37,42 +38,6 @@ class OptimizeResults(NamedTuple):
     nfev: Any
     njev: Any
     nit: Any
-
-
-class _Counted:
-    """Evaluates the function and its gradient in float64, and counts the evaluations."""
-
-    def __init__(self, fun: Callable[..., Any], args: tuple[Any, ...], dtype) -> None:
-        self._both = value_and_grad(lambda x: fun(x, *args))
-        self._dtype = dtype
-        self.count = 0
-
-    def __call__(self, x) -> tuple[float, Any]:
-        self.count += 1
-        value, slope = self._both(asarray(x.astype(self._dtype)))
-        return float(value), np.asarray(slope, np.float64)
-
-
-def _searched(f: _Counted, x, value: float, slope, step) -> Any:
-    """Find a point along `step` that satisfies the strong Wolfe conditions, by bisection."""
-    start = float(slope @ step)
-    low, high, length = 0.0, np.inf, 1.0
-    best = None
-    for _ in range(40):
-        point = x + length * step
-        there, steep = f(point)
-        if np.isfinite(there) and there <= value + 1e-4 * length * start:
-            best = (point, there, steep)
-            if abs(float(steep @ step)) <= -0.9 * start:
-                break
-            if float(steep @ step) < 0:
-                low = length
-            else:
-                high = length
-        else:
-            high = length
-        length = 2 * length if np.isinf(high) else (low + high) / 2
-    return best
 
 
 def minimize(
@@ -118,45 +83,22 @@ def minimize(
         first = first.astype(float)
     chosen = dict(options or {})
     # smaller gradients are lost in the rounding of float32 values
-    least = float(chosen.get("gtol", 1e-5 if tol is None else tol))
-    order = chosen.get("norm", np.inf)
-    limit = int(chosen.get("maxiter") or first.size * 200)
-    f = _Counted(fun, args, first.dtype)
-    x = np.asarray(first, np.float64)
-    value, slope = f(x)
-    inverse = np.eye(x.size)
-    status, iterations = 1, 0
-    while iterations < limit:
-        if np.linalg.norm(slope, order) < least:
-            status = 0
-            break
-        step = -inverse @ slope
-        if not slope @ step < 0:
-            inverse, step = np.eye(x.size), -slope
-        found = _searched(f, x, value, slope, step)
-        if found is None:
-            status = 3
-            break
-        iterations += 1
-        point, value, steep = found
-        s, y = point - x, steep - slope
-        x, slope = point, steep
-        curvature = s @ y
-        if curvature > 1e-12 * np.linalg.norm(s) * np.linalg.norm(y):
-            left = np.eye(x.size) - np.outer(s, y) / curvature
-            inverse = left @ inverse @ left.T + np.outer(s, s) / curvature
-    else:
-        status = 0 if np.linalg.norm(slope, order) < least else 1
+    least = chosen.get("gtol", 1e-5 if tol is None else tol)
+    known = {key: chosen[key] for key in ("maxiter", "norm") if chosen.get(key) is not None}
+    both = value_and_grad(lambda x: fun(x, *args))
+
+    def evaluated(x) -> tuple[float, Any]:
+        value, slope = both(asarray(x.astype(first.dtype)))
+        return float(value), np.asarray(slope, np.float64)
+
+    start, more = np.asarray(first, np.float64), {"gtol": least, **known}
+    scipys = scipy_module("optimize", "jax.scipy.optimize.minimize").minimize
+    found = scipys(evaluated, start, method="BFGS", jac=True, options=more)
+    status = {0: 0, 1: 1}.get(found.status, 3)
     return OptimizeResults(
-        x=asarray(x, first.dtype),
-        success=asarray(status == 0),
-        status=asarray(np.int32(status)),
-        fun=asarray(value, first.dtype),
-        jac=asarray(slope, first.dtype),
-        hess_inv=asarray(inverse, first.dtype),
-        nfev=asarray(np.int32(f.count)),
-        njev=asarray(np.int32(f.count)),
-        nit=asarray(np.int32(iterations)),
+        *(asarray(found.x, first.dtype), asarray(status == 0), asarray(np.int32(status))),
+        *(asarray(found[name], first.dtype) for name in ("fun", "jac", "hess_inv")),
+        *(asarray(np.int32(found[name])) for name in ("nfev", "njev", "nit")),
     )
 
 

@@ -16,22 +16,19 @@
 
 from __future__ import annotations
 
+from wengert.compat.kit.namespaces import gathered as _gathered
 from wengert.compat.mxnet.base import absence as _absence
-from wengert.compat.mxnet.gluon import data as data
-from wengert.compat.mxnet.gluon import loss as loss
-from wengert.compat.mxnet.gluon import nn as nn
-from wengert.compat.mxnet.gluon import rnn as rnn
-from wengert.compat.mxnet.gluon import utils as utils
-from wengert.compat.mxnet.gluon.block import Block as Block
-from wengert.compat.mxnet.gluon.block import HybridBlock as HybridBlock
-from wengert.compat.mxnet.gluon.parameter import Constant as Constant
-from wengert.compat.mxnet.gluon.parameter import (
-    DeferredInitializationError as DeferredInitializationError,
-)
-from wengert.compat.mxnet.gluon.parameter import Parameter as Parameter
-from wengert.compat.mxnet.gluon.parameter import ParameterDict as ParameterDict
-from wengert.compat.mxnet.gluon.trainer import Trainer as Trainer
 
+_gathered(
+    globals(),
+    "wengert.compat.mxnet.gluon",
+    """
+    block: Block HybridBlock
+    parameter: Constant DeferredInitializationError Parameter ParameterDict
+    trainer: Trainer
+    """,
+    "data loss nn rnn utils",
+)
 _CURES = {
     "SymbolBlock": "models are Python functions here: write a Block",
     "contrib": "write the layer as a Block",

@@ -6,9 +6,8 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
-from wengert.base.sections import fill_sections
 from wengert.compat.kit.arguments import arguments
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.mxnet import ndarray as legacy
 from wengert.compat.mxnet import numpy_extension
 from wengert.compat.mxnet.gluon.block import Block, HybridBlock
@@ -622,5 +621,4 @@ class HybridLambda(_Function):
         return function(*args) if isinstance(self._function, str) else function(legacy, *args)
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

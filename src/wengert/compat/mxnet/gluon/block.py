@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from typing import Any
 
-from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.mxnet import ndarray as legacy
 from wengert.compat.mxnet import storage
 from wengert.compat.mxnet.context import checked
@@ -15,8 +15,6 @@ from wengert.compat.mxnet.gluon import parameter
 from wengert.compat.mxnet.neural import Deferred
 from wengert.compat.mxnet.results import CLASSES
 from wengert.tape.sites import warn
-
-__all__ = ["Block", "HybridBlock"]
 
 _SCOPE: ContextVar[Any] = ContextVar("wengert_gluon_scope", default=None)
 _COUNTS: dict[str, int] = {}
@@ -234,4 +232,4 @@ def _indented(block) -> str:
     return repr(block).replace("\n", "\n  ")
 
 
-fill_sections(globals())
+__all__ = completed(globals())

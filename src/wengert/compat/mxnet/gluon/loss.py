@@ -11,9 +11,8 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
-from wengert.base.sections import fill_sections
 from wengert.compat.kit.arguments import arguments
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.mxnet.arrays import NDArray
 from wengert.compat.mxnet.base import absence, shown
 from wengert.compat.mxnet.gluon.block import HybridBlock
@@ -348,5 +347,4 @@ SoftmaxCELoss = SoftmaxCrossEntropyLoss
 __getattr__ = absence("wengert.compat.mxnet.gluon.loss")
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

@@ -22,9 +22,8 @@ import numpy as np
 
 import wengert as wg
 from wengert import numpy as wnp
-from wengert.base.sections import fill_sections
 from wengert.compat.kit.arguments import arguments
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.mxnet.base import absence
 from wengert.compat.mxnet.gluon.basic_layers import called
 from wengert.compat.mxnet.gluon.block import HybridBlock
@@ -506,5 +505,4 @@ _cures = {"VariationalDropoutCell": "gluon.rnn.DropoutCell, or a Block of your o
 __getattr__ = absence("wengert.compat.mxnet.gluon.rnn", _cures)
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.mxnet import optimizer as optimizers
 from wengert.compat.mxnet.base import shown
 from wengert.compat.mxnet.gluon.parameter import DeferredInitializationError, Parameter
-
-__all__ = ["Trainer"]
 
 
 class Trainer:
@@ -108,4 +106,4 @@ class Trainer:
             data._fresh_grad = False
 
 
-fill_sections(globals())
+__all__ = completed(globals())

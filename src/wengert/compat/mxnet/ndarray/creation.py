@@ -9,6 +9,8 @@ import numpy as np
 
 from wengert.base.arrays import unmasked
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import functions_of
+from wengert.compat.kit.signatures import named
 from wengert.compat.mxnet import storage
 from wengert.compat.mxnet.arrays import NDArray
 from wengert.compat.mxnet.base import shown
@@ -59,9 +61,7 @@ def _filled(name: str) -> Callable[..., Any]:
         result = filled(below(shape, dtype or np.float32), name, NDArray)
         return into(kwargs.get("out"), result)
 
-    make.__name__ = make.__qualname__ = name
-    make.__doc__ = f"NumPy's `{name}`, of float32 where no dtype is asked for."
-    return make
+    return named(make, name, f"NumPy's `{name}`, of float32 where no dtype is asked for.")
 
 
 def full(shape, val, ctx=None, dtype=np.float32, out=None) -> Any:
@@ -116,14 +116,8 @@ def load(fname: str) -> Any:
 
 
 CREATORS: dict[str, Callable[..., Any]] = {
-    "arange": arange,
-    "array": array,
-    "eye": eye,
+    **functions_of(globals()),
     "from_numpy": array,
-    "full": full,
-    "linspace": linspace,
-    "load": load,
-    "save": save,
     **{name: _filled(name) for name in ("empty", "ones", "zeros")},
 }
 

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from wengert import numpy as wnp
-from wengert.compat.kit.namespaces import rows_of
+from wengert.compat.kit.namespaces import functions_of
+from wengert.compat.kit.signatures import named
 from wengert.compat.mxnet import operators, outputs
 from wengert.compat.mxnet.arrays import NDArray
 from wengert.compat.mxnet.base import MXNetError, shown
@@ -57,9 +58,7 @@ def _method(name: str) -> Callable[..., Any]:
         assert function is not None
         return function(self, *args, **kwargs)
 
-    method.__name__ = method.__qualname__ = name
-    method.__doc__ = f"As ``mxnet.nd.{name}``, of this array."
-    return method
+    return named(method, name, f"As ``mxnet.nd.{name}``, of this array.")
 
 
 def _reshape(self, *shape, **kwargs) -> Any:
@@ -97,9 +96,8 @@ def l2_normalization(data, eps: float = 1e-10, mode: str = "instance") -> Any:
     return data / T.sqrt(squares + eps)
 
 
-def _named(text: str) -> dict[str, str]:
-    """Return the functions in rows ``function: MXNet's names``, by MXNet's name."""
-    return {name: home for home, names in rows_of(text) for name in names}
+def _pairs(text: str) -> dict[str, str]:
+    return dict(pair.split("=") for pair in text.split())
 
 
 _SAME = """
@@ -109,32 +107,20 @@ _SAME = """
     maximum minimum power negative hypot flip repeat tile
     """
 """Functions that are the same as NumPy's."""
-_SPELLED = _named(
+_OTHERS = """
+    abs=absolute broadcast_add=add broadcast_div=divide broadcast_hypot=hypot
+    broadcast_maximum=maximum broadcast_minimum=minimum broadcast_minus=subtract
+    broadcast_mod=remainder broadcast_mul=multiply broadcast_plus=add broadcast_power=power
+    broadcast_sub=subtract elemwise_add=add elemwise_div=divide elemwise_mul=multiply
+    elemwise_sub=subtract fix=trunc modulo=remainder pow=power reverse=flip true_divide=divide
     """
-    absolute: abs
-    add: broadcast_add broadcast_plus elemwise_add
-    divide: broadcast_div elemwise_div true_divide
-    flip: reverse
-    hypot: broadcast_hypot
-    maximum: broadcast_maximum
-    minimum: broadcast_minimum
-    multiply: broadcast_mul elemwise_mul
-    power: broadcast_power pow
-    remainder: broadcast_mod modulo
-    subtract: broadcast_minus broadcast_sub elemwise_sub
-    trunc: fix
-    """
-)
+_SPELLED = _pairs(_OTHERS)
 _COMPARING = {
     **{name: numpys for numpys in COMPARISONS.values() for name in (numpys, f"broadcast_{numpys}")},
     **{f"{b}logical_{w}": f"logical_{w}" for w in ("and", "or", "xor") for b in ("", "broadcast_")},
     **{name: name for name in ("logical_not", "isfinite", "isinf", "isnan")},
-    **_named(
-        """
-        less: lesser broadcast_lesser
-        less_equal: lesser_equal broadcast_lesser_equal
-        """
-    ),
+    **dict.fromkeys(("lesser", "broadcast_lesser"), "less"),
+    **dict.fromkeys(("lesser_equal", "broadcast_lesser_equal"), "less_equal"),
 }
 """Functions that return 1 and 0, in the dtype of their argument."""
 
@@ -200,102 +186,39 @@ def gemm2(A, B, transpose_a: bool = False, transpose_b: bool = False, alpha: flo
     return NEURAL["batch_dot"](A, B, transpose_a, transpose_b) * alpha
 
 
-_MODULE = _named(
+_LEGACY = """
+    AdaptiveAvgPooling2D=adaptive_average Cast=cast Concat=concat ElementWiseSum=add_n
+    Flatten=flatten L2Normalization=l2_normalization LRN=lrn
+    LinearRegressionOutput=linear_output LogisticRegressionOutput=logistic_output
+    MAERegressionOutput=absolute_output MakeLoss=make_loss Pad=pad Reshape=reshape
+    SequenceLast=sequence_last SequenceReverse=sequence_reverse SliceChannel=split
+    SoftmaxOutput=softmax_output SwapAxis=swapaxes UpSampling=up_sampling
+    broadcast_axes=broadcast_axis choose_element_0index=batch_take crop=slice linalg_gemm2=gemm2
     """
-    adaptive_average: AdaptiveAvgPooling2D
-    add_n: ElementWiseSum add_n
-    argmax_channel: argmax_channel
-    argsort: argsort
-    batch_take: batch_take choose_element_0index
-    boolean_mask: boolean_mask
-    broadcast_axis: broadcast_axes broadcast_axis
-    broadcast_like: broadcast_like
-    broadcast_to: broadcast_to
-    cast: Cast cast
-    clip: clip
-    concat: Concat concat
-    concatenate: concatenate
-    cumsum: cumsum
-    depth_to_space: depth_to_space
-    diag: diag
-    div_sqrt_dim: div_sqrt_dim
-    dot: dot
-    flatten: Flatten flatten
-    gemm2: gemm2 linalg_gemm2
-    hard_sigmoid: hard_sigmoid
-    absolute_output: MAERegressionOutput
-    khatri_rao: khatri_rao
-    linear_output: LinearRegressionOutput
-    logistic_output: LogisticRegressionOutput
-    l2_normalization: L2Normalization
-    lrn: LRN
-    make_loss: MakeLoss make_loss
-    moments: moments
-    norm: norm
-    ones_like: ones_like
-    pad: Pad pad
-    quadratic: quadratic
-    ravel_multi_index: ravel_multi_index
-    rcbrt: rcbrt
-    reshape: Reshape reshape
-    scatter_nd: scatter_nd
-    sequence_last: SequenceLast
-    sequence_reverse: SequenceReverse
-    shape_array: shape_array
-    size_array: size_array
-    slice: crop slice
-    slice_axis: slice_axis
-    slice_like: slice_like
-    softmax: softmax
-    softmax_cross_entropy: softmax_cross_entropy
-    softmax_output: SoftmaxOutput
-    softsign: softsign
-    sort: sort
-    space_to_depth: space_to_depth
-    split: SliceChannel split
-    split_v2: split_v2
-    stack: stack
-    swapaxes: SwapAxis swapaxes
-    take: take
-    transpose: transpose
-    unravel_index: unravel_index
-    up_sampling: UpSampling
-    where: where
-    zeros_like: zeros_like
+"""Legacy names of functions of these modules."""
+_ONLY_LEGACY = """
+    absolute_output adaptive_average l2_normalization linear_output logistic_output lrn resolved
+    sequence_last sequence_reverse softmax_output up_sampling
     """
-)
-"""Functions of this module."""
+_LAYERS = """
+    Activation=activation BatchNorm=batch_norm BlockGrad=stop_gradient CTCLoss=ctc_loss
+    Convolution=convolution Deconvolution=deconvolution Dropout=dropout Embedding=embedding
+    FullyConnected=fully_connected GroupNorm=group_norm InstanceNorm=instance_norm
+    LayerNorm=layer_norm LeakyReLU=leaky_relu Pooling=pooling SequenceMask=sequence_mask
+    ctc_loss=ctc_loss
+    """
+_CAPITALS = _pairs(_LAYERS)
+"""Layers, by their legacy names."""
+_HERE = functions_of(globals(), "function_of names") | SHAPING | functions_of(vars(outputs))
 _OWN: dict[str, Callable[..., Any]] = {
     **{n: _reduction(n) for n in ("sum", "mean", "prod", "max", "min", "nansum", "nanprod")},
     **{f"{n}_axis": _reduction(n) for n in ("sum", "max", "min")},
     **{n: _position(n) for n in ("argmax", "argmin")},
-    **{
-        name: vars(outputs).get(home) or {**SHAPING, **globals()}[home]
-        for name, home in _MODULE.items()
-    },
+    **{name: below for name, below in _HERE.items() if name not in _ONLY_LEGACY.split()},
+    **{name: _HERE[home] for name, home in _pairs(_LEGACY).items()},
     "rsqrt": lambda data: T.rsqrt(data),
     "identity": lambda data: T.clone(data),
 }
-_CAPITALS = _named(
-    """
-    activation: Activation
-    batch_norm: BatchNorm
-    convolution: Convolution
-    deconvolution: Deconvolution
-    dropout: Dropout
-    embedding: Embedding
-    ctc_loss: CTCLoss ctc_loss
-    fully_connected: FullyConnected
-    group_norm: GroupNorm
-    instance_norm: InstanceNorm
-    layer_norm: LayerNorm
-    leaky_relu: LeakyReLU
-    pooling: Pooling
-    sequence_mask: SequenceMask
-    stop_gradient: BlockGrad
-    """
-)
-"""Layers, by their legacy names."""
 
 
 def _comparing(numpys: str) -> Callable[..., Any]:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert import numpy as wnp
+from wengert.compat.kit.signatures import named
 from wengert.compat.mxnet.arrays import NDArray
 from wengert.compat.mxnet.base import absent
 from wengert.compat.mxnet.ndarray.functions import gemm2 as _gemm2
@@ -89,9 +90,7 @@ def _shown(name: str) -> Callable[..., Any]:
     def function(*args, **kwargs) -> Any:
         return computed(NDArray, _FUNCTIONS[name], args, kwargs)
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"MXNet's ``linalg.{name}``; differentiable."
-    return function
+    return named(function, name, f"MXNet's ``linalg.{name}``; differentiable.")
 
 
 def __getattr__(name: str) -> Any:

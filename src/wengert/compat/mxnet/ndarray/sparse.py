@@ -13,12 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.mxnet.arrays import NDArray
 from wengert.compat.mxnet.base import absence
 from wengert.compat.mxnet.numpy.creation import made, numbers
-from wengert.compat.mxnet.results import CLASSES
+from wengert.compat.mxnet.results import CLASSES, array_of
 
 
 class _Sparse:
@@ -103,16 +102,12 @@ class RowSparseNDArray(_Sparse):
     def retain(self, indices) -> RowSparseNDArray:
         """Return an array with only the given rows."""
         kept = np.zeros_like(self._dense)
-        rows = _plain(indices).astype(np.int64)
+        rows = array_of(indices).astype(np.int64)
         kept[rows] = self._dense[rows]
         return RowSparseNDArray(kept)
 
 
 _KINDS = {"csr": CSRNDArray, "row_sparse": RowSparseNDArray}
-
-
-def _plain(value) -> Any:
-    return value.asnumpy() if hasattr(value, "asnumpy") else np.asarray(value)
 
 
 def _made(dense, stype: str) -> Any:
@@ -144,8 +139,8 @@ def csr_matrix(arg1, shape=None, ctx=None, dtype=None) -> Any:
     """
     if not (isinstance(arg1, tuple) and len(arg1) == 3):
         return CSRNDArray(_dense_of(arg1, shape, dtype))
-    data = numbers(_plain(arg1[0]) if hasattr(arg1[0], "asnumpy") else arg1[0], dtype)
-    columns, starts = (_plain(part).astype(np.int64) for part in arg1[1:])
+    data = numbers(array_of(arg1[0]) if hasattr(arg1[0], "asnumpy") else arg1[0], dtype)
+    columns, starts = (array_of(part).astype(np.int64) for part in arg1[1:])
     if shape is None:
         shape = (len(starts) - 1, int(columns.max()) + 1 if columns.size else 0)
     rows = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
@@ -160,8 +155,8 @@ def row_sparse_array(arg1, shape=None, ctx=None, dtype=None) -> Any:
     """Build an array from ``(data, indices)``, a shape, or an array."""
     if not (isinstance(arg1, tuple) and len(arg1) == 2 and not isinstance(arg1[0], int)):
         return RowSparseNDArray(_dense_of(arg1, shape, dtype))
-    data = numbers(_plain(arg1[0]) if hasattr(arg1[0], "asnumpy") else arg1[0], dtype)
-    rows = _plain(arg1[1]).astype(np.int64)
+    data = numbers(array_of(arg1[0]) if hasattr(arg1[0], "asnumpy") else arg1[0], dtype)
+    rows = array_of(arg1[1]).astype(np.int64)
     sizes = shape or (int(rows.max()) + 1, *data.shape[1:])
     dense = np.zeros(sizes, data.dtype)
     dense[rows] = data
@@ -192,5 +187,4 @@ _cures = {"retain": "x.retain(indices)", "elemwise_add": "x.tostype('default') +
 __getattr__ = absence("wengert.compat.mxnet.nd.sparse", _cures)
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

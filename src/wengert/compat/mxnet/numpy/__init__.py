@@ -47,11 +47,7 @@ _CONSTANTS: dict[str, Any] = {
 }
 _CURES = {
     "fallback": "NumPy's functions are here under their own names",
-    "mirr": "numpy_financial has it",
-    "npv": "numpy_financial has it",
-    "ppmt": "numpy_financial has it",
-    "pv": "numpy_financial has it",
-    "rate": "numpy_financial has it",
+    **dict.fromkeys(("mirr", "npv", "ppmt", "pv", "rate"), "numpy_financial has it"),
     "set_printoptions": "write numpy.set_printoptions(...)",
 }
 

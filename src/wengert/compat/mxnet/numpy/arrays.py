@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.compat.kit.signatures import named
 from wengert.compat.mxnet import operators
 from wengert.compat.mxnet.arrays import NDArray
 from wengert.compat.mxnet.numpy.functions import function_of
@@ -72,9 +73,7 @@ def _method(name: str) -> Callable[..., Any]:
     def method(self, *args, **kwargs) -> Any:
         return function(self, *args, **kwargs)
 
-    method.__name__ = method.__qualname__ = name
-    method.__doc__ = f"As ``mxnet.np.{name}``, of this array."
-    return method
+    return named(method, name, f"As ``mxnet.np.{name}``, of this array.")
 
 
 def _transpose(self, *axes) -> Any:

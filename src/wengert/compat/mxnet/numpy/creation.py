@@ -9,6 +9,7 @@ import numpy as np
 
 from wengert import numpy as wnp
 from wengert.base.arrays import unmasked
+from wengert.compat.kit.signatures import named
 from wengert.compat.mxnet.context import checked
 from wengert.compat.mxnet.results import CLASSES, adopt, computed, default_float, default_int, into
 from wengert.compat.mxnet.signatures import showing
@@ -84,6 +85,11 @@ def _parts(args: tuple[Any, ...]) -> list[Any]:
     return [np.asarray(a._payload) if isinstance(a, TensorBase) else a for a in args]
 
 
+def _shown(make: Callable[..., Any], name: str, words: str) -> Any:
+    doc = f"NumPy's `{name}`{words} (see `numpy.{name}`)."
+    return showing(named(make, name, doc), getattr(np, name), creates=True)
+
+
 def _of_default(name: str) -> Callable[..., Any]:
     """Wrap a function of NumPy to return float32 if no dtype is given."""
     below = getattr(np, name)
@@ -103,9 +109,7 @@ def _of_default(name: str) -> Callable[..., Any]:
         result = below(*given, dtype=kind, **kwargs)
         return filled(result, name) if name in ("empty", "ones", "zeros") else made(result)
 
-    make.__name__ = make.__qualname__ = name
-    make.__doc__ = f"NumPy's `{name}`, of float32 where no dtype is asked for (see `numpy.{name}`)."
-    return showing(make, below, creates=True)
+    return _shown(make, name, ", of float32 where no dtype is asked for")
 
 
 _WITH_DTYPE = {"zeros": 1, "ones": 1, "empty": 1, "arange": 3, "identity": 1}
@@ -141,9 +145,7 @@ def _like(name: str) -> Callable[..., Any]:
         kwargs.pop("order", None)
         return filled(below(*_parts((a, *args)), **kwargs), name)
 
-    make.__name__ = make.__qualname__ = name
-    make.__doc__ = f"NumPy's `{name}`: shape and dtype of another array (see `numpy.{name}`)."
-    return showing(make, below, creates=True)
+    return _shown(make, name, ": shape and dtype of another array")
 
 
 def _plain(name: str) -> Callable[..., Any]:
@@ -159,9 +161,7 @@ def _plain(name: str) -> Callable[..., Any]:
             result = result.astype(default_float())
         return made(result)
 
-    make.__name__ = make.__qualname__ = name
-    make.__doc__ = f"NumPy's `{name}`, as an array of MXNet's (see `numpy.{name}`)."
-    return showing(make, below, creates=True)
+    return _shown(make, name, ", as an array of MXNet's")
 
 
 _DEFAULT = "arange empty eye identity linspace logspace ones tri zeros"

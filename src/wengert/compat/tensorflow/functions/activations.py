@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.functions import values as V
 
 
-@V.operation("SoftmaxCrossEntropyWithLogits")
+@V.operation("SoftmaxCrossEntropyWithLogits", logits=V.FLOATING, labels="logits")
 def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name=None) -> Any:
     """Return the cross entropy of `labels` and the `softmax` of `logits`, one value per row.
 
@@ -36,24 +35,20 @@ def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name=None) -> Any
     >>> print(loss.numpy())
     [0.6931472]
     """
-    x = V.tensor_of(logits)
-    V.check("SoftmaxCrossEntropyWithLogits", x, V.FLOATING)
-    y = V.tensor_of(labels, dtype_hint=x._payload.dtype)
-    if y._payload.dtype != x._payload.dtype and y._payload.dtype.kind == "f":
-        y = V.converted(y, x._payload.dtype)
-    x, y = V.aligned("SoftmaxCrossEntropyWithLogits", x, y)
+    if labels._payload.dtype.kind == "f":
+        labels = V.converted(labels, logits._payload.dtype)
+    x, y = V.aligned("SoftmaxCrossEntropyWithLogits", logits, labels)
     try:
         np.broadcast_shapes(x._payload.shape, y._payload.shape)
     except ValueError:
         raise V.invalid(
-            "SoftmaxCrossEntropyWithLogits",
             "logits and labels must be broadcastable: "
-            f"logits_size={V.shown(x._payload.shape)} labels_size={V.shown(y._payload.shape)}",
+            f"logits_size={V.shown(x._payload.shape)} labels_size={V.shown(y._payload.shape)}"
         ) from None
     return wg.neg(wg.sum(wg.mul(y, wg.log_softmax(x, int(axis))), int(axis)))
 
 
-@V.operation("SparseSoftmaxCrossEntropyWithLogits")
+@V.operation("SparseSoftmaxCrossEntropyWithLogits", logits=V.FLOATING, labels=V.ANY)
 def sparse_softmax_cross_entropy_with_logits(labels, logits, name=None) -> Any:
     """Return the cross entropy of class indices and the `softmax` of `logits`.
 
@@ -78,45 +73,38 @@ def sparse_softmax_cross_entropy_with_logits(labels, logits, name=None) -> Any:
     >>> print(loss.numpy())
     [0.6931472]
     """
-    op = "SparseSoftmaxCrossEntropyWithLogits"
-    x, y = V.tensor_of(logits), V.tensor_of(labels)
-    V.check(op, x, V.FLOATING)
-    V.check(op, y, ("int32", "int64"), "Tlabels")
-    sizes, given = x._payload.shape, y._payload.shape
+    V.check(labels, ("int32", "int64"), "Tlabels")
+    sizes, given = logits._payload.shape, labels._payload.shape
     if len(sizes) != len(given) + 1 or sizes[:-1] != given:
         raise ValueError(
             "`labels.shape` must equal `logits.shape` except for the last dimension. Received: "
             f"labels.shape={given} and logits.shape={sizes}"
         )
-    if not V.is_mapped(y):
-        _check_classes(op, V.numbers_of(y), sizes[-1])
-    places = wg.unsqueeze(V.converted(y, np.dtype(np.int64)), -1)
-    picked = wg.take_along_dim(wg.log_softmax(x, -1), places, -1)
+    if not V.is_mapped(labels):
+        _check_classes(V.numbers_of(labels), sizes[-1])
+    places = wg.unsqueeze(V.converted(labels, np.dtype(np.int64)), -1)
+    picked = wg.take_along_dim(wg.log_softmax(logits, -1), places, -1)
     return wg.neg(wg.squeeze(picked, -1))
 
 
-def _check_classes(op: str, classes, count: int) -> None:
+def _check_classes(classes, count: int) -> None:
     outside = (classes < 0) | (classes >= count)
     if outside.any():
         raise V.invalid(
-            op,
             f"Received a label value of {classes[outside][0]} which is outside the valid range of "
-            f"[0, {count}).  Label values: {' '.join(map(str, classes.reshape(-1)[:20]))}",
+            f"[0, {count}).  Label values: {' '.join(map(str, classes.reshape(-1)[:20]))}"
         )
 
 
-def _same_shape(labels, logits) -> tuple[Any, Any]:
-    x, y = V.aligned("Mul", logits, labels)
-    if x._payload.shape != y._payload.shape:
+def _check_shapes(labels, logits) -> None:
+    sizes, given = tuple(logits._payload.shape), tuple(labels._payload.shape)
+    if sizes != given:
         raise ValueError(
-            "`logits` and `labels` must have the same shape, received "
-            f"({tuple(x._payload.shape)} vs {tuple(y._payload.shape)})."
+            f"`logits` and `labels` must have the same shape, received ({sizes} vs {given})."
         )
-    V.check("Log1p", x, V.FLOATING)
-    return y, x
 
 
-@V.operation("Log1p")
+@V.operation("Log1p", "logits", "labels", logits=V.FLOATING)
 def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name=None) -> Any:
     """Return the elementwise cross entropy of `labels` and the `sigmoid` of `logits`.
 
@@ -138,12 +126,12 @@ def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name=None) -> An
     >>> print(tf.nn.sigmoid_cross_entropy_with_logits(labels=[1.0], logits=[0.0]).numpy())
     [0.6931472]
     """
-    y, x = _same_shape(labels, logits)
+    _check_shapes(labels, logits)
     # -log(sigmoid(x)) y - log(1 - sigmoid(x)) (1 - y)
-    return wg.sub(wg.nn.functional.softplus(x), wg.mul(x, y))
+    return wg.sub(wg.nn.functional.softplus(logits), wg.mul(logits, labels))
 
 
-@V.operation("Log1p")
+@V.operation("Log1p", "logits", "labels", logits=V.FLOATING, pos_weight="logits")
 def weighted_cross_entropy_with_logits(labels, logits, pos_weight, name=None) -> Any:
     """Return the sigmoid cross entropy, with positive labels weighted by `pos_weight`.
 
@@ -152,13 +140,13 @@ def weighted_cross_entropy_with_logits(labels, logits, pos_weight, name=None) ->
     >>> print(tf.nn.weighted_cross_entropy_with_logits([1.0], [0.0], 3.0).numpy())
     [2.0794415]
     """
-    y, x = _same_shape(labels, logits)
-    weight = V.tensor_of(pos_weight, dtype_hint=x._payload.dtype)
-    factor = wg.add(wg.mul(wg.sub(weight, 1), y), 1)
-    return wg.add(wg.mul(wg.sub(1, y), x), wg.mul(factor, wg.nn.functional.softplus(wg.neg(x))))
+    _check_shapes(labels, logits)
+    factor = wg.add(wg.mul(wg.sub(pos_weight, 1), labels), 1)
+    near = wg.nn.functional.softplus(wg.neg(logits))
+    return wg.add(wg.mul(wg.sub(1, labels), logits), wg.mul(factor, near))
 
 
-@V.operation("L2Loss")
+@V.operation("L2Loss", t=V.COMPLEX)
 def l2_loss(t, name=None) -> Any:
     """Return half the sum of the squares.
 
@@ -167,12 +155,10 @@ def l2_loss(t, name=None) -> Any:
     >>> print(tf.nn.l2_loss([3.0, 4.0]).numpy())
     12.5
     """
-    x = V.tensor_of(t)
-    V.check("L2Loss", x, V.COMPLEX)
-    return wg.div(wg.sum(wg.square(x)), 2)
+    return wg.div(wg.sum(wg.square(t)), 2)
 
 
-@V.operation("Mul")
+@V.operation("Mul", "log_input", "targets")
 def log_poisson_loss(targets, log_input, compute_full_loss: bool = False, name=None) -> Any:
     """Return the negative log-likelihood of Poisson `targets`, given the log of their mean.
 
@@ -181,18 +167,17 @@ def log_poisson_loss(targets, log_input, compute_full_loss: bool = False, name=N
     >>> print(tf.nn.log_poisson_loss([1.0], [0.0]).numpy())
     [1.]
     """
-    x, y = V.aligned("Mul", log_input, targets)
-    result = wg.sub(wg.exp(x), wg.mul(x, y))
+    result = wg.sub(wg.exp(log_input), wg.mul(log_input, targets))
     if not compute_full_loss:
         return result
-    safe = wg.where(wg.gt(y, 1), y, wg.ones_like(y))
+    safe = wg.where(wg.gt(targets, 1), targets, wg.ones_like(targets))
     stirling = wg.add(
         wg.sub(wg.mul(safe, wg.log(safe)), safe), wg.mul(wg.log(safe * 2 * np.pi), 0.5)
     )
-    return wg.add(result, wg.where(wg.gt(y, 1), stirling, wg.zeros_like(y)))
+    return wg.add(result, wg.where(wg.gt(targets, 1), stirling, wg.zeros_like(targets)))
 
 
-@V.operation("Mul")
+@V.operation("Mul", per_example_loss=V.ANY, sample_weight="per_example_loss", global_batch_size=int)
 def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size=None) -> Any:
     """Return the sum of the example losses divided by the batch size.
 
@@ -201,19 +186,15 @@ def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size
     >>> print(tf.nn.compute_average_loss([1.0, 3.0], global_batch_size=4).numpy())
     1.0
     """
-    x = V.tensor_of(per_example_loss)
-    if sample_weight is not None:
-        x = wg.mul(x, V.tensor_of(sample_weight, dtype_hint=x._payload.dtype))
-    size = x._payload.shape[0]
-    if global_batch_size is not None:
-        (size,) = V.integers(global_batch_size, "global_batch_size")
+    losses = per_example_loss
+    size = losses._payload.shape[0] if global_batch_size is None else global_batch_size
     if size < 0:
-        raise V.invalid("Assert", f"global_batch_size must be non-negative, not {size}")
-    total = wg.sum(x)
+        raise V.invalid(f"global_batch_size must be non-negative, not {size}", "Assert")
+    total = wg.sum(losses if sample_weight is None else wg.mul(losses, sample_weight))
     return wg.div(total, size) if size else wg.zeros_like(total)
 
 
-@V.operation("Lgamma")
+@V.operation("Lgamma", x=V.FLOATING)
 def lbeta(x, name=None) -> Any:
     """Return the log of the absolute value of the beta function, along the last dimension.
 
@@ -222,8 +203,6 @@ def lbeta(x, name=None) -> Any:
     >>> print(tf.math.lbeta([1.0, 2.0]).numpy())
     -0.6931472
     """
-    x = V.tensor_of(x)
-    V.check("Lgamma", x, V.FLOATING)
     return wg.sub(wg.sum(wg.special.gammaln(x), -1), wg.special.gammaln(wg.sum(x, -1)))
 
 
@@ -231,6 +210,7 @@ _SCALE = 1.0507009873554804934193349852946
 _ALPHA = 1.6732632423543772848170429916717
 
 
+@V.operation("Relu", features=V.REAL)
 def relu(features, name=None) -> Any:
     """Return max(x, 0); the derivative at 0 is 0.
 
@@ -251,11 +231,10 @@ def relu(features, name=None) -> Any:
     >>> print(tf.nn.relu([-1.0, 2.0]).numpy())
     [0. 2.]
     """
-    x = V.tensor_of(features)
-    V.check("Relu", x, V.REAL)
-    return V.computed("Relu", wg.relu, x)
+    return wg.relu(features)
 
 
+@V.operation("Relu6", features=V.REAL)
 def relu6(features, name=None) -> Any:
     """Return min(max(x, 0), 6).
 
@@ -264,12 +243,10 @@ def relu6(features, name=None) -> Any:
     >>> print(tf.nn.relu6([-1.0, 2.0, 8.0]).numpy())
     [0. 2. 6.]
     """
-    x = V.tensor_of(features)
-    V.check("Relu6", x, V.REAL)
-    return V.computed("Relu6", wg.nn.functional.relu6, x)
+    return wg.nn.functional.relu6(features)
 
 
-@V.operation("LeakyRelu")
+@V.operation("LeakyRelu", features=V.ANY)
 def leaky_relu(features, alpha: float = 0.2, name=None) -> Any:
     """Return x where positive, else `alpha` times x; the derivative at 0 is `alpha`.
 
@@ -278,13 +255,13 @@ def leaky_relu(features, alpha: float = 0.2, name=None) -> Any:
     >>> print(tf.nn.leaky_relu([-1.0, 2.0]).numpy())
     [-0.2  2. ]
     """
-    x = V.tensor_of(features)
-    if x._payload.dtype.kind in "iu":
-        x = V.converted(x, np.dtype(np.float32))
-    V.check("LeakyRelu", x, V.FLOATING)
-    return wg.nn.functional.leaky_relu(x, float(alpha))
+    if features._payload.dtype.kind in "iu":
+        features = V.converted(features, np.dtype(np.float32))
+    V.check(features, V.FLOATING)
+    return wg.nn.functional.leaky_relu(features, float(alpha))
 
 
+@V.operation("Elu", features=V.FLOATING)
 def elu(features, name=None) -> Any:
     """Return x where positive, else ``exp(x) - 1``.
 
@@ -293,12 +270,10 @@ def elu(features, name=None) -> Any:
     >>> print(tf.nn.elu([-1.0, 2.0]).numpy().round(3))
     [-0.632  2.   ]
     """
-    x = V.tensor_of(features)
-    V.check("Elu", x, V.FLOATING)
-    return V.computed("Elu", wg.nn.functional.elu, x)
+    return wg.nn.functional.elu(features)
 
 
-@V.operation("Selu")
+@V.operation("Selu", features=V.FLOATING)
 def selu(features, name=None) -> Any:
     """Return ``scale * x`` where positive, else ``scale * alpha * (exp(x) - 1)``.
 
@@ -307,15 +282,13 @@ def selu(features, name=None) -> Any:
     >>> print(tf.nn.selu([-1.0, 2.0]).numpy().round(3))
     [-1.111  2.101]
     """
-    x = V.tensor_of(features)
-    V.check("Selu", x, V.FLOATING)
     # at 0 TensorFlow uses the right derivative
-    below = wg.lt(x, 0)
-    small = wg.where(below, x, wg.zeros_like(x))
-    return wg.where(below, wg.mul(wg.expm1(small), _SCALE * _ALPHA), wg.mul(x, _SCALE))
+    below = wg.lt(features, 0)
+    small = wg.where(below, features, wg.zeros_like(features))
+    return wg.where(below, wg.mul(wg.expm1(small), _SCALE * _ALPHA), wg.mul(features, _SCALE))
 
 
-@V.operation("Gelu")
+@V.operation("Gelu", features=V.ANY)
 def gelu(features, approximate: bool = False, name=None) -> Any:
     """Return x times the standard normal distribution function at x.
 
@@ -337,16 +310,15 @@ def gelu(features, approximate: bool = False, name=None) -> Any:
     >>> print(tf.nn.gelu([1.0, 2.0]).numpy().round(3))
     [0.841 1.954]
     """
-    x = V.tensor_of(features)
-    if x._payload.dtype.kind in "iubc":
+    if features._payload.dtype.kind in "iubc":
         raise ValueError(
             "`features.dtype` must be a floating point tensor. "
-            f"Received:features.dtype={V.type_of(x)!r}"
+            f"Received:features.dtype={V.type_of(features)!r}"
         )
-    return wg.nn.functional.gelu(x, approximate="tanh" if approximate else "none")
+    return wg.nn.functional.gelu(features, approximate="tanh" if approximate else "none")
 
 
-@V.operation("Mul")
+@V.operation("Sigmoid", features=V.FLOATING, beta="features")
 def silu(features, beta=1.0) -> Any:
     """Return ``x * sigmoid(beta * x)``.
 
@@ -355,16 +327,13 @@ def silu(features, beta=1.0) -> Any:
     >>> print(tf.nn.silu([1.0, 2.0]).numpy().round(3))
     [0.731 1.762]
     """
-    x = V.tensor_of(features)
-    V.check("Sigmoid", x, V.FLOATING)
-    slope = V.tensor_of(beta, dtype_hint=x._payload.dtype)
-    return wg.mul(x, wg.sigmoid(wg.mul(slope, x)))
+    return wg.mul(features, wg.sigmoid(wg.mul(beta, features)))
 
 
 swish = silu
 
 
-@V.operation("Relu")
+@V.operation("Relu", features=V.REAL)
 def crelu(features, axis=-1, name=None) -> Any:
     """Concatenate `relu` of x and `relu` of -x.
 
@@ -373,28 +342,23 @@ def crelu(features, axis=-1, name=None) -> Any:
     >>> print(tf.nn.crelu([1.0, -2.0]).numpy())
     [1. 0. 0. 2.]
     """
-    x = V.tensor_of(features)
-    V.check("Relu", x, V.REAL)
-    return wg.relu(wg.cat([x, wg.neg(x)], int(axis)))
+    return wg.relu(wg.cat([features, wg.neg(features)], int(axis)))
 
 
-def _along(op: str, logits, axis) -> tuple[Any, int]:
-    x = V.tensor_of(logits)
-    V.check(op, x, V.FLOATING)
-    ndim = x._payload.ndim
+def _place(logits, axis) -> int:
+    ndim = logits._payload.ndim
     if not ndim:
-        raise V.invalid(op, "logits must have >= 1 dimension, got []")
+        raise V.invalid("logits must have >= 1 dimension, got []")
     place = -1 if axis is None else int(axis)
     if not -ndim <= place < ndim:
         raise V.invalid(
-            op,
             f"`dim` must be in the range [{-ndim}, {ndim}) where {ndim} is the number of "
-            f"dimensions in the input. Received: dim={place}",
+            f"dimensions in the input. Received: dim={place}"
         )
-    return x, place
+    return place
 
 
-@V.operation("Softmax")
+@V.operation("Softmax", logits=V.FLOATING)
 def softmax(logits, axis=None, name=None) -> Any:
     """Return exponentials, normalized to sum to 1 along a dimension.
 
@@ -416,11 +380,10 @@ def softmax(logits, axis=None, name=None) -> Any:
     >>> print(tf.nn.softmax([0.0, 0.0]).numpy())
     [0.5 0.5]
     """
-    x, place = _along("Softmax", logits, axis)
-    return wg.softmax(x, place)
+    return wg.softmax(logits, _place(logits, axis))
 
 
-@V.operation("LogSoftmax")
+@V.operation("LogSoftmax", logits=V.FLOATING)
 def log_softmax(logits, axis=None, name=None) -> Any:
     """Return the logarithm of `softmax`; takes the same arguments.
 
@@ -429,9 +392,7 @@ def log_softmax(logits, axis=None, name=None) -> Any:
     >>> print(tf.nn.log_softmax([0.0, 1000.0]).numpy())
     [-1000.     0.]
     """
-    x, place = _along("LogSoftmax", logits, axis)
-    return wg.log_softmax(x, place)
+    return wg.log_softmax(logits, _place(logits, axis))
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.templates import fits, function_of, rows, unary
 from wengert.compat.tensorflow.infix import floor_modulus
@@ -49,12 +48,12 @@ def _remainder(x, y) -> Any:
 
 def _refuse_zero(op: str, y) -> None:
     if V.kind_of(y) in "iu" and not np.all(y._payload):
-        raise V.invalid(op, "Integer division by zero")
+        raise V.invalid("Integer division by zero", op)
 
 
 def _power(x, y) -> Any:
     if V.kind_of(y) == "i" and np.any(V.numbers_of(y) < 0):
-        raise V.invalid("Pow", "Integers to negative integer powers are not allowed")
+        raise V.invalid("Integers to negative integer powers are not allowed", "Pow")
     if y._edge is not None and V.kind_of(x) == "f":
         # where the logarithm is undefined, TensorFlow uses a derivative of 0 for the exponent
         y = wg.where(wg.gt(x, 0), y, y.detach())
@@ -190,6 +189,7 @@ def add(x, y, name=None) -> Any:
     return _add(x, V.tensor_of(y, dtype_hint=x._payload.dtype))
 
 
+@V.operation("RealDiv", x=V.ANY, y="x")
 def truediv(x, y, name=None) -> Any:
     """Divide; integers give float64, or float32 if they have at most 16 bits.
 
@@ -202,8 +202,6 @@ def truediv(x, y, name=None) -> Any:
     >>> print(tf.truediv([1, 2], 4).numpy())
     [0.25 0.5 ]
     """
-    x = V.tensor_of(x)
-    y = V.tensor_of(y, dtype_hint=x._payload.dtype)
     if x._payload.dtype != y._payload.dtype:
         raise TypeError(
             "`x` and `y` must have the same dtype, got "
@@ -212,9 +210,9 @@ def truediv(x, y, name=None) -> Any:
     if V.kind_of(x) in "iu":
         kind = np.dtype(np.float32 if x._payload.dtype.itemsize < 4 else np.float64)
         x, y = V.converted(x, kind), V.converted(y, kind)
-    V.check("RealDiv", x, V.COMPLEX)
+    V.check(x, V.COMPLEX)
     fits("RealDiv", x, y)
-    return V.computed("RealDiv", wg.div, x, y)
+    return wg.div(x, y)
 
 
 def divide(x, y, name=None) -> Any:
@@ -228,6 +226,7 @@ def divide(x, y, name=None) -> Any:
     return truediv(x, y)
 
 
+@V.operation("Polygamma", "a", "x", x=("float", "double"))
 def polygamma(a, x, name=None) -> Any:
     """Return the derivative of order `a`, a single number, of `digamma`.
 
@@ -240,15 +239,12 @@ def polygamma(a, x, name=None) -> Any:
     >>> print(tf.math.polygamma(1.0, [1.0, 2.0]).numpy())
     [1.644934   0.64493406]
     """
-    a, x = V.aligned("Polygamma", a, x)
-    V.check("Polygamma", x, ("float", "double"))
     if a._payload.size != 1:
-        raise V.invalid(
-            "Polygamma", f"the order a is one number here, not {V.shown(a._payload.shape)}"
-        )
-    return V.computed("Polygamma", wg.special.polygamma, int(a._payload.item()), x)
+        raise V.invalid(f"the order a is one number here, not {V.shown(a._payload.shape)}")
+    return wg.special.polygamma(int(a._payload.item()), x)
 
 
+@V.operation("Mul", x=V.ANY, scalar="x")
 def scalar_mul(scalar, x, name=None) -> Any:
     """Multiply a tensor by a number.
 
@@ -261,14 +257,11 @@ def scalar_mul(scalar, x, name=None) -> Any:
     >>> print(tf.math.scalar_mul(2, tf.constant([1.0, 2.0])).numpy())
     [2. 4.]
     """
-    x = V.tensor_of(x)
-    scalar = V.tensor_of(scalar, dtype_hint=x._payload.dtype)
     if scalar._payload.ndim:
         raise ValueError(
             f"The input scalar must be a 0-D value. Received shape {scalar._payload.shape}."
         )
-    return V.computed("Mul", wg.mul, *V.aligned("Mul", scalar, x))
+    return wg.mul(*V.aligned("Mul", scalar, x))
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

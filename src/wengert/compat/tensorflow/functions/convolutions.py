@@ -11,10 +11,8 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.kit.rows import shaped
-from wengert.compat.tensorflow.functions import convolutions as windows
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.templates import rows
 from wengert.compat.tensorflow.functions.values import integers, invalid
@@ -28,31 +26,30 @@ def _pooled(
     op: str, d: int | None, input, ksize, strides, padding, data_format, dilations=None
 ) -> Any:
     x = V.tensor_of(input)
-    V.check(op, x, V.FLOATING)
+    V.check(x, V.FLOATING)
     if d is None:
         d = x._payload.ndim - 2
     if d not in _MAX or x._payload.ndim != d + 2:
-        raise V.invalid(op, f"input must be {3 if d is None else d + 2}-dimensional")
-    channels_first = windows.is_channels_first(op, data_format)
-    window = windows.per_dimension(op, ksize, d, channels_first, "ksize")
-    steps = windows.per_dimension(op, strides, d, channels_first, "strides")
-    spread = windows.per_dimension(op, dilations, d, channels_first, "dilations")
-    x = windows.first(x, channels_first)
+        raise V.invalid(f"input must be {3 if d is None else d + 2}-dimensional")
+    channels_first = is_channels_first(data_format)
+    window = per_dimension(ksize, d, channels_first, "ksize")
+    steps = per_dimension(strides, d, channels_first, "strides")
+    spread = per_dimension(dilations, d, channels_first, "dilations")
+    x = first(x, channels_first)
     sizes = x._payload.shape[2:]
-    extent = tuple((k - 1) * s + 1 for k, s in zip(window, spread, strict=True))
-    pairs = windows.padding_of(op, padding, sizes, extent, steps, channels_first)
+    pairs = padding_of(padding, sizes, extent_of(window, spread), steps, channels_first)
     if op.startswith("MaxPool"):
         least = float(np.finfo(x._payload.dtype).min)
-        result = _MAX[d](windows.padded(x, pairs, least), window, steps, 0, spread)
+        result = _MAX[d](padded(x, pairs, least), window, steps, 0, spread)
     else:
         if any(s != 1 for s in spread):
-            raise V.invalid(op, "averages over windows with gaps are not offered here")
-        result = _AVERAGE[d](windows.padded(x, pairs), window, steps, 0)
+            raise V.invalid("averages over windows with gaps are not offered here")
+        result = _AVERAGE[d](padded(x, pairs), window, steps, 0)
         if any(map(any, pairs)):
             # padding does not count
-            ones = windows.padded(wg.as_tensor(np.ones((1, 1, *sizes), x._payload.dtype)), pairs)
+            ones = padded(wg.as_tensor(np.ones((1, 1, *sizes), x._payload.dtype)), pairs)
             result = wg.div(result, _AVERAGE[d](ones, window, steps, 0))
-    return windows.last(result, channels_first)
+    return last(result, channels_first)
 
 
 def _pooling(path: str, op: str, d: str, what: str, places: str) -> Any:
@@ -144,7 +141,7 @@ def last(x, channels_first: bool) -> Any:
     return x if channels_first else wg.movedim(x, 1, -1)
 
 
-def per_dimension(op: str, value, d: int, channels_first: bool, what: str) -> tuple[int, ...]:
+def per_dimension(value, d: int, channels_first: bool, what: str) -> tuple[int, ...]:
     """Return one number per spatial dimension, from one for all or a list with batch and channels.
 
     Raises
@@ -160,18 +157,16 @@ def per_dimension(op: str, value, d: int, channels_first: bool, what: str) -> tu
         inner = numbers[2:] if channels_first else numbers[1:-1]
         if sum(numbers) - sum(inner) != 2:
             raise invalid(
-                op,
                 f"Current implementation does not yet support {what} in the batch and depth "
                 f"dimensions: {list(numbers)}",
             )
         return inner
     if len(numbers) != d:
-        raise invalid(op, f"{what} must be one number, {d} or {d + 2}, not {len(numbers)}")
+        raise invalid(f"{what} must be one number, {d} or {d + 2}, not {len(numbers)}")
     return numbers
 
 
 def padding_of(
-    op: str,
     padding,
     sizes: tuple[int, ...],
     window: tuple[int, ...],
@@ -194,7 +189,6 @@ def padding_of(
         return [(0, 0)] * len(sizes)
     if kind != "SAME":
         raise invalid(
-            op,
             f"Value for attr 'padding' of \"{padding}\" is not in the list of allowed values: "
             '"SAME", "VALID", "EXPLICIT"',
         )
@@ -212,13 +206,13 @@ def padded(x, pairs: list[tuple[int, int]], value: float = 0.0) -> Any:
     return wg.nn.functional.pad(x, [n for pair in reversed(pairs) for n in pair], value=value)
 
 
-def is_channels_first(op: str, data_format) -> bool:
+def is_channels_first(data_format) -> bool:
     """Return whether a format has the channels right after the batch."""
     if data_format is None or data_format in ("NWC", "NHWC", "NDHWC"):
         return False
     if data_format in ("NCW", "NCHW", "NCDHW"):
         return True
-    raise invalid(op, f"Value for attr 'data_format' of \"{data_format}\" is not known")
+    raise invalid(f"Value for attr 'data_format' of \"{data_format}\" is not known")
 
 
 def extent_of(kernel: tuple[int, ...], dilations: tuple[int, ...]) -> tuple[int, ...]:
@@ -242,39 +236,37 @@ def _convolved(
     depthwise: bool = False,
 ) -> Any:
     x, w = V.aligned(op, input, filters)
-    V.check(op, x, V.FLOATING)
-    channels_first = is_channels_first(op, data_format)
+    V.check(x, V.FLOATING)
+    channels_first = is_channels_first(data_format)
     for value, name in ((x, "input"), (w, "filter")):
         if value._payload.ndim != d + 2:
             raise V.invalid(
-                op,
-                f"convolution {name} must be {d + 2}-dimensional: {V.shown(value._payload.shape)}",
+                f"convolution {name} must be {d + 2}-dimensional: {V.shown(value._payload.shape)}"
             )
-    steps = per_dimension(op, strides, d, channels_first, "strides")
-    spread = per_dimension(op, dilations, d, channels_first, "dilations")
+    steps = per_dimension(strides, d, channels_first, "strides")
+    spread = per_dimension(dilations, d, channels_first, "dilations")
     x = first(x, channels_first)
     depth, sizes = x._payload.shape[1], x._payload.shape[2:]
     kernel, (taken, made_) = w._payload.shape[:d], w._payload.shape[d:]
     if depthwise:
         if taken != depth:
-            raise V.invalid(op, f"input and filter must have the same depth: {depth} vs {taken}")
+            raise V.invalid(f"input and filter must have the same depth: {depth} vs {taken}")
         w = wg.reshape(wg.permute(w, (d, d + 1, *range(d))), (taken * made_, 1, *kernel))
         groups = depth
     else:
         if not taken or depth % taken:
             raise V.invalid(
-                op, f"input depth must be evenly divisible by filter depth: {depth} vs {taken}"
+                f"input depth must be evenly divisible by filter depth: {depth} vs {taken}"
             )
         w = wg.permute(w, (d + 1, d, *range(d)))
         groups = depth // taken
     extent = extent_of(kernel, spread)
-    pairs = padding_of(op, padding, sizes, extent, steps, channels_first)
+    pairs = padding_of(padding, sizes, extent, steps, channels_first)
     for size, wide, (before, after) in zip(sizes, extent, pairs, strict=True):
         if size + before + after < wide:
             raise V.invalid(
-                op,
                 f"Computed output size would be negative: {size + before + after - wide + 1} "
-                f"[input_size: {size}, effective_filter_size: {wide}]",
+                f"[input_size: {size}, effective_filter_size: {wide}]"
             )
     if all(before == after for before, after in pairs):
         result = _CONV[d](x, w, None, steps, tuple(before for before, _ in pairs), spread, groups)
@@ -345,7 +337,7 @@ conv3d = _convolution(
 )
 
 
-@V.operation("Convolution")
+@V.operation("Convolution", "input", "filters")
 def convolution(
     input, filters, strides=None, padding="VALID", data_format=None, dilations=None, name=None
 ) -> Any:
@@ -356,11 +348,10 @@ def convolution(
     >>> tf.nn.convolution(tf.ones([1, 5, 1]), tf.ones([3, 1, 2])).shape
     TensorShape([1, 3, 2])
     """
-    x, w = V.aligned("Convolution", input, filters)
-    d = w._payload.ndim - 2
+    d = filters._payload.ndim - 2
     if d not in _CONV:
-        raise V.invalid("Convolution", f"filters must have 3 to 5 dimensions, not {d + 2}")
-    return _convolved("Convolution", d, x, w, strides, padding, data_format, dilations)
+        raise V.invalid(f"filters must have 3 to 5 dimensions, not {d + 2}")
+    return _convolved("Convolution", d, input, filters, strides, padding, data_format, dilations)
 
 
 @V.operation("DepthwiseConv2dNative")
@@ -421,23 +412,22 @@ def _transposed(
     op: str, d: int, input, filters, output_shape, strides, padding, data_format, dilations
 ) -> Any:
     x, w = V.aligned(op, input, filters)
-    V.check(op, x, V.FLOATING)
-    channels_first = is_channels_first(op, data_format)
-    steps = per_dimension(op, strides, d, channels_first, "strides")
-    spread = per_dimension(op, dilations, d, channels_first, "dilations")
-    wanted = V.shape_of(op, output_shape)
+    V.check(x, V.FLOATING)
+    channels_first = is_channels_first(data_format)
+    steps = per_dimension(strides, d, channels_first, "strides")
+    spread = per_dimension(dilations, d, channels_first, "dilations")
+    wanted = V.shape_of(output_shape)
     sizes = wanted[2:] if channels_first else wanted[1:-1]
     if len(wanted) == d:
         sizes = wanted
     x = first(x, channels_first)
     if w._payload.shape[-1] != x._payload.shape[1]:
         raise V.invalid(
-            op,
             "input channels does not match filter's input channels, "
-            f"{x._payload.shape[1]} != {w._payload.shape[-1]}",
+            f"{x._payload.shape[1]} != {w._payload.shape[-1]}"
         )
     extent = extent_of(w._payload.shape[:d], spread)
-    pairs = padding_of(op, padding, sizes, extent, steps, channels_first)
+    pairs = padding_of(padding, sizes, extent, steps, channels_first)
     here = x._payload.shape[2:]
     for i, (size, wide, step, (before, after)) in enumerate(
         zip(sizes, extent, steps, pairs, strict=True)
@@ -445,10 +435,9 @@ def _transposed(
         expected = (size + before + after - wide) // step + 1
         if expected != here[i]:
             raise V.invalid(
-                op,
                 f"Size of out_backprop doesn't match computed: actual = {here[i]}, computed = "
                 f"{expected} spatial_dim: {i} input: {size} filter: {wide} output: {here[i]} "
-                f"stride: {step}",
+                f"stride: {step}"
             )
     result: Any = _TRANSPOSED[d](
         x, wg.permute(w, (d + 1, d, *range(d))), None, steps, 0, 0, 1, spread
@@ -512,5 +501,4 @@ conv2d_transpose = _transposed_convolution("nn.conv2d_transpose", "Conv2DBackpro
 conv3d_transpose = _transposed_convolution(
     "nn.conv3d_transpose", "Conv3DBackpropInputV2", 3, "NDHWC"
 )
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

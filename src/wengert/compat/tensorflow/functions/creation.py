@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.tensor import Tensor
 
@@ -40,6 +39,7 @@ def cast(x, dtype, name=None) -> Any:
     return V.computed("Cast", V.converted, x, kind)
 
 
+@V.operation("ClipByValue", value=V.ANY)
 def saturate_cast(value, dtype, name=None) -> Any:
     """Convert a tensor to another dtype, clamped to the range of that dtype.
 
@@ -48,19 +48,18 @@ def saturate_cast(value, dtype, name=None) -> Any:
     >>> print(tf.saturate_cast([-5.0, 300.0], tf.uint8).numpy())
     [  0 255]
     """
-    x = V.tensor_of(value)
     kind = V.dtype_of(dtype)
-    if kind.kind in "iu" and not V.is_complex(x):
+    if kind.kind in "iu" and not V.is_complex(value):
         limits = np.iinfo(kind)
         least, most = limits.min, limits.max
-        if x._payload.dtype.kind in "iu":
-            own = np.iinfo(x._payload.dtype)
+        if value._payload.dtype.kind in "iu":
+            own = np.iinfo(value._payload.dtype)
             least, most = max(least, own.min), min(most, own.max)
-        x = V.computed("ClipByValue", wg.clamp, x, least, most)
-    return cast(x, kind)
+        value = wg.clamp(value, least, most)
+    return cast(value, kind)
 
 
-@V.operation("Bitcast")
+@V.operation("Bitcast", input=V.ANY)
 def bitcast(input, type, name=None) -> Any:
     """Reinterpret the bits as another dtype of the same size, without a gradient.
 
@@ -73,17 +72,16 @@ def bitcast(input, type, name=None) -> Any:
     >>> print(tf.bitcast(1.0, tf.int32).numpy())
     1065353216
     """
-    x = V.tensor_of(input)
     kind = V.dtype_of(type)
-    if x._payload.dtype.itemsize != kind.itemsize:
+    if input._payload.dtype.itemsize != kind.itemsize:
         raise V.invalid(
-            "Bitcast",
-            f"Cannot bitcast from {V.cxx_name(x._payload.dtype)} to {V.cxx_name(kind)}: elements "
-            f"of {x._payload.dtype.itemsize} and {kind.itemsize} bytes",
+            f"Cannot bitcast from {V.cxx_name(input._payload.dtype)} to {V.cxx_name(kind)}: "
+            f"elements of {input._payload.dtype.itemsize} and {kind.itemsize} bytes"
         )
-    return wg.as_tensor(np.array(V.numbers_of(x).view(kind)))
+    return wg.as_tensor(np.array(V.numbers_of(input).view(kind)))
 
 
+@V.operation("Complex", real=V.ANY, imag=V.ANY)
 def complex(real, imag, name=None) -> Any:
     """Build complex numbers from real and imaginary parts.
 
@@ -96,19 +94,13 @@ def complex(real, imag, name=None) -> Any:
     >>> print(tf.complex([1.0], [2.0]).numpy())
     [1.+2.j]
     """
-    a, b = V.tensor_of(real), V.tensor_of(imag)
-    if (
-        a._payload.dtype != b._payload.dtype
-        or not V.is_floating(a)
-        or a._payload.dtype.itemsize < 4
-    ):
+    kinds = real._payload.dtype, imag._payload.dtype
+    if kinds[0] != kinds[1] or kinds[0] not in (_FLOAT32, _FLOAT64):
         raise TypeError(
-            "The `real` and `imag` components have incorrect types: "
-            f"{a._payload.dtype} {b._payload.dtype}. They must be consistent, and one of "
-            "[tf.float32, tf.float64]"
+            f"The `real` and `imag` components have incorrect types: {kinds[0]} {kinds[1]}. They "
+            "must be consistent, and one of [tf.float32, tf.float64]"
         )
-    a, b = V.aligned("Complex", a, b)
-    return V.computed("Complex", wg.complex, *wg.broadcast_tensors(a, b))
+    return wg.complex(*wg.broadcast_tensors(*V.aligned("Complex", real, imag)))
 
 
 _FLOAT32 = np.dtype(np.float32)
@@ -117,7 +109,7 @@ _INT32 = np.dtype(np.int32)
 
 
 def _filled(shape, value, dtype) -> Any:
-    return wg.as_tensor(np.full(V.shape_of("Fill", shape), value, V.dtype_of(dtype, _FLOAT32)))
+    return wg.as_tensor(np.full(V.shape_of(shape, "Fill"), value, V.dtype_of(dtype, _FLOAT32)))
 
 
 @V.operation("Fill")
@@ -158,7 +150,7 @@ def ones(shape, dtype=None, name=None, layout=None) -> Any:
     return _filled(shape, 1, dtype)
 
 
-@V.operation("Fill")
+@V.operation("Fill", dims=V.shape_of, value=V.ANY)
 def fill(dims, value, name=None, layout=None) -> Any:
     """Return a tensor filled with one value, in the dtype of the value.
 
@@ -167,19 +159,16 @@ def fill(dims, value, name=None, layout=None) -> Any:
     >>> print(tf.fill([2], 7).numpy())
     [7 7]
     """
-    sizes = V.shape_of("Fill", dims)
-    number = V.tensor_of(value)
-    if number._payload.ndim:
-        raise V.invalid("Fill", f"value must be a scalar, not of shape {number._payload.shape}")
-    return wg.broadcast_to(number, sizes)
+    if value._payload.ndim:
+        raise V.invalid(f"value must be a scalar, not of shape {value._payload.shape}")
+    return wg.broadcast_to(value, dims)
 
 
-def _like(input, value: int, dtype) -> Any:
-    x = V.tensor_of(input)
+def _like(x, value: int, dtype) -> Any:
     return wg.as_tensor(np.full(x._payload.shape, value, V.dtype_of(dtype, x._payload.dtype)))
 
 
-@V.operation("ZerosLike")
+@V.operation("ZerosLike", input=V.ANY)
 def zeros_like(input, dtype=None, name=None, layout=None) -> Any:
     """Return zeros of the shape and, by default, the dtype of `input`.
 
@@ -191,7 +180,7 @@ def zeros_like(input, dtype=None, name=None, layout=None) -> Any:
     return _like(input, 0, dtype)
 
 
-@V.operation("OnesLike")
+@V.operation("OnesLike", input=V.ANY)
 def ones_like(input, dtype=None, name=None, layout=None) -> Any:
     """Return ones of the shape and, by default, the dtype of `input`.
 
@@ -203,7 +192,7 @@ def ones_like(input, dtype=None, name=None, layout=None) -> Any:
     return _like(input, 1, dtype)
 
 
-@V.operation("MatrixDiag")
+@V.operation("MatrixDiag", num_rows=int)
 def eye(num_rows, num_columns=None, batch_shape=None, dtype=None, name=None) -> Any:
     """Return the identity matrix, or a batch of them.
 
@@ -213,9 +202,8 @@ def eye(num_rows, num_columns=None, batch_shape=None, dtype=None, name=None) -> 
     [[1. 0.]
      [0. 1.]]
     """
-    (rows,) = V.integers(num_rows, "num_rows")
-    columns = rows if num_columns is None else V.integers(num_columns, "num_columns")[0]
-    matrix = np.eye(rows, columns, dtype=V.dtype_of(dtype, _FLOAT32))
+    columns = num_rows if num_columns is None else V.integers(num_columns, "num_columns")[0]
+    matrix = np.eye(num_rows, columns, dtype=V.dtype_of(dtype, _FLOAT32))
     batch = () if batch_shape is None else V.integers(batch_shape)
     return wg.as_tensor(np.array(np.broadcast_to(matrix, (*batch, *matrix.shape))))
 
@@ -256,17 +244,16 @@ def range(start, limit=None, delta=1, dtype=None, name="range") -> Any:
         kind = np.dtype(max(order, key=_RANKS.index))
     low, high, step = (bound.astype(kind)[()] for bound in bounds)
     if step == 0:
-        raise V.invalid("Range", f"Requires delta != 0: {step}")
+        raise V.invalid(f"Requires delta != 0: {step}")
     if (step > 0 and low > high) or (step < 0 and low < high):
         raise V.invalid(
-            "Range",
             f"Requires start {'<=' if step > 0 else '>='} limit when delta "
-            f"{'>' if step > 0 else '<'} 0: {low}/{high}",
+            f"{'>' if step > 0 else '<'} 0: {low}/{high}"
         )
     return wg.as_tensor(np.arange(low, high, step, dtype=kind))
 
 
-@V.operation("LinSpace")
+@V.operation("LinSpace", "start", "stop", num=int)
 def linspace(start, stop, num, name=None, axis=0) -> Any:
     """Return `num` evenly spaced numbers from `start` to `stop`, both included.
 
@@ -289,21 +276,19 @@ def linspace(start, stop, num, name=None, axis=0) -> Any:
     >>> print(tf.linspace(0.0, 1.0, 3).numpy())
     [0.  0.5 1. ]
     """
-    low, high = V.aligned("LinSpace", start, stop)
-    if V.kind_of(low) in "iu":
-        low, high = V.converted(low, _FLOAT64), V.converted(high, _FLOAT64)
-    (count,) = V.integers(num, "num")
-    if count < 1:
-        raise V.invalid("LinSpace", f"Requires num > 0: {count}")
-    place = V.axis_of("LinSpace", axis, low._payload.ndim + 1)
-    steps = np.arange(count) / max(count - 1, 1)
-    steps = steps.astype(low._payload.dtype)
-    share = wg.as_tensor(steps.reshape((-1,) + (1,) * (low._payload.ndim - place)))
-    low, high = wg.unsqueeze(low, place), wg.unsqueeze(high, place)
-    return low + (high - low) * share
+    if V.kind_of(start) in "iu":
+        start, stop = V.converted(start, _FLOAT64), V.converted(stop, _FLOAT64)
+    if num < 1:
+        raise V.invalid(f"Requires num > 0: {num}")
+    place = V.axis_of(axis, start._payload.ndim + 1)
+    steps = np.arange(num) / max(num - 1, 1)
+    steps = steps.astype(start._payload.dtype)
+    share = wg.as_tensor(steps.reshape((-1,) + (1,) * (start._payload.ndim - place)))
+    start, stop = wg.unsqueeze(start, place), wg.unsqueeze(stop, place)
+    return start + (stop - start) * share
 
 
-@V.operation("OneHot")
+@V.operation("OneHot", indices=V.ANY, depth=int)
 def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None) -> Any:
     """Return a tensor that is 1 at the positions in `indices` along a new dimension, else 0.
 
@@ -330,9 +315,7 @@ def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None
     [[0. 1. 0.]
      [1. 0. 0.]]
     """
-    x = V.tensor_of(indices)
-    V.check("OneHot", x, V.INTEGERS, "TI")
-    (count,) = V.integers(depth, "depth")
+    V.check(indices, V.INTEGERS, "TI")
     kind = V.dtype_of(dtype)
     if on_value is None and off_value is None:
         one = V.tensor_of(True if kind == np.dtype(bool) else 1, V.dtype_of(kind, _FLOAT32))
@@ -342,11 +325,11 @@ def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None
         kind = kind or V.tensor_of(given[0])._payload.dtype
         one = V.tensor_of(1 if on_value is None else on_value, kind)
         zero = V.tensor_of(0 if off_value is None else off_value, kind)
-    ndim = x._payload.ndim + 1
-    place = V.axis_of("OneHot", -1 if axis is None else axis, ndim)
+    ndim = indices._payload.ndim + 1
+    place = V.axis_of(-1 if axis is None else axis, ndim)
     sizes = [1] * ndim
-    sizes[place] = count
-    same = wg.unsqueeze(x, place) == wg.as_tensor(np.arange(count).reshape(sizes))
+    sizes[place] = depth
+    same = wg.unsqueeze(indices, place) == wg.as_tensor(np.arange(depth).reshape(sizes))
     return wg.where(same, one, zero)
 
 
@@ -369,7 +352,7 @@ def sequence_mask(lengths, maxlen=None, dtype=None, name=None) -> Any:
 # -- shapes as tensors -----------------------------------------------------------------------------
 
 
-@V.operation("Shape")
+@V.operation("Shape", input=V.ANY)
 def shape(input, out_type=None, name=None) -> Any:
     """Return the shape of a tensor as a tensor of int32.
 
@@ -378,11 +361,10 @@ def shape(input, out_type=None, name=None) -> Any:
     >>> print(tf.shape([[1, 2, 3]]).numpy())
     [1 3]
     """
-    sizes = V.tensor_of(input)._payload.shape
-    return wg.as_tensor(np.array(sizes, V.dtype_of(out_type, _INT32)))
+    return wg.as_tensor(np.array(input._payload.shape, V.dtype_of(out_type, _INT32)))
 
 
-@V.operation("Size")
+@V.operation("Size", input=V.ANY)
 def size(input, out_type=None, name=None) -> Any:
     """Return the number of elements of a tensor as a tensor of int32.
 
@@ -391,10 +373,10 @@ def size(input, out_type=None, name=None) -> Any:
     >>> print(tf.size([[1, 2, 3]]).numpy())
     3
     """
-    return wg.as_tensor(np.array(V.tensor_of(input)._payload.size, V.dtype_of(out_type, _INT32)))
+    return wg.as_tensor(np.array(input._payload.size, V.dtype_of(out_type, _INT32)))
 
 
-@V.operation("Rank")
+@V.operation("Rank", input=V.ANY)
 def rank(input, name=None) -> Any:
     """Return the number of dimensions of a tensor as a tensor of int32.
 
@@ -403,7 +385,7 @@ def rank(input, name=None) -> Any:
     >>> print(tf.rank([[1, 2, 3]]).numpy())
     2
     """
-    return wg.as_tensor(np.array(V.tensor_of(input)._payload.ndim, _INT32))
+    return wg.as_tensor(np.array(input._payload.ndim, _INT32))
 
 
 def shape_n(input, out_type=None, name=None) -> list[Any]:
@@ -429,5 +411,4 @@ def identity_n(input, name=None) -> list[Any]:
     return [wg.clone(V.tensor_of(part)) for part in input]
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

@@ -22,8 +22,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.philox import Philox, mixed
 from wengert.compat.tensorflow.functions.values import integers, invalid, numbers_of, shown
@@ -135,7 +134,7 @@ def stateless(seed) -> Philox:
     numbers = numbers_of(seed)
     if numbers.shape != (2,):
         raise invalid(
-            "StatelessRandomGetKeyCounter", f"seed must have shape [2], not {shown(numbers.shape)}"
+            f"seed must have shape [2], not {shown(numbers.shape)}", "StatelessRandomGetKeyCounter"
         )
     first, second = (int(number) & _MASK for number in numbers)
     return mixed(first, second)
@@ -157,7 +156,7 @@ def normals(seed, shape, mean, stddev, dtype) -> Any:
     """Draw normal numbers; `seed` is an operation seed, or a stream."""
     kind = V.dtype_of(dtype, _FLOAT32)
     rng = stream_of(seed, "RandomStandardNormal", kind)
-    drawn = rng.normal_of(V.shape_of("RandomStandardNormal", shape), kind)
+    drawn = rng.normal_of(V.shape_of(shape, "RandomStandardNormal"), kind)
     return _scaled("RandomStandardNormal", drawn, mean, stddev, kind)
 
 
@@ -165,7 +164,7 @@ def truncated_normals(seed, shape, mean, stddev, dtype) -> Any:
     """Draw normal numbers at most two standard deviations from the mean (see `normals`)."""
     kind = V.dtype_of(dtype, _FLOAT32)
     rng = stream_of(seed, "TruncatedNormal", kind)
-    drawn = rng.truncated_of(V.shape_of("TruncatedNormal", shape), kind)
+    drawn = rng.truncated_of(V.shape_of(shape, "TruncatedNormal"), kind)
     return _scaled("TruncatedNormal", drawn, mean, stddev, kind)
 
 
@@ -173,13 +172,13 @@ def uniforms(seed, shape, minval, maxval, dtype) -> Any:
     """Draw uniform numbers from ``[minval, maxval)``; integers for an integer dtype."""
     kind = V.dtype_of(dtype, _FLOAT32)
     rng = stream_of(seed, "RandomUniform", kind)
-    sizes = V.shape_of("RandomUniform", shape)
+    sizes = V.shape_of(shape, "RandomUniform")
     if kind.kind in "iu":
         if maxval is None:
             raise ValueError(f"Must specify maxval for integer dtype tf.{kind}")
         low, high = V.numbers_of(minval), V.numbers_of(maxval)
         if (low >= high).any():
-            raise V.invalid("RandomUniformInt", f"Need minval < maxval, got {low} >= {high}")
+            raise V.invalid(f"Need minval < maxval, got {low} >= {high}", "RandomUniformInt")
         return V.constant_of(rng.below(low, high, sizes, kind))
     top = 1 if maxval is None else maxval
     drawn = V.tensor_of(rng.uniform_of(sizes, kind))
@@ -191,12 +190,12 @@ def gammas(rng, shape, alpha, beta, dtype, after: bool) -> Any:
     """Draw gamma numbers; if `after`, the shape of the parameters is appended to `shape`."""
     kind = V.dtype_of(dtype, _FLOAT32)
     a = V.tensor_of(alpha, kind)
-    V.check("RandomGamma", a, V.FLOATING)
+    V.check(a, V.FLOATING, op="RandomGamma")
     b = V.tensor_of(1.0 if beta is None else beta, kind)
     concentration = np.broadcast_to(
         V.numbers_of(a), np.broadcast_shapes(a._payload.shape, b._payload.shape)
     )
-    sizes = V.shape_of("RandomGamma", shape)
+    sizes = V.shape_of(shape, "RandomGamma")
     if after:
         sizes = (*sizes, *concentration.shape)
     drawn = np.maximum(rng.standard_gamma(concentration, sizes), np.finfo(kind).tiny)
@@ -206,7 +205,7 @@ def gammas(rng, shape, alpha, beta, dtype, after: bool) -> Any:
 def poissons(rng, shape, lam, dtype, after: bool) -> Any:
     """Draw Poisson numbers; if `after`, the shape of the parameter is appended to `shape`."""
     rate = V.numbers_of(lam)
-    sizes = V.shape_of("RandomPoissonV2", shape)
+    sizes = V.shape_of(shape, "RandomPoissonV2")
     if after:
         sizes = (*sizes, *rate.shape)
     return V.constant_of(np.asarray(rng.poisson(rate, sizes)).astype(V.dtype_of(dtype, _FLOAT32)))
@@ -215,7 +214,7 @@ def poissons(rng, shape, lam, dtype, after: bool) -> Any:
 def binomials(rng, shape, counts, probs, dtype) -> Any:
     """Draw binomial numbers."""
     drawn = rng.binomial(
-        V.numbers_of(counts).astype(np.int64), V.numbers_of(probs), V.shape_of("Binomial", shape)
+        V.numbers_of(counts).astype(np.int64), V.numbers_of(probs), V.shape_of(shape, "Binomial")
     )
     return V.constant_of(np.asarray(drawn).astype(V.dtype_of(dtype, np.dtype(np.int32))))
 
@@ -224,7 +223,7 @@ def categories(rng, logits, num_samples, dtype) -> Any:
     """Draw classes for each row of log-probabilities."""
     scores = V.numbers_of(logits)
     if scores.ndim != 2:
-        raise V.invalid("Multinomial", f"logits should be a matrix, got shape {list(scores.shape)}")
+        raise V.invalid(f"logits should be a matrix, got shape {list(scores.shape)}", "Multinomial")
     (count,) = V.integers(num_samples, "num_samples")
     # the Gumbel-max trick: the largest score after adding Gumbel noise
     noise = rng.gumbel(size=(scores.shape[0], count, scores.shape[1]))
@@ -241,5 +240,4 @@ def permuted(rng, value) -> Any:
     return V.computed("RandomShuffle", wg.index_select, x, 0, wg.as_tensor(order))
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

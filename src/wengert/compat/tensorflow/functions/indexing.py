@@ -9,22 +9,21 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.tensor import read
 
 _POSITIONS = ("int16", "int32", "int64")
 
 
-def positions(op: str, value, attribute: str = "Tindices") -> Any:
+def positions(value, kinds: tuple[str, ...] = _POSITIONS) -> Any:
     """Return positions as an array of int64."""
     x = V.tensor_of(value)
-    V.check(op, x, _POSITIONS, attribute)
+    V.check(x, kinds, "Tindices")
     return V.numbers_of(x).astype(np.int64)
 
 
-@V.operation("GatherV2")
+@V.operation("GatherV2", params=V.ANY, indices=V.ANY, batch_dims=int)
 def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name=None) -> Any:
     """Gather slices of a tensor by their indices along a dimension.
 
@@ -50,63 +49,44 @@ def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name
     >>> print(tf.gather([10, 20, 30], [2, 0]).numpy())
     [30 10]
     """
-    x = V.tensor_of(params)
-    sizes, ndim = x._payload.shape, x._payload.ndim
-    (batches,) = V.integers(batch_dims, "batch_dims")
-    ids = V.tensor_of(indices)
-    if V.is_mapped(ids) and not batches:
-        V.check("GatherV2", ids, _POSITIONS, "Tindices")
-        place = V.axis_of("GatherV2", 0 if axis is None else axis, ndim)
-        flat = wg.reshape(V.converted(ids, np.dtype(np.int64)), (-1,))
-        picked = wg.index_select(x, place, flat)
-        return wg.reshape(picked, sizes[:place] + tuple(ids._payload.shape) + sizes[place + 1 :])
-    found = positions("GatherV2", ids)
-    if batches < 0:
-        batches += found.ndim
-    place = batches if axis is None else V.axis_of("GatherV2", axis, ndim)
+    sizes, ndim = params._payload.shape, params._payload.ndim
+    if V.is_mapped(indices) and not batch_dims:
+        V.check(indices, _POSITIONS, "Tindices")
+        place = V.axis_of(0 if axis is None else axis, ndim)
+        flat = wg.reshape(V.converted(indices, np.dtype(np.int64)), (-1,))
+        new = tuple(indices._payload.shape)
+        picked = wg.index_select(params, place, flat)
+        return wg.reshape(picked, sizes[:place] + new + sizes[place + 1 :])
+    found = positions(indices)
+    if batch_dims < 0:
+        batch_dims += found.ndim
+    place = batch_dims if axis is None else V.axis_of(axis, ndim)
     count = sizes[place] if place < ndim else 0
     if found.size and not (found.min() >= 0 and found.max() < count):
         where = tuple(np.argwhere((found < 0) | (found >= count))[0])
+        raise V.invalid(f"indices{V.shown(where)} = {found[where]} is not in [0, {count})")
+    if sizes[:batch_dims] != found.shape[:batch_dims] or place < batch_dims:
         raise V.invalid(
-            "GatherV2",
-            f"indices{V.shown(where)} = {found[where]} is not in [0, {count})",
+            f"params.shape[:{batch_dims}]: {V.shown(sizes[:batch_dims])} should be equal to "
+            f"indices.shape[:{batch_dims}]: {V.shown(found.shape[:batch_dims])}, and come before "
+            f"axis {place}"
         )
-    if sizes[:batches] != found.shape[:batches] or place < batches:
-        raise V.invalid(
-            "GatherV2",
-            f"params.shape[:{batches}]: {V.shown(sizes[:batches])} should be equal to "
-            f"indices.shape[:{batches}]: {V.shown(found.shape[:batches])}, and come before axis "
-            f"{place}",
-        )
-    many = math.prod(sizes[:batches])
-    if not batches:
-        picked = wg.index_select(x, place, wg.as_tensor(found.reshape(-1)))
+    if not batch_dims:
+        picked = wg.index_select(params, place, wg.as_tensor(found.reshape(-1)))
         return wg.reshape(picked, sizes[:place] + found.shape + sizes[place + 1 :])
-    moved: Any = wg.movedim(x, place, batches)
-    rest = moved._payload.shape[batches + 1 :]
-    flat = wg.reshape(moved, (many * count, *rest))
-    offsets = np.arange(many).reshape((*sizes[:batches], *(1,) * (found.ndim - batches))) * count
-    picked = wg.index_select(flat, 0, wg.as_tensor((found + offsets).reshape(-1)))
-    result = wg.reshape(picked, found.shape + rest)
-    between = place - batches
-    new = found.ndim - batches
-    order = [
-        *range(batches),
-        *range(found.ndim, found.ndim + between),
-        *range(batches, batches + new),
-        *range(found.ndim + between, found.ndim + len(rest)),
-    ]
-    return wg.permute(result, order)
+    moved: Any = wg.movedim(params, place, batch_dims)
+    picked = moved[(*np.indices(found.shape)[:batch_dims], found)]
+    places = range(batch_dims, found.ndim)
+    return wg.movedim(picked, tuple(places), tuple(range(place, place + len(places))))
 
 
-def flat_positions(op: str, found, sizes: tuple[int, ...]) -> Any:
+def flat_positions(found, sizes: tuple[int, ...], what: str = "") -> Any:
     """Return the flat position in the leading dimensions of each row of `found`."""
     depth = found.shape[-1]
     if depth > len(sizes):
         raise V.invalid(
-            op,
             f"index innermost dimension length must be <= params rank; saw: {depth} vs. "
-            f"{len(sizes)}",
+            f"{len(sizes)}"
         )
     rows = found.reshape(-1, depth)
     bad = ((rows < 0) | (rows >= np.array(sizes[:depth], np.int64))).any(1) if depth else ()
@@ -114,16 +94,15 @@ def flat_positions(op: str, found, sizes: tuple[int, ...]) -> Any:
         row = int(np.argmax(bad))
         where = "" if found.ndim == 1 else V.shown(np.unravel_index(row, found.shape[:-1]))
         raise V.invalid(
-            op,
             f"indices{where} = [{', '.join(map(str, rows[row]))}] does not index into "
-            f"{'param ' if op == 'GatherNd' else ''}shape {V.shown(sizes)}",
+            f"{what}shape {V.shown(sizes)}"
         )
     if not depth:
         return np.zeros(len(rows), np.int64)
     return np.ravel_multi_index(tuple(rows.T), sizes[:depth])
 
 
-@V.operation("GatherNd")
+@V.operation("GatherNd", params=V.ANY, batch_dims=int)
 def gather_nd(params, indices, batch_dims=0, name=None, bad_indices_policy: str = "") -> Any:
     """Gather slices of a tensor by rows of indices into its leading dimensions.
 
@@ -136,15 +115,13 @@ def gather_nd(params, indices, batch_dims=0, name=None, bad_indices_policy: str 
     >>> print(tf.gather_nd([[1, 2], [3, 4]], [[0, 1], [1, 0]]).numpy())
     [2 3]
     """
-    x = V.tensor_of(params)
-    found = positions("GatherNd", indices)
-    (batches,) = V.integers(batch_dims, "batch_dims")
-    if batches:
-        grid = np.indices(found.shape[:-1])[:batches]
+    found = positions(indices)
+    if batch_dims:
+        grid = np.indices(found.shape[:-1])[:batch_dims]
         found = np.concatenate([np.moveaxis(grid, 0, -1), found], -1)
-    sizes, depth = x._payload.shape, found.shape[-1]
-    flat = flat_positions("GatherNd", found, sizes)
-    rows = wg.reshape(x, (math.prod(sizes[:depth]), *sizes[depth:]))
+    sizes, depth = params._payload.shape, found.shape[-1]
+    flat = flat_positions(found, sizes, "param ")
+    rows = wg.reshape(params, (math.prod(sizes[:depth]), *sizes[depth:]))
     picked = wg.index_select(rows, 0, wg.as_tensor(flat))
     return wg.reshape(picked, found.shape[:-1] + sizes[depth:])
 
@@ -152,7 +129,7 @@ def gather_nd(params, indices, batch_dims=0, name=None, bad_indices_policy: str 
 # -- masks -----------------------------------------------------------------------------------------
 
 
-@V.operation("GatherV2")
+@V.operation("GatherV2", tensor=V.ANY)
 def boolean_mask(tensor, mask, axis=None, name="boolean_mask") -> Any:
     """Return the slices of a tensor for which a mask is true.
 
@@ -176,16 +153,15 @@ def boolean_mask(tensor, mask, axis=None, name="boolean_mask") -> Any:
     >>> print(tf.boolean_mask([1, 2, 3], [True, False, True]).numpy())
     [1 3]
     """
-    x = V.tensor_of(tensor)
     flags = V.numbers_of(mask) != 0
     if not flags.ndim:
         raise ValueError("mask cannot be scalar.")
-    place = 0 if axis is None else V.axis_of("GatherV2", axis, x._payload.ndim)
-    sizes = x._payload.shape
+    place = 0 if axis is None else V.axis_of(axis, tensor._payload.ndim)
+    sizes = tensor._payload.shape
     here = sizes[place : place + flags.ndim]
     if here != flags.shape:
         raise ValueError(f"Shapes {here} and {flags.shape} are incompatible")
-    rows = wg.reshape(x, (*sizes[:place], flags.size, *sizes[place + flags.ndim :]))
+    rows = wg.reshape(tensor, (*sizes[:place], flags.size, *sizes[place + flags.ndim :]))
     return wg.index_select(rows, place, wg.as_tensor(np.flatnonzero(flags)))
 
 
@@ -223,14 +199,13 @@ def where(condition, x=None, y=None, name=None) -> Any:
     if x is None or y is None:
         raise ValueError("x and y must both be non-None or both be None.")
     (chosen,) = V.truths("SelectV2", condition)
-    a, b = V.aligned("SelectV2", x, y)
-    return wg.where(chosen, a, b)
+    return wg.where(chosen, *V.aligned("SelectV2", x, y))
 
 
 # -- slices ----------------------------------------------------------------------------------------
 
 
-@V.operation("Slice")
+@V.operation("Slice", input_=V.ANY, begin=tuple, size=tuple)
 def slice(input_, begin, size, name=None) -> Any:
     """Return the slice of the given `size` that starts at `begin`; -1 extends to the end.
 
@@ -244,26 +219,23 @@ def slice(input_, begin, size, name=None) -> Any:
     [[2]
      [4]]
     """
-    x = V.tensor_of(input_)
-    starts, counts = V.integers(begin, "begin"), V.integers(size, "size")
-    if not len(starts) == len(counts) == x._payload.ndim:
+    ndim = input_._payload.ndim
+    if not len(begin) == len(size) == ndim:
         raise V.invalid(
-            "Slice",
-            f"Expected begin and size arguments to be 1-D tensors of size {x._payload.ndim}, but "
-            f"got shapes [{len(starts)}] and [{len(counts)}] instead.",
+            f"Expected begin and size arguments to be 1-D tensors of size {ndim}, but got shapes "
+            f"[{len(begin)}] and [{len(size)}] instead."
         )
-    for place, (start, count) in enumerate(zip(starts, counts, strict=True)):
-        whole = x._payload.shape[place]
+    for place, (start, count) in enumerate(zip(begin, size, strict=True)):
+        whole = input_._payload.shape[place]
         if not 0 <= start <= whole:
-            raise V.invalid("Slice", f"Expected begin[{place}] in [0, {whole}], but got {start}")
+            raise V.invalid(f"Expected begin[{place}] in [0, {whole}], but got {start}")
         if count < -1 or start + count > whole:
-            raise V.invalid(
-                "Slice", f"Expected size[{place}] in [0, {whole - start}], but got {count}"
-            )
-        x = wg.narrow(x, place, start, whole - start if count == -1 else count)
-    return x
+            raise V.invalid(f"Expected size[{place}] in [0, {whole - start}], but got {count}")
+        input_ = wg.narrow(input_, place, start, whole - start if count == -1 else count)
+    return input_
 
 
+@V.operation("StridedSlice", input_=V.ANY, begin=tuple, end=tuple, strides=tuple)
 def strided_slice(
     input_,
     begin,
@@ -298,10 +270,9 @@ def strided_slice(
     >>> print(tf.strided_slice([1, 2, 3, 4], [0], [4], [2]).numpy())
     [1 3]
     """
-    starts, stops = V.integers(begin, "begin"), V.integers(end, "end")
-    steps = (1,) * len(starts) if strides is None else V.integers(strides, "strides")
     index: list[Any] = []
-    for i, (start, stop, step) in enumerate(zip(starts, stops, steps, strict=True)):
+    spans = zip(begin, end, strides or (1,) * len(begin), strict=True)
+    for i, (start, stop, step) in enumerate(spans):
         bit = 1 << i
         if ellipsis_mask & bit:
             index.append(Ellipsis)
@@ -313,8 +284,7 @@ def strided_slice(
             first = None if begin_mask & bit else start
             last = None if end_mask & bit else stop
             index.append(builtins.slice(first, last, step))
-    return V.computed("StridedSlice", read, V.tensor_of(input_), tuple(index))
+    return read(input_, tuple(index))
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

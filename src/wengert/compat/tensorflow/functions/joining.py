@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.functions import values as V
 
 
@@ -38,9 +37,8 @@ def concat(values, axis, name="concat") -> Any:
     parts = [V.tensor_of(values)] if single else V.aligned("ConcatV2", *values)
     first = parts[0]._payload
     if not first.ndim and not single:
-        raise V.invalid("ConcatV2", "ConcatOp : Can't concatenate scalars (use tf.stack instead)")
+        raise V.invalid("ConcatOp : Can't concatenate scalars (use tf.stack instead)")
     place = V.axis_of(
-        "ConcatV2",
         axis,
         first.ndim,
         f"ConcatOp : Expected concatenating dimensions in the range [{-first.ndim}, {first.ndim}), "
@@ -50,21 +48,19 @@ def concat(values, axis, name="concat") -> Any:
         here, there = first.shape, part._payload.shape
         if len(here) != len(there):
             raise V.invalid(
-                "ConcatV2",
                 "ConcatOp : Ranks of all input tensors should match: "
-                f"shape[0] = {V.shown(here)} vs. shape[{number}] = {V.shown(there)}",
+                f"shape[0] = {V.shown(here)} vs. shape[{number}] = {V.shown(there)}"
             )
         for i, (a, b) in enumerate(zip(here, there, strict=True)):
             if a != b and i != place:
                 raise V.invalid(
-                    "ConcatV2",
                     f"ConcatOp : Dimension {i} in both shapes must be equal: "
-                    f"shape[0] = {V.shown(here)} vs. shape[{number}] = {V.shown(there)}",
+                    f"shape[0] = {V.shown(here)} vs. shape[{number}] = {V.shown(there)}"
                 )
     return wg.cat(parts, place)
 
 
-@V.operation("Pack")
+@V.operation("Pack", axis=int)
 def stack(values, axis=0, name="stack") -> Any:
     """Stack tensors along a new dimension.
 
@@ -84,15 +80,13 @@ def stack(values, axis=0, name="stack") -> Any:
     for number, part in enumerate(parts):
         if part._payload.shape != first.shape:
             raise V.invalid(
-                "Pack",
                 f"Shapes of all inputs must match: values[0].shape = {V.shown(first.shape)} != "
-                f"values[{number}].shape = {V.shown(part._payload.shape)}",
+                f"values[{number}].shape = {V.shown(part._payload.shape)}"
             )
-    (place,) = V.integers(axis, "axis")
     rank = first.ndim + 1
-    if not -rank <= place < rank:
-        raise ValueError(f"Argument `axis` = {place} not in range [{-rank}, {rank})")
-    return wg.stack(parts, place)
+    if not -rank <= axis < rank:
+        raise ValueError(f"Argument `axis` = {axis} not in range [{-rank}, {rank})")
+    return wg.stack(parts, axis)
 
 
 def _stackable(values) -> list[Any]:
@@ -102,7 +96,7 @@ def _stackable(values) -> list[Any]:
     return V.list_of("Pack", values)
 
 
-@V.operation("Unpack")
+@V.operation("Unpack", value=V.ANY, axis=int)
 def unstack(value, num: int | None = None, axis=0, name="unstack") -> Any:
     """Return the slices of a tensor along a dimension, as a list.
 
@@ -116,18 +110,15 @@ def unstack(value, num: int | None = None, axis=0, name="unstack") -> Any:
     >>> [part.numpy().tolist() for part in tf.unstack([[1, 2], [3, 4]])]
     [[1, 2], [3, 4]]
     """
-    x = V.tensor_of(value)
-    (place,) = V.integers(axis, "axis")
-    ndim = x._payload.ndim
-    if not -ndim <= place < ndim:
-        raise ValueError(f"Argument `axis` = {place} not in range [{-ndim}, {ndim})")
-    if num is not None and num != x._payload.shape[place]:
+    ndim = value._payload.ndim
+    if not -ndim <= axis < ndim:
+        raise ValueError(f"Argument `axis` = {axis} not in range [{-ndim}, {ndim})")
+    if num is not None and num != value._payload.shape[axis]:
         raise V.invalid(
-            "Unpack",
-            f"Input shape axis {place % ndim} must equal {num}, got shape "
-            f"{V.shown(x._payload.shape)}",
+            f"Input shape axis {axis % ndim} must equal {num}, got shape "
+            f"{V.shown(value._payload.shape)}"
         )
-    return list(wg.unbind(x, place))
+    return list(wg.unbind(value, axis))
 
 
 @V.operation("Split")
@@ -159,7 +150,7 @@ def split(value, num_or_size_splits, axis=0, num: int | None = None, name="split
     [[1], [2, 3, 4]]
     """
     x = V.tensor_of(value)
-    place = V.axis_of("Split", axis, x._payload.ndim)
+    place = V.axis_of(axis, x._payload.ndim)
     size = x._payload.shape[place]
     if isinstance(num_or_size_splits, list | tuple) or np.ndim(num_or_size_splits):
         sizes = list(V.integers(num_or_size_splits, "num_or_size_splits"))
@@ -167,23 +158,22 @@ def split(value, num_or_size_splits, axis=0, num: int | None = None, name="split
             sizes[sizes.index(-1)] = size - sum(sizes) - 1
         if sum(sizes) != size or min(sizes, default=0) < 0:
             raise V.invalid(
-                "SplitV",
                 "Determined shape must either match input shape along split_dim exactly if fully "
                 "specified, or be less than the size of the input along split_dim if not fully "
                 f"specified.  Got: {sum(sizes)}",
+                "SplitV",
             )
         return list(wg.split(x, sizes, place))
     (count,) = V.integers(num_or_size_splits, "num_or_size_splits")
     if count < 1 or size % count:
         raise V.invalid(
-            "Split",
             "Number of ways to split should evenly divide the split dimension, but got split_dim "
-            f"{place} (size = {size}) and num_split {count}",
+            f"{place} (size = {size}) and num_split {count}"
         )
     return list(wg.split(x, size // count, place)) if size else [x] * count
 
 
-@V.operation("Tile")
+@V.operation("Tile", input=V.ANY)
 def tile(input, multiples, name=None) -> Any:
     """Repeat a tensor `multiples` times along each dimension.
 
@@ -196,20 +186,18 @@ def tile(input, multiples, name=None) -> Any:
     >>> print(tf.tile([1, 2], [2]).numpy())
     [1 2 1 2]
     """
-    x = V.tensor_of(input)
     if np.ndim(multiples) == 0:
-        raise V.invalid("Tile", "Expected multiples to be 1-D, but got shape []")
+        raise V.invalid("Expected multiples to be 1-D, but got shape []")
     counts = V.integers(multiples, "multiples")
-    if len(counts) != x._payload.ndim:
+    if len(counts) != input._payload.ndim:
         raise V.invalid(
-            "Tile",
-            f"Expected multiples argument to be a vector of length {x._payload.ndim} but got "
-            f"length {len(counts)}",
+            f"Expected multiples argument to be a vector of length {input._payload.ndim} but got "
+            f"length {len(counts)}"
         )
-    return wg.tile(x, counts)
+    return wg.tile(input, counts)
 
 
-@V.operation("Repeat")
+@V.operation("Repeat", input=V.ANY)
 def repeat(input, repeats, axis=None, name=None) -> Any:
     """Repeat each element, or each slice along `axis`.
 
@@ -218,17 +206,18 @@ def repeat(input, repeats, axis=None, name=None) -> Any:
     >>> print(tf.repeat([1, 2], [1, 3]).numpy())
     [1 2 2 2]
     """
-    x = V.tensor_of(input)
     if axis is None:
-        x, place = wg.reshape(x, (-1,)), 0
+        input, place = wg.reshape(input, (-1,)), 0
     else:
-        place = V.axis_of("Repeat", axis, x._payload.ndim)
+        place = V.axis_of(axis, input._payload.ndim)
     counts = V.integers(repeats, "repeats")
-    every = np.repeat(np.arange(x._payload.shape[place]), counts if len(counts) > 1 else counts[0])
-    return wg.index_select(x, place, wg.as_tensor(every))
+    every = np.repeat(
+        np.arange(input._payload.shape[place]), counts if len(counts) > 1 else counts[0]
+    )
+    return wg.index_select(input, place, wg.as_tensor(every))
 
 
-@V.operation("ReverseV2")
+@V.operation("ReverseV2", tensor=V.ANY)
 def reverse(tensor, axis, name=None) -> Any:
     """Reverse a tensor along the given dimensions.
 
@@ -241,19 +230,17 @@ def reverse(tensor, axis, name=None) -> Any:
     >>> print(tf.reverse([1, 2, 3], [0]).numpy())
     [3 2 1]
     """
-    x = V.tensor_of(tensor)
     if np.ndim(axis) == 0:
-        raise V.invalid("ReverseV2", "'dims' must be 1-dimension, not 0: write axis=[0]")
+        raise V.invalid("'dims' must be 1-dimension, not 0: write axis=[0]")
     for number, place in enumerate(V.integers(axis, "axis")):
-        if not -x._payload.ndim <= place < x._payload.ndim:
+        if not -tensor._payload.ndim <= place < tensor._payload.ndim:
             raise V.invalid(
-                "ReverseV2",
-                f"'axis'[{number}] = {place} is out of valid range [0, {x._payload.ndim - 1}",
+                f"'axis'[{number}] = {place} is out of valid range [0, {tensor._payload.ndim - 1}"
             )
-    return wg.flip(x, V.axes_of("ReverseV2", axis, x._payload.ndim))
+    return wg.flip(tensor, V.axes_of(axis, tensor._payload.ndim))
 
 
-@V.operation("ReverseSequence")
+@V.operation("ReverseSequence", input=V.ANY)
 def reverse_sequence(
     input, seq_lengths, seq_axis: int | None = None, batch_axis: int | None = None, name=None
 ) -> Any:
@@ -264,19 +251,18 @@ def reverse_sequence(
     >>> print(tf.reverse_sequence([[1, 2, 3]], [2], seq_axis=1, batch_axis=0).numpy())
     [[2 1 3]]
     """
-    x = V.tensor_of(input)
-    along = V.axis_of("ReverseSequence", 0 if seq_axis is None else seq_axis, x._payload.ndim)
-    batch = V.axis_of("ReverseSequence", 0 if batch_axis is None else batch_axis, x._payload.ndim)
+    along = V.axis_of(0 if seq_axis is None else seq_axis, input._payload.ndim)
+    batch = V.axis_of(0 if batch_axis is None else batch_axis, input._payload.ndim)
     lengths = np.array(V.integers(seq_lengths, "seq_lengths"))[:, None]
-    places = np.arange(x._payload.shape[along])[None, :]
+    places = np.arange(input._payload.shape[along])[None, :]
     order = np.where(places < lengths, lengths - 1 - places, places)
-    moved = wg.movedim(x, (batch, along), (0, 1))
-    order = order.reshape(*order.shape, *(1,) * (x._payload.ndim - 2))
+    moved = wg.movedim(input, (batch, along), (0, 1))
+    order = order.reshape(*order.shape, *(1,) * (input._payload.ndim - 2))
     picked = wg.take_along_dim(moved, wg.as_tensor(order), 1)
     return wg.movedim(picked, (0, 1), (batch, along))
 
 
-@V.operation("Roll")
+@V.operation("Roll", input=V.ANY)
 def roll(input, shift, axis, name=None) -> Any:
     """Shift the elements along dimensions, wrapping around at the ends.
 
@@ -285,11 +271,10 @@ def roll(input, shift, axis, name=None) -> Any:
     >>> print(tf.roll([1, 2, 3], 1, 0).numpy())
     [3 1 2]
     """
-    x = V.tensor_of(input)
-    return wg.roll(x, V.integers(shift, "shift"), V.integers(axis, "axis"))
+    return wg.roll(input, V.integers(shift, "shift"), V.integers(axis, "axis"))
 
 
-@V.operation("Pad")
+@V.operation("Pad", tensor=V.ANY)
 def pad(tensor, paddings, mode: str = "CONSTANT", constant_values=0, name=None) -> Any:
     """Pad a tensor before and after, along each dimension.
 
@@ -319,41 +304,38 @@ def pad(tensor, paddings, mode: str = "CONSTANT", constant_values=0, name=None) 
     >>> print(tf.pad([1, 2, 3], [[2, 1]], "REFLECT").numpy())
     [3 2 1 2 3 2]
     """
-    x = V.tensor_of(tensor)
     flat = V.integers(
         np.asarray(paddings).ravel() if not hasattr(paddings, "_payload") else paddings
     )
     pairs = list(zip(flat[::2], flat[1::2], strict=True))
-    if len(pairs) != x._payload.ndim:
+    if len(pairs) != tensor._payload.ndim:
         raise V.invalid(
-            "Pad",
             f"The first dimension of paddings must be the rank of inputs[{len(pairs)},2] "
-            f"{V.shown(x._payload.shape)}",
+            f"{V.shown(tensor._payload.shape)}"
         )
     chosen = mode.upper()
     if chosen == "CONSTANT":
-        (x, fill) = V.aligned("PadV2", x, constant_values)
+        (tensor, fill) = V.aligned("PadV2", tensor, constant_values)
         widths = [width for pair in reversed(pairs) for width in pair]
-        return wg.nn.functional.pad(x, widths, value=fill._payload.item())
+        return wg.nn.functional.pad(tensor, widths, value=fill._payload.item())
     if chosen not in ("REFLECT", "SYMMETRIC"):
         raise ValueError(
             'Value of argument `mode` expected to be one of "CONSTANT", "REFLECT", or '
             f'"SYMMETRIC". Received `mode` = {mode}'
         )
     for place, (before, after) in enumerate(pairs):
-        size = x._payload.shape[place]
+        size = tensor._payload.shape[place]
         limit = size - 1 if chosen == "REFLECT" else size
         if max(before, after) > limit:
             raise V.invalid(
-                "MirrorPad",
                 f"paddings must be {'less than' if limit < size else 'no greater than'} the "
                 f"dimension size: {before}, {after} not less than {size}",
+                "MirrorPad",
             )
         how: Any = chosen.lower()
         order = np.pad(np.arange(size), (before, after), mode=how)
-        x = wg.index_select(x, place, wg.as_tensor(order))
-    return x
+        tensor = wg.index_select(tensor, place, wg.as_tensor(order))
+    return tensor
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

@@ -9,13 +9,34 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.products import turned
 
+MATRIX = ("double", "float", "half", "complex64", "complex128")
+"""The dtypes that kernels of linear algebra take."""
+LogMatrixDeterminant = namedtuple("LogMatrixDeterminant", ["sign", "log_abs_determinant"])
 
-@V.operation("MatrixTrace")
+
+def matrices(value) -> Any:
+    """Return a tensor of matrices."""
+    x = V.tensor_of(value)
+    V.check(x, MATRIX)
+    if x._payload.ndim < 2:
+        shape = V.shown(x._payload.shape)
+        raise V.invalid(f"Input tensor 0 must have rank >= 2, not shape {shape}")
+    return x
+
+
+def square(value) -> Any:
+    """Return a tensor of square matrices."""
+    x = matrices(value)
+    if x._payload.shape[-1] != x._payload.shape[-2]:
+        raise V.invalid(f"Input matrix must be square, not of shape {V.shown(x._payload.shape)}.")
+    return x
+
+
+@V.operation("Sum", x=V.NUMBERS)
 def trace(x, name=None) -> Any:
     """Return the trace of a matrix, or of a batch.
 
@@ -24,19 +45,17 @@ def trace(x, name=None) -> Any:
     >>> print(tf.linalg.trace([[1, 2], [3, 4]]).numpy())
     5
     """
-    x = V.tensor_of(x)
-    V.check("Sum", x, V.NUMBERS)
     return wg.sum(wg.diagonal(x, dim1=-2, dim2=-1), -1, dtype=x._payload.dtype)
 
 
 def _offset(k) -> int:
     offsets = V.integers(k, "k")
     if len(offsets) != 1:
-        raise V.invalid("MatrixDiagV3", "one diagonal at a time is offered here: k is a number")
+        raise V.invalid("one diagonal at a time is offered here: k is a number")
     return offsets[0]
 
 
-@V.operation("MatrixDiagV3")
+@V.operation("MatrixDiagV3", diagonal=V.ANY, k=_offset)
 def diag(
     diagonal,
     name="diag",
@@ -67,30 +86,21 @@ def diag(
     [[1 0]
      [0 2]]
     """
-    x = V.tensor_of(diagonal)
-    offset = _offset(k)
-    result: Any = wg.diag_embed(x, offset)
-    need = result._payload.shape[-1]
-    rows = need if num_rows == -1 else num_rows
-    columns = need if num_cols == -1 else num_cols
-    count = x._payload.shape[-1]
-    if rows < count + max(-offset, 0) or columns < count + max(offset, 0):
-        if num_rows == num_cols == -1:
-            rows = columns = need
-        else:
-            raise V.invalid(
-                "MatrixDiagV3", f"a {rows} by {columns} matrix is too small for {count} elements"
-            )
+    result: Any = wg.diag_embed(diagonal, k)
+    count, need = diagonal._payload.shape[-1], result._payload.shape[-1]
+    rows, columns = (need if size == -1 else size for size in (num_rows, num_cols))
+    if rows < count + max(-k, 0) or columns < count + max(k, 0):
+        raise V.invalid(f"a {rows} by {columns} matrix is too small for {count} elements")
     if (rows, columns) != (need, need):
         result = wg.nn.functional.pad(result, (0, columns - need, 0, rows - need))
     if padding_value:
-        place = np.eye(rows, columns, offset, dtype=bool)
-        fill = wg.as_tensor(np.array(padding_value, x._payload.dtype))
+        place = np.eye(rows, columns, k, dtype=bool)
+        fill = wg.as_tensor(np.array(padding_value, diagonal._payload.dtype))
         result = wg.where(wg.as_tensor(place), result, fill)
     return result
 
 
-@V.operation("MatrixDiagPartV3")
+@V.operation("MatrixDiagPartV3", input=V.ANY, k=_offset)
 def diag_part(input, name="diag_part", k=0, padding_value=0, align: str = "RIGHT_LEFT") -> Any:
     """Return a diagonal of a matrix, or of a batch.
 
@@ -99,11 +109,10 @@ def diag_part(input, name="diag_part", k=0, padding_value=0, align: str = "RIGHT
     >>> print(tf.linalg.diag_part([[1, 2], [3, 4]]).numpy())
     [1 4]
     """
-    x = V.tensor_of(input)
-    return wg.diagonal(x, _offset(k), -2, -1)
+    return wg.diagonal(input, k, -2, -1)
 
 
-@V.operation("MatrixSetDiagV3")
+@V.operation("MatrixSetDiagV3", "input", "diagonal", k=_offset)
 def set_diag(input, diagonal, name="set_diag", k=0, align: str = "RIGHT_LEFT") -> Any:
     """Replace a diagonal of a matrix.
 
@@ -117,11 +126,10 @@ def set_diag(input, diagonal, name="set_diag", k=0, align: str = "RIGHT_LEFT") -
     [[9 2]
      [3 9]]
     """
-    x, y = V.aligned("MatrixSetDiagV3", input, diagonal)
-    return wg.diagonal_scatter(x, y, _offset(k), -2, -1)
+    return wg.diagonal_scatter(input, diagonal, k, -2, -1)
 
 
-@V.operation("MatrixBandPart")
+@V.operation("MatrixBandPart", input=V.ANY, num_lower=int, num_upper=int)
 def band_part(input, num_lower, num_upper, name=None) -> Any:
     """Zero a matrix outside a band of diagonals around the main one; -1 keeps all.
 
@@ -131,14 +139,12 @@ def band_part(input, num_lower, num_upper, name=None) -> Any:
     [[1 0]
      [3 4]]
     """
-    x = V.tensor_of(input)
-    (lower,), (upper,) = V.integers(num_lower, "num_lower"), V.integers(num_upper, "num_upper")
-    if lower >= 0:
-        x = wg.triu(x, -lower)
-    return wg.tril(x, upper) if upper >= 0 else wg.clone(x)
+    if num_lower >= 0:
+        input = wg.triu(input, -num_lower)
+    return wg.tril(input, num_upper) if num_upper >= 0 else wg.clone(input)
 
 
-@V.operation("Diag")
+@V.operation("Diag", diagonal=V.ANY)
 def tensor_diag(diagonal, name=None) -> Any:
     """Build a tensor with the given elements where both halves of the index are equal.
 
@@ -148,11 +154,11 @@ def tensor_diag(diagonal, name=None) -> Any:
     [[1 0]
      [0 2]]
     """
-    x = V.tensor_of(diagonal)
-    return wg.reshape(wg.diag(wg.reshape(x, (-1,))), (*x._payload.shape, *x._payload.shape))
+    shape = diagonal._payload.shape
+    return wg.reshape(wg.diag(wg.reshape(diagonal, (-1,))), (*shape, *shape))
 
 
-@V.operation("DiagPart")
+@V.operation("DiagPart", input=V.ANY)
 def tensor_diag_part(input, name=None) -> Any:
     """Return the elements where both halves of the index are equal.
 
@@ -161,22 +167,19 @@ def tensor_diag_part(input, name=None) -> Any:
     >>> print(tf.linalg.tensor_diag_part([[1, 2], [3, 4]]).numpy())
     [1 4]
     """
-    x = V.tensor_of(input)
-    half = x._payload.ndim // 2
-    sizes = x._payload.shape[:half]
-    if sizes != x._payload.shape[half:]:
-        raise V.invalid(
-            "DiagPart", f"Received shape {V.shown(x._payload.shape)}: its halves differ"
-        )
+    half = input._payload.ndim // 2
+    sizes = input._payload.shape[:half]
+    if sizes != input._payload.shape[half:]:
+        raise V.invalid(f"Received shape {V.shown(input._payload.shape)}: its halves differ")
     count = int(np.prod(sizes))
-    return wg.reshape(wg.diagonal(wg.reshape(x, (count, count))), sizes)
+    return wg.reshape(wg.diagonal(wg.reshape(input, (count, count))), sizes)
 
 
 Qr = namedtuple("Qr", ["q", "r"])
 Lu = namedtuple("Lu", ["lu", "p"])
 
 
-@V.operation("Cholesky")
+@V.operation("Cholesky", input=square)
 def cholesky(input, name=None) -> Any:
     """Return the lower triangular `L` with ``L @ L.T = input``, for a positive definite matrix.
 
@@ -190,17 +193,15 @@ def cholesky(input, name=None) -> Any:
     [[2. 0.]
      [1. 2.]]
     """
-    x = matrices("Cholesky", input)
     try:
-        return wg.linalg.cholesky(x)
+        return wg.linalg.cholesky(input)
     except RuntimeError as error:
         raise V.invalid(
-            "Cholesky",
-            f"Cholesky decomposition was not successful. The input might not be valid: {error}",
+            f"Cholesky decomposition was not successful. The input might not be valid: {error}"
         ) from None
 
 
-@V.operation("Qr")
+@V.operation("Qr", input=matrices)
 def qr(input, full_matrices: bool = False, name=None) -> Any:
     """Factor a matrix into an orthogonal ``q`` and an upper triangular ``r``.
 
@@ -211,11 +212,10 @@ def qr(input, full_matrices: bool = False, name=None) -> Any:
     [[5.  2.2]
      [0.  0.4]]
     """
-    x = matrices("Qr", input, square=False)
-    return Qr(*wg.linalg.qr(x, "complete" if full_matrices else "reduced"))
+    return Qr(*wg.linalg.qr(input, "complete" if full_matrices else "reduced"))
 
 
-@V.operation("Svd")
+@V.operation("Svd", tensor=matrices)
 def svd(tensor, full_matrices: bool = False, compute_uv: bool = True, name=None) -> Any:
     """Return singular values and vectors: ``u @ diag(s) @ v.T`` is the input.
 
@@ -236,15 +236,14 @@ def svd(tensor, full_matrices: bool = False, compute_uv: bool = True, name=None)
     >>> print(s.numpy())
     [2. 1.]
     """
-    x = matrices("Svd", tensor, square=False)
     if not compute_uv:
-        return wg.linalg.svdvals(x)
-    u, s, vh = wg.linalg.svd(x, full_matrices=bool(full_matrices))
+        return wg.linalg.svdvals(tensor)
+    u, s, vh = wg.linalg.svd(tensor, full_matrices=bool(full_matrices))
     v: Any = wg.transpose(vh, -1, -2)
     return s, u, wg.conj_physical(v) if v._payload.dtype.kind == "c" else v
 
 
-@V.operation("SelfAdjointEigV2")
+@V.operation("SelfAdjointEigV2", tensor=square)
 def eigh(tensor, name=None) -> Any:
     """Return ordered eigenvalues, and eigenvectors in columns, of a Hermitian matrix.
 
@@ -257,7 +256,7 @@ def eigh(tensor, name=None) -> Any:
     return tuple(wg.linalg.eigh(_lower(tensor)))
 
 
-@V.operation("SelfAdjointEigV2")
+@V.operation("SelfAdjointEigV2", tensor=square)
 def eigvalsh(tensor, name=None) -> Any:
     """Return the ordered eigenvalues of a Hermitian matrix.
 
@@ -271,11 +270,10 @@ def eigvalsh(tensor, name=None) -> Any:
 
 def _lower(tensor) -> Any:
     """Build the Hermitian matrix with the given lower triangle, which receives the gradient."""
-    x = matrices("SelfAdjointEigV2", tensor)
-    return wg.add(wg.tril(x), turned(wg.tril(x, -1), True, True))
+    return wg.add(wg.tril(tensor), turned(wg.tril(tensor, -1), True, True))
 
 
-@V.operation("Eig")
+@V.operation("Eig", tensor=square)
 def eig(tensor, name=None) -> Any:
     """Return complex eigenvalues, and eigenvectors in columns, of a square matrix.
 
@@ -285,10 +283,10 @@ def eig(tensor, name=None) -> Any:
     >>> print(values.numpy())
     [2.+0.j 1.+0.j]
     """
-    return tuple(wg.linalg.eig(matrices("Eig", tensor)))
+    return tuple(wg.linalg.eig(tensor))
 
 
-@V.operation("Eig")
+@V.operation("Eig", tensor=square)
 def eigvals(tensor, name=None) -> Any:
     """Return the complex eigenvalues of a square matrix.
 
@@ -297,10 +295,10 @@ def eigvals(tensor, name=None) -> Any:
     >>> print(tf.linalg.eigvals([[2.0, 0.0], [0.0, 1.0]]).numpy())
     [2.+0.j 1.+0.j]
     """
-    return wg.linalg.eigvals(matrices("Eig", tensor))
+    return wg.linalg.eigvals(tensor)
 
 
-@V.operation("Lu")
+@V.operation("Lu", input=square)
 def lu(input, output_idx_type=None, name=None) -> Any:
     """Return the LU factors of a square matrix in one matrix, and the row permutation ``p``.
 
@@ -310,18 +308,13 @@ def lu(input, output_idx_type=None, name=None) -> Any:
     >>> print(p.numpy())
     [1 0]
     """
-    factors, pivots = wg.linalg.lu_factor(matrices("Lu", input))
-    swaps = V.numbers_of(pivots).astype(np.int64) - 1
-    count = swaps.shape[-1]
-    order = np.broadcast_to(np.arange(count), swaps.shape).copy()
-    for step in range(count):
-        other = swaps[..., step : step + 1]
-        here = order[..., step : step + 1].copy()
-        order[..., step : step + 1] = np.take_along_axis(order, other, -1)
-        np.put_along_axis(order, other, here, -1)
-    return Lu(factors, wg.as_tensor(order.astype(V.dtype_of(output_idx_type, np.dtype(np.int32)))))
+    permutation, lower, upper = wg.linalg.lu(input)
+    order = V.numbers_of(permutation).argmax(-2)
+    order = order.astype(V.dtype_of(output_idx_type, np.dtype(np.int32)))
+    return Lu(wg.tril(lower, -1) + upper, wg.as_tensor(order))
 
 
+@V.operation("Svd", a=matrices)
 def matrix_rank(a, tol=None, validate_args: bool = False, name=None) -> Any:
     """Return the number of singular values above `tol`, as int32.
 
@@ -330,20 +323,16 @@ def matrix_rank(a, tol=None, validate_args: bool = False, name=None) -> Any:
     >>> print(tf.linalg.matrix_rank([[1.0, 1.0], [1.0, 1.0]]).numpy())
     1
     """
-    s = V.tensor_of(svd(a, compute_uv=False))
-    x = V.tensor_of(a)
+    s: Any = wg.linalg.svdvals(a)
     if tol is None:
-        eps = float(np.finfo(x._payload.dtype).eps)
-        bound = wg.amax(s, -1, True) * (max(x._payload.shape[-2:]) * eps)
+        eps = float(np.finfo(a._payload.dtype).eps)
+        bound = wg.amax(s, -1, True) * (max(a._payload.shape[-2:]) * eps)
     else:
         bound = wg.unsqueeze(V.tensor_of(tol, dtype_hint=s._payload.dtype), -1)
-    int32 = np.dtype(np.int32)
-    return V.computed(
-        "Sum", lambda s: V.converted(wg.sum(V.converted(wg.gt(s, bound), int32), -1), int32), s
-    )
+    return V.converted(wg.sum(wg.gt(s, bound), -1), np.dtype(np.int32))
 
 
-@V.operation("MatMul")
+@V.operation("MatMul", a=matrices)
 def pinv(a, rcond=None, validate_args: bool = False, name=None) -> Any:
     """Return the pseudoinverse; singular values below `rcond` times the largest count as 0.
 
@@ -352,33 +341,12 @@ def pinv(a, rcond=None, validate_args: bool = False, name=None) -> Any:
     >>> print(tf.linalg.pinv([[2.0], [0.0]]).numpy())
     [[0.5 0. ]]
     """
-    x = matrices("MatMul", a, square=False)
     if rcond is None:
-        rcond = 10 * max(x._payload.shape[-2:]) * float(np.finfo(x._payload.dtype).eps)
-    return wg.linalg.pinv(x, rtol=rcond)
+        rcond = 10 * max(a._payload.shape[-2:]) * float(np.finfo(a._payload.dtype).eps)
+    return wg.linalg.pinv(a, rtol=rcond)
 
 
-MATRIX = ("double", "float", "half", "complex64", "complex128")
-"""The dtypes that kernels of linear algebra take."""
-LogMatrixDeterminant = namedtuple("LogMatrixDeterminant", ["sign", "log_abs_determinant"])
-
-
-def matrices(op: str, value, square: bool = True) -> Any:
-    """Return a tensor of matrices, checked to be square if needed."""
-    x = V.tensor_of(value)
-    V.check(op, x, MATRIX)
-    if x._payload.ndim < 2:
-        raise V.invalid(
-            op, f"Input tensor 0 must have rank >= 2, not shape {V.shown(x._payload.shape)}"
-        )
-    if square and x._payload.shape[-1] != x._payload.shape[-2]:
-        raise V.invalid(
-            op, f"Input matrix must be square, not of shape {V.shown(x._payload.shape)}."
-        )
-    return x
-
-
-@V.operation("MatrixDeterminant")
+@V.operation("MatrixDeterminant", input=square)
 def det(input, name=None) -> Any:
     """Return the determinant of a square matrix, or of a batch.
 
@@ -391,10 +359,10 @@ def det(input, name=None) -> Any:
     >>> print(tf.linalg.det([[2.0, 1.0], [0.0, 3.0]]).numpy())
     6.0
     """
-    return wg.linalg.det(matrices("MatrixDeterminant", input))
+    return wg.linalg.det(input)
 
 
-@V.operation("LogMatrixDeterminant")
+@V.operation("LogMatrixDeterminant", input=square)
 def slogdet(input, name=None) -> Any:
     """Return the sign of the determinant, and the logarithm of its absolute value.
 
@@ -403,10 +371,10 @@ def slogdet(input, name=None) -> Any:
     >>> print(tf.linalg.slogdet([[0.0, 1.0], [1.0, 0.0]]).sign.numpy())
     -1.0
     """
-    return LogMatrixDeterminant(*wg.linalg.slogdet(matrices("LogMatrixDeterminant", input)))
+    return LogMatrixDeterminant(*wg.linalg.slogdet(input))
 
 
-@V.operation("Cholesky")
+@V.operation("Cholesky", matrix=square)
 def logdet(matrix, name=None) -> Any:
     """Return the logarithm of the determinant of a positive definite matrix.
 
@@ -419,14 +387,14 @@ def logdet(matrix, name=None) -> Any:
     >>> print(round(float(tf.linalg.logdet([[2.0, 0.0], [0.0, 2.0]])), 4))
     1.3863
     """
-    factor = wg.linalg.cholesky(matrices("Cholesky", matrix))
+    factor = wg.linalg.cholesky(matrix)
     diagonal = wg.diagonal(factor, dim1=-2, dim2=-1)
     if V.is_complex(diagonal):
         diagonal = wg.real(diagonal)
     return wg.mul(wg.sum(wg.log(diagonal), -1), 2.0)
 
 
-@V.operation("MatrixInverse")
+@V.operation("MatrixInverse", input=square)
 def inv(input, adjoint: bool = False, name=None) -> Any:
     """Return the inverse of a square matrix, or of its conjugate transpose.
 
@@ -440,36 +408,27 @@ def inv(input, adjoint: bool = False, name=None) -> Any:
     [[0.5  0.  ]
      [0.   0.25]]
     """
-    x = matrices("MatrixInverse", input)
-    if adjoint:
-        x = turned(x, True, True)
     try:
-        return wg.linalg.inv(x)
+        return wg.linalg.inv(turned(input, adjoint, adjoint))
     except RuntimeError as error:
-        raise V.invalid("MatrixInverse", f"Input is not invertible: {error}") from None
+        raise V.invalid(f"Input is not invertible: {error}") from None
 
 
-def _sides(op: str, matrix, rhs, square: bool = True) -> tuple[Any, Any]:
-    """Return a matrix and right-hand sides with the same number of dimensions."""
-    x, y = V.aligned(op, matrix, rhs)
-    x = matrices(op, x, square)
-    if x._payload.ndim != y._payload.ndim and op != "MatrixTriangularSolve":
+def _check_sides(matrix, rhs, broadcast: bool = False) -> None:
+    """Raise an error unless a matrix and right-hand sides fit together."""
+    left, right = matrix._payload.shape, rhs._payload.shape
+    if len(left) != len(right) and not broadcast:
         raise V.invalid(
-            op,
-            "All input tensors must have the same rank: matrices of shape "
-            f"{V.shown(x._payload.shape)}, right-hand sides of shape {V.shown(y._payload.shape)}; "
-            "write rhs[:, tf.newaxis] for one vector",
+            f"All input tensors must have the same rank: matrices of shape {V.shown(left)}, "
+            f"right-hand sides of shape {V.shown(right)}; write rhs[:, tf.newaxis] for one vector"
         )
-    if y._payload.ndim < 2 or x._payload.shape[-2] != y._payload.shape[-2]:
+    if len(right) < 2 or left[-2] != right[-2]:
         raise V.invalid(
-            op,
-            f"Input matrix and rhs are incompatible: {V.shown(x._payload.shape)} and "
-            f"{V.shown(y._payload.shape)}",
+            f"Input matrix and rhs are incompatible: {V.shown(left)} and {V.shown(right)}"
         )
-    return x, y
 
 
-@V.operation("MatrixSolve")
+@V.operation("MatrixSolve", "matrix", "rhs", matrix=square)
 def solve(matrix, rhs, adjoint: bool = False, name=None) -> Any:
     """Solve ``matrix @ x = rhs``.
 
@@ -493,16 +452,14 @@ def solve(matrix, rhs, adjoint: bool = False, name=None) -> Any:
     [[1. ]
      [0.5]]
     """
-    x, y = _sides("MatrixSolve", matrix, rhs)
-    if adjoint:
-        x = turned(x, True, True)
+    _check_sides(matrix, rhs)
     try:
-        return wg.linalg.solve(x, y)
+        return wg.linalg.solve(turned(matrix, adjoint, adjoint), rhs)
     except RuntimeError as error:
-        raise V.invalid("MatrixSolve", f"Input matrix is not invertible: {error}") from None
+        raise V.invalid(f"Input matrix is not invertible: {error}") from None
 
 
-@V.operation("MatrixTriangularSolve")
+@V.operation("MatrixTriangularSolve", "matrix", "rhs", matrix=square)
 def triangular_solve(matrix, rhs, lower: bool = True, adjoint: bool = False, name=None) -> Any:
     """Solve ``matrix @ x = rhs`` with one triangle of `matrix`.
 
@@ -512,13 +469,12 @@ def triangular_solve(matrix, rhs, lower: bool = True, adjoint: bool = False, nam
     [[1.]
      [2.]]
     """
-    x, y = _sides("MatrixTriangularSolve", matrix, rhs)
-    if adjoint:
-        x = turned(x, True, True)
-    return wg.linalg.solve_triangular(x, y, upper=bool(lower) == bool(adjoint))
+    _check_sides(matrix, rhs, broadcast=True)
+    matrix = turned(matrix, adjoint, adjoint)
+    return wg.linalg.solve_triangular(matrix, rhs, upper=bool(lower) == bool(adjoint))
 
 
-@V.operation("MatrixTriangularSolve")
+@V.operation("MatrixTriangularSolve", "chol", "rhs", chol=square)
 def cholesky_solve(chol, rhs, name=None) -> Any:
     """Solve ``A @ x = rhs``, given the `cholesky` factor of `A`.
 
@@ -528,11 +484,10 @@ def cholesky_solve(chol, rhs, name=None) -> Any:
     [[1.]
      [3.]]
     """
-    x, y = _sides("MatrixTriangularSolve", chol, rhs)
-    return triangular_solve(x, triangular_solve(x, y), adjoint=True)
+    return triangular_solve(chol, triangular_solve(chol, rhs), adjoint=True)
 
 
-@V.operation("MatrixSolveLs")
+@V.operation("MatrixSolveLs", "matrix", "rhs", matrix=matrices)
 def lstsq(matrix, rhs, l2_regularizer: float = 0.0, fast: bool = True, name=None) -> Any:
     """Return the `x` that minimizes ``norm(matrix @ x - rhs)``.
 
@@ -552,19 +507,19 @@ def lstsq(matrix, rhs, l2_regularizer: float = 0.0, fast: bool = True, name=None
     >>> print(tf.linalg.lstsq([[1.0], [1.0]], [[1.0], [3.0]]).numpy().round(3))
     [[2.]]
     """
-    x, y = _sides("MatrixSolveLs", matrix, rhs, square=False)
+    _check_sides(matrix, rhs)
     if not l2_regularizer:
-        return wg.linalg.lstsq(x, y).solution
-    across = turned(x, True, True)
-    rows, columns = x._payload.shape[-2:]
+        return wg.linalg.lstsq(matrix, rhs).solution
+    across = turned(matrix, True, True)
+    rows, columns = matrix._payload.shape[-2:]
     size = min(rows, columns)
-    added = wg.as_tensor((np.eye(size) * l2_regularizer).astype(x._payload.dtype))
+    added = wg.as_tensor((np.eye(size) * l2_regularizer).astype(matrix._payload.dtype))
     if rows >= columns:
-        return wg.linalg.solve(wg.matmul(across, x) + added, wg.matmul(across, y))
-    return wg.matmul(across, wg.linalg.solve(wg.matmul(x, across) + added, y))
+        return wg.linalg.solve(wg.matmul(across, matrix) + added, wg.matmul(across, rhs))
+    return wg.matmul(across, wg.linalg.solve(wg.matmul(matrix, across) + added, rhs))
 
 
-@V.operation("MatrixExponential")
+@V.operation("MatrixExponential", input=square)
 def expm(input, name=None) -> Any:
     """Return the matrix exponential.
 
@@ -574,10 +529,10 @@ def expm(input, name=None) -> Any:
     [[1. 1.]
      [0. 1.]]
     """
-    return wg.linalg.matrix_exp(matrices("MatrixExponential", input))
+    return wg.linalg.matrix_exp(input)
 
 
-@V.operation("Cross")
+@V.operation("Cross", "a", "b", a=V.REAL)
 def cross(a, b, name=None) -> Any:
     """Return the cross product of three-element vectors.
 
@@ -590,16 +545,12 @@ def cross(a, b, name=None) -> Any:
     >>> print(tf.linalg.cross([1, 0, 0], [0, 1, 0]).numpy())
     [0 0 1]
     """
-    x, y = V.aligned("Cross", a, b)
-    V.check("Cross", x, V.REAL)
-    if x._payload.shape != y._payload.shape or x._payload.shape[-1:] != (3,):
+    if a._payload.shape != b._payload.shape or a._payload.shape[-1:] != (3,):
         raise V.invalid(
-            "Cross",
             "Both inputs must be of same shape, with a last dimension of 3: "
-            f"{V.shown(x._payload.shape)} vs. {V.shown(y._payload.shape)}",
+            f"{V.shown(a._payload.shape)} vs. {V.shown(b._payload.shape)}"
         )
-    return wg.linalg.cross(x, y)
+    return wg.linalg.cross(a, b)
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

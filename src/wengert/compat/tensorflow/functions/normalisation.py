@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.drawing import stream_of
 from wengert.compat.tensorflow.functions.indexing import gather
@@ -38,18 +37,16 @@ def clip_by_value(t, clip_value_min, clip_value_max, name=None) -> Any:
     [2 5 6]
     """
     x, low, high = V.aligned("Minimum", t, clip_value_min, clip_value_max)
+    shape = tuple(x._payload.shape)
     for bound in (low, high):
-        if np.broadcast_shapes(bound._payload.shape, x._payload.shape) != tuple(x._payload.shape):
-            raise V.invalid(
-                "ClipByValue",
-                f"Incompatible shapes: {V.shown(x._payload.shape)} vs. "
-                f"{V.shown(bound._payload.shape)}",
-            )
+        if np.broadcast_shapes(bound._payload.shape, shape) != shape:
+            limits = V.shown(bound._payload.shape)
+            raise V.invalid(f"Incompatible shapes: {V.shown(shape)} vs. {limits}")
     x = wg.where(wg.gt(x, high), high, x)
     return wg.where(wg.lt(x, low), low, x)
 
 
-@V.operation("RealDiv")
+@V.operation("RealDiv", t=V.COMPLEX, clip_norm="t")
 def clip_by_norm(t, clip_norm, axes=None, name=None) -> Any:
     """Scale a tensor down so that its Euclidean norm is at most `clip_norm`.
 
@@ -69,15 +66,12 @@ def clip_by_norm(t, clip_norm, axes=None, name=None) -> Any:
     >>> print(tf.clip_by_norm([3.0, 4.0], 1.0).numpy())
     [0.6 0.8]
     """
-    x = V.tensor_of(t)
-    limit = V.tensor_of(clip_norm, dtype_hint=x._payload.dtype)
-    x, limit = V.aligned("Mul", x, limit)
-    V.check("Sqrt", x, V.COMPLEX)
-    places = V.axes_of("Sum", axes, x._payload.ndim)
-    total = wg.sum(wg.mul(x, x), places, True) if places else wg.mul(x, x)
+    t, limit = V.aligned("Mul", t, clip_norm)
+    places = V.axes_of(axes, t._payload.ndim, "Sum")
+    total = wg.sum(wg.mul(t, t), places, True) if places else wg.mul(t, t)
     some = wg.gt(total, 0)
     root = wg.where(some, wg.sqrt(wg.where(some, total, wg.ones_like(total))), total)
-    return wg.div(wg.mul(x, limit), wg.where(wg.ge(root, limit), root, limit))
+    return wg.div(wg.mul(t, limit), wg.where(wg.ge(root, limit), root, limit))
 
 
 @V.operation("Sqrt")
@@ -98,7 +92,7 @@ def global_norm(t_list, name=None) -> Any:
         return wg.as_tensor(np.float32(0))
     totals = []
     for part in V.aligned("AddN", *parts):
-        V.check("L2Loss", part, V.COMPLEX)
+        V.check(part, V.COMPLEX, op="L2Loss")
         totals.append(wg.sum(wg.square(wg.abs(part))))
     return wg.sqrt(wg.stack(totals).sum())
 
@@ -109,6 +103,7 @@ def _sequence(t_list) -> list[Any]:
     return list(t_list)
 
 
+@V.operation("Mul")
 def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None) -> Any:
     """Scale several tensors down together so that their `global_norm` is at most `clip_norm`.
 
@@ -136,21 +131,12 @@ def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None) -> Any:
     parts = _sequence(t_list)
     length = V.tensor_of(global_norm(parts) if use_norm is None else use_norm)
     limit = V.tensor_of(clip_norm, dtype_hint=length._payload.dtype)
-
-    def scale() -> Any:
-        inverse = wg.minimum(wg.reciprocal(length), wg.reciprocal(limit))
-        factor = wg.mul(limit, inverse)
-        return wg.where(wg.isfinite(length), factor, wg.full_like(factor, np.nan))
-
-    factor = V.computed("Mul", scale)
-    scaled = [
-        None if part is None else V.computed("Mul", wg.mul, *V.aligned("Mul", part, factor))
-        for part in parts
-    ]
-    return scaled, V.made(length)
+    factor = wg.mul(limit, wg.minimum(wg.reciprocal(length), wg.reciprocal(limit)))
+    factor = wg.where(wg.isfinite(length), factor, wg.full_like(factor, np.nan))
+    return [p if p is None else wg.mul(*V.aligned("Mul", p, factor)) for p in parts], length
 
 
-@V.operation("Sqrt")
+@V.operation("Sqrt", tensor=V.ANY)
 def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None) -> Any:
     """Return the norm of all elements, of vectors, or of matrices.
 
@@ -177,38 +163,24 @@ def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None) -> Any:
     [ 5. 13.]
     """
     matrices = isinstance(axis, list | tuple) and len(axis) == 2
-    if isinstance(axis, list | tuple) and not matrices:
-        if len(axis) != 1:
-            raise ValueError(
-                f"'axis' must be None, an integer, or a tuple of 2 unique integers, got {axis!r}"
-            )
-        axis = axis[0]
-    known = ("euclidean", "fro", 1, 2, np.inf) if matrices else ("euclidean", 1, 2, np.inf)
-    positive = isinstance(ord, int | float) and ord > 0
-    if ord not in known and not (positive and not matrices):
-        what = "matrix" if matrices else "vector"
-        hint = f"{known}" if matrices else ""
+    if isinstance(axis, list | tuple) and len(axis) not in (1, 2):
         raise ValueError(
-            f"'ord' must be a supported {what} norm{' in ' + hint if hint else ''}, got {ord}"
+            f"'axis' must be None, an integer, or a tuple of 2 unique integers, got {axis!r}"
         )
-    x = V.tensor_of(tensor)
-    V.check("Sqrt" if ord in ("euclidean", "fro", 2) else "Abs", x, V.COMPLEX)
-    keep = bool(keepdims)
-    power = 2 if ord in ("euclidean", "fro") else ord
-    if not matrices:
-        places = V.axes_of("Sum", axis, x._payload.ndim)
-        return _typed(wg.linalg.vector_norm(x, power, places or None, keep), x)
-    pair = V.axes_of("Sum", axis, x._payload.ndim)
-    if ord in ("euclidean", "fro"):
-        return _typed(wg.linalg.vector_norm(x, 2, pair, keep), x)
-    return _typed(wg.linalg.matrix_norm(x, power, pair, keep), x)
-
-
-def _typed(result, x) -> Any:
+    euclidean = ord in ("euclidean", "fro") if matrices else ord in ("euclidean", 2)
+    positive = isinstance(ord, int | float) and ord > 0
+    if not euclidean and not (ord in (1, 2, np.inf) if matrices else positive):
+        what = "matrix norm in ('euclidean', 'fro', 1, 2, inf)" if matrices else "vector norm"
+        raise ValueError(f"'ord' must be a supported {what}, got {ord}")
+    V.check(tensor, V.COMPLEX, op="Sqrt" if euclidean else "Abs")
+    places = V.axes_of(axis, tensor._payload.ndim, "Sum") or None
+    function: Any = wg.linalg.matrix_norm if matrices and not euclidean else wg.linalg.vector_norm
+    result = function(tensor, 2 if euclidean else ord, places, bool(keepdims))
     # TensorFlow returns the norm of complex numbers as a complex tensor
-    return V.converted(result, x._payload.dtype) if V.is_complex(x) else result
+    return V.converted(result, tensor._payload.dtype) if V.is_complex(tensor) else result
 
 
+@V.operation("RealDiv", tensor=V.ANY)
 def normalize(tensor, ord="euclidean", axis=None, name=None) -> tuple[Any, Any]:
     """Divide a tensor by its `norm`, and return the norm too; takes the arguments of `norm`.
 
@@ -218,12 +190,11 @@ def normalize(tensor, ord="euclidean", axis=None, name=None) -> tuple[Any, Any]:
     >>> print(unit.numpy(), length.numpy())
     [0.6 0.8] [5.]
     """
-    x = V.tensor_of(tensor)
-    length = norm(x, ord, axis, keepdims=True)
-    return V.computed("RealDiv", wg.div, x, length), length
+    length = V.tensor_of(norm(tensor, ord, axis, keepdims=True))
+    return wg.div(tensor, length), length
 
 
-@V.operation("Mul")
+@V.operation("Square", x=V.COMPLEX)
 def l2_normalize(x, axis=None, epsilon: float = 1e-12, name=None, dim=None) -> Any:
     """Divide a tensor by its Euclidean norm, or by the root of `epsilon` if that is larger.
 
@@ -232,18 +203,13 @@ def l2_normalize(x, axis=None, epsilon: float = 1e-12, name=None, dim=None) -> A
     >>> print(tf.nn.l2_normalize([3.0, 4.0]).numpy())
     [0.6 0.8]
     """
-    x = V.tensor_of(x)
-    V.check("Square", x, V.COMPLEX)
-    chosen = dim if axis is None else axis
-    places = V.axes_of(
-        "Sum", None if chosen is None else V.integers(chosen, "axis"), x._payload.ndim
-    )
+    places = V.axes_of(dim if axis is None else axis, x._payload.ndim, "Sum")
     total = wg.sum(wg.square(wg.abs(x)), places, True)
     bounded = wg.where(wg.lt(total, epsilon), wg.full_like(total, epsilon), total)
     return wg.mul(x, wg.rsqrt(bounded))
 
 
-@V.operation("BiasAdd")
+@V.operation("BiasAdd", "value", "bias", value=V.NUMBERS)
 def bias_add(value, bias, data_format=None, name=None) -> Any:
     """Add one number per channel to a tensor whose channels are last.
 
@@ -256,25 +222,22 @@ def bias_add(value, bias, data_format=None, name=None) -> Any:
     >>> print(tf.nn.bias_add([[1.0, 2.0]], [10.0, 20.0]).numpy())
     [[11. 22.]]
     """
-    x, b = V.aligned("BiasAdd", value, bias)
-    V.check("BiasAdd", x, V.NUMBERS)
     channels_first = isinstance(data_format, str) and data_format.startswith("NC")
-    place = 1 if channels_first else x._payload.ndim - 1
+    place = 1 if channels_first else value._payload.ndim - 1
     if (
-        b._payload.ndim != 1
-        or x._payload.ndim < 2
-        or b._payload.shape[0] != x._payload.shape[place]
+        bias._payload.ndim != 1
+        or value._payload.ndim < 2
+        or bias._payload.shape[0] != value._payload.shape[place]
     ):
         raise V.invalid(
-            "BiasAdd",
             "Must provide as many biases as the last dimension of the input tensor: "
-            f"{V.shown(b._payload.shape)} vs. {V.shown(x._payload.shape)}",
+            f"{V.shown(bias._payload.shape)} vs. {V.shown(value._payload.shape)}"
         )
-    return wg.add(x, wg.reshape(b, (-1, *(1,) * (x._payload.ndim - place - 1))))
+    return wg.add(value, wg.reshape(bias, (-1, *(1,) * (value._payload.ndim - place - 1))))
 
 
 def _moments(x, axes, keepdims: bool) -> tuple[Any, Any]:
-    places = V.axes_of("Mean", axes, x._payload.ndim)
+    places = V.axes_of(axes, x._payload.ndim, "Mean")
     if not places:
         return x, wg.square(wg.abs(wg.sub(x, x)))
     mean = wg.mean(x, places, True)
@@ -283,7 +246,7 @@ def _moments(x, axes, keepdims: bool) -> tuple[Any, Any]:
     return (mean if keepdims else wg.mean(x, places)), variance
 
 
-@V.operation("Mean")
+@V.operation("Mean", x=V.FLOATING)
 def moments(x, axes, shift=None, keepdims: bool = False, name=None) -> Any:
     """Return the mean and the variance along dimensions.
 
@@ -304,12 +267,10 @@ def moments(x, axes, shift=None, keepdims: bool = False, name=None) -> Any:
     >>> print(mean.numpy(), variance.numpy())
     [2.] [1.]
     """
-    x = V.tensor_of(x)
-    V.check("Mean", x, V.FLOATING)
     return _moments(x, axes, bool(keepdims))
 
 
-@V.operation("Mean")
+@V.operation("Mean", "x", "frequency_weights")
 def weighted_moments(x, axes, frequency_weights, keepdims: bool = False, name=None) -> Any:
     """Return the weighted mean and variance along dimensions.
 
@@ -319,9 +280,8 @@ def weighted_moments(x, axes, frequency_weights, keepdims: bool = False, name=No
     >>> print(mean.numpy(), variance.numpy())
     2.0 3.0
     """
-    x, w = V.aligned("Mul", x, frequency_weights)
-    places = V.axes_of("Sum", axes, x._payload.ndim)
-    w = wg.broadcast_to(w, x._payload.shape)
+    places = V.axes_of(axes, x._payload.ndim, "Sum")
+    w = wg.broadcast_to(frequency_weights, x._payload.shape)
     total = wg.sum(w, places, True)
     mean: Any = wg.div(wg.sum(wg.mul(w, x), places, True), total)
     spread = wg.div(wg.sum(wg.mul(w, wg.square(wg.sub(x, mean))), places, True), total)
@@ -331,7 +291,7 @@ def weighted_moments(x, axes, frequency_weights, keepdims: bool = False, name=No
     return wg.reshape(mean, kept), wg.reshape(spread, kept)
 
 
-@V.operation("Mul")
+@V.operation("Mul", "x", "mean", "variance")
 def batch_normalization(
     x, mean, variance, offset, scale, variance_epsilon: float, name=None
 ) -> Any:
@@ -352,19 +312,16 @@ def batch_normalization(
     >>> print(tf.nn.batch_normalization([1.0, 3.0], 2.0, 1.0, None, None, 0.0).numpy())
     [-1.  1.]
     """
-    x, mean, variance = V.aligned("Mul", x, mean, variance)
     factor = wg.rsqrt(wg.add(variance, variance_epsilon))
     if scale is not None:
         factor = wg.mul(factor, V.tensor_of(scale, dtype_hint=x._payload.dtype))
     result = wg.sub(wg.mul(x, factor), wg.mul(mean, factor))
-    return (
-        result
-        if offset is None
-        else wg.add(result, V.tensor_of(offset, dtype_hint=x._payload.dtype))
-    )
+    if offset is None:
+        return result
+    return wg.add(result, V.tensor_of(offset, dtype_hint=x._payload.dtype))
 
 
-@V.operation("Mul")
+@V.operation("Mul", x=V.ANY)
 def dropout(x, rate, noise_shape=None, seed=None, name=None) -> Any:
     """Set a fraction `rate` of the elements to 0, and divide the others by ``1 - rate``.
 
@@ -389,7 +346,6 @@ def dropout(x, rate, noise_shape=None, seed=None, name=None) -> Any:
     >>> print(tf.nn.dropout([1.0, 2.0], rate=0.0).numpy())
     [1. 2.]
     """
-    x = V.tensor_of(x)
     share = float(V.numbers_of(rate))
     if not 0 <= share < 1:
         raise ValueError(
@@ -404,10 +360,8 @@ def dropout(x, rate, noise_shape=None, seed=None, name=None) -> Any:
         return wg.clone(x)
     sizes = x._payload.shape
     if noise_shape is not None:
-        sizes = [
-            size if wanted is None else int(wanted)
-            for size, wanted in zip(sizes, noise_shape, strict=True)
-        ]
+        pairs = zip(sizes, noise_shape, strict=True)
+        sizes = [size if wanted is None else int(wanted) for size, wanted in pairs]
     kind = x._payload.dtype if V.is_floating(x) else np.dtype(np.float32)
     kept = stream_of(seed, "RandomUniform", kind).uniform_of(tuple(sizes), kind) >= share
     factor = wg.as_tensor((kept / (1 - share)).astype(x._payload.dtype))
@@ -436,7 +390,7 @@ def embedding_lookup(params, ids, max_norm: float | None = None, name=None) -> A
     return clip_by_norm(rows, max_norm, axes=list(range(first, rows._payload.ndim)))
 
 
-@V.operation("LRN")
+@V.operation("LRN", input=V.FLOATING)
 def local_response_normalization(
     input, depth_radius: int = 5, bias: float = 1, alpha: float = 1, beta: float = 0.5, name=None
 ) -> Any:
@@ -447,21 +401,19 @@ def local_response_normalization(
     >>> print(tf.nn.local_response_normalization(tf.ones([1, 1, 1, 3])).numpy())
     [[[[0.5 0.5 0.5]]]]
     """
-    x = V.tensor_of(input)
-    V.check("LRN", x, V.FLOATING)
-    if x._payload.ndim != 4:
-        raise V.invalid("LRN", "in must be 4-dimensional")
-    depth = x._payload.shape[-1]
+    if input._payload.ndim != 4:
+        raise V.invalid("in must be 4-dimensional")
+    depth = input._payload.shape[-1]
     place = np.arange(depth)
     near = np.abs(place[:, None] - place) <= depth_radius
-    total = wg.matmul(wg.square(x), wg.as_tensor(near.astype(x._payload.dtype)))
-    return wg.div(x, wg.pow(wg.add(wg.mul(total, alpha), bias), beta))
+    total = wg.matmul(wg.square(input), wg.as_tensor(near.astype(input._payload.dtype)))
+    return wg.div(input, wg.pow(wg.add(wg.mul(total, alpha), bias), beta))
 
 
 lrn = local_response_normalization
 
 
-@V.operation("SpaceToDepth")
+@V.operation("SpaceToDepth", input=V.ANY, block_size=int)
 def space_to_depth(input, block_size, data_format: str = "NHWC", name=None) -> Any:
     """Move blocks of pixels into the channels.
 
@@ -470,18 +422,14 @@ def space_to_depth(input, block_size, data_format: str = "NHWC", name=None) -> A
     >>> tf.nn.space_to_depth(tf.ones([1, 4, 4, 1]), 2).shape
     TensorShape([1, 2, 2, 4])
     """
-    x = V.tensor_of(input)
-    (b,) = V.integers(block_size, "block_size")
-    n, h, w, c = _image("SpaceToDepth", x, data_format)
+    (n, h, w, c), b = _image(input, data_format), block_size
     if h % b or w % b:
-        raise V.invalid(
-            "SpaceToDepth", f"Image width {w} and height {h} should be divisible by {b}"
-        )
-    parts = wg.reshape(x, (n, h // b, b, w // b, b, c))
+        raise V.invalid(f"Image width {w} and height {h} should be divisible by {b}")
+    parts = wg.reshape(input, (n, h // b, b, w // b, b, c))
     return wg.reshape(wg.permute(parts, (0, 1, 3, 2, 4, 5)), (n, h // b, w // b, b * b * c))
 
 
-@V.operation("DepthToSpace")
+@V.operation("DepthToSpace", input=V.ANY, block_size=int)
 def depth_to_space(input, block_size, data_format: str = "NHWC", name=None) -> Any:
     """Move channels into blocks of pixels.
 
@@ -490,23 +438,18 @@ def depth_to_space(input, block_size, data_format: str = "NHWC", name=None) -> A
     >>> tf.nn.depth_to_space(tf.ones([1, 2, 2, 4]), 2).shape
     TensorShape([1, 4, 4, 1])
     """
-    x = V.tensor_of(input)
-    (b,) = V.integers(block_size, "block_size")
-    n, h, w, c = _image("DepthToSpace", x, data_format)
+    (n, h, w, c), b = _image(input, data_format), block_size
     if c % (b * b):
-        raise V.invalid(
-            "DepthToSpace", f"Input depth dimension {c} should be divisible by: {b * b}"
-        )
-    parts = wg.reshape(x, (n, h, w, b, b, c // (b * b)))
+        raise V.invalid(f"Input depth dimension {c} should be divisible by: {b * b}")
+    parts = wg.reshape(input, (n, h, w, b, b, c // (b * b)))
     return wg.reshape(wg.permute(parts, (0, 1, 3, 2, 4, 5)), (n, h * b, w * b, c // (b * b)))
 
 
-def _image(op: str, x, data_format: str) -> tuple[int, int, int, int]:
+def _image(x, data_format: str) -> tuple[int, int, int, int]:
     if data_format != "NHWC" or x._payload.ndim != 4:
-        raise V.invalid(op, "images of shape (batch, height, width, channels) are offered here")
+        raise V.invalid("images of shape (batch, height, width, channels) are offered here")
     n, h, w, c = x._payload.shape
     return n, h, w, c
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.functions import values as V
 
 
-@V.operation("DenseBincount")
+@V.operation("DenseBincount", arr=V.numbers_of, weights=V.ANY, minlength=int, maxlength=int)
 def bincount(
     arr,
     weights=None,
@@ -50,25 +49,24 @@ def bincount(
     [0 2 0 1]
     """
     if axis not in (None, 0):
-        raise V.invalid("DenseBincount", f"axis must be None or 0 here, not {axis}")
-    numbers = V.numbers_of(arr).reshape(-1)
-    if numbers.size and numbers.min() < 0:
-        raise V.invalid("DenseBincount", "Input arr must be non-negative!")
-    size = int(numbers.max(initial=-1)) + 1
-    size = max(size, 0 if minlength is None else V.integers(minlength, "minlength")[0])
-    size = min(size, size if maxlength is None else V.integers(maxlength, "maxlength")[0])
+        raise V.invalid(f"axis must be None or 0 here, not {axis}")
+    numbers = arr.reshape(-1)
+    if (numbers < 0).any():
+        raise V.invalid("Input arr must be non-negative!")
+    size = max(int(numbers.max(initial=-1)) + 1, minlength or 0)
+    size = size if maxlength is None else min(size, maxlength)
     inside = numbers < size
     if weights is None:
         counts: Any = np.bincount(numbers[inside], minlength=size)
         counts = counts > 0 if binary_output else counts
         return wg.as_tensor(counts.astype(V.dtype_of(dtype, _INT32)))
-    values: Any = wg.reshape(V.tensor_of(weights), (-1,))
+    values: Any = wg.reshape(weights, (-1,))
     values = wg.index_select(values, 0, wg.as_tensor(np.flatnonzero(inside)))
     start = wg.as_tensor(np.zeros(size, values._payload.dtype))
     return wg.index_add(start, 0, wg.as_tensor(numbers[inside].astype(np.int64)), values)
 
 
-@V.operation("ScatterNd")
+@V.operation("ScatterNd", labels=V.numbers_of, predictions=V.numbers_of, num_classes=int)
 def confusion_matrix(
     labels, predictions, num_classes=None, weights=None, dtype=None, name=None
 ) -> Any:
@@ -80,20 +78,19 @@ def confusion_matrix(
     [[0 1]
      [0 2]]
     """
-    true = V.numbers_of(labels).reshape(-1).astype(np.int64)
-    guessed = V.numbers_of(predictions).reshape(-1).astype(np.int64)
-    found = [int(part.max(initial=0)) + 1 for part in (true, guessed)]
-    size = max(found) if num_classes is None else V.integers(num_classes, "num_classes")[0]
-    for name_, part in (("labels", true), ("predictions", guessed)):
-        if part.size and (part.min() < 0 or part.max() >= size):
-            raise V.invalid("Assert", f"`{name_}` out of bound: they must be in [0, {size})")
-    amounts = 1 if weights is None else V.numbers_of(weights)
+    pair = tuple(part.reshape(-1).astype(np.int64) for part in (labels, predictions))
+    size = num_classes
+    if size is None:
+        size = max(int(part.max(initial=0)) + 1 for part in pair)
+    for what, part in zip(("labels", "predictions"), pair, strict=True):
+        if ((part < 0) | (part >= size)).any():
+            raise V.invalid(f"`{what}` out of bound: they must be in [0, {size})", "Assert")
     counts = np.zeros((size, size))
-    np.add.at(counts, (true, guessed), amounts)
+    np.add.at(counts, pair, 1 if weights is None else V.numbers_of(weights))
     return wg.as_tensor(counts.astype(V.dtype_of(dtype, _INT32)))
 
 
-@V.operation("HistogramFixedWidth")
+@V.operation("HistogramFixedWidth", nbins=int)
 def histogram_fixed_width(values, value_range, nbins=100, dtype=None, name=None) -> Any:
     """Count the values in each of `nbins` equal bins; the outer bins include values out of range.
 
@@ -104,9 +101,8 @@ def histogram_fixed_width(values, value_range, nbins=100, dtype=None, name=None)
     """
     # in float64, so that the range of a smaller dtype does not overflow
     numbers, (low, high) = (V.numbers_of(x).reshape(-1).astype("d") for x in (values, value_range))
-    (bins,) = V.integers(nbins, "nbins")
-    place = np.clip(np.floor((numbers - low) / ((high - low) / bins)), 0, bins - 1).astype(int)
-    return wg.as_tensor(np.bincount(place, minlength=bins).astype(V.dtype_of(dtype, _INT32)))
+    place = np.clip(np.floor((numbers - low) / ((high - low) / nbins)), 0, nbins - 1).astype(int)
+    return wg.as_tensor(np.bincount(place, minlength=nbins).astype(V.dtype_of(dtype, _INT32)))
 
 
 _INT32 = np.dtype(np.int32)
@@ -115,19 +111,17 @@ Unique = namedtuple("Unique", ["y", "idx"])
 UniqueWithCounts = namedtuple("UniqueWithCounts", ["y", "idx", "count"])
 
 
-def _sorted(op: str, values, axis, direction: str) -> Any:
+def _sorted(values, axis, direction: str) -> Any:
     if direction not in ("ASCENDING", "DESCENDING"):
         raise ValueError(
             "Argument `direction` should be one of ASCENDING, DESCENDING. Received: "
             f"direction={direction}"
         )
-    x = V.tensor_of(values)
-    V.check(op, x, V.REAL)
-    place = V.axis_of(op, axis, x._payload.ndim)
-    return wg.sort(x, dim=place, descending=direction == "DESCENDING", stable=True)
+    place = V.axis_of(axis, values._payload.ndim)
+    return wg.sort(values, dim=place, descending=direction == "DESCENDING", stable=True)
 
 
-@V.operation("TopKV2")
+@V.operation("TopKV2", values=V.REAL)
 def sort(values, axis=-1, direction: str = "ASCENDING", name=None) -> Any:
     """Sort the elements along a dimension.
 
@@ -150,10 +144,10 @@ def sort(values, axis=-1, direction: str = "ASCENDING", name=None) -> Any:
     >>> print(tf.sort([3, 1, 2], direction="DESCENDING").numpy())
     [3 2 1]
     """
-    return _sorted("TopKV2", values, axis, direction)[0]
+    return _sorted(values, axis, direction)[0]
 
 
-@V.operation("TopKV2")
+@V.operation("TopKV2", values=V.REAL)
 def argsort(values, axis=-1, direction: str = "ASCENDING", stable: bool = False, name=None) -> Any:
     """Return the indices, as int32, that sort the elements; the sort is stable.
 
@@ -162,10 +156,10 @@ def argsort(values, axis=-1, direction: str = "ASCENDING", stable: bool = False,
     >>> print(tf.argsort([3, 1, 2]).numpy())
     [1 2 0]
     """
-    return V.converted(_sorted("TopKV2", values, axis, direction)[1], _INT32)
+    return V.converted(_sorted(values, axis, direction)[1], _INT32)
 
 
-@V.operation("TopKV2")
+@V.operation("TopKV2", input=V.REAL, k=int)
 def top_k(input, k=1, sorted: bool = True, index_type=None, name=None) -> Any:
     """Return the `k` largest elements along the last dimension, and their indices.
 
@@ -190,23 +184,19 @@ def top_k(input, k=1, sorted: bool = True, index_type=None, name=None) -> Any:
     >>> print(values.numpy(), indices.numpy())
     [3 2] [1 2]
     """
-    x = V.tensor_of(input)
-    V.check("TopKV2", x, V.REAL)
-    (count,) = V.integers(k, "k")
-    if not x._payload.ndim or x._payload.shape[-1] < count or count < 0:
+    if not input._payload.ndim or input._payload.shape[-1] < k or k < 0:
         raise V.invalid(
-            "TopKV2",
-            f"input must have at least k columns. Had {(x._payload.shape or (0,))[-1]}, needed "
-            f"{count}",
+            f"input must have at least k columns. Had {(input._payload.shape or (0,))[-1]}, needed "
+            f"{k}"
         )
-    values, positions = wg.sort(x, dim=-1, descending=True, stable=True)
+    values, positions = wg.sort(input, dim=-1, descending=True, stable=True)
     return TopKV2(
-        wg.narrow(values, -1, 0, count),
-        V.converted(wg.narrow(positions, -1, 0, count), V.dtype_of(index_type, _INT32)),
+        wg.narrow(values, -1, 0, k),
+        V.converted(wg.narrow(positions, -1, 0, k), V.dtype_of(index_type, _INT32)),
     )
 
 
-@V.operation("InTopKV2")
+@V.operation("InTopKV2", k=int)
 def in_top_k(targets, predictions, k, name=None) -> Any:
     """Return whether the target's prediction is among the `k` largest of its row.
 
@@ -217,14 +207,13 @@ def in_top_k(targets, predictions, k, name=None) -> Any:
     """
     labels = V.numbers_of(targets)
     scores = V.numbers_of(predictions)
-    (count,) = V.integers(k, "k")
     inside = (labels >= 0) & (labels < scores.shape[1])
     own = np.take_along_axis(scores, np.where(inside, labels, 0)[:, None], 1)
     finite = np.isfinite(scores).all(1)
-    return wg.as_tensor(inside & finite & ((scores > own).sum(1) < count))
+    return wg.as_tensor(inside & finite & ((scores > own).sum(1) < k))
 
 
-@V.operation("Unique")
+@V.operation("Unique", x=V.ANY)
 def unique(x, out_idx=None, name=None) -> Any:
     """Return the distinct elements in order of first appearance, and the index of each element.
 
@@ -242,11 +231,11 @@ def unique(x, out_idx=None, name=None) -> Any:
     >>> print(y.numpy(), idx.numpy())
     [7 3] [0 1 0]
     """
-    y, idx, _ = _distinct("Unique", x, out_idx)
+    y, idx, _ = _distinct(x, out_idx)
     return Unique(y, idx)
 
 
-@V.operation("UniqueWithCounts")
+@V.operation("UniqueWithCounts", x=V.ANY)
 def unique_with_counts(x, out_idx=None, name=None) -> Any:
     """Return the distinct elements, the index of each element among them, and their counts.
 
@@ -255,19 +244,14 @@ def unique_with_counts(x, out_idx=None, name=None) -> Any:
     >>> print(tf.unique_with_counts([7, 3, 7]).count.numpy())
     [2 1]
     """
-    return UniqueWithCounts(*_distinct("UniqueWithCounts", x, out_idx))
+    return UniqueWithCounts(*_distinct(x, out_idx))
 
 
-def _distinct(op: str, value, out_idx) -> tuple[Any, Any, Any]:
-    x = V.tensor_of(value)
+def _distinct(x, out_idx) -> tuple[Any, Any, Any]:
     if x._payload.ndim != 1:
-        raise V.invalid(op, f"unique expects a 1D vector, not shape {V.shown(x._payload.shape)}")
+        raise V.invalid(f"unique expects a 1D vector, not shape {V.shown(x._payload.shape)}")
     _, first, back, count = np.unique(
-        V.numbers_of(x),
-        return_index=True,
-        return_inverse=True,
-        return_counts=True,
-        equal_nan=False,
+        V.numbers_of(x), True, True, return_counts=True, equal_nan=False
     )
     order = np.argsort(first)
     rank = np.argsort(order)
@@ -279,7 +263,7 @@ def _distinct(op: str, value, out_idx) -> tuple[Any, Any, Any]:
     )
 
 
-@V.operation("LowerBound")
+@V.operation("LowerBound", "sorted_sequence", "values")
 def searchsorted(sorted_sequence, values, side: str = "left", out_type=None, name=None) -> Any:
     """Return the indices, as int32, at which to insert values into a sorted sequence.
 
@@ -296,12 +280,12 @@ def searchsorted(sorted_sequence, values, side: str = "left", out_type=None, nam
         raise ValueError(
             f"Argument `side` must be either 'right' or 'left'. Received: `side` = {side}."
         )
-    x, y = V.aligned("LowerBound", sorted_sequence, values)
-    found = wg.searchsorted(x.detach(), y.detach(), right=side == "right")
+    right = side == "right"
+    found = wg.searchsorted(sorted_sequence.detach(), values.detach(), right=right)
     return V.converted(found, V.dtype_of(out_type, _INT32))
 
 
-@V.operation("InvertPermutation")
+@V.operation("InvertPermutation", x=("int32", "int64"))
 def invert_permutation(x, name=None) -> Any:
     """Invert a permutation.
 
@@ -310,15 +294,13 @@ def invert_permutation(x, name=None) -> Any:
     >>> print(tf.math.invert_permutation([2, 0, 1]).numpy())
     [1 2 0]
     """
-    x = V.tensor_of(x)
-    V.check("InvertPermutation", x, ("int32", "int64"))
     order = V.numbers_of(x)
     if not np.array_equal(np.sort(order, axis=None), np.arange(order.size)):
-        raise V.invalid("InvertPermutation", f"{order.tolist()} is not a permutation")
+        raise V.invalid(f"{order.tolist()} is not a permutation")
     return wg.as_tensor(np.argsort(order).astype(order.dtype))
 
 
-@V.operation("UnravelIndex")
+@V.operation("UnravelIndex", indices=V.ANY, dims=tuple)
 def unravel_index(indices, dims, name=None) -> Any:
     """Convert indices of the flattened tensor to indices along each dimension.
 
@@ -328,14 +310,14 @@ def unravel_index(indices, dims, name=None) -> Any:
     [[1 1]
      [0 1]]
     """
-    x = V.tensor_of(indices)
     try:
-        found = np.unravel_index(V.numbers_of(x), V.integers(dims, "dims"))
+        found = np.unravel_index(V.numbers_of(indices), dims)
     except ValueError as error:
-        raise V.invalid("UnravelIndex", f"index is out of bound as with dims: {error}") from None
-    return wg.as_tensor(np.stack(found).astype(x._payload.dtype))
+        raise V.invalid(f"index is out of bound as with dims: {error}") from None
+    return wg.as_tensor(np.stack(found).astype(indices._payload.dtype))
 
 
+@V.operation("All", x=V.numbers_of)
 def is_non_decreasing(x, name=None) -> Any:
     """Return whether no element is less than the previous one, in the flattened tensor.
 
@@ -344,9 +326,11 @@ def is_non_decreasing(x, name=None) -> Any:
     >>> print(tf.math.is_non_decreasing([1, 1, 2]).numpy())
     True
     """
-    return V.computed("All", lambda x: (x[1:] >= x[:-1]).all(), _flat(x))
+    x = x.reshape(-1)
+    return wg.as_tensor((x[1:] >= x[:-1]).all())
 
 
+@V.operation("All", x=V.numbers_of)
 def is_strictly_increasing(x, name=None) -> Any:
     """Return whether each element is greater than the previous one, in the flattened tensor.
 
@@ -355,16 +339,14 @@ def is_strictly_increasing(x, name=None) -> Any:
     >>> print(tf.math.is_strictly_increasing([1, 1, 2]).numpy())
     False
     """
-    return V.computed("All", lambda x: (x[1:] > x[:-1]).all(), _flat(x))
-
-
-def _flat(x) -> Any:
-    return wg.reshape(wg.as_tensor(V.numbers_of(x)), (-1,))
+    x = x.reshape(-1)
+    return wg.as_tensor((x[1:] > x[:-1]).all())
 
 
 # -- positions -------------------------------------------------------------------------------------
 
 
+@V.operation("ArgMax", input=(*V.NUMBERS, "bool"))
 def argmax(input, axis=None, output_type=None, name=None) -> Any:
     """Return the index of the largest element along a dimension, the first one for ties.
 
@@ -387,9 +369,10 @@ def argmax(input, axis=None, output_type=None, name=None) -> Any:
     >>> print(tf.argmax([1, 5, 2]).numpy())
     1
     """
-    return _position("ArgMax", wg.argmax, input, axis, output_type)
+    return _position(wg.argmax, -np.inf, input, axis, output_type)
 
 
+@V.operation("ArgMin", input=(*V.NUMBERS, "bool"))
 def argmin(input, axis=None, output_type=None, name=None) -> Any:
     """Return the index of the smallest element along a dimension; see `argmax`.
 
@@ -398,23 +381,19 @@ def argmin(input, axis=None, output_type=None, name=None) -> Any:
     >>> print(tf.argmin([[1, 5, 2], [3, 1, 0]], axis=1).numpy())
     [0 2]
     """
-    return _position("ArgMin", wg.argmin, input, axis, output_type)
+    return _position(wg.argmin, np.inf, input, axis, output_type)
 
 
-def _position(op: str, function, value, axis, output_type) -> Any:
-    x = V.tensor_of(value)
-    V.check(op, x, (*V.NUMBERS, "bool"))
-    place = V.axis_of(op, 0 if axis is None else axis, x._payload.ndim)
+def _position(function, last: float, x, axis, output_type) -> Any:
+    place = V.axis_of(0 if axis is None else axis, x._payload.ndim)
     if not x._payload.shape[place]:
-        raise V.invalid(op, f"Reduction axis {place} is empty in shape {V.shown(x._payload.shape)}")
+        raise V.invalid(f"Reduction axis {place} is empty in shape {V.shown(x._payload.shape)}")
     if x._payload.dtype.kind == "b":
         x = V.converted(x, np.dtype(np.uint8))
     kind = V.dtype_of(output_type, np.dtype(np.int64))
     if x._payload.dtype.kind == "f" and np.isnan(x._payload).any():  # the position of a number
-        least = -np.inf if op == "ArgMax" else np.inf
-        x = V.tensor_of(np.where(np.isnan(x._payload), x._payload.dtype.type(least), x._payload))
-    return V.computed(op, lambda x: V.converted(function(x, place), kind), x)
+        x = V.tensor_of(np.where(np.isnan(x._payload), x._payload.dtype.type(last), x._payload))
+    return V.converted(function(x, place), kind)
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

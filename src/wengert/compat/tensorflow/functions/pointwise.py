@@ -7,8 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import wengert as wg
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.templates import rows, unary
 
@@ -122,6 +121,7 @@ rows(
 )
 
 
+@V.operation("LogicalNot", x=bool)
 def logical_not(x, name=None) -> Any:
     """Return the logical negation.
 
@@ -134,10 +134,10 @@ def logical_not(x, name=None) -> Any:
     >>> print(tf.logical_not([True, False]).numpy())
     [False  True]
     """
-    (x,) = V.truths("LogicalNot", x)
-    return V.computed("LogicalNot", wg.logical_not, x)
+    return wg.logical_not(x)
 
 
+@V.operation("Real", input=V.ANY)
 def real(input, name=None) -> Any:
     """Return the real part of each element; real tensors are returned unchanged.
 
@@ -146,10 +146,10 @@ def real(input, name=None) -> Any:
     >>> print(tf.math.real([1 + 2j]).numpy())
     [1.]
     """
-    x = V.tensor_of(input)
-    return V.computed("Real", wg.real, x) if V.is_complex(x) else V.made(x)
+    return wg.real(input) if V.is_complex(input) else input
 
 
+@V.operation("Imag", input=V.ANY)
 def imag(input, name=None) -> Any:
     """Return the imaginary part of each element; 0 for real tensors.
 
@@ -158,10 +158,10 @@ def imag(input, name=None) -> Any:
     >>> print(tf.math.imag([1 + 2j]).numpy())
     [2.]
     """
-    x = V.tensor_of(input)
-    return V.computed("Imag", wg.imag if V.is_complex(x) else wg.zeros_like, x)
+    return wg.imag(input) if V.is_complex(input) else wg.zeros_like(input)
 
 
+@V.operation("Conj", x=V.ANY)
 def conj(x, name=None) -> Any:
     """Return the complex conjugate of each element; real tensors are returned unchanged.
 
@@ -174,13 +174,13 @@ def conj(x, name=None) -> Any:
     >>> print(tf.math.conj([1 + 2j]).numpy())
     [1.-2.j]
     """
-    x = V.tensor_of(x)
     if x._payload.dtype.kind == "b":
         raise TypeError(f"Expected numeric or variant tensor, got dtype {V.type_of(x)}")
     # wengert's own conjugate is lazy: a view that is conjugated when it is read
-    return V.computed("Conj", wg.conj_physical, x) if V.is_complex(x) else V.made(x)
+    return wg.conj_physical(x) if V.is_complex(x) else x
 
 
+@V.operation("Angle", input=V.ANY)
 def angle(input, name=None) -> Any:
     """Return the angle of each element in the complex plane: 0 or pi for real numbers.
 
@@ -189,13 +189,9 @@ def angle(input, name=None) -> Any:
     >>> print(tf.math.angle([1j]).numpy())
     [1.57079633]
     """
-    x = V.tensor_of(input)
-    if not V.is_complex(x):
-        return V.computed(
-            "Angle", lambda x: V.converted(wg.where(x < 0, math.pi, 0.0), x._payload.dtype), x
-        )
-    return V.computed("Angle", wg.angle, x)
+    if V.is_complex(input):
+        return wg.angle(input)
+    return V.converted(wg.where(input < 0, math.pi, 0.0), input._payload.dtype)
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

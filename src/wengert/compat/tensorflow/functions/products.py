@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.functions import values as V
 
 
@@ -71,24 +70,23 @@ def matmul(
     else:
         kind = V.dtype_of(output_type)
         x, y = (V.converted(V.tensor_of(value), kind) for value in (a, b))
-    V.check("MatMul", x, V.NUMBERS)
+    V.check(x, V.NUMBERS)
     if x._payload.ndim < 2 or y._payload.ndim < 2:
         few = min(x._payload.ndim, y._payload.ndim)
         raise V.invalid(
-            "MatMul",
             f"In[0] and In[1] ndims must be == 2: {few}; tf.linalg.matvec multiplies with a "
-            "vector, tf.tensordot(a, b, 1) two vectors",
+            "vector, tf.tensordot(a, b, 1) two vectors"
         )
     here, there = x._payload.shape, y._payload.shape
     x, y = turned(x, transpose_a, adjoint_a), turned(y, transpose_b, adjoint_b)
     if x._payload.shape[-1] != y._payload.shape[-2]:
         raise V.invalid(
-            "MatMul", f"Matrix size-incompatible: In[0]: {V.shown(here)}, In[1]: {V.shown(there)}"
+            f"Matrix size-incompatible: In[0]: {V.shown(here)}, In[1]: {V.shown(there)}"
         )
     return wg.matmul(x, y)
 
 
-@V.operation("MatMul")
+@V.operation("MatMul", "a", "b")
 def matvec(
     a,
     b,
@@ -105,13 +103,12 @@ def matvec(
     >>> print(tf.linalg.matvec([[1.0, 2.0]], [3.0, 4.0]).numpy())
     [11.]
     """
-    x, y = V.aligned("MatMul", a, b)
-    column = wg.unsqueeze(y, -1)
-    product = matmul(x, column, transpose_a=transpose_a, adjoint_a=adjoint_a)
+    column = wg.unsqueeze(b, -1)
+    product = matmul(a, column, transpose_a=transpose_a, adjoint_a=adjoint_a)
     return wg.squeeze(V.tensor_of(product), -1)
 
 
-@V.operation("Transpose")
+@V.operation("Transpose", a=V.ANY)
 def matrix_transpose(a, name="matrix_transpose", conjugate: bool = False) -> Any:
     """Swap the last two dimensions.
 
@@ -125,13 +122,12 @@ def matrix_transpose(a, name="matrix_transpose", conjugate: bool = False) -> Any
     [[1]
      [2]]
     """
-    x = V.tensor_of(a)
-    if x._payload.ndim < 2:
+    if a._payload.ndim < 2:
         raise ValueError(
             "Argument `a` should be a (batch) matrix with rank >= 2.  Received `a` = "
-            f"of shape {x._payload.shape}"
+            f"of shape {a._payload.shape}"
         )
-    return turned(x, True, conjugate)
+    return turned(a, True, conjugate)
 
 
 def adjoint(matrix, name=None) -> Any:
@@ -145,7 +141,7 @@ def adjoint(matrix, name=None) -> Any:
     return matrix_transpose(matrix, conjugate=True)
 
 
-@V.operation("MatMul")
+@V.operation("MatMul", "a", "b", a=V.NUMBERS)
 def tensordot(a, b, axes, name=None) -> Any:
     """Sum products over some dimensions of both tensors.
 
@@ -168,23 +164,20 @@ def tensordot(a, b, axes, name=None) -> Any:
     >>> print(tf.tensordot([1.0, 2.0], [3.0, 4.0], axes=1).numpy())
     11.0
     """
-    x, y = V.aligned("MatMul", a, b)
-    V.check("MatMul", x, V.NUMBERS)
     if isinstance(axes, Sequence) or np.ndim(axes):
         first, second = list(axes)
         dims = [list(V.integers(first, "axes")), list(V.integers(second, "axes"))]
-        pairs = [(i % x._payload.ndim, j % y._payload.ndim) for i, j in zip(*dims, strict=True)]
+        pairs = [(i % a._payload.ndim, j % b._payload.ndim) for i, j in zip(*dims, strict=True)]
     else:
         (count,) = V.integers(axes, "axes")
-        pairs = [(x._payload.ndim - count + i, i) for i in range(count)]
+        pairs = [(a._payload.ndim - count + i, i) for i in range(count)]
     for i, j in pairs:
-        if x._payload.shape[i] != y._payload.shape[j]:
+        if a._payload.shape[i] != b._payload.shape[j]:
             raise V.invalid(
-                "MatMul",
-                f"Matrix size-incompatible: In[0]: {V.shown(x._payload.shape)}, "
-                f"In[1]: {V.shown(y._payload.shape)}",
+                f"Matrix size-incompatible: In[0]: {V.shown(a._payload.shape)}, "
+                f"In[1]: {V.shown(b._payload.shape)}"
             )
-    return wg.tensordot(x, y, ([i for i, _ in pairs], [j for _, j in pairs]))
+    return wg.tensordot(a, b, ([i for i, _ in pairs], [j for _, j in pairs]))
 
 
 @V.operation("Einsum")
@@ -231,9 +224,9 @@ def _check_sizes(equation: str, parts: list[Any]) -> None:
         for place, (letter, size) in enumerate(zip(term, x._payload.shape, strict=True)):
             if known.setdefault(letter, size) != size:
                 raise V.invalid(
-                    "Einsum",
                     f"Expected dimension {known[letter]} at axis {place} of the input shaped "
                     f"{V.shown(x._payload.shape)} but got dimension {size}",
+                    "Einsum",
                 )
 
 
@@ -263,10 +256,9 @@ def add_n(inputs, name=None) -> Any:
     for number, part in enumerate(parts[1:], 1):
         if part._payload.shape != total._payload.shape:
             raise V.invalid(
-                "AddN",
                 "Inputs to operation AddN of type AddN must have the same size and shape.  Input "
                 f"0: {V.shown(total._payload.shape)} != input {number}: "
-                f"{V.shown(part._payload.shape)}",
+                f"{V.shown(part._payload.shape)}"
             )
         total = total + part
     return wg.clone(total) if len(parts) == 1 else total
@@ -307,5 +299,4 @@ def polyval(coeffs, x, name=None) -> Any:
     return value
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.kit.rows import shaped
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.templates import BOOLS, KINDS, rows
@@ -24,6 +23,7 @@ def _described(function, path: str, words: str, kinds, example: str, line: str) 
 def _reduction(path: str, op: str, function: Callable[..., Any], kinds, *said: str) -> Any:
     """Make the reduction `path` of ``function(tensor, dimensions, keep)``."""
 
+    @V.operation(op, input_tensor=bool if kinds is BOOLS else kinds)
     def reduced(input_tensor, axis=None, keepdims: bool = False, name=None) -> Any:
         """{words}, of all elements or along dimensions.
 
@@ -47,12 +47,8 @@ def _reduction(path: str, op: str, function: Callable[..., Any], kinds, *said: s
         >>> print(tf.{path}({example}, axis=1).numpy())
         {line}
         """
-        x = V.truths(op, input_tensor)[0] if kinds is BOOLS else V.tensor_of(input_tensor)
-        V.check(op, x, kinds)
-        axes = V.axes_of(op, axis, x._payload.ndim)
-        if not axes:
-            return V.computed(op, wg.clone, x)
-        return V.computed(op, function, x, axes, bool(keepdims))
+        axes = V.axes_of(axis, input_tensor._payload.ndim)
+        return function(input_tensor, axes, bool(keepdims)) if axes else wg.clone(input_tensor)
 
     words, *rest = said
     return _described(reduced, path, words, kinds, *rest)
@@ -125,6 +121,7 @@ rows(
 )
 
 
+@V.operation("EuclideanNorm", input_tensor=V.NUMBERS)
 def reduce_euclidean_norm(input_tensor, axis=None, keepdims: bool = False, name=None) -> Any:
     """Return the root of the sum of squares, of all elements or along dimensions.
 
@@ -133,26 +130,28 @@ def reduce_euclidean_norm(input_tensor, axis=None, keepdims: bool = False, name=
     >>> print(tf.math.reduce_euclidean_norm([[3.0, 4.0], [5.0, 12.0]], axis=1).numpy())
     [ 5. 13.]
     """
-    x = V.tensor_of(input_tensor)
-    V.check("EuclideanNorm", x, V.NUMBERS)
-    axes = V.axes_of("EuclideanNorm", axis, x._payload.ndim)
-    if x._payload.dtype.kind in "iu":
-        total = V.computed("EuclideanNorm", _sum, x * x, axes, bool(keepdims))
-        return V.computed("EuclideanNorm", _whole_root, total)
+    x, kind = input_tensor, input_tensor._payload.dtype
+    axes = V.axes_of(axis, x._payload.ndim)
+    if kind.kind in "iu":
+        total = _sum(x * x, axes, bool(keepdims)) if axes else x * x
+        return V.converted(wg.sqrt(V.converted(total, np.dtype(np.float64))), kind)
     if not axes:
-        return V.computed("EuclideanNorm", wg.abs, x)
-    result = V.computed("EuclideanNorm", wg.linalg.vector_norm, x, 2, axes, bool(keepdims))
-    return (
-        V.computed("EuclideanNorm", V.converted, result, x._payload.dtype)
-        if V.is_complex(x)
-        else result
-    )
+        return wg.abs(x)
+    result = wg.linalg.vector_norm(x, 2, axes, bool(keepdims))
+    return V.converted(result, kind) if V.is_complex(x) else result
 
 
-def _whole_root(total) -> Any:
-    return V.converted(wg.sqrt(V.converted(total, np.dtype(np.float64))), total._payload.dtype)
+def _numbers(value) -> Any:
+    x = V.tensor_of(value)
+    if not (V.is_floating(x) or V.is_complex(x)):
+        raise TypeError(
+            f"Input must be either real or complex. Received integer type {V.type_of(x)}: "
+            "tf.cast it to tf.float32"
+        )
+    return x
 
 
+@V.operation("Mean", input_tensor=_numbers)
 def reduce_variance(input_tensor, axis=None, keepdims: bool = False, name=None) -> Any:
     """Return the variance of all elements or along dimensions.
 
@@ -165,11 +164,10 @@ def reduce_variance(input_tensor, axis=None, keepdims: bool = False, name=None) 
     >>> print(tf.math.reduce_variance([[1.0, 3.0], [3.0, 9.0]], axis=1).numpy())
     [1. 9.]
     """
-    x = _spread("reduce_variance", input_tensor)
-    axes = V.axes_of("Mean", axis, x._payload.ndim)
+    axes = V.axes_of(axis, input_tensor._payload.ndim)
     if not axes:  # of single elements: 0, or NaN
-        return V.computed("Mean", wg.abs, V.computed("Sub", wg.sub, x, x))
-    return V.computed("Mean", wg.var, x, axes, correction=0, keepdim=bool(keepdims))
+        return wg.abs(wg.sub(input_tensor, input_tensor))
+    return wg.var(input_tensor, axes, correction=0, keepdim=bool(keepdims))
 
 
 def reduce_std(input_tensor, axis=None, keepdims: bool = False, name=None) -> Any:
@@ -183,16 +181,7 @@ def reduce_std(input_tensor, axis=None, keepdims: bool = False, name=None) -> An
     return V.computed("Sqrt", wg.sqrt, reduce_variance(input_tensor, axis, keepdims))
 
 
-def _spread(name, value) -> Any:
-    x = V.tensor_of(value)
-    if not (V.is_floating(x) or V.is_complex(x)):
-        raise TypeError(
-            f"Input must be either real or complex. Received integer type {V.type_of(x)}: "
-            "tf.cast it to tf.float32"
-        )
-    return x
-
-
+@V.operation("Sum", input=V.ANY)
 def count_nonzero(input, axis=None, keepdims=None, dtype=None, name=None) -> Any:
     """Count the nonzero elements, over all or along dimensions; int64 by default.
 
@@ -201,13 +190,12 @@ def count_nonzero(input, axis=None, keepdims=None, dtype=None, name=None) -> Any
     >>> print(tf.math.count_nonzero([[0, 2], [3, 4]], axis=1).numpy())
     [1 2]
     """
-    x = V.tensor_of(input)
-    kind = V.dtype_of(dtype, np.dtype(np.int64))
-    counted = V.computed("NotEqual", lambda x: V.converted(wg.ne(x, 0), kind), x)
-    axes = V.axes_of("Sum", axis, x._payload.ndim)
-    return V.computed("Sum", _sum, counted, axes, bool(keepdims)) if axes else counted
+    counted = V.converted(wg.ne(input, 0), V.dtype_of(dtype, np.dtype(np.int64)))
+    axes = V.axes_of(axis, input._payload.ndim)
+    return _sum(counted, axes, bool(keepdims)) if axes else counted
 
 
+@V.operation("Mean", value=V.ANY)
 def zero_fraction(value, name=None) -> Any:
     """Return the fraction of elements that are 0, as float32.
 
@@ -216,12 +204,7 @@ def zero_fraction(value, name=None) -> Any:
     >>> print(tf.math.zero_fraction([0, 2, 3, 0]).numpy())
     0.5
     """
-    x = V.tensor_of(value)
-    return V.computed("Mean", _share_of_zeros, x)
-
-
-def _share_of_zeros(x) -> Any:
-    return wg.mean(V.converted(wg.eq(x, 0), np.dtype(np.float32)))
+    return wg.mean(V.converted(wg.eq(value, 0), np.dtype(np.float32)))
 
 
 # -- running sums ----------------------------------------------------------------------------------
@@ -238,7 +221,7 @@ def _running_product(x, axis: int) -> Any:
 def _running(path: str, op: str, function, kinds, start: str, words: str, line: str) -> Any:
     """Make the cumulative `function` under the name `path`, with the identity `start`."""
 
-    @V.operation(op)
+    @V.operation(op, x=kinds)
     def running(x, axis=0, exclusive: bool = False, reverse: bool = False, name=None) -> Any:
         """{words} of the elements up to each, along a dimension.
 
@@ -262,11 +245,9 @@ def _running(path: str, op: str, function, kinds, start: str, words: str, line: 
         >>> print(tf.{path}([1.0, 2.0, 3.0]).numpy())
         {line}
         """
-        x = V.tensor_of(x)
-        V.check(op, x, kinds)
         ndim = x._payload.ndim
         place = V.axis_of(
-            op, axis, ndim, f"ScanOp: Expected scan axis in the range [{-ndim}, {ndim}), but got"
+            axis, ndim, f"ScanOp: Expected scan axis in the range [{-ndim}, {ndim}), but got"
         )
         if reverse:
             x = wg.flip(x, (place,))
@@ -289,5 +270,4 @@ rows(
         | The logarithms of the sums of the exponentials | [1.        2.3132617 3.407606 ]
     """,
 )
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

@@ -9,15 +9,14 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.kit.rows import shaped
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.indexing import flat_positions, positions
 from wengert.compat.tensorflow.functions.templates import KINDS, rows
 
 
-@V.operation("ScatterNd")
+@V.operation("ScatterNd", indices=positions, updates=V.ANY, shape=V.shape_of)
 def scatter_nd(indices, updates, shape, bad_indices_policy: str = "", name=None) -> Any:
     """Add `updates` at given positions to a tensor of zeros.
 
@@ -41,9 +40,8 @@ def scatter_nd(indices, updates, shape, bad_indices_policy: str = "", name=None)
     >>> print(tf.scatter_nd([[1], [3], [1]], [5, 6, 7], [4]).numpy())
     [ 0 12  0  6]
     """
-    parts = V.tensor_of(updates)
-    start = wg.as_tensor(np.zeros(V.shape_of("ScatterNd", shape), parts._payload.dtype))
-    return _written("ScatterNd", start, indices, parts, _added)
+    start = wg.as_tensor(np.zeros(shape, updates._payload.dtype))
+    return _written(start, indices, updates, _added)
 
 
 def _added(rows, places, parts) -> Any:
@@ -66,15 +64,13 @@ def _lowered(rows, places, parts) -> Any:
     return wg.index_reduce(rows, 0, places, parts, "amin")
 
 
-def _written(op: str, x, indices, parts, write) -> Any:
-    """Write `parts` into a copy of `x` at the rows of `indices`, by `write`."""
-    found = positions(op, indices)
+def _written(x, found, parts, write) -> Any:
+    """Write `parts` into a copy of `x` at the positions in the rows of `found`, by `write`."""
     sizes, depth = x._payload.shape, found.shape[-1]
-    flat = flat_positions(op, found, sizes)
+    flat = flat_positions(found, sizes)
     wanted = found.shape[:-1] + sizes[depth:]
     if parts._payload.shape != wanted:
         raise V.invalid(
-            op,
             "Dimensions [0,{0}) of indices[shape={1}] must match dimensions [0,{0}) of "
             "updates[shape={2}]: updates of shape {3} are needed".format(
                 found.ndim - 1, V.shown(found.shape), V.shown(parts._payload.shape), V.shown(wanted)
@@ -88,7 +84,7 @@ def _written(op: str, x, indices, parts, write) -> Any:
 def _scatter(path: str, op: str, write: Callable[..., Any], words: str, line: str) -> Any:
     """Make the scatter `path`, which writes parts into the rows of a tensor by `write`."""
 
-    @V.operation(op)
+    @V.operation(op, "tensor", "updates", indices=positions)
     def scatter(tensor, indices, updates, bad_indices_policy: str = "", name=None) -> Any:
         """The tensor with `updates` {words} at positions; `tensor` itself stays as it is.
 
@@ -111,8 +107,7 @@ def _scatter(path: str, op: str, write: Callable[..., Any], words: str, line: st
         >>> print(tf.{path}([1, 5, 3], [[0], [1]], [4, 4]).numpy())
         {line}
         """
-        x, parts = V.aligned(op, tensor, updates)
-        return _written(op, x, indices, parts, write)
+        return _written(tensor, indices, updates, write)
 
     return shaped(scatter, path, words=words, line=line)
 
@@ -133,7 +128,7 @@ rows(
 # -- parts by number -------------------------------------------------------------------------------
 
 
-@V.operation("DynamicPartition")
+@V.operation("DynamicPartition", data=V.ANY, partitions=positions)
 def dynamic_partition(data, partitions, num_partitions: int, name=None) -> Any:
     """Distribute the slices of a tensor over lists, by the indices in `partitions`.
 
@@ -142,22 +137,17 @@ def dynamic_partition(data, partitions, num_partitions: int, name=None) -> Any:
     >>> [part.numpy().tolist() for part in tf.dynamic_partition([1, 2, 3], [0, 1, 0], 2)]
     [[1, 3], [2]]
     """
-    x = V.tensor_of(data)
-    numbers = positions("DynamicPartition", partitions)
-    sizes = x._payload.shape
-    if sizes[: numbers.ndim] != numbers.shape:
+    sizes, ndim = data._payload.shape, partitions.ndim
+    if sizes[:ndim] != partitions.shape:
         raise V.invalid(
-            "DynamicPartition",
             f"data.shape must start with partitions.shape, got data.shape = {V.shown(sizes)}, "
-            f"partitions.shape = {V.shown(numbers.shape)}",
+            f"partitions.shape = {V.shown(partitions.shape)}"
         )
-    if numbers.size and not (numbers.min() >= 0 and numbers.max() < num_partitions):
-        raise V.invalid("DynamicPartition", f"partitions must be in [0, {num_partitions})")
-    rows = wg.reshape(x, (numbers.size, *sizes[numbers.ndim :]))
-    return [
-        wg.index_select(rows, 0, wg.as_tensor(np.flatnonzero(numbers == i)))
-        for i in range(num_partitions)
-    ]
+    if ((partitions < 0) | (partitions >= num_partitions)).any():
+        raise V.invalid(f"partitions must be in [0, {num_partitions})")
+    rows = wg.reshape(data, (partitions.size, *sizes[ndim:]))
+    chosen = [np.flatnonzero(partitions == i) for i in range(num_partitions)]
+    return [wg.index_select(rows, 0, wg.as_tensor(places)) for places in chosen]
 
 
 @V.operation("DynamicStitch")
@@ -169,7 +159,7 @@ def dynamic_stitch(indices, data, name=None) -> Any:
     >>> print(tf.dynamic_stitch([[0, 2], [1]], [[10, 30], [20]]).numpy())
     [10 20 30]
     """
-    places = [positions("DynamicStitch", part) for part in indices]
+    places = [positions(part) for part in indices]
     parts = V.aligned("DynamicStitch", *data)
     rest = parts[0]._payload.shape[places[0].ndim :]
     rows = wg.cat([wg.reshape(part, (-1, *rest)) for part in parts])
@@ -222,14 +212,12 @@ _greatest_or_0, _least_or_0 = _by("amax", lambda kind: 0), _by("amin", lambda ki
 _greatest, _least = _by("amax", _bound("min")), _by("amin", _bound("max"))
 
 
-def _numbers(op: str, value) -> Any:
-    x = V.tensor_of(value)
-    V.check(op, x, ("int32", "int64"), "Tindices")
-    return V.numbers_of(x).astype(np.int64)
+def _numbers(value) -> Any:
+    return positions(value, ("int32", "int64"))
 
 
 def _sorted(path: str, op: str, function, kinds, words: str, line: str, none: str) -> Any:
-    @V.operation(op)
+    @V.operation(op, data=kinds, segment_ids=_numbers)
     def segments(data, segment_ids, name=None) -> Any:
         """{words} of the rows of each segment.
 
@@ -252,22 +240,21 @@ def _sorted(path: str, op: str, function, kinds, words: str, line: str, none: st
         >>> print(tf.{path}([1.0, 2.0, 3.0], [0, 0, 1]).numpy())
         {line}
         """
-        x, ids = V.tensor_of(data), _numbers(op, segment_ids)
-        V.check(op, x, kinds)
-        if ids.ndim != 1 or not x._payload.ndim or ids.size != x._payload.shape[0]:
-            raise V.invalid(op, "segment_ids should be the same size as dimension 0 of input.")
+        ids = segment_ids
+        if ids.ndim != 1 or not data._payload.ndim or ids.size != data._payload.shape[0]:
+            raise V.invalid("segment_ids should be the same size as dimension 0 of input.")
         if (np.diff(ids) < 0).any():
             takes = path.replace("math.", "tf.math.unsorted_")
-            raise V.invalid(op, f"segment ids are not increasing: {takes} takes them")
+            raise V.invalid(f"segment ids are not increasing: {takes} takes them")
         if ids.size and ids[0] < 0:
-            raise V.invalid(op, "segment ids must be >= 0")
-        return function(x, wg.as_tensor(ids), int(ids[-1]) + 1 if ids.size else 0)
+            raise V.invalid("segment ids must be >= 0")
+        return function(data, wg.as_tensor(ids), int(ids[-1]) + 1 if ids.size else 0)
 
     return shaped(segments, path, words=words, kinds=KINDS[kinds], line=line, none=none)
 
 
 def _unsorted(path: str, op: str, function, kinds, words: str, line: str, none: str) -> Any:
-    @V.operation(op)
+    @V.operation(op, data=kinds, segment_ids=_numbers, num_segments=int)
     def segments(data, segment_ids, num_segments, name=None) -> Any:
         """{words} of the rows of each segment; `segment_ids` need not be sorted.
 
@@ -291,27 +278,23 @@ def _unsorted(path: str, op: str, function, kinds, words: str, line: str, none: 
         >>> print(tf.{path}([1.0, 2.0, 3.0], [1, 0, 1], 2).numpy())
         {line}
         """
-        x, ids = V.tensor_of(data), _numbers(op, segment_ids)
-        V.check(op, x, kinds)
-        (count,) = V.integers(num_segments, "num_segments")
-        sizes = x._payload.shape
+        ids, sizes = segment_ids, data._payload.shape
         if sizes[: ids.ndim] != ids.shape:
             raise V.invalid(
-                op,
                 f"data.shape = {V.shown(sizes)} does not start with segment_ids.shape = "
-                f"{V.shown(ids.shape)}",
+                f"{V.shown(ids.shape)}"
             )
-        if ids.size and ids.max() >= count:
-            where = tuple(np.argwhere(ids >= count)[0])
+        if ids.size and ids.max() >= num_segments:
+            where = tuple(np.argwhere(ids >= num_segments)[0])
             raise V.invalid(
-                op, f"segment_ids{V.shown(where)} = {ids[where]} is out of range [0, {count})"
+                f"segment_ids{V.shown(where)} = {ids[where]} is out of range [0, {num_segments})"
             )
-        rows = wg.reshape(x, (ids.size, *sizes[ids.ndim :]))
+        rows = wg.reshape(data, (ids.size, *sizes[ids.ndim :]))
         flat = ids.reshape(-1)
         if ids.size and ids.min() < 0:
             kept = np.flatnonzero(flat >= 0)
             rows, flat = wg.index_select(rows, 0, wg.as_tensor(kept)), flat[kept]
-        return function(rows, wg.as_tensor(flat), count)
+        return function(rows, wg.as_tensor(flat), num_segments)
 
     return shaped(segments, path, words=words, kinds=KINDS[kinds], line=line, none=none)
 
@@ -342,5 +325,4 @@ rows(
         | the greatest number
     """,
 )
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

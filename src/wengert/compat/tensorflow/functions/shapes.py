@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.shapes import TensorShape
 
 
-@V.operation("Reshape")
+@V.operation("Reshape", tensor=V.ANY)
 def reshape(tensor, shape, name=None) -> Any:
     """Reshape a tensor.
 
@@ -37,32 +36,28 @@ def reshape(tensor, shape, name=None) -> Any:
     [[1 2]
      [3 4]]
     """
-    x = V.tensor_of(tensor)
     sizes = V.integers(shape)
-    count = x._payload.size
+    count = tensor._payload.size
     known = math.prod(size for size in sizes if size != -1)
     if sizes.count(-1) > 1:
         raise V.invalid(
-            "Reshape", f"Only one input size may be -1, not both {sizes.index(-1)} and a later one"
+            f"Only one input size may be -1, not both {sizes.index(-1)} and a later one"
         )
     if -1 not in sizes and known != count:
         raise V.invalid(
-            "Reshape",
-            f"Input to reshape is a tensor with {count} values, but the requested shape has "
-            f"{known}",
+            f"Input to reshape is a tensor with {count} values, but the requested shape has {known}"
         )
     if -1 in sizes:
         if known == 0 or count % known:
             raise V.invalid(
-                "Reshape",
                 f"Input to reshape is a tensor with {count} values, but the requested shape "
-                f"requires a multiple of {known}",
+                f"requires a multiple of {known}"
             )
         sizes = tuple(count // known if size == -1 else size for size in sizes)
-    return wg.reshape(x, sizes)
+    return wg.reshape(tensor, sizes)
 
 
-@V.operation("ExpandDims")
+@V.operation("ExpandDims", input=V.ANY, axis=int)
 def expand_dims(input, axis, name=None) -> Any:
     """Insert a dimension of size 1 at `axis`.
 
@@ -75,18 +70,13 @@ def expand_dims(input, axis, name=None) -> Any:
     >>> tf.expand_dims([1, 2, 3], 0).shape
     TensorShape([1, 3])
     """
-    x = V.tensor_of(input)
-    (place,) = V.integers(axis, "axis")
-    ndim = x._payload.ndim
-    if not -ndim - 1 <= place <= ndim:
-        raise V.invalid(
-            "ExpandDims",
-            f"Tried to expand dim index {place} for tensor with {ndim} dimensions.",
-        )
-    return wg.unsqueeze(x, place)
+    ndim = input._payload.ndim
+    if not -ndim - 1 <= axis <= ndim:
+        raise V.invalid(f"Tried to expand dim index {axis} for tensor with {ndim} dimensions.")
+    return wg.unsqueeze(input, axis)
 
 
-@V.operation("Squeeze")
+@V.operation("Squeeze", input=V.ANY)
 def squeeze(input, axis=None, name=None) -> Any:
     """Remove dimensions of size 1: all of them, or the given ones.
 
@@ -99,25 +89,23 @@ def squeeze(input, axis=None, name=None) -> Any:
     >>> tf.squeeze([[[1, 2]]]).shape, tf.squeeze([[[1, 2]]], axis=0).shape
     (TensorShape([2]), TensorShape([1, 2]))
     """
-    x = V.tensor_of(input)
-    sizes, ndim = x._payload.shape, x._payload.ndim
+    sizes, ndim = input._payload.shape, input._payload.ndim
     places = () if axis is None else V.integers(axis, "axis")
     for place in places:
         if not -ndim <= place < ndim:
             raise V.invalid(
-                "Squeeze", f"Tried to squeeze dim index {place} for tensor with {ndim} dimensions."
+                f"Tried to squeeze dim index {place} for tensor with {ndim} dimensions."
             )
         if sizes[place] != 1:
             raise V.invalid(
-                "Squeeze",
                 f"Can not squeeze dim[{place % ndim}], expected a dimension of 1, "
-                f"got {sizes[place]}",
+                f"got {sizes[place]}"
             )
     gone = {place % ndim for place in places} or {i for i, size in enumerate(sizes) if size == 1}
-    return wg.reshape(x, tuple(size for i, size in enumerate(sizes) if i not in gone))
+    return wg.reshape(input, tuple(size for i, size in enumerate(sizes) if i not in gone))
 
 
-@V.operation("Transpose")
+@V.operation("Transpose", a=V.ANY)
 def transpose(a, perm=None, conjugate: bool = False, name="transpose") -> Any:
     """Permute the dimensions by `perm`, or reverse them.
 
@@ -141,29 +129,25 @@ def transpose(a, perm=None, conjugate: bool = False, name="transpose") -> Any:
     [[1 3]
      [2 4]]
     """
-    x = V.tensor_of(a)
-    ndim = x._payload.ndim
+    ndim = a._payload.ndim
     order = tuple(reversed(range(ndim))) if perm is None else V.integers(perm, "perm")
     if len(order) != ndim:
         raise V.invalid(
-            "Transpose",
             f"transpose expects a vector of size {ndim}. But input(1) is a vector of size "
-            f"{len(order)}",
+            f"{len(order)}"
         )
     for place in order:
         if not -ndim <= place < ndim:
-            raise V.invalid("Transpose", f"{place} is out of range [0 .. {ndim})")
+            raise V.invalid(f"{place} is out of range [0 .. {ndim})")
     order = tuple(place % ndim for place in order)
     for place in range(ndim):
         if place not in order:
-            raise V.invalid(
-                "Transpose", f"{place} is missing from {{{','.join(map(str, order))}}}."
-            )
-    result = wg.permute(x, order)
-    return wg.conj_physical(result) if conjugate and V.is_complex(x) else result
+            raise V.invalid(f"{place} is missing from {{{','.join(map(str, order))}}}.")
+    result = wg.permute(a, order)
+    return wg.conj_physical(result) if conjugate and V.is_complex(a) else result
 
 
-@V.operation("BroadcastTo")
+@V.operation("BroadcastTo", input=V.ANY)
 def broadcast_to(input, shape, name=None) -> Any:
     """Broadcast a tensor to `shape`.
 
@@ -177,17 +161,16 @@ def broadcast_to(input, shape, name=None) -> Any:
     [[1 2]
      [1 2]]
     """
-    x = V.tensor_of(input)
-    sizes = V.shape_of("BroadcastTo", shape)
+    sizes = V.shape_of(shape)
     try:
-        return wg.broadcast_to(x, sizes)
+        return wg.broadcast_to(input, sizes)
     except RuntimeError:
         raise V.invalid(
-            "BroadcastTo", f"Incompatible shapes: {V.shown(x._payload.shape)} vs. {V.shown(sizes)}"
+            f"Incompatible shapes: {V.shown(input._payload.shape)} vs. {V.shown(sizes)}"
         ) from None
 
 
-@V.operation("EnsureShape")
+@V.operation("EnsureShape", x=V.ANY)
 def ensure_shape(x, shape, name=None) -> Any:
     """Return the tensor if it has the given shape, in which None matches any size.
 
@@ -200,7 +183,6 @@ def ensure_shape(x, shape, name=None) -> Any:
     >>> tf.ensure_shape([1, 2], [None]).shape
     TensorShape([2])
     """
-    x = V.tensor_of(x)
     sizes = list(shape)
     here = x._payload.shape
     if len(sizes) != len(here) or any(
@@ -208,9 +190,7 @@ def ensure_shape(x, shape, name=None) -> Any:
     ):
         wanted = V.shown("?" if size is None else size for size in sizes)
         raise V.invalid(
-            "EnsureShape",
-            f"Shape of tensor input {V.shown(here)} is not compatible with expected shape "
-            f"{wanted}.",
+            f"Shape of tensor input {V.shown(here)} is not compatible with expected shape {wanted}."
         )
     return x
 
@@ -278,11 +258,8 @@ def broadcast_dynamic_shape(shape_x, shape_y) -> Any:
     try:
         found = np.broadcast_shapes(first, second)
     except ValueError:
-        raise V.invalid(
-            "BroadcastArgs", f"Incompatible shapes: {V.shown(first)} vs. {V.shown(second)}"
-        ) from None
+        raise V.invalid(f"Incompatible shapes: {V.shown(first)} vs. {V.shown(second)}") from None
     return wg.as_tensor(np.array(found, np.int32))
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

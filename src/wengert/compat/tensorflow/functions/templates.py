@@ -43,7 +43,7 @@ def fits(op: str, x, y) -> None:
         try:
             broadcast(a, b)
         except RuntimeError:
-            raise V.invalid(op, f"Incompatible shapes: {V.shown(a)} vs. {V.shown(b)}") from None
+            raise V.invalid(f"Incompatible shapes: {V.shown(a)} vs. {V.shown(b)}", op) from None
 
 
 def unary(
@@ -79,7 +79,7 @@ def unary(
         {line}
         """
         x = V.tensor_of(x)
-        V.check(op, x, kinds)
+        V.check(x, kinds, op=op)
         return V.computed(op, function, x)
 
     return _described(applied, path, words, kinds, example, line, result)
@@ -123,7 +123,7 @@ def function_of(
         """
         x, y = entered(op, x, y)
         if kinds is not ALL:
-            V.check(op, x, kinds)
+            V.check(x, kinds, op=op)
         fits(op, x, y)
         return V.computed(op, function, x, y)
 

@@ -2,9 +2,10 @@
 
 NOTE [functions of TensorFlow]
 Each function converts its arguments to tensors, makes the checks that TensorFlow makes, and calls
-an operation of wengert. The result is a plain tensor whose class is changed (`computed`,
-`operation`); errors of wengert about wrong arguments become an `InvalidArgumentError`, which
-TensorFlow's kernels raise. This module does not compute, and is independent of tapes.
+an operation of wengert. `operation` declares the kernel of TensorFlow and what the arguments are
+converted to. The result is a plain tensor whose class is changed; errors about wrong arguments
+become an `InvalidArgumentError` that names the kernel. This module does not compute, and is
+independent of tapes.
 """
 
 # ruff: noqa: F401  some names are for other modules
@@ -12,6 +13,7 @@ TensorFlow's kernels raise. This module does not compute, and is independent of 
 from __future__ import annotations
 
 import functools
+import inspect
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
@@ -19,10 +21,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 import wengert as wg
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.dtypes import cxx_name, numpy_dtype, of_numpy
-from wengert.compat.tensorflow.errors import InvalidArgumentError, OpError
+from wengert.compat.tensorflow.errors import OpError, invalid
 from wengert.compat.tensorflow.tensor import Tensor, made, same_dtype, tensor_of
 from wengert.compat.tensorflow.values import array_of
 from wengert.interp.levels import Lifted
@@ -35,14 +36,11 @@ REAL = (*FLOATING, *INTEGERS)
 COMPLEX = (*FLOATING, "complex64", "complex128")
 NUMBERS = (*REAL, "complex64", "complex128")
 """Lists of dtypes, by the names in the messages of TensorFlow's kernels."""
+ANY: tuple[str, ...] = ()
+"""No list: any dtype is taken."""
 
 _CXX_NAMES: dict[Any, str] = {}
 _Function = TypeVar("_Function", bound=Callable[..., Any])
-
-
-def invalid(op: str, message: str) -> InvalidArgumentError:
-    """Return the error that TensorFlow's kernel `op` raises."""
-    return InvalidArgumentError(None, None, f"{message} [Op:{op}]")
 
 
 def shown(shape) -> str:
@@ -76,8 +74,8 @@ def is_complex(x) -> bool:
     return x._payload.dtype.kind == "c"
 
 
-def check(op: str, x, allowed: Sequence[str], attribute: str = "T") -> None:
-    """Raise an error unless the kernel `op` supports the dtype of `x`.
+def check(x, allowed: Sequence[str], attribute: str = "T", op: str = "") -> None:
+    """Raise an error unless the kernel supports the dtype of `x`.
 
     Raises
     ------
@@ -87,7 +85,7 @@ def check(op: str, x, allowed: Sequence[str], attribute: str = "T") -> None:
     name = _CXX_NAMES.get(kind)
     if name is None:
         name = _CXX_NAMES[kind] = cxx_name(kind)
-    if name in allowed:
+    if name in allowed or allowed is ANY:
         return
     hint = ""
     if "float" in allowed and kind_of(x) in "iub":
@@ -95,9 +93,9 @@ def check(op: str, x, allowed: Sequence[str], attribute: str = "T") -> None:
     elif "int32" in allowed and "float" not in allowed:
         hint = "; convert it first: tf.cast(x, tf.int32)"
     raise invalid(
-        op,
         f"Value for attr '{attribute}' of {name} is not in the list of allowed values: "
         f"{', '.join(allowed)}{hint}",
+        op,
     )
 
 
@@ -107,29 +105,97 @@ def computed(op: str, function: Callable[..., Any], *args, **kwargs) -> Any:
     try:
         with np.errstate(all="ignore"):
             return made(function(*entered, **kwargs))
-    except OpError:
-        raise
+    except OpError as error:
+        raise error._of(op) from error.__cause__
     except (RuntimeError, IndexError, ValueError) as error:
-        raise invalid(op, str(error)) from error
+        raise invalid(str(error), op) from error
 
 
-def operation(op: str) -> Callable[[_Function], _Function]:
-    """Decorate a function that returns plain tensors to return TensorFlow's (see `computed`)."""
+def operation(op: str, *alike: str, **wanted) -> Callable[[_Function], _Function]:
+    """Decorate a function of plain tensors: a kernel of TensorFlow.
+
+    The arguments that are named are converted before the call; the result becomes TensorFlow's
+    tensors, and errors name the kernel.
+
+    Parameters
+    ----------
+    op : str. The kernel, as messages name it.
+    *alike : str. Arguments that become tensors of one dtype (see `aligned`).
+    **wanted
+        What other arguments become: for a list of dtypes a tensor of one of them, for the name of
+        an argument a tensor of its dtype if possible, for ``int`` a whole number, for ``tuple``
+        whole numbers, for ``bool`` a tensor of bools; a function returns it. A default of None
+        stays None.
+    """
 
     def decorate(function: _Function) -> _Function:
+        parameters = inspect.signature(function).parameters
+        places = {name: place for place, name in enumerate(parameters)}
+        like = {name: kind for name, kind in wanted.items() if isinstance(kind, str)}
+        optional = {name for name in wanted if parameters[name].default is None}
+        steps = [
+            (places[name], name, _entering(op, name, kind, name in optional))
+            for name, kind in wanted.items()
+            if name not in like
+        ]
+
+        def related(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+            """Convert arguments whose dtype depends on others; return all by name."""
+            given = dict(zip(places, args, strict=False), **kwargs)
+            if len(given) < len(args) + len(kwargs):
+                function(*args, **kwargs)  # raises a TypeError
+            if alike and given.keys() >= {*alike}:
+                given |= zip(alike, same_dtype(op, *[given[n] for n in alike]), strict=True)
+            for name, other in like.items():
+                value = given.get(name, parameters[name].default)
+                if value is not None and other in given:
+                    given[other] = tensor_of(given[other])
+                    given[name] = tensor_of(value, given[other]._payload.dtype)
+            return given
+
         @functools.wraps(function)
         def call(*args, **kwargs) -> Any:
             try:
                 with np.errstate(all="ignore"):
-                    return _converted(function(*args, **kwargs))
-            except OpError:
-                raise
+                    if alike or like:
+                        args, kwargs = (), related(args, kwargs)
+                    given, count = list(args), len(args)
+                    for place, name, enter in steps:
+                        if place < count:
+                            given[place] = enter(given[place])
+                        elif name in kwargs:
+                            kwargs[name] = enter(kwargs[name])
+                    return _converted(function(*given, **kwargs))
+            except OpError as error:
+                raise error._of(op) from error.__cause__
             except (RuntimeError, IndexError) as error:
-                raise invalid(op, str(error)) from error
+                raise invalid(str(error), op) from error
 
         return call  # type: ignore[return-value]
 
     return decorate
+
+
+def _entering(op: str, name: str, kind, optional: bool) -> Callable[[Any], Any]:
+    """Return the function that converts an argument (see `operation`)."""
+
+    def checked(value) -> Any:
+        x = tensor_of(value)
+        check(x, kind)
+        return x
+
+    def whole(value) -> Any:
+        (number,) = integers(value, name)
+        return number
+
+    ways = {
+        int: whole,
+        tuple: lambda value: integers(value, name),
+        bool: lambda value: truths(op, value)[0],
+        ANY: tensor_of,
+    }
+    enter: Any = ways.get(kind, checked if isinstance(kind, tuple) else kind)
+    return (lambda value: None if value is None else enter(value)) if optional else enter
 
 
 def _converted(result) -> Any:
@@ -179,9 +245,9 @@ def truths(op: str, *values) -> list[Any]:
     for i, x in enumerate(found):
         if x._payload.dtype.kind != "b":
             raise invalid(
-                op,
                 f"cannot compute {op} as input #{i}(zero-based) was expected to be a bool tensor "
                 f"but is a {cxx_name(x._payload.dtype)} tensor; compare it with something: x != 0",
+                op,
             )
     return found
 
@@ -240,7 +306,7 @@ def _integer(value, what: str) -> int:
         ) from None
 
 
-def shape_of(op: str, value) -> tuple[int, ...]:
+def shape_of(value, op: str = "") -> tuple[int, ...]:
     """Return a shape, given in any form, as a tuple of sizes.
 
     Raises
@@ -250,11 +316,11 @@ def shape_of(op: str, value) -> tuple[int, ...]:
     shape = integers(value)
     for size in shape:
         if size < 0:
-            raise invalid(op, f"Dimension {size} must be >= 0")
+            raise invalid(f"Dimension {size} must be >= 0", op)
     return shape
 
 
-def axis_of(op: str, axis, ndim: int, message: str | None = None) -> int:
+def axis_of(axis, ndim: int, message: str | None = None) -> int:
     """Return the index of a dimension, counted from the front.
 
     Raises
@@ -265,11 +331,11 @@ def axis_of(op: str, axis, ndim: int, message: str | None = None) -> int:
     (number,) = integers(axis, "axis")
     if not -ndim <= number < ndim:
         text = message or f"Expected dimension in the range [{-ndim}, {ndim}), but got"
-        raise invalid(op, f"{text} {number}")
+        raise invalid(f"{text} {number}")
     return number % ndim
 
 
-def axes_of(op: str, axis, ndim: int) -> tuple[int, ...]:
+def axes_of(axis, ndim: int, op: str = "") -> tuple[int, ...]:
     """Return the dimensions to reduce; None means all of them.
 
     Raises
@@ -282,17 +348,15 @@ def axes_of(op: str, axis, ndim: int) -> tuple[int, ...]:
     for number in integers(axis, "axis"):
         if not -ndim <= number < ndim:
             raise invalid(
-                op,
-                f"Invalid reduction dimension ({number} for input with {ndim} dimension(s)",
+                f"Invalid reduction dimension ({number} for input with {ndim} dimension(s)", op
             )
         if number % ndim in found:
             raise invalid(
-                op,
                 f"Invalid reduction arguments: Axes contains duplicate dimension: {number % ndim}",
+                op,
             )
         found.append(number % ndim)
     return tuple(found)
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

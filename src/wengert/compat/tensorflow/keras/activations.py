@@ -6,8 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import wengert as wg
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed, defined
 from wengert.compat.kit.rows import of_rows, shaped
 from wengert.compat.tensorflow import math as _math
 from wengert.compat.tensorflow import nn as _nn
@@ -160,5 +159,4 @@ def get(identifier) -> Any:
 __getattr__ = refusing("keras.activations")
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

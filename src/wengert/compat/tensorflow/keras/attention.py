@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow import nn, operations
 from wengert.compat.tensorflow.keras.layer import Layer, Seeded
 from wengert.compat.tensorflow.keras.settings import Trained, settings
@@ -50,7 +49,6 @@ class EinsumDense(Layer):
         first = min((result.index(letter) for letter in self.bias_axes or ()), default=0)
         summand = [sizes[a] if a in (self.bias_axes or ()) else 1 for a in result[first:]]
         self.bias = self._weight("bias", summand) if self.bias_axes else None
-        self.built = True
 
     def call(self, inputs) -> Any:
         result = operations.einsum(self.equation, inputs, self.kernel)
@@ -142,7 +140,6 @@ class Attention(_Attending):
         """Create the weight."""
         once: dict[str, Any] = {"shape": (), "initializer": "ones", "name": "scale"}
         self.scale = self.add_weight(**once) if self.use_scale else None
-        self.built = True
 
     def _scores(self, query, key) -> Any:
         scores = operations.matmul(query, key, transpose_b=True)
@@ -171,7 +168,6 @@ class AdditiveAttention(_Attending):
         """Create the weight."""
         size = (input_shape[0][-1],)
         self.scale = self.add_weight(shape=size, name="scale") if self.use_scale else None
-        self.built = True
 
     def _scores(self, query, key) -> Any:
         sums = operations.expand_dims(query, 2) + operations.expand_dims(key, 1)
@@ -304,5 +300,4 @@ class Dot(Layer):
         return result if left else operations.expand_dims(result, 1)
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.configs import snake_case
 from wengert.compat.tensorflow.functions.values import dtype_of
 from wengert.compat.tensorflow.refusal import refusing
@@ -92,5 +91,4 @@ def clear_session(free_memory: bool = True) -> None:
 __getattr__ = refusing("keras.backend")
 
 
-__all__ = defined(globals(), without="float_type name_for")
-fill_sections(globals())
+__all__ = completed(globals(), without="float_type name_for")

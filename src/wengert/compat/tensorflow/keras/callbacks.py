@@ -19,9 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.compat.kit.arguments import arguments
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow import nest
 from wengert.compat.tensorflow.functions.values import numbers_of
 from wengert.compat.tensorflow.refusal import refusing
@@ -601,5 +600,4 @@ class TensorBoard(Callback):
 __getattr__ = refusing("keras.callbacks")
 
 
-__all__ = defined(globals(), without="shown_numbers")
-fill_sections(globals())
+__all__ = completed(globals(), without="shown_numbers")

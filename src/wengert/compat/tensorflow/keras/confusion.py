@@ -6,9 +6,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.compat.kit.arguments import arguments
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.kit.rows import of_rows
 from wengert.compat.tensorflow.configs import snake_case
 from wengert.compat.tensorflow.functions.values import numbers_of
@@ -307,5 +306,4 @@ class MeanIoU(Metric):
         return self._tensor(_share(shared, either).sum() / max((either > 0).sum(), 1))
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

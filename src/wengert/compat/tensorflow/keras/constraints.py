@@ -7,12 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.configs import Configured, getter
 from wengert.compat.tensorflow.functions.values import constant_of, numbers_of
 from wengert.compat.tensorflow.refusal import refusing
-
-__all__ = ["Constraint", "MaxNorm", "MinMaxNorm", "NonNeg", "UnitNorm", "get"]
 
 
 class Constraint(Configured):
@@ -89,4 +87,4 @@ get = getter("constraint", globals(), Constraint)
 __getattr__ = refusing("keras.constraints")
 
 
-fill_sections(globals())
+__all__ = completed(globals())

@@ -55,7 +55,6 @@ class Weighted(Layer):
         shape, count = self._shapes(input_shape[-1])
         self.kernel = self._weight("kernel", shape)
         self.bias = self._weight("bias", (count,)) if self.use_bias else None
-        self.built = True
 
     def call(self, inputs) -> Any:
         if not inputs.dtype.is_floating:
@@ -299,7 +298,6 @@ class Normalizing(Layer):
         size = tuple(input_shape[axis] for axis in self._axes(len(input_shape)))
         self.gamma = self._weight("gamma", size) if self.scale else None
         self.beta = self._weight("beta", size) if self.center else None
-        self.built = True
 
     def _scaled(self, inputs, mean, variance) -> Any:
         """Normalize with means and variances that are shaped like the weights or like `inputs`."""

@@ -12,14 +12,14 @@ from __future__ import annotations
 import functools
 import inspect
 import operator
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
 
 from wengert.base.sections import fill_sections
-from wengert.compat.tensorflow import initializers
+from wengert.compat.tensorflow import initializers, nest
 from wengert.compat.tensorflow.archive import WAITING, resume
 from wengert.compat.tensorflow.configs import Configured, register_keras_serializable
 from wengert.compat.tensorflow.functions.drawing import SeedGenerator, normals
@@ -90,13 +90,15 @@ class Layer(Configured):
     def __new__(cls, *args, **kwargs) -> Any:
         """Create a layer that accepts attributes before ``__init__`` runs."""
         layer = super().__new__(cls, *args, **kwargs)
-        object.__setattr__(layer, "_weights", [])
-        object.__setattr__(layer, "_losses", [])
-        object.__setattr__(layer, "_regularized", [])
-        object.__setattr__(layer, "built", False)
-        object.__setattr__(layer, "_trainable", True)
-        object.__setattr__(layer, "_built_for", None)
+        vars(layer).update(_weights=[], _losses=[], _regularized=[])
+        vars(layer).update(built=False, _built_for=None, _trainable=True)
         return layer
+
+    def __init_subclass__(cls, **kwargs) -> None:
+        """Note that a layer is built when its `build` returns."""
+        super().__init_subclass__(**kwargs)
+        if "build" in vars(cls):
+            cls.build = _noted(cls.build)  # type: ignore[method-assign]
 
     def __init__(
         self,
@@ -332,7 +334,7 @@ class Layer(Configured):
                 f"In layer {type(self).__name__}, you forgot to call `super().__init__()` as the "
                 "first statement in the `__init__()` method."
             )
-        if any(isinstance(part, Symbol) for arg in (args, *kwargs.values()) for part in _flat(arg)):
+        if any(isinstance(part, Symbol) for part in nest.flatten([args, list(kwargs.values())])):
             result = symbolic(self, args, kwargs)
             object.__setattr__(self, "_node", (args, result))
             return result
@@ -357,7 +359,9 @@ class Layer(Configured):
         finally:
             _TRAINING.reset(token)
         if self._activity is not None:
-            self.add_loss([self._activity(part) / (part.shape or [1])[0] for part in _flat(result)])
+            self.add_loss(
+                [self._activity(part) / (part.shape or [1])[0] for part in nest.flatten(result)]
+            )
         self._mask(result, args, masks)
         return result
 
@@ -409,8 +413,7 @@ class Layer(Configured):
             elif hasattr(parts, "shape"):
                 shapes = tuple(parts.shape)
         self.build(shapes)
-        object.__setattr__(self, "_built_for", shapes)
-        object.__setattr__(self, "built", True)
+        self._built_for = shapes
         if WAITING:
             resume(self)
 
@@ -457,7 +460,6 @@ class Layer(Configured):
         shape = config["input_shape"]
         if not self.built and shape is not None:
             self.build(_shape(shape))
-            object.__setattr__(self, "built", True)
             self._built_for = shape
 
     def __getattr__(self, name: str) -> Any:
@@ -465,6 +467,15 @@ class Layer(Configured):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} name={self.name}, built={self.built}>"
+
+
+def _noted(build: Callable[..., Any]) -> Any:
+    @functools.wraps(build)
+    def noted(self, *args, **kwargs) -> None:
+        build(self, *args, **kwargs)
+        self.built = True
+
+    return noted
 
 
 @register_keras_serializable("wengert")
@@ -485,14 +496,6 @@ def _operator(symbol: str, reflected: bool) -> Any:
 
 for _name, _symbol in OPERATORS.items():
     setattr(Symbol, f"__{_name}__", _operator(_symbol, _name[0] == "r"))
-
-
-def _flat(value) -> Iterator[Any]:
-    if isinstance(value, list | tuple):
-        for part in value:
-            yield from _flat(part)
-    else:
-        yield value
 
 
 def _shape(value) -> Any:

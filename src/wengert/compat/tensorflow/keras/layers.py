@@ -14,6 +14,7 @@ import numpy as np
 
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined, gathered
+from wengert.compat.kit.signatures import named
 from wengert.compat.tensorflow import operations
 from wengert.compat.tensorflow.functions.values import converted, made, tensor_of
 from wengert.compat.tensorflow.keras.backend import name_for
@@ -135,7 +136,6 @@ class Embedding(Layer):
     def build(self, input_shape) -> None:
         """Create the matrix."""
         self.embeddings = self._weight("embeddings", (self.input_dim, self.output_dim))
-        self.built = True
 
     def compute_mask(self, inputs, mask=None) -> Any:
         """Return the mask of the nonzero indices if `mask_zero` is set, else None."""
@@ -269,9 +269,9 @@ def _alone(kind) -> Any:
     def merge(inputs, *args, **kwargs) -> Any:
         return kind(*args, **kwargs)(inputs)
 
-    merge.__name__ = merge.__qualname__ = kind.__name__.lower()
-    merge.__doc__ = f"Apply a layer `{kind.__name__}` to a list of inputs."
-    return merge
+    return named(
+        merge, kind.__name__.lower(), f"Apply a layer `{kind.__name__}` to a list of inputs."
+    )
 
 
 add, subtract, multiply, average, maximum, minimum, concatenate = map(

@@ -7,9 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.compat.kit.arguments import arguments
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.kit.rows import of_rows, options
 from wengert.compat.tensorflow import initializers
 from wengert.compat.tensorflow.configs import Configured
@@ -334,5 +333,4 @@ SHORT = {
     )
     for name in names
 }
-__all__ = defined(globals(), without="same_rank")
-fill_sections(globals())
+__all__ = completed(globals(), without="same_rank")

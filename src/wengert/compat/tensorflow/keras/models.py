@@ -15,8 +15,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
+from wengert.compat.tensorflow import nest
 from wengert.compat.tensorflow.configs import deserialize_keras_object, serialize_keras_object
 from wengert.compat.tensorflow.functions.values import constant_of
 from wengert.compat.tensorflow.keras import symbols
@@ -427,13 +427,9 @@ class _Called(Layer):
 
 
 def _shape_of(value) -> Any:
-    if isinstance(value, list | tuple):
-        return [_shape_of(part) for part in value]
-    if isinstance(value, dict):
-        return {key: _shape_of(part) for key, part in value.items()}
     if value is None:
         raise AttributeError("the model has no fixed shapes: it is not made of tf.keras.Input")
-    return value.shape
+    return nest.map_structure(lambda symbol: symbol.shape, value)
 
 
 def _zeros(shape) -> Any:
@@ -483,5 +479,4 @@ def model_from_json(json_string: str, custom_objects=None) -> Any:
 __getattr__ = refusing("keras.models")
 
 
-__all__ = defined(globals(), "load_model save_model", without="drawn redrawn")
-fill_sections(globals())
+__all__ = completed(globals(), "load_model save_model", without="drawn redrawn")

@@ -17,9 +17,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.compat.kit import updates
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.archive import WAITING, resume
 from wengert.compat.tensorflow.configs import Configured, getter, serialize_keras_object
 from wengert.compat.tensorflow.functions.values import numbers_of
@@ -535,5 +534,4 @@ get = getter("optimizer", globals(), Optimizer)
 __getattr__ = refusing("keras.optimizers")
 
 
-__all__ = defined(globals(), "Optimizer schedules")
-fill_sections(globals())
+__all__ = completed(globals(), "Optimizer schedules")

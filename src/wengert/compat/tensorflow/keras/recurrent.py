@@ -60,7 +60,6 @@ class Cell(Seeded):
         self.kernel = self._weight("kernel", (input_shape[-1], wide))
         self.recurrent_kernel = self._weight("recurrent_kernel", (self.units, wide), "recurrent")
         self.bias = self._bias(wide) if self.use_bias else None
-        self.built = True
 
     def _bias(self, wide: int) -> Any:
         return self._weight("bias", (wide,))
@@ -291,9 +290,7 @@ class StackedRNNCells(Layer):
         for cell in self.cells:
             if isinstance(cell, Layer) and not cell.built:
                 cell.build(input_shape)
-                cell.built = True
             input_shape = (input_shape[0], size_of(cell))
-        self.built = True
 
     def call(self, inputs, states, training: bool = False) -> Any:
         """Return the output of the last cell, and the states of all."""
@@ -390,8 +387,6 @@ class RNN(Layer):
         shape = input_shape[0] if isinstance(input_shape, list) else input_shape
         if isinstance(self.cell, Layer) and not self.cell.built:
             self.cell.build((shape[0], *shape[2:]))
-            self.cell.built = True
-        self.built = True
 
     def compute_mask(self, inputs, mask=None) -> Any:
         """Return the mask of the steps if all outputs are returned, else None."""
@@ -561,8 +556,6 @@ class TimeDistributed(Layer):
         """Build the layer, for one step."""
         if not self.layer.built:
             self.layer.build((input_shape[0], *input_shape[2:]))
-            self.layer.built = True
-        self.built = True
 
     def call(self, inputs, training: bool = False) -> Any:
         shape = tuple(inputs.shape)
@@ -633,7 +626,6 @@ class Bidirectional(Layer):
         for one in (self.forward_layer, self.backward_layer):
             if not one.built:
                 one.build(input_shape)
-        self.built = True
 
     def call(self, sequences, initial_state=None, mask=None, training: bool = False) -> Any:
         """Return the merged outputs, and the states of both layers if requested."""

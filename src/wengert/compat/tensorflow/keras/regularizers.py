@@ -6,12 +6,10 @@ import functools
 from typing import Any
 
 import wengert as wg
-from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.configs import Configured, getter
 from wengert.compat.tensorflow.functions.values import computed, tensor_of
 from wengert.compat.tensorflow.refusal import refusing
-
-__all__ = ["L1", "L1L2", "L2", "Regularizer", "get", "l1", "l1_l2", "l2"]
 
 
 class Regularizer(Configured):
@@ -85,4 +83,4 @@ get = getter("regularizer", globals(), Regularizer, {"l1_l2": functools.partial(
 __getattr__ = refusing("keras.regularizers")
 
 
-fill_sections(globals())
+__all__ = completed(globals())

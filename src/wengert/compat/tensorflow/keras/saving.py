@@ -17,8 +17,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.archive import read_archive, write_archive
 from wengert.compat.tensorflow.configs import (
     custom_object_scope,
@@ -152,5 +151,4 @@ _CONFIGS = """
     CustomObjectScope custom_object_scope deserialize_keras_object get_custom_objects
     get_registered_name get_registered_object register_keras_serializable serialize_keras_object
     """
-__all__ = defined(globals(), _CONFIGS, without="read_weights write_model write_weights")
-fill_sections(globals())
+__all__ = completed(globals(), _CONFIGS, without="read_weights write_model write_weights")

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.configs import Configured
 from wengert.compat.tensorflow.functions.values import constant_of, numbers_of
 
@@ -206,5 +205,4 @@ class CosineDecayRestarts(LearningRateSchedule):
         return _rate(self.initial_learning_rate * ((1 - self.alpha) * wave + self.alpha))
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

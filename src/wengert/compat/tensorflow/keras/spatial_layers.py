@@ -6,8 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow import image, nn, operations
 from wengert.compat.tensorflow.keras import regularizers
 from wengert.compat.tensorflow.keras.core_layers import (
@@ -189,7 +188,6 @@ class DepthwiseConv2D(_ByChannels):
         wide, many = input_shape[-1], self.depth_multiplier
         self.kernel = self._weight("kernel", (*self.kernel_size, wide, many), "depthwise")
         self.bias = self._weight("bias", (wide * many,)) if self.use_bias else None
-        self.built = True
 
     def _product(self, inputs) -> Any:
         return self._by_channels(inputs, self.kernel)
@@ -225,7 +223,6 @@ class SeparableConv2D(_ByChannels):
             "pointwise_kernel", (1, 1, wide * many, self.filters), "pointwise"
         )
         self.bias = self._weight("bias", (self.filters,)) if self.use_bias else None
-        self.built = True
 
     def _product(self, inputs) -> Any:
         middle = self._by_channels(inputs, self.depthwise_kernel)
@@ -362,11 +359,9 @@ class PReLU(Layer):
         shared = np.atleast_1d(self.shared_axes) if self.shared_axes is not None else ()
         sizes = [1 if i in shared else n for i, n in enumerate(input_shape)][1:]
         self.alpha = self._weight("alpha", sizes)
-        self.built = True
 
     def call(self, inputs) -> Any:
         return nn.relu(inputs) - self.alpha * nn.relu(-inputs)
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.compat.tensorflow import nest
 from wengert.compat.tensorflow.functions.values import constant_of, dtype_of
 from wengert.compat.tensorflow.shapes import TensorShape
 
@@ -44,13 +45,14 @@ OPERATORS = {
 
 
 def example(value, size: int) -> Any:
-    """Return zeros in place of symbols, with `size` for unknown sizes."""
-    if isinstance(value, Symbol):
-        shape = [size if n is None else n for n in value.shape]
-        return constant_of(np.zeros(shape, value.dtype))
-    if isinstance(value, list | tuple):
-        return type(value)(example(part, size) for part in value)
-    return value
+    """Replace symbols by zeros, with a size for unknown dimensions."""
+
+    def zeros(part) -> Any:
+        if not isinstance(part, Symbol):
+            return part
+        return constant_of(np.zeros([size if n is None else n for n in part.shape], part.dtype))
+
+    return nest.map_structure(zeros, value)
 
 
 def symbolic(layer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -58,8 +60,7 @@ def symbolic(layer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     results = []
     for size in (2, 3):
         # sizes that depend on the batch size are unknown
-        named = {key: example(value, size) for key, value in kwargs.items()}
-        results.append(layer(*(example(arg, size) for arg in args), **named))
+        results.append(layer(*example(args, size), **example(kwargs, size)))
     origin = (layer, args, kwargs)
     if isinstance(results[0], list | tuple):
         return type(results[0])(
@@ -119,17 +120,10 @@ def evaluated(outputs, order: list[Symbol], values: dict[int, Any]) -> Any:
         layer, args, kwargs, place = symbol.origin
         key = id(args)
         if place is None or key not in results:
-            named = {name: _filled(value, values) for name, value in kwargs.items()}
-            results[key] = layer(*(_filled(arg, values) for arg in args), **named)
+            results[key] = layer(*_filled(args, values), **_filled(kwargs, values))
         values[id(symbol)] = results[key] if place is None else results[key][place]
     return _filled(outputs, values)
 
 
 def _filled(value, values: dict[int, Any]) -> Any:
-    if isinstance(value, Symbol):
-        return values[id(value)]
-    if isinstance(value, list | tuple):
-        return type(value)(_filled(part, values) for part in value)
-    if isinstance(value, dict):
-        return {key: _filled(part, values) for key, part in value.items()}
-    return value
+    return nest.map_structure(lambda x: values[id(x)] if isinstance(x, Symbol) else x, value)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
-from wengert.compat.tensorflow import operations
+from wengert.compat.tensorflow import nest, operations
 from wengert.compat.tensorflow.functions.drawing import stream_of
 from wengert.compat.tensorflow.functions.values import constant_of, numbers_of
 from wengert.compat.tensorflow.keras import losses as _losses
@@ -80,11 +80,7 @@ def validation_parts(data) -> tuple[Any, Any, Any]:
 
 
 def _mapped(function, value) -> Any:
-    if isinstance(value, list | tuple):
-        return type(value)(_mapped(function, part) for part in value)
-    if isinstance(value, dict):
-        return {key: _mapped(function, part) for key, part in value.items()}
-    return None if value is None else function(value)
+    return nest.map_structure(lambda part: None if part is None else function(part), value)
 
 
 def _first(value) -> Any:

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.data import Dataset
 from wengert.compat.tensorflow.functions.drawing import own_stream, set_seed
 from wengert.compat.tensorflow.functions.values import constant_of, numbers_of
@@ -171,5 +170,4 @@ def timeseries_dataset_from_array(
 __getattr__ = refusing("keras.utils")
 
 
-__all__ = defined(globals(), "clear_session")
-fill_sections(globals())
+__all__ = completed(globals(), "clear_session")

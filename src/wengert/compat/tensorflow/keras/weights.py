@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.variable import Variable
-
-__all__ = ["Weight"]
 
 
 class Weight(Variable):
@@ -50,4 +48,4 @@ class Weight(Variable):
         )
 
 
-fill_sections(globals())
+__all__ = completed(globals())

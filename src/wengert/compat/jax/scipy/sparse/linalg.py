@@ -12,12 +12,12 @@ from typing import Any
 import wengert.compat.jax.numpy as jnp
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.flatten_util import ravel_pytree
-from wengert.compat.jax.lax_control import CONTROL, SOLVERS
+from wengert.compat.jax.lax_control import NAMES as LAX
 from wengert.compat.jax.trees import tree_structure
 
 __all__ = ["bicgstab", "cg", "gmres"]
 
-_while = CONTROL["while_loop"]
+_while = LAX["while_loop"]
 
 
 def _system(A, like) -> Callable[[Any], Any]:
@@ -150,7 +150,7 @@ def _solved(
         least = jnp.maximum(tol**2 * _norm2(right), atol**2)
         return method(matvec, right, start, before, least, limit, **options)
 
-    x = SOLVERS["custom_linear_solve"](
+    x = LAX["custom_linear_solve"](
         _system(A, b), flat, solve=solve, transpose_solve=solve, symmetric=symmetric
     )
     return back(x), None

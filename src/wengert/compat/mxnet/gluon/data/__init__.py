@@ -17,8 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.mxnet.arrays import NDArray
 from wengert.compat.mxnet.base import absent
 from wengert.compat.mxnet.numpy.creation import made
@@ -210,5 +209,4 @@ def __getattr__(name: str) -> Any:
     raise absent("wengert.compat.mxnet.gluon.data", name, {})
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

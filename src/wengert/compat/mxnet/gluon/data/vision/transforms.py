@@ -18,8 +18,7 @@ from typing import Any
 import numpy as np
 
 from wengert import numpy as wnp
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.mxnet import image
 from wengert.compat.mxnet.base import absence
 from wengert.compat.mxnet.gluon.basic_layers import HybridSequential, Sequential
@@ -233,5 +232,4 @@ _cures = dict.fromkeys(("RandomLighting", "RandomGray", "Rotate"), "write a Bloc
 __getattr__ = absence("wengert.compat.mxnet.gluon.data.vision.transforms", _cures)
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

@@ -1,0 +1,19 @@
+"""What `wengert.compat.jax.custom_derivatives` gives, for type checkers and editors.
+
+Written by stubs/generate.py.
+"""
+
+from typing import Any
+
+from wengert.compat.jax.custom import CustomVJPPrimal as CustomVJPPrimal
+from wengert.compat.jax.primitives import Primitive as Primitive
+from wengert.compat.jax.custom import SymbolicZero as SymbolicZero
+from wengert.compat.jax.staging import closure_convert as closure_convert
+from wengert.compat.jax.custom import custom_gradient as custom_gradient
+from wengert.compat.jax.custom import custom_jvp as custom_jvp
+custom_jvp_call_p: Any
+from wengert.compat.jax.custom import custom_vjp as custom_vjp
+custom_vjp_call_p: Any
+from wengert.compat.jax.custom import custom_vjp_primal_tree_values as custom_vjp_primal_tree_values
+from wengert.compat.kit.namespaces import gathered as gathered
+from wengert.compat.jax.custom import zero_from_primal as zero_from_primal
