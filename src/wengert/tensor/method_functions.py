@@ -55,6 +55,7 @@ def _function_of(name: str) -> Callable[..., Any]:
 
         Examples
         --------
+        >>> import wengert as wg
         >>> x = wg.tensor([0.5, 1.0])
         >>> {same}
         True
