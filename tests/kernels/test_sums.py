@@ -37,6 +37,18 @@ def test_a_sum_has_the_error_of_a_few_roundings(shape, dtype, layout):
                 assert (abs(got - exact) <= 12 * np.finfo(dtype).eps * abs(exact)).all()
 
 
+@pytest.mark.parametrize("shape", [(1, 5000), (5000, 1), (3, 50, 60)])
+def test_dimensions_may_count_from_the_end_and_be_none(shape):
+    x = RNG.uniform(0.1, 1, shape).astype(np.float32)
+    ndim = len(shape)
+    for count in range(ndim + 1):
+        for dim in itertools.permutations(range(-ndim, 0), count):
+            for keepdim in (False, True):
+                got = sums(x, dim, keepdim)
+                expected = np.add.reduce(x, axis=dim, keepdims=keepdim)
+                np.testing.assert_allclose(got, expected, rtol=1e-5, strict=True)
+
+
 def test_more_is_folded_than_is_taken_at_a_time():
     x = RNG.uniform(0.1, 1, (1_500_000, 3)).astype(np.float32)
     exact = np.add.reduce(x, axis=0, dtype=np.float64)

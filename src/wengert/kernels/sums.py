@@ -83,13 +83,11 @@ def _many(self: Any, dim: Dims | None, keepdim: bool) -> Any:
         # infinite where a sum of two-byte numbers is
         with np.errstate(over="ignore"):
             return sums(self.astype(np.float32), dim, keepdim).astype(dtype)
-    if self.size <= _SMALL:
+    every = range(self.ndim) if dim is None else sorted(axis % self.ndim for axis in dim)
+    if self.size <= _SMALL or not every:
         return _sum(self, dim, None, None, keepdim)
-    every = tuple(range(self.ndim)) if dim is None else tuple(dim)
-    kept = self.ndim - len(every)
-    first = every[0] if kept else 0
-    behind = first + len(every)
-    if self.flags.c_contiguous and (not kept or every == tuple(range(first, behind))):
+    first, behind = every[0], every[0] + len(every)
+    if self.flags.c_contiguous and every[-1] == behind - 1:
         lead, rest = self.shape[:first], self.shape[behind:]
         ones = _ONES.get(dtype.char) if self.__class__ is np.ndarray else None
         if not rest:

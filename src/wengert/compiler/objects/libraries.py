@@ -152,13 +152,13 @@ def is_pure(module: str | None, name: str) -> bool:
 def keeps_state(function: Any) -> bool:
     """Return whether a function of this package reads or sets state that no condition covers.
 
-    One without parameters can only tell of such a state, unless all that it names are functions:
+    One without parameters can only read such a state, unless all that it names are functions:
     the mode is a condition of each trace, as is the default dtype.
     """
     if not isinstance(function, types.FunctionType):
         return False
     # modes that see all calls wrap the package's functions
-    function = inspect.unwrap(function)
+    function = inspect.unwrap(function, stop=_wraps_no_function)
     if function is get_default_dtype or _base(function.__globals__["__name__"]) != "wengert":
         return False
     if function.__name__.startswith(_SETTING):
@@ -169,6 +169,10 @@ def keeps_state(function: Any) -> bool:
     held = [cell.cell_contents for cell in function.__closure__ or ()]
     held += [space[name] for name in code.co_names if name in space]
     return any(_is_state(value, code.co_names) for value in held)
+
+
+def _wraps_no_function(function: Any) -> bool:
+    return not isinstance(function.__wrapped__, types.FunctionType)
 
 
 _VARIABLE = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS

@@ -227,6 +227,13 @@ class Reach(Conditions):
             return
         self._value(value, path)
 
+    def _keys(self, module: types.ModuleType) -> Iterable[str]:
+        """Return the names of a module used as an object that code may look up."""
+        if is_library_module(module):
+            # a library's hooks give what it defines elsewhere
+            return self._attributes
+        return vars(module) if self._attributes & DYNAMIC else self._attributes | _HOOKS
+
     def _escaped(self) -> None:
         """Write the conditions on modules that are used as objects.
 
@@ -241,7 +248,7 @@ class Reach(Conditions):
                     listed.add(id(module))
                     keys = self._constant([*vars(module)])
                     self._require(f"[*{self._tool(vars(module))}] == {keys}")
-            names = self._attributes | _HOOKS
+            names = self._attributes
             for module, _ in list(self._modules.values()):
                 if is_library_module(module):
                     self._load(module, names)
@@ -253,9 +260,7 @@ class Reach(Conditions):
             found = [
                 (module, name, key)
                 for module, name in list(self._modules.values())
-                for key in sorted(
-                    vars(module) if names & DYNAMIC and not is_library_module(module) else names
-                )
+                for key in sorted(self._keys(module))
                 if key in vars(module) and (id(module), key) not in done
             ]
             if not found:
