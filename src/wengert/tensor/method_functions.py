@@ -55,7 +55,6 @@ def _function_of(name: str) -> Callable[..., Any]:
 
         Examples
         --------
-        >>> import wengert as wg
         >>> x = wg.tensor([0.5, 1.0])
         >>> {same}
         True
@@ -79,4 +78,4 @@ def _function_of(name: str) -> Callable[..., Any]:
 FUNCTIONS = {name: _function_of(name) for name in _EXAMPLES}
 """The functions, by name."""
 
-fill_sections(globals())
+fill_sections(globals() | FUNCTIONS)
