@@ -20,6 +20,7 @@ from wengert.ops.linear_checks import (
     check_system,
     expand_batch,
     square_of,
+    transposed,
     triangles,
 )
 from wengert.ops.linear_types import geqrf as _geqrf
@@ -382,16 +383,27 @@ def ormqr(
         raise RuntimeError("torch.ormqr: other must have at least 2 dimensions.")
     if shape[side] != m:
         raise RuntimeError(f"torch.ormqr: other.shape[{side}] must be equal to input.shape[-2]")
+    if t._payload.shape[-1] != min(m, x._payload.shape[-1]):
+        raise RuntimeError(
+            f"torch.ormqr: tau.shape[-1] must be equal to min(other.shape[{side}], "
+            f"input.shape[-1]), but they are {t._payload.shape[-1]}, {m} and {x._payload.shape[-1]}"
+        )
+    if len(shape) != x._payload.ndim:
+        raise RuntimeError(
+            "torch.ormqr: Expected other to have the same number of dimensions as input, but got "
+            f"other.ndim equal to {len(shape)} and input.ndim is equal to {x._payload.ndim}"
+        )
     if shape[:-2] != x._payload.shape[:-2]:
         raise RuntimeError(
-            "torch.ormqr: Expected other to have the same number of dimensions as input and the "
-            f"same batch, but their shapes are {list(shape)} and {list(x._payload.shape)}"
+            "torch.ormqr: Expected batch dimensions of other to be equal to input.shape[:-2], but "
+            f"got {list(shape[:-2])}"
         )
     check_same_dtype(x, y, "torch.ormqr: Expected input and other of one dtype, but got {} and {}")
     check_lapack(x, "ormqr_cpu")
     q = _reflected(x, t, m)
-    q = adjoint_of(q) if transpose else q
-    return into(out, matmul(q, y) if left else matmul(y, q), "ormqr")
+    q, y = transposed(adjoint_of(q) if transpose else q), transposed(y)
+    # the columns of the result are contiguous, as LAPACK's are
+    return into(out, transposed(matmul(y, q) if left else matmul(q, y)), "ormqr")
 
 
 @export("wengert", "Tensor")
@@ -423,13 +435,15 @@ def geqrf(input: Any, *, out: Any = None) -> Any:
     if x._payload.ndim < 2:
         raise RuntimeError("torch.geqrf: input must have at least 2 dimensions.")
     check_lapack(x, "geqrf_cpu")
-    if isinstance(x._payload, Lifted) or (x._edge is not None and is_recording()):
+    if isinstance(x._payload, Lifted):
+        raise NotImplementedError("geqrf() of a value of a transform: use linalg.qr")
+    if x._edge is not None and is_recording():
         raise NotImplementedError(
             "the derivative for 'geqrf' is not implemented: use linalg.qr, or detach() the input"
         )
     untraced("geqrf() is computed outside of the graph")
     a, tau = np.linalg.qr(x._array(), mode="raw")
-    results = _geqrf((new_tensor(np.ascontiguousarray(a.swapaxes(-1, -2))), new_tensor(tau)))
+    results = _geqrf((new_tensor(np.ascontiguousarray(a).swapaxes(-1, -2)), new_tensor(tau)))
     return results if out is None else into_several(out, results, "geqrf")
 
 
@@ -454,14 +468,14 @@ def _reflections(
             f"to {factors.ndim} and input.ndim is equal to {a.ndim}"
         )
     k = factors.shape[-1]
-    if n < k:
+    if n < k and bounded:
         raise RuntimeError(
             f"{name}: input.shape[-1] must be greater than or equal to tau.shape[-1], but they are "
             f"{n} and {k}"
         )
     if factors.shape[:-1] != tuple(batch):
         raise RuntimeError(
-            f"{name}: Expected batch of tau to be equal to input.shape[:-2], but got "
+            f"{name}: Expected batch dimensions of tau to be equal to input.shape[:-2], but got "
             f"{list(factors.shape[:-1])}"
         )
     if a.dtype != factors.dtype:

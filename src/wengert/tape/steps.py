@@ -309,7 +309,8 @@ class Steps:
             if prim.promote != "float" and not prim.refuses:
                 tests.append(_whole_with(prim.params[0]))
         elif prim.view or "f" in prim.refuses or not (prim.promote == "float" or prim.refuses):
-            tests.append(f"type({array}) is ndarray and {array}.dtype.kind in 'iub'")
+            kinds = "".join(kind for kind in "iub" if kind not in prim.refuses)
+            tests.append(f"type({array}) is ndarray and {array}.dtype.kind in {kinds!r}")
         if "c" not in prim.refuses:
             edges = "".join(f" and {self.tensor(i)}._edge is None" for i in self.traced)
             tests.append(f"type({array}) is ndarray and {array}.dtype.kind == 'c'{edges}")
