@@ -463,6 +463,24 @@ def test_a_forward_that_cannot_run_again_is_not_trusted():
         grad(slope.sum(), (x, v), allow_unused=True)
 
 
+@pytest.mark.parametrize("answer", [lambda name: name, lambda name: 1 / 0])
+def test_attributes_that_an_object_makes_up_are_not_asked_for(answer):
+    class Library:
+        __slots__ = ("handle", "unset")
+
+        def __init__(self):
+            self.handle = 1.0
+
+        def __getattr__(self, name):
+            return answer(name)
+
+    x, library = point(), Library()
+    Held = made(lambda ctx, x: None, lambda ctx: ctx.saved_tensors[0] if library is None else 2.0)
+    (slope,) = grad(Held.apply(x).sum(), x, create_graph=True)
+    with pytest.raises(RuntimeError, match="does not require grad"):
+        grad(slope.sum(), x)
+
+
 def test_setup_context_is_looked_at_too():
     class Late(Function):
         @staticmethod

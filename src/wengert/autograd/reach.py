@@ -91,13 +91,25 @@ def parts(value: Any) -> Iterator[tuple[str, Any]]:
     elif isinstance(value, types.FunctionType):
         yield from ((f": {name}", cell) for name, cell in _contents(value))
         yield from (("", part) for part in value.__defaults__ or ())
-    for name, part in getattr(value, "__dict__", {}).items():
+    for name, part in _own(value, "__dict__", {}).items():
         yield f".{name}", part
     for cls in type(value).__mro__:
         slots = cls.__dict__.get("__slots__", ())
         for name in (slots,) if isinstance(slots, str) else slots:
-            if name not in ("__dict__", "__weakref__") and hasattr(value, name):
-                yield f".{name}", getattr(value, name)
+            part = _own(value, name, _UNSET)
+            if name not in ("__dict__", "__weakref__") and part is not _UNSET:
+                yield f".{name}", part
+
+
+_UNSET = object()
+
+
+def _own(value: Any, name: str, default: Any) -> Any:
+    """Return an attribute that `value` has; its class may make up others."""
+    try:
+        return object.__getattribute__(value, name)
+    except AttributeError:
+        return default
 
 
 def _contents(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
@@ -231,12 +243,12 @@ def _undoing(value: Any) -> list[Callable[[], Any]]:
         return [value.clear, functools.partial(value.extend, list(value))]
     if isinstance(value, set):
         return [value.clear, functools.partial(value.update, set(value))]
-    array = getattr(value, "_payload", value)
+    array = _own(value, "_payload", value)
     if isinstance(array, np.ndarray):
         if array.nbytes > _SMALL or not array.flags.writeable or array.dtype == object:
             return []
         return [functools.partial(np.copyto, array, array.copy())]
-    held = getattr(value, "__dict__", None)
+    held = _own(value, "__dict__", None)
     if not isinstance(held, dict) or isinstance(value, types.FunctionType):
         return []
     return [held.clear, functools.partial(held.update, dict(held))]
