@@ -12,7 +12,6 @@ np.float64(0.419974341614)
 array([0.41997434, 1.        , 0.41997434])
 """
 
-from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import gathered
 
 __all__ = gathered(
@@ -27,5 +26,3 @@ __all__ = gathered(
         value_and_grad vector_jacobian_product
     """,
 )
-
-fill_sections(globals())

@@ -11,7 +11,6 @@
 array([0.5, 0.5])
 """
 
-from wengert.base.sections import fill_sections
 from wengert.compat.autograd.internals import internals
 from wengert.compat.kit.namespaces import gathered
 
@@ -26,5 +25,3 @@ __all__ = gathered(
     """,
 )
 __getattr__ = internals(globals(), "JVPNode SparseObject VJPNode", "primitive, defvjp and defjvp")
-
-fill_sections(globals())

@@ -14,7 +14,6 @@ imported on first use. A name of JAX's that is missing here raises an AttributeE
 
 from __future__ import annotations
 
-from wengert.base.sections import fill_sections
 from wengert.compat.jax import methods as _methods
 from wengert.compat.jax import operators as _operators
 from wengert.compat.jax import updates as _updates
@@ -77,5 +76,3 @@ def __dir__() -> list[str]:
 
 
 _register(__name__)
-
-fill_sections(globals())
