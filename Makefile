@@ -130,8 +130,7 @@ clean:
 
 .venv-parity/installed: pyproject.toml
 	$(PYTHON) -m venv .venv-parity
-	.venv-parity/bin/python $(PIP) install $(LAZILY) torch==2.13.0 numpy expecttest
-	.venv-parity/bin/python $(PIP) install $(LAZILY) --editable '.[test]' torchviz
+	.venv-parity/bin/python $(PIP) install $(LAZILY) --editable '.[test,parity]'
 	touch $@
 
 .venv-matrix/installed: pyproject.toml
