@@ -48,7 +48,7 @@ _HOMES = {
     "jax": {"classes": ("Array", "WeakArray")},
     "tensorflow": {"eager": ("Tensor",)},
 }
-"""Classes whose ``__module__`` tells other packages (such as opt_einsum) the library, by library."""
+"""Classes whose ``__module__`` tells other packages (opt_einsum, autoray) the library."""
 
 _SHOWN = ("Generator", "Size", "Tensor", "device", "dtype", "finfo", "iinfo", "layout")
 """Classes that print with the name that the package is installed under."""
