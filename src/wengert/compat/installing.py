@@ -43,7 +43,7 @@ _PACKAGES = {
 """The counterpart of each library, with the version it follows unless the package has its own.
 """
 
-_HOMES = {
+_HOMES: dict[str, dict[str, tuple[str, ...]]] = {
     "autograd": {"numpy.numpy_boxes": ("ArrayBox",)},
     "jax": {"classes": ("Array", "WeakArray")},
     "tensorflow": {"eager": ("Tensor",)},
