@@ -31,6 +31,7 @@ from contextvars import ContextVar
 from functools import wraps
 from typing import Any
 
+from wengert.base.names import INSTALLED
 from wengert.base.patches import put
 from wengert.base.ports import PORTS
 from wengert.prims.facet import OPERATOR
@@ -178,7 +179,7 @@ def overrides(value: Any) -> bool:
         if cls is PORTS.tensor or any(base.__module__ == "torch._C" for base in cls.__mro__):
             # PyTorch's own tensors cannot handle our functions
             known = False
-        if cls.__module__.startswith("wengert.") or cls is PORTS.tensor:
+        if cls.__module__.partition(".")[0] in ("wengert", *INSTALLED):
             # only classes that live as long as the process are cached
             _OVERRIDES[cls] = known
     return known
