@@ -1,5 +1,6 @@
 """Test module hooks: around calls and backward passes, of one module and of all."""
 
+import pickle
 from collections import OrderedDict
 
 import pytest
@@ -245,3 +246,10 @@ def test_the_tables_of_hooks_of_all_modules_may_be_replaced(monkeypatch):
     module._global_forward_hooks = OrderedDict()
     nn.Identity()(0)
     assert seen == [1] and not nn.Module._is_hooked
+
+
+def test_tables_of_hooks_that_do_not_exist_may_be_deleted():
+    model = nn.ParameterList([wg.zeros(2)])
+    del model._forward_pre_hooks, model._state_dict_hooks, model._non_persistent_buffers_set
+    again = pickle.loads(pickle.dumps(model))
+    assert again._non_persistent_buffers_set == set() and not again._forward_pre_hooks

@@ -205,6 +205,8 @@ class Module(Registration, Traversal, Conversion, Hooks, State):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+        # older pickles do not have it
+        self.__dict__.setdefault("_non_persistent_buffers_set", set())
         for name in TABLES & state.keys():
             # handle numbers come from another process, or from the module that this copies
             self.__dict__[name] = renumbered(state[name])

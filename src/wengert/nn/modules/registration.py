@@ -121,6 +121,8 @@ class Registration:
             self._non_persistent_buffers_set.discard(name)
         elif name in self._modules:
             del self._modules[name]
+        elif name in TABLES:
+            self.__dict__.pop(name, None)
         else:
             super().__delattr__(name)
 
