@@ -326,6 +326,10 @@ def _make_saved_tensor(tensor: TensorBase, is_output: bool) -> SavedTensor:
     )
 
 
+def _set_mkldnn_enabled(enabled: bool) -> None:
+    """Do nothing: oneDNN is not used."""
+
+
 has_lapack = has_spectral = True
 """NumPy always has these."""
 has_mkl = has_openmp = False
