@@ -239,3 +239,32 @@ def test_assertions_about_traced_values_are_part_of_the_graph(t):
     assert module(t.zeros(2)).tolist() == [1.0, 1.0]
     with pytest.raises(AssertionError, match="two rows"):
         module(t.zeros(3))
+
+
+def test_a_convolution_by_its_inner_name(t):
+    x, w = t.rand(2, 3, 6, requires_grad=True), t.rand(3, 3, 3)
+    sizes = (2,), (1,), (1,)
+    made = t.convolution(x, w, None, *sizes, False, (0,), 1)
+    assert t.equal(made, t.nn.functional.conv1d(x, w, None, *sizes))
+    back = t.ops.aten.convolution(x, w, None, *sizes, True, (1,), 1)
+    assert back.shape == (2, 3, 12) and back.requires_grad
+    with pytest.raises(RuntimeError, match="weight should have at least three dimensions"):
+        t.convolution(x, w[0, 0], None, *sizes, False, (0,), 1)
+
+
+def test_names_of_layouts_and_of_inner_functions(t):
+    assert len({t.sparse_csc, t.sparse_bsr, t.sparse_bsc, t._mkldnn, t.strided}) == 5
+    x = t.rand(3)
+    assert t.equal(t._C._nn.gelu(x), t.nn.functional.gelu(x))
+    with t.no_grad():
+        out = t.empty(0)
+        assert t.nn.functional.logsigmoid(x, out=out) is out
+        assert t.equal(out, t.nn.functional.logsigmoid(x))
+
+
+def test_a_tuple_of_windows_has_one_for_each_dimension(t):
+    for size in ((), (1,), (1, 1, 1)):
+        with pytest.raises(RuntimeError, match="kernel_size must either be a single Int or tuple"):
+            t.nn.functional.fractional_max_pool2d(t.rand(2, 7, 7), size, output_size=(3, 3))
+    with pytest.raises(RuntimeError, match="Invalid computed output size"):
+        t.nn.functional.max_pool1d(t.rand(1, 1, 4), 5)

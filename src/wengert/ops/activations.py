@@ -10,6 +10,7 @@ from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.ops.checks import real_input
 from wengert.ops.coerce import number, operand, real_number
+from wengert.ops.out import into
 from wengert.prims import neural as _records
 from wengert.prims.table import TABLE
 from wengert.tape.inplace import write
@@ -292,7 +293,7 @@ def softplus(input: Any, beta: float = 1.0, threshold: float = 20.0) -> Any:
 
 
 @export("nn.functional")
-def logsigmoid(input: Any) -> Any:
+def logsigmoid(input: Any, *, out: Any = None) -> Any:
     """Return ``log(sigmoid(input))``, without underflow, element by element.
 
     Parameters
@@ -304,7 +305,7 @@ def logsigmoid(input: Any) -> Any:
     >>> wg.nn.functional.logsigmoid(wg.tensor([-1000.0, 2.0]))
     tensor([-1.0000e+03, -1.2693e-01])
     """
-    return _activation("log_sigmoid", "log_sigmoid_cpu", input)
+    return into(out, _activation("log_sigmoid", "log_sigmoid_cpu", input), "log_sigmoid")
 
 
 @export("nn.functional")

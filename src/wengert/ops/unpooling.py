@@ -169,7 +169,7 @@ def _sizes_of(name: str, d: int, x: Any, output_size: Any, output_ratio: Any) ->
 
 def _all(name: str, d: int, arg: str, value: Any) -> Shape:
     sizes = several(value, name, arg, 2)
-    if len(sizes) not in (1, d):
+    if len(sizes) != d and isinstance(value, tuple | list):
         how = "tuple of Ints" if d == 2 else f"tuple of {WORDS[d]} Ints"
         raise RuntimeError(
             f"{name}: {arg} must either be a single Int or {how}, but it has {len(sizes)}"

@@ -326,6 +326,8 @@ class TypedStorage(Storage):
     [1.0, 2.0]
     """
 
+    _untyped_storage = property(Storage.untyped)
+
     def __init__(
         self,
         content: Any = 0,

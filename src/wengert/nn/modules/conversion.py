@@ -12,6 +12,7 @@ from wengert.base.dtypes import dtype as DType
 from wengert.base.sections import fill_sections
 from wengert.nn.parameter import Parameter, is_lazy
 from wengert.ops.like import empty_like
+from wengert.tape.base import SparseValue
 from wengert.tape.modes import no_grad
 from wengert.tape.sites import warn
 from wengert.tensor.copying import swap_tensors
@@ -65,7 +66,10 @@ class Conversion:
             if grad is not None:
                 # while dtype or shape changes, a gradient of the old one would be refused
                 param.grad, kept = None, param.grad
-                kept.data = grad
+                if isinstance(grad, SparseValue):
+                    kept = grad
+                else:
+                    kept.data = grad
             plain = type(param).__torch_function__ is Parameter.__torch_function__
             if plain and not is_meta(made.device):
                 param.data = made

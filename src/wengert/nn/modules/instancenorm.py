@@ -73,10 +73,13 @@ class _InstanceNorm(_NormBase):
             error_msgs,
         )
 
+    def _get_no_batch_dim(self) -> int:
+        return self._ranks[0]
+
     def forward(self, input: Any) -> Any:
         """Return the normalised batch, or the normalised sample if there is no batch dimension."""
         self._check_input_dim(input)
-        unbatched = input.dim() == self._ranks[0]
+        unbatched = input.dim() == self._get_no_batch_dim()
         dim = 0 if unbatched else 1
         size = input.shape[dim]
         if size != self.num_features:
