@@ -53,6 +53,7 @@ def test_sums_of_exponentials_of_two_tensors():
     same(lambda m, x, mask: m.logaddexp(x, x + 1, input_mask=mask, other_mask=~mask))
 
 
+@pytest.mark.filterwarnings("ignore:Sparse")
 @pytest.mark.parametrize("layout", ["to_sparse", "to_sparse_csr"])
 @pytest.mark.parametrize("name", ["sum", "prod"])
 def test_reductions_of_sparse_tensors_keep_the_layout(name, layout):
@@ -66,5 +67,6 @@ def test_reductions_of_sparse_tensors_keep_the_layout(name, layout):
     same(f)
 
 
+@pytest.mark.filterwarnings("ignore:Sparse")
 def test_sparse_masks():
     same(lambda m, x, mask: m.amax(x, 1, mask=mask.to_sparse()))
