@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import wraps
+from inspect import Parameter, signature
 from typing import Any
 
 from wengert.base.dtypes import iinfo
@@ -78,14 +79,15 @@ def _input_mask(input: Any, *args: Any, mask: Any = None, **others: Any) -> Any:
 def _output_mask(op: Any, input: Any, *args: Any, **kwargs: Any) -> Any:
     """Return where the result of a masked function depends on elements that the mask selects."""
     name = getattr(op, "__name__", str(op))
-    if globals().get(name) is not op:
+    if op is None or globals().get(name) is not op:
         raise ValueError(f"_output_mask expected masked operation (got {name})")
-    selected = _input_mask(input, **kwargs)
-    if name in ("softmax", "log_softmax", "softmin", "normalize", "cumsum", "cumprod"):
+    given = signature(op).bind(input, *args, **kwargs).arguments
+    selected = _input_mask(input, mask=given.get("mask"))
+    if signature(op).parameters["dim"].default is Parameter.empty:
+        # it reduces nothing
         return selected
-    args = args[name == "norm" :]
-    dims = _canonical_dim(args[0] if args else kwargs.get("dim"), input.ndim)
-    return selected.any(dims, kwargs.get("keepdim", False)) if dims else selected
+    dims = _canonical_dim(given.get("dim"), input.ndim)
+    return selected.any(dims, given.get("keepdim", False)) if dims else selected
 
 
 def _of_layouts(reduce: Callable[..., Any]) -> Callable[..., Any]:
