@@ -76,10 +76,10 @@ def _input_mask(input: Any, *args: Any, mask: Any = None, **others: Any) -> Any:
     return _dense(mask).bool().expand(tuple(input.shape))
 
 
-def _output_mask(op: Any, input: Any, *args: Any, **kwargs: Any) -> Any:
+def _output_mask(op: Callable[..., Any], input: Any, *args: Any, **kwargs: Any) -> Any:
     """Return where the result of a masked function depends on elements that the mask selects."""
     name = getattr(op, "__name__", str(op))
-    if op is None or globals().get(name) is not op:
+    if globals().get(name) is not op:
         raise ValueError(f"_output_mask expected masked operation (got {name})")
     given = signature(op).bind(input, *args, **kwargs).arguments
     selected = _input_mask(input, mask=given.get("mask"))
