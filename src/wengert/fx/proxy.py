@@ -26,6 +26,8 @@ class TracerBase:
 
     graph: Graph
     root: Any = None
+    check_mutable_operations = False
+    """Has no effect: it exists for programs that set it."""
 
     def create_node(
         self,
