@@ -228,7 +228,8 @@ class Results:
         made: list[Any] = [None] * len(self.leaves)
         for place, slope in zip(self.places, found, strict=False):
             cls = self.classes[place]
-            made[place] = labelled(slope, cls) if issubclass(cls, Array) else slope
+            known = slope is not None and issubclass(cls, Array)
+            made[place] = labelled(slope, cls) if known else slope
         for place in range(len(made)):
             if made[place] is None:
                 made[place] = like(place)
