@@ -408,7 +408,7 @@ def map(f: Callable[..., Any], xs, *, batch_size: int | None = None) -> Any:
     >>> jax.lax.map(lambda x: x**2, jax.numpy.arange(3))
     Array([0, 1, 4], dtype=int32)
     """
-    if batch_size is None:
+    if batch_size is None or batch_size <= 0:
         return scan(lambda _, x: (None, f(x)), None, xs)[1]
     leaves, structure = tree_flatten(_arrays(xs))
     count = _length(leaves, None)
