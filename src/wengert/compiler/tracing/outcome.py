@@ -36,7 +36,7 @@ from wengert.tape.node import Unrecorded, edge_of, target_of
 from wengert.tape.versions import InferenceCell
 from wengert.tape.views import MADE_IN_FUNCTION, ONE_OF_SEVERAL, ReplayedView, single_step
 
-__all__ = ["check_containers", "effects_of", "leaves_of"]
+__all__ = ["check_containers", "effects_of", "leaves_of", "payload_of", "views_among"]
 
 _IMMUTABLE = (int, float, complex, bool, str, bytes, type(None), np.generic, np.dtype)
 
@@ -441,6 +441,23 @@ def leaves_of(
         # views are rebuilt before the tensors get their new memory
         trace.give_up(_MOVED)
     return results.leaves, results.made, placed, results.roots
+
+
+def payload_of(leaf: Any) -> Any:
+    """Return the payload of a leaf that is a tensor or an array."""
+    return leaf._payload if isinstance(leaf, TensorBase) else leaf
+
+
+def views_among(trace: Trace, leaves: Sequence[Any], made: Sequence[Leaf]) -> dict[int, Value]:
+    """Return the memory that computed leaves are views of, by place, where it is not made yet."""
+    found = {}
+    for i, leaf in enumerate(made):
+        if leaf.kind in ("tensor", "array") and leaf.root is None and not leaf.chain:
+            symbol = trace.symbol(payload_of(leaves[i]))
+            value = symbol.storage.value
+            if symbol.chain and _can_be_shown(value, _Holder(i, leaves[i], symbol)):
+                found[i] = value
+    return found
 
 
 def _is_history_of(view: Any, base: Any) -> bool:
