@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -291,6 +294,61 @@ def test_writes_are_counted_apart_where_they_were_counted_together_before(backen
         return seen
 
     assert told(True) == told(False)
+
+
+@dataclasses.dataclass
+class Pair:
+    one: Any
+    two: Any = None
+
+
+class Copied(Pair):
+    def __copy__(self):
+        return Copied(0, 0)
+
+
+GIVEN = Pair(1.5)
+FOUND: list[Any] = []
+
+
+def with_more(x):
+    made = Pair(x * 2)
+    made.more = float(x.sum())
+    return made
+
+
+def left_behind(x):
+    made = Pair(x * 2)
+    FOUND.append(made)
+    return made
+
+
+OBJECTS = {
+    "one that the function was given": lambda x: (x + GIVEN.one, GIVEN),
+    "one twice": lambda x: [Pair(x * 2)] * 2,
+    "one with another attribute": with_more,
+    "one that is left elsewhere, too": left_behind,
+    "one that is copied in a way of its own": lambda x: Copied(x * 2, 3),
+    "new ones": lambda x: Pair(Pair(x * 2, 3), [x]),
+}
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+def test_results_that_are_dataclasses_are_the_objects_that_eager_calls_return(name):
+    def told(function):
+        FOUND.clear()
+        seen = []
+        for n in range(4):
+            result = function(wg.ones(2) * n)
+            parts = [*result] if isinstance(result, list | tuple) else [result]
+            places = [[part is other for other in (GIVEN, *FOUND, *parts)] for part in parts]
+            held = [getattr(part, "__dict__", None) for part in parts]
+            seen.append((repr(result), places, repr(held)))
+        return seen
+
+    compiled = wg.compile(OBJECTS[name], backend="numpy", options={"measure": False, "quiet": True})
+    assert told(compiled) == told(OBJECTS[name])
+    assert (compiled.reason is None) == (name == "new ones")
 
 
 # -- how results lie in memory ---------------------------------------------------------------------

@@ -210,11 +210,12 @@ def _add(tensor: Any, g: Any, lifted: bool = False) -> None:
                 if lifted and have._edge is not None:
                     # at the levels that it enters it is a constant, and has a constant's history
                     have._edge = _brought(have, levels_of(g))._edge
-                if getattr(payload, "traced", False) and not levels_of(payload):
+                total = payload + g
+                if getattr(payload, "traced", False) and not levels_of(total):
                     # in place, so that everything that shares its memory sees the sum
-                    payload.write(payload + g)
+                    payload.write(total)
                 else:
-                    have._payload = payload + g
+                    have._payload = total
         except (RuntimeError, ValueError):
             # nothing has been written
             if have._vc is not None and have._vc.__class__ is not InferenceCell:

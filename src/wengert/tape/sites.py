@@ -12,7 +12,7 @@ from __future__ import annotations
 import linecache
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
 from itertools import islice
 from sys import _getframe
@@ -194,14 +194,14 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn at the current line of the user's program, at any depth inside the library."""
     frame = outside(_getframe())
     names = frame.f_globals
-    warnings.warn_explicit(
-        message,
-        category,
-        frame.f_code.co_filename,
-        frame.f_lineno,
-        names.get("__name__"),
-        names.setdefault("__warningregistry__", {}),
-    )
+    place = frame.f_code.co_filename, frame.f_lineno
+    known = names.get("__name__"), names.setdefault("__warningregistry__", {})
+    if not any(takes(message, category, (place, known)) for takes in TAKING):
+        warnings.warn_explicit(message, category, *place, *known)
+
+
+TAKING: list[Callable[..., bool]] = []
+"""Functions that are given each warning of the package, and return whether they show it."""
 
 
 _WARNED: set[str] = set()

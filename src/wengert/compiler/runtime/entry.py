@@ -465,8 +465,8 @@ class Entry:
                 given,
                 [
                     leaf
-                    for leaf, made in zip(leaves, exit.leaves, strict=True)
-                    if made.kind == "tensor" and id(leaf._payload) in saved
+                    for i, (leaf, made) in enumerate(zip(leaves, exit.leaves, strict=True))
+                    if i in exit.kept or (made.kind == "tensor" and id(leaf._payload) in saved)
                 ],
             )
         result = exit.complete(leaves, tensors)

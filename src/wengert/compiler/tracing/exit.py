@@ -187,10 +187,7 @@ class Exit:
         own += [leaf.what for leaf in leaves if isinstance(leaf.what, Value) and leaf.root is None]
         # two results must not be one array
         self.repeats = len(set(own)) < len(own)
-        read = () if backward is None else backward.saved
-        self.kept = [
-            i for i, leaf in enumerate(self.leaves) if leaf.kind == "tensor" and leaf.what in read
-        ]
+        self.kept = () if backward is None else backward.kept
         self.late, self.parts, self.again = (
             [i for i, leaf in enumerate(self.leaves) if leaf.kind in kinds]
             for kinds in (("window", "shared", "view"), ("part",), ("again",))
