@@ -236,7 +236,8 @@ def _history(thing: Any, inputs: Container[Value], seen: dict[int, int]) -> Any:
         return (id(thing), _history(thing._payload, inputs, seen), _history(edge, inputs, seen))
     if not isinstance(thing, Node) or thing._ext is not None or len(seen) > _NODES:
         raise Unknown("a history has parts of its own")
-    return kind, tuple([_history(getattr(thing, n, None), inputs, seen) for n in _fields(kind)])
+    fields = _fields(kind)  # type: ignore[arg-type]  # classes are hashable
+    return kind, tuple([_history(getattr(thing, name, None), inputs, seen) for name in fields])
 
 
 @functools.lru_cache(512)
