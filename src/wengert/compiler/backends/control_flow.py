@@ -67,6 +67,10 @@ class NativeGraph:
     blocks: The blocks, the entry first.
     inputs: The inputs of the function.
     fastmath: Whether arithmetic may assume that floats are real numbers.
+
+    Attributes
+    ----------
+    results: For each block the values that a run which ends there returns.
     """
 
     def __init__(
@@ -77,12 +81,8 @@ class NativeGraph:
         state = FunctionState.of(writer.constants, self.machine, writer.words)
         self._call = builtin(self.machine.address("call"), "call", state)
         self._image = writer.image()
-        self._results = [
-            [
-                (value, writer.memory[i, value])
-                for value in dict.fromkeys(block.results)
-                if (i, value) in writer.memory
-            ]
+        self.results = [
+            {v: writer.memory[i, v] for v in block.results if (i, v) in writer.memory}
             for i, block in enumerate(blocks)
         ]
         self._idle: list[_Memory] = []
@@ -117,8 +117,8 @@ class NativeGraph:
         memory = room[start : start + self._image.size]
         np.copyto(memory, self._image)
         results = [
-            [(v, np.ndarray(v.shape, v.dtype, memory, offset)) for v, offset in places]
-            for places in self._results
+            [(v, np.ndarray(v.shape, v.dtype, memory, offset)) for v, offset in places.items()]
+            for places in self.results
         ]
         return _Memory(memory, results)
 

@@ -375,7 +375,7 @@ class Graph:
             self._prepare()
         version, made = self._version, list[Any]()
         try:
-            found = self._driven(arrays) if visits is None and self.is_linked else None
+            found = self._driven(arrays) if visits is None and self.native else None
             if found is None:
                 found = self._followed(arrays, visits, iter(drawn), iter(outcomes), made)
         except (KeyError, TypeError, ValueError):
@@ -485,14 +485,14 @@ class Graph:
         return drawn
 
     @property
-    def is_linked(self) -> bool:
-        """Whether one native function runs from block to block."""
+    def native(self) -> Any:
+        """The native function that runs from block to block, or None."""
         if self._stale:
             self._prepare()
         if self.by_states and not self._is_linked:
             self._is_linked = True
             self._native = self._linked()
-        return self._native is not None
+        return self._native
 
     def machines(self) -> Iterable[Any]:
         """Return the machine code built so far, that of the linked blocks first."""
