@@ -41,7 +41,7 @@ from wengert.compiler.tracing.node import (
 )
 from wengert.compiler.tracing.operations import S
 from wengert.compiler.tracing.speculation import speculated
-from wengert.compiler.tracing.tables import built, finished
+from wengert.compiler.tracing.tables import Stacked, built, finished
 from wengert.compiler.tracing.trace import Trace
 from wengert.interp.levels import Lifted, namespace_of
 from wengert.tape.base import LEAF, new_tensor
@@ -304,6 +304,11 @@ class Graph:
             block.make(own, self._made)
             wanted[block] = own
         self._is_linked = False
+        block = self._blocks[-1]
+        if len(self._blocks) == 1 and type(block.executable) is Stacked and block.exit.backward:
+            # only the pass reads rows, since results have memory of their own
+            block.executable, block.outputs, rows = block.executable.whole(block.outputs)
+            block.exit.stacked = block.exit.backward.of_stacks(rows)
 
     def _made(self, program: Program) -> Made:
         """Return the simplified program and its executable, shared by equal blocks."""

@@ -101,6 +101,7 @@ class Backward:
         of the pass (see NOTE [masked branches] in `wengert.tape.masked`).
     masks, hides: Whether the pass has met a mask, and one that may have hidden NaN.
     held: How the tape holds the tensors that it reads (see `held_as_tensors`).
+    rows: The values that it takes from saved stacks: the stack and the position of each.
     """
 
     def __init__(
@@ -126,6 +127,7 @@ class Backward:
         self.masks = masks
         self.hides = hides
         self.held = held
+        self.rows: Mapping[Value, tuple[Value, int]] = MappingProxyType({})
         self._restricted: dict[tuple[bool, ...], Backward] = {}
         self._fills = any(step.prim is records.zero_tangent for step in self.steps)
         own = {out for step in self.steps for out in step.outs} | set(cotangents)
@@ -148,6 +150,25 @@ class Backward:
             hides=self.hides,
             held=self.held,
         )
+
+    def of_stacks(self, rows: Mapping[Value, tuple[Value, int]]) -> Backward:
+        """Return this pass with stacks as its saved values in place of `rows` of them."""
+        read = [
+            Step(records.select, (rows[v][0],), {"dim": 0, "index": rows[v][1]}, (v,))
+            for v in self.saved
+            if v in rows
+        ]
+        made = Backward(
+            *([*read, *self.steps], self.cotangents, self.gradients, self.sources, self.why),
+            *(self.hidden, self.masks, self.hides, self.held),
+        )
+        made.rows = rows
+        return made
+
+    def rows_in(self, saved: Iterable[Any]) -> dict[Value, Any]:
+        """Return the saved values, and the rows of those that are stacks."""
+        known = dict(zip(self.saved, saved, strict=True))
+        return known | {value: known[stack][k] for value, (stack, k) in self.rows.items()}
 
     def restricted(self, present: Sequence[bool]) -> Backward:
         """Return the pass for calls in which only some outputs have a cotangent.
