@@ -104,6 +104,7 @@ class Backward:
     masks, hides: Whether the pass has met a mask, and one that may have hidden NaN.
     held: How the tape holds the tensors that it reads (see `held_as_tensors`).
     kept: The places of the results whose memory it reads, where the tape would notice writes.
+    rows: The values that it takes from saved stacks: the stack and the position of each.
     """
 
     def __init__(
@@ -131,6 +132,7 @@ class Backward:
         self.hides = hides
         self.held = held
         self.kept = kept
+        self.rows: Mapping[Value, tuple[Value, int]] = MappingProxyType({})
         self._restricted: dict[tuple[bool, ...], Backward] = {}
         self._fills = any(step.prim is records.zero_tangent for step in self.steps)
         own = {out for step in self.steps for out in step.outs} | set(cotangents)
@@ -154,6 +156,25 @@ class Backward:
             held=self.held,
             kept=self.kept,
         )
+
+    def of_stacks(self, rows: Mapping[Value, tuple[Value, int]]) -> Backward:
+        """Return this pass with stacks as its saved values in place of `rows` of them."""
+        read = [
+            Step(records.select, (rows[v][0],), {"dim": 0, "index": rows[v][1]}, (v,))
+            for v in self.saved
+            if v in rows
+        ]
+        made = Backward(
+            *([*read, *self.steps], self.cotangents, self.gradients, self.sources, self.why),
+            *(self.hidden, self.masks, self.hides, self.held, self.kept),
+        )
+        made.rows = rows
+        return made
+
+    def rows_in(self, saved: Iterable[Any]) -> dict[Value, Any]:
+        """Return the saved values, and the rows of those that are stacks."""
+        known = dict(zip(self.saved, saved, strict=True))
+        return known | {value: known[stack][k] for value, (stack, k) in self.rows.items()}
 
     def restricted(self, present: Sequence[bool]) -> Backward:
         """Return the pass for calls in which only some outputs have a cotangent.
