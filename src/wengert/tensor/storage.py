@@ -409,10 +409,12 @@ class _TypedClass(type):
 
     def from_buffer(cls, buffer: Any, byte_order: str = "native") -> TypedStorage:
         """Return a storage with a copy of bytes; `byte_order` is "native", "little" or "big"."""
-        kind = cls.dtype.dtype.newbyteorder({"big": ">", "little": "<"}.get(byte_order, "="))
-        values = np.frombuffer(buffer, np.uint8) != 0 if kind.kind == "b" else None
-        if values is None:
-            values = np.frombuffer(buffer, kind).astype(kind.newbyteorder("="))
+        order: Any = byte_order
+        kind = cls.dtype.dtype
+        if kind.kind == "b":
+            values: Any = np.frombuffer(buffer, np.uint8) != 0
+        else:
+            values = np.frombuffer(buffer, kind.newbyteorder(order)).astype(kind)
         made: TypedStorage = storage_over(values, values.dtype, [0, None])
         return made
 
