@@ -165,6 +165,9 @@ class Storage:
     def __len__(self) -> int:
         return len(self._values)
 
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + self.nbytes()
+
     def __iter__(self) -> Iterator[Any]:
         return iter(self.tolist())
 
@@ -358,6 +361,10 @@ class TypedStorage(Storage):
         """The element type."""
         return from_numpy_dtype(self._kind)
 
+    @property
+    def _untyped_storage(self) -> UntypedStorage:
+        return self.untyped()
+
     def elements_as(self, kind: np.dtype[Any] | None) -> np.ndarray[Any, Any]:
         """Return the elements, whose dtype must be `kind` unless that is None."""
         if kind is not None and kind != self._kind:
@@ -401,6 +408,25 @@ class _TypedClass(type):
 
     def __call__(cls, content: Any = 0, **more: Any) -> Any:
         return TypedStorage(content, **more, dtype=cls.dtype)
+
+    def from_buffer(cls, buffer: Any, byte_order: str = "native") -> TypedStorage:
+        """Return a storage with a copy of bytes; `byte_order` is "native", "little" or "big"."""
+        order: Any = byte_order
+        kind = cls.dtype.dtype
+        if kind.kind == "b":
+            values: Any = np.frombuffer(buffer, np.uint8) != 0
+        else:
+            values = np.frombuffer(buffer, kind.newbyteorder(order)).astype(kind)
+        made: TypedStorage = storage_over(values, values.dtype, [0, None])
+        return made
+
+    def from_file(cls, filename: str, shared: bool = False, size: int = 0) -> TypedStorage:
+        """Map the first elements of a file into memory; see `UntypedStorage.from_file`."""
+        count = size * cls.dtype.itemsize
+        memory = UntypedStorage.from_file(filename, shared, count)
+        made = TypedStorage(wrap_storage=memory, dtype=cls.dtype)
+        made.filename = filename
+        return made
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, TypedStorage) and instance.dtype.name == cls._name
