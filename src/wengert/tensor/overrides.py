@@ -64,6 +64,8 @@ _TAKES_NO_TENSOR = frozenset(_THEMSELVES.split())
 """Functions that query the argument itself, of any class."""
 _OVERRIDES: dict[type, bool] = dict.fromkeys((int, float, bool, str, type(None), slice), False)
 """Whether instances of a class override ``__torch_function__``, for some common classes."""
+_ASKING = frozenset({"__float__", "__complex__"})
+"""Methods that look at the line that calls them (see `wengert.tensor.numpy.boundary`)."""
 _BACKWARD = frozenset({"backward", "grad"})
 _OPERATORS = {symbol: prim for prim, symbol in OPERATOR.items() if symbol}
 _BINARY = frozenset(["matmul", *[s for s, prim in _OPERATORS.items() if len(prim.args) == 2]])
@@ -445,7 +447,7 @@ def _install() -> None:
     _NOT_WRAPPED.update((plain.grad.__get__, plain._base.__get__))
     for name in body:
         method = inspect.getattr_static(plain, name)
-        if isinstance(method, FUNCTIONS) and _operator(name) is None:
+        if isinstance(method, FUNCTIONS) and _operator(name) is None and name not in _ASKING:
             put(plain, name, _looking(getattr(plain, name), plain.__module__, f"Tensor.{name}"))
     for kind in _PLAIN_KINDS:
         give_way(kind)
