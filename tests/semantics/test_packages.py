@@ -303,9 +303,7 @@ def test_arguments_of_a_conversion_of_a_module(t):
             module.to(cpu, **named)
     with pytest.raises(RuntimeError, match="does not accept copy argument"):
         module.to("cpu", copy=True)
-    with pytest.raises(
-        NotImplementedError, match="Cannot copy out of meta tensor; no data! Please use"
-    ):
+    with pytest.raises(NotImplementedError, match="no data! Please use"):
         t.nn.Linear(2, 2, device="meta").to("cpu")
 
 
