@@ -396,9 +396,8 @@ _functions = types.SimpleNamespace(
 
 def _parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
     """Parse the arguments of ``Module.to``: device, dtype, non_blocking, memory_format."""
-    wanted, dtype, layout = parsed(args, kwargs)
-    wanted = wanted if wanted is None else as_device(wanted)
-    return wanted, dtype, bool(kwargs.get("non_blocking")), layout
+    wanted, *others = parsed(args, kwargs)
+    return wanted if wanted is None else as_device(wanted), *others
 
 
 class _Functions:

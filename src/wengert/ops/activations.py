@@ -271,7 +271,7 @@ def gelu(input: Any, *, approximate: str = "none") -> Any:
 
 
 @export("nn.functional")
-def softplus(input: Any, beta: float = 1.0, threshold: float = 20.0) -> Any:
+def softplus(input: Any, beta: float = 1.0, threshold: float = 20.0, *, out: Any = None) -> Any:
     """Return ``log(1 + exp(beta * input)) / beta``, a smooth `relu`, element by element.
 
     Parameters
@@ -287,9 +287,9 @@ def softplus(input: Any, beta: float = 1.0, threshold: float = 20.0) -> Any:
     >>> wg.nn.functional.softplus(wg.tensor([-1.0, 2.0]))
     tensor([0.3133, 2.1269])
     """
-    return _activation(
-        "softplus", "softplus_cpu", input, beta=float(beta), threshold=float(threshold)
-    )
+    beta, threshold = float(beta), float(threshold)
+    result = _activation("softplus", "softplus_cpu", input, beta=beta, threshold=threshold)
+    return into(out, result, "softplus")
 
 
 @export("nn.functional")

@@ -89,9 +89,9 @@ class _InstanceNorm(_NormBase):
                     f"({self.num_features}), but got: {size}."
                 )
             warn(
-                f"input's size at dim={dim} does not match num_features: they are {size} and "
-                f"{self.num_features}. Nothing depends on num_features where affine is False; make "
-                "the module with the right number to silence this.",
+                f"input's size at dim={dim} does not match num_features. You can silence this "
+                "warning by not passing in num_features, which is not used because affine=False: "
+                f"they are {size} and {self.num_features}.",
             )
         result = F.instance_norm(
             input.unsqueeze(0) if unbatched else input,

@@ -196,6 +196,12 @@ class Module(Registration, Traversal, Conversion, Hooks, State):
 
     # -- copies ------------------------------------------------------------------------------------
 
+    def _replicate_for_data_parallel(self) -> Any:
+        replica = self.__new__(type(self))
+        own = {"_buffers": dict(self._buffers), "_modules": dict(self._modules), "_parameters": {}}
+        replica.__dict__.update(self.__dict__, **own, _is_replica=True)
+        return replica
+
     def __getstate__(self) -> dict[str, Any]:
         """Return the state for pickles and copies: all attributes except compiled code."""
         functions = {k: as_found(v) for k, v in self.__dict__.items() if isinstance(v, FUNCTIONS)}

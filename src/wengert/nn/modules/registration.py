@@ -108,7 +108,6 @@ class Registration:
                 )
             _set_buffer(self, name, value, name not in self._non_persistent_buffers_set)
         elif isinstance(value, Buffer):
-            _forget(self, name)
             _set_buffer(self, name, value, True)
         else:
             super().__setattr__(name, value)
