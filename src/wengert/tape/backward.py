@@ -534,7 +534,7 @@ def run_grad(
     """
     if not create_graph and through is None and len(outputs) == len(grads) == 1 and is_plain():
         seed = _plain_seed(outputs[0], grads[0])
-        if seed is not None and all([getattr(i, "_edge", None) is LEAF for i in inputs]):
+        if seed is not None and all(getattr(i, "_edge", None) is LEAF for i in inputs):
             edge = outputs[0]._edge
             wanted = None
             if not (closed or ends_at((edge,), inputs)):
