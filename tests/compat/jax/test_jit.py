@@ -590,3 +590,11 @@ def test_functions_that_cannot_be_traced_are_refused():
         jax.jit(numbers)
     with pytest.raises(TypeError, match="staticmethod arguments are not supported"):
         jax.grad(staticmethod(lambda x: x))
+
+
+def test_functions_that_reach_numpys_arrays_are_differentiated_by_several_directions():
+    weights = np.arange(3.0, dtype=np.float32)
+    f = jax.jit(lambda x: jnp.sum(jnp.sin(x) * weights))
+    x = jnp.ones(3)
+    _, slope = jax.linearize(f, x)
+    assert np.allclose(slope(2 * x), 6 * np.cos(1))

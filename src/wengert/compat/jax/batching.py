@@ -233,7 +233,9 @@ def _run(
         spread = _spread(out_axes, value, "vmap out_axes")
         order = [*results.places, *results.tensor_places]
         for place, out in zip(order, [*outputs, *others], strict=True):
-            end = spread[place]
+            end, ndim = spread[place], out._payload.ndim + 1
+            if end is not None and not -ndim <= end < ndim:
+                raise ValueError(f"axis {end} is out of bounds for array of dimension {ndim}")
             if end is None and level.number in levels_of(out._payload):
                 raise ValueError(
                     "at vmap out_axes, got axis spec None but output was batched on axis 0: the "

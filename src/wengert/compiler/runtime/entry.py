@@ -199,7 +199,8 @@ class Call:
         """
         args, kwargs = given
         why = None
-        found = self.entry.match(args, kwargs)
+        with self.entry.environment.settings():  # a backward pass has its own
+            found = self.entry.match(args, kwargs)
         if self.exit.effects or self.exit.put:
             why = "it writes to tensors" if self.exit.effects else "it changes other objects"
         elif self._tree.draws(self.exit):
