@@ -28,6 +28,8 @@ _APART = ("wengert.compiler", "wengert.compat", "wengert.distributed")
 """Packages whose definitions no traced operation looks up, or that hold foreign ones."""
 _LIBRARIES = frozenset({"wengert", "numpy", "scipy"})
 _OTHERS = frozenset({"__main__", "unittest"})
+_BOOKKEEPING = frozenset({"__loader__", "__spec__", "__path__", "__slotnames__"})
+"""What importers set on modules, and `copyreg` on classes: these are no definitions."""
 _NONE: Any = object()
 
 
@@ -128,7 +130,7 @@ class Patches:
                 own = id(value.__globals__) in fine
             else:
                 own = kind in fine
-            if own:
+            if own or name in _BOOKKEEPING:
                 continue
             if not is_own(value):
                 self._own[id(owner), name] = [None]
@@ -143,8 +145,8 @@ class Patches:
 
     def tell(self, owner: Any, name: str, before: Any, value: Any) -> None:
         """Note an assignment to an attribute of a module or class, or its deletion (`absent`)."""
-        if not self._count or name == "__slotnames__":
-            return  # the first `watch` will find it; or a list that `copyreg` keeps on classes
+        if not self._count or name in _BOOKKEEPING:
+            return  # the first `watch` will find it
         place = id(owner), name
         own = self._own.setdefault(place, [])
         if place not in self.found and all(before is not one for one in own):

@@ -18,6 +18,7 @@ import numpy as np
 
 from wengert.compiler.ir.executable import RAISED
 from wengert.compiler.ir.programs import Value
+from wengert.compiler.objects.guards import compiled
 from wengert.compiler.runtime.entry import Entry
 from wengert.compiler.tracing.blocks import Missing, key_of
 from wengert.compiler.tracing.exit import Exit
@@ -90,7 +91,7 @@ def quick_call(entry: Entry) -> Callable[..., Any] | None:
             "        return MISS",
         ]
     )
-    exec(compile(source, "<wengert quick call>", "exec"), scope)
+    exec(compiled(source, "<wengert quick call>"), scope)
     return scope["quick"]
 
 

@@ -340,10 +340,18 @@ def _left_mode(inside: Any, before: Any, trace: Trace) -> tuple[Any] | None:
 
 def release(trace: Trace) -> None:
     """Replace the scalars of a finished trace in users' objects by their numbers."""
-    pairs = [(left, left.number) for known in trace.scalars if (left := known()) is not None]
+    pairs = list(_alive(trace))
     trace.scalars.clear()
     if pairs:
         replace(pairs)
+
+
+def _alive(trace: Trace) -> Iterator[tuple[Scalar, Any]]:
+    """Yield the scalars that are left, with their numbers."""
+    for known in trace.scalars:
+        left = known()
+        if left is not None:
+            yield left, left.number
 
 
 def _is_shown(place: int, count: int, made: Sequence[Leaf]) -> bool:
@@ -380,25 +388,31 @@ def _symbols(trace: Trace, environment: Environment) -> Iterator[list[Sym]]:
     inputs = trace.inputs([*arrays, *environment.arrays])
     trace.within = True
     try:
-        for tensor, symbol in zip(tensors, inputs, strict=False):
-            tensor._payload = symbol
+        for place, tensor in enumerate(tensors):
+            tensor._payload = inputs[place]
         environment.swap()
         yield inputs
     finally:
         environment.restore()
-        for tensor, array, symbol in zip(tensors, arrays, inputs, strict=False):
-            tensor._payload = array if tensor._payload is symbol else real_payload(tensor._payload)
-            if tensor._ext is not None and tensor._ext.grad is not None:
-                grad = tensor._ext.grad
-                if isinstance(grad, SparseValue):
-                    continue
-                grad._payload = real_payload(grad._payload)
-                if isinstance(grad._payload, np.ndarray) and not grad._payload.flags.writeable:
-                    # a constant of the trace: later gradients must not accumulate into it
-                    grad._payload = grad._payload.copy()
+        _restore(tensors, arrays, inputs)
         trace.within = False
         if not trace.masked:
+            inputs.clear()
             trace.clear()
+
+
+def _restore(tensors: list[Any], arrays: list[Any], inputs: list[Sym]) -> None:
+    """Make tensors and their gradients hold arrays again."""
+    for tensor, array, symbol in zip(tensors, arrays, inputs, strict=False):
+        tensor._payload = array if tensor._payload is symbol else real_payload(tensor._payload)
+        if tensor._ext is not None and tensor._ext.grad is not None:
+            grad = tensor._ext.grad
+            if isinstance(grad, SparseValue):
+                continue
+            grad._payload = real_payload(grad._payload)
+            if isinstance(grad._payload, np.ndarray) and not grad._payload.flags.writeable:
+                # a constant of the trace: later gradients must not accumulate into it
+                grad._payload = grad._payload.copy()
 
 
 def _differentiated(
