@@ -362,10 +362,6 @@ class TypedStorage(Storage):
         """The element type."""
         return from_numpy_dtype(self._kind)
 
-    @property
-    def _untyped_storage(self) -> UntypedStorage:
-        return self.untyped()
-
     def elements_as(self, kind: np.dtype[Any] | None) -> np.ndarray[Any, Any]:
         """Return the elements, whose dtype must be `kind` unless that is None."""
         if kind is not None and kind != self._kind:
