@@ -338,7 +338,7 @@ def held_as_tensors(nodes: Iterable[Any], tensors: Sequence[Any]) -> dict[int, b
 
 
 def cells_of(nodes: Iterable[Any]) -> set[int] | None:
-    """Return the ids of the tensors and version cells by which nodes notice writes to what they saved.
+    """Return the ids of the tensors and version cells that nodes saved, to notice writes.
 
     None if a node may have saved tensors in another way.
     """
