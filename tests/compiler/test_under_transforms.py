@@ -783,3 +783,17 @@ def test_gradients_of_the_outside_take_values_of_a_transform_as_uncompiled(kept:
 
     compiled = wg.compile(step, backend="numpy", options={"measure": False, "quiet": True})
     assert told(compiled) == told(step)
+
+
+def test_values_of_transforms_that_have_ended_may_be_in_reach() -> None:
+    kept: list[Any] = []
+
+    def keeping(x: Any) -> Any:
+        kept.append(x)
+        return x * 2
+
+    compiled = wg.compile(keeping, backend="numpy", options={"quiet": True})
+    for n in range(2):
+        assert vmap(compiled)(wg.ones(2, 3)).tolist() == [[2.0] * 3] * 2
+        assert compiled(wg.ones(3)).tolist() == [2.0] * 3
+        assert len(kept) == 2 * n + 2

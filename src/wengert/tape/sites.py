@@ -20,6 +20,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from wengert.base import __file__ as _BASE
+from wengert.base.patches import Setting
 from wengert.base.sections import fill_sections
 
 # not found from this file's path, since this module may be compiled
@@ -205,7 +206,7 @@ TAKING: list[Callable[..., bool]] = []
 
 
 _WARNED: set[str] = set()
-_warns_always = False
+_WARNS_ALWAYS = Setting(False)
 
 
 def set_warn_always(b: bool, /) -> None:
@@ -218,8 +219,7 @@ def set_warn_always(b: bool, /) -> None:
     True
     >>> wg.set_warn_always(False)
     """
-    global _warns_always
-    _warns_always = bool(b)
+    _WARNS_ALWAYS.set(bool(b))
 
 
 def is_warn_always_enabled() -> bool:
@@ -230,12 +230,12 @@ def is_warn_always_enabled() -> bool:
     >>> wg.is_warn_always_enabled()
     False
     """
-    return _warns_always
+    return bool(_WARNS_ALWAYS.value)
 
 
 def warn_once(message: str) -> None:
     """Call `warn` the first time only, or each time after ``set_warn_always(True)``."""
-    if not _warns_always:
+    if not _WARNS_ALWAYS.value:
         if message in _WARNED:
             return
         _WARNED.add(message)

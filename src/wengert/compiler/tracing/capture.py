@@ -12,6 +12,7 @@ import numpy as np
 from wengert.base.containers import flatten
 from wengert.base.dtypes import is_differentiable
 from wengert.base.errors import is_spent
+from wengert.base.patches import settings_here
 from wengert.compiler.ir.decisions import Draw, Guard
 from wengert.compiler.ir.programs import Value
 from wengert.compiler.objects.purity import does_more
@@ -184,7 +185,7 @@ class _Run:
         before = current_mode()
         inside = changed(before, tracing=trace)
         MODE.set(inside)
-        left = None
+        left, settings = None, settings_here()
         try:
             try:
                 shown, named = trace.shown_arguments(environment.loose, args, kwargs)
@@ -197,6 +198,8 @@ class _Run:
             finally:
                 log.end(trace)
                 left = _left_mode(inside, before, trace)
+                if settings != settings_here():
+                    trace.give_up("it changes a setting, and leaves it so")
             self._read_results()
             _settle(trace, environment, self.inputs)
             pairs = zip(environment.tensors, self.edges, strict=True)
