@@ -359,11 +359,7 @@ def held_as_tensors(nodes: Iterable[Any], tensors: Sequence[Any]) -> dict[int, b
 
 
 def cells_of(nodes: Iterable[Any]) -> set[int] | None:
-<<<<<<< HEAD
     """Return the ids of the tensors and version cells by which nodes notice writes to saved values.
-=======
-    """Return the ids of the tensors and version cells that nodes saved, to notice writes.
->>>>>>> snd
 
     None if a node may have saved tensors in another way.
     """
