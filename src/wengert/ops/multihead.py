@@ -355,10 +355,10 @@ def multi_head_attention_forward(
     if need_weights:
         result, weights = _weighed(q, k, v, hidden, rate)
         result = transpose(result, 0, 1)
-        weights = reshape(weights, (batch, num_heads, steps, -1))
+        weights = reshape(weights, (batch, num_heads, steps, k.shape[1]))
         weights = mean(weights, 1) if average_attn_weights else weights
     else:
-        result = _unweighed(q, k, v, hidden, rate, is_causal, batch)
+        result = _unweighed(q, k, v, hidden, rate, is_causal, (batch, num_heads))
     result = linear(reshape(result, (steps * batch, size)), out_proj_weight, out_proj_bias)
     result = reshape(result, (steps, batch, result.shape[1]))
     if not batched:
@@ -379,13 +379,13 @@ def _weighed(q: Any, k: Any, v: Any, hidden: Any, rate: float) -> tuple[Any, Any
 
 
 def _unweighed(
-    q: Any, k: Any, v: Any, hidden: Any, rate: float, is_causal: bool, batch: int
+    q: Any, k: Any, v: Any, hidden: Any, rate: float, is_causal: bool, lead: tuple[int, int]
 ) -> Any:
     """Return the weighted means of values, of shape (steps, batch, heads, size)."""
-    q, k, v = (reshape(t, (batch, -1, *t.shape[1:])) for t in (q, k, v))
+    q, k, v = (reshape(t, (*lead, *t.shape[1:])) for t in (q, k, v))
     if hidden is not None:
-        lead = (1, 1) if hidden.shape[0] == 1 else q.shape[:2]
-        hidden = reshape(hidden, (*lead, *hidden.shape[1:]))
+        alone = hidden.shape[0] == 1
+        hidden = reshape(hidden, (*((1, 1) if alone else lead), *hidden.shape[1:]))
     result = scaled_dot_product_attention(q, k, v, hidden, rate, is_causal)
     return permute(result, (2, 0, 1, 3))
 
