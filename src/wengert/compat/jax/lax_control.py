@@ -73,17 +73,17 @@ def _selected(which, a: Sequence[Any], b: Sequence[Any]) -> list[Any]:
 
 def _choice(value, what: str, expected: str) -> Any:
     """Return the predicate of `cond` or the index of `switch` as a 0-d array."""
-    wrong = f"{what} must be {'a ' * (what == 'Pred')}scalar, got {value} of"
+    wrong = f"{what} must be {'a ' * (what == 'Pred')}scalar, got"
     try:
         array = argument(value)
     except TypeError:
         if isinstance(value, Sequence) and (what == "Pred" or not isinstance(value, str)):
             of = f"type {type(value)}" if what == "Pred" else f"shape {np.shape(value)}."
-            raise TypeError(f"{wrong} {of}") from None
+            raise TypeError(f"{wrong} {value} of {of}") from None
         kind = what.removeprefix("Branch ").capitalize()
         raise TypeError(f"{kind} type must be {expected}, got {value}.") from None
     if array._payload.ndim:
-        raise TypeError(f"{wrong} shape {tuple(array._payload.shape)}.")
+        raise TypeError(f"{wrong} {value} of shape {tuple(array._payload.shape)}.")
     return array
 
 
