@@ -73,17 +73,21 @@ def _selected(which, a: Sequence[Any], b: Sequence[Any]) -> list[Any]:
 
 def _choice(value, what: str, expected: str) -> Any:
     """Return the predicate of `cond` or the index of `switch` as a 0-d array."""
-    wrong = f"{what} must be {'a ' * (what == 'Pred')}scalar, got"
+
+    def wrong(of: str) -> TypeError:
+        # written only if it is raised: to print a value costs, and a compiled function cannot
+        return TypeError(f"{what} must be {'a ' * (what == 'Pred')}scalar, got {value} of {of}")
+
     try:
         array = argument(value)
     except TypeError:
         if isinstance(value, Sequence) and (what == "Pred" or not isinstance(value, str)):
             of = f"type {type(value)}" if what == "Pred" else f"shape {np.shape(value)}."
-            raise TypeError(f"{wrong} {value} of {of}") from None
+            raise wrong(of) from None
         kind = what.removeprefix("Branch ").capitalize()
         raise TypeError(f"{kind} type must be {expected}, got {value}.") from None
     if array._payload.ndim:
-        raise TypeError(f"{wrong} {value} of shape {tuple(array._payload.shape)}.")
+        raise wrong(f"shape {tuple(array._payload.shape)}.")
     return array
 
 

@@ -28,6 +28,7 @@ from wengert.compat.jax.tracing import (
     two_parts,
 )
 from wengert.compat.jax.trees import tree_flatten
+from wengert.func.jacobians import by_columns, by_rows
 from wengert.ops.like import ones_like
 
 
@@ -628,7 +629,7 @@ def _jacobian(
         rows: list[Any] = []
         others: Any = []
         if tensors:
-            way = func.jacfwd if forward else func.jacrev
+            way = by_columns if forward else by_rows
             transformed = way(call, tuple(range(len(tensors))), has_aux=True)
             rows, others = transformed(*tensors)
         else:
