@@ -23,7 +23,14 @@ from wengert.compat.jax.batching import vmap
 from wengert.compat.jax.settings import WATCHED, debug_infs, debug_nans, enable_x64, without_jit
 from wengert.compat.jax.stages import Lowered, Traced
 from wengert.compat.jax.staging import eval_shape
-from wengert.compat.jax.tracing import argument, check_callable, name_of, result_of, staged
+from wengert.compat.jax.tracing import (
+    argument,
+    check_callable,
+    filled,
+    name_of,
+    result_of,
+    staged,
+)
 from wengert.compat.jax.trees import tree_flatten, tree_map
 from wengert.compiler import reset
 from wengert.compiler.api import compile
@@ -263,9 +270,7 @@ class Jitted:
 
         def with_statics(function) -> Callable[..., Any]:
             def call(moving: list[Any], named: dict[str, Any]) -> Any:
-                given = list(args)
-                for i, value in zip(places, moving, strict=True):
-                    given[i] = value
+                given = filled(args, places, moving)
                 return function(*given, **named, **fixed)
 
             return call

@@ -14,7 +14,7 @@ import numpy as np
 
 import wengert.compat.jax.numpy as jnp
 from wengert.base.sections import fill_sections
-from wengert.compat.jax.array import Array, convert, made, result_type
+from wengert.compat.jax.array import Array, asarray, convert, made, result_type
 from wengert.compat.jax.checks import all_ones, by_zero, check_dtype, no_warnings
 from wengert.compat.jax.dtypes import requested_dtype
 from wengert.compat.jax.operators import absolute, negative, power
@@ -250,8 +250,10 @@ def polygamma(m, x) -> Any:
 
 def convert_element_type(operand, new_dtype) -> Any:
     """Convert an array to another dtype; differentiable between floating and complex ones."""
-    array = argument(operand)
-    return array.astype(requested_dtype(new_dtype, "astype"))
+    dtype = requested_dtype(new_dtype, "astype")
+    if operand.__class__ is int and dtype.kind == "f":
+        return asarray(operand, dtype)  # which may be too large for an array of integers
+    return argument(operand).astype(dtype)
 
 
 def bitcast_convert_type(operand, new_dtype) -> Any:

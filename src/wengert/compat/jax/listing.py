@@ -18,7 +18,7 @@ import wengert.func as func
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.methods import ShapedArray
 from wengert.compat.jax.staging import ShapeDtypeStruct, collected_into, example, replaced
-from wengert.compat.jax.tracing import Leaves, Results, check_callable, name_of, staged
+from wengert.compat.jax.tracing import Leaves, Results, check_callable, filled, name_of, staged
 from wengert.compat.jax.trees import tree_leaves, tree_map
 from wengert.prims.record import Primitive
 from wengert.tape.modes import Mode
@@ -194,9 +194,7 @@ def make_jaxpr(
             arrays = list(leaves.arrays)
             for place, tensor in zip(leaves.places, tensors, strict=True):
                 arrays[place] = tensor
-            given = list(args)
-            for i, value in zip(moving, values, strict=True):
-                given[i] = value
+            given = filled(args, moving, values)
             texts.append([writer.name(x._array()) for x in arrays])
             with writer:
                 output = staged(fun)(*given, **named)
@@ -212,9 +210,7 @@ def make_jaxpr(
 
         def again(*flat) -> Any:
             *values, named = leaves.structure.unflatten(list(flat))
-            given = list(args)
-            for i, value in zip(moving, values, strict=True):
-                given[i] = value
+            given = filled(args, moving, values)
             return fun(*given, **named)
 
         entries = [x.aval for x in leaves.arrays]

@@ -26,7 +26,7 @@ from wengert.compat.jax.dtypes import float0
 from wengert.compat.jax.listing import Listing
 from wengert.compat.jax.methods import ShapedArray
 from wengert.compat.jax.staging import typeof
-from wengert.compat.jax.tracing import STAGED, argument
+from wengert.compat.jax.tracing import STAGED, argument, filled
 from wengert.compat.jax.trees import tree_map
 from wengert.compat.jax.values import layers
 from wengert.interp.dual import Dual
@@ -310,18 +310,14 @@ class Primitive:
         return rule
 
     def _transposed(self, params: dict[str, Any], args: tuple[Any, ...], places: list[int]) -> Any:
-        def with_(values) -> list[Any]:
-            given = list(args)
-            for place, value in zip(places, values, strict=True):
-                given[place] = value
-            return given
-
-        call = custom_vjp(lambda *values: self._batched(params, tuple(with_(values))))
+        call = custom_vjp(
+            lambda *values: self._batched(params, tuple(filled(args, places, values)))
+        )
 
         def backward(values, cotangent) -> Any:
             found = []
             for place in places:
-                given = with_(values)
+                given = filled(args, places, values)
                 given[place] = UndefinedPrimal(get_aval(args[place]))
                 g = _inside(primitive_transposes[self], cotangent, *given, **params)[place]
                 found.append(None if isinstance(g, SymbolicZero) else g)

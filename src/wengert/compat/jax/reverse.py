@@ -20,6 +20,7 @@ from wengert.compat.jax.tracing import (
     argument,
     check_callable,
     conjugated,
+    filled,
     is_inexact,
     labelled,
     name_of,
@@ -168,9 +169,7 @@ def value_and_grad(
         beside = Results()
 
         def call(*tensors) -> Any:
-            given = list(args)
-            for number, value in zip(numbers, leaves.with_tensors(tensors), strict=True):
-                given[number] = value
+            given = filled(args, numbers, leaves.with_tensors(tensors))
             output, aux = two_parts(fun(*given, **kwargs), has_aux)
             array = _scalar(output, holomorphic)
             classes.append(array.__class__)
@@ -378,9 +377,7 @@ def fwd_and_bwd(
         numbers, _ = numbers_of(args, argnums)
 
         def of_chosen(*chosen) -> Any:
-            given = list(args)
-            for number, value in zip(numbers, chosen, strict=True):
-                given[number] = value
+            given = filled(args, numbers, chosen)
             return fun(*given, **kwargs)
 
         return vjp(of_chosen, *[args[n] for n in numbers], has_aux=has_aux)
@@ -619,9 +616,7 @@ def _jacobian(
         results, beside = Results(), Results()
 
         def call(*tensors) -> Any:
-            given = list(args)
-            for number, value in zip(numbers, leaves.with_tensors(tensors), strict=True):
-                given[number] = value
+            given = filled(args, numbers, leaves.with_tensors(tensors))
             output, aux = two_parts(fun(*given, **kwargs), has_aux)
             outputs, whole = results.take(output, "Output")
             if not forward:

@@ -52,7 +52,7 @@ def isdtype(dtype, kind) -> bool:
 
 def isscalar(element) -> bool:
     """Return whether an object is a number or a 0-d array."""
-    return np.isscalar(element) or (hasattr(element, "dtype") and not element.ndim)
+    return np.isscalar(element) or (hasattr(element, "dtype") and element.shape == ())
 
 
 def iterable(y) -> bool:
