@@ -394,3 +394,22 @@ def test_versions_compare_with_tuples_and_are_texts():
     assert version != None and version != 2  # noqa: E711
     assert version < "unreadable", "what is not a version compares as text"
     assert hash(version) == hash("2.13.0") and version.split(".") == ["2", "13", "0"]
+
+
+@pytest.mark.parametrize(
+    ("name", "made"), [("jax", "jax.numpy"), ("tensorflow", "tensorflow"), ("torch", "torch")]
+)
+def test_the_module_of_an_array_tells_the_installed_library(name, made):
+    # opt_einsum and autoray look functions up by it
+    out = run(
+        f"""
+import pickle
+import wengert as wg
+with wg.compat.install({name!r}):
+    import {made} as np
+    x = np.ones((2, 3))
+    print(type(x).__module__.split(".")[0], type(pickle.loads(pickle.dumps(x))) is type(x))
+print(type(x).__module__.split(".")[0])
+"""
+    )
+    assert out == f"{name} True\nwengert\n"

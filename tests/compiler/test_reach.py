@@ -228,3 +228,15 @@ def test_functions_of_the_standard_library_in_python_are_walked(use: str, why: s
         space["box"].append(1)
     found = compiled.explain().reason
     assert (found is None) if why is None else f"the module {why}," in str(found)
+
+
+def test_names_that_a_module_cannot_have_are_not_asked_of_it() -> None:
+    def f(x: Any) -> Any:
+        # NumPy warns of the name `str`, and no attribute has an empty one
+        kinds = [m for m in (wg.return_types, np) if getattr(m, "", None)]
+        return x * 2 + len(kinds) if len(kinds) < 5 else x.str
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        compiled = wg.compile(f, backend="numpy", options={"measure": False})
+        assert compiled(wg.ones(2)).tolist() == [2, 2]

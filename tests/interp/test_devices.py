@@ -174,6 +174,28 @@ def test_a_network_is_trained_as_on_the_cpu(optimiser):
         np.testing.assert_allclose(p.detach().numpy(), q.detach().numpy(), rtol=1e-4, atol=1e-5)
 
 
+def test_convolutions_pooling_and_recurrent_layers_compute_there():
+    def run(device):
+        wg.manual_seed(0)
+        image, text = wg.randn(2, 2, 9, 9).to(device), wg.randn(4, 2, 3).to(device)
+        net = wg.nn.Sequential(
+            wg.nn.Conv2d(2, 4, 3, stride=2, padding=1, groups=2), wg.nn.MaxPool2d(2, 1),
+            wg.nn.ConvTranspose2d(4, 2, 3, stride=2, padding=1, output_padding=1),
+            wg.nn.AvgPool2d(3, 2, padding=1),
+        ).to(device)  # fmt: skip
+        kinds = [kind(3, 5, bidirectional=True).to(device) for kind in (wg.nn.LSTM, wg.nn.GRU)]
+        loss = net(image).square().mean() + sum(kind(text)[0].square().sum() for kind in kinds)
+        loss.backward()
+        grads = [p.grad for part in (net, *kinds) for p in part.parameters()]
+        assert all(str(g.device.type) == device for g in grads)
+        holed = image.masked_fill(image > 1, float("nan"))
+        places = wg.nn.functional.max_pool2d(holed, 3, 2, return_indices=True)[1]
+        return [x.detach().cpu() for x in (loss, places, *grads)]
+
+    for one, other in zip(run("cuda"), run("cpu"), strict=True):
+        np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-4, atol=1e-5)
+
+
 _PLACE = "cuda:0"
 REFUSED = frozenset(Path(__file__).with_name("refused_on_devices.txt").read_text().split())
 """The primitives for which CuPy has no function, or whose kernel needs NumPy's memory."""

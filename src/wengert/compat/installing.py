@@ -43,8 +43,12 @@ _PACKAGES = {
 """The counterpart of each library, with the version it follows unless the package has its own.
 """
 
-_HOMES = {"autograd": {"numpy.numpy_boxes": "ArrayBox"}}
-"""Classes whose ``__module__`` tells other packages (such as autoray) the library, by library."""
+_HOMES: dict[str, dict[str, tuple[str, ...]]] = {
+    "autograd": {"numpy.numpy_boxes": ("ArrayBox",)},
+    "jax": {"classes": ("Array", "WeakArray")},
+    "tensorflow": {"eager": ("Tensor",)},
+}
+"""Classes whose ``__module__`` tells other packages (opt_einsum, autoray) the library."""
 
 _SHOWN = ("Generator", "Size", "Tensor", "device", "dtype", "finfo", "iinfo", "layout")
 """Classes that print with the name that the package is installed under."""
@@ -107,9 +111,10 @@ class Installation:
                 self._rename(kind)
             RENAMED.append(self._rename)
             self._set(builtins, "__build_class__", _watching(builtins.__build_class__))
-        for home, kind in _HOMES.get(self.name, {}).items():
+        for home, kinds in _HOMES.get(self.name, {}).items():
             found = importlib.import_module(f"{_own_name(self.module)}.{home}")
-            self._set(getattr(found, kind), "__module__", f"{self.name}.{home}")
+            for kind in kinds:
+                self._set(getattr(found, kind), "__module__", f"{self.name}.{home}")
 
     def _rename(self, kind: type) -> None:
         """Make a class print like the original; PyTorch shows some layers in another module."""

@@ -31,8 +31,8 @@ from wengert.kernels.columns import (
     reach,
     result_size,
 )
-from wengert.kernels.fold import add_windows
-from wengert.kernels.protocols import all_finite
+from wengert.kernels.fold import add_windows, sum_of_windows, windows_of
+from wengert.kernels.protocols import all_finite, is_numpys, zeros
 
 Shape = tuple[int, ...]
 
@@ -100,7 +100,12 @@ def correlate(
     count, each = self.shape[0], weight.shape[0] // groups
     kernel = weight.shape[2:]
     if not self.size or not weight.size or 0 in size:
-        return _plus(np.zeros((count, weight.shape[0], *size), self.dtype), bias)
+        return _plus(zeros(self, (count, weight.shape[0], *size), self.dtype), bias)
+    if not is_numpys(self):
+        matrix = windows_of(self, kernel, size, stride, padding, dilation)
+        matrix = matrix.reshape(count, groups, -1, math.prod(size))
+        sums = np.matmul(weight.reshape(groups, each, -1), matrix)
+        return _plus(sums.reshape(count, -1, *size), bias)
     if groups == 1 and is_last(self):
         sums = correlate_rows(self, weight, size, stride, padding, dilation)
         return _plus(sums, bias)
@@ -180,7 +185,12 @@ def correlate_input(
     """Return the transpose of `correlate` in its input, an array of `size`, applied to self."""
     count, planes = self.shape[0], weight.shape[1] * groups
     if not self.size or not weight.size:
-        return _plus(np.zeros((count, planes, *size), self.dtype), bias)
+        return _plus(zeros(self, (count, planes, *size), self.dtype), bias)
+    if not is_numpys(self):
+        given = self.reshape(count, groups, self.shape[1] // groups, -1)
+        gave = np.matmul(weight.reshape(groups, given.shape[2], -1).swapaxes(1, 2), given)
+        gave = gave.reshape(count, planes, *weight.shape[2:], *self.shape[2:])
+        return _plus(sum_of_windows(gave, size, stride, padding, dilation), bias)
     if not _is_worth_turning(self.shape, weight.shape, stride, groups):
         return _plus(_spread(self, weight, size, stride, padding, dilation, groups), bias)
     # a group's output channels of `correlate` are input planes here, and vice versa
@@ -305,10 +315,15 @@ def correlate_weight(
     """Return the transpose of `correlate` in its weight of `size`, applied to `other`."""
     count, planes = self.shape[0], self.shape[1] // groups
     each = other.shape[1] // groups
-    result = np.zeros((groups, each, planes * math.prod(size)), self.dtype)
+    result = zeros(self, (groups, each, planes * math.prod(size)), self.dtype)
     shape = (groups * each, planes, *size)
     if not self.size or not other.size or not result.size:
         return result.reshape(shape)
+    if not is_numpys(self):
+        matrix = windows_of(self, size, other.shape[2:], stride, padding, dilation)
+        matrix = matrix.reshape(count, groups, result.shape[2], -1).swapaxes(2, 3)
+        given = other.reshape(count, groups, each, -1)
+        return np.matmul(given, matrix).sum(0).reshape(shape)
     if groups == 1 and is_last(self) and is_last(other):
         return correlate_weight_rows(self, other, size, stride, padding, dilation)
     self, other = np.ascontiguousarray(self), np.ascontiguousarray(other)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from wengert.kernels.moments import vector_norm
-from wengert.kernels.protocols import beside, zeros
+from wengert.kernels.protocols import beside, contiguous, empty, largest, zeros
 
 _BLOCK = 2**15
 """The number of elements of a block."""
@@ -51,8 +51,8 @@ def _at_once(a: Any, b: Any) -> bool:
 
 def _by_coordinate(a: Any, b: Any) -> Iterator[Any]:
     """Iterate over the differences of all pairs in each coordinate, reusing one buffer."""
-    a, b = np.ascontiguousarray(a.transpose(2, 0, 1)), np.ascontiguousarray(b.transpose(2, 0, 1))
-    memory = np.empty((a.shape[1], a.shape[2], b.shape[2]), a.dtype)
+    a, b = contiguous(a.transpose(2, 0, 1)), contiguous(b.transpose(2, 0, 1))
+    memory = empty(a, (a.shape[1], a.shape[2], b.shape[2]), a.dtype)
     for m in range(a.shape[0]):
         yield np.subtract(a[m][:, :, None], b[m][:, None, :], out=memory)
 
@@ -71,8 +71,8 @@ def cdist(x1: Any, x2: Any, p: float, mm: bool) -> Any:
         return _by_product(x1, x2)
     a, b = _flat(x1, x2)
     if a.shape[2] and _at_once(a, b) and not (p == 2 and _in_double(a, b)):
-        return np.ascontiguousarray(_root(_sums(a, b, p), p)).reshape(shape)
-    result = np.zeros((a.shape[0], a.shape[1], b.shape[1]), x1.dtype)
+        return contiguous(_root(_sums(a, b, p), p)).reshape(shape)
+    result = zeros(a, (a.shape[0], a.shape[1], b.shape[1]), x1.dtype)
     if p == 2 and _in_double(a, b) and _by_double_product(a, b, result):
         return result.reshape(shape)
     if a.shape[2] and result.size:
@@ -130,9 +130,9 @@ def _sums(a: Any, b: Any, p: float) -> Any:
     """Return the sums (for p = inf the maxima) of the powers of the differences' coordinates."""
     if _at_once(a, b):
         powers = _power(a[:, :, None, :] - b[:, None, :, :], p)
-        return (np.maximum if p == math.inf else np.add).reduce(powers, -1)
+        return largest(powers, -1) if p == math.inf else np.add.reduce(powers, -1)
     join = np.maximum if p == math.inf else np.add
-    total = np.zeros((a.shape[0], a.shape[1], b.shape[1]), a.dtype)
+    total = zeros(a, (a.shape[0], a.shape[1], b.shape[1]), a.dtype)
     for differences in _by_coordinate(a, b):
         join(total, _power(differences, p), out=total)
     return total
@@ -171,8 +171,8 @@ def cdist_backward(self: Any, x1: Any, x2: Any, result: Any, p: float) -> Any:
     Where points coincide, and for p < 1 where one of their coordinates does, the derivative is
     taken to be 0.
     """
-    g, a, b, distances = map(np.ascontiguousarray, _flat(self, x1, x2, result))
-    total = np.zeros(a.shape, x1.dtype)
+    g, a, b, distances = map(contiguous, _flat(self, x1, x2, result))
+    total = zeros(a, a.shape, x1.dtype)
     if p == 0 or not total.size or not b.size:
         return total.reshape(x1.shape)
     if p not in (1, math.inf):
@@ -194,7 +194,7 @@ def _pulled(g: Any, a: Any, b: Any, distances: Any, p: float) -> Any:
     if _at_once(a, b):
         slopes = _slope(a[:, :, None, :] - b[:, None, :, :], distances[..., None], p)
         return np.einsum("bij,bijm->bim", g, slopes)
-    total = np.empty(a.shape, a.dtype)
+    total = empty(a, a.shape, a.dtype)
     for m, differences in enumerate(_by_coordinate(a, b)):
         if p == math.inf:
             total[:, :, m] = _pulled_by_largest(g, differences, distances)
@@ -245,7 +245,7 @@ def pdist(self: Any, p: float) -> Any:
     size, depth = self.shape
     if size <= _SMALL or not depth or (p == 2 and self.dtype.itemsize == 4):
         return pairs_of_square(cdist(self, self, p, False))
-    result = np.empty(size * (size - 1) // 2, self.dtype)
+    result = empty(self, size * (size - 1) // 2, self.dtype)
     start, end = 0, 0
     height = max(_BLOCK // size, 1)
     for first in range(0, size, height):

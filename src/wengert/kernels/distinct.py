@@ -74,7 +74,7 @@ def _changes(ordered: Any) -> Any:
 
 def _grouped(items: Any, positions: Any, shape: tuple[int, ...]) -> Found:
     new = _changes(items[positions])
-    numbers = np.empty(len(new), np.int64)
+    numbers = empty(new, len(new), np.int64)
     numbers[positions] = np.cumsum(new) - 1
     return positions[new], numbers.reshape(shape), _sizes(np.flatnonzero(new), len(new))
 

@@ -64,8 +64,9 @@ def solve_triangular(A: Any, B: Any, upper: bool, left: bool, unitriangular: boo
     shape, size = (*batch, *B.shape[-2:]), A.shape[-1]
     count = math.prod(batch)
     if not (size and count and B.size):
-        return np.zeros(shape, B.dtype)
-    trsm = routine_of("blas", "trsm", A.dtype)
+        return zeros(B, shape, B.dtype)
+    here = is_numpys(A)
+    trsm = routine_of("blas", "trsm", A.dtype) if here else None
     if count == 1 and trsm is not None:
         x = np.array(B.reshape(B.shape[-2:]), order="C")
         _trsm(trsm, A.reshape(size, size), x, upper, left, unitriangular)
@@ -81,10 +82,10 @@ def solve_triangular(A: Any, B: Any, upper: bool, left: bool, unitriangular: boo
     if not left:
         turned = solve_triangular(swapped(A), swapped(B), not upper, True, unitriangular)
         return swapped(turned)
-    if not batches.many(count, size):
+    if not (here and batches.many(count, size)):
         triangle = (np.triu if upper else np.tril)(A)
         if unitriangular:
-            triangle[..., range(size), range(size)] = 1
+            triangle = np.where(beside(A, np.eye(size, dtype=bool)), A.dtype.type(1), triangle)
         try:
             return np.linalg.solve(triangle, B)
         except np.linalg.LinAlgError:
@@ -310,7 +311,8 @@ def cholesky_inverse(self: Any, upper: bool) -> Any:
             "input matrix is singular.",
         )
     # for complex numbers it would read only the real part of the diagonal
-    potri = routine_of("lapack", "potri", self.dtype) if self.dtype.kind == "f" else None
+    fits = self.dtype.kind == "f" and is_numpys(self)
+    potri = routine_of("lapack", "potri", self.dtype) if fits else None
     if potri is not None and self.ndim == 2 and size:
         # in column-major order the factor is transposed, and so is the inverse of a Hermitian
         # matrix
@@ -318,7 +320,7 @@ def cholesky_inverse(self: Any, upper: bool) -> Any:
         if upper:
             return np.triu(half) + adjoint_of(np.triu(half, 1))
         return np.tril(half) + adjoint_of(np.tril(half, -1))
-    eye = np.broadcast_to(np.eye(size, dtype=self.dtype), self.shape)
+    eye = np.broadcast_to(beside(self, np.eye(size, dtype=self.dtype)), self.shape)
     inverse = solve_triangular(self, eye, upper, True, False)
     if upper:
         return np.matmul(inverse, adjoint_of(inverse))

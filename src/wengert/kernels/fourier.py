@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.extras import scipy_module
+from wengert.kernels.protocols import empty, zeros
 
 Dims = tuple[int, ...]
 
@@ -119,7 +120,7 @@ def _both_halves(half: Any, dim: Dims, size: int) -> Any:
     last = dim[-1]
     shape = list(half.shape)
     shape[last] = size
-    whole = np.empty(shape, half.dtype)
+    whole = empty(half, shape, half.dtype)
     place: list[Any] = [slice(None)] * half.ndim
     known = half.shape[last]
     place[last] = slice(known)
@@ -140,7 +141,7 @@ def overlap_add(self: Any, step: int) -> Any:
     batch, count, size = self.shape
     # split into pieces of `step` elements: piece j of part t belongs to piece t + j of the signal
     pieces = -(-size // step)
-    result = np.zeros((batch, count - 1 + pieces, step), self.dtype)
+    result = zeros(self, (batch, count - 1 + pieces, step), self.dtype)
     for j in range(pieces):
         piece = self[:, :, j * step : (j + 1) * step]
         result[:, j : j + count, : piece.shape[2]] += piece

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.kernels.protocols import beside, empty, zeros
+from wengert.kernels.protocols import beside, contiguous, empty, zeros
 from wengert.kernels.sums import sums
 from wengert.kernels.windows import (
     Along,
@@ -41,7 +41,7 @@ def _sum_along(x: Any, along: Along) -> Any:
     elif whole:
         result = x[whole[0]].copy()
     else:
-        result = np.zeros(resized(x, along, along.count), x.dtype)
+        result = zeros(x, resized(x, along, along.count), x.dtype)
     for _, out, part in along.taps:
         if out is not None:
             kept = result[out]
@@ -151,7 +151,7 @@ def avg_pool_backward(
     plan = windows(shape, kernel_size, stride, padding, (1,) * dims, ceil_mode)
     divisor = _divisor(plan, count_include_pad, divisor_override)
     if not isinstance(divisor, int):
-        divisor = divisor.astype(_wide(self[:0]).dtype)
+        divisor = beside(self, divisor.astype(_wide(self[:0]).dtype))
 
     wide = _wide(self)
     if as_product(wide, shape):
@@ -162,6 +162,6 @@ def avg_pool_backward(
         g = g / divisor
         for along in reversed(plan.along):
             g = _spread_along(g, along)
-        return np.ascontiguousarray(g)
+        return contiguous(g)
 
     return by_blocks(spread, wide, dims, shape).astype(self.dtype, copy=False)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.kernels.protocols import arange, beside, empty, zeros
+from wengert.kernels.protocols import arange, beside, empty, is_numpys, zeros
 from wengert.kernels.windows import (
     Along,
     Bins,
@@ -90,7 +90,8 @@ def max_pool_indices(
     """Return the index of the largest element of each window in the flattened pooled dimensions."""
     dims = len(kernel_size)
     plan = windows(self.shape[-dims:], kernel_size, stride, padding, dilation, ceil_mode)
-    if _is_small(self, dims, plan.shape, kernel_size) and not plan.gaps:
+    few = not is_numpys(self) or _is_small(self, dims, plan.shape, kernel_size)
+    if few and not plan.gaps:
         places = _found_of_few(self, dims, plan.table, plan.shape)
         if places is not None:
             return places
@@ -115,12 +116,17 @@ def _largest_of_few(x: Any, dims: int, table: Any, shape: Shape) -> Any:
 
 
 def _found_of_few(x: Any, dims: int, table: Any, shape: Shape) -> Any:
-    """Compute `_found`, or return None if there are NaNs, of which the last must be chosen."""
+    """Compute `_found` by a table; return None for NaNs, which `_found` handles in NumPy."""
+    each = _each(x, dims, table)
+    code = each.argmax(2)
     if x.dtype.kind == "f" and np.count_nonzero(np.isnan(x)):
-        return None
-    code = _each(x, dims, table).argmax(2)
-    code += np.arange(0, table.size, table.shape[1])
-    return table.take(code).reshape(*x.shape[: x.ndim - dims], *shape)
+        if is_numpys(x):
+            return None
+        missing = np.isnan(each)
+        last = each.shape[2] - 1 - missing[..., ::-1].argmax(2)
+        code = np.where(np.any(missing, axis=2), last, code)
+    code += arange(code, 0, table.size, table.shape[1])
+    return beside(code, table).take(code).reshape(*x.shape[: x.ndim - dims], *shape)
 
 
 def _code_type(count: int) -> Any:

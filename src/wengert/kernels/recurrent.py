@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.kernels.protocols import contiguous, empty, numbers
 from wengert.kernels.sums import sums
 
 Sizes = tuple[int, ...]
@@ -106,14 +107,14 @@ def lstm_states(
     """
     count, hidden = x.shape[0], c0.shape[1]
     rows = count if keep else len(c0)
-    known = np.empty(7 * count * hidden if keep else 0, x.dtype)
+    known = empty(x, 7 * count * hidden if keep else 0, x.dtype)
     if keep:
         gates, cells, bent, after = _lstm_parts(known, count, hidden)
     else:
-        gates, after = np.empty((rows, 4 * hidden), x.dtype), np.empty((count, hidden), x.dtype)
-        cells, bent = np.empty((2, rows, hidden), x.dtype)
+        gates, after = empty(x, (rows, 4 * hidden), x.dtype), empty(x, (count, hidden), x.dtype)
+        cells, bent = empty(x, (2, rows, hidden), x.dtype)
     # negated sums throughout, since sigmoids need exp of them
-    turned, one = np.negative(weight.T, order="C"), np.ones((), x.dtype)
+    turned, (one,) = contiguous(np.negative(weight).T), numbers(x, 1.0)
     scratch = np.empty_like(c0)
     state, cell, two, three, width = h0, c0, 2 * hidden, 3 * hidden, -1
     with np.errstate(over="ignore"):
@@ -202,14 +203,14 @@ def gru_states(
     kept, there are none.
     """
     count, hidden = x.shape[0], h0.shape[1]
-    known = np.empty((5, count, hidden) if keep else 0, x.dtype)
-    after = known[4] if keep else np.empty((count, hidden), x.dtype)
-    two, one = 2 * hidden, np.ones((), x.dtype)
+    known = empty(x, (5, count, hidden) if keep else 0, x.dtype)
+    after = known[4] if keep else empty(x, (count, hidden), x.dtype)
+    two, (one,) = 2 * hidden, numbers(x, 1.0)
     # negated sums for r and z, since sigmoids need exp of them
     turned, bias = weight.T.copy(order="C"), bias.copy()
     for values in (turned[:, :two], bias[:two]):
         np.negative(values, out=values)
-    gates, scratch = np.empty((len(h0), 3 * hidden), x.dtype), np.empty_like(h0)
+    gates, scratch = empty(x, (len(h0), 3 * hidden), x.dtype), np.empty_like(h0)
     state = h0
     with np.errstate(over="ignore"):
         for start, size in steps(sizes, reverse):
@@ -258,8 +259,8 @@ def gru_backward(*tensors: Any, sizes: Sizes, reverse: bool) -> tuple[Any, Any, 
     by_z *= (1 - z) * z
     by_n = (1 - n * n) * (1 - z)
     by_r = (1 - r) * r * inner
-    made = np.empty((count, 3, hidden), x.dtype)
-    outer = np.empty((count, hidden), x.dtype)
+    made = empty(x, (count, 3, hidden), x.dtype)
+    outer = empty(x, (count, hidden), x.dtype)
     flat = made.reshape(count, 3 * hidden)
     h = g_h.copy()
     spare = np.empty_like(h)
@@ -293,8 +294,8 @@ def rnn_states(
     keep: bool = True,
 ) -> tuple[Any, Any, Any]:
     """Return the result of `rnn_layer`, and the states again if they are kept."""
-    after = np.empty((x.shape[0], h0.shape[1]), x.dtype)
-    turned = np.ascontiguousarray(weight.T)
+    after = empty(x, (x.shape[0], h0.shape[1]), x.dtype)
+    turned = contiguous(weight.T)
     state = h0
     for start, size in steps(sizes, reverse):
         own = after[start : start + size]
@@ -305,7 +306,7 @@ def rnn_states(
         else:
             np.maximum(own, 0, out=own)
         state = own
-    known = after.copy() if keep else np.empty(0, x.dtype)
+    known = after.copy() if keep else empty(x, 0, x.dtype)
     return after, _final(after, sizes, reverse), known
 
 

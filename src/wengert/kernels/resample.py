@@ -426,7 +426,7 @@ def resample_backward(
 
     def computed(g: Any) -> Any:
         if kind == "bins":
-            g = g / _lengths(shape, sizes, g.dtype)
+            g = g / beside(g, _lengths(shape, sizes, g.dtype))
         transposed = _product_back if _is_finite(g) else _returned
         with np.errstate(invalid="ignore"):
             for axis, table in tables:
@@ -437,7 +437,7 @@ def resample_backward(
     if not kind.startswith("nearest") and as_product(wide, shape):
         matrix = _matrix(kind, shape, sizes, align_corners, scales, wide.dtype)
         if kind == "bins":
-            wide = wide / _lengths(shape, sizes, wide.dtype)
+            wide = wide / beside(wide, _lengths(shape, sizes, wide.dtype))
         return product(wide, dims, matrix.T, shape).astype(self.dtype, copy=False)
     result = by_blocks(computed, wide, dims, shape)
     return result.astype(self.dtype) if wide is not self or result is self else result

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.kernels.protocols import contiguous, empty, is_numpys
 from wengert.kernels.reduce import places_of
 from wengert.kernels.sums import running_sums
 
@@ -143,24 +144,25 @@ def linear_recurrence(factor: Any, term: Any, dim: int, reverse: bool) -> Any:
     if term.ndim == 0:
         return term.copy()
     # make each step contiguous: strided access costs more than the copy
-    a, b = (np.ascontiguousarray(np.moveaxis(values, dim, 0)) for values in (factor, term))
-    y = np.empty(b.shape, b.dtype)
+    a, b = (contiguous(np.moveaxis(values, dim, 0)) for values in (factor, term))
+    y = empty(b, b.shape, b.dtype)
     if not b.size:
         return y.reshape(term.shape)
     # the order in which to go through them
     way = slice(None, None, -1 if reverse else 1)
     _run(y[way], a[way], b[way])
-    return np.ascontiguousarray(np.moveaxis(y, 0, dim))
+    return contiguous(np.moveaxis(y, 0, dim))
 
 
 def _run(y: Any, factor: Any, term: Any) -> None:
     """Write the recurrence along the first dimension into `y`."""
     n, width = len(term), term[0].size
-    if width > _NARROW:
+    if width > _NARROW or not is_numpys(y):
         y[0] = term[0]
         for k in range(1, n):
-            np.multiply(factor[k], y[k - 1], out=y[k])
-            y[k] += term[k]
+            own = slice(k, k + 1)
+            np.multiply(factor[own], y[k - 1 : k], out=y[own])
+            y[own] += term[own]
     elif term.size <= _LONG or not _in_blocks(y, factor, term):
         factors, terms = (values.reshape(n, width).T.tolist() for values in (factor, term))
         columns = [_numbers(*column) for column in zip(factors, terms, strict=True)]

@@ -201,13 +201,15 @@ def repeated(n: int, value: float, dtype: Any) -> Any:
 def column_sums(rows: Any) -> Any:
     """Return the sums of the columns of a matrix."""
     count = rows.shape[0]
-    return sums(rows, (0,)) if count > _ROW else ones(count, rows.dtype).dot(rows)
+    whole = count > _ROW or rows.__class__ is not np.ndarray
+    return sums(rows, (0,)) if whole else ones(count, rows.dtype).dot(rows)
 
 
 def row_sums(rows: Any) -> Any:
     """Return the sums of the rows of a matrix."""
     length = rows.shape[-1]
-    return _sum(rows, -1) if length > 2 * _ROW else rows.dot(ones(length, rows.dtype))
+    whole = length > 2 * _ROW or rows.__class__ is not np.ndarray
+    return _sum(rows, -1) if whole else rows.dot(ones(length, rows.dtype))
 
 
 def dots(rows: Any, others: Any) -> Any:

@@ -9,6 +9,10 @@ import numpy as np
 from wengert.base.device import CPU, check_device
 from wengert.base.sections import fill_sections
 
+_DTYPES = """
+    bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 complex64 complex128
+    """
+
 
 class Inspection:
     """The capabilities of `wengert.numpy`, in the terms of the array API standard.
@@ -22,13 +26,9 @@ class Inspection:
     [device(type='cpu')]
     """
 
-    def __init__(self) -> None:
-        self._numpys: Any = np.__array_namespace_info__()
-
     def capabilities(self) -> dict[str, Any]:
         """Return whether boolean indexing and data-dependent shapes are supported: both."""
-        found: dict[str, Any] = self._numpys.capabilities()
-        return {"max dimensions": 64, **found}  # reported by NumPy since version 2.1
+        return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}
 
     def default_device(self) -> Any:
         """Return the default device: the CPU."""
@@ -41,14 +41,17 @@ class Inspection:
     def default_dtypes(self, *, device: Any = None) -> dict[str, Any]:
         """Return the default dtypes of real, complex, integral and index arrays."""
         check_device(device)
-        found: dict[str, Any] = self._numpys.default_dtypes()
-        return found
+        kinds = {"real floating": float, "complex floating": complex, "integral": int}
+        return {kind: np.dtype(made) for kind, made in (kinds | {"indexing": np.intp}).items()}
 
     def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, Any]:
         """Return the dtypes by name, all or those of a kind (see `numpy.isdtype`)."""
         check_device(device)
-        found: dict[str, Any] = self._numpys.dtypes(kind=kind)
-        return found
+        return {
+            name: np.dtype(name)
+            for name in _DTYPES.split()
+            if kind is None or np.isdtype(np.dtype(name), kind)
+        }
 
 
 fill_sections(globals())

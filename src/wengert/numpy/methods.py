@@ -124,7 +124,9 @@ class ArrayMethods:
 
     def reshape(self, *shape: Any, order: str = "C", copy: Any = None) -> Any:
         """Return the elements in another shape (see `numpy.reshape`)."""
-        return _function("reshape")(self, _sizes(shape), order=order, copy=copy)
+        # NumPy's own function has `copy` since version 2.1
+        more = {} if copy is None else {"copy": copy}
+        return _function("reshape")(self, _sizes(shape), order=order, **more)
 
     def ravel(self, order: str = "C") -> Any:
         """Return the elements in one dimension, as a view if the memory allows it."""

@@ -20,7 +20,7 @@ _LATER = ("named_results", "named_parts", "linear_types", "spectral_types")
 
 def __getattr__(name: str) -> Any:
     """The tuples of functions that are imported when they are first used."""
-    if name[0] != "_":
+    if not name.startswith("_"):
         for module in _LATER:
             found = vars(importlib.import_module(f"wengert.ops.{module}")).get(name)
             if isinstance(found, type) and issubclass(found, Results):

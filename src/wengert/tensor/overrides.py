@@ -3,10 +3,10 @@
 NOTE [overriding]
 This machinery is installed when the first subclass of `Tensor` that overrides operations is defined
 (Parameter does not). A class whose operators, methods and properties call ``__torch_function__`` is
-then inserted between `Tensor` and the subclass. The public functions and the methods of plain
-tensors are replaced by ones that look for such a subclass among their arguments: ``Tensor.abs(x)``
-reaches it, too. Operators of plain tensors stay unchanged, since Python asks the operand of the
-subclass first. The recorder and the primitives below are not involved.
+then inserted between `Tensor` and the subclass. The public functions, and the methods of plain
+tensors that take a second tensor, are replaced by ones that look for such a subclass among their
+arguments. Operators of plain tensors stay unchanged, since Python asks the operand of the subclass
+first. The recorder and the primitives below are not involved.
 
 NOTE [overriding without tensors]
 A class that is not a subclass of `Tensor` may have a ``__torch_function__``, too. The creation of
@@ -26,14 +26,16 @@ from __future__ import annotations
 import inspect
 import types
 from _thread import allocate_lock
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Set
 from contextvars import ContextVar
 from functools import wraps
 from typing import Any
 
+from wengert.base.names import INSTALLED
 from wengert.base.patches import put
 from wengert.base.ports import PORTS
 from wengert.prims.facet import OPERATOR
+from wengert.prims.table import TABLE
 from wengert.tape.base import TensorBase
 from wengert.tape.compiled import FUNCTIONS
 
@@ -63,6 +65,8 @@ _TAKES_NO_TENSOR = frozenset(_THEMSELVES.split())
 """Functions that query the argument itself, of any class."""
 _OVERRIDES: dict[type, bool] = dict.fromkeys((int, float, bool, str, type(None), slice), False)
 """Whether instances of a class override ``__torch_function__``, for some common classes."""
+_TAKES_TENSORS = frozenset({"gradient", "repeats", "vec2"})
+"""Parameters of methods that take tensors, besides the arguments of records."""
 _BACKWARD = frozenset({"backward", "grad"})
 _OPERATORS = {symbol: prim for prim, symbol in OPERATOR.items() if symbol}
 _BINARY = frozenset(["matmul", *[s for s, prim in _OPERATORS.items() if len(prim.args) == 2]])
@@ -175,7 +179,7 @@ def overrides(value: Any) -> bool:
         if cls is PORTS.tensor or any(base.__module__ == "torch._C" for base in cls.__mro__):
             # PyTorch's own tensors cannot handle our functions
             known = False
-        if cls.__module__.startswith("wengert.") or cls is PORTS.tensor:
+        if cls.__module__.partition(".")[0] in ("wengert", *INSTALLED):
             # only classes that live as long as the process are cached
             _OVERRIDES[cls] = known
     return known
@@ -442,9 +446,9 @@ def _install() -> None:
     between: Any = type(_BETWEEN, (plain,), body)
     _OVERRIDING.append(between)
     _NOT_WRAPPED.update((plain.grad.__get__, plain._base.__get__))
+    known = _TAKES_TENSORS.union(*[prim.args for prim in TABLE.values()]) - {"self"}
     for name in body:
-        method = inspect.getattr_static(plain, name)
-        if isinstance(method, FUNCTIONS) and _operator(name) is None:
+        if _takes_second_tensor(name, known):
             put(plain, name, _looking(getattr(plain, name), plain.__module__, f"Tensor.{name}"))
     for kind in _PLAIN_KINDS:
         give_way(kind)
@@ -617,6 +621,20 @@ def _expose(module: types.ModuleType) -> None:
             found = _looking(value, module.__name__, name)
             _REPLACED.setdefault(value, found)
             put(module, name, found)
+
+
+def _takes_second_tensor(name: str, known: Set[str]) -> bool:
+    plain: Any = PORTS.tensor
+    method = inspect.getattr_static(plain, name)
+    if not isinstance(method, FUNCTIONS) or _operator(name) is not None:
+        return False
+    code = method.__code__
+    operation = getattr(plain, name.removesuffix("_"), None)
+    if code.co_flags & inspect.CO_VARARGS and isinstance(operation, FUNCTIONS):
+        # an in-place method that passes its arguments on to the operation of its name
+        code = operation.__code__
+    names = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
+    return not known.isdisjoint(names)
 
 
 def _looking(function: Any, module: str, name: str) -> Any:

@@ -21,6 +21,7 @@ from wengert.base.errors import long_name
 from wengert.base.sections import fill_sections
 from wengert.interp.dual import Dual
 from wengert.interp.levels import is_elsewhere
+from wengert.kernels.shared import shared_memory_of
 from wengert.kernels.strided import owner_of
 from wengert.tape.inplace import count
 from wengert.tape.modes import untraced
@@ -115,8 +116,8 @@ class Storage:
         return False
 
     def is_shared(self) -> bool:
-        """Return False: no other process shares it."""
-        return False
+        """Return whether other processes may see the memory: see `Tensor.share_memory_`."""
+        return shared_memory_of(self._values) is not None
 
     def resizable(self) -> bool:
         """Return False: tensors over the memory could not follow a change of size."""
@@ -329,6 +330,8 @@ class TypedStorage(Storage):
     [1.0, 2.0]
     """
 
+    _untyped_storage = property(Storage.untyped)
+
     def __init__(
         self,
         content: Any = 0,
@@ -358,10 +361,6 @@ class TypedStorage(Storage):
     def dtype(self) -> dtype:
         """The element type."""
         return from_numpy_dtype(self._kind)
-
-    @property
-    def _untyped_storage(self) -> UntypedStorage:
-        return self.untyped()
 
     def elements_as(self, kind: np.dtype[Any] | None) -> np.ndarray[Any, Any]:
         """Return the elements, whose dtype must be `kind` unless that is None."""

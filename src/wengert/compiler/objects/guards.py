@@ -76,6 +76,10 @@ class Conditions:
         self._settings = _settings()
         self._format, self._shown = _formats(), np.get_printoptions()
 
+    def settings(self) -> Any:
+        """Return a context with NumPy's handling of errors when the conditions were found."""
+        return np.errstate(**self._errors)
+
     def noted(self) -> Conditions:
         """Return a copy of the conditions, for `equals`."""
         made = Conditions()

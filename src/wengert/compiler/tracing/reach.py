@@ -6,6 +6,7 @@ import builtins
 import contextlib
 import sys
 import types
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -190,8 +191,10 @@ class Reach(Conditions):
         """Load the attributes that a library's module loads lazily."""
         if not hasattr(module, "__getattr__"):
             return
-        for name in names - vars(module).keys() - _HOOKS:
-            with contextlib.suppress(AttributeError, ImportError):
+        for name in filter(str.isidentifier, names - vars(module).keys() - _HOOKS):
+            # the module may warn of a name that it no longer has
+            with contextlib.suppress(AttributeError, ImportError), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
                 getattr(module, name)
 
     def _of_library(

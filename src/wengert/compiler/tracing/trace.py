@@ -561,7 +561,8 @@ class Trace:
             self.give_up(said)
             return None
         self.said.append(said)
-        self._part(f"it calls {report.name}()")
+        if not report.is_own:
+            self._part(f"it calls {report.name}()")
         return said
 
     def _part(self, what: str) -> None:

@@ -178,7 +178,7 @@ def check_number(tensor: Any, frame: Any) -> None:
         raise TypeError(f"{_operation(frame)}(): {NOT_A_NUMBER}")
     if tensor._edge is None:
         return
-    own = not type(tensor).__module__.startswith("wengert.compat")
+    own = not type(tensor).__module__.startswith(("wengert.compat", "jax.", "tensorflow."))
     if own and known[1].endswith(_OF_MATH):
         warn(f"{_SCALAR} {known[1]}", UserWarning)
     else:

@@ -38,6 +38,9 @@ def in_order(a: Any, order: str, name: str) -> None:
         )
 
 
+_COPIED = "Unable to avoid creating a copy while reshaping."
+
+
 @counterpart("reshape")
 def _reshape(a: Any, /, shape_: Any = None, order: str = "C", **given: Any) -> Any:
     to = given.pop("shape", given.pop("newshape", shape_))
@@ -52,11 +55,14 @@ def _reshape(a: Any, /, shape_: Any = None, order: str = "C", **given: Any) -> A
             to = tuple(a._payload.size // known if n == -1 else n for n in to)
         back = shape.reshape(flat, tuple(reversed(to)))
         if copy is False and not np.shares_memory(back._payload, a._payload):
-            raise ValueError("Unable to avoid creating a copy while reshaping.")
+            raise ValueError(_COPIED)
         return permute.permute(back, tuple(reversed(range(len(to)))))
     in_order(a, order, "numpy.reshape")
     to = (to,) if isinstance(to, int) else tuple(to)
-    return (shape.view if copy is False else shape.reshape)(a, to)
+    try:
+        return (shape.view if copy is False else shape.reshape)(a, to)
+    except RuntimeError as error:
+        raise ValueError(_COPIED) if "view size" in str(error) else error from None
 
 
 @counterpart("transpose", "permute_dims")

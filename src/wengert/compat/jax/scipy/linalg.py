@@ -21,7 +21,6 @@ from wengert.compat.jax.numpy.calling import (
 from wengert.compat.kit.namespaces import closed, defined
 from wengert.compat.kit.rows import of_rows
 from wengert.compat.kit.signatures import signed
-from wengert.ops import linear_systems
 from wengert.scipy import linalg as _scipy
 
 _CURES = {
@@ -110,21 +109,11 @@ def solve_triangular(
         its transpose, 2 or ``"C"`` for its conjugate transpose.
     """
     x, y = as_operands("solve_triangular", a, b, inexact=True)
-    if trans not in (0, 1, 2, "N", "T", "C"):
-        raise ValueError(f"Invalid 'trans' value {trans}")
-    transposed = trans not in (0, "N")
-    if transposed:
-        x = jnp.matrix_transpose(x)
-    if trans in (2, "C"):
-        x = jnp.conj(x)
-    vector = y.ndim == 1 or (y.ndim == x.ndim - 1 and y.ndim != 1)
-    right = y[..., None] if vector else y
-    found = made(
-        linear_systems.solve_triangular(
-            plain(x), plain(right), upper=lower == transposed, unitriangular=unit_diagonal
-        )
-    )
-    return found[..., 0] if vector else found
+    # a vector for each matrix
+    vectors = 1 < y.ndim == x.ndim - 1
+    right = plain(y[..., None] if vectors else y)
+    found = made(_scipy.solve_triangular(plain(x), right, trans, lower, unit_diagonal))
+    return found[..., 0] if vectors else found
 
 
 def lu_solve(
