@@ -540,6 +540,9 @@ class profile:
         """Format all events as a table; see `EventList.table`."""
         return self.events().table(*args, **options)
 
+    def __str__(self) -> str:
+        return self.table()
+
     @property
     def self_cpu_time_total(self) -> float:
         """The microseconds of all events."""

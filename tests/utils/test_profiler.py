@@ -118,6 +118,12 @@ def test_functions_are_decorated():
     assert counts(prof) == {"f": 3, "aten::exp": 1}
 
 
+def test_a_profile_prints_as_its_table():
+    with profile() as prof, record_function("outer"):
+        wg.ones(2).sin()
+    assert str(prof) == prof.table() and "outer" in str(prof)
+
+
 def test_tools_of_gpus_are_refused():
     with pytest.raises(NotImplementedError, match=r"profiler\.profile"):
         wg.autograd.profiler.emit_nvtx()
