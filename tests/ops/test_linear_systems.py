@@ -549,3 +549,13 @@ def test_settings_of_sums_of_products_last_as_long_as_their_context():
     with opt_einsum.flags(enabled=True, strategy="greedy"):
         assert (opt_einsum.enabled, opt_einsum.strategy) == (True, "greedy")
     assert opt_einsum.enabled is before
+
+
+def test_a_large_matrix_has_the_inverse_and_the_error_of_a_small_one():
+    a = np.random.default_rng(0).standard_normal((40, 40))
+    made = wg.linalg.inv(wg.tensor(a, dtype=wg.float64)).numpy()
+    np.testing.assert_allclose(made @ a, np.eye(40), atol=1e-10)
+    assert made.flags.c_contiguous
+    with pytest.raises(RuntimeError, match="The diagonal element 2 is zero"):
+        wg.linalg.inv(wg.ones(40, 40))
+    assert wg.linalg.inv_ex(wg.ones(40, 40))[1] == 2

@@ -83,3 +83,24 @@ def test_a_batch_of_probabilities_fills_a_batch():
     for in_dims, randomness in [((0, 0), "same"), ((0, 0), "error"), ((None, 0), "different")]:
         with pytest.raises(RuntimeError, match=r"[vV]map"):
             wg.vmap(fill, in_dims=in_dims, randomness=randomness)(wg.zeros(3, 2)[0:3], chances)
+
+
+@pytest.mark.parametrize(
+    "fill",
+    [
+        lambda x: x.uniform_(-1, 2),
+        lambda x: x.normal_(1, 3),
+        lambda x: x.random_(-2, 5),
+        lambda x: x.log_normal_(0.5, 2.0),
+        lambda x: x.bernoulli_(0.3),
+    ],
+)
+def test_a_fill_is_the_same_with_a_history_and_without(fill):
+    filled = []
+    for x in (wg.zeros(3, 2), wg.zeros(3, 2).requires_grad_() * 1):
+        wg.manual_seed(0)
+        assert fill(x) is x and x._version == 1
+        filled.append((x.tolist(), wg.rand(1).item()))
+    assert filled[0] == filled[1]
+    with pytest.raises(RuntimeError, match="leaf"):
+        fill(wg.zeros(2).requires_grad_())
