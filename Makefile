@@ -16,6 +16,9 @@
 
 PYTHON ?= python3
 PIP = -m pip --disable-pip-version-check --quiet
+# most of what the tests' environments hold is never imported: to compile it all takes as long as to
+# install it
+LAZILY = --no-compile
 
 # A process for each core; those that are done take tests from the others. To rewrite the asserts
 # of all tests takes as long as a tenth of them, and to watch what each logs a fiftieth: those that
@@ -117,7 +120,7 @@ clean:
 	touch $@
 
 .venv/developing: pyproject.toml | .venv/bin/python
-	.venv/bin/python $(PIP) install --editable '.[test,dev,docs,native]'
+	.venv/bin/python $(PIP) install $(LAZILY) --editable '.[test,dev,docs,native]'
 	.venv/bin/python -m compileall -q -j 0 src tests
 	touch .venv/installed $@
 
@@ -127,8 +130,7 @@ clean:
 
 .venv-parity/installed: pyproject.toml
 	$(PYTHON) -m venv .venv-parity
-	.venv-parity/bin/python $(PIP) install torch==2.13.0 numpy expecttest
-	.venv-parity/bin/python $(PIP) install --editable '.[test]' torchviz
+	.venv-parity/bin/python $(PIP) install $(LAZILY) --editable '.[test,parity]'
 	touch $@
 
 .venv-matrix/installed: pyproject.toml

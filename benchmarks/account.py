@@ -153,7 +153,7 @@ def plot_of(options: Any) -> Any:
         y=UNIT,
         log=True,
         log_x=True,
-        size=(720, 460),
+        size=(480, 400),
     )
 
 

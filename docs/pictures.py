@@ -272,6 +272,7 @@ def losses() -> object:
         title="Fitting sin(3x) by a cubic",
         x="step",
         y="loss",
+        size=(460, 340),
         log=True,
     )
 
@@ -283,13 +284,13 @@ def _training(make: Callable[[list[wg.Tensor]], optim.Optimizer]) -> list[float]
     labels = wg.as_tensor(data.train_labels[:300]).long()
     wg.manual_seed(0)
     model = nn.Sequential(nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 10)).double()
-    optimiser = make(list(model.parameters()))
+    optimizer = make(list(model.parameters()))
     losses = []
     for _ in range(40):
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         loss = nn.functional.cross_entropy(model(images), labels)
         loss.backward()
-        optimiser.step()
+        optimizer.step()
         losses.append(loss.item())
     return losses
 
@@ -306,6 +307,7 @@ def optimisers() -> object:
         title="Learning to read 300 digits",
         x="step",
         y="loss",
+        size=(460, 340),
     )
 
 

@@ -70,18 +70,18 @@ def accuracy(model, images, labels):
 
 def train(model, data, epochs, batch=32):
     images, labels, test_images, test_labels = data
-    optimiser = torch.optim.AdamW(model.parameters(), lr=4e-3, weight_decay=1e-2)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=4e-3, weight_decay=1e-2)
     schedule = torch.optim.lr_scheduler.OneCycleLR(
-        optimiser, max_lr=4e-3, total_steps=epochs * -(-len(images) // batch)
+        optimizer, max_lr=4e-3, total_steps=epochs * -(-len(images) // batch)
     )
     for epoch in range(epochs):
         total = 0.0
         for rows in torch.randperm(len(images)).split(batch):
-            optimiser.zero_grad()
+            optimizer.zero_grad()
             loss = F.cross_entropy(model(images[rows]), labels[rows])
             loss.backward()
             nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimiser.step()
+            optimizer.step()
             schedule.step()
             total += loss.item() * len(rows)
         right = accuracy(model, test_images, test_labels)

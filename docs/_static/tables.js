@@ -15,7 +15,8 @@ function fold(table) {
   frame.replaceWith(details);
   details.append(frame);
   const say = (shown) => {
-    summary.textContent = shown === rows ? `${rows} rows` : `${shown} of ${rows} rows`;
+    const all = rows === 1 ? "1 row" : `${rows} rows`;
+    summary.textContent = shown === rows ? all : `${shown} of ${all}`;
   };
   say(rows);
   return { table, details, say, rows };

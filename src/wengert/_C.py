@@ -20,6 +20,7 @@ from wengert.base.elsewhere import elsewhere
 from wengert.interp.batched import Batched
 from wengert.interp.dual import ENABLED
 from wengert.kernels.spectral import LinAlgError
+from wengert.nn import functional
 from wengert.nn.modules.conversion import parsed
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.modes import current_mode, full_mode, set_grad_enabled
@@ -37,6 +38,7 @@ from wengert.tensor.overrides import disabled_torch_function as _disabled_torch_
 __all__ = [
     "DispatchKey",
     "DispatchKeySet",
+    "_ConvBackend",
     "_ExcludeDispatchKeyGuard",
     "_TensorBase",
     "_TensorMeta",
@@ -54,6 +56,7 @@ __all__ = [
     "_is_multithreading_enabled",
     "_nn",
     "_remove_cached_tensor",
+    "_select_conv_backend",
     "_set_cached_tensors_enabled",
     "_set_fwd_grad_enabled",
     "_set_grad_enabled",
@@ -323,6 +326,10 @@ def _make_saved_tensor(tensor: TensorBase, is_output: bool) -> SavedTensor:
     )
 
 
+def _set_mkldnn_enabled(enabled: bool) -> None:
+    """Do nothing: oneDNN is not used."""
+
+
 has_lapack = has_spectral = True
 """NumPy always has these."""
 has_mkl = has_openmp = False
@@ -355,6 +362,28 @@ class DispatchKeySet(frozenset[str]):
 
 
 DispatchKey = _Names()
+_ConvBackend = _Names()
+
+
+def _select_conv_backend(
+    input: Any,
+    weight: Any,
+    bias: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    transposed: bool,
+    output_padding: Any,
+    groups: int,
+) -> str:
+    """Return PyTorch's name of the method for a convolution, without its optional libraries."""
+    if not (input.shape[0] and input.shape[1] and weight.numel()):
+        return "Empty"
+    kind = "Transpose" if transposed else "Dilated" if set(dilation) != {1} else ""
+    # one dimension counts as two
+    return f"Slow{kind}{max(len(stride), 2)}d"
+
+
 _ExcludeDispatchKeyGuard = contextlib.nullcontext
 
 _functions = types.SimpleNamespace(
@@ -367,12 +396,21 @@ _functions = types.SimpleNamespace(
 
 def _parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
     """Parse the arguments of ``Module.to``: device, dtype, non_blocking, memory_format."""
-    wanted, dtype, layout = parsed(args, kwargs)
-    wanted = wanted if wanted is None else as_device(wanted)
-    return wanted, dtype, bool(kwargs.get("non_blocking")), layout
+    wanted, *others = parsed(args, kwargs)
+    return wanted if wanted is None else as_device(wanted), *others
 
 
-_nn = types.SimpleNamespace(_parse_to=_parse_to, _test_warn_in_autograd=_test_warn_in_autograd)
+class _Functions:
+    """The functions of `nn.functional` under PyTorch's other name, and two more."""
+
+    _parse_to = staticmethod(_parse_to)
+    _test_warn_in_autograd = staticmethod(_test_warn_in_autograd)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(functional, name)
+
+
+_nn = _Functions()
 _autograd = types.SimpleNamespace(
     SavedTensor=SavedTensor,
     _get_current_graph_task_keep_graph=_get_current_graph_task_keep_graph,

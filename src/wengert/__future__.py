@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from wengert.base.names import shows
+from wengert.base.patches import Setting
 
 __all__ = [
     "get_overwrite_module_params_on_conversion",
@@ -12,7 +13,7 @@ __all__ = [
 ]
 __dir__ = shows(__all__)
 
-_swaps = False
+_SWAPS = Setting(False)
 
 
 def get_overwrite_module_params_on_conversion() -> bool:
@@ -31,7 +32,7 @@ def set_overwrite_module_params_on_conversion(value: bool) -> None:
 
 def get_swap_module_params_on_conversion() -> bool:
     """Return whether every parameter stays the same object (see the setter)."""
-    return _swaps
+    return bool(_SWAPS.value)
 
 
 def set_swap_module_params_on_conversion(value: bool) -> None:
@@ -40,5 +41,4 @@ def set_swap_module_params_on_conversion(value: bool) -> None:
     Others always do. With True they are exchanged with the new ones (`wengert.utils.swap_tensors`)
     rather than replaced by them.
     """
-    global _swaps
-    _swaps = value
+    _SWAPS.set(value)

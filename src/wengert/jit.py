@@ -67,6 +67,10 @@ class Error(RuntimeError):
 class TracerWarning(Warning):
     """A warning of TorchScript's tracer; never issued here."""
 
+    @staticmethod
+    def ignore_lib_warnings() -> None:
+        """Do nothing."""
+
 
 class ScriptWarning(Warning):
     """A warning of TorchScript; never issued here."""

@@ -6,8 +6,10 @@ itself, and fake implementations (`register_fake`) are only stored.
 
 from __future__ import annotations
 
+import enum
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
 
@@ -19,7 +21,7 @@ from wengert.base.names import shows
 from wengert.base.sections import fill_sections
 from wengert.tape.base import TensorBase, version_of
 from wengert.tape.inplace import bump
-from wengert.tape.modes import no_grad
+from wengert.tape.modes import NO_GRAD, current_mode, no_grad
 
 __all__ = [
     "CustomOpDef",
@@ -43,6 +45,22 @@ register_autocast = refusal("library", "register_autocast", "cast inside of the 
 register_torch_dispatch = refusal("library", "register_torch_dispatch", _NO_DISPATCH)
 
 _KNOWN: dict[str, CustomOpDef] = {}
+
+
+Tag = enum.Enum(
+    "Tag",
+    "core cudagraph_unsafe data_dependent_output dynamic_output_shape flexible_layout generated "
+    "inplace inplace_view maybe_aliasing_or_mutating needs_contiguous_strides needs_exact_strides "
+    "needs_fixed_stride_order nondeterministic_bitwise nondeterministic_seeded out out_variant "
+    "pointwise pt2_compliant_tag reduction view_copy",
+    module=__name__,
+)
+"""What PyTorch's compilers may assume of an operation; nothing here uses it."""
+
+
+def _leaves(values: Any) -> list[Any]:
+    """Return the tensors among values and their containers."""
+    return [leaf for leaf in flatten(values)[0] if isinstance(leaf, TensorBase)]
 
 
 class CustomOpDef:
@@ -158,14 +176,16 @@ class CustomOpDef:
             )
         bound = inspect.signature(self._fn).bind(*args, **kwargs)
         bound.apply_defaults()
+        if _leaves(bound.kwargs):
+            raise NotImplementedError(
+                "custom_op with kwarg-only Tensor args. Please make your tensors not kwarg-only: "
+                f"those of {self._qualname} would have no derivative"
+            )
         if self._mutates:
             written = self._mutates
             names = list(bound.arguments) if isinstance(written, str) else list(written)
             tensors = [
-                (name, value)
-                for name in names
-                for value in flatten(bound.arguments.get(name))[0]
-                if isinstance(value, TensorBase)
+                (name, value) for name in names for value in _leaves(bound.arguments.get(name))
             ]
             for name, value in tensors:
                 if value._edge is not None:
@@ -181,6 +201,12 @@ class CustomOpDef:
                     # it was written to through an array
                     bump(value, self._name)
             return result
+        if current_mode() is NO_GRAD or (
+            current_mode() is None and all(x._edge is None for x in _leaves(bound.args))
+        ):
+            # setup_context runs only where there will be a derivative
+            with no_grad():
+                return self._fn(*bound.args, **bound.kwargs)
         if bound.kwargs:
             return self._made(bound.kwargs).apply(*bound.args)
         if self._function is None:
@@ -280,16 +306,26 @@ def register_vmap(op: Any, func: Any = None, /, *, lib: Any = None) -> Any:
     return _of(op).register_vmap(func)
 
 
-def define(qualname: str, schema: str, *, lib: Any = None, tags: Any = ()) -> None:
-    """Define an operation without a function; `impl` sets it."""
+def define(qualname: Any, schema: str, *, lib: Any = None, tags: Any = ()) -> Any:
+    """Define an operation without a function; `impl` sets it.
+
+    With a `Library` in place of a name it is a decorator of the function.
+    """
+    if isinstance(qualname, Library):
+        name = qualname.define(schema)
+        return qualname._implemented(name, "")
     CustomOpDef(qualname, None, ())
+    return None
 
 
-def impl(qualname: str, types: Any, func: Any = None, *, lib: Any = None) -> Any:
+def impl(qualname: Any, types: Any, func: Any = None, *, lib: Any = None) -> Any:
     """Set the function of a defined operation; also a decorator.
 
-    A function for other devices than the CPU is not used.
+    A function for other devices than the CPU is not used. With a `Library` in place of a name,
+    `types` is the name there, and `func` the device.
     """
+    if isinstance(qualname, Library):
+        return qualname._implemented(types, func or "")
     kinds = [types] if isinstance(types, str) else list(types)
     names = {"CompositeExplicitAutograd": "cpu", "default": "cpu"}
     return _of(qualname).register_kernel([names.get(k, k.lower()) for k in kinds], func)
@@ -317,17 +353,45 @@ class Library:
         if kind not in ("DEF", "FRAGMENT", "IMPL"):
             raise ValueError(f"Unsupported kind: {kind}")
         self.ns, self.kind, self.dispatch_key = ns, kind, dispatch_key
+        self._defined: list[str] = []
 
     def define(self, schema: str, alias_analysis: str = "", *, tags: Any = ()) -> str:
         """Define an operation, and return its name."""
         name = schema.partition("(")[0].strip()
-        define(f"{self.ns}::{name}", schema)
+        self._defined.append(f"{self.ns}::{name}")
+        define(self._defined[-1], schema)
         return name
+
+    def _implemented(self, name: Any, key: str) -> Callable[[Any], Any]:
+        """Return a decorator that sets the function of an operation."""
+
+        def decorate(function: Any) -> Any:
+            self.impl(name, function, key)
+            return function
+
+        return decorate
+
+    def _destroy(self) -> None:
+        """Remove the operations that it has defined."""
+        for name in self._defined:
+            op = _KNOWN.pop(name, None)
+            if op is not None:
+                vars(getattr(operations, self.ns)).pop(op._name, None)
 
     def impl(self, op_name: Any, fn: Any, dispatch_key: str = "", **options: Any) -> None:
         """Set the function of an operation."""
         name = op_name if isinstance(op_name, str) else op_name._name
         impl(f"{self.ns}::{name}", dispatch_key or self.dispatch_key or "cpu", fn)
+
+
+@contextmanager
+def _scoped_library(*args: Any, **kwargs: Any) -> Iterator[Library]:
+    """A `Library` whose operations exist only inside the context."""
+    library = Library(*args, **kwargs)
+    try:
+        yield library
+    finally:
+        library._destroy()
 
 
 # settings of packages for exporters, of which there are none here

@@ -14,6 +14,7 @@ from wengert.base.sections import fill_sections
 from wengert.tape.base import TensorBase
 from wengert.tape.compiled import FUNCTIONS
 from wengert.tensor.overrides import (
+    MODES,
     DisableTorchFunctionSubclass,
     TorchFunctionMode,
     handled,
@@ -94,6 +95,16 @@ def handle_torch_function(
         f"no implementation found for '{name}' on types that implement __torch_function__: "
         f"{list(map(type, asked))}"
     )
+
+
+def _get_current_function_mode_stack() -> list[Any]:
+    """Return the active modes, the innermost last."""
+    return list(MODES.get())
+
+
+def _get_current_function_mode() -> Any:
+    """Return the innermost active mode, or None."""
+    return next(reversed(MODES.get()), None)
 
 
 def wrap_torch_function(dispatcher: Callable[..., Iterable[Any]]) -> Callable[..., Any]:

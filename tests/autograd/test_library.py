@@ -124,3 +124,48 @@ def test_a_declared_write_is_seen_by_the_graph():
         sine(x, [w])
     with pytest.raises(ValueError, match="in mutates_args were not found"):
         wg.library.custom_op("writes::none", lambda x: None, mutates_args={"z"})
+
+
+def test_the_context_of_a_derivative_is_set_up_only_where_there_will_be_one():
+    calls = []
+
+    @wg.library.custom_op("tests::shifted", mutates_args=(), tags=wg.Tag.pointwise)
+    def shifted(x: wg.Tensor) -> wg.Tensor:
+        return wg.from_numpy(x.numpy() + 1)
+
+    shifted.register_autograd(
+        lambda ctx, g: g, setup_context=lambda ctx, inputs, output: calls.append(output)
+    )
+    x = wg.ones(2, requires_grad=True)
+    with wg.no_grad():
+        assert not shifted(x).requires_grad
+    assert shifted(x.detach()).tolist() == [2, 2] and not calls
+    assert shifted(x).requires_grad and len(calls) == 1
+
+
+def test_tensors_by_keyword_only_are_refused():
+    @wg.library.custom_op("tests::scaled", mutates_args=())
+    def scaled(x: wg.Tensor, *, y: wg.Tensor) -> wg.Tensor:
+        return x * y
+
+    with pytest.raises(NotImplementedError, match="kwarg-only Tensor args"):
+        scaled(wg.ones(2), y=wg.ones(2, requires_grad=True))
+
+
+def test_libraries_as_decorators_and_for_a_while():
+    with wg.library._scoped_library("tests_scoped", "FRAGMENT") as library:
+
+        @wg.library.define(library, "twice(Tensor x) -> Tensor")
+        def twice(x):
+            return x * 2
+
+        library.define("half(Tensor x) -> Tensor")
+
+        @wg.library.impl(library, "half", "CPU")
+        def half(x):
+            return x / 2
+
+        assert (
+            wg.ops.tests_scoped.twice(wg.ones(1)) == 2 == 4 * wg.ops.tests_scoped.half(wg.ones(1))
+        )
+    assert not hasattr(wg.ops.tests_scoped, "twice")

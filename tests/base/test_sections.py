@@ -74,8 +74,7 @@ Raises
 IndexError
     If the dimension is out of range.
 ValueError
-    If all is wrong: text
-    that goes on.
+    If all is wrong: text that goes on.
 
 Examples
 --------
@@ -120,6 +119,77 @@ def test_docstrings_are_written_in_full():
     assert inspect.getdoc(module.Sum) == CLASS
     assert inspect.getdoc(module.Sum.apply) == METHOD
     assert inspect.getdoc(vars(module.Sum)["apply"]) == METHOD
+
+
+REFERRING = """
+class Loss:
+    \"""A loss: what it does.
+
+    Parameters
+    ----------
+    weight : Tensor. Its weight.
+
+    Raises
+    ------
+    ValueError: If it is negative.
+
+    Examples
+    --------
+    >>> 1
+    \"""
+
+class Same:
+    \"""Another loss; arguments as for `Loss`.
+
+    It is longer.
+
+    Examples
+    --------
+    >>> 2
+
+    >>> 3
+    \"""
+
+class More:
+    \"""A third; arguments as for `Loss`, and one more.
+
+    Parameters
+    ----------
+    %(dim)s
+    \"""
+
+def other(x):
+    \"""A function; arguments as for `elsewhere`.\"""
+"""
+ENTRIES = """
+Parameters
+----------
+weight : Tensor
+    Its weight.
+"""
+RAISES = """
+Raises
+------
+ValueError
+    If it is negative."""
+
+
+def test_a_docstring_has_the_entries_of_what_it_refers_to():
+    module = filled(REFERRING)
+    same = (
+        f"Another loss.\n\nIt is longer.\n{ENTRIES}{RAISES}\n\nExamples\n--------\n>>> 2\n\n>>> 3"
+    )
+    assert inspect.getdoc(module.Same) == same
+    dim = "dim : int\n    The dimension.\n"
+    assert inspect.getdoc(module.More) == f"A third.\n{ENTRIES}{dim}{RAISES}"
+    assert module.other.__doc__ == "A function; arguments as for `elsewhere`."
+
+
+def test_long_entries_are_wrapped_again():
+    head = 'def f(x):\n    """F.\n\n    Parameters\n    ----------\n    x : int.'
+    module = filled(f'{head}{" word" * 12}\n       {" word" * 12}\n    """\n')
+    first, second = " " * 7 + " word" * 18, " " * 7 + " word" * 6
+    assert f"\n    x : int\n{first}\n{second}\n" in module.f.__doc__
 
 
 def test_what_is_in_full_stays():

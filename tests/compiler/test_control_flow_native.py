@@ -33,9 +33,9 @@ def driven(monkeypatch: pytest.MonkeyPatch) -> Ends:
     def noted(self: Any, arrays: Any) -> Any:
         call = self._call
 
-        def counted(*given: Any) -> None:
+        def counted(*given: Any) -> Any:
             ends.calls += 1
-            call(*given)
+            return call(*given)
 
         monkeypatch.setattr(self, "_call", counted)
         ended = run(self, arrays)

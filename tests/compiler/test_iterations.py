@@ -211,6 +211,55 @@ def test_turns_that_differentiate(skipped: list[int]) -> None:
     assert len(skipped) == 1 and skipped[0] > 1000
 
 
+def history_of_inputs(x: Any, t: Any, v: Any) -> Any:
+    return (x * x).sum() * 3 if t < 50 else v
+
+
+def history_that_saves_the_turn(x: Any, t: Any, v: Any) -> Any:
+    return (x * t).sum()
+
+
+def history_that_saves_a_number(x: Any, t: Any, v: Any) -> Any:
+    return (x * float(t)).sum()
+
+
+def history_that_saves_written_memory(x: Any, t: Any, v: Any) -> Any:
+    return (x * t.new_ones(2).add_(t)).sum()
+
+
+def history_of_two_forms(x: Any, t: Any, v: Any) -> Any:
+    return (x * x).sum() if (t * 10).floor() % 3 == 0 else (x * 5).sum()
+
+
+def history_that_grows(x: Any, t: Any, v: Any) -> Any:
+    return v * 1.01
+
+
+@pytest.mark.parametrize(
+    ("turn", "skips"),
+    [
+        (history_of_inputs, True),
+        (history_that_saves_the_turn, False),
+        (history_that_saves_a_number, False),
+        (history_that_saves_written_memory, False),
+        (history_of_two_forms, True),
+        (history_that_grows, False),
+    ],
+)
+def test_turns_are_left_out_where_histories_save_nothing_of_them(
+    turn: Callable[..., Any], skips: bool, skipped: list[int]
+) -> None:
+    def last(x: Any) -> Any:
+        t, v = wg.tensor(1.0, dtype=wg.float64), x.sum()
+        while t < 100:
+            t = t * 1.07
+            v = turn(x, t, v)
+        return v
+
+    agree(wg.func.grad(last), 1.0, 0.3, 2.0)
+    assert bool(skipped) == skips
+
+
 def test_a_pass_goes_no_further_back_than_the_call() -> None:
     def f(x: Any) -> Any:
         for _ in range(3):

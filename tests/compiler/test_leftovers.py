@@ -7,6 +7,7 @@ import functools
 import gc
 import sys
 import types
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 
 import wengert as wg
+from wengert.compiler.tracing import leftovers
 from wengert.compiler.tracing.leftovers import full_collections, instances
 from wengert.compiler.tracing.scalar import Scalar
 from wengert.compiler.tracing.sym import Sym
@@ -152,6 +154,52 @@ def test_what_a_function_keeps_is_real(name: str, fails: bool, backend: str) -> 
     assert len(left()) == before
 
 
+def test_the_search_keeps_nothing_alive() -> None:
+    """What is made before a first call goes with its last reference, without the collector."""
+    holder = types.SimpleNamespace(count=0)
+
+    def f(x: Any) -> Any:
+        holder.count += 1
+        return x * holder.count
+
+    gc.collect()
+    gc.disable()
+    try:
+        other = Slots.__new__(type("Other", (Slots,), {"__slots__": ("__weakref__",)}))
+        known = weakref.ref(other)
+        wg.compile(f)(wg.ones(3))
+        del other
+        assert known() is None
+    finally:
+        gc.enable()
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_object_arrays_are_searched_only_for_what_is_in_them(
+    nested: bool, monkeypatch: Any
+) -> None:
+    """A tuple that was replaced holds the number still, but nothing holds the tuple."""
+    searched, search = [], leftovers._replace_in_arrays
+    monkeypatch.setattr(
+        leftovers, "_replace_in_arrays", lambda real: (searched.append(len(real)), search(real))
+    )
+    kept: list[Any] = []
+    array = np.zeros(1, object)
+
+    @wg.compile
+    def f(x: Any) -> Any:
+        number = x.sum().item()
+        kept.append((number,))
+        if nested:
+            array[0] = number
+        return x * 2
+
+    f(wg.ones(3))
+    assert kept == [(3.0,)] and type(kept[0][0]) is float
+    assert len(searched) == nested and array[0] == 3 * nested
+    assert type(array[0]) in (int, float)
+
+
 def test_what_is_new_is_found_whether_the_collector_has_run_or_not() -> None:
     since = full_collections()
     made = Slots()
@@ -196,5 +244,5 @@ def test_a_trace_that_ends_looks_through_what_it_made(monkeypatch: Any, writes: 
     compiled(wg.ones(3))
     assert compiled.reason is not None
     assert asked
-    assert (() in asked) is writes
+    assert ((None,) in asked) is writes
     assert kept[0].tolist() == [2, 2, 2]

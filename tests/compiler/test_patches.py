@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import sys
 from unittest import mock
 
 import pytest
@@ -125,6 +126,19 @@ def test_members_of_a_class_tell_changes_of_its_bases():
     assert not members.have_changed()
     assert members.tag.value in (members.seen, 0)
     assert not list(members.foreign())
+
+
+def test_the_importers_of_modules_are_no_definitions(monkeypatch):
+    """Those of test runners and type checkers load the package, and are on its modules."""
+
+    class Importer:
+        settings = mock.Mock()
+
+    double = wg.compile(lambda x: F.relu(x) * 2)
+    before = PATCHES.key
+    monkeypatch.setattr(sys.modules["wengert.ops.neural"], "__loader__", Importer())
+    assert double(wg.ones(2)).tolist() == [2, 2] and double.reason is None
+    assert PATCHES.key is before
 
 
 def test_modes_and_lazy_operators_are_not_patches():

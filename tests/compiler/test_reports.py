@@ -9,6 +9,7 @@ import warnings
 import pytest
 
 import wengert as wg
+from wengert import nn
 from wengert.compiler import CompileError
 from wengert.compiler.tracing.reports import intercepted
 
@@ -245,3 +246,56 @@ def test_a_full_graph_neither_warns_nor_logs():
     log.handlers = [logging.NullHandler()]
     with pytest.raises(CompileError, match=r"it calls logging.info\(\)"):
         wg.compile(levels, **NUMPY, fullgraph=True)(wg.ones(2), 1)
+
+
+class Warns(wg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, g):
+        nn.functional.mse_loss(wg.ones(3), wg.ones(1))
+        return g * 2
+
+
+def until_it_is_large(x):
+    y = x * 1
+    while y.sum() < 20:
+        y.grad  # noqa: B018
+        y = y * 2
+    return y
+
+
+OWN = {
+    "each call": lambda x: x * 2 if x.grad is None else x,
+    "calls with large values": lambda x: (x.grad, x * 2)[1] if x.sum() > 4 else x * 3,
+    "each turn of a loop": until_it_is_large,
+    "the backward pass": Warns.apply,
+}
+
+
+@pytest.mark.parametrize("filtered", ["always", "error"])
+@pytest.mark.parametrize("name", OWN)
+def test_the_package_warns_in_each_call(name, filtered):
+    leaf = wg.ones(3, requires_grad=True)
+
+    def told(function):
+        seen = []
+        for n in range(5):
+            with warnings.catch_warnings(record=True) as heard:
+                warnings.simplefilter(filtered)
+                result, count = None, 0
+                try:
+                    result = function(leaf * (1 + n % 2))
+                    count = len(heard)
+                    result.sum().backward()
+                except UserWarning as error:
+                    seen.append(str(error))
+                lines = [(w.category, str(w.message), w.filename, w.lineno) for w in heard]
+                seen.append((count, lines, result is not None and result.tolist()))
+        return seen
+
+    compiled = wg.compile(OWN[name], backend="numpy", options={"measure": False, "quiet": True})
+    assert told(compiled) == told(OWN[name])
+    assert (compiled.reason is None) == (name != "the backward pass")

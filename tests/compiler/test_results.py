@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -291,6 +294,131 @@ def test_writes_are_counted_apart_where_they_were_counted_together_before(backen
         return seen
 
     assert told(True) == told(False)
+
+
+def a_slice_of_what_is_saved(x):
+    v = x * 2
+    return v[:1], v.sin().sum()
+
+
+def what_is_saved_in_part(x):
+    v = x * 2
+    return v, v[1:].sin().sum()
+
+
+def data_of_a_view(x):
+    v = x.exp()
+    return v.view(-1).data, v.sum()
+
+
+def a_view_without_history(x):
+    v = x.exp()
+    return v.detach().view(-1), v.sum()
+
+
+def until_large(x):
+    v = x * 2
+    while v.sum() < 30:
+        v = v.exp()
+    return v[1:], v.sum()
+
+
+SAVED = {
+    "the data of what is saved": lambda x: ((v := x.exp()).data, v.sum()),
+    "a transpose": lambda x: ((v := x.exp()).T, v.sum()),
+    "a view and its base": lambda x: ((v := x.exp()).view(-1), v, v.sum()),
+    "a copy": lambda x: ((v := x.exp()).clone().T, v.sum()),
+    **{
+        function.__name__: function
+        for function in (
+            *(a_slice_of_what_is_saved, what_is_saved_in_part, data_of_a_view),
+            *(a_view_without_history, until_large),
+        )
+    },
+}
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("name", SAVED)
+def test_writes_to_results_reach_what_is_saved_for_their_derivative(name, backend):
+    def told(function, way):
+        seen = []
+        for _ in range(3):
+            x = wg.tensor([1.0, 2.0, 3.0], dtype=wg.float64, requires_grad=True)
+            result = function(x)
+            if way == "data":
+                result[0].data.mul_(3)
+            else:
+                with wg.no_grad():
+                    result[0].mul_(3)
+            total = sum(t.sum() for t in result if t.requires_grad)
+            try:
+                total.backward()
+                seen.append([round(float(g), 6) for g in x.grad])
+            except RuntimeError as error:
+                seen.append(str(error)[:60])
+        return seen
+
+    function = SAVED[name]
+    compiled = wg.compile(function, backend=backend, options={"measure": False})
+    for way in ("data",) if name == "until_large" else ("data", "no_grad"):
+        assert told(compiled, way) == told(function, way), way
+    assert compiled.reason is None
+
+
+@dataclasses.dataclass
+class Pair:
+    one: Any
+    two: Any = None
+
+
+class Copied(Pair):
+    def __copy__(self):
+        return Copied(0, 0)
+
+
+GIVEN = Pair(1.5)
+FOUND: list[Any] = []
+
+
+def with_more(x):
+    made = Pair(x * 2)
+    made.more = float(x.sum())
+    return made
+
+
+def left_behind(x):
+    made = Pair(x * 2)
+    FOUND.append(made)
+    return made
+
+
+OBJECTS = {
+    "one that the function was given": lambda x: (x + GIVEN.one, GIVEN),
+    "one twice": lambda x: [Pair(x * 2)] * 2,
+    "one with another attribute": with_more,
+    "one that is left elsewhere, too": left_behind,
+    "one that is copied in a way of its own": lambda x: Copied(x * 2, 3),
+    "new ones": lambda x: Pair(Pair(x * 2, 3), [x]),
+}
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+def test_results_that_are_dataclasses_are_the_objects_that_eager_calls_return(name):
+    def told(function):
+        FOUND.clear()
+        seen = []
+        for n in range(4):
+            result = function(wg.ones(2) * n)
+            parts = [*result] if isinstance(result, list | tuple) else [result]
+            places = [[part is other for other in (GIVEN, *FOUND, *parts)] for part in parts]
+            held = [getattr(part, "__dict__", None) for part in parts]
+            seen.append((repr(result), places, repr(held)))
+        return seen
+
+    compiled = wg.compile(OBJECTS[name], backend="numpy", options={"measure": False, "quiet": True})
+    assert told(compiled) == told(OBJECTS[name])
+    assert (compiled.reason is None) == (name == "new ones")
 
 
 # -- how results lie in memory ---------------------------------------------------------------------

@@ -15,7 +15,7 @@ from support.native_forms import (
     pairs,
     ulps,
 )
-from wengert.compiler.codegen import vectors
+from wengert.compiler.codegen import library, vectors
 from wengert.compiler.codegen.scalars import formulas as scalars_formulas
 
 f4, f8 = np.dtype("f4"), np.dtype("f8")
@@ -30,6 +30,17 @@ FUNCTIONS += " acosh atanh erf erfc cbrt"
 def test_a_function_agrees_with_its_kernel_to_some_units_in_the_last_place(name, dtype):
     x = floats(dtype)
     assert ulps(elements(name, x)[0], expected(name, x)) <= 8
+
+
+def test_the_tanh_of_one_float_is_the_nearest_or_the_next_and_reaches_one(monkeypatch):
+    monkeypatch.setattr(library, "vector_forms", lambda *of: ())
+    tiny = np.geomspace(1e-44, 1, 999)
+    x = np.concatenate((np.linspace(0, 12, 9999), tiny, [0.0, np.inf])).astype(f4)
+    x = np.concatenate((x, -x))
+    got, want = elements("tanh", x)[0], np.tanh(x.astype(f8)).astype(f4)
+    assert ulps(got, want) <= 1
+    np.testing.assert_array_equal(np.signbit(got), np.signbit(x))
+    assert (np.abs(got[np.abs(x) > 9.05]) == 1).all()
 
 
 @pytest.mark.parametrize("dtype", [f4, f8], ids=str)

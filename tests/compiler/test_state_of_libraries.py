@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 
 import wengert as wg
+from wengert.autograd import forward_ad
 from wengert.base.patches import PATCHES
+from wengert.compat import jax, mxnet, tensorflow
 from wengert.nn import functional as F
 
 X = wg.tensor([1.0, 2.0, 3.0])
@@ -108,6 +110,100 @@ def test_calls_see_a_state_that_changes(name: str, monkeypatch: pytest.MonkeyPat
         wg.serialization.clear_safe_globals()
         wg.serialization.add_safe_globals(kept)
     assert before[0] == before[1] == before[2] != after[0] == after[1], (before, after, f.reason)
+
+
+def _training(patch: pytest.MonkeyPatch) -> Callable[[], Any]:
+    before = mxnet.autograd.set_training(True)
+    return lambda: mxnet.autograd.set_training(before)
+
+
+def _settings_of_numpy(patch: pytest.MonkeyPatch) -> Callable[[], Any]:
+    mxnet.util.set_np(dtype=True)
+    return mxnet.util.reset_np
+
+
+def _epsilon(patch: pytest.MonkeyPatch) -> Callable[[], Any]:
+    tensorflow.keras.backend.set_epsilon(0.25)
+    return lambda: tensorflow.keras.backend.set_epsilon(1e-7)
+
+
+def _x64(patch: pytest.MonkeyPatch) -> Callable[[], Any]:
+    jax.config.update("jax_enable_x64", True)
+    return lambda: jax.config.update("jax_enable_x64", False)
+
+
+def _x64_here(patch: pytest.MonkeyPatch) -> Callable[[], Any]:
+    context = jax.experimental.enable_x64()
+    context.__enter__()
+    return lambda: context.__exit__()
+
+
+def _tangents(patch: pytest.MonkeyPatch) -> Callable[[], Any]:
+    context = forward_ad._set_fwd_grad_enabled(False)
+    context.__enter__()
+    return lambda: context.__exit__(None, None, None)
+
+
+def with_tangents(x: Any) -> Any:
+    with forward_ad.dual_level():
+        tangent = forward_ad.unpack_dual(forward_ad.make_dual(x, x) * 2).tangent
+    return x if tangent is None else tangent
+
+
+def cross_entropy(x: Any) -> Any:
+    return tensorflow.keras.losses.binary_crossentropy(x * 0, x)
+
+
+SETTINGS: dict[str, tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]]] = {
+    "MXNet's training": (
+        lambda x: mxnet.npx.dropout(x, p=1 - 1e-9) * 1,
+        mxnet.np.ones,
+        _training,
+    ),
+    "MXNet's dtype": (lambda x: x + mxnet.np.ones(3), mxnet.np.ones, _settings_of_numpy),
+    "Keras's epsilon": (cross_entropy, tensorflow.ones, _epsilon),
+    "JAX's dtypes": (lambda x: jax.numpy.arange(3.0) + x, jax.numpy.ones, _x64),
+    "JAX's dtypes in a context": (lambda x: jax.numpy.arange(3.0) * 2, jax.numpy.ones, _x64_here),
+    "whether tangents are propagated": (with_tangents, wg.ones, _tangents),
+}
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_calls_see_a_setting_that_functions_of_the_package_read(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    function, make, change = SETTINGS[name]
+    x = make(3)
+
+    def told(call: Any) -> list[Any]:
+        results = [call(x) for _ in range(2)]
+        undo = change(monkeypatch)
+        try:
+            results += [call(x) for _ in range(2)]
+        finally:
+            undo()
+        results.append(call(x))
+        return [(str(result.dtype), np.asarray(result).tolist()) for result in results]
+
+    f: Any = wg.compile(function, backend="numpy", options={"measure": False, "quiet": True})
+    expected = told(function)
+    assert told(f) == expected
+    assert expected[0] != expected[2]
+    assert f.reason is None
+
+
+def test_a_setting_that_a_call_leaves_changed_is_changed_by_each_call() -> None:
+    def function(x: Any) -> Any:
+        mxnet.autograd.set_training(bool(x.sum() > 4))
+        return x * 2
+
+    f: Any = wg.compile(function, backend="numpy", options={"measure": False, "quiet": True})
+    try:
+        for n in (1, 1, 3, 1, 3):
+            f(X * n / 2)
+            assert mxnet.autograd.is_training() == (n == 3)
+    finally:
+        mxnet.autograd.set_training(False)
 
 
 def test_functions_that_ask_for_modes_and_devices_are_compiled() -> None:

@@ -87,9 +87,9 @@ def test_values_that_are_saved_by_every_iteration_are_rows_of_stacks(
     made: list[Any] = []
     make = tables.Stacked.__init__
 
-    def noted(self: Any, executable: Any, rows: Any) -> None:
+    def noted(self: Any, executable: Any, values: Any, rows: Any) -> None:
         made.append({place for place, _ in rows})
-        make(self, executable, rows)
+        make(self, executable, values, rows)
 
     monkeypatch.setattr(tables.Stacked, "__init__", noted)
     call = wg.compile(recurrent, backend=backend, options=STRICT)
@@ -106,5 +106,12 @@ def test_values_that_are_saved_by_every_iteration_are_rows_of_stacks(
         assert other.tolist() == before
         with pytest.raises(RuntimeError, match="modified by an inplace operation"):
             total.backward()
-    assert len(made) == 1
+    # the rows that are returned are no rows of the stacks that are saved
+    assert len(made) == 2
     assert len(made[0]) < 12
+    total = call(rows, w)[0]
+    assert len(total.grad_fn.saved) < 12
+    (slope,) = wg.autograd.grad(total, w, create_graph=True)
+    (once,) = wg.autograd.grad(recurrent(rows, w)[0], w, create_graph=True)
+    found, known = (wg.autograd.grad((g * g).sum(), w)[0] for g in (slope, once))
+    np.testing.assert_allclose(found, known, rtol=1e-9)

@@ -764,3 +764,36 @@ def test_writes_through_aliases_reach_what_they_reach_uncompiled(call: Any) -> N
 def _leaves(result: Any) -> list[Any]:
     leaves: list[Any] = wg.utils._pytree.tree_leaves(result)
     return leaves
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_gradients_of_the_outside_take_values_of_a_transform_as_uncompiled(kept: bool) -> None:
+    weight, count = wg.tensor([1.0, 2.0, 3.0], requires_grad=True), wg.zeros(())
+
+    def step(x: Any) -> Any:
+        count.add_(1)
+        (x * weight).sum().backward()
+        return x * 2
+
+    def told(function: Any) -> list[str]:
+        count.zero_()
+        weight.grad = wg.zeros(3) if kept else None
+        calls = [jvp(function, (wg.ones(3) * n,), (wg.ones(3),)) for n in range(3)]
+        return [str(part) for part in (*calls, weight.grad, count)]
+
+    compiled = wg.compile(step, backend="numpy", options={"measure": False, "quiet": True})
+    assert told(compiled) == told(step)
+
+
+def test_values_of_transforms_that_have_ended_may_be_in_reach() -> None:
+    kept: list[Any] = []
+
+    def keeping(x: Any) -> Any:
+        kept.append(x)
+        return x * 2
+
+    compiled = wg.compile(keeping, backend="numpy", options={"quiet": True})
+    for n in range(2):
+        assert vmap(compiled)(wg.ones(2, 3)).tolist() == [[2.0] * 3] * 2
+        assert compiled(wg.ones(3)).tolist() == [2.0] * 3
+        assert len(kept) == 2 * n + 2

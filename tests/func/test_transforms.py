@@ -448,3 +448,12 @@ def test_jvp_propagates_where_the_caller_does_not():
         assert func.hessian(lambda x: x**3)(x).item() == 12.0
         assert func.jvp(f, (x,), (x,))[1].item() == 8.0
     assert wg.autograd.forward_ad._is_fwd_grad_enabled()
+
+
+@pytest.mark.parametrize("way", [func.jacrev, func.jacfwd])
+def test_jacobians_of_complex_numbers_are_refused(way):
+    with pytest.raises(RuntimeError, match="all inputs to be real"):
+        way(wg.conj)(wg.tensor([1j]))
+    # a gradient of the real part would be no Jacobian
+    with pytest.raises(RuntimeError, match="all outputs to be real"):
+        way(lambda x: x * 2j)(wg.tensor([1.0]))

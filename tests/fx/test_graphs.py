@@ -293,3 +293,47 @@ def test_annotated_types_stand_in_the_code():
     assert "%x : torch.Tensor [num_users=1] = placeholder[target=x]" in str(traced.graph)
     assert [node.type for node in traced.graph.nodes][:3] == [wg.Tensor, int, "str"]
     assert pickle.loads(pickle.dumps(traced))(X, 2).equal(X * 2)
+
+
+def test_other_methods_are_traced_by_their_name():
+    class Steps(nn.Module):
+        def forward(self, x, y):
+            return x + y
+
+        def less(self, x, y):
+            return x - y
+
+    tracer, module = fx.Tracer(), Steps()
+    tracer.traced_func_name = "less"
+    x, y = wg.ones(2), wg.full((2,), 3.0)
+    assert fx.GraphModule(module, tracer.trace(module))(x, y).tolist() == [-2, -2]
+    tracer.traced_func_name = "more"
+    with pytest.raises(AssertionError, match="doesn't exist"):
+        tracer.trace(module)
+
+
+def test_shapes_of_parameters_are_constants_if_asked_for():
+    class Chosen(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = nn.Parameter(wg.ones(2, 3))
+
+        def forward(self, x):
+            weight = self.weight
+            if (
+                weight.dim() == 2
+                and weight.shape[0] == 2
+                and weight.numel() == weight.size()[1] * 2
+            ):
+                return x * weight
+            return x
+
+    with pytest.raises(TraceError):
+        fx.Tracer().trace(Chosen())
+    graph = fx.Tracer(param_shapes_constant=True).trace(Chosen())
+    assert [node.op for node in graph.nodes] == [
+        "placeholder",
+        "get_attr",
+        "call_function",
+        "output",
+    ]

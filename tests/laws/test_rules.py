@@ -16,6 +16,7 @@ import pytest
 import wengert
 import wengert.func
 import wengert.sparse.rules as sparse_rules
+from support.source import nodes_of
 from wengert.interp import batched, dual
 from wengert.prims.families import elementwise
 from wengert.prims.record import WORDS, Primitive, case
@@ -115,7 +116,7 @@ def test_what_a_module_calls_is_loaded_with_it():
             home = ".".join(("wengert", *path.relative_to(SOURCE).with_suffix("").parts))
             names = {
                 node.attr
-                for node in ast.walk(ast.parse(text))
+                for node in nodes_of(ast.parse(text))
                 if isinstance(node, ast.Attribute)
                 and isinstance(node.value, ast.Name)
                 and node.value.id == "T"

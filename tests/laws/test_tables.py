@@ -11,6 +11,7 @@ import wengert.numpy
 import wengert.ops.scatter
 import wengert.sparse
 import wengert.tensor.numpy.ufuncs  # noqa: F401
+from support.source import nodes_of
 from wengert.prims import facet
 from wengert.prims.whole import TABLE
 
@@ -48,13 +49,14 @@ def tables(path):
     tree = ast.parse(path.read_text(encoding="utf-8"))
     public = {
         id(inner)
-        for node in ast.walk(tree)
+        for part in (tree, *(node for node in tree.body if isinstance(node, ast.ClassDef)))
+        for node in part.body
         if isinstance(node, ast.Assign)
         for target in node.targets
         if getattr(target, "id", "") in ("__all__", "__slots__")
-        for inner in ast.walk(node)
+        for inner in nodes_of(node)
     }
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if id(node) not in public and len(NAMES.intersection(names_in(node))) > 2:
             yield node.lineno
 

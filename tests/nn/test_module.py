@@ -157,6 +157,15 @@ def test_conversions_keep_parameters_the_objects_that_they_are():
     assert weight.grad.tolist() == [1.0, 1.0]
 
 
+def test_a_sparse_gradient_is_converted_with_its_parameter():
+    table = nn.Embedding(4, 3, sparse=True)
+    table(wg.tensor([1, 2])).sum().backward()
+    for dtype in (wg.float64, wg.float16, wg.float32):
+        grad = table.to(dtype).weight.grad
+        assert grad.is_sparse and grad.dtype == table.weight.dtype == dtype
+    assert table.double().half().weight.grad.to_dense()[:, 0].tolist() == [0, 1, 1, 0]
+
+
 def test_integers_stay_integers_where_a_floating_dtype_is_asked_for():
     module = nn.Module()
     module.register_buffer("steps", wg.tensor(3))

@@ -1,5 +1,8 @@
 """Test module hooks: around calls and backward passes, of one module and of all."""
 
+import pickle
+from collections import OrderedDict
+
 import pytest
 
 import wengert as wg
@@ -217,3 +220,36 @@ def test_backward_hooks_of_the_older_kind_sit_on_the_last_node_and_do_not_mix():
     assert seen == [1.0]
     with pytest.raises(RuntimeError, match="Cannot use both regular backward hooks and full"):
         double.register_full_backward_hook(lambda *_: None)
+
+
+def test_the_keys_of_hooks_are_the_ids_of_their_handles():
+    model = nn.Linear(2, 2)
+    plain = model.register_forward_hook(lambda *_: None)
+    with_kwargs = model.register_forward_hook(lambda *_: None, with_kwargs=True, always_call=True)
+    assert list(model._forward_hooks) == [plain.id, with_kwargs.id]
+    assert list(model._forward_hooks_with_kwargs) == [with_kwargs.id]
+    assert list(model._forward_hooks_always_called) == [with_kwargs.id]
+    assert not model._forward_pre_hooks_with_kwargs
+    del model._forward_hooks[with_kwargs.id]
+    assert not model._forward_hooks_always_called
+    model._forward_hooks[12345] = lambda module, args, output: output + 1
+    model.weight.data.zero_(), model.bias.data.zero_()
+    assert model(wg.zeros(2)).tolist() == [1.0, 1.0]
+
+
+def test_the_tables_of_hooks_of_all_modules_may_be_replaced(monkeypatch):
+    module = nn.modules.module
+    seen = []
+    monkeypatch.setattr(module, "_global_forward_hooks", module._global_forward_hooks)
+    module.register_module_forward_hook(lambda *_: seen.append(1))
+    nn.Identity()(0)
+    module._global_forward_hooks = OrderedDict()
+    nn.Identity()(0)
+    assert seen == [1] and not nn.Module._is_hooked
+
+
+def test_tables_of_hooks_that_do_not_exist_may_be_deleted():
+    model = nn.ParameterList([wg.zeros(2)])
+    del model._forward_pre_hooks, model._state_dict_hooks, model._non_persistent_buffers_set
+    again = pickle.loads(pickle.dumps(model))
+    assert again._non_persistent_buffers_set == set() and not again._forward_pre_hooks

@@ -300,3 +300,14 @@ WRONG_GRIDS = [
 def test_wrong_grids(call, error, words):
     with pytest.raises(error, match=words):
         call()
+
+
+def test_a_grid_of_affine_maps_keeps_no_points():
+    maps = wg.rand(2, 2, 3, requires_grad=True)
+    grid = grids.affine_grid(maps, (2, 1, 3, 4), align_corners=True)
+    assert type(grid.grad_fn).__name__ == "AffineGridGeneratorBackward0"
+    assert grid.grad_fn._saved_size == (2, 1, 3, 4)
+    grid.sum().backward()
+    once = maps.grad.clone()
+    grid.sum().backward()
+    assert wg.equal(maps.grad, 2 * once)

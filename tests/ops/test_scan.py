@@ -75,6 +75,13 @@ def test_the_imaginary_part_of_a_complex_running_sum_stays_near_its_largest_elem
     assert abs(found.imag[1].item() - 9) < math.pi / 2
 
 
+def test_an_infinite_complex_running_sum_stays_infinite():
+    inf, nan = math.inf, math.nan
+    x = wg.tensor([1 + 1j, complex(inf, 0), 2, complex(-inf, 1), complex(nan, 0)])
+    found = x.logcumsumexp(0).tolist()
+    assert found[:4] == [1 + 1j, inf, inf, inf] and math.isnan(found[4].real)
+
+
 def test_a_running_sum_of_no_elements_is_empty():
     assert wg.zeros(2, 0).logcumsumexp(1).shape == (2, 0)
     assert wg.zeros(0, dtype=wg.complex64).logcumsumexp(0).shape == (0,)

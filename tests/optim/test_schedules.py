@@ -218,3 +218,16 @@ def test_an_average_is_told_by_one_function_how_it_is_made():
         assert average.module.weight.item() == 2.0
     with pytest.raises(AssertionError, match="Only one of avg_fn and multi_avg_fn"):
         wg.optim.swa_utils.AveragedModel(model, avg_fn=one, multi_avg_fn=several)
+
+
+def test_a_state_of_one_cycle_may_hold_the_function_of_its_curve():
+    schedule = schedules.OneCycleLR(sgd(momentum=0.9), 1.0, total_steps=4)
+    del schedule._anneal_func_type
+    state = schedule.state_dict()
+    state["anneal_func"] = schedules.OneCycleLR._annealing_linear
+    schedule.load_state_dict(state)
+    expected = schedules.OneCycleLR(sgd(momentum=0.9), 1.0, total_steps=4, anneal_strategy="linear")
+    for each in (schedule, expected):
+        each.optimizer.step()
+        each.step()
+    assert schedule.get_last_lr() == expected.get_last_lr()

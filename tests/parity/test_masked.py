@@ -51,3 +51,22 @@ def test_norms(order):
 
 def test_sums_of_exponentials_of_two_tensors():
     same(lambda m, x, mask: m.logaddexp(x, x + 1, input_mask=mask, other_mask=~mask))
+
+
+@pytest.mark.filterwarnings("ignore:Sparse")
+@pytest.mark.parametrize("layout", ["to_sparse", "to_sparse_csr"])
+@pytest.mark.parametrize("name", ["sum", "prod"])
+def test_reductions_of_sparse_tensors_keep_the_layout(name, layout):
+    def f(m, x, mask):
+        sparse = getattr(x, layout)()
+        found = getattr(m, name)(sparse, 1, keepdim=True, mask=mask)
+        assert found.layout is sparse.layout
+        some = m._output_mask(getattr(m, name), x, 1, keepdim=True, mask=mask)
+        return found.to_dense() * some
+
+    same(f)
+
+
+@pytest.mark.filterwarnings("ignore:Sparse")
+def test_sparse_masks():
+    same(lambda m, x, mask: m.amax(x, 1, mask=mask.to_sparse()))

@@ -239,6 +239,25 @@ def test_a_clone_can_have_its_channels_last(t):
     assert cube.stride() == (360, 1, 90, 18, 3)
 
 
+def test_a_part_of_an_image_with_its_channels_last_keeps_them_last(t):
+    image = t.rand(2, 3, 8, 8).clone(memory_format=t.channels_last)
+    pool, resize = t.nn.functional.max_pool2d, t.nn.functional.interpolate
+    for part in (image[:, :, 1:-1, 1:-1], image[:, :, ::2, ::2], image[:1]):
+        assert pool(part, 2).stride(1) == resize(part, scale_factor=2).stride(1) == 1
+        assert part.to(memory_format=t.channels_last) is part
+    for part in (image[0][None], image[:, :1, 1:], image[:, :, :0]):
+        assert part.contiguous() is not part or part.is_contiguous()
+        assert t.nn.functional.pad(part, (1, 1)).is_contiguous()
+
+
+def test_the_step_of_a_dimension_that_was_inserted(t):
+    x = t.zeros(2, 3, 4)
+    assert x[None].stride() == x.unsqueeze(0).stride() == (24, 12, 4, 1)
+    assert x[:, None, :, None].stride() == (12, 12, 4, 4, 1)
+    assert x.mT[..., None].stride() == (12, 1, 4, 1)
+    assert t.ones(5).expand(1, 5).stride() == (5, 1) and t.tensor(1.0)[None].stride() == (1,)
+
+
 def test_a_gradient_flows_through_a_clone_in_another_order(t):
     x = t.arange(16.0).reshape(1, 2, 2, 4).requires_grad_()
     y = x.clone(memory_format=t.channels_last)

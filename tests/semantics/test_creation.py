@@ -101,3 +101,31 @@ def test_complex_numbers_without_imaginary_part_are_numbers(t):
     for convert in (int, float):
         with pytest.raises(RuntimeError, match="value cannot be converted to type"):
             convert(x + 1j)
+
+
+def test_functions_that_fill_all_elements_make_no_sparse_tensors(t):
+    like = t.ones(3)
+    makers = [
+        lambda **options: t.ones(3, **options),
+        lambda **options: t.full((3,), 2.0, **options),
+        lambda **options: t.rand(3, **options),
+        lambda **options: t.randperm(3, **options),
+        lambda **options: t.arange(3, **options),
+        lambda **options: t.eye(3, **options),
+        lambda **options: t.ones_like(like, **options),
+    ]
+    for make in makers:
+        assert make(layout=t.strided).layout is t.strided
+        with pytest.raises(RuntimeError):
+            make(layout=t.sparse_coo)
+    with pytest.raises(RuntimeError, match="does not match layout of out"):
+        t.zeros(3, layout=t.sparse_coo, out=like)
+    assert t.zeros(3, layout=t.sparse_coo).layout is t.sparse_coo
+
+
+def test_products_of_bytes_are_computed_in_int32(t):
+    a = t.tensor([[127, 127], [-128, 3]], dtype=t.int8)
+    found = t._int_mm(a, a)
+    assert found.dtype is t.int32 and found.tolist() == [[-127, 16510], [-16640, -16247]]
+    with pytest.raises(RuntimeError, match="Expected mat2 dtype to be"):
+        t._int_mm(a, a.float())

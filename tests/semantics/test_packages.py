@@ -239,3 +239,88 @@ def test_assertions_about_traced_values_are_part_of_the_graph(t):
     assert module(t.zeros(2)).tolist() == [1.0, 1.0]
     with pytest.raises(AssertionError, match="two rows"):
         module(t.zeros(3))
+
+
+def test_a_convolution_by_its_inner_name(t):
+    x, w = t.rand(2, 3, 6, requires_grad=True), t.rand(3, 3, 3)
+    sizes = (2,), (1,), (1,)
+    made = t.convolution(x, w, None, *sizes, False, (0,), 1)
+    assert t.equal(made, t.nn.functional.conv1d(x, w, None, *sizes))
+    back = t.ops.aten.convolution(x, w, None, *sizes, True, (1,), 1)
+    assert back.shape == (2, 3, 12) and back.requires_grad
+    with pytest.raises(RuntimeError, match="weight should have at least three dimensions"):
+        t.convolution(x, w[0, 0], None, *sizes, False, (0,), 1)
+
+
+def test_names_of_layouts_and_of_inner_functions(t):
+    assert len({t.sparse_csc, t.sparse_bsr, t.sparse_bsc, t._mkldnn, t.strided}) == 5
+    x = t.rand(3)
+    assert t.equal(t._C._nn.gelu(x), t.nn.functional.gelu(x))
+    for name in ("logsigmoid", "softplus", "softshrink"):
+        function, out = getattr(t.nn.functional, name), t.empty(0)
+        assert function(x, out=out) is out and t.equal(out, function(x))
+        with pytest.raises(RuntimeError, match="unsupported operation"):
+            function(t.rand(1, 3).expand(2, 3), out=t.rand(1, 3).expand(2, 3))
+
+
+def test_a_tuple_of_windows_has_one_for_each_dimension(t):
+    for size in ((), (1,), (1, 1, 1)):
+        with pytest.raises(RuntimeError, match="kernel_size must either be a single Int or tuple"):
+            t.nn.functional.fractional_max_pool2d(t.rand(2, 7, 7), size, output_size=(3, 3))
+    with pytest.raises(ValueError, match="requires output_ratio to either be a single Int"):
+        t.nn.functional.fractional_max_pool2d(t.rand(2, 7, 7), 2, output_ratio=(0.5, 0.5, 0.5))
+    for scale in (1e20, -1e20):
+        with pytest.raises(RuntimeError, match="value cannot be converted to type int64_t"):
+            t.nn.functional.interpolate(t.rand(1, 1, 4, 4), scale_factor=scale)
+    with pytest.raises(RuntimeError, match="Invalid computed output size"):
+        t.nn.functional.max_pool1d(t.rand(1, 1, 4), 5)
+
+
+def test_arguments_of_a_conversion_of_a_module(t):
+    module, cpu = t.nn.Linear(2, 2), t.device("cpu")
+    for args in (
+        (cpu, t.float64, True),
+        (t.float64, True),
+        (t.ones(1, dtype=t.float64), True),
+        (None, t.float64),
+        ("cpu", t.float64),
+    ):
+        assert module.float().to(*args).weight.dtype == t.float64
+    assert module.to(None) is module.to() is module.to(tensor=t.ones(1)) is module
+    for args in (
+        (cpu, True),
+        (None, True),
+        ([],),
+        (cpu, t.ones(1), True),
+        (t.float32, cpu),
+        ("cpu", True, True),
+        (3, 4, 5, 6),
+    ):
+        with pytest.raises(TypeError, match="received an invalid combination of arguments"):
+            module.to(*args)
+    for named in ({"foo": 1}, {"dtype": "cpu"}):
+        with pytest.raises(TypeError, match="received an invalid combination of arguments"):
+            module.to(cpu, **named)
+    with pytest.raises(RuntimeError, match="does not accept copy argument"):
+        module.to("cpu", copy=True)
+    with pytest.raises(NotImplementedError, match="no data! Please use"):
+        t.nn.Linear(2, 2, device="meta").to("cpu")
+
+
+def test_what_is_registered_replaces_no_attribute(t):
+    module = t.nn.Module()
+    module.a = 5
+    with pytest.raises(KeyError, match="attribute 'a' already exists"):
+        module.a = t.nn.Buffer(t.zeros(2))
+    del module.a
+    module.a = t.nn.Parameter(t.zeros(2))
+    module.share_memory()
+    assert module.a.untyped_storage().is_shared()
+    replica = module._replicate_for_data_parallel()
+    replica.a = module.a.view_as(module.a)
+    assert replica.a.grad_fn is not None and type(module.a) is t.nn.Parameter
+
+
+def test_the_number_of_channels_is_not_used_without_affine_maps(t):
+    with pytest.warns(UserWarning, match="which is not used because affine=False"):
+        t.nn.InstanceNorm1d(4)(t.rand(2, 3, 5))

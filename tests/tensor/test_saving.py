@@ -367,6 +367,17 @@ def test_a_damaged_file_is_an_error(tmp_path, by_path):
             wg.load(path if by_path else io.BytesIO(data[:cut]))
 
 
+@pytest.mark.parametrize("by_path", [True, False])
+@pytest.mark.parametrize("kind", ["F32", "BF16"])
+def test_a_shape_that_numpy_refuses_is_an_error_of_the_file(tmp_path, by_path, kind):
+    entry = f'{{"a": {{"dtype": "{kind}", "shape": [0, {2**62}], "data_offsets": [0, 0]}}}}'
+    data = len(entry).to_bytes(8, "little") + entry.encode()
+    path = tmp_path / "f"
+    path.write_bytes(data)
+    with pytest.raises(RuntimeError, match="is not a safetensors file, or it is damaged"):
+        wg.load(path if by_path else io.BytesIO(data))
+
+
 def with_entry(entry, arrays):
     return io.BytesIO(safetensors_numpy.save(arrays, {"wengert": entry}))
 

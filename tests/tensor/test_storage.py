@@ -258,3 +258,15 @@ def test_a_class_of_tensors_is_a_dtype():
     x = wg.ones(2, dtype=wg.float64)
     assert x.type(wg.Tensor).dtype is wg.float32
     assert x.type(wg.LongTensor).dtype is wg.int64
+
+
+def test_storages_of_bytes_and_files(tmp_path):
+    assert wg.ShortStorage.from_buffer(bytearray([1, 2, 3, 4]), "big").tolist() == [258, 772]
+    assert wg.BoolStorage.from_buffer(bytearray([0, 1, 2])).tolist() == [False, True, True]
+    path = str(tmp_path / "numbers")
+    first = wg.FloatTensor(wg.FloatStorage.from_file(path, True, 3))
+    first.copy_(wg.arange(3.0))
+    again = wg.FloatStorage.from_file(path, True, 3)
+    assert again.tolist() == [0, 1, 2] and again.filename == path
+    assert again._untyped_storage.nbytes() == 12
+    assert again.__sizeof__() - wg.FloatStorage().__sizeof__() == 12

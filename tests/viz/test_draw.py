@@ -449,6 +449,15 @@ def test_leaves_have_the_names_of_variables_lists_and_modules():
     assert made.steps[-1].text == "tangent of y = 4"
 
 
+def test_results_have_the_names_of_variables():
+    x = leaf([1.0, 2.0])
+    loss, total = x.sum(), x.prod()
+    made = draw(loss, params={"x": x}).picture
+    assert (made.title, titles(made, "result")) == ("Graph of loss", ["loss"])
+    assert titles(draw((loss, total)).picture, "result") == ["loss", "total"]
+    assert titles(draw(x.mean()).picture, "result") == ["y"]
+
+
 def test_what_follows_a_custom_function_has_shapes_and_its_steps_have_numbers():
     x = leaf([[1.0, 2.0]])
     made = draw((Cube.apply(x) @ leaf([[1.0], [1.0]])).sigmoid()).picture

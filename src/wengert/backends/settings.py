@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from wengert.base.patches import Setting
+
 __all__ = ["flags_of", "switch"]
 
 
@@ -49,13 +51,13 @@ def flags_of(module: str, **defaults: Any) -> tuple[Callable[..., Any], Callable
 
 def switch(value: Any, name: str) -> tuple[Callable[[Any], None], Callable[[], Any]]:
     """Return the setter and the getter of a setting."""
-    held = [value]
+    held = Setting(value)
 
     def put(enabled: Any) -> None:
-        held[0] = enabled
+        held.set(enabled)
 
     def get() -> Any:
-        return held[0]
+        return held.value
 
     put.__name__, get.__name__ = f"enable_{name}", f"{name}_enabled"
     put.__doc__ = f"Set whether {name} may be used; has no effect."

@@ -34,5 +34,8 @@ sparse_coo = layout("sparse_coo")
 """Only stored elements, with their indices."""
 sparse_csr = layout("sparse_csr")
 """Only stored elements, row by row."""
+sparse_csc, sparse_bsr, sparse_bsc = map(layout, ("sparse_csc", "sparse_bsr", "sparse_bsc"))
+"""Layouts that can be named, and that no tensor has; so is the next."""
+_mkldnn = layout("_mkldnn")
 
 fill_sections(globals())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
+from operator import mul
 from typing import Any
 
 import numpy as np
@@ -42,6 +44,7 @@ contiguous_format = memory_format("contiguous_format")
 preserve_format = memory_format("preserve_format")
 channels_last = memory_format("channels_last", (0, 2, 3, 1))
 channels_last_3d = memory_format("channels_last_3d", (0, 2, 3, 4, 1))
+_LAST: dict[int, Any] = {4: channels_last, 5: channels_last_3d}
 
 
 def check_memory_format(value: Any, function: str, ndim: int | None = None) -> memory_format:
@@ -70,12 +73,38 @@ def is_in_format(array: Any, order: memory_format) -> bool:
     return bool(_in_order(array, order).flags.c_contiguous)
 
 
+def steps_of(array: Any) -> tuple[int, ...]:
+    """Return PyTorch's strides of `array`, in elements.
+
+    They differ from NumPy's where a dimension was inserted, or nothing is there.
+    """
+    width = array.dtype.itemsize
+    steps = [step // width for step in array.strides]
+    if not array.size and not any(steps):
+        steps = list(accumulate([max(size, 1) for size in array.shape[:0:-1]], mul, initial=1))
+        return tuple(steps[array.ndim - 1 :: -1]) if array.ndim else ()
+    inner = 1
+    for dim in range(array.ndim - 1, -1, -1):
+        if not steps[dim] and array.shape[dim] == 1:
+            steps[dim] = inner
+        inner = array.shape[dim] * steps[dim]
+    return tuple(steps)
+
+
 def suggested_format(array: Any) -> memory_format:
-    """Return a channels-last order if `array` has it and is not in C order, else C order."""
-    for order in (channels_last, channels_last_3d):
-        if array.ndim == len(order.axes or ()) and not array.flags.c_contiguous:
-            return order if is_in_format(array, order) else contiguous_format
-    return contiguous_format
+    """Return a channels-last order if the strides of `array` have it, else C order.
+
+    There may be gaps, as in a part of an image.
+    """
+    order = _LAST.get(array.ndim)
+    if order is None or array.flags.c_contiguous or not array.size:
+        return contiguous_format
+    steps, least = steps_of(array), 0
+    for dim in order.axes[::-1]:
+        if steps[dim] < least or not steps[1]:
+            return contiguous_format
+        least = steps[dim] * array.shape[dim]
+    return order
 
 
 def in_format(array: Any, order: memory_format) -> Any:

@@ -8,6 +8,10 @@ So after the first call of `watch`, the modules of the package and the classes o
 every assignment to their attributes: `Patches.key` is a different object while different
 definitions are in place, and `Patches.found` holds these. Other classes cannot report; code that
 depends on one compares its `Members` if its version tag has changed.
+
+Settings that functions of the package read while they run are known in the same way. One of the
+whole process is a `Setting`, and `Patches.key` is another object after each change; one of a
+context (thread or task) is read by a function in `CONTEXTS`, which each call of a trace compares.
 """
 
 from __future__ import annotations
@@ -17,17 +21,19 @@ import functools
 import importlib
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from wengert.base.names import INSTALLED
 
-__all__ = ["PATCHES", "Members", "Patches", "is_own", "put"]
+__all__ = ["CONTEXTS", "PATCHES", "Members", "Patches", "Setting", "is_own", "put", "settings_here"]
 
 _APART = ("wengert.compiler", "wengert.compat", "wengert.distributed")
 """Packages whose definitions no traced operation looks up, or that hold foreign ones."""
 _LIBRARIES = frozenset({"wengert", "numpy", "scipy"})
 _OTHERS = frozenset({"__main__", "unittest"})
+_BOOKKEEPING = frozenset({"__loader__", "__spec__", "__path__", "__slotnames__"})
+"""What importers set on modules, and `copyreg` on classes: these are no definitions."""
 _NONE: Any = object()
 
 
@@ -89,8 +95,9 @@ class Patches:
     def __init__(self) -> None:
         self.found: dict[tuple[int, str], tuple[Any, str, Any]] = {}
         self._own: dict[tuple[int, str], list[Any]] = {}
-        self._keys: dict[tuple[int, frozenset[tuple[int, str, int]]], Any] = {}
+        self._keys: dict[Any, Any] = {}
         self._count = self._registered = 0
+        self._set: dict[int, tuple[Any, Any]] = {}
         self.classes: list[type] = []
         self._fine: set[Any] = set()
         self.key: Any = None
@@ -128,7 +135,7 @@ class Patches:
                 own = id(value.__globals__) in fine
             else:
                 own = kind in fine
-            if own:
+            if own or name in _BOOKKEEPING:
                 continue
             if not is_own(value):
                 self._own[id(owner), name] = [None]
@@ -143,8 +150,8 @@ class Patches:
 
     def tell(self, owner: Any, name: str, before: Any, value: Any) -> None:
         """Note an assignment to an attribute of a module or class, or its deletion (`absent`)."""
-        if not self._count or name == "__slotnames__":
-            return  # the first `watch` will find it; or a list that `copyreg` keeps on classes
+        if not self._count or name in _BOOKKEEPING:
+            return  # the first `watch` will find it
         place = id(owner), name
         own = self._own.setdefault(place, [])
         if place not in self.found and all(before is not one for one in own):
@@ -172,19 +179,56 @@ class Patches:
             self._registered += 1
             self._note()
 
+    def has_set(self, setting: Setting) -> None:
+        """Note the value of a setting."""
+        self._set[id(setting)] = setting, setting.value
+        self._note()
+
     def _note(self) -> None:
         held = tuple(self.found.values())
         known = frozenset([(id(owner), name, id(value)) for owner, name, value in held])
-        place = self._registered, known
+        chosen = frozenset(
+            [(key, type(v), v) for key, (one, v) in self._set.items() if v != one.first]
+        )
+        place = self._registered, known, chosen
         if len(self._keys) > _MOST:
             self._keys.clear()
         # the key keeps the objects alive, so that their ids stay valid
-        self.key = self._keys.setdefault(place, [held])
+        self.key = self._keys.setdefault(place, [held, *self._set.values()])
 
 
 _MOST = 64
 PATCHES = Patches()
 """The replacements in this process."""
+
+
+class Setting:
+    """A value of the process that functions of the package read; traces depend on it.
+
+    Attributes
+    ----------
+    value: The value, which is hashable.
+    first: The value at the start.
+    """
+
+    __slots__ = ("first", "value")
+
+    def __init__(self, value: Any) -> None:
+        self.first = self.value = value
+
+    def set(self, value: Any) -> None:
+        """Change the value, and with it `Patches.key`."""
+        self.value = value
+        PATCHES.has_set(self)
+
+
+CONTEXTS: list[Callable[[], Any]] = []
+"""Functions that return settings of the current context; each trace depends on all of them."""
+
+
+def settings_here() -> list[Any]:
+    """Return the settings of the current context and of the process, to see if they change."""
+    return [id(PATCHES.key), *[read() for read in CONTEXTS]]
 
 
 class Watched(types.ModuleType):

@@ -45,8 +45,7 @@ REASONS = {
 
 _HOMES = {
     "passes": (
-        "_guards _higher_order_ops _lazy _ops _prims_common _subclasses fx utils._mode_utils "
-        "utils._python_dispatch utils.flop_counter"
+        "_guards _higher_order_ops _lazy _ops _prims_common _subclasses fx utils.flop_counter"
     ),
     "quantized": (
         "ao sparse.semi_structured quantization nn.intrinsic nn.qat nn.quantizable nn.quantized"

@@ -17,6 +17,8 @@ doctest runs, the full form in NumPy's style:
 * An entry's text follows its name and type on the same line, ``x : int. Text``, or a name or a type
   alone, ``ValueError: Text``.
 * `out`, `inplace` and `last_epoch` need no entry; nor does `name` in TensorFlow's functions.
+* "Arguments as for `f`" in the first sentence stands for the entries of `f`, of the same module; a
+  docstring may add its own parameters.
 * Examples need not import the library, as ``wg`` or under the name that an idiom uses.
 """
 
@@ -68,6 +70,9 @@ _IDIOMS = {
 
 _DOCUMENTED = (FunctionType, property)
 _HEADINGS = frozenset({"Parameters", "Returns", "Yields", "Raises", "Warns", "Attributes"})
+_COPIED = ("Parameters\n", "Attributes\n", "Raises\n")
+_SAME = "; arguments as for `"
+_COLUMNS = 100
 
 
 def _texts() -> Iterator[tuple[str, str]]:
@@ -115,15 +120,42 @@ def _spread(doc: str) -> str:
         if (title := heading.lstrip()) in _HEADINGS:
             section, blank, after = above.partition("\n\n")
             margin = heading[: -len(title)] + "    "
-            lines = section.split("\n")
-            for i, line in enumerate(lines):
+            lines: list[str] = []
+            moved = False
+            for line in section.split("\n"):
                 if not line.startswith(margin):
                     typed = line.find(" : ")
                     end = line.find(": " if typed < 0 else ". ", typed + 1)
-                    if end > 0:
-                        lines[i] = line[:end] + "\n" + margin + line[end + 2 :]
+                    if moved := end > 0:
+                        lines.append(line[:end])
+                        line = margin + line[end + 2 :]
+                elif moved and line[len(margin)] not in " *-":
+                    line = lines.pop() + line[len(margin) - 1 :]
+                while len(line) > _COLUMNS and (cut := line.rfind(" ", len(margin), _COLUMNS)) > 0:
+                    lines.append(line[:cut])
+                    line = margin + line[cut + 1 :]
+                lines.append(line)
             parts[at] = "\n".join(lines) + blank + after
     return "--\n".join(parts)
+
+
+def _with_arguments(doc: str, names: dict[str, Any]) -> str:
+    """Add the entries of the function or class whose arguments a docstring refers to."""
+    title, _, rest = doc.partition(_SAME)
+    name, _, rest = rest.partition("`")
+    other = getattr(names.get(name), "__doc__", None)
+    if not other:
+        return doc
+    summary, *own = rest.partition(".")[2].split("\n\n")
+    at = 0
+    while at < len(own) and not own[at].partition("\n")[2].lstrip().startswith("--"):
+        at += 1
+    entries = own.pop(at) if at < len(own) and own[at].lstrip().startswith("Parameters") else ""
+    shared = [part for part in other.split("\n\n") if part.lstrip().startswith(_COPIED)]
+    if entries and shared:
+        shared[0] += "\n" + entries.split("\n", 2)[2]
+    own[at:at] = map(str.rstrip, shared)
+    return "\n\n".join([f"{title}.{summary}", *own])
 
 
 def _calls(code: str, name: str) -> bool:
@@ -180,7 +212,8 @@ def _implied(doc: str, code: CodeType, entries: dict[str, str]) -> str:
 class _Module:
     """The settings for the docstrings of one module."""
 
-    def __init__(self, name: str):
+    def __init__(self, name: str, names: dict[str, Any]):
+        self.names = names
         place = name.split(".")
         package = ".".join(place[: 3 if "compat" in place else 2])
         self.imports = _IDIOMS.get(package, _NUMPY)
@@ -190,6 +223,8 @@ class _Module:
         """Return a docstring in the form in which it is read."""
         if "%(" in doc:
             doc = _named(doc)
+        if _SAME in doc:
+            doc = _with_arguments(doc, self.names)
         if "--\n" in doc:
             inner = getattr(function, "__wrapped__", function)
             if type(inner) is FunctionType:
@@ -215,7 +250,7 @@ def fill_sections(names: dict[str, Any]) -> None:
     names: The module's globals.
     """
     name = names["__name__"]
-    module = _Module(name)
+    module = _Module(name, names)
     if doc := names["__doc__"]:
         names["__doc__"] = module.filled(doc)
     for value in names.values():

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import operator
 
+from wengert.base.patches import Setting
 from wengert.base.sections import fill_sections
 
 _MODES = ("default", "warn", "error")
 _PRECISIONS = ("highest", "high", "medium")
 
 
-class _Settings:
-    deterministic = False
-    warn_only = False
-    precision = "highest"
-    interop_threads = 1
+_DETERMINISTIC, _WARN_ONLY = Setting(False), Setting(False)
+_PRECISION, _INTEROP_THREADS = Setting("highest"), Setting(1)
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
@@ -31,8 +29,8 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
     True
     >>> wg.use_deterministic_algorithms(False)
     """
-    _Settings.deterministic = bool(mode)
-    _Settings.warn_only = bool(warn_only)
+    _DETERMINISTIC.set(bool(mode))
+    _WARN_ONLY.set(bool(warn_only))
 
 
 def are_deterministic_algorithms_enabled() -> bool:
@@ -43,7 +41,7 @@ def are_deterministic_algorithms_enabled() -> bool:
     >>> wg.are_deterministic_algorithms_enabled()
     False
     """
-    return _Settings.deterministic
+    return bool(_DETERMINISTIC.value)
 
 
 def is_deterministic_algorithms_warn_only_enabled() -> bool:
@@ -54,7 +52,7 @@ def is_deterministic_algorithms_warn_only_enabled() -> bool:
     >>> wg.is_deterministic_algorithms_warn_only_enabled()
     False
     """
-    return _Settings.warn_only
+    return bool(_WARN_ONLY.value)
 
 
 def set_deterministic_debug_mode(debug_mode: int | str) -> None:
@@ -89,7 +87,7 @@ def get_deterministic_debug_mode() -> int:
     >>> wg.get_deterministic_debug_mode()
     0
     """
-    return _Settings.deterministic + (_Settings.deterministic and not _Settings.warn_only)
+    return _DETERMINISTIC.value + (_DETERMINISTIC.value and not _WARN_ONLY.value)
 
 
 def set_float32_matmul_precision(precision: str) -> None:
@@ -111,7 +109,7 @@ def set_float32_matmul_precision(precision: str) -> None:
         raise RuntimeError(
             f"float32 matmul precision must be one of {', '.join(_PRECISIONS)}, not {precision!r}"
         )
-    _Settings.precision = precision
+    _PRECISION.set(precision)
 
 
 def get_float32_matmul_precision() -> str:
@@ -122,7 +120,7 @@ def get_float32_matmul_precision() -> str:
     >>> wg.get_float32_matmul_precision()
     'highest'
     """
-    return _Settings.precision
+    return str(_PRECISION.value)
 
 
 def set_flush_denormal(mode: bool) -> bool:
@@ -149,7 +147,7 @@ def set_num_interop_threads(num: int) -> None:
     """
     if operator.index(num) < 1:
         raise RuntimeError(f"set_num_interop_threads expects a positive number, not {num}")
-    _Settings.interop_threads = operator.index(num)
+    _INTEROP_THREADS.set(operator.index(num))
 
 
 def get_num_interop_threads() -> int:
@@ -160,7 +158,7 @@ def get_num_interop_threads() -> int:
     >>> wg.get_num_interop_threads()
     1
     """
-    return _Settings.interop_threads
+    return int(_INTEROP_THREADS.value)
 
 
 fill_sections(globals())

@@ -31,15 +31,15 @@ INTRODUCTION = """\
 documentation, and a test compares them.
 
 * **Forms**: *f* function, *m* method, *i* in place (`x.exp_()`), *o* takes `out=`.
-* **Dtypes** that the operation takes: *b* bool, *i* integers, *f* floating, *c* complex; `*` with
-  SciPy only (`wengert[scipy]`), `+` also without, and quicker with it.
-* **Derivative**: what becomes of the cotangent `g` of the result, for each differentiable argument:
-  the formula is the rule of the record, run on symbols. `self`, `other`, ... are arguments and
-  parameters, `result` is what the operation returned, and functions are those of this page or
-  primitives. Formulas hold but for single points; conjugation is the engine's part (records marked
-  *conjugates* excepted). Where a rule is more than a formula, the
-  module that it is in is named. A composite has the derivative of its parts, which are those that
-  its example computes. Whatever has a derivative has one of any order; tests check the first two.
+* **Dtypes** that the operation takes: *b* bool, *i* integers, *f* floating, *c* complex; `*` needs
+  SciPy (`wengert[scipy]`), `+` is quicker with SciPy.
+* **Derivative**: the cotangent of each differentiable argument, given the cotangent `g` of the
+  result. The formula is the rule of the record, run on symbols. `self`, `other`, ... are arguments
+  and parameters, `result` is what the operation returned, and functions are those of this page or
+  primitives. Formulas may fail at single points, such as kinks. The engine conjugates, except for
+  records marked *conjugates*. If a rule is more than a formula, its module is named. A composite
+  has the derivative of its parts, which are those that its example computes. Each derivative can be
+  differentiated again, to any order; tests check the first two.
 """
 
 
@@ -74,9 +74,11 @@ def page() -> str:
         parts.append(f"\n## {title}\n")
         count += len(functions)
         named += sum(len(names) for names in functions.values())
+        if title not in ("wengert", "wengert.nn.functional"):
+            parts.append(_table(title, _by_name(functions), shown))
+            continue
         for heading, members in _by_family(functions).items():
-            if title in ("wengert", "wengert.nn.functional"):
-                parts.append(f"\n### {heading}\n")
+            parts.append(f"\n### {heading}\n")
             parts.append(_table(title, members, shown))
     parts.append(_rest(shown))
     total = f"\n{count} operations under {named} names, made of {len(TABLE)} primitives, of which "
@@ -106,11 +108,17 @@ def _functions(place: Any, names: Iterable[str]) -> dict[Callable[..., Any], lis
     return found
 
 
+def _by_name(
+    functions: dict[Callable[..., Any], list[str]],
+) -> list[tuple[Callable[..., Any], list[str]]]:
+    return sorted(functions.items(), key=lambda item: item[1][0])
+
+
 def _by_family(
     functions: dict[Callable[..., Any], list[str]],
 ) -> dict[str, list[tuple[Callable[..., Any], list[str]]]]:
     found: dict[str, list[Any]] = {}
-    for function, names in sorted(functions.items(), key=lambda item: item[1][0]):
+    for function, names in _by_name(functions):
         found.setdefault(chapter_of(function), []).append((function, names))
     in_order = sorted(found, key=lambda name: (name == FURTHER, name != CORE, name))
     return {name.capitalize(): found[name] for name in in_order}

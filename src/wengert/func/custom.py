@@ -237,6 +237,7 @@ class _Reverse(Function):
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
         """Keep the call, and save its tensors."""
         ctx.owner, ctx.call, *tensors = inputs
+        ctx.set_materialize_grads(ctx.owner.materialize)
         ctx.save_for_backward(*tensors)
         ctx.save_for_forward(*tensors)
 
@@ -311,8 +312,11 @@ class custom_vjp:
         self.fixed = tuple(nondiff_argnums)
         self.fwd: Callable[..., Any] | None = None
         self.bwd: Callable[..., Any] | None = None
+        self.materialize = True
 
-    def defvjp(self, fwd: Callable[..., Any], bwd: Callable[..., Any]) -> None:
+    def defvjp(
+        self, fwd: Callable[..., Any], bwd: Callable[..., Any], materialize_grads: bool = True
+    ) -> None:
         """Define the rule.
 
         Parameters
@@ -320,8 +324,10 @@ class custom_vjp:
         fwd : callable. Takes what the function takes, and returns ``(output, kept)``.
         bwd : callable. ``bwd(*nondiff, kept, cotangent)`` returns a tuple with a gradient for each
             other argument, None where it is zero.
+        materialize_grads : bool. Whether the rule gets zeros, not None, for outputs that the result
+            does not depend on.
         """
-        self.fwd, self.bwd = fwd, bwd
+        self.fwd, self.bwd, self.materialize = fwd, bwd, materialize_grads
 
     def rules(self) -> tuple[Any, ...]:
         """Return the functions that define the derivatives."""
@@ -385,6 +391,7 @@ class custom_jvp:
         self.func = func
         self.name = getattr(func, "__name__", "f")
         self.fixed = tuple(nondiff_argnums)
+        self.materialize = True
         self.rule: Callable[..., Any] | None = None
 
     def defjvp(self, rule: Callable[..., Any]) -> Callable[..., Any]:

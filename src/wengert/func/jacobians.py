@@ -50,6 +50,109 @@ def _rows(tensor: Any, like: list[Any], by_output: bool) -> list[Any]:
     return blocks
 
 
+def _check_real(function: str, **tensors: Any) -> None:
+    for what, values in tensors.items():
+        for i, tensor in enumerate(values):
+            if tensor._payload.dtype.kind == "c":
+                raise RuntimeError(
+                    f"{function}: Expected all {what} to be real but received complex tensor at "
+                    f"flattened input idx: {i}. Differentiate view_as_real() of it"
+                )
+
+
+def by_rows(
+    func: Callable[..., Any],
+    argnums: Any,
+    has_aux: bool,
+    chunk_size: Any = None,
+    real: bool = False,
+) -> Callable[..., Any]:
+    """Return the function that `jacrev` makes; without `real`, complex numbers are holomorphic."""
+
+    def jacobian_of(*args: Any, **kwargs: Any) -> Any:
+        numbers, several = chosen(args, argnums, "jacrev")
+
+        def partial(*values: Any) -> Any:
+            return func(*replaced(args, numbers, values), **kwargs)
+
+        primals = [args[number] for number in numbers]
+        output, pull, *aux = vjp(partial, *primals, has_aux=has_aux)
+        outputs, rebuild = flatten(output)
+        inputs, rebuild_inputs = tensors_of(tuple(primals), "jacrev", "inputs")
+        if real:
+            _check_real("jacrev", inputs=inputs, outputs=outputs)
+
+        def row(*cotangents: Any) -> Any:
+            grads = pull(rebuild(list(cotangents)))
+            return tuple(flatten(grads)[0])
+
+        units = units_of(outputs)
+        grads = vmap(row, chunk_size=chunk_size)(*units)
+        by_input = [_rows(grad, outputs, True) for grad in grads]
+        made = []
+        for i in range(len(outputs)):
+            blocks = rebuild_inputs([column[i] for column in by_input])
+            made.append(blocks if several else blocks[0])
+        result = rebuild(made)
+        return (result, *aux) if has_aux else result
+
+    return jacobian_of
+
+
+def by_columns(
+    func: Callable[..., Any],
+    argnums: Any,
+    has_aux: bool,
+    randomness: str = "error",
+    real: bool = False,
+) -> Callable[..., Any]:
+    """Return the function that `jacfwd` makes; without `real`, complex numbers are holomorphic."""
+
+    def jacobian_of(*args: Any, **kwargs: Any) -> Any:
+        numbers, several = chosen(args, argnums, "jacfwd")
+        primals = tuple(args[number] for number in numbers)
+        inputs, rebuild_inputs = tensors_of(primals, "jacfwd", "inputs")
+        if real:
+            _check_real("jacfwd", inputs=inputs)
+        kept: list[Any] = []
+
+        def partial(*values: Any) -> Any:
+            whole = rebuild_inputs(list(values))
+            output, aux = with_aux(
+                func(*replaced(args, numbers, whole), **kwargs), has_aux, "jacfwd"
+            )
+            leaves, rebuild = flatten(output)
+            others, rebuild_aux = flatten(aux)
+            kept[:] = [rebuild, rebuild_aux, len(leaves)]
+            return tuple(leaves), tuple(others)
+
+        def column(*directions: Any) -> Any:
+            _, slopes, others = jvp(partial, tuple(inputs), directions, has_aux=True)
+            return slopes, others
+
+        if sum(tensor._payload.size for tensor in inputs) == 1:
+            # one direction needs no batch, so the function may branch on values
+            parts = column(*[T.select(unit, dim=0, index=0) for unit in units_of(inputs)])
+            slopes, others = ([T.unsqueeze(p, dim=0) for p in part] for part in parts)
+        else:
+            slopes, others = vmap(column, randomness=randomness)(*units_of(inputs))
+        rebuild, rebuild_aux, _ = kept
+        if real:
+            _check_real("jacfwd", outputs=slopes)
+        made = []
+        for slope in slopes:
+            blocks = rebuild_inputs(_rows(slope, inputs, False))
+            made.append(blocks if several else blocks[0])
+        result = rebuild(made)
+        if not has_aux:
+            return result
+        # it is the same for each direction
+        first = [T.select(other, dim=0, index=0) for other in others]
+        return result, rebuild_aux(first)
+
+    return jacobian_of
+
+
 @overload
 def jacrev(
     func: Callable[Concatenate[Tensor, P], Tensor],
@@ -72,6 +175,7 @@ def jacrev(
     *,
     has_aux: bool = False,
     chunk_size: int | None = None,
+    _preallocate_and_copy: bool = False,
 ) -> Callable[..., Any]:
     """Return a function that computes the Jacobian of `func` by rows, in reverse mode.
 
@@ -93,7 +197,8 @@ def jacrev(
 
     Raises
     ------
-    RuntimeError: If `argnums` names no argument, or `func` returns anything but tensors.
+    RuntimeError: If `argnums` names no argument, if `func` returns anything but tensors, and for
+        complex inputs or outputs: pass `view_as_real` of them.
 
     Examples
     --------
@@ -102,33 +207,8 @@ def jacrev(
             [0., 4.]])
     """
 
-    def jacobian_of(*args: Any, **kwargs: Any) -> Any:
-        numbers, several = chosen(args, argnums, "jacrev")
-
-        def partial(*values: Any) -> Any:
-            return func(*replaced(args, numbers, values), **kwargs)
-
-        primals = [args[number] for number in numbers]
-        output, pull, *aux = vjp(partial, *primals, has_aux=has_aux)
-        outputs, rebuild = flatten(output)
-
-        def row(*cotangents: Any) -> Any:
-            grads = pull(rebuild(list(cotangents)))
-            return tuple(flatten(grads)[0])
-
-        _, rebuild_inputs = tensors_of(tuple(primals), "jacrev", "inputs")
-        units = units_of(outputs)
-        grads = vmap(row, chunk_size=chunk_size)(*units)
-        by_input = [_rows(grad, outputs, True) for grad in grads]
-        made = []
-        for i in range(len(outputs)):
-            blocks = rebuild_inputs([column[i] for column in by_input])
-            made.append(blocks if several else blocks[0])
-        result = rebuild(made)
-        return (result, *aux) if has_aux else result
-
     return Transformed(
-        jacobian_of,
+        by_rows(func, argnums, has_aux, chunk_size, real=True),
         jacrev,
         func,
         {"argnums": argnums, "has_aux": has_aux, "chunk_size": chunk_size},
@@ -182,46 +262,8 @@ def jacfwd(
             [0., 4.]])
     """
 
-    def jacobian_of(*args: Any, **kwargs: Any) -> Any:
-        numbers, several = chosen(args, argnums, "jacfwd")
-        primals = tuple(args[number] for number in numbers)
-        inputs, rebuild_inputs = tensors_of(primals, "jacfwd", "inputs")
-        kept: list[Any] = []
-
-        def partial(*values: Any) -> Any:
-            whole = rebuild_inputs(list(values))
-            output, aux = with_aux(
-                func(*replaced(args, numbers, whole), **kwargs), has_aux, "jacfwd"
-            )
-            leaves, rebuild = flatten(output)
-            others, rebuild_aux = flatten(aux)
-            kept[:] = [rebuild, rebuild_aux, len(leaves)]
-            return tuple(leaves), tuple(others)
-
-        def column(*directions: Any) -> Any:
-            _, slopes, others = jvp(partial, tuple(inputs), directions, has_aux=True)
-            return slopes, others
-
-        if sum(tensor._payload.size for tensor in inputs) == 1:
-            # one direction needs no batch, so the function may branch on values
-            parts = column(*[T.select(unit, dim=0, index=0) for unit in units_of(inputs)])
-            slopes, others = ([T.unsqueeze(p, dim=0) for p in part] for part in parts)
-        else:
-            slopes, others = vmap(column, randomness=randomness)(*units_of(inputs))
-        rebuild, rebuild_aux, _ = kept
-        made = []
-        for slope in slopes:
-            blocks = rebuild_inputs(_rows(slope, inputs, False))
-            made.append(blocks if several else blocks[0])
-        result = rebuild(made)
-        if not has_aux:
-            return result
-        # it is the same for each direction
-        first = [T.select(other, dim=0, index=0) for other in others]
-        return result, rebuild_aux(first)
-
     return Transformed(
-        jacobian_of,
+        by_columns(func, argnums, has_aux, randomness, real=True),
         jacfwd,
         func,
         {"argnums": argnums, "has_aux": has_aux, "randomness": randomness},

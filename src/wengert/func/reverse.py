@@ -32,15 +32,17 @@ def _value_and_grad(
 ) -> tuple[Any, Any, Any]:
     name = "grad_and_value(f)(*args)"
     numbers, several = chosen(args, argnums, name)
-    parts = [tensors_of(args[number], name, "inputs") for number in numbers]
     outside = is_recording()
     with enable_grad():
         flat: list[Any] = []
+        parts: list[tuple[Any, int]] = []
         given = list(args)
-        for number, (tensors, rebuild) in zip(numbers, parts, strict=True):
+        for number in numbers:
+            tensors, rebuild = tensors_of(given[number], name, "inputs")
             own = [fresh(tensor, name) for tensor in tensors]
             flat += own
             given[number] = rebuild(own)
+            parts.append((rebuild, len(flat)))
         output, aux = with_aux(func(*given, **kwargs), has_aux, name)
         if not isinstance(output, TensorBase):
             raise RuntimeError(
@@ -61,14 +63,14 @@ def _value_and_grad(
     keeps_aux = keep or (has_aux and outside and _leads(aux, flat))
     if keeps_aux or graph:
         _end(flat)
-    filled = [zeros_like(t) if g is None else g for t, g in zip(flat, found, strict=True)]
+    filled = [zeros_like(flat[i]) if g is None else g for i, g in enumerate(found)]
     if graph:
         # the gradient need not depend on everything that the output depends on
         filled = shown(filled, leads_outside(filled, ()))
-    made = []
-    for tensors, rebuild in parts:
-        made.append(rebuild(filled[: len(tensors)]))
-        del filled[: len(tensors)]
+    made, start = [], 0
+    for rebuild, end in parts:
+        made.append(rebuild(filled[start:end]))
+        start = end
     if has_aux:
         aux = shown(aux, keeps_aux)
     return shown(output, keep), tuple(made) if several else made[0], aux

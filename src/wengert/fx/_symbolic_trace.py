@@ -14,7 +14,7 @@ import wengert
 from wengert.base.sections import fill_sections
 from wengert.fx.graph import Graph
 from wengert.fx.graph_module import GraphModule
-from wengert.fx.proxy import Proxy, TracerBase
+from wengert.fx.proxy import ParameterProxy, Proxy, TracerBase
 from wengert.nn.modules.container import Sequential
 from wengert.nn.modules.module import Module
 from wengert.nn.parameter import Parameter
@@ -60,7 +60,8 @@ class Tracer(TracerBase):
     ----------
     autowrap_modules : tuple of module. Modules whose functions are not traced into.
     autowrap_functions : tuple of callable. Functions that are not traced into.
-    param_shapes_constant : bool. Accepted for compatibility with PyTorch.
+    param_shapes_constant : bool. Whether shapes of parameters are constants, which the program may
+        branch on.
 
     Examples
     --------
@@ -71,6 +72,9 @@ class Tracer(TracerBase):
     >>> [node.op for node in graph.nodes]
     ['placeholder', 'call_function', 'output']
     """
+
+    traced_func_name = "forward"
+    """The method of a module that is traced."""
 
     def __init__(
         self,
@@ -84,6 +88,7 @@ class Tracer(TracerBase):
         self.root: Any = None
         self._paths: dict[int, str] = {}
         self._constants = 0
+        self.param_shapes_constant = param_shapes_constant
 
     # -- for subclasses ----------------------------------------------------------------------------
 
@@ -116,7 +121,10 @@ class Tracer(TracerBase):
             for name, held in self.root.named_parameters():
                 if held is attr_val:
                     if name not in parameter_proxy_cache:
-                        parameter_proxy_cache[name] = self.create_proxy("get_attr", name, (), {})
+                        made = self.create_proxy("get_attr", name, (), {})
+                        if self.param_shapes_constant:
+                            made = ParameterProxy(made.node, name, attr_val, self)
+                        parameter_proxy_cache[name] = made
                     return parameter_proxy_cache[name]
         return attr_val
 
@@ -152,7 +160,13 @@ class Tracer(TracerBase):
         TraceError: If the program branches on the value of a proxy.
         """
         if isinstance(root, Module):
-            self.root, given, bound = root, type(root).forward, [root]
+            given = getattr(type(root), self.traced_func_name, None)
+            if given is None:
+                raise AssertionError(
+                    f"traced_func_name={self.traced_func_name} doesn't exist in "
+                    f"{type(root).__name__}"
+                )
+            self.root, bound = root, [root]
         else:
             self.root, given, bound = Module(), root, []
         fn: Any = inspect.unwrap(given)

@@ -26,6 +26,8 @@ class TracerBase:
 
     graph: Graph
     root: Any = None
+    check_mutable_operations = False
+    """Has no effect: it exists for programs that set it."""
 
     def create_node(
         self,
@@ -192,6 +194,34 @@ class Proxy:
         if getattr(func, "__qualname__", "").startswith("Tensor."):
             return tracer.create_proxy("call_method", func.__name__, args, kwargs)
         return tracer.create_proxy("call_function", func, args, kwargs)
+
+
+class ParameterProxy(Proxy):
+    """Stands for a parameter, whose shape is known while a program is traced."""
+
+    def __init__(self, node: Node, name: str, param: Any, tracer: TracerBase) -> None:
+        super().__init__(node, tracer)
+        self.param, self.name = param, name
+
+    def __repr__(self) -> str:
+        return f"ParameterProxy({self.name})"
+
+    shape = property(lambda self: self.param.shape)
+    ndim = property(lambda self: self.param.ndim)
+
+    def size(self) -> Any:
+        """Return the shape."""
+        return self.param.size()
+
+    def dim(self) -> int:
+        """Return the number of dimensions."""
+        return int(self.param.dim())
+
+    def numel(self) -> int:
+        """Return the number of elements."""
+        return int(self.param.numel())
+
+    nelement = numel
 
 
 class Attribute(Proxy):

@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.patches import CONTEXTS
 from wengert.base.ports import PORTS
 from wengert.interp.levels import Infix, Interpreter, Level, Lifted, memory_of, namespace_of
 from wengert.prims.facet import Facet
@@ -200,6 +201,7 @@ def _product(a: Any, b: Any) -> Any:
 
 ENABLED: ContextVar[bool] = ContextVar("wengert_tangents", default=True)
 """Whether tangents are propagated."""
+CONTEXTS.append(ENABLED.get)
 
 # -- propagation of tangents -----------------------------------------------------------------------
 

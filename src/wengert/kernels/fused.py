@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,12 @@ def fused(x: Any, factor: Any, term: Any) -> Any:
     """
     if x.dtype == _SINGLE:
         return (x.astype(_DOUBLE) * float(factor) + float(term)).astype(_SINGLE)
-    # Dekker's product and Knuth's sum (Numerische Mathematik 18, 1971) give both rounding errors
     product = x * factor
     total = product + term
+    if math.frexp(factor)[0] in (0.5, -0.5):
+        # a product with a power of two is exact
+        return total
+    # Dekker's product and Knuth's sum (Numerische Mathematik 18, 1971) give both rounding errors
     with np.errstate(over="ignore", invalid="ignore"):
         high = x * _SPLIT - (x * _SPLIT - x)
         low = x - high

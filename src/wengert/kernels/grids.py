@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from wengert.kernels import few_points
+from wengert.kernels.fused import linspace
+from wengert.kernels.matmul import bmm
 from wengert.kernels.points import Layout, Points, layout_of, powers, valued
 
 Shape = tuple[int, ...]
@@ -298,3 +300,38 @@ def _by_pairs(values: list[Any], weights: list[Any]) -> list[Any]:
                 total = term if total is None else total + term
         found.append(total)
     return found
+
+
+# -- grids of affine maps -------------------------------------------------------------------------
+
+
+def _steps(n: int, align_corners: bool, dtype: Any) -> Any:
+    if n <= 1:
+        return np.zeros(n, dtype)
+    steps = linspace(-1, 1, n, dtype)
+    return steps if align_corners else steps * (n - 1) / n
+
+
+def _points(size: Shape, align_corners: bool, dtype: Any) -> Any:
+    """Return the points (..., x, 1) of the grid of the identity, one in each row."""
+    spatial = size[2:]
+    dims = len(spatial)
+    points = np.ones((*spatial, dims + 1), dtype)
+    for d, n in enumerate(spatial):
+        # the last dimension of the planes is x
+        steps = _steps(n, align_corners, dtype)
+        points[..., dims - 1 - d] = steps.reshape(-1, *(1,) * (dims - 1 - d))
+    return points.reshape(-1, dims + 1)
+
+
+def affine_grid_generator(self: Any, size: Shape, align_corners: bool) -> Any:
+    """Return the points of a grid, moved by affine maps (N, d, d + 1), as (N, *size, d)."""
+    moved = bmm(_points(size, align_corners, self.dtype), self.swapaxes(-1, -2))
+    return moved.reshape(*self.shape[:-2], *size[2:], self.shape[-2])
+
+
+def affine_grid_backward(self: Any, size: Shape, align_corners: bool) -> Any:
+    """Return the transpose of `affine_grid_generator`."""
+    dims = len(size) - 2
+    flat = self.reshape(*self.shape[: -dims - 1], math.prod(size[2:]), dims)
+    return bmm(flat.swapaxes(-1, -2), _points(size, align_corners, self.dtype))

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-_CHANNELS_LAST = {4: (0, 2, 3, 1), 5: (0, 2, 3, 4, 1)}
+from wengert.base.memory_format import suggested_format
 
 
 def _in_order(array: Any, axes: Sequence[int]) -> Any:
@@ -68,14 +68,12 @@ def _elements(result: Any, arrays: Sequence[Any]) -> Any:
 
 
 def _suggested(result: Any, arrays: Sequence[Any]) -> Any:
-    axes = _CHANNELS_LAST.get(result.ndim)
-    if axes is not None:
+    if result.ndim in (4, 5):
         for array in arrays:
-            flat = array.__class__ is not np.ndarray or array.ndim != result.ndim
-            if flat or array.flags.c_contiguous:
-                continue
-            if array.transpose(axes).flags.c_contiguous:
-                return _in_order(result, axes)
+            if array.__class__ is np.ndarray and array.ndim == result.ndim:
+                order = suggested_format(array)
+                if order.axes is not None:
+                    return _in_order(result, order.axes)
     return _contiguous(result, arrays)
 
 

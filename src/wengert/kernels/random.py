@@ -354,7 +354,12 @@ def largest_of(dtype: Any) -> int:
     """Return the maximum of an integer dtype, or the largest exact integer of a floating one."""
     if dtype.kind in "biu":
         return 1 if dtype.kind == "b" else int(np.iinfo(dtype).max)
-    return {"float64": 1 << 53, "float32": 1 << 24, "float16": 1 << 11}.get(dtype.name, 1 << 8)
+    return 1 << digits_of(dtype)
+
+
+def digits_of(dtype: Any) -> int:
+    """Return the number of bits of a floating dtype's significand."""
+    return {"d": 53, "f": 24, "e": 11}.get(dtype.char, 8)
 
 
 def full_range(stream: Stream, count: int, dtype: Any) -> Any:

@@ -125,7 +125,10 @@ def _complex_logcumsumexp(x: Any) -> Any:
     places = np.arange(len(x)).reshape((-1,) + (1,) * (x.ndim - 1))
     last = np.maximum.accumulate(np.where(renewed, places, 0), axis=0)
     turns = np.take_along_axis(own - steps, last, 0) + steps
-    return y + (turns * (1j * _TURN)).astype(x.dtype)
+    y += (turns * (1j * _TURN)).astype(x.dtype)
+    # an infinite sum keeps the value of its first infinite element
+    first = np.isposinf(x.real).argmax(0)[None]
+    return np.where(np.isposinf(top), np.take_along_axis(x, first, 0), y)
 
 
 # -- recurrences ----------------------------------------------------------------------------------

@@ -7,9 +7,13 @@ there, and masked values may be anything, even NaN.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import wraps
+from inspect import Parameter, signature
 from typing import Any
 
 from wengert.base.dtypes import iinfo
+from wengert.base.layout import strided
 from wengert.base.sections import fill_sections
 from wengert.ops.cast import to
 from wengert.ops.checks import all_dims
@@ -48,7 +52,58 @@ def _given(input: Any, mask: Any, dtype: Any, name: str) -> tuple[Any, Any]:
     x = x if dtype is None else to(x, dtype)
     if mask is None:
         return x, ones(tuple(x.shape), dtype=bool)
-    return x, operand(mask, name, "mask", 2).bool().expand(tuple(x.shape))
+    return x, _input_mask(x, mask=operand(_dense(mask), name, "mask", 2))
+
+
+def _dense(value: Any) -> Any:
+    return value.to_dense() if getattr(value, "layout", strided) is not strided else value
+
+
+def _canonical_dim(dim: Any, ndim: int) -> tuple[int, ...]:
+    """Return the dimensions that `dim` names, in order."""
+    return tuple(sorted(all_dims(dim, ndim, "masked")))
+
+
+def _input_mask(input: Any, *args: Any, mask: Any = None, **others: Any) -> Any:
+    """Return a mask as booleans of the shape of `input`."""
+    if mask is None:
+        raise ValueError("_input_mask requires explicit mask")
+    if mask.ndim > input.ndim:
+        raise IndexError(
+            "_input_mask expected broadcastable mask (got mask dimensionality higher than of the "
+            f"input): {mask.ndim} and {input.ndim}"
+        )
+    return _dense(mask).bool().expand(tuple(input.shape))
+
+
+def _output_mask(op: Callable[..., Any], input: Any, *args: Any, **kwargs: Any) -> Any:
+    """Return where the result of a masked function depends on elements that the mask selects."""
+    name = getattr(op, "__name__", str(op))
+    if globals().get(name) is not op:
+        raise ValueError(f"_output_mask expected masked operation (got {name})")
+    given = signature(op).bind(input, *args, **kwargs).arguments
+    selected = _input_mask(input, mask=given.get("mask"))
+    if signature(op).parameters["dim"].default is Parameter.empty:
+        # it reduces nothing
+        return selected
+    dims = _canonical_dim(given.get("dim"), input.ndim)
+    return selected.any(dims, given.get("keepdim", False)) if dims else selected
+
+
+def _of_layouts(reduce: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a reduction take sparse tensors; its result has the layout of the input."""
+
+    @wraps(reduce)
+    def reduced(input: Any, *args: Any, **kwargs: Any) -> Any:
+        dense = _dense(input)
+        found = reduce(dense, *args, **kwargs)
+        if dense is input:
+            return found
+        if kwargs.get("mask") is not None:
+            found = _shown(found, _output_mask(reduced, dense, *args, **kwargs), 0)
+        return found.to_sparse(layout=input.layout)
+
+    return reduced
 
 
 def _shown(x: Any, mask: Any, value: Any) -> Any:
@@ -59,10 +114,6 @@ def _shown(x: Any, mask: Any, value: Any) -> Any:
 def _bounded(x: Any, mask: Any) -> Any:
     """Return `x` with -inf where the mask is False, if it is floating."""
     return _shown(x, mask, -math.inf) if x.is_floating_point() else x
-
-
-def _dims(x: Any, dim: Any) -> tuple[int, ...]:
-    return all_dims(dim, x.ndim, "masked")
 
 
 def _least(x: Any) -> Any:
@@ -77,6 +128,7 @@ def _most(x: Any) -> Any:
     return math.inf if x.dtype.is_floating_point else iinfo(x.dtype).max
 
 
+@_of_layouts
 def sum(
     input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
 ) -> Any:
@@ -101,15 +153,16 @@ def sum(
     tensor(4.)
     """
     x, mask = _given(input, mask, dtype, "masked.sum")
-    return _shown(x, mask, 0).sum(_dims(x, dim), keepdim)
+    return _shown(x, mask, 0).sum(_canonical_dim(dim, x.ndim), keepdim)
 
 
+@_of_layouts
 def prod(
     input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
 ) -> Any:
     """Multiply the elements that a mask selects, like `sum`; 1 if it selects none."""
     x, mask = _given(input, mask, dtype, "masked.prod")
-    x, dims = _shown(x, mask, 1), sorted(_dims(x, dim), reverse=True)
+    x, dims = _shown(x, mask, 1), _canonical_dim(dim, x.ndim)[::-1]
     if not dims:
         return x.unsqueeze(-1).prod(-1)
     for one in dims:
@@ -117,6 +170,7 @@ def prod(
     return x
 
 
+@_of_layouts
 def mean(
     input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
 ) -> Any:
@@ -137,24 +191,26 @@ def mean(
             "mean(): Could not infer output dtype. Input dtype must be either a floating point or "
             f"complex dtype. Got: {x.dtype!r}"
         )
-    dims = _dims(x, dim)
+    dims = _canonical_dim(dim, x.ndim)
     return _shown(x, mask, 0).sum(dims, keepdim) / mask.sum(dims, keepdim)
 
 
+@_of_layouts
 def amax(
     input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
 ) -> Any:
     """Return the largest element that a mask selects, like `sum`; the smallest value for none."""
     x, mask = _given(input, mask, dtype, "masked.amax")
-    return _shown(x, mask, _least(x)).amax(_dims(x, dim), keepdim)
+    return _shown(x, mask, _least(x)).amax(_canonical_dim(dim, x.ndim), keepdim)
 
 
+@_of_layouts
 def amin(
     input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
 ) -> Any:
     """Return the smallest element that a mask selects, like `sum`; the largest value for none."""
     x, mask = _given(input, mask, dtype, "masked.amin")
-    return _shown(x, mask, _most(x)).amin(_dims(x, dim), keepdim)
+    return _shown(x, mask, _most(x)).amin(_canonical_dim(dim, x.ndim), keepdim)
 
 
 def argmax(
@@ -190,7 +246,7 @@ def logsumexp(
     x, mask = _given(input, mask, dtype, "masked.logsumexp")
     if not (x.is_floating_point() or x.is_complex()):
         x = to(x, "float32")
-    return _shown(x, mask, -math.inf).logsumexp(_dims(x, dim), keepdim)
+    return _shown(x, mask, -math.inf).logsumexp(_canonical_dim(dim, x.ndim), keepdim)
 
 
 def norm(
@@ -206,7 +262,7 @@ def norm(
     x, mask = _given(input, mask, dtype, "masked.norm")
     order = 2.0 if ord is None else ord
     hidden = math.inf if order < 0 else 0
-    return vector_norm(_shown(x, mask, hidden), order, _dims(x, dim), keepdim)
+    return vector_norm(_shown(x, mask, hidden), order, _canonical_dim(dim, x.ndim), keepdim)
 
 
 def var(
@@ -233,7 +289,7 @@ def var(
     if not (x.is_floating_point() or x.is_complex()):
         x = to(x, "float32")
     less = float(unbiased is not False) if correction is None else float(correction)
-    dims = _dims(x, dim)
+    dims = _canonical_dim(dim, x.ndim)
     count = to(mask.sum(dims, True), x.dtype.to_real())
     centre = _shown(x, mask, 0).sum(dims, True) / count
     apart = _shown(x - centre, mask, 0)

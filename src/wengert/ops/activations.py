@@ -10,6 +10,7 @@ from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.ops.checks import real_input
 from wengert.ops.coerce import number, operand, real_number
+from wengert.ops.out import into
 from wengert.prims import neural as _records
 from wengert.prims.table import TABLE
 from wengert.tape.inplace import write
@@ -270,7 +271,7 @@ def gelu(input: Any, *, approximate: str = "none") -> Any:
 
 
 @export("nn.functional")
-def softplus(input: Any, beta: float = 1.0, threshold: float = 20.0) -> Any:
+def softplus(input: Any, beta: float = 1.0, threshold: float = 20.0, *, out: Any = None) -> Any:
     """Return ``log(1 + exp(beta * input)) / beta``, a smooth `relu`, element by element.
 
     Parameters
@@ -286,13 +287,13 @@ def softplus(input: Any, beta: float = 1.0, threshold: float = 20.0) -> Any:
     >>> wg.nn.functional.softplus(wg.tensor([-1.0, 2.0]))
     tensor([0.3133, 2.1269])
     """
-    return _activation(
-        "softplus", "softplus_cpu", input, beta=float(beta), threshold=float(threshold)
-    )
+    beta, threshold = float(beta), float(threshold)
+    result = _activation("softplus", "softplus_cpu", input, beta=beta, threshold=threshold)
+    return into(out, result, "softplus")
 
 
 @export("nn.functional")
-def logsigmoid(input: Any) -> Any:
+def logsigmoid(input: Any, *, out: Any = None) -> Any:
     """Return ``log(sigmoid(input))``, without underflow, element by element.
 
     Parameters
@@ -304,7 +305,7 @@ def logsigmoid(input: Any) -> Any:
     >>> wg.nn.functional.logsigmoid(wg.tensor([-1000.0, 2.0]))
     tensor([-1.0000e+03, -1.2693e-01])
     """
-    return _activation("log_sigmoid", "log_sigmoid_cpu", input)
+    return into(out, _activation("log_sigmoid", "log_sigmoid_cpu", input), "log_sigmoid")
 
 
 @export("nn.functional")

@@ -1,13 +1,17 @@
 """Layer 5 · ops: PyTorch's names of operations, such as ``aten.mm.default``.
 
 There are no overloads here, and no dispatcher: contexts and policies receive the name of an
-operation, a string such as "mm". These objects are strings of that kind. Calling one calls the
-function or the method of that name.
+operation, a string such as "mm". These objects are strings of that kind, one for each operation.
+Calling one calls the function or the method of that name; in a ``__torch_dispatch__`` that received
+it, what was dispatched.
 """
 
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
+from contextvars import ContextVar
+from functools import cache
 from typing import Any
 
 from wengert.base.ports import PORTS
@@ -33,22 +37,37 @@ class OpOverload(str):
         return f"aten::{self}"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return _function(self)(*args, **kwargs)
+        name, run = _DISPATCHED.get()
+        return (run if name == self else _function(self))(*args, **kwargs)
+
+
+_DISPATCHED: ContextVar[tuple[str | None, Any]] = ContextVar("dispatched", default=(None, None))
+"""The operation that a ``__torch_dispatch__`` is handling, and what computes it."""
+overload: Callable[[str], OpOverload] = cache(OpOverload)
+
+
+def dispatched(handler: Any, name: str, run: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    """Return what a ``__torch_dispatch__`` makes of an operation, which `run` computes."""
+    token = _DISPATCHED.set((name, run))
+    try:
+        return handler(overload(name), types, args, kwargs)
+    finally:
+        _DISPATCHED.reset(token)
 
 
 class OpOverloadPacket:
     """All overloads of an operation, such as ``wg.ops.aten.mm``; each is the same here."""
 
-    __slots__ = ("_name",)
+    __slots__ = ("__name__", "_name")
 
     def __init__(self, name: str) -> None:
-        self._name = name
+        self._name = self.__name__ = name
 
-    def __getattr__(self, overload: str) -> OpOverload:
-        if overload.startswith("_"):
+    def __getattr__(self, kind: str) -> OpOverload:
+        if kind.startswith("_"):
             # without the name, which a copy that is still being made lacks
-            raise AttributeError(f"an operation of aten has no attribute {overload!r}")
-        return OpOverload(self._name)
+            raise AttributeError(f"an operation of aten has no attribute {kind!r}")
+        return overload(self._name)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return _function(self._name)(*args, **kwargs)

@@ -15,7 +15,16 @@ from wengert.kernels import random as kernels
 from wengert.kernels.reducing import largest, smallest
 from wengert.ops.generator import stream_of
 from wengert.ops.like import memory_like
-from wengert.ops.options import beside, input_tensor, integer, made, sent_to, shape_of, type_of
+from wengert.ops.options import (
+    beside,
+    check_strided,
+    input_tensor,
+    integer,
+    made,
+    sent_to,
+    shape_of,
+    type_of,
+)
 from wengert.ops.out import created, into
 from wengert.ops.randomness import drawn
 from wengert.ops.sample import draw_bernoulli, laid_out, span_of
@@ -63,6 +72,8 @@ def randint(
     >>> wg.randint(10, (5,))
     tensor([4, 9, 3, 0, 3])
     """
+    if layout is not None:
+        check_strided(layout, "randint")
     if size is None:
         low, high, size = 0, low, high
     elif high is None:
@@ -104,6 +115,8 @@ def randint_like(
     >>> wg.randint_like(wg.ones(3), 5)
     tensor([4., 4., 3.])
     """
+    if layout is not None:
+        check_strided(layout, "randint_like")
     template = memory_like("randint_like", input, dtype, memory_format)
     if high is None:
         low, high = 0, low
@@ -145,6 +158,8 @@ def randperm(
     >>> wg.randperm(5)
     tensor([4, 0, 1, 3, 2])
     """
+    if layout is not None:
+        check_strided(layout, "randperm")
     count = integer("randperm", "n", n)
     if count < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {count}: [{count}]")

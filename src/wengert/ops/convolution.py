@@ -15,12 +15,12 @@ from wengert.base.export import export
 from wengert.base.sections import fill_sections, named
 from wengert.ops.convolution_arguments import check_dtypes, checked, ints
 from wengert.ops.padding import constant_pad_nd
-from wengert.prims import convolution
+from wengert.prims import convolution as _records
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.record import T
 
 # the records of the primitives called below
-REQUIRES = (convolution,)
+REQUIRES = (_records,)
 Shape = tuple[int, ...]
 
 
@@ -226,6 +226,40 @@ conv_transpose3d = _conv_transpose(3)
 export("wengert", "nn.functional")(
     conv1d, conv2d, conv3d, conv_transpose1d, conv_transpose2d, conv_transpose3d
 )
+
+
+@export("wengert")
+def convolution(
+    input: Any,
+    weight: Any,
+    bias: Any | None,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    transposed: bool,
+    output_padding: Any,
+    groups: int,
+) -> Any:
+    """Return `conv1d`, `conv2d` or `conv3d`, as the weight has dimensions, or the transpose.
+
+    Parameters
+    ----------
+    input, weight : Tensor. As for these functions.
+    bias : Tensor, optional. One number per channel of the result, or None.
+    stride, padding, dilation, output_padding : tuple of int. One number for each dimension.
+    transposed : bool. Whether it is `conv_transpose1d` and so on.
+
+    Examples
+    --------
+    >>> x = wg.tensor([[[1.0, 2.0, 4.0, 8.0]]])
+    >>> wg.convolution(x, wg.tensor([[[1.0, -1.0]]]), None, [1], [0], [1], False, [0], 1)
+    tensor([[[-1., -2., -4.]]])
+    """
+    d = min(max(_tensor(weight, "convolution", "weight")._payload.ndim - 2, 1), 3)
+    sizes = stride, padding, dilation, groups
+    if transposed:
+        return _convolve(f"conv_transpose{d}d", input, weight, bias, *sizes, output_padding)
+    return _convolve(f"conv{d}d", input, weight, bias, *sizes)
 
 
 @export("wengert", "nn.functional")

@@ -24,7 +24,7 @@ from wengert.base.sections import fill_sections
 from wengert.ops.cast import to
 from wengert.ops.convert import check_array, narrow, to_array
 from wengert.ops.foreign import from_dlpack, frombuffer
-from wengert.ops.options import float_type, made, number, shape_of, type_of
+from wengert.ops.options import check_strided, float_type, made, number, shape_of, type_of
 from wengert.ops.out import asked, created
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.detachments import note
@@ -344,8 +344,10 @@ def ones(
     >>> wg.ones(3)
     tensor([1., 1., 1.])
     """
+    if layout is not None:
+        check_strided(layout, "ones")
     array = np.ones(shape_of("ones", shape, size), float_type(asked(dtype, out)))
-    return created(array, device, requires_grad, out, "ones", layout)
+    return created(array, device, requires_grad, out, "ones")
 
 
 @export("wengert")
@@ -412,6 +414,8 @@ def full(
     tensor([[7, 7],
             [7, 7]])
     """
+    if layout is not None:
+        check_strided(layout, "full")
     if isinstance(size, int):
         raise TypeError("full(): argument 'size' (position 1) must be tuple of ints, not int")
     value = number(fill_value)
@@ -427,7 +431,7 @@ def full(
         kind = default_complex() if isinstance(value, complex) else default_float()
     asked(dtype, out)
     array = filled(np.empty(shape_of("full", (tuple(size),)), kind), value)
-    return created(array, device, requires_grad, out, "full", layout)
+    return created(array, device, requires_grad, out, "full")
 
 
 def filled(array: Any, value: Any) -> Any:

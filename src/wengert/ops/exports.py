@@ -192,7 +192,8 @@ _NAMES = {
         "complex_parts": "angle conj_physical is_conj is_neg resolve_conj resolve_neg",
         "control": "cond sym_float sym_int sym_ite sym_max sym_min sym_not sym_sqrt sym_sum",
         "convolution": (
-            "conv1d conv2d conv3d conv_tbc conv_transpose1d conv_transpose2d conv_transpose3d"
+            "conv1d conv2d conv3d conv_tbc conv_transpose1d conv_transpose2d conv_transpose3d "
+            "convolution"
         ),
         "copies": (
             "alias_copy as_strided_copy detach_copy diagonal_copy expand_copy permute_copy "

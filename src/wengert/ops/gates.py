@@ -17,6 +17,7 @@ from wengert.ops.checks import real_input
 from wengert.ops.coerce import dtype_name, integer, number, operand, real_number
 from wengert.ops.like import memory_like
 from wengert.ops.neural import softmax
+from wengert.ops.out import into
 from wengert.ops.randomness import drawn
 from wengert.ops.sample import draw_exponential, draw_uniform
 from wengert.prims import thresholds as _records
@@ -74,7 +75,7 @@ def hardshrink(input: Any, lambd: float = 0.5) -> Any:
 
 
 @export("nn.functional")
-def softshrink(input: Any, lambd: float = 0.5) -> Any:
+def softshrink(input: Any, lambd: float = 0.5, *, out: Any = None) -> Any:
     """Return the elements moved towards 0 by `lambd`, at most to 0.
 
     Parameters
@@ -98,7 +99,7 @@ def softshrink(input: Any, lambd: float = 0.5) -> Any:
             f"lambda must be in range [0, {most:g}] for input dtype {dtype_name(x._payload)}, but "
             f"found {lambd:g}"
         )
-    return _made("softshrink", x, False, lambd=lambd)
+    return into(out, _made("softshrink", x, False, lambd=lambd), "softshrink")
 
 
 @export("wengert", "nn.functional")

@@ -18,7 +18,7 @@ from wengert.kernels.random import STATE, Stream
 from wengert.ops.randomness import check_randomness
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.inference import made_in_inference
-from wengert.tape.modes import untraced
+from wengert.tape.modes import current_mode, untraced
 
 _DEFAULT_SEED = 67280421310721
 """The seed of a new generator, as in PyTorch."""
@@ -216,8 +216,9 @@ def drawing_from(stream: Stream) -> Iterator[None]:
 
 def stream_of(function: str, generator: Any) -> Stream:
     """Return the stream of the argument ``generator``; None stands for `default_generator`."""
-    check_randomness()
-    untraced("it draws random numbers", "draw")
+    if current_mode() is not None:
+        check_randomness()
+        untraced("it draws random numbers", "draw")
     if generator is None:
         return default_generator.stream
     if not isinstance(generator, Generator):

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from wengert.base.dtypes import FLOATING, category, from_numpy_dtype
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
-from wengert.kernels.fused import linspace
 from wengert.ops.coerce import dtype_name, operand, sizes_of
 from wengert.prims import grids
-from wengert.tape.base import new_tensor
 from wengert.tape.record import T
 from wengert.tape.sites import warn
 
@@ -203,7 +199,7 @@ def affine_grid(theta: Any, size: Any, align_corners: bool | None = None) -> Any
     if align_corners is None:
         _warn("affine_grid")
     _check_maps(maps._payload, sizes, bool(align_corners))
-    return _affine(maps, sizes, bool(align_corners))
+    return T.affine_grid_generator(maps, size=sizes, align_corners=bool(align_corners))
 
 
 @export("wengert")
@@ -249,28 +245,6 @@ def _check_maps(array: Any, sizes: tuple[int, ...], align_corners: bool) -> None
             "Expected size for first two dimensions of batch2 tensor to be: "
             f"[{sizes[0]}, {dims + 1}] but got: [{array.shape[0]}, {dims + 1}]."
         )
-
-
-def _steps(n: int, align_corners: bool, dtype: Any) -> Any:
-    if n <= 1:
-        return np.zeros(n, dtype)
-    steps = linspace(-1, 1, n, dtype)
-    return steps if align_corners else steps * (n - 1) / n
-
-
-def _affine(maps: Any, sizes: tuple[int, ...], align_corners: bool) -> Any:
-    spatial = sizes[2:]
-    dims = len(spatial)
-    dtype = maps._payload.dtype
-    points = np.ones((*spatial, dims + 1), dtype)
-    for d, n in enumerate(spatial):
-        # the last dimension of the planes is x
-        steps = _steps(n, align_corners, dtype)
-        points[..., dims - 1 - d] = steps.reshape(-1, *(1,) * (dims - 1 - d))
-    flat = points.reshape(-1, dims + 1)
-    each = new_tensor(np.broadcast_to(flat, (sizes[0], *flat.shape)))
-    grid = T.bmm(each, T.transpose(maps, dim0=1, dim1=2))
-    return T.unsafe_view(grid, shape=(sizes[0], *spatial, dims))
 
 
 fill_sections(globals())

@@ -102,12 +102,11 @@ def split_index(input: Any, index: Any) -> tuple[list[Step], tuple[Any, ...] | N
     """
     shape = list(input._payload.shape)
     items = index if index.__class__ is tuple else _items(index)
+    items = tuple([item if item.__class__ in _SIMPLE else _item(item) for item in items])
     steps: list[Step] = []
     arrays: list[Any] = []
     dim = 0
     for i, item in enumerate(items):
-        if item.__class__ not in _SIMPLE:
-            item = _item(item)
         kind = item.__class__
         if kind is int:
             if dim >= len(shape):
@@ -123,7 +122,7 @@ def split_index(input: Any, index: Any) -> tuple[list[Step], tuple[Any, ...] | N
             dim += 1
             arrays.append(None)
         elif item is Ellipsis:
-            rest = len(shape) - dim - sum([_dims_of(_item(other)) for other in items[i + 1 :]])
+            rest = len(shape) - dim - sum(map(_dims_of, items[i + 1 :]))
             if rest > 0:
                 dim += rest
                 arrays += [None] * rest
@@ -170,9 +169,7 @@ def _items(index: Any) -> tuple[Any, ...]:
 
 
 def _item(item: Any) -> Any:
-    """Return an index as int, slice, None, Ellipsis, bool or array; copy arrays, for nodes."""
-    if item.__class__ in _SIMPLE:
-        return item
+    """Return an index that is no simple one as int, bool or array; copy arrays, for nodes."""
     # arrays of other idioms may have any integer width
     narrow = item.__class__ is PORTS.tensor
     if isinstance(item, TensorBase):
@@ -230,9 +227,9 @@ def _array(item: Any) -> Any:
 
 def _dims_of(item: Any) -> int:
     """Return the number of dimensions that an index removes or replaces."""
-    if isinstance(item, np.ndarray | Lifted):
-        return item.ndim if item.dtype.kind == "b" else 1
-    return 1 if item.__class__ is int or item.__class__ is slice else 0
+    if item.__class__ in _SIMPLE:
+        return 1 if item.__class__ is int or item.__class__ is slice else 0
+    return item.ndim if item.dtype.kind == "b" else 1
 
 
 def _position(index: int, dim: int, shape: list[int], place: int) -> int:
@@ -390,7 +387,7 @@ def named_places(input: Any, indices: Any) -> tuple[Any, ...]:
             places.append(None)
             dim += 1
             continue
-        item = _item(index)
+        item = index if index.__class__ in _SIMPLE else _item(index)
         if item.__class__ in _SIMPLE and item.__class__ not in (int, bool):
             raise IndexError("index_put_() takes tensors of integers or bools, or None, as indices")
         array = item if isinstance(item, Lifted) else np.asarray(item)

@@ -13,7 +13,7 @@ from wengert.interp.levels import Lifted
 from wengert.kernels.create import dense_order
 from wengert.ops.convert import to_array
 from wengert.ops.create import COPY_CONSTRUCT, copied, empty, filled, full, ones, zeros
-from wengert.ops.options import beside, input_tensor, made, number, type_of
+from wengert.ops.options import beside, check_strided, input_tensor, made, number, type_of
 from wengert.ops.strided import empty_strided
 from wengert.tape.base import TensorBase
 from wengert.tape.detachments import note
@@ -80,9 +80,11 @@ def ones_like(
     >>> wg.ones_like(wg.tensor([0.5, 2.0]))
     tensor([1., 1.])
     """
+    if layout is not None:
+        check_strided(layout, "ones_like")
     array = memory_like("ones_like", input, dtype, memory_format)
     array.fill(1)
-    return made(array, beside(device, input), requires_grad, layout)
+    return made(array, beside(device, input), requires_grad)
 
 
 @export("wengert")
@@ -128,8 +130,10 @@ def full_like(
     >>> wg.full_like(wg.ones(2), 0.5)
     tensor([0.5000, 0.5000])
     """
+    if layout is not None:
+        check_strided(layout, "full_like")
     array = filled(memory_like("full_like", input, dtype, memory_format), number(fill_value))
-    return made(array, beside(device, input), requires_grad, layout)
+    return made(array, beside(device, input), requires_grad)
 
 
 # -- of another tensor's dtype --------------------------------------------------------------------

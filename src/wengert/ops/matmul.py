@@ -12,6 +12,7 @@ from wengert.base.errors import not_implemented
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
+from wengert.ops.cast import to
 from wengert.ops.coerce import dtype_name, is_sparse, operand
 from wengert.ops.out import into
 from wengert.ops.strided import in_shape
@@ -83,6 +84,15 @@ def matrices(x: Any, y: Any) -> Any:
     if a.shape[1] != b.shape[0] or a.dtype is not b.dtype or a.dtype.kind == "b":
         check_matrices(a, b)
     return T.mm(x, y)
+
+
+def int_mm(input: Any, mat2: Any, *, out: Any = None) -> Any:
+    """Return the product of two matrices of int8 in int32, as ``torch._int_mm``."""
+    x, y = operand(input, "_int_mm", "self"), operand(mat2, "_int_mm", "mat2", 2)
+    for tensor, name in ((x, "self"), (y, "mat2")):
+        if tensor._payload.dtype.itemsize != 1 or tensor._payload.dtype.kind not in "iu":
+            raise RuntimeError(f"Expected {name} dtype to be int8 or uint8 but got {tensor.dtype}")
+    return mm(to(x, "int32"), to(y, "int32"), out=out)
 
 
 def check_matrices(a: Any, b: Any) -> None:

@@ -92,7 +92,32 @@ def _check_dims(
     return dims == 3
 
 
-def _projected(query: Any, key: Any, value: Any, weight: Any, bias: Any) -> tuple[Any, ...]:
+def _with_batch(*tensors: Any) -> list[Any]:
+    """Add a batch dimension; what was one tensor remains one."""
+    made = {id(tensor): unsqueeze(tensor, 1) for tensor in tensors}
+    return [made[id(tensor)] for tensor in tensors]
+
+
+def _projected(values: tuple[Any, ...], weight: Any, bias: Any) -> tuple[Any, ...]:
+    """Project query, key and value, by one weight or by three."""
+    query, key, value = values
+    if isinstance(weight, tuple):
+        if key.shape[:2] != value.shape[:2]:
+            raise AssertionError(
+                f"key's sequence and batch dims {key.shape[:2]} do not match value's "
+                f"{value.shape[:2]}"
+            )
+        return _projected_apart(values, weight, bias)
+    if key.shape != value.shape:
+        raise AssertionError(f"key shape {key.shape} does not match value shape {value.shape}")
+    if weight is None:
+        raise AssertionError("use_separate_proj_weight is False but in_proj_weight is None")
+    return _projected_together(query, key, value, weight, bias)
+
+
+def _projected_together(
+    query: Any, key: Any, value: Any, weight: Any, bias: Any
+) -> tuple[Any, ...]:
     """Project query, key and value by parts of one weight, in as few products as possible."""
     if key is value and query is key:
         return chunk(linear(query, weight, bias), 3, -1)
@@ -126,6 +151,37 @@ def _projected_apart(values: tuple[Any, ...], weights: tuple[Any, ...], bias: An
     return tuple(map(linear, values, weights, biases))
 
 
+def _by_heads(
+    values: tuple[Any, ...],
+    heads: int,
+    biases: tuple[Any, Any],
+    static: tuple[Any, Any],
+    add_zero_attn: bool,
+) -> tuple[Any, Any, Any, int]:
+    """Return query, key and value, of shapes (batch * heads, steps, size).
+
+    The last result is the number of rows that were appended to key and value.
+    """
+    q, k, v = values
+    steps, batch, size = q.shape
+    rows, head = batch * heads, size // heads
+    more = 0
+    if _check_bias(*biases, *static):
+        k, v = (
+            T.cat(t, expand(row, (1, batch, size)), dim=0)
+            for t, row in zip((k, v), biases, strict=True)
+        )
+        more = 1
+    q = transpose(reshape(q, (steps, rows, head)), 0, 1)
+    k = _by_head(k, static[0], "static_k", rows, head)
+    v = _by_head(v, static[1], "static_v", rows, head)
+    if add_zero_attn:
+        nothing = new_tensor(np.zeros((rows, 1, head), q._payload.dtype))
+        k, v = T.cat(k, nothing, dim=1), T.cat(v, nothing, dim=1)
+        more += 1
+    return q, k, v, more
+
+
 def _by_head(value: Any, static: Any, name: str, rows: int, size: int) -> Any:
     """Return a key or value of shape (batch * heads, steps, size), or its given replacement."""
     if static is None:
@@ -136,6 +192,25 @@ def _by_head(value: Any, static: Any, name: str, rows: int, size: int) -> Any:
                 f"expecting {name}.size({dim}) of {expected}, but got {static.shape[dim]}"
             )
     return static
+
+
+def _joined(hidden: Any, padding: Any, more: int, sizes: tuple[int, int, int]) -> Any:
+    """Return the sum of the masks of scores and keys, which see all of the appended rows."""
+    batch, heads, sources = sizes
+    if more:
+        hidden = None if hidden is None else constant_pad_nd(hidden, [0, more])
+        padding = None if padding is None else constant_pad_nd(padding, [0, more])
+    if padding is None:
+        return hidden
+    for dim, expected in ((0, batch), (1, sources)):
+        if padding.shape[dim] != expected:
+            raise AssertionError(
+                f"Expected key_padded_mask.shape[{dim}] to be {expected}, but got "
+                f"{padding.shape[dim]}"
+            )
+    padding = expand(reshape(padding, (batch, 1, 1, sources)), (-1, heads, -1, -1))
+    padding = reshape(padding, (batch * heads, 1, sources))
+    return padding if hidden is None else T.add(hidden, padding)
 
 
 def _check_mask(mask: Any, batch: int, heads: int, steps: int, sources: int) -> Any:
@@ -244,13 +319,9 @@ def multi_head_attention_forward(
     """
     batched = _check_dims(query, key, value, key_padding_mask, attn_mask, num_heads)
     if not batched:
-        same = key is value, query is key
-        query, key, value = (unsqueeze(t, 1) for t in (query, key, value))
-        value = key if same[0] else value
-        query = key if same[1] else query
+        query, key, value = _with_batch(query, key, value)
         key_padding_mask = None if key_padding_mask is None else unsqueeze(key_padding_mask, 0)
     steps, batch, size = query.shape
-    sources = key.shape[0]
     padding = canonical_mask(key_padding_mask, "key_padding_mask", query, attn_mask, "attn_mask")
     if is_causal and attn_mask is None:
         raise RuntimeError(
@@ -265,70 +336,31 @@ def multi_head_attention_forward(
         raise AssertionError(
             f"was expecting embedding dimension of {embed_dim_to_check}, but got {size}"
         )
-    head = size // num_heads
-    if head * num_heads != size:
+    if size % num_heads:
         raise AssertionError(f"embed_dim {size} not divisible by num_heads {num_heads}")
-    if use_separate_proj_weight:
-        if key.shape[:2] != value.shape[:2]:
-            raise AssertionError(
-                f"key's sequence and batch dims {key.shape[:2]} do not match value's "
-                f"{value.shape[:2]}"
-            )
-        apart = q_proj_weight, k_proj_weight, v_proj_weight
-        q, k, v = _projected_apart((query, key, value), apart, in_proj_bias)
-    else:
-        if key.shape != value.shape:
-            raise AssertionError(f"key shape {key.shape} does not match value shape {value.shape}")
-        if in_proj_weight is None:
-            raise AssertionError("use_separate_proj_weight is False but in_proj_weight is None")
-        q, k, v = _projected(query, key, value, in_proj_weight, in_proj_bias)
+    weight = (
+        (q_proj_weight, k_proj_weight, v_proj_weight)
+        if use_separate_proj_weight
+        else in_proj_weight
+    )
+    q, k, v = _projected((query, key, value), weight, in_proj_bias)
     if hidden is not None:
-        hidden = _check_mask(hidden, batch, num_heads, steps, sources)
-    more = 0
-    if _check_bias(bias_k, bias_v, static_k, static_v):
-        shape = (1, batch, size)
-        k, v = T.cat(k, expand(bias_k, shape), dim=0), T.cat(v, expand(bias_v, shape), dim=0)
-        more = 1
-    rows = batch * num_heads
-    q = transpose(reshape(q, (steps, rows, head)), 0, 1)
-    k = _by_head(k, static_k, "static_k", rows, head)
-    v = _by_head(v, static_v, "static_v", rows, head)
-    if add_zero_attn:
-        nothing = new_tensor(np.zeros((rows, 1, head), q._payload.dtype))
-        k, v = T.cat(k, nothing, dim=1), T.cat(v, nothing, dim=1)
-        more += 1
-    sources = k.shape[1]
-    if more:
-        hidden = None if hidden is None else constant_pad_nd(hidden, [0, more])
-        padding = None if padding is None else constant_pad_nd(padding, [0, more])
-    if padding is not None:
-        for dim, expected in ((0, batch), (1, sources)):
-            if padding.shape[dim] != expected:
-                raise AssertionError(
-                    f"Expected key_padded_mask.shape[{dim}] to be {expected}, but got "
-                    f"{padding.shape[dim]}"
-                )
-        padding = expand(reshape(padding, (batch, 1, 1, sources)), (-1, num_heads, -1, -1))
-        padding = reshape(padding, (rows, 1, sources))
-        hidden = padding if hidden is None else T.add(hidden, padding)
+        hidden = _check_mask(hidden, batch, num_heads, steps, key.shape[0])
+    q, k, v, more = _by_heads(
+        (q, k, v), num_heads, (bias_k, bias_v), (static_k, static_v), add_zero_attn
+    )
+    hidden = _joined(hidden, padding, more, (batch, num_heads, k.shape[1]))
     rate = dropout_p if training else 0.0
-    weights: Any = None
+    weights = None
     if need_weights:
         result, weights = _weighed(q, k, v, hidden, rate)
         result = transpose(result, 0, 1)
+        weights = reshape(weights, (batch, num_heads, steps, -1))
+        weights = mean(weights, 1) if average_attn_weights else weights
     else:
-        q, k, v = (reshape(t, (batch, num_heads, t.shape[1], head)) for t in (q, k, v))
-        if hidden is not None:
-            alone = hidden.shape[0] == 1
-            lead = (1, 1) if alone else (batch, num_heads)
-            hidden = reshape(hidden, (*lead, hidden.shape[1], sources))
-        result = scaled_dot_product_attention(q, k, v, hidden, rate, is_causal)
-        result = permute(result, (2, 0, 1, 3))
+        result = _unweighed(q, k, v, hidden, rate, is_causal, batch)
     result = linear(reshape(result, (steps * batch, size)), out_proj_weight, out_proj_bias)
     result = reshape(result, (steps, batch, result.shape[1]))
-    if weights is not None:
-        weights = reshape(weights, (batch, num_heads, steps, sources))
-        weights = mean(weights, 1) if average_attn_weights else weights
     if not batched:
         result = squeeze(result, 1)
         weights = None if weights is None else squeeze(weights, 0)
@@ -344,6 +376,18 @@ def _weighed(q: Any, k: Any, v: Any, hidden: Any, rate: float) -> tuple[Any, Any
     if rate > 0:
         weights = dropout(weights, rate)
     return bmm(weights, v), weights
+
+
+def _unweighed(
+    q: Any, k: Any, v: Any, hidden: Any, rate: float, is_causal: bool, batch: int
+) -> Any:
+    """Return the weighted means of values, of shape (steps, batch, heads, size)."""
+    q, k, v = (reshape(t, (batch, -1, *t.shape[1:])) for t in (q, k, v))
+    if hidden is not None:
+        lead = (1, 1) if hidden.shape[0] == 1 else q.shape[:2]
+        hidden = reshape(hidden, (*lead, *hidden.shape[1:]))
+    result = scaled_dot_product_attention(q, k, v, hidden, rate, is_causal)
+    return permute(result, (2, 0, 1, 3))
 
 
 fill_sections(globals())

@@ -37,6 +37,15 @@ def made(array: Any, device: Any = None, requires_grad: bool = False, layout: An
     return made_in_inference(new_tensor(traced("made", array), edge))
 
 
+def check_strided(layout: Any, function: str) -> None:
+    """Refuse to make a sparse tensor by a function that fills all elements."""
+    if layout is not strided:
+        raise RuntimeError(
+            f"{function}(...) is not implemented for sparse layout: make a dense tensor, and "
+            "convert it by to_sparse()"
+        )
+
+
 def beside(device: Any, input: Any) -> Any:
     """Return ``device=`` for a tensor made like another: by default, the other's device."""
     if device is None and is_elsewhere(input._payload):

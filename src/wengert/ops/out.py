@@ -8,6 +8,7 @@ import numpy as np
 
 from wengert.base import errors
 from wengert.base.dtypes import as_dtype, category
+from wengert.base.layout import strided
 from wengert.interp.dual import Dual
 from wengert.interp.levels import Lifted, namespace_of
 from wengert.ops.options import made, type_of
@@ -63,6 +64,11 @@ def created(
 ) -> Any:
     """Return a new tensor over `array`, or `out` with its values."""
     if isinstance(out, TensorBase):
+        if layout is not None and layout is not strided:
+            raise RuntimeError(
+                f"layout {layout} does not match layout of out parameter (Strided): make a sparse "
+                "tensor without out="
+            )
         array = array.astype(out._payload.dtype, copy=False)
         if name in _SERIES and array.size == out._payload.size:
             array = array.reshape(out._payload.shape)

@@ -147,29 +147,28 @@ def movedim(input: Any, source: Any, destination: Any) -> Any:
     """
     x = operand(input, "movedim")
     ndim = x._payload.ndim
-    given = {
-        "source": source if isinstance(source, tuple | list) else (source,),
-        "destination": destination if isinstance(destination, tuple | list) else (destination,),
-    }
-    if len(given["source"]) != len(given["destination"]):
+    sources = source if isinstance(source, tuple | list) else (source,)
+    places = destination if isinstance(destination, tuple | list) else (destination,)
+    if len(sources) != len(places):
         raise RuntimeError(
             "movedim: Invalid source or destination dims: source "
-            f"({list(given['source'])} dims) should contain the same number of dims as destination "
-            f"({list(given['destination'])} dims)"
+            f"({list(sources)} dims) should contain the same number of dims as destination "
+            f"({list(places)} dims)"
         )
-    there: dict[str, list[int]] = {}
-    for name, dims in given.items():
-        there[name] = [normal_dim(integer(d, "movedim", name), ndim) for d in dims]
-        if len(set(there[name])) != len(dims):
-            raise RuntimeError(f"movedim: repeated dim in `{name}` ({list(dims)})")
+    moved, there = _moved(sources, "source", ndim), _moved(places, "destination", ndim)
     if not ndim:
         return T.alias(x)
-    order = [*range(ndim)]
-    for dim in there["source"]:
-        order.remove(dim)
-    for place, dim in sorted(zip(there["destination"], there["source"], strict=True)):
+    order = [dim for dim in range(ndim) if dim not in moved]
+    for place, dim in sorted(zip(there, moved, strict=True)):
         order.insert(place, dim)
     return T.permute(x, dims=tuple(order))
+
+
+def _moved(dims: Any, name: str, ndim: int) -> list[int]:
+    found = [normal_dim(integer(dim, "movedim", name), ndim) for dim in dims]
+    if len(set(found)) != len(found):
+        raise RuntimeError(f"movedim: repeated dim in `{name}` ({list(dims)})")
+    return found
 
 
 @export("wengert", "Tensor")

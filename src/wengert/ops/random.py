@@ -15,7 +15,7 @@ from wengert.base.shapes import broadcast
 from wengert.kernels import random as kernels
 from wengert.ops.generator import stream_of
 from wengert.ops.like import memory_like
-from wengert.ops.options import beside, float_type, made, shape_of
+from wengert.ops.options import beside, check_strided, float_type, made, shape_of
 from wengert.ops.out import asked, into
 from wengert.ops.randomness import drawn
 from wengert.ops.sample import check_std, draw_normal, draw_uniform
@@ -55,6 +55,8 @@ def rand(
     >>> wg.rand(3)
     tensor([0.4963, 0.7682, 0.0885])
     """
+    if layout is not None:
+        check_strided(layout, "rand")
     shape = shape_of("rand", shape, size)
     kind = float_type(dtype if out is None else asked(dtype, out))
     _check_floating(kind, "check_uniform_bounds")
@@ -83,6 +85,8 @@ def randn(
     >>> wg.randn(3)
     tensor([ 1.5410, -0.2934, -2.1788])
     """
+    if layout is not None:
+        check_strided(layout, "randn")
     shape = shape_of("randn", shape, size)
     kind = float_type(dtype if out is None else asked(dtype, out))
     _check_floating(kind, "normal_kernel_cpu")
@@ -137,6 +141,8 @@ def rand_like(
     >>> wg.rand_like(wg.ones(2))
     tensor([0.4963, 0.7682])
     """
+    if layout is not None:
+        check_strided(layout, "rand_like")
     template = memory_like("rand_like", input, dtype, memory_format)
     return made(
         drawn(lambda: draw_uniform(template, generator=generator)),
@@ -165,6 +171,8 @@ def randn_like(
     >>> wg.randn_like(wg.ones(2))
     tensor([ 1.5410, -0.2934])
     """
+    if layout is not None:
+        check_strided(layout, "randn_like")
     template = memory_like("randn_like", input, dtype, memory_format)
     return made(
         drawn(lambda: draw_normal(template, generator=generator)),
@@ -215,6 +223,8 @@ def normal(
     >>> wg.normal(wg.tensor([0.0, 100.0]), 1.0).shape
     torch.Size([2])
     """
+    if layout is not None:
+        check_strided(layout, "normal")
     given: list[Any] = [value for value in (mean, std) if isinstance(value, TensorBase)]
     stream = stream_of("normal", generator)
     if not given:

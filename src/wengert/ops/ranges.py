@@ -14,7 +14,7 @@ from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.kernels import fused
 from wengert.ops.coerce import operand
-from wengert.ops.options import float_type, integer, made, number, type_of
+from wengert.ops.options import check_strided, float_type, integer, made, number, type_of
 from wengert.ops.out import asked, created, into
 from wengert.prims import parts as _records
 from wengert.tape.base import TensorBase
@@ -60,6 +60,8 @@ def arange(
     >>> wg.arange(5), wg.arange(1, 2.5, 0.5)
     (tensor([0, 1, 2, 3, 4]), tensor([1.0000, 1.5000, 2.0000]))
     """
+    if layout is not None:
+        check_strided(layout, "arange")
     if end is None:
         start, end = 0, start
     start, end, step = (_real("arange", value) for value in (start, end, step))
@@ -175,6 +177,8 @@ def linspace(
     >>> wg.linspace(0, 1, 5)
     tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])
     """
+    if layout is not None:
+        check_strided(layout, "linspace")
     array = fused.linspace(*_spaced("linspace", start, end, steps, asked(dtype, out)))
     return created(array, device, requires_grad, out, "linspace")
 
@@ -215,6 +219,8 @@ def logspace(
     >>> wg.logspace(0, 2, 3)
     tensor([  1.,  10., 100.])
     """
+    if layout is not None:
+        check_strided(layout, "logspace")
     first, last, count, kind = _spaced("logspace", start, end, steps, asked(dtype, out))
     if kind.kind in "iu":
         # PyTorch converts the exponents first
@@ -257,6 +263,8 @@ def eye(
     tensor([[1., 0.],
             [0., 1.]])
     """
+    if layout is not None:
+        check_strided(layout, "eye")
     rows = integer("eye", "n", n)
     columns = rows if m is None else integer("eye", "m", m)
     for name, value in (("n", rows), ("m", columns)):
@@ -304,6 +312,8 @@ def tril_indices(
     tensor([[0, 1, 1],
             [0, 0, 1]])
     """
+    if layout is not None:
+        check_strided(layout, "tril_indices")
     mask = np.tri(max(row, 0), max(col, 0), offset, bool)
     return _triangle("tril_indices", mask, row, col, dtype, device)
 
@@ -326,6 +336,8 @@ def triu_indices(
     tensor([[0, 0, 1],
             [0, 1, 1]])
     """
+    if layout is not None:
+        check_strided(layout, "triu_indices")
     mask = ~np.tri(max(row, 0), max(col, 0), offset - 1, bool)
     return _triangle("triu_indices", mask, row, col, dtype, device)
 
@@ -438,6 +450,8 @@ def range(
     >>> x
     tensor([1., 2., 3.])
     """
+    if layout is not None:
+        check_strided(layout, "range")
     warn(
         "torch.range is deprecated and will be removed in a future release because its behavior "
         "is inconsistent with Python's range builtin. Instead, use torch.arange, which produces "

@@ -166,6 +166,10 @@ def _sizes(
             f"{scale_factor!r}"
         ) from None
     sizes = tuple([int(n * scale) for n, scale in zip(spatial, scales, strict=True)])
+    if max(map(abs, sizes)) >= 1 << 63:
+        raise RuntimeError(
+            f"value cannot be converted to type int64_t without overflow: a size of {max(sizes)}"
+        )
     return sizes, (None,) * dims if recompute or mode == "area" else scales
 
 

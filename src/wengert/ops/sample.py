@@ -122,7 +122,9 @@ def span_of(low: int, high: int, kind: np.dtype[Any]) -> tuple[int, int]:
             if not least <= value <= most:
                 raise RuntimeError(f"{name} is out of bounds for {as_dtype(kind)!r}: {value}")
         return low, high - low
-    digits = 8 if kind.kind == "V" else np.finfo(kind).nmant + 1
+    digits = kernels.digits_of(kind)
+    if max(-low, high - 1) <= 1 << digits:
+        return low, high - low
     for name, value in bounds:
         if abs(value) > 1 << digits:
             warn(

@@ -14,7 +14,7 @@ from wengert.base.export import export
 from wengert.base.sections import fill_sections, named
 from wengert.ops.coerce import dtype_name, operand
 from wengert.ops.random import rand
-from wengert.ops.windows import WORDS, each, several, words_of
+from wengert.ops.windows import each, several, words_of
 from wengert.prims import pooling
 from wengert.tape.record import T
 
@@ -157,22 +157,26 @@ max_unpool3d = _max_unpool(3)
 # -- windows at random places ---------------------------------------------------------------------
 
 
+_HOW = {2: "tuple of Ints", 3: "tuple of three Ints"}
+
+
 def _sizes_of(name: str, d: int, x: Any, output_size: Any, output_ratio: Any) -> Shape:
     if output_size is not None:
         return _all(name, d, "output_size", output_size)
     if output_ratio is None:
         raise ValueError(f"{name} requires specifying either an output_size or an output_ratio")
     ratios = output_ratio if isinstance(output_ratio, tuple | list) else (output_ratio,) * d
+    if len(ratios) != d:
+        raise ValueError(f"{name} requires output_ratio to either be a single Int or {_HOW[d]}.")
     own = x._payload.shape[-d:]
     return tuple([int(n * ratio) for n, ratio in zip(own, ratios, strict=True)])
 
 
 def _all(name: str, d: int, arg: str, value: Any) -> Shape:
     sizes = several(value, name, arg, 2)
-    if len(sizes) not in (1, d):
-        how = "tuple of Ints" if d == 2 else f"tuple of {WORDS[d]} Ints"
+    if len(sizes) != d and isinstance(value, tuple | list):
         raise RuntimeError(
-            f"{name}: {arg} must either be a single Int or {how}, but it has {len(sizes)}"
+            f"{name}: {arg} must either be a single Int or {_HOW[d]}, but it has {len(sizes)}"
         )
     return sizes if len(sizes) == d else sizes * d
 

@@ -137,8 +137,8 @@ def _check_one(
     count = pooled_size(shape[-1], kernel, stride, padding, dilation, ceil)
     if count < 1:
         raise RuntimeError(
-            f"max_pool1d() Invalid computed output size: {count}; the window is longer than the "
-            f"input with its padding, {shape[-1]} + 2 * {padding}"
+            f"max_pool1d() Invalid computed output size: {count}. Output size is too small: the "
+            f"window is longer than the input with its padding, {shape[-1]} + 2 * {padding}"
         )
 
 

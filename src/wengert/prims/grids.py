@@ -345,3 +345,28 @@ general(
     batching="fold",
     fused="kernel",
 )
+
+# -- grids of affine maps -------------------------------------------------------------------------
+
+
+def _by(name: str) -> Callable[..., Any]:
+    return lambda F, g, size, align_corners: getattr(F, name)(
+        g, size=size, align_corners=align_corners
+    )
+
+
+for _name, _other, _shapes in (
+    ("affine_grid_generator", "affine_grid_backward", ((2, 2, 3), (1, 3, 4))),
+    ("affine_grid_backward", "affine_grid_generator", ((2, 3, 4, 2), (1, 2, 1, 3, 3))),
+):
+    linear(
+        _name,
+        getattr(kernels, _name),
+        vjp=_by(_other),
+        cases=(
+            case(_shapes[0], size=(2, 1, 3, 4), align_corners=False),
+            case(_shapes[1], size=(1, 1, 2, 1, 3), align_corners=True),
+        ),
+        doc="points moved by affine maps" if _name[-1] == "r" else f"the transpose of {_other}",
+        batching="leading",
+    )

@@ -93,7 +93,8 @@ for _kind, _dims, _name, _words in (
         params=_PARAMS,
         vjp=_returning(_kind),
         shows=_shown(_kind, _dims),
-        layout="suggested",
+        # the last three dimensions of means have no other order in PyTorch
+        layout="contiguous" if (_kind, _dims) == ("bins", 3) else "suggested",
         refuses=not_implemented(_words, "bc"),
         cases=_cases(_dims, _kind in ("linear", "cubic", "linear aa")),
         doc="the mean of each bin" if _kind == "bins" else f"interpolation ({_kind})",

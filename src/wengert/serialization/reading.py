@@ -40,39 +40,37 @@ def read_path(path: str, name: str) -> tuple[dict[str, Any], dict[str, str]]:
     with open(path, "rb") as file:
         start = file.read(8)
         try:
-            opened = safetensors.safe_open(path, framework="np")
-        except safetensors.SafetensorError as error:
+            with safetensors.safe_open(path, framework="np") as opened:
+                arrays: dict[str, Any] = {}
+                bits: list[str] = []
+                for key in opened.keys():  # noqa: SIM118  # it is not a mapping
+                    kind = opened.get_slice(key).get_dtype()
+                    _check_kind(kind, name, key)
+                    # a place for each, in the order of the file
+                    arrays[key] = None if kind == _BRAIN else opened.get_tensor(key)
+                    if kind == _BRAIN:
+                        bits.append(key)
+                metadata = opened.metadata() or {}
+            if bits:
+                arrays.update(_from_bits(_bits_of(file, start, bits), name))
+        except (safetensors.SafetensorError, ValueError) as error:  # NumPy refuses some shapes
             raise _unreadable(name, error) from error
-        with opened:
-            arrays: dict[str, Any] = {}
-            bits: list[str] = []
-            for key in opened.keys():  # noqa: SIM118  # it is not a mapping
-                kind = opened.get_slice(key).get_dtype()
-                _check_kind(kind, name, key)
-                # a place for each, in the order of the file
-                arrays[key] = None if kind == _BRAIN else opened.get_tensor(key)
-                if kind == _BRAIN:
-                    bits.append(key)
-            metadata = opened.metadata() or {}
-        if bits:
-            arrays.update(_from_bits(_bits_of(file, start, bits), name))
         return arrays, metadata
 
 
 def read_bytes(data: bytes, name: str) -> tuple[dict[str, Any], dict[str, str]]:
     """Like `read_path`, but for a file's content."""
-    try:
-        parts = safetensors.deserialize(data)
-    except safetensors.SafetensorError as error:
-        raise _unreadable(name, error) from error
     arrays = {}
     bits = {}
-    for key, part in parts:
-        kind = part["dtype"]
-        _check_kind(kind, name, key)
-        arrays[key] = np.frombuffer(part["data"], _TYPES[kind]).reshape(part["shape"])
-        if kind == _BRAIN:
-            bits[key] = arrays[key]
+    try:
+        for key, part in safetensors.deserialize(data):
+            kind = part["dtype"]
+            _check_kind(kind, name, key)
+            arrays[key] = np.frombuffer(part["data"], _TYPES[kind]).reshape(part["shape"])
+            if kind == _BRAIN:
+                bits[key] = arrays[key]
+    except (safetensors.SafetensorError, ValueError) as error:
+        raise _unreadable(name, error) from error
     if bits:
         arrays.update(_from_bits(bits, name))
     length = int.from_bytes(data[:8], "little")
@@ -116,5 +114,6 @@ def _from_bits(bits: dict[str, Any], name: str) -> dict[str, Any]:
 
 def _unreadable(name: str, error: Exception) -> RuntimeError:
     return RuntimeError(
-        f"{name} is not a safetensors file, or it is damaged, and no file of torch.save: {error}"
+        f"{name} is not a safetensors file, or it is damaged; nor is it a file of torch.save: "
+        f"{error}"
     )

@@ -212,6 +212,10 @@ class SparseBase(SparseValue):
         """Convert the tensor to another dtype; arguments as for `Tensor.to`."""
         return self._with(to(self._values_, *args, **kwargs))
 
+    def half(self) -> Self:
+        """Convert the tensor to float16."""
+        return self._with(self._values_.half())
+
     def float(self) -> Self:
         """Convert the tensor to float32."""
         return self._with(self._values_.float())

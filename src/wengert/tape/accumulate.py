@@ -14,7 +14,7 @@ from wengert.interp.eager import K
 from wengert.interp.levels import Lifted, levels_of
 from wengert.kernels.layout import is_dense, laid_as
 from wengert.tape.base import LEAF, OWN, SparseValue, new_tensor, tensor_of, tensor_over, version_of
-from wengert.tape.modes import MODE, changed, current_mode
+from wengert.tape.modes import MODE, changed, current_mode, is_recording
 from wengert.tape.node import is_leaf_edge
 from wengert.tape.record import T
 from wengert.tape.versions import InferenceCell
@@ -38,6 +38,10 @@ def add_gradients(leaves: list[tuple[Any, Any]], graph: bool) -> None:
             )
     # drop these names: they would hold the gradient, and it would be copied
     leaf = _ = g = None
+    if graph and not is_recording():
+        # a context sees the operations of the pass, which has no graph itself
+        leaves[:] = [(leaf, g._payload) for leaf, g in leaves]
+        graph = False
     with _accumulating:
         if graph:
             # compute all before setting any: an operation may raise
@@ -210,11 +214,12 @@ def _add(tensor: Any, g: Any, lifted: bool = False) -> None:
                 if lifted and have._edge is not None:
                     # at the levels that it enters it is a constant, and has a constant's history
                     have._edge = _brought(have, levels_of(g))._edge
-                if getattr(payload, "traced", False) and not levels_of(payload):
+                total = payload + g
+                if getattr(payload, "traced", False) and not levels_of(total):
                     # in place, so that everything that shares its memory sees the sum
-                    payload.write(payload + g)
+                    payload.write(total)
                 else:
-                    have._payload = payload + g
+                    have._payload = total
         except (RuntimeError, ValueError):
             # nothing has been written
             if have._vc is not None and have._vc.__class__ is not InferenceCell:

@@ -32,7 +32,15 @@ from wengert.tape.engine import walk
 from wengert.tape.handles import WATCHED
 from wengert.tape.hooks import retain_grad
 from wengert.tape.masked import REPORT, begin_search, end_search
-from wengert.tape.modes import MODE, NO_GRAD, current_mode, is_recording, mode_for_walk, traced
+from wengert.tape.modes import (
+    MODE,
+    NO_GRAD,
+    current_mode,
+    is_recording,
+    mode_for_walk,
+    sees_rules,
+    traced,
+)
 from wengert.tape.nested import elsewhere, is_deep
 from wengert.tape.node import USER_CODE, AccumulateGrad, GradientEdge, Unrecorded, edge_of, ends_at
 from wengert.tape.operands import cast
@@ -300,7 +308,10 @@ def _plain_seed(output: Any, grad: Any) -> Any:
 
 
 class _Walk:
-    """One walk with its modes: recording on for ``create_graph``, off otherwise."""
+    """One walk with its modes: recording on for ``create_graph``, off otherwise.
+
+    It computes with tensors if it is recorded, or a context sees its operations.
+    """
 
     targets: set[Any] | None = None
     through: Container[Any] | None = None
@@ -316,10 +327,12 @@ class _Walk:
         create_graph: bool,
         given: Sequence[Any],
         lifted: bool,
+        seen: bool,
     ) -> None:
         self.seeds = seeds
         self.keep = keep
-        self.raw = not create_graph
+        self.raw = not seen
+        self.graph = create_graph
         self.given = given
         self.lifted = lifted
         # nodes have faster rules for arrays
@@ -353,7 +366,7 @@ class _Walk:
             if self.through is None:
                 tracing.passes([edge for edge, _ in self.seeds], wanted)
         try:
-            mode = mode_for_walk(before, not self.raw)
+            mode = mode_for_walk(before, self.graph)
             if self.lifted or sides is not None:
                 given = [g for g in self.given if g is not None]
                 seeds = [g for _, g in self.seeds]
@@ -502,7 +515,8 @@ def run_backward(
         if seed is not None:
             plain_walk(outputs[0]._edge, seed, keep, accumulate=True)
             return
-    seeds, lifted = _seeds(outputs, grads, create_graph)
+    seen = create_graph or sees_rules()
+    seeds, lifted = _seeds(outputs, grads, seen)
     targets: set[Any] | None = None
     if inputs is not None:
         for i, source in enumerate(inputs):
@@ -515,7 +529,7 @@ def run_backward(
                 )
             retain_grad(source)
         targets = {node_of(_edge_of(source)) for source in inputs}
-    _Walk(seeds, keep, create_graph, grads, lifted).run(targets, accumulate=True)
+    _Walk(seeds, keep, create_graph, grads, lifted, seen).run(targets, accumulate=True)
 
 
 def run_grad(
@@ -540,7 +554,8 @@ def run_grad(
             if not (closed or ends_at((edge,), inputs)):
                 wanted = _restricted(((edge, seed),), set(inputs), None)
             return _handed(plain_walk(edge, seed, keep, wanted), inputs)
-    seeds, lifted = _seeds(outputs, grads, create_graph)
+    seen = create_graph or sees_rules()
+    seeds, lifted = _seeds(outputs, grads, seen)
     for i, source in enumerate(inputs):
         if not isinstance(source, GradientEdge) and source._edge is None:
             raise RuntimeError(
@@ -548,11 +563,11 @@ def run_grad(
                 f"{errors.describe(source._payload)}"
             )
     edges = [_edge_of(source) for source in inputs]
-    walked = _Walk(seeds, keep, create_graph, grads, lifted)
+    walked = _Walk(seeds, keep, create_graph, grads, lifted, seen)
     walked.through = through
     walked.run({node_of(edge) for edge in edges}, accumulate=False)
     keys = [(node_of(edge), edge.index if isinstance(edge, OutputEdge) else 0) for edge in edges]
-    if create_graph:
+    if seen:
         return [walked.captured.get(key) for key in keys]
     return _handed(walked.captured, keys)
 

@@ -27,21 +27,30 @@ class Watchpoint:
     __slots__ = ("__weakref__",)
 
 
+class _Key(int):
+    """The id of a handle, as the key of a hook, with what its caller must know about the hook."""
+
+    flags: int
+
+
+def flags_of(key: int) -> int:
+    """Return the flags that a hook with this key was registered with."""
+    return getattr(key, "flags", 0)
+
+
 class RemovableHandle:
     """The handle of a registered hook: `remove` removes the hook; also a context manager."""
 
-    def __init__(self, hooks: dict[Any, Any], key: Any = None) -> None:
-        key = next(_ids) if key is None else key
+    def __init__(self, hooks: dict[Any, Any], id: int | None = None) -> None:
         self._hooks = hooks
-        self._key = key
-        self.id = key[-1] if isinstance(key, tuple) else key
+        self.id = next(_ids) if id is None else id
 
     def remove(self) -> None:
         """Remove the hook; a second call has no effect."""
-        self._hooks.pop(self._key, None)
+        self._hooks.pop(self.id, None)
 
     def hooks_dict_ref(self) -> dict[Any, Any]:
-        """Return the table that holds the hook; its keys differ from PyTorch's."""
+        """Return the table that holds the hook."""
         return self._hooks
 
     def __enter__(self) -> RemovableHandle:
@@ -52,7 +61,7 @@ class RemovableHandle:
 
 
 def register(
-    hooks: dict[Any, Any], hook: Callable[..., Any], what: str = "", index: int | None = None
+    hooks: dict[Any, Any], hook: Callable[..., Any], what: str = "", flags: int = 0
 ) -> RemovableHandle:
     """Add `hook` to `hooks`, which run in the order of registration.
 
@@ -61,13 +70,15 @@ def register(
     what
         The name of the registering method, for the error if `hook` is not callable. Without it the
         error is raised when the hook would run: as in PyTorch, a node accepts any object.
-    index: The number of the output that the hook is for, if the key should contain it.
+    flags: What the caller of the hook must know: how to call it, or for which output it is.
     """
     if what and not callable(hook):
         raise TypeError(f"{what}(): hook must be callable, not {type(hook).__name__}")
     # a trace would register it again in each run, or never
     untraced("it registers a hook")
-    number = next(_ids)
-    key = number if index is None else (index, number)
+    key = next(_ids)
+    if flags:
+        key = _Key(key)
+        key.flags = flags
     hooks[key] = hook
     return RemovableHandle(hooks, key)

@@ -79,13 +79,15 @@ def _write(
     prim: Primitive, tensor: Any, others: tuple[Any, ...], params: dict[str, Any], name: str
 ) -> Any:
     """Compute an in-place operation for any arguments and mode."""
+    mode = current_mode()
+    if mode is not None and mode.dispatch:
+        return mode.dispatch[-1].write(mode, prim, tensor, others, params, name)
     if prim.predicate:
         return _write_converted(prim, tensor, others, params, name)
     if prim.refuses:
         check_dtypes(prim, (tensor, *others), params)
     others = tuple(other.item() if isinstance(other, np.generic) else other for other in others)
     form, number, params, operands = _bound(prim, tensor, others, params)
-    mode = current_mode()
     if (mode is not None and mode.lifts) or isinstance(tensor._payload, Lifted):
         return PORTS.write(form, tensor, operands, params, name, mode)
     payload = tensor._array()

@@ -233,6 +233,12 @@ def mixes_dtypes() -> bool:
     return any(context.mixes for context in full_mode().dispatch)
 
 
+def sees_rules() -> bool:
+    """Return whether a context sees the operations of backward passes, which then take tensors."""
+    mode = current_mode()
+    return mode is not None and any(context.sees_rules for context in mode.dispatch)
+
+
 def traced(origin: str, value: Any) -> Any:
     """Return the symbol that the current trace, if any, uses in place of `value`.
 

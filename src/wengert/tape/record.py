@@ -31,7 +31,7 @@ from wengert.tape.node import Node, edge_of, next_sequence
 from wengert.tape.operands import as_operands, cast_for_number, check_dtypes, fitting, is_number
 from wengert.tape.saving import keeps_aside, stand_in, watched
 from wengert.tape.sites import mark
-from wengert.tape.specialise import level_class, node_class, recorder
+from wengert.tape.specialise import complex_recorder, level_class, node_class, recorder
 from wengert.tape.views import attach_view
 
 
@@ -57,12 +57,22 @@ def record(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> An
             return _with_number(TABLE[prim.rscalar], other, self)
     if prim.of_number:
         # not by its generated code, which may have called this function
-        return run(prim, *_of_form(prim, args[0], params[prim.params[0]]))
+        return _recorded(prim, *_of_form(prim, args[0], params[prim.params[0]]))
     operands = as_operands(prim, args)
     if (mode is None or mode is NO_GRAD) and not all(map(is_, operands, args)):
         # now the common case: generated code records it
         return getattr(T, prim.name)(*operands, **params)
-    return run(prim, operands, params)
+    return _recorded(prim, operands, params)
+
+
+def _recorded(prim: Primitive, tensors: list[Any], params: dict[str, Any]) -> Any:
+    """Call the generated recorder for complex tensors, or `run`."""
+    mode = current_mode()
+    if (mode is None or mode is NO_GRAD) and is_common(prim) and not prim.variadic:
+        for tensor in tensors:
+            if tensor._payload.dtype.kind == "c":
+                return complex_recorder(prim, run)(*tensors, **params)
+    return run(prim, tensors, params)
 
 
 def _with_number(form: Primitive, tensor: Any, number: Any) -> Any:
@@ -70,7 +80,7 @@ def _with_number(form: Primitive, tensor: Any, number: Any) -> Any:
     dtype, mode = tensor._payload.dtype, current_mode()
     if (mode is None or mode is NO_GRAD) and (dtype is _F32 or dtype is _F64) and is_common(form):
         return getattr(T, form.name)(tensor, **params)
-    return run(form, [tensor], params)
+    return _recorded(form, [tensor], params)
 
 
 def _of_form(form: Primitive, tensor: Any, number: Any) -> tuple[list[Any], dict[str, Any]]:
@@ -87,7 +97,7 @@ _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
 
 
 def run(
-    prim: Primitive, tensors: list[Any], params: dict[str, Any], outs: list[Any] | None = None
+    prim: Primitive, tensors: Sequence[Any], params: dict[str, Any], outs: list[Any] | None = None
 ) -> Any:
     """Compute `prim` on tensors that need no further promotion, and record it.
 
@@ -191,7 +201,7 @@ def _rules(prim: Primitive, count: int) -> tuple[Any, ...]:
 
 def _attach_node(
     prim: Primitive,
-    tensors: list[Any],
+    tensors: Sequence[Any],
     payloads: list[Any],
     params: dict[str, Any],
     outs: list[Any],
@@ -213,7 +223,11 @@ _REAL = (np.ndarray, np.generic)
 
 
 def make_node(
-    prim: Primitive, tensors: list[Any], payloads: list[Any], params: dict[str, Any], result: Any
+    prim: Primitive,
+    tensors: Sequence[Any],
+    payloads: list[Any],
+    params: dict[str, Any],
+    result: Any,
 ) -> Any:
     """Make a node of `prim` with edges and saved arguments, but without its output."""
     for tensor in tensors:

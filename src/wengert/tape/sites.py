@@ -12,7 +12,7 @@ from __future__ import annotations
 import linecache
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
 from itertools import islice
 from sys import _getframe
@@ -20,6 +20,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from wengert.base import __file__ as _BASE
+from wengert.base.patches import Setting
 from wengert.base.sections import fill_sections
 
 # not found from this file's path, since this module may be compiled
@@ -194,18 +195,18 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn at the current line of the user's program, at any depth inside the library."""
     frame = outside(_getframe())
     names = frame.f_globals
-    warnings.warn_explicit(
-        message,
-        category,
-        frame.f_code.co_filename,
-        frame.f_lineno,
-        names.get("__name__"),
-        names.setdefault("__warningregistry__", {}),
-    )
+    place = frame.f_code.co_filename, frame.f_lineno
+    known = names.get("__name__"), names.setdefault("__warningregistry__", {})
+    if not any(takes(message, category, (place, known)) for takes in TAKING):
+        warnings.warn_explicit(message, category, *place, *known)
+
+
+TAKING: list[Callable[..., bool]] = []
+"""Functions that are given each warning of the package, and return whether they show it."""
 
 
 _WARNED: set[str] = set()
-_warns_always = False
+_WARNS_ALWAYS = Setting(False)
 
 
 def set_warn_always(b: bool, /) -> None:
@@ -218,8 +219,7 @@ def set_warn_always(b: bool, /) -> None:
     True
     >>> wg.set_warn_always(False)
     """
-    global _warns_always
-    _warns_always = bool(b)
+    _WARNS_ALWAYS.set(bool(b))
 
 
 def is_warn_always_enabled() -> bool:
@@ -230,12 +230,12 @@ def is_warn_always_enabled() -> bool:
     >>> wg.is_warn_always_enabled()
     False
     """
-    return _warns_always
+    return bool(_WARNS_ALWAYS.value)
 
 
 def warn_once(message: str) -> None:
     """Call `warn` the first time only, or each time after ``set_warn_always(True)``."""
-    if not _warns_always:
+    if not _WARNS_ALWAYS.value:
         if message in _WARNED:
             return
         _WARNED.add(message)

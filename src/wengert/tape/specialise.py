@@ -37,13 +37,14 @@ from wengert.tape.modes import NO_GRAD, current_mode
 from wengert.tape.node import Node, next_sequence
 from wengert.tape.rules import apply_rules
 from wengert.tape.saved import check_result, check_saved, saved_attributes, unpack
-from wengert.tape.sites import LEADS
+from wengert.tape.sites import LEADS, outside
 from wengert.tape.steps import Steps
 from wengert.tape.views import attach_view, attach_views
 
 _FREED_CELL = (-1, None)
 _CLASSES: dict[str, type[Node]] = {}
 _LIFTED: dict[str, type[Node]] = {}
+_COMPLEX: dict[str, Any] = {}
 
 
 def _compile(name: str, signature: str, body: list[str], scope: dict[str, Any]) -> Any:
@@ -213,6 +214,43 @@ def recorder(prim: Primitive, slow: Callable[..., Any]) -> Any:
     slow: ``slow(prim, args, params)``, the general path for uncommon arguments.
     """
     return _made(prim, slow, prim.name, "recorder", number_form(prim, False))
+
+
+class _ComplexSteps(Steps):
+    """The steps of a recorder that others of the library's functions call."""
+
+    def sited(self) -> list[str]:
+        found = ["_frame = outside(_getframe())", "_code = _frame.f_code"]
+        return found if saves_tensors(self.prim) else []
+
+
+def complex_recorder(prim: Primitive, slow: Callable[..., Any]) -> Any:
+    """Return `recorder`'s function for complex tensors, made on first use.
+
+    It has the same steps; its nodes use the general path, which conjugates.
+    """
+    made = _COMPLEX.get(prim.name)
+    if made is None:
+        scope = _scope(prim, slow)
+        kinds = np.dtype(np.complex64), np.dtype(np.complex128)
+        scope.update(F32=kinds[0], F64=kinds[1], SAME=kinds, outside=outside)
+        if prim.is_differentiable:
+            scope["Node"] = _maker_of_complex(prim)
+        steps = _ComplexSteps(prim)
+        made = _COMPLEX[prim.name] = _compile(prim.name, steps.signature, steps.recorder(), scope)
+    return made
+
+
+def _maker_of_complex(prim: Primitive) -> Callable[[], Any]:
+    cls, complexes = level_class(prim), tuple([arg not in prim.fixed for arg in prim.args])
+
+    def made() -> Any:
+        node: Any = cls.__new__(cls)
+        node.complexes = complexes
+        node.halves = None
+        return node
+
+    return made
 
 
 def _made(

@@ -4,8 +4,9 @@ NOTE [generated code]
 A generic recorder that loops over arguments, parameters and saved names costs about twice as much
 as the same steps unrolled. So the steps are unrolled to code, once for each primitive, on first
 use. The generated recorder handles the common case (tensors of one real floating dtype, in the
-default mode or under `no_grad`) and passes everything else on to `wengert.tape.record`. Both make
-nodes that the general `apply_rules` understands, and the tests run every primitive both ways.
+default mode or under `no_grad`) and passes everything else on to `wengert.tape.record`, which
+generates the same steps for one complex dtype. Both make nodes that the general `apply_rules`
+understands, and the tests run every primitive both ways.
 
 `Steps` writes the steps as Python. A subclass may write some of them differently: the one in
 native/generate.py writes Cython, where the attributes of tensors and nodes have types.

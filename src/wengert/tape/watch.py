@@ -29,6 +29,7 @@ from wengert.base.ports import PORTS
 from wengert.kernels.strided import owner_of
 from wengert.tape.accumulate import add_gradients, add_retained, counted, private
 from wengert.tape.base import OWN, SparseValue, TensorBase, new_tensor
+from wengert.tape.handles import flags_of
 from wengert.tape.hooks import call_hook, call_leaf_hook, call_node_hook
 from wengert.tape.modes import current_mode
 from wengert.tape.record import T
@@ -261,8 +262,8 @@ class Watch:
         parts = list(g) if node.several else [g]
         hooks = ext.tensor_hooks or {}
         # output by output, in the order of their first registration
-        for index in dict.fromkeys(index for index, _ in list(hooks)):
-            for hook in [hook for (i, _), hook in list(hooks.items()) if i == index]:
+        for index in dict.fromkeys(map(flags_of, list(hooks))):
+            for hook in [hook for key, hook in list(hooks.items()) if flags_of(key) == index]:
                 part = parts[index]
                 shown = self._wrap(part)
                 parts[index] = self._unwrap(part, shown, call_hook(hook, shown))

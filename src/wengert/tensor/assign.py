@@ -93,12 +93,17 @@ def random_in_place(draw: Callable[..., Any], each: bool = False) -> Callable[..
     name = f"{draw.__name__.removeprefix('draw_')}_"
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        given = (*args, *kwargs.values()) if each else ()
+        found = [value for value in given if isinstance(value, TensorBase)]
+        if not found and is_plain(self):
+            array = self._payload
+            array[...] = draw(array, *args, **kwargs)
+            written(self, name)
+            return self
         check_writable(self, is_recording() and self._edge is not None)
         template = self._array()
         if isinstance(template, Lifted):
             template = np.empty(template.shape, template.dtype)
-        given = (*args, *kwargs.values()) if each else ()
-        found = [value for value in given if isinstance(value, TensorBase)]
         if found:
             options = {key: value for key, value in kwargs.items() if value is not found[0]}
             values = drawn_of(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import accumulate
-from operator import mul
 from typing import Any
 
 import numpy as np
@@ -12,7 +10,12 @@ from wengert.base.device import device
 from wengert.base.dtypes import dtype as DType
 from wengert.base.dtypes import from_numpy_dtype
 from wengert.base.layout import layout, strided
-from wengert.base.memory_format import check_memory_format, contiguous_format, is_in_format
+from wengert.base.memory_format import (
+    check_memory_format,
+    contiguous_format,
+    is_in_format,
+    steps_of,
+)
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
 from wengert.base.size import Size
@@ -83,11 +86,7 @@ class TensorMetadata(StorageMethods):
 
     def stride(self, dim: int | None = None) -> Any:
         """Return the strides, in elements, or the stride of one dimension."""
-        payload = self._payload
-        steps: tuple[int, ...] = tuple(step // self.itemsize for step in payload.strides)
-        if not payload.size and not any(steps):  # NumPy's strides of what is made empty
-            sizes = accumulate([max(size, 1) for size in payload.shape[:0:-1]], mul, initial=1)
-            steps = tuple(sizes)[payload.ndim - 1 :: -1] if payload.ndim else ()
+        steps = steps_of(self._payload)
         return steps if dim is None else steps[normal_dim(dim, self.ndim)]
 
     def dim_order(self) -> tuple[int, ...]:

@@ -97,10 +97,10 @@ class DisableTorchFunction(DisableTorchFunctionSubclass):
 
     def __enter__(self) -> None:
         super().__enter__()
-        self._modes = _MODES.set(())
+        self._modes = MODES.set(())
 
     def __exit__(self, *exc: object) -> None:
-        _MODES.reset(self._modes)
+        MODES.reset(self._modes)
         super().__exit__(*exc)
 
 
@@ -226,13 +226,13 @@ def overloads(values: Iterable[Any]) -> list[Any]:
 
 def handled(func: Any, asked: list[Any], args: Any, kwargs: Any) -> Any:
     """Return the first result of the innermost mode, and of the classes of values in order."""
-    kinds, stack = tuple(map(type, asked)), _MODES.get()
+    kinds, stack = tuple(map(type, asked)), MODES.get()
     if stack:
-        token = _MODES.set(stack[:-1])
+        token = MODES.set(stack[:-1])
         try:
             result = stack[-1].__torch_function__(func, kinds, args, kwargs)
         finally:
-            _MODES.reset(token)
+            MODES.reset(token)
         if result is not NotImplemented:
             return result
     for value in asked:
@@ -256,7 +256,7 @@ def _place(func: Any) -> str:
 
 # -- modes -----------------------------------------------------------------------------------------
 
-_MODES: ContextVar[tuple[Any, ...]] = ContextVar("torch_function_modes", default=())
+MODES: ContextVar[tuple[Any, ...]] = ContextVar("torch_function_modes", default=())
 _ENTERED: list[Any] = []
 _BEFORE: dict[str, Any] = {}
 """The original attributes of plain tensors, while a mode is active."""
@@ -297,11 +297,11 @@ class TorchFunctionMode:
             if not _ENTERED:
                 _ask_modes()
             _ENTERED.append(self)
-        _MODES.set((*_MODES.get(), self))
+        MODES.set((*MODES.get(), self))
         return self
 
     def __exit__(self, *_: object) -> None:
-        _MODES.set(_MODES.get()[:-1])
+        MODES.set(MODES.get()[:-1])
         with _LOCK:
             _ENTERED.pop()
             if not _ENTERED:
@@ -315,7 +315,7 @@ class TorchFunctionMode:
 
 def is_in_mode() -> bool:
     """Return whether a mode sees the calls of functions here."""
-    return bool(_ENTERED) and bool(_MODES.get())
+    return bool(_ENTERED) and bool(MODES.get())
 
 
 def _ask_modes() -> None:

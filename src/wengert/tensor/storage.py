@@ -21,6 +21,7 @@ from wengert.base.errors import long_name
 from wengert.base.sections import fill_sections
 from wengert.interp.dual import Dual
 from wengert.interp.levels import is_elsewhere
+from wengert.kernels.shared import shared_memory_of
 from wengert.kernels.strided import owner_of
 from wengert.tape.inplace import count
 from wengert.tape.modes import untraced
@@ -115,8 +116,8 @@ class Storage:
         return False
 
     def is_shared(self) -> bool:
-        """Return False: no other process shares it."""
-        return False
+        """Return whether other processes may see the memory: see `Tensor.share_memory_`."""
+        return shared_memory_of(self._values) is not None
 
     def resizable(self) -> bool:
         """Return False: tensors over the memory could not follow a change of size."""
@@ -164,6 +165,9 @@ class Storage:
 
     def __len__(self) -> int:
         return len(self._values)
+
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + self.nbytes()
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.tolist())
@@ -326,6 +330,8 @@ class TypedStorage(Storage):
     [1.0, 2.0]
     """
 
+    _untyped_storage = property(Storage.untyped)
+
     def __init__(
         self,
         content: Any = 0,
@@ -399,6 +405,25 @@ class _TypedClass(type):
 
     def __call__(cls, content: Any = 0, **more: Any) -> Any:
         return TypedStorage(content, **more, dtype=cls.dtype)
+
+    def from_buffer(cls, buffer: Any, byte_order: str = "native") -> TypedStorage:
+        """Return a storage with a copy of bytes; `byte_order` is "native", "little" or "big"."""
+        order: Any = byte_order
+        kind = cls.dtype.dtype
+        if kind.kind == "b":
+            values: Any = np.frombuffer(buffer, np.uint8) != 0
+        else:
+            values = np.frombuffer(buffer, kind.newbyteorder(order)).astype(kind)
+        made: TypedStorage = storage_over(values, values.dtype, [0, None])
+        return made
+
+    def from_file(cls, filename: str, shared: bool = False, size: int = 0) -> TypedStorage:
+        """Map the first elements of a file into memory; see `UntypedStorage.from_file`."""
+        count = size * cls.dtype.itemsize
+        memory = UntypedStorage.from_file(filename, shared, count)
+        made = TypedStorage(wrap_storage=memory, dtype=cls.dtype)
+        made.filename = filename
+        return made
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, TypedStorage) and instance.dtype.name == cls._name

@@ -18,27 +18,12 @@ from wengert.base.dtypes import as_dtype, default_float, is_differentiable
 from wengert.base.ports import provides
 from wengert.interp.devices import Computing
 from wengert.interp.levels import Infix, Interpreter, Lifted, namespace_of
-from wengert.ops.aten import OpOverload
+from wengert.ops.aten import dispatched
 from wengert.prims.record import Primitive
 from wengert.tape.base import LEAF, TensorBase, new_tensor
 from wengert.tape.operands import is_number
 from wengert.tape.record import T
 from wengert.tensor import copying
-
-
-class Operation(OpOverload):
-    """A primitive as ``__torch_dispatch__`` gets it: its name, which computes when it is called."""
-
-    run: Any
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.run(*args, **kwargs)
-
-
-def _operation(name: str, run: Any) -> Operation:
-    made = Operation(name)
-    made.run = run
-    return made
 
 
 class Wrapped(Infix, Computing):
@@ -202,7 +187,7 @@ def _asked(name: str, payloads: Any, params: dict[str, Any], run: Any) -> Any:
     owners = [one for one in flat if isinstance(getattr(one, "_payload", None), Wrapped)]
     kinds: Any = tuple(dict.fromkeys(map(type, owners)))
     for cls in sorted(kinds, key=lambda cls: -len(cls.__mro__)):
-        found = cls.__torch_dispatch__(_operation(name, run), kinds, args, named)
+        found = dispatched(cls.__torch_dispatch__, name, run, kinds, args, named)
         if found is not NotImplemented:
             return found
     raise TypeError(

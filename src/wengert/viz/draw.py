@@ -71,7 +71,7 @@ def draw(
     y : Tensor or tuple of Tensor. The results whose graph to draw. The graph may be of any size. If
         a backward pass has freed it, the picture lacks the saved values.
     params : dict of str to Tensor, list of Tensor or object with named_parameters, optional. Names
-        of leaves and intermediate values. Default: leaves have the names of your variables.
+        of leaves and other values. Default: leaves and results have the names of your variables.
     show : str. The contents of boxes and arrows, as words separated by commas: ``value`` (where it
         is known: of leaves, results and saved values, and of values that follow from these),
         ``shape``, ``grad`` (the adjoint of each value in a reverse sweep from `y`; the tangent in a
@@ -128,8 +128,11 @@ def draw(
     if limit < 1:
         raise ValueError(f"draw(): limit must be at least 1, but is {limit}")
     outputs = results_of(y, "draw")
-    given = _variables(sys._getframe(1)) if params is None else named(params, "draw")
-    picture = _Drawn(outputs, isinstance(y, tuple | list), given, words, mode, params is not None)
+    frame = sys._getframe(1)
+    given = _variables(frame) if params is None else named(params, "draw")
+    names = {id(tensor): name for name, tensor in (*_scope(frame)[::-1], *given.items())}
+    several = isinstance(y, tuple | list)
+    picture = _Drawn(outputs, several, given, words, mode, params is not None, names)
     return Drawing(picture.picture(depth, limit, title, gradient, tangents))
 
 
@@ -149,14 +152,20 @@ def words_of(show: Any, function: str) -> frozenset[str]:
 def _variables(frame: Any) -> dict[str, Any]:
     """Return the leaves in variables of `frame` by name: alone, in a sequence, or in a module."""
     found: dict[str, Any] = {}
-    for scope in (frame.f_locals, frame.f_globals):
-        for variable, value in list(scope.items()):
-            if not variable.startswith("_"):
-                for name, tensor in _held(variable, value):
-                    known = isinstance(tensor, TensorBase)
-                    if known and tensor.is_leaf and is_recorded(tensor):
-                        found.setdefault(name, tensor)
+    for variable, value in _scope(frame):
+        for name, tensor in _held(variable, value):
+            known = isinstance(tensor, TensorBase)
+            if known and tensor.is_leaf and is_recorded(tensor):
+                found[name] = tensor
     return found
+
+
+def _scope(frame: Any) -> list[tuple[str, Any]]:
+    """Return the variables that code in `frame` sees, its own first."""
+    seen = {**frame.f_locals}
+    for name, value in list(frame.f_globals.items()):
+        seen.setdefault(name, value)
+    return [item for item in seen.items() if item[0].isidentifier() and item[0][0] != "_"]
 
 
 def _held(variable: str, value: Any) -> Iterator[tuple[str, Any]]:
@@ -179,6 +188,7 @@ class _Drawn:
         words: frozenset[str],
         mode: str,
         asked: bool,
+        names: dict[int, str],
     ) -> None:
         self.asked = asked
         """Whether the caller chose the names; then names that are not in the graph are reported."""
@@ -188,9 +198,8 @@ class _Drawn:
         self.words = words
         self.mode = mode
         self.notes: list[str] = []
-        own = {id(tensor): name for name, tensor in params.items()}
         self.titles = [
-            own.get(id(tensor), f"y[{i}]" if several and len(outputs) > 1 else "y")
+            names.get(id(tensor), f"y[{i}]" if several and len(outputs) > 1 else "y")
             for i, tensor in enumerate(outputs)
         ]
 

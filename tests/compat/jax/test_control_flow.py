@@ -482,3 +482,51 @@ def test_checkpoints_hold_transforms():
         lambda x: jax.jvp(lambda z: f(z, x), (x,), (x,))[1].sum(),
     ):
         close(grad(jax.checkpoint(kept))(x), grad(kept)(x))
+
+
+def test_parts_that_both_branches_pass_on_stay_outside_of_a_batch():
+    def f(x, y):
+        return lax.cond(x < 1, lambda x, y: (x * 2, y), lambda x, y: (x * 3, y), x, y)
+
+    def g(n, y):
+        return lax.while_loop(lambda s: s[0] < 3, lambda s: (s[0] + 1, s[1]), (n, y))
+
+    x, y = jnp.arange(3), jnp.ones(2)
+    for fun, first in ((f, [0, 3, 6]), (g, [3, 3, 3])):
+        made, same = jax.vmap(fun, in_axes=(0, None), out_axes=(0, None))(x, y)
+        assert made.tolist() == first
+        assert same.tolist() == [1, 1]
+
+
+def test_loops_say_which_part_of_the_carry_differs():
+    message = (
+        r"  \* the input carry component c\['a'\] has type int32\[\] but the corresponding output "
+        r"carry component has type float32\[2\], so the dtypes do not match, and the shapes do not "
+        r"match;"
+    )
+    with pytest.raises(TypeError, match=message):
+        lax.scan(
+            lambda c, _: ({"a": jnp.ones(2), "b": jnp.ones(2)}, None),
+            {"a": jnp.int32(1), "b": jnp.int32(1)},
+            length=1,
+        )
+    with pytest.raises(TypeError, match="must have equal types, got int16 and int32"):
+        lax.fori_loop(np.int16(0), np.int32(1), lambda i, c: c, 0)
+    with pytest.raises(TypeError, match="got pytree"):
+        lax.while_loop(lambda c: (True, True), lambda c: c, 0)
+    assert lax.fori_loop(0.5, 2.0, lambda i, c: c + i, 0.0) == 2.0
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: lax.cond(None, abs, abs, 1), "cond predicate is None"),
+        (lambda: lax.cond("x", abs, abs, 1), "Pred must be a scalar, got x of type <class 'str'>"),
+        (lambda: lax.switch("x", [abs], 1), "Index type must be an integer, got x"),
+        (lambda: lax.switch(0, [3], 1), "sequence of callables"),
+        (lambda: lax.scan(lambda c, x: 1.0, 0, length=1), r"must be a pair, got float32\[\]"),
+    ],
+)
+def test_choices_and_results_are_checked(call, message):
+    with pytest.raises(TypeError, match=message):
+        call()

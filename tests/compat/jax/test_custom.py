@@ -213,7 +213,7 @@ def test_reverse_rules_that_do_not_fit_are_refused():
         grad(with_rule(lambda kept, g: (g,)))(1.0, 2.0)
     with pytest.raises(TypeError, match="same container"):
         grad(with_rule(lambda kept, g: ((g,), g)))(1.0, 2.0)
-    with pytest.raises(ValueError, match=r"shape/dtype float32\[2\] corresponding to an input"):
+    with pytest.raises(ValueError, match=r"type float32\[2\] corresponding to an input"):
         grad(with_rule(lambda kept, g: (jnp.ones(2), g)))(1.0, 2.0)
     with pytest.raises(TypeError, match="must produce a pair"):
         grad(with_rule(lambda kept, g: (g, g), fwd=lambda x, y: x))(1.0, 2.0)
@@ -454,3 +454,82 @@ def test_rules_that_apply_their_function_to_one_of_two_outputs():
 
     x = jnp.array([[1.0, 2.0], [3.0, 5.0]])
     np.testing.assert_allclose(jax.grad(product)(x), 2 * np.eye(2), atol=1e-4)
+
+
+def test_reverse_rules_are_told_which_cotangents_are_zero():
+    seen = []
+    f = jax.custom_vjp(lambda x, y: (x * 2, y * 3))
+
+    def fwd(x, y):
+        seen.append((x.perturbed, y.perturbed))
+        return f(x.value, y.value), None
+
+    def bwd(_, cotangents):
+        zero = jax.custom_derivatives.SymbolicZero
+        seen.append(tuple(isinstance(cotangent, zero) for cotangent in cotangents))
+        return cotangents[0] * 2, None
+
+    f.defvjp(fwd, bwd, symbolic_zeros=True)
+    grad = jax.grad(lambda x: jnp.sum(jax.vmap(f)(x, jnp.ones(2))[0]))
+    assert grad(jnp.ones(2)).tolist() == [2, 2]
+    assert seen[0] == (True, False)
+    assert seen[-1] == (False, True)
+
+
+def test_gradients_of_a_rule_may_be_a_prefix_of_the_arguments():
+    f = jax.custom_vjp(lambda pair, y: pair["a"] * y + pair["b"][0])
+    f.defvjp(lambda pair, y: (f(pair, y), None), lambda _, g: [10 * g, None])
+    grads = jax.grad(f, argnums=(0, 1))({"a": 2.0, "b": (3.0,)}, 4.0)
+    assert grads == ({"a": 10.0, "b": (10.0,)}, 0.0)
+
+
+def test_linear_calls_have_transposes_of_their_own():
+    linear_call = jax.custom_derivatives.linear_call
+
+    def f(x):
+        return linear_call(lambda r, x: x / r, lambda r, t: 10 * t / r, 4.0, x)
+
+    slope = jax.linear_transpose(f, 1.0)
+    assert slope(2.0) == (5.0,)
+    assert jax.linear_transpose(lambda t: slope(t)[0], 1.0)(2.0) == (0.5,)
+    assert jax.jit(f)(2.0) == 0.5
+    with pytest.raises(TypeError, match="transpose output pytree"):
+        jax.grad(lambda x: linear_call(lambda r, x: x, lambda r, t: (t, t), (), x))(1.0)
+    with pytest.raises(NotImplementedError, match="residual_args"):
+        jax.grad(lambda r: linear_call(lambda r, x: x / r, lambda r, t: t / r, r, 1.0))(2.0)
+
+
+def test_batching_rules_see_what_differs_in_values_and_tangents():
+    flags = []
+
+    @jax.custom_batching.custom_vmap
+    def f(x, y=0.0):
+        return jnp.sin(x)
+
+    @f.def_vmap
+    def rule(size, batched, x, y):
+        flags.append(batched)
+        return jnp.cos(x), batched[0]
+
+    x = jnp.arange(3.0)
+    assert np.allclose(jax.jacfwd(f)(x), -np.diag(np.sin(x)))
+    assert np.allclose(jax.vmap(f)(x=x), np.cos(x))
+    assert flags == [[False, False], [True, False]]
+    with pytest.raises(TypeError, match="missing a required argument: 'x'"):
+        f(y=1.0)
+
+
+def test_definitions_of_other_rules_reach_the_function_inside():
+    f = jax.custom_vjp(jax.custom_batching.custom_vmap(jnp.sin))
+    f.def_vmap(lambda size, batched, x: (jnp.cos(x), True))
+    f.defvjp(lambda x: (jnp.sin(x), None), lambda _, g: (7 * g,))
+    assert jax.vmap(f)(jnp.zeros(2)).tolist() == [1, 1]
+    assert jax.grad(f)(0.0) == 7
+    assert not hasattr(f, "def_transpose")
+
+
+def test_converted_closures_check_their_arguments():
+    converted, constants = jax.closure_convert(lambda x: 2 * x, 1.0)
+    assert converted(3.0, *constants) == 6.0
+    with pytest.raises(TypeError, match="must have the same Pytree structure"):
+        converted((3.0,), *constants)

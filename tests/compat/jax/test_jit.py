@@ -556,3 +556,45 @@ def test_the_first_of_conditions_is_found_under_transforms_too(find, transform):
     found = jnp.array([False, True, False])
     for _ in range(CALLS):
         assert transform(find)(found) == find(found)
+
+
+def test_argument_numbers_and_names_are_checked():
+    def f(a, /, b, *, c):
+        return a
+
+    def g(a, /, *args, **more):
+        return a
+
+    for options in ({"static_argnums": 2}, {"donate_argnums": -3}, {"static_argnames": "a"}):
+        with pytest.raises(ValueError, match="jitted function has"):
+            jax.jit(f, **options)
+    with pytest.raises(ValueError, match="invalid argnames"):
+        jax.jit(g, donate_argnames=("args",))
+    jax.jit(g, static_argnums=7, static_argnames="other")
+    with pytest.raises(ValueError, match="cannot intersect"):
+        jax.jit(f, static_argnums=0, donate_argnums=0)
+
+
+def test_numbers_and_names_may_disagree():
+    f = jax.jit(lambda x, y: x if isinstance(y, str) else y, static_argnums=1, static_argnames=())
+    assert f(2, "text") == 2
+    with pytest.raises(TypeError, match="at path y"):
+        f(2, y="text")
+
+
+def test_functions_that_cannot_be_traced_are_refused():
+    def numbers(x):
+        yield x
+
+    with pytest.raises(TypeError, match="got a generator function"):
+        jax.jit(numbers)
+    with pytest.raises(TypeError, match="staticmethod arguments are not supported"):
+        jax.grad(staticmethod(lambda x: x))
+
+
+def test_functions_that_reach_numpys_arrays_are_differentiated_by_several_directions():
+    weights = np.arange(3.0, dtype=np.float32)
+    f = jax.jit(lambda x: jnp.sum(jnp.sin(x) * weights))
+    x = jnp.ones(3)
+    _, slope = jax.linearize(f, x)
+    assert np.allclose(slope(2 * x), 6 * np.cos(1))

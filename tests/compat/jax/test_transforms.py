@@ -524,3 +524,42 @@ def test_collectives_are_not_differentiated_in_reverse_inside_of_their_vmap(name
     ring = [(0, 1), (1, 2), (2, 0)]
     sent = vmap(jax.grad(lambda b: b * lax.ppermute(b, "i", ring)), axis_name="i")
     close(sent(xs), np.array([3 + 2, 1 + 3, 2 + 1]))
+
+
+@pytest.mark.parametrize(
+    ("fun", "primal", "cotangent", "message"),
+    [
+        (lambda x: x * 2.0, 1, 1.0, "only supports"),
+        (lambda x: [x, x], 1.0, 1.0, "cotangent tree does not match"),
+        (lambda x: 1j * x, 1.0, 1.0, "cotangent type does not match"),
+    ],
+)
+def test_transposes_check_their_types(fun, primal, cotangent, message):
+    with pytest.raises(TypeError, match=message):
+        jax.linear_transpose(fun, primal)(cotangent)
+
+
+def test_linearized_functions_refuse_other_tangents():
+    for primal, tangent in ((1.0, 1), (jnp.arange(3), jnp.ones(3)), (jnp.ones(2), jnp.ones(3))):
+        with pytest.raises(ValueError, match="inconsistent with the original primal values"):
+            jax.linearize(lambda x: x, primal)[1](tangent)
+
+
+def test_forward_and_backward_passes_are_functions():
+    fwd, bwd = jax.fwd_and_bwd(lambda x, y: (x * y, x), argnums=(1, 0))
+    output, residuals = fwd(2.0, 5.0)
+    assert output == (10.0, 2.0)
+    assert bwd(residuals, (1.0, 3.0)) == (2.0, 8.0)
+
+
+def test_vmap_says_which_sizes_differ():
+    message = (
+        r"\* most axes \(2 of them\) had size 2, e.g. axis 0 of argument a\[0\] of type "
+        r"float32\[2\];\n  \* one axis had size 3: axis 0 of kwargs\['b'\] of type float32\[3\]"
+    )
+    with pytest.raises(ValueError, match=message):
+        jax.vmap(lambda a, b: b)((jnp.ones(2), jnp.ones(2)), b=jnp.ones(3))
+    for axes in (False, {"a": 0}):
+        with pytest.raises(TypeError, match="must be an int, None, or a tuple"):
+            jax.vmap(lambda a: a, in_axes=axes)
+    assert jax.vmap(jnp.sin).__doc__.startswith("Vectorized version of sin.")

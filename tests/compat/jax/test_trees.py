@@ -191,7 +191,7 @@ def test_registration_is_checked():
         tu.register_pytree_node(New, None, None)
     with pytest.raises(TypeError, match="required when nodetype is not a dataclass"):
         tu.register_dataclass(New)
-    with pytest.raises(ValueError, match=r"missing \['b'\]"):
+    with pytest.raises(ValueError, match=r"Missing fields: \{'b'\}"):
 
         @dataclasses.dataclass
         class Two:
@@ -300,3 +300,45 @@ def test_partials_of_partials_keep_their_arguments_apart():
     assert outer.args == (3,)
     assert outer.func == inner
     assert outer() == 3
+
+
+def test_keys_of_different_kinds_are_not_equal():
+    keys = [tu.SequenceKey(1), tu.DictKey(1), tu.FlattenedIndexKey(1), tu.GetAttrKey("a")]
+    assert [[a == b for b in keys] for a in keys] == np.eye(4, dtype=bool).tolist()
+    assert pickle.loads(pickle.dumps(keys)) == keys
+    assert tu.keystr(tuple(keys), simple=True, separator="/") == "1/1/1/a"
+    match keys[0]:
+        case tu.SequenceKey(idx=position):
+            assert position == 1
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ("ab", r"return a \(children, aux_data\) tuple, got 'ab'"),
+        ((1, 2, 3), r"tuple, got \(1, 2, 3\)"),
+        ((7, 7), r"tuple where 'children' is iterable, got \(7, 7\)"),
+    ],
+)
+def test_registered_classes_must_return_children_and_metadata(parts, message):
+    class Bad:
+        pass
+
+    tu.register_pytree_node(Bad, lambda _: parts, lambda *_: Bad())
+    with pytest.raises(ValueError, match=message):
+        tu.tree_leaves(Bad())
+
+
+def test_metadata_must_be_comparable():
+    left, right = (jax.tree.structure(Named(1.0, np.arange(2))) for _ in range(2))
+    with pytest.raises(ValueError, match="while checking equality of metadata"):
+        assert left == right
+
+
+def test_vectors_of_one_dtype_may_be_unraveled_to_another():
+    flat, unravel = ravel_pytree({"a": jnp.arange(3.0)})
+    assert unravel(flat < 1)["a"].dtype == bool
+    assert unravel == ravel_pytree({"a": jnp.zeros(3)})[1]
+    _, unravel = ravel_pytree([jnp.arange(3.0), jnp.arange(2)])
+    with pytest.raises(TypeError, match="expected dtype float32"):
+        unravel(jnp.arange(5) < 1)

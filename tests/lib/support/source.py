@@ -2,6 +2,8 @@
 
 import ast
 import functools
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -42,7 +44,7 @@ class Facts(NamedTuple):
     """The public methods without a docstring, each with its public class at the top."""
 
 
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def _imported(module: str, node: ast.Import | ast.ImportFrom) -> list[tuple[str, str, str]]:
@@ -56,6 +58,19 @@ def _imported(module: str, node: ast.Import | ast.ImportFrom) -> list[tuple[str,
         base = ".".join([*parts[: len(parts) - node.level + 1], *([base] if base else [])])
     names = [(f"{base}.{alias.name}", alias.name) for alias in node.names]
     return [(full if full in FILES else base, base, own) for full, own in names]
+
+
+def nodes_of(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield all nodes below one, as `ast.walk` does in three times the time."""
+    stack = [tree]
+    while stack:
+        node = stack.pop()
+        yield node
+        for field in vars(node).values():
+            if isinstance(field, ast.AST):
+                stack.append(field)
+            elif field.__class__ is list:
+                stack += [part for part in field if isinstance(part, ast.AST)]
 
 
 @functools.cache
@@ -76,11 +91,15 @@ def facts_of(module: str) -> Facts:
             if isinstance(node.value.value, str):
                 strings += [line.strip() for line in node.value.value.splitlines()]
             continue
-        if isinstance(node, ast.Attribute) and node.attr in {"tracing", "warn"}:
-            attributes[ast.unparse(node)] = node.lineno
         inside = inside or isinstance(node, FUNCTIONS)
         runs = runs and not (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test))
-        stack += [(child, inside, runs) for child in ast.iter_child_nodes(node)]
+        for part in ("body", "orelse", "finalbody", "handlers", "cases"):
+            stack += [(child, inside, runs) for child in getattr(node, part, ())]
+    if re.search(r"\.(tracing|warn)\b", text):
+        for node in nodes_of(tree):
+            if isinstance(node, ast.Attribute) and node.attr in {"tracing", "warn"}:
+                name = ast.unparse(node)
+                attributes[name] = max(node.lineno, attributes.get(name, 0))
     bare = [
         (kind.name, member.name)
         for kind in tree.body

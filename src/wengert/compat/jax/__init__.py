@@ -36,14 +36,16 @@ _NAMES = _gathered(
         process_count process_index
     custom: custom_gradient custom_jvp custom_vjp
     dtypes: float0
-    reverse: grad hessian jacfwd jacobian jacrev jvp linear_transpose linearize value_and_grad vjp
+    reverse: fwd_and_bwd grad hessian jacfwd jacobian jacrev jvp linear_transpose linearize
+        value_and_grad vjp
     settings: config debug_infs debug_nans enable_x64
     staging: ShapeDtypeStruct checking_leaks closure_convert default_device
         default_matmul_precision ensure_compile_time_eval eval_shape named_call named_scope typeof
     """,
 )
 _LATER = """
-    callbacks: block_until_ready device_get device_put effects_barrier pure_callback
+    callbacks: block_until_ready copy_to_host_async device_get device_put effects_barrier
+        pure_callback
     jitting: clear_caches disable_jit jit pmap
     listing: make_jaxpr
     references: Ref freeze new_ref

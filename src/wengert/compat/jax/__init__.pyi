@@ -21,6 +21,7 @@ checkpoint_policies: Any
 from wengert.compat.jax.jitting import clear_caches as clear_caches
 from wengert.compat.jax.staging import closure_convert as closure_convert
 config: Any
+from wengert.compat.jax.callbacks import copy_to_host_async as copy_to_host_async
 from wengert.compat.jax import custom_batching as custom_batching
 from wengert.compat.jax import custom_derivatives as custom_derivatives
 from wengert.compat.jax.custom import custom_gradient as custom_gradient
@@ -49,6 +50,7 @@ from wengert.compat.jax import experimental as experimental
 from wengert.compat.jax import flatten_util as flatten_util
 float0: Any
 from wengert.compat.jax.references import freeze as freeze
+from wengert.compat.jax.reverse import fwd_and_bwd as fwd_and_bwd
 from wengert.compat.jax.reverse import grad as grad
 from wengert.compat.jax.reverse import hessian as hessian
 from wengert.compat.jax import image as image

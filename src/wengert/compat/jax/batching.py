@@ -13,8 +13,8 @@ import numpy as np
 import wengert.func as func
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray
-from wengert.compat.jax.tracing import Results, argument, check_callable, labelled
-from wengert.compat.jax.trees import PyTreeDef, tree_flatten
+from wengert.compat.jax.tracing import Results, argument, check_callable, labelled, name_of
+from wengert.compat.jax.trees import PyTreeDef, leaves_with_paths, tree_flatten
 from wengert.interp.levels import Level, levels_of
 from wengert.tape.modes import current_mode
 
@@ -44,7 +44,7 @@ def is_mapped(level: Level) -> bool:
 def _spread(axes, tree, name: str) -> list[Any]:
     """Return the entry of `axes`, a tree prefix of `tree`, for each leaf of `tree`."""
     entries, structure = tree_flatten(axes, lambda entry: entry is None)
-    if not all(entry is None or isinstance(entry, int) for entry in entries):
+    if not all(entry is None or type(entry) is int for entry in entries):
         raise TypeError(
             f"{name} must be an int, None, or (nested) container with those types as leaves, but "
             f"got {axes!r}."
@@ -59,20 +59,10 @@ def _spread(axes, tree, name: str) -> list[Any]:
     return [entry for entry, part in both for _ in range(tree_flatten(part)[1].num_leaves)]
 
 
-def _check_in_axes(in_axes, args: tuple[Any, ...]) -> None:
-    if isinstance(in_axes, list):
-        in_axes = tuple(in_axes)
-    if not (in_axes is None or isinstance(in_axes, int | tuple | dict)):
-        raise TypeError(
-            "vmap in_axes must be an int, None, or a tuple of entries corresponding to the "
-            f"positional arguments passed to the function, but got {in_axes}."
-        )
-    if isinstance(in_axes, tuple) and len(in_axes) != len(args):
-        raise ValueError(
-            "vmap in_axes must be an int, None, or a tuple of entries corresponding to the "
-            "positional arguments passed to the function, but got "
-            f"len(in_axes)={len(in_axes)}, len(args)={len(args)}"
-        )
+_ENTRIES = (
+    "vmap in_axes must be an int, None, or a tuple of entries corresponding to the positional "
+    "arguments passed to the function, but got "
+)
 
 
 def _mapped(leaf, axis: int) -> tuple[Any, int]:
@@ -88,8 +78,8 @@ def _mapped(leaf, axis: int) -> tuple[Any, int]:
     return array, axis % ndim
 
 
-def _names(fun: Callable[..., Any], count: int) -> list[str]:
-    """Return the names of the positional arguments of a function."""
+def _owners(fun: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[str]:
+    """Return the place of each leaf of the arguments, for errors."""
     try:
         names = [
             p.name
@@ -98,29 +88,34 @@ def _names(fun: Callable[..., Any], count: int) -> list[str]:
         ]
     except (TypeError, ValueError):
         names = []
-    return [*names[:count], *(f"args[{i}]" for i in range(len(names), count))]
+    names += [f"args[{i}]" for i in range(len(names), len(args))]
+    heads = [*(f"argument {name}" for name in names[: len(args)])]
+    heads += [f"kwargs[{key!r}]" for key in sorted(kwargs)]
+    parts = [*args, *(kwargs[key] for key in sorted(kwargs))]
+    return [
+        "".join([head, *map(str, path)])
+        for head, part in zip(heads, parts, strict=True)
+        for path, _ in leaves_with_paths(part, None, False)[0]
+    ]
 
 
-def _one_size(found: list[tuple[Any, int, str]], axis_size: int | None) -> int:
-    sizes = {int(array._payload.shape[axis]) for array, axis, _ in found}
+def _inconsistent(found: list[tuple[Any, int]], where: list[str], axis_size: int | None) -> str:
+    """Say which axes to map over have which sizes, the most frequent one first."""
+    by_size: dict[int, list[str]] = {}
+    for (array, axis), owner in zip(found, where, strict=True):
+        text = f"axis {axis} of {owner} of type {array.aval.str_short().removeprefix('~')}"
+        by_size.setdefault(array._payload.shape[axis], []).append(text)
+    lines = []
+    for size, texts in sorted(by_size.items(), key=lambda pair: -len(pair[1])):
+        count, least = len(texts), min(map(len, by_size.values()))
+        amount = "one axis" if count == 1 else f"{'most' if count > least else 'some'} axes"
+        many = "" if count == 1 else f" ({count} of them)"
+        eg = "" if count == 1 else ", e.g."
+        lines.append(f"  * {amount}{many} had size {size}{eg or ':'} {texts[0]}")
     if axis_size is not None:
-        sizes.add(axis_size)
-    if not sizes:
-        raise ValueError(
-            "vmap must have at least one non-None value in in_axes or axis_size must be specified"
-        )
-    if len(sizes) > 1:
-        lines = [
-            f"  * one axis had size {array._payload.shape[axis]}: axis {axis} of {where} of type "
-            f"{array.aval.str_short().removeprefix('~')}"
-            for array, axis, where in found
-        ]
-        if axis_size is not None:
-            lines.append(f"  * the given axis_size, or the number of devices, is {axis_size}")
-        raise ValueError(
-            "vmap got inconsistent sizes for array axes to be mapped:\n" + ";\n".join(lines)
-        )
-    return sizes.pop()
+        lines.append(f"  * the given axis_size, or the number of devices, is {axis_size}")
+    joined = ";\n".join(lines)
+    return f"vmap got inconsistent sizes for array axes to be mapped:\n{joined}"
 
 
 def vmap(
@@ -165,27 +160,41 @@ def vmap(
     Array([0, 2, 4], dtype=int32)
     """
     check_callable(fun)
+    entry = tuple(in_axes) if isinstance(in_axes, list) else in_axes
+    if entry is not None and type(entry) not in (int, tuple):
+        raise TypeError(f"{_ENTRIES}{in_axes}.")
 
     @functools.wraps(fun)
     def mapped(*args, **kwargs) -> Any:
-        _check_in_axes(in_axes, args)
+        if isinstance(entry, tuple) and len(entry) != len(args):
+            raise ValueError(f"{_ENTRIES}len(in_axes)={len(entry)}, len(args)={len(args)}")
         leaves, structure = tree_flatten((args, kwargs))
-        entry = tuple(in_axes) if isinstance(in_axes, list) else in_axes
         axes = [*_spread(entry, args, "vmap in_axes"), *_spread(0, kwargs, "vmap in_axes")]
-        names = _names(fun, len(args))
-        owners = [n for n, arg in zip(names, args, strict=True) for _ in tree_flatten(arg)[0]]
-        owners += [
-            f"kwargs[{key!r}]" for key in sorted(kwargs) for _ in tree_flatten(kwargs[key])[0]
-        ]
         found, places = [], []
         for i, (leaf, axis) in enumerate(zip(leaves, axes, strict=True)):
             if axis is not None:
-                array, at = _mapped(leaf, axis)
-                found.append((array, at, f"argument {owners[i]}"))
+                found.append(_mapped(leaf, axis))
                 places.append(i)
-        size = _one_size(found, axis_size)
+        sizes = {int(array._payload.shape[axis]) for array, axis in found}
+        if axis_size is not None:
+            sizes.add(axis_size)
+        if not sizes:
+            raise ValueError(
+                "vmap must have at least one non-None value in in_axes or axis_size must be "
+                "specified"
+            )
+        if len(sizes) > 1:
+            where = _owners(fun, args, kwargs)
+            raise ValueError(_inconsistent(found, [where[i] for i in places], axis_size))
+        size = sizes.pop()
         return _run(fun, leaves, structure, found, places, size, out_axes, axis_name)
 
+    mapped.__doc__ = (
+        f"Vectorized version of {name_of(fun)}. Takes similar arguments as {name_of(fun)} but with "
+        "additional array axes over which it is mapped."
+    )
+    if fun.__doc__:
+        mapped.__doc__ += f"\n\nOriginal documentation:\n\n{fun.__doc__}"
     return mapped
 
 
@@ -193,7 +202,7 @@ def _run(
     fun: Callable[..., Any],
     leaves: list[Any],
     structure: PyTreeDef,
-    found: list[tuple[Any, int, str]],
+    found: list[tuple[Any, int]],
     places: list[int],
     size: int,
     out_axes,
@@ -202,14 +211,14 @@ def _run(
     results = Results()
     ends: list[Any] = []
     # an extra mapped argument, which defines the batch if no argument is mapped
-    whole = [asarray(np.arange(size)), *(array for array, _, _ in found)]
+    whole = [asarray(np.arange(size)), *(array for array, _ in found)]
 
     def call(_, *tensors) -> Any:
         mode = current_mode()
         assert mode is not None
         level = mode.levels[-1]
         given = list(leaves)
-        for place, tensor, (array, _, _) in zip(places, tensors, found, strict=True):
+        for place, tensor, (array, _) in zip(places, tensors, found, strict=True):
             given[place] = labelled(tensor, array.__class__)
         args, kwargs = structure.unflatten(given)
         token = None
@@ -224,7 +233,9 @@ def _run(
         spread = _spread(out_axes, value, "vmap out_axes")
         order = [*results.places, *results.tensor_places]
         for place, out in zip(order, [*outputs, *others], strict=True):
-            end = spread[place]
+            end, ndim = spread[place], out._payload.ndim + 1
+            if end is not None and not -ndim <= end < ndim:
+                raise ValueError(f"axis {end} is out of bounds for array of dimension {ndim}")
             if end is None and level.number in levels_of(out._payload):
                 raise ValueError(
                     "at vmap out_axes, got axis spec None but output was batched on axis 0: the "
@@ -234,7 +245,7 @@ def _run(
         return [*outputs, *others]
 
     transformed = func.vmap(
-        call, in_dims=(0, *(axis for _, axis, _ in found)), out_dims=ends, randomness="different"
+        call, in_dims=(0, *(axis for _, axis in found)), out_dims=ends, randomness="different"
     )
     made = transformed(*whole)
     count = len(results.places)

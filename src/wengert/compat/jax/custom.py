@@ -27,7 +27,13 @@ from wengert.compat.jax.tracing import (
     nothing_like,
     short,
 )
-from wengert.compat.jax.trees import PyTreeDef, kind_of, tree_flatten, tree_map, tree_structure
+from wengert.compat.jax.trees import (
+    PyTreeDef,
+    tree_flatten,
+    tree_leaves,
+    tree_map,
+    tree_structure,
+)
 from wengert.compat.jax.values import layers
 from wengert.interp.dual import Dual
 from wengert.ops.like import zeros_like
@@ -97,8 +103,11 @@ class _Type(str):
         return str(self)
 
 
-class _Rule:
-    """Base class for both kinds of rules: it sorts the arguments of a call."""
+class Rule:
+    """Base class for functions with rules: it sorts the arguments of a call.
+
+    The methods that define other kinds of rules are those of the function, if it has them.
+    """
 
     def __init__(
         self,
@@ -121,6 +130,11 @@ class _Rule:
         self.nondiff_argnums = tuple(sorted(set(fixed)))
 
     _kind = "custom_gradient"
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("def_vmap", "defjvp", "defjvps", "defvjp"):
+            return getattr(self.fun, name)
+        raise AttributeError(f"{self._kind!r} object has no attribute {name!r}")
 
     def _positional(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         """Return all arguments by position, with defaults for those left out."""
@@ -168,7 +182,7 @@ class _Rule:
         return taken.give([found[p] for p in taken.places], [found[p] for p in taken.tensor_places])
 
 
-class custom_jvp(_Rule):
+class custom_jvp(Rule):
     """Decorate a function to give it a forward-mode rule, which reverse mode transposes.
 
     Parameters
@@ -264,7 +278,7 @@ class custom_jvp(_Rule):
             raise TypeError(
                 f"Custom JVP rule {name_of(self.jvp)} for function {self.__name__} must produce a "
                 "pair (list or tuple of length two) representing primal and tangent outputs, but "
-                f"got {made!r}."
+                f"got {made}."
             )
         return made
 
@@ -313,15 +327,15 @@ class custom_jvp(_Rule):
                 t._payload.dtype != x._payload.dtype and not t.weak_type
             ):
                 raise TypeError(
-                    f"Custom JVP rule {name_of(self.jvp)} for function {self.__name__} must "
-                    "produce primal and tangent outputs with corresponding shapes and dtypes. "
-                    f"Expected {short(x)} (tangent type of {short(x)}) but got {short(t)}."
+                    "Custom JVP rule must produce primal and tangent outputs with corresponding "
+                    f"shapes and dtypes. Expected {short(x)} (tangent type of {short(x)}) but got "
+                    f"{short(t)}."
                 )
             made.append(convert(t, x._payload.dtype))
         return [outputs[i] for i in order], made
 
 
-class custom_vjp(_Rule):
+class custom_vjp(Rule):
     """Decorate a function to give it a reverse-mode rule.
 
     Parameters
@@ -374,12 +388,13 @@ class custom_vjp(_Rule):
             )
         args = self._positional(args, kwargs)
         fixed, leaves = self._parted(args)
-        if not any(map(is_followed, leaves.tensors)):
+        followed = list(map(is_followed, leaves.arrays))
+        if not any(followed[place] for place in leaves.places):
             return self.fun(*args)
 
         def forward(*given) -> Any:
             if self.symbolic:
-                given = self._marked(given, leaves)
+                given = self._marked(given, followed)
             made = fwd(*given)
             if not isinstance(made, list | tuple) or len(made) != 2:
                 raise TypeError(
@@ -393,26 +408,27 @@ class custom_vjp(_Rule):
         def backward(residuals, cotangent) -> Any:
             return bwd(*fixed, residuals, cotangent)
 
-        return _recorded(self, args, leaves, forward, backward)
+        return _recorded(self, args, leaves, forward, backward, self.symbolic)
 
-    def _marked(self, given: tuple[Any, ...], leaves: Leaves) -> tuple[Any, ...]:
+    def _marked(self, given: tuple[Any, ...], followed: list[bool]) -> tuple[Any, ...]:
         """Return the arguments of a call with a `CustomVJPPrimal` for each leaf."""
         fixed = {n % len(given) for n in self.nondiff_argnums}
-        followed = iter([is_followed(x) for x in leaves.arrays])
+        flags = iter(followed)
         return tuple(
-            arg if i in fixed else tree_map(lambda x: CustomVJPPrimal(x, next(followed)), arg)
+            arg if i in fixed else tree_map(lambda x: CustomVJPPrimal(x, next(flags)), arg)
             for i, arg in enumerate(given)
         )
 
 
 def _recorded(
-    owner: _Rule,
+    owner: Rule,
     args: tuple[Any, ...],
     leaves: Leaves,
     forward: Callable[..., Any],
     backward: Callable[[Any, Any], Any],
+    symbolic: bool = False,
 ) -> Any:
-    """Call a function and record a reverse rule."""
+    """Call a function and record a reverse rule, which gets zero cotangents as such if asked."""
     taken: list[Results] = []
 
     def fwd(*tensors) -> Any:
@@ -424,48 +440,49 @@ def _recorded(
 
     def bwd(kept, cotangents) -> Any:
         residuals, results = kept
-        given = [conjugated(ct) for ct in cotangents[: len(results.places)]]
-        cotangent = results.derivatives(given, lambda i: nothing_like(results.leaves[i]))
+        given = [ct if ct is None else conjugated(ct) for ct in cotangents[: len(results.places)]]
+
+        def nothing(place: int) -> Any:
+            leaf = results.leaves[place]
+            return SymbolicZero(leaf.aval) if place in results.places else nothing_like(leaf)
+
+        cotangent = results.derivatives(given, nothing)
         made = backward(residuals, cotangent)
         return _gradients(made, leaves)
 
     inner = func.custom_vjp(lambda *tensors: fwd(*tensors)[0])
-    inner.defvjp(fwd, bwd)
+    inner.defvjp(fwd, bwd, materialize_grads=not symbolic)
     return owner._called(inner, leaves.tensors, taken)
 
 
 def _gradients(made, leaves: Leaves) -> tuple[Any, ...]:
     """Return the results of a reverse rule, checked, as gradients of the differentiable leaves."""
-    parts = list(made) if isinstance(made, tuple | list) else None
-    children = leaves.structure.children()
-    if parts is None or len(parts) != len(children):
+    pairs: list[Any] = []
+    if isinstance(made, tuple | list):
+        entries, prefix = tree_flatten(tuple(made), lambda leaf: leaf is None)
+        with contextlib.suppress(ValueError):
+            parts = prefix.flatten_up_to(leaves.structure.unflatten(leaves.arrays))
+            pairs = list(zip(entries, map(tree_leaves, parts), strict=True))
+    flat = [entry for entry, part in pairs for _ in part]
+    if len(flat) != leaves.structure.num_leaves:
         raise TypeError(_wrong_structure(made, leaves.structure))
-    flat: list[Any] = []
-    for part, child in zip(parts, children, strict=True):
-        if part is None:
-            flat += [None] * child.num_leaves
-            continue
-        try:
-            flat += child.flatten_up_to(part)
-        except ValueError:
-            raise TypeError(_wrong_structure(made, leaves.structure)) from None
     found: list[Any] = []
     for place in leaves.places:
         x, grad = leaves.arrays[place], flat[place]
-        if grad is None or isinstance(grad, SymbolicZero):
+        if grad is None:
             found.append(None)
             continue
-        if kind_of(grad) is not None:
-            raise TypeError(_wrong_structure(made, leaves.structure))
-        g = argument(grad)
-        if g._payload.shape != x._payload.shape:
+        zero = isinstance(grad, SymbolicZero)
+        g = grad.aval if zero else argument(grad)
+        if tuple(g.shape) != tuple(x._payload.shape):
             raise ValueError(
-                "Custom VJP bwd rule must produce an output with the same shape/dtypes as the args "
-                f"tuple of the primal function, but at output[{place}] the bwd rule produced an "
-                f"output of shape/dtype {short(g)} corresponding to an input of shape/dtype "
-                f"{short(x)}"
+                "Custom VJP bwd rule must produce an output with the same type as the args tuple "
+                f"of the primal function, but at output[{place}] the bwd rule produced an output "
+                f"of type {g.str_short() if zero else short(g)} corresponding to an input of type "
+                f"{short(x)}."
+                + (" Consider just returning a None here instead of a SymbolicZero." * zero)
             )
-        found.append(conjugated(convert(g, x._payload.dtype)))
+        found.append(None if zero else conjugated(convert(g, x._payload.dtype)))
     return tuple(found)
 
 
@@ -476,6 +493,51 @@ def _wrong_structure(made, structure: PyTreeDef) -> str:
         "equal to the number of arguments to the primal function, but got bwd output structure "
         f"{tree_structure(made)} for primal input structure {structure}."
     )
+
+
+def linear_call(
+    fun: Callable[..., Any], fun_transpose: Callable[..., Any], residual_args, linear_args
+) -> Any:
+    """Call a linear function that has a transpose of its own.
+
+    Parameters
+    ----------
+    fun : callable. ``fun(residual_args, linear_args)`` is linear in its second argument.
+    fun_transpose : callable. ``fun_transpose(residual_args, cotangent)`` returns the cotangent of
+        `linear_args`; its transpose is `fun`.
+    residual_args, linear_args: Pytrees of arrays.
+
+    Raises
+    ------
+    NotImplementedError: If a derivative follows `residual_args`.
+
+    Examples
+    --------
+    >>> scaled = lambda x: jax.custom_derivatives.linear_call(
+    ...     lambda r, x: x / r, lambda r, t: t / r, 4.0, x
+    ... )
+    >>> jax.grad(scaled)(2.0)
+    Array(0.25, dtype=float32, weak_type=True)
+    """
+    if any(is_followed(argument(leaf)) for leaf in tree_leaves(residual_args)):
+        raise NotImplementedError(
+            "linear_call has no derivative with respect to its residual_args: only the dependence "
+            "on linear_args is known"
+        )
+
+    def backward(_, cotangent) -> Any:
+        made = linear_call(fun_transpose, fun, residual_args, cotangent)
+        shapes = tree_structure(made), tree_structure(linear_args)
+        if shapes[0] != shapes[1]:
+            raise TypeError(
+                "transpose output pytree structure must match that of linear inputs, got output "
+                f"structure {shapes[0]} and input structure {shapes[1]}."
+            )
+        return (made,)
+
+    rule = custom_vjp(lambda given: fun(residual_args, given))
+    rule.defvjp(lambda given: (fun(residual_args, given), None), backward)
+    return rule(linear_args)
 
 
 def custom_gradient(fun: Callable[..., Any]) -> Callable[..., Any]:
@@ -494,7 +556,7 @@ def custom_gradient(fun: Callable[..., Any]) -> Callable[..., Any]:
     >>> f(3.0), jax.grad(f)(3.0)
     (9.0, Array(3., dtype=float32, weak_type=True))
     """
-    owner = _Rule(fun)
+    owner = Rule(fun)
 
     @functools.wraps(fun)
     def call(*args, **kwargs) -> Any:

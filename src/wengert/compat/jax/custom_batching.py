@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, made
+from wengert.compat.jax.custom import Rule
 from wengert.compat.jax.lax_control import NAMES as LAX
-from wengert.compat.jax.tracing import argument, check_callable, name_of
+from wengert.compat.jax.tracing import argument, name_of
 from wengert.compat.jax.trees import tree_flatten, tree_map
-from wengert.interp.levels import batch_of, levels_of
+from wengert.interp.dual import Dual
+from wengert.interp.levels import Level, batch_of, levels_of
 from wengert.tape.levels import move
 from wengert.tape.modes import outside_of
 
 __all__ = ["custom_vmap", "sequential_vmap"]
 
 
-class custom_vmap:
+class custom_vmap(Rule):
     """Decorate a function to give it a batching rule for `vmap`.
 
     Parameters
@@ -38,12 +39,8 @@ class custom_vmap:
     (5.0, Array([0., 1., 4.], dtype=float32))
     """
 
-    def __init__(self, fun: Callable[..., Any]) -> None:
-        check_callable(fun)
-        wrapper: Any = self
-        functools.update_wrapper(wrapper, fun)
-        self.fun = fun
-        self.vmap_rule: Callable[..., Any] | None = None
+    _kind = "custom_vmap"
+    vmap_rule: Callable[..., Any] | None = None
 
     def def_vmap(self, vmap_rule: Callable[..., Any]) -> Callable[..., Any]:
         """Set the rule.
@@ -57,8 +54,9 @@ class custom_vmap:
         self.vmap_rule = vmap_rule
         return vmap_rule
 
-    def __call__(self, *args) -> Any:
+    def __call__(self, *args, **kwargs) -> Any:
         """Compute the function."""
+        args = self._positional(args, kwargs)
         if self.vmap_rule is None:
             raise AttributeError(
                 f"No batching rule defined for custom_vmap function {name_of(self.fun)} using "
@@ -69,12 +67,14 @@ class custom_vmap:
         level = batch_of(*[x._payload for x in arrays])
         if level is None:
             return self.fun(*args)
-        batched = [level.number in levels_of(x._payload) for x in arrays]
+        batched = [_is_batched(x._payload, level) for x in arrays]
+        marks = list(structure.unflatten(batched))
+        if not any(batched):  # only tangents differ within the batch, or only primals
+            return _pair(self.vmap_rule(level.size, marks, *args))[0]
         whole = [
             made(move("unwrap", x, level, True), x.weak_type) if inside else x
             for x, inside in zip(arrays, batched, strict=True)
         ]
-        marks = list(structure.unflatten(batched))
         with outside_of(level):
             found = self.vmap_rule(level.size, marks, *structure.unflatten(whole))
         output, out_batched = _pair(found)
@@ -82,13 +82,26 @@ class custom_vmap:
         if isinstance(out_batched, bool):
             ends = [out_batched] * len(results)
         else:
-            ends = shape.flatten_up_to(out_batched)
+            try:
+                ends = shape.flatten_up_to(out_batched)
+            except ValueError as error:
+                raise ValueError(
+                    "structure of output value and output batching specification returned by "
+                    f"custom vmap rule ({name_of(self.vmap_rule)}) do not match: {error}"
+                ) from None
         return shape.unflatten(
             [
                 made(move("wrap", asarray(x), level, True), asarray(x).weak_type) if inside else x
                 for x, inside in zip(results, ends, strict=True)
             ]
         )
+
+
+def _is_batched(payload, level: Level) -> bool:
+    """Return whether a value differs within a batch, and its tangents as well, if it has some."""
+    if isinstance(payload, Dual):
+        return _is_batched(payload.primal, level) and _is_batched(payload.tangent, level)
+    return level.number in levels_of(payload)
 
 
 def _pair(found) -> Any:

@@ -8,7 +8,7 @@ __all__ = gathered(
     "wengert.compat.jax",
     """
     custom: CustomVJPPrimal SymbolicZero custom_gradient custom_jvp custom_vjp
-        custom_vjp_primal_tree_values zero_from_primal
+        custom_vjp_primal_tree_values linear_call zero_from_primal
     staging: closure_convert
     """,
 )

@@ -12,4 +12,5 @@ from wengert.compat.jax.custom import custom_gradient as custom_gradient
 from wengert.compat.jax.custom import custom_jvp as custom_jvp
 from wengert.compat.jax.custom import custom_vjp as custom_vjp
 from wengert.compat.jax.custom import custom_vjp_primal_tree_values as custom_vjp_primal_tree_values
+from wengert.compat.jax.custom import linear_call as linear_call
 from wengert.compat.jax.custom import zero_from_primal as zero_from_primal

@@ -185,6 +185,14 @@ _ABOVE = {
 @functools.cache
 def _bounds(name: str) -> frozenset[str]:
     """Return the upper bounds of a dtype in the promotion lattice, including itself."""
+    if name == "void":
+        raise TypeError(
+            "float0s do not support any operations by design, because they are not compatible with "
+            "non-trivial vector spaces. No implicit dtype conversion is done. You can use "
+            "np.zeros_like(arr, dtype=float) to cast a float0 array to a regular zeros array.\nIf "
+            "you didn't expect to get a float0 you might have accidentally taken a gradient with "
+            "respect to an integer argument."
+        )
     if name not in _ABOVE:
         raise TypeError(f"arrays of dtype {name} cannot be computed with: convert them first")
     return frozenset((name,)).union(*map(_bounds, _ABOVE[name]))

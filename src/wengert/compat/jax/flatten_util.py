@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable
 from typing import Any
@@ -43,30 +44,40 @@ def ravel_pytree(pytree) -> tuple[Any, Callable[[Any], Any]]:
         return asarray([]), lambda flat: structure.unflatten([])
     dtype, _ = result_type(*arrays)
     flat = jnp.concatenate([made(convert(x, dtype)).ravel() for x in arrays])
-    shapes = [x.shape for x in arrays]
-    dtypes = [x.dtype for x in arrays]
-    total = flat.shape[0]
+    shapes, dtypes = (tuple(getattr(x, name) for x in arrays) for name in ("shape", "dtype"))
+    return flat, _Unravel(structure, dtype, flat.shape[0], shapes, dtypes)
 
-    def unravel(vector) -> Any:
+
+@dataclasses.dataclass(frozen=True)
+class _Unravel:
+    """The function that `ravel_pytree` returns; equal to that of a tree of the same structure."""
+
+    structure: Any
+    dtype: Any
+    size: int
+    shapes: tuple[Any, ...]
+    dtypes: tuple[Any, ...]
+
+    def __call__(self, vector) -> Any:
         given = argument(vector)
-        if given.shape != (total,):
+        if given.shape != (self.size,):
             raise ValueError(
                 "The function returned by `ravel_pytree` expected an input of size "
-                f"{total}, got an input of shape {given.shape}."
+                f"{self.size}, got an input of shape {given.shape}."
             )
-        if given.dtype != dtype:
+        several = any(kind != self.dtype for kind in self.dtypes)
+        if several and given.dtype != self.dtype:
             raise TypeError(
                 "unravel function given array of dtype "
-                f"{given.dtype.name}, but expected dtype {dtype.name}"
+                f"{given.dtype.name}, but expected dtype {self.dtype.name}"
             )
         parts, start = [], 0
-        for shape, kind in zip(shapes, dtypes, strict=True):
+        for shape, kind in zip(self.shapes, self.dtypes, strict=True):
             end = start + math.prod(shape)
-            parts.append(given[start:end].reshape(shape).astype(kind))
+            part = given[start:end].reshape(shape)
+            parts.append(part.astype(kind) if several else part)
             start = end
-        return structure.unflatten(parts)
-
-    return flat, unravel
+        return self.structure.unflatten(parts)
 
 
 fill_sections(globals())

@@ -36,47 +36,59 @@ _NUMBERS = frozenset({bool, int, float, complex})
 _SEQUENCES = frozenset({tuple, list})
 
 
-def _names_of(static) -> tuple[str, ...]:
-    if static is None:
+def _as_tuple(given) -> tuple[Any, ...]:
+    if given is None:
         return ()
-    return (static,) if isinstance(static, str) else tuple(static)
+    return (given,) if isinstance(given, int | str) else tuple(given)
 
 
-def _numbers_of(static) -> tuple[int, ...]:
-    if static is None:
-        return ()
-    return (static,) if isinstance(static, int) else tuple(static)
+class _Chosen:
+    """Arguments of a function, chosen by number or by name: the static or the donated ones.
 
-
-class _Statics:
-    """The static arguments of a function, by number or by name."""
+    Parameters
+    ----------
+    kind : str. The word for them in the names of the parameters of `jit`.
+    """
 
     is_fixed = True
 
-    def __init__(self, fun: Callable[..., Any], numbers, names) -> None:
+    def __init__(self, fun: Callable[..., Any], numbers, names, kind: str) -> None:
         self.asked = numbers, names
-        self.numbers = set(_numbers_of(numbers))
-        self.names = set(_names_of(names))
+        self.numbers = set(_as_tuple(numbers))
+        self.names = set(_as_tuple(names))
         try:
             parameters = list(inspect.signature(fun).parameters.values())
         except (TypeError, ValueError):
             parameters = []
-        kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-        self.positional = [p.name for p in parameters if p.kind in kinds]
-        takes_any = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters)
-        known = {p.name for p in parameters}
-        if parameters and not takes_any and self.names - known:
+        by_kind: dict[Any, list[str]] = {p.kind: [] for p in parameters}
+        for p in parameters:
+            by_kind[p.kind].append(p.name)
+        only = by_kind.get(inspect.Parameter.POSITIONAL_ONLY, [])
+        both = by_kind.get(inspect.Parameter.POSITIONAL_OR_KEYWORD, [])
+        self.positional = only + both
+        known = {*both, *by_kind.get(inspect.Parameter.KEYWORD_ONLY, [])}
+        bad = self.names - known
+        if inspect.Parameter.VAR_KEYWORD in by_kind:
+            bad &= {p.name for p in parameters}
+        if parameters and bad:
             raise ValueError(
-                f"jitted function has invalid argnames {sorted(self.names - known)} in "
-                f"static_argnames. Function does not take these args: it takes {sorted(known)}."
+                f"jitted function has invalid argnames {sorted(bad)} in {kind}_argnames. Function "
+                f"does not take these args. Valid ones: {sorted(known)}."
             )
-        # an argument named in one way is static however it is passed
-        for number in list(self.numbers):
-            if -len(self.positional) <= number < len(self.positional):
-                self.names.add(self.positional[number])
-        for name in list(self.names):
-            if name in self.positional:
-                self.numbers.add(self.positional.index(name))
+        count = len(self.positional)
+        beyond = {n for n in self.numbers if not -count <= n < count}
+        if parameters and beyond and inspect.Parameter.VAR_POSITIONAL not in by_kind:
+            raise ValueError(
+                f"jitted function has {kind}_argnums={tuple(self.numbers)} but only accepts "
+                f"{count} positional arguments."
+            )
+        if numbers is not None and names is not None:
+            return
+        # an argument chosen in one way is chosen however it is passed
+        for number in list(self.numbers - beyond):
+            self.names.add(self.positional[number])
+        for name in list(self.names.intersection(self.positional)):
+            self.numbers.add(self.positional.index(name))
 
     def has(self, number: int, count: int) -> bool:
         """Return whether the argument at this position, out of `count`, is static."""
@@ -106,8 +118,17 @@ class _Statics:
 
 
 def _check_hashable(value) -> None:
+    kind = value.__class__
     try:
         hash(value)
+        if kind.__module__ != "builtins" and kind.__eq__ is not object.__eq__:
+            try:
+                bool(value == value)
+            except Exception as error:
+                raise ValueError(
+                    "static arguments should be comparable using __eq__. The following error was "
+                    f"raised when comparing two objects of type {kind}: {error!r}"
+                ) from None
     except TypeError as error:
         raise ValueError(
             "Non-hashable static arguments are not supported. An error occurred while trying to "
@@ -176,12 +197,21 @@ class Jitted:
     itself.
     """
 
-    __slots__ = ("__dict__", "__weakref__", "_function", "_plain", "_programs", "_statics")
+    __slots__ = (
+        "__dict__",
+        "__weakref__",
+        "_donated",
+        "_function",
+        "_plain",
+        "_programs",
+        "_statics",
+    )
 
-    def __init__(self, fun: Callable[..., Any], numbers, names) -> None:
+    def __init__(self, fun: Callable[..., Any], numbers, names, given=None, named=None) -> None:
         self._function = fun
-        self._statics = statics = _Statics(fun, numbers, names)
-        functools.update_wrapper(self, fun, updated=())
+        self._statics = statics = _Chosen(fun, numbers, names, "static")
+        self._donated = _Chosen(fun, given, named, "donate")
+        functools.update_wrapper(self, fun)
         self.__wrapped__ = fun
 
         @staged
@@ -217,7 +247,7 @@ class Jitted:
         return f"<jitted {name_of(self._function)}>"
 
     def __reduce__(self) -> Any:
-        return Jitted, (self._function, *self._statics.asked)
+        return Jitted, (self._function, *self._statics.asked, *self._donated.asked)
 
     def trace(self, /, *args, **kwargs) -> Traced:
         """Trace the function for arguments of these shapes (see `wengert.compat.jax.stages`).
@@ -284,6 +314,8 @@ def jit(
     fun : callable, optional. Takes and returns pytrees of arrays. If omitted, return a decorator.
     static_argnums, static_argnames: Arguments that are passed on unchanged, and must be hashable;
         all others become arrays.
+    donate_argnums, donate_argnames: Checked, but arrays are kept: memory is freed when the last
+        reference to them ends.
 
     Returns
     -------
@@ -304,10 +336,22 @@ def jit(
     """
     if fun is None:
         return functools.partial(
-            jit, static_argnums=static_argnums, static_argnames=static_argnames
+            jit,
+            static_argnums=static_argnums,
+            static_argnames=static_argnames,
+            donate_argnums=donate_argnums,
+            donate_argnames=donate_argnames,
         )
     check_callable(fun)
-    return Jitted(fun, static_argnums, static_argnames)
+    for kind, static, donated in (
+        ("argnums", static_argnums, donate_argnums),
+        ("argnames", static_argnames, donate_argnames),
+    ):
+        if not {*_as_tuple(static)}.isdisjoint(_as_tuple(donated)):
+            raise ValueError(
+                f"static_{kind} and donate_{kind} cannot intersect, {static=} and {donated=}"
+            )
+    return Jitted(fun, static_argnums, static_argnames, donate_argnums, donate_argnames)
 
 
 def pmap(
@@ -340,11 +384,17 @@ def pmap(
     Array([[1., 1.]], dtype=float32)
     """
     check_callable(fun)
-    given = static_broadcasted_argnums
-    statics = (given,) if isinstance(given, int) else tuple(given)
+    statics = _as_tuple(static_broadcasted_argnums)
 
     @functools.wraps(fun)
     def over_devices(*args, **kwargs) -> Any:
+        if max(statics, default=-1) >= len(args):
+            raise ValueError(
+                f"pmapped function has static_broadcasted_argnums={statics} but was called with "
+                f"only {len(args)} positional argument{'s'[: len(args) != 1]}. All static "
+                "broadcasted arguments must be passed positionally."
+            )
+
         @functools.wraps(fun)
         def of_parts(*parts, **named) -> Any:
             part = iter(parts)

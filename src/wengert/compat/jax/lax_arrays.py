@@ -363,7 +363,9 @@ def platform_dependent(*args, default=None, **per_platform) -> Any:
     """Call the function for the CPU, or the default."""
     function = per_platform.get("cpu", default)
     if function is None:
-        raise NotImplementedError("platform_dependent: there is no function for the CPU")
+        raise NotImplementedError(
+            "translation rule of platform_dependent not found for platform cpu"
+        )
     return function(*args)
 
 

@@ -7,6 +7,8 @@ batch, all branches are computed and selected from, and loops run until every el
 
 from __future__ import annotations
 
+import contextlib
+import inspect
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -21,8 +23,22 @@ from wengert.compat.jax.batching import vmap
 from wengert.compat.jax.classes import is_traced
 from wengert.compat.jax.lax_elementwise import stop_gradient as _stop
 from wengert.compat.jax.reverse import jvp, linear_transpose
-from wengert.compat.jax.tracing import Leaves, Results, argument, conjugated, result_of, staged
-from wengert.compat.jax.trees import PyTreeDef, tree_flatten, tree_leaves, tree_map
+from wengert.compat.jax.tracing import (
+    Leaves,
+    Results,
+    argument,
+    conjugated,
+    result_of,
+    short,
+    staged,
+)
+from wengert.compat.jax.trees import (
+    PyTreeDef,
+    leaves_with_paths,
+    tree_flatten,
+    tree_leaves,
+    tree_map,
+)
 from wengert.compat.jax.values import differs
 from wengert.compat.kit.namespaces import functions_of
 from wengert.tape.modes import decisions_taken
@@ -47,15 +63,31 @@ def _chosen(which, on_true, on_false) -> Any:
             "cond branch outputs must have the same pytree structure, but they differ: "
             f"{structure} and {other}"
         )
-    return structure.unflatten([jnp.where(which, x, y) for x, y in zip(a, b, strict=True)])
+    return structure.unflatten(_selected(which, a, b))
 
 
-def _predicate(pred) -> Any:
-    array = argument(pred, "Pred")
+def _selected(which, a: Sequence[Any], b: Sequence[Any]) -> list[Any]:
+    """Select among pairs; where both are one array, it stays outside of the batch of `which`."""
+    return [x if x is y else jnp.where(which, x, y) for x, y in zip(a, b, strict=True)]
+
+
+def _choice(value, what: str, expected: str) -> Any:
+    """Return the predicate of `cond` or the index of `switch` as a 0-d array."""
+
+    def wrong(of: str) -> TypeError:
+        # written only if it is raised: to print a value costs, and a compiled function cannot
+        return TypeError(f"{what} must be {'a ' * (what == 'Pred')}scalar, got {value} of {of}")
+
+    try:
+        array = argument(value)
+    except TypeError:
+        if isinstance(value, Sequence) and (what == "Pred" or not isinstance(value, str)):
+            of = f"type {type(value)}" if what == "Pred" else f"shape {np.shape(value)}."
+            raise wrong(of) from None
+        kind = what.removeprefix("Branch ").capitalize()
+        raise TypeError(f"{kind} type must be {expected}, got {value}.") from None
     if array._payload.ndim:
-        raise TypeError(
-            f"Pred must be a scalar, got {pred} of shape {tuple(array._payload.shape)}."
-        )
+        raise wrong(f"shape {tuple(array._payload.shape)}.")
     return array
 
 
@@ -86,7 +118,9 @@ def cond(pred, true_fun, false_fun, *operands, **more) -> Any:
     for fun in (true_fun, false_fun):
         if not callable(fun):
             raise TypeError(f"lax.cond: true_fun and false_fun arguments should be callable: {fun}")
-    which = _predicate(pred)
+    if pred is None:
+        raise TypeError("cond predicate is None")
+    which = _choice(pred, "Pred", "either boolean or number")
     arrays = _arrays(given)
     if differs(which._payload):
         yes = _outputs(true_fun(*arrays), true_fun, "cond")
@@ -107,11 +141,9 @@ def switch(index, branches: Sequence[Callable[..., Any]], *operands, **more) -> 
     given = (more["operand"],) if "operand" in more else operands
     if not branches:
         raise ValueError("Empty branch sequence")
-    which = argument(index, "Index")
-    if which._payload.ndim:
-        raise TypeError(
-            f"Branch index must be scalar, got {index} of shape {tuple(which._payload.shape)}."
-        )
+    if not all(callable(branch) for branch in branches):
+        raise TypeError("lax.switch: branches argument should be a sequence of callables.")
+    which = _choice(index, "Branch index", "an integer")
     if which._payload.dtype.kind not in "iu":
         raise TypeError(f"Index type must be an integer, got {which._payload.dtype.name}.")
     arrays = _arrays(given)
@@ -134,9 +166,11 @@ class _Carry:
     A weakly typed leaf may change its dtype in the first iteration, as in JAX's trace.
     """
 
-    def __init__(self, value, what: str) -> None:
+    def __init__(self, value, what: str, fun: Callable[..., Any], place: int = 0) -> None:
         self.leaves, self.structure = tree_flatten(_arrays(value))
-        self.what = what
+        self.what, self.name = what, "carry"
+        with contextlib.suppress(TypeError, ValueError, IndexError):
+            self.name = list(inspect.signature(fun).parameters)[place]
         self.strong = [not leaf.weak_type for leaf in self.leaves]
 
     @property
@@ -148,46 +182,58 @@ class _Carry:
         """Return the leaves of the next value, checked."""
         leaves, structure = tree_flatten(_arrays(value))
         if structure != self.structure:
-            raise TypeError(
-                f"{self.what} function carry input and carry output must have the same pytree "
-                f"structure, but they differ: the input has {self.structure}, the output "
-                f"{structure}.\n\nRevise the function so that the carry output has the same "
-                "pytree structure as the carry input."
-            )
+            both = f"has {self.structure}, and the carry output {structure}"
+            remedy = "the carry output has the same pytree structure as the carry input"
+            wrong = [f"{self.name} {both}"]
+            raise TypeError(self._refused("the same pytree structure", wrong, remedy))
         made_ = []
+        wrong = []
         for i, (old, new) in enumerate(zip(self.leaves, leaves, strict=True)):
             same = old._payload.dtype == new._payload.dtype
             grows = not self.strong[i] and jnp.result_type(old, new) == new._payload.dtype
-            if old._payload.shape != new._payload.shape or not (same or grows):
-                raise TypeError(
-                    f"{self.what} function carry input and carry output must have equal types, "
-                    f"but they differ: the input carry component has type {_type(old)} but the "
-                    f"corresponding output carry component has type {_type(new)}, so the "
-                    f"{'dtypes' if old._payload.shape == new._payload.shape else 'shapes'} do not "
-                    "match.\n\nRevise the function so that all output types match the "
-                    "corresponding input types."
+            apart = ["dtypes"] * (not (same or grows))
+            apart += ["shapes"] * (old._payload.shape != new._payload.shape)
+            if apart:
+                why = ", and ".join(f"the {what} do not match" for what in apart)
+                path, _ = leaves_with_paths(self.value, None, False)[0][i]
+                steps = "".join([str(step) for step in path])
+                name = f"{'component ' * bool(path)}{self.name}{steps}"
+                wrong.append(
+                    f"{name} has type {short(old)} but the corresponding output carry component "
+                    f"has type {short(new)}, so {why}"
                 )
+                continue
             if self.strong[i]:
                 new = made(convert(new, old._payload.dtype))
             elif not same:
                 new = made(new)
             self.strong[i] = self.strong[i] or not new.weak_type
             made_.append(new)
+        if wrong:
+            remedy = "all output types match the corresponding input types"
+            raise TypeError(self._refused("equal types", wrong, remedy))
         return made_
 
-
-def _type(x) -> str:
-    return f"{x._payload.dtype.name}[{','.join([str(size) for size in x._payload.shape])}]"
+    def _refused(self, what: str, wrong: list[str], remedy: str) -> str:
+        start, sep = ("The", "") if len(wrong) == 1 else ("  * the", ";\n")
+        listed = sep.join(f"{start} input carry {text}" for text in wrong)
+        return (
+            f"{self.what} function carry input and carry output must have {what}, but they differ:"
+            f"\n\n{listed}.\n\nRevise the function so that {remedy}."
+        )
 
 
 def _holds(cond_fun: Callable[..., Any], value) -> Any:
     """Return whether the loop continues."""
-    result = cond_fun(value)
-    array = argument(result, "Output") if not isinstance(result, list | tuple | dict) else None
+    leaves, structure = tree_flatten(cond_fun(value))
+    array = argument(leaves[0], "Output") if structure == _LEAF else None
     if array is None or array._payload.ndim or array._payload.dtype.kind != "b":
-        got = [argument(leaf).aval for leaf in tree_leaves(result)]
-        raise TypeError(f"cond_fun must return a boolean scalar, but got output type(s) {got}.")
+        got = f"pytree {structure}" if array is None else f"output type(s) [{array.aval}]"
+        raise TypeError(f"cond_fun must return a boolean scalar, but got {got}.")
     return array
+
+
+_LEAF = tree_flatten(0)[1]
 
 
 def while_loop(cond_fun: Callable[..., Any], body_fun: Callable[..., Any], init_val) -> Any:
@@ -212,12 +258,12 @@ def while_loop(cond_fun: Callable[..., Any], body_fun: Callable[..., Any], init_
     for fun in (cond_fun, body_fun):
         if not callable(fun):
             raise TypeError("lax.while_loop: body_fun and cond_fun arguments should be callable.")
-    carry = _Carry(init_val, "while_loop body")
+    carry = _Carry(init_val, "while_loop body", body_fun)
     going = _holds(cond_fun, carry.value)
     while _any(going):
         new = carry.taken(body_fun(carry.value))
         if differs(going._payload):
-            new = [jnp.where(going, x, y) for x, y in zip(new, carry.leaves, strict=True)]
+            new = _selected(going, new, carry.leaves)
         carry.leaves = new
         still = _holds(cond_fun, carry.value)
         going = going & still if differs(going._payload) else still
@@ -247,19 +293,26 @@ def fori_loop(lower, upper, body_fun: Callable[..., Any], init_val, *, unroll=No
         raise TypeError("lax.fori_loop: body_fun argument should be callable.")
     first, last = argument(lower), argument(upper)
     for bound in (first, last):
-        if bound._payload.ndim or bound._payload.dtype.kind not in "iu":
+        if bound._payload.ndim or bound._payload.dtype.kind not in "iuf":
             raise TypeError(
-                "lower and upper arguments to fori_loop must be whole numbers, got "
+                "lower and upper arguments to fori_loop must be real numbers, got "
                 f"{bound.aval.str_short()}"
             )
-    if differs(first._payload) or differs(last._payload):
+    kinds = [bound.dtype.name for bound in (first, last) if not bound.weak_type]
+    if len(set(kinds)) > 1:
+        raise TypeError(
+            f"lower and upper arguments to fori_loop must have equal types, got {kinds[0]} and "
+            f"{kinds[1]}"
+        )
+    fractions = "f" in (first.dtype.kind, last.dtype.kind)
+    if fractions or differs(first._payload) or differs(last._payload):
         _, value = while_loop(
             lambda state: state[0] < last,
             lambda state: (state[0] + 1, body_fun(state[0], state[1])),
             (first, init_val),
         )
         return value
-    carry, decisions = _Carry(init_val, "scan body"), decisions_taken()
+    carry, decisions = _Carry(init_val, "scan body", body_fun, 1), decisions_taken()
     for i in range(int(first), int(last)):
         number = made(convert(asarray(i), first.dtype), True)
         if i == int(first) + 1 and int(last) - i > _LONG and _is_simple(carry.leaves, decisions):
@@ -316,13 +369,15 @@ def scan(
     """
     if not callable(f):
         raise TypeError("lax.scan: f argument should be a callable.")
+    if unroll < 0:
+        raise ValueError("`unroll` must be a `bool` or a nonnegative `int`.")
     leaves, structure = tree_flatten(_arrays(xs))
     count = _length(leaves, length)
     rows = [list(T.unbind(leaf, dim=0)) if count else [] for leaf in leaves]
     for leaf, row in zip(leaves, rows, strict=True):
         for part in row:
             made(part, leaf.weak_type)
-    carry = _Carry(init, "scan body")
+    carry = _Carry(init, "scan body", f)
     collected: list[Any] = [None] * count
     for i in range(count)[::-1] if reverse else range(count):
         value, collected[i] = _pair(f(carry.value, structure.unflatten([row[i] for row in rows])))
@@ -359,8 +414,9 @@ def _length(leaves: list[Any], length: int | None) -> int:
 
 def _pair(made_) -> Any:
     if not isinstance(made_, list | tuple) or len(made_) != 2:
+        types = tree_map(lambda leaf: short(argument(leaf)), made_)
         raise TypeError(
-            f"scan body output must be a pair, got {made_!r}: return (carry, y), with y None if "
+            f"scan body output must be a pair, got {types}. Return (carry, y), with y None if "
             "there is nothing to collect"
         )
     return made_
@@ -408,7 +464,7 @@ def map(f: Callable[..., Any], xs, *, batch_size: int | None = None) -> Any:
     >>> jax.lax.map(lambda x: x**2, jax.numpy.arange(3))
     Array([0, 1, 4], dtype=int32)
     """
-    if batch_size is None:
+    if batch_size is None or batch_size <= 0:
         return scan(lambda _, x: (None, f(x)), None, xs)[1]
     leaves, structure = tree_flatten(_arrays(xs))
     count = _length(leaves, None)

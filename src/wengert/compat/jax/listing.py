@@ -224,6 +224,8 @@ def make_jaxpr(
         shapes = [ShapeDtypeStruct(x.shape, x.dtype, weak_type=x.weak_type) for x in avals]
         return listing, results.structure.unflatten(shapes)
 
+    listed.__name__ = f"make_jaxpr({name_of(fun)})"
+    listed.__module__ = "jax"
     return listed
 
 

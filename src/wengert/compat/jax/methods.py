@@ -46,6 +46,11 @@ class Sized:
         """The number of elements."""
         return math.prod(self.shape)
 
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of unsized object")
+        return self.shape[0]
+
 
 class ShapedArray(Sized):
     """The shape and dtype of an array, as ``x.aval`` returns them."""

@@ -27,6 +27,7 @@ from wengert.compat.jax.tracing import (
     two_parts,
 )
 from wengert.compat.jax.trees import tree_flatten
+from wengert.func.jacobians import by_columns, by_rows
 from wengert.ops.like import ones_like
 
 
@@ -289,9 +290,17 @@ def vjp(
     metadata = [argument(leaf).aval for leaf in expected]
     results.let_go()
 
-    def vjp_fun(cotangent) -> tuple[Any, ...]:
+    def vjp_fun(*cotangents) -> tuple[Any, ...]:
         """Return the cotangents of the primals for a cotangent of the output."""
-        given = _cotangents(cotangent, results, metadata, fun)
+        if len(cotangents) != 1:
+            name = name_of(fun)
+            raise TypeError(
+                f"The function returned by `jax.vjp` applied to {name} was called with "
+                f"{len(cotangents)} arguments, but functions returned by `jax.vjp` must be called "
+                f"with a single argument corresponding to the single value returned by {name} "
+                "(even if that returned value is a tuple or other container)."
+            )
+        given = _cotangents(cotangents[0], results, metadata, fun)
         if pull is None:
             return tuple(leaves.derivatives(()))
         found = pull([conjugated(ct) for ct in given] or [tensors[0] * 0])
@@ -335,6 +344,54 @@ def _cotangents(cotangent, results: Results, metadata: list[Any], fun) -> list[A
     return found
 
 
+def fwd_and_bwd(
+    fun: Callable[..., Any],
+    argnums: int | Sequence[int],
+    has_aux: bool = False,
+    jitted: bool = True,
+) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Return the forward and the backward pass of a function, as two functions.
+
+    Parameters
+    ----------
+    fun, argnums, has_aux: As in `grad`, but `fun` may return any pytree of arrays.
+
+    Returns
+    -------
+    fwd : callable. Takes the arguments of `fun`, and returns its output and residuals, and with
+        `has_aux` auxiliary data.
+    bwd : callable. Takes the residuals and a cotangent of the output, and returns the cotangents
+        of the arguments that `argnums` names: a tuple for several.
+
+    Examples
+    --------
+    >>> fwd, bwd = jax.fwd_and_bwd(lambda x, y: x * y, argnums=0)
+    >>> output, residuals = fwd(2.0, 5.0)
+    >>> bwd(residuals, 1.0)
+    Array(5., dtype=float32, weak_type=True)
+    """
+    check_callable(fun)
+    several = not hasattr(argnums, "__index__")
+
+    @functools.wraps(fun)
+    def fwd(*args, **kwargs) -> Any:
+        numbers, _ = numbers_of(args, argnums)
+
+        def of_chosen(*chosen) -> Any:
+            given = list(args)
+            for number, value in zip(numbers, chosen, strict=True):
+                given[number] = value
+            return fun(*given, **kwargs)
+
+        return vjp(of_chosen, *[args[n] for n in numbers], has_aux=has_aux)
+
+    def bwd(residuals, cotangent) -> Any:
+        grads = residuals(cotangent)
+        return grads if several else grads[0]
+
+    return fwd, bwd
+
+
 def linear_transpose(
     fun: Callable[..., Any], *primals, reduce_axes: Sequence[Any] = ()
 ) -> Callable[..., Any]:
@@ -357,7 +414,32 @@ def linear_transpose(
     check_callable(fun)
     leaves, structure = tree_flatten(tuple(primals))
     zeros = [_zeros(leaf) for leaf in leaves]
-    return vjp(fun, *structure.unflatten(zeros))[1]
+    output, pull = vjp(fun, *structure.unflatten(zeros))
+    outputs, wanted = tree_flatten(output)
+    if len({is_inexact(argument(x)) for x in (*zeros, *outputs)}) > 1:
+        raise TypeError(
+            "linear_transpose only supports [float or complex] -> [float or complex], and integer "
+            f"-> integer functions, but got {list(map(short, zeros))} -> "
+            f"{[short(argument(x)) for x in outputs]}."
+        )
+
+    def transposed(cotangent) -> Any:
+        """Return the cotangents of the arguments for a cotangent of the output."""
+        given, structure = tree_flatten(cotangent)
+        if structure != wanted:
+            raise TypeError(
+                f"cotangent tree does not match function output, expected {wanted} but got "
+                f"{structure}"
+            )
+        types = [[short(argument(x)) for x in part] for part in (outputs, given)]
+        if types[0] != types[1]:
+            raise TypeError(
+                f"cotangent type does not match function output, expected {types[0]} but got "
+                f"{types[1]}"
+            )
+        return pull(cotangent)
+
+    return transposed
 
 
 def _zeros(like) -> Any:
@@ -500,7 +582,13 @@ def linearize(fun: Callable[..., Any], *primals, has_aux: bool = False) -> Any:
 
     def jvp_fun(*tangents) -> Any:
         """Return the tangent of the output in a direction."""
-        directions = _tangents(leaves, tangents, "the linearized function")
+        try:
+            directions = _tangents(leaves, tangents, "the linearized function")
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                "linearized function called on tangent values inconsistent with the original "
+                f"primal values: {error}"
+            ) from None
         return _slopes(results, zeros if slope is None else slope(*directions))
 
     setattr(jvp_fun, HOLDS_GRAPH, True)
@@ -546,7 +634,7 @@ def _jacobian(
         rows: list[Any] = []
         others: Any = []
         if tensors:
-            way = func.jacfwd if forward else func.jacrev
+            way = by_columns if forward else by_rows
             transformed = way(call, tuple(range(len(tensors))), has_aux=True)
             rows, others = transformed(*tensors)
         else:

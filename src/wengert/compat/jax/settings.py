@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.patches import CONTEXTS, Setting
 from wengert.base.sections import fill_sections
 from wengert.tape.modes import untraced
 
@@ -26,6 +27,11 @@ def _of_environment(name: str) -> bool:
     raise ValueError(f"invalid truth value {text!r} for environment {name.upper()!r}")
 
 
+_HERE: ContextVar[dict[str, bool] | None] = ContextVar("wengert_jax_config", default=None)
+"""The settings of the current context, if it has any."""
+CONTEXTS.append(_HERE.get)
+
+
 class Switch:
     """A setting that is on or off: for the process, and for a ``with`` block.
 
@@ -36,14 +42,13 @@ class Switch:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.default = _of_environment(name)
-        self._here: ContextVar[bool | None] = ContextVar(name, default=None)
+        self.default = Setting(_of_environment(name))
 
     @property
     def value(self) -> bool:
         """Whether the switch is on in the current context."""
-        here = self._here.get()
-        return self.default if here is None else here
+        here: bool = (_HERE.get() or {}).get(self.name, self.default.value)
+        return here
 
     def __call__(self, new_val: bool = True) -> _Within:
         """Return a context in which the setting has another value."""
@@ -52,17 +57,17 @@ class Switch:
     def choose(self, value: bool) -> None:
         """Set the switch for the process."""
         untraced(f"it sets {self.name}")
-        self.default = value
+        self.default.set(value)
         _watch(self, value)
 
-    def put(self, value: bool) -> Token[bool | None]:
+    def put(self, value: bool) -> Token[Any]:
         """Set the switch for this context."""
         _watch(self, value)
-        return self._here.set(value)
+        return _HERE.set({**(_HERE.get() or {}), self.name: value})
 
-    def back(self, token: Token[bool | None]) -> None:
+    def back(self, token: Token[Any]) -> None:
         """Undo `put`."""
-        self._here.reset(token)
+        _HERE.reset(token)
 
 
 class _Within:
@@ -71,7 +76,7 @@ class _Within:
     def __init__(self, switch: Switch, value: bool) -> None:
         self._switch = switch
         self._value = value
-        self._tokens: list[Token[bool | None]] = []
+        self._tokens: list[Token[Any]] = []
 
     def __enter__(self) -> None:
         self._tokens.append(self._switch.put(self._value))
@@ -110,7 +115,7 @@ debug_nans = Switch("jax_debug_nans")
 debug_infs = Switch("jax_debug_infs")
 without_jit = Switch("jax_disable_jit")
 for _switch in (debug_nans, debug_infs):
-    _watch(_switch, _switch.default)
+    _watch(_switch, _switch.default.value)
 _ALL = (enable_x64, debug_nans, debug_infs, without_jit)
 _SWITCHES = {switch.name: switch for switch in _ALL}
 _IGNORED: dict[str, Any] = {

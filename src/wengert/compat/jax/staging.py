@@ -19,7 +19,7 @@ from wengert.compat.jax.classes import is_traced
 from wengert.compat.jax.dtypes import canonical_dtype
 from wengert.compat.jax.methods import ShapedArray, Sized
 from wengert.compat.jax.tracing import HOLDS_GRAPH, argument, check_callable, staged
-from wengert.compat.jax.trees import tree_flatten, tree_leaves, tree_map
+from wengert.compat.jax.trees import tree_flatten, tree_leaves, tree_map, tree_structure
 
 
 class ShapeDtypeStruct(Sized):
@@ -152,9 +152,16 @@ def closure_convert(fun: Callable[..., Any], *example_args) -> tuple[Any, list[A
     check_callable(fun)
     found: list[Any] = []
     collected_into(fun, found)
+    expected = tree_structure(example_args)
 
     def converted(*args) -> Any:
         count = len(args) - len(found)
+        if tree_structure(args[:count]) != expected:
+            raise TypeError(
+                "The inputs to the closure produced by closure_convert must have the same Pytree "
+                "structure as the example arguments passed when closure_convert was called. "
+                f"Expected {expected}, but got {tree_structure(args[:count])}."
+            )
         new = {id(old): value for old, value in zip(found, args[count:], strict=True)}
         return replaced(fun, new)(*args[:count])
 

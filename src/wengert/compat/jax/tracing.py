@@ -15,6 +15,7 @@ gradients when they leave it.
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from typing import Any
@@ -55,14 +56,18 @@ HOLDS_GRAPH = "holds_graph"
 
 
 def check_callable(fun) -> None:
-    """Refuse an argument that is not callable.
+    """Refuse an argument that is not a function.
 
     Raises
     ------
-    TypeError: If it cannot be called.
+    TypeError: If it cannot be called, or is a generator function.
     """
+    if isinstance(fun, staticmethod):
+        raise TypeError(f"staticmethod arguments are not supported, got {fun}")
     if not callable(fun):
         raise TypeError(f"Expected a callable value, got {fun}")
+    if inspect.isgeneratorfunction(fun):
+        raise TypeError(f"Expected a function, got a generator function: {fun}")
 
 
 def name_of(fun) -> str:
@@ -80,7 +85,8 @@ def argument(value, what: str = "Argument") -> Any:
     if isinstance(value, Array):
         return value
     plain = np.ndarray | np.generic | bool | int | float | complex | TensorBase
-    if isinstance(value, plain) or hasattr(value, "__jax_array__"):
+    known = isinstance(value, plain) or hasattr(value, "__jax_array__")
+    if known and getattr(getattr(value, "dtype", None), "kind", None) != "O":
         return asarray(value)
     raise TypeError(f"{what} {value!r} of type {type(value)} is not a valid JAX type.")
 
@@ -222,7 +228,8 @@ class Results:
         made: list[Any] = [None] * len(self.leaves)
         for place, slope in zip(self.places, found, strict=False):
             cls = self.classes[place]
-            made[place] = labelled(slope, cls) if issubclass(cls, Array) else slope
+            known = slope is not None and issubclass(cls, Array)
+            made[place] = labelled(slope, cls) if known else slope
         for place in range(len(made)):
             if made[place] is None:
                 made[place] = like(place)

@@ -210,7 +210,7 @@ def keystr(keys: KeyPath, *, simple: bool = False, separator: str = "") -> str:
 
 
 def _simple(key) -> str:
-    return str(key[0]) if isinstance(key, tuple) else str(key)
+    return str(next(iter(vars(key).values())) if dataclasses.is_dataclass(key) else key)
 
 
 def all_leaves(iterable: Iterable[Any], is_leaf: Callable[[Any], bool] | None = None) -> bool:
@@ -385,7 +385,7 @@ def register_dataclass(
     if (data_fields is None) != (meta_fields is None):
         raise TypeError(
             "register_dataclass: data_fields and meta_fields must both be specified when either "
-            "is specified"
+            f"is specified. Got {data_fields=} {meta_fields=}."
         )
     if data_fields is None or meta_fields is None:
         if not dataclasses.is_dataclass(nodetype):
@@ -400,12 +400,11 @@ def register_dataclass(
     if dataclasses.is_dataclass(nodetype):
         known = {field.name for field in dataclasses.fields(nodetype) if field.init}
         named = {*data, *meta}
-        missing = known - named - set(drop_fields)
-        if missing or named - known:
-            raise ValueError(
-                "data_fields and meta_fields must include all dataclass fields with init=True and "
-                f"only those: missing {sorted(missing)}, unexpected {sorted(named - known)}"
-            )
+        what = "data_fields and meta_fields must include all dataclass fields with init=True"
+        if missing := known - named - set(drop_fields):
+            raise ValueError(f"{what}. Missing fields: {missing}. Add them to drop_fields to drop.")
+        if named - known:
+            raise ValueError(f"{what} and only those. Unexpected fields: {named - known}.")
 
     def together(metadata, children) -> Any:
         return nodetype(

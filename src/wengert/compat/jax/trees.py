@@ -20,7 +20,8 @@ from wengert.base.patches import PATCHES
 from wengert.base.sections import fill_sections
 
 
-class SequenceKey(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class SequenceKey:
     """The key of an element of a list or tuple."""
 
     idx: int
@@ -29,7 +30,8 @@ class SequenceKey(NamedTuple):
         return f"[{self.idx!r}]"
 
 
-class DictKey(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class DictKey:
     """The key of an entry of a dict."""
 
     key: Hashable
@@ -38,7 +40,8 @@ class DictKey(NamedTuple):
         return f"[{self.key!r}]"
 
 
-class GetAttrKey(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class GetAttrKey:
     """The key of an attribute."""
 
     name: str
@@ -47,13 +50,17 @@ class GetAttrKey(NamedTuple):
         return f".{self.name}"
 
 
-class FlattenedIndexKey(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class FlattenedIndexKey:
     """The key of a child of a container without keys."""
 
     key: int
 
     def __str__(self) -> str:
         return f"[<flat index {self.key}>]"
+
+    def __hash__(self) -> int:
+        return hash(str(self))
 
 
 class Kind(NamedTuple):
@@ -167,15 +174,16 @@ def children_of(value) -> tuple[list[Any], Any, Kind] | None:
     kind = kind_of(value)
     if kind is None:
         return None
-    both = kind.apart(value)
-    try:
-        children, data = both
-    except (TypeError, ValueError):
-        raise RuntimeError(
-            "The to_iterable function for a custom PyTree node should return a (children, "
-            f"aux_data) tuple, got {both!r}"
-        ) from None
-    return list(children), data, kind
+    both: Any = kind.apart(value)
+    wanted = ""
+    if isinstance(both, tuple) and len(both) == 2:
+        if hasattr(both[0], "__iter__"):
+            return list(both[0]), both[1], kind
+        wanted = " where 'children' is iterable"
+    raise ValueError(
+        "The to_iterable function for a custom PyTree node should return a (children, aux_data) "
+        f"tuple{wanted}, got {both!r}"
+    )
 
 
 class PyTreeDef(Structure):
@@ -254,7 +262,7 @@ class PyTreeDef(Structure):
             found.append(tree)
             return
         there = children_of(tree) if tree.__class__ is self._type else None
-        fits = there is not None and there[1] == self._data
+        fits = there is not None and self._is_data(there[1])
         if there is None or not fits or len(there[0]) != len(self._children):
             why = self._difference(tree) if path is None else self._difference_at(path, tree, there)
             raise ValueError(why)
@@ -292,12 +300,19 @@ class PyTreeDef(Structure):
                 f"pytree structure error: different types at {start}\n    {cls}\n{same} different "
                 f"type\n    {type(tree)}."
             )
-        count = len(there[0])
+        own, count = len(self._children), len(there[0])
         if cls in (list, tuple):
             return (
                 f"pytree structure error: different lengths of {cls.__name__} at {start} "
-                f"{cls.__name__} of length {len(self._children)}, {same} the same type but of "
-                f"length {count}."
+                f"{cls.__name__} of length {own}, {same} the same type but of length {count}."
+            )
+        if own != count:
+            keys = {*self._data} ^ {*tree} if cls is dict else ()
+            shown = "".join(f"\n    {key}" for key in keys)
+            return (
+                f"pytree structure error: different numbers of pytree children at {start}\n    "
+                f"{cls}\nwith {own} children, {same} the same type but with {count} children"
+                + (f", so the symmetric difference on key sets is{shown}" if keys else "")
             )
         return (
             f"pytree structure error: different pytree metadata at {start}\n    {cls}\nwith "
@@ -353,7 +368,18 @@ class PyTreeDef(Structure):
             return NotImplemented
         if self._type is not other._type or len(self._children) != len(other._children):
             return False
-        return bool(self._data == other._data) and self._children == other._children
+        return self._is_data(other._data) and self._children == other._children
+
+    def _is_data(self, other) -> bool:
+        """Return whether `other` is the metadata of this container."""
+        try:
+            return self._data is other or bool(self._data == other)
+        except Exception as error:
+            raise ValueError(
+                "Exception raised while checking equality of metadata fields of pytree. Make sure "
+                "that metadata fields are hashable and have simple equality semantics. (Note: "
+                "arrays cannot be passed as metadata fields!)"
+            ) from error
 
     def __hash__(self) -> int:
         return hash((self._type, len(self._children), self._children))

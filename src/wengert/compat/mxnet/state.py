@@ -17,6 +17,7 @@ from contextvars import ContextVar
 from typing import Any
 from weakref import WeakSet
 
+from wengert.base.patches import CONTEXTS
 from wengert.tape.base import LEAF
 
 __all__ = ["CLEARED", "NUMPY", "RECORDING", "TRAINING", "cleared", "node_of"]
@@ -27,6 +28,7 @@ NUMPY: ContextVar[tuple[bool, bool, bool]] = ContextVar(
     "wengert_mxnet_numpy", default=(False, False, False)
 )
 """The settings of ``npx.set_np``: shape, array, dtype."""
+CONTEXTS.extend([RECORDING.get, TRAINING.get, NUMPY.get])
 CLEARED: WeakSet[Any] = WeakSet()
 
 

@@ -49,7 +49,7 @@ def _is_ours(folder: str) -> bool:
         return True
     warn_once(
         f"{_VARIABLE}={folder!r} is not used: others can write to this folder, and what is found "
-        "there is run. Make it yours alone: chmod 700"
+        f"there is run. Make it yours alone: chmod 700 {folder}"
     )
     return False
 

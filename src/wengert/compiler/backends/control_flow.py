@@ -3,12 +3,11 @@
 NOTE [native control flow]
 The blocks of a data-dependent loop are small: to get from one to the next in Python takes some
 hundred times as long as to run them. So the blocks become functions of one module, and one more
-function calls them and branches on their decisions. It has memory of its own: a header (the first
-block, the number of back edges to take before Python can look for signals, and how the run ended),
-the slots and results of blocks, constants, and one arena. Blocks whose states have the same
-structure share slots. On an edge, values are copied to the slots of the next block unless they are
-there already, which pays for small values only: `link` returns None for others, and Python goes
-from block to block.
+function calls them and branches on their decisions. It has memory of its own: the number of the
+first block, the slots of blocks, what the running block makes, constants, and one arena. Blocks
+whose states have the same structure share slots. On an edge, values are copied to the slots of the
+next block unless they are there already, which pays for small values only: `link` returns None for
+others, and Python goes from block to block.
 """
 
 from __future__ import annotations
@@ -53,12 +52,10 @@ class _Memory(NamedTuple):
     Attributes
     ----------
     memory: All of it.
-    head: The first block, the back edges to take at most, and how the run ended.
     results: For each block the results that a run which ends there returns.
     """
 
     memory: np.ndarray[Any, Any]
-    head: np.ndarray[Any, Any]
     results: list[list[tuple[Value, np.ndarray[Any, Any]]]]
 
 
@@ -70,6 +67,10 @@ class NativeGraph:
     blocks: The blocks, the entry first.
     inputs: The inputs of the function.
     fastmath: Whether arithmetic may assume that floats are real numbers.
+
+    Attributes
+    ----------
+    results: For each block the values that a run which ends there returns.
     """
 
     def __init__(
@@ -80,12 +81,8 @@ class NativeGraph:
         state = FunctionState.of(writer.constants, self.machine, writer.words)
         self._call = builtin(self.machine.address("call"), "call", state)
         self._image = writer.image()
-        self._results = [
-            [
-                (value, writer.memory[i, value])
-                for value in dict.fromkeys(block.results)
-                if (i, value) in writer.memory
-            ]
+        self.results = [
+            {v: writer.memory[i, v] for v in block.results if (i, v) in writer.memory}
             for i, block in enumerate(blocks)
         ]
         self._idle: list[_Memory] = []
@@ -103,13 +100,12 @@ class NativeGraph:
             room = self._idle.pop()
         except IndexError:
             room = self._fresh()
-        memory, head, results = room
-        head[0], code = 0, PAUSED
-        while code == PAUSED:
-            head[1] = _BACK_EDGES
+        memory, results = room
+        code = PAUSED
+        while code % 4 == PAUSED:
             # signals are seen to before and after
-            self._call(memory, *arrays)
-            block, _, code = head.tolist()
+            code = self._call(memory, *arrays)
+        block, code = divmod(code, 4)
         found = {v: shown.copy() for v, shown in results[block]} if code == ENDED else None
         self._idle.append(room)
         return None if code == TROUBLE else (block, found)
@@ -121,10 +117,10 @@ class NativeGraph:
         memory = room[start : start + self._image.size]
         np.copyto(memory, self._image)
         results = [
-            [(v, np.ndarray(v.shape, v.dtype, memory, offset)) for v, offset in places]
-            for places in self._results
+            [(v, np.ndarray(v.shape, v.dtype, memory, offset)) for v, offset in places.items()]
+            for places in self.results
         ]
-        return _Memory(memory, memory[:24].view(np.int64), results)
+        return _Memory(memory, results)
 
 
 def link(
@@ -192,8 +188,14 @@ class _Writer:
         for i, block in enumerate(blocks):
             offsets = places[self._structures[i]]
             self.memory |= {(i, v): at for v, at in zip(block.slots, offsets, strict=True) if at}
+        # what a block makes is dead when the next one runs
+        base = self._size
+        for i, block in enumerate(blocks):
+            end, self._size = self._size, base
             self.memory |= {(i, v): self._room(_bytes(v)) for v in block.makes}
+            self._size = max(self._size, end)
         self._functions: dict[int, _Function] = {}
+        self._tables: dict[tuple[int, ...], str] = {}
         times = Counter(id(block.program) for block in blocks)
         runs = [
             self._run(p, times[id(p)]) for p in {id(s.program): s.program for s in blocks}.values()
@@ -286,17 +288,22 @@ class _Writer:
         ]
         heads = {k for i, s in enumerate(self.blocks) for k in s.following.values() if k <= i}
         arena = self._at(self._arena)
-        left = code.cell("i64", code.let(f"load i64, ptr {self._at(8)}"))
+        left = code.cell("i64", str(_BACK_EDGES))
         labels = [code.fresh("block") for _ in self.blocks]
-        self._exits = [code.fresh("exit") for _ in range(4)]
         start = code.let("load i64, ptr %memory")
+        code.do("store i64 0, ptr %memory")
         cases = " ".join(f"i64 {i}, label {label}" for i, label in enumerate(labels))
         code.do(f"switch i64 {start}, label {labels[0]} [ {cases} ]")
         for i, block in enumerate(self.blocks):
             code.label(labels[i])
             if i in heads:
                 before = left.get()
-                self._leave_if(code.let(f"icmp eq i64 {before}, 0"), PAUSED, i)
+                paused, on = code.fresh("paused"), code.fresh("on")
+                code.branch(code.let(f"icmp eq i64 {before}, 0"), paused, on)
+                code.label(paused)
+                code.do(f"store i64 {i}, ptr %memory")
+                self._leave(PAUSED, i)
+                code.label(on)
                 left.set(code.let(f"sub i64 {before}, 1"))
             if block.makes:
                 ins, outs = tables[i]
@@ -304,7 +311,11 @@ class _Writer:
                 constants = code.let(f"getelementptr inbounds ptr, ptr %constants, i64 {first}")
                 given = f"ptr {ins}, ptr {outs}, ptr {arena}, ptr {constants}"
                 failed = code.let(f"call i8 {functions[i].name}({given})")
-                self._leave_if(code.let(f"icmp ne i8 {failed}, 0"), TROUBLE, i)
+                trouble, fine = code.fresh("trouble"), code.fresh("fine")
+                code.branch(code.let(f"icmp ne i8 {failed}, 0"), trouble, fine)
+                code.label(trouble)
+                self._leave(TROUBLE, i)
+                code.label(fine)
             if block.decision is None:
                 self._leave(ENDED, i)
                 continue
@@ -318,17 +329,21 @@ class _Writer:
                 else:
                     self._hand_on(i, k)
                     code.jump(labels[k])
-        for status, label in enumerate(self._exits):
-            code.label(label)
-            code.do(f"store i64 {status}, ptr {self._at(16)}")
-            code.do("ret void")
-        head = "internal void @graph(ptr %inputs, ptr %memory, ptr %constants) nounwind"
+        head = "internal i64 @graph(ptr %inputs, ptr %memory, ptr %constants) nounwind"
         return code.function(head, "")
 
     def _table(self, i: int, values: Sequence[Value]) -> str:
         """Write the table of addresses of values that the function of block `i` takes."""
-        code = self._code
-        table = code.fresh("table")
+        places = tuple(
+            [
+                ~self._inputs[value] if value in self._inputs else self._offset(i, value)
+                for value in values
+            ]
+        )
+        code, known = self._code, self._tables.get(places)
+        if known is not None:
+            return known
+        table = self._tables[places] = code.fresh("table")
         code.allocations.append(f"  {table} = alloca [{max(len(values), 1)} x ptr]")
         for k, value in enumerate(values):
             at = code.let(f"getelementptr inbounds ptr, ptr {table}, i64 {k}")
@@ -336,15 +351,7 @@ class _Writer:
         return table
 
     def _leave(self, status: int, i: int) -> None:
-        self._code.do(f"store i64 {i}, ptr %memory")
-        self._code.jump(self._exits[status])
-
-    def _leave_if(self, condition: str, status: int, i: int) -> None:
-        leave, stay = self._code.fresh("leave"), self._code.fresh("stay")
-        self._code.branch(condition, leave, stay)
-        self._code.label(leave)
-        self._leave(status, i)
-        self._code.label(stay)
+        self._code.do(f"ret i64 {4 * i + status}")
 
     def _is_true(self, i: int, value: Value) -> str:
         code = self._code
@@ -408,8 +415,7 @@ class _Writer:
         memory = code.let(f"load ptr, ptr {given}")
         inputs = code.let(f"getelementptr inbounds ptr, ptr {given}, i64 1")
         thread = code.let("call ptr @PyEval_SaveThread()")
-        code.do(f"call void @graph(ptr {inputs}, ptr {memory}, ptr {constants})")
+        ended = code.let(f"call i64 @graph(ptr {inputs}, ptr {memory}, ptr {constants})")
         code.do(f"call void @PyEval_RestoreThread(ptr {thread})")
-        code.do("call void @Py_IncRef(ptr @_Py_NoneStruct)")
-        head = "ptr @call(ptr %self, ptr %args, i64 %count) nounwind"
-        return code.function(head, "ptr @_Py_NoneStruct")
+        code.do(f"ret ptr {code.let(f'call ptr @PyLong_FromSsize_t(i64 {ended})')}")
+        return code.function("ptr @call(ptr %self, ptr %args, i64 %count) nounwind", "")

@@ -36,6 +36,7 @@ DATA = object.__basicsize__
 _PYTHON = (
     "PyErr_NoMemory",
     "PyLong_AsSsize_t",
+    "PyLong_FromSsize_t",
     "PyEval_RestoreThread",
     "PyEval_SaveThread",
     "PyList_New",

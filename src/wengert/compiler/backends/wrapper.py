@@ -49,6 +49,7 @@ declare ptr @PyMem_RawMalloc(i64)
 declare i32 @madvise(ptr, i64, i32)
 declare void @PyMem_RawFree(ptr)
 declare i64 @PyLong_AsSsize_t(ptr)
+declare ptr @PyLong_FromSsize_t(i64)
 """
 
 

@@ -23,7 +23,9 @@ import numpy as np
 
 from wengert.base.extras import scipy_module
 from wengert.compiler.codegen.code import Code, literal, several
-from wengert.compiler.codegen.vectors import provide, vector_forms
+from wengert.compiler.codegen.scalars.formulas import ALONE
+from wengert.compiler.codegen.scalars.lane import Lane
+from wengert.compiler.codegen.vectors import DTYPES, provide, vector_forms
 from wengert.compiler.ir.facets import CYCLES, having
 from wengert.compiler.ir.programs import open_ended
 
@@ -57,6 +59,9 @@ def call_function(
     element by element (NOTE [vector functions] in `wengert.compiler.codegen.vectors`).
     """
     if count == 1:
+        alone = ALONE.get((name, element))
+        if alone is not None:
+            return alone(Lane(code, DTYPES[element], exact=True), *operands)
         setup()
         return _call(code, _symbol(name, element), element, operands)
     kind = several(element, count)

@@ -30,12 +30,12 @@ from wengert.compiler.codegen.code import Code, Module
 from wengert.compiler.codegen.scalars.formulas import FORMULAS
 from wengert.compiler.codegen.scalars.lane import Lane
 
-__all__ = ["VectorForm", "provide", "register_bytes", "vector_forms"]
+__all__ = ["DTYPES", "VectorForm", "provide", "register_bytes", "vector_forms"]
 
 # processor features, the vector ABI's letters for them, and the bytes of their registers
 _X86 = (("sse2", "b", 16), ("avx2", "d", 32), ("avx512f", "e", 64))
 _NEON = (("neon", "n", 16),)
-_DTYPES: dict[str, np.dtype[Any]] = {"double": np.dtype(np.float64), "float": np.dtype(np.float32)}
+DTYPES: dict[str, np.dtype[Any]] = {"double": np.dtype(np.float64), "float": np.dtype(np.float32)}
 # engines own the code of their functions, and so are kept alive
 _ENGINES: list[Any] = []
 
@@ -101,7 +101,7 @@ def _library_forms(name: str, element: str, arguments: int) -> tuple[VectorForm,
     library, scalar = _libmvec(), name if element == "double" else f"{name}f"
     forms = []
     for letter, width in _registers() if library is not None else ():
-        count = width // _DTYPES[element].itemsize
+        count = width // DTYPES[element].itemsize
         symbol = f"_ZGV{letter}N{count}{'v' * arguments}_{scalar}"
         if hasattr(library, symbol):
             convention = "aarch64_vector_pcs " if letter == "n" else ""
@@ -115,7 +115,7 @@ def _compiled_forms(name: str, element: str) -> tuple[VectorForm, ...]:
     forms = []
     # each takes milliseconds to compile: skip the narrowest of several widths
     for _, width in _registers()[-2:] if len(_registers()) > 2 else _registers()[-1:]:
-        count = width // _DTYPES[element].itemsize
+        count = width // DTYPES[element].itemsize
         symbol = f"wengert_{name}_{element}_{count}"
         forms.append(VectorForm(count, symbol))
     return tuple(forms)
@@ -136,7 +136,7 @@ def _compile(symbol: str, count: int) -> None:
     _, name, element, _ = symbol.split("_")
     module = Module()
     code = Code(module)
-    m = Lane(code, _DTYPES[element], exact=True, count=count)
+    m = Lane(code, DTYPES[element], exact=True, count=count)
     result = FORMULAS[name].rule(m, "%x")
     text = code.function(f"{m.type} @{symbol}({m.type} %x)", f"{m.type} {result}")
     llvm.initialize_native_target()

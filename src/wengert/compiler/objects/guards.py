@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 import sys
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +17,7 @@ from wengert.compiler.objects.walker import VALUES, content_of
 from wengert.tape.base import LEAF
 from wengert.tape.versions import InferenceCell
 
-__all__ = ["Conditions", "Matcher"]
+__all__ = ["Conditions", "Matcher", "compiled"]
 
 Matcher = Callable[[tuple[Any, ...], dict[str, Any]], tuple[list[Any], list[Any]] | None]
 
@@ -74,6 +76,10 @@ class Conditions:
         self._settings = _settings()
         self._format, self._shown = _formats(), np.get_printoptions()
 
+    def settings(self) -> Any:
+        """Return a context with NumPy's handling of errors when the conditions were found."""
+        return np.errstate(**self._errors)
+
     def noted(self) -> Conditions:
         """Return a copy of the conditions, for `equals`."""
         made = Conditions()
@@ -113,7 +119,7 @@ class Conditions:
             ]
         )
         scope = dict(self._scope)
-        exec(compile(source, "<wengert conditions>", "exec"), scope)
+        exec(compiled(source, "<wengert conditions>"), scope)
         made: Matcher = scope["match"]
         return made
 
@@ -183,6 +189,12 @@ class Conditions:
     def _refuse(self, why: str) -> None:
         if self.refusal is None:
             self.refusal = why
+
+
+@functools.lru_cache(256)
+def compiled(source: str, name: str) -> types.CodeType:
+    """Compile generated statements. Calls of one kind have the same ones, in other namespaces."""
+    return compile(source, name, "exec")
 
 
 def _are(mine: list[Any], yours: list[Any]) -> bool:

@@ -24,7 +24,7 @@ from wengert.compiler.tracing.environment import Environment, Matcher
 from wengert.compiler.tracing.exit import Exit
 from wengert.compiler.tracing.graph import Graph, Visit
 from wengert.compiler.tracing.memory import Memory, held_by, is_turned, layout_of
-from wengert.compiler.tracing.node import Between, Variants, attach, partials
+from wengert.compiler.tracing.node import Backward, Between, Variants, attach, partials
 from wengert.compiler.tracing.prints import silent
 from wengert.compiler.tracing.reports import are_known
 from wengert.compiler.tracing.sym import Sym
@@ -97,6 +97,7 @@ class Call:
     name: The function's name.
     entry: The traces.
     exit: The exit of the trace.
+    backward: Its backward pass, for the values that the calls save.
     why: Why there is no derivative, or None.
     saved_inputs
         The saved values that are memory of input tensors and arrays, as pairs of indices: in the
@@ -109,20 +110,23 @@ class Call:
     known: The indices in `Exit.reads` of tensors for which it is known what the tape would read.
     """
 
-    def __init__(self, entry: Entry, exit: Exit, tree: Any = None) -> None:
+    def __init__(
+        self, entry: Entry, exit: Exit, tree: Any = None, backward: Backward | None = None
+    ) -> None:
         self.name = entry.name
         self.exit = exit
-        self.why = None if exit.backward is None else exit.backward.why
+        self.backward = backward
+        self.why = None if backward is None else backward.why
         self.entry = entry
         self._tree = entry.tree if tree is None else tree
         self.saved_inputs: list[tuple[int, int]] = []
         self.saved_assigned: list[tuple[int, int]] = []
         self.saved_reads: list[tuple[int, int]] = []
         self.known: set[int] = set()
-        if exit.backward is not None and entry.environment.is_outermost:
+        if backward is not None and entry.environment.is_outermost:
             places = {value: i for i, value in enumerate(self._tree.inputs)}
             places |= {e.value: e.place for e in exit.effects if e.value is not None}
-            saved = exit.backward.saved
+            saved = backward.saved
             self.saved_inputs = [
                 (k, places[value]) for k, value in enumerate(saved) if value in places
             ]
@@ -130,7 +134,7 @@ class Call:
             self.saved_assigned = [
                 (k, late[value]) for k, value in enumerate(saved) if value in late
             ]
-            held, lies = exit.backward.held, [*self.saved_inputs, *self.saved_assigned]
+            held, lies = backward.held, [*self.saved_inputs, *self.saved_assigned]
             self.saved_reads = [(k, exit.reads.index(i)) for k, i in lies if held.get(i)]
             follow = {n for _, n in self.saved_reads}
             self.known = {
@@ -144,7 +148,7 @@ class Call:
 
         Cotangents that are not `present` are ignored.
         """
-        backward = self.exit.backward
+        backward = self.backward
         assert backward is not None
         finish = self.entry.options.finish
         values = [*saved, *cotangents]
@@ -178,9 +182,8 @@ class Call:
     @property
     def places(self) -> Sequence[int]:
         """The indices in the environment of the tensors that the outputs depend on."""
-        backward = self.exit.backward
-        assert backward is not None
-        return backward.sources
+        assert self.backward is not None
+        return self.backward.sources
 
     def again(
         self, given: tuple[tuple[Any, ...], dict[str, Any]], met: Sequence[Memory], saved: Any
@@ -196,7 +199,8 @@ class Call:
         """
         args, kwargs = given
         why = None
-        found = self.entry.match(args, kwargs)
+        with self.entry.environment.settings():  # a backward pass has its own
+            found = self.entry.match(args, kwargs)
         if self.exit.effects or self.exit.put:
             why = "it writes to tensors" if self.exit.effects else "it changes other objects"
         elif self._tree.draws(self.exit):
@@ -237,13 +241,16 @@ class Call:
 
     def _is_as_before(self, found: Any, saved: Any) -> bool:
         """Return whether another run computes the values that were `saved`."""
-        values = () if self.exit.backward is None else self.exit.backward.saved
         try:
             exit, known = self._tree.run(self.entry.contents(*found))
         except (Missing, Elsewhere):
             return False
-        pairs = zip(saved, values, strict=True)
-        return exit is self.exit and all(is_equal(was, known[value]) for was, value in pairs)
+        backward = exit.backward_of(known)
+        if exit is not self.exit or backward is None or self.backward is None:
+            return exit is self.exit
+        # one run may save stacks, and the other one rows
+        one, other = self.backward.rows_in(saved), backward.rows_in(map(known.get, backward.saved))
+        return all(is_equal(array, other[value]) for value, array in one.items() if value in other)
 
     def leaves(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         """Run the function and return the leaves of its result."""
@@ -465,8 +472,8 @@ class Entry:
                 given,
                 [
                     leaf
-                    for leaf, made in zip(leaves, exit.leaves, strict=True)
-                    if made.kind == "tensor" and id(leaf._payload) in saved
+                    for i, (leaf, made) in enumerate(zip(leaves, exit.leaves, strict=True))
+                    if i in exit.kept or (made.kind == "tensor" and id(leaf._payload) in saved)
                 ],
             )
         result = exit.complete(leaves, tensors)
@@ -500,19 +507,19 @@ class Entry:
         `met` are the tensors that the function reached, and `tensors` their stand-ins. `memory` is
         the memory of these and of the arrays at the start, if it may have changed since.
         """
-        backward, node = exit.backward, None
+        backward, node = exit.backward_of(known), None
         leaves = exit.finish(known, tensors, arrays)
         if backward is not None:
-            if exit.call is None:
-                exit.call = self.call_of(exit)
+            self._note_call(exit, known)
+            call = exit.calls[backward]
             saved = [known[value] for value in backward.saved]
-            if exit.call.saved_inputs:
+            if call.saved_inputs:
                 # the memory itself, so that writes to it are detected
                 own = self.memory(tensors, arrays)[0] if memory is None else memory
-                for k, place in exit.call.saved_inputs:
+                for k, place in call.saved_inputs:
                     saved[k] = own[place]
             node = attach(
-                exit.call,
+                call,
                 [tensors[place] for place in backward.sources],
                 [leaves[i] for i in exit.outputs],
                 saved,
@@ -521,15 +528,20 @@ class Entry:
             )
         result = exit.complete(leaves, tensors)
         if node is not None:
-            for k, place in exit.call.saved_assigned:
+            for k, place in call.saved_assigned:
                 saved[k] = tensors[place]._array()
             node.met = held_by(met)
             node.reads = held_by([tensors[place] for place in exit.reads])
         return result
 
-    def call_of(self, exit: Exit) -> Call:
-        """Return the state shared by the nodes of a trace."""
-        return Call(self, exit)
+    def call_of(self, exit: Exit, backward: Backward | None) -> Call:
+        """Return the state shared by the nodes of a trace that save the same values."""
+        return Call(self, exit, backward=backward)
+
+    def _note_call(self, exit: Exit, known: Any) -> None:
+        backward = exit.backward_of(known)
+        if backward is not None and backward not in exit.calls:
+            exit.calls[backward] = self.call_of(exit, backward)
 
     def with_history(self, captured: Captured, given: Any, added: bool) -> Any:
         """Return the results of the traced call, rebuilt with a node as their history.
@@ -551,8 +563,7 @@ class Entry:
         if added and self.tree.traces == 1:
             # run the code that later calls will run
             found, known = self.tree.run(inputs, None, *_taken(captured))
-            if found.call is None:
-                found.call = self.call_of(found)
+            self._note_call(found, known)
             found = found.without_effects(captured.log.settle)
             return self.finished(
                 *(found, known, list(tensors), list(arrays), given, tensors, memory)
@@ -564,7 +575,7 @@ class Entry:
         own.tree.add(places, trace.items, exit)
         found, known = own.tree.run(inputs, None, *_taken(captured))
         # made before the effects are dropped: they forbid running the function again
-        found.call = own.call_of(found)
+        own._note_call(found, known)
         found = found.without_effects(captured.log.settle)
         return own.finished(found, known, list(tensors), list(arrays), given, tensors, memory)
 

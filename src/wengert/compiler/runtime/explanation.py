@@ -94,7 +94,7 @@ class Explanation:
                 else f": estimated {entry.gain:.1f} times as quick as uncompiled"
             )
             yield f"  with {shapes or 'no tensors'}{gain}"
-            if getattr(entry.tree, "is_linked", False):
+            if getattr(entry.tree, "native", None) is not None:
                 yield "    native code goes from block to block by itself"
             for block in entry.tree.blocks():
                 if block.executable is not None:

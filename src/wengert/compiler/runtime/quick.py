@@ -18,6 +18,7 @@ import numpy as np
 
 from wengert.compiler.ir.executable import RAISED
 from wengert.compiler.ir.programs import Value
+from wengert.compiler.objects.guards import compiled
 from wengert.compiler.runtime.entry import Entry
 from wengert.compiler.tracing.blocks import Missing, key_of
 from wengert.compiler.tracing.exit import Exit
@@ -61,9 +62,12 @@ def quick_call(entry: Entry) -> Callable[..., Any] | None:
         entry.tree.prepare()
     writer = _Writer(entry, names, scope)
     try:
-        if entry.by_blocks or len(blocks) > _MOST:
+        if entry.by_blocks:
+            writer.linked(blocks)
+        elif len(blocks) > _MOST:
             raise _Unwritten
-        writer.block(entry.tree.root, {})
+        else:
+            writer.block(entry.tree.root, {})
         given, lines = [*writer.given], writer.lines
     except _Unwritten:
         given, lines = names, _decided(entry, names, scope)
@@ -87,7 +91,7 @@ def quick_call(entry: Entry) -> Callable[..., Any] | None:
             "        return MISS",
         ]
     )
-    exec(compile(source, "<wengert quick call>", "exec"), scope)
+    exec(compiled(source, "<wengert quick call>"), scope)
     return scope["quick"]
 
 
@@ -107,6 +111,7 @@ class _Writer:
     def __init__(self, entry: Entry, names: list[str], scope: dict[str, Any]) -> None:
         self.lines: list[str] = []
         self.given: dict[str, None] = {}
+        self._entry = entry
         self._names = names
         self._scope = scope
         self._count = 0
@@ -146,6 +151,26 @@ class _Writer:
                 self.lines.append(f"{margin}    return MISS")
             else:
                 self.block(following, known, f"{margin}    ")
+
+    def linked(self, blocks: list[Any]) -> None:
+        """Write the call of the function that the blocks of a graph are linked to."""
+        # runs that record a history note which blocks they visit
+        native = None if self._entry.records else self._entry.tree.native
+        if native is None:
+            raise _Unwritten
+        self.given = dict.fromkeys(self._inputs.values())
+        self._scope["run"] = native.run
+        self.lines.append(f"ended = run([{', '.join(self._inputs.values())}])")
+        self.lines.append("if ended is None or ended[1] is None: return MISS")
+        for number, block in enumerate(blocks):
+            if block.exit is None:
+                continue
+            self.lines.append(f"if ended[0] == {number}:")
+            known = {}
+            for value in native.results[number]:
+                name = f"value{len(self._scope)}"
+                self._scope[name], known[value] = value, f"ended[1][{name}]"
+            self._exit(number, block.exit, known, "    ")
 
     def _read(self, value: Value, known: dict[Value, str]) -> str:
         """Return the expression of an input of a program."""

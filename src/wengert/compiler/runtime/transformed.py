@@ -31,6 +31,7 @@ from wengert.compiler.tracing.environment import Environment
 from wengert.compiler.tracing.exit import Exit, Leaf
 from wengert.compiler.tracing.lowering import filled, lowered, raised, split, whole
 from wengert.compiler.tracing.memory import Memory
+from wengert.compiler.tracing.node import Backward
 from wengert.compiler.tracing.payloads import Form, contents_of, is_of_transform, real_payload
 from wengert.compiler.tracing.sym import Sym
 from wengert.interp.batched import Batched
@@ -462,5 +463,5 @@ class TransformedEntry(Entry):
         results: Any = exit.rebuild
         return results.raised(made, tensors, levels)
 
-    def call_of(self, exit: Exit) -> Call:
-        return TransformedCall(self, exit)
+    def call_of(self, exit: Exit, backward: Backward | None) -> Call:
+        return TransformedCall(self, exit, backward=backward)

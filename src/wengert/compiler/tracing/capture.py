@@ -12,6 +12,7 @@ import numpy as np
 from wengert.base.containers import flatten
 from wengert.base.dtypes import is_differentiable
 from wengert.base.errors import is_spent
+from wengert.base.patches import settings_here
 from wengert.compiler.ir.decisions import Draw, Guard
 from wengert.compiler.ir.programs import Value
 from wengert.compiler.objects.purity import does_more
@@ -27,17 +28,25 @@ from wengert.compiler.tracing.memory import (
     is_turned,
     layout_of,
     memory_read,
+    results_read,
     writes_to,
 )
 from wengert.compiler.tracing.node import (
     Backward,
     Between,
+    cells_of,
     held_as_tensors,
     hidden_in,
     partials,
     read_at_the_end,
 )
-from wengert.compiler.tracing.outcome import check_containers, effects_of, leaves_of
+from wengert.compiler.tracing.outcome import (
+    check_containers,
+    effects_of,
+    leaves_of,
+    payload_of,
+    views_among,
+)
 from wengert.compiler.tracing.payloads import real_payload
 from wengert.compiler.tracing.reports import intercepted
 from wengert.compiler.tracing.scalar import Scalar
@@ -176,7 +185,7 @@ class _Run:
         before = current_mode()
         inside = changed(before, tracing=trace)
         MODE.set(inside)
-        left = None
+        left, settings = None, settings_here()
         try:
             try:
                 shown, named = trace.shown_arguments(environment.loose, args, kwargs)
@@ -189,6 +198,8 @@ class _Run:
             finally:
                 log.end(trace)
                 left = _left_mode(inside, before, trace)
+                if settings != settings_here():
+                    trace.give_up("it changes a setting, and leaves it so")
             self._read_results()
             _settle(trace, environment, self.inputs)
             pairs = zip(environment.tensors, self.edges, strict=True)
@@ -220,8 +231,7 @@ class _Run:
         check_containers(trace, self.result)
         effects, origins = effects_of(trace, tensors, self.inputs, self.grads, self.versions)
         leaves, made, effects, roots = leaves_of(trace, self.own, effects, environment)
-        computed = [leaf.kind in ("tensor", "shared") for leaf in made]
-        backward, outputs = _differentiated(trace, leaves, computed, environment, effects)
+        backward, outputs = _differentiated(trace, leaves, made, environment, effects)
         if outputs and any(e.leaf >= 0 and _is_shown(e.leaf, count, made) for e in effects):
             trace.give_up("a result that requires a gradient is left behind elsewhere, too")
         self.leaves = leaves[:count]
@@ -340,10 +350,18 @@ def _left_mode(inside: Any, before: Any, trace: Trace) -> tuple[Any] | None:
 
 def release(trace: Trace) -> None:
     """Replace the scalars of a finished trace in users' objects by their numbers."""
-    pairs = [(left, left.number) for known in trace.scalars if (left := known()) is not None]
+    pairs = list(_alive(trace))
     trace.scalars.clear()
     if pairs:
         replace(pairs)
+
+
+def _alive(trace: Trace) -> Iterator[tuple[Scalar, Any]]:
+    """Yield the scalars that are left, with their numbers."""
+    for known in trace.scalars:
+        left = known()
+        if left is not None:
+            yield left, left.number
 
 
 def _is_shown(place: int, count: int, made: Sequence[Leaf]) -> bool:
@@ -380,31 +398,37 @@ def _symbols(trace: Trace, environment: Environment) -> Iterator[list[Sym]]:
     inputs = trace.inputs([*arrays, *environment.arrays])
     trace.within = True
     try:
-        for tensor, symbol in zip(tensors, inputs, strict=False):
-            tensor._payload = symbol
+        for place, tensor in enumerate(tensors):
+            tensor._payload = inputs[place]
         environment.swap()
         yield inputs
     finally:
         environment.restore()
-        for tensor, array, symbol in zip(tensors, arrays, inputs, strict=False):
-            tensor._payload = array if tensor._payload is symbol else real_payload(tensor._payload)
-            if tensor._ext is not None and tensor._ext.grad is not None:
-                grad = tensor._ext.grad
-                if isinstance(grad, SparseValue):
-                    continue
-                grad._payload = real_payload(grad._payload)
-                if isinstance(grad._payload, np.ndarray) and not grad._payload.flags.writeable:
-                    # a constant of the trace: later gradients must not accumulate into it
-                    grad._payload = grad._payload.copy()
+        _restore(tensors, arrays, inputs)
         trace.within = False
         if not trace.masked:
+            inputs.clear()
             trace.clear()
+
+
+def _restore(tensors: list[Any], arrays: list[Any], inputs: list[Sym]) -> None:
+    """Make tensors and their gradients hold arrays again."""
+    for tensor, array, symbol in zip(tensors, arrays, inputs, strict=False):
+        tensor._payload = array if tensor._payload is symbol else real_payload(tensor._payload)
+        if tensor._ext is not None and tensor._ext.grad is not None:
+            grad = tensor._ext.grad
+            if isinstance(grad, SparseValue):
+                continue
+            grad._payload = real_payload(grad._payload)
+            if isinstance(grad._payload, np.ndarray) and not grad._payload.flags.writeable:
+                # a constant of the trace: later gradients must not accumulate into it
+                grad._payload = grad._payload.copy()
 
 
 def _differentiated(
     trace: Trace,
     leaves: list[Any],
-    computed: list[bool],
+    made: list[Leaf],
     environment: Environment,
     effects: Sequence[Effect],
 ) -> tuple[Backward | None, list[int]]:
@@ -413,7 +437,9 @@ def _differentiated(
     outputs = [
         i
         for i, leaf in enumerate(leaves)
-        if computed[i] and leaf._edge is not None and leaf._edge is not LEAF
+        if made[i].kind in ("tensor", "shared")
+        and leaf._edge is not None
+        and leaf._edge is not LEAF
     ]
     places = [i for i, t in enumerate(tensors) if t._edge is not None]
     places = [i for i in places if is_differentiable(tensors[i]._payload.dtype)]
@@ -444,6 +470,7 @@ def _differentiated(
     known = set(map(id, tensors))
     inside = [leaf for leaf in nodes if leaf._seq > 0 and id(leaf) not in known]
     held = held_as_tensors(nodes, tensors) if environment.is_outermost else {}
+    cells = cells_of(nodes)
     try:
         # an unrestricted pass also reaches the leaves that the function created
         if inside:
@@ -468,7 +495,9 @@ def _differentiated(
         return None, outputs
     del trace.items[start:]
     found = [trace.symbol(g).value for _, g in reached]
-    inputs = {effect.value for effect in effects} | trace.origins()
+    views = views_among(trace, leaves, made)
+    inputs = {effect.value for effect in effects} | trace.origins() | {*views.values()}
+    inputs |= {leaf.what for leaf in made if leaf.kind in ("tensor", "array")}
     passed, gradients = read_at_the_end(trace.items, inputs, steps, found)
     backward = Backward(
         passed,
@@ -480,6 +509,15 @@ def _differentiated(
         hides=noted.hides,
         held=held,
     )
+    for i, value in views.items():
+        if value in backward.saved:
+            # writes through the result reach what the tape has saved
+            made[i] = made[i]._replace(what=value, chain=trace.symbol(payload_of(leaves[i])).chain)
+    counted = [
+        cells is None or not {id(leaf), id(getattr(leaf, "_vc", None))}.isdisjoint(cells)
+        for leaf in leaves
+    ]
+    backward.kept = results_read(trace.items, made, backward.saved, counted)
     return backward, outputs
 
 

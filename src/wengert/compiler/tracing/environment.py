@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.patches import PATCHES, Members
+from wengert.base.patches import CONTEXTS, PATCHES, Members
 from wengert.base.ports import PORTS
 from wengert.compiler.objects.flows import questions_of, sinks_of
 from wengert.compiler.objects.guards import Conditions, Matcher
@@ -237,9 +237,10 @@ class Environment(Reach):
         met = [*self.met, *self.arrays]
         if any(thing is None for thing in met):
             return
-        # attributes of tensors may run code of their class
-        payloads = [getattr(thing, "_payload", thing) for thing in met]
-        self.shapes = [f"{p.dtype}{list(p.shape)}" for p in payloads]
+        if self.refusal is None:
+            # attributes of tensors may run code of their class
+            payloads = [getattr(thing, "_payload", thing) for thing in met]
+            self.shapes = [f"{p.dtype}{list(p.shape)}" for p in payloads]
         self.met = [None] * len(self.met)
         self.tensors = [None] * len(self.tensors)
         self.arrays = [None] * len(self.arrays)
@@ -660,6 +661,9 @@ class Environment(Reach):
         if not self._asked_classes:
             known = self._tool(PATCHES.key)
             self._line(f"if {self._tool(PATCHES)}.key is not {known}: return None")
+            for setting in CONTEXTS:
+                value = self._constant(setting())
+                self._line(f"if {self._tool(setting)}() != {value}: return None")
             for owner, name, value in [*PATCHES.found.values()]:
                 if value is not PATCHES.absent:
                     self._value(value, f"{self._tool(vars(owner))}[{name!r}]")

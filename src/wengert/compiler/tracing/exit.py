@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -147,6 +147,8 @@ class Exit:
     said: The calls of ``print``, which come before any write.
     put: Writes values to the open places that the function changes, if there are any.
     kept: The places of the results that the backward pass reads.
+    stacked: The same pass for runs that return stacks of the values that it reads, or None.
+    calls: The state that the nodes of calls share, by the pass that they run.
     reads: The places of the environment's tensors whose memory the backward pass reads.
     late, parts, again
         The places of the leaves that are not values but views of the environment's memory, views
@@ -173,7 +175,8 @@ class Exit:
         self.backward = backward
         self.outputs = tuple(outputs)
         self.origins = tuple(origins)
-        self.call: Any = None
+        self.stacked: Backward | None = None
+        self.calls: dict[Backward, Any] = {}
         self.draws: Sequence[Value] = ()
         self.reads: tuple[int, ...] = ()
         self.derivatives: Any = None
@@ -187,10 +190,7 @@ class Exit:
         own += [leaf.what for leaf in leaves if isinstance(leaf.what, Value) and leaf.root is None]
         # two results must not be one array
         self.repeats = len(set(own)) < len(own)
-        read = () if backward is None else backward.saved
-        self.kept = [
-            i for i, leaf in enumerate(self.leaves) if leaf.kind == "tensor" and leaf.what in read
-        ]
+        self.kept = () if backward is None else backward.kept
         self.late, self.parts, self.again = (
             [i for i, leaf in enumerate(self.leaves) if leaf.kind in kinds]
             for kinds in (("window", "shared", "view"), ("part",), ("again",))
@@ -221,6 +221,11 @@ class Exit:
             value = self.leaves[effect.leaf].what if effect.kind == "data" else effect.value
             if isinstance(value, Value):
                 yield effect.place, value
+
+    def backward_of(self, known: Container[Value]) -> Backward | None:
+        """Return the backward pass of a run, by the values that the run has made."""
+        made = self.stacked
+        return self.backward if made is None or made.saved[0] not in known else made
 
     def writes(self, outputs: set[Value], inputs: set[Value]) -> list[tuple[Value, Value]]:
         """Return pairs of an output of the last program and the input that it may overwrite."""
@@ -254,7 +259,7 @@ class Exit:
             [said.renamed(rename) for said in self.said],
             self.put,
         )
-        made.call, made.derivatives, made.reads = self.call, self.derivatives, self.reads
+        made.calls, made.derivatives, made.reads = self.calls, self.derivatives, self.reads
         made.draws = [*map(rename, self.draws)]
         return made
 

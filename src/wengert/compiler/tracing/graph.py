@@ -41,7 +41,7 @@ from wengert.compiler.tracing.node import (
 )
 from wengert.compiler.tracing.operations import S
 from wengert.compiler.tracing.speculation import speculated
-from wengert.compiler.tracing.tables import built, finished
+from wengert.compiler.tracing.tables import Stacked, built, finished
 from wengert.compiler.tracing.trace import Trace
 from wengert.interp.levels import Lifted, namespace_of
 from wengert.tape.base import LEAF, new_tensor
@@ -304,6 +304,11 @@ class Graph:
             block.make(own, self._made)
             wanted[block] = own
         self._is_linked = False
+        block = self._blocks[-1]
+        if len(self._blocks) == 1 and type(block.executable) is Stacked and block.exit.backward:
+            # only the pass reads rows, since results have memory of their own
+            block.executable, block.outputs, rows = block.executable.whole(block.outputs)
+            block.exit.stacked = block.exit.backward.of_stacks(rows)
 
     def _made(self, program: Program) -> Made:
         """Return the simplified program and its executable, shared by equal blocks."""
@@ -375,7 +380,7 @@ class Graph:
             self._prepare()
         version, made = self._version, list[Any]()
         try:
-            found = self._driven(arrays) if visits is None and self.is_linked else None
+            found = self._driven(arrays) if visits is None and self.native else None
             if found is None:
                 found = self._followed(arrays, visits, iter(drawn), iter(outcomes), made)
         except (KeyError, TypeError, ValueError):
@@ -485,14 +490,14 @@ class Graph:
         return drawn
 
     @property
-    def is_linked(self) -> bool:
-        """Whether one native function runs from block to block."""
+    def native(self) -> Any:
+        """The native function that runs from block to block, or None."""
         if self._stale:
             self._prepare()
         if self.by_states and not self._is_linked:
             self._is_linked = True
             self._native = self._linked()
-        return self._native is not None
+        return self._native
 
     def machines(self) -> Iterable[Any]:
         """Return the machine code built so far, that of the linked blocks first."""

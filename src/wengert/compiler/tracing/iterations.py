@@ -10,10 +10,11 @@ the values of their slots, so it finds the objects that it would have found. Thu
 adds little to the cost of a trace.
 
 This requires that only slots change. So iterations are not skipped if they write to memory of the
-environment, record a history, draw random numbers, or record anything else besides steps. Nor are
-they skipped if a function that advances within them holds a computed value on the interpreter's
-stack, where it is hidden (NOTE [flow of values]). The callers of this function do not advance, so
-their stacks may hold anything.
+environment, draw random numbers, or record anything else besides steps. The tensors in the slots
+must have the same histories as before, node by node, and these must save nothing but inputs and
+constants (`histories_of`). Nor are iterations skipped if a function that advances within them holds
+a computed value on the interpreter's stack, where it is hidden (NOTE [flow of values]). The callers
+of this function do not advance, so their stacks may hold anything.
 
 A trace that has skipped iterations is discarded if it turns out not to be a graph: the next call is
 traced with all of its iterations (`Compiled._traced_alone`).
@@ -35,7 +36,7 @@ from wengert.compiler.passes.simplify import simplify
 from wengert.compiler.tracing.blocks import Block, held, key_of
 from wengert.compiler.tracing.deduplicate import Made
 from wengert.compiler.tracing.scalar import Scalar
-from wengert.compiler.tracing.state import State
+from wengert.compiler.tracing.state import State, histories_of
 
 __all__ = ["Iterations"]
 
@@ -46,14 +47,16 @@ class _Iteration:
     Attributes
     ----------
     block: Its steps, and the decision after them.
+    end: The state at that decision, with its histories.
     still: The number of frames, from the outermost, that do not advance in it.
     confirmed: Whether it was traced twice.
     """
 
-    __slots__ = ("block", "confirmed", "still")
+    __slots__ = ("block", "confirmed", "end", "still")
 
-    def __init__(self, block: Block, still: int) -> None:
+    def __init__(self, block: Block, still: int, end: Any) -> None:
         self.block = block
+        self.end = end
         self.still = still
         self.confirmed = False
 
@@ -102,15 +105,16 @@ class Iterations:
             self.end()
             return outcome
         guard = Guard(kind, symbol.value, outcome, None, state)
+        here = state.key, histories_of(trace, state)
         noted = trace.noted()
         if self._before is not None and noted == self._noted:
-            self._learn(trace, self._before, guard)
-        key = (state.key, key_of(outcome))
+            self._learn(trace, self._before, guard, here)
+        key = (here, key_of(outcome))
         first = self._known.get(key)
         if first is not None and first.confirmed and self._stuck.get(key) != self._confirmed:
-            if self._moved_on(trace, state, first):
+            if self._moved_on(trace, state, here, first):
                 outcome = outcome_of(kind, symbol.array)
-                key = (state.key, key_of(outcome))
+                key = (here, key_of(outcome))
             else:
                 self._stuck[key] = self._confirmed
         # skip the decision itself, which is also an item
@@ -118,7 +122,7 @@ class Iterations:
         self._before = state
         return outcome
 
-    def _learn(self, trace: Any, before: State, guard: Guard) -> None:
+    def _learn(self, trace: Any, before: State, guard: Guard, here: Any) -> None:
         """Record the steps since the last decision."""
         steps = trace.items[self._begin :]
         if not all(isinstance(step, Step) for step in steps):
@@ -126,11 +130,11 @@ class Iterations:
         block = Block(steps, [])
         block.guard = guard
         block.slots, block.after = tuple(before.values), tuple(guard.state.values)
-        made = _Iteration(block, trace.path.still(guard.state.frames))
+        made = _Iteration(block, trace.path.still(guard.state.frames), here)
         known = self._known.get(self._key)
         if known is None:
             self._known[self._key] = made
-        elif not known.block.agrees(block, {}):
+        elif known.end != here or not known.block.agrees(block, {}):
             self.end()
         else:
             known.still = min(known.still, made.still)
@@ -138,9 +142,9 @@ class Iterations:
                 known.confirmed = True
                 self._confirmed += 1
 
-    def _moved_on(self, trace: Any, state: State, part: _Iteration | None) -> bool:
+    def _moved_on(self, trace: Any, state: State, here: Any, part: _Iteration | None) -> bool:
         """Run known iterations and put their results in the slots; return False if none can run."""
-        if state.tensors or not trace.is_untouched():
+        if here[1] is None or not trace.is_untouched():
             return False
         pairs = list(zip(state.values, state.holders, strict=True))
         if any(value.constant is None and holder is None for value, holder in pairs):
@@ -156,10 +160,11 @@ class Iterations:
                 # stop: the function itself raises the error
                 break
             still, steps = min(still, part.still), steps + len(part.block.steps)
-            key = part.block.guard.state.key  # type: ignore[union-attr]  # each ends in a decision
-            if key == state.key:
+            if part.end == here:
                 found = filled, still, steps
-            part = self._known.get((key, key_of(outcome)))
+            elif state.tensors and part.end[1] is None:
+                break
+            part = self._known.get((part.end, key_of(outcome)))
         if found is None:
             return False
         filled, still, steps = found

@@ -53,27 +53,33 @@ def instances(*classes: type, since: int | None = None) -> list[Any]:
         kinds.update(new)
         todo += new
     # by type(): proxies of other libraries may claim any __class__
-    if since is None or sys.version_info >= (3, 14) or since != full_collections():
-        things = gc.get_objects()
-    else:
-        things = [*gc.get_objects(0), *gc.get_objects(1)]
-    return [thing for thing in things if type(thing) in kinds]
+    young = since is not None and sys.version_info < (3, 14) and since == full_collections()
+    # one list for both generations could hold itself, and would keep all young objects alive
+    parts: tuple[int | None, ...] = (0, 1) if young else (None,)
+    return [thing for part in parts for thing in gc.get_objects(part) if type(thing) in kinds]
 
 
 def replace(pairs: Iterable[tuple[Any, Any]]) -> None:
     """Replace the leftovers of a trace by real numbers and arrays, given as (left, real) pairs."""
     real: dict[int, tuple[Any, Any]] = {id(pair[0]): pair for pair in pairs}
-    todo: list[Any] = [left for left, _ in real.values()]
-    for left in todo:
+    for left, _ in real.values():
         if issubclass(type(left), Scalar):
             ended(left)
-    del left
+    left = None  # no reference of its own may count
+    # the search passes all objects of the program: those that nothing else holds need none
+    todo: list[Any] = [left for left, _ in real.values() if sys.getrefcount(left) > _OURS]
     own = {id(pairs), id(real), *(id(pair) for pair in real.values())}
     for _ in range(_ROUNDS):
         if not todo:
             break
         todo = _replaced_once(todo, real, own)
-    if any(sys.getrefcount(left) > _OURS for left, _ in real.values()):
+    # the latest are holders of earlier ones
+    rest = [*real.values()]
+    while rest:
+        left, _ = rest.pop()
+        if sys.getrefcount(left) <= _OURS:
+            del real[id(left)]
+    if real:
         _replace_in_arrays(real)
 
 

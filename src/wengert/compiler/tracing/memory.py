@@ -32,6 +32,7 @@ __all__ = [
     "layout_of",
     "lying",
     "memory_read",
+    "results_read",
     "shared_of",
     "span",
     "steps_of",
@@ -265,3 +266,28 @@ def memory_read(
         if isinstance(step, Step) and step.prim.view and step.args[0] in shows:
             shows.setdefault(step.outs[0], set()).update(shows[step.args[0]])
     return tuple(sorted(set().union(*[shows.get(value, ()) for value in saved])))
+
+
+def results_read(
+    steps: Iterable[Any], made: Sequence[Any], saved: Iterable[Value], counted: Sequence[bool]
+) -> list[int]:
+    """Return the places of the results that show memory which a backward pass reads.
+
+    Parameters
+    ----------
+    steps: The items of the forward pass.
+    made: How the results are made.
+    saved: The values that the pass reads.
+    counted: Whether the tape would notice a write through each result.
+    """
+    whole: dict[Value, Value] = {}
+    for step in steps:
+        if isinstance(step, Step) and step.prim.view:
+            base = step.args[0]
+            whole.update(dict.fromkeys(step.outs, whole.get(base, base)))
+    read = {whole.get(value, value) for value in saved}
+    return [
+        i
+        for i, (leaf, counts) in enumerate(zip(made, counted, strict=True))
+        if leaf.kind == "tensor" and counts and whole.get(leaf.what, leaf.what) in read
+    ]

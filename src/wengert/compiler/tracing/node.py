@@ -10,6 +10,7 @@ import numpy as np
 
 from wengert.base import errors
 from wengert.compiler.ir.programs import Program, Step, Value, stepped, uses
+from wengert.compiler.objects.walker import slots_of
 from wengert.compiler.passes.builder import live
 from wengert.compiler.tracing.memory import Memory, writes_to
 from wengert.compiler.tracing.payloads import contents_of
@@ -35,6 +36,7 @@ __all__ = [
     "CompiledBackward",
     "Variants",
     "attach",
+    "cells_of",
     "held_as_tensors",
     "hidden_in",
     "partials",
@@ -101,6 +103,8 @@ class Backward:
         of the pass (see NOTE [masked branches] in `wengert.tape.masked`).
     masks, hides: Whether the pass has met a mask, and one that may have hidden NaN.
     held: How the tape holds the tensors that it reads (see `held_as_tensors`).
+    kept: The places of the results whose memory it reads, where the tape would notice writes.
+    rows: The values that it takes from saved stacks: the stack and the position of each.
     """
 
     def __init__(
@@ -114,6 +118,7 @@ class Backward:
         masks: bool = False,
         hides: bool = False,
         held: Mapping[int, bool] = MappingProxyType({}),
+        kept: Sequence[int] = (),
     ) -> None:
         self.steps = list(steps)
         self.cotangents = tuple(cotangents)
@@ -126,6 +131,8 @@ class Backward:
         self.masks = masks
         self.hides = hides
         self.held = held
+        self.kept = kept
+        self.rows: Mapping[Value, tuple[Value, int]] = MappingProxyType({})
         self._restricted: dict[tuple[bool, ...], Backward] = {}
         self._fills = any(step.prim is records.zero_tangent for step in self.steps)
         own = {out for step in self.steps for out in step.outs} | set(cotangents)
@@ -147,7 +154,27 @@ class Backward:
             masks=self.masks,
             hides=self.hides,
             held=self.held,
+            kept=self.kept,
         )
+
+    def of_stacks(self, rows: Mapping[Value, tuple[Value, int]]) -> Backward:
+        """Return this pass with stacks as its saved values in place of `rows` of them."""
+        read = [
+            Step(records.select, (rows[v][0],), {"dim": 0, "index": rows[v][1]}, (v,))
+            for v in self.saved
+            if v in rows
+        ]
+        made = Backward(
+            *([*read, *self.steps], self.cotangents, self.gradients, self.sources, self.why),
+            *(self.hidden, self.masks, self.hides, self.held, self.kept),
+        )
+        made.rows = rows
+        return made
+
+    def rows_in(self, saved: Iterable[Any]) -> dict[Value, Any]:
+        """Return the saved values, and the rows of those that are stacks."""
+        known = dict(zip(self.saved, saved, strict=True))
+        return known | {value: known[stack][k] for value, (stack, k) in self.rows.items()}
 
     def restricted(self, present: Sequence[bool]) -> Backward:
         """Return the pass for calls in which only some outputs have a cotangent.
@@ -329,6 +356,27 @@ def held_as_tensors(nodes: Iterable[Any], tensors: Sequence[Any]) -> dict[int, b
                 elif payload is not None:
                     return {}
     return {place: place in held for place in held ^ others}
+
+
+def cells_of(nodes: Iterable[Any]) -> set[int] | None:
+    """Return the ids of the tensors and version cells by which nodes notice writes to saved values.
+
+    None if a node may have saved tensors in another way.
+    """
+    found = set[int]()
+    for node in nodes:
+        if node._seq > 0:
+            continue
+        if getattr(node, "prim", None) is None:
+            return None
+        for slot in slots_of(type(node)):
+            held = getattr(node, slot, None)
+            for saved in held if isinstance(held, tuple) else (held,):
+                if isinstance(saved, TensorBase):
+                    found |= {id(saved), id(saved._vc)}
+                elif slot.endswith("_vc"):
+                    found.add(id(saved))
+    return found - {id(None)}
 
 
 def _is_like(a: Value, b: Value) -> bool:

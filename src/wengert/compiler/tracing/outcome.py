@@ -13,14 +13,15 @@ Hence the dimension order of inputs with two or more dimensions is guarded (`Ent
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from wengert.base.containers import Structure
+from wengert.base.containers import Structure, field_names
 from wengert.base.size import Size
 from wengert.compiler.ir.programs import Value
+from wengert.compiler.objects.walker import slots_of
 from wengert.compiler.tracing.exit import Effect, Leaf, View
 from wengert.compiler.tracing.memory import groups_of, steps_of, writes_to
 from wengert.compiler.tracing.payloads import is_of_transform
@@ -35,10 +36,12 @@ from wengert.tape.node import Unrecorded, edge_of, target_of
 from wengert.tape.versions import InferenceCell
 from wengert.tape.views import MADE_IN_FUNCTION, ONE_OF_SEVERAL, ReplayedView, single_step
 
-__all__ = ["check_containers", "effects_of", "leaves_of"]
+__all__ = ["check_containers", "effects_of", "leaves_of", "payload_of", "views_among"]
 
 _IMMUTABLE = (int, float, complex, bool, str, bytes, type(None), np.generic, np.dtype)
 
+_WRITTEN = (int, bool, str, bytes, type(None))
+"""Types of constants, which are never read off tensors."""
 _CONTAINERS = (dict, list, tuple, OrderedDict, Size)
 """Container classes that have no state besides their elements."""
 _MOVED = "a result is a view of a tensor that gets other memory"
@@ -50,10 +53,20 @@ def check_containers(trace: Trace, result: Any) -> None:
 
     def check(value: Any) -> None:
         kind = type(value)
-        if not isinstance(value, dict | list | tuple):
+        fields = None if isinstance(value, dict | list | tuple) else field_names(value)
+        if fields is None and not isinstance(value, dict | list | tuple):
             return
+        held = getattr(value, "__dict__", ())
         is_named = hasattr(kind, "_make") or issubclass(kind, Results)
-        if kind not in _CONTAINERS and (not is_named or getattr(value, "__dict__", None)):
+        if fields is not None and (
+            any(
+                type(getattr(value, name, None)) not in _WRITTEN
+                for name in {*held, *slots_of(kind)}.difference(fields)
+            )
+            or _copies_otherwise(kind)
+        ):
+            trace.give_up(f"a result holds more than its fields ({kind.__name__})")
+        elif fields is None and kind not in _CONTAINERS and (not is_named or held):
             trace.give_up(f"a result is a container of a class of its own ({kind.__name__})")
         elif not isinstance(value, tuple):
             # the caller's later changes to it would reach the function
@@ -62,10 +75,28 @@ def check_containers(trace: Trace, result: Any) -> None:
             elif id(value) in seen:
                 trace.give_up(f"a result holds a {kind.__name__} twice")
             seen.add(id(value))
-        for part in value.values() if isinstance(value, dict) else value:
+        if fields is not None:
+            parts: Iterable[Any] = [getattr(value, name) for name in fields]
+        else:
+            parts = value.values() if isinstance(value, dict) else value
+        for part in parts:
             check(part)
 
     check(result)
+
+
+def _copies_otherwise(kind: type) -> bool:
+    """Return whether `copy.copy` runs a user's code for instances of a dataclass."""
+    for name in ("__copy__", "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__"):
+        found = getattr(kind, name, None)
+        made_by = getattr(found, "__globals__", {}).get("__name__")
+        if found is not getattr(object, name, None) and made_by not in _MAKERS:
+            return True
+    return False
+
+
+_MAKERS = ("dataclasses", "attr._make")
+"""The modules whose functions classes with fields and slots are copied by."""
 
 
 def effects_of(
@@ -410,6 +441,23 @@ def leaves_of(
         # views are rebuilt before the tensors get their new memory
         trace.give_up(_MOVED)
     return results.leaves, results.made, placed, results.roots
+
+
+def payload_of(leaf: Any) -> Any:
+    """Return the payload of a leaf that is a tensor or an array."""
+    return leaf._payload if isinstance(leaf, TensorBase) else leaf
+
+
+def views_among(trace: Trace, leaves: Sequence[Any], made: Sequence[Leaf]) -> dict[int, Value]:
+    """Return the memory that computed leaves are views of, by place, where it is not made yet."""
+    found = {}
+    for i, leaf in enumerate(made):
+        if leaf.kind in ("tensor", "array") and leaf.root is None and not leaf.chain:
+            symbol = trace.symbol(payload_of(leaves[i]))
+            value = symbol.storage.value
+            if symbol.chain and _can_be_shown(value, _Holder(i, leaves[i], symbol)):
+                found[i] = value
+    return found
 
 
 def _is_history_of(view: Any, base: Any) -> bool:

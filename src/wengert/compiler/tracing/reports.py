@@ -27,6 +27,7 @@ from typing import Any
 from wengert.compiler.objects.flows import LEVELS, LOGGERS
 from wengert.compiler.objects.libraries import is_of_library, of_library_name
 from wengert.tape.modes import current_mode
+from wengert.tape.sites import TAKING
 
 __all__ = ["PRINT", "Report", "are_known", "intercepted", "is_report", "is_unchanged"]
 
@@ -42,15 +43,24 @@ class Report:
     name: The name of the function.
     call: Makes the call at once.
     logger, level: The logger and the level, for logging.
+    is_own: Whether the package makes the call, and `call` names the line of the user's program.
     """
 
     def __init__(
-        self, name: str, call: Callable[..., Any], logger: Any = None, level: int = 0
+        self,
+        name: str,
+        call: Callable[..., Any],
+        logger: Any = None,
+        level: int = 0,
+        is_own: bool = False,
     ) -> None:
         self.name, self.call, self.logger, self.level = name, call, logger, level
+        self.is_own = is_own
 
     def later(self, args: Any, kwargs: Any) -> tuple[str, Callable[..., Any]] | str:
         """Return the target and the function that makes the call later, or why there is none."""
+        if self.is_own:
+            return "warnings", self.call
         if kwargs:
             return f"it calls {self.name}() with {min(kwargs)}="
         frame = _caller()[0]
@@ -134,6 +144,24 @@ def _standing_in(original: Any, report: Report) -> Any:
             handlers[-1](report, args, kwargs)
 
     return stand_in
+
+
+def _takes(message: str, kind: type, place: Any) -> bool:
+    """Report a warning of the package, if this thread traces (see `wengert.tape.sites.warn`)."""
+    handlers = None if get_ident() in _BUSY else _HANDLERS.get(get_ident())
+    if handlers is not None:
+        report = Report("warnings.warn", functools.partial(_warn, kind, place), is_own=True)
+        handlers[-1](report, (message,), {})
+        return True
+    mode = current_mode()
+    if mode is None or mode.tracing is None:
+        return False
+    # nobody may ask for the backward pass that is being traced
+    mode.tracing.give_up("its backward pass warns")
+    return True
+
+
+TAKING.append(_takes)
 
 
 def _caller() -> tuple[Any, int]:

@@ -24,7 +24,7 @@ from __future__ import annotations
 import dis
 import functools
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from types import CodeType, FrameType, ModuleType
 from typing import Any
 
@@ -32,21 +32,25 @@ import numpy as np
 
 from wengert.base.dtypes import default_float
 from wengert.base.ports import PORTS
+from wengert.compiler.ir.programs import Value
 from wengert.compiler.objects.bytecode import instructions_of
 from wengert.compiler.objects.names import names_of
-from wengert.compiler.objects.walker import Unknown, content_of, read
-from wengert.compiler.passes.value_numbering import params_key
+from wengert.compiler.objects.walker import Unknown, content_of, read, slots_of
+from wengert.compiler.passes.value_numbering import constant_key, params_key
 from wengert.compiler.tracing.scalar import Scalar
 from wengert.compiler.tracing.sym import Sym
 from wengert.interp.levels import Lifted
-from wengert.tape.base import LEAF, TensorBase
+from wengert.tape.base import LEAF, OutputEdge, TensorBase
 from wengert.tape.modes import current_mode
+from wengert.tape.node import Node
 from wengert.tape.sites import OURS
 
-__all__ = ["Path", "State", "Surroundings", "is_one", "state_of"]
+__all__ = ["Path", "State", "Surroundings", "histories_of", "is_one", "state_of"]
 
 _DEPTH = 16
 _MOST = 2000
+_NODES = 100
+"""The most objects of the histories in a state to compare from iteration to iteration."""
 MOST_STATES = 2000
 """A trace with decisions in more states than this takes longer to compile than it saves."""
 _WAYS = 2000
@@ -193,6 +197,53 @@ class State:
             tensor._edge is self.edges[place] and not _has_hooks(tensor)
             for place, tensor in self.tensors.items()
         )
+
+
+def histories_of(trace: Any, state: State) -> Any:
+    """Return what the histories in a state consist of, or None if they save computed values."""
+    seen: dict[int, int] = {}
+    inputs = trace.origins() if state.tensors else ()
+    try:
+        return tuple([_history(state.edges[place], inputs, seen) for place in state.tensors])
+    except Unknown:
+        return None
+
+
+def _history(thing: Any, inputs: Container[Value], seen: dict[int, int]) -> Any:
+    """Return the key of a part of a history: an edge, or what a node saves."""
+    kind = type(thing)
+    if kind in _PLAIN:
+        return (kind, repr(thing))
+    if kind is tuple or kind is list:
+        return tuple([_history(part, inputs, seen) for part in thing])
+    if isinstance(thing, np.dtype):
+        return thing
+    if kind is OutputEdge:
+        return (thing.index, _history(thing.node, inputs, seen))
+    if kind is Sym:
+        if thing.memory is not None and (thing.memory.writes or thing.storage.whole is not None):
+            raise Unknown("a history saves memory that was written to")
+        value = thing.value
+        if value.constant is None and value not in inputs:
+            raise Unknown("a history saves a computed value")
+        return value if value.constant is None else constant_key(value.constant)
+    number = seen.get(id(thing))
+    if number is not None:
+        return number
+    seen[id(thing)] = len(seen)
+    if isinstance(thing, TensorBase):
+        edge = None if thing._edge is LEAF else thing._edge
+        return (id(thing), _history(thing._payload, inputs, seen), _history(edge, inputs, seen))
+    if not isinstance(thing, Node) or thing._ext is not None or len(seen) > _NODES:
+        raise Unknown("a history has parts of its own")
+    fields = _fields(kind)  # type: ignore[arg-type]  # classes are hashable
+    return kind, tuple([_history(getattr(thing, name, None), inputs, seen) for name in fields])
+
+
+@functools.lru_cache(512)
+def _fields(kind: Any) -> Sequence[str]:
+    """Return the slots of a class of nodes that determine what they compute."""
+    return [name for name in slots_of(kind) if name not in ("__weakref__", "_ext", "_seq", "site")]
 
 
 def _has_hooks(tensor: Any) -> bool:

@@ -19,7 +19,7 @@ from wengert.compiler.ir.programs import Loop, Program, Step, Value, uses
 from wengert.compiler.passes.builder import live
 from wengert.prims.table import TABLE
 
-__all__ = ["built", "finished"]
+__all__ = ["Rows", "Stacked", "built", "finished"]
 
 # the fewest inputs of a program that gathers them, and the fewest rows of a table
 _MANY = 256
@@ -93,18 +93,42 @@ def finished(
     )
 
 
+Rows = dict[Value, tuple[Value, int]]
+"""Values that are rows: the stack and the position of each."""
+
+
 class Stacked:
     """Runs a program that returns stacks of rows in place of the rows.
 
     Parameters
     ----------
-    executable: The executable, which returns the remaining outputs, then the stacks.
+    executable: The executable, which returns the remaining outputs and the stacks.
+    values: What it returns, as values.
     rows: For each output, its place among the results, and its row or None.
     """
 
-    def __init__(self, executable: Any, rows: Sequence[tuple[int, int | None]]) -> None:
+    def __init__(
+        self, executable: Any, values: Sequence[Value], rows: Sequence[tuple[int, int | None]]
+    ) -> None:
         self._executable = executable
+        self._values = values
         self._rows = rows
+
+    def whole(self, outputs: Sequence[Value]) -> tuple[Stacked, tuple[Value, ...], Rows]:
+        """Return an executable that returns stacks in place of their rows.
+
+        Returns
+        -------
+        Stacked, tuple, dict: The executable, its outputs, and which rows the other outputs are.
+        """
+        pairs = [*zip(outputs, self._rows, strict=True)]
+        kept = [(value, k) for value, (k, row) in pairs if row is None]
+        kept += [
+            (self._values[k], k) for k in sorted({k for k, row in self._rows if row is not None})
+        ]
+        rows = {value: (self._values[k], row) for value, (k, row) in pairs if row is not None}
+        made = Stacked(self._executable, self._values, [(k, None) for _, k in kept])
+        return made, tuple([value for value, _ in kept]), rows
 
     @property
     def machine(self) -> Any:
@@ -144,4 +168,4 @@ def built(program: Program, build: Callable[[Program], Any], kept: Collection[in
     values = list(dict.fromkeys(value for value, _ in outputs))
     places = {value: k for k, value in enumerate(values)}
     made = Program(program.inputs, live(program.steps, values)[0], values, program.writes)
-    return Stacked(build(made), [(places[value], row) for value, row in outputs])
+    return Stacked(build(made), values, [(places[value], row) for value, row in outputs])

@@ -561,7 +561,8 @@ class Trace:
             self.give_up(said)
             return None
         self.said.append(said)
-        self._part(f"it calls {report.name}()")
+        if not report.is_own:
+            self._part(f"it calls {report.name}()")
         return said
 
     def _part(self, what: str) -> None:
@@ -640,7 +641,13 @@ class Trace:
         trace.
         """
         written = self._beyond or any(symbol.storage.touched for symbol in self.given)
-        for holder in instances(TensorBase, Node, since=None if written else self._collections):
+        self._unmask(instances(TensorBase, Node, since=None if written else self._collections))
+        self.masked = False
+        if not self.within:
+            self.clear()
+
+    def _unmask(self, holders: list[Any]) -> None:
+        for holder in holders:
             if issubclass(type(holder), TensorBase):
                 payload = getattr(holder, "_payload", None)
                 if isinstance(payload, Lifted) and self in traces_of(payload):
@@ -650,9 +657,6 @@ class Trace:
                     saved = getattr(holder, slot, None)
                     if saved.__class__ is Sym and saved.trace is self:
                         setattr(holder, slot, saved.array)
-        self.masked = False
-        if not self.within:
-            self.clear()
 
     def clear(self) -> None:
         """Replace the symbols that are left in users' objects by their arrays."""

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from types import NoneType
 from typing import TYPE_CHECKING, Any, Self, cast, overload
 
 from wengert.__future__ import get_swap_module_params_on_conversion
 from wengert.base.device import as_device, is_meta
+from wengert.base.device import device as Place
 from wengert.base.dtypes import as_dtype, is_differentiable
 from wengert.base.dtypes import dtype as DType
 from wengert.base.sections import fill_sections
 from wengert.nn.parameter import Parameter, is_lazy
 from wengert.ops.like import empty_like
+from wengert.tape.base import SparseValue
 from wengert.tape.modes import no_grad
 from wengert.tape.sites import warn
 from wengert.tensor.copying import swap_tensors
@@ -65,7 +68,10 @@ class Conversion:
             if grad is not None:
                 # while dtype or shape changes, a gradient of the old one would be refused
                 param.grad, kept = None, param.grad
-                kept.data = grad
+                if isinstance(grad, SparseValue):
+                    kept = grad
+                else:
+                    kept.data = grad
             plain = type(param).__torch_function__ is Parameter.__torch_function__
             if plain and not is_meta(made.device):
                 param.data = made
@@ -115,7 +121,7 @@ class Conversion:
         >>> module.to(wg.float64).weight.dtype
         torch.float64
         """
-        device, dtype, memory_format = parsed(args, kwargs)
+        device, dtype, _, memory_format = parsed(args, kwargs)
         if device is not None and not is_meta(device):
             device = as_device(device)
         if dtype is not None:
@@ -132,6 +138,12 @@ class Conversion:
                 )
 
         def converted(tensor: Any) -> Any:
+            if device is not None and is_meta(tensor.device) and not is_meta(device):
+                raise NotImplementedError(
+                    "Cannot copy out of meta tensor; no data! Please use "
+                    "torch.nn.Module.to_empty() instead of torch.nn.Module.to() when moving module "
+                    "from meta to a different device."
+                )
             wanted = dtype if is_differentiable(tensor.dtype.numpy) else None
             if memory_format is not None and tensor.dim() in (4, 5):
                 return tensor.to(device, dtype=wanted, memory_format=memory_format)
@@ -228,25 +240,34 @@ class Conversion:
                 grad.zero_()
 
 
-def parsed(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, Any]:
-    """Return the device, dtype and memory format that the arguments of `Module.to` specify."""
-    named = dict(kwargs)
-    device, dtype = named.pop("device", None), named.pop("dtype", None)
-    memory_format = named.pop("memory_format", None)
-    tensor = named.pop("tensor", None)
-    named.pop("non_blocking", None)
-    if named:
+def parsed(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, bool, Any]:
+    """Return the device, dtype, non_blocking and memory format that the arguments of `to` say."""
+    names: tuple[str, ...] = ("device", "dtype", "non_blocking", "copy")
+    if args and isinstance(args[0], Tensor):
+        names = ("tensor", *names[2:])
+    elif args and args[0] is not None and _is_dtype(args[0]):
+        names = names[1:]
+    given = {"non_blocking": False, "copy": False, **dict(zip(names, args, strict=False))}
+    fits = len(args) <= len(names) and not kwargs.keys() & set(names[: len(args)])
+    given.update(kwargs)
+    memory_format, tensor = given.pop("memory_format", None), given.pop("tensor", None)
+    if tensor is not None:
+        fits = fits and isinstance(tensor, Tensor) and not given.keys() & {"device", "dtype"}
+        given.update(device=tensor.device, dtype=tensor.dtype)
+    device, dtype = given.pop("device", None), given.pop("dtype", None)
+    non_blocking, copy = given.pop("non_blocking"), given.pop("copy")
+    fits = fits and isinstance(non_blocking, bool) and isinstance(copy, bool) and not given
+    places = (str, int, Place, NoneType)
+    if not (fits and isinstance(device, places) and (dtype is None or _is_dtype(dtype))):
+        got = [type(value).__name__ for value in args]
+        got += [f"{name}={type(value).__name__}" for name, value in kwargs.items()]
         raise TypeError(
-            f"to() received an invalid combination of arguments: it takes no '{next(iter(named))}'"
+            f"to() received an invalid combination of arguments - got ({', '.join(got)}), but it "
+            "takes a device and a dtype, a dtype, or a tensor, then non_blocking"
         )
-    for value in args if tensor is None else (tensor, *args):
-        if isinstance(value, Tensor):
-            device, dtype = value.device, value.dtype
-        elif isinstance(value, DType) or _is_dtype(value):
-            dtype = value
-        elif value is not None and not isinstance(value, bool):
-            device = value
-    return device, None if dtype is None else as_dtype(dtype), memory_format
+    if copy:
+        raise RuntimeError(".to() does not accept copy argument: use copy.deepcopy()")
+    return device, None if dtype is None else as_dtype(dtype), non_blocking, memory_format
 
 
 def _is_dtype(value: Any) -> bool:

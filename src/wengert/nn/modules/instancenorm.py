@@ -73,10 +73,13 @@ class _InstanceNorm(_NormBase):
             error_msgs,
         )
 
+    def _get_no_batch_dim(self) -> int:
+        return self._ranks[0]
+
     def forward(self, input: Any) -> Any:
         """Return the normalised batch, or the normalised sample if there is no batch dimension."""
         self._check_input_dim(input)
-        unbatched = input.dim() == self._ranks[0]
+        unbatched = input.dim() == self._get_no_batch_dim()
         dim = 0 if unbatched else 1
         size = input.shape[dim]
         if size != self.num_features:
@@ -86,9 +89,9 @@ class _InstanceNorm(_NormBase):
                     f"({self.num_features}), but got: {size}."
                 )
             warn(
-                f"input's size at dim={dim} does not match num_features: they are {size} and "
-                f"{self.num_features}. Nothing depends on num_features where affine is False; make "
-                "the module with the right number to silence this.",
+                f"input's size at dim={dim} does not match num_features. You can silence this "
+                "warning by not passing in num_features, which is not used because affine=False: "
+                f"they are {size} and {self.num_features}.",
             )
         result = F.instance_norm(
             input.unsqueeze(0) if unbatched else input,

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import importlib
+from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, ParamSpec, Protocol, TypeVar
 
 from wengert.base.elsewhere import elsewhere
 from wengert.base.names import shown
 from wengert.base.sections import fill_sections
+from wengert.nn.modules.backward_hooks import BackwardHook, hook_outputs_node
 from wengert.nn.modules.conversion import Conversion
-from wengert.nn.modules.hooks import (
-    Calls,
-    register_module_backward_hook,
-    register_module_forward_hook,
-    register_module_forward_pre_hook,
-    register_module_full_backward_hook,
-    register_module_full_backward_pre_hook,
-    renumbered,
-)
+from wengert.nn.modules.hooks import ALWAYS, NOT_FULL, WITH_KWARGS, Hooks, check_kind, renumbered
 from wengert.nn.modules.registering import (
     register_module_buffer_registration_hook,
     register_module_module_registration_hook,
@@ -29,6 +23,8 @@ from wengert.nn.modules.state import State
 from wengert.nn.modules.state import _IncompatibleKeys as _IncompatibleKeys
 from wengert.nn.modules.traversal import Traversal
 from wengert.tape.compiled import FUNCTIONS
+from wengert.tape.handles import RemovableHandle, flags_of, register
+from wengert.tape.sites import warn
 from wengert.tensor.overrides import as_found
 
 __all__ = [
@@ -46,6 +42,12 @@ __all__ = [
 
 __getattr__ = elsewhere(__name__)
 
+# programs set these to empty tables, so each use reads the global
+_global_forward_pre_hooks: OrderedDict[int, Any] = OrderedDict()
+_global_forward_hooks: OrderedDict[int, Any] = OrderedDict()
+_global_backward_pre_hooks: OrderedDict[int, Any] = OrderedDict()
+_global_backward_hooks: OrderedDict[int, Any] = OrderedDict()
+
 
 def _forward_unimplemented(self: Any, *input: Any) -> Any:
     """Compute the result of a call of the module; for subclasses to override.
@@ -57,11 +59,22 @@ def _forward_unimplemented(self: Any, *input: Any) -> Any:
     )
 
 
+P = ParamSpec("P")
+R = TypeVar("R", covariant=True)
+
+
+class _Forward(Protocol[P, R]):
+    """An object with a `forward` method, whose arguments and result are those of a call."""
+
+    @property
+    def forward(self) -> Callable[P, R]: ...
+
+
 _OPERATIONS = ("wengert.ops.", "wengert.nn.functional:", "wengert:")
 """The modules whose functions do not bind as methods; in PyTorch they are builtins."""
 
 
-class Module(Registration, Traversal, Conversion, Calls, State):
+class Module(Registration, Traversal, Conversion, Hooks, State):
     """The base class of all neural network modules.
 
     A subclass makes its parameters and submodules in ``__init__``, after ``super().__init__()``,
@@ -84,6 +97,8 @@ class Module(Registration, Traversal, Conversion, Calls, State):
     """
 
     training: bool
+    _is_hooked: Any = False
+    _compiled_call_impl: Any = None
     call_super_init: bool = False
     _shows: ClassVar[str] = ""
     """The fields of `extra_repr`: ``name`` shows an attribute's value, ``name=`` name and value,
@@ -123,6 +138,19 @@ class Module(Registration, Traversal, Conversion, Calls, State):
 
     # an attribute rather than a method, so that subclasses may take any arguments
     forward: Callable[..., Any] = _forward_unimplemented
+
+    def __call__(self: _Forward[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Return the result of `forward`, running hooks before and after it."""
+        if not self._is_hooked:  # type: ignore[attr-defined]
+            return self.forward(*args, **kwargs)
+        if self._compiled_call_impl is not None:  # type: ignore[attr-defined]
+            return self._compiled_call_impl(*args, **kwargs)  # type: ignore[attr-defined]
+        return _call_with_hooks(self, args, kwargs)
+
+    def _call_impl(self, *args: Any, **kwargs: Any) -> Any:
+        if not self._is_hooked:
+            return self.forward(*args, **kwargs)
+        return _call_with_hooks(self, args, kwargs)
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
         """Compile the calls of this module from now on (see `wengert.compile`).
@@ -168,6 +196,12 @@ class Module(Registration, Traversal, Conversion, Calls, State):
 
     # -- copies ------------------------------------------------------------------------------------
 
+    def _replicate_for_data_parallel(self) -> Any:
+        replica = self.__new__(type(self))
+        own = {"_buffers": dict(self._buffers), "_modules": dict(self._modules), "_parameters": {}}
+        replica.__dict__.update(self.__dict__, **own, _is_replica=True)
+        return replica
+
     def __getstate__(self) -> dict[str, Any]:
         """Return the state for pickles and copies: all attributes except compiled code."""
         functions = {k: as_found(v) for k, v in self.__dict__.items() if isinstance(v, FUNCTIONS)}
@@ -177,9 +211,167 @@ class Module(Registration, Traversal, Conversion, Calls, State):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+        # older pickles do not have it
+        self.__dict__.setdefault("_non_persistent_buffers_set", set())
         for name in TABLES & state.keys():
             # handle numbers come from another process, or from the module that this copies
             self.__dict__[name] = renumbered(state[name])
+
+
+# -- calls with hooks ------------------------------------------------------------------------------
+
+
+def _hooks(module: Any, name: str, common: Any) -> list[tuple[Any, Any]]:
+    own = module.__dict__.get(name)
+    return [*common.items(), *own.items()] if own else [*common.items()]
+
+
+def _call_with_hooks(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    after = _hooks(module, "_forward_hooks", _global_forward_hooks)
+    called: set[Any] = set()
+    result = None
+    try:
+        for key, hook in _hooks(module, "_forward_pre_hooks", _global_forward_pre_hooks):
+            args, kwargs = _before(module, hook, flags_of(key), args, kwargs)
+        both = _hooks(module, "_backward_hooks", _global_backward_hooks)
+        full = [hook for key, hook in both if not flags_of(key) & NOT_FULL]
+        older = [hook for key, hook in both if flags_of(key) & NOT_FULL]
+        before = _hooks(module, "_backward_pre_hooks", _global_backward_pre_hooks)
+        earlier = [hook for _, hook in before]
+        backward = None
+        if full or earlier:
+            backward = BackwardHook(module, full, earlier)
+            args = backward.setup_input_hook(args)
+        result = module.forward(*args, **kwargs)
+        for key, hook in after:
+            called.add(key)
+            made = _after(module, hook, flags_of(key), args, kwargs, result)
+            if made is not None:
+                result = made
+        if backward is not None:
+            result = backward.setup_output_hook(result)
+        if older:
+            hook_outputs_node(module, older, args, result)
+        return result
+    except Exception:
+        for key, hook in after:
+            if flags_of(key) & ALWAYS and key not in called:
+                result = _silenced(module, hook, flags_of(key), args, kwargs, result)
+        raise
+
+
+def _before(
+    module: Any, hook: Any, flags: int, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Run a hook before `forward`, and return the arguments as it leaves them."""
+    if flags & WITH_KWARGS:
+        made = hook(module, args, kwargs)
+        if made is None:
+            return args, kwargs
+        if not (isinstance(made, tuple) and len(made) == 2):
+            raise RuntimeError(
+                f"forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got "
+                f"{made}."
+            )
+        return made
+    made = hook(module, args)
+    if made is None:
+        return args, kwargs
+    return made if isinstance(made, tuple) else (made,), kwargs
+
+
+def _after(module: Any, hook: Any, flags: int, args: Any, kwargs: Any, result: Any) -> Any:
+    if flags & WITH_KWARGS:
+        return hook(module, args, kwargs, result)
+    return hook(module, args, result)
+
+
+def _silenced(module: Any, hook: Any, flags: int, args: Any, kwargs: Any, result: Any) -> Any:
+    """Run a hook after an error in `forward`; an error in the hook itself becomes a warning."""
+    try:
+        made = _after(module, hook, flags, args, kwargs, result)
+    except Exception as error:
+        warn(
+            "module forward hook with ``always_call=True`` raised an exception that was silenced "
+            f"as another error was raised in forward: {error}",
+        )
+        return result
+    return result if made is None else made
+
+
+# -- hooks of all modules --------------------------------------------------------------------------
+
+
+def _everywhere(table: Any, hook: Any, what: str, flags: int = 0) -> RemovableHandle:
+    handle = register(table, hook, what, flags)
+    Module._is_hooked = _Watch()
+    return handle
+
+
+class _Watch:
+    """The descriptor that `Module._is_hooked` is while global hooks may exist: true while any does.
+
+    A module's own attribute hides it, so only calls of modules without hooks evaluate it.
+    """
+
+    def __bool__(self) -> bool:
+        if (
+            _global_forward_pre_hooks
+            or _global_forward_hooks
+            or _global_backward_pre_hooks
+            or _global_backward_hooks
+        ):
+            return True
+        Module._is_hooked = False
+        return False
+
+
+def register_module_forward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call ``hook(module, args)`` before the `forward` of every module.
+
+    See `Module.register_forward_pre_hook`. Hooks of all modules run before a module's own.
+    """
+    return _everywhere(_global_forward_pre_hooks, hook, "register_module_forward_pre_hook")
+
+
+def register_module_forward_hook(
+    hook: Callable[..., Any], *, with_kwargs: bool = False, always_call: bool = False
+) -> RemovableHandle:
+    """Call ``hook(module, args, output)`` after the `forward` of every module.
+
+    See `Module.register_forward_hook`. Hooks of all modules run before a module's own.
+
+    Examples
+    --------
+    %(a_double)s
+    >>> seen = []
+    >>> with wg.nn.modules.module.register_module_forward_hook(lambda m, a, out: seen.append(m)):
+    ...     _ = Double()(wg.ones(1))
+    >>> seen
+    [Double()]
+    """
+    flags = WITH_KWARGS * with_kwargs | ALWAYS * always_call
+    return _everywhere(_global_forward_hooks, hook, "register_module_forward_hook", flags)
+
+
+def register_module_full_backward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call ``hook(module, grad_output)`` before the backward pass reaches any module."""
+    return _everywhere(_global_backward_pre_hooks, hook, "register_module_full_backward_pre_hook")
+
+
+def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call ``hook(module, grad_input, grad_output)`` for every module (see `Module`)."""
+    check_kind(_global_backward_hooks, 0, "as a global Module hook")
+    return _everywhere(_global_backward_hooks, hook, "register_module_full_backward_hook")
+
+
+def register_module_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call ``hook(module, grad_input, grad_output)`` with the last node of every module.
+
+    See `Module.register_backward_hook`.
+    """
+    check_kind(_global_backward_hooks, NOT_FULL, "as a global Module hook")
+    return _everywhere(_global_backward_hooks, hook, "register_module_backward_hook", NOT_FULL)
 
 
 fill_sections(globals())

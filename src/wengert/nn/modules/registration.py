@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from wengert.base.sections import fill_sections
 from wengert.nn.modules import registering
-from wengert.nn.modules.hooks import TABLES_OF_CALLS
+from wengert.nn.modules.hooks import FLAGGED, TABLES_OF_CALLS
 from wengert.nn.parameter import Buffer, Parameter
+from wengert.tape.handles import flags_of
 from wengert.tensor.copying import is_leaf
 from wengert.types import Tensor
 
@@ -61,6 +62,10 @@ class Registration:
                 if name in TABLES_OF_CALLS:
                     held["_is_hooked"] = True
                 return held.setdefault(name, OrderedDict())
+            if name in FLAGGED:
+                table, flag = FLAGGED[name]
+                marked: Any = {k: True for k in held.get(table, ()) if flags_of(k) & flag}
+                return marked
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -103,7 +108,6 @@ class Registration:
                 )
             _set_buffer(self, name, value, name not in self._non_persistent_buffers_set)
         elif isinstance(value, Buffer):
-            _forget(self, name)
             _set_buffer(self, name, value, True)
         else:
             super().__setattr__(name, value)
@@ -116,6 +120,8 @@ class Registration:
             self._non_persistent_buffers_set.discard(name)
         elif name in self._modules:
             del self._modules[name]
+        elif name in TABLES:
+            self.__dict__.pop(name, None)
         else:
             super().__delattr__(name)
 

@@ -13,7 +13,7 @@ from wengert.interp.levels import Lifted
 from wengert.nn.modules.loading import Transaction
 from wengert.nn.parameter import Parameter, is_lazy
 from wengert.tape.base import new_tensor
-from wengert.tape.handles import RemovableHandle, register
+from wengert.tape.handles import RemovableHandle, flags_of, register
 from wengert.tape.sites import warn
 from wengert.tensor.tensor import Tensor
 
@@ -230,14 +230,14 @@ class State:
 
     def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call ``hook(module, prefix, keep_vars)`` before `state_dict` collects the tensors."""
-        return register(self._state_dict_pre_hooks, hook, "register_state_dict_pre_hook", 0)
+        return register(self._state_dict_pre_hooks, hook, "register_state_dict_pre_hook")
 
     def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call ``hook(module, state_dict, prefix, local_metadata)`` when `state_dict` is made.
 
         The hook may change the dictionary; it returns None.
         """
-        return register(self._state_dict_hooks, hook, "register_state_dict_post_hook", 0)
+        return register(self._state_dict_hooks, hook, "register_state_dict_post_hook")
 
     def _register_state_dict_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Register a hook after `state_dict` whose result replaces the dictionary."""
@@ -273,7 +273,7 @@ class State:
         The hook may change the two lists of keys; it returns None.
         """
         table = self._load_state_dict_post_hooks
-        return register(table, hook, "register_load_state_dict_post_hook", 0)
+        return register(table, hook, "register_load_state_dict_post_hook")
 
 
 def _own_state(module: Any) -> Iterator[tuple[str, Any]]:
@@ -287,7 +287,7 @@ def _own_state(module: Any) -> Iterator[tuple[str, Any]]:
 
 def _hooks_of_state(module: Any, table: str) -> list[tuple[int, Any]]:
     hooks = module.__dict__.get(table)
-    return [(flags, hook) for (flags, _), hook in hooks.items()] if hooks else []
+    return [(flags_of(key), hook) for key, hook in hooks.items()] if hooks else []
 
 
 def _load_one(

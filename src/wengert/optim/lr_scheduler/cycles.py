@@ -262,10 +262,20 @@ class OneCycleLR(LRScheduler):
             for end, phase in zip([*ends, self.total_steps - 1], names, strict=True)
         ]
 
-    def _anneal_func(self, start: float, end: float, part: float) -> float:
-        if self._anneal_func_type == "linear":
-            return (end - start) * part + start
+    @staticmethod
+    def _annealing_linear(start: float, end: float, part: float) -> float:
+        return (end - start) * part + start
+
+    @staticmethod
+    def _annealing_cos(start: float, end: float, part: float) -> float:
         return end + (start - end) / 2.0 * (math.cos(math.pi * part) + 1)
+
+    def _anneal_func(self, start: float, end: float, part: float) -> Any:
+        held = self.__dict__
+        # old states hold the function itself
+        kind = held.get("_anneal_func_type")
+        of_kind = held["anneal_func"] if kind is None else getattr(self, f"_annealing_{kind}")
+        return of_kind(start, end, part)
 
     def get_lr(self) -> list[Any]:
         """Return the next learning rates, one for each group, and set the momentum."""

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.patches import Setting
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.configs import snake_case
 from wengert.compat.tensorflow.functions.values import dtype_of
 from wengert.compat.tensorflow.refusal import refusing
 
-_SETTINGS: dict[str, Any] = {"epsilon": 1e-7, "floatx": "float32"}
+_EPSILON, _FLOATX = Setting(1e-7), Setting("float32")
 _COUNTS: dict[str, int] = {}
 
 
@@ -23,13 +24,13 @@ def epsilon() -> float:
     >>> tf.keras.backend.epsilon()
     1e-07
     """
-    value: float = _SETTINGS["epsilon"]
+    value: float = _EPSILON.value
     return value
 
 
 def set_epsilon(value: float) -> None:
     """Set the value of `epsilon`."""
-    _SETTINGS["epsilon"] = float(value)
+    _EPSILON.set(float(value))
 
 
 def floatx() -> str:
@@ -40,7 +41,7 @@ def floatx() -> str:
     >>> tf.keras.backend.floatx()
     'float32'
     """
-    value: str = _SETTINGS["floatx"]
+    value: str = _FLOATX.value
     return value
 
 
@@ -56,7 +57,7 @@ def set_floatx(value: str) -> None:
             f"Unknown `floatx` value: {value}. Expected one of "
             "{'bfloat16', 'float16', 'float32', 'float64'}"
         )
-    _SETTINGS["floatx"] = value
+    _FLOATX.set(value)
 
 
 def float_type(dtype=None) -> np.dtype[Any]:
