@@ -108,8 +108,8 @@ def _rules(palette: Mapping[str, str], colours: Sequence[str]) -> str:
 
 
 def _save(path: Path, title: str, parts: Sequence[str], height: float) -> None:
-    light = _rules(_STYLE.LIGHT, _STYLE.SERIES_LIGHT[:5])
-    dark = _rules(_STYLE.DARK, _STYLE.SERIES_DARK[:5])
+    light = _rules(_STYLE.LIGHT, _STYLE.SERIES_LIGHT)
+    dark = _rules(_STYLE.DARK, _STYLE.SERIES_DARK)
     name = "chart-" + re.sub(r"\W+", "-", path.stem)
     style = f"{light}\n@media (prefers-color-scheme: dark) {{\n{dark}\n}}"
     style = re.sub(r"^(?=[.t])", f"#{name} ", style, flags=re.MULTILINE)

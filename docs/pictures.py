@@ -415,7 +415,7 @@ def beside() -> object:
     values = {
         re.sub("^compiled$", "wengert, compiled", n): float(v) for n, v in zip(*cells, strict=True)
     }
-    title = "A product of 8 numbers, recorded and backwards; PyTorch's time is 1"
+    title = "A product of 8 numbers, forward and backward; PyTorch = 1"
     return Bars(title, values, most=4)
 
 

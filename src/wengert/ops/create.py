@@ -54,16 +54,17 @@ def tensor(
 
     Parameters
     ----------
-    data : number, (nested) sequence of numbers, array or Tensor. Python floats become the default
-        floating dtype, integers int64; arrays keep theirs.
-    dtype : dtype, optional. The dtype, if it is not to follow from `data`.
+    data : number, (nested) sequence of numbers, array or Tensor. The values to copy.
+    dtype : dtype, optional. The dtype. By default Python floats become the default floating dtype,
+        integers int64, and arrays keep their dtype.
     %(device)s
     requires_grad : bool. Whether gradients are wanted; needs a floating or complex dtype.
     pin_memory : bool. Has no effect.
 
     Returns
     -------
-    Tensor: Of the shape of `data`. The gradient does not flow to tensors in `data`: use `stack`.
+    Tensor: Of the shape of `data`. Gradients do not flow to tensors in `data`; use `stack` for
+        that.
 
     Raises
     ------

@@ -338,8 +338,15 @@ class Tensor(
         Raises
         ------
         RuntimeError: If there is no history or more than one element and no `gradient`, if the
-            graph was freed, or if a saved tensor was changed in place. No ``.grad`` is changed
-            then.
+            graph was freed, or if a saved tensor was changed in place. In these cases no ``.grad``
+            changes.
+
+        Examples
+        --------
+        >>> x = wg.tensor([1.0, 2.0], requires_grad=True)
+        >>> (x**2).sum().backward()
+        >>> x.grad
+        tensor([2., 4.])
         """
         if inputs is not None:
             single = isinstance(inputs, TensorBase | GradientEdge)
@@ -355,7 +362,15 @@ class Tensor(
         run_backward((self,), (gradient,), keep, create_graph, inputs)
 
     def detach(self) -> Tensor:
-        """Return a tensor over the same memory, outside the graph."""
+        """Return a tensor over the same memory, outside the graph, so that no gradient flows back.
+
+        Examples
+        --------
+        >>> x = wg.tensor([1.0, 2.0], requires_grad=True)
+        >>> (x * x.detach()).sum().backward()
+        >>> x.grad
+        tensor([1., 2.])
+        """
         if self._edge is not None:
             note(".detach()", self)
         payload = self._array()
