@@ -112,3 +112,15 @@ def test_a_tensor_that_was_written_to_is_pickled():
     twin[1].zero_()
     assert twin[0].tolist() == [0, 0, 0]
     assert twin[0]._version == twin[1]._version
+
+
+def test_a_class_that_computes_itself_is_not_made_over_memory():
+    class Computing(wg.Tensor):
+        @classmethod
+        def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+            raise AssertionError
+
+    x = wg.ones(2)
+    for make in (lambda: wg.Tensor._make_subclass(Computing, x), lambda: x.as_subclass(Computing)):
+        with pytest.raises(NotImplementedError, match=r"_make_wrapper_subclass\(cls"):
+            make()

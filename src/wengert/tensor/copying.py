@@ -55,8 +55,19 @@ def make(cls: Any, payload: Any, edge: Any = None, vc: Any = None) -> Any:
     return tensor
 
 
+def _check_memory(cls: Any) -> None:
+    """Refuse tensors with memory of a class that computes itself, which it would not be asked."""
+    if getattr(cls, "__torch_dispatch__", None) is not None:
+        raise NotImplementedError(
+            f"{cls.__name__}.__torch_dispatch__ is not called for tensors that have memory: make "
+            "instances with Tensor._make_wrapper_subclass(cls, data.size(), dtype=data.dtype), and "
+            "keep the data in an attribute"
+        )
+
+
 def of_class(tensor: Any, cls: type) -> Any:
     """Return a view of all of `tensor` that is an instance of `cls`."""
+    _check_memory(cls)
     view = T.alias(tensor)
     made = make(cls, view._payload, view._edge, view._vc)
     ext = made._ext = view._ext
@@ -81,6 +92,7 @@ def make_leaf(cls: Any, data: Any, requires_grad: bool) -> Any:
         )
     edge, array = LEAF if requires_grad else None, data._array()
     if not isinstance(array, Lifted) or array.tensor() is None:
+        _check_memory(cls)
         return make(cls, array, edge, data._share_version())
     own = tensor_over(array.constant())
     if type(own) is not cls:
