@@ -9,6 +9,7 @@ import argparse
 import gc
 import importlib
 import json
+import math
 import os
 import platform
 import statistics
@@ -143,7 +144,8 @@ def rows(case: str, times: Times) -> list[Row]:
 
 def ratio(ours: list[float], theirs: list[float]) -> float:
     """Our time as a fraction of theirs: the median of the rounds' ratios."""
-    return statistics.median(a / b for a, b in zip(ours, theirs, strict=True))
+    pairs = zip(ours, theirs, strict=True)
+    return statistics.median(a / b if b else math.inf for a, b in pairs)
 
 
 def report(title: str, unit: str, scale: float, lines: list[Row], as_json: bool) -> None:
