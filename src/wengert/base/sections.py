@@ -143,7 +143,7 @@ def _with_arguments(doc: str, names: dict[str, Any]) -> str:
     """Add the entries of the function or class whose arguments a docstring refers to."""
     title, _, rest = doc.partition(_SAME)
     name, _, rest = rest.partition("`")
-    other = getattr(names.get(name), "__doc__", None)
+    other = names[name].__doc__ if name in names else None
     if not other:
         return doc
     summary, *own = rest.partition(".")[2].split("\n\n")
