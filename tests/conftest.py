@@ -2,6 +2,7 @@
 
 import gc
 import hashlib
+import itertools
 import os
 import re
 import subprocess
@@ -32,6 +33,8 @@ def _commit():
 # set once, so that every process of a run draws the same
 SEED = os.environ.get("WENGERT_SAMPLE") or _commit()
 os.environ["WENGERT_SAMPLE"] = SEED
+RUN = itertools.count(1)
+"""Counts the tests that this process has run."""
 MARKS = {"slow", "torch"}
 """The marks that runs leave out or ask for."""
 
@@ -110,16 +113,22 @@ def pytest_report_header():
     return f"cases are sampled by WENGERT_SAMPLE={SEED!r}; 'all' runs all"
 
 
-def pytest_collection_finish():
-    # thousands of tests are objects themselves: every collection would go through them all
+def _settle():
+    """Keep what there is from the collector, which would go through it all in every collection."""
     gc.collect()
     gc.freeze()
+
+
+def pytest_collection_finish():
+    _settle()  # thousands of tests are objects themselves
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown():
     """A definition of the package that counts as replaced would change every later compilation."""
     yield
+    if next(RUN) % 1000 == 0:
+        _settle()  # by then, modules and caches
     patches = sys.modules.get("wengert.base.patches")
     if patches is not None and patches.PATCHES.found:
         found = [*patches.PATCHES.found.values()]

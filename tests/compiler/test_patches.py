@@ -128,6 +128,15 @@ def test_members_of_a_class_tell_changes_of_its_bases():
     assert not list(members.foreign())
 
 
+def test_a_key_outlives_many_others(monkeypatch):
+    before = PATCHES.key
+    for _ in range(100):
+        with monkeypatch.context() as patch:
+            patch.setattr(F, "linear", lambda *args: args)
+            assert PATCHES.key is not before
+        assert PATCHES.key is before
+
+
 def test_the_importers_of_modules_are_no_definitions(monkeypatch):
     """Those of test runners and type checkers load the package, and are on its modules."""
 

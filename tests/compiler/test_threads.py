@@ -46,7 +46,7 @@ def test_one_function_is_first_called_by_several_threads(count, backend):
 
         def f(x, weight=weight):
             y = x
-            for _ in range(20):
+            for _ in range(6):
                 y = (y * weight).sin() + weight.detach() * 0.5
             return y.sum() if y.sum() > 0 else y.mean()
 

@@ -191,10 +191,11 @@ class Patches:
             [(key, type(v), v) for key, (one, v) in self._set.items() if v != one.first]
         )
         place = self._registered, known, chosen
-        if len(self._keys) > _MOST:
-            self._keys.clear()
         # the key keeps the objects alive, so that their ids stay valid
-        self.key = self._keys.setdefault(place, [held, *self._set.values()])
+        self.key = self._keys.pop(place, [held, *self._set.values()])
+        self._keys[place] = self.key
+        if len(self._keys) > _MOST:
+            del self._keys[next(iter(self._keys))]
 
 
 _MOST = 64
