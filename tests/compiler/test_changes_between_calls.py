@@ -49,6 +49,29 @@ def hooks_of_an_argument_that_the_function_walks_back_to(compiled):
 
 
 @scenario
+def a_backward_pass_that_raises_while_a_hook_exists(compiled):
+    w, other = ones(2, requires_grad=True), ones(1, requires_grad=True)
+    w.grad = ones(2) * 5
+    other.register_hook(lambda g: g)  # as long as it exists, passes settle leaves one by one
+    seen = []
+
+    def step(x, saved):
+        loss = (x * saved * w).sum()
+        saved.mul_(2)
+        loss.backward()
+
+    f = compiled(step)
+    for _ in range(3):
+        x = ones(2, requires_grad=True)
+        try:
+            f(x, x.detach() * 3)
+        except RuntimeError as error:
+            seen.append(str(error).split(":")[0])
+        seen.append(w.grad.clone())
+    return seen
+
+
+@scenario
 def a_hook_that_the_function_registers_runs_once(compiled):
     log = []
 
