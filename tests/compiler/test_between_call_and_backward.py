@@ -190,3 +190,61 @@ def test_data_that_the_function_assigns_is_read_as_on_the_tape(function):
 
 
 KEPT = [ones()]
+
+
+def a_view_of_the_last(x, y):
+    x = x * y
+    while x.sum() < 30:
+        x = (x * y).exp()
+    return x[1:], x.sum()
+
+
+def the_last_detached(x, y):
+    x = x * y
+    while x.sum() < 30:
+        x = (x * y).exp()
+    return x.detach().view(3, 1), x.sum()
+
+
+def an_exponential(x, y):
+    made = (x * y).exp()
+    return made, made.sum()
+
+
+def what_it_wrote_to(x, y):
+    return (x * y).exp().mul_(2), y.sum()
+
+
+def story_of_writes(f, transform, form):
+    seen = []
+    for _ in range(3):
+        x, y = form(), ones(requires_grad=True)
+
+        def written(x, y=y):
+            made, total = f(x, y)
+            with wg.no_grad():
+                made.mul_(3)
+            seen.append(made._version)
+            return total + made.sum()
+
+        try:
+            transform(written, x).backward()
+            seen.append(y.grad.tolist())
+        except RuntimeError as error:
+            seen.append(str(error).split(":")[0])
+    return seen
+
+
+@pytest.mark.parametrize(
+    "transform",
+    [lambda f, x: f(x), lambda f, x: sum(wg.func.jvp(f, (x,), (x.cos(),)))],
+    ids=["plain", "jvp"],
+)
+@pytest.mark.parametrize("form", [ones, lambda: ones() * 20], ids=["loops", "not"])
+@pytest.mark.parametrize(
+    "function", [a_view_of_the_last, the_last_detached, an_exponential, what_it_wrote_to]
+)
+def test_counted_writes_to_results_show_as_on_the_tape(function, form, transform):
+    f = wg.compile(function, backend="numpy", options=OPTIONS)
+    assert story_of_writes(f, transform, form) == story_of_writes(function, transform, form)
+    assert f.reason is None

@@ -30,6 +30,7 @@ from wengert.compiler.tracing.reports import are_known
 from wengert.compiler.tracing.sym import Sym
 from wengert.compiler.tracing.tables import finished
 from wengert.interp.levels import Lifted
+from wengert.kernels.strided import owner_of
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.node import next_sequence
 
@@ -464,6 +465,7 @@ class Entry:
             for visit in visits or ():
                 visit.saved[:] = [lies.get(id(array), array) for array in visit.saved]
             saved = {id(array) for visit in visits or () for array in visit.saved}
+            owners = {id(owner_of(array)) for visit in visits or () for array in visit.saved}
             node = attach(
                 GraphCall(self, exit, graph),
                 [tensors[place] for place in self.places],
@@ -471,9 +473,10 @@ class Entry:
                 visits,
                 given,
                 [
-                    leaf
-                    for i, (leaf, made) in enumerate(zip(leaves, exit.leaves, strict=True))
-                    if i in exit.kept or (made.kind == "tensor" and id(leaf._payload) in saved)
+                    leaves[i]
+                    for i in exit.counted
+                    if exit.leaves[i].kind == "tensor"
+                    and id(owner_of(leaves[i]._payload)) in owners
                 ],
             )
         result = exit.complete(leaves, tensors)

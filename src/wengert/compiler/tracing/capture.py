@@ -304,6 +304,11 @@ class _Run:
             tensors = inputs[: len(self.environment.tensors)]
             found.reads = memory_read(items, tensors, found.backward.saved, found.left())
         found.draws = [item.value for item in items if isinstance(item, Draw)]
+        found.counted = [
+            i
+            for i, leaf in enumerate(self.leaves)
+            if isinstance(leaf, TensorBase) and not (leaf._edge is None and leaf._vc is None)
+        ]
         return found
 
 
