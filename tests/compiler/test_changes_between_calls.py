@@ -72,6 +72,30 @@ def a_backward_pass_that_raises_while_a_hook_exists(compiled):
 
 
 @scenario
+def results_with_a_history_that_was_walked_lead_to_their_own_arguments_only(compiled):
+    w, seen = ones(2, requires_grad=True), []
+
+    def step(x, y):
+        x = x * y
+        (x * w).sum().backward()
+        return x
+
+    f = compiled(step)
+    for _ in range(3):
+        value, _ = wg.func.vjp(lambda x: f(x, ones(2)), ones(2))
+        seen.append(value.requires_grad)
+        x, y = ones(2, requires_grad=True), ones(2, requires_grad=True)
+        for through in (x, x * 1):
+            result = f(through, y).sum()
+            for sources in ([w], [x], [y]):
+                try:
+                    seen.append(wg.autograd.grad(result, sources, allow_unused=True))
+                except RuntimeError as error:
+                    seen.append(str(error)[:40])
+    return seen
+
+
+@scenario
 def a_hook_that_the_function_registers_runs_once(compiled):
     log = []
 

@@ -55,9 +55,10 @@ from wengert.compiler.tracing.sym import Sym
 from wengert.compiler.tracing.trace import Trace
 from wengert.prims import whole
 from wengert.tape import level_writes, levels
-from wengert.tape.base import LEAF, SparseValue, TensorBase, new_tensor
+from wengert.tape.base import LEAF, SparseValue, TensorBase, new_tensor, node_of
 from wengert.tape.masked import undecided
 from wengert.tape.modes import MODE, changed, current_mode
+from wengert.tape.node import edge_of
 
 __all__ = ["Captured", "Unseen", "capture"]
 
@@ -493,6 +494,11 @@ def _differentiated(
         if not is_spent(error):
             trace.give_up("its backward pass raises where gradients are asked for by name")
         # the function has freed the graph, or has overwritten values that it saved
+        if environment.is_outermost:
+            edges = [leaves[i]._edge for i in outputs]
+            edges += [edge for node in nodes if node._seq < 0 for edge in node.edges]
+            led = {id(node_of(edge)) for edge in edges if edge is not None}
+            places = [i for i in places if id(node_of(edge_of(tensors[i]))) in led]
         return Backward((), (), [None] * len(places), places, error), outputs
     steps = trace.items[start:]
     if any(isinstance(item, Guard | Draw) for item in steps):
