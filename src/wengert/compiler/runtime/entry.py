@@ -24,7 +24,7 @@ from wengert.compiler.tracing.environment import Environment, Matcher
 from wengert.compiler.tracing.exit import Exit
 from wengert.compiler.tracing.graph import Graph, Visit
 from wengert.compiler.tracing.memory import Memory, held_by, is_turned, layout_of
-from wengert.compiler.tracing.node import Backward, Between, Variants, attach, partials
+from wengert.compiler.tracing.node import Backward, Between, Once, Variants, attach, partials
 from wengert.compiler.tracing.prints import silent
 from wengert.compiler.tracing.reports import are_known
 from wengert.compiler.tracing.sym import Sym
@@ -196,7 +196,7 @@ class Call:
 
         Raises
         ------
-        RuntimeError: If a second run could differ from the first.
+        Once: If a second run could differ from the first.
         """
         args, kwargs = given
         why = None
@@ -216,7 +216,7 @@ class Call:
         ):
             why = "what it reaches has changed since it was called"
         if why is not None:
-            raise RuntimeError(
+            raise Once(
                 f"the compiled function {self.name}() cannot be differentiated twice from "
                 f"outside: {why}. Compute the first derivative inside of the function that is "
                 "compiled, or call the function uncompiled."
