@@ -250,3 +250,19 @@ def test_counted_writes_to_results_show_as_on_the_tape(function, form, transform
     f = wg.compile(function, backend="numpy", options=OPTIONS)
     assert story_of_writes(f, transform, form) == story_of_writes(function, transform, form)
     assert f.reason is None
+
+
+def test_writes_to_what_gradients_of_leaves_inside_need_are_noticed():
+    def function(x, kept):
+        x = x.detach().requires_grad_()
+        return x * kept
+
+    f = wg.compile(function, backend="numpy", options=OPTIONS)
+    for call in (function, f, f, f):
+        kept = ones(requires_grad=True)
+        result = call(ones(requires_grad=True), kept)
+        with wg.no_grad():
+            kept.mul_(2)
+        with pytest.raises(RuntimeError, match="modified by an inplace"):
+            result.sum().backward()
+    assert f.reason is None

@@ -96,6 +96,24 @@ def results_with_a_history_that_was_walked_lead_to_their_own_arguments_only(comp
 
 
 @scenario
+def state_with_a_history_of_calls_that_were_walked(compiled):
+    state = {"sum": ones(2)}
+
+    def step(x, w):
+        state["sum"] = state["sum"] + x.detach()
+        return (x * w).sum()
+
+    f, w, seen = compiled(step), ones(2, requires_grad=True), []
+    for k in range(6):
+        if k == 2:
+            state["sum"].requires_grad_()
+        x = ones(2, requires_grad=True)
+        f(x, w).backward(create_graph=k == 4)
+        seen += [x.grad.detach().clone(), w.grad.detach().clone(), state["sum"].detach()]
+    return seen
+
+
+@scenario
 def a_hook_that_the_function_registers_runs_once(compiled):
     log = []
 

@@ -14,7 +14,7 @@ from wengert.base.dtypes import is_differentiable
 from wengert.base.errors import is_spent
 from wengert.base.patches import settings_here
 from wengert.compiler.ir.decisions import Draw, Guard
-from wengert.compiler.ir.programs import Value
+from wengert.compiler.ir.programs import Step, Value, uses
 from wengert.compiler.objects.purity import does_more
 from wengert.compiler.tracing.blocks import Missing
 from wengert.compiler.tracing.effects import Log, mended
@@ -303,7 +303,7 @@ class _Run:
         found.derivatives = self.derivatives
         if found.backward is not None:
             tensors = inputs[: len(self.environment.tensors)]
-            found.reads = memory_read(items, tensors, found.backward.saved, found.left())
+            found.reads = memory_read(items, tensors, found.backward.checked, found.left())
         found.draws = [item.value for item in items if isinstance(item, Draw)]
         found.counted = [
             i
@@ -477,10 +477,13 @@ def _differentiated(
     inside = [leaf for leaf in nodes if leaf._seq > 0 and id(leaf) not in known]
     held = held_as_tensors(nodes, tensors) if environment.is_outermost else {}
     cells = cells_of(nodes)
+    checked: set[Value] = set()
     try:
         # an unrestricted pass also reaches the leaves that the function created
         if inside:
             pull(inside)
+            items = [item for item in trace.items[start:] if isinstance(item, Step)]
+            checked = {value for step in items for value in uses(step)}
     # a user's backward may raise anything: the function runs uncompiled and raises it there
     except Exception:
         trace.give_up("the way back to a tensor that it makes has been walked or written to")
@@ -520,6 +523,7 @@ def _differentiated(
         hides=noted.hides,
         held=held,
     )
+    backward.checked = (*backward.saved, *checked)
     for i, value in views.items():
         if value in backward.saved:
             # writes through the result reach what the tape has saved
@@ -528,7 +532,7 @@ def _differentiated(
         cells is None or not {id(leaf), id(getattr(leaf, "_vc", None))}.isdisjoint(cells)
         for leaf in leaves
     ]
-    backward.kept = results_read(trace.items, made, backward.saved, counted)
+    backward.kept = results_read(trace.items, made, backward.checked, counted)
     return backward, outputs
 
 

@@ -98,6 +98,9 @@ class Backward:
     gradients: The value of the gradient for each tensor that the outputs depend on, or None.
     sources: The places of these tensors in the environment.
     saved: The values of the forward pass that its steps read.
+    checked
+        These, and those that only the gradients of leaves which the function creates depend on: the
+        tape notices writes to them, too.
     spent
         Whether the pass cannot run, since the function has freed the graph or has overwritten
         saved values.
@@ -146,7 +149,7 @@ class Backward:
         for value in gradients:
             if value is not None and value not in own and value.constant is None:
                 found[value] = None
-        self.saved = tuple(found)
+        self.saved = self.checked = tuple(found)
 
     def renamed(self, rename: Callable[[Value], Value]) -> Backward:
         """Return this pass with its values renamed."""
@@ -533,6 +536,9 @@ class CompiledBackward(Node):
 
     def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
         """Run the compiled backward pass and return the gradients."""
+        if all(part is None for part in g):
+            # only other results of the call before lead here: nothing is read
+            return (None,) * len(edges)
         self._check()
         found = self._pulled(g)
         if not keep:
@@ -543,9 +549,9 @@ class CompiledBackward(Node):
 
     def apply_in(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
         """Run the function again, recorded on the tape, and return differentiable gradients."""
-        self._check()
         if not any(isinstance(part, TensorBase) for part in g):
             return self.apply(g, keep, edges)
+        self._check()
         try:
             found = self.call.pull_again(self.given, self.met, self.saved, list(self.s_inputs), g)
         except Once as why:
