@@ -143,18 +143,18 @@ def differentiated(result: Any, known: list[Any], how: str) -> Any:
         return None
     if how == "grad":
         return [seen(g, []) for g in wg.autograd.grad(total, leaves, allow_unused=True)]
-    try:
-        first = wg.autograd.grad(total, leaves, allow_unused=True, create_graph=True)
-    except RuntimeError as error:
-        if REFUSED not in str(error):
-            raise
-        return REFUSED
+    first = wg.autograd.grad(total, leaves, allow_unused=True, create_graph=True)
     found = [seen(g, []) for g in first]
     recorded = [g for g in first if g is not None and g.requires_grad]
     if not recorded:
         return found
     pieces = [(g * g.conj()).real.sum() if g.is_complex() else (g * g).sum() for g in recorded]
-    second = wg.autograd.grad(sum(pieces), leaves, allow_unused=True)
+    try:
+        second = wg.autograd.grad(sum(pieces), leaves, allow_unused=True)
+    except RuntimeError as error:
+        if REFUSED not in str(error):
+            raise
+        return REFUSED
     return [found, [None if g is None else array_of(g) for g in second]]
 
 

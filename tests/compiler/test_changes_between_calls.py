@@ -49,6 +49,71 @@ def hooks_of_an_argument_that_the_function_walks_back_to(compiled):
 
 
 @scenario
+def a_backward_pass_that_raises_while_a_hook_exists(compiled):
+    w, other = ones(2, requires_grad=True), ones(1, requires_grad=True)
+    w.grad = ones(2) * 5
+    other.register_hook(lambda g: g)  # as long as it exists, passes settle leaves one by one
+    seen = []
+
+    def step(x, saved):
+        loss = (x * saved * w).sum()
+        saved.mul_(2)
+        loss.backward()
+
+    f = compiled(step)
+    for _ in range(3):
+        x = ones(2, requires_grad=True)
+        try:
+            f(x, x.detach() * 3)
+        except RuntimeError as error:
+            seen.append(str(error).split(":")[0])
+        seen.append(w.grad.clone())
+    return seen
+
+
+@scenario
+def results_with_a_history_that_was_walked_lead_to_their_own_arguments_only(compiled):
+    w, seen = ones(2, requires_grad=True), []
+
+    def step(x, y):
+        x = x * y
+        (x * w).sum().backward()
+        return x
+
+    f = compiled(step)
+    for _ in range(3):
+        value, _ = wg.func.vjp(lambda x: f(x, ones(2)), ones(2))
+        seen.append(value.requires_grad)
+        x, y = ones(2, requires_grad=True), ones(2, requires_grad=True)
+        for through in (x, x * 1):
+            result = f(through, y).sum()
+            for sources in ([w], [x], [y]):
+                try:
+                    seen.append(wg.autograd.grad(result, sources, allow_unused=True))
+                except RuntimeError as error:
+                    seen.append(str(error)[:40])
+    return seen
+
+
+@scenario
+def state_with_a_history_of_calls_that_were_walked(compiled):
+    state = {"sum": ones(2)}
+
+    def step(x, w):
+        state["sum"] = state["sum"] + x.detach()
+        return (x * w).sum()
+
+    f, w, seen = compiled(step), ones(2, requires_grad=True), []
+    for k in range(6):
+        if k == 2:
+            state["sum"].requires_grad_()
+        x = ones(2, requires_grad=True)
+        f(x, w).backward(create_graph=k == 4)
+        seen += [x.grad.detach().clone(), w.grad.detach().clone(), state["sum"].detach()]
+    return seen
+
+
+@scenario
 def a_hook_that_the_function_registers_runs_once(compiled):
     log = []
 

@@ -484,8 +484,42 @@ def test_second_derivatives_that_would_need_other_random_numbers_are_refused() -
     f = wg.compile(lambda x: (x**2 * wg.rand(3)).sum(), **NUMPY)
     x = wg.ones(3, requires_grad=True)
     f(x)
+    (first,) = wg.autograd.grad(f(x), x, create_graph=True)
     with pytest.raises(RuntimeError, match=r"cannot be differentiated twice.*random numbers"):
-        wg.autograd.grad(f(x), x, create_graph=True)
+        first.sum().backward()
+
+
+def test_first_derivatives_are_taken_where_there_are_no_second_ones() -> None:
+    weight, seen = wg.tensor([1.0, 2.0], requires_grad=True), []
+
+    def logs(x: Any) -> Any:
+        loss = ((x * weight) ** 2).sum()
+        seen.append(loss.detach())
+        return loss
+
+    def draws(x: Any) -> Any:
+        return (x * weight * wg.rand(2)).sum()
+
+    def passes_on(x: Any) -> Any:
+        seen.append(x.detach().sum())
+        return x + 1
+
+    for function in (logs, draws, passes_on):
+        told = []
+        for f in (function, wg.compile(function, **NUMPY)):
+            wg.manual_seed(0)
+            story: list[Any] = [f(wg.ones(2, requires_grad=True)).sum().item() for _ in range(3)]
+            for _ in range(2):
+                found = wg.func.grad(lambda x, f=f: f(x).sum())(wg.ones(2))
+                story += [found.tolist(), found.requires_grad]
+                value, pull = wg.func.vjp(f, wg.ones(2))
+                seed = wg.full_like(value.detach(), 2)
+                (found,) = pull(seed)
+                seed.mul_(3)
+                story += [value.tolist(), value.requires_grad, found.tolist(), found.requires_grad]
+            told.append((story, [t.tolist() for t in seen]))
+            seen.clear()
+        assert told[0] == told[1]
 
 
 def test_a_loop_may_run_no_time_after_it_has_run() -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -297,3 +300,40 @@ def test_errors_after_what_ends_a_trace_are_raised_at_once():
     with pytest.raises(ValueError, match="always"):
         f(wg.ones(2))
     assert printed == ["2", "\n"]
+
+
+def logarithm(x):
+    return x.log()
+
+
+@np.errstate(divide="raise")
+def logarithm_that_raises(x):
+    return x.log()
+
+
+def counted_logarithm(x, counts=None):
+    with np.errstate(divide="call", call=lambda *told: counts.append(told)):
+        return x.log()
+
+
+@pytest.mark.parametrize("backend", ["numpy", "llvm"])
+def test_floating_point_errors_show_where_numpy_is_told_to_show_them(backend):
+    counts = []
+    raising, quiet = partial(np.errstate, divide="raise"), partial(np.errstate, divide="ignore")
+    count = partial(counted_logarithm, counts=counts)
+    options = {"measure": False, "quiet": True}
+    fast, inside, counted = (
+        wg.compile(f, backend=backend, options=options)
+        for f in (logarithm, logarithm_that_raises, count)
+    )
+    for value in (1.0, 1.0, 0.0, 1.0, 0.0):
+        x = wg.full((3,), value)
+        wrong = value == 0
+        for f, setting in ((fast, raising), (inside, quiet), (lambda x: wg.vmap(fast)(x), raising)):
+            with setting(), pytest.raises(FloatingPointError) if wrong else nullcontext():
+                f(x)
+        with quiet():
+            assert fast(x).tolist() == [-np.inf if wrong else 0] * 3
+        counted(x)
+    assert fast.reason is None and fast.entries
+    assert len(counts) == 2

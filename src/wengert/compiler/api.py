@@ -18,6 +18,7 @@ from wengert.base.dtypes import default_float
 from wengert.base.sections import fill_sections
 from wengert.compiler.control import COMPILED, CONFIG, STANCES
 from wengert.compiler.ir.decisions import Reason, crowded
+from wengert.compiler.objects.guards import UNSEEN, error_state, shows_errors
 from wengert.compiler.runtime.entry import Entry, Options
 from wengert.compiler.runtime.explanation import Explanation
 from wengert.compiler.runtime.modules import OptimizedModule
@@ -131,6 +132,8 @@ class Compiled:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function, compiled where possible."""
+        if error_state() is not UNSEEN[0] and shows_errors():
+            return self.function(*args, **kwargs)
         mode = current_mode()
         if mode is not None and mode is not NO_GRAD:
             return self._beneath(mode, args, kwargs)

@@ -380,8 +380,11 @@ class Watch:
         if isinstance(have, SparseValue):
             # its parts are replaced, never written to, so no copy is needed
             values = dict(vars(have))
-        elif have is not None and isinstance(have._payload, np.ndarray | np.generic):
-            values, version = have._payload.copy(), counted(have)
+        elif have is not None:
+            values, version = have._payload, counted(have)
+            if values.__class__ is np.ndarray or getattr(values, "traced", False):
+                # others are replaced, never written to
+                values = private(values)
         self._journal.append((tensor, have, values, version))
 
     def undo(self) -> None:
@@ -395,5 +398,7 @@ class Watch:
                 continue
             if have._payload.__class__ is np.ndarray:
                 np.copyto(have._payload, values)
+            elif getattr(have._payload, "traced", False):
+                have._payload.write(values)
             else:
                 have._payload = values

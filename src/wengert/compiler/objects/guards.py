@@ -15,16 +15,30 @@ import numpy as np
 from wengert.compiler.objects.contents import Filled
 from wengert.compiler.objects.walker import VALUES, content_of
 from wengert.tape.base import LEAF
+from wengert.tape.masked import REPORT
 from wengert.tape.versions import InferenceCell
 
-__all__ = ["Conditions", "Matcher", "compiled"]
+__all__ = ["UNSEEN", "Conditions", "Matcher", "compiled", "error_state", "shows_errors"]
 
 Matcher = Callable[[tuple[Any, ...], dict[str, Any]], tuple[list[Any], list[Any]] | None]
 
 
 _variable = getattr(getattr(getattr(np, "_core", None), "umath", None), "_extobj_contextvar", None)
-_settings: Callable[[], Any] = object if _variable is None else _variable.get
+error_state: Callable[[], Any] = object if _variable is None else _variable.get
 """Return NumPy's error state object, which each change replaces; or a new object each time."""
+UNSEEN: list[Any] = [None]
+"""The last error state for which `shows_errors` returned False."""
+
+
+def shows_errors() -> bool:
+    """Return whether floating-point errors raise, print or call: native code does not do so."""
+    state = error_state()
+    shows = np.geterrcall() is not REPORT and not {"ignore", "warn"}.issuperset(
+        np.geterr().values()
+    )
+    if not shows:
+        UNSEEN[0] = state
+    return shows
 
 
 _format = getattr(sys.modules.get("numpy._core.printoptions"), "format_options", None)
@@ -73,7 +87,7 @@ class Conditions:
         self._count = self._tools = 0
         self._computes = False
         self._errors = np.geterr()
-        self._settings = _settings()
+        self._settings = error_state()
         self._format, self._shown = _formats(), np.get_printoptions()
 
     def settings(self) -> Any:
@@ -137,7 +151,7 @@ class Conditions:
         if self._computes or self.compared:
             # NumPy's error state: whether it raises, warns or ignores
             lines.append(
-                f"if {self._tool(_settings)}() is not {self._tool(self._settings)} "
+                f"if {self._tool(error_state)}() is not {self._tool(self._settings)} "
                 f"and {self._tool(np.geterr)}() != {self._tool(self._errors)}: return None"
             )
             lines.append(

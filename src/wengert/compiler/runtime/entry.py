@@ -24,12 +24,13 @@ from wengert.compiler.tracing.environment import Environment, Matcher
 from wengert.compiler.tracing.exit import Exit
 from wengert.compiler.tracing.graph import Graph, Visit
 from wengert.compiler.tracing.memory import Memory, held_by, is_turned, layout_of
-from wengert.compiler.tracing.node import Backward, Between, Variants, attach, partials
+from wengert.compiler.tracing.node import Backward, Between, Once, Variants, attach, partials
 from wengert.compiler.tracing.prints import silent
 from wengert.compiler.tracing.reports import are_known
 from wengert.compiler.tracing.sym import Sym
 from wengert.compiler.tracing.tables import finished
 from wengert.interp.levels import Lifted
+from wengert.kernels.strided import owner_of
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.node import next_sequence
 
@@ -195,7 +196,7 @@ class Call:
 
         Raises
         ------
-        RuntimeError: If a second run could differ from the first.
+        Once: If a second run could differ from the first.
         """
         args, kwargs = given
         why = None
@@ -215,7 +216,7 @@ class Call:
         ):
             why = "what it reaches has changed since it was called"
         if why is not None:
-            raise RuntimeError(
+            raise Once(
                 f"the compiled function {self.name}() cannot be differentiated twice from "
                 f"outside: {why}. Compute the first derivative inside of the function that is "
                 "compiled, or call the function uncompiled."
@@ -464,6 +465,7 @@ class Entry:
             for visit in visits or ():
                 visit.saved[:] = [lies.get(id(array), array) for array in visit.saved]
             saved = {id(array) for visit in visits or () for array in visit.saved}
+            owners = {id(owner_of(array)) for visit in visits or () for array in visit.saved}
             node = attach(
                 GraphCall(self, exit, graph),
                 [tensors[place] for place in self.places],
@@ -471,9 +473,10 @@ class Entry:
                 visits,
                 given,
                 [
-                    leaf
-                    for i, (leaf, made) in enumerate(zip(leaves, exit.leaves, strict=True))
-                    if i in exit.kept or (made.kind == "tensor" and id(leaf._payload) in saved)
+                    leaves[i]
+                    for i in exit.counted
+                    if exit.leaves[i].kind == "tensor"
+                    and id(owner_of(leaves[i]._payload)) in owners
                 ],
             )
         result = exit.complete(leaves, tensors)

@@ -14,7 +14,7 @@ from wengert.base.dtypes import is_differentiable
 from wengert.base.errors import is_spent
 from wengert.base.patches import settings_here
 from wengert.compiler.ir.decisions import Draw, Guard
-from wengert.compiler.ir.programs import Value
+from wengert.compiler.ir.programs import Step, Value, uses
 from wengert.compiler.objects.purity import does_more
 from wengert.compiler.tracing.blocks import Missing
 from wengert.compiler.tracing.effects import Log, mended
@@ -55,9 +55,10 @@ from wengert.compiler.tracing.sym import Sym
 from wengert.compiler.tracing.trace import Trace
 from wengert.prims import whole
 from wengert.tape import level_writes, levels
-from wengert.tape.base import LEAF, SparseValue, TensorBase, new_tensor
+from wengert.tape.base import LEAF, SparseValue, TensorBase, new_tensor, node_of
 from wengert.tape.masked import undecided
 from wengert.tape.modes import MODE, changed, current_mode
+from wengert.tape.node import edge_of
 
 __all__ = ["Captured", "Unseen", "capture"]
 
@@ -302,8 +303,13 @@ class _Run:
         found.derivatives = self.derivatives
         if found.backward is not None:
             tensors = inputs[: len(self.environment.tensors)]
-            found.reads = memory_read(items, tensors, found.backward.saved, found.left())
+            found.reads = memory_read(items, tensors, found.backward.checked, found.left())
         found.draws = [item.value for item in items if isinstance(item, Draw)]
+        found.counted = [
+            i
+            for i, leaf in enumerate(self.leaves)
+            if isinstance(leaf, TensorBase) and not (leaf._edge is None and leaf._vc is None)
+        ]
         return found
 
 
@@ -471,10 +477,13 @@ def _differentiated(
     inside = [leaf for leaf in nodes if leaf._seq > 0 and id(leaf) not in known]
     held = held_as_tensors(nodes, tensors) if environment.is_outermost else {}
     cells = cells_of(nodes)
+    checked: set[Value] = set()
     try:
         # an unrestricted pass also reaches the leaves that the function created
         if inside:
             pull(inside)
+            items = [item for item in trace.items[start:] if isinstance(item, Step)]
+            checked = {value for step in items for value in uses(step)}
     # a user's backward may raise anything: the function runs uncompiled and raises it there
     except Exception:
         trace.give_up("the way back to a tensor that it makes has been walked or written to")
@@ -488,6 +497,11 @@ def _differentiated(
         if not is_spent(error):
             trace.give_up("its backward pass raises where gradients are asked for by name")
         # the function has freed the graph, or has overwritten values that it saved
+        if environment.is_outermost:
+            edges = [leaves[i]._edge for i in outputs]
+            edges += [edge for node in nodes if node._seq < 0 for edge in node.edges]
+            led = {id(node_of(edge)) for edge in edges if edge is not None}
+            places = [i for i in places if id(node_of(edge_of(tensors[i]))) in led]
         return Backward((), (), [None] * len(places), places, error), outputs
     steps = trace.items[start:]
     if any(isinstance(item, Guard | Draw) for item in steps):
@@ -509,6 +523,7 @@ def _differentiated(
         hides=noted.hides,
         held=held,
     )
+    backward.checked = (*backward.saved, *checked)
     for i, value in views.items():
         if value in backward.saved:
             # writes through the result reach what the tape has saved
@@ -517,7 +532,7 @@ def _differentiated(
         cells is None or not {id(leaf), id(getattr(leaf, "_vc", None))}.isdisjoint(cells)
         for leaf in leaves
     ]
-    backward.kept = results_read(trace.items, made, backward.saved, counted)
+    backward.kept = results_read(trace.items, made, backward.checked, counted)
     return backward, outputs
 
 

@@ -147,6 +147,7 @@ class Exit:
     said: The calls of ``print``, which come before any write.
     put: Writes values to the open places that the function changes, if there are any.
     kept: The places of the results that the backward pass reads.
+    counted: The places of the results whose counted writes others notice.
     stacked: The same pass for runs that return stacks of the values that it reads, or None.
     calls: The state that the nodes of calls share, by the pass that they run.
     reads: The places of the environment's tensors whose memory the backward pass reads.
@@ -179,6 +180,7 @@ class Exit:
         self.calls: dict[Backward, Any] = {}
         self.draws: Sequence[Value] = ()
         self.reads: tuple[int, ...] = ()
+        self.counted: Sequence[int] = ()
         self.derivatives: Any = None
         self.count = len(self.leaves) if count is None else count
         self.roots = tuple(roots)
@@ -261,6 +263,7 @@ class Exit:
         )
         made.calls, made.derivatives, made.reads = self.calls, self.derivatives, self.reads
         made.draws = [*map(rename, self.draws)]
+        made.counted = self.counted
         return made
 
     def by_blocks(self) -> Exit:

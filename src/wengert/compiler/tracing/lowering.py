@@ -58,6 +58,8 @@ def raised(form: Form | None, parts: Iterator[Any], levels: Sequence[Level]) -> 
     if is_recording() and (first._edge is not None or tangent._edge is not None):
         slope = move("infinitesimal", tangent, level, "joined")
         made = T.add(move("constant", first, level, "joined"), slope)
+        # the tape may have saved either part
+        made._vc = tangent._vc if first._vc is None else first._vc
     else:
         value, slope = first._payload, tangent._payload
         own = value.__class__ is slope.__class__ is np.ndarray and value.strides == slope.strides

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from wengert.autograd.once import Error
 from wengert.base import errors
 from wengert.compiler.ir.programs import Program, Step, Value, stepped, uses
 from wengert.compiler.objects.walker import slots_of
@@ -17,8 +18,9 @@ from wengert.compiler.tracing.payloads import contents_of
 from wengert.compiler.tracing.sym import Sym
 from wengert.interp.levels import Lifted, namespace_of
 from wengert.prims import records
+from wengert.tape.accumulate import private
 from wengert.tape.backward import run_grad
-from wengert.tape.base import FREED, OutputEdge, TensorBase, version_of
+from wengert.tape.base import FREED, OutputEdge, TensorBase, new_tensor, version_of
 from wengert.tape.masked import (
     Undecided,
     is_below_mask,
@@ -28,12 +30,14 @@ from wengert.tape.masked import (
     search,
     stop_search,
 )
+from wengert.tape.modes import is_recording
 from wengert.tape.node import Node, edge_of, next_sequence, target_of
 
 __all__ = [
     "Backward",
     "Between",
     "CompiledBackward",
+    "Once",
     "Variants",
     "attach",
     "cells_of",
@@ -94,6 +98,9 @@ class Backward:
     gradients: The value of the gradient for each tensor that the outputs depend on, or None.
     sources: The places of these tensors in the environment.
     saved: The values of the forward pass that its steps read.
+    checked
+        These, and those that only the gradients of leaves which the function creates depend on: the
+        tape notices writes to them, too.
     spent
         Whether the pass cannot run, since the function has freed the graph or has overwritten
         saved values.
@@ -142,7 +149,7 @@ class Backward:
         for value in gradients:
             if value is not None and value not in own and value.constant is None:
                 found[value] = None
-        self.saved = tuple(found)
+        self.saved = self.checked = tuple(found)
 
     def renamed(self, rename: Callable[[Value], Value]) -> Backward:
         """Return this pass with its values renamed."""
@@ -449,6 +456,10 @@ class Variants:
         return list(self._made[key](values))
 
 
+class Once(RuntimeError):
+    """Raised where a call has no second derivative, though it has a first one."""
+
+
 class CompiledBackward(Node):
     """The node of a whole compiled call."""
 
@@ -502,14 +513,34 @@ class CompiledBackward(Node):
                 saved = [*saved[:k], self.reads[n].tensor._array(), *saved[k + 1 :]]
         return saved
 
-    def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Run the compiled backward pass and return the gradients."""
-        self._check()
+    def _pulled(self, g: Any) -> list[Any]:
+        """Return the gradients from raw cotangents, some of which may be None."""
         parts = [
             np.zeros(shape, dtype) if part is None else part
             for part, (shape, dtype) in zip(g, self.outputs_meta, strict=True)
         ]
-        found = self.call.pull(self._saved(), parts, [part is not None for part in g])
+        found: list[Any] = self.call.pull(self._saved(), parts, [part is not None for part in g])
+        return found
+
+    def _pulled_once(self, g: Any, why: Once) -> list[Any]:
+        """Return the gradients from tensors; they raise `why` when they are differentiated."""
+        edges = [edge_of(part) for part in g if part is not None and part._edge is not None]
+        # what the backward pass reads depends on the tensors
+        edges += self.edges if self.saved else ()
+        node = None
+        if is_recording() and any(edge is not None for edge in edges):
+            node = Error.before(tuple(edges), str(why))
+        found = self._pulled([None if part is None else part._payload for part in g])
+        # copied: one may be a cotangent that the caller passed
+        return [None if part is None else new_tensor(private(part), node) for part in found]
+
+    def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Run the compiled backward pass and return the gradients."""
+        if all(part is None for part in g):
+            # only other results of the call before lead here: nothing is read
+            return (None,) * len(edges)
+        self._check()
+        found = self._pulled(g)
         if not keep:
             self.release()
         return tuple(
@@ -518,10 +549,13 @@ class CompiledBackward(Node):
 
     def apply_in(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
         """Run the function again, recorded on the tape, and return differentiable gradients."""
-        self._check()
         if not any(isinstance(part, TensorBase) for part in g):
             return self.apply(g, keep, edges)
-        found = self.call.pull_again(self.given, self.met, self.saved, list(self.s_inputs), g)
+        self._check()
+        try:
+            found = self.call.pull_again(self.given, self.met, self.saved, list(self.s_inputs), g)
+        except Once as why:
+            found = self._pulled_once(g, why)
         if not keep:
             self.release()
         return tuple(

@@ -16,6 +16,7 @@ from wengert.compiler.decompose.all import DECOMPOSED
 from wengert.compiler.ir.executable import RAISED
 from wengert.compiler.ir.facets import SIZE
 from wengert.compiler.ir.programs import Step, Value
+from wengert.compiler.objects.guards import UNSEEN, error_state, shows_errors
 from wengert.compiler.tracing.memory import is_turned, lying
 from wengert.compiler.tracing.scalar import Scalar
 from wengert.compiler.tracing.sym import Sym
@@ -98,6 +99,8 @@ def _run(
     if prim.view:
         # make it an array: a NumPy scalar shares no memory with results made from it
         symbols[0].placed()
+    if error_state() is not UNSEEN[0] and shows_errors():
+        trace.give_up("floating-point errors raise, print or call something there")
     try:
         results = getattr(K, prim.name)(*[symbol.array for symbol in symbols], **params)
     except ValueError as error:
