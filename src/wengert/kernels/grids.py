@@ -15,6 +15,7 @@ from wengert.kernels import few_points
 from wengert.kernels.fused import linspace
 from wengert.kernels.matmul import bmm
 from wengert.kernels.points import Layout, Points, layout_of, powers, valued
+from wengert.kernels.protocols import beside
 
 Shape = tuple[int, ...]
 # the number of elements per block, which stays in the cache
@@ -312,21 +313,21 @@ def _steps(n: int, align_corners: bool, dtype: Any) -> Any:
     return steps if align_corners else steps * (n - 1) / n
 
 
-def _points(size: Shape, align_corners: bool, dtype: Any) -> Any:
+def _points(like: Any, size: Shape, align_corners: bool) -> Any:
     """Return the points (..., x, 1) of the grid of the identity, one in each row."""
-    spatial = size[2:]
+    spatial, dtype = size[2:], like.dtype
     dims = len(spatial)
     points = np.ones((*spatial, dims + 1), dtype)
     for d, n in enumerate(spatial):
         # the last dimension of the planes is x
         steps = _steps(n, align_corners, dtype)
         points[..., dims - 1 - d] = steps.reshape(-1, *(1,) * (dims - 1 - d))
-    return points.reshape(-1, dims + 1)
+    return beside(like, points.reshape(-1, dims + 1))
 
 
 def affine_grid_generator(self: Any, size: Shape, align_corners: bool) -> Any:
     """Return the points of a grid, moved by affine maps (N, d, d + 1), as (N, *size, d)."""
-    moved = bmm(_points(size, align_corners, self.dtype), self.swapaxes(-1, -2))
+    moved = bmm(_points(self, size, align_corners), self.swapaxes(-1, -2))
     return moved.reshape(*self.shape[:-2], *size[2:], self.shape[-2])
 
 
@@ -334,4 +335,4 @@ def affine_grid_backward(self: Any, size: Shape, align_corners: bool) -> Any:
     """Return the transpose of `affine_grid_generator`."""
     dims = len(size) - 2
     flat = self.reshape(*self.shape[: -dims - 1], math.prod(size[2:]), dims)
-    return bmm(flat.swapaxes(-1, -2), _points(size, align_corners, self.dtype))
+    return bmm(flat.swapaxes(-1, -2), _points(self, size, align_corners))
