@@ -18,12 +18,11 @@ from wengert.autograd.once import Error
 from wengert.base.device import as_device
 from wengert.base.elsewhere import elsewhere
 from wengert.interp.batched import Batched
-from wengert.interp.dual import ENABLED
 from wengert.kernels.spectral import LinAlgError
 from wengert.nn import functional
 from wengert.nn.modules.conversion import parsed
 from wengert.tape.base import TensorBase, new_tensor
-from wengert.tape.modes import current_mode, full_mode, set_grad_enabled
+from wengert.tape.modes import change_mode, current_mode, full_mode, set_grad_enabled
 from wengert.tape.modes import is_grad_enabled as is_grad_enabled
 from wengert.tape.modes import is_multithreading_enabled as _is_multithreading_enabled
 from wengert.tape.node import AccumulateGrad, Node, accumulator_of, edge_of, next_sequence
@@ -277,7 +276,7 @@ def _unsafe_set_version_counter(tensors: Iterable[TensorBase], versions: Iterabl
 
 def _set_fwd_grad_enabled(enabled: bool) -> None:
     """Set whether operations propagate tangents."""
-    ENABLED.set(enabled)
+    change_mode(tangents=bool(enabled))
 
 
 def _set_grad_enabled(enabled: bool) -> None:

@@ -17,7 +17,7 @@ from wengert.base.names import shows
 from wengert.base.sections import fill_sections
 from wengert.func.forward import cast_tangent, joined
 from wengert.func.inputs import Entered
-from wengert.interp.dual import ENABLED, Dual
+from wengert.interp.dual import Dual
 from wengert.interp.levels import Level, Lifted
 from wengert.kernels.strided import stored_as
 from wengert.tape.base import TensorBase, new_tensor
@@ -25,7 +25,7 @@ from wengert.tape.given import note_tangent, shared_tangent, tangent_tensor
 from wengert.tape.invalidated import Invalidated
 from wengert.tape.level_writes import end
 from wengert.tape.levels import move, settled
-from wengert.tape.modes import enable_grad, is_recording
+from wengert.tape.modes import enable_grad, full_mode, is_recording, set_fwd_grad_enabled
 from wengert.tape.record import T
 from wengert.tape.views import PART, link
 
@@ -124,21 +124,10 @@ class dual_level(contextlib.ContextDecorator):
 
 def _is_fwd_grad_enabled() -> bool:
     """Return whether operations propagate tangents."""
-    return ENABLED.get()
+    return full_mode().tangents
 
 
-class _set_fwd_grad_enabled(contextlib.ContextDecorator):
-    """A context manager that sets whether operations propagate tangents."""
-
-    def __init__(self, mode: bool) -> None:
-        self._mode = mode
-        self._before: list[Any] = []
-
-    def __enter__(self) -> None:
-        self._before.append(ENABLED.set(self._mode))
-
-    def __exit__(self, *exc: object) -> None:
-        ENABLED.reset(self._before.pop())
+_set_fwd_grad_enabled = set_fwd_grad_enabled
 
 
 def __getattr__(name: str) -> Any:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from wengert.base.containers import flatten
@@ -11,13 +10,13 @@ from wengert.base.dtypes import is_differentiable
 from wengert.base.sections import fill_sections
 from wengert.func.inputs import Entered, tensors_of, tensors_only, with_aux
 from wengert.func.reverse import pullback
-from wengert.interp.dual import ENABLED, Dual
+from wengert.interp.dual import Dual
 from wengert.interp.levels import Level
 from wengert.ops.like import zeros_like
 from wengert.tape.backward import run_grad
 from wengert.tape.base import LEAF, TensorBase, new_tensor
 from wengert.tape.levels import brought, leads_outside, move
-from wengert.tape.modes import current_mode, enable_grad, is_recording
+from wengert.tape.modes import current_mode, enable_grad, is_recording, set_fwd_grad_enabled
 from wengert.tape.record import T
 from wengert.tape.views import link
 
@@ -52,16 +51,6 @@ def _check_pair(primal: Any, tangent: Any, name: str) -> None:
             f"{name}: Expected tangent to have the shape of its primal, {list(p.shape)}, but got "
             f"{list(t.shape)}"
         )
-
-
-@contextlib.contextmanager
-def _propagating() -> Iterator[None]:
-    """Compute tangents also where the caller has disabled those of its own."""
-    token = ENABLED.set(True)
-    try:
-        yield
-    finally:
-        ENABLED.reset(token)
 
 
 def jvp(
@@ -117,7 +106,7 @@ def jvp(
         )
     for primal, tangent in zip(flat, directions, strict=True):
         _check_pair(primal, tangent, name)
-    with _propagating(), Entered(function=func, arguments=primals) as level:
+    with set_fwd_grad_enabled(True), Entered(function=func, arguments=primals) as level:
         pairs = iter(
             [joined(p, cast_tangent(t, p), level) for p, t in zip(flat, directions, strict=True)]
         )

@@ -20,12 +20,10 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable, Iterable
-from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
 
-from wengert.base.patches import CONTEXTS
 from wengert.base.ports import PORTS
 from wengert.interp.levels import Infix, Interpreter, Level, Lifted, memory_of, namespace_of
 from wengert.prims.facet import Facet
@@ -199,10 +197,6 @@ def _product(a: Any, b: Any) -> Any:
     return Dual(x @ y, sum(terms[1:], terms[0]) if terms else None, owners[0])
 
 
-ENABLED: ContextVar[bool] = ContextVar("wengert_tangents", default=True)
-"""Whether tangents are propagated."""
-CONTEXTS.append(ENABLED.get)
-
 # -- propagation of tangents -----------------------------------------------------------------------
 
 Rule = Callable[[Any, Primitive, list[Any], list[Any], Any, dict[str, Any]], Any]
@@ -352,7 +346,7 @@ def run(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
     inner = (*primals, *tangents, *beside)
     result = getattr(namespace_of(*primals, *beside), prim.name)(*primals, **params)
     way = _way_of(prim)
-    if not ENABLED.get() or way is None or all(t is None for t in tangents):
+    if not PORTS.full_mode().tangents or way is None or all(t is None for t in tangents):
         return _each(result, lambda r: _paired(r, None, owner))
     F = namespace_of(*inner)
     found = way(F, prim, primals, tangents, result, params)

@@ -47,6 +47,7 @@ class Mode:
     tracing: The current trace, or None (see `wengert.compiler.tracing.trace`). Functions that make
         tensors see it only through `traced` and `untraced`.
     meta: Whether tensors are made without values, unless a device is given.
+    tangents: Whether operations propagate tangents.
     records: Derived: whether operations are recorded.
     lifts: Derived: whether operations may compute on values other than arrays.
     observed: Derived: whether operations take the common path and are checked afterwards.
@@ -73,6 +74,7 @@ class Mode:
         "refusal",
         "sides",
         "special",
+        "tangents",
         "tracing",
     )
 
@@ -90,6 +92,7 @@ class Mode:
         tracing: Any = None,
         sides: Any = None,
         meta: bool = False,
+        tangents: bool = True,
     ) -> None:
         self.grad = grad
         self.inference = inference
@@ -103,6 +106,7 @@ class Mode:
         self.tracing = tracing
         self.sides = sides
         self.meta = meta
+        self.tangents = tangents
         self.records = grad and inference is None
         self.lifts = bool(levels) or tracing is not None
         self.special = inference if anomaly is None else anomaly
@@ -139,6 +143,7 @@ _FIELDS = (
     "tracing",
     "sides",
     "meta",
+    "tangents",
 )
 _DEFAULT = Mode()
 _DEFAULT_FIELDS = _DEFAULT.fields()
@@ -299,10 +304,14 @@ class Switch:
 
     def __enter__(self) -> None:
         self._before.append(getattr(full_mode(), self.field))
-        change_mode(**{self.field: self._value})
+        self._set(self._value)
 
     def __exit__(self, *exc: object) -> None:
-        change_mode(**{self.field: self._before.pop()})
+        self._set(self._before.pop())
+
+    def _set(self, value: Any) -> None:
+        if getattr(full_mode(), self.field) is not value:
+            change_mode(**{self.field: value})
 
     def clone(self) -> Switch:
         """Return an equal switch; a decorated function enters a new one at each call."""
@@ -498,6 +507,12 @@ class set_multithreading_enabled(_AtOnce):
 
     def __init__(self, mode: bool) -> None:
         super().__init__(bool(mode))
+
+
+class set_fwd_grad_enabled(Switch):
+    """A context manager and decorator that sets whether operations propagate tangents."""
+
+    field = "tangents"
 
 
 fill_sections(globals())

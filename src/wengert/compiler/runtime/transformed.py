@@ -49,7 +49,7 @@ def kinds_of(mode: Mode) -> tuple[str, ...] | None:
     """Return the kinds of the active levels; None if the mode has anything but levels."""
     if mode.special is not None or mode.hooks or mode.dispatch or mode.tracing is not None:
         return None
-    if mode.mutation is not None or mode.refusal is not None:
+    if mode.mutation is not None or mode.refusal is not None or not mode.tangents:
         return None
     return tuple(["jvp" if level.size is None else "vmap" for level in mode.levels])
 
