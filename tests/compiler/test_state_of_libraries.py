@@ -192,6 +192,20 @@ def test_calls_see_a_setting_that_functions_of_the_package_read(
     assert f.reason is None
 
 
+@pytest.mark.parametrize("first", [False, True])
+def test_calls_inside_jvp_see_whether_tangents_propagate(first: bool) -> None:
+    f = wg.compile(lambda x: x * x, backend="numpy", options={"measure": False, "quiet": True})
+    x = wg.ones(3) * 2
+
+    def called(x: Any, propagates: bool) -> Any:
+        with forward_ad._set_fwd_grad_enabled(propagates):
+            return f(x)
+
+    for turn in (first, first, not first, first, not first):
+        slope = wg.func.jvp(lambda x, turn=turn: called(x, turn) + x, (x,), (wg.ones(3),))[1]
+        assert slope.tolist() == [1 + 4 * turn] * 3
+
+
 def test_a_setting_that_a_call_leaves_changed_is_changed_by_each_call() -> None:
     def function(x: Any) -> Any:
         mxnet.autograd.set_training(bool(x.sum() > 4))

@@ -207,8 +207,8 @@ def is_in_torch_dispatch_mode(include_infra_modes: bool = True) -> bool:
 
 def all_same_mode(modes: Iterable[Any]) -> bool:
     """Return whether all of `modes` are one object."""
-    first, *rest = modes
-    return all(one is first for one in rest)
+    known = list(modes)
+    return all(one is known[0] for one in known)
 
 
 @contextmanager
