@@ -108,6 +108,19 @@ STEPS = {
     "the name of a function": (
         "def h(): pass\ndef f(x): return x * len(h.__name__)\ndef step(k): h.__name__ = 'a' * k\n"
     ),
+    **{
+        f"the {what} behind {maker}": (
+            f"import functools\nh = {maker}(lambda x: x * x)\n"
+            f"def f(x): return x * {read}\ndef step(k): h.{change}\n"
+        )
+        for maker in ("functools.lru_cache", "wg.compile", "wg.func.grad", "wg.func.vmap")
+        for what, read, change in (
+            ("name", "len(h.__name__)", "__name__ = 'a' * k"),
+            ("documentation", "len(h.__doc__ or '')", "__doc__ = 'a' * k"),
+            ("function", "h.__wrapped__(2.0)", "__wrapped__ = lambda x: x * k"),
+            ("attribute", "getattr(h, 'more', 1.0)", "more = k"),
+        )
+    },
     "the documentation of a class": (
         "class A: '1'\ndef f(x): return x * float(A.__doc__)\ndef step(k): A.__doc__ = str(k)\n"
     ),

@@ -100,6 +100,9 @@ class Transformed:
     maker, func, options: The transform, the function it was applied to, and its other arguments.
     """
 
+    __slots__ = ("__dict__", "__weakref__", "_call", "_made")
+    determined_by = ("_call",)
+
     def __init__(
         self,
         call: Callable[..., Any],

@@ -8,7 +8,8 @@ by a rule for a family of classes, it returns a `Reading`, which says how to rec
 Guards (`wengert.compiler.tracing.environment`), states at decisions
 (`wengert.compiler.tracing.state`) and the search for changes all call it.
 
-A class of this package with immutable objects declares it by an attribute `is_fixed`.
+A class of this package with immutable objects declares it by an attribute `is_fixed`; one whose
+calls depend on a few of its slots, besides what users add to it, names these in `determined_by`.
 
 Unknown objects are denied: `read` raises `Unknown`, with the reason that `explain()` shows, and the
 function runs uncompiled. So a class with hidden state in C is safe: its objects are larger than
@@ -64,7 +65,6 @@ from wengert.compiler.objects.reading import (
 from wengert.ops.generator import Generator
 
 __all__ = [
-    "CACHED",
     "MOST_BYTES",
     "VALUES",
     "Part",
@@ -109,7 +109,7 @@ def _with_attributes(thing: Any, kind: type, made: Reading) -> Reading:
     return Reading(made.by, [*made.parts, *own], [*made.facts, count], made.same)
 
 
-CACHED = type(functools.lru_cache(len))
+_CACHED = type(functools.lru_cache(len))
 """The type of functions wrapped by ``functools.lru_cache``."""
 
 # -- classes ---------------------------------------------------------------------------------------
@@ -203,6 +203,9 @@ def _rule(thing: Any, kind: type) -> Reader:
         return known
     if getattr(kind, "is_fixed", False) and is_of_library(kind):
         return by_identity
+    if hasattr(kind, "determined_by") and is_of_library(kind):
+        _ATTRIBUTES[kind] = _MADE
+        return attributes(*kind.determined_by)
     if kind.__module__.startswith("wengert.compiler.") and thing in COMPILED:
         # its traces are not part of its identity
         _ATTRIBUTES[kind] = _MADE
@@ -389,7 +392,7 @@ _READERS: dict[type, Reader] = {
     staticmethod: attributes("__func__"),
     classmethod: attributes("__func__"),
     functools.partial: attributes("func", "args", "keywords", "__dict__"),
-    CACHED: contents.read_cached,
+    _CACHED: contents.read_cached,
     contextvars.ContextVar: contents.read_variable,
     weakref.ref: contents.read_reference,
     types.CellType: lambda cell: Reading("class", [Part("{0}.cell_contents", cell.cell_contents)]),
@@ -410,7 +413,7 @@ _LOGGERS = frozenset({*vars(logging.Logger("")), "manager"})
 _ATTRIBUTES: dict[type, frozenset[str]] = {
     **{kind: frozenset() for kind in _NUMPYS},
     **dict.fromkeys((staticmethod, classmethod), _MADE),
-    CACHED: _MADE | {"cache_parameters"},
+    _CACHED: _MADE | {"cache_parameters"},
     functools.cached_property: frozenset({"func", "attrname", "lock", "__doc__", "__module__"}),
     collections.OrderedDict: frozenset(),
     random.Random: frozenset({"gauss_next"}),

@@ -37,7 +37,7 @@ from wengert.compiler.objects.libraries import is_of_library, may_tell
 from wengert.compiler.objects.names import words_of
 from wengert.compiler.objects.reading import Reading
 from wengert.compiler.objects.straight import Places
-from wengert.compiler.objects.walker import CACHED, MOST_BYTES, Part, Unknown, content_of, read
+from wengert.compiler.objects.walker import MOST_BYTES, Part, Unknown, content_of, read
 from wengert.compiler.tracing.effects import (
     ARGUMENTS,
     DONE,
@@ -118,6 +118,11 @@ def _is_ours(kind: Any) -> bool:
     return is_of_library(kind) and kind.__module__.startswith("wengert.")
 
 
+def _wraps(thing: Any) -> bool:
+    """Return whether an object describes itself as the function that it wraps."""
+    return "__wrapped__" in getattr(thing, "__dict__", ())
+
+
 @functools.lru_cache(512)
 def _is_of_user(kind: Any) -> bool:
     """Return whether a class has no library base, so that only user code handles it."""
@@ -188,6 +193,7 @@ class Environment(Reach):
         self._put_off: dict[str, list[tuple[Any, str]]] = {}
         self._unread: dict[str, Unknown] = {}
         self._numbers: set[int] = set()
+        self._behind: set[int] = set()
         self.met: list[Any] = []
         self.tensors = self.met
         self.arrays: list[Any] = []
@@ -626,12 +632,11 @@ class Environment(Reach):
             self._refuse("an argument belongs to a transform that is under way")
 
     def _unwrapped(self) -> bool:
-        """Walk the functions that caches wrap, where code may unwrap them; return whether any."""
+        """Walk the functions behind wrappers, where code may unwrap them; return whether any."""
         if not self._attributes & _UNWRAPPING:
             return False
-        found = [
-            f for f in self.walked if type(f) is CACHED and id(f.__wrapped__) not in self._names
-        ]
+        found = [thing for thing in self.walked if _wraps(thing) and id(thing) not in self._behind]
+        self._behind |= {*map(id, found)}
         for function in found:
             self._value(function.__wrapped__, f"{self._names[id(function)]}.__wrapped__")
         return bool(found)
@@ -645,7 +650,7 @@ class Environment(Reach):
             raise Unknown("it seeds a generator, or reads its state")
         about = sorted(self._attributes & _ABOUT)
         for thing in self.walked:
-            if isinstance(thing, type | types.FunctionType | CACHED):
+            if _wraps(thing) or isinstance(thing, type | types.FunctionType):
                 for key in about:
                     if isinstance(found := getattr(thing, key, None), str | None):
                         known = self._constant(found)
