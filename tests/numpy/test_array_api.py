@@ -130,8 +130,11 @@ def test_special_functions_of_the_namespace():
     np.special.gammaln(x).sum().backward()
     assert numpy.allclose(x.grad.numpy(), special.digamma([0.5, 1.5]))
     assert np.special.polygamma(2.0, x).tolist() == np.special.polygamma(2, x).tolist()
-    with pytest.raises(ValueError, match="whole orders"):
-        np.special.polygamma(2.5, x)
+    orders = np.special.polygamma(np.array([0, 3]), x)
+    assert orders.tolist() == pytest.approx(special.polygamma([0, 3], [0.5, 1.5]).tolist())
+    x.grad = None
+    orders.sum().backward()
+    assert numpy.allclose(x.grad.numpy(), special.polygamma([1, 4], [0.5, 1.5]))
     assert "betainc" in dir(np.special)
     with pytest.raises(AttributeError, match="nctdtr"):
         np.special.nctdtr  # noqa: B018

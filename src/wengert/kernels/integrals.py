@@ -17,9 +17,10 @@ def expn(n: Any, x: Any) -> Any:
     Derivatives lead to negative orders, for which the recurrence DLMF 8.19.12 descends from E_0
     without cancellation.
     """
+    n = np.where(np.isneginf(n), np.nan, n)
     if not np.any(np.less(n, 0)):
         return _expn(n, x)
-    low = np.minimum(n, 0)
+    low = np.fmin(n, 0)
     with np.errstate(all="ignore"):
         made = _expn(np.maximum(n, 0), x)
         tail = np.exp(-x)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -22,13 +24,35 @@ def ufunc(name: str, operation: str, output: int | None = None) -> Callable[...,
     """
 
     def kernel(self: Any, *others: Any) -> Any:
-        result = getattr(scipy_module("special", operation), name)(self, *others)
+        known, places = _known(name, operation)
+        result = known(*_whole([self, *others], places)) if places else known(self, *others)
         if output is not None:
             result = result[output]
         dtype = others[-1].dtype if others else self.dtype
         return result if result.dtype == dtype else result.astype(dtype)
 
     return kernel
+
+
+@functools.cache
+def _known(name: str, operation: str) -> tuple[Callable[..., Any], list[int]]:
+    """Return a function of SciPy, and the positions of arguments that may be integers."""
+    found = inspect.unwrap(getattr(scipy_module("special", operation), name))
+    places = zip(*getattr(found, "types", ()), strict=False)
+    return found, [i for i, kinds in enumerate(places) if not {"l", "q"}.isdisjoint(kinds)]
+
+
+def _whole(args: list[Any], places: list[int]) -> list[Any]:
+    """Return the arguments, those at `places` as integers where they are whole numbers.
+
+    SciPy has other code for integers: recurrences of polynomials, and larger counts.
+    """
+    for i in places:
+        with np.errstate(invalid="ignore"):
+            numbers = np.asarray(args[i]).astype(np.int64)
+        if np.all(numbers == args[i]):
+            args[i] = numbers
+    return args
 
 
 def quick(

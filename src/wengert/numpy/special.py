@@ -20,7 +20,6 @@ from wengert.base.extras import scipy_module
 from wengert.base.sections import fill_sections
 from wengert.numpy.arrays import array_of, lasting, made
 from wengert.numpy.functions import Ufunc
-from wengert.ops import special
 from wengert.tensor.numpy import ufuncs as _ufuncs
 from wengert.tensor.numpy.counterparts import all_axes, floating, late
 from wengert.tensor.numpy.dispatch import kind_of
@@ -76,20 +75,6 @@ def log_softmax(x: Any, axis: Any = None) -> Any:
     return made(x - logsumexp(x, axis, keepdims=True))
 
 
-def polygamma(n: int, x: Any) -> Any:
-    """Compute the derivative of order `n` of `digamma` (see `scipy.special.polygamma`).
-
-    Examples
-    --------
-    >>> np.special.polygamma(1, 1.0)
-    tensor(1.6449, dtype=torch.float64)
-    """
-    order = int(n)
-    if order != n:
-        raise ValueError(f"polygamma() has a derivative for whole orders only, not for n={n}")
-    return made(special.polygamma(order, *floating(*lasting((x,)))))
-
-
 def _scipys(name: str) -> Any:
     """Return SciPy's function of this name, without the wrapper that dispatches to ours."""
     found = getattr(scipy_module("special", "wengert.numpy.special"), name, None)
@@ -103,7 +88,7 @@ def _function_of(name: str, scipys: Any) -> Any:
     assert ours is not None
 
     def function(*args: Any) -> Any:
-        return made(ours(*lasting(args)))
+        return made(ours(*floating(*lasting(args))))
 
     function.__name__ = function.__qualname__ = name
     function.__module__ = __name__

@@ -153,18 +153,16 @@ _hankel("hankel1e", -1j)
 _hankel("hankel2", 0)
 _hankel("hankel2e", 1j)
 
+for _name, _sign, _both in (("jve", 0.5, -1), ("yve", 0.5, -1), ("yn", 0.5, -1), ("kn", -0.5, 1)):
+    _row(
+        _name,
+        None,
+        lambda F, v, x, own=_name, sign=_sign, both=_both: (
+            sign * (of(F, own, v - 1, x) + both * of(F, own, v + 1, x))
+        ),
+    )
+
 # -- polynomials and hypergeometric functions ------------------------------------------------------
-
-
-def _whole(name: str) -> Any:
-    """Wrap the kernel of polynomials: SciPy's recurrences need integer degrees."""
-    known = ufunc(name, f"scipy.special.{name}")
-
-    def kernel(n: Any, *others: Any) -> Any:
-        degrees = np.asarray(n).astype(np.int64)
-        return known(degrees if np.all(degrees == n) else n, *others)
-
-    return kernel
 
 
 def _lower(F: Any, name: str, n: Any, *others: Any) -> Any:
@@ -173,27 +171,53 @@ def _lower(F: Any, name: str, n: Any, *others: Any) -> Any:
     return F.where(none, 0.0 * others[-1], of(F, name, F.where(none, n, n - 1), *others))
 
 
-def _polynomial(name: str, slope: Slope) -> None:
-    unknown = (None,) * (slope.__code__.co_argcount - 2)
-    _row(name, *unknown, slope, kernel=_whole(name))
-
-
-_polynomial(
+_row(
     "eval_gegenbauer",
+    None,
+    None,
     lambda F, n, a, x: 2.0 * a * _lower(F, "eval_gegenbauer", n, a + 1, x),
 )
-_polynomial(
+_row(
     "eval_genlaguerre",
+    None,
+    None,
     lambda F, n, a, x: -_lower(F, "eval_genlaguerre", n, a + 1, x),
 )
-_polynomial(
+_row(
     "eval_jacobi",
+    None,
+    None,
+    None,
     lambda F, n, a, b, x: 0.5 * (n + a + b + 1) * _lower(F, "eval_jacobi", n, a + 1, b + 1, x),
 )
-_polynomial(
+_row(
     "eval_sh_jacobi",
+    None,
+    None,
+    None,
     lambda F, n, p, q, x: n * _lower(F, "eval_sh_jacobi", n, p + 2, q + 1, x),
 )
+
+
+def _ultraspherical(F: Any, n: Any, order: float, x: Any) -> Any:
+    return _lower(F, "eval_gegenbauer", n, F.zeros_like(x) + order, x)
+
+
+_row("eval_chebyc", None, lambda F, n, x: n * _lower(F, "eval_chebys", n, x))
+_row("eval_chebys", None, lambda F, n, x: _ultraspherical(F, n, 2.0, 0.5 * x))
+_row("eval_chebyt", None, lambda F, n, x: n * _lower(F, "eval_chebyu", n, x))
+_row("eval_chebyu", None, lambda F, n, x: 2.0 * _ultraspherical(F, n, 2.0, x))
+_row("eval_hermite", None, lambda F, n, x: 2.0 * n * _lower(F, "eval_hermite", n, x))
+_row("eval_hermitenorm", None, lambda F, n, x: n * _lower(F, "eval_hermitenorm", n, x))
+_row(
+    "eval_laguerre",
+    None,
+    lambda F, n, x: -_lower(F, "eval_genlaguerre", n, F.zeros_like(x) + 1.0, x),
+)
+_row("eval_legendre", None, lambda F, n, x: _ultraspherical(F, n, 1.5, x))
+_row("eval_sh_chebyt", None, lambda F, n, x: 2.0 * n * _lower(F, "eval_sh_chebyu", n, x))
+_row("eval_sh_chebyu", None, lambda F, n, x: 4.0 * _ultraspherical(F, n, 2.0, 2.0 * x - 1.0))
+_row("eval_sh_legendre", None, lambda F, n, x: 2.0 * _ultraspherical(F, n, 1.5, 2.0 * x - 1.0))
 _row(
     "lpmv",
     None,
@@ -212,6 +236,10 @@ _row(
         of(F, "log_wright_bessel", a, a + b, x) - of(F, "log_wright_bessel", a, b, x)
     ),
 )
+
+_row("gammaln", lambda F, x: F.digamma(x))
+_row("loggamma", lambda F, x: F.digamma(x))
+_row("polygamma", None, lambda F, n, x: of(F, "polygamma", n + 1, x))
 
 # -- elliptic integrals and functions --------------------------------------------------------------
 
@@ -299,6 +327,90 @@ _row(
 )
 
 # -- distributions ---------------------------------------------------------------------------------
+
+
+def _shares(name: str, slope: Slope, inverse: str | None = None, sign: float = 1.0) -> None:
+    """Register the share of a distribution below its last argument, the rest, and the inverse.
+
+    `slope` is the density by the last argument; `inverse` inverts the share, or the rest where
+    `sign` is -1.
+    """
+    unknown = (None,) * (slope.__code__.co_argcount - 2)
+    _row(name, *unknown, slope)
+    _row(f"{name}c", *unknown, lambda F, *args: -slope(F, *args))
+    if inverse is not None:
+        _row(
+            inverse,
+            *unknown,
+            lambda F, *args: sign / slope(F, *args[:-1], of(F, inverse, *args)),
+        )
+
+
+def _binomial(F: Any, k: Any, n: Any, p: Any) -> Any:
+    k = F.floor(k)
+    # at k = n the share is 1 whatever p is
+    whole = k == n
+    density = scipy_special.beta_density(F, F.where(whole, 1 + 0 * n, n - k), k + 1, 1 - p)
+    return F.where(whole, 0 * p, -density)
+
+
+def _f_density(F: Any, dfn: Any, dfd: Any, x: Any) -> Any:
+    total = dfd + dfn * x
+    share = dfn * x / total
+    density = scipy_special.beta_density(F, 0.5 * dfn, 0.5 * dfd, share)
+    return density * dfn * dfd / (total * total)
+
+
+def _poisson(F: Any, k: Any, m: Any) -> Any:
+    return -scipy_special.gamma_density(F, F.floor(k) + 1, m)
+
+
+_shares("bdtr", _binomial, "bdtri")
+_shares(
+    "nbdtr",
+    lambda F, k, n, p: scipy_special.beta_density(F, n, F.floor(k) + 1, p),
+    "nbdtri",
+)
+_shares("pdtr", _poisson, "pdtri")
+_shares(
+    "chdtr", lambda F, v, x: 0.5 * scipy_special.gamma_density(F, 0.5 * v, 0.5 * x), "chdtri", -1.0
+)
+_shares("fdtr", _f_density, "fdtri")
+
+
+def _by_rate(F: Any, a: Any, b: Any, x: Any) -> Any:
+    return x * scipy_special.gamma_density(F, b, a * x)
+
+
+def _by_place(F: Any, a: Any, b: Any, x: Any) -> Any:
+    return a * scipy_special.gamma_density(F, b, a * x)
+
+
+def _by_share(F: Any, p: Any) -> Any:
+    """Return the derivative of the standard normal quantile."""
+    return math.sqrt(2 * math.pi) * F.exp(0.5 * _square(F.special_ndtri(p)))
+
+
+_row(
+    "nrdtrimn",
+    lambda F, p, std, x: -std * _by_share(F, p),
+    lambda F, p, std, x: -F.special_ndtri(p),
+    lambda F, p, std, x: 1 + 0 * x,
+)
+_row(
+    "nrdtrisd",
+    lambda F, mn, p, x: -1 / F.special_ndtri(p),
+    lambda F, mn, p, x: (mn - x) * _by_share(F, p) / _square(F.special_ndtri(p)),
+    lambda F, mn, p, x: 1 / F.special_ndtri(p),
+)
+_row("gdtr", _by_rate, None, _by_place)
+_row("gdtrc", lambda F, *args: -_by_rate(F, *args), None, lambda F, *args: -_by_place(F, *args))
+_row(
+    "gdtrix",
+    lambda F, a, b, p: -of(F, "gdtrix", a, b, p) / a,
+    None,
+    lambda F, a, b, p: 1 / _by_place(F, a, b, of(F, "gdtrix", a, b, p)),
+)
 
 _row(
     "stdtrit",
@@ -390,6 +502,51 @@ _row(
     lambda F, *args: _voigt(F, *args)[0],
     kernel=_dispersion,
 )
+
+# -- means and powers ------------------------------------------------------------------------------
+
+
+def _agm(F: Any, a: Any, b: Any) -> Any:
+    """Return the derivative by `a` of ``pi (a + b) / (4 K)``, the arithmetic-geometric mean."""
+    total = a + b
+    share = 4 * a * b / (total * total)
+    whole = of(F, "ellipkm1", share)
+    bend = 0.5 * (of(F, "ellipdm1", share) - whole) / share
+    return 0.25 * math.pi / whole * (1 - bend / whole * 4 * b * (b - a) / (total * total))
+
+
+_row("agm", _agm, lambda F, a, b: _agm(F, b, a))
+
+
+def _by_power(F: Any, logarithm: Any, lam: Any) -> Any:
+    """Return the derivative of ``expm1(lam logarithm) / lam`` by `lam`."""
+    slope = _square(logarithm) * scipy_special.slope_of_exprel(F, lam * logarithm)
+    return F.where(F.isinf(logarithm), 1 / (lam * lam), slope)
+
+
+def _shrunk(F: Any, y: Any, lam: Any) -> Any:
+    """Return the derivative of ``log1p(lam y) / lam`` by `lam`."""
+    grown = F.log1p(lam * y)
+    part = y / F.scipy_exprel(grown)
+    return -part * part * scipy_special.slope_of_exprel(F, grown) / (1 + lam * y)
+
+
+_row(
+    "boxcox",
+    lambda F, x, lam: F.pow(x, lam - 1),
+    lambda F, x, lam: _by_power(F, F.log(x), lam),
+)
+_row(
+    "boxcox1p",
+    lambda F, x, lam: F.pow(1 + x, lam - 1),
+    lambda F, x, lam: _by_power(F, F.log1p(x), lam),
+)
+for _name, _one in (("inv_boxcox", 0.0), ("inv_boxcox1p", 1.0)):
+    _row(
+        _name,
+        lambda F, y, lam, own=_name, one=_one: (of(F, own, y, lam) + one) / (1 + lam * y),
+        lambda F, y, lam, own=_name, one=_one: (of(F, own, y, lam) + one) * _shrunk(F, y, lam),
+    )
 
 # -- the records -----------------------------------------------------------------------------------
 

@@ -127,33 +127,38 @@ _several(
 )
 
 
-def _density(F: Any, a: Any, b: Any, x: Any) -> Any:
+def beta_density(F: Any, a: Any, b: Any, x: Any) -> Any:
     """Return the density of the beta distribution."""
     return F.exp(F.xlogy(a - 1, x) + F.special_xlog1py(b - 1, -x) - F.scipy_betaln(a, b))
 
 
 _UNIT = ((1.0, 1.0, 0.1), (4.0, 4.0, 0.9))
-_several("betainc", "a b x", lambda F, g, a, b, x: g * _density(F, a, b, x), *_UNIT)
-_several("betaincc", "a b x", lambda F, g, a, b, x: -g * _density(F, a, b, x), *_UNIT)
-_several("betaincinv", "a b y", lambda F, g, a, b, result: g / _density(F, a, b, result), *_UNIT)
-_several("betainccinv", "a b y", lambda F, g, a, b, result: -g / _density(F, a, b, result), *_UNIT)
+_several("betainc", "a b x", lambda F, g, a, b, x: g * beta_density(F, a, b, x), *_UNIT)
+_several("betaincc", "a b x", lambda F, g, a, b, x: -g * beta_density(F, a, b, x), *_UNIT)
+_several(
+    "betaincinv", "a b y", lambda F, g, a, b, result: g / beta_density(F, a, b, result), *_UNIT
+)
+_several(
+    "betainccinv", "a b y", lambda F, g, a, b, result: -g / beta_density(F, a, b, result), *_UNIT
+)
 
 
-def _gamma_density(F: Any, a: Any, x: Any) -> Any:
+def gamma_density(F: Any, a: Any, x: Any) -> Any:
+    """Return the density of the gamma distribution."""
     return F.exp(F.xlogy(a - 1, x) - x - F.lgamma(a))
 
 
 _several(
     "gammaincinv",
     "a y",
-    lambda F, g, a, result: g / _gamma_density(F, a, result),
+    lambda F, g, a, result: g / gamma_density(F, a, result),
     (1.0, 0.1),
     (4.0, 0.9),
 )
 _several(
     "gammainccinv",
     "a y",
-    lambda F, g, a, result: -g / _gamma_density(F, a, result),
+    lambda F, g, a, result: -g / gamma_density(F, a, result),
     (1.0, 0.1),
     (4.0, 0.9),
 )
@@ -170,7 +175,7 @@ _several("stdtr", "df t", _student, (1.0, -2.0), (5.0, 2.0))
 
 _one("exp10", lambda F, g, result: g * result * math.log(10.0))
 _one("cosm1", lambda F, g, self: -g * F.sin(self))
-_one("exprel", lambda F, g, self: g * _slope_of_exprel(F, self))
+_one("exprel", lambda F, g, self: g * slope_of_exprel(F, self))
 _several(
     "powm1",
     "x y",
@@ -358,7 +363,8 @@ _one("airy_bi_slope", lambda F, g, self: g * self * F.scipy_airy_bi(self), of="a
 # -- hypergeometric and elliptic -------------------------------------------------------------------
 
 
-def _slope_of_exprel(F: Any, x: Any) -> Any:
+def slope_of_exprel(F: Any, x: Any) -> Any:
+    """Return the derivative of ``expm1(x) / x``."""
     # SciPy's series does not terminate at infinity
     slope = 0.5 * _confluent(F, 2.0, 3.0, F.where(F.isinf(x), 0.0, x))
     return F.where(F.isinf(x), F.exp(x), slope)

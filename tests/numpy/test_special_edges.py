@@ -1,0 +1,60 @@
+"""Functions of ``scipy.special`` on tensors have SciPy's values, also outside of their domains."""
+
+import inspect
+import itertools
+import warnings
+
+import numpy as np
+import pytest
+
+import wengert.numpy as wnp
+from wengert.tensor.numpy.special import RULES
+
+special = pytest.importorskip("scipy.special")
+
+NUMBERS = np.array(
+    [-3.5, -2, -1, -0.3, -0.0, 0, 0.2, 0.5, 1, 2, 3, 7.7, 40, 1e3, np.inf, -np.inf, np.nan]
+)
+FEW = {3: NUMBERS[[0, 2, 3, 5, 6, 8, 9, 11, 16]], 4: NUMBERS[[0, 3, 5, 6, 8, 10]]}
+
+
+def found(name):
+    return inspect.unwrap(getattr(special, name, None))
+
+
+# SciPy's own Mathieu functions end the process for some of these numbers, and its parabolic
+# cylinder functions run out of memory
+UFUNCS = sorted(
+    name
+    for name in RULES
+    if isinstance(found(name), np.ufunc) and not name.startswith(("mathieu_", "pbdv", "pbvv"))
+)
+
+
+@pytest.mark.sampled(40)
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.int64])
+@pytest.mark.parametrize("name", UFUNCS)
+def test_values_at_the_edges_are_scipys(name, kind):
+    function = found(name)
+    if kind is not np.int64 and name.startswith("eval_hermite"):
+        pytest.skip("SciPy takes integer degrees only")
+    numbers = FEW.get(function.nin, NUMBERS)
+    grid = np.array(list(itertools.product(numbers, repeat=function.nin))).T
+    if kind is np.int64:
+        grid = grid[:, np.all(np.isfinite(grid) & (grid == np.floor(grid)), axis=0)]
+    if name == "expn":
+        # negative orders, of which SciPy knows none, are those of the derivatives
+        grid = grid[:, ~(grid[0] < 0)]
+    arrays = [column.astype(kind) for column in grid]
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = function(*arrays)
+        ours = function(*map(wnp.asarray, arrays))
+    for mine, theirs in zip(listed(ours), listed(expected), strict=True):
+        assert np.asarray(mine).dtype == theirs.dtype
+        near = 1e-8 if kind is not np.float32 else 2e-5
+        np.testing.assert_allclose(np.asarray(mine), theirs, rtol=near, atol=near / 20)
+
+
+def listed(result):
+    return result if isinstance(result, tuple) else (result,)
