@@ -21,6 +21,7 @@ memory.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from types import GenericAlias
 from typing import Any
@@ -132,7 +133,8 @@ class ndarray(Tensor):
     def __iter__(self) -> Iterator[Any]:
         if not self._payload.ndim:
             raise TypeError("iteration over a 0-d array")
-        parts = T.unbind(self, dim=0)
+        # when the first one is asked for: libraries call iter() to see whether they could iterate
+        parts = itertools.chain.from_iterable(map(_parts, (self,)))
         return map(_element if self._payload.ndim == 1 else made, parts)
 
     def __bool__(self) -> bool:
@@ -246,6 +248,10 @@ def _keeps_dimensions(index: Any) -> bool:
     return not parts or any(
         part is Ellipsis or (isinstance(part, np.ndarray | Tensor) and part.ndim) for part in parts
     )
+
+
+def _parts(array: Any) -> Any:
+    return T.unbind(array, dim=0)
 
 
 def _element(view: Any) -> Any:
