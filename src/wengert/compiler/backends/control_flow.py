@@ -42,6 +42,8 @@ _BACK_EDGES = 1_000_000
 # the most bytes that edges may copy per block, and that the memory of a run may take
 _COPIED = 4096
 _KEPT = 1 << 20
+# the most steps of a program that every block gets a copy of
+_SHORT = 10
 
 ENDED, MISSING, TROUBLE, PAUSED = range(4)
 
@@ -56,7 +58,7 @@ class _Memory(NamedTuple):
     """
 
     memory: np.ndarray[Any, Any]
-    results: list[list[tuple[Value, np.ndarray[Any, Any]]]]
+    results: list[list[np.ndarray[Any, Any]]]
 
 
 class NativeGraph:
@@ -87,14 +89,14 @@ class NativeGraph:
         ]
         self._idle: list[_Memory] = []
 
-    def run(self, arrays: Sequence[Any]) -> tuple[int, dict[Value, Any] | None] | None:
+    def run(self, arrays: Sequence[Any]) -> tuple[int, list[Any] | None] | None:
         """Run the graph.
 
         Returns
         -------
         tuple or None
-            The number of the last block with its results, or with None if its decision had an
-            unknown outcome. None alone if a step would raise an error.
+            The number of the last block with the arrays of its `results`, or with None if its
+            decision had an unknown outcome. None alone if a step would raise an error.
         """
         try:
             room = self._idle.pop()
@@ -106,7 +108,7 @@ class NativeGraph:
             # signals are seen to before and after
             code = self._call(memory, *arrays)
         block, code = divmod(code, 4)
-        found = {v: shown.copy() for v, shown in results[block]} if code == ENDED else None
+        found = [shown.copy() for shown in results[block]] if code == ENDED else None
         self._idle.append(room)
         return None if code == TROUBLE else (block, found)
 
@@ -117,7 +119,7 @@ class NativeGraph:
         memory = room[start : start + self._image.size]
         np.copyto(memory, self._image)
         results = [
-            [(v, np.ndarray(v.shape, v.dtype, memory, offset)) for v, offset in places.items()]
+            [np.ndarray(v.shape, v.dtype, memory, offset) for v, offset in places.items()]
             for places in self.results
         ]
         return _Memory(memory, results)
@@ -207,13 +209,13 @@ class _Writer:
         self.text = "\n".join([DECLARATIONS, self._module.text(), *runs, body, self._called()])
 
     def _run(self, program: Program, times: int) -> str:
-        """Emit the code for a program's blocks, inlined if only one block runs it."""
+        """Emit the code for a program's blocks, inlined if it is short or only one block runs it."""
         buffers = Buffers(Plan(program))
         constants = list(constants_of(buffers).values())
         number, first = len(self._functions), len(self.constants)
         self.constants += constants
-        alone = times == 1
-        text, _ = write_run(number, self._module, buffers, constants, inlined=alone)
+        inlined = times == 1 or len(program.steps) <= _SHORT
+        text, _ = write_run(number, self._module, buffers, constants, inlined=inlined)
         self._functions[id(program)] = _Function(f"@run{number}", first, buffers.arena)
         return text
 

@@ -144,8 +144,10 @@ class Conditions:
         """
         lines = [*self._lines]
         for letter, count in (("t", len(self.met)), ("n", len(self.arrays))):
-            if count > 1:
-                # one tensor in two places is a different program from two tensors
+            # one tensor in two places is a different program from two tensors
+            if count == 2:
+                lines.append(f"if {letter}0 is {letter}1: return None")
+            elif count > 2:
                 ids = ", ".join(f"id({letter}{i})" for i in range(count))
                 lines.append(f"if len({{{ids}}}) != {count}: return None")
         if self._computes or self.compared:

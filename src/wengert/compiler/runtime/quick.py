@@ -166,10 +166,7 @@ class _Writer:
             if block.exit is None:
                 continue
             self.lines.append(f"if ended[0] == {number}:")
-            known = {}
-            for value in native.results[number]:
-                name = f"value{len(self._scope)}"
-                self._scope[name], known[value] = value, f"ended[1][{name}]"
+            known = {value: f"ended[1][{i}]" for i, value in enumerate(native.results[number])}
             self._exit(number, block.exit, known, "    ")
 
     def _read(self, value: Value, known: dict[Value, str]) -> str:

@@ -398,8 +398,9 @@ class Graph:
         number, found = ended
         if found is None:
             raise Missing
-        found.update(zip(self.inputs, arrays, strict=True))
-        return self._blocks[number].exit, found
+        known = dict(zip(self._native.results[number], found, strict=True))
+        known.update(zip(self.inputs, arrays, strict=True))
+        return self._blocks[number].exit, known
 
     def _followed(
         self,
