@@ -15,6 +15,7 @@ import pytest
 
 import wengert as wg
 from wengert.compiler import CompileError
+from wengert.compiler.tracing.graph import Graph
 
 NUMPY: dict[str, Any] = {"backend": "numpy", "options": {"measure": False}}
 
@@ -609,3 +610,15 @@ def test_many_ways_through_few_decisions_are_not_many_outcomes() -> None:
         for n in range(16):
             g(wg.tensor([1.0 if n >> k & 1 else -1.0 for k in range(4)]))
     assert "x = x * 2 if x[k] > 0 else x" in str(g.explain())
+
+
+def test_a_call_whose_traces_were_dropped_is_traced_again() -> None:
+    g = wg.compile(lambda x: x.exp() * 2, **NUMPY)
+    for _ in range(3):
+        g(wg.ones(2))
+    ((_, entry),) = g.entries
+    # as where a trace contradicts the others, and has skipped iterations
+    entry.tree = Graph(entry.tree.inputs, entry.options)
+    g._quick = []
+    for _ in range(3):
+        assert g(wg.zeros(2)).tolist() == [2.0, 2.0]

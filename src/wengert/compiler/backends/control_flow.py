@@ -8,6 +8,10 @@ first block, the slots of blocks, what the running block makes, constants, and o
 whose states have the same structure share slots. On an edge, values are copied to the slots of the
 next block unless they are there already, which pays for small values only: `link` returns None for
 others, and Python goes from block to block.
+
+Values of at most a cache line have variables on the stack instead, which LLVM keeps in registers
+where the blocks that use them are inlined. They are written to the memory when the function
+returns, and read from it when it goes on after a pause.
 """
 
 from __future__ import annotations
@@ -148,6 +152,10 @@ def _bytes(value: Value) -> int:
     return _size(value.dtype, value.shape)
 
 
+def _is_short(value: Value) -> bool:
+    return _bytes(value) <= _LINE
+
+
 class _Function(NamedTuple):
     """A function that equal blocks share: its symbol, first constant, and arena."""
 
@@ -197,7 +205,8 @@ class _Writer:
             self.memory |= {(i, v): self._room(_bytes(v)) for v in block.makes}
             self._size = max(self._size, end)
         self._functions: dict[int, _Function] = {}
-        self._tables: dict[tuple[int, ...], str] = {}
+        self._tables: dict[Any, str] = {}
+        self._variables: set[int] = set()
         times = Counter(id(block.program) for block in blocks)
         runs = [
             self._run(p, times[id(p)]) for p in {id(s.program): s.program for s in blocks}.values()
@@ -209,7 +218,7 @@ class _Writer:
         self.text = "\n".join([DECLARATIONS, self._module.text(), *runs, body, self._called()])
 
     def _run(self, program: Program, times: int) -> str:
-        """Emit the code for a program's blocks, inlined if it is short or only one block runs it."""
+        """Emit the code for a program's blocks, inlined if short or if only one block runs it."""
         buffers = Buffers(Plan(program))
         constants = list(constants_of(buffers).values())
         number, first = len(self._functions), len(self.constants)
@@ -267,9 +276,22 @@ class _Writer:
     def _address(self, i: int, value: Value) -> str:
         """Return the address of a value of block `i`."""
         k = self._inputs.get(value)
-        return self._at(self._offset(i, value)) if k is None else f"%input.{k}"
+        if k is not None:
+            return f"%input.{k}"
+        offset = self._offset(i, value)
+        return self._within(offset) if value.constant is not None else self._at(offset, value)
 
-    def _at(self, offset: int) -> str:
+    def _at(self, offset: int, value: Value) -> str:
+        """Return the address of a value that has an offset."""
+        if not _is_short(value):
+            return self._within(offset)
+        name = f"%value.{offset}"
+        if offset not in self._variables:
+            self._variables.add(offset)
+            self._code.allocations.append(f"  {name} = alloca [{_LINE} x i8], align {_LINE}")
+        return name
+
+    def _within(self, offset: int) -> str:
         return self._code.let(f"getelementptr inbounds i8, ptr %memory, i64 {offset}")
 
     # -- the graph --------------------------------------------------------------------------------
@@ -289,13 +311,19 @@ class _Writer:
             for i, block in enumerate(self.blocks)
         ]
         heads = {k for i, s in enumerate(self.blocks) for k in s.following.values() if k <= i}
-        arena = self._at(self._arena)
+        arena = self._within(self._arena)
         left = code.cell("i64", str(_BACK_EDGES))
         labels = [code.fresh("block") for _ in self.blocks]
         start = code.let("load i64, ptr %memory")
         code.do("store i64 0, ptr %memory")
-        cases = " ".join(f"i64 {i}, label {label}" for i, label in enumerate(labels))
+        resumed = {i: code.fresh("resumed") for i in sorted(heads)}
+        cases = " ".join(f"i64 {i}, label {label}" for i, label in resumed.items())
         code.do(f"switch i64 {start}, label {labels[0]} [ {cases} ]")
+        for i, label in resumed.items():
+            code.label(label)
+            for value, place in self._short(i, self._live[i]):
+                self._copy(self._address(i, value), place, _bytes(value))
+            code.jump(labels[i])
         for i, block in enumerate(self.blocks):
             code.label(labels[i])
             if i in heads:
@@ -304,7 +332,7 @@ class _Writer:
                 code.branch(code.let(f"icmp eq i64 {before}, 0"), paused, on)
                 code.label(paused)
                 code.do(f"store i64 {i}, ptr %memory")
-                self._leave(PAUSED, i)
+                self._leave(PAUSED, i, self._live[i])
                 code.label(on)
                 left.set(code.let(f"sub i64 {before}, 1"))
             if block.makes:
@@ -319,7 +347,7 @@ class _Writer:
                 self._leave(TROUBLE, i)
                 code.label(fine)
             if block.decision is None:
-                self._leave(ENDED, i)
+                self._leave(ENDED, i, block.results)
                 continue
             ways = [code.fresh("way"), code.fresh("way")]
             code.branch(self._is_true(i, block.decision), *ways)
@@ -338,7 +366,9 @@ class _Writer:
         """Write the table of addresses of values that the function of block `i` takes."""
         places = tuple(
             [
-                ~self._inputs[value] if value in self._inputs else self._offset(i, value)
+                self._inputs[value]
+                if value in self._inputs
+                else (self._offset(i, value), _is_short(value))
                 for value in values
             ]
         )
@@ -352,8 +382,17 @@ class _Writer:
             code.do(f"store ptr {self._address(i, value)}, ptr {at}")
         return table
 
-    def _leave(self, status: int, i: int) -> None:
+    def _leave(self, status: int, i: int, kept: Iterable[Value] = ()) -> None:
+        """Write the values to keep to the memory, and return from block `i`."""
+        for value, place in self._short(i, kept):
+            self._copy(place, self._address(i, value), _bytes(value))
         self._code.do(f"ret i64 {4 * i + status}")
+
+    def _short(self, i: int, values: Iterable[Value]) -> Iterable[tuple[Value, str]]:
+        """Yield the values of block `i` that have variables, with their places in the memory."""
+        for value in values:
+            if (i, value) in self.memory and _is_short(value):
+                yield value, self._within(self.memory[i, value])
 
     def _is_true(self, i: int, value: Value) -> str:
         code = self._code
@@ -391,7 +430,7 @@ class _Writer:
         staged: dict[Value, str] = {}
         offset = self._staging
         for value in self._staged(i, k):
-            staged[value] = self._at(offset)
+            staged[value] = self._at(offset, value)
             self._copy(staged[value], self._address(i, value), _bytes(value))
             offset += -(-_bytes(value) // _LINE) * _LINE
         for slot, value in self._moves(i, k):

@@ -304,8 +304,10 @@ class Graph:
             block.make(own, self._made)
             wanted[block] = own
         self._is_linked = False
-        block = self._blocks[-1]
-        if len(self._blocks) == 1 and type(block.executable) is Stacked and block.exit.backward:
+        if len(self._blocks) != 1:
+            return
+        (block,) = self._blocks
+        if type(block.executable) is Stacked and block.exit.backward:
             # only the pass reads rows, since results have memory of their own
             block.executable, block.outputs, rows = block.executable.whole(block.outputs)
             block.exit.stacked = block.exit.backward.of_stacks(rows)
