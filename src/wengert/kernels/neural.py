@@ -16,7 +16,7 @@ from wengert.kernels.reducing import smallest as _smallest
 from wengert.kernels.select import choose, clamp
 from wengert.kernels.shape import split
 from wengert.kernels.special import erfc
-from wengert.kernels.sums import sums
+from wengert.kernels.sums import are_few, repeated_sums, sums
 
 Dims = tuple[int, ...]
 
@@ -33,11 +33,43 @@ def _below_top(self: Any, dim: Dims) -> Any:
     return self - _largest(self, axis=dim, keepdims=True)
 
 
+_MODERATE = 40.0
+"""The size of numbers up to which their exponentials are added without scaling."""
+
+
+def _are_moderate(self: Any, dim: Dims) -> bool:
+    """Return whether numbers are few, and all so near 0 that they need no scaling."""
+    return (
+        are_few(self, dim)
+        # False for NaN
+        and self.item(self.argmax()) < _MODERATE
+        and self.item(self.argmin()) > -_MODERATE
+    )
+
+
+def softmax(self: Any, dim: Dims) -> Any:
+    """Compute exponentials scaled to a sum of 1 along dimensions."""
+    if not _are_moderate(self, dim):
+        return _scaled_softmax(self, dim)
+    powers = np.exp(self)
+    powers /= repeated_sums(powers, dim)
+    return powers
+
+
+def log_softmax(self: Any, dim: Dims) -> Any:
+    """Compute the logarithm of `softmax`."""
+    if not _are_moderate(self, dim):
+        return _scaled_log_softmax(self, dim)
+    below = self - np.log(repeated_sums(np.exp(self), dim))
+    # the first logarithm is rounded like the numbers, which may be far from 0
+    below -= np.log(repeated_sums(np.exp(below), dim))
+    return below
+
+
 # as a decorator `errstate` takes half the time of a block
 # invalid: where all elements are infinite, NaN is the defined result
 @np.errstate(invalid="ignore")
-def softmax(self: Any, dim: Dims) -> Any:
-    """Compute exponentials scaled to a sum of 1 along dimensions."""
+def _scaled_softmax(self: Any, dim: Dims) -> Any:
     if self.size == 0:
         return self.copy()
     powers = np.exp(_below_top(self, dim))
@@ -46,8 +78,7 @@ def softmax(self: Any, dim: Dims) -> Any:
 
 
 @np.errstate(invalid="ignore", divide="ignore")
-def log_softmax(self: Any, dim: Dims) -> Any:
-    """Compute the logarithm of `softmax`."""
+def _scaled_log_softmax(self: Any, dim: Dims) -> Any:
     if self.size == 0:
         return self.copy()
     below = _below_top(self, dim)
