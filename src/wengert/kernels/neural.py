@@ -33,35 +33,37 @@ def _below_top(self: Any, dim: Dims) -> Any:
     return self - _largest(self, axis=dim, keepdims=True)
 
 
-_MODERATE = 40.0
-"""The size of numbers up to which their exponentials are added without scaling."""
+_SPREAD, _CLOSE = 60.0, 6.0
+"""The distance between numbers up to which subtracting the largest of all scales every row, and up
+to which its rounding costs the logarithms no digits."""
 
 
-def _are_moderate(self: Any, dim: Dims) -> bool:
-    """Return whether numbers are few, and all so near 0 that they need no scaling."""
-    return (
-        are_few(self, dim)
-        # False for NaN
-        and self.item(self.argmax()) < _MODERATE
-        and self.item(self.argmin()) > -_MODERATE
-    )
+def _below_one(self: Any, dim: Dims, distance: float) -> Any:
+    """Return a few numbers minus the largest of them all; None if they are not as close."""
+    if not are_few(self, dim):
+        return None
+    top = self.item(self.argmax())
+    # False for NaN, and for infinities
+    if not top - self.item(self.argmin()) < distance:
+        return None
+    return self - np.array(top, self.dtype)
 
 
 def softmax(self: Any, dim: Dims) -> Any:
     """Compute exponentials scaled to a sum of 1 along dimensions."""
-    if not _are_moderate(self, dim):
+    powers = _below_one(self, dim, _SPREAD)
+    if powers is None:
         return _scaled_softmax(self, dim)
-    powers = np.exp(self)
+    np.exp(powers, powers)
     powers /= repeated_sums(powers, dim)
     return powers
 
 
 def log_softmax(self: Any, dim: Dims) -> Any:
     """Compute the logarithm of `softmax`."""
-    if not _are_moderate(self, dim):
+    below = _below_one(self, dim, _CLOSE)
+    if below is None:
         return _scaled_log_softmax(self, dim)
-    below = self - np.log(repeated_sums(np.exp(self), dim))
-    # the first logarithm is rounded like the numbers, which may be far from 0
     below -= np.log(repeated_sums(np.exp(below), dim))
     return below
 
