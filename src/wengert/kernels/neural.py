@@ -97,7 +97,7 @@ def softplus(self: Any, beta: float, threshold: float) -> Any:
     result += clamp(scaled, 0, None)
     if beta != 1:
         result /= beta
-    above = scaled > threshold
+    above = np.greater(scaled, *numbers(self, threshold))
     return choose(above, self, result)[()] if np.count_nonzero(above) else result
 
 
@@ -144,9 +144,16 @@ gelu_slope = single.large(_gelu_slope, single.gelu_slope_of_block)
 def gelu(self: Any, approximate: str) -> Any:
     """Compute self times the normal distribution function, or its approximation by tanh."""
     if approximate == "tanh":
-        half, one, root, cubic = numbers(self, 0.5, 1, math.sqrt(2 / math.pi), 0.044715)
-        inner = root * (self + cubic * (self * self * self))
-        return half * self * (one + np.tanh(inner))
+        root = math.sqrt(2 / math.pi)
+        half, one, root, cubic = numbers(self, 0.5, 1, root, 0.044715 * root)
+        result = self * self
+        result *= cubic
+        result += root
+        result = np.tanh(result * self)
+        result += one
+        result *= half
+        result *= self
+        return result
     return _exact_gelu(self)
 
 
