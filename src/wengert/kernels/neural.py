@@ -292,7 +292,11 @@ def nll_loss(self: Any, target: Any, weight: Any, reduction: str, ignore_index: 
     weight = weight.astype(self.dtype, copy=False)
     axis = 0 if self.ndim == 1 else 1
     index, weights, counted = _weighed(target, weight, self.shape[axis], ignore_index)
-    losses = self[_named(self.ndim, index, axis)] * -weights
+    losses = self[_named(self.ndim, index, axis)]
+    if reduction == "mean" and counted is None and target.size and not weights.ndim:
+        # the weight cancels
+        return sums(losses, None) / -target.size
+    losses = losses * -weights
     if counted is not None:
         losses = np.where(counted, losses, 0)[()]
     if reduction == "none":
