@@ -16,6 +16,7 @@ from numpy.lib.stride_tricks import as_strided
 from wengert.kernels.layout import LAYOUTS
 from wengert.kernels.protocols import arange, asarray, contiguous, copied, zeros
 from wengert.kernels.reduce import places_of
+from wengert.kernels.scatter import corner, flat_places
 
 Shape = tuple[int, ...]
 Indices = tuple[Any, ...]
@@ -250,7 +251,7 @@ def gather(self: Any, index: Any, dim: int) -> Any:
 
 def scatter(self: Any, index: Any, src: Any, dim: int) -> Any:
     """Return a copy of self with the elements of `src` at the positions that `index` names."""
-    return _scattered(self, index, _corner(src, index), dim)
+    return _scattered(self, index, corner(src, index), dim)
 
 
 def scatter_value(self: Any, index: Any, dim: int, value: Any) -> Any:
@@ -273,18 +274,9 @@ def scatter_add(self: Any, index: Any, src: Any, dim: int) -> Any:
     if self.ndim == 0:
         return self + np.add.reduce(src, axis=None, dtype=self.dtype)
     result = copied(self, "C")
-    if index.__class__ is np.ndarray and index.size <= _LITTLE and index.flags.c_contiguous:
-        np.add.at(result, _grid(index, dim), _corner(src, index))
-        return result
-    strides = [math.prod(self.shape[d + 1 :]) for d in range(self.ndim)]
-    places = sum(part * stride for part, stride in zip(_grid(index, dim), strides, strict=True))
-    np.add.at(result.reshape(-1), asarray(places).reshape(-1), _corner(src, index).reshape(-1))
+    places = flat_places(index, index.shape, self.shape, dim)
+    np.add.at(result.reshape(-1), places, corner(src, index).reshape(-1))
     return result
-
-
-def _corner(src: Any, index: Any) -> Any:
-    """Return the part of `src` that an index of a smaller shape reads."""
-    return src[tuple([slice(size) for size in index.shape])]
 
 
 # -- masks ----------------------------------------------------------------------------------------
