@@ -1,5 +1,7 @@
 """Test that native code draws the numbers of Python loops (NOTE [native draws])."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
@@ -45,6 +47,17 @@ def test_numbers_and_the_stream_behind_them_are_those_of_the_loops(name, dtype, 
     assert one.dtype == other.dtype
     np.testing.assert_array_equal(one, other)
     np.testing.assert_array_equal(after, there)
+
+
+def test_few_numbers_are_drawn_natively_once_many_were(monkeypatch):
+    monkeypatch.setattr(samplers, "_COUNTS", Counter())
+    native, drawn = [], PORTS.drawn
+    monkeypatch.setattr(PORTS, "drawn", lambda *given: native.append(given) or drawn(*given))
+    wg.poisson(wg.ones(N - 1))
+    assert not native
+    wg.poisson(wg.ones(1))
+    wg.poisson(wg.ones(1))
+    assert len(native) == 2
 
 
 def test_without_sources_the_loops_draw(monkeypatch):

@@ -132,6 +132,19 @@ def test_what_does_not_lie_row_by_row_or_is_small_is_the_kernels(used):
     assert used == ["gelu"]
 
 
+@pytest.mark.parametrize("shape", [(1,), (200,), (200, 1), (1, 200)])
+def test_arguments_that_broadcast_to_the_first_are_repeated(shape, used):
+    x, w = large(200, 200), large(*shape, seed=1)
+    found = K.prelu(x, w)
+    np.testing.assert_array_equal(found, K.prelu(x, np.broadcast_to(w, x.shape).copy()))
+    assert used == ["prelu", "prelu"]
+    wanted = K.prelu(w, x)
+    np.testing.assert_array_equal(wanted, TABLE["prelu"].kernel(w, x))
+    with pytest.raises(ValueError, match="broadcast"):
+        K.prelu(x, large(199))
+    assert used == ["prelu", "prelu"]
+
+
 def test_equal_arguments_have_equal_results_whatever_the_shape(used):
     data = large(3 * LARGE + 17)
     whole = F.gelu(wg.tensor(data))

@@ -6,7 +6,7 @@ import pytest
 import wengert as wg
 from wengert.autograd import gradcheck, gradgradcheck
 from wengert.base import extras
-from wengert.kernels import batches
+from wengert.kernels import batches, scipy
 from wengert.kernels import factors as kernels
 from wengert.kernels import linear_systems as system_kernels
 from wengert.kernels.products import matrix_exp
@@ -25,7 +25,7 @@ def _complex(*shape):
 
 @pytest.fixture
 def without_scipy(monkeypatch):
-    monkeypatch.setattr(kernels, "_scipy", lambda part: None)
+    monkeypatch.setattr(scipy, "_linalg", lambda part: None)
 
 
 # -- singular matrices ----------------------------------------------------------------------------

@@ -105,6 +105,9 @@ def expanded(shape: Shape, sizes: Shape) -> Shape:
             f"expand: the number of sizes provided ({len(sizes)}) must be greater or equal to the "
             f"number of dimensions in the tensor ({len(shape)})"
         )
+    if shape == sizes[lead:] and not (lead and min(sizes[:lead]) < 0):
+        # only new dimensions
+        return sizes
     result = list(sizes)
     for i, size in enumerate(sizes):
         own = shape[i - lead] if i >= lead else 1

@@ -297,8 +297,9 @@ def sinc(self: Any) -> Any:
     """Compute sin(pi x) / (pi x), which is 1 at 0."""
     if self.dtype.kind != "f" or self.dtype == np.float16:
         return spherical_bessel(self * math.pi, 0)
-    half, pi = numbers(self, 0.5, math.pi)
-    x = np.where(self, self, 1e-20)
+    half, pi, least = numbers(self, 0.5, math.pi, 1e-20)
+    # an even function
+    x = np.maximum(np.absolute(self), least)
     # the sine vanishes at integers: reduce to the distance from the nearest one
     whole = np.rint(x)
     sine = np.sin((x - whole) * pi)

@@ -25,7 +25,18 @@ Labels = tuple[int, ...]
 class _Plan:
     """The plan for contracting two arrays with given labels."""
 
-    __slots__ = ("batch", "first", "left", "plain", "product", "restore", "right", "second", "sum")
+    __slots__ = (
+        "batch",
+        "first",
+        "left",
+        "plain",
+        "product",
+        "restore",
+        "right",
+        "second",
+        "stacked",
+        "sum",
+    )
 
     def __init__(self, a: Labels, b: Labels, out: Labels, by_second: bool) -> None:
         batch = [x for x in out if x in a and x in b]
@@ -46,6 +57,8 @@ class _Plan:
             self.restore = ()
         # two matrices, or a matrix and a vector: no need to merge dimensions
         self.plain = not batch and len(left) == len(summed) == 1 and len(right) <= 1
+        # batches of matrices
+        self.stacked = len(left) == len(summed) == len(right) == 1
 
 
 plan_of = lru_cache(maxsize=1024)(_Plan)
@@ -61,6 +74,9 @@ def contract(self: Any, other: Any, a: Labels, b: Labels, out: Labels) -> Any:
         result = mm(x, y)
         return result.T if plan.restore else result
     nb = plan.batch
+    if plan.stacked:
+        result = bmm(x, y)
+        return result.transpose(plan.restore) if plan.restore else result
     n, k = nb + plan.left, nb + plan.sum
     batch, left, summed, right = x.shape[:nb], x.shape[nb:n], x.shape[n:], y.shape[k:]
     if not nb:

@@ -8,31 +8,16 @@ called once per matrix; otherwise, and for many small matrices, elimination runs
 from __future__ import annotations
 
 import math
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from wengert.base.extras import scipy_module
 from wengert.kernels import batches
 from wengert.kernels.protocols import beside, is_numpys, zeros
+from wengert.kernels.scipy import routine_of
 from wengert.kernels.spectral import LinAlgError as LinAlgError
 from wengert.kernels.spectral import adjoint as adjoint_of
-
-
-@cache
-def _scipy(part: str) -> Any:
-    """Return a module of SciPy's linear algebra, or None if NumPy replaces it."""
-    try:
-        return scipy_module(f"linalg.{part}", "linalg")
-    except ImportError:
-        return None
-
-
-def routine_of(part: str, name: str, dtype: Any) -> Any:
-    """Return the BLAS or LAPACK routine for a dtype; None without SciPy or for other dtypes."""
-    module, letter = _scipy(part), {"f": "s", "d": "d", "F": "c", "D": "z"}.get(dtype.char)
-    return None if module is None or letter is None else getattr(module, letter + name)
 
 
 def _check_dtype(dtype: Any) -> None:

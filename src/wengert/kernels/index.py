@@ -16,6 +16,7 @@ from numpy.lib.stride_tricks import as_strided
 from wengert.kernels.layout import LAYOUTS
 from wengert.kernels.protocols import arange, asarray, contiguous, copied, zeros
 from wengert.kernels.reduce import places_of
+from wengert.kernels.scatter import corner, flat_places
 
 Shape = tuple[int, ...]
 Indices = tuple[Any, ...]
@@ -90,7 +91,7 @@ def put_into(self: Any, value: Any, indices: Indices, accumulate: bool) -> None:
     key = _key(indices)
     try:
         if accumulate and _in_rows(self, value, indices):
-            self += index_backward(value, self.shape, indices)
+            _add_at(self, value, indices)
         elif accumulate:
             np.add.at(self, key, value)
         else:
@@ -142,19 +143,39 @@ def index_backward(self: Any, shape: Shape, indices: Indices) -> Any:
     rows, dims = _rows(indices)
     rest = tuple([d for d in range(len(shape)) if d not in dims])
     sizes = tuple([shape[d] for d in dims])
-    # move the indexed dimensions to the front and merge them; move those of self likewise
-    rows_of_target = (math.prod(sizes), math.prod([shape[d] for d in rest]))
-    target = zeros(self, rows_of_target, self.dtype)
+    positions, values = _as_rows(self, rows, dims, sizes)
+    target = zeros(self, (math.prod(sizes), values.shape[1]), self.dtype)
+    _add_rows(target, positions, values, True)
+    moved = target.reshape(*sizes, *[shape[d] for d in rest])
+    back = [(*dims, *rest).index(d) for d in range(len(shape))]
+    return contiguous(moved.transpose(back))
+
+
+def _add_at(self: Any, value: Any, indices: Indices) -> None:
+    """Add `value`, which has the shape of the indexed elements, into self."""
+    if value.size <= _LITTLE:
+        np.add.at(self, _key(indices), value)
+        return
+    rows, dims = _rows(indices)
+    count = len(dims)
+    if dims != [*range(count)] or not self.flags.c_contiguous or _names_once(indices):
+        self += index_backward(value, self.shape, indices)
+        return
+    positions, values = _as_rows(value, rows, dims, self.shape[:count])
+    lines = self.reshape(math.prod(self.shape[:count]), values.shape[1])
+    _add_rows(lines, positions, values, False)
+
+
+def _as_rows(self: Any, rows: list[Any], dims: list[int], sizes: Shape) -> tuple[Any, Any]:
+    """Return the positions of indices into merged dimensions of `sizes`, and self in rows."""
+    # move the indexed dimensions to the front and merge them
     adjacent = dims[-1] - dims[0] == len(dims) - 1
     front = dims[0] if adjacent else 0
     places = tuple(range(front, front + rows[0].ndim))
     others = tuple([d for d in range(self.ndim) if d not in places])
     positions = _positions(rows, sizes)
-    values = self.transpose((*places, *others)).reshape(positions.size, target.shape[1])
-    _add_rows(target, positions, values)
-    moved = target.reshape(*sizes, *[shape[d] for d in rest])
-    back = [(*dims, *rest).index(d) for d in range(len(shape))]
-    return contiguous(moved.transpose(back))
+    width = math.prod([self.shape[d] for d in others])
+    return positions, self.transpose((*places, *others)).reshape(positions.size, width)
 
 
 def _rows(indices: Indices, broadcast: bool = True) -> tuple[list[Any], list[int]]:
@@ -181,15 +202,15 @@ def _positions(rows: list[Any], sizes: Shape) -> Any:
     return total.reshape(-1)
 
 
-def _add_rows(target: Any, positions: Any, rows: Any) -> None:
-    """Add each of `rows` to the row of `target` that `positions` names."""
+def _add_rows(target: Any, positions: Any, rows: Any, fresh: bool) -> None:
+    """Add each of `rows` to the row of `target`, zeros if `fresh`, that `positions` names."""
     width = target.shape[1]
     if not rows.size:
         return
     if width == 1:
         np.add.at(target.reshape(-1), positions, rows.reshape(-1))
     elif np.bincount(positions).max() == 1:
-        target[positions] = rows
+        target[positions] = rows if fresh else target[positions] + rows
     elif width > _LONG_ROW:
         for position, row in zip(positions.tolist(), rows, strict=True):
             target[position] += row
@@ -228,7 +249,12 @@ def index_add(self: Any, index: Any, source: Any, dim: int, alpha: Any) -> Any:
     if self.ndim == 0:
         added = np.add.reduce(source, axis=None, dtype=self.dtype)
         return self + (added if alpha == 1 else (added * alpha).astype(self.dtype))
-    added = index_backward(source, self.shape, (None,) * dim + (index.reshape(-1),))
+    indices = (None,) * dim + (index.reshape(-1),)
+    if alpha == 1 and self.__class__ is np.ndarray:
+        result = copied(self, "C")
+        _add_at(result, source, indices)
+        return result
+    added = index_backward(source, self.shape, indices)
     return self + (added if alpha == 1 else added * alpha)
 
 
@@ -250,7 +276,7 @@ def gather(self: Any, index: Any, dim: int) -> Any:
 
 def scatter(self: Any, index: Any, src: Any, dim: int) -> Any:
     """Return a copy of self with the elements of `src` at the positions that `index` names."""
-    return _scattered(self, index, _corner(src, index), dim)
+    return _scattered(self, index, corner(src, index), dim)
 
 
 def scatter_value(self: Any, index: Any, dim: int, value: Any) -> Any:
@@ -273,18 +299,9 @@ def scatter_add(self: Any, index: Any, src: Any, dim: int) -> Any:
     if self.ndim == 0:
         return self + np.add.reduce(src, axis=None, dtype=self.dtype)
     result = copied(self, "C")
-    if index.__class__ is np.ndarray and index.size <= _LITTLE and index.flags.c_contiguous:
-        np.add.at(result, _grid(index, dim), _corner(src, index))
-        return result
-    strides = [math.prod(self.shape[d + 1 :]) for d in range(self.ndim)]
-    places = sum(part * stride for part, stride in zip(_grid(index, dim), strides, strict=True))
-    np.add.at(result.reshape(-1), asarray(places).reshape(-1), _corner(src, index).reshape(-1))
+    places = flat_places(index, index.shape, self.shape, dim)
+    np.add.at(result.reshape(-1), places, corner(src, index).reshape(-1))
     return result
-
-
-def _corner(src: Any, index: Any) -> Any:
-    """Return the part of `src` that an index of a smaller shape reads."""
-    return src[tuple([slice(size) for size in index.shape])]
 
 
 # -- masks ----------------------------------------------------------------------------------------

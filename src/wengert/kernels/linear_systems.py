@@ -13,17 +13,13 @@ from wengert.kernels.factors import (
     first_failure,
     lu,
     lu_solve,
-    routine_of,
     solve_triangular,
     swapped,
 )
 from wengert.kernels.protocols import zeros
+from wengert.kernels.scipy import BLOCK, LARGE, routine_of
 from wengert.kernels.spectral import adjoint
 
-_LARGE = 32
-"""The size from which a matrix is inverted by SciPy's LAPACK: loading it takes long."""
-_BLOCK = 64
-"""The number of columns that LAPACK processes together."""
 _SOLVER = "The solver failed because the input matrix is singular."
 _DIAGONAL = (
     "The diagonal element {} is zero, the inversion could not be completed because the input "
@@ -89,7 +85,7 @@ def _unchecked(A: Any, B: Any) -> Any:
 def _inverse(self: Any) -> Any:
     n = self.shape[-1]
     getri = None
-    if n >= _LARGE and self.ndim == 2 and self.__class__ is np.ndarray:
+    if n >= LARGE and self.ndim == 2 and self.__class__ is np.ndarray:
         getri = routine_of("lapack", "getri", self.dtype)
     if getri is None:
         return np.linalg.inv(self)
@@ -97,7 +93,7 @@ def _inverse(self: Any) -> Any:
     factors, pivots, info = routine_of("lapack", "getrf", self.dtype)(self)
     if info:
         raise np.linalg.LinAlgError
-    return np.ascontiguousarray(getri(factors, pivots, _BLOCK * n, 1)[0])
+    return np.ascontiguousarray(getri(factors, pivots, BLOCK * n, 1)[0])
 
 
 def inv(self: Any) -> Any:

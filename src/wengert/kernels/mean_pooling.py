@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.kernels.protocols import beside, contiguous, empty, zeros
+from wengert.kernels.protocols import beside, contiguous, empty, numbers, zeros
 from wengert.kernels.sums import sums
 from wengert.kernels.windows import (
     Along,
@@ -85,7 +85,9 @@ def _divide(totals: Any, divisor: Any) -> Any:
         # round towards zero, as in C, and exactly beyond the integers that doubles hold
         quotients, rests = np.divmod(totals, divisor)
         return quotients + ((rests != 0) & (quotients < 0))
-    if not isinstance(divisor, int):
+    if isinstance(divisor, int):
+        (divisor,) = numbers(totals, divisor)
+    else:
         divisor = beside(totals, divisor.astype(totals.dtype))
     return np.divide(totals, divisor, out=totals)
 

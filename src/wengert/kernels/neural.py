@@ -16,7 +16,7 @@ from wengert.kernels.reducing import smallest as _smallest
 from wengert.kernels.select import choose, clamp
 from wengert.kernels.shape import split
 from wengert.kernels.special import erfc
-from wengert.kernels.sums import sums
+from wengert.kernels.sums import are_few, repeated_sums, sums
 
 Dims = tuple[int, ...]
 
@@ -33,11 +33,45 @@ def _below_top(self: Any, dim: Dims) -> Any:
     return self - _largest(self, axis=dim, keepdims=True)
 
 
+_SPREAD, _CLOSE = 60.0, 6.0
+"""The distance between numbers up to which subtracting the largest of all scales every row, and up
+to which its rounding costs the logarithms no digits."""
+
+
+def _below_one(self: Any, dim: Dims, distance: float) -> Any:
+    """Return a few numbers minus the largest of them all; None if they are not as close."""
+    if not are_few(self, dim):
+        return None
+    top = self.item(self.argmax())
+    # False for NaN, and for infinities
+    if not top - self.item(self.argmin()) < distance:
+        return None
+    return self - np.array(top, self.dtype)
+
+
+def softmax(self: Any, dim: Dims) -> Any:
+    """Compute exponentials scaled to a sum of 1 along dimensions."""
+    powers = _below_one(self, dim, _SPREAD)
+    if powers is None:
+        return _scaled_softmax(self, dim)
+    np.exp(powers, powers)
+    powers /= repeated_sums(powers, dim)
+    return powers
+
+
+def log_softmax(self: Any, dim: Dims) -> Any:
+    """Compute the logarithm of `softmax`."""
+    below = _below_one(self, dim, _CLOSE)
+    if below is None:
+        return _scaled_log_softmax(self, dim)
+    below -= np.log(repeated_sums(np.exp(below), dim))
+    return below
+
+
 # as a decorator `errstate` takes half the time of a block
 # invalid: where all elements are infinite, NaN is the defined result
 @np.errstate(invalid="ignore")
-def softmax(self: Any, dim: Dims) -> Any:
-    """Compute exponentials scaled to a sum of 1 along dimensions."""
+def _scaled_softmax(self: Any, dim: Dims) -> Any:
     if self.size == 0:
         return self.copy()
     powers = np.exp(_below_top(self, dim))
@@ -46,8 +80,7 @@ def softmax(self: Any, dim: Dims) -> Any:
 
 
 @np.errstate(invalid="ignore", divide="ignore")
-def log_softmax(self: Any, dim: Dims) -> Any:
-    """Compute the logarithm of `softmax`."""
+def _scaled_log_softmax(self: Any, dim: Dims) -> Any:
     if self.size == 0:
         return self.copy()
     below = _below_top(self, dim)
@@ -64,7 +97,7 @@ def softplus(self: Any, beta: float, threshold: float) -> Any:
     result += clamp(scaled, 0, None)
     if beta != 1:
         result /= beta
-    above = scaled > threshold
+    above = np.greater(scaled, *numbers(self, threshold))
     return choose(above, self, result)[()] if np.count_nonzero(above) else result
 
 
@@ -111,9 +144,16 @@ gelu_slope = single.large(_gelu_slope, single.gelu_slope_of_block)
 def gelu(self: Any, approximate: str) -> Any:
     """Compute self times the normal distribution function, or its approximation by tanh."""
     if approximate == "tanh":
-        half, one, root, cubic = numbers(self, 0.5, 1, math.sqrt(2 / math.pi), 0.044715)
-        inner = root * (self + cubic * (self * self * self))
-        return half * self * (one + np.tanh(inner))
+        root = math.sqrt(2 / math.pi)
+        half, one, root, cubic = numbers(self, 0.5, 1, root, 0.044715 * root)
+        result = self * self
+        result *= cubic
+        result += root
+        result = np.tanh(result * self)
+        result += one
+        result *= half
+        result *= self
+        return result
     return _exact_gelu(self)
 
 
@@ -252,7 +292,11 @@ def nll_loss(self: Any, target: Any, weight: Any, reduction: str, ignore_index: 
     weight = weight.astype(self.dtype, copy=False)
     axis = 0 if self.ndim == 1 else 1
     index, weights, counted = _weighed(target, weight, self.shape[axis], ignore_index)
-    losses = self[_named(self.ndim, index, axis)] * -weights
+    losses = self[_named(self.ndim, index, axis)]
+    if reduction == "mean" and counted is None and target.size and not weights.ndim:
+        # the weight cancels
+        return sums(losses, None) / -target.size
+    losses = losses * -weights
     if counted is not None:
         losses = np.where(counted, losses, 0)[()]
     if reduction == "none":

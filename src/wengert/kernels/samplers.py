@@ -3,12 +3,6 @@
 Each number draws as many uniform ones as its proposals need, in PyTorch's order (NOTE [random
 streams]), so these are loops in Python, in double precision.
 
-NOTE [samples of one distribution]
-If all numbers have the same parameters, whether a proposal is accepted does not depend on the
-number that it is for. So as many proposals as numbers are missing, which are certainly needed, are
-tested together, until none is missing: the result and the draws from the stream are those of the
-loop. A test that rounding could decide uses the functions of `math`, as the loop does.
-
 NOTE [derivatives of samples]
 A sample is differentiated with respect to its parameter at constant quantile (implicit
 reparameterization): with the distribution function P(a, z) and the density p of a gamma sample z of
@@ -30,6 +24,7 @@ NIST Digital Library of Mathematical Functions, https://dlmf.nist.gov, sections 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -77,22 +72,15 @@ class _Draws:
 def gamma(stream: Stream, alpha: Any) -> Any:
     """Draw gamma numbers of the shapes in a flat array, in double precision (Marsaglia, Tsang)."""
     with stream.lock:
-        if alpha.size < _NATIVE and _is_one(alpha) and 1 <= alpha[0] < math.inf:
-            d = float(alpha[0] - alpha.dtype.type(_THIRD))
-            parts = [
-                _gammas(stream, d, min(alpha.size - i, _PART)) for i in range(0, alpha.size, _PART)
-            ]
-            return np.concatenate(parts)
-        draws = _Draws(stream)
         # values that depend only on the shapes are computed in their precision
         small, one = alpha < 1, alpha.dtype.type(1)
         with np.errstate(all="ignore"):
             powers = np.where(small, one / alpha, 0)
             ds = np.where(small, alpha + one, alpha) - alpha.dtype.type(_THIRD)
-        if alpha.size >= _NATIVE:
-            made = PORTS.drawn(_gamma, stream, (powers, ds))
-            if made is not None:
-                return made
+        made = _native(_gamma, stream, (powers, ds))
+        if made is not None:
+            return made
+        draws = _Draws(stream)
         powers, ds = powers.tolist(), ds.tolist()
         found = np.empty(len(ds))
         draw = [p != math.inf and 0.0 < d < math.inf for p, d in zip(powers, ds, strict=True)]
@@ -105,95 +93,18 @@ def gamma(stream: Stream, alpha: Any) -> Any:
         return found
 
 
-def _is_one(*arrays: Any) -> bool:
-    """Return whether many numbers share their parameters (NOTE [samples of one distribution])."""
-    return arrays[0].size >= _MANY and all(bool((array == array[0]).all()) for array in arrays)
-
-
 _NATIVE = 4096
-"""The count from which native code, if available, draws numbers (NOTE [native draws] in
-`wengert.compiler.runtime.drawing`)."""
-_MANY = 32
-"""The number of samples from which they are drawn together."""
-_AT_ONCE = 4096
-"""The number of uniform numbers per block, which stays in the cache."""
-_PART = 2048
-"""So few gamma numbers per block that seldom one of them needs more draws than most."""
+"""The count of numbers that a sampler draws until it is made native, if there is a compiler."""
+_COUNTS: Counter[Callable[..., float]] = Counter()
 
 
-def _decide(
-    accepted: Any, open_: Any, margin: Any, size: Any, decided: Callable[[int], bool]
-) -> None:
-    """Accept undecided proposals of positive margin; if within `size` of rounding, ask exactly."""
-    accepted |= open_ & (margin > 0)
-    unsure = open_ & ~(np.absolute(margin) > 1e-9 * (1.0 + np.absolute(size)))
-    for i in np.flatnonzero(unsure).tolist():
-        accepted[i] = decided(i)
+def _native(sampler: Callable[..., float], stream: Stream, params: Any) -> Any:
+    """Draw by native code (NOTE [native draws] in `wengert.compiler.runtime.drawing`), or None.
 
-
-def _listed(function: Callable[[float], float], array: Any) -> Any:
-    """Apply a function of `math` to each element."""
-    return np.array([*map(function, array.tolist())])
-
-
-def _of_counts(function: Callable[[float], float], counts: Any) -> Any:
-    """Apply a function to integers that are few or close together."""
-    least, most = counts.min(), counts.max()
-    if most - least > counts.size:
-        found, which = np.unique(counts, return_inverse=True)
-        return _listed(function, found)[which]
-    return _listed(function, np.arange(least, most + 1))[(counts - least).astype(np.int64)]
-
-
-def _gammas(stream: Stream, d: float, count: int) -> Any:
-    """Draw gamma numbers of the shape d + 1/3."""
-    before, ahead = stream.state(), stream.ahead
-    c = 1.0 / math.sqrt(9.0 * d)
-    found: list[Any] = []
-    missing = count
-    while missing:
-        normals = [] if stream.ahead is None else [stream.ahead]
-        odd = len(normals)
-        pairs = (missing - odd + 1) // 2
-        # two normal numbers precede the first of their two uniform ones
-        unit = units(stream, 2 * pairs + missing, _DOUBLE)
-        blocks = np.concatenate([unit[odd:], np.zeros(4 * pairs + odd - unit.size)])
-        blocks = blocks.reshape(pairs, 4)
-        # in the order of `polar`
-        angle, radius = (
-            2.0 * math.pi * blocks[:, 0],
-            np.sqrt(-2.0 * _listed(math.log1p, -blocks[:, 1])),
-        )
-        both = np.empty((pairs, 2))
-        both[:, 0] = radius * _listed(math.cos, angle)
-        both[:, 1] = radius * _listed(math.sin, angle)
-        normals += both.reshape(-1).tolist()
-        stream.ahead = normals.pop() if len(normals) > missing else None
-        x = np.array(normals)
-        u = 1.0 - np.concatenate([unit[:odd], blocks[:, 2:].reshape(-1)])[:missing]
-        y = 1.0 + c * x
-        if y.min() <= 0.0:
-            # accepted without a uniform number
-            stream.restore(before)
-            stream.ahead = ahead
-            draws = _Draws(stream)
-            made = np.empty(count)
-            for i in range(count):
-                draws.left = 2 * (count - i - 1) - 1
-                made[i] = _gamma(draws, 0.0, d)
-            return made
-        v, xx = y * y * y, x * x
-        taken = u < 1.0 - _SQUEEZE * xx * xx
-        bound = 0.5 * xx + d * (1.0 - v + np.log(v))
-
-        def decided(i: int, v: Any = v, u: Any = u, xx: Any = xx) -> bool:
-            own = v[i].item()
-            return math.log(u[i]) < 0.5 * xx[i].item() + d * (1.0 - own + math.log(own))
-
-        _decide(taken, ~taken, bound - np.log(u), d * (1.0 + v), decided)
-        found.append(d * v[taken])
-        missing -= int(taken.sum())
-    return np.concatenate(found)
+    The numbers and the stream are the same either way, so it may depend on what was drawn before.
+    """
+    _COUNTS[sampler] += params[0].size
+    return PORTS.drawn(sampler, stream, params) if _COUNTS[sampler] >= _NATIVE else None
 
 
 _THIRD, _SQUEEZE = float(np.float32(1 / 3)), float(np.float32(0.0331))
@@ -237,16 +148,9 @@ def dirichlet(stream: Stream, alpha: Any) -> Any:
 def poisson(stream: Stream, rate: Any) -> Any:
     """Draw Poisson numbers of the rates in a flat array, in its dtype."""
     with stream.lock:
-        if rate.size >= _NATIVE:
-            made = PORTS.drawn(_poisson, stream, (rate,))
-            if made is not None:
-                return made.astype(rate.dtype)
-        if _is_one(rate) and rate[0] > 0:
-            one = float(rate[0])
-            several = (
-                _manies(stream, one, rate.size) if one >= 10 else _fews(stream, one, rate.size)
-            )
-            return several.astype(rate.dtype)
+        made = _native(_poisson, stream, (rate,))
+        if made is not None:
+            return made.astype(rate.dtype)
         draws = _Draws(stream)
         rates = rate.tolist()
         found = np.empty(len(rates))
@@ -296,166 +200,17 @@ def _poisson_of_large_rate(draw: Any, rate: float) -> int:
             return k
 
 
-def _runs(stream: Stream, count: int, mean: float, lengths: Callable[[Any], Any]) -> Any:
-    """Return the number of consecutive uniform draws that each of `count` numbers takes.
-
-    Parameters
-    ----------
-    mean: The approximate average number of draws.
-    lengths
-        Maps uniform numbers to the number of draws of a result that begins with each of them; if
-        it is not known yet, to more than there are.
-    """
-    before = stream.state()
-    found: list[int] = []
-    left, used = np.empty(0), 0
-    while len(found) < count:
-        more = min(int((count - len(found)) * (mean + 0.5)) + 64, _AT_ONCE)
-        left = np.concatenate([left, units(stream, more, _DOUBLE)])
-        known, place = lengths(left).tolist(), 0
-        size = len(known)
-        for _ in range(count - len(found)):
-            step = known[place] if place < size else size + 1
-            if place + step > size:
-                break
-            found.append(step)
-            place += step
-        left = left[place:]
-        used += place
-    # no more of the stream than was used
-    stream.restore(before)
-    for start in range(0, used, _AT_ONCE):
-        stream.raw(2 * min(used - start, _AT_ONCE))
-    return np.array(found)
-
-
-def _fews(stream: Stream, rate: float, count: int) -> Any:
-    """Draw numbers of one rate, as `_poisson_of_small_rate` does."""
-    least = math.exp(-rate)
-
-    def counted(unit: list[float]) -> int:
-        product = 1.0
-        for n, u in enumerate(unit, 1):
-            product *= u
-            if product <= least:
-                return n
-        return len(unit) + 1
-
-    def lengths(unit: Any) -> Any:
-        # by sums of logarithms, except where a product is close to the bound
-        with np.errstate(divide="ignore"):
-            ends = np.cumsum(np.minimum(-np.log(unit), rate + 1.0))
-        goals = np.concatenate([[0.0], ends[:-1]]) + rate
-        last = np.searchsorted(ends, goals)
-        made = last - np.arange(unit.size) + 1
-        close = 1e-9 * (1.0 + ends[-1])
-        beside = np.minimum(last, unit.size - 1), np.maximum(last - 1, 0)
-        unsure = np.absolute(ends[beside[0]] - goals) < close
-        unsure |= np.absolute(ends[beside[1]] - goals) < close
-        values = unit.tolist()
-        for i in np.flatnonzero(unsure).tolist():
-            made[i] = counted(values[i:])
-            if made[i] > unit.size - i:
-                made[i] = unit.size + 1
-        return made
-
-    return _runs(stream, count, rate + 1, lengths) - 1
-
-
-def _proposed(stream: Stream, count: int, taken: Callable[[Any, Any, Any], Any]) -> Any:
-    """Draw numbers of one distribution by transformed rejection.
-
-    Parameters
-    ----------
-    taken
-        Maps u, v and 1/2 - abs(u) of proposals to the proposed numbers and a mask of those that
-        are accepted.
-    """
-    found: list[Any] = []
-    missing = count
-    while missing:
-        unit = units(stream, 2 * missing, _DOUBLE)
-        u, v = unit[0::2] - 0.5, unit[1::2]
-        near = 0.5 - np.absolute(u)
-        with np.errstate(all="ignore"):
-            k, accepted = taken(u, v, near)
-        accepted &= near != 0.0
-        found.append(k[accepted])
-        missing -= found[-1].size
-    return np.concatenate(found)
-
-
-def _manies(stream: Stream, rate: float, count: int) -> Any:
-    """Draw numbers of one rate, as `_poisson_of_large_rate` does."""
-    root, log_rate = math.sqrt(rate), math.log(rate)
-    b = 0.931 + 2.53 * root
-    a = -0.059 + 0.02483 * b
-    log_inverse = math.log(1.1239 + 1.1328 / (b - 3.4))
-    bound = 0.9277 - 3.6224 / (b - 2.0)
-
-    def taken(u: Any, v: Any, near: Any) -> Any:
-        k = np.floor((2.0 * a / near + b) * u + rate + 0.43)
-        accepted = (near >= 0.07) & (v <= bound)
-        open_ = ~accepted & (k >= 0) & ~((near < 0.013) & (v > near)) & (near != 0.0)
-
-        def decided(i: int) -> bool:
-            one, place, height = near[i].item(), k[i].item(), v[i].item()
-            left = (math.log(height) if height else -math.inf) + log_inverse
-            left -= math.log(a / (one * one) + b)
-            return left <= -rate + place * log_rate - math.lgamma(place + 1.0)
-
-        factorials = _of_counts(
-            lambda count: math.lgamma(count + 1.0), np.where(open_, k, rate // 1)
-        )
-        right = k * log_rate - rate - factorials
-        margin = right - (np.log(v) + log_inverse - np.log(a / (near * near) + b))
-        _decide(accepted, open_, margin, rate + np.absolute(k * log_rate), decided)
-        return k, accepted
-
-    return _proposed(stream, count, taken)
-
-
-def _gaps(stream: Stream, trials: float, prob: Any, count: int) -> Any:
-    """Draw numbers of one distribution, as `_by_gaps` does."""
-    log_miss = float(np.log1p(-prob))
-
-    def lengths(unit: Any) -> Any:
-        with np.errstate(divide="ignore"):
-            exact = np.log(unit) / log_miss
-        gaps = np.ceil(exact)
-        unsure = np.absolute(exact - np.rint(exact)) <= 1e-9 * (1.0 + exact)
-        for i in np.flatnonzero(unsure & (unit > 0)).tolist():
-            gaps[i] = math.ceil(math.log(unit[i]) / log_miss)
-        # integers, whose sums are exact
-        ends = np.cumsum(np.minimum(gaps, math.floor(trials) + 1.0))
-        begins = np.concatenate([[0.0], ends[:-1]])
-        return np.searchsorted(ends, begins + trials, "right") - np.arange(unit.size) + 1
-
-    return _runs(stream, count, trials * float(prob) + 1, lengths) - 1
-
-
 def binomial(stream: Stream, count: Any, prob: Any) -> Any:
     """Draw binomial numbers of the counts and probabilities in two flat arrays of one dtype."""
-    kind = count.dtype.type
     with stream.lock:
-        if count.size >= _NATIVE:
-            params = _of_trials(count, prob)
-            made = PORTS.drawn(_binomial, stream, params)
-            if made is not None:
-                drawn = (params[0] != 0) & (prob > 0.5)
-                return np.where(drawn, params[2] - made, made).astype(count.dtype)
-        if _is_one(count, prob) and count[0] > 0 and 0 < prob[0] < 1:
-            n, p = count[0], prob[0]
-            rare = p if p <= 0.5 else kind(1) - p
-            if n * rare < 10:
-                several = _gaps(stream, float(n), rare, count.size)
-            else:
-                several = _proposed(stream, count.size, _transformed(n, rare))
-            several = several.astype(count.dtype)
-            return several if p <= 0.5 else n - several
+        params = _of_trials(count, prob)
+        made = _native(_binomial, stream, params)
+        if made is not None:
+            drawn = (params[0] != 0) & (prob > 0.5)
+            return np.where(drawn, params[2] - made, made).astype(count.dtype)
         draws = _Draws(stream)
         found = np.empty(count.shape, count.dtype)
-        columns = [column.tolist() for column in _of_trials(count, prob)]
+        columns = [column.tolist() for column in params]
         draws.left = sum(map(bool, columns[0]))
         for i, values in enumerate(zip(*columns, strict=True)):
             draws.left -= bool(values[0])
@@ -541,29 +296,6 @@ def _height(k: float, n: float, odds: float, m: float) -> float:
     most += (n + 1.0) * math.log((n - m + 1.0) / (n - k + 1.0))
     most += (k + 0.5) * math.log(odds * (n - k + 1.0) / (k + 1.0))
     return most + (_tail(m) + _tail(n - m)) - (_tail(k) + _tail(n - k))
-
-
-def _transformed(count: Any, prob: Any) -> Callable[[Any, Any, Any], Any]:
-    """Draw many proposals of `_by_rejection` at once (see `_proposed`)."""
-    b, a, c, bound, odds, alpha, m = map(float, _btrs(count, prob))
-    n = float(count)
-
-    def taken(u: Any, v: Any, near: Any) -> Any:
-        k = np.floor((2.0 * a / near + b) * u + c)
-        accepted = (near >= 0.07) & (v <= bound)
-        open_ = ~accepted & (k >= 0) & (k <= n) & (near != 0.0)
-        most = _of_counts(lambda one: _height(one, n, odds, m), np.where(open_, k, n // 2))
-        margin = most - np.log(v * alpha / (a / (near * near) + b))
-
-        def decided(i: int) -> bool:
-            one, v_i = near[i].item(), v[i].item()
-            height = _height(k[i].item(), n, odds, m)
-            return not v_i or math.log(v_i * alpha / (a / (one * one) + b)) <= height
-
-        _decide(accepted, open_, margin, n * 40.0, decided)
-        return k, accepted
-
-    return taken
 
 
 def _btrs(count: Any, prob: Any) -> tuple[Any, ...]:

@@ -1,10 +1,11 @@
-"""Layer 1 · kernels: the special functions that SciPy computes."""
+"""Layer 1 · kernels: the special functions that SciPy computes, and its LAPACK."""
 
 from __future__ import annotations
 
 import functools
 import inspect
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -83,3 +84,24 @@ def quick(
         return result.astype(x.dtype, copy=False)[()]
 
     return kernel
+
+
+LARGE = 32
+"""The size from which matrices are left to SciPy's LAPACK: loading it takes long."""
+BLOCK = 64
+"""The number of columns that LAPACK processes together."""
+
+
+@cache
+def _linalg(part: str) -> Any:
+    """Return a module of SciPy's linear algebra, or None if NumPy replaces it."""
+    try:
+        return scipy_module(f"linalg.{part}", "linalg")
+    except ImportError:
+        return None
+
+
+def routine_of(part: str, name: str, dtype: Any) -> Any:
+    """Return the BLAS or LAPACK routine for a dtype; None without SciPy or for other dtypes."""
+    module, letter = _linalg(part), {"f": "s", "d": "d", "F": "c", "D": "z"}.get(dtype.char)
+    return None if module is None or letter is None else getattr(module, letter + name)

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from wengert.kernels.protocols import numbers
+
 _BITS = {np.dtype(np.float32): np.uint32, np.dtype(np.float64): np.uint64}
-# NumPy takes half the time with these as with a Python number
-_ZERO = {dtype: np.zeros((), dtype) for dtype in _BITS}
 # the size from which bits are combined
 _LARGE = 2048
 
@@ -28,8 +28,8 @@ def choose(condition: Any, self: Any, other: Any) -> Any:
     like = self if isinstance(self, np.ndarray) else other
     bits = _BITS.get(getattr(like, "dtype", None))
     if bits is None or condition.size < _LARGE or condition.dtype.kind != "b":
-        if self.__class__ is int and not self and bits and other.__class__ is np.ndarray:
-            self = _ZERO[other.dtype]
+        if bits and _is_known(self):
+            (self,) = numbers(other, self)
         return np.where(condition, self, other)
     views = []
     for value in (self, other):
@@ -63,9 +63,17 @@ def clamp(self: Any, min: Any, max: Any) -> Any:
         low, high = -np.inf if min is None else min, np.inf if max is None else max
         if low <= high:
             return np.clip(self, low, high)
-    zero = _ZERO.get(self.dtype, 0) if self.__class__ is np.ndarray else 0
     if min is not None:
-        self = np.maximum(self, zero if min.__class__ is int and not min else min)
+        self = np.maximum(self, _bound(self, min))
     if max is not None:
-        self = np.minimum(self, zero if max.__class__ is int and not max else max)
+        self = np.minimum(self, _bound(self, max))
     return self
+
+
+def _bound(self: Any, bound: Any) -> Any:
+    return numbers(self, bound)[0] if _is_known(bound) else bound
+
+
+def _is_known(value: Any) -> bool:
+    """Return whether a value is a number that equals no other, as 0.0 does -0.0."""
+    return value.__class__ is int or (value.__class__ is float and value != 0)

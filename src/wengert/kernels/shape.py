@@ -31,16 +31,14 @@ def expand(self: Any, shape: Shape) -> Any:
         # the caller refuses writes to broadcast views
         result.flags.writeable = array.flags.writeable
         return result
-    strides = [0] * lead
-    for size, new, stride in zip(own, shape[lead:], array.strides, strict=True):
-        if size == new:
-            strides.append(stride)
-        elif size == 1:
-            strides.append(0)
-        else:
-            return np.broadcast_to(array, shape)  # raises
+    strides = array.strides
+    if shape[lead:] != own:
+        for size, new in zip(own, shape[lead:], strict=True):
+            if size != new and size != 1:
+                return np.broadcast_to(array, shape)  # raises
+        strides = tuple([by if n > 1 else 0 for n, by in zip(own, strides, strict=True)])
     # a third of the time of broadcast_to: every sum's cotangent passes through here
-    return np.ndarray(shape, array.dtype, array, 0, tuple(strides))
+    return np.ndarray(shape, array.dtype, array, 0, (0,) * lead + strides)
 
 
 def select(self: Any, dim: int, index: int) -> Any:

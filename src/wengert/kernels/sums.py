@@ -47,6 +47,8 @@ _WIDE = 8
 """The length of rows from which BLAS sums across them."""
 _SHORT = 64
 """The length of rows below which calling BLAS takes longer than summing."""
+_MATRIX = 32, 512
+"""The longest rows, and the largest array, that `repeated_sums` is for."""
 _ONES = {char: np.ones(2 * _RUN, char) for char in "fd"}
 
 
@@ -196,6 +198,28 @@ def repeated(n: int, value: float, dtype: Any) -> Any:
     matrices: a product with this matrix sums rows, or columns, and repeats the sums.
     """
     return np.full((n, n), value, dtype)
+
+
+def are_few(self: Any, dim: Dims) -> bool:
+    """Return whether `repeated_sums` is made for an array."""
+    return (
+        len(dim) == 1
+        and 0 < self.size <= _MATRIX[1]
+        and self.shape[dim[0]] <= _MATRIX[0]
+        and (dim[0] == self.ndim - 1 or self.ndim == 2)
+        and self.dtype.char in _ONES
+        and self.__class__ is np.ndarray
+    )
+
+
+def repeated_sums(self: Any, dim: Dims, factor: float = 1.0) -> Any:
+    """Return the sums along a dimension, times a factor, in each of its places."""
+    matrix = repeated(self.shape[dim[0]], factor, self.dtype)
+    if dim[0] != self.ndim - 1:
+        return matrix.dot(self)
+    if self.ndim <= 2:
+        return self.dot(matrix)
+    return self.reshape(-1, len(matrix)).dot(matrix).reshape(self.shape)
 
 
 def column_sums(rows: Any) -> Any:

@@ -17,7 +17,7 @@ from wengert.ops.arrange import repeat_interleave
 from wengert.ops.coerce import dtype_name, number, operand
 from wengert.ops.dropout import dropout
 from wengert.ops.expand import broadcast_tensors
-from wengert.ops.matmul import bmm, matmul, size_of
+from wengert.ops.matmul import matmul, size_of
 from wengert.ops.moments import vector_norm
 from wengert.ops.neural import softmax
 from wengert.ops.options import sent_to
@@ -25,7 +25,7 @@ from wengert.ops.permute import transpose
 from wengert.ops.reduce import sum
 from wengert.ops.select import clamp, masked_fill
 from wengert.ops.shape import reshape
-from wengert.ops.strided import in_shape
+from wengert.prims import contraction as _products
 from wengert.prims import numbers as _records
 from wengert.tape.base import new_tensor
 from wengert.tape.masked import hides
@@ -33,7 +33,7 @@ from wengert.tape.modes import mixes_dtypes
 from wengert.tape.operands import cast
 from wengert.tape.record import T
 
-REQUIRES = (_records,)
+REQUIRES = (_products, _records)
 _FEW = 64
 """The number of steps up to which causal masks are cached."""
 
@@ -121,19 +121,24 @@ def scaled_dot_product_attention(
         # half precision would lose digits of the result in products and sums
         q, k, v = (cast(t, np.dtype(np.float32)) for t in (q, k, v))
     lead = q._payload.shape[:-2]
-    together = attn_mask is None and k._payload.shape[:-2] == lead and v._payload.shape[:-2] == lead
-    multiply = bmm if together and lead else matmul
+    # in one step each, if nothing broadcasts
+    together = (
+        is_differentiable(kinds[0])
+        and k._payload.shape == (*lead, v._payload.shape[-2], q._payload.shape[-1])
+        and v._payload.shape[:-2] == lead
+    )
     factor = number(scale, op, "scale")
     if factor is None:
         factor = 1 / math.sqrt(max(q._payload.shape[-1], 1))
     q = T.mul_scalar(q, other=factor)
-    if together and len(lead) > 1:
-        # a single batch of matrices, which needs fewer steps
-        count = math.prod(lead)
-        q = T.unsafe_view(q, shape=(count, *q._payload.shape[-2:]))
-        k, v = (in_shape(t, (count, *t._payload.shape[-2:])) for t in (k, v))
-    last = k._payload.ndim - 1
-    scores = multiply(q, T.transpose(k, dim0=last - 1, dim1=last))
+    *batch, row, column, inner = range(len(lead) + 3)
+    if together:
+        by_query, by_key = (*batch, row, inner), (*batch, column, inner)
+        by_both = (*batch, row, column)
+        scores = T.contract(q, k, a=by_query, b=by_key, out=by_both)
+    else:
+        last = k._payload.ndim - 1
+        scores = matmul(q, T.transpose(k, dim0=last - 1, dim1=last))
     hidden = None
     if is_causal:
         rows, columns = scores._payload.shape[-2:]
@@ -161,9 +166,12 @@ def scaled_dot_product_attention(
         blind = None if is_causal else T.all(hidden, dim=(hidden._payload.ndim - 1,), keepdim=True)
         if blind is not None and blind._payload.any():
             weights = masked_fill(weights, blind, 0.0)
-    result = multiply(dropout(weights, dropout_p) if dropout_p else weights, v)
-    if together and len(lead) > 1:
-        result = T.unsafe_view(result, shape=(*lead, *result._payload.shape[-2:]))
+    if dropout_p:
+        weights = dropout(weights, dropout_p)
+    if together:
+        result = T.contract(weights, v, a=by_both, b=by_key, out=by_query)
+    else:
+        result = matmul(weights, v)
     return result if mixed else cast(result, kinds[0])
 
 

@@ -10,11 +10,13 @@ from wengert.base.shapes import normal_dim, normal_dims
 from wengert.ops.coerce import operand
 from wengert.prims.facet import Facet
 from wengert.prims.record import TABLE
+from wengert.tape.base import TensorBase
 
 
 def real_input(value: Any, name: str, kernel: str, floating: bool = False) -> Any:
     """Return `operand`, for functions that refuse complex numbers (or all but floating ones)."""
-    tensor = operand(value, name)
+    # saves a call, as most values are tensors
+    tensor = value if isinstance(value, TensorBase) else operand(value, name)
     dtype = tensor._payload.dtype
     if dtype.kind == "f":
         return tensor

@@ -372,11 +372,14 @@ def _trapezoid(name: str, y: Any, x: Any, dx: Any, dim: Any, names: dict[str, An
         )
     values = _wide(values)
     points = None if points is None else _wide(points)
-    pairs = T.add(_part(values, axis, 0, -1), _part(values, axis, 1, 0))
     if points is None:
         width = 1 if dx is None else dx
         if whole:
-            return T.mul(_total(pairs, axis), width / 2)
+            last = payload.shape[axis] - 1
+            ends = T.add(*[T.select(values, dim=axis, index=i) for i in (0, last)])
+            return T.mul(T.sub(_total(values, axis), T.mul(ends, 0.5)), width)
+    pairs = T.add(_part(values, axis, 0, -1), _part(values, axis, 1, 0))
+    if points is None:
         return T.cumsum(T.mul(pairs, width / 2), dim=axis, reverse=False)
     steps = _steps(points, payload.shape, axis)
     axis -= max(0, payload.ndim - steps._payload.ndim)

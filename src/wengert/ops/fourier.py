@@ -132,11 +132,7 @@ def _check_sizes(shape: Dims, dims: Dims, sizes: list[int | None]) -> None:
 def _resized(x: Any, dims: Dims, sizes: list[int | None]) -> Any:
     """Return `x` cropped or padded with zeros to sizes along dims."""
     for axis, size in zip(dims, sizes, strict=True):
-        if size is None:
-            continue
-        shape = x._payload.shape
-        have = shape[axis]
-        if size == have:
+        if size is None or size == (have := (shape := x._payload.shape)[axis]):
             continue
         if size < have:
             x = T.slice(x, dim=axis, start=0, end=size, step=1)

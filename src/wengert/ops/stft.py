@@ -34,18 +34,24 @@ def _kind(x: Any) -> str:
     return f"torch.{long_name(x._payload.dtype)}Tensor"
 
 
-def _call(name: str, x: Any, **arguments: Any) -> str:
-    """Return a call as errors show it."""
-    window = arguments["window"]
-    if window is not None:
-        arguments["window"] = f"{_kind(window)}{{{list(window._payload.shape)}}}"
-    given = ", ".join(
-        f"{key}={int(value) if isinstance(value, bool) else value}"
-        for key, value in arguments.items()
-    )
-    # the form of types in some of PyTorch's errors
-    kind = f"CPU{long_name(x._payload.dtype)}Type" if name == "istft" else _kind(x)
-    return f"{name}({kind}{list(x._payload.shape)}, {given})"
+class _Call:
+    """A call as errors show it."""
+
+    def __init__(self, name: str, x: Any, **arguments: Any) -> None:
+        self._given = name, x, arguments
+
+    def __str__(self) -> str:
+        name, x, arguments = self._given
+        window = arguments["window"]
+        if window is not None:
+            arguments["window"] = f"{_kind(window)}{{{list(window._payload.shape)}}}"
+        given = ", ".join(
+            f"{key}={int(value) if isinstance(value, bool) else value}"
+            for key, value in arguments.items()
+        )
+        # the form of types in some of PyTorch's errors
+        kind = f"CPU{long_name(x._payload.dtype)}Type" if name == "istft" else _kind(x)
+        return f"{name}({kind}{list(x._payload.shape)}, {given})"
 
 
 def _centred(window: Any, win_length: int, n_fft: int) -> Any:
@@ -180,7 +186,7 @@ def stft(
     is_complex = x._payload.dtype.kind == "c" or (
         window is not None and window._payload.dtype.kind == "c"
     )
-    call = _call(
+    call = _Call(
         "stft",
         x,
         n_fft=n_fft,
@@ -240,7 +246,7 @@ def stft(
     return result if return_complex else T.view_as_real(result)
 
 
-def _check_signal(x: Any, window: Any, call: str, n_fft: int, hop: int, width: int) -> None:
+def _check_signal(x: Any, window: Any, call: _Call, n_fft: int, hop: int, width: int) -> None:
     array = x._payload
     if array.dtype.kind in "biu":
         raise RuntimeError(f"{call} : expected a tensor of floating point or complex values")
@@ -311,7 +317,7 @@ def istft(
         window = operand(window, "istft", "window", 5)
     else:
         warn(_NO_WINDOW_BACK)
-    call = _call(
+    call = _Call(
         "istft",
         x,
         n_fft=n_fft,
@@ -351,7 +357,7 @@ def istft(
 
 
 def _check_spectrum(
-    x: Any, window: Any, call: str, n_fft: int, hop: int, width: int, onesided: Any
+    x: Any, window: Any, call: _Call, n_fft: int, hop: int, width: int, onesided: Any
 ) -> bool:
     array = x._payload
     if array.dtype.kind != "c":
@@ -390,7 +396,7 @@ def _check_spectrum(
     return onesided
 
 
-def _overlapped(parts: Any, window: Any, hop: int, center: bool, length: Any, call: str) -> Any:
+def _overlapped(parts: Any, window: Any, hop: int, center: bool, length: Any, call: _Call) -> Any:
     """Add up windowed parts of a signal, and divide by the sum of the squared windows."""
     batch, count, n_fft = parts._payload.shape
     whole = n_fft + hop * (count - 1)

@@ -41,7 +41,7 @@ elementwise(
 )
 elementwise(
     "hardshrink",
-    lambda self, lambd: choose(np.less_equal(np.absolute(self), lambd), 0, self),
+    lambda self, lambd: choose(np.less_equal(np.absolute(self), *numbers(self, lambd)), 0, self),
     lin=lambda F, g, self, lambd: F.where(F.abs(self) <= lambd, 0, g),
     promote="same",
     refuses=not_implemented("hardshrink_cpu", "bic"),

@@ -77,6 +77,16 @@ def _align(F: Any, self: Any, order: Labels) -> Any:
     return _reshape(F, self, tuple([next(sizes) if i >= 0 else 1 for i in order]))
 
 
+def _list(F: Any, self: Any, order: Labels, batch: int) -> Any:
+    """Permute the dimensions to `order`, and merge the first ones, as many as `batch`."""
+    if order[:batch] == tuple(range(batch)):
+        # merged first, in memory order: products take transposed matrices as they are
+        self = _reshape(F, self, (math.prod(self.shape[:batch]), *self.shape[batch:]))
+        return _permute(F, self, (0, *[i - batch + 1 for i in order[batch:]]))
+    self = _permute(F, self, order)
+    return _reshape(F, self, (math.prod(self.shape[:batch]), *self.shape[batch:]))
+
+
 @rule(records.contract, kinds=_ANY)
 def _contract(F: Any, self: Any, other: Any, a: Labels, b: Labels, out: Labels) -> Any:
     plan = plan_of(a, b, out, math.prod(other.shape) > math.prod(self.shape))
@@ -103,6 +113,7 @@ def _contract(F: Any, self: Any, other: Any, a: Labels, b: Labels, out: Labels) 
         x, y = _reshape(F, x, (*batch, summed)), _reshape(F, y, (*batch, summed))
         result = F.sum_dim(x * y, dim=(nb,), keepdim=False)
     else:
+        x, y = _list(F, self, plan.first, nb), _list(F, other, plan.second, nb)
         x, y = _reshape(F, x, (size, rows, summed)), _reshape(F, y, (size, summed, columns))
         result = F.bmm(x, y)
     return _permute(F, _reshape(F, result, batch + left + right), plan.restore)

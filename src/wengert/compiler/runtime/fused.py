@@ -79,17 +79,17 @@ def fused(function: Any, how: str, args: tuple[Any, ...], params: dict[str, Any]
             char = arg.dtype.char
             if char not in _DTYPES:
                 return None
+            if how == "elements" and arg.shape != shape:
+                try:
+                    arg = np.broadcast_to(arg, shape)
+                except ValueError:
+                    return None
             if not (arg.flags.c_contiguous and arg.flags.aligned):
                 if 0 not in arg.strides:
                     return None
-                # the cotangent of a sum is one number, broadcast
+                # such as the cotangent of a sum, which is one number
                 args = (*args[:i], np.ascontiguousarray(arg), *args[i + 1 :])
-            if how != "elements":
-                kinds.append((arg.shape, char))
-            elif arg.shape == shape:
-                kinds.append(char)
-            else:
-                return None
+            kinds.append(char if how == "elements" else (arg.shape, char))
         else:
             kinds.append(arg)
     key = (function, how, *kinds, *params.values())
