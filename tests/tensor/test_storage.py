@@ -1,5 +1,7 @@
 """Test the storages of tensors, and the attributes that locate them."""
 
+import copy
+
 import pytest
 
 import wengert as wg
@@ -270,3 +272,11 @@ def test_storages_of_bytes_and_files(tmp_path):
     assert again.tolist() == [0, 1, 2] and again.filename == path
     assert again._untyped_storage.nbytes() == 12
     assert again.__sizeof__() - wg.FloatStorage().__sizeof__() == 12
+
+
+@pytest.mark.parametrize("of", [wg.Tensor.untyped_storage, wg.Tensor.storage])
+def test_a_shallow_copy_of_a_storage_owns_its_memory(of):
+    x = wg.zeros(2)
+    made = copy.copy(of(x))
+    made[0] = 1
+    assert made.data_ptr() != x.data_ptr() and x.tolist() == [0, 0]

@@ -6,7 +6,6 @@ their version cell, so a write through it counts as a write to the tensors.
 
 from __future__ import annotations
 
-import copy
 import operator
 import os
 from collections.abc import Iterator, Sequence
@@ -155,9 +154,11 @@ class Storage:
 
     def clone(self) -> Self:
         """Return a copy that owns its memory."""
-        made = copy.copy(self)
+        made: Self = object.__new__(type(self))
         made._lie_over(self._values.copy(), [0, None])
         return made
+
+    __copy__ = clone
 
     def untyped(self) -> UntypedStorage:
         """Return the memory as bytes."""
@@ -184,11 +185,6 @@ class Storage:
         where = index if isinstance(index, slice) else self._place(operator.index(index))
         count(self._cell, "storage")
         self._values[where] = value
-
-    def __copy__(self) -> Self:
-        made: Self = object.__new__(type(self))
-        made._lie_over(self._values, self._cell)
-        return made
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         found: Self = memo.setdefault(id(self), self.clone())
