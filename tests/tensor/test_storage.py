@@ -278,7 +278,7 @@ def test_storages_of_bytes_and_files(tmp_path):
     private.fill_(9)
     assert wg.from_file(path, False, 1, dtype=wg.int32).tolist() == [-(2**31)]
     for make in (wg.from_file, wg.FloatStorage.from_file):
-        with pytest.raises(RuntimeError, match="size <16> is smaller than the required .* <20>"):
+        with pytest.raises(RuntimeError, match=r"size <16> is smaller than the required .* <20>"):
             make(path, False, 5)
 
 

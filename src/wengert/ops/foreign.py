@@ -201,7 +201,7 @@ def from_file(
 
     Parameters
     ----------
-    filename : str or path. The file, of raw numbers; if `shared`, a missing one is created.
+    filename : str. The file, of raw numbers; if `shared`, a missing one is created.
     shared : bool. Whether writes to the tensor change the file.
     size : int. The number of elements.
 
