@@ -413,3 +413,19 @@ print(type(x).__module__.split(".")[0])
 """
     )
     assert out == f"{name} True\nwengert\n"
+
+
+def test_star_imports_give_what_is_looked_up_elsewhere():
+    program = """
+for module, names in (
+    ("nn.modules", "Linear ReLU"),
+    ("nn.modules.activation", "ReLU Sigmoid"),
+    ("nn.modules.pooling", "MaxPool1d AdaptiveAvgPool2d"),
+    ("nn.utils", "clip_grad_norm_ parameters_to_vector"),
+    ("autograd", "Function grad"),
+):
+    got = {}
+    exec(f"from torch.{module} import *", got)
+    assert {*names.split()} <= got.keys(), module
+"""
+    run(INSTALLED + program)

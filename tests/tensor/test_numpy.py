@@ -16,6 +16,14 @@ def test_conversion_shares_memory():
     assert array[1] == 7.0
 
 
+def test_what_numpy_gives_for_tensors_is_taken_for_an_array():
+    x = wg.ones(2, requires_grad=True)
+    joined = wg.from_numpy(np.concatenate([x, 2 * x]))
+    assert joined.tolist() == [1, 1, 2, 2]
+    joined.sum().backward()
+    assert x.grad.tolist() == [3, 3]
+
+
 def test_arrays_keep_their_dtype():
     for dtype in (np.float64, np.float32, np.int32, np.bool_, np.complex128, np.float16):
         assert wg.tensor(np.ones(2, dtype)).numpy().dtype == dtype

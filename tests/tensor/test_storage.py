@@ -1,5 +1,7 @@
 """Test the storages of tensors, and the attributes that locate them."""
 
+import copy
+
 import pytest
 
 import wengert as wg
@@ -270,3 +272,19 @@ def test_storages_of_bytes_and_files(tmp_path):
     assert again.tolist() == [0, 1, 2] and again.filename == path
     assert again._untyped_storage.nbytes() == 12
     assert again.__sizeof__() - wg.FloatStorage().__sizeof__() == 12
+    wg.from_file(path, True, 4).neg_()
+    private = wg.from_file(path, size=4)
+    assert private.tolist() == [0, -1, -2, 0]
+    private.fill_(9)
+    assert wg.from_file(path, False, 1, dtype=wg.int32).tolist() == [-(2**31)]
+    for make in (wg.from_file, wg.FloatStorage.from_file):
+        with pytest.raises(RuntimeError, match=r"size <16> is smaller than the required .* <20>"):
+            make(path, False, 5)
+
+
+@pytest.mark.parametrize("of", [wg.Tensor.untyped_storage, wg.Tensor.storage])
+def test_a_shallow_copy_of_a_storage_owns_its_memory(of):
+    x = wg.zeros(2)
+    made = copy.copy(of(x))
+    made[0] = 1
+    assert made.data_ptr() != x.data_ptr() and x.tolist() == [0, 0]

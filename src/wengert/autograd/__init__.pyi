@@ -28,3 +28,4 @@ from wengert.tape.modes import no_grad as no_grad
 from wengert.autograd.anomaly_mode import set_detect_anomaly as set_detect_anomaly
 from wengert.tape.modes import set_grad_enabled as set_grad_enabled
 from wengert.tape.modes import set_multithreading_enabled as set_multithreading_enabled
+__all__ = ['Explanation', 'Function', 'SavedTensor', 'Variable', 'anomaly_mode', 'backward', 'detect_anomaly', 'enable_grad', 'explain', 'forward_ad', 'function', 'functional', 'grad', 'grad_mode', 'gradcheck', 'gradgradcheck', 'graph', 'inference_mode', 'is_multithreading_enabled', 'is_view_replay_enabled', 'no_grad', 'set_detect_anomaly', 'set_grad_enabled', 'set_multithreading_enabled']

@@ -45,6 +45,9 @@ def elsewhere(module: str) -> Callable[[str], Any]:
             inner = f"{path}.{name}" if path else name
             if inner in tables.MODULES:
                 return importlib.import_module(f"{_ROOT}{inner}")
+        elif name == "__all__" and path and "__dir__" in vars(sys.modules[module]):
+            # a star import gives the names that are looked up later, too
+            return [one for one in dir(sys.modules[module]) if one[:1] != "_"]
         raise AttributeError(f"module {module!r} has no attribute {name!r}")
 
     return get

@@ -254,13 +254,23 @@ class _Finder(MetaPathFinder):
                 alias = (
                     f"{self._name}.{name.removeprefix(own)}" if name + "." != own else self._name
                 )
-                sys.modules.setdefault(alias, module)
+                if alias not in sys.modules:
+                    sys.modules[alias] = module
+                    _complete(module)
 
     def find_distributions(self, context: Any = None) -> Iterator[Distribution]:
         """Yield the distribution, which `importlib.metadata` asks for the version."""
         name = (context or DistributionFinder.Context()).name
         if name is None or name.lower() == self._name:
             yield self._distribution
+
+
+def _complete(module: ModuleType) -> None:
+    """Make a star import give the names that the module re-exports from others, as PyTorch's."""
+    shown = vars(module).get("__all__")
+    if shown is not None:
+        row = NAMES.get(_own_name(module).partition(".")[2], {})
+        vars(module)["__all__"] = [*shown, *(n for n in row if n[:1] != "_" and n not in shown)]
 
 
 def _submodule(parent: ModuleType, name: str) -> ModuleType | None:
@@ -294,6 +304,7 @@ class _Loader(Loader):
     def exec_module(self, module: ModuleType) -> None:
         """Execute nothing; restore the attributes that the import system has overwritten."""
         module.__spec__ = self._spec
+        _complete(module)
         self._finder.mirror()
 
 

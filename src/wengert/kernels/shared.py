@@ -52,3 +52,19 @@ def shared_memory_of(array: np.ndarray[Any, Any]) -> SharedMemory | None:
     """Return the shared memory of an array; None if its memory belongs to this process."""
     base = owner_of(array).base
     return base if isinstance(base, SharedMemory) else None
+
+
+def map_file(filename: Any, shared: bool | None, size: int) -> np.ndarray[Any, Any]:
+    """Map the first `size` bytes of a file into memory; see `UntypedStorage.from_file`."""
+    if not size:
+        return np.empty(0, np.uint8)
+    if shared:
+        mode: Any = "r+" if os.path.exists(filename) else "w+"
+    else:
+        mode, found = "c", os.path.getsize(filename)
+        if found < size:
+            raise RuntimeError(
+                f"file <{filename}> size <{found}> is smaller than the required mapping size "
+                f"<{size}>: ask for fewer elements, or map it with shared=True, which extends it"
+            )
+    return np.memmap(filename, np.uint8, mode, shape=(size,)).view(np.ndarray)

@@ -78,7 +78,7 @@ def map2_(input: Any, x: Any, y: Any, callable: Callable[[Any, Any, Any], Any]) 
 def _called(name: str, input: Any, others: tuple[Any, ...], function: Callable[..., Any]) -> Any:
     untraced(f"{name} calls a function for each element")
     if any(tensor._edge is not None for tensor in (input, *others)):
-        raise TypeError(
+        raise RuntimeError(
             f"Can't call {name}() on Variable that requires grad: the gradient would be lost. "
             f"Use tensor.detach().{name}() instead."
         )

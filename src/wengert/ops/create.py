@@ -240,7 +240,8 @@ def from_numpy(ndarray: Any) -> Any:
 
     Parameters
     ----------
-    ndarray : numpy.ndarray. Of a numeric or boolean dtype, in this machine's byte order.
+    ndarray : numpy.ndarray. Of a numeric or boolean dtype, in this machine's byte order. What
+        NumPy's functions give for tensors is a tensor, and is returned as it is.
 
     Returns
     -------
@@ -257,6 +258,8 @@ def from_numpy(ndarray: Any) -> Any:
     >>> wg.from_numpy(a)
     tensor([0., 1., 2.], dtype=torch.float64)
     """
+    if isinstance(ndarray, TensorBase):
+        return ndarray
     if not isinstance(ndarray, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
     check_array(ndarray)

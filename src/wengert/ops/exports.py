@@ -219,7 +219,7 @@ _NAMES = {
         "expand": "broadcast_tensors broadcast_to meshgrid",
         "extremes": "amax amin aminmax argmax argmin max min",
         "factors": "geqrf ormqr",
-        "foreign": "from_dlpack frombuffer",
+        "foreign": "from_dlpack from_file frombuffer",
         "gates": "hardshrink prelu rrelu rrelu_ threshold threshold_",
         "gather": "gather index_add index_select scatter scatter_add take take_along_dim",
         "generator": "Generator fork_rng get_rng_state initial_seed manual_seed seed set_rng_state",

@@ -12,7 +12,8 @@ from wengert.base.dtypes import as_dtype, from_numpy_dtype
 from wengert.base.export import export
 from wengert.base.extras import bfloat16
 from wengert.base.sections import fill_sections
-from wengert.ops.options import made
+from wengert.kernels.shared import map_file
+from wengert.ops.options import check_strided, float_type, made
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.inference import made_in_inference
 from wengert.tape.modes import traced
@@ -183,6 +184,48 @@ def frombuffer(
         )
     array = np.frombuffer(buffer, kind, max(count, -1), offset)
     return made(traced("shared", array), None, requires_grad)
+
+
+@export("wengert")
+def from_file(
+    filename: Any,
+    shared: bool | None = None,
+    size: int | None = 0,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = None,
+) -> Any:
+    """Return a tensor with one dimension over the first elements of a file, mapped into memory.
+
+    Parameters
+    ----------
+    filename : str. The file, of raw numbers; if `shared`, a missing one is created.
+    shared : bool. Whether writes to the tensor change the file.
+    size : int. The number of elements.
+
+    Returns
+    -------
+    Tensor: Of shape ``(size,)``; a leaf.
+
+    Raises
+    ------
+    RuntimeError: If the file is not `shared`, and is too short.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "numbers")
+    >>> x = wg.from_file(path, shared=True, size=2).fill_(3.0)
+    >>> np.fromfile(path, np.float32)
+    array([3., 3.], dtype=float32)
+    """
+    if layout is not None:
+        check_strided(layout, "from_file")
+    kind = float_type(dtype)
+    array = map_file(filename, shared, (size or 0) * kind.itemsize).view(kind)
+    return made(traced("shared", array), device, False)
 
 
 fill_sections(globals())

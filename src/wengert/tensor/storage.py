@@ -6,9 +6,7 @@ their version cell, so a write through it counts as a write to the tensors.
 
 from __future__ import annotations
 
-import copy
 import operator
-import os
 from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
@@ -21,7 +19,7 @@ from wengert.base.errors import long_name
 from wengert.base.sections import fill_sections
 from wengert.interp.dual import Dual
 from wengert.interp.levels import is_elsewhere
-from wengert.kernels.shared import shared_memory_of
+from wengert.kernels.shared import map_file, shared_memory_of
 from wengert.kernels.strided import owner_of
 from wengert.tape.inplace import count
 from wengert.tape.modes import untraced
@@ -155,9 +153,11 @@ class Storage:
 
     def clone(self) -> Self:
         """Return a copy that owns its memory."""
-        made = copy.copy(self)
+        made: Self = object.__new__(type(self))
         made._lie_over(self._values.copy(), [0, None])
         return made
+
+    __copy__ = clone
 
     def untyped(self) -> UntypedStorage:
         """Return the memory as bytes."""
@@ -184,11 +184,6 @@ class Storage:
         where = index if isinstance(index, slice) else self._place(operator.index(index))
         count(self._cell, "storage")
         self._values[where] = value
-
-    def __copy__(self) -> Self:
-        made: Self = object.__new__(type(self))
-        made._lie_over(self._values, self._cell)
-        return made
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         found: Self = memo.setdefault(id(self), self.clone())
@@ -271,10 +266,7 @@ class UntypedStorage(Storage):
         nbytes : int. The number of bytes.
         """
         made = cls()
-        if nbytes:
-            mode: Any = "c" if not shared else "r+" if os.path.exists(filename) else "w+"
-            mapped = np.memmap(filename, np.uint8, mode, shape=(nbytes,))
-            made._lie_over(mapped.view(np.ndarray), [0, None])
+        made._lie_over(map_file(filename, shared, nbytes), [0, None])
         made.filename = filename
         return made
 

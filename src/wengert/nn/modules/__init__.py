@@ -16,6 +16,8 @@ def __getattr__(name: str) -> Any:
         classes = importlib.import_module("wengert.nn")
         if name in classes.CLASSES:
             return getattr(classes, name)
+    if name == "__all__":  # star imports ask for it
+        return sorted(importlib.import_module("wengert.nn").CLASSES)
     return elsewhere(__name__)(name)
 
 

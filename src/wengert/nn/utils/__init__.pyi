@@ -28,3 +28,4 @@ from wengert.nn.utils.spectral_norms import spectral_norm as spectral_norm
 from wengert.nn.utils import stateless as stateless
 from wengert.nn.utils.convert_parameters import vector_to_parameters as vector_to_parameters
 from wengert.nn.utils.weight_norms import weight_norm as weight_norm
+__all__ = ['clip_grad', 'clip_grad_norm', 'clip_grad_norm_', 'clip_grad_value_', 'clip_grads_with_norm_', 'convert_parameters', 'fuse_conv_bn_eval', 'fuse_conv_bn_weights', 'fuse_linear_bn_eval', 'fuse_linear_bn_weights', 'fusion', 'get_total_norm', 'parameters_to_vector', 'parametrizations', 'parametrize', 'prune', 'remove_spectral_norm', 'remove_weight_norm', 'rnn', 'skip_init', 'spectral_norm', 'stateless', 'vector_to_parameters', 'weight_norm']
