@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from wengert.compiler.backends.kinds import is_counted, is_native_step
-from wengert.compiler.ir.programs import Loop, Program, Step, Value, uses
+from wengert.compiler.backends.kinds import is_native_step
+from wengert.compiler.ir.programs import Loop, Program, Step, Value, is_counted, uses
 
 __all__ = ["segments"]
 
@@ -27,7 +27,7 @@ def segments(program: Program, *, repeated: bool = False) -> list[Program | Step
         its counter cannot either.
     """
     steps = list(program.steps)
-    native = [is_native_step(step) and not (repeated and _counts(step)) for step in steps]
+    native = [is_native_step(step) and not (repeated and is_counted(step)) for step in steps]
     if all(native):
         return [program]
     known = set(program.inputs)
@@ -76,8 +76,3 @@ def _assembled(
         )
         outputs = [value for step in steps for value in step.outs if last.get(value, -1) > k]
         yield Program(list(inputs), steps, outputs)
-
-
-def _counts(step: Step | Loop) -> bool:
-    """Whether a step depends on the counter of the loop that it is in."""
-    return isinstance(step, Step) and any(map(is_counted, step.params.values()))

@@ -26,7 +26,8 @@ from wengert.compiler.ir.programs import (
     Program,
     Step,
     Value,
-    substitute,
+    is_counted,
+    mapped,
     uses,
 )
 
@@ -105,7 +106,7 @@ def _check(program: Program, repeated: bool) -> None:
         counts = step.prim.outputs
         if counts is not None and len(step.outs) != counts:
             raise ValueError(f"step {i} ({step.prim.name}) has {len(step.outs)} results")
-        if not repeated and any(_holds_affine(param) for param in step.params.values()):
+        if not repeated and is_counted(step):
             raise ValueError(
                 f"step {i} ({step.prim.name}) reads the counter of a loop outside of one"
             )
@@ -113,18 +114,12 @@ def _check(program: Program, repeated: bool) -> None:
     _check_writes(program)
 
 
-def _holds_affine(param: Any) -> bool:
-    if isinstance(param, tuple | list):
-        return any(map(_holds_affine, param))
-    return isinstance(param, Affine)
-
-
 def _check_types(i: int, step: Step) -> None:
     """Raise unless the kernel computes results of the step's dtypes and shapes."""
     size = sum(value.size for value in (*uses(step), *step.outs))
     if size > _SMALL or SIZE[step.prim]:
         return
-    params = {n: _blank_param(substitute(p, _blank)) for n, p in step.params.items()}
+    params = {n: mapped(p, _blank) for n, p in step.params.items()}
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -141,21 +136,17 @@ def _check_types(i: int, step: Step) -> None:
         )
 
 
-def _blank(value: Value) -> Any:
+def _blank(value: Any) -> Any:
+    if isinstance(value, Affine):
+        return value.start
+    if isinstance(value, Number):
+        return _blank(value.value).item()
+    if not isinstance(value, Value):
+        return value
     if value.constant is not None:
         return value.constant
     fill = 0 if value.dtype.kind in "biu" else 0.5
     return np.full(value.shape, fill, value.dtype)
-
-
-def _blank_param(param: Any) -> Any:
-    if isinstance(param, Affine):
-        return param.start
-    if isinstance(param, Number):
-        return 0.5
-    if isinstance(param, tuple) and not hasattr(param, "_fields"):
-        return tuple(map(_blank_param, param))
-    return param
 
 
 def _check_writes(program: Program) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compiler.ir.programs import Loop, Number, Program, Step, Value, substitute
+from wengert.compiler.ir.programs import Loop, Number, Program, Step, Value, uses
 from wengert.compiler.passes.builder import live
 from wengert.compiler.passes.looping import FEWEST, FIXED, LOCAL, SLICED, Shape
 from wengert.compiler.passes.repeats import Region
@@ -131,7 +131,8 @@ class _Rolling:
                 numbers = read[first[i] : first[i + 1]]
                 step = flat.steps[i]
                 if gone[numbers].any():
-                    step = _replaced(step, [self.value(n) for n in numbers.tolist()], step.outs)
+                    left = map(self.value, numbers.tolist())
+                    step = step.reading(lambda _, left=left: next(left))
                 self.steps.append(step)
         self.done = end
 
@@ -148,18 +149,6 @@ class _Rolling:
         known = dict(zip(self.program.outputs, outputs, strict=True))
         writes = [(known[made], over) for made, over in self.program.writes]
         return Program(self.program.inputs, live(self.steps, outputs)[0], outputs, writes)
-
-
-def _replaced(step: Step | Loop, values: Sequence[Value], outs: Sequence[Value]) -> Step | Loop:
-    """Return a step with its operands replaced, in the order of `uses`."""
-    rest = iter(values)
-    if isinstance(step, Loop):
-        carried = [next(rest) for _ in step.carried]
-        sliced = [(next(rest), start, by) for _, start, by in step.sliced]
-        return Loop(step.count, step.body, carried, sliced, list(rest), outs, step.site)
-    args = [next(rest) for _ in step.args]
-    params = {name: substitute(param, lambda _: next(rest)) for name, param in step.params.items()}
-    return Step(step.prim, args, params, outs, step.site)
 
 
 class _Making:
@@ -247,13 +236,12 @@ class _Making:
         column = 0
         for k in range(self.shape.period):
             step = self.flat.steps[self.begin + k]
-            values = []
-            for _ in range(self.flat.first[self.begin + k + 1] - self.flat.first[self.begin + k]):
-                values.append(self.read(column, made))
-                column += 1
+            values = iter([self.read(column + i, made) for i in range(len(uses(step)))])
+            column += len(uses(step))
             outs = [Value(out.dtype, out.shape) for out in step.outs]
+            own = step.reading(lambda _, values=values: next(values), outs)
             made |= {(k, port): out for port, out in enumerate(outs)}
-            steps.append(self._numbered(k, _replaced(step, values, outs)))
+            steps.append(self._numbered(k, own))
         self._finish(steps, made)
 
     def _numbered(self, k: int, step: Step | Loop) -> Step | Loop:

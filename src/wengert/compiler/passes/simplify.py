@@ -19,7 +19,7 @@ from wengert.compiler.passes import moves as moves_rules  # noqa: F401
 
 # isort: split
 from wengert.compiler.passes import arithmetic as arithmetic_rules  # noqa: F401
-from wengert.compiler.passes.builder import Builder, live
+from wengert.compiler.passes.builder import RULES, Builder, live
 from wengert.compiler.passes.gathering import gathered
 
 __all__ = ["simplify"]
@@ -51,22 +51,8 @@ def _rewritten(program: Program) -> Program:
 def _rewritten_once(program: Program) -> tuple[Program, bool]:
     """Return the program, and whether values that had several uses now have one."""
     steps, counts = live(program.steps, program.outputs)
-    builder = Builder(counts)
+    builder = Builder(counts, RULES)
     for step in steps:
-        builder.take(_with_body(step) if isinstance(step, Loop) else step)
-    outputs = [builder.current(value) for value in program.outputs]
-    writes = [(builder.current(made), over) for made, over in program.writes]
-    left, counts = live(builder.steps, outputs)
-    rewritten = Program(
-        program.inputs,
-        left,
-        outputs,
-        # an output may turn out to be an input, which must not be overwritten
-        [(made, over) for made, over in writes if over not in outputs],
-    )
+        builder.take(step.running(_rewritten(step.body)) if isinstance(step, Loop) else step)
+    rewritten, counts = builder.finished(program)
     return rewritten, any(counts.get(value) == 1 for value in builder.several)
-
-
-def _with_body(loop: Loop) -> Loop:
-    body = _rewritten(loop.body)
-    return Loop(loop.count, body, loop.carried, loop.sliced, loop.fixed, loop.outs, loop.site)
