@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from wengert.compiler.backends.all_maps import INDEX_MAPS
+from wengert.compiler.backends.gather_maps import SCATTERS
 from wengert.compiler.codegen.code import is_native
 from wengert.compiler.codegen.native.table import NATIVE
 from wengert.compiler.codegen.scalars.table import supports
@@ -75,8 +76,8 @@ def with_values(step: Step) -> Step:
 
 
 def kind_of(step: Step) -> str:
-    """Return how to lower a step: ``"map"``, ``"scalar"``, ``"reduce"``, ``"search"``, ``"call"``;
-    ``"foreign"`` if it has no native form."""
+    """Return how to lower a step: ``"map"``, ``"scalar"``, ``"reduce"``, ``"search"``,
+    ``"scatter"``, ``"call"``; ``"foreign"`` if it has no native form."""
     try:
         return step.kind
     except AttributeError:
@@ -109,6 +110,9 @@ def _kind_of(step: Step) -> str:
         return "foreign"
     if reduction_of(step) is not None:
         return "reduce"
+    scatter = SCATTERS[prim]
+    if scatter is not None:
+        return "scatter" if scatter.takes(step) else "foreign"
     if prim in SEARCHES:
         return "search" if step.args[0].size and step.args[0].dtype.kind != "b" else "foreign"
     native = NATIVE[prim]

@@ -54,7 +54,8 @@ def iterations(tree: LoopTree) -> int:
 def written_once(plan: Plan) -> set[Value]:
     """Return the values that at most one statement of the plan writes."""
     counts: dict[Value, int] = {}
-    for item in statements_of(*[item for item in plan.block if isinstance(item, LoopTree | Store)]):
+    kinds = LoopTree | Store | Accumulate
+    for item in statements_of(*[item for item in plan.block if isinstance(item, kinds)]):
         if isinstance(item, Store):
             counts[item.value] = counts.get(item.value, 0) + 1
         elif isinstance(item, Accumulate):

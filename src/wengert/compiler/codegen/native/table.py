@@ -6,7 +6,6 @@ from wengert.compiler.codegen.native import (  # noqa: F401
     convolution,
     factors,
     grids,
-    places,
     pooling,
     products,
     scans,
