@@ -288,8 +288,10 @@ def _together(exit: Exit, made: list[str], scope: dict[str, Any]) -> str:
     text = _written(exit.rebuild(marks), scope)
     if text is not None:
         return text
-    scope["rebuild"] = exit.rebuild
-    return f"rebuild([{', '.join(made)}])"
+    # each exit has its own
+    name = f"rebuild{len(scope)}"
+    scope[name] = exit.rebuild
+    return f"{name}([{', '.join(made)}])"
 
 
 class _Mark:
