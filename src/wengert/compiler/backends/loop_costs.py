@@ -6,14 +6,13 @@ from typing import Any
 
 from wengert.compiler.backends.loops import Accumulate, LoopTree, Product, Store, statements_of
 from wengert.compiler.backends.nodes import Apply, walk
-from wengert.compiler.backends.plan import Plan, Repeat
+from wengert.compiler.backends.plan import Plan
 from wengert.compiler.codegen.scalars.table import cost
 from wengert.compiler.ir.programs import Step, Value
 
 __all__ = [
     "extents_of",
     "iterations",
-    "length",
     "steps_of",
     "work",
     "written_once",
@@ -28,17 +27,6 @@ def work(tree: LoopTree) -> int:
     nodes = walk([node for item in statements_of(tree) for node in item.nodes])
     each = sum(cost(node.prim, node.dtype) for node in nodes if isinstance(node, Apply))
     return iterations(tree) * max(1, each // 4)
-
-
-def length(plan: Plan) -> int:
-    """Return the number of nodes in a plan's loops, each counted once whatever the trip counts."""
-    total = 0
-    for item in plan.block:
-        if isinstance(item, Repeat):
-            total += length(item.body)
-        elif isinstance(item, LoopTree):
-            total += len(walk([node for part in statements_of(item) for node in part.nodes]))
-    return total
 
 
 def iterations(tree: LoopTree) -> int:

@@ -15,7 +15,6 @@ import numpy as np
 
 from wengert.compiler.backends.buffers import Buffers
 from wengert.compiler.backends.emission import Emission
-from wengert.compiler.backends.loop_costs import length
 from wengert.compiler.backends.machine import DATA, function_attributes
 from wengert.compiler.backends.plan import Plan
 from wengert.compiler.backends.scope import Workspace
@@ -29,8 +28,6 @@ _STACK = 32768
 _HUGE = 2**22
 _PAGE = 4096
 _IN_HUGE_PAGES = 14
-# functions with at least so many nodes take LLVM long
-_MUCH = 200
 # functions with more work than this release the GIL, in rough cycles
 _LONG = 200_000
 
@@ -125,7 +122,6 @@ def write_run(
     str, int: Its text, and the position of the last item of the plan that may fail, or -1.
     """
     code = Code(module)
-    code.long = length(buffers.plan) >= _MUCH
     program = buffers.plan.program
     given = {}
     for table, count in (

@@ -2,9 +2,8 @@
 
 Dead code is eliminated, common subexpressions are shared, constants are folded, and peephole rules
 simplify arithmetic, shapes and sums (NOTE [rewriting], NOTE [identities], NOTE [canonical views],
-NOTE [sums of parts]). Results keep every bit, including infinities and NaN, with three exceptions:
-sums may be reassociated, powers with small exponents become products and roots, and the
-exponentials of a log-sum-exp are reused in its derivative.
+NOTE [sums of parts]). Results keep every bit, including infinities and NaN, with two exceptions:
+sums may be reassociated, and the exponentials of a log-sum-exp are reused in its derivative.
 """
 
 from __future__ import annotations
