@@ -85,8 +85,7 @@ def test_large_constants_are_not_made_when_the_program_is():
         return w.add(x, w.exp(w.expand(np.array(2.0), shape=(2000,))))
 
     made = simplified(build, np.ones(2000))
-    assert names(made) == ["add"]
-    assert made.steps[0].args[1].shape == ()
+    assert names(made) == ["add_scalar"]
 
 
 def test_what_raises_is_left_to_the_run():

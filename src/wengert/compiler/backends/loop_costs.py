@@ -6,11 +6,12 @@ from typing import Any
 
 from wengert.compiler.backends.loops import Accumulate, LoopTree, Product, Store, statements_of
 from wengert.compiler.backends.nodes import Apply, walk
-from wengert.compiler.backends.plan import Plan
+from wengert.compiler.backends.plan import NativeCall, Plan, Repeat
 from wengert.compiler.codegen.scalars.table import cost
 from wengert.compiler.ir.programs import Step, Value
 
 __all__ = [
+    "cycles",
     "extents_of",
     "iterations",
     "steps_of",
@@ -27,6 +28,19 @@ def work(tree: LoopTree) -> int:
     nodes = walk([node for item in statements_of(tree) for node in item.nodes])
     each = sum(cost(node.prim, node.dtype) for node in nodes if isinstance(node, Apply))
     return iterations(tree) * max(1, each // 4)
+
+
+def cycles(plan: Plan) -> int:
+    """Estimate the cycles of a run of a plan."""
+    total = 0
+    for item in plan.block:
+        if isinstance(item, LoopTree):
+            total += work(item)
+        elif isinstance(item, NativeCall):
+            total += item.native.cost(item.step)
+        elif isinstance(item, Repeat):
+            total += cycles(item.body) * item.loop.count
+    return total
 
 
 def iterations(tree: LoopTree) -> int:

@@ -28,7 +28,6 @@ from wengert.compiler.backends.materialise import Elementwise, is_tall, lookups
 from wengert.compiler.backends.nodes import Apply, Literal, Load, Node, Position
 from wengert.compiler.codegen.native.forms import NativeForm
 from wengert.compiler.codegen.native.table import NATIVE
-from wengert.compiler.codegen.scalars.table import cost
 from wengert.compiler.ir.programs import Loop, Program, Step, Value, uses
 from wengert.prims import records
 
@@ -357,26 +356,6 @@ class Plan(Elementwise):
         self.block.append(Repeat(loop, counter, Plan(loop.body, counter)))
         for value in loop.outs:
             self._positions[value] = len(self.block) - 1
-
-    def work(self) -> int:
-        """Estimate the cycles of a run."""
-        total = 0
-        for step in self.steps:
-            if isinstance(step, Loop):
-                total += sum(item.body.work() for item in self._bodies(step)) * step.count
-            else:
-                kind = kind_of(step)
-                if kind == "call":
-                    native = NATIVE[step.prim]
-                    assert native is not None
-                    total += native.cost(step)
-                    continue
-                each = cost(step.prim, step.outs[0].dtype) if kind == "scalar" else 1
-                total += each * max([value.size for value in (*step.args, *step.outs)])
-        return total
-
-    def _bodies(self, loop: Loop) -> list[Repeat]:
-        return [item for item in self.block if isinstance(item, Repeat) and item.loop is loop]
 
     # -- index arrays -----------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ from wengert.compiler.ir.facets import MAPS, having
 from wengert.compiler.ir.programs import Value
 from wengert.compiler.passes.builder import RULES, Builder
 from wengert.prims import records
+from wengert.prims.record import TABLE
 
 __all__: list[str] = []
 
@@ -70,6 +71,27 @@ def _before_expanding(b: Builder, name: str, args: Values, params: Params, out: 
         return b.emit(name, sources, params, out)
     small = b.emit(name, sources, params, Value(out.dtype, shape))
     return b.expanded(small, out.shape)
+
+
+# -- numbers --------------------------------------------------------------------------------------
+
+
+@_rule(
+    *[prim for prim in TABLE.values() if prim.scalar and prim is not records.pow],
+    on=("number", records.zeros),
+)
+def _with_a_number(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
+    # programs for other sizes share code that has numbers among the parameters, not in arrays
+    if not _is_float(out, args):
+        return None
+    prim = TABLE[name]
+    first, second = args
+    for array, other, form in ((first, second, prim.scalar), (second, first, prim.rscalar)):
+        number = b.uniform(other)
+        # the dtype of a scalar does not widen that of the array
+        if number is not None and form and array.shape == out.shape:
+            return b.emit(form, (array,), {TABLE[form].params[0]: number.item()}, out)
+    return None
 
 
 @_rule(
