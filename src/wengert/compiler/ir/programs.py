@@ -35,6 +35,7 @@ __all__ = [
     "parts",
     "stepped",
     "substitute",
+    "types_of",
     "uses",
 ]
 
@@ -284,7 +285,7 @@ class Program:
 def _check_loop(loop: Loop) -> None:
     kept = len(loop.carried)
     rows = [Value(value.dtype, value.shape[1:]) for value, _, _ in loop.sliced]
-    if _types([*loop.carried, *rows, *loop.fixed]) != _types(loop.body.inputs):
+    if types_of([*loop.carried, *rows, *loop.fixed]) != types_of(loop.body.inputs):
         raise ValueError("what a loop gives to its body has other types than the body's inputs")
     for value, start, step in loop.sliced:
         last = start + step * (loop.count - 1)
@@ -292,11 +293,12 @@ def _check_loop(loop: Loop) -> None:
             raise ValueError("a loop reads slices outside of a value")
     made = loop.body.outputs
     stacks = [Value(value.dtype, (loop.count, *value.shape)) for value in made[kept:]]
-    if _types([*made[:kept], *stacks]) != _types(loop.outs):
+    if types_of([*made[:kept], *stacks]) != types_of(loop.outs):
         raise ValueError("what a loop computes has other types than its body's outputs")
 
 
-def _types(values: Iterable[Value]) -> list[Any]:
+def types_of(values: Iterable[Value]) -> list[Any]:
+    """Return the dtypes and shapes of values."""
     return [(value.dtype, value.shape) for value in values]
 
 

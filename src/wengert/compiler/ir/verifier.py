@@ -28,6 +28,7 @@ from wengert.compiler.ir.programs import (
     Value,
     is_counted,
     mapped,
+    types_of,
     uses,
 )
 
@@ -77,7 +78,7 @@ def verify(program: Program, after: str) -> None:
 def _same_interface(before: Program, made: Program, name: str) -> None:
     if before.inputs != made.inputs:
         raise VerificationError(f"the pass {name!r} has changed the inputs\n{made}")
-    mine, theirs = map(_types, (made.outputs, before.outputs))
+    mine, theirs = map(types_of, (made.outputs, before.outputs))
     if mine != theirs:
         raise VerificationError(
             f"the pass {name!r} has changed the outputs from {theirs} to {mine}\n{made}"
@@ -85,10 +86,6 @@ def _same_interface(before: Program, made: Program, name: str) -> None:
     own = {value for _, value in before.writes}
     if not own.issuperset(value for _, value in made.writes):
         raise VerificationError(f"the pass {name!r} writes over an input of its own\n{made}")
-
-
-def _types(values: Iterable[Value]) -> list[Any]:
-    return [(value.dtype, value.shape) for value in values]
 
 
 def _check(program: Program, repeated: bool) -> None:
@@ -129,10 +126,10 @@ def _check_types(i: int, step: Step) -> None:
         return
     found = (results,) if step.prim.outputs == 1 else tuple(results)
     types = [(np.asarray(array).dtype, np.shape(array)) for array in found]
-    if types != _types(step.outs):
+    if types != types_of(step.outs):
         raise ValueError(
             f"step {i} ({step.prim.name}) computes {types}, but is said to compute "
-            f"{_types(step.outs)}"
+            f"{types_of(step.outs)}"
         )
 
 
@@ -156,7 +153,7 @@ def _check_writes(program: Program) -> None:
             raise ValueError(
                 "what is written over an input is not an output, or it is not an input"
             )
-        if _types([made]) != _types([over]):
+        if types_of([made]) != types_of([over]):
             raise ValueError("what is written over an input has another dtype or shape")
         if over in program.outputs:
             raise ValueError("an input is written over, and handed out")
@@ -203,5 +200,5 @@ def _check_effects(exit: Any) -> None:
     for made, over in exit.origins:
         if over not in exit.given:
             raise ValueError("a storage's first version is not an input")
-        if _types([made]) != _types([over]):
+        if types_of([made]) != types_of([over]):
             raise ValueError("a storage's versions differ in dtype or shape")

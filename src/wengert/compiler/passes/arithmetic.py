@@ -181,26 +181,6 @@ def _copy(b: Builder, name: str, args: Values, params: Params, out: Value) -> An
     return args[0]
 
 
-def _is_exact(source: np.dtype[Any], wider: np.dtype[Any]) -> bool:
-    """Return whether every number of one dtype is exact in another."""
-    if source.kind == "b":
-        return True
-    if source.kind in "iu" and wider.kind in "fc":
-        digits = np.finfo(wider).nmant + 1
-        return source.itemsize * 8 <= digits
-    return bool(np.can_cast(source, wider, "safe"))
-
-
 @_rule(records.to_copy)
 def _cast(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
-    (x,) = args
-    if x.dtype == out.dtype:
-        return x
-    inner = b.maker(x, "to_copy")
-    if inner is None:
-        return None
-    source = inner.args[0].dtype
-    kept = source.kind == out.dtype.kind or out.dtype.kind in "fc"
-    if kept and out.dtype.kind in "biufc" and _is_exact(source, x.dtype):
-        return b.cast(inner.args[0], out.dtype)
-    return None
+    return args[0] if args[0].dtype == out.dtype else None

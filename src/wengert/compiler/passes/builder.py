@@ -209,12 +209,6 @@ class Builder:
             return value
         return self.emit("expand", (value,), {"shape": shape}, Value(value.dtype, shape))
 
-    def cast(self, value: Value, dtype: np.dtype[Any]) -> Value:
-        """Emit a cast."""
-        if value.dtype == dtype:
-            return value
-        return self.emit("to_copy", (value,), {"dtype": dtype}, Value(dtype, value.shape))
-
     # -- adding programs ---------------------------------------------------------------------------
 
     def current(self, value: Value) -> Value:
