@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import Any
 
@@ -131,8 +131,7 @@ class _Rolling:
                 numbers = read[first[i] : first[i + 1]]
                 step = flat.steps[i]
                 if gone[numbers].any():
-                    left = map(self.value, numbers.tolist())
-                    step = step.reading(lambda _, left=left: next(left))
+                    step = step.reading(_in_turn(map(self.value, numbers.tolist())))
                 self.steps.append(step)
         self.done = end
 
@@ -149,6 +148,12 @@ class _Rolling:
         known = dict(zip(self.program.outputs, outputs, strict=True))
         writes = [(known[made], over) for made, over in self.program.writes]
         return Program(self.program.inputs, live(self.steps, outputs)[0], outputs, writes)
+
+
+def _in_turn(values: Iterable[Value]) -> Callable[[Value], Value]:
+    """Return a function that returns these values, one by one, for any others."""
+    rest = iter(values)
+    return lambda _: next(rest)
 
 
 class _Making:
@@ -236,10 +241,10 @@ class _Making:
         column = 0
         for k in range(self.shape.period):
             step = self.flat.steps[self.begin + k]
-            values = iter([self.read(column + i, made) for i in range(len(uses(step)))])
-            column += len(uses(step))
+            values = [self.read(column + i, made) for i in range(len(uses(step)))]
+            column += len(values)
             outs = [Value(out.dtype, out.shape) for out in step.outs]
-            own = step.reading(lambda _, values=values: next(values), outs)
+            own = step.reading(_in_turn(values), outs)
             made |= {(k, port): out for port, out in enumerate(outs)}
             steps.append(self._numbered(k, own))
         self._finish(steps, made)
