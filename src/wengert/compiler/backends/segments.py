@@ -31,7 +31,7 @@ def segments(program: Program, *, repeated: bool = False) -> list[Program | Step
     if all(native):
         return [program]
     known = set(program.inputs)
-    pieces: list[list[Step | Loop]] = []
+    pieces: list[tuple[bool, list[Step | Loop]]] = []
     wanted = True
     remaining = list(range(len(steps)))
     while remaining:
@@ -46,25 +46,22 @@ def segments(program: Program, *, repeated: bool = False) -> list[Program | Step
             else:
                 left.append(k)
         if taken:
-            pieces += [taken] if wanted else [[step] for step in taken]
+            pieces += [(True, taken)] if wanted else [(False, [step]) for step in taken]
         remaining = left
         wanted = not wanted
-    return list(_assembled(program, pieces, native, dict(zip(map(id, steps), native, strict=True))))
+    return list(_assembled(program, pieces))
 
 
 def _assembled(
-    program: Program,
-    pieces: list[list[Step | Loop]],
-    native: list[bool],
-    by_step: dict[int, bool],
+    program: Program, pieces: list[tuple[bool, list[Step | Loop]]]
 ) -> Iterator[Program | Step | Loop]:
     last: dict[Value, int] = dict.fromkeys(program.outputs, len(pieces))
-    for k in reversed(range(len(pieces))):
-        for step in pieces[k]:
+    for k, (_, steps) in reversed([*enumerate(pieces)]):
+        for step in steps:
             for value in uses(step):
                 last.setdefault(value, k)
-    for k, steps in enumerate(pieces):
-        if not by_step[id(steps[0])]:
+    for k, (native, steps) in enumerate(pieces):
+        if not native:
             yield steps[0]
             continue
         own = {value for step in steps for value in step.outs}
