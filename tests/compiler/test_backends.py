@@ -382,7 +382,7 @@ def test_the_number_of_threads_changes_no_result(count):
     x, y = w.inputs
     z = w.exp(w.mul(w.sin(x), y))
     rows = w.sum_dim(z, dim=(1,), keepdim=True)
-    index = w.value(np.arange(900)[::-1])
+    index = w.value(np.arange(900)[::-1].copy())
     outputs = w.div(z, rows), w.index_select(w.cos(w.exp(x)), index, dim=0)
     program = w.program(*outputs)
     (alone,) = [llvm.build(program, threads=1)(w.arrays)]

@@ -79,6 +79,7 @@ def constants_of(buffers: Buffers) -> dict[int, np.ndarray[Any, Any]]:
     values += [buffers.plan.base(value) for _, value in buffers.copies]
     for value in values:
         if value.constant is not None:
+            assert value.constant.flags.c_contiguous, "native code reads constants in C order"
             found[id(value.constant)] = value.constant
     for inner, _, _ in buffers.inner.values():
         found.update(constants_of(inner))
