@@ -19,9 +19,10 @@ from wengert.prims.whole import TABLE
 
 FORMS = ()
 if importlib.util.find_spec("llvmlite"):
+    from wengert.compiler.backends.gather_maps import SCATTERS
     from wengert.compiler.codegen.native.table import NATIVE
 
-    FORMS = (MAPS, COMBINES, INDEX_MAPS, NATIVE)
+    FORMS = (MAPS, COMBINES, INDEX_MAPS, SCATTERS, NATIVE)
 
 RULED = sorted(prim.name for prim in having(DECOMPOSED))
 SINGLE = {"erf", "erfinv", "logit", "normal_hazard", "special_log_ndtr"}

@@ -12,7 +12,6 @@ from wengert.compiler.ir.facets import (
     CYCLES,
     KEEPS_NAN,
     MAPS,
-    POSITIVE,
     REARRANGES,
     SIZE,
     having,
@@ -49,7 +48,6 @@ def test_records_say_no_other_words():
         (REARRANGES, {"shape", "order", "kind"}),
         (COMBINES, set(COMBINED)),
         (SIZE, {"mask", "values"}),
-        (POSITIVE, {"always", "kept"}),
     ):
         assert {facet[prim] for prim in having(facet)} <= words, facet.name
 
@@ -103,21 +101,6 @@ def test_what_maps_computes_each_element_from_those_at_its_place(prim):
             with np.errstate(all="ignore"):
                 one = prim.kernel(*[array[place].reshape(1) for array in wide], **sample.params)
             np.testing.assert_allclose(one[0], result[place], rtol=1e-9, atol=1e-12)
-
-
-@of(POSITIVE)
-def test_what_is_never_negative_is_not(prim):
-    for sample, _ in drawn(prim):
-        if any(np.asarray(array).dtype.kind == "c" for array in sample.arrays):
-            continue
-        arrays, params = sample.arrays, sample.params
-        if POSITIVE[prim] == "kept":
-            arrays = [abs(a) if np.asarray(a).dtype.kind in "fi" else a for a in arrays]
-            params = dict(params)
-            if prim.of_number:
-                params[prim.params[0]] = abs(params[prim.params[0]])
-        with np.errstate(all="ignore"):
-            assert not np.any(prim.kernel(*arrays, **params) < 0)
 
 
 @of(CYCLES)

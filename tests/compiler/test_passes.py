@@ -100,26 +100,13 @@ def test_what_raises_is_left_to_the_run():
 # -- arithmetic -----------------------------------------------------------------------------------
 
 NOTHING_LEFT = {
-    "times 1": lambda w, x: w.mul_scalar(x, other=1),
-    "times ones": lambda w, x: w.mul(x, np.ones(9)),
-    "over 1": lambda w, x: w.div_scalar(x, other=1.0),
-    "minus 0": lambda w, x: w.sub_scalar(x, other=0.0),
-    "plus -0": lambda w, x: w.add_scalar(x, other=-0.0),
-    "two signs": lambda w, x: w.neg(w.neg(x)),
-    "power 1": lambda w, x: w.pow_scalar(x, exponent=1),
     "copies": lambda w, x: w.contiguous(w.alias(w.clone(x))),
     "cast to its own dtype": lambda w, x: w.to_copy(x, dtype=np.dtype(np.float64)),
-    "cast there and back": lambda w, x: w.to_copy(
-        w.to_copy(x, dtype=np.dtype(np.complex128)), dtype=np.dtype(np.float64)
-    ),
     "views": lambda w, x: w.view(w.unsqueeze(w.view(x, shape=(3, 3)), dim=0), shape=(9,)),
     "choice of one": lambda w, x: w.where(w.gt(x, 0.0), x, x),
     "choice that is known": lambda w, x: w.where(np.ones(9, bool), x, w.neg(x)),
     "nothing added": lambda w, x: w.add(x, w.zeros(shape=(9,), dtype=x.dtype)),
     "all parts": lambda w, x: w.stack(*[w.select(x, dim=0, index=i) for i in range(9)], dim=0),
-    "halves": lambda w, x: w.cat(
-        w.slice(x, dim=0, start=0, end=4, step=1), w.slice(x, dim=0, start=4, end=9, step=1), dim=0
-    ),
 }
 
 
@@ -158,29 +145,6 @@ def test_what_holds_for_most_numbers_only_is_left_alone(name):
     assert names(simplified(build, AWKWARD)) == left
 
 
-REPLACED = {
-    "over 4": (lambda w, x: w.div_scalar(x, other=4.0), ["mul_scalar"]),
-    "over ones times 4": (lambda w, x: w.div(x, np.full(9, 4.0)), ["mul_scalar"]),
-    "square": (lambda w, x: w.pow_scalar(x, exponent=2), ["mul"]),
-    "root": (lambda w, x: w.pow_scalar(x, exponent=0.5), ["sqrt"]),
-    "power that is negative nowhere": (
-        lambda w, x: w.pow_scalar(w.add_scalar(w.mul(x, x), other=0.5), exponent=-1.5),
-        ["mul", "add_scalar", "sqrt", "mul", "reciprocal"],
-    ),
-    "plus a negative": (lambda w, x: w.add(x, w.neg(w.sin(x))), ["sin", "sub"]),
-    "negatives": (lambda w, x: w.mul(w.neg(x), w.neg(w.sin(x))), ["sin", "mul"]),
-    "one over": (lambda w, x: w.div(np.array(1.0), x), ["reciprocal"]),
-    "from nothing": (lambda w, x: w.sub_scalar(x, other=0.5), ["add_scalar"]),
-}
-
-
-@pytest.mark.parametrize("name", REPLACED)
-def test_steps_are_replaced_by_cheaper_ones(name):
-    build, left = REPLACED[name]
-    made = simplified(build, np.where(np.isfinite(AWKWARD), AWKWARD, 2.0))
-    assert names(made) == left
-
-
 # -- shapes, sums, products -----------------------------------------------------------------------
 
 X = RNG.standard_normal((3, 4))
@@ -195,10 +159,6 @@ MOVED = {
     "sum of a transpose": (lambda w, x: w.sum_dim(w.t(x), dim=(0,), keepdim=False), ["sum_dim"]),
     "sum of all": (
         lambda w, x: w.sum_dim(w.view(x, shape=(2, 6)), dim=(0, 1), keepdim=False),
-        ["sum_dim"],
-    ),
-    "sum of sums": (
-        lambda w, x: w.sum_dim(w.sum_dim(x, dim=(1,), keepdim=False), dim=(0,), keepdim=False),
         ["sum_dim"],
     ),
     "sum of copies": (
@@ -342,12 +302,6 @@ def test_a_join_that_is_given_out_is_read_by_the_next():
     assert [(step.prim.name, len(step.args)) for step in made.steps] == [("cat", 2), ("cat", 2)]
 
 
-def test_only_numbers_with_a_normal_inverse_are_multiplied_by_it():
-    for number, left in ((2.0**1022, "mul_scalar"), (2.0**1023, "div_scalar")):
-        made = simplified(lambda w, x, n=number: w.div_scalar(x, other=n), np.ones(3))
-        assert names(made) == [left]
-
-
 # -- sums of parts, and writes --------------------------------------------------------------------
 
 
@@ -475,9 +429,3 @@ def test_writes_follow_their_outputs():
     found = simplify(program)
     assert found.writes == ((found.outputs[0], x),)
     assert found.outputs[1] is y
-
-
-@pytest.mark.parametrize("exponent", [0.5, -0.5, 1.5, 2.0, -1.0])
-def test_powers_to_arrays_of_one_number_are_those_to_the_array(exponent):
-    left = simplified(lambda w, x: w.pow(x, np.full(AWKWARD.shape, exponent)), AWKWARD)
-    assert ("pow" in names(left)) == (abs(exponent) == 0.5)

@@ -1,5 +1,6 @@
 """Test the fast path of calls: nested results, decisions, and its fallbacks."""
 
+from collections import OrderedDict
 from typing import NamedTuple
 
 import pytest
@@ -31,6 +32,19 @@ def test_nested_results_are_made_each_time():
         assert made[3].right["deep"].tolist() == [0.0, 1.0, 4.0]
     found[-1]["a"].append(1)
     assert len(f(x)["a"]) == 2
+
+
+def test_each_way_of_a_decision_has_results_of_its_own_structure():
+    def f(x):
+        if x.sum() > 0:
+            return OrderedDict(a=x * 2, b=x)
+        return OrderedDict(c=x * 3, d=x + 1)
+
+    jitted = compiled(f)
+    for _ in range(CALLS):
+        assert list(jitted(wg.ones(3))) == ["a", "b"]
+        assert list(jitted(-wg.ones(3))) == ["c", "d"]
+    assert jitted._quick
 
 
 def test_decisions_are_taken_as_values_say():

@@ -50,7 +50,6 @@ _sum_of_two(
     operator="add",
     maps=True,
     commutes=True,
-    positive="kept",
     takes_numbers=True,
 )
 _with_number = partial(elementwise, of_number=True, promote="same", raises=False, keeps_nan=True)
@@ -65,7 +64,6 @@ _with_number(
     cases=_SCALAR,
     shows={"alpha": lambda: 1},
     doc="self + other, a number",
-    positive="kept",
     wraps=True,
 )
 _sum_of_two(
@@ -146,7 +144,6 @@ bilinear(
     operator="mul",
     maps=True,
     commutes=True,
-    positive="kept",
     takes_numbers=True,
 )
 _with_number(
@@ -159,7 +156,6 @@ _with_number(
     cases=_SCALAR,
     shows=_OF_TENSOR,
     doc="self * other, a number",
-    positive="kept",
     wraps=True,
 )
 elementwise(
@@ -392,7 +388,6 @@ elementwise(
     raises=False,
     example=(_PAIR, "tensor([2., 4.])"),
     in_place=False,
-    positive="kept",
 )
 elementwise(
     "minimum",

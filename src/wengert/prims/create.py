@@ -101,7 +101,6 @@ linear(
     doc="a copy in another dtype",
     batching="pointwise",
     maps=True,
-    positive="kept",
     keeps_nan=True,
 )
 constant(

@@ -61,7 +61,6 @@ reduction(
     node="SumBackward1",
     doc="the sum along dimensions",
     combines="add",
-    positive="kept",
 )
 linear(
     "mean",
@@ -157,7 +156,6 @@ for _name, _kernel, _doc in (
         doc=_doc,
         lacks="complex",
         combines=_name[1:],
-        positive="kept",
     )
 
 _PICKED = (

@@ -33,7 +33,6 @@ view(
     ),
     doc="the same elements in another shape",
     rearranges="shape",
-    positive="kept",
     numpy_views="ravel reshape",
 )
 view(
@@ -48,7 +47,6 @@ view(
         case((1, 3), shape=(0, 3)),
     ),
     doc="repeated along dimensions of size 1, without a copy",
-    positive="kept",
     numpy_views="broadcast_arrays broadcast_to",
 )
 view(
@@ -70,7 +68,6 @@ view(
     cases=(case((2, 3, 4), dims=(2, 0, 1)), case((), dims=()), case((0, 3), dims=(1, 0))),
     doc="the dimensions in another order",
     rearranges="order",
-    positive="kept",
     numpy_views="moveaxis permute_dims rollaxis transpose",
 )
 view(
@@ -89,7 +86,6 @@ view(
     cases=(case((2, 3)), case((3,)), case(())),
     doc="the transpose of a matrix; vectors and scalars as they are",
     rearranges="order",
-    positive="kept",
 )
 view(
     "squeeze",
@@ -148,7 +144,6 @@ view(
         case((2, 0, 3), dim=0, index=1),
     ),
     doc="one position of a dimension",
-    positive="kept",
 )
 _OPEN_END = 2**63 - 1
 """The end that PyTorch saves for a slice without one."""
@@ -168,7 +163,6 @@ view(
         "end": lambda end, dim, self_shape: _OPEN_END if end == self_shape[dim] else end,
     },
     doc="a range of positions of a dimension",
-    positive="kept",
     numpy_views="array_split dsplit flip fliplr flipud hsplit rot90 split vsplit",
 )
 view(

@@ -41,7 +41,6 @@ elementwise(
     lin=lambda F, g, result: g * result,
     doc="e to the power self",
     example=("wg.tensor([0.5, 1.0])", "tensor([1.6487, 2.7183])"),
-    positive="always",
     cycles=8,
 )
 elementwise(
@@ -107,7 +106,6 @@ elementwise(
     domain="positive",
     doc="square root",
     example=("wg.tensor([0.5, 1.0])", "tensor([0.7071, 1.0000])"),
-    positive="always",
 )
 elementwise(
     "rsqrt",
@@ -341,7 +339,6 @@ elementwise(
     in_place=False,
     numpy="absolute fabs",
     operator="abs",
-    positive="always",
 )
 elementwise(
     "sign",

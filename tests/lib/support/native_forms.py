@@ -227,8 +227,6 @@ def native_text(step: Step, read: Sequence[Any]) -> str:
         _array(f"%o{i}", np.empty(value.shape, value.dtype)) for i, value in enumerate(step.outs)
     ]
     form = NATIVE[step.prim]
-    if form.into is not None:
-        ins[form.into] = outs[0]
     form.emit(code, step, ins, outs)
     pointers = [*(f"%a{i}" for i in range(len(ins))), *(out.pointer for out in outs)]
     head = ", ".join([f"ptr {pointer}" for pointer in pointers])
@@ -263,7 +261,5 @@ def whole(step: Step, read: Sequence[Any], out: Any = None) -> tuple[Any, bool] 
     engine, _ = compiled(native_text(step, read))
     results = [np.full(like.shape, 7).astype(like.dtype) for like in likes]
     failure = np.zeros(1, np.uint8)
-    if form.into is not None:
-        results[0][...] = read[form.into]
     call(engine, [*read, *results, failure])
     return (tuple(results) if len(results) > 1 else results[0]), bool(failure[0])

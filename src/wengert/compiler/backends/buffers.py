@@ -202,7 +202,7 @@ class Buffers:
                 continue
             written = [use for use in self._uses.get(output, ()) if use.statement is not None]
             number = program.inputs.index(input)
-            if len(written) != 1 or number in self.over.values():
+            if not written or number in self.over.values():
                 continue
             store = written[0]
             if store.item <= behind:

@@ -24,10 +24,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.compiler.backends.buffers import Buffers
-from wengert.compiler.backends.machine import DATA, FunctionState, Machine, builtin
+from wengert.compiler.backends.machine import DATA, DECLARATIONS, FunctionState, Machine, builtin
 from wengert.compiler.backends.plan import Plan
 from wengert.compiler.backends.segments import segments
-from wengert.compiler.backends.wrapper import DECLARATIONS, constants_of, point, write_run
+from wengert.compiler.backends.wrapper import constants_of, point, write_run
 from wengert.compiler.codegen.code import (
     MEMCPY,
     MEMCPY_DECLARATION,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from wengert.compiler.backends.affine import Counter, Index, Looked, Place, weighted
@@ -182,6 +183,14 @@ class Elements:
 
     # -- elements ---------------------------------------------------------------------------------
 
+    @contextmanager
+    def inside(self) -> Iterator[None]:
+        """Emit the ``with`` body in a scope of its own."""
+        outer = self.scope
+        self.scope = Scope(outer)
+        yield
+        self.scope = outer
+
     def node(self, node: Node) -> str:
         """The register of an expression."""
         if isinstance(node, Literal):
@@ -220,10 +229,8 @@ class Elements:
         edges = []
         for label, part in ((then, node.inside), (other, node.outside)):
             code.label(label)
-            self.scope = Scope(self.scope)
-            found = self.node(part)
-            assert self.scope.outer is not None
-            self.scope = self.scope.outer
+            with self.inside():
+                found = self.node(part)
             edges.append(f"[ {found}, %{code.current} ]")
             code.jump(done)
         code.label(done)

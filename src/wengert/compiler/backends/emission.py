@@ -154,11 +154,9 @@ class Emission(Vectoriser):
     def _one_by_one(self, inner: LoopTree, start: str, stop: int | str) -> None:
         with self.code.loop(stop, start) as counter:
             self.counters[inner.counter] = counter
-            self.scope = Scope(self.scope)
-            for part in inner.body:
-                self._item(part)
-            assert self.scope.outer is not None
-            self.scope = self.scope.outer
+            with self.inside():
+                for part in inner.body:
+                    self._item(part)
 
     def _fits(self, merged: Sequence[LoopTree]) -> bool:
         """Return whether an innermost loop can be vectorised."""

@@ -1,11 +1,17 @@
-"""Layer 8 · compiler: index maps of gathers, of small products, and of filled arrays.
+"""Layer 8 · compiler: index maps of gathers, of small products, and of filled arrays; scatters.
 
 See NOTE [index maps] in `wengert.compiler.backends.index_maps`.
+
+NOTE [scatters]
+A scatter writes to the places that the gather with the same indices reads. So `SCATTERS` holds the
+same places as the index maps of gathers. It is lowered to a loop that fills the result, and a loop
+over what is written, in order: of several elements for one place the last one remains, as in NumPy.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,10 +24,14 @@ from wengert.compiler.backends.index_maps import (
     zero,
 )
 from wengert.compiler.backends.nodes import Apply, Literal, Node, Position
+from wengert.compiler.codegen.code import is_native
 from wengert.compiler.ir.programs import Step, Value
 from wengert.prims import records
+from wengert.prims.facet import Facet
 
-__all__: list[str] = []
+__all__ = ["SCATTERS", "Scatter", "background_of", "scattered"]
+
+Shape = tuple[int, ...]
 
 # products with at most this many terms are inlined as sums, unless they have very few elements
 _TERMS = 4
@@ -37,27 +47,69 @@ def _looked(source: Source, indices: Value, place: Place, extent: int) -> Index:
 
 def _along(step: Step) -> list[tuple[Value, int]]:
     """Return the index array, the second argument, with the size of the indexed dimension."""
-    value, indices = step.args
+    value, indices = step.args[:2]
     return [(indices, value.shape[step.params.get("dim", 0)])] if value.shape else []
+
+
+def _by_element(source: Source, step: Step, place: Place, shape: Shape) -> Place:
+    """Return the place in `shape` that the index at a place names, along one dimension."""
+    dim = step.params["dim"]
+    return at_dim(place, dim, _looked(source, step.args[1], place, shape[dim]))
+
+
+def _by_row(source: Source, step: Step, place: Place, shape: Shape) -> Place:
+    """Return the place in `shape` that the index of its row names, along one dimension."""
+    dim, indices = step.params["dim"], step.args[1]
+    at = (place[dim],) if indices.shape else ()
+    return at_dim(place, dim, _looked(source, indices, at, shape[dim]))
+
+
+def _by_arrays(source: Source, step: Step, place: Place, shape: Shape) -> Place:
+    """Return the place in `shape` that index arrays name, None for dimensions without one."""
+    selected = _Selected(step, shape)
+    front, rank = selected.front, len(selected.picked)
+    at = place[front : front + rank]
+    rest = iter((*place[:front], *place[front + rank :]))
+    found = [
+        next(rest)
+        if index is None
+        else _looked(source, index, aligned(at, index.shape), shape[dim])
+        for dim, index in enumerate(selected.indices)
+    ]
+    return tuple(found)
+
+
+class _Selected:
+    """The selection ``x[indices]``, with an integer array or None for each dimension.
+
+    Attributes
+    ----------
+    indices: The index array of each dimension of `x`, or None.
+    picked, front: The broadcast shape of index arrays, and its first dimension in the selection.
+    shape: The shape of the selection.
+    """
+
+    def __init__(self, step: Step, shape: Shape) -> None:
+        indices = step.params["indices"]
+        self.indices = [*indices, *[None] * (len(shape) - len(indices))]
+        dims = [dim for dim, index in enumerate(indices) if index is not None]
+        self.picked = np.broadcast_shapes(*[indices[dim].shape for dim in dims])
+        # index arrays side by side take the place of their dimensions, others go to the front
+        self.front = dims[0] if dims[-1] - dims[0] == len(dims) - 1 else 0
+        rest = [n for n, index in zip(shape, self.indices, strict=True) if index is None]
+        self.shape = (*rest[: self.front], *self.picked, *rest[self.front :])
 
 
 @index_map(records.gather, looked=_along)
 def _gathered(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
-    value, indices = step.args
-    if not value.shape:
-        return source(value, ())
-    dim = step.params["dim"]
-    return source(value, at_dim(place, dim, _looked(source, indices, place, value.shape[dim])))
+    value = step.args[0]
+    return source(value, _by_element(source, step, place, value.shape) if value.shape else ())
 
 
 @index_map(records.index_select, accepts=lambda step: len(step.args[1].shape) <= 1, looked=_along)
 def _index_selected(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
-    value, indices = step.args
-    if not value.shape:
-        return source(value, ())
-    dim = step.params["dim"]
-    at = (place[dim],) if indices.shape else ()
-    return source(value, at_dim(place, dim, _looked(source, indices, at, value.shape[dim])))
+    value = step.args[0]
+    return source(value, _by_row(source, step, place, value.shape) if value.shape else ())
 
 
 @index_map(records.take, accepts=lambda step: len(step.args[0].shape) == 1, looked=_along)
@@ -67,35 +119,22 @@ def _taken(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
 
 
 def _can_index(step: Step) -> bool:
-    return all(
-        index is None or (isinstance(index, Value) and index.dtype.kind == "i")
-        for index in step.params["indices"]
-    )
+    indices = step.params["indices"]
+    held = [index for index in indices if index is not None] if isinstance(indices, tuple) else []
+    return bool(held) and all(isinstance(i, Value) and i.dtype.kind in "iu" for i in held)
 
 
-def _indices(step: Step) -> list[tuple[Value, int]]:
-    pairs = zip(step.params["indices"], step.args[0].shape, strict=False)
+def _indices(shape: Shape, step: Step) -> list[tuple[Value, int]]:
+    pairs = zip(step.params["indices"], shape, strict=False)
     return [(index, size) for index, size in pairs if index is not None]
 
 
-@index_map(records.index, accepts=_can_index, looked=_indices)
+@index_map(
+    records.index, accepts=_can_index, looked=lambda step: _indices(step.args[0].shape, step)
+)
 def _indexed(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     value = step.args[0]
-    indices = [*step.params["indices"]]
-    indices += [None] * (len(value.shape) - len(indices))
-    dims = [dim for dim, index in enumerate(indices) if index is not None]
-    shape = np.broadcast_shapes(*[index.shape for index in indices if index is not None])
-    # index arrays side by side take the place of their dimensions, others go to the front
-    front = dims[0] if dims[-1] - dims[0] == len(dims) - 1 else 0
-    at = place[front : front + len(shape)]
-    rest = iter((*place[:front], *place[front + len(shape) :]))
-    found = [
-        next(rest)
-        if index is None
-        else _looked(source, index, aligned(at, index.shape), value.shape[dim])
-        for dim, index in enumerate(indices)
-    ]
-    return source(value, tuple(found))
+    return source(value, _by_arrays(source, step, place, value.shape))
 
 
 def _can_compare(step: Step) -> bool:
@@ -110,6 +149,118 @@ def _at_index(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     at = at_dim(place, dim, ZERO) if step.params["keepdim"] else (*place[:dim], *place[dim + 1 :])
     named = source(indices, at)
     return Apply(records.eq, [Position(place[dim]), named], np.dtype(np.bool_), step=step)
+
+
+# -- scatters -------------------------------------------------------------------------------------
+
+
+class Scatter(NamedTuple):
+    """A scatter (NOTE [scatters]).
+
+    Attributes
+    ----------
+    target: ``target(source, step, place, shape)``: the place in the result of an element.
+    accepts: Whether it applies to a step, besides the dtypes.
+    shape: The shape of what is written.
+    looked: The index arrays, with the sizes of what they index.
+    adds: Whether elements for one place add up.
+    """
+
+    target: Callable[[Source, Step, Place, Shape], Place]
+    accepts: Callable[[Step], bool]
+    shape: Callable[[Step], Shape]
+    looked: Callable[[Step], list[tuple[Value, int]]]
+    adds: Callable[[Step], bool]
+
+    def takes(self, step: Step) -> bool:
+        """Return whether the scatter applies to a step."""
+        out, values = step.outs[0], _written(step)
+        if not all(out.shape) or not is_native(out.dtype):
+            return False
+        if isinstance(values, Value):
+            castable = np.can_cast(values.dtype, out.dtype, "same_kind")
+            return is_native(values.dtype) and castable and self.accepts(step)
+        return isinstance(values, int | float) and self.accepts(step)
+
+
+def _written(step: Step) -> Any:
+    """Return the value, or the number, that a scatter writes."""
+    return step.params["value"] if "value" in step.params else step.args[-1]
+
+
+SCATTERS: Facet[Scatter | None] = Facet("scatters", lambda prim: None)
+"""How a primitive writes to places that indices name, or None."""
+
+
+def _is_selection(step: Step) -> bool:
+    if not _can_index(step):
+        return False
+    shape = _selection_of(step)
+    try:
+        return np.broadcast_shapes(step.args[-1].shape, shape) == shape
+    except ValueError:
+        return False
+
+
+def _selection_of(step: Step) -> Shape:
+    return _Selected(step, step.outs[0].shape).shape
+
+
+SCATTERS.of(records.index_backward, records.index_put)(
+    Scatter(
+        _by_arrays,
+        _is_selection,
+        _selection_of,
+        lambda step: _indices(step.outs[0].shape, step),
+        lambda step: bool(step.params.get("accumulate", True)),
+    )
+)
+
+
+def _has_rows(step: Step) -> bool:
+    (self, index, source), dim = step.args, step.params["dim"]
+    chosen = (*self.shape[:dim], *index.shape, *self.shape[dim + 1 :])
+    number = step.params["alpha"] == 1 and len(index.shape) == 1 and index.dtype.kind in "iu"
+    return number and bool(self.shape) and source.shape == chosen
+
+
+def _has_elements(step: Step) -> bool:
+    self, index, *values = step.args
+    if not self.shape or index.dtype.kind not in "iu" or len(index.shape) != len(self.shape):
+        return False
+    dim = step.params["dim"]
+    inside = [d == dim or n <= self.shape[d] for d, n in enumerate(index.shape)]
+    return all(inside) and all(
+        n <= m for value in values for n, m in zip(index.shape, value.shape, strict=True)
+    )
+
+
+SCATTERS.of(records.index_add)(
+    Scatter(_by_row, _has_rows, lambda step: step.args[2].shape, _along, lambda step: True)
+)
+SCATTERS.of(records.scatter_add)(
+    Scatter(_by_element, _has_elements, lambda step: step.args[1].shape, _along, lambda step: True)
+)
+SCATTERS.of(records.scatter, records.scatter_value)(
+    Scatter(_by_element, _has_elements, lambda step: step.args[1].shape, _along, lambda step: False)
+)
+
+
+def scattered(
+    source: Source, step: Step, place: Place, cast: Callable[[Node], Node]
+) -> tuple[Place, Node]:
+    """Return the place in the result and the node of an element that a scatter writes."""
+    scatter, out, values = SCATTERS[step.prim], step.outs[0], _written(step)
+    assert scatter is not None
+    target = scatter.target(source, step, place, out.shape)
+    if not isinstance(values, Value):
+        return target, Literal(values, out.dtype)
+    return target, cast(source(values, aligned(place, values.shape)))
+
+
+def background_of(step: Step) -> Value | None:
+    """Return what the result of a scatter holds before, or None for zeros."""
+    return None if step.prim is records.index_backward else step.args[0]
 
 
 # -- short products --------------------------------------------------------------------------------

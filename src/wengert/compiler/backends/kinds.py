@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from wengert.compiler.backends.all_maps import INDEX_MAPS
+from wengert.compiler.backends.gather_maps import SCATTERS
 from wengert.compiler.codegen.code import is_native
 from wengert.compiler.codegen.native.table import NATIVE
 from wengert.compiler.codegen.scalars.table import supports
 from wengert.compiler.ir.facets import COMBINES, REARRANGES
-from wengert.compiler.ir.programs import Affine, Loop, Number, Program, Step, Value, uses
+from wengert.compiler.ir.programs import Affine, Loop, Number, Program, Step, Value, parts, uses
 from wengert.prims import records
 
 __all__ = [
-    *("SEARCHES", "Reduction", "is_counted", "is_native_step", "kind_of", "reduction_of"),
+    *("SEARCHES", "Reduction", "is_native_step", "kind_of", "reduction_of"),
     "with_values",
 ]
 
@@ -74,21 +75,9 @@ def with_values(step: Step) -> Step:
     return Step(step.prim, step.args, {**step.params, "indices": values}, step.outs, step.site)
 
 
-def is_counted(param: Any) -> bool:
-    """Whether a parameter depends on the counter of a loop."""
-    if isinstance(param, tuple | list):
-        return any(map(is_counted, param))
-    return isinstance(param, Affine)
-
-
-def _read(param: Any) -> bool:
-    """Return whether a parameter is, or holds, a number read from a tensor."""
-    return any(map(_read, param)) if isinstance(param, tuple | list) else isinstance(param, Number)
-
-
 def kind_of(step: Step) -> str:
-    """Return how to lower a step: ``"map"``, ``"scalar"``, ``"reduce"``, ``"search"``, ``"call"``;
-    ``"foreign"`` if it has no native form."""
+    """Return how to lower a step: ``"map"``, ``"scalar"``, ``"reduce"``, ``"search"``,
+    ``"scatter"``, ``"call"``; ``"foreign"`` if it has no native form."""
     try:
         return step.kind
     except AttributeError:
@@ -100,13 +89,17 @@ def kind_of(step: Step) -> str:
 def _kind_of(step: Step) -> str:
     prim = step.prim
     index_map = INDEX_MAPS[prim]
-    counted = {key for key, param in step.params.items() if is_counted(param)}
+    counted = {
+        name
+        for name, param in step.params.items()
+        if any(isinstance(part, Affine) for part in parts(param))
+    }
     if counted and (index_map is None or not counted <= index_map.counted):
         return "foreign"
     if not all(is_native(value.dtype) for value in (*uses(step), *step.outs)):
         return "foreign"
     # only scalar code supports parameters that are read from tensors
-    fixed = not any(map(_read, step.params.values()))
+    fixed = not any(isinstance(part, Number) for p in step.params.values() for part in parts(p))
     if fixed and index_map is not None and (index_map.accepts(step) or REARRANGES[prim]):
         return "map"
     if len(step.outs) == 1 and supports(
@@ -117,6 +110,9 @@ def _kind_of(step: Step) -> str:
         return "foreign"
     if reduction_of(step) is not None:
         return "reduce"
+    scatter = SCATTERS[prim]
+    if scatter is not None:
+        return "scatter" if scatter.takes(step) else "foreign"
     if prim in SEARCHES:
         return "search" if step.args[0].size and step.args[0].dtype.kind != "b" else "foreign"
     native = NATIVE[prim]

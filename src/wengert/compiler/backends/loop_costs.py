@@ -6,14 +6,14 @@ from typing import Any
 
 from wengert.compiler.backends.loops import Accumulate, LoopTree, Product, Store, statements_of
 from wengert.compiler.backends.nodes import Apply, walk
-from wengert.compiler.backends.plan import Plan, Repeat
+from wengert.compiler.backends.plan import NativeCall, Plan, Repeat
 from wengert.compiler.codegen.scalars.table import cost
 from wengert.compiler.ir.programs import Step, Value
 
 __all__ = [
+    "cycles",
     "extents_of",
     "iterations",
-    "length",
     "steps_of",
     "work",
     "written_once",
@@ -30,14 +30,16 @@ def work(tree: LoopTree) -> int:
     return iterations(tree) * max(1, each // 4)
 
 
-def length(plan: Plan) -> int:
-    """Return the number of nodes in a plan's loops, each counted once whatever the trip counts."""
+def cycles(plan: Plan) -> int:
+    """Estimate the cycles of a run of a plan."""
     total = 0
     for item in plan.block:
-        if isinstance(item, Repeat):
-            total += length(item.body)
-        elif isinstance(item, LoopTree):
-            total += len(walk([node for part in statements_of(item) for node in part.nodes]))
+        if isinstance(item, LoopTree):
+            total += work(item)
+        elif isinstance(item, NativeCall):
+            total += item.native.cost(item.step)
+        elif isinstance(item, Repeat):
+            total += cycles(item.body) * item.loop.count
     return total
 
 
@@ -54,7 +56,8 @@ def iterations(tree: LoopTree) -> int:
 def written_once(plan: Plan) -> set[Value]:
     """Return the values that at most one statement of the plan writes."""
     counts: dict[Value, int] = {}
-    for item in statements_of(*[item for item in plan.block if isinstance(item, LoopTree | Store)]):
+    kinds = LoopTree | Store | Accumulate
+    for item in statements_of(*[item for item in plan.block if isinstance(item, kinds)]):
         if isinstance(item, Store):
             counts[item.value] = counts.get(item.value, 0) + 1
         elif isinstance(item, Accumulate):

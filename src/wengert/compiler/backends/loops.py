@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from wengert.compiler.backends.affine import Counter, Place, of
-from wengert.compiler.backends.nodes import Load, Node, walk
+from wengert.compiler.backends.nodes import Load, Node, looked, walk
 from wengert.compiler.ir.programs import Value
 
 __all__ = [
@@ -48,8 +48,8 @@ class Store:
 
     @property
     def nodes(self) -> tuple[Node, ...]:
-        """What is computed for it."""
-        return (self.node,)
+        """What is computed for it, and for its place."""
+        return (self.node, *looked(self.place))
 
 
 @dataclass(eq=False, slots=True)
@@ -69,8 +69,8 @@ class Accumulate:
 
     @property
     def nodes(self) -> tuple[Node, ...]:
-        """What is computed for it."""
-        return (self.node,)
+        """What is computed for it, and for its place."""
+        return (self.node, *looked(self.place))
 
 
 @dataclass(eq=False, slots=True)

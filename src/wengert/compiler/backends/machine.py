@@ -9,6 +9,7 @@ NumPy's C functions. So a call costs about as much as that of any built-in funct
 from __future__ import annotations
 
 import ctypes
+import re
 import weakref
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -22,6 +23,7 @@ from wengert.compiler.backends.cached import file_for, keep, kept
 
 __all__ = [
     "DATA",
+    "DECLARATIONS",
     "Machine",
     "FunctionState",
     "builtin",
@@ -33,19 +35,23 @@ __all__ = [
 DATA = object.__basicsize__
 """The offset, in an array object, of the address of its elements."""
 
-_PYTHON = (
-    "PyErr_NoMemory",
-    "PyLong_AsSsize_t",
-    "PyLong_FromSsize_t",
-    "PyEval_RestoreThread",
-    "PyEval_SaveThread",
-    "PyList_New",
-    "PyList_SetItem",
-    "PyMem_RawFree",
-    "PyMem_RawMalloc",
-    "Py_DecRef",
-    "Py_IncRef",
-)
+DECLARATIONS = """
+@_Py_NoneStruct = external global i8
+@PyArray_Type = external global i8
+declare ptr @PyArray_New(ptr, i32, ptr, i32, ptr, ptr, i32, i32, ptr)
+declare ptr @PyList_New(i64)
+declare i32 @PyList_SetItem(ptr, i64, ptr)
+declare void @Py_IncRef(ptr)
+declare void @Py_DecRef(ptr)
+declare ptr @PyEval_SaveThread()
+declare void @PyEval_RestoreThread(ptr)
+declare ptr @PyErr_NoMemory()
+declare ptr @PyMem_RawMalloc(i64)
+declare void @PyMem_RawFree(ptr)
+declare i64 @PyLong_AsSsize_t(ptr)
+declare ptr @PyLong_FromSsize_t(i64)
+"""
+"""What wrappers use of Python and NumPy."""
 # the positions of NumPy's functions in the table that it exports
 _NUMPY = {"PyArray_Type": 2, "PyArray_New": 93}
 
@@ -83,9 +89,10 @@ def register() -> None:
     """Initialise LLVM for this machine, and register the functions that wrappers call."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    for name in _PYTHON:
-        address = ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value
-        llvm.add_symbol(name, address)
+    for name in re.findall(r"@(Py\w+)\(", DECLARATIONS):
+        if name not in _NUMPY:
+            address = ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value
+            llvm.add_symbol(name, address)
     llvm.add_symbol("_Py_NoneStruct", id(None))
     table = ctypes.cast(_numpy_table(), ctypes.POINTER(ctypes.c_void_p))
     for name, position in _NUMPY.items():

@@ -14,6 +14,7 @@ import math
 
 from wengert.compiler.backends.affine import ZERO, Counter, Place
 from wengert.compiler.backends.all_maps import INDEX_MAPS
+from wengert.compiler.backends.gather_maps import SCATTERS
 from wengert.compiler.backends.index_maps import aligned
 from wengert.compiler.backends.kinds import kind_of, with_values
 from wengert.compiler.backends.nodes import Apply, Literal, Load, Node
@@ -146,6 +147,9 @@ class Elementwise:
                 # it is read twice
                 self._store(step.args[0])
             return
+        if kind == "scatter":
+            self._decide_scatter(step)
+            return
         if kind == "call":
             self._decide_call(step)
             return
@@ -167,6 +171,16 @@ class Elementwise:
             # computing only some elements would miss errors
             if again or depth > _DEEPEST or (kind == "scalar" and may_raise(step)):
                 self._store(out)
+
+    def _decide_scatter(self, step: Step) -> None:
+        for index, _ in lookups(step):
+            self._store(index)
+        out, values = step.outs[0], step.args[-1]
+        if values.size < out.size and self._cost(values) > 2:
+            # it may be repeated
+            self._store(values)
+        self.stored.add(out)
+        self._costs[out] = 1
 
     def _decide_call(self, step: Step) -> None:
         native = NATIVE[step.prim]
@@ -269,5 +283,5 @@ class Elementwise:
 
 def lookups(step: Step) -> list[tuple[Value, int]]:
     """Return the index arrays of a step, each with the size of the dimension that it indexes."""
-    index_map = INDEX_MAPS[step.prim]
-    return [] if index_map is None else index_map.looked(step)
+    by = INDEX_MAPS[step.prim] or SCATTERS[step.prim]
+    return [] if by is None else by.looked(step)

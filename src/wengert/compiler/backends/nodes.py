@@ -16,7 +16,7 @@ from wengert.compiler.backends.affine import Index, Looked, Place
 from wengert.compiler.ir.programs import Step, Value
 from wengert.prims.record import Primitive
 
-__all__ = ["Apply", "Choice", "Literal", "Load", "Node", "Position", "leaves", "walk"]
+__all__ = ["Apply", "Choice", "Literal", "Load", "Node", "Position", "leaves", "looked", "walk"]
 
 
 @dataclass(eq=False, slots=True)
@@ -92,36 +92,37 @@ class Choice:
 Node = Load | Literal | Position | Apply | Choice
 
 
+def looked(place: Iterable[Index]) -> list[Node]:
+    """Return the nodes of the positions that indices look up."""
+    return [v.node for index in place for v, _ in index.terms if isinstance(v, Looked)]
+
+
 def walk(roots: Sequence[Node]) -> list[Node]:
     """Return all nodes that the roots need, each once, in topological order."""
     done: set[int] = set()
     found: list[Node] = []
 
-    def looked(indices: Iterable[Index]) -> None:
-        for index in indices:
-            for variable, _ in index.terms:
-                if isinstance(variable, Looked):
-                    visit(variable.node)
+    def visit_all(nodes: Iterable[Node]) -> None:
+        for node in nodes:
+            visit(node)
 
     def visit(node: Node) -> None:
         if id(node) in done:
             return
         done.add(id(node))
         if isinstance(node, Load):
-            looked(node.place)
+            visit_all(looked(node.place))
         elif isinstance(node, Apply):
-            for below in reversed((*node.operands, *node.numbers.values())):
-                visit(below)
+            visit_all(reversed((*node.operands, *node.numbers.values())))
         elif isinstance(node, Choice):
-            looked([index for index, _, _ in node.tests])
+            visit_all(looked([index for index, _, _ in node.tests]))
             visit(node.outside)
             visit(node.inside)
         elif isinstance(node, Position):
-            looked((node.index,))
+            visit_all(looked((node.index,)))
         found.append(node)
 
-    for root in roots:
-        visit(root)
+    visit_all(roots)
     return found
 
 

@@ -22,6 +22,7 @@ from wengert.compiler.ir.programs import (
     Step,
     Value,
     in_iteration,
+    parts,
     substitute,
     uses,
 )
@@ -143,7 +144,8 @@ class Steps:
         self._read(uses(step))
         outs = self._read(step.outs)
         one = outs[0] if step.prim.outputs == 1 else -1
-        varies = any(map(_varies, fixed.values()))
+        held = [part for param in fixed.values() for part in parts(param)]
+        varies = any(isinstance(part, Value | Number | Affine) for part in held)
 
         def run(known: list[Any], i: int) -> bool:
             params = fixed
@@ -188,13 +190,6 @@ class Steps:
             return True
 
         return run
-
-
-def _varies(param: Any) -> bool:
-    """Whether a parameter holds values or counters."""
-    if isinstance(param, tuple | list):
-        return any(map(_varies, param))
-    return isinstance(param, Value | Number | Affine)
 
 
 class NumpyExecutable:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from wengert.compiler.backends.affine import ZERO, Counter, Place, linear, of
+from wengert.compiler.backends.gather_maps import SCATTERS, background_of, scattered
 from wengert.compiler.backends.index_maps import aligned
 from wengert.compiler.backends.join_maps import PARTS
 from wengert.compiler.backends.kinds import SEARCHES, kind_of, reduction_of
@@ -27,7 +28,6 @@ from wengert.compiler.backends.materialise import Elementwise, is_tall, lookups
 from wengert.compiler.backends.nodes import Apply, Literal, Load, Node, Position
 from wengert.compiler.codegen.native.forms import NativeForm
 from wengert.compiler.codegen.native.table import NATIVE
-from wengert.compiler.codegen.scalars.table import cost
 from wengert.compiler.ir.programs import Loop, Program, Step, Value, uses
 from wengert.prims import records
 
@@ -128,6 +128,8 @@ class Plan(Elementwise):
                 self._reduce(step, out)
             elif kind == "search":
                 self._search(step, out)
+            elif kind == "scatter":
+                self._scatter(step, out)
             elif PARTS[step.prim] is not None:
                 self._parts(step, out)
             else:
@@ -136,16 +138,8 @@ class Plan(Elementwise):
     def _call(self, step: Step) -> None:
         native = NATIVE[step.prim]
         assert native is not None
-        given = list(uses(step))
-        if native.into is not None and step.outs[0].size:
-            out, source = step.outs[0], given[native.into]
-            self._nest(
-                out.shape,
-                lambda place, loops: [Part(Store(out, place, self.source(source, place), step))],
-            )
-            given[native.into] = out
         views = []
-        for value in given:
+        for value in uses(step):
             counters = tuple([Counter(size) for size in value.shape])
             place = tuple(map(of, counters))
             views.append((counters, self._memory(value, place)))
@@ -179,9 +173,12 @@ class Plan(Elementwise):
         return node
 
     def _nest(
-        self, extents: Sequence[int], build: Callable[[Place, Sequence[Counter]], list[Part]]
+        self,
+        extents: Sequence[int],
+        build: Callable[[Place, Sequence[Counter]], list[Part]],
+        behind: Sequence[int] = (),
     ) -> None:
-        """Fuse a nest with one loop for each extent that is not 1."""
+        """Fuse a nest with one loop for each extent that is not 1, after items at `behind`."""
         counters = [Counter(extent) for extent in extents]
 
         def parts(loops: Sequence[Counter]) -> list[Part]:
@@ -191,11 +188,30 @@ class Plan(Elementwise):
 
         nest = Nest([c for c in counters if c.extent != 1], parts, self.base)
         first = max((self._positions.get(value, -1) for value in nest.inputs), default=-1)
-        first = max([first, *(self._positions.get(value, -1) for value in nest.writes)])
+        first = max([first, *behind, *(self._positions.get(v, -1) for v in nest.writes)])
         first = max([first, *(self._checks[key] for key in self._lookups_below(nest))])
         at = place_nest(self.block, nest, first)
         for value in nest.writes:
             self._positions[value] = at
+
+    def _scatter(self, step: Step, out: Value) -> None:
+        """Lower a scatter: fill the result, and write elements in order (NOTE [scatters])."""
+        scatter, background = SCATTERS[step.prim], background_of(step)
+        assert scatter is not None
+        self._fill(step, out, background or 0, [self._checks[key] for key in self._checked(step)])
+        if 0 in (shape := scatter.shape(step)):
+            return
+        adds = ("or" if out.dtype.kind == "b" else "add") if scatter.adds(step) else ""
+
+        def build(place: Place, loops: Sequence[Counter]) -> list[Part]:
+            at, node = scattered(
+                self.source, step, place, lambda node: self._cast(node, out.dtype, step)
+            )
+            if adds:
+                return [Part(Accumulate(out, at, node, adds, step))]
+            return [Part(Store(out, at, node, step))]
+
+        self._nest(shape, build)
 
     def _elements(self, step: Step, out: Value) -> None:
         self._nest(
@@ -208,17 +224,21 @@ class Plan(Elementwise):
         consists = PARTS[step.prim]
         assert consists is not None
         parts, background = consists(step, self.counter)
+        if background is not None:
+            self._fill(step, out, background)
+        for part in parts:
+            if part.value.size:
+                self._nest(part.value.shape, partial(self._part, step, out, part))
+
+    def _fill(self, step: Step, out: Value, background: Any, behind: Sequence[int] = ()) -> None:
+        """Fill a result with a value or a number, after the items at the positions `behind`."""
 
         def fill(place: Place, loops: Sequence[Counter]) -> list[Part]:
             held = isinstance(background, Value)
             node = self.source(background, place) if held else Literal(background, out.dtype)
             return [Part(Store(out, place, node, step))]
 
-        if background is not None:
-            self._nest(out.shape, fill)
-        for part in parts:
-            if part.value.size:
-                self._nest(part.value.shape, partial(self._part, step, out, part))
+        self._nest(out.shape, fill, behind)
 
     def _part(
         self, step: Step, out: Value, part: Any, place: Place, loops: Sequence[Counter]
@@ -337,33 +357,20 @@ class Plan(Elementwise):
         for value in loop.outs:
             self._positions[value] = len(self.block) - 1
 
-    def work(self) -> int:
-        """Estimate the cycles of a run."""
-        total = 0
-        for step in self.steps:
-            if isinstance(step, Loop):
-                total += sum(item.body.work() for item in self._bodies(step)) * step.count
-            else:
-                kind = kind_of(step)
-                if kind == "call":
-                    native = NATIVE[step.prim]
-                    assert native is not None
-                    total += native.cost(step)
-                    continue
-                each = cost(step.prim, step.outs[0].dtype) if kind == "scalar" else 1
-                total += each * max([value.size for value in (*step.args, *step.outs)])
-        return total
-
-    def _bodies(self, loop: Loop) -> list[Repeat]:
-        return [item for item in self.block if isinstance(item, Repeat) and item.loop is loop]
-
     # -- index arrays -----------------------------------------------------------------------------
 
     def _check(self, index: Value, extent: int) -> None:
         if (index, extent) in self._checks or not index.size:
             return
+        held = index.constant
+        if held is not None and ((held >= -extent) & (held < extent)).all():
+            return
         self.block.append(Check(index, extent))
         self._checks[index, extent] = len(self.block) - 1
+
+    def _checked(self, step: Step) -> list[tuple[Value, int]]:
+        """Return the bounds checks of a step's index arrays."""
+        return [key for key in lookups(step) if key in self._checks]
 
     def _lookups_below(self, nest: Nest) -> list[tuple[Value, int]]:
         """Return the bounds checks that must come before a nest."""

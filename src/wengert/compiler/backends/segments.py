@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from wengert.compiler.backends.kinds import is_counted, is_native_step
-from wengert.compiler.ir.programs import Loop, Program, Step, Value, uses
+from wengert.compiler.backends.kinds import is_native_step
+from wengert.compiler.ir.programs import Loop, Program, Step, Value, is_counted, uses
 
 __all__ = ["segments"]
 
@@ -27,11 +27,11 @@ def segments(program: Program, *, repeated: bool = False) -> list[Program | Step
         its counter cannot either.
     """
     steps = list(program.steps)
-    native = [is_native_step(step) and not (repeated and _counts(step)) for step in steps]
+    native = [is_native_step(step) and not (repeated and is_counted(step)) for step in steps]
     if all(native):
         return [program]
     known = set(program.inputs)
-    pieces: list[list[Step | Loop]] = []
+    pieces: list[tuple[bool, list[Step | Loop]]] = []
     wanted = True
     remaining = list(range(len(steps)))
     while remaining:
@@ -46,25 +46,22 @@ def segments(program: Program, *, repeated: bool = False) -> list[Program | Step
             else:
                 left.append(k)
         if taken:
-            pieces += [taken] if wanted else [[step] for step in taken]
+            pieces += [(True, taken)] if wanted else [(False, [step]) for step in taken]
         remaining = left
         wanted = not wanted
-    return list(_assembled(program, pieces, native, dict(zip(map(id, steps), native, strict=True))))
+    return list(_assembled(program, pieces))
 
 
 def _assembled(
-    program: Program,
-    pieces: list[list[Step | Loop]],
-    native: list[bool],
-    by_step: dict[int, bool],
+    program: Program, pieces: list[tuple[bool, list[Step | Loop]]]
 ) -> Iterator[Program | Step | Loop]:
     last: dict[Value, int] = dict.fromkeys(program.outputs, len(pieces))
-    for k in reversed(range(len(pieces))):
-        for step in pieces[k]:
+    for k, (_, steps) in reversed([*enumerate(pieces)]):
+        for step in steps:
             for value in uses(step):
                 last.setdefault(value, k)
-    for k, steps in enumerate(pieces):
-        if not by_step[id(steps[0])]:
+    for k, (native, steps) in enumerate(pieces):
+        if not native:
             yield steps[0]
             continue
         own = {value for step in steps for value in step.outs}
@@ -76,8 +73,3 @@ def _assembled(
         )
         outputs = [value for step in steps for value in step.outs if last.get(value, -1) > k]
         yield Program(list(inputs), steps, outputs)
-
-
-def _counts(step: Step | Loop) -> bool:
-    """Whether a step depends on the counter of the loop that it is in."""
-    return isinstance(step, Step) and any(map(is_counted, step.params.values()))

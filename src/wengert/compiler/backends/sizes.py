@@ -28,6 +28,7 @@ from wengert.compiler.ir.programs import (
     Value,
     Varying,
     VaryingFloat,
+    mapped,
     uses,
 )
 
@@ -113,9 +114,9 @@ def _numbered(program: Program, each: Each) -> None:
 
 
 def _param(param: Any, each: Each) -> Any:
-    kind = param.__class__
-    if kind in (int, float, Varying, VaryingFloat):
-        return each(param)
-    if kind is tuple or kind is list:
-        return kind([_param(part, each) for part in param])
-    return Affine(each(param.start), each(param.step)) if kind is Affine else param
+    def one(part: Any) -> Any:
+        if part.__class__ in (int, float, Varying, VaryingFloat):
+            return each(part)
+        return Affine(each(part.start), each(part.step)) if isinstance(part, Affine) else part
+
+    return mapped(param, one)

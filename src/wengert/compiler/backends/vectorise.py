@@ -241,13 +241,11 @@ class Vectoriser(Elements):
             for k in range(loop.apart):
                 moved = code.let(f"add nuw nsw i64 {counter}, {k * loop.width}") if k else counter
                 self.counters[loop.counter] = moved
-                self.scope = Scope(self.scope)
-                writer = _Writer(self, loop, fixed, moved)
-                for item in loop.statements:
-                    cell = cells.get(id(item))
-                    writer.write(item, cell[k] if cell else None)
-                assert self.scope.outer is not None
-                self.scope = self.scope.outer
+                with self.inside():
+                    writer = _Writer(self, loop, fixed, moved)
+                    for item in loop.statements:
+                        cell = cells.get(id(item))
+                        writer.write(item, cell[k] if cell else None)
         self.scope = outer
         for item in sums:
             self._gather(loop, item, cells[id(item)])
@@ -401,13 +399,11 @@ class _Writer:
     def _at_place(self, k: int) -> Iterator[None]:
         """Emit the code within for a single iteration."""
         owner, counter = self._owner, self._loop.counter
-        owner.scope = Scope(owner.scope)
-        if k:
-            owner.counters[counter] = self._code.let(f"add nuw nsw i64 {self._counter}, {k}")
-        yield
-        owner.counters[counter] = self._counter
-        assert owner.scope.outer is not None
-        owner.scope = owner.scope.outer
+        with owner.inside():
+            if k:
+                owner.counters[counter] = self._code.let(f"add nuw nsw i64 {self._counter}, {k}")
+            yield
+            owner.counters[counter] = self._counter
 
     def _element(self, node: Node, k: int) -> str:
         def part(operand: Node) -> str:

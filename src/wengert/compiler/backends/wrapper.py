@@ -7,7 +7,6 @@ function's state: a call takes it, or allocates one if another thread has it, an
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -15,42 +14,18 @@ import numpy as np
 
 from wengert.compiler.backends.buffers import Buffers
 from wengert.compiler.backends.emission import Emission
-from wengert.compiler.backends.loop_costs import length
-from wengert.compiler.backends.machine import DATA, function_attributes
+from wengert.compiler.backends.loop_costs import cycles
+from wengert.compiler.backends.machine import DATA, DECLARATIONS, function_attributes
 from wengert.compiler.backends.plan import Plan
 from wengert.compiler.backends.scope import Workspace
 from wengert.compiler.codegen.code import Code, Module, memory_type
 from wengert.compiler.ir.programs import Program, Value
 
-__all__ = ["DECLARATIONS", "Function", "constants_of", "point", "write_module", "write_run"]
+__all__ = ["Function", "constants_of", "point", "write_module", "write_run"]
 
 _STACK = 32768
-# arenas from this size on use huge pages on Linux, as NumPy's arrays do
-_HUGE = 2**22
-_PAGE = 4096
-_IN_HUGE_PAGES = 14
-# functions with at least so many nodes take LLVM long
-_MUCH = 200
 # functions with more work than this release the GIL, in rough cycles
-_LONG = 200_000
-
-DECLARATIONS = """
-@_Py_NoneStruct = external global i8
-@PyArray_Type = external global i8
-declare ptr @PyArray_New(ptr, i32, ptr, i32, ptr, ptr, i32, i32, ptr)
-declare ptr @PyList_New(i64)
-declare i32 @PyList_SetItem(ptr, i64, ptr)
-declare void @Py_IncRef(ptr)
-declare void @Py_DecRef(ptr)
-declare ptr @PyEval_SaveThread()
-declare void @PyEval_RestoreThread(ptr)
-declare ptr @PyErr_NoMemory()
-declare ptr @PyMem_RawMalloc(i64)
-declare i32 @madvise(ptr, i64, i32)
-declare void @PyMem_RawFree(ptr)
-declare i64 @PyLong_AsSsize_t(ptr)
-declare ptr @PyLong_FromSsize_t(i64)
-"""
+_LONG = 100_000
 
 
 class Function(NamedTuple):
@@ -104,6 +79,7 @@ def constants_of(buffers: Buffers) -> dict[int, np.ndarray[Any, Any]]:
     values += [buffers.plan.base(value) for _, value in buffers.copies]
     for value in values:
         if value.constant is not None:
+            assert value.constant.flags.c_contiguous, "native code reads constants in C order"
             found[id(value.constant)] = value.constant
     for inner, _, _ in buffers.inner.values():
         found.update(constants_of(inner))
@@ -125,7 +101,6 @@ def write_run(
     str, int: Its text, and the position of the last item of the plan that may fail, or -1.
     """
     code = Code(module)
-    code.long = length(buffers.plan) >= _MUCH
     program = buffers.plan.program
     given = {}
     for table, count in (
@@ -340,21 +315,17 @@ def _take_arena(code: Code, table: str, size: int, drop: str, keep: bool) -> str
     code.let("call ptr @PyErr_NoMemory()")
     code.jump(drop)
     code.label(made_it)
-    if size >= _HUGE and sys.platform == "linux":
-        # the page that it begins in may be in use by others
-        start = _aligned(code, fresh, _PAGE)
-        code.let(f"call i32 @madvise(ptr {start}, i64 {size + 64 - _PAGE}, i32 {_IN_HUGE_PAGES})")
     code.jump(go)
     code.label(go)
     return code.let(f"phi ptr [ {kept}, %{before} ], [ {fresh}, {made_it} ]")
 
 
-def _aligned(code: Code, pointer: str, to: int = 64) -> str:
-    """Round an address up to a multiple of a power of 2."""
+def _aligned(code: Code, pointer: str) -> str:
+    """Round an address up to a multiple of 64."""
     number = code.let(f"ptrtoint ptr {pointer} to i64")
-    away = code.let(f"and i64 {code.let(f'sub i64 0, {number}')}, {to - 1}")
+    away = code.let(f"and i64 {code.let(f'sub i64 0, {number}')}, 63")
     return code.let(f"getelementptr i8, ptr {pointer}, i64 {away}")
 
 
 def _takes_long(buffers: Buffers) -> bool:
-    return buffers.plan.varies or buffers.plan.work() > _LONG
+    return buffers.plan.varies or cycles(buffers.plan) > _LONG

@@ -9,12 +9,6 @@ Native code raises nothing. Where an eager operation would raise (an integer div
 out of range), native code computes something harmless and sets the cell ``%failure``, which is in
 scope in each function. The caller then runs the same program with NumPy, which raises the error
 of eager code.
-
-NOTE [hidden counters]
-LLVM searches each loop at length for induction variables that need less address arithmetic than the
-loop's own counter. It rarely finds faster ones, because the processor's addressing modes add for
-free. In long functions counters therefore pass through an empty inline assembly, which LLVM does
-not see through.
 """
 
 from __future__ import annotations
@@ -209,9 +203,6 @@ class Code:
     module: The module of the function.
     lines, allocations: The instructions, and those at the top of the entry block.
     current: The label of the block under construction.
-    long
-        Whether the function is so long that counters are hidden, to save compile time
-        (NOTE [hidden counters]).
     fails: Whether code emitted since this was set to False may set the error flag.
     workspace
         ``workspace(bytes)`` returns the address of aligned memory, valid until the code under
@@ -223,7 +214,6 @@ class Code:
         self.lines: list[str] = []
         self.allocations: list[str] = []
         self.current = entry
-        self.long = False
         self.fails = False
         self.workspace: Callable[[int], str] = lambda size: self.stack(np.dtype(np.uint8), size)
         self._count = 0
@@ -379,16 +369,11 @@ class Code:
             self.branch(self.let(f"icmp slt i64 {start}, {extent}"), body, done)
         predecessor, at = self.current, len(self.lines) + 1
         self.label(body)
-        phi = self.fresh("own") if self.long else counter
         yield counter
-        self.do(f"{incremented} = add nuw nsw i64 {phi}, {step}")
+        self.do(f"{incremented} = add nuw nsw i64 {counter}, {step}")
         more = self.let(f"icmp slt i64 {incremented}, {extent}")
-        head = [
-            f"  {phi} = phi i64 [ {start}, %{predecessor} ], [ {incremented}, %{self.current} ]"
-        ]
-        if phi != counter:
-            head.append(f'  {counter} = call i64 asm "", "=r,0"(i64 {phi})')
-        self.lines[at:at] = head
+        edges = f"[ {start}, %{predecessor} ], [ {incremented}, %{self.current} ]"
+        self.lines.insert(at, f"  {counter} = phi i64 {edges}")
         self.branch(more, body, done)
         self.label(done)
 

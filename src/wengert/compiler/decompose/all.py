@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from wengert.base.ports import provides
 from wengert.compiler.decompose import (  # noqa: F401
+    grids,
     layers,
     places,
     pointwise,

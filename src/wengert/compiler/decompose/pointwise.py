@@ -21,19 +21,9 @@ _LN2 = math.log(2.0)
 # -- arithmetic -----------------------------------------------------------------------------------
 
 
-@rule(records.rsub)
-def _rsub(F: Any, self: Any, other: Any) -> Any:
-    return other - self
-
-
-@rule(records.add_scaled)
-def _add_scaled(F: Any, self: Any, other: Any, alpha: Any) -> Any:
-    return self + other * alpha
-
-
-@rule(records.sub_scaled)
-def _sub_scaled(F: Any, self: Any, other: Any, alpha: Any) -> Any:
-    return self - other * alpha
+rule(records.rsub)(lambda F, self, other: other - self)
+rule(records.add_scaled)(lambda F, self, other, alpha: self + other * alpha)
+rule(records.sub_scaled)(lambda F, self, other, alpha: self - other * alpha)
 
 
 def _scale(array: Any, factor: Any) -> Any:
@@ -85,9 +75,7 @@ def _pow_scalar(F: Any, self: Any, exponent: Any) -> Any:
     return NotImplemented
 
 
-@rule(records.rsqrt, kinds=_ANY)
-def _rsqrt(F: Any, self: Any) -> Any:
-    return F.reciprocal(F.sqrt(self))
+rule(records.rsqrt, kinds=_ANY)(lambda F, self: F.reciprocal(F.sqrt(self)))
 
 
 @rule(records.ldexp, kinds=REAL)
@@ -95,19 +83,9 @@ def _ldexp(F: Any, self: Any, other: Any) -> Any:
     return self * F.exp2(other) if self.dtype == other.dtype else NotImplemented
 
 
-@rule(records.deg2rad, kinds=REAL)
-def _deg2rad(F: Any, self: Any) -> Any:
-    return self * (math.pi / 180.0)
-
-
-@rule(records.rad2deg, kinds=REAL)
-def _rad2deg(F: Any, self: Any) -> Any:
-    return self * (180.0 / math.pi)
-
-
-@rule(records.frac, kinds=REAL)
-def _frac(F: Any, self: Any) -> Any:
-    return self - F.trunc(self)
+rule(records.deg2rad, kinds=REAL)(lambda F, self: self * (math.pi / 180.0))
+rule(records.rad2deg, kinds=REAL)(lambda F, self: self * (180.0 / math.pi))
+rule(records.frac, kinds=REAL)(lambda F, self: self - F.trunc(self))
 
 
 @rule(records.round_decimals, kinds=REAL)
@@ -119,9 +97,7 @@ def _round_decimals(F: Any, self: Any, decimals: int) -> Any:
 # -- clamps and selection -------------------------------------------------------------------------
 
 
-@rule(records.relu, kinds=REAL, whole=True)
-def _relu(F: Any, self: Any) -> Any:
-    return F.maximum(self, 0)
+rule(records.relu, kinds=REAL, whole=True)(lambda F, self: F.maximum(self, 0))
 
 
 @rule(records.threshold_backward, kinds=REAL)
@@ -143,24 +119,10 @@ def _hardtanh(F: Any, self: Any, min_val: float, max_val: float) -> Any:
     return F.minimum(F.maximum(self, min_val), max_val)
 
 
-@rule(records.clamp_min, kinds=REAL, whole=True)
-def _clamp_min(F: Any, self: Any, min: Any) -> Any:
-    return F.maximum(self, min)
-
-
-@rule(records.clamp_max, kinds=REAL, whole=True)
-def _clamp_max(F: Any, self: Any, max: Any) -> Any:
-    return F.minimum(self, max)
-
-
-@rule(records.clamp_min_tensor)
-def _clamp_min_tensor(F: Any, self: Any, min: Any) -> Any:
-    return F.maximum(self, min)
-
-
-@rule(records.clamp_max_tensor)
-def _clamp_max_tensor(F: Any, self: Any, max: Any) -> Any:
-    return F.minimum(self, max)
+rule(records.clamp_min, kinds=REAL, whole=True)(lambda F, self, min: F.maximum(self, min))
+rule(records.clamp_max, kinds=REAL, whole=True)(lambda F, self, max: F.minimum(self, max))
+rule(records.clamp_min_tensor)(lambda F, self, min: F.maximum(self, min))
+rule(records.clamp_max_tensor)(lambda F, self, max: F.minimum(self, max))
 
 
 @rule(records.fmax, kinds=REAL)
@@ -173,9 +135,7 @@ def _fmin(F: Any, self: Any, other: Any) -> Any:
     return F.where(F.logical_or(self <= other, F.isnan(other)), self, other)
 
 
-@rule(records.masked_fill, kinds=_ANY)
-def _masked_fill(F: Any, self: Any, mask: Any, value: Any) -> Any:
-    return F.where(mask, value, self)
+rule(records.masked_fill, kinds=_ANY)(lambda F, self, mask, value: F.where(mask, value, self))
 
 
 @rule(records.masked_fill_tensor, kinds=_ANY)
@@ -188,14 +148,8 @@ def _heaviside(F: Any, self: Any, values: Any) -> Any:
     return F.where(self == 0, values, F.to_copy(self > 0, dtype=self.dtype))
 
 
-@rule(records.isposinf, kinds=REAL)
-def _isposinf(F: Any, self: Any) -> Any:
-    return self == math.inf
-
-
-@rule(records.isneginf, kinds=REAL)
-def _isneginf(F: Any, self: Any) -> Any:
-    return self == -math.inf
+rule(records.isposinf, kinds=REAL)(lambda F, self: self == math.inf)
+rule(records.isneginf, kinds=REAL)(lambda F, self: self == -math.inf)
 
 
 @rule(records.nan_to_num, kinds=REAL)
@@ -210,14 +164,8 @@ def _nan_to_num(F: Any, self: Any, nan: float, posinf: float | None, neginf: flo
 # -- activations ----------------------------------------------------------------------------------
 
 
-@rule(records.sigmoid, kinds=_ANY)
-def _sigmoid(F: Any, self: Any) -> Any:
-    return F.reciprocal(F.exp(-self) + 1)
-
-
-@rule(records.silu, kinds=_ANY)
-def _silu(F: Any, self: Any) -> Any:
-    return self / (F.exp(-self) + 1)
+rule(records.sigmoid, kinds=_ANY)(lambda F, self: F.reciprocal(F.exp(-self) + 1))
+rule(records.silu, kinds=_ANY)(lambda F, self: self / (F.exp(-self) + 1))
 
 
 @rule(records.glu, kinds=REAL)
@@ -239,9 +187,7 @@ def _softplus(F: Any, self: Any, beta: float, threshold: float) -> Any:
     return F.where(scaled > threshold, self, (_log1p_exp(F, scaled) + F.maximum(scaled, 0)) / beta)
 
 
-@rule(records.log_sigmoid, kinds=REAL)
-def _log_sigmoid(F: Any, self: Any) -> Any:
-    return F.minimum(self, 0) - _log1p_exp(F, self)
+rule(records.log_sigmoid, kinds=REAL)(lambda F, self: F.minimum(self, 0) - _log1p_exp(F, self))
 
 
 @rule(records.mish, kinds=REAL)
@@ -279,19 +225,9 @@ def _elu(F: Any, self: Any, alpha: float, scale: float, input_scale: float) -> A
     return negative + _scale(F.maximum(self, 0), scale)
 
 
-@rule(records.hardsigmoid, kinds=REAL)
-def _hardsigmoid(F: Any, self: Any) -> Any:
-    return F.minimum(F.maximum(self + 3, 0), 6) / 6
-
-
-@rule(records.hardswish, kinds=REAL)
-def _hardswish(F: Any, self: Any) -> Any:
-    return F.minimum(F.maximum(self + 3, 0), 6) * self / 6
-
-
-@rule(records.hardshrink, kinds=REAL)
-def _hardshrink(F: Any, self: Any, lambd: float) -> Any:
-    return F.where(F.abs(self) <= lambd, 0, self)
+rule(records.hardsigmoid, kinds=REAL)(lambda F, self: F.minimum(F.maximum(self + 3, 0), 6) / 6)
+rule(records.hardswish, kinds=REAL)(lambda F, self: F.minimum(F.maximum(self + 3, 0), 6) * self / 6)
+rule(records.hardshrink, kinds=REAL)(lambda F, self, lambd: F.where(F.abs(self) <= lambd, 0, self))
 
 
 @rule(records.softshrink, kinds=REAL)
@@ -305,9 +241,7 @@ def _threshold(F: Any, self: Any, threshold: float, value: float) -> Any:
     return F.where(self <= limit, value, self)
 
 
-@rule(records.prelu, kinds=REAL)
-def _prelu(F: Any, self: Any, weight: Any) -> Any:
-    return F.where(self > 0, self, weight * self)
+rule(records.prelu, kinds=REAL)(lambda F, self, weight: F.where(self > 0, self, weight * self))
 
 
 # -- logarithms -----------------------------------------------------------------------------------

@@ -17,9 +17,7 @@ _ANY = REAL + COMPLEX
 # -- sums and means -------------------------------------------------------------------------------
 
 
-@rule(records.sum)
-def _sum(F: Any, self: Any) -> Any:
-    return F.sum_dim(self, dim=everywhere(self), keepdim=False)
+rule(records.sum)(lambda F, self: F.sum_dim(self, dim=everywhere(self), keepdim=False))
 
 
 @rule(records.sum_to)
@@ -41,14 +39,8 @@ def mean(F: Any, self: Any, dim: Dims, keepdim: bool) -> Any:
     return F.sum_dim(self, dim=dim, keepdim=keepdim) / (extent(self.shape, dim) or 0.0)
 
 
-@rule(records.mean, kinds=_ANY)
-def _mean(F: Any, self: Any) -> Any:
-    return mean(F, self, everywhere(self), False)
-
-
-@rule(records.mean_dim, kinds=_ANY)
-def _mean_dim(F: Any, self: Any, dim: Dims, keepdim: bool) -> Any:
-    return mean(F, self, dim, keepdim)
+rule(records.mean, kinds=_ANY)(lambda F, self: mean(F, self, everywhere(self), False))
+rule(records.mean_dim, kinds=_ANY)(lambda F, self, dim, keepdim: mean(F, self, dim, keepdim))
 
 
 @rule(records.nansum, kinds=REAL)
@@ -69,14 +61,8 @@ def _prod(F: Any, self: Any) -> Any:
 # -- extremes -------------------------------------------------------------------------------------
 
 
-@rule(records.max, kinds=REAL)
-def _max(F: Any, self: Any) -> Any:
-    return F.amax(self, dim=everywhere(self), keepdim=False)
-
-
-@rule(records.min, kinds=REAL)
-def _min(F: Any, self: Any) -> Any:
-    return F.amin(self, dim=everywhere(self), keepdim=False)
+rule(records.max, kinds=REAL)(lambda F, self: F.amax(self, dim=everywhere(self), keepdim=False))
+rule(records.min, kinds=REAL)(lambda F, self: F.amin(self, dim=everywhere(self), keepdim=False))
 
 
 @rule(records.max_dim, records.min_dim)

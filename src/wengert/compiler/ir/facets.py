@@ -19,7 +19,6 @@ __all__ = [
     "CYCLES",
     "KEEPS_NAN",
     "MAPS",
-    "POSITIVE",
     "REARRANGES",
     "SIZE",
     "having",
@@ -44,9 +43,6 @@ COMMUTES: Facet[bool] = Facet("commutes", lambda prim: False)
 SIZE: Facet[str] = Facet("size", lambda prim: "")
 """How the result's shape depends on values: ``"mask"`` (on the number of true elements), or
 ``"values"``."""
-POSITIVE: Facet[str] = Facet("positive", lambda prim: "")
-"""When no element of the result is negative: ``"always"``, or ``"kept"``: if no element of the
-arguments and no scalar parameter is. NaN is not negative."""
 CYCLES: Facet[int] = Facet("cycles", lambda prim: 0)
 """Rough cycles per element of the C library's function that computes it, if there is one."""
 

@@ -29,9 +29,13 @@ __all__ = [
     "VaryingFloat",
     "apply",
     "in_iteration",
+    "is_counted",
+    "mapped",
     "open_ended",
+    "parts",
     "stepped",
     "substitute",
+    "types_of",
     "uses",
 ]
 
@@ -160,10 +164,13 @@ class Step:
         self.outs = tuple(outs)
         self.site = site
 
-    def reading(self, replaced: Callable[[Value], Value]) -> Step:
-        """Return the step with its operands replaced."""
+    def reading(
+        self, replaced: Callable[[Value], Value], outs: Sequence[Value] | None = None
+    ) -> Step:
+        """Return the step with its operands replaced, in the order of `uses`, and its results."""
+        args = [replaced(value) for value in self.args]
         params = {name: substitute(param, replaced) for name, param in self.params.items()}
-        return Step(self.prim, [replaced(v) for v in self.args], params, self.outs, self.site)
+        return Step(self.prim, args, params, self.outs if outs is None else outs, self.site)
 
 
 class Loop:
@@ -203,6 +210,21 @@ class Loop:
         self.fixed = tuple(fixed)
         self.outs = tuple(outs)
         self.site = site
+
+    def reading(
+        self, replaced: Callable[[Value], Value], outs: Sequence[Value] | None = None
+    ) -> Loop:
+        """Return the loop with its operands replaced, in the order of `uses`, and its results."""
+        carried = [replaced(value) for value in self.carried]
+        sliced = [(replaced(value), start, step) for value, start, step in self.sliced]
+        fixed = [replaced(value) for value in self.fixed]
+        outs = self.outs if outs is None else outs
+        return Loop(self.count, self.body, carried, sliced, fixed, outs, self.site)
+
+    def running(self, body: Program) -> Loop:
+        """Return the loop with another body."""
+        parts = self.carried, self.sliced, self.fixed, self.outs
+        return self if body is self.body else Loop(self.count, body, *parts, self.site)
 
 
 class Program:
@@ -263,7 +285,7 @@ class Program:
 def _check_loop(loop: Loop) -> None:
     kept = len(loop.carried)
     rows = [Value(value.dtype, value.shape[1:]) for value, _, _ in loop.sliced]
-    if _types([*loop.carried, *rows, *loop.fixed]) != _types(loop.body.inputs):
+    if types_of([*loop.carried, *rows, *loop.fixed]) != types_of(loop.body.inputs):
         raise ValueError("what a loop gives to its body has other types than the body's inputs")
     for value, start, step in loop.sliced:
         last = start + step * (loop.count - 1)
@@ -271,11 +293,12 @@ def _check_loop(loop: Loop) -> None:
             raise ValueError("a loop reads slices outside of a value")
     made = loop.body.outputs
     stacks = [Value(value.dtype, (loop.count, *value.shape)) for value in made[kept:]]
-    if _types([*made[:kept], *stacks]) != _types(loop.outs):
+    if types_of([*made[:kept], *stacks]) != types_of(loop.outs):
         raise ValueError("what a loop computes has other types than its body's outputs")
 
 
-def _types(values: Iterable[Value]) -> list[Any]:
+def types_of(values: Iterable[Value]) -> list[Any]:
+    """Return the dtypes and shapes of values."""
     return [(value.dtype, value.shape) for value in values]
 
 
@@ -283,43 +306,58 @@ _PLAIN = frozenset({int, float, bool, complex, str, type(None)})
 """The classes of parameters that contain no values."""
 
 
-def _gather(param: Any, found: list[Value]) -> None:
-    """Add every value in a parameter to `found`."""
-    if isinstance(param, Value):
-        found.append(param)
-    elif isinstance(param, Number):
-        found.append(param.value)
-    elif isinstance(param, tuple | list):
+def parts(param: Any) -> Iterator[Any]:
+    """Yield what a parameter and its tuples and lists hold, without plain numbers and words."""
+    if isinstance(param, tuple | list):
         for part in param:
             if part.__class__ not in _PLAIN:
-                _gather(part, found)
+                yield from parts(part)
+    elif param.__class__ not in _PLAIN:
+        yield param
+
+
+def mapped(param: Any, each: Callable[[Any], Any]) -> Any:
+    """Return a parameter with `each` applied to all that it and its tuples and lists hold."""
+    if isinstance(param, tuple | list):
+        made = [mapped(part, each) for part in param]
+        return type(param)(*made) if hasattr(param, "_fields") else type(param)(made)
+    return each(param)
+
+
+def is_counted(step: Step | Loop) -> bool:
+    """Return whether a step depends on the counter of the loop that it is in."""
+    if isinstance(step, Loop):
+        return False
+    return any(isinstance(part, Affine) for p in step.params.values() for part in parts(p))
 
 
 def uses(step: Step | Loop) -> Sequence[Value]:
     """Return the operands of a step, also those among its parameters, with repeats."""
     if isinstance(step, Loop):
         return *step.carried, *[value for value, _, _ in step.sliced], *step.fixed
+    if not step.params:
+        return step.args
     found: list[Value] = []
     for param in step.params.values():
         if param.__class__ not in _PLAIN:
-            _gather(param, found)
+            for part in parts(param):
+                if isinstance(part, Value | Number):
+                    found.append(part.value if isinstance(part, Number) else part)
     return (*step.args, *found) if found else step.args
 
 
 def substitute(param: Any, replaced: Callable[[Value], Any]) -> Any:
     """Return a parameter with its values replaced, by other values or by arrays."""
-    if isinstance(param, Value):
-        return replaced(param)
-    if isinstance(param, Number):
-        value = replaced(param.value)
+
+    def each(part: Any) -> Any:
+        if isinstance(part, Value):
+            return replaced(part)
+        if not isinstance(part, Number):
+            return part
+        value = replaced(part.value)
         return Number(value) if isinstance(value, Value) else _number(value)
-    if isinstance(param, tuple):
-        if hasattr(param, "_fields"):
-            return type(param)(*[substitute(part, replaced) for part in param])
-        return tuple([substitute(part, replaced) for part in param])
-    if isinstance(param, list):
-        return [substitute(part, replaced) for part in param]
-    return param
+
+    return mapped(param, each)
 
 
 def _number(value: Any) -> Any:
@@ -328,15 +366,7 @@ def _number(value: Any) -> Any:
 
 def in_iteration(param: Any, i: int) -> Any:
     """Return a parameter of a loop's body in iteration `i`."""
-    if isinstance(param, Affine):
-        return param.start + param.step * i
-    if isinstance(param, tuple):
-        if hasattr(param, "_fields"):
-            return type(param)(*[in_iteration(part, i) for part in param])
-        return tuple([in_iteration(part, i) for part in param])
-    if isinstance(param, list):
-        return [in_iteration(part, i) for part in param]
-    return param
+    return mapped(param, lambda p: p.start + p.step * i if isinstance(p, Affine) else p)
 
 
 def apply(program: Program, F: Any, arrays: Iterable[Any], i: int = 0) -> list[Any]:

@@ -9,10 +9,9 @@ argmax and argmin need no check where they index an array of at least that size 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Mapping
 
-from wengert.compiler.ir.programs import Loop, Step, Value
+from wengert.compiler.ir.programs import Loop, Step, Value, parts
 
 __all__ = ["is_within", "may_raise"]
 
@@ -34,17 +33,10 @@ def may_raise(step: Step | Loop) -> bool:
     if not prim.fixed and not step.params:
         return False
     places = [arg for name, arg in zip(prim.args, args, strict=False) if name in prim.fixed]
-    places += [value for param in step.params.values() for value in _arrays(param)]
+    held = [part for param in step.params.values() for part in parts(param)]
+    places += [part for part in held if isinstance(part, Value)]
     # constants did not raise when the function was traced
     return any(place.dtype.kind in "iu" and place.constant is None for place in places)
-
-
-def _arrays(param: Any) -> Iterator[Value]:
-    if isinstance(param, Value):
-        yield param
-    elif isinstance(param, tuple | list):
-        for part in param:
-            yield from _arrays(part)
 
 
 def is_within(step: Step | Loop, makers: Mapping[Value, Step | Loop]) -> bool:

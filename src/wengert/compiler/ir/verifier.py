@@ -26,7 +26,9 @@ from wengert.compiler.ir.programs import (
     Program,
     Step,
     Value,
-    substitute,
+    is_counted,
+    mapped,
+    types_of,
     uses,
 )
 
@@ -76,7 +78,7 @@ def verify(program: Program, after: str) -> None:
 def _same_interface(before: Program, made: Program, name: str) -> None:
     if before.inputs != made.inputs:
         raise VerificationError(f"the pass {name!r} has changed the inputs\n{made}")
-    mine, theirs = map(_types, (made.outputs, before.outputs))
+    mine, theirs = map(types_of, (made.outputs, before.outputs))
     if mine != theirs:
         raise VerificationError(
             f"the pass {name!r} has changed the outputs from {theirs} to {mine}\n{made}"
@@ -84,10 +86,6 @@ def _same_interface(before: Program, made: Program, name: str) -> None:
     own = {value for _, value in before.writes}
     if not own.issuperset(value for _, value in made.writes):
         raise VerificationError(f"the pass {name!r} writes over an input of its own\n{made}")
-
-
-def _types(values: Iterable[Value]) -> list[Any]:
-    return [(value.dtype, value.shape) for value in values]
 
 
 def _check(program: Program, repeated: bool) -> None:
@@ -105,7 +103,7 @@ def _check(program: Program, repeated: bool) -> None:
         counts = step.prim.outputs
         if counts is not None and len(step.outs) != counts:
             raise ValueError(f"step {i} ({step.prim.name}) has {len(step.outs)} results")
-        if not repeated and any(_holds_affine(param) for param in step.params.values()):
+        if not repeated and is_counted(step):
             raise ValueError(
                 f"step {i} ({step.prim.name}) reads the counter of a loop outside of one"
             )
@@ -113,18 +111,12 @@ def _check(program: Program, repeated: bool) -> None:
     _check_writes(program)
 
 
-def _holds_affine(param: Any) -> bool:
-    if isinstance(param, tuple | list):
-        return any(map(_holds_affine, param))
-    return isinstance(param, Affine)
-
-
 def _check_types(i: int, step: Step) -> None:
     """Raise unless the kernel computes results of the step's dtypes and shapes."""
     size = sum(value.size for value in (*uses(step), *step.outs))
     if size > _SMALL or SIZE[step.prim]:
         return
-    params = {n: _blank_param(substitute(p, _blank)) for n, p in step.params.items()}
+    params = {n: mapped(p, _blank) for n, p in step.params.items()}
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -134,28 +126,24 @@ def _check_types(i: int, step: Step) -> None:
         return
     found = (results,) if step.prim.outputs == 1 else tuple(results)
     types = [(np.asarray(array).dtype, np.shape(array)) for array in found]
-    if types != _types(step.outs):
+    if types != types_of(step.outs):
         raise ValueError(
             f"step {i} ({step.prim.name}) computes {types}, but is said to compute "
-            f"{_types(step.outs)}"
+            f"{types_of(step.outs)}"
         )
 
 
-def _blank(value: Value) -> Any:
+def _blank(value: Any) -> Any:
+    if isinstance(value, Affine):
+        return value.start
+    if isinstance(value, Number):
+        return _blank(value.value).item()
+    if not isinstance(value, Value):
+        return value
     if value.constant is not None:
         return value.constant
     fill = 0 if value.dtype.kind in "biu" else 0.5
     return np.full(value.shape, fill, value.dtype)
-
-
-def _blank_param(param: Any) -> Any:
-    if isinstance(param, Affine):
-        return param.start
-    if isinstance(param, Number):
-        return 0.5
-    if isinstance(param, tuple) and not hasattr(param, "_fields"):
-        return tuple(map(_blank_param, param))
-    return param
 
 
 def _check_writes(program: Program) -> None:
@@ -165,7 +153,7 @@ def _check_writes(program: Program) -> None:
             raise ValueError(
                 "what is written over an input is not an output, or it is not an input"
             )
-        if _types([made]) != _types([over]):
+        if types_of([made]) != types_of([over]):
             raise ValueError("what is written over an input has another dtype or shape")
         if over in program.outputs:
             raise ValueError("an input is written over, and handed out")
@@ -212,5 +200,5 @@ def _check_effects(exit: Any) -> None:
     for made, over in exit.origins:
         if over not in exit.given:
             raise ValueError("a storage's first version is not an input")
-        if _types([made]) != _types([over]):
+        if types_of([made]) != types_of([over]):
             raise ValueError("a storage's versions differ in dtype or shape")

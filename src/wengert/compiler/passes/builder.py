@@ -21,12 +21,22 @@ from typing import Any
 import numpy as np
 
 from wengert.compiler.ir.facets import COMMUTES, MAPS
-from wengert.compiler.ir.programs import Loop, Number, Step, Value, substitute, uses
+from wengert.compiler.ir.programs import (
+    Loop,
+    Number,
+    Program,
+    Step,
+    Value,
+    mapped,
+    parts,
+    substitute,
+    uses,
+)
 from wengert.compiler.ir.raising import is_within, may_raise
 from wengert.compiler.passes.value_numbering import constant_key, params_key
 from wengert.prims.record import TABLE, Primitive
 
-__all__ = ["RULES", "Builder", "Rule", "live", "read", "reread"]
+__all__ = ["RULES", "Builder", "Rule", "live"]
 
 Rule = Callable[..., Value | None]
 """``rule(builder, name, args, params, out)`` returns a value to use instead of `out`, or None."""
@@ -87,14 +97,16 @@ class Builder:
     Parameters
     ----------
     counts: The number of uses of each value of the old program.
+    rules: The rewrite rules to apply, by the name of the primitive.
 
     Attributes
     ----------
     several: The values with more than one use that a rule asked about (`once`).
     """
 
-    def __init__(self, counts: dict[Value, int]) -> None:
+    def __init__(self, counts: dict[Value, int], rules: Mapping[str, Rules]) -> None:
         self.counts = counts
+        self._rules = rules
         self.several: set[Value] = set()
         self.steps: list[Step | Loop] = []
         self.now: dict[Value, Value] = {}
@@ -197,12 +209,6 @@ class Builder:
             return value
         return self.emit("expand", (value,), {"shape": shape}, Value(value.dtype, shape))
 
-    def cast(self, value: Value, dtype: np.dtype[Any]) -> Value:
-        """Emit a cast."""
-        if value.dtype == dtype:
-            return value
-        return self.emit("to_copy", (value,), {"dtype": dtype}, Value(dtype, value.shape))
-
     # -- adding programs ---------------------------------------------------------------------------
 
     def current(self, value: Value) -> Value:
@@ -218,7 +224,7 @@ class Builder:
     def take(self, step: Step | Loop) -> None:
         """Add a step of the old program."""
         if isinstance(step, Loop):
-            self.steps.append(reread(step, self.current))
+            self.steps.append(step.reading(self.current))
             return
         now = self.now
         args = step.args
@@ -227,10 +233,8 @@ class Builder:
                 args = tuple([self.current(arg) for arg in args])
                 break
         params = step.params
-        for name, param in params.items():
-            if param.__class__ in _WITH_VALUES and name not in WITHOUT_VALUES:
-                params = self._params(params)
-                break
+        if params and len(uses(step)) > len(args):
+            params = self._params(params)
         self.site = step.site
         outs = step.outs
         if len(outs) == 1:
@@ -245,17 +249,24 @@ class Builder:
             if met is not out:
                 now[out] = met
 
+    def finished(self, old: Program) -> tuple[Program, dict[Value, int]]:
+        """Return the new program for the steps of `old`, and the number of uses of each value."""
+        outputs = [self.current(value) for value in old.outputs]
+        writes = [(self.current(made), over) for made, over in old.writes]
+        steps, counts = live(self.steps, outputs)
+        # an output may turn out to be an input, which must not be overwritten
+        kept = [(made, over) for made, over in writes if over not in outputs]
+        return Program(old.inputs, steps, outputs, kept), counts
+
     def _params(self, params: dict[str, Any]) -> dict[str, Any]:
         """Return parameters with their values replaced; constant numbers become literals."""
-        made = params
-        for name, param in params.items():
-            if param.__class__ in _WITH_VALUES and name not in WITHOUT_VALUES:
-                new = substitute(param, self.current)
-                if new.__class__ is Number and new.value.constant is not None:
-                    new = new.value.constant.item()
-                if new != param:
-                    made = {**made, name: new}
-        return made
+
+        def each(part: Any) -> Any:
+            new = substitute(part, self.current)
+            known = new.__class__ is Number and new.value.constant is not None
+            return new.value.constant.item() if known else new
+
+        return {name: mapped(param, each) for name, param in params.items()}
 
     def _emit(
         self,
@@ -270,7 +281,7 @@ class Builder:
             known = self._folded(prim, args, params, out)
             if known is not None:
                 return known
-        rules = RULES.get(name)
+        rules = self._rules.get(name)
         if rules is not None:
             kinds, triggers = self._kinds, rules.triggers
             for arg in args:
@@ -355,37 +366,9 @@ class Builder:
         return None
 
 
-_WITH_VALUES = frozenset({tuple, list, Value, Number})
-WITHOUT_VALUES = frozenset(
-    {
-        *("dim", "dims", "dim0", "dim1", "dim2", "shape", "keepdim", "dtype", "index"),
-        *("start", "end", "step", "sizes", "size", "offset", "diagonal", "reverse"),
-    }
-)
-"""The names of parameters that contain no values, which need not be searched."""
-
-
-def read(step: Any) -> Sequence[Value]:
-    """Return the operands of a step."""
-    if step.__class__ is not Step:
-        return list(uses(step))
-    for name, param in step.params.items():
-        if param.__class__ in _WITH_VALUES and name not in WITHOUT_VALUES:
-            return list(uses(step))
-    return step.args
-
-
-_PLAIN = frozenset({int, float, bool, complex, str, type(None)})
-
-
 def _is_plain(param: Any) -> bool:
     """Return whether a parameter is constant: the same in each run and each iteration."""
-    kind = param.__class__
-    if kind in _PLAIN:
-        return True
-    if kind is tuple or kind is list:
-        return all(map(_is_plain, param))
-    return isinstance(param, np.dtype | np.generic | np.ndarray)
+    return all(isinstance(part, np.dtype | np.generic | np.ndarray) for part in parts(param))
 
 
 def _computed(prim: Primitive, arrays: list[Any], params: Mapping[str, Any]) -> Any:
@@ -395,19 +378,6 @@ def _computed(prim: Primitive, arrays: list[Any], params: Mapping[str, Any]) -> 
             return np.asarray(prim.kernel(*arrays, **params))
     except (ArithmeticError, IndexError, RuntimeError, TypeError, ValueError):
         return None
-
-
-def reread(loop: Loop, current: Callable[[Value], Value]) -> Loop:
-    """Return a loop with its operands replaced."""
-    return Loop(
-        loop.count,
-        loop.body,
-        [current(value) for value in loop.carried],
-        [(current(value), start, step) for value, start, step in loop.sliced],
-        [current(value) for value in loop.fixed],
-        loop.outs,
-        loop.site,
-    )
 
 
 def live(
@@ -433,7 +403,7 @@ def live(
             if is_within(step, makers):
                 continue
         kept.append(step)
-        for value in read(step):
+        for value in uses(step):
             counts[value] = known(value, 0) + 1
     kept.reverse()
     return kept, counts

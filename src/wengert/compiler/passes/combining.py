@@ -1,4 +1,4 @@
-"""Layer 8 · compiler: peephole rules for reductions, matrix products and scattered sums."""
+"""Layer 8 · compiler: peephole rules for reductions and matrix products."""
 
 from __future__ import annotations
 
@@ -40,7 +40,6 @@ def _summed(b: Builder, x: Value, dim: Shape, out: Value) -> Value:
         "number",
         records.zeros,
         records.expand,
-        records.sum_dim,
         records.neg,
         records.view,
         records.t,
@@ -62,7 +61,7 @@ def _sum(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any
             total = b.emit("mul_scalar", (total,), {"other": float(count)}, total)
             return b.expanded(total, out.shape)
         return b.filled(0, out.dtype, out.shape)
-    step = b.maker(x, "expand", "sum_dim", "neg", "view", "t", "permute")
+    step = b.maker(x, "expand", "neg", "view", "t", "permute")
     if step is None:
         return None
     name, source = step.prim.name, step.args[0]
@@ -70,8 +69,6 @@ def _sum(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any
         return _sum_of_copies(b, x, source, dim, out)
     if name == "neg":
         return b.emit("neg", (b.emit("sum_dim", (source,), params, out),), {}, out)
-    if name == "sum_dim":
-        return _sum_of_sums(b, x, step, dim, out) if b.once(x) else None
     if len(dim) == len(x.shape) or name == "view":
         return _sum_in_another_shape(b, x, source, dim, out)
     order = (1, 0) if name == "t" else step.params["dims"]
@@ -103,17 +100,6 @@ def _without(shape: Shape, dim: Shape) -> Shape:
     return tuple([n for d, n in enumerate(shape) if d not in dim])
 
 
-def _sum_of_sums(b: Builder, x: Value, step: Any, dim: Shape, out: Value) -> Value:
-    """Merge two nested sums."""
-    first, source = step.params["dim"], step.args[0]
-    if step.params["keepdim"]:
-        both = set(first) | set(dim)
-    else:
-        left = [d for d in range(len(source.shape)) if d not in first]
-        both = set(first) | {left[d] for d in dim}
-    return _summed(b, source, tuple(sorted(both)), out)
-
-
 def _sum_in_another_shape(
     b: Builder, x: Value, source: Value, dim: Shape, out: Value
 ) -> Value | None:
@@ -141,9 +127,6 @@ def _found(b: Builder, name: str, args: Values, params: Params, out: Value) -> A
         return None
     extreme = "amax" if step.prim.name == "argmax" else "amin"
     return b.emit(extreme, (x,), {"dim": (dim,), "keepdim": True}, out)
-
-
-# -- scattered sums --------------------------------------------------------------------------------
 
 
 # -- matrix products -------------------------------------------------------------------------------

@@ -13,8 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from wengert.compiler.ir.programs import Loop, Program, Step, Value
-from wengert.compiler.passes.builder import read
+from wengert.compiler.ir.programs import Loop, Program, Step, Value, uses
 from wengert.prims.record import TABLE
 
 __all__ = ["gathered"]
@@ -254,7 +253,7 @@ def _counted(program: Program, wanted: Mapping[Value, Step]) -> dict[Value, int]
     """Count the uses of values."""
     counts: dict[Value, int] = dict.fromkeys(wanted, 0)
     for step in program.steps:
-        for value in read(step):
+        for value in uses(step):
             if value in counts:
                 counts[value] += 1
     for value in program.outputs:

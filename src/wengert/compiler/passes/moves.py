@@ -328,22 +328,6 @@ def _stack(b: Builder, name: str, args: Values, params: Params, out: Value) -> A
     return b.emit("cat", parts, {"dim": dim}, out)
 
 
-def _run(b: Builder, parts: Values, dim: int) -> tuple[Value, int, int] | None:
-    """Return the range of a value that consecutive parts cover."""
-    steps = [b.maker(part, "slice") for part in parts]
-    source, first, end = None, 0, 0
-    for step in steps:
-        if step is None or step.params["dim"] != dim or step.params["step"] != 1:
-            return None
-        p = step.params
-        if source is None:
-            source, first = step.args[0], p["start"]
-        elif step.args[0] is not source or p["start"] != end:
-            return None
-        end = p["end"]
-    return None if source is None else (source, first, end)
-
-
 @_rule(records.cat)
 def _cat(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     dim = params["dim"]
@@ -357,7 +341,4 @@ def _cat(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any
         if inner is not None and inner.params["dim"] == dim and b.once(part):
             parts[i : i + 1] = inner.args
             return b.emit("cat", parts, params, out)
-    if parts and len(parts) < len(args):
-        return b.emit("cat", parts, params, out)
-    run = _run(b, args, dim)
-    return run and _part(b, run[0], dim, run[1], run[2])
+    return b.emit("cat", parts, params, out) if parts and len(parts) < len(args) else None

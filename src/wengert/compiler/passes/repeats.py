@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.compiler.ir.programs import Loop, Number, Step, Value, uses
-from wengert.compiler.passes.builder import read
 from wengert.compiler.passes.unrolled import Unrolled
 from wengert.compiler.passes.value_numbering import param_key, program_key
 
@@ -73,7 +72,7 @@ def _label(step: Step | Loop, types: Callable[[Iterable[Value]], tuple[int, ...]
         sliced = tuple([(start, by) for _, start, by in step.sliced])
         around = types((*uses(step), *step.outs))
         return "loop", step.count, sliced, around, program_key(step.body)
-    return types(read(step)), types(step.outs), _head(step)
+    return types(uses(step)), types(step.outs), _head(step)
 
 
 def _param_label(name: str, param: Any) -> Any:

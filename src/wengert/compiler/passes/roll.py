@@ -7,18 +7,14 @@ of operands]), so that the rest of compilation takes time independent of the tri
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-from wengert.compiler.ir.programs import Loop, Program, Step, Value
+from wengert.compiler.ir.programs import Loop, Program
 from wengert.compiler.ir.verifier import checked
-from wengert.compiler.passes.builder import read, reread
+from wengert.compiler.passes.builder import Builder
 from wengert.compiler.passes.gathering import gathered
 from wengert.compiler.passes.repeats import labels, regions
 from wengert.compiler.passes.rolling import rolled
 from wengert.compiler.passes.simplify import simplify
 from wengert.compiler.passes.unrolled import Unrolled
-from wengert.compiler.passes.value_numbering import constant_key, params_key
 
 __all__ = ["reduced", "roll"]
 
@@ -40,32 +36,10 @@ def reduced(program: Program) -> Program:
 
 def _distinct(program: Program) -> Program:
     """Share equal steps, so that loop invariants are outside of the repeated steps."""
-    same: dict[Value, Value] = {}
-    constants: dict[Any, Value] = {}
-    known: dict[Any, Sequence[Value]] = {}
-    steps: list[Step | Loop] = []
-
-    def current(value: Value) -> Value:
-        found = same.get(value)
-        if found is None and value.constant is not None:
-            found = same[value] = constants.setdefault(constant_key(value.constant), value)
-        return value if found is None else found
-
+    builder = Builder({}, rules={})
     for step in program.steps:
-        if isinstance(step, Step):
-            if any(v in same or v.constant is not None for v in read(step)):
-                step = step.reading(current)
-            key = step.prim, step.args, params_key(step.params)
-            outs = known.setdefault(key, step.outs)
-            if outs is not step.outs:
-                same.update(zip(step.outs, outs, strict=True))
-                continue
-        else:
-            step = reread(step, current)
-        steps.append(step)
-    outputs = [*map(current, program.outputs)]
-    writes = [(current(made), over) for made, over in program.writes]
-    return Program(program.inputs, steps, outputs, writes)
+        builder.take(step)
+    return builder.finished(program)[0]
 
 
 def roll(program: Program, least: int = _LEAST) -> Program:
@@ -91,19 +65,10 @@ def roll(program: Program, least: int = _LEAST) -> Program:
             break
         # stacks of the slices of a loop's stack are the stack itself
         made = simplify(again)
-    return made if made is program else _within(made, least)
-
-
-def _within(program: Program, least: int) -> Program:
-    """Reroll the bodies of loops."""
+    if made is program:
+        return program
     steps = [
-        _body_rolled(step, least) if isinstance(step, Loop) else step for step in program.steps
+        step.running(roll(step.body, least)) if isinstance(step, Loop) else step
+        for step in made.steps
     ]
-    return Program(program.inputs, steps, program.outputs, program.writes)
-
-
-def _body_rolled(loop: Loop, least: int) -> Loop:
-    body = roll(loop.body, least)
-    if body is loop.body:
-        return loop
-    return Loop(loop.count, body, loop.carried, loop.sliced, loop.fixed, loop.outs, loop.site)
+    return Program(made.inputs, steps, made.outputs, made.writes)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from wengert.compiler.ir.programs import Loop, Number, Program, Step, Value, substitute
+from wengert.compiler.ir.programs import Loop, Number, Program, Step, Value, uses
 from wengert.compiler.passes.builder import live
 from wengert.compiler.passes.looping import FEWEST, FIXED, LOCAL, SLICED, Shape
 from wengert.compiler.passes.repeats import Region
@@ -131,7 +131,7 @@ class _Rolling:
                 numbers = read[first[i] : first[i + 1]]
                 step = flat.steps[i]
                 if gone[numbers].any():
-                    step = _replaced(step, [self.value(n) for n in numbers.tolist()], step.outs)
+                    step = step.reading(_in_turn(map(self.value, numbers.tolist())))
                 self.steps.append(step)
         self.done = end
 
@@ -150,16 +150,10 @@ class _Rolling:
         return Program(self.program.inputs, live(self.steps, outputs)[0], outputs, writes)
 
 
-def _replaced(step: Step | Loop, values: Sequence[Value], outs: Sequence[Value]) -> Step | Loop:
-    """Return a step with its operands replaced, in the order of `uses`."""
+def _in_turn(values: Iterable[Value]) -> Callable[[Value], Value]:
+    """Return a function that returns these values, one by one, for any others."""
     rest = iter(values)
-    if isinstance(step, Loop):
-        carried = [next(rest) for _ in step.carried]
-        sliced = [(next(rest), start, by) for _, start, by in step.sliced]
-        return Loop(step.count, step.body, carried, sliced, list(rest), outs, step.site)
-    args = [next(rest) for _ in step.args]
-    params = {name: substitute(param, lambda _: next(rest)) for name, param in step.params.items()}
-    return Step(step.prim, args, params, outs, step.site)
+    return lambda _: next(rest)
 
 
 class _Making:
@@ -247,13 +241,12 @@ class _Making:
         column = 0
         for k in range(self.shape.period):
             step = self.flat.steps[self.begin + k]
-            values = []
-            for _ in range(self.flat.first[self.begin + k + 1] - self.flat.first[self.begin + k]):
-                values.append(self.read(column, made))
-                column += 1
+            values = [self.read(column + i, made) for i in range(len(uses(step)))]
+            column += len(values)
             outs = [Value(out.dtype, out.shape) for out in step.outs]
+            own = step.reading(_in_turn(values), outs)
             made |= {(k, port): out for port, out in enumerate(outs)}
-            steps.append(self._numbered(k, _replaced(step, values, outs)))
+            steps.append(self._numbered(k, own))
         self._finish(steps, made)
 
     def _numbered(self, k: int, step: Step | Loop) -> Step | Loop:

@@ -2,9 +2,8 @@
 
 Dead code is eliminated, common subexpressions are shared, constants are folded, and peephole rules
 simplify arithmetic, shapes and sums (NOTE [rewriting], NOTE [identities], NOTE [canonical views],
-NOTE [sums of parts]). Results keep every bit, including infinities and NaN, with three exceptions:
-sums may be reassociated, powers with small exponents become products and roots, and the
-exponentials of a log-sum-exp are reused in its derivative.
+NOTE [sums of parts]). Results keep every bit, including infinities and NaN, with two exceptions:
+sums may be reassociated, and the exponentials of a log-sum-exp are reused in its derivative.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from wengert.compiler.passes import moves as moves_rules  # noqa: F401
 
 # isort: split
 from wengert.compiler.passes import arithmetic as arithmetic_rules  # noqa: F401
-from wengert.compiler.passes.builder import Builder, live
+from wengert.compiler.passes.builder import RULES, Builder, live
 from wengert.compiler.passes.gathering import gathered
 
 __all__ = ["simplify"]
@@ -51,22 +50,8 @@ def _rewritten(program: Program) -> Program:
 def _rewritten_once(program: Program) -> tuple[Program, bool]:
     """Return the program, and whether values that had several uses now have one."""
     steps, counts = live(program.steps, program.outputs)
-    builder = Builder(counts)
+    builder = Builder(counts, RULES)
     for step in steps:
-        builder.take(_with_body(step) if isinstance(step, Loop) else step)
-    outputs = [builder.current(value) for value in program.outputs]
-    writes = [(builder.current(made), over) for made, over in program.writes]
-    left, counts = live(builder.steps, outputs)
-    rewritten = Program(
-        program.inputs,
-        left,
-        outputs,
-        # an output may turn out to be an input, which must not be overwritten
-        [(made, over) for made, over in writes if over not in outputs],
-    )
+        builder.take(step.running(_rewritten(step.body)) if isinstance(step, Loop) else step)
+    rewritten, counts = builder.finished(program)
     return rewritten, any(counts.get(value) == 1 for value in builder.several)
-
-
-def _with_body(loop: Loop) -> Loop:
-    body = _rewritten(loop.body)
-    return Loop(loop.count, body, loop.carried, loop.sliced, loop.fixed, loop.outs, loop.site)

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compiler.ir.programs import Program, Step, Value
-from wengert.compiler.passes.builder import read
+from wengert.compiler.ir.programs import Program, Step, Value, uses
 
 __all__ = ["Unrolled"]
 
@@ -40,7 +39,7 @@ class Unrolled:
         made_end: list[int] = []
         rows: list[tuple[int, int, int]] = []
         for step in self.steps:
-            for value in read(step):
+            for value in uses(step):
                 taken.append(number(value, len(numbers)))
             first.append(len(taken))
             for out in step.outs:

@@ -29,6 +29,7 @@ try:
     from wengert.compiler.backends.machine import Machine
     from wengert.compiler.codegen.code import Cell, Code, Module, literal
     from wengert.compiler.codegen.library import setup
+    from wengert.compiler.codegen.scalars.lane import Lane
 except ImportError:
     Machine = None  # type: ignore[assignment,misc]
 
@@ -312,52 +313,29 @@ def permuted(stream: Any, n: int) -> Any:
 _WIDTH = 16
 """The number of words computed at a time."""
 _LENGTH, _REACH = 624, 397
-"""The twister's parameters: n, the words of its state, and m, the offset of the recurrence."""
+"""The twister's parameters: n, the words of its state, and m, the offset of the recurrence.
+
+M. Matsumoto and T. Nishimura, "Mersenne Twister", ACM TOMACS 8 (1998), 3-30."""
 _WORD = np.dtype(np.uint32)
 
 
-class _Words:
-    """Emits the instructions of the twister's algorithm, on one word or on a vector of words.
+def _twisted(lane: Any, word: str, following: str, far: str) -> str:
+    """Emit the next value of a word of the state, or of a vector of words."""
+    do, number = lane.exact, lane.number
+    both = do("or", do("and", word, number(0x80000000)), do("and", following, number(0x7FFFFFFF)))
+    # all ones if the lowest bit is 1
+    odd = do("ashr", do("shl", both, number(31)), number(31))
+    half = do("lshr", both, number(1))
+    return str(do("xor", do("xor", far, half), do("and", odd, number(0x9908B0DF))))
 
-    References
-    ----------
-    M. Matsumoto and T. Nishimura, "Mersenne Twister", ACM TOMACS 8 (1998), 3-30.
-    """
 
-    def __init__(self, code: Any, width: int) -> None:
-        self._code, self._width = code, width
-        self._type = "i32" if width == 1 else f"<{width} x i32>"
-
-    def load(self, array: str, i: Any) -> str:
-        return str(self._code.let(f"load {self._type}, ptr {self._at(array, i)}, align 4"))
-
-    def store(self, word: str, array: str, i: Any) -> None:
-        self._code.do(f"store {self._type} {word}, ptr {self._at(array, i)}, align 4")
-
-    def _at(self, array: str, i: Any) -> str:
-        return str(self._code.at(array, _WORD, i))
-
-    def _do(self, operation: str, word: str, other: str | int) -> str:
-        if isinstance(other, int):
-            one = f"i32 {other}"
-            other = str(other) if self._width == 1 else f"<{', '.join([one] * self._width)}>"
-        return str(self._code.let(f"{operation} {self._type} {word}, {other}"))
-
-    def twisted(self, word: str, following: str, far: str) -> str:
-        """Return the next value of a word of the state."""
-        do = self._do
-        both = do("or", do("and", word, 0x80000000), do("and", following, 0x7FFFFFFF))
-        # all ones if the lowest bit is 1
-        odd = do("ashr", do("shl", both, 31), 31)
-        return do("xor", do("xor", far, do("lshr", both, 1)), do("and", odd, 0x9908B0DF))
-
-    def tempered(self, word: str) -> str:
-        """Return the output for a word of the state."""
-        do = self._do
-        word = do("xor", word, do("lshr", word, 11))
-        word = do("xor", word, do("and", do("shl", word, 7), 0x9D2C5680))
-        word = do("xor", word, do("and", do("shl", word, 15), 0xEFC60000))
-        return do("xor", word, do("lshr", word, 18))
+def _tempered(lane: Any, word: str) -> str:
+    """Emit the output for a word of the state, or for a vector of words."""
+    do, number = lane.exact, lane.number
+    word = do("xor", word, do("lshr", word, number(11)))
+    word = do("xor", word, do("and", do("shl", word, number(7)), number(0x9D2C5680)))
+    word = do("xor", word, do("and", do("shl", word, number(15)), number(0xEFC60000)))
+    return str(do("xor", word, do("lshr", word, number(18))))
 
 
 def _renewed(code: Any) -> None:
@@ -366,14 +344,13 @@ def _renewed(code: Any) -> None:
     for start, stop, far in ((0, near, _REACH), (near, _LENGTH - 1, -near)):
         whole = stop - (stop - start) % _WIDTH
         for width, first, last in ((_WIDTH, start, whole), (1, whole, stop)):
-            words = _Words(code, width)
+            lane = Lane(code, _WORD, count=width)
             with code.loop(last, str(first), step=width) as i:
-                word, following = words.load("%state", i), words.load("%state", code.added(i, 1))
-                reached = words.load("%state", code.added(i, far))
-                words.store(words.twisted(word, following, reached), "%state", i)
-    words = _Words(code, 1)
-    ends = [words.load("%state", k) for k in (_LENGTH - 1, 0, _REACH - 1)]
-    words.store(words.twisted(*ends), "%state", _LENGTH - 1)
+                places = [code.at("%state", _WORD, code.added(i, str(k))) for k in (0, 1, far)]
+                lane.store(_twisted(lane, *map(lane.load, places)), places[0])
+    lane, end = Lane(code, _WORD), code.at("%state", _WORD, _LENGTH - 1)
+    others = [code.at("%state", _WORD, k) for k in (0, _REACH - 1)]
+    lane.store(_twisted(lane, *map(lane.load, (end, *others))), end)
 
 
 @cache
@@ -401,9 +378,10 @@ def _twists() -> tuple[Any, Any]:
     source, target = code.at("%state", _WORD, now), code.at("%out", _WORD, before)
     whole = code.let(f"and i64 {count}, {-_WIDTH}")
     for width, first, last in ((_WIDTH, "0", whole), (1, whole, count)):
-        words = _Words(code, width)
+        lane = Lane(code, _WORD, count=width)
         with code.loop(last, first, step=width) as i:
-            words.store(words.tempered(words.load(source, i)), target, i)
+            word = _tempered(lane, lane.load(code.at(source, _WORD, i)))
+            lane.store(word, code.at(target, _WORD, i))
     at.set(code.let(f"add i64 {now}, {count}"))
     done.set(code.let(f"add i64 {before}, {count}"))
     code.jump(begin)

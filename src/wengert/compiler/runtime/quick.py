@@ -3,8 +3,7 @@
 If the traces of an environment form a small tree, a call consists of three steps: check the
 guards, call the executables from decision to decision, wrap the results. Code generated for one
 environment does this in a fraction of the time of the general path (`Entry.run`), which remains the
-reference for its behaviour. For other traces, the generated code checks the guards and hands over
-to the driver of the blocks.
+reference for its behaviour, and is taken for other traces.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from wengert.compiler.ir.executable import RAISED
 from wengert.compiler.ir.programs import Value
 from wengert.compiler.objects.guards import compiled
 from wengert.compiler.runtime.entry import Entry
-from wengert.compiler.tracing.blocks import Missing, key_of
+from wengert.compiler.tracing.blocks import key_of
 from wengert.compiler.tracing.exit import Exit
 from wengert.compiler.tracing.reports import are_known
 from wengert.tape.base import LEAF, TensorBase
@@ -52,7 +51,6 @@ def quick_call(entry: Entry) -> Callable[..., Any] | None:
         **environment.scope(),
         "MISS": MISS,
         "are_known": are_known,
-        "Missing": Missing,
         "RAISED": RAISED,
         "LEAF": LEAF,
         "new": TensorBase.__new__,
@@ -68,11 +66,9 @@ def quick_call(entry: Entry) -> Callable[..., Any] | None:
             raise _Unwritten
         else:
             writer.block(entry.tree.root, {})
-        given, lines = [*writer.given], writer.lines
     except _Unwritten:
-        given, lines = names, _decided(entry, names, scope)
-    if not lines:
         return None
+    given, lines = [*writer.given], writer.lines
     seen = [*given, *[names[i] for i in entry.strides if names[i] not in given]]
     lines = [
         # None may be a result
@@ -209,26 +205,6 @@ class _Writer:
         return [f"say{number}({{{', '.join(values)}}}, ({tensors}), (args, kwargs))"]
 
 
-def _decided(entry: Entry, names: list[str], scope: dict[str, Any]) -> list[str]:
-    """Return the lines that run the traces after the guards, as `Entry.run` does."""
-    if entry.streams or (entry.by_blocks and entry.records):
-        # a call that fails after it has printed must not run again
-        return []
-    scope["run"] = entry.tree.run
-    count = len(entry.environment.tensors)
-    tensors, arrays = (
-        ", ".join(part) for part in ([f"t{i}" for i in range(count)], [*names[count:]])
-    )
-    return [
-        "try:",
-        f"    exit, known = run([{', '.join(names)}])",
-        "except Missing:",
-        "    return MISS",
-        f"tensors = [{tensors}]",
-        f"return exit.complete(exit.finish(known, tensors, [{arrays}]), tensors)",
-    ]
-
-
 def _in_order(entry: Entry) -> bool:
     """Return whether the traces hold for inputs in C order."""
     inputs = entry.tree.inputs
@@ -285,8 +261,10 @@ def _together(exit: Exit, made: list[str], scope: dict[str, Any]) -> str:
     text = _written(exit.rebuild(marks), scope)
     if text is not None:
         return text
-    scope["rebuild"] = exit.rebuild
-    return f"rebuild([{', '.join(made)}])"
+    # each exit has its own
+    name = f"rebuild{len(scope)}"
+    scope[name] = exit.rebuild
+    return f"{name}([{', '.join(made)}])"
 
 
 class _Mark:

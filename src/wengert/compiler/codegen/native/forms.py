@@ -25,7 +25,6 @@ __all__ = [
     "nest",
     "outlined",
     "strips_of",
-    "wrapped",
 ]
 
 
@@ -44,7 +43,6 @@ class NativeForm(NamedTuple):
         nothing. `ins` are the arguments, followed by the values among the parameters.
     cost: Rough cycles in total.
     strided: For each argument, whether it may have any strides; others are contiguous.
-    into: The argument that is copied into the first result before `emit`'s code runs.
     describe: The name and sizes of the routine that is called, or an empty string.
     """
 
@@ -52,7 +50,6 @@ class NativeForm(NamedTuple):
     emit: Callable[[Code, Step, Sequence[Array], Sequence[Array]], None]
     cost: Callable[[Step], int]
     strided: Callable[[Step], tuple[bool, ...]] = lambda step: (False,) * len(step.args)
-    into: int | None = None
     describe: Callable[[Step], str] = _no_description
 
 
@@ -162,16 +159,6 @@ def strips_of(extent: int, width: int) -> Iterator[tuple[int, int, int]]:
         end = extent - (extent - start) % width
         yield start, end, width
         start = end
-
-
-def wrapped(code: Code, array: Array, position: str, size: int) -> str:
-    """Load an index, and wrap it if it is negative: an ``i64``."""
-    index = _load_index(code, array, position)
-    if array.dtype.kind != "i":
-        return index
-    shifted = code.let(f"add i64 {index}, {size}")
-    negative = code.let(f"icmp slt i64 {index}, 0")
-    return code.let(f"select i1 {negative}, i64 {shifted}, i64 {index}")
 
 
 def _load_index(code: Code, array: Array, position: str) -> str:

@@ -201,16 +201,25 @@ def _emit_tiles(code: Code, a: Array, b: Array, c: Array) -> None:
 
 
 def _emit_row_tiles(code: Code, a: Array, b: Array, c: Array, columns: Columns) -> None:
-    m, rows = a.shape[0], _tile_rows()
-    if open_ended(m) and m >= rows:
-        with code.covering(m, rows) as first:
-            _emit_tile(code, a, b, c, first, rows, columns)
+    _in_groups(
+        code,
+        a.shape[0],
+        _tile_rows(),
+        lambda first, rows: _emit_tile(code, a, b, c, first, rows, columns),
+    )
+
+
+def _in_groups(code: Code, extent: int, width: int, write: Callable[[str, int], None]) -> None:
+    """Emit ``write(first, count)`` for groups of rows, and for the remainder."""
+    if open_ended(extent) and extent >= width:
+        with code.covering(extent, width) as first:
+            write(first, width)
         return
-    if m >= rows:
-        with code.loop(m - m % rows, step=rows) as first:
-            _emit_tile(code, a, b, c, first, rows, columns)
-    if m % rows:
-        _emit_tile(code, a, b, c, str(m - m % rows), m % rows, columns)
+    if extent >= width:
+        with code.loop(extent - extent % width, step=width) as first:
+            write(first, width)
+    if extent % width:
+        write(str(extent - extent % width), extent % width)
 
 
 def _emit_tile(
@@ -238,16 +247,12 @@ def _emit_tile(
 
 def _emit_dots(code: Code, a: Array, b: Array, c: Array) -> None:
     """Emit the dot products of a matrix's rows with a vector, four rows at a time."""
-    m = a.shape[0]
-    if open_ended(m) and m >= _DOT_ROWS:
-        with code.covering(m, _DOT_ROWS) as first:
-            _emit_dot_rows(code, a, b, c, first, _DOT_ROWS)
-        return
-    if m >= _DOT_ROWS:
-        with code.loop(m - m % _DOT_ROWS, step=_DOT_ROWS) as first:
-            _emit_dot_rows(code, a, b, c, first, _DOT_ROWS)
-    if m % _DOT_ROWS:
-        _emit_dot_rows(code, a, b, c, str(m - m % _DOT_ROWS), m % _DOT_ROWS)
+    _in_groups(
+        code,
+        a.shape[0],
+        _DOT_ROWS,
+        lambda first, rows: _emit_dot_rows(code, a, b, c, first, rows),
+    )
 
 
 def _rows(code: Code, a: Array, first: str, count: int) -> tuple[list[str], list[str]]:

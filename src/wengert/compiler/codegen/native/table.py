@@ -5,8 +5,6 @@ from __future__ import annotations
 from wengert.compiler.codegen.native import (  # noqa: F401
     convolution,
     factors,
-    grids,
-    places,
     pooling,
     products,
     scans,
