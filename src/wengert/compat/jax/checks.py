@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
+from wengert.compat.jax.words import refusal
 from wengert.tape.record import T
 
 _NAMES = {"b": "bool", "i": "integer", "u": "integer", "f": "floating", "c": "complexfloating"}
@@ -40,9 +41,7 @@ def check_shapes(name: str, *operands) -> None:
             raise TypeError(
                 f"{name} got incompatible shapes for broadcasting: {', '.join(map(str, shapes))}."
             ) from None
-        raise ValueError(
-            f"Incompatible shapes for broadcasting: shapes={shapes} of the operands of {name}"
-        ) from None
+        raise refusal(ValueError, "Incompatible shapes for", shapes, name) from None
 
 
 def check_contracted(left: Sequence[int], right: Sequence[int]) -> None:
@@ -67,10 +66,7 @@ def check_dtype(name: str, x, kinds: str, place: int | None = None) -> None:
     if kind not in kinds:
         accepted = ", ".join(dict.fromkeys(_NAMES[kind] for kind in kinds))
         at = "" if place is None else f" at position {place}"
-        raise TypeError(
-            f"{name} does not accept dtype {dtype.name}{at}. Accepted dtypes{at} are subtypes of "
-            f"{accepted}."
-        )
+        raise refusal(TypeError, "{0} does not accept dtype", name, dtype, at, accepted)
 
 
 _QUIET: dict[str, Callable[..., Any]] = {}

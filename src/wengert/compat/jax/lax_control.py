@@ -40,6 +40,7 @@ from wengert.compat.jax.trees import (
     tree_map,
 )
 from wengert.compat.jax.values import differs
+from wengert.compat.jax.words import refusal
 from wengert.compat.kit.namespaces import functions_of
 from wengert.tape.modes import decisions_taken
 from wengert.tape.record import T
@@ -59,10 +60,7 @@ def _chosen(which, on_true, on_false) -> Any:
     a, structure = tree_flatten(on_true)
     b, other = tree_flatten(on_false)
     if structure != other:
-        raise TypeError(
-            "cond branch outputs must have the same pytree structure, but they differ: "
-            f"{structure} and {other}"
-        )
+        raise refusal(TypeError, "cond branch outputs must", structure, other)
     return structure.unflatten(_selected(which, a, b))
 
 
@@ -390,17 +388,12 @@ def scan(
 def _length(leaves: list[Any], length: int | None) -> int:
     for leaf in leaves:
         if not leaf._payload.ndim:
-            raise ValueError(
-                f"scan got value with no leading axis to scan over: {leaf.aval.str_short()}."
-            )
+            raise refusal(ValueError, "scan got value with no", leaf.aval.str_short())
     sizes = [int(leaf._payload.shape[0]) for leaf in leaves]
     if length is not None:
         count = operator.index(length)
         if any(size != count for size in sizes):
-            raise ValueError(
-                f"scan got `length` argument of {count} which disagrees with leading axis sizes "
-                f"{sizes}."
-            )
+            raise refusal(ValueError, "scan got `length` argument", count, sizes)
         return count
     if not sizes:
         raise ValueError("scan got no values to scan over and `length` not provided.")
@@ -415,10 +408,7 @@ def _length(leaves: list[Any], length: int | None) -> int:
 def _pair(made_) -> Any:
     if not isinstance(made_, list | tuple) or len(made_) != 2:
         types = tree_map(lambda leaf: short(argument(leaf)), made_)
-        raise TypeError(
-            f"scan body output must be a pair, got {types}. Return (carry, y), with y None if "
-            "there is nothing to collect"
-        )
+        raise refusal(TypeError, "scan body output must be", types)
     return made_
 
 
@@ -436,10 +426,7 @@ def stacked(results: list[Any]) -> Any:
     for result in results[1:]:
         leaves, other = tree_flatten(result)
         if other != structure:
-            raise TypeError(
-                "the results of all rounds must have the same pytree structure, but they differ: "
-                f"{structure} and {other}"
-            )
+            raise refusal(TypeError, "the results of all rounds", structure, other)
         for column, leaf in zip(columns, leaves, strict=True):
             column.append(leaf)
     made_ = []
@@ -672,10 +659,7 @@ def custom_linear_solve(
         if symmetric:
             return inverse
         if transpose_solve is None:
-            raise TypeError(
-                "transpose_solve required for backwards mode automatic differentiation of "
-                "custom_linear_solve"
-            )
+            raise refusal(TypeError, "transpose_solve required")
         solver, pull = transpose_solve, linear_transpose(matvec, x)
 
         def solved(y) -> Any:

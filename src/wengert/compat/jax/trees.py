@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from wengert.base.containers import Structure
 from wengert.base.patches import PATCHES
 from wengert.base.sections import fill_sections
+from wengert.compat.jax.words import refusal
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,10 +91,7 @@ def _sorted_keys(value) -> list[Any]:
     try:
         return sorted(value)
     except TypeError as error:
-        raise ValueError(
-            "Comparator raised exception while sorting pytree dictionary keys: the keys of a dict "
-            f"must be of one type that can be sorted, not {list(value)}"
-        ) from error
+        raise refusal(ValueError, "Comparator raised exception", list(value)) from error
 
 
 def _dict_apart(value) -> tuple[Iterable[Any], Any]:
@@ -180,10 +178,7 @@ def children_of(value) -> tuple[list[Any], Any, Kind] | None:
         if hasattr(both[0], "__iter__"):
             return list(both[0]), both[1], kind
         wanted = " where 'children' is iterable"
-    raise ValueError(
-        "The to_iterable function for a custom PyTree node should return a (children, aux_data) "
-        f"tuple{wanted}, got {both!r}"
-    )
+    raise refusal(ValueError, "The to_iterable function", wanted, both)
 
 
 class PyTreeDef(Structure):
@@ -229,9 +224,7 @@ class PyTreeDef(Structure):
         """
         given = list(leaves)
         if len(given) < self.num_leaves:
-            raise ValueError(
-                f"Too few leaves for PyTreeDef; expected {self.num_leaves}, got {len(given)}"
-            )
+            raise refusal(ValueError, "Too few leaves for PyTreeDef", self, len(given))
         if len(given) > self.num_leaves:
             raise ValueError(f"Too many leaves for PyTreeDef; expected {self.num_leaves}.")
         return self._made(iter(given))
@@ -375,11 +368,7 @@ class PyTreeDef(Structure):
         try:
             return self._data is other or bool(self._data == other)
         except Exception as error:
-            raise ValueError(
-                "Exception raised while checking equality of metadata fields of pytree. Make sure "
-                "that metadata fields are hashable and have simple equality semantics. (Note: "
-                "arrays cannot be passed as metadata fields!)"
-            ) from error
+            raise refusal(ValueError, "Exception raised while") from error
 
     def __hash__(self) -> int:
         return hash((self._type, len(self._children), self._children))

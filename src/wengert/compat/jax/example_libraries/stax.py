@@ -23,6 +23,7 @@ from wengert.base.sections import fill_sections
 from wengert.compat.jax import lax_products, nn, sampling
 from wengert.compat.jax.keys import split
 from wengert.compat.jax.nn import initializers
+from wengert.compat.jax.words import refusal
 from wengert.compat.kit.namespaces import defined
 
 Layer = tuple[Callable[..., Any], Callable[..., Any]]
@@ -259,11 +260,7 @@ def Dropout(rate: float, mode: str = "train") -> Layer:
     def apply_fun(params, inputs, **kwargs) -> Any:
         rng = kwargs.get("rng")
         if rng is None:
-            raise ValueError(
-                "Dropout layer requires apply_fun to be called with a PRNG key argument. That is, "
-                "instead of `apply_fun(params, inputs)`, call it like `apply_fun(params, inputs, "
-                "rng)` where `rng` is a PRNG key (e.g. from `jax.random.key`)."
-            )
+            raise refusal(ValueError, "Dropout layer requires")
         if mode != "train":
             return inputs
         keep = sampling.bernoulli(rng, rate, inputs.shape)

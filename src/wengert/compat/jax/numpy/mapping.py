@@ -13,6 +13,7 @@ from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray, of_kind
 from wengert.compat.jax.numpy.calling import call, finished, operands, plain, shape_of, table
 from wengert.compat.jax.numpy.ufunc_class import ufunc
+from wengert.compat.jax.words import refusal
 from wengert.func import vmap
 from wengert.tape.base import TensorBase
 
@@ -61,10 +62,7 @@ def vectorize(
     Array([3., 3.], dtype=float32)
     """
     if any(not isinstance(place, str | int) for place in excluded):
-        raise TypeError(
-            "jax.numpy.vectorize can only exclude integer or string arguments, but "
-            f"excluded={excluded!r}"
-        )
+        raise refusal(TypeError, "jax.numpy.vectorize can", excluded)
     if any(isinstance(place, int) and place < 0 for place in excluded):
         raise ValueError(f"excluded={excluded!r} contains negative numbers")
 
@@ -77,9 +75,7 @@ def vectorize(
             [()] * len(given) if signature is None else _read(signature)[0]
         )
         if len(inner) != len(given):
-            raise TypeError(
-                f"wrong number of positional arguments: expected {len(inner)}, got {len(given)}"
-            )
+            raise refusal(TypeError, "wrong number of positional", len(inner), len(given))
 
         def of_parts(*parts) -> Any:
             positional = list(args)
@@ -125,10 +121,7 @@ def _outer_shapes(
     for x, dimensions in zip(given, inner, strict=True):
         at = x.ndim - len(dimensions)
         if at < 0:
-            raise ValueError(
-                f"input with shape {tuple(x.shape)} does not have enough dimensions for all core "
-                f"dimensions {dimensions} on vectorized function with signature={signature!r}"
-            )
+            raise refusal(ValueError, "input with shape {.shape}", x, dimensions, signature)
         for name, size in zip(dimensions, x.shape[at:], strict=True):
             if known.setdefault(name, size) != size:
                 raise ValueError(

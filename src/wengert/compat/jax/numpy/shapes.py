@@ -30,6 +30,7 @@ from wengert.compat.jax.numpy.calling import (
     value_of,
     whole_sizes,
 )
+from wengert.compat.jax.words import refusal
 from wengert.compat.kit.rows import of_rows
 from wengert.tape.base import TensorBase
 from wengert.tape.record import T
@@ -79,10 +80,7 @@ def transpose(a, axes=None) -> Any:
     if axes is not None:
         axes = tuple(static(i, "axes of transpose") for i in axes)
         if sorted(i % max(x.ndim, 1) for i in axes) != list(range(x.ndim)):
-            raise TypeError(
-                f"transpose permutation isn't a permutation of operand dimensions, got permutation "
-                f"{axes} for operand shape {tuple(x.shape)}."
-            )
+            raise refusal(TypeError, "transpose permutation isn't", axes, x)
     return call("transpose", x, axes, weak=x.weak_type)
 
 
@@ -99,10 +97,7 @@ def squeeze(a, axis=None) -> Any:
     axes = () if axis is None else axis if isinstance(axis, tuple | list) else (axis,)
     for i in axes:
         if -x.ndim <= i < x.ndim and x.shape[i] != 1:
-            raise ValueError(
-                "cannot select an axis to squeeze out which has size not equal to one, got "
-                f"shape={tuple(x.shape)} and dimensions={tuple(axes)}"
-            )
+            raise refusal(ValueError, "cannot select an axis to", x, tuple(axes))
     return call("squeeze", x, axis if axis is None else tuple(axes), weak=x.weak_type)
 
 
@@ -254,9 +249,7 @@ def block(arrays) -> Any:
 
     def gather(part) -> None:
         if isinstance(part, tuple):
-            raise ValueError(
-                "jax.numpy.block does not allow tuples, got: use lists to arrange the blocks"
-            )
+            raise refusal(ValueError, "jax.numpy.block does not")
         if isinstance(part, list):
             for inner in part:
                 gather(inner)
@@ -291,9 +284,7 @@ def unstack(x, /, *, axis: int = 0) -> tuple[Any, ...]:
     """Return the slices of an array along an axis."""
     (x,) = operands("unstack", x)
     if not x.ndim:
-        raise ValueError(
-            "Unstack requires arrays with rank > 0, however a scalar array was passed."
-        )
+        raise refusal(ValueError, "Unstack requires arrays")
     return tuple(made(list(T.unbind(x, dim=axis)), x.weak_type))
 
 
