@@ -45,13 +45,8 @@ float0: Any = np.dtype([("float0", np.void, 0)])
 iinfo = np.iinfo
 
 _HALVES = {
-    np.dtype(wide): np.dtype(narrow)
-    for wide, narrow in (
-        ("int64", "int32"),
-        ("uint64", "uint32"),
-        ("float64", "float32"),
-        ("complex128", "complex64"),
-    )
+    np.dtype(f"{kind}{2 * size}"): np.dtype(f"{kind}{size}")
+    for kind, size in (("i", 4), ("u", 4), ("f", 4), ("c", 8))
 }
 _PYTHONS = {bool: "bool", int: "int64", float: "float64", complex: "complex128"}
 

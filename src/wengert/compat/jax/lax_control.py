@@ -258,7 +258,7 @@ def while_loop(cond_fun: Callable[..., Any], body_fun: Callable[..., Any], init_
             raise TypeError("lax.while_loop: body_fun and cond_fun arguments should be callable.")
     carry = _Carry(init_val, "while_loop body", body_fun)
     going = _holds(cond_fun, carry.value)
-    while _any(going):
+    while bool(going._payload.any()):
         new = carry.taken(body_fun(carry.value))
         if differs(going._payload):
             new = _selected(going, new, carry.leaves)
@@ -266,11 +266,6 @@ def while_loop(cond_fun: Callable[..., Any], body_fun: Callable[..., Any], init_
         still = _holds(cond_fun, carry.value)
         going = going & still if differs(going._payload) else still
     return carry.value
-
-
-def _any(x) -> bool:
-    payload = x._payload
-    return bool(payload.any())
 
 
 def fori_loop(lower, upper, body_fun: Callable[..., Any], init_val, *, unroll=None) -> Any:
@@ -302,23 +297,19 @@ def fori_loop(lower, upper, body_fun: Callable[..., Any], init_val, *, unroll=No
             f"lower and upper arguments to fori_loop must have equal types, got {kinds[0]} and "
             f"{kinds[1]}"
         )
+
+    def looped(*state) -> Any:
+        step = lambda state: (state[0] + 1, body_fun(*state))  # noqa: E731
+        return while_loop(lambda state: state[0] < last, step, state)[1]
+
     fractions = "f" in (first.dtype.kind, last.dtype.kind)
     if fractions or differs(first._payload) or differs(last._payload):
-        _, value = while_loop(
-            lambda state: state[0] < last,
-            lambda state: (state[0] + 1, body_fun(state[0], state[1])),
-            (first, init_val),
-        )
-        return value
+        return looped(first, init_val)
     carry, decisions = _Carry(init_val, "scan body", body_fun, 1), decisions_taken()
     for i in range(int(first), int(last)):
         number = made(convert(asarray(i), first.dtype), True)
         if i == int(first) + 1 and int(last) - i > _LONG and _is_simple(carry.leaves, decisions):
-            return while_loop(
-                lambda state: state[0] < last,
-                lambda state: (state[0] + 1, body_fun(state[0], state[1])),
-                (number, carry.value),
-            )[1]
+            return looped(number, carry.value)
         carry.leaves = carry.taken(body_fun(number, carry.value))
     return carry.value
 

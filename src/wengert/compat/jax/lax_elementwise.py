@@ -15,7 +15,7 @@ import numpy as np
 import wengert.compat.jax.numpy as jnp
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray, convert, made, result_type
-from wengert.compat.jax.checks import all_ones, by_zero, check_dtype, no_warnings
+from wengert.compat.jax.checks import all_ones, by_zero, check_dtype, check_shapes, no_warnings
 from wengert.compat.jax.dtypes import requested_dtype
 from wengert.compat.jax.operators import absolute, negative, power
 from wengert.compat.jax.tracing import argument
@@ -68,12 +68,7 @@ def _same_shapes(name: str, arrays: list[Any]) -> None:
             f"{name}: arrays must have the same number of dimensions, got {ndims}: shapes are "
             f"{', '.join(map(str, shapes))}"
         )
-    try:
-        np.broadcast_shapes(*shapes)
-    except ValueError:
-        raise TypeError(
-            f"{name} got incompatible shapes for broadcasting: {', '.join(map(str, shapes))}."
-        ) from None
+    check_shapes(name, *[x for x in arrays if x._payload.ndim])
 
 
 _TEXT = "Compute ``lax.{0}({1})`` elementwise (see `jax.lax.{0}`)."
