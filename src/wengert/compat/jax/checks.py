@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -42,6 +43,21 @@ def check_shapes(name: str, *operands) -> None:
                 f"{name} got incompatible shapes for broadcasting: {', '.join(map(str, shapes))}."
             ) from None
         raise refusal(ValueError, "Incompatible shapes for", shapes, name) from None
+
+
+def resized(x, sizes: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the sizes to reshape an array to, without -1.
+
+    Raises
+    ------
+    TypeError: If the array has another number of elements.
+    """
+    shape = x._payload.shape
+    size, known, free = math.prod(shape), math.prod(n for n in sizes if n != -1), sizes.count(-1)
+    fits = free == 1 and known and not size % known if free else known == size
+    if not fits or min(sizes, default=0) < -1:
+        raise refusal(TypeError, "cannot reshape array of shape", tuple(shape), size, sizes, known)
+    return tuple([size // known if n == -1 else n for n in sizes])
 
 
 def check_contracted(left: Sequence[int], right: Sequence[int]) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from wengert.compat.jax.array import Array, convert, made, of_kind
+from wengert.compat.jax.checks import resized
 from wengert.compat.jax.cpu import CPU
 from wengert.compat.jax.dtypes import float0, prng_key, requested_dtype
 from wengert.compat.jax.sharding import SingleDeviceSharding
@@ -233,18 +234,7 @@ class ArrayMethods:
             sizes = (int(args[0]),)
         if order != "C":
             return _numpy().reshape(self, sizes, order=order)
-        known = math.prod(size for size in sizes if size >= 0)
-        free = sum(size < 0 for size in sizes)
-        fits = known == self.size if not free else free == 1 and known and not self.size % known
-        if not fits:
-            raise TypeError(
-                f"cannot reshape array of shape {self.shape} (size {self.size}) into shape {sizes} "
-                f"(size {known})"
-                if not free
-                else f"cannot reshape array of shape {self.shape} (size {self.size}) into shape "
-                f"{sizes}: {self.size} is not a multiple of {known}"
-            )
-        return _same_kind(_reshape(self, sizes), self)
+        return _same_kind(_reshape(self, resized(self, sizes)), self)
 
     def ravel(self, order: str = "C", **more) -> Any:
         """Flatten the array."""

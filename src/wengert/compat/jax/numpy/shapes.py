@@ -5,7 +5,6 @@ They keep dtypes, including weak ones. Functions that join arrays promote them t
 
 from __future__ import annotations
 
-import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +13,7 @@ import numpy as np
 
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, made, promote
-from wengert.compat.jax.checks import broadcast
+from wengert.compat.jax.checks import broadcast, resized
 from wengert.compat.jax.numpy.calling import (
     call,
     check_arrays,
@@ -36,21 +35,6 @@ from wengert.tape.base import TensorBase
 from wengert.tape.record import T
 
 
-def _sizes(name: str, x, to) -> Any:
-    """Return a shape to bring `x` to, with -1 for an inferred size."""
-    sizes = whole_sizes(to)
-    size = int(x._payload.size) if hasattr(x._payload, "size") else math.prod(x._payload.shape)
-    known = math.prod(n for n in sizes if n != -1)
-    if sizes.count(-1) == 1 and known and size % known == 0:
-        return tuple(size // known if n == -1 else n for n in sizes)
-    if -1 in sizes or known != size:
-        raise TypeError(
-            f"cannot {name} array of shape {tuple(x._payload.shape)} (size {size}) into shape "
-            f"{tuple(sizes)} (size {abs(math.prod(sizes))})"
-        )
-    return sizes
-
-
 def reshape(a, shape, order: str = "C", *, copy: bool | None = None, out_sharding=None) -> Any:
     """Reshape an array.
 
@@ -63,7 +47,7 @@ def reshape(a, shape, order: str = "C", *, copy: bool | None = None, out_shardin
     (x,) = operands("reshape", a)
     if order == "A":
         raise NotImplementedError("np.reshape order=A is not implemented: write order='C' or 'F'")
-    return call("reshape", x, _sizes("reshape", x, shape), order, weak=x.weak_type)
+    return call("reshape", x, resized(x, whole_sizes(shape)), order, weak=x.weak_type)
 
 
 def ravel(a, order: str = "C", *, out_sharding=None) -> Any:
