@@ -21,7 +21,9 @@ def calls_in(package):
     for path in Path(root).rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "refusal":
-                found.append((node.args[1].value, len(node.args) - 2))
+                count = len(node.args) - 2
+                spread = any(isinstance(arg, ast.Starred) for arg in node.args)
+                found.append((node.args[1].value, None if spread else count))
     return found
 
 
@@ -38,7 +40,7 @@ def test_first_words_name_one_message_with_what_to_fill_in(package):
     for words, count in calls_in(package):
         found = [text for text in messages(package) if text.startswith(words)]
         assert len(found) == 1, (words, found)
-        assert fields_of(found[0]) == count, (words, found)
+        assert count in (None, fields_of(found[0])), (words, found)
 
 
 @pytest.mark.parametrize("package", PACKAGES)

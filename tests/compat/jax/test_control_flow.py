@@ -530,3 +530,35 @@ def test_loops_say_which_part_of_the_carry_differs():
 def test_choices_and_results_are_checked(call, message):
     with pytest.raises(TypeError, match=message):
         call()
+
+
+def test_what_differs_between_a_carry_and_the_next_is_told_for_each_component():
+    def refused(init, out):
+        with pytest.raises(TypeError) as error:
+            lax.scan(lambda c, x: (out, None), init, None, length=1)
+        return str(error.value)
+
+    start = "scan body function carry input and carry output must have the same pytree structure"
+    end = "Revise the function so that the carry output has the same pytree structure"
+    text = refused({"a": (1.0, 2.0), "b": 1.0}, {"a": 1.0, "b": [1.0]})
+    assert text.startswith(start) and end in text
+    what = "but the corresponding component of the carry output is a"
+    assert (
+        f"carry component c['a'] is a <class 'tuple'> {what} pytree leaf, so their Python" in text
+    )
+    assert f"carry component c['b'] is a pytree leaf {what} <class 'list'>, so their Python" in text
+    text = refused((1.0, 2.0), (1.0, 2.0, 3.0))
+    assert f"The input carry c is a tuple of length 2 {what} tuple of length 3, so the" in text
+    text = refused({"a": 1.0, "b": 2.0}, {"a": 1.0})
+    assert f"<class 'dict'> with 2 children {what} <class 'dict'> with 1 child, so the" in text
+    assert "with the symmetric difference of key sets: {'b'}." in text
+    text = refused({"a": 1.0}, {"b": 1.0})
+    assert "with pytree metadata ('b',), so the pytree node metadata does not match." in text
+
+
+def test_branches_for_a_batch_have_equal_types():
+    both = jax.vmap(lambda p, of: lax.cond(p, lambda: 1.0, lambda: of), (0, None))
+    with pytest.raises(TypeError, match=r"equal output types(.|\n)*type float32.. but .* int32"):
+        both(jnp.array([True, False]), 1)
+    with pytest.raises(TypeError, match=r"true_fun output is a pytree leaf but .* 'tuple'"):
+        both(jnp.array([True, False]), (1.0,))

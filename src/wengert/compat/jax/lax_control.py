@@ -34,6 +34,7 @@ from wengert.compat.jax.tracing import (
 )
 from wengert.compat.jax.trees import (
     PyTreeDef,
+    differences,
     leaves_with_paths,
     tree_flatten,
     tree_leaves,
@@ -60,7 +61,11 @@ def _chosen(which, on_true, on_false) -> Any:
     a, structure = tree_flatten(on_true)
     b, other = tree_flatten(on_false)
     if structure != other:
-        raise refusal(TypeError, "cond branch outputs must", structure, other)
+        _, *both, why = next(differences(on_true, on_false))
+        raise refusal(TypeError, "cond branch outputs must", *both, why)
+    for types in ((short(x), short(y)) for x, y in zip(a, b, strict=True)):
+        if types[0] != types[1]:
+            raise refusal(TypeError, "cond branches must have equal", *types)
     return structure.unflatten(_selected(which, a, b))
 
 
@@ -180,9 +185,12 @@ class _Carry:
         """Return the leaves of the next value, checked."""
         leaves, structure = tree_flatten(_arrays(value))
         if structure != self.structure:
-            both = f"has {self.structure}, and the carry output {structure}"
             remedy = "the carry output has the same pytree structure as the carry input"
-            wrong = [f"{self.name} {both}"]
+            wrong = [
+                f"{'component ' * bool(path)}{self.name}{path} is a {old} but the corresponding "
+                f"component of the carry output is a {new}, so {why}"
+                for path, old, new, why in differences(self.value, value)
+            ]
             raise TypeError(self._refused("the same pytree structure", wrong, remedy))
         made_ = []
         wrong = []

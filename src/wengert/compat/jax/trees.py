@@ -518,6 +518,34 @@ def leaves_with_paths(
     return found, walk(tree, ())
 
 
+def differences(one, other, path: str = "") -> Iterator[tuple[str, str, str, str]]:
+    """Yield where two trees differ: the path, what is there in each, and why these do not match."""
+    parts, others = children_of(one), children_of(other)
+    names = [
+        "pytree leaf" if part is None else f"{value.__class__}"
+        for value, part in ((one, parts), (other, others))
+    ]
+    if parts is None or others is None or one.__class__ is not other.__class__:
+        if names[0] != names[1]:
+            yield path, *names, "their Python types differ"
+        return
+    counts = [len(parts[0]), len(others[0])]
+    if counts[0] != counts[1] and type(one) in (list, tuple):
+        texts = [f"{type(one).__name__} of length {count}" for count in counts]
+        yield path, *texts, "the lengths do not match"
+    elif counts[0] != counts[1]:
+        texts = [f"{names[0]} with {count} child{'ren'[: 3 * (count != 1)]}" for count in counts]
+        keys = f", with the symmetric difference of key sets: { {*one} ^ {*other} }"
+        yield path, *texts, f"the numbers of children do not match{keys * (type(one) is dict)}"
+    elif parts[1] != others[1]:
+        texts = [f"{names[0]} with pytree metadata {part[1]}" for part in (parts, others)]
+        yield path, *texts, "the pytree node metadata does not match"
+    else:
+        steps = parts[2].keys(one, counts[0])
+        for step, child, of_other in zip(steps, parts[0], others[0], strict=True):
+            yield from differences(child, of_other, f"{path}{step}")
+
+
 def static_field(*, metadata: dict[str, Any] | None = None, **kwargs) -> Any:
     """Declare a field of a dataclass as metadata (see `jax.tree_util.register_dataclass`)."""
     return dataclasses.field(metadata={**(metadata or {}), "static": True}, **kwargs)
