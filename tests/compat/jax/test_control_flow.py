@@ -562,3 +562,22 @@ def test_branches_for_a_batch_have_equal_types():
         both(jnp.array([True, False]), 1)
     with pytest.raises(TypeError, match=r"true_fun output is a pytree leaf but .* 'tuple'"):
         both(jnp.array([True, False]), (1.0,))
+
+
+def test_the_first_of_the_greatest_elements_of_a_window_has_the_derivative():
+    ones = jnp.ones((4, 4))
+    pooled = lambda x: lax.reduce_window(x, -jnp.inf, lax.max, (3, 3), (1, 1), "SAME")  # noqa: E731
+    expected = [[4, 2, 2, 0], [2, 1, 1, 0], [2, 1, 1, 0], [0, 0, 0, 0]]
+    assert jax.grad(lambda x: pooled(x).sum())(ones).tolist() == expected
+    least = lambda x: lax.reduce_window(x, jnp.inf, lax.min, (2, 2), (2, 2), "VALID")  # noqa: E731
+    assert jax.grad(lambda x: least(x).sum())(ones).tolist() == [[1, 0, 1, 0], [0] * 4] * 2
+
+
+@pytest.mark.parametrize("options", [{"window_dilation": (1, 2, 1)}, {"base_dilation": (2, 1, 1)}])
+def test_windows_along_any_axes_have_the_values_of_their_elements(options):
+    x = jnp.asarray(np.random.default_rng(0).standard_normal((5, 4, 3)), "float32")
+    for start, pads in ((-jnp.inf, "SAME"), (0.25, [(1, 0), (0, 1), (0, 0)])):
+        args = start, (2, 2, 3), (2, 1, 1), pads
+        fast = lax.reduce_window(x, args[0], lax.max, *args[1:], **options)
+        plain = lax.reduce_window(x, args[0], lambda a, b: lax.max(a, b), *args[1:], **options)
+        assert fast.tolist() == plain.tolist()

@@ -17,6 +17,7 @@ from wengert.compat.jax.dtypes import canonical_dtype
 from wengert.compat.jax.lax_arrays import pad
 from wengert.compat.jax.lax_elementwise import NAMES as ELEMENTWISE
 from wengert.compat.jax.lax_elementwise import same_dtypes
+from wengert.compat.jax.numpy.calling import plain
 from wengert.compat.jax.tracing import argument
 from wengert.compat.jax.trees import tree_flatten, tree_map
 from wengert.compat.jax.words import refusal
@@ -24,6 +25,7 @@ from wengert.compat.kit.namespaces import functions_of
 from wengert.compat.kit.signatures import named
 from wengert.ops.scan import logcumsumexp
 from wengert.tape.record import T
+from wengert.tensor.numpy.counterparts import late
 
 
 def _axis(axis: int, ndim: int) -> int:
@@ -339,6 +341,12 @@ def reduce_window(
     pads = padtype_to_pads(sizes, reach, steps, padding) if isinstance(padding, str) else padding
     whole = pad(x, start, [(int(a), int(b), s - 1) for (a, b), s in zip(pads, spread, strict=True)])
     counts = [max((n - r) // s + 1, 0) for n, r, s in zip(whole.shape, reach, steps, strict=True)]
+    moving = [i for i in range(x.ndim) if window[i] * steps[i] > 1]
+    name = _named(computation) if x.dtype.kind == "f" and 0 not in counts else None
+    if name in ("max", "min") and 1 <= len(moving) <= 3:
+        sizes = [tuple(sizes[i] for i in moving) for sizes in (window, steps, apart)]
+        found = _pooled(-whole if name == "min" else whole, moving, counts, *sizes)
+        return computation(-found if name == "min" else found, start)
     result: Any = None
     for offsets in itertools.product(*map(range, window)):
         index = tuple(
@@ -348,6 +356,17 @@ def reduce_window(
         part = whole[index]
         result = computation(start, part) if result is None else computation(result, part)
     return result
+
+
+def _pooled(x, moving: list[int], counts: list[int], *sizes: tuple[int, ...]) -> Any:
+    """Return the greatest elements of windows along some axes; the first has the derivative."""
+    axes = list(range(-len(moving), 0))
+    lines = jnp.moveaxis(x, moving, axes)
+    rest = lines.shape[: x.ndim - len(moving)]
+    window, steps, apart = sizes
+    lines = lines.reshape((1, -1, *lines.shape[len(rest) :]))
+    found = made(late(f"max_pool{len(moving)}d")(plain(lines), window, steps, 0, apart))
+    return jnp.moveaxis(found.reshape((*rest, *(counts[i] for i in moving))), axes, moving)
 
 
 _SCANS: dict[str, Callable[..., Any]] = {
