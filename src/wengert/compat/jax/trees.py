@@ -518,7 +518,7 @@ def leaves_with_paths(
     return found, walk(tree, ())
 
 
-def differences(one, other, path: str = "") -> Iterator[tuple[str, str, str, str]]:
+def differences(one, other, path: str = "") -> Iterator[tuple[str, ...]]:
     """Yield where two trees differ: the path, what is there in each, and why these do not match."""
     parts, others = children_of(one), children_of(other)
     names = [
