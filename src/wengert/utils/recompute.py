@@ -177,8 +177,9 @@ class Region:
         self._keeps = keeps
         self.complete = False
         self._levels = {level.number for level in full_mode().levels}
-        self.holders: list[weakref.ref[_Holder]] = []
-        self.notes: list[_Note] = []
+        # what is kept is decided once: None stands for it when the region is recomputed
+        self.holders: list[weakref.ref[_Holder] | None] = []
+        self.notes: list[_Note | None] = []
         self._kept: weakref.WeakKeyDictionary[Any, _Collected] = weakref.WeakKeyDictionary()
         # a walk that fails during the recomputation can be repeated
         USER_CODE.add(self)
@@ -191,11 +192,12 @@ class Region:
     def pack(self, tensor: Any) -> Any:
         """Return the placeholder to save instead of `tensor`."""
         if self.stays(tensor):
+            self.holders.append(None)
+            self.notes.append(None)
             return tensor
         holder = _Holder()
         self.holders.append(weakref.ref(holder))
-        if self.checked:
-            self.notes.append(_Note(tensor))
+        self.notes.append(_Note(tensor) if self.checked else None)
         return holder
 
     def stays(self, tensor: Any) -> bool:
@@ -288,16 +290,16 @@ class _Recomputation:
         self.kept: _Collected = weakref.WeakKeyDictionary()
         self._count = 0
         self._expected = len(region.holders)
+        places = [i for i, holder in enumerate(region.holders) if holder is not None]
+        self._last = places[-1] if region.early_stop else None
         self._partial = False
-        self._before = [note.now() for note in region.notes]
+        self._before = [None if note is None else note.now() for note in region.notes]
         self._different: list[str] = []
         self._overwritten: RuntimeError | None = None
 
     def pack(self, tensor: Any) -> _Kept:
         """Keep `tensor` for the corresponding node of the original graph."""
         region, i = self.region, self._count
-        if region.stays(tensor):
-            return _Kept(tensor, False)
         self._count += 1
         if i >= self._expected:
             if region.complete:
@@ -310,20 +312,23 @@ class _Recomputation:
             # differentiated within the region, the rest of which was not computed then
             self._partial = True
             return _Kept(tensor, False)
-        if region.checked:
-            self._compare(i, tensor)
-        enough = region.early_stop and self._count == self._expected
+        place, note = region.holders[i], region.notes[i]
+        if place is None:
+            return _Kept(tensor, False)
+        if note is not None:
+            self._compare(i, note, tensor)
+        enough = i == self._last
         kept = _Kept(tensor, enough)
         # freed if a walk within the region has used it
-        holder = region.holders[i]()
+        holder = place()
         if holder is not None:
             self.kept[holder] = kept
         if enough:
+            self._partial = True
             raise Enough
         return kept
 
-    def _compare(self, i: int, tensor: Any) -> None:
-        note = self.region.notes[i]
+    def _compare(self, i: int, note: _Note, tensor: Any) -> None:
         payload = tensor._payload
         if payload.shape != note.shape or payload.dtype != note.dtype:
             self._different.append(

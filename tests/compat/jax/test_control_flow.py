@@ -530,3 +530,54 @@ def test_loops_say_which_part_of_the_carry_differs():
 def test_choices_and_results_are_checked(call, message):
     with pytest.raises(TypeError, match=message):
         call()
+
+
+def test_what_differs_between_a_carry_and_the_next_is_told_for_each_component():
+    def refused(init, out):
+        with pytest.raises(TypeError) as error:
+            lax.scan(lambda c, x: (out, None), init, None, length=1)
+        return str(error.value)
+
+    start = "scan body function carry input and carry output must have the same pytree structure"
+    end = "Revise the function so that the carry output has the same pytree structure"
+    text = refused({"a": (1.0, 2.0), "b": 1.0}, {"a": 1.0, "b": [1.0]})
+    assert text.startswith(start) and end in text
+    what = "but the corresponding component of the carry output is a"
+    assert (
+        f"carry component c['a'] is a <class 'tuple'> {what} pytree leaf, so their Python" in text
+    )
+    assert f"carry component c['b'] is a pytree leaf {what} <class 'list'>, so their Python" in text
+    text = refused((1.0, 2.0), (1.0, 2.0, 3.0))
+    assert f"The input carry c is a tuple of length 2 {what} tuple of length 3, so the" in text
+    text = refused({"a": 1.0, "b": 2.0}, {"a": 1.0})
+    assert f"<class 'dict'> with 2 children {what} <class 'dict'> with 1 child, so the" in text
+    assert "with the symmetric difference of key sets: {'b'}." in text
+    text = refused({"a": 1.0}, {"b": 1.0})
+    assert "with pytree metadata ('b',), so the pytree node metadata does not match." in text
+
+
+def test_branches_for_a_batch_have_equal_types():
+    both = jax.vmap(lambda p, of: lax.cond(p, lambda: 1.0, lambda: of), (0, None))
+    with pytest.raises(TypeError, match=r"equal output types(.|\n)*type float32.. but .* int32"):
+        both(jnp.array([True, False]), 1)
+    with pytest.raises(TypeError, match=r"true_fun output is a pytree leaf but .* 'tuple'"):
+        both(jnp.array([True, False]), (1.0,))
+
+
+def test_the_first_of_the_greatest_elements_of_a_window_has_the_derivative():
+    ones = jnp.ones((4, 4))
+    pooled = lambda x: lax.reduce_window(x, -jnp.inf, lax.max, (3, 3), (1, 1), "SAME")  # noqa: E731
+    expected = [[4, 2, 2, 0], [2, 1, 1, 0], [2, 1, 1, 0], [0, 0, 0, 0]]
+    assert jax.grad(lambda x: pooled(x).sum())(ones).tolist() == expected
+    least = lambda x: lax.reduce_window(x, jnp.inf, lax.min, (2, 2), (2, 2), "VALID")  # noqa: E731
+    assert jax.grad(lambda x: least(x).sum())(ones).tolist() == [[1, 0, 1, 0], [0] * 4] * 2
+
+
+@pytest.mark.parametrize("options", [{"window_dilation": (1, 2, 1)}, {"base_dilation": (2, 1, 1)}])
+def test_windows_along_any_axes_have_the_values_of_their_elements(options):
+    x = jnp.asarray(np.random.default_rng(0).standard_normal((5, 4, 3)), "float32")
+    for start, pads in ((-jnp.inf, "SAME"), (0.25, [(1, 0), (0, 1), (0, 0)])):
+        args = start, (2, 2, 3), (2, 1, 1), pads
+        fast = lax.reduce_window(x, args[0], lax.max, *args[1:], **options)
+        plain = lax.reduce_window(x, args[0], lambda a, b: lax.max(a, b), *args[1:], **options)
+        assert fast.tolist() == plain.tolist()

@@ -176,6 +176,21 @@ def test_primitives_follow_their_rules():
     close(jax.grad(lambda x: jax.vmap(f)(x).sum())(x), 3 * x**2)
 
 
+def test_primitives_with_both_rules_are_transposed_only_in_tangents():
+    prim = jax.extend.core.Primitive("square_times")
+    prim.def_impl(lambda x, y: x * x * y)
+
+    def jvp(primals, tangents):
+        (x, y), (s, t) = primals, tangents
+        s, t = ad.instantiate_zeros(s), ad.instantiate_zeros(t)
+        return prim.bind(x, y), 2 * x * y * s + x * x * t
+
+    ad.primitive_jvps[prim] = jvp
+    ad.primitive_transposes[prim] = lambda g, x, y: [g, g]  # it is linear in y alone
+    close(jax.grad(prim.bind)(3.0, 5.0), 30.0)
+    close(jax.grad(prim.bind, 1)(3.0, 5.0), 9.0)
+
+
 def test_primitives_without_a_rule_say_which():
     prim = jax.extend.core.Primitive("one")
     with pytest.raises(NotImplementedError, match="Evaluation rule for 'one'"):

@@ -161,3 +161,9 @@ def test_a_network_learns():
         grads = jax.grad(loss)(params)
         params = jax.tree_util.tree_map(lambda p, g: p - 0.5 * g, params, grads)
     assert loss(params) < 0.4 * first
+
+
+def test_softmax_of_nothing_is_nothing():
+    for f in (nn.softmax, nn.log_softmax):
+        assert f(jnp.array([])).shape == (0,)
+        assert jax.vmap(f)(jnp.zeros((2, 0))).shape == (2, 0)

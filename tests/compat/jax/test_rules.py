@@ -12,6 +12,18 @@ from wengert.compat.jax.custom_derivatives import SymbolicZero
 from wengert.compat.jax.experimental import checkify, io_callback
 
 
+@pytest.mark.parametrize(
+    "name", ["nothing_saveable", "dots_saveable", "dots_with_no_batch_dims_saveable"]
+)
+def test_policies_do_not_change_derivatives_where_arguments_are_kept(name):
+    # arguments are the same arrays when it is computed again, but not the same objects
+    f = lambda x: jnp.sin(jnp.sin(x) * jnp.dot(x, x))  # noqa: E731
+    g = jax.checkpoint(f, policy=getattr(jax.checkpoint_policies, name))
+    assert jax.grad(g)(2.0) == jax.grad(f)(2.0)
+    expected = [jax.grad(f)(x) for x in (0.0, 1.0, 2.0)]
+    assert jax.vmap(jax.grad(g))(jnp.arange(3.0)).tolist() == expected
+
+
 def test_policies_say_what_is_kept():
     policies = jax.checkpoint_policies
     calls, asked = [], []

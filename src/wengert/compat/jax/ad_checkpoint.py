@@ -85,51 +85,38 @@ def keeper(policy: Callable[..., Any], arguments: list[Any]) -> Callable[[Any], 
     return keeps
 
 
-def _everything(prim, *_, **params) -> bool:
-    return True
-
-
-def _nothing(prim, *_, **params) -> bool:
-    return False
-
-
 def _dots(prim, *_, **params) -> bool:
     return str(prim) == "dot_general"
 
 
 def _plain_dots(prim, *_, **params) -> bool:
-    return str(prim) == "dot_general" and not prim.batched
+    return _dots(prim) and not prim.batched
 
 
-def _only(*names: str) -> Callable[..., bool]:
-    return lambda prim, *_, **params: str(prim) == "name" and params["name"] in names
-
-
-def _any_but(*names: str) -> Callable[..., bool]:
-    return lambda prim, *_, **params: str(prim) == "name" and params["name"] not in names
-
-
-def _except(*names: str) -> Callable[..., bool]:
-    return lambda prim, *_, **params: not (str(prim) == "name" and params["name"] in names)
-
-
-def _either(first: Callable[..., Any], second: Callable[..., Any]) -> Callable[..., bool]:
-    return lambda prim, *args, **params: bool(
-        first(prim, *args, **params) or second(prim, *args, **params)
-    )
+def _has_name(prim, params: dict[str, Any], names: tuple[str, ...]) -> bool | None:
+    """Return whether a value has one of these names; None if it has no name."""
+    return params["name"] in names if str(prim) == "name" else None
 
 
 checkpoint_policies = types.SimpleNamespace(
-    everything_saveable=_everything,
-    nothing_saveable=_nothing,
+    everything_saveable=lambda prim, *_, **params: True,
+    nothing_saveable=lambda prim, *_, **params: False,
     dots_saveable=_dots,
     checkpoint_dots=_dots,
     dots_with_no_batch_dims_saveable=_plain_dots,
     checkpoint_dots_with_no_batch_dims=_plain_dots,
-    save_only_these_names=_only,
-    save_any_names_but_these=_any_but,
-    save_anything_except_these_names=_except,
-    save_from_both_policies=_either,
+    save_only_these_names=lambda *names: (
+        lambda prim, *_, **params: _has_name(prim, params, names) is True
+    ),
+    save_any_names_but_these=lambda *names: (
+        lambda prim, *_, **params: _has_name(prim, params, names) is False
+    ),
+    save_anything_except_these_names=lambda *names: (
+        lambda prim, *_, **params: _has_name(prim, params, names) is not True
+    ),
+    save_from_both_policies=lambda first, second: (
+        lambda *args, **params: bool(first(*args, **params) or second(*args, **params))
+    ),
 )
 
 

@@ -18,6 +18,7 @@ from wengert.compat.jax.classes import (
     of_kind,
 )
 from wengert.compat.jax.dtypes import WEAK, canonical_dtype, canonical_name, inexact_of, join
+from wengert.compat.jax.words import refusal
 from wengert.ops.join import stack
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.operands import cast
@@ -99,10 +100,7 @@ def asarray(value, dtype=None) -> Any:
 
 def _checked(array, value) -> Any:
     if array.dtype.kind not in "biufcV":
-        raise TypeError(
-            f"Value {value!r} with dtype {array.dtype} is not a valid JAX array type. Only arrays "
-            "of numeric types are supported by JAX."
-        )
+        raise refusal(TypeError, "Value {!r} with dtype {.dtype}", value, array)
     return array
 
 
@@ -179,10 +177,7 @@ def _stacked(value, kind) -> Any:
         return new_tensor(np.zeros(0, kind))
     shapes = {tuple(part._payload.shape) for part in parts}
     if len(shapes) > 1:
-        raise ValueError(
-            "All input arrays must have the same shape: the elements of a list that is to be an "
-            f"array have shapes {sorted(shapes)}"
-        )
+        raise refusal(ValueError, "All input arrays must have", sorted(shapes))
     return stack(parts, 0)
 
 

@@ -15,6 +15,7 @@ from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray
 from wengert.compat.jax.tracing import Results, argument, check_callable, labelled, name_of
 from wengert.compat.jax.trees import PyTreeDef, leaves_with_paths, tree_flatten
+from wengert.compat.jax.words import refusal
 from wengert.interp.levels import Level, levels_of
 from wengert.tape.modes import current_mode
 
@@ -30,9 +31,7 @@ def axis_level(name) -> Level:
     """
     known = _AXES.get() or {}
     if name not in known:
-        raise NameError(
-            f"unbound axis name: {name}: call the function within jax.vmap(..., axis_name={name!r})"
-        )
+        raise refusal(NameError, "unbound axis name: {0}", name)
     return known[name]
 
 
@@ -45,16 +44,11 @@ def _spread(axes, tree, name: str) -> list[Any]:
     """Return the entry of `axes`, a tree prefix of `tree`, for each leaf of `tree`."""
     entries, structure = tree_flatten(axes, lambda entry: entry is None)
     if not all(entry is None or type(entry) is int for entry in entries):
-        raise TypeError(
-            f"{name} must be an int, None, or (nested) container with those types as leaves, but "
-            f"got {axes!r}."
-        )
+        raise refusal(TypeError, "{} must be an int, None", name, axes)
     try:
         parts = structure.flatten_up_to(tree, name)
     except ValueError as error:
-        raise ValueError(
-            f"{name} specification must be a tree prefix of the corresponding value; {error}"
-        ) from None
+        raise refusal(ValueError, "{} specification must be", name, error) from None
     both = zip(entries, parts, strict=True)
     return [entry for entry, part in both for _ in range(tree_flatten(part)[1].num_leaves)]
 
@@ -179,10 +173,7 @@ def vmap(
         if axis_size is not None:
             sizes.add(axis_size)
         if not sizes:
-            raise ValueError(
-                "vmap must have at least one non-None value in in_axes or axis_size must be "
-                "specified"
-            )
+            raise refusal(ValueError, "vmap must have at least")
         if len(sizes) > 1:
             where = _owners(fun, args, kwargs)
             raise ValueError(_inconsistent(found, [where[i] for i in places], axis_size))
@@ -237,10 +228,7 @@ def _run(
             if end is not None and not -ndim <= end < ndim:
                 raise ValueError(f"axis {end} is out of bounds for array of dimension {ndim}")
             if end is None and level.number in levels_of(out._payload):
-                raise ValueError(
-                    "at vmap out_axes, got axis spec None but output was batched on axis 0: the "
-                    "result differs from one element to the next"
-                )
+                raise refusal(ValueError, "at vmap out_axes, got axis")
             ends.append(end)
         return [*outputs, *others]
 

@@ -16,6 +16,7 @@ from wengert.compat.jax.staging import ShapeDtypeStruct
 from wengert.compat.jax.tracing import argument, name_of
 from wengert.compat.jax.trees import tree_flatten, tree_leaves, tree_map
 from wengert.compat.jax.values import differs, innermost, is_lifted
+from wengert.compat.jax.words import refusal
 from wengert.interp.levels import batch_of, levels_of
 from wengert.tape.levels import move
 from wengert.tape.modes import untraced
@@ -109,18 +110,12 @@ def pure_callback(
     given = tree_map(argument, (args, kwargs))
     leaves, structure = tree_flatten(given)
     if any(map(is_followed, leaves)):
-        raise ValueError(
-            "Pure callbacks do not support JVP. Please use `jax.custom_jvp` to use callbacks while "
-            "taking gradients."
-        )
+        raise refusal(ValueError, "Pure callbacks do not support")
     if not any(differs(leaf._payload) for leaf in leaves):
         values, named = structure.unflatten([np.asarray(leaf) for leaf in leaves])
         return _results(callback(*values, **named), result_shape_dtypes)
     if vmap_method is None:
-        raise NotImplementedError(
-            "vmap is only supported for pure_callback with vmap_method: 'sequential', "
-            "'expand_dims' or 'broadcast_all'"
-        )
+        raise refusal(NotImplementedError, "vmap is only supported")
     return _batched(callback, result_shape_dtypes, leaves, structure, vmap_method)
 
 
@@ -161,10 +156,7 @@ def _results(value, shapes) -> Any:
     for leaf, like in zip(found, wanted, strict=True):
         array = asarray(np.asarray(leaf), canonical_dtype(like.dtype))
         if array.shape != tuple(like.shape):
-            raise ValueError(
-                f"the callback returned an array of shape {array.shape}, but "
-                f"{tuple(like.shape)} was announced by result_shape_dtypes"
-            )
+            raise refusal(ValueError, "the callback returned an", array, like)
         arrays.append(array)
     return structure.unflatten(arrays)
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from wengert.base.sections import fill_sections
+from wengert.compat.jax.words import refusal
 from wengert.tape.record import T
 
 _NAMES = {"b": "bool", "i": "integer", "u": "integer", "f": "floating", "c": "complexfloating"}
@@ -40,9 +42,22 @@ def check_shapes(name: str, *operands) -> None:
             raise TypeError(
                 f"{name} got incompatible shapes for broadcasting: {', '.join(map(str, shapes))}."
             ) from None
-        raise ValueError(
-            f"Incompatible shapes for broadcasting: shapes={shapes} of the operands of {name}"
-        ) from None
+        raise refusal(ValueError, "Incompatible shapes for", shapes, name) from None
+
+
+def resized(x, sizes: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the sizes to reshape an array to, without -1.
+
+    Raises
+    ------
+    TypeError: If the array has another number of elements.
+    """
+    shape = x._payload.shape
+    size, known, free = math.prod(shape), math.prod(n for n in sizes if n != -1), sizes.count(-1)
+    fits = free == 1 and known and not size % known if free else known == size
+    if not fits or min(sizes, default=0) < -1:
+        raise refusal(TypeError, "cannot reshape array of shape", tuple(shape), size, sizes, known)
+    return tuple([size // known if n == -1 else n for n in sizes])
 
 
 def check_contracted(left: Sequence[int], right: Sequence[int]) -> None:
@@ -67,10 +82,7 @@ def check_dtype(name: str, x, kinds: str, place: int | None = None) -> None:
     if kind not in kinds:
         accepted = ", ".join(dict.fromkeys(_NAMES[kind] for kind in kinds))
         at = "" if place is None else f" at position {place}"
-        raise TypeError(
-            f"{name} does not accept dtype {dtype.name}{at}. Accepted dtypes{at} are subtypes of "
-            f"{accepted}."
-        )
+        raise refusal(TypeError, "{0} does not accept dtype", name, dtype, at, accepted)
 
 
 _QUIET: dict[str, Callable[..., Any]] = {}

@@ -27,6 +27,7 @@ from wengert.compat.jax.errors import (
 from wengert.compat.jax.indexing import read
 from wengert.compat.jax.settings import WATCHED, check_finite
 from wengert.compat.jax.values import differs, innermost, is_lifted
+from wengert.compat.jax.words import refusal
 from wengert.tape.base import LEAF, TensorBase, new_tensor
 from wengert.tape.modes import is_recording
 from wengert.tape.record import T
@@ -166,42 +167,24 @@ class Array(Tensor):
     def _check_known(self, what: str) -> None:
         """Raise if a transform follows the array, since its value must be known."""
         if is_traced(self):
-            raise TracerArrayConversionError(
-                f"The numpy.ndarray conversion method __array__() was called on an array that a "
-                f"transform follows ({what}): its derivative would be lost, or it stands for a "
-                "whole batch. Use jax.numpy in place of numpy; where the value alone is wanted, "
-                "jax.lax.stop_gradient(x), or jax.pure_callback."
-            )
+            raise refusal(TracerArrayConversionError, "The numpy.ndarray conversion", what)
 
     def _single(self, error: type[Exception] = ConcretizationTypeError) -> Any:
         if differs(self._payload):
-            raise error(
-                f"{_ASKED[error]} of an array that differs within the batch of a vmap: use "
-                "jnp.where(condition, x, y), jax.lax.cond or jax.lax.select in place of `if`, and "
-                "jax.lax.while_loop in place of `while`."
-            )
+            raise refusal(error, "{} of an array that differs", _ASKED[error])
         return innermost(self)
 
     def __bool__(self) -> bool:
         value = self._single(TracerBoolConversionError)
         if value.size > 1:
-            raise ValueError(
-                "The truth value of an array with more than one element is ambiguous. Use a.any() "
-                "or a.all()"
-            )
+            raise refusal(ValueError, "The truth value of an array")
         if not value.size:
-            raise ValueError(
-                "The truth value of an empty array is ambiguous. Use `array.size > 0` to check "
-                "that an array is not empty."
-            )
+            raise refusal(ValueError, "The truth value of an empty")
         return bool(value)
 
     def _number(self) -> Any:
         if self._payload.ndim:
-            raise TypeError(
-                "Only scalar arrays can be converted to Python scalars; got "
-                f"arr.ndim={self._payload.ndim}"
-            )
+            raise refusal(TypeError, "Only scalar arrays can", self)
         return self._single().item()
 
     def __float__(self) -> float:
@@ -215,10 +198,7 @@ class Array(Tensor):
 
     def __index__(self) -> int:
         if differs(self._payload):
-            raise TracerIntegerConversionError(
-                "The __index__() method was called on an array that differs within the batch of a "
-                "vmap: index an array with it, x[i], not a list."
-            )
+            raise refusal(TracerIntegerConversionError, "The __index__() method")
         if self._payload.ndim or self._payload.dtype.kind not in "iu":
             raise TypeError("Only integer scalar arrays can be converted to a scalar index.")
         return int(innermost(self))

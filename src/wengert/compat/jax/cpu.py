@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from wengert.base.sections import fill_sections
+from wengert.compat.jax.words import refusal
 
 
 class Device:
@@ -45,10 +46,7 @@ def devices(backend: str | None = None) -> list[Device]:
     [CpuDevice(id=0)]
     """
     if backend not in (None, "cpu"):
-        raise RuntimeError(
-            f"Unknown backend: {backend!r} requested, but no platforms that are instances of "
-            f"{backend} are present. Platforms present are: cpu: wengert computes with NumPy"
-        )
+        raise refusal(RuntimeError, "Unknown backend: {0!r}", backend)
     return [CPU]
 
 

@@ -35,6 +35,7 @@ from wengert.compat.jax.trees import (
     tree_structure,
 )
 from wengert.compat.jax.values import layers
+from wengert.compat.jax.words import refusal
 from wengert.interp.dual import Dual
 from wengert.ops.like import zeros_like
 from wengert.tape.modes import is_recording
@@ -153,10 +154,7 @@ class Rule:
         bound.apply_defaults()
         named = {key: value for key, value in bound.kwargs.items() if key in kwargs}
         if named:
-            raise TypeError(
-                f"{what}The following keyword arguments could not be resolved to positions: "
-                f"{', '.join(named)}"
-            )
+            raise refusal(TypeError, "{}The following keyword", what, ", ".join(named))
         return tuple(bound.args)
 
     def _parted(self, args: tuple[Any, ...]) -> tuple[list[Any], Leaves]:
@@ -239,9 +237,7 @@ class custom_jvp(Rule):
         """Compute the function."""
         jvp = self.jvp
         if jvp is None:
-            raise AttributeError(
-                f"No JVP defined for custom_jvp function {self.__name__} using defjvp."
-            )
+            raise refusal(AttributeError, "No JVP defined for custom_jvp", self)
         args = self._positional(args, kwargs)
         fixed, leaves = self._parted(args)
         if not any(map(is_followed, leaves.tensors)):
@@ -326,11 +322,7 @@ class custom_jvp(Rule):
             if t._payload.shape != x._payload.shape or (
                 t._payload.dtype != x._payload.dtype and not t.weak_type
             ):
-                raise TypeError(
-                    "Custom JVP rule must produce primal and tangent outputs with corresponding "
-                    f"shapes and dtypes. Expected {short(x)} (tangent type of {short(x)}) but got "
-                    f"{short(t)}."
-                )
+                raise refusal(TypeError, "Custom JVP rule must produce", short(x), short(t))
             made.append(convert(t, x._payload.dtype))
         return [outputs[i] for i in order], made
 
@@ -383,9 +375,7 @@ class custom_vjp(Rule):
         """Compute the function."""
         fwd, bwd = self.fwd, self.bwd
         if fwd is None or bwd is None:
-            raise AttributeError(
-                f"No VJP defined for custom_vjp function {self.__name__} using defvjp."
-            )
+            raise refusal(AttributeError, "No VJP defined for custom_vjp", self)
         args = self._positional(args, kwargs)
         fixed, leaves = self._parted(args)
         followed = list(map(is_followed, leaves.arrays))
@@ -397,12 +387,7 @@ class custom_vjp(Rule):
                 given = self._marked(given, followed)
             made = fwd(*given)
             if not isinstance(made, list | tuple) or len(made) != 2:
-                raise TypeError(
-                    f"Custom VJP fwd rule {name_of(fwd)} for function {self.__name__} must produce "
-                    "a pair (list or tuple of length two) where the first element represents the "
-                    "primal output and the second element represents residuals (i.e. values "
-                    f"stored from the forward pass for the backward pass), but got {made!r}."
-                )
+                raise refusal(TypeError, "Custom VJP fwd rule {}", name_of(fwd), self, made)
             return made
 
         def backward(residuals, cotangent) -> Any:
@@ -520,19 +505,13 @@ def linear_call(
     Array(0.25, dtype=float32, weak_type=True)
     """
     if any(is_followed(argument(leaf)) for leaf in tree_leaves(residual_args)):
-        raise NotImplementedError(
-            "linear_call has no derivative with respect to its residual_args: only the dependence "
-            "on linear_args is known"
-        )
+        raise refusal(NotImplementedError, "linear_call has no derivative")
 
     def backward(_, cotangent) -> Any:
         made = linear_call(fun_transpose, fun, residual_args, cotangent)
         shapes = tree_structure(made), tree_structure(linear_args)
         if shapes[0] != shapes[1]:
-            raise TypeError(
-                "transpose output pytree structure must match that of linear inputs, got output "
-                f"structure {shapes[0]} and input structure {shapes[1]}."
-            )
+            raise refusal(TypeError, "transpose output pytree", shapes[0], shapes[1])
         return (made,)
 
     rule = custom_vjp(lambda given: fun(residual_args, given))

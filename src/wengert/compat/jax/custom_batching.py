@@ -11,6 +11,7 @@ from wengert.compat.jax.custom import Rule
 from wengert.compat.jax.lax_control import NAMES as LAX
 from wengert.compat.jax.tracing import argument, name_of
 from wengert.compat.jax.trees import tree_flatten, tree_map
+from wengert.compat.jax.words import refusal
 from wengert.interp.dual import Dual
 from wengert.interp.levels import Level, batch_of, levels_of
 from wengert.tape.levels import move
@@ -58,10 +59,7 @@ class custom_vmap(Rule):
         """Compute the function."""
         args = self._positional(args, kwargs)
         if self.vmap_rule is None:
-            raise AttributeError(
-                f"No batching rule defined for custom_vmap function {name_of(self.fun)} using "
-                "def_vmap"
-            )
+            raise refusal(AttributeError, "No batching rule defined", name_of(self.fun))
         leaves, structure = tree_flatten(args)
         arrays = [argument(leaf) for leaf in leaves]
         level = batch_of(*[x._payload for x in arrays])

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.callbacks import each_of
 from wengert.compat.jax.tracing import name_of
+from wengert.compat.jax.words import refusal
 from wengert.tape.modes import untraced
 
 __all__ = ["breakpoint", "callback", "print"]
@@ -65,9 +66,7 @@ def breakpoint(**options) -> NoReturn:
     ------
     NotImplementedError: Always.
     """
-    raise NotImplementedError(
-        "jax.debug.breakpoint is not there: functions run on values, write Python's breakpoint()"
-    )
+    raise refusal(NotImplementedError, "jax.debug.breakpoint is")
 
 
 fill_sections(globals())

@@ -7,6 +7,7 @@ differentiated as such. For samples drawn by rejection, see NOTE [derivatives of
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,8 @@ from wengert.compat.jax.sampling import (
     shape_for,
     uniform,
 )
+from wengert.compat.jax.words import refusal
+from wengert.compat.kit.signatures import signed
 from wengert.kernels.samplers import gamma_slope
 from wengert.tape.base import new_tensor
 
@@ -49,10 +52,7 @@ class _Slope(Function):
 
     @staticmethod
     def backward(ctx, *grads) -> Any:
-        raise NotImplementedError(
-            "the second derivative of a gamma sample by its shape parameter is not there: "
-            "jax.random.gamma, beta, dirichlet, t, ... are differentiable once"
-        )
+        raise refusal(NotImplementedError, "the second derivative of")
 
     @staticmethod
     def vmap(info, in_dims, alpha, drawn_, logs: bool) -> Any:
@@ -78,18 +78,42 @@ class _Sample(Function):
         return _Sample.apply(*aligned(info, in_dims[:2], (alpha, drawn_)), logs), 0
 
 
-def _gamma(name: str, key, a, shape, dtype) -> Array:
-    words = words_of(name, key)
-    kind = kind_of("gamma", dtype)
-    check_arrays(name, a)
-    alpha = asarray(a, kind)
-    sizes = shape_for("gamma", shape, alpha)
+def _drawn(parameters: str, kinds: str = "f", shape: str = "None", rest=", *, out_sharding=None"):
+    """Make a function of a key: the decorated one takes its words, the sizes and dtype, and arrays.
+
+    The arrays are the parameters in that dtype. Unless the default `shape` is ``()``, the sizes are
+    those of the parameters, broadcast.
+    """
+    text = f"key, {parameters}{', ' * bool(parameters)}shape={shape}, dtype=None{rest}"
+    names = [part.partition("=")[0] for part in parameters.split(", ") if part]
+
+    def decorate(function: Callable[..., Array]) -> Callable[..., Array]:
+        name = function.__name__
+
+        def compute(given: dict[str, Any]) -> Array:
+            words, kind = words_of(name, given["key"]), kind_of(name, given["dtype"], kinds)
+            values = [given[one] for one in names]
+            check_arrays(name, *values)
+            arrays = [asarray(value, kind) for value in values]
+            if shape == "()":
+                return function(words, shape_of(given["shape"]), kind, *arrays)
+            return function(words, shape_for(name, given["shape"], *arrays), kind, *arrays)
+
+        made = signed(name, text, compute, function.__doc__ or "")
+        made.__module__ = __name__
+        return made
+
+    return decorate
+
+
+def _gamma(name: str, words, sizes, kind, alpha) -> Array:
     alpha = jnp.broadcast_to(alpha, sizes)
     found = sample(name, words, sizes, kind, alpha)
     return made(_Sample.apply(plain(alpha), plain(found), name == "loggamma"))
 
 
-def gamma(key, a, shape=None, dtype=None, *, out_sharding=None) -> Array:
+@_drawn("a")
+def gamma(words, sizes, kind, a) -> Array:
     """Draw from the gamma distribution with shape `a` and scale 1; differentiable in `a`, once.
 
     Examples
@@ -97,24 +121,20 @@ def gamma(key, a, shape=None, dtype=None, *, out_sharding=None) -> Array:
     >>> jax.random.gamma(jax.random.PRNGKey(0), 2.0).shape
     ()
     """
-    return _gamma("gamma", key, a, shape, dtype)
+    return _gamma("gamma", words, sizes, kind, a)
 
 
-def loggamma(key, a, shape=None, dtype=None, *, out_sharding=None) -> Array:
+@_drawn("a")
+def loggamma(words, sizes, kind, a) -> Array:
     """Draw logarithms of gamma samples; accurate where `a` is tiny."""
-    return _gamma("loggamma", key, a, shape, dtype)
+    return _gamma("loggamma", words, sizes, kind, a)
 
 
-def beta(key, a, b, shape=None, dtype=None, *, out_sharding=None) -> Array:
+@_drawn("a, b")
+def beta(words, sizes, kind, a, b) -> Array:
     """Draw from the beta distribution; differentiable in `a` and `b`, once."""
-    words = words_of("beta", key)
-    kind = kind_of("beta", dtype)
-    sizes = shape_for("beta", shape, asarray(a), asarray(b))
-    first, second = split(words)
-    of_a, of_b = (
-        loggamma(part, jnp.broadcast_to(asarray(p, kind), sizes), sizes, kind)
-        for part, p in ((first, a), (second, b))
-    )
+    keys = split(words)
+    of_a, of_b = (loggamma(key, p, sizes, kind) for key, p in zip(keys, (a, b), strict=True))
     most = jnp.maximum(of_a, of_b)
     scaled_a, scaled_b = jnp.exp(of_a - most), jnp.exp(of_b - most)
     return scaled_a / (scaled_a + scaled_b)
@@ -133,30 +153,25 @@ def dirichlet(key, alpha, shape=None, dtype=None, *, out_sharding=None) -> Array
     return parts / parts.sum(-1, keepdims=True)
 
 
-def chisquare(key, df, shape=None, dtype=None, *, out_sharding=None) -> Array:
+@_drawn("df")
+def chisquare(words, sizes, kind, df) -> Array:
     """Draw from the chi-square distribution with `df` degrees of freedom."""
-    kind = kind_of("chisquare", dtype)
-    half = asarray(df, kind) / 2
-    sizes = shape_for("chisquare", shape, half)
-    return jnp.exp(loggamma(words_of("chisquare", key), half, sizes, kind)) * 2
+    return jnp.exp(loggamma(words, df / 2, sizes, kind)) * 2
 
 
-def f(key, dfnum, dfden, shape=None, dtype=None, *, out_sharding=None) -> Array:
+@_drawn("dfnum, dfden")
+def f(words, sizes, kind, dfnum, dfden) -> Array:
     """Draw from the F distribution."""
-    kind = kind_of("f", dtype)
-    above, below = asarray(dfnum, kind), asarray(dfden, kind)
-    sizes = shape_for("f", shape, above, below)
-    of_den, of_num = split(words_of("f", key))
-    numerator = chisquare(of_num, above, sizes, kind) / above
-    return numerator / (chisquare(of_den, below, sizes, kind) / below)
+    of_den, of_num = split(words)
+    numerator = chisquare(of_num, dfnum, sizes, kind) / dfnum
+    return numerator / (chisquare(of_den, dfden, sizes, kind) / dfden)
 
 
-def t(key, df, shape=None, dtype=None, *, out_sharding=None) -> Array:
+@_drawn("df")
+def t(words, sizes, kind, df) -> Array:
     """Draw from Student's t distribution with `df` degrees of freedom."""
-    kind = kind_of("t", dtype)
-    half = asarray(df, kind) / 2
-    sizes = shape_for("t", shape, half)
-    of_normal, of_gamma = split(words_of("t", key))
+    of_normal, of_gamma = split(words)
+    half = df / 2
     return normal(of_normal, sizes, kind) * jnp.sqrt(half / gamma(of_gamma, half, sizes, kind))
 
 
@@ -184,14 +199,10 @@ def geometric(key, p, shape=None, dtype=None, *, out_sharding=None) -> Array:
     return (jnp.floor(jnp.log(u) / jnp.log1p(-chance)) + 1).astype(kind)
 
 
-def binomial(key, n, p, shape=None, dtype=None) -> Array:
+@_drawn("n, p", rest="")
+def binomial(words, sizes, kind, n, p) -> Array:
     """Draw the number of successes in `n` trials with success probability `p`."""
-    words = words_of("binomial", key)
-    kind = kind_of("binomial", dtype)
-    check_arrays("binomial", n, p)
-    count, chance = asarray(n, kind), asarray(p, kind)
-    sizes = shape_for("binomial", shape, count, chance)
-    return sample("binomial", words, sizes, kind, count, chance)
+    return sample("binomial", words, sizes, kind, n, p)
 
 
 def multinomial(key, n, p, *, shape=None, dtype=None, unroll=1) -> Array:
@@ -215,82 +226,69 @@ def multinomial(key, n, p, *, shape=None, dtype=None, unroll=1) -> Array:
 # -- transforms of standard distributions ----------------------------------------------------------
 
 
-def lognormal(key, sigma=1.0, shape=None, dtype=None, *, out_sharding=None) -> Array:
+@_drawn("sigma=1.0", "fc")
+def lognormal(words, sizes, kind, sigma) -> Array:
     """Draw from the log-normal distribution with standard deviation `sigma` of the logarithm."""
-    kind = kind_of("lognormal", dtype, "fc")
-    scale = asarray(sigma, kind)
-    sizes = shape_for("lognormal", shape, scale)
-    return jnp.exp(normal(words_of("lognormal", key), sizes, kind) * scale)
+    return jnp.exp(normal(words, sizes, kind) * sigma)
 
 
-def pareto(key, b, shape=None, dtype=None, *, out_sharding=None) -> Array:
+@_drawn("b")
+def pareto(words, sizes, kind, b) -> Array:
     """Draw from the Pareto distribution with exponent `b`."""
-    kind = kind_of("pareto", dtype)
-    power = asarray(b, kind)
-    sizes = shape_for("pareto", shape, power)
-    return jnp.exp(exponential(words_of("pareto", key), sizes, kind) / power)
+    return jnp.exp(exponential(words, sizes, kind) / b)
 
 
-def rayleigh(key, scale, shape=None, dtype=None, *, out_sharding=None) -> Array:
+@_drawn("scale")
+def rayleigh(words, sizes, kind, scale) -> Array:
     """Draw from the Rayleigh distribution."""
-    kind = kind_of("rayleigh", dtype)
-    width = asarray(scale, kind)
-    sizes = shape_for("rayleigh", shape, width)
-    return width * jnp.sqrt(-2 * jnp.log(uniform(words_of("rayleigh", key), sizes, kind)))
+    return scale * jnp.sqrt(-2 * jnp.log(uniform(words, sizes, kind)))
 
 
-def weibull_min(key, scale, concentration, shape=(), dtype=None) -> Array:
+@_drawn("scale, concentration", shape="()", rest="")
+def weibull_min(words, sizes, kind, scale, concentration) -> Array:
     """Draw from the Weibull distribution."""
-    kind = kind_of("weibull_min", dtype)
-    u = exponential(words_of("weibull_min", key), shape_of(shape), kind)
-    return jnp.power(u, 1.0 / asarray(concentration, kind)) * asarray(scale, kind)
+    return jnp.power(exponential(words, sizes, kind), 1.0 / concentration) * scale
 
 
-def wald(key, mean, shape=None, dtype=None, *, out_sharding=None) -> Array:
+@_drawn("mean")
+def wald(words, sizes, kind, mean) -> Array:
     """Draw from the Wald (inverse Gaussian) distribution with scale 1."""
-    kind = kind_of("wald", dtype)
-    m = asarray(mean, kind)
-    sizes = shape_for("wald", shape, m)
-    first, second = split(words_of("wald", key))
+    first, second = split(words)
     y = normal(first, sizes, kind) ** 2
     z = uniform(second, sizes, kind)
-    x = m + m**2 * y / 2 - m / 2 * jnp.sqrt(4 * m * y + m**2 * y**2)
-    return jnp.where(z <= m / (m + x), x, m**2 / x)
+    x = mean + mean**2 * y / 2 - mean / 2 * jnp.sqrt(4 * mean * y + mean**2 * y**2)
+    return jnp.where(z <= mean / (mean + x), x, mean**2 / x)
 
 
-def triangular(key, left, mode, right, shape=None, dtype=None, *, out_sharding=None) -> Array:
+@_drawn("left, mode, right")
+def triangular(words, sizes, kind, left, mode, right) -> Array:
     """Draw from the triangular distribution."""
-    kind = kind_of("triangular", dtype)
-    low, top, high = (asarray(value, kind) for value in (left, mode, right))
-    sizes = shape_for("triangular", shape, low, top, high)
-    u = uniform(words_of("triangular", key), sizes, kind)
-    rising = low + jnp.sqrt(u * (high - low) * (top - low))
-    falling = high - jnp.sqrt((1 - u) * (high - low) * (high - top))
-    return jnp.where(u < (top - low) / (high - low), rising, falling)
+    u = uniform(words, sizes, kind)
+    rising = left + jnp.sqrt(u * (right - left) * (mode - left))
+    falling = right - jnp.sqrt((1 - u) * (right - left) * (right - mode))
+    return jnp.where(u < (mode - left) / (right - left), rising, falling)
 
 
-def maxwell(key, shape=(), dtype=None, *, out_sharding=None) -> Array:
+@_drawn("", shape="()")
+def maxwell(words, sizes, kind) -> Array:
     """Draw from the Maxwell distribution with scale 1."""
-    kind = kind_of("maxwell", dtype)
-    return jnp.linalg.norm(normal(words_of("maxwell", key), (*shape_of(shape), 3), kind), axis=-1)
+    return jnp.linalg.norm(normal(words, (*sizes, 3), kind), axis=-1)
 
 
-def double_sided_maxwell(key, loc, scale, shape=(), dtype=None) -> Array:
+@_drawn("loc, scale", shape="()", rest="")
+def double_sided_maxwell(words, sizes, kind, loc, scale) -> Array:
     """Draw from the double-sided Maxwell distribution, with a location and a scale."""
-    kind = kind_of("double_sided_maxwell", dtype)
-    centre, width = asarray(loc, kind), asarray(scale, kind)
-    own = jnp.broadcast_shapes(tuple(centre.shape), tuple(width.shape))
-    sizes = (*(shape_of(shape) or own), *own)
-    first, second = split(words_of("double_sided_maxwell", key))
-    return rademacher(second, sizes, kind) * maxwell(first, sizes, kind) * width + centre
+    own = jnp.broadcast_shapes(loc.shape, scale.shape)
+    sizes = (*(sizes or own), *own)
+    first, second = split(words)
+    return rademacher(second, sizes, kind) * maxwell(first, sizes, kind) * scale + loc
 
 
-def generalized_normal(key, p, shape=(), dtype=None, *, out_sharding=None) -> Array:
+@_drawn("p", shape="()")
+def generalized_normal(words, sizes, kind, p) -> Array:
     """Draw from the generalized normal distribution: density proportional to exp(-abs(x)**p)."""
-    kind = kind_of("generalized_normal", dtype)
-    power, sizes = asarray(p, kind), shape_of(shape)
-    first, second = split(words_of("generalized_normal", key))
-    size = gamma(first, 1 / power, sizes, kind) ** (1 / power)
+    first, second = split(words)
+    size = gamma(first, 1 / p, sizes, kind) ** (1 / p)
     return rademacher(second, sizes, kind) * size
 
 
@@ -385,10 +383,7 @@ def choice(
     if count <= 0:
         raise ValueError("a must be greater than 0 unless no samples are taken")
     if not replace and draws > count:
-        raise ValueError(
-            f"Cannot take a larger sample (size {draws}) than population (size {count}) when "
-            "'replace=False'"
-        )
+        raise refusal(ValueError, "Cannot take a larger sample", draws, count)
     if p is None:
         drawn = randint(words, sizes, 0, count) if replace else _order(words, (count,))
         places = drawn if replace else drawn[:draws]
@@ -396,10 +391,7 @@ def choice(
         check_arrays("choice", p)
         (weights,) = promote_inexact(p)
         if tuple(weights.shape) != (count,):
-            raise ValueError(
-                "p must be None or a 1D vector with the same size as a.shape[axis]. p has shape "
-                f"{tuple(weights.shape)} and a.shape[axis] is {count}."
-            )
+            raise refusal(ValueError, "p must be None or a 1D", weights, count)
         if replace:
             sums = jnp.cumsum(weights)
             at = sums[-1] * (1 - uniform(words, sizes, sums.dtype))
@@ -443,10 +435,7 @@ def categorical(
     scores = given + gumbel(words, tuple(given.shape), kind, mode)
     count = math.prod(lead)
     if count > given.shape[axis]:
-        raise ValueError(
-            f"Number of samples without replacement ({count}) cannot exceed number of categories "
-            f"({given.shape[axis]})."
-        )
+        raise refusal(ValueError, "Number of samples without", count, given.shape[axis])
     places = jnp.argsort(-jnp.moveaxis(scores, axis, -1), -1)[..., :count]
     return jnp.moveaxis(places, -1, 0).reshape(sizes)
 

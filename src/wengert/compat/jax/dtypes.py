@@ -23,6 +23,7 @@ from wengert.base.dtypes import dtype as OurDtype
 from wengert.base.extras import bfloat16
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.settings import enable_x64
+from wengert.compat.jax.words import refusal
 from wengert.compat.kit.namespaces import defined
 from wengert.tape.sites import warn
 
@@ -44,13 +45,8 @@ float0: Any = np.dtype([("float0", np.void, 0)])
 iinfo = np.iinfo
 
 _HALVES = {
-    np.dtype(wide): np.dtype(narrow)
-    for wide, narrow in (
-        ("int64", "int32"),
-        ("uint64", "uint32"),
-        ("float64", "float32"),
-        ("complex128", "complex64"),
-    )
+    np.dtype(f"{kind}{2 * size}"): np.dtype(f"{kind}{size}")
+    for kind, size in (("i", 4), ("u", 4), ("f", 4), ("c", 8))
 }
 _PYTHONS = {bool: "bool", int: "int64", float: "float64", complex: "complex128"}
 
@@ -100,10 +96,7 @@ def canonical_dtype(dtype) -> np.dtype[Any]:
     except TypeError:
         raise TypeError(f"Cannot interpret {dtype!r} as a data type") from None
     if found.kind not in "biufc" and found.name != "bfloat16" and found != float0:
-        raise TypeError(
-            f"Dtype {dtype!r} is not a valid JAX array type. Only arrays of numeric types are "
-            "supported by JAX."
-        )
+        raise refusal(TypeError, "Dtype {!r} is not a valid", dtype)
     if not found.isnative:
         found = found.newbyteorder("=")
     return found if enable_x64.value else _HALVES.get(found, found)
@@ -186,13 +179,7 @@ _ABOVE = {
 def _bounds(name: str) -> frozenset[str]:
     """Return the upper bounds of a dtype in the promotion lattice, including itself."""
     if name == "void":
-        raise TypeError(
-            "float0s do not support any operations by design, because they are not compatible with "
-            "non-trivial vector spaces. No implicit dtype conversion is done. You can use "
-            "np.zeros_like(arr, dtype=float) to cast a float0 array to a regular zeros array.\nIf "
-            "you didn't expect to get a float0 you might have accidentally taken a gradient with "
-            "respect to an integer argument."
-        )
+        raise refusal(TypeError, "float0s do not support")
     if name not in _ABOVE:
         raise TypeError(f"arrays of dtype {name} cannot be computed with: convert them first")
     return frozenset((name,)).union(*map(_bounds, _ABOVE[name]))

@@ -12,6 +12,7 @@ from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, convert, made, result_type
 from wengert.compat.jax.tracing import argument
 from wengert.compat.jax.trees import tree_flatten
+from wengert.compat.jax.words import refusal
 
 __all__ = ["ravel_pytree"]
 
@@ -61,16 +62,10 @@ class _Unravel:
     def __call__(self, vector) -> Any:
         given = argument(vector)
         if given.shape != (self.size,):
-            raise ValueError(
-                "The function returned by `ravel_pytree` expected an input of size "
-                f"{self.size}, got an input of shape {given.shape}."
-            )
+            raise refusal(ValueError, "The function returned by `ravel_pytree`", self, given)
         several = any(kind != self.dtype for kind in self.dtypes)
         if several and given.dtype != self.dtype:
-            raise TypeError(
-                "unravel function given array of dtype "
-                f"{given.dtype.name}, but expected dtype {self.dtype.name}"
-            )
+            raise refusal(TypeError, "unravel function given", given, self)
         parts, start = [], 0
         for shape, kind in zip(self.shapes, self.dtypes, strict=True):
             end = start + math.prod(shape)

@@ -11,6 +11,7 @@ import wengert.compat.jax.numpy as jnp
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, promote_inexact
 from wengert.compat.jax.tracing import argument
+from wengert.compat.jax.words import refusal
 
 __all__ = ["ResizeMethod", "resize", "scale_and_translate"]
 
@@ -101,9 +102,7 @@ def _prepared(image, shape: Sequence[int], method, antialias: bool) -> tuple[Any
     x = argument(image)
     sizes = tuple(int(size) for size in shape)
     if len(sizes) != x.ndim:
-        raise ValueError(
-            f"shape must have length equal to the number of dimensions of x;  {sizes} vs {x.shape}"
-        )
+        raise refusal(ValueError, "shape must have length", sizes, x)
     chosen = ResizeMethod.from_string(method) if isinstance(method, str) else method
     if chosen is ResizeMethod.CUBIC_PYTORCH and antialias:
         chosen = ResizeMethod.CUBIC
@@ -139,9 +138,7 @@ def scale_and_translate(
     """
     x, sizes, chosen = _prepared(image, shape, method, antialias)
     if chosen is ResizeMethod.NEAREST:
-        raise ValueError(
-            "Nearest neighbor resampling is not currently supported for scale_and_translate."
-        )
+        raise refusal(ValueError, "Nearest neighbor resampling")
     (x,) = promote_inexact(x)
     scales, shifts = promote_inexact(asarray(scale), asarray(translation))
     for place, dim in enumerate(spatial_dims):

@@ -20,6 +20,7 @@ from wengert.base.sections import fill_sections
 from wengert.compat.jax.checks import broadcast
 from wengert.compat.jax.errors import NonConcreteBooleanIndexError
 from wengert.compat.jax.values import innermost, is_lifted
+from wengert.compat.jax.words import refusal
 from wengert.interp.levels import Lifted
 from wengert.ops.index import getitem
 from wengert.ops.shape import reshape
@@ -99,9 +100,7 @@ def _parts(index, shape: tuple[int, ...]) -> list[Any]:
     parts = [_simple(part) for part in (index if isinstance(index, tuple) else (index,))]
     count = sum(map(_taken, parts))
     if count > len(shape):
-        raise IndexError(
-            f"Too many indices: array is {len(shape)}-dimensional, but {count} were indexed"
-        )
+        raise refusal(IndexError, "Too many indices: array", len(shape), count)
     at = [i for i, part in enumerate(parts) if part is Ellipsis]
     if len(at) > 1:
         raise IndexError("an index can only have a single ellipsis ('...')")
@@ -170,10 +169,7 @@ def checked_mode(mode, default: str) -> str:
     known = {"promise_in_bounds": default, "clip": "clip", "fill": "fill", "drop": "fill"}
     known |= {"fill_or_drop": "fill", "wrap": "wrap", "one_hot": default}
     if name not in known:
-        raise ValueError(
-            f"Unknown mode {mode!r} of out-of-bound indices: it is one of 'fill', 'drop', 'clip', "
-            "'wrap' and 'promise_in_bounds'"
-        )
+        raise refusal(ValueError, "Unknown mode {!r} of out-of-bound", mode)
     return known[name]
 
 
@@ -221,19 +217,13 @@ class Places:
             return [(dim, self._within(np.asarray(part), size))]
         if isinstance(part, TensorBase):
             if part._payload.dtype.kind == "b":
-                raise NonConcreteBooleanIndexError(
-                    "Array boolean indices must be concrete; this mask differs within the batch "
-                    "of a vmap, so that the number of elements would: use jnp.where(mask, x, y)"
-                )
+                raise refusal(NonConcreteBooleanIndexError, "Array boolean indices must")
             return [(dim, self._within_batch(part, size))]
         if part.dtype.kind != "b":
             return [(dim, self._within(part, size))]
         taken = shape[dim : dim + part.ndim]
         if part.shape != taken:
-            raise IndexError(
-                f"boolean index did not match shape of indexed array in index {dim}: got "
-                f"{part.shape}, expected {list(taken)}"
-            )
+            raise refusal(IndexError, "boolean index did not match", dim, part, list(taken))
         return [(dim + i, found) for i, found in enumerate(part.nonzero())]
 
     def _within(self, places, size: int) -> Any:

@@ -32,6 +32,7 @@ from wengert.compat.jax.tracing import (
     staged,
 )
 from wengert.compat.jax.trees import tree_flatten, tree_map
+from wengert.compat.jax.words import refusal
 from wengert.compiler import reset
 from wengert.compiler.api import compile
 from wengert.tape.modes import NO_GRAD, current_mode
@@ -132,16 +133,9 @@ def _check_hashable(value) -> None:
             try:
                 bool(value == value)
             except Exception as error:
-                raise ValueError(
-                    "static arguments should be comparable using __eq__. The following error was "
-                    f"raised when comparing two objects of type {kind}: {error!r}"
-                ) from None
+                raise refusal(ValueError, "static arguments should", kind, error) from None
     except TypeError as error:
-        raise ValueError(
-            "Non-hashable static arguments are not supported. An error occurred while trying to "
-            f"hash an object of type {type(value)}, {value!r}. The error was:\n"
-            f"TypeError: {error}\n"
-        ) from None
+        raise refusal(ValueError, "Non-hashable static arguments", value, error) from None
 
 
 def _dynamic(value, name: str, fun, fresh: bool) -> Any:
@@ -158,13 +152,7 @@ def _dynamic(value, name: str, fun, fresh: bool) -> Any:
         try:
             return argument(part)
         except TypeError:
-            raise TypeError(
-                f"Error interpreting argument to {fun} as an abstract array. The problematic "
-                f"value is of type {type(part)} and was passed to the function at path {name}.\n"
-                "This typically means that a jit-wrapped function was called with a non-array "
-                "argument, and this argument was not marked as static using the static_argnums or "
-                "static_argnames parameters of jax.jit."
-            ) from None
+            raise refusal(TypeError, "Error interpreting argument", fun, part, name) from None
 
     return tree_map(leaf, value)
 
@@ -353,9 +341,7 @@ def jit(
         ("argnames", static_argnames, donate_argnames),
     ):
         if not {*_as_tuple(static)}.isdisjoint(_as_tuple(donated)):
-            raise ValueError(
-                f"static_{kind} and donate_{kind} cannot intersect, {static=} and {donated=}"
-            )
+            raise refusal(ValueError, "static_{0} and donate_{0}", kind, static, donated)
     return Jitted(fun, static_argnums, static_argnames, donate_argnums, donate_argnames)
 
 

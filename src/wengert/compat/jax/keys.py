@@ -22,6 +22,7 @@ from wengert.compat.jax.dtypes import default_dtype, prng_key
 from wengert.compat.jax.methods import ShapedArray
 from wengert.compat.jax.numpy.calling import check_arrays, plain, shape_of, sizes_of, static
 from wengert.compat.jax.trees import OPAQUE, register
+from wengert.compat.jax.words import refusal
 from wengert.ops import expand, permute
 from wengert.prims.families import constant
 from wengert.prims.record import case
@@ -110,10 +111,7 @@ class PRNGKeyArray:
     __hash__ = None  # type: ignore[assignment]
 
     def __array__(self, dtype=None, copy: bool | None = None) -> Any:
-        raise TypeError(
-            "JAX array with PRNGKey dtype cannot be converted to a NumPy array. Use "
-            "jax.random.key_data(arr) if you wish to extract the underlying integer array."
-        )
+        raise refusal(TypeError, "JAX array with PRNGKey")
 
     def reshape(self, *shape) -> PRNGKeyArray:
         """Return the keys in another shape."""
@@ -219,10 +217,7 @@ def words_of(name: str, key, several: bool = False) -> Any:
     """
     words = key.words if isinstance(key, PRNGKeyArray) else key
     if not isinstance(words, TensorBase | np.ndarray):
-        raise TypeError(
-            "JAX encountered invalid PRNG key data: expected key_data to have ndim, shape, and "
-            f"dtype attributes. Got {key!r}: keys are made by jax.random.key(seed)"
-        )
+        raise refusal(TypeError, "JAX encountered invalid", key)
     words = asarray(words)
     if not words.ndim or words.shape[-1] != 2:
         raise TypeError(
@@ -236,10 +231,7 @@ def words_of(name: str, key, several: bool = False) -> Any:
         )
     if words.ndim > 1 and not several:
         shape = key.shape if isinstance(key, PRNGKeyArray) else words.shape
-        raise ValueError(
-            f"{name} accepts a single key, but was given a key array of shape {tuple(shape)} != "
-            "(). Use jax.vmap for batching."
-        )
+        raise refusal(ValueError, "{} accepts a single key", name, tuple(shape))
     return words
 
 
@@ -260,10 +252,7 @@ def _seeded(name: str, seed) -> Any:
     if isinstance(seed, float | complex) or (dtype is not None and dtype.kind not in "iu"):
         raise TypeError(f"PRNG key seed must be an integer; got {seed!r}")
     if dtype is not None and seed.ndim:
-        raise TypeError(
-            f"{name} accepts a scalar seed, but was given an array of shape {tuple(seed.shape)} != "
-            "(). Use jax.vmap for batching"
-        )
+        raise refusal(TypeError, "{} accepts a scalar seed", name, seed)
     if dtype is None:
         wide = default_dtype("i").itemsize == 8
         bits = int(seed) & (0xFFFFFFFFFFFFFFFF if wide else 0xFFFFFFFF)
@@ -332,10 +321,7 @@ def fold_in(key, data) -> Any:
     """
     words = words_of("fold_in", key)
     if sizes_of(data):
-        raise TypeError(
-            f"fold_in accepts a scalar, but was given an array of shape {sizes_of(data)} != "
-            "(). Use jax.vmap for batching."
-        )
+        raise refusal(TypeError, "fold_in accepts a scalar", sizes_of(data))
     if isinstance(data, int):
         data = np.uint32(data & 0xFFFFFFFF)
     return _as_given(drawn(sampler(threefry.fold_in), words, asarray(data, np.uint32)), key)

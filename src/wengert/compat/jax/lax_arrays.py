@@ -17,7 +17,9 @@ from wengert.compat.jax.indexing import absent
 from wengert.compat.jax.lax_elementwise import same_dtypes
 from wengert.compat.jax.tracing import argument
 from wengert.compat.jax.updates import Updates
+from wengert.compat.jax.words import refusal
 from wengert.compat.kit.namespaces import functions_of
+from wengert.compat.kit.signatures import named
 from wengert.ops.expand import broadcast_to
 from wengert.ops.shape import reshape as _reshape
 from wengert.tape.base import TensorBase, new_tensor
@@ -40,10 +42,7 @@ def full(shape, fill_value, dtype=None, *, sharding=None) -> Any:
     """Return an array filled with one value."""
     value = argument(fill_value)
     if value._payload.ndim:
-        raise TypeError(
-            "full must be called with scalar fill_value, got fill_value.shape "
-            f"{tuple(value._payload.shape)}."
-        )
+        raise refusal(TypeError, "full must be called with", value)
     if dtype is not None:
         value = value.astype(requested_dtype(dtype, "full"))
     return _kept(broadcast_to(value, _sizes(shape)), value)
@@ -84,10 +83,7 @@ def broadcast_in_dim(operand, shape, broadcast_dimensions: Sequence[int], **more
     x, sizes = argument(operand), _sizes(shape)
     places = tuple(map(int, broadcast_dimensions))
     if len(places) != x.ndim:
-        raise TypeError(
-            "broadcast_in_dim broadcast_dimensions must have length equal to operand ndim, got "
-            f"{len(places)} for operand of shape {x.shape}"
-        )
+        raise refusal(TypeError, "broadcast_in_dim broadcast_dimensions", len(places), x)
     line = [1] * len(sizes)
     for place, size in zip(places, x.shape, strict=True):
         line[place] = size
@@ -167,10 +163,7 @@ def pad(operand, padding_value, padding_config: Sequence[tuple[int, int, int]]) 
     x, value = same_dtypes("pad", operand, padding_value)
     config = [tuple(map(int, entry)) for entry in padding_config]
     if len(config) != x.ndim:
-        raise TypeError(
-            f"length of padding_config must equal the number of dimensions: {len(config)} for "
-            f"operand of shape {x.shape}"
-        )
+        raise refusal(TypeError, "length of padding_config", len(config), x)
     wide, at, back = [], [], []
     for size, (low, high, interior) in zip(x.shape, config, strict=True):
         length = size + max(size - 1, 0) * interior
@@ -188,10 +181,8 @@ def slice(operand, start_indices, limit_indices, strides=None) -> Any:
     steps = (1,) * x.ndim if strides is None else strides
     for start, end, size in zip(start_indices, limit_indices, x.shape, strict=True):
         if not 0 <= start <= end <= size:
-            raise TypeError(
-                f"slice start_indices must be less than or equal to limit_indices, which must be "
-                f"within the operand: got {tuple(start_indices)} and {tuple(limit_indices)} for "
-                f"operand of shape {x.shape}."
+            raise refusal(
+                TypeError, "slice start_indices must", tuple(start_indices), tuple(limit_indices), x
             )
     bounds = zip(start_indices, limit_indices, steps, strict=True)
     return x[tuple(_slice(int(a), int(b), int(c)) for a, b, c in bounds)]
@@ -235,16 +226,10 @@ def start_index(index, size: int, length: int) -> Any:
 def _window(x, starts: Sequence[Any], sizes: Sequence[int]) -> tuple[Any, ...]:
     """Return the index of a slice of `x`; starts are numbers, or tensors that differ in a batch."""
     if len(starts) != x.ndim or len(sizes) != x.ndim:
-        raise TypeError(
-            "dynamic_slice start_indices and slice_sizes must have as many entries as the operand "
-            f"has dimensions: {len(starts)} and {len(sizes)} for operand of shape {x.shape}"
-        )
+        raise refusal(TypeError, "dynamic_slice start_indices", len(starts), len(sizes), x)
     for size, length in zip(x.shape, sizes, strict=True):
         if not 0 <= length <= size:
-            raise TypeError(
-                "slice slice_sizes must be less than or equal to operand shape, got slice_sizes "
-                f"{tuple(sizes)} for operand shape {x.shape}."
-            )
+            raise refusal(TypeError, "slice slice_sizes must", tuple(sizes), x)
     places = [
         start_index(start, size, length)
         for start, size, length in zip(starts, x.shape, sizes, strict=True)
@@ -299,10 +284,7 @@ def dynamic_update_slice(operand, update, start_indices, **more) -> Any:
     """Replace a slice of an array."""
     x, new = same_dtypes("dynamic_update_slice", operand, update)
     if new.ndim != x.ndim:
-        raise TypeError(
-            "dynamic_update_slice update must have the same rank as operand, got update shape "
-            f"{new.shape} for operand shape {x.shape}."
-        )
+        raise refusal(TypeError, "dynamic_update_slice update", new, x)
     index = _window(x, _starts(start_indices, x.ndim), new.shape)
     return Updates(x)[index].set(new)
 
@@ -363,9 +345,7 @@ def platform_dependent(*args, default=None, **per_platform) -> Any:
     """Call the function for the CPU, or the default."""
     function = per_platform.get("cpu", default)
     if function is None:
-        raise NotImplementedError(
-            "translation rule of platform_dependent not found for platform cpu"
-        )
+        raise refusal(NotImplementedError, "translation rule of platform_dependent")
     return function(*args)
 
 
@@ -548,9 +528,7 @@ def _scattering(name: str, update: Callable[..., Any], doc: str) -> Callable[...
         assert len(places[0].shape) == batch + x.ndim
         return update(x.at[tuple(places)], values)
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"{doc} windows of an array: see `gather`."
-    return function
+    return named(function, name, f"{doc} windows of an array: see `gather`.")
 
 
 def scatter_apply(

@@ -34,12 +34,14 @@ from wengert.compat.jax.tracing import (
 )
 from wengert.compat.jax.trees import (
     PyTreeDef,
+    differences,
     leaves_with_paths,
     tree_flatten,
     tree_leaves,
     tree_map,
 )
 from wengert.compat.jax.values import differs
+from wengert.compat.jax.words import refusal
 from wengert.compat.kit.namespaces import functions_of
 from wengert.tape.modes import decisions_taken
 from wengert.tape.record import T
@@ -59,10 +61,11 @@ def _chosen(which, on_true, on_false) -> Any:
     a, structure = tree_flatten(on_true)
     b, other = tree_flatten(on_false)
     if structure != other:
-        raise TypeError(
-            "cond branch outputs must have the same pytree structure, but they differ: "
-            f"{structure} and {other}"
-        )
+        _, *both, why = next(differences(on_true, on_false))
+        raise refusal(TypeError, "cond branch outputs must", *both, why)
+    for types in ((short(x), short(y)) for x, y in zip(a, b, strict=True)):
+        if types[0] != types[1]:
+            raise refusal(TypeError, "cond branches must have equal", *types)
     return structure.unflatten(_selected(which, a, b))
 
 
@@ -182,9 +185,12 @@ class _Carry:
         """Return the leaves of the next value, checked."""
         leaves, structure = tree_flatten(_arrays(value))
         if structure != self.structure:
-            both = f"has {self.structure}, and the carry output {structure}"
             remedy = "the carry output has the same pytree structure as the carry input"
-            wrong = [f"{self.name} {both}"]
+            wrong = [
+                f"{'component ' * bool(path)}{self.name}{path} is a {old} but the corresponding "
+                f"component of the carry output is a {new}, so {why}"
+                for path, old, new, why in differences(self.value, value)
+            ]
             raise TypeError(self._refused("the same pytree structure", wrong, remedy))
         made_ = []
         wrong = []
@@ -260,7 +266,7 @@ def while_loop(cond_fun: Callable[..., Any], body_fun: Callable[..., Any], init_
             raise TypeError("lax.while_loop: body_fun and cond_fun arguments should be callable.")
     carry = _Carry(init_val, "while_loop body", body_fun)
     going = _holds(cond_fun, carry.value)
-    while _any(going):
+    while bool(going._payload.any()):
         new = carry.taken(body_fun(carry.value))
         if differs(going._payload):
             new = _selected(going, new, carry.leaves)
@@ -268,11 +274,6 @@ def while_loop(cond_fun: Callable[..., Any], body_fun: Callable[..., Any], init_
         still = _holds(cond_fun, carry.value)
         going = going & still if differs(going._payload) else still
     return carry.value
-
-
-def _any(x) -> bool:
-    payload = x._payload
-    return bool(payload.any())
 
 
 def fori_loop(lower, upper, body_fun: Callable[..., Any], init_val, *, unroll=None) -> Any:
@@ -304,23 +305,19 @@ def fori_loop(lower, upper, body_fun: Callable[..., Any], init_val, *, unroll=No
             f"lower and upper arguments to fori_loop must have equal types, got {kinds[0]} and "
             f"{kinds[1]}"
         )
+
+    def looped(*state) -> Any:
+        step = lambda state: (state[0] + 1, body_fun(*state))  # noqa: E731
+        return while_loop(lambda state: state[0] < last, step, state)[1]
+
     fractions = "f" in (first.dtype.kind, last.dtype.kind)
     if fractions or differs(first._payload) or differs(last._payload):
-        _, value = while_loop(
-            lambda state: state[0] < last,
-            lambda state: (state[0] + 1, body_fun(state[0], state[1])),
-            (first, init_val),
-        )
-        return value
+        return looped(first, init_val)
     carry, decisions = _Carry(init_val, "scan body", body_fun, 1), decisions_taken()
     for i in range(int(first), int(last)):
         number = made(convert(asarray(i), first.dtype), True)
         if i == int(first) + 1 and int(last) - i > _LONG and _is_simple(carry.leaves, decisions):
-            return while_loop(
-                lambda state: state[0] < last,
-                lambda state: (state[0] + 1, body_fun(state[0], state[1])),
-                (number, carry.value),
-            )[1]
+            return looped(number, carry.value)
         carry.leaves = carry.taken(body_fun(number, carry.value))
     return carry.value
 
@@ -390,17 +387,12 @@ def scan(
 def _length(leaves: list[Any], length: int | None) -> int:
     for leaf in leaves:
         if not leaf._payload.ndim:
-            raise ValueError(
-                f"scan got value with no leading axis to scan over: {leaf.aval.str_short()}."
-            )
+            raise refusal(ValueError, "scan got value with no", leaf.aval.str_short())
     sizes = [int(leaf._payload.shape[0]) for leaf in leaves]
     if length is not None:
         count = operator.index(length)
         if any(size != count for size in sizes):
-            raise ValueError(
-                f"scan got `length` argument of {count} which disagrees with leading axis sizes "
-                f"{sizes}."
-            )
+            raise refusal(ValueError, "scan got `length` argument", count, sizes)
         return count
     if not sizes:
         raise ValueError("scan got no values to scan over and `length` not provided.")
@@ -415,10 +407,7 @@ def _length(leaves: list[Any], length: int | None) -> int:
 def _pair(made_) -> Any:
     if not isinstance(made_, list | tuple) or len(made_) != 2:
         types = tree_map(lambda leaf: short(argument(leaf)), made_)
-        raise TypeError(
-            f"scan body output must be a pair, got {types}. Return (carry, y), with y None if "
-            "there is nothing to collect"
-        )
+        raise refusal(TypeError, "scan body output must be", types)
     return made_
 
 
@@ -436,10 +425,7 @@ def stacked(results: list[Any]) -> Any:
     for result in results[1:]:
         leaves, other = tree_flatten(result)
         if other != structure:
-            raise TypeError(
-                "the results of all rounds must have the same pytree structure, but they differ: "
-                f"{structure} and {other}"
-            )
+            raise refusal(TypeError, "the results of all rounds", structure, other)
         for column, leaf in zip(columns, leaves, strict=True):
             column.append(leaf)
     made_ = []
@@ -672,10 +658,7 @@ def custom_linear_solve(
         if symmetric:
             return inverse
         if transpose_solve is None:
-            raise TypeError(
-                "transpose_solve required for backwards mode automatic differentiation of "
-                "custom_linear_solve"
-            )
+            raise refusal(TypeError, "transpose_solve required")
         solver, pull = transpose_solve, linear_transpose(matvec, x)
 
         def solved(y) -> Any:

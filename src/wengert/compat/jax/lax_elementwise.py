@@ -15,12 +15,14 @@ import numpy as np
 import wengert.compat.jax.numpy as jnp
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray, convert, made, result_type
-from wengert.compat.jax.checks import all_ones, by_zero, check_dtype, no_warnings
+from wengert.compat.jax.checks import all_ones, by_zero, check_dtype, check_shapes, no_warnings
 from wengert.compat.jax.dtypes import requested_dtype
 from wengert.compat.jax.operators import absolute, negative, power
 from wengert.compat.jax.tracing import argument
 from wengert.compat.jax.trees import tree_map
+from wengert.compat.jax.words import refusal
 from wengert.compat.kit.namespaces import functions_of, rows_of
+from wengert.compat.kit.signatures import named
 from wengert.ops.expand import broadcast_to
 from wengert.prims import parts as _records
 from wengert.tape.base import new_tensor
@@ -54,10 +56,7 @@ def same_dtypes(name: str, *values) -> list[Any]:
     fits = len(strong) <= 1 and len(kinds) == 1
     if not fits:
         names = ", ".join(x._payload.dtype.name for x in arrays)
-        raise TypeError(
-            f"lax.{name} requires arguments to have the same dtypes, got {names}. (Tip: "
-            f"jnp.{name} is a similar function that does automatic type promotion on inputs)."
-        )
+        raise refusal(TypeError, "lax.{0} requires arguments", name, names)
     return [made(convert(x, dtype), weak) for x in arrays]
 
 
@@ -69,18 +68,10 @@ def _same_shapes(name: str, arrays: list[Any]) -> None:
             f"{name}: arrays must have the same number of dimensions, got {ndims}: shapes are "
             f"{', '.join(map(str, shapes))}"
         )
-    try:
-        np.broadcast_shapes(*shapes)
-    except ValueError:
-        raise TypeError(
-            f"{name} got incompatible shapes for broadcasting: {', '.join(map(str, shapes))}."
-        ) from None
+    check_shapes(name, *[x for x in arrays if x._payload.ndim])
 
 
-def _documented(function: Callable[..., Any], name: str, args: str) -> Callable[..., Any]:
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"Compute ``lax.{name}({args})`` elementwise (see `jax.lax.{name}`)."
-    return function
+_TEXT = "Compute ``lax.{0}({1})`` elementwise (see `jax.lax.{0}`)."
 
 
 def _unary(name: str, rule: Callable[[Any], Any], kinds: str) -> Callable[..., Any]:
@@ -90,7 +81,7 @@ def _unary(name: str, rule: Callable[[Any], Any], kinds: str) -> Callable[..., A
         with no_warnings():
             return made(rule(array), array.weak_type)
 
-    return _documented(function, name, "x")
+    return named(function, name, _TEXT.format(name, "x"))
 
 
 def _binary(name: str, rule: Callable[[Any, Any], Any], kinds: str) -> Callable[..., Any]:
@@ -101,7 +92,7 @@ def _binary(name: str, rule: Callable[[Any, Any], Any], kinds: str) -> Callable[
         with no_warnings():
             return made(rule(a, b), a.weak_type)
 
-    return _documented(function, name, "x, y")
+    return named(function, name, _TEXT.format(name, "x, y"))
 
 
 def _quotient(a, b) -> Any:
@@ -263,10 +254,7 @@ def bitcast_convert_type(operand, new_dtype) -> Any:
     if narrower > 1:
         return x[..., None].view(dtype)
     if wider > 1 and (not x.ndim or x.shape[-1] != wider):
-        raise ValueError(
-            f"bitcast_convert_type to {dtype.name} wants a last dimension of size {wider}, but "
-            f"got shape {x.shape}"
-        )
+        raise refusal(ValueError, "bitcast_convert_type to", dtype, wider, x)
     return x.view(dtype)[..., 0] if wider > 1 else x.view(dtype)
 
 
@@ -291,9 +279,7 @@ def select(pred, on_true, on_false) -> Any:
     a, b = same_dtypes("select", on_true, on_false)
     _check_cases(which, [a, b])
     if which._payload.dtype.kind != "b":
-        raise TypeError(
-            f"select `which` must be boolean or int32 typed, got {which._payload.dtype.name}."
-        )
+        raise refusal(TypeError, "select `which` must be boolean", which)
     return made(T.where(which, a, b), a.weak_type)
 
 
@@ -303,10 +289,7 @@ def _check_cases(which, cases: list[Any]) -> None:
         raise TypeError(f"select cases must have the same shapes, got {sorted(shapes)}.")
     (shape,) = shapes
     if which._payload.ndim and tuple(which._payload.shape) != shape:
-        raise TypeError(
-            "select `which` must be scalar or have the same shape as cases, got `which` shape "
-            f"{tuple(which._payload.shape)} but case shape {shape}."
-        )
+        raise refusal(TypeError, "select `which` must be scalar", which, shape)
 
 
 def select_n(which, *cases) -> Any:

@@ -17,7 +17,9 @@ from wengert.compat.jax.array import asarray, made
 from wengert.compat.jax.batching import axis_level, is_mapped
 from wengert.compat.jax.tracing import argument
 from wengert.compat.jax.trees import tree_map
+from wengert.compat.jax.words import refusal
 from wengert.compat.kit.namespaces import functions_of
+from wengert.compat.kit.signatures import named
 from wengert.interp.levels import Level
 from wengert.tape.levels import Move, move
 
@@ -29,9 +31,7 @@ def _levels(axis_name) -> list[Level]:
 
 def _refuse_groups(name: str, groups) -> None:
     if groups is not None:
-        raise NotImplementedError(
-            f"lax.{name} with axis_index_groups: reshape the axis, and map over both parts of it"
-        )
+        raise refusal(NotImplementedError, "lax.{} with axis_index_groups", name)
 
 
 def _whole(x, level: Level) -> Any:
@@ -47,11 +47,7 @@ class _Collected(Move):
     def apply(self, g, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return the cotangents of the elements, as seen from outside the `vmap`."""
         if is_mapped(self.level):
-            raise NotImplementedError(
-                "the gradient of a collective of jax.lax (psum, pmean, pmax, pmin, all_gather) "
-                "inside of the vmap of its axis: differentiate outside, as "
-                "jax.grad(lambda xs: jax.vmap(f, axis_name=...)(xs).sum()), or use jax.jvp inside"
-            )
+            raise refusal(NotImplementedError, "the gradient of a collective")
         return super().apply(g, keep, edges)
 
     apply_in = apply
@@ -77,9 +73,7 @@ def _over(name: str, rule: Callable[[Any], Any]) -> Callable[..., Any]:
 
         return tree_map(leaf, x)
 
-    collective.__name__ = collective.__qualname__ = name
-    collective.__doc__ = f"Compute `jax.lax.{name}` over the named axis of a `vmap`."
-    return collective
+    return named(collective, name, f"Compute `jax.lax.{name}` over the named axis of a `vmap`.")
 
 
 def all_gather(x, axis_name, *, axis_index_groups=None, axis: int = 0, tiled: bool = False) -> Any:
@@ -134,10 +128,7 @@ def all_to_all(
         whole = _whole(argument(value), level)
         count, size = whole.shape[0], whole.shape[split_axis + 1]
         if size % count or not (tiled or size == count):
-            raise ValueError(
-                "all_to_all requires the size of the mapped axis axis_name to equal "
-                f"x.shape[split_axis], but they are {count} and {size} respectively."
-            )
+            raise refusal(ValueError, "all_to_all requires the", count, size)
         shape = whole.shape
         parts = whole.reshape(
             (*shape[: split_axis + 1], count, size // count, *shape[split_axis + 2 :])

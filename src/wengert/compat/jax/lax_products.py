@@ -17,6 +17,7 @@ from wengert.compat.jax.lax_arrays import pad
 from wengert.compat.jax.lax_elementwise import same_dtypes
 from wengert.compat.jax.lax_reductions import padtype_to_pads
 from wengert.compat.jax.tracing import argument
+from wengert.compat.jax.words import refusal
 from wengert.compat.kit.namespaces import functions_of
 from wengert.tape.record import T
 from wengert.tensor.numpy.counterparts import late
@@ -127,17 +128,11 @@ def conv_dimension_numbers(
         line = tuple(range(ndim))
         return ConvDimensionNumbers(line, line, line)
     if not isinstance(dimension_numbers, list | tuple) or len(dimension_numbers) != 3:
-        raise TypeError(
-            "convolution dimension_numbers must be a tuple of three texts or None, got "
-            f"{dimension_numbers!r}"
-        )
+        raise refusal(TypeError, "convolution dimension_numbers must", dimension_numbers)
     lhs, rhs, out = dimension_numbers
     for text, letters in ((lhs, "NC"), (rhs, "OI"), (out, "NC")):
         if len(text) != ndim or not set(letters) <= set(text) or len(set(text)) != ndim:
-            raise TypeError(
-                f"convolution dimension_numbers[i] must have length {ndim} and contain each of "
-                f"{letters} once, got {text!r}"
-            )
+            raise refusal(TypeError, "convolution dimension_numbers[i]", ndim, letters, text)
     space = [c for c in rhs if c not in "OI"]
     ordered = []
     for text, letters in ((lhs, "NC"), (rhs, "OI"), (out, "NC")):
@@ -176,9 +171,7 @@ def conv_general_dilated(
     feature_group_count : int. The number of groups of channels.
     """
     if batch_group_count != 1:
-        raise NotImplementedError(
-            "conv_general_dilated with batch_group_count: convolve the groups one by one"
-        )
+        raise refusal(NotImplementedError, "conv_general_dilated with")
     a, b = same_dtypes("conv_general_dilated", lhs, rhs)
     numbers = conv_dimension_numbers(a.shape, b.shape, dimension_numbers)
     x, kernel = a.transpose(numbers.lhs_spec), b.transpose(numbers.rhs_spec)
@@ -186,17 +179,12 @@ def conv_general_dilated(
     ones = (1,) * ndim
     strides = tuple(map(int, window_strides))
     if len(strides) != ndim or kernel.ndim != ndim + 2:
-        raise TypeError(
-            f"conv_general_dilated: window_strides {strides} and operands of shapes {a.shape} and "
-            f"{b.shape} do not agree on the number of dimensions"
-        )
+        raise refusal(TypeError, "conv_general_dilated: window_strides", strides, a, b)
     apart = ones if rhs_dilation is None else tuple(map(int, rhs_dilation))
     spread = ones if lhs_dilation is None else tuple(map(int, lhs_dilation))
     if x.shape[1] != kernel.shape[1] * feature_group_count:
-        raise ValueError(
-            "conv_general_dilated lhs feature dimension size must be the product of rhs input "
-            f"feature dimension size and feature_group_count: {x.shape[1]} is not "
-            f"{kernel.shape[1]} * {feature_group_count}"
+        raise refusal(
+            ValueError, "conv_general_dilated lhs", x.shape[1], kernel.shape[1], feature_group_count
         )
     if isinstance(padding, str):
         sizes = [(n - 1) * s + 1 if n else 0 for n, s in zip(x.shape[2:], spread, strict=True)]
@@ -218,9 +206,7 @@ def _convolved(
 ) -> Any:
     ndim = len(strides)
     if not 1 <= ndim <= 3:
-        raise NotImplementedError(
-            f"convolutions are over one, two or three dimensions here, not {ndim}"
-        )
+        raise refusal(NotImplementedError, "convolutions are over one", ndim)
     if x.dtype.kind in "biu":
         x, kernel = x.astype(float), kernel.astype(float)
     return late(f"conv{ndim}d")(x, kernel, None, strides, inner, apart, groups)

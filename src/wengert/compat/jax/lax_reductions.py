@@ -17,11 +17,15 @@ from wengert.compat.jax.dtypes import canonical_dtype
 from wengert.compat.jax.lax_arrays import pad
 from wengert.compat.jax.lax_elementwise import NAMES as ELEMENTWISE
 from wengert.compat.jax.lax_elementwise import same_dtypes
+from wengert.compat.jax.numpy.calling import plain
 from wengert.compat.jax.tracing import argument
 from wengert.compat.jax.trees import tree_flatten, tree_map
+from wengert.compat.jax.words import refusal
 from wengert.compat.kit.namespaces import functions_of
+from wengert.compat.kit.signatures import named
 from wengert.ops.scan import logcumsumexp
 from wengert.tape.record import T
+from wengert.tensor.numpy.counterparts import late
 
 
 def _axis(axis: int, ndim: int) -> int:
@@ -38,9 +42,8 @@ def _scan(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
             return jnp.flip(function(jnp.flip(x, at), at), at)
         return function(x, at)
 
-    scanned.__name__ = scanned.__qualname__ = name
-    scanned.__doc__ = f"Compute `jax.lax.{name}`: all partial results along an axis."
-    return scanned
+    doc = f"Compute `jax.lax.{name}`: all partial results along an axis."
+    return named(scanned, name, doc)
 
 
 def _greatest(x, axis: int) -> Any:
@@ -68,9 +71,8 @@ def _extreme(name: str) -> Callable[..., Any]:
         found = getattr(jnp, name)(argument(operand), axis=axis)
         return found.astype(canonical_dtype(index_dtype))
 
-    place.__name__ = place.__qualname__ = name
-    place.__doc__ = f"Return the index of the extreme along an axis (see `jax.lax.{name}`)."
-    return place
+    doc = f"Return the index of the extreme along an axis (see `jax.lax.{name}`)."
+    return named(place, name, doc)
 
 
 def sort(operand, dimension: int = -1, is_stable: bool = True, num_keys: int = 1) -> Any:
@@ -101,10 +103,7 @@ def top_k(operand, k: int, *, axis: int = -1) -> list[Any]:
     x = argument(operand)
     at = _axis(axis, x.ndim) if x.ndim else 0
     if not x.ndim or not 0 <= k <= x.shape[at]:
-        raise ValueError(
-            f"k argument to top_k must be no larger than size along axis; got k={k} with "
-            f"shape={x.shape} and axis={axis}"
-        )
+        raise refusal(ValueError, "k argument to top_k must", k, x, axis)
     # not -x of integers, whose least one has no negative
     return _first(x, ~x if x.dtype.kind in "biu" else -x, k, at)
 
@@ -263,9 +262,7 @@ def _reduction(name: str, numpys: str) -> Callable[..., Any]:
         result = getattr(jnp, numpys)(x, axis=tuple(_axis(a, x.ndim) for a in axes))
         return result.astype(x.dtype) if numpys in ("sum", "prod") else result
 
-    reduced.__name__ = reduced.__qualname__ = name
-    reduced.__doc__ = f"Compute ``jnp.{numpys}`` over the given axes."
-    return reduced
+    return named(reduced, name, f"Compute ``jnp.{numpys}`` over the given axes.")
 
 
 def _zero(x, dtype: np.dtype[Any]) -> Any:
@@ -283,9 +280,8 @@ def _bitwise(name: str, start: Callable[..., Any], of_truths: str) -> Callable[.
             return getattr(jnp, of_truths)(x, axis=tuple(_axis(a, x.ndim) for a in axes))
         return reduce(x, asarray(start(x, dtype)), ELEMENTWISE[f"bitwise_{name}"], axes)
 
-    reduced.__name__ = reduced.__qualname__ = f"reduce_{name}"
-    reduced.__doc__ = f"Combine the elements over the given axes by bitwise {name}."
-    return reduced
+    doc = f"Combine the elements over the given axes by bitwise {name}."
+    return named(reduced, f"reduce_{name}", doc)
 
 
 def padtype_to_pads(
@@ -339,15 +335,18 @@ def reduce_window(
     apart = ones if window_dilation is None else tuple(map(int, window_dilation))
     spread = ones if base_dilation is None else tuple(map(int, base_dilation))
     if not len(window) == len(steps) == x.ndim:
-        raise ValueError(
-            f"reduce_window: window_dimensions {window} and window_strides {steps} must have as "
-            f"many entries as the operand of shape {x.shape} has dimensions"
-        )
+        raise refusal(ValueError, "reduce_window: window_dimensions", window, steps, x)
     sizes = [(n - 1) * s + 1 if n else 0 for n, s in zip(x.shape, spread, strict=True)]
     reach = [(w - 1) * d + 1 for w, d in zip(window, apart, strict=True)]
     pads = padtype_to_pads(sizes, reach, steps, padding) if isinstance(padding, str) else padding
     whole = pad(x, start, [(int(a), int(b), s - 1) for (a, b), s in zip(pads, spread, strict=True)])
     counts = [max((n - r) // s + 1, 0) for n, r, s in zip(whole.shape, reach, steps, strict=True)]
+    moving = [i for i in range(x.ndim) if window[i] * steps[i] > 1]
+    name = _named(computation) if x.dtype.kind == "f" and 0 not in counts else None
+    if name in ("max", "min") and 1 <= len(moving) <= 3:
+        sizes = [tuple(sizes[i] for i in moving) for sizes in (window, steps, apart)]
+        found = _pooled(-whole if name == "min" else whole, moving, counts, *sizes)
+        return computation(-found if name == "min" else found, start)
     result: Any = None
     for offsets in itertools.product(*map(range, window)):
         index = tuple(
@@ -357,6 +356,17 @@ def reduce_window(
         part = whole[index]
         result = computation(start, part) if result is None else computation(result, part)
     return result
+
+
+def _pooled(x, moving: list[int], counts: list[int], *sizes: tuple[int, ...]) -> Any:
+    """Return the greatest elements of windows along some axes; the first has the derivative."""
+    axes = list(range(-len(moving), 0))
+    lines = jnp.moveaxis(x, moving, axes)
+    rest = lines.shape[: x.ndim - len(moving)]
+    window, steps, apart = sizes
+    lines = lines.reshape((1, -1, *lines.shape[len(rest) :]))
+    found = made(late(f"max_pool{len(moving)}d")(plain(lines), window, steps, 0, apart))
+    return jnp.moveaxis(found.reshape((*rest, *(counts[i] for i in moving))), axes, moving)
 
 
 _SCANS: dict[str, Callable[..., Any]] = {

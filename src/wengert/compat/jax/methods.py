@@ -13,9 +13,12 @@ from typing import Any
 import numpy as np
 
 from wengert.compat.jax.array import Array, convert, made, of_kind
+from wengert.compat.jax.checks import resized
 from wengert.compat.jax.cpu import CPU
 from wengert.compat.jax.dtypes import float0, prng_key, requested_dtype
 from wengert.compat.jax.sharding import SingleDeviceSharding
+from wengert.compat.jax.words import refusal
+from wengert.compat.kit.signatures import named
 from wengert.ops.shape import reshape as _reshape
 from wengert.tape.record import T
 from wengert.tensor.tensor import Tensor
@@ -231,18 +234,7 @@ class ArrayMethods:
             sizes = (int(args[0]),)
         if order != "C":
             return _numpy().reshape(self, sizes, order=order)
-        known = math.prod(size for size in sizes if size >= 0)
-        free = sum(size < 0 for size in sizes)
-        fits = known == self.size if not free else free == 1 and known and not self.size % known
-        if not fits:
-            raise TypeError(
-                f"cannot reshape array of shape {self.shape} (size {self.size}) into shape {sizes} "
-                f"(size {known})"
-                if not free
-                else f"cannot reshape array of shape {self.shape} (size {self.size}) into shape "
-                f"{sizes}: {self.size} is not a multiple of {known}"
-            )
-        return _same_kind(_reshape(self, sizes), self)
+        return _same_kind(_reshape(self, resized(self, sizes)), self)
 
     def ravel(self, order: str = "C", **more) -> Any:
         """Flatten the array."""
@@ -257,10 +249,7 @@ class ArrayMethods:
             order = range(self.ndim)[::-1]
         order = [int(axis) + self.ndim * (axis < 0) for axis in order]
         if sorted(order) != list(range(self.ndim)):
-            raise ValueError(
-                f"transpose permutation isn't a permutation of operand dimensions, got permutation "
-                f"{tuple(order)} for operand shape {self.shape}."
-            )
+            raise refusal(ValueError, "transpose permutation isn't", tuple(order), self)
         return _same_kind(T.permute(self, dims=tuple(order)), self)
 
     def compress(self, condition, axis: int | None = None, **more) -> Any:
@@ -286,9 +275,7 @@ class _Later:
         def method(self, *args, **kwargs) -> Any:
             return function(self, *args, **kwargs)
 
-        method.__name__ = method.__qualname__ = self.name
-        method.__doc__ = f"Return ``jnp.{self.name}(x, ...)``."
-        setattr(Array, self.name, method)
+        setattr(Array, self.name, named(method, self.name, f"Return ``jnp.{self.name}(x, ...)``."))
         return method if instance is None else method.__get__(instance, owner)
 
 

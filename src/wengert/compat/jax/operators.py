@@ -28,6 +28,7 @@ from wengert.compat.jax.checks import (
 from wengert.compat.jax.classes import OPERATORS
 from wengert.compat.jax.settings import WATCHED, check_finite
 from wengert.compat.jax.values import is_lifted
+from wengert.compat.jax.words import refusal
 from wengert.ops.matmul import matmul as _matmul
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.record import T
@@ -66,10 +67,7 @@ def power(a, b) -> Any:
     """Return ``a ** b``."""
     if b.__class__ is int and isinstance(a, Array) and a._payload.dtype.kind != "b":
         if a._payload.dtype.kind in "iu" and b < 0:
-            raise TypeError(
-                f"Integers cannot be raised to negative powers, got {a._payload.dtype.name} ** {b}"
-                f": write x ** {float(b)}"
-            )
+            raise refusal(TypeError, "Integers cannot be raised", a, b, float(b))
         return made(quiet("pow_scalar")(a, exponent=b), a.weak_type)
     x, y = numbers("pow", a, b)
     # a Python float to the powers of an array of integers has the dtype of an array
@@ -107,10 +105,7 @@ def matmul(a, b) -> Any:
     x, y = promote(a, b)
     for place, operand in enumerate((x, y)):
         if not operand._payload.ndim:
-            raise TypeError(
-                f"matmul input operand {place} must have ndim at least 1, but it has ndim 0: "
-                "write a * b"
-            )
+            raise refusal(TypeError, "matmul input operand {}", place)
     left, right = x._payload.shape, y._payload.shape
     check_contracted(left, right)
     if len(left) > 2 or len(right) > 2:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import wengert.compat.jax.numpy as jnp
+from wengert.base.sections import named
 from wengert.compat.jax.tracing import argument
 
 __all__ = ["segment_max", "segment_min", "segment_prod", "segment_sum"]
@@ -32,6 +33,24 @@ def _segments(name: str, update: str, start: Callable[[Any], Any]) -> Callable[.
         bucket_size: int | None = None,
         mode=None,
     ) -> Any:
+        """Return the {what} of each segment.
+
+        Parameters
+        ----------
+        data : Array
+            The array to reduce along its first axis.
+        segment_ids : Array
+            The segment that each element belongs to.
+        num_segments : int, optional
+            The number of segments; elements of other segments are dropped.
+
+        Examples
+        --------
+        >>> from wengert.compat import jax
+        >>> x = jax.numpy.array([1.0, 2.0, 3.0])
+        >>> jax.ops.segment_sum(x, jax.numpy.array([0, 0, 1]))
+        Array([3., 3.], dtype=float32)
+        """
         x, ids = argument(data), argument(segment_ids)
         count = num_segments
         if count is None:
@@ -42,26 +61,7 @@ def _segments(name: str, update: str, start: Callable[[Any], Any]) -> Callable[.
         options = {"mode": mode, "wrap_negative_indices": False}
         return getattr(begin.at[ids], update)(x, **options)
 
-    reduced.__name__ = reduced.__qualname__ = name
-    reduced.__doc__ = f"""Return the {name.removeprefix("segment_")} of each segment.
-
-    Parameters
-    ----------
-    data : Array
-        The array to reduce along its first axis.
-    segment_ids : Array
-        The segment that each element belongs to.
-    num_segments : int, optional
-        The number of segments; elements of other segments are dropped.
-
-    Examples
-    --------
-    >>> from wengert.compat import jax
-    >>> x = jax.numpy.array([1.0, 2.0, 3.0])
-    >>> jax.ops.segment_sum(x, jax.numpy.array([0, 0, 1]))
-    Array([3., 3.], dtype=float32)
-    """
-    return reduced
+    return named(reduced, name, what=name.removeprefix("segment_"))
 
 
 segment_sum = _segments("segment_sum", "add", lambda dtype: 0)

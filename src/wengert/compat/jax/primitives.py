@@ -264,7 +264,7 @@ class Primitive:
             return self._batched(params, args)
         places = [i for i, yes in enumerate(followed) if yes]
         rule = primitive_jvps.get(self)
-        if self in primitive_transposes and (rule is None or _INSIDE.get() or len(places) == 1):
+        if self in primitive_transposes and (rule is None or _INSIDE.get()):
             if is_recording() and any(args[place]._edge is not None for place in places):
                 return self._transposed(params, args, places)
             rule = rule or self._linear(places[0])

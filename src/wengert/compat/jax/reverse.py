@@ -28,6 +28,7 @@ from wengert.compat.jax.tracing import (
     two_parts,
 )
 from wengert.compat.jax.trees import tree_flatten
+from wengert.compat.jax.words import refusal
 from wengert.func.jacobians import by_columns, by_rows
 from wengert.ops.like import ones_like
 
@@ -44,15 +45,10 @@ def numbers_of(args: Sequence[Any], argnums) -> tuple[tuple[int, ...], bool]:
     try:
         numbers = [operator.index(n) for n in (argnums if several else (argnums,))]
     except TypeError:
-        raise TypeError(
-            f"argnums must be an integer or a sequence of integers, but got {argnums!r}"
-        ) from None
+        raise refusal(TypeError, "argnums must be an integer", argnums) from None
     most = max([n + 1 if n >= 0 else -n for n in numbers], default=0)
     if most > len(args):
-        raise TypeError(
-            f"differentiating with respect to {argnums=} requires at least {most} positional "
-            f"arguments to be passed by the caller, but got only {len(args)} positional arguments."
-        )
+        raise refusal(TypeError, "differentiating with respect", argnums, most, len(args))
     return tuple(n % len(args) for n in numbers), several
 
 
@@ -81,10 +77,7 @@ def _check(
     for x in arrays:
         dtype = x._payload.dtype
         if holomorphic and dtype.kind != "c":
-            raise TypeError(
-                f"{name} with holomorphic=True requires {side}s with complex dtype, but got "
-                f"{dtype.name}."
-            )
+            raise refusal(TypeError, "{} with holomorphic=True", name, side, dtype)
         if not holomorphic and dtype.kind not in kinds:
             what, of = ("real-valued", "floating") if "c" not in kinds else _ANY
             raise TypeError(
@@ -293,12 +286,7 @@ def vjp(
         """Return the cotangents of the primals for a cotangent of the output."""
         if len(cotangents) != 1:
             name = name_of(fun)
-            raise TypeError(
-                f"The function returned by `jax.vjp` applied to {name} was called with "
-                f"{len(cotangents)} arguments, but functions returned by `jax.vjp` must be called "
-                f"with a single argument corresponding to the single value returned by {name} "
-                "(even if that returned value is a tuple or other container)."
-            )
+            raise refusal(TypeError, "The function returned by `jax.vjp`", name, len(cotangents))
         given = _cotangents(cotangents[0], results, metadata, fun)
         if pull is None:
             return tuple(leaves.derivatives(()))
@@ -315,12 +303,7 @@ def _cotangents(cotangent, results: Results, metadata: list[Any], fun) -> list[A
     """Return the cotangents of the differentiable outputs, checked."""
     leaves, structure = tree_flatten(cotangent)
     if structure != results.structure:
-        raise ValueError(
-            "unexpected tree structure.\n\nThe argument to a VJP function returned by `jax.vjp` "
-            "must match the pytree structure of the differentiated function "
-            f"{name_of(fun)}.\n\nBut the tree structures differ: the output has structure "
-            f"{results.structure}, the argument {structure}."
-        )
+        raise refusal(ValueError, "unexpected tree structure", name_of(fun), results, structure)
     found = []
     for place, (leaf, aval) in enumerate(zip(leaves, metadata, strict=True)):
         if place not in results.places:
@@ -424,16 +407,10 @@ def linear_transpose(
         """Return the cotangents of the arguments for a cotangent of the output."""
         given, structure = tree_flatten(cotangent)
         if structure != wanted:
-            raise TypeError(
-                f"cotangent tree does not match function output, expected {wanted} but got "
-                f"{structure}"
-            )
+            raise refusal(TypeError, "cotangent tree does not", wanted, structure)
         types = [[short(argument(x)) for x in part] for part in (outputs, given)]
         if types[0] != types[1]:
-            raise TypeError(
-                f"cotangent type does not match function output, expected {types[0]} but got "
-                f"{types[1]}"
-            )
+            raise refusal(TypeError, "cotangent type does not", types[0], types[1])
         return pull(cotangent)
 
     return transposed
@@ -452,11 +429,7 @@ def _tangents(leaves: Leaves, tangents, name: str) -> list[Any]:
     """Return the tangents of the differentiable primals, checked."""
     given, structure = tree_flatten(tuple(tangents))
     if structure != leaves.structure:
-        raise TypeError(
-            f"primal and tangent arguments to {name} must have the same tree structure; primals "
-            f"have tree structure {leaves.structure} whereas tangents have tree structure "
-            f"{structure}."
-        )
+        raise refusal(TypeError, "primal and tangent arguments", name, leaves, structure)
     found = []
     for primal, tangent in zip(leaves.arrays, given, strict=True):
         wanted = primal._payload.dtype if is_inexact(primal) else float0
@@ -473,10 +446,7 @@ def _tangents(leaves: Leaves, tangents, name: str) -> list[Any]:
                 f"{_shown(wanted)}, but got tangent dtype {_shown(got)} instead."
             )
         if shape != tuple(primal._payload.shape):
-            raise ValueError(
-                f"jvp called with different primal and tangent shapes; Got primal shape "
-                f"{tuple(primal._payload.shape)} and tangent shape as {shape}"
-            )
+            raise refusal(ValueError, "jvp called with different", primal, shape)
         if is_inexact(primal):
             found.append(tangent)
     return found
@@ -582,10 +552,7 @@ def linearize(fun: Callable[..., Any], *primals, has_aux: bool = False) -> Any:
         try:
             directions = _tangents(leaves, tangents, "the linearized function")
         except (TypeError, ValueError) as error:
-            raise ValueError(
-                "linearized function called on tangent values inconsistent with the original "
-                f"primal values: {error}"
-            ) from None
+            raise refusal(ValueError, "linearized function called", error) from None
         return _slopes(results, zeros if slope is None else slope(*directions))
 
     setattr(jvp_fun, HOLDS_GRAPH, True)

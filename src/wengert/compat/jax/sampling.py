@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 import wengert.compat.jax.numpy as jnp
-from wengert.base.sections import fill_sections
+from wengert.base.sections import fill_sections, named
 from wengert.compat.jax.array import asarray, made, promote_inexact
 from wengert.compat.jax.dtypes import default_dtype, finfo, requested_dtype
 from wengert.compat.jax.keys import drawn, sampler, split, words_of
 from wengert.compat.jax.numpy.calling import check_arrays, plain, shape_of, sizes_of, static
 from wengert.compat.jax.samplers import SAMPLERS
+from wengert.compat.jax.words import refusal
 from wengert.ops import special
 from wengert.tape.base import TensorBase
 
@@ -51,11 +52,7 @@ def shape_for(name: str, shape, *parameters) -> tuple[int, ...]:
     wanted = shape_of(shape)
     together = jnp.broadcast_shapes(wanted, *own)
     if together != wanted:
-        raise ValueError(
-            f"{name} parameter shapes must be broadcast-compatible with shape argument, and the "
-            "result of broadcasting the shapes must equal the shape argument, but got result "
-            f"{together} for shape argument {wanted}."
-        )
+        raise refusal(ValueError, "{} parameter shapes must", name, together, wanted)
     return wanted
 
 
@@ -178,21 +175,18 @@ def normal(key, shape=(), dtype=None, *, out_sharding=None) -> Any:
 
 def _standard(name: str, text: str) -> Any:
     def function(key, shape=(), dtype=None, *, out_sharding=None) -> Any:
+        """Draw numbers from the {text}.
+
+        Parameters
+        ----------
+        key : Array. A key from `PRNGKey`, `key` or `split`.
+        shape : tuple of int
+        dtype : dtype. A floating dtype; default: float32.
+        """
         words = words_of(name, key)
         return sample(name, words, shape_of(shape), kind_of(name, dtype))
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"""Draw numbers from the {text}.
-
-    Parameters
-    ----------
-    key : Array
-        A key from `PRNGKey`, `key` or `split`.
-    shape : tuple of int
-    dtype : dtype
-        A floating dtype; default: float32.
-    """
-    return function
+    return named(function, name, text=text)
 
 
 cauchy = _standard("cauchy", "standard Cauchy distribution")
@@ -234,9 +228,7 @@ def bernoulli(key, p=0.5, shape=None, mode: str = "low", *, out_sharding=None) -
         raise ValueError(f"got mode={mode!r}, expected 'high' or 'low'")
     given = asarray(p)
     if given.dtype.kind not in "fV":
-        raise TypeError(
-            f"bernoulli probability `p` must have a floating dtype, got {given.dtype.name}."
-        )
+        raise refusal(TypeError, "bernoulli probability `p`", given)
     sizes = shape_for("bernoulli", shape, given)
     if mode == "low":
         return uniform(words, sizes, given.dtype) < given
@@ -274,15 +266,10 @@ def multivariate_normal(
     if centre.ndim < 1:
         raise ValueError("multivariate_normal requires mean.ndim >= 1, got mean.ndim == 0")
     if spread.ndim < 2:
-        raise ValueError(
-            f"multivariate_normal requires cov.ndim >= 2, got cov.ndim == {spread.ndim}"
-        )
+        raise refusal(ValueError, "multivariate_normal requires cov.ndim", spread)
     n = centre.shape[-1]
     if tuple(spread.shape[-2:]) != (n, n):
-        raise ValueError(
-            f"multivariate_normal requires cov.shape == (..., n, n) for n={n}, but got cov.shape "
-            f"== {tuple(spread.shape)}."
-        )
+        raise refusal(ValueError, "multivariate_normal requires cov.shape", n, spread)
     batches = [np.broadcast_to(0, centre.shape[:-1]), np.broadcast_to(0, spread.shape[:-2])]
     sizes = shape_for("normal", shape, *batches)
     if method == "cholesky":

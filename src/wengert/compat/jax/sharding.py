@@ -14,6 +14,7 @@ from wengert.base.sections import fill_sections
 from wengert.compat.jax.batching import vmap
 from wengert.compat.jax.cpu import CPU
 from wengert.compat.jax.trees import tree_map
+from wengert.compat.jax.words import refusal
 from wengert.compat.kit.namespaces import closed, defined
 
 
@@ -86,11 +87,7 @@ class Mesh:
         if self.devices.size != 1:
             raise ValueError(f"there is one device, and the mesh has {self.devices.size}")
         if self.devices.ndim != len(self.axis_names):
-            raise ValueError(
-                f"Mesh requires the ndim of its first argument (`devices`) to equal the length of "
-                f"its second argument (`axis_names`), got {self.devices.ndim} and "
-                f"{len(self.axis_names)}"
-            )
+            raise refusal(ValueError, "Mesh requires the ndim", self, len(self.axis_names))
 
     @property
     def shape(self) -> dict[str, int]:

@@ -14,6 +14,7 @@ from wengert.compat.jax.listing import make_jaxpr
 from wengert.compat.jax.staging import eval_shape, example
 from wengert.compat.jax.tracing import argument, short
 from wengert.compat.jax.trees import tree_flatten, tree_map
+from wengert.compat.jax.words import refusal
 
 __all__ = ["Compiled", "Lowered", "Traced"]
 
@@ -95,18 +96,11 @@ class Compiled(Lowered):
         leaves, structure = tree_flatten((list(args), kwargs))
         known, wanted = tree_flatten(self._traced._given)
         if structure != wanted:
-            raise TypeError(
-                "Function compiled with input pytree does not match the input pytree it was "
-                f"called with: {self._traced.fun_name}() is compiled for {wanted}, not {structure}"
-            )
+            raise refusal(TypeError, "Function compiled with", self, wanted, structure)
         arrays = [argument(leaf) for leaf in leaves]
         for k, (array, like) in enumerate(zip(arrays, known, strict=True)):
             if short(array) != short(like):
-                raise TypeError(
-                    "Argument types differ from the types for which this computation was "
-                    f"compiled. The mismatches are:\nLeaf {k} of the arguments compiled with "
-                    f"{short(like)} and called with {short(array)}"
-                )
+                raise refusal(TypeError, "Argument types differ from", k, short(like), short(array))
         return self._traced._call(*structure.unflatten(arrays))
 
 

@@ -20,6 +20,8 @@ from wengert.compat.jax.dtypes import canonical_dtype
 from wengert.compat.jax.methods import ShapedArray, Sized
 from wengert.compat.jax.tracing import HOLDS_GRAPH, argument, check_callable, staged
 from wengert.compat.jax.trees import tree_flatten, tree_leaves, tree_map, tree_structure
+from wengert.compat.jax.words import refusal
+from wengert.compat.kit.signatures import named
 
 
 class ShapeDtypeStruct(Sized):
@@ -116,9 +118,7 @@ def _changing_nothing(name: str, why: str) -> Any:
     def context(new_val=None) -> Iterator[None]:
         yield
 
-    context.__name__ = context.__qualname__ = name
-    context.__doc__ = f"Return a context that changes nothing: {why}."
-    return context
+    return named(context, name, f"Return a context that changes nothing: {why}.")
 
 
 _KEPT = "values are not traced, so they cannot leak"
@@ -157,10 +157,8 @@ def closure_convert(fun: Callable[..., Any], *example_args) -> tuple[Any, list[A
     def converted(*args) -> Any:
         count = len(args) - len(found)
         if tree_structure(args[:count]) != expected:
-            raise TypeError(
-                "The inputs to the closure produced by closure_convert must have the same Pytree "
-                "structure as the example arguments passed when closure_convert was called. "
-                f"Expected {expected}, but got {tree_structure(args[:count])}."
+            raise refusal(
+                TypeError, "The inputs to the closure", expected, tree_structure(args[:count])
             )
         new = {id(old): value for old, value in zip(found, args[count:], strict=True)}
         return replaced(fun, new)(*args[:count])

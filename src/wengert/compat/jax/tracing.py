@@ -27,6 +27,7 @@ from wengert.compat.jax.array import Array, asarray, of_kind
 from wengert.compat.jax.dtypes import float0
 from wengert.compat.jax.settings import WATCHED, check_finite
 from wengert.compat.jax.trees import PyTreeDef, tree_flatten
+from wengert.compat.jax.words import refusal
 from wengert.tape.base import TensorBase
 from wengert.tape.record import T
 from wengert.tensor.tensor import Tensor
@@ -101,10 +102,7 @@ def result_of(value, fun, what: str) -> Any:
     try:
         return argument(value)
     except TypeError:
-        raise TypeError(
-            f"function {name_of(fun)} traced for {what} returned a value of type {type(value)}, "
-            "which is not a valid JAX type"
-        ) from None
+        raise refusal(TypeError, "function {} traced for", name_of(fun), what, value) from None
 
 
 def labelled(result, cls: type) -> Any:
@@ -251,10 +249,7 @@ def two_parts(result, has_aux: bool) -> tuple[Any, Any]:
     if not isinstance(result, tuple) or len(result) != 2:
         is_tuple = isinstance(result, tuple)
         got = f"a tuple of length {len(result)}" if is_tuple else f"type {type(result)}"
-        raise TypeError(
-            f"expected function with aux output to return a two-element tuple, but got {got} with "
-            f"value {result!r}"
-        )
+        raise refusal(TypeError, "expected function with", got, result)
     return result
 
 

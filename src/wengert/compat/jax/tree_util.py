@@ -22,6 +22,7 @@ from wengert.compat.jax.trees import (  # noqa: F401  names of this module
     opaque,
     register,
 )
+from wengert.compat.jax.words import refusal
 from wengert.compat.kit.namespaces import defined
 
 KeyEntry = Any
@@ -291,10 +292,7 @@ def register_pytree_node(
     """
     for name, function in (("flatten_func", flatten_func), ("unflatten_func", unflatten_func)):
         if not callable(function):
-            raise TypeError(
-                f"register_node(): incompatible function arguments: {name} must be callable, not "
-                f"{function!r}"
-            )
+            raise refusal(TypeError, "register_node(): incompatible", name, function)
     if flatten_with_keys_func is None:
         register(nodetype, flatten_func, unflatten_func)
     else:

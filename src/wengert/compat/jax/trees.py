@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from wengert.base.containers import Structure
 from wengert.base.patches import PATCHES
 from wengert.base.sections import fill_sections
+from wengert.compat.jax.words import refusal
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,10 +91,7 @@ def _sorted_keys(value) -> list[Any]:
     try:
         return sorted(value)
     except TypeError as error:
-        raise ValueError(
-            "Comparator raised exception while sorting pytree dictionary keys: the keys of a dict "
-            f"must be of one type that can be sorted, not {list(value)}"
-        ) from error
+        raise refusal(ValueError, "Comparator raised exception", list(value)) from error
 
 
 def _dict_apart(value) -> tuple[Iterable[Any], Any]:
@@ -180,10 +178,7 @@ def children_of(value) -> tuple[list[Any], Any, Kind] | None:
         if hasattr(both[0], "__iter__"):
             return list(both[0]), both[1], kind
         wanted = " where 'children' is iterable"
-    raise ValueError(
-        "The to_iterable function for a custom PyTree node should return a (children, aux_data) "
-        f"tuple{wanted}, got {both!r}"
-    )
+    raise refusal(ValueError, "The to_iterable function", wanted, both)
 
 
 class PyTreeDef(Structure):
@@ -229,9 +224,7 @@ class PyTreeDef(Structure):
         """
         given = list(leaves)
         if len(given) < self.num_leaves:
-            raise ValueError(
-                f"Too few leaves for PyTreeDef; expected {self.num_leaves}, got {len(given)}"
-            )
+            raise refusal(ValueError, "Too few leaves for PyTreeDef", self, len(given))
         if len(given) > self.num_leaves:
             raise ValueError(f"Too many leaves for PyTreeDef; expected {self.num_leaves}.")
         return self._made(iter(given))
@@ -375,11 +368,7 @@ class PyTreeDef(Structure):
         try:
             return self._data is other or bool(self._data == other)
         except Exception as error:
-            raise ValueError(
-                "Exception raised while checking equality of metadata fields of pytree. Make sure "
-                "that metadata fields are hashable and have simple equality semantics. (Note: "
-                "arrays cannot be passed as metadata fields!)"
-            ) from error
+            raise refusal(ValueError, "Exception raised while") from error
 
     def __hash__(self) -> int:
         return hash((self._type, len(self._children), self._children))
@@ -527,6 +516,34 @@ def leaves_with_paths(
         return PyTreeDef(value.__class__, kind, data, tuple(parts))
 
     return found, walk(tree, ())
+
+
+def differences(one, other, path: str = "") -> Iterator[tuple[str, ...]]:
+    """Yield where two trees differ: the path, what is there in each, and why these do not match."""
+    parts, others = children_of(one), children_of(other)
+    names = [
+        "pytree leaf" if part is None else f"{value.__class__}"
+        for value, part in ((one, parts), (other, others))
+    ]
+    if parts is None or others is None or one.__class__ is not other.__class__:
+        if names[0] != names[1]:
+            yield path, *names, "their Python types differ"
+        return
+    counts = [len(parts[0]), len(others[0])]
+    if counts[0] != counts[1] and type(one) in (list, tuple):
+        texts = [f"{type(one).__name__} of length {count}" for count in counts]
+        yield path, *texts, "the lengths do not match"
+    elif counts[0] != counts[1]:
+        texts = [f"{names[0]} with {count} child{'ren'[: 3 * (count != 1)]}" for count in counts]
+        keys = f", with the symmetric difference of key sets: { {*one} ^ {*other} }"
+        yield path, *texts, f"the numbers of children do not match{keys * (type(one) is dict)}"
+    elif parts[1] != others[1]:
+        texts = [f"{names[0]} with pytree metadata {part[1]}" for part in (parts, others)]
+        yield path, *texts, "the pytree node metadata does not match"
+    else:
+        steps = parts[2].keys(one, counts[0])
+        for step, child, of_other in zip(steps, parts[0], others[0], strict=True):
+            yield from differences(child, of_other, f"{path}{step}")
 
 
 def static_field(*, metadata: dict[str, Any] | None = None, **kwargs) -> Any:

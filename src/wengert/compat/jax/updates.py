@@ -12,6 +12,7 @@ from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray, convert, made, result_type
 from wengert.compat.jax.indexing import Places, absent, checked_mode
 from wengert.compat.jax.operators import power
+from wengert.compat.jax.words import refusal
 from wengert.ops.expand import broadcast_to
 from wengert.ops.like import ones_like
 from wengert.tape.record import T
@@ -188,11 +189,8 @@ def _fitting(values, x, shape: tuple[int, ...]) -> tuple[Any, Any]:
     try:
         return wide, broadcast_to(given, shape)
     except RuntimeError:
-        raise ValueError(
-            "Incompatible types for broadcasting: input "
-            f"type={dtype.name}{list(given._payload.shape)} and requested "
-            f"type={dtype.name}{list(shape)}: the values do not fit the elements that the index "
-            "names"
+        raise refusal(
+            ValueError, "Incompatible types for", dtype, list(given._payload.shape), list(shape)
         ) from None
 
 

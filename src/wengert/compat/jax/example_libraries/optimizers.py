@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import wengert.compat.jax.numpy as jnp
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.trees import register, tree_flatten, tree_leaves, tree_map
+from wengert.compat.jax.words import refusal
 from wengert.compat.kit.namespaces import defined
 
 Schedule = Callable[[Any], Any]
@@ -70,19 +71,12 @@ def optimizer(opt_maker: Callable[..., Any]) -> Callable[..., Optimizer]:
             packed, tree, subtrees = opt_state
             grads, grad_def = tree_flatten(grad_tree)
             if grad_def != tree:
-                raise TypeError(
-                    "optimizer update function was passed a gradient tree that did not match the "
-                    f"parameter tree structure with which it was initialized: parameter tree {tree}"
-                    f" and grad tree {grad_def}."
-                )
+                raise refusal(TypeError, "optimizer update function was", tree, grad_def)
             states = [t.unflatten(parts) for t, parts in zip(subtrees, packed, strict=True)]
             new = [tree_flatten(update(i, g, s)) for g, s in zip(grads, states, strict=True)]
             for (_, now), before in zip(new, subtrees, strict=True):
                 if now != before:
-                    raise TypeError(
-                        "optimizer update function produced an output structure that did not match "
-                        f"its input structure: input {before} and output {now}."
-                    )
+                    raise refusal(TypeError, "optimizer update function produced", before, now)
             return OptimizerState(tuple([tuple(parts) for parts, _ in new]), tree, subtrees)
 
         def tree_get_params(opt_state: OptimizerState) -> Any:

@@ -22,7 +22,9 @@ import wengert.compat.jax.numpy as jnp
 from wengert.base.sections import fill_sections
 from wengert.compat.jax import lax_products, nn, sampling
 from wengert.compat.jax.keys import split
+from wengert.compat.jax.lax_reductions import reduce_window
 from wengert.compat.jax.nn import initializers
+from wengert.compat.jax.words import refusal
 from wengert.compat.kit.namespaces import defined
 
 Layer = tuple[Callable[..., Any], Callable[..., Any]]
@@ -172,21 +174,11 @@ def _pooling(combine: Callable[..., Any], start: float, mean: bool) -> Callable[
             return tuple(sizes), ()
 
         def pooled(x) -> Any:
-            for place, n, step in zip(places, window_shape, steps, strict=True):
-                x = _pooled(x, place, n, step)
-            return x
-
-        def _pooled(x, axis: int, window: int, step: int) -> Any:
-            count = _reach(x.shape[axis], window, step, padding)
-            if padding == "SAME":
-                missing = max((count - 1) * step + window - x.shape[axis], 0)
-                around = [(0, 0)] * x.ndim
-                around[axis] = (missing // 2, missing - missing // 2)
-                x = jnp.pad(x, around, constant_values=start)
-            lead = (slice(None),) * axis
-            last = (count - 1) * step + 1
-            parts = [x[(*lead, slice(i, i + last, step))] for i in range(window)]
-            return functools.reduce(combine, parts)
+            window, strides = (
+                [dict(zip(places, sizes, strict=True)).get(i, 1) for i in range(x.ndim)]
+                for sizes in (window_shape, steps)
+            )
+            return reduce_window(x, start, combine, window, strides, padding)
 
         def apply_fun(params, inputs, **kwargs) -> Any:
             found = pooled(inputs)
@@ -259,11 +251,7 @@ def Dropout(rate: float, mode: str = "train") -> Layer:
     def apply_fun(params, inputs, **kwargs) -> Any:
         rng = kwargs.get("rng")
         if rng is None:
-            raise ValueError(
-                "Dropout layer requires apply_fun to be called with a PRNG key argument. That is, "
-                "instead of `apply_fun(params, inputs)`, call it like `apply_fun(params, inputs, "
-                "rng)` where `rng` is a PRNG key (e.g. from `jax.random.key`)."
-            )
+            raise refusal(ValueError, "Dropout layer requires")
         if mode != "train":
             return inputs
         keep = sampling.bernoulli(rng, rate, inputs.shape)

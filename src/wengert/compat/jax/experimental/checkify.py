@@ -18,6 +18,7 @@ from wengert.compat.jax.callbacks import values_of
 from wengert.compat.jax.classes import is_traced
 from wengert.compat.jax.tracing import argument, check_callable
 from wengert.compat.jax.trees import tree_leaves, tree_map
+from wengert.compat.jax.words import refusal
 from wengert.compat.kit.namespaces import defined
 from wengert.tape.modes import untraced
 
@@ -91,10 +92,7 @@ def check(pred, msg: str, *fmt_args, debug: bool = False, **fmt_kwargs) -> None:
         raise TypeError(f"checkify.check pred must be a boolean, got {condition.aval.str_short()}")
     for leaf in tree_leaves((fmt_args, fmt_kwargs)):
         if not (is_traced(leaf) or hasattr(leaf, "dtype")):
-            raise TypeError(
-                "Formatting arguments to checkify.check need to be PyTrees of arrays, but got "
-                f"{leaf!r} of type {type(leaf)}."
-            )
+            raise refusal(TypeError, "Formatting arguments to", leaf)
     untraced("it checks values")
     found = np.asarray(values_of(condition))
     if found.all():

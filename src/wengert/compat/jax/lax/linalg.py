@@ -7,6 +7,7 @@ from typing import Any
 import wengert.compat.jax.numpy as jnp
 from wengert.compat.jax.numpy import linalg
 from wengert.compat.jax.scipy import linalg as scipy_linalg
+from wengert.compat.jax.words import refusal
 
 __all__ = ["cholesky", "eig", "eigh", "lu", "qr", "svd", "triangular_solve", "tridiagonal_solve"]
 
@@ -28,9 +29,7 @@ def eig(
 ) -> Any:
     """Return the eigenvalues and eigenvectors of matrices."""
     if compute_left_eigenvectors:
-        raise NotImplementedError(
-            "lax.linalg.eig with left eigenvectors: they are the inverse of the right ones"
-        )
+        raise refusal(NotImplementedError, "lax.linalg.eig with left")
     found = linalg.eig(x)
     return list(found) if compute_right_eigenvectors else [found[0]]
 

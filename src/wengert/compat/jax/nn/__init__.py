@@ -20,6 +20,7 @@ from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray, made, promote, promote_inexact
 from wengert.compat.jax.checks import check_dtype
 from wengert.compat.jax.numpy.calling import check_arrays, checked_dtype, plain, static
+from wengert.compat.jax.words import refusal
 from wengert.compat.kit.namespaces import closed, defined
 from wengert.ops import activations, special
 from wengert.tape.record import T
@@ -306,7 +307,8 @@ def log_softmax(x, axis=-1, where=None) -> Array:
 
 def _greatest(x: Array, axis, where) -> Array:
     """Return the largest elements along axes, without a gradient."""
-    most = jnp.max(x, axis, keepdims=True, where=where, initial=None if where is None else -np.inf)
+    start = None if where is None and x.size else -np.inf
+    most = jnp.max(x, axis, keepdims=True, where=where, initial=start)
     return made(plain(most).detach())
 
 
@@ -380,14 +382,10 @@ def dot_product_attention(
     unbatched = query.ndim == 3
     q, k, v = (jnp.expand_dims(x, 0) if unbatched else jnp.asarray(x) for x in (query, key, value))
     if q.ndim != 4 or k.ndim != 4 or v.ndim != 4:
-        raise ValueError(
-            f"query, key and value must have 3 or 4 dimensions, but query has {query.ndim}"
-        )
+        raise refusal(ValueError, "query, key and value must", query)
     groups, rest = divmod(q.shape[2], k.shape[2])
     if rest:
-        raise ValueError(
-            f"the heads of keys, {k.shape[2]}, must divide those of queries, {q.shape[2]}"
-        )
+        raise refusal(ValueError, "the heads of keys, {}", k.shape[2], q.shape[2])
     k, v = (jnp.repeat(x, groups, axis=2) if groups != 1 else x for x in (k, v))
     factor = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
     scores = jnp.einsum("btnh,bsnh->bnts", q, k) * factor

@@ -14,10 +14,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import wengert.compat.jax.numpy as jnp
-from wengert.base.sections import fill_sections
+from wengert.base.sections import fill_sections, named
 from wengert.compat.jax import sampling
 from wengert.compat.jax.dtypes import default_dtype, requested_dtype
 from wengert.compat.jax.numpy.calling import shape_of
+from wengert.compat.jax.words import refusal
 from wengert.compat.kit.namespaces import closed, defined
 
 
@@ -42,8 +43,8 @@ def _initializer(draw: Callable[..., Any], own=None) -> Initializer:
 zeros = _initializer(lambda key, shape, kind: jnp.zeros(shape, kind))
 ones = _initializer(lambda key, shape, kind: jnp.ones(shape, kind))
 for _name, _function in (("zeros", zeros), ("ones", ones)):
-    _function.__name__ = _function.__qualname__ = _name  # type: ignore[attr-defined]
-    _function.__doc__ = f"Return {_name}; this function is itself an initializer."
+    _function.__doc__ = "Return {name}; this function is itself an initializer."
+    named(_function, _name)
 
 
 def constant(value, dtype=None) -> Initializer:
@@ -77,10 +78,7 @@ def truncated_normal(stddev=1e-2, dtype=None, lower=-2.0, upper=2.0) -> Initiali
 def _fans(shape, in_axis, out_axis, batch_axis) -> tuple[float, float]:
     """Return the fan-in and fan-out of a weight."""
     if len(shape) <= 1:
-        raise ValueError(
-            f"Can't compute input and output sizes of a {len(shape)}-dimensional weights tensor. "
-            "Must be at least 2D."
-        )
+        raise refusal(ValueError, "Can't compute input and", len(shape))
 
     def size(axes) -> int:
         several = axes if isinstance(axes, Sequence) else (axes,)
@@ -131,15 +129,11 @@ def variance_scaling(
 
 def _scaled(name: str, scale: float, mode: str, distribution: str) -> Callable[..., Initializer]:
     def function(in_axis=-2, out_axis=-1, batch_axis=(), dtype=None) -> Initializer:
+        """Build an initializer of {text} weights, scaled by {by} (see `variance_scaling`)."""
         return variance_scaling(scale, mode, distribution, in_axis, out_axis, batch_axis, dtype)
 
-    function.__name__ = function.__qualname__ = name
-    text = "uniform" if distribution == "uniform" else "truncated normal"
     by = "fan-in" if mode == "fan_in" else "fan-in and fan-out"
-    function.__doc__ = (
-        f"Build an initializer of {text} weights, scaled by {by} (see `variance_scaling`)."
-    )
-    return function
+    return named(function, name, text=distribution.replace("_", " "), by=by)
 
 
 glorot_normal = xavier_normal = _scaled("glorot_normal", 1.0, "fan_avg", "truncated_normal")

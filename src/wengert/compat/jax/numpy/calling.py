@@ -20,6 +20,7 @@ import numpy as np
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray, made, of_kind, promote, promote_inexact
 from wengert.compat.jax.dtypes import canonical_dtype, requested_dtype
+from wengert.compat.jax.words import refusal
 from wengert.compat.kit.namespaces import functions_of
 from wengert.compat.kit.signatures import signature_of, signed
 from wengert.numpy.arrays import numpys_error
@@ -139,10 +140,7 @@ def no_out(name: str, out) -> None:
     NotImplementedError: If it is given: arrays are immutable.
     """
     if out is not None:
-        raise NotImplementedError(
-            f"The 'out' argument to jnp.{name} is not supported: arrays are immutable, take what "
-            "the function returns"
-        )
+        raise refusal(NotImplementedError, "The 'out' argument to jnp.{}", name)
 
 
 def checked_dtype(dtype, name: str) -> Any:
@@ -204,9 +202,7 @@ def whole_sizes(shape) -> tuple[int, ...]:
         return tuple(size.__index__() for size in sizes)
     except (AttributeError, TypeError):
         shown = given if isinstance(given, tuple | list) else (given,)
-        raise TypeError(
-            f"Shapes must be 1D sequences of concrete values of integer type, got {tuple(shown)!r}."
-        ) from None
+        raise refusal(TypeError, "Shapes must be 1D sequences", tuple(shown)) from None
 
 
 def shape_of(shape) -> tuple[int, ...]:
@@ -224,10 +220,7 @@ def shape_of(shape) -> tuple[int, ...]:
 
 def refuse_writing(name: str) -> NoReturn:
     """Refuse to write in place."""
-    raise ValueError(
-        f"jax.numpy.{name} cannot modify arrays in-place, because JAX arrays are immutable. Pass "
-        "inplace=False to instead return an updated array."
-    )
+    raise refusal(ValueError, "jax.numpy.{} cannot modify", name)
 
 
 # -- functions of rows -----------------------------------------------------------------------------

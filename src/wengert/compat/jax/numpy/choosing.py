@@ -30,6 +30,7 @@ from wengert.compat.jax.numpy.calling import (
     table,
     value_of,
 )
+from wengert.compat.jax.words import refusal
 from wengert.ops import select as choice
 from wengert.tape.record import T
 
@@ -52,9 +53,7 @@ def where(condition, x=None, y=None, /, *, size: int | None = None, fill_value=N
     if x is None or y is None:
         check_arrays("where", condition, x, y)
     if size is not None or fill_value is not None:
-        raise ValueError(
-            "size and fill_value arguments cannot be used in three-term where function."
-        )
+        raise refusal(ValueError, "size and fill_value arguments")
     check_arrays("where", condition, x, y)
     holds = _truth(asarray(condition))
     a, b = pair(x, y)
@@ -67,9 +66,7 @@ def where(condition, x=None, y=None, /, *, size: int | None = None, fill_value=N
 def select(condlist, choicelist, default=0) -> Any:
     """Choose each element from the choice of the first condition that holds."""
     if len(condlist) != len(choicelist):
-        raise ValueError(
-            f"condlist must have length equal to choicelist ({len(condlist)} vs {len(choicelist)})"
-        )
+        raise refusal(ValueError, "condlist must have length", len(condlist), len(choicelist))
     if not len(condlist):
         raise ValueError("condlist must be non-empty")
     holds = operands("select", *condlist)
@@ -96,10 +93,7 @@ def piecewise(x, condlist, funclist, *args, **kw) -> Any:
         result = 0
     else:
         n = len(holds)
-        raise ValueError(
-            f"with {n} condition(s), either {n} or {n + 1} functions are expected; got "
-            f"{len(funclist)}"
-        )
+        raise refusal(ValueError, "with {0} condition(s)", n, n + 1, len(funclist))
 
     def of(function) -> Any:
         return asarray(
@@ -135,10 +129,7 @@ def nonzero(a, *, size: int | None = None, fill_value=None) -> tuple[Any, ...]:
     """
     (x,) = operands("nonzero", a)
     if not x.ndim:
-        raise ValueError(
-            "Calling nonzero on 0d arrays is not allowed. Use jnp.atleast_1d(scalar).nonzero() "
-            "instead."
-        )
+        raise refusal(ValueError, "Calling nonzero on 0d arrays")
     fills = fill_value if isinstance(fill_value, tuple) else (fill_value or 0,) * x.ndim
     if size is not None and not isinstance(x._payload, np.ndarray | np.generic):
         return _batched_nonzero(x, int(size), fills)
@@ -205,9 +196,7 @@ def take(
     if axis is None:
         x, axis = x.reshape(-1), 0
     if at._payload.dtype.kind not in "iu":
-        raise TypeError(
-            f"take requires integer indices, got {at._payload.dtype.name}: convert them"
-        )
+        raise refusal(TypeError, "take requires integer indices", at)
     if mode == "raise":
         raise NotImplementedError("The 'raise' mode to jnp.take is not supported.")
     dim = axis % x.ndim
@@ -249,16 +238,12 @@ def take_along_axis(
     """Take elements along an axis, with separate indices for each line."""
     x, at = operands("take_along_axis", arr, indices)
     if at._payload.dtype.kind not in "iu":
-        raise TypeError(
-            f"take_along_axis indices must be of integer type, got {at._payload.dtype.name}"
-        )
+        raise refusal(TypeError, "take_along_axis indices", at)
     if axis is None:
         x, axis = x.reshape(-1), 0
         at = at.reshape(-1)
     if x.ndim != at.ndim:
-        raise ValueError(
-            f"indices and arr must have the same number of dimensions; {at.ndim} vs. {x.ndim}"
-        )
+        raise refusal(ValueError, "indices and arr must have", at, x)
     wraps = wrap_negative_indices is not False
     return _read(x, _lines(x, axis % x.ndim, at), mode, fill_value, wraps)
 

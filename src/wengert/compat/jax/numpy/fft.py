@@ -14,6 +14,7 @@ import numpy as np
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray
 from wengert.compat.jax.numpy.calling import call, of_row, static
+from wengert.compat.jax.words import refusal
 from wengert.compat.kit.namespaces import closed
 from wengert.compat.kit.rows import of_rows
 
@@ -25,17 +26,11 @@ def _row(name: str, parameters: str, meeting: str, text: str) -> Callable[..., A
 
     def compute(x, weak: bool, norm: str | None = None, axis=None, **options) -> Any:
         if norm not in (None, "backward", "ortho", "forward"):
-            raise ValueError(
-                f"jax.numpy.fft.{name} only supports the norm None, 'backward', 'ortho' and "
-                f"'forward', got {norm!r}"
-            )
+            raise refusal(ValueError, "jax.numpy.fft.{} only supports", name, norm)
         if name.startswith(("rfft", "ihfft")) and x._payload.dtype.kind == "c":
             raise ValueError(f"only real valued inputs supported for {name}: take x.real")
         if isinstance(axis, tuple | list):
-            raise ValueError(
-                f"jax.numpy.fft.{name} does not support multiple axes. Please use "
-                f"jax.numpy.fft.{name}n. Got axis = {axis!r}."
-            )
+            raise refusal(ValueError, "jax.numpy.fft.{0} does", name, axis)
         given = {"axis": axis, "norm": norm}
         given = {key: value for key, value in given.items() if value is not None}
         return call(f"fft.{name}", x, **given, **options)

@@ -25,6 +25,7 @@ from wengert.compat.jax.numpy.calling import (
     operands,
     static,
 )
+from wengert.compat.jax.words import refusal
 from wengert.compat.kit.namespaces import closed, defined
 from wengert.compat.kit.rows import of_rows
 from wengert.tape.base import new_tensor
@@ -78,17 +79,11 @@ def solve(a, b) -> Any:
     """Solve ``a @ x = b``."""
     x, y = as_operands("jnp.linalg.solve", a, b, inexact=True)
     if x.ndim < 2:
-        raise ValueError(
-            f"left hand array must be at least two dimensional; got shape {tuple(x.shape)}"
-        )
+        raise refusal(ValueError, "left hand array must be", x)
     if not y.ndim:
-        raise ValueError(
-            f"right hand array must be at least one dimensional; got shape {tuple(y.shape)}"
-        )
+        raise refusal(ValueError, "right hand array must be", y)
     if x.shape[-1] != x.shape[-2]:
-        raise ValueError(
-            f"last two dimensions of left-hand array must be square; got shape {tuple(x.shape)}"
-        )
+        raise refusal(ValueError, "last two dimensions of", x)
     return _or_nan(lambda: call("linalg.solve", x, y), y, y.shape)
 
 
@@ -122,9 +117,7 @@ def qr(a, mode: str = "reduced") -> Any:
     if mode == "full":
         mode = "complete"
     if mode not in ("reduced", "complete", "r"):
-        raise NotImplementedError(
-            f"jnp.linalg.qr with mode={mode!r}: 'reduced', 'complete' and 'r' are there"
-        )
+        raise refusal(NotImplementedError, "jnp.linalg.qr with mode={!r}", mode)
     return call("linalg.qr", x, mode)
 
 
@@ -138,9 +131,7 @@ def svd(
     """Return the singular value decomposition."""
     (x,) = as_operands("jnp.linalg.svd", a, inexact=True)
     if subset_by_index is not None:
-        raise NotImplementedError(
-            "jnp.linalg.svd with subset_by_index=: take a slice of the result"
-        )
+        raise refusal(NotImplementedError, "jnp.linalg.svd with subset_by_index=")
     return call("linalg.svd", x, full_matrices, compute_uv, hermitian)
 
 
@@ -232,10 +223,7 @@ def cross(x1, x2, /, *, axis: int = -1) -> Any:
     """Return the cross product of three-element vectors."""
     x, y = as_operands("jnp.linalg.cross", x1, x2)
     if x.shape[axis] != 3 or y.shape[axis] != 3:
-        raise ValueError(
-            "Both input arrays must be (arrays of) 3-dimensional vectors, but they have "
-            f"{x.shape[axis]} and {y.shape[axis]} dimensions instead."
-        )
+        raise refusal(ValueError, "Both input arrays must", x.shape[axis], y.shape[axis])
     return products.cross(x, y, axis=axis)
 
 
@@ -243,9 +231,7 @@ def outer(x1, x2, /) -> Any:
     """Return the products of all pairs of elements of two vectors."""
     x, y = as_operands("jnp.linalg.outer", x1, x2)
     if x.ndim != 1 or y.ndim != 1:
-        raise ValueError(
-            f"Input arrays must be one-dimensional, but they are x1.ndim={x.ndim} x2.ndim={y.ndim}"
-        )
+        raise refusal(ValueError, "Input arrays must be one-dimensional", x, y)
     return products.NAMES["outer"](x, y)
 
 

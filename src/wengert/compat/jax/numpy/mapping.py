@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
-from wengert.compat.jax.array import Array, asarray, of_kind
-from wengert.compat.jax.numpy.calling import call, finished, operands, plain, shape_of, table
+from wengert.compat.jax.array import asarray
+from wengert.compat.jax.batching import vmap
+from wengert.compat.jax.numpy.calling import call, finished, operands, shape_of, table
 from wengert.compat.jax.numpy.ufunc_class import ufunc
-from wengert.func import vmap
-from wengert.tape.base import TensorBase
+from wengert.compat.jax.words import refusal
 
 _ARGUMENT = r"\(\s*(?:\w+\s*(?:,\s*\w+\s*)*)?\)"
 _SIGNATURE = re.compile(
@@ -32,14 +32,6 @@ def _read(signature: str) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]
         raise ValueError(f"not a valid gufunc signature: {signature}")
     given, results = signature.split("->")
     return _dimensions(given), _dimensions(results)
-
-
-def _called(function: Callable[..., Any], *args) -> Any:
-    """Wrap a function of arrays for `vmap`, with plain tensors."""
-    result = function(*[of_kind(x, Array) if isinstance(x, TensorBase) else x for x in args])
-    if isinstance(result, list | tuple):
-        return tuple(plain(asarray(part)) for part in result)
-    return plain(asarray(result))
 
 
 def vectorize(
@@ -61,10 +53,7 @@ def vectorize(
     Array([3., 3.], dtype=float32)
     """
     if any(not isinstance(place, str | int) for place in excluded):
-        raise TypeError(
-            "jax.numpy.vectorize can only exclude integer or string arguments, but "
-            f"excluded={excluded!r}"
-        )
+        raise refusal(TypeError, "jax.numpy.vectorize can", excluded)
     if any(isinstance(place, int) and place < 0 for place in excluded):
         raise ValueError(f"excluded={excluded!r} contains negative numbers")
 
@@ -77,9 +66,7 @@ def vectorize(
             [()] * len(given) if signature is None else _read(signature)[0]
         )
         if len(inner) != len(given):
-            raise TypeError(
-                f"wrong number of positional arguments: expected {len(inner)}, got {len(given)}"
-            )
+            raise refusal(TypeError, "wrong number of positional", len(inner), len(given))
 
         def of_parts(*parts) -> Any:
             positional = list(args)
@@ -98,22 +85,11 @@ def vectorize(
             parts.append(x.reshape((*sizes, *x.shape[len(lead) :])))
         mapped: Callable[..., Any] = of_parts
         for level in reversed(range(len(common))):
-            mapped = _level(
-                mapped, tuple(0 if w[level] == common[level] else None for w in aligned)
-            )
+            axes = tuple(0 if w[level] == common[level] else None for w in aligned)
+            mapped = vmap(mapped, axes)
         return finished(mapped(*parts))
 
     return wrapped
-
-
-def _level(function: Callable[..., Any], in_dims: tuple[Any, ...]) -> Callable[..., Any]:
-    """Map a function over the first axes of its arguments."""
-    mapped = vmap(lambda *args: _called(function, *args), in_dims=in_dims)
-
-    def of_arrays(*args) -> Any:
-        return finished(mapped(*map(plain, args)))
-
-    return of_arrays
 
 
 def _outer_shapes(
@@ -125,10 +101,7 @@ def _outer_shapes(
     for x, dimensions in zip(given, inner, strict=True):
         at = x.ndim - len(dimensions)
         if at < 0:
-            raise ValueError(
-                f"input with shape {tuple(x.shape)} does not have enough dimensions for all core "
-                f"dimensions {dimensions} on vectorized function with signature={signature!r}"
-            )
+            raise refusal(ValueError, "input with shape {.shape}", x, dimensions, signature)
         for name, size in zip(dimensions, x.shape[at:], strict=True):
             if known.setdefault(name, size) != size:
                 raise ValueError(
@@ -152,7 +125,7 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr, *args, **kwargs
     lines = call("moveaxis", x, axis, -1)
     mapped: Callable[..., Any] = lambda line: func1d(line, *args, **kwargs)  # noqa: E731
     for _ in range(x.ndim - 1):
-        mapped = _level(mapped, (0,))
+        mapped = vmap(mapped)
     found = asarray(mapped(lines))
     more = found.ndim - (x.ndim - 1)
     return call(

@@ -24,6 +24,7 @@ from wengert.compat.jax.numpy.calling import (
 from wengert.compat.jax.numpy.choosing import sized
 from wengert.compat.jax.numpy.mapping import apply_along_axis
 from wengert.compat.jax.numpy.shapes import ravel
+from wengert.compat.jax.words import refusal
 from wengert.compat.kit.signatures import signed
 from wengert.ops import shape as shapes
 from wengert.tape.base import TensorBase, new_tensor
@@ -82,9 +83,7 @@ def _rolled(x, shift, axis) -> Any:
     if axis is None:
         return _rolled(ravel(x), shift, 0).reshape(tuple(x.shape))
     if isinstance(axis, tuple | list) or shift.ndim:
-        raise NotImplementedError(
-            "jnp.roll by several shifts that differ within a vmap: roll twice"
-        )
+        raise refusal(NotImplementedError, "jnp.roll by several shifts")
     size = x.shape[axis]
     places = (asarray(np.arange(size)) - shift) % size
     return x[(slice(None),) * (axis % x.ndim) + (places,)]

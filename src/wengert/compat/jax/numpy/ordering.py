@@ -20,6 +20,7 @@ from wengert.compat.jax.numpy.calling import (
     value_of,
 )
 from wengert.compat.jax.numpy.choosing import sized, take, take_along_axis, where
+from wengert.compat.jax.words import refusal
 from wengert.tape.base import TensorBase, new_tensor
 
 
@@ -41,9 +42,7 @@ def sort(
 
 def _no_kind(name: str, kind, order) -> None:
     if kind is not None:
-        raise TypeError(
-            f"'kind' argument to {name} is not supported. Use stable=True or stable=False"
-        )
+        raise refusal(TypeError, "'kind' argument to {} is", name)
     if order is not None:
         raise NotImplementedError(f"'order' argument to {name} is not supported.")
 
@@ -115,9 +114,7 @@ def sort_complex(a) -> Any:
 def searchsorted(a, v, side: str = "left", sorter=None, *, method: str = "scan") -> Any:
     """Return the indices at which to insert elements into a sorted vector."""
     if side not in ("left", "right"):
-        raise ValueError(
-            f"{side!r} is an invalid value for keyword 'side'. Expected one of 'left' or 'right'."
-        )
+        raise refusal(ValueError, "{!r} is an invalid value", side)
     x, y = as_operands("searchsorted", a, v)
     if x.ndim != 1:
         raise ValueError("a should be 1-dimensional")
@@ -284,9 +281,7 @@ def bincount(
     """
     (x,) = operands("bincount", x)
     if x._payload.dtype.kind not in "biu":
-        raise TypeError(
-            f"x argument to bincount must have an integer type; got {x._payload.dtype.name}"
-        )
+        raise refusal(TypeError, "x argument to bincount", x)
     if x.ndim != 1:
         raise ValueError("only 1-dimensional input supported.")
     if length is None:

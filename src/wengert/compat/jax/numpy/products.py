@@ -26,6 +26,7 @@ from wengert.compat.jax.numpy.calling import (
     table,
 )
 from wengert.compat.jax.numpy.choosing import where
+from wengert.compat.jax.words import refusal
 from wengert.compat.kit.rows import of_rows
 
 
@@ -60,9 +61,7 @@ def tensordot(
     """Sum products over axes of both arrays."""
     x, y = as_operands("tensordot", a, b)
     if isinstance(axes, int) and axes > min(x.ndim, y.ndim):
-        raise TypeError(
-            f"Number of tensordot axes (axes {axes}) exceeds input ranks ({x.ndim} and {y.ndim})"
-        )
+        raise refusal(TypeError, "Number of tensordot axes", axes, x, y)
     try:
         found = call("tensordot", x, y, axes)
     except ValueError as error:
@@ -176,10 +175,7 @@ def interp(x, xp, fp, left=None, right=None, period=None) -> Any:
     """
     x, xp, fp = as_operands("interp", x, xp, fp, inexact=True)
     if xp.ndim != 1 or fp.ndim != 1 or xp.shape != fp.shape:
-        raise ValueError(
-            "xp and fp must be one-dimensional arrays of equal size, got "
-            f"{tuple(xp.shape)} and {tuple(fp.shape)}"
-        )
+        raise refusal(ValueError, "xp and fp must be one-dimensional", xp, fp)
     if period is not None:
         if period == 0:
             raise ValueError(f"period must be a non-zero value; got {period}")

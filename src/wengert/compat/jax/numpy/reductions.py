@@ -28,6 +28,7 @@ from wengert.compat.jax.numpy.calling import (
     value_of,
 )
 from wengert.compat.jax.numpy.choosing import take_along_axis
+from wengert.compat.jax.words import refusal
 from wengert.compat.kit.rows import of_rows
 from wengert.ops import reduce as reductions
 from wengert.tape.base import TensorBase
@@ -219,17 +220,12 @@ def _scan_with_start(name: str, start: int) -> Callable[..., Any]:
     def function(x, /, *, axis=None, dtype=None, include_initial: bool = False) -> Any:
         (x,) = operands(name, x)
         if not x.ndim:
-            raise ValueError(
-                f"The input must be non-scalar to take a {name}, however a scalar came"
-            )
+            raise refusal(ValueError, "The input must be non-scalar", name)
         kind = checked_dtype(dtype, name)
         if kind is None:
             kind = _whole(x._payload.dtype, promote_integers=start == 0)
         if axis is None and x.ndim > 1:
-            raise ValueError(
-                f"The input array has rank {x.ndim}, however axis was not set to an explicit "
-                f"value. The axis argument is only optional for one-dimensional arrays."
-            )
+            raise refusal(ValueError, "The input array has rank", x)
         at = 0 if axis is None else axes_of(name, axis)
         found = asarray(call("cumsum" if start == 0 else "cumprod", x, at, dtype=kind), kind)
         if not include_initial:
@@ -262,13 +258,9 @@ def _quantile(name: str) -> Callable[..., Any]:
         at = np.clip(at, 0, 100 if "percentile" in name else 1)
         axis = axes_of(name, axis)
         if weights is None and method not in _METHODS:
-            raise ValueError(
-                "method can only be 'linear', 'lower', 'higher', 'midpoint', or 'nearest'"
-            )
+            raise refusal(ValueError, "method can only be 'linear'")
         if weights is not None and method != "inverted_cdf":
-            raise NotImplementedError(
-                f"{method} doesn't support weights. Only method 'inverted_cdf' supports weights."
-            )
+            raise refusal(NotImplementedError, "{} doesn't support weights", method)
         shares = at / at.dtype.type(100) if "percentile" in name else at
         rule = None if weights is not None else _METHODS[method]
         ignoring = name.startswith("nan")

@@ -5,7 +5,6 @@ They keep dtypes, including weak ones. Functions that join arrays promote them t
 
 from __future__ import annotations
 
-import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +13,7 @@ import numpy as np
 
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, made, promote
-from wengert.compat.jax.checks import broadcast
+from wengert.compat.jax.checks import broadcast, resized
 from wengert.compat.jax.numpy.calling import (
     call,
     check_arrays,
@@ -30,24 +29,10 @@ from wengert.compat.jax.numpy.calling import (
     value_of,
     whole_sizes,
 )
+from wengert.compat.jax.words import refusal
 from wengert.compat.kit.rows import of_rows
 from wengert.tape.base import TensorBase
 from wengert.tape.record import T
-
-
-def _sizes(name: str, x, to) -> Any:
-    """Return a shape to bring `x` to, with -1 for an inferred size."""
-    sizes = whole_sizes(to)
-    size = int(x._payload.size) if hasattr(x._payload, "size") else math.prod(x._payload.shape)
-    known = math.prod(n for n in sizes if n != -1)
-    if sizes.count(-1) == 1 and known and size % known == 0:
-        return tuple(size // known if n == -1 else n for n in sizes)
-    if -1 in sizes or known != size:
-        raise TypeError(
-            f"cannot {name} array of shape {tuple(x._payload.shape)} (size {size}) into shape "
-            f"{tuple(sizes)} (size {abs(math.prod(sizes))})"
-        )
-    return sizes
 
 
 def reshape(a, shape, order: str = "C", *, copy: bool | None = None, out_sharding=None) -> Any:
@@ -62,7 +47,7 @@ def reshape(a, shape, order: str = "C", *, copy: bool | None = None, out_shardin
     (x,) = operands("reshape", a)
     if order == "A":
         raise NotImplementedError("np.reshape order=A is not implemented: write order='C' or 'F'")
-    return call("reshape", x, _sizes("reshape", x, shape), order, weak=x.weak_type)
+    return call("reshape", x, resized(x, whole_sizes(shape)), order, weak=x.weak_type)
 
 
 def ravel(a, order: str = "C", *, out_sharding=None) -> Any:
@@ -79,10 +64,7 @@ def transpose(a, axes=None) -> Any:
     if axes is not None:
         axes = tuple(static(i, "axes of transpose") for i in axes)
         if sorted(i % max(x.ndim, 1) for i in axes) != list(range(x.ndim)):
-            raise TypeError(
-                f"transpose permutation isn't a permutation of operand dimensions, got permutation "
-                f"{axes} for operand shape {tuple(x.shape)}."
-            )
+            raise refusal(TypeError, "transpose permutation isn't", axes, x)
     return call("transpose", x, axes, weak=x.weak_type)
 
 
@@ -99,10 +81,7 @@ def squeeze(a, axis=None) -> Any:
     axes = () if axis is None else axis if isinstance(axis, tuple | list) else (axis,)
     for i in axes:
         if -x.ndim <= i < x.ndim and x.shape[i] != 1:
-            raise ValueError(
-                "cannot select an axis to squeeze out which has size not equal to one, got "
-                f"shape={tuple(x.shape)} and dimensions={tuple(axes)}"
-            )
+            raise refusal(ValueError, "cannot select an axis to", x, tuple(axes))
     return call("squeeze", x, axis if axis is None else tuple(axes), weak=x.weak_type)
 
 
@@ -254,9 +233,7 @@ def block(arrays) -> Any:
 
     def gather(part) -> None:
         if isinstance(part, tuple):
-            raise ValueError(
-                "jax.numpy.block does not allow tuples, got: use lists to arrange the blocks"
-            )
+            raise refusal(ValueError, "jax.numpy.block does not")
         if isinstance(part, list):
             for inner in part:
                 gather(inner)
@@ -291,9 +268,7 @@ def unstack(x, /, *, axis: int = 0) -> tuple[Any, ...]:
     """Return the slices of an array along an axis."""
     (x,) = operands("unstack", x)
     if not x.ndim:
-        raise ValueError(
-            "Unstack requires arrays with rank > 0, however a scalar array was passed."
-        )
+        raise refusal(ValueError, "Unstack requires arrays")
     return tuple(made(list(T.unbind(x, dim=axis)), x.weak_type))
 
 

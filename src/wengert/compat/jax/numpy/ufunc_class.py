@@ -10,6 +10,7 @@ import numpy as np
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, made
 from wengert.compat.jax.numpy.calling import call, checked_dtype, no_out, operands, plain, value_of
+from wengert.compat.jax.words import refusal
 from wengert.ops import select
 from wengert.tape.base import new_tensor
 from wengert.tape.record import T
@@ -56,19 +57,14 @@ class ufunc:
         if out is not None:
             raise NotImplementedError(f"out argument of {self!r}: arrays are immutable")
         if where is not None:
-            raise NotImplementedError(
-                f"where argument of {self!r}: write jnp.where(mask, {self.__name__}(x, y), other)"
-            )
+            raise refusal(NotImplementedError, "where argument of {0!r}", self)
         if len(args) != self.nin:
             raise TypeError(f"{self!r} takes {self.nin} arguments, but {len(args)} were given")
         return self._func(*args)
 
     def _check_binary(self, method: str) -> None:
         if self.nin != 2 or self.nout != 1:
-            raise ValueError(
-                f"{method} only supported for functions of two arguments with one result, and "
-                f"{self!r} has {self.nin} and {self.nout}"
-            )
+            raise refusal(ValueError, "{0} only supported for", method, self)
 
     def reduce(
         self, a, axis=0, dtype=None, out=None, keepdims: bool = False, initial=None, where=None
@@ -78,10 +74,7 @@ class ufunc:
         no_out(f"{self.__name__}.reduce", out)
         (x,) = operands(f"{self.__name__}.reduce", a)
         if where is not None and initial is None and self.identity is None:
-            raise ValueError(
-                f"reduction operation {self.__name__!r} does not have an identity, so to use a "
-                "where mask one has to specify 'initial'"
-            )
+            raise refusal(ValueError, "reduction operation {.__name__!r}", self)
         if isinstance(axis, tuple) or axis is None:
             axes = sorted(i % x.ndim for i in (range(x.ndim) if axis is None else axis))
         else:
@@ -105,9 +98,7 @@ class ufunc:
     def _folded(self, parts: list[Any], x, axis: int) -> Any:
         if not parts:
             if self.identity is None:
-                raise ValueError(
-                    f"zero-size array to reduction operation {self.__name__} which has no identity"
-                )
+                raise refusal(ValueError, "zero-size array to reduction", self)
             shape = tuple(n for i, n in enumerate(x.shape) if i != axis)
             return made(new_tensor(np.full(shape, self.identity, x._payload.dtype)))
         result = parts[0]
@@ -142,9 +133,7 @@ class ufunc:
         NotImplementedError: Unless ``inplace=False``: arrays are immutable.
         """
         if inplace:
-            raise NotImplementedError(
-                "ufunc.at: inplace=True: arrays are immutable, pass inplace=False to get a new one"
-            )
+            raise refusal(NotImplementedError, "ufunc.at: inplace=True")
         (x,) = operands(f"{self.__name__}.at", a)
         if b is None:
             return x.at[indices].set(self(x[indices]))

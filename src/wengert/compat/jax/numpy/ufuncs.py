@@ -29,6 +29,7 @@ from wengert.compat.jax.numpy.calling import (
     value_of,
 )
 from wengert.compat.jax.numpy.ufunc_class import ufunc
+from wengert.compat.jax.words import refusal
 from wengert.compat.kit.namespaces import functions_of, rows_of
 from wengert.compat.kit.rows import of_rows
 from wengert.prims import parts as _records
@@ -293,9 +294,7 @@ def round_(a, decimals: int = 0, out=None) -> Any:
     (x,) = operands("round", a)
     if x._payload.dtype.kind in "biu":
         if decimals < 0:
-            raise NotImplementedError(
-                "integer np.round not implemented for decimals < 0: convert to float first"
-            )
+            raise refusal(NotImplementedError, "integer np.round not implemented")
         return positive(x)
     if x._payload.dtype.kind == "c":
         real, imag = (round_(made(part(x)), decimals) for part in (T.real, T.imag))

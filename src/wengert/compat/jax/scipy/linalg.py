@@ -18,6 +18,7 @@ from wengert.compat.jax.numpy.calling import (
     plain,
     static,
 )
+from wengert.compat.jax.words import refusal
 from wengert.compat.kit.namespaces import closed, defined
 from wengert.compat.kit.rows import of_rows
 from wengert.compat.kit.signatures import signed
@@ -83,9 +84,7 @@ def solve(
     assume_a : str. ``"gen"``, ``"sym"``, ``"her"``, or ``"pos"`` for a positive definite matrix.
     """
     if assume_a not in ("gen", "sym", "her", "pos"):
-        raise ValueError(
-            f"Expected assume_a to be one of ['gen', 'her', 'pos', 'sym']; got {assume_a!r}"
-        )
+        raise refusal(ValueError, "Expected assume_a to be", assume_a)
     if assume_a != "pos":
         return linalg.solve(a, b)
     return cho_solve(cho_factor(a, lower), b)

@@ -10,6 +10,7 @@ import wengert.compat.jax.numpy as jnp
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray
 from wengert.compat.jax.numpy.calling import operands
+from wengert.compat.jax.words import refusal
 from wengert.compat.kit.namespaces import closed
 
 __all__ = ["map_coordinates"]
@@ -58,14 +59,9 @@ def map_coordinates(
     (x,) = operands("map_coordinates", input)
     places = operands("map_coordinates", *coordinates)
     if len(places) != x.ndim:
-        raise ValueError(
-            f"coordinates must be a sequence of length input.ndim, but {len(places)} != {x.ndim}"
-        )
+        raise refusal(ValueError, "coordinates must be a sequence", len(places), x)
     if mode not in _INSIDE:
-        raise NotImplementedError(
-            f"jax.scipy.ndimage.map_coordinates does not yet support mode {mode}. Currently "
-            f"supported modes are {set(_INSIDE)}."
-        )
+        raise refusal(NotImplementedError, "jax.scipy.ndimage.map_coordinates", mode, set(_INSIDE))
     if order not in (0, 1):
         raise NotImplementedError("jax.scipy.ndimage.map_coordinates currently requires order<=1")
     parts = []

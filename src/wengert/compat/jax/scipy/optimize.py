@@ -11,6 +11,7 @@ from wengert.base.extras import scipy_module
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray
 from wengert.compat.jax.reverse import value_and_grad
+from wengert.compat.jax.words import refusal
 from wengert.compat.kit.namespaces import closed
 
 __all__ = ["OptimizeResults", "minimize"]
@@ -73,9 +74,7 @@ def minimize(
     if not isinstance(args, tuple):
         raise TypeError(f"args argument to jax.scipy.optimize.minimize must be a tuple, got {args}")
     if method.lower() not in ("bfgs", "l-bfgs-experimental-do-not-rely-on-this"):
-        raise ValueError(
-            f"Method {method} not recognized: 'BFGS' is there, others in wengert.scipy.minimize"
-        )
+        raise refusal(ValueError, "Method {} not recognized", method)
     first = asarray(x0)
     if first.ndim != 1:
         raise ValueError(f"x0 must be a vector, but has shape {tuple(first.shape)}")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import wengert.compat.jax.numpy as jnp
+from wengert.base.sections import named
 from wengert.compat.jax.array import Array, promote_inexact
 from wengert.compat.jax.numpy.calling import check_arrays
 from wengert.compat.kit.namespaces import closed
@@ -75,6 +76,10 @@ def _full(x, y) -> Any:
 
 def _by(name: str, correlates: bool, dimensions: int | None) -> Any:
     def function(in1, in2, mode: str = "full", *args, **kwargs) -> Array:
+        """Return the {what} of two arrays.
+
+        ``mode`` is ``full``, ``same`` (of the size of the first) or ``valid``.
+        """
         x, y = _operands(name, in1, in2, dimensions)
         if dimensions == 2:
             boundary = args[0] if args else kwargs.get("boundary", "fill")
@@ -85,13 +90,7 @@ def _by(name: str, correlates: bool, dimensions: int | None) -> Any:
         later = correlates and dimensions == 2
         return _cut(_full(x, y), x, y, mode, name, later)
 
-    function.__name__ = function.__qualname__ = name
-    what = "correlation" if correlates else "convolution"
-    function.__doc__ = (
-        f"Return the {what} of two arrays; ``mode`` is ``full``, ``same`` (of the size of the "
-        "first) or ``valid``."
-    )
-    return function
+    return named(function, name, what="correlation" if correlates else "convolution")
 
 
 def _by_fft(x, y) -> Any:

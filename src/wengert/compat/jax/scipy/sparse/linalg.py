@@ -14,6 +14,7 @@ from wengert.base.sections import fill_sections
 from wengert.compat.jax.flatten_util import ravel_pytree
 from wengert.compat.jax.lax_control import NAMES as LAX
 from wengert.compat.jax.trees import tree_structure
+from wengert.compat.jax.words import refusal
 
 __all__ = ["bicgstab", "cg", "gmres"]
 
@@ -140,9 +141,7 @@ def _solved(
             f"{tree_structure(x0)} vs {tree_structure(b)}"
         )
     if start.shape != flat.shape:
-        raise ValueError(
-            f"arrays in x0 and b must have matching shapes: {start.shape} vs {flat.shape}"
-        )
+        raise refusal(ValueError, "arrays in x0 and b must", start, flat)
     limit = 10 * flat.shape[0] if maxiter is None else maxiter
     before = None if M is None else _system(M, b)
 
@@ -200,9 +199,7 @@ def gmres(
 ) -> tuple[Any, None]:
     """Solve a system by GMRES, restarted every `restart` vectors (see `cg`)."""
     if solve_method not in ("batched", "incremental"):
-        raise ValueError(
-            f"invalid solve_method {solve_method}, must be either 'incremental' or 'batched'"
-        )
+        raise refusal(ValueError, "invalid solve_method {}", solve_method)
     return _solved(_gmres, A, b, x0, tol, atol, maxiter, M, False, restart=restart)
 
 

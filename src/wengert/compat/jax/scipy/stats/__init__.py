@@ -25,6 +25,7 @@ from wengert.compat.jax.array import Array
 from wengert.compat.jax.numpy.calling import as_operands, operands
 from wengert.compat.jax.scipy import special as sp
 from wengert.compat.jax.scipy.linalg import solve_triangular
+from wengert.compat.jax.words import refusal
 from wengert.compat.kit.namespaces import closed
 from wengert.scipy.densities import Functions, functions
 
@@ -63,10 +64,7 @@ def _dirichlet_logpdf(x, alpha) -> Array:
     if alpha.ndim != 1:
         raise ValueError(f"`alpha` must be one-dimensional; got alpha.shape={tuple(alpha.shape)}")
     if x.shape[0] not in (alpha.shape[0], alpha.shape[0] - 1):
-        raise ValueError(
-            "`x` must have either the same number of entries as `alpha` or one entry fewer; got "
-            f"x.shape={tuple(x.shape)}, alpha.shape={tuple(alpha.shape)}"
-        )
+        raise refusal(ValueError, "`x` must have either the", x, alpha)
     if x.shape[0] != alpha.shape[0]:
         x = jnp.concatenate([x, 1 - x.sum(0, keepdims=True)])
     constant = sp.gammaln(alpha).sum() - sp.gammaln(alpha.sum())

@@ -1,0 +1,37 @@
+"""Layer 9 · compat: the words of an idiom's errors, which a file beside its modules has.
+
+NOTE [words of errors]
+A message that does not fit the line of its ``raise`` is in ``messages.txt`` of the idiom's package:
+one paragraph each, with ``{}`` for what the error is about. The ``raise`` gives its first words, so
+that what a user reads can be searched for.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from importlib.resources import files
+from typing import Any
+
+__all__ = ["messages", "refusals"]
+
+
+@functools.cache
+def messages(package: str) -> tuple[str, ...]:
+    """Return the messages of a package."""
+    text = files(package).joinpath("messages.txt").read_text(encoding="utf-8")
+    parts = text.strip().split("\n\n")[1:]  # the first one describes the file
+    return tuple([part.replace("\n", " ").replace("\\n", "\n") for part in parts])
+
+
+def refusals(package: str) -> Callable[..., Any]:
+    """Return the function that makes the errors of a package.
+
+    It takes the class of the error, the first words of its message, and what to fill in.
+    """
+
+    def refusal(kind: type[Exception], start: str, *given: Any) -> Exception:
+        (text,) = [text for text in messages(package) if text.startswith(start)]
+        return kind(text.format(*given))
+
+    return refusal
