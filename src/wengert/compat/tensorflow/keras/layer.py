@@ -462,9 +462,6 @@ class Layer(Configured):
             self.build(_shape(shape))
             self._built_for = shape
 
-    def __getattr__(self, name: str) -> Any:
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
-
     def __repr__(self) -> str:
         return f"<{type(self).__name__} name={self.name}, built={self.built}>"
 
