@@ -175,6 +175,12 @@ class Conv1DTranspose(Conv2DTranspose):
     dimensions = 1
 
 
+class Conv3DTranspose(Conv2DTranspose):
+    """Transposed convolution of volumes, which makes them larger."""
+
+    dimensions = 3
+
+
 # -- pooling ---------------------------------------------------------------------------------------
 
 

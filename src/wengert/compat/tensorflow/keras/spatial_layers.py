@@ -149,14 +149,21 @@ class _ByChannels(Weighted):
     def _prepare(self: Any) -> None:
         check_last(self.data_format)
         self.kernel_size, self.strides, self.dilation_rate = (
-            several(value, 2) for value in (self.kernel_size, self.strides, self.dilation_rate)
+            several(value, self.dimensions)
+            for value in (self.kernel_size, self.strides, self.dilation_rate)
         )
         self.padding = conv_padding(self.padding)
 
     def _by_channels(self, inputs, kernel) -> Any:
-        return nn.depthwise_conv2d(
-            inputs, kernel, (1, *self.strides, 1), self.padding, dilations=self.dilation_rate
-        )
+        if self.dimensions == 2:
+            return nn.depthwise_conv2d(
+                inputs, kernel, (1, *self.strides, 1), self.padding, dilations=self.dilation_rate
+            )
+        # a sequence is an image of one row
+        image, rows = (operations.expand_dims(x, place) for x, place in ((inputs, 1), (kernel, 0)))
+        strides, spread = (1, self.strides[0], self.strides[0], 1), (1, self.dilation_rate[0])
+        result = nn.depthwise_conv2d(image, rows, strides, self.padding, dilations=spread)
+        return operations.squeeze(result, 1)
 
 
 class DepthwiseConv2D(_ByChannels):
@@ -176,6 +183,18 @@ class DepthwiseConv2D(_ByChannels):
 
     def _product(self, inputs) -> Any:
         return self._by_channels(inputs, self.kernel)
+
+
+class DepthwiseConv1D(DepthwiseConv2D):
+    """Convolution of each channel of sequences with its own filters.
+
+    Examples
+    --------
+    >>> tf.keras.layers.DepthwiseConv1D(3)(tf.ones([1, 5, 2])).shape
+    TensorShape([1, 3, 2])
+    """
+
+    dimensions = 1
 
 
 @settings(
@@ -198,13 +217,25 @@ class SeparableConv2D(_ByChannels):
         shape = (*self.kernel_size, wide, many)
         self.depthwise_kernel = self._weight("depthwise_kernel", shape, "depthwise")
         self.pointwise_kernel = self._weight(
-            "pointwise_kernel", (1, 1, wide * many, self.filters), "pointwise"
+            "pointwise_kernel", (*[1] * self.dimensions, wide * many, self.filters), "pointwise"
         )
         self.bias = self._weight("bias", (self.filters,)) if self.use_bias else None
 
     def _product(self, inputs) -> Any:
         middle = self._by_channels(inputs, self.depthwise_kernel)
-        return nn.conv2d(middle, self.pointwise_kernel, 1, "VALID")
+        return nn.convolution(middle, self.pointwise_kernel, 1, "VALID")
+
+
+class SeparableConv1D(SeparableConv2D):
+    """A depthwise convolution of sequences, then a pointwise one.
+
+    Examples
+    --------
+    >>> tf.keras.layers.SeparableConv1D(4, 3)(tf.ones([1, 5, 3])).shape
+    TensorShape([1, 3, 4])
+    """
+
+    dimensions = 1
 
 
 # -- normalisation and noise -----------------------------------------------------------------------
