@@ -318,9 +318,9 @@ class CenterCrop(Layer):
     """
 
     def call(self, inputs) -> Any:
-        wide = tuple(inputs.shape)[-3:-1]
-        start = [(n - m) // 2 for n, m in zip(wide, (self.height, self.width), strict=True)]
-        return image.crop_to_bounding_box(inputs, *start, self.height, self.width)
+        height, width = tuple(inputs.shape)[-3:-1]
+        top, left = (height - self.height) // 2, (width - self.width) // 2
+        return image.crop_to_bounding_box(inputs, top, left, self.height, self.width)
 
 
 class _Moved(Seeded):
