@@ -1,9 +1,8 @@
-"""Test constructor arguments declared as class attributes (NOTE [arguments as lines])."""
+"""Test constructor arguments written as text (NOTE [arguments as text])."""
 
 from __future__ import annotations
 
 import inspect
-from typing import ClassVar
 
 import pytest
 
@@ -17,29 +16,27 @@ class Above:
         self.name = name
 
 
-@arguments
+@arguments("_size, _bias=True")
 class Sized(Above):
     ignored = ("fast",)
-    _size: int
-    _bias: bool = True
 
     def _prepare(self):
         self.area = self._size**2
 
 
-@arguments
+@arguments("count, count/_step=2, _size=4")
 class Moved(Sized):
-    places: ClassVar[dict[str, str]] = {"step": "count"}
     without = ("bias",)
-    count: int
-    _step: int = 2
-    _size: int = 4
 
 
-def test_lines_are_the_arguments_in_their_order():
-    assert str(inspect.signature(Sized)) == "(size: 'int', bias: 'bool' = True, **kwargs)"
-    shown = "(count: 'int', step: 'int' = 2, size: 'int' = 4, **kwargs)"
-    assert str(inspect.signature(Moved)) == shown
+@arguments("one, two=2")
+class Alone:
+    pass
+
+
+def test_words_are_the_arguments_in_their_order():
+    assert str(inspect.signature(Sized)) == "(size, bias=True, **kwargs)"
+    assert str(inspect.signature(Moved)) == "(count, step=2, size=4, **kwargs)"
     one = Moved(7, 8)
     assert (one.count, one._step, one._size, one.area, one._bias) == (7, 8, 4, 16, True)
 
@@ -52,6 +49,9 @@ def test_each_class_prepares_what_it_was_given():
     with pytest.raises(AssertionError, match="slow"):
         Sized(1, slow=True)
     assert lines_of(Sized) == ["_size", "_bias"]
+    assert str(inspect.signature(Alone)) == "(one, two=2)"
+    with pytest.raises(TypeError, match="unexpected keyword argument 'three'"):
+        Alone(1, three=3)
 
 
 def test_layers_of_gluon_take_their_arguments_in_the_order_of_mxnet():

@@ -4,7 +4,7 @@ import inspect
 
 import pytest
 
-from wengert.compat.kit.rows import options, shaped
+from wengert.compat.kit.rows import shaped
 from wengert.compat.kit.signatures import signed
 
 given = signed("f", "x, /, axis=-1, *, dtype=int, where=None", dict)
@@ -14,7 +14,6 @@ def test_a_signature_is_read_as_python_reads_it():
     def wanted(x, /, axis=-1, *, dtype=int, where=None): ...
 
     assert inspect.signature(given) == inspect.signature(wanted)
-    assert options("a=(1, -2), b='c'") == {"a": (1, -2), "b": "c"}
 
 
 def test_arguments_come_by_name_with_their_defaults():

@@ -40,3 +40,40 @@ def test_layers_know_their_inputs_and_outputs_in_the_graph():
     assert model.output_shape == (None, 3) and len(model.weights) == 2
     with pytest.raises(ValueError, match="never been called"):
         _ = layers.Dense(1).output
+
+
+def branches():
+    """Return a model whose layers are made in another order than Keras lists them."""
+    left, right = keras.Input((3,), name="left"), keras.Input((2,), name="right")
+    near = layers.Dense(4, name="near")(left)
+    far = layers.Dense(4, name="far")(layers.Dense(5, name="first")(right))
+    both = layers.Add(name="both")([near, far])
+    ends = {"b": layers.Dense(1, name="b")(both), "a": layers.Dense(2, name="a")(both)}
+    return keras.Model([left, right], ends)
+
+
+def test_layers_and_weights_are_in_the_order_of_keras():
+    # as Keras 3.15 lists them: the farthest from the outputs first, and outputs by name
+    model = branches()
+    names = ["right", "left", "first", "near", "far", "both", "a", "b"]
+    assert [layer.name for layer in model.layers] == names
+    shapes = [(2, 5), (5,), (3, 4), (4,), (5, 4), (4,), (4, 2), (2,), (4, 1), (1,)]
+    assert [tuple(weight.shape) for weight in model.weights] == shapes
+    assert keras.Model(model.inputs, model.outputs).name.startswith("functional")
+
+
+def test_layers_that_are_used_twice_are_listed_once():
+    entry = keras.Input((2,), name="entry")
+    shared = layers.Dense(2, name="shared")
+    once = shared(entry)
+    model = keras.Model(entry, layers.Add(name="sum")([once, shared(once)]))
+    assert [layer.name for layer in model.layers] == ["entry", "shared", "sum"]
+
+
+def test_predictions_have_the_structure_of_the_outputs():
+    model = branches()
+    given = [np.ones((5, 3), np.float32), np.ones((5, 2), np.float32)]
+    found = model.predict(given, batch_size=2, verbose=0)
+    assert {name: part.shape for name, part in found.items()} == {"a": (5, 2), "b": (5, 1)}
+    whole = model(given)
+    np.testing.assert_allclose(found["a"], whole["a"].numpy(), rtol=1e-5)

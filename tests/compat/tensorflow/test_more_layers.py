@@ -160,3 +160,47 @@ def test_masks_leave_steps_out_and_end_where_keras_ends_them():
         doubled = Double()(seen)
     assert getattr(doubled, "_keras_mask", None) is None
     assert not Double().supports_masking and layers.Dropout(0.5).supports_masking
+
+
+def test_calls_that_do_not_say_whether_they_train_leave_it_to_the_layer():
+    class Told(L.Layer):
+        def call(self, x, training=None):
+            return x if training is None else x * (2.0 if training else 3.0)
+
+    class Training(L.Layer):
+        def __init__(self):
+            super().__init__()
+            self.inner = Told()
+
+        def call(self, x, training=True):
+            return self.inner(x)
+
+    one = np.ones((1, 1), np.float32)
+    model = tf.keras.Sequential([Told()])
+    for layer, said, unsaid in ((Told(), 3.0, 1.0), (Training(), 3.0, 2.0), (model, 3.0, 1.0)):
+        assert layer(one).numpy().item() == unsaid
+        assert layer(one, training=False).numpy().item() == said
+    assert model.predict(one, verbose=0) == 3.0
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        (L.DepthwiseConv1D(3, 2, "same", 2), L.DepthwiseConv2D((1, 3), 2, "same", 2)),
+        (L.SeparableConv1D(3, 3), L.SeparableConv2D(3, (1, 3))),
+    ],
+)
+def test_sequences_are_convolved_by_channels_as_images_of_one_row(one, two):
+    x = np.random.default_rng(0).normal(size=(2, 9, 4)).astype(np.float32)
+    one(x), two(x[:, None])
+    one.set_weights(
+        [w.reshape(v.shape) for w, v in zip(two.get_weights(), one.weights, strict=True)]
+    )
+    np.testing.assert_allclose(one(x), two(x[:, None])[:, 0], rtol=1e-5, atol=1e-6)
+
+
+def test_transposed_convolutions_of_volumes():
+    layer = L.Conv3DTranspose(1, 2, strides=2, kernel_initializer="ones")
+    x = np.arange(8, dtype=np.float32).reshape(1, 2, 2, 2, 1)
+    expected = x.repeat(2, 1).repeat(2, 2).repeat(2, 3)
+    np.testing.assert_allclose(layer(x), expected)

@@ -20,7 +20,7 @@ from typing import Any
 import wengert as wg
 from wengert.compat.kit.signatures import arguments_of, signature_of
 
-__all__ = ["of_rows", "options", "shaped", "told"]
+__all__ = ["of_rows", "shaped", "told"]
 
 
 def of_rows(
@@ -56,11 +56,6 @@ def _value(cell: str, known: dict[str, Any]) -> Any:
         return cell
     first, *rest = cell[1:].split(".")
     return functools.reduce(getattr, rest, known[first])
-
-
-def options(text: str) -> dict[str, Any]:
-    """Parse the default arguments in a cell: ``axis=-1, from_logits=False``."""
-    return {name: one.default for name, one in signature_of(text).parameters.items()}
 
 
 def told(template: Any, *names: str, **words: Any) -> str:

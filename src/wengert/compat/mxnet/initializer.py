@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compat.kit.arguments import arguments, lines_of
+from wengert.compat.kit.arguments import Given, arguments, lines_of
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.mxnet.base import absence
 from wengert.numpy import random as _random
@@ -38,7 +38,7 @@ def register(cls) -> Any:
     return cls
 
 
-class Initializer:
+class Initializer(Given):
     """Fills the arrays of parameters; a subclass defines ``_init_weight(name, arr)``.
 
     Examples
@@ -98,7 +98,7 @@ class One(Initializer):
 
 
 @register
-@arguments
+@arguments("value=0.0")
 class Constant(Initializer):
     """One value, or the values of an array.
 
@@ -107,14 +107,12 @@ class Constant(Initializer):
     value : float or array_like
     """
 
-    value: Any = 0.0
-
     def _init_weight(self, name: str, arr) -> None:
         arr[:] = self.value
 
 
 @register
-@arguments
+@arguments("scale=0.07")
 class Uniform(Initializer):
     """Uniform between ``-scale`` and `scale`.
 
@@ -123,14 +121,12 @@ class Uniform(Initializer):
     scale : float
     """
 
-    scale: float = 0.07
-
     def _init_weight(self, name: str, arr) -> None:
         arr[:] = _drawn("uniform", -self.scale, self.scale, arr.shape)
 
 
 @register
-@arguments
+@arguments("sigma=0.01")
 class Normal(Initializer):
     """Normal with mean 0.
 
@@ -139,14 +135,12 @@ class Normal(Initializer):
     sigma : float. The standard deviation.
     """
 
-    sigma: float = 0.01
-
     def _init_weight(self, name: str, arr) -> None:
         arr[:] = _drawn("normal", 0.0, self.sigma, arr.shape)
 
 
 @register
-@arguments
+@arguments("rnd_type='uniform', factor_type='avg', magnitude=3")
 class Xavier(Initializer):
     """Random numbers whose scale preserves the variance of signals (Glorot and Bengio 2010).
 
@@ -157,10 +151,6 @@ class Xavier(Initializer):
         outputs, or their mean.
     magnitude : float
     """
-
-    rnd_type: str = "uniform"
-    factor_type: str = "avg"
-    magnitude: float = 3
 
     def _init_weight(self, name: str, arr) -> None:
         shape = arr.shape
@@ -183,25 +173,20 @@ class Xavier(Initializer):
 
 
 @register
-@arguments
+@arguments("factor_type='avg', slope=0.25")
 class MSRAPrelu(Xavier):
     """Xavier for rectifiers whose slope below 0 is `slope` (He and others 2015)."""
 
-    factor_type: str = "avg"
-    slope: float = 0.25
     without = ("rnd_type", "magnitude")
 
-    def _prepare(self) -> None:
+    def _prepare(self: Any) -> None:
         self.rnd_type, self.magnitude = "gaussian", 2.0 / (1 + self.slope**2)
 
 
 @register
-@arguments
+@arguments("scale=1.414, rand_type='uniform'")
 class Orthogonal(Initializer):
     """A matrix of orthogonal rows or columns (Saxe and others 2013)."""
-
-    scale: float = 1.414
-    rand_type: str = "uniform"
 
     def _init_weight(self, name: str, arr) -> None:
         rows, columns = arr.shape[0], math.prod(arr.shape[1:])

@@ -11,12 +11,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from wengert.compat.kit.arguments import arguments
+from wengert.compat.kit.arguments import Given, arguments
 from wengert.compat.kit.namespaces import completed
 
 
-@arguments
-class LRScheduler:
+@arguments("base_lr=0.01, warmup_steps=0, warmup_begin_lr=0.0, warmup_mode='linear'")
+class LRScheduler(Given):
     """Base class for schedules, which map the number of updates to a learning rate.
 
     Parameters
@@ -26,12 +26,7 @@ class LRScheduler:
     warmup_mode : {'linear', 'constant'}
     """
 
-    base_lr: float = 0.01
-    warmup_steps: int = 0
-    warmup_begin_lr: float = 0.0
-    warmup_mode: str = "linear"
-
-    def _prepare(self) -> None:
+    def _prepare(self: Any) -> None:
         if self.warmup_mode not in ("linear", "constant"):
             raise ValueError("Supports only linear and constant modes of warmup")
 
@@ -49,15 +44,11 @@ class LRScheduler:
         raise NotImplementedError
 
 
-@arguments
+@arguments("step, factor=1.0, stop_factor_lr=1e-8")
 class FactorScheduler(LRScheduler):
     """Multiplies the rate by `factor` every `step` updates."""
 
-    step: int
-    factor: float = 1.0
-    stop_factor_lr: float = 1e-8
-
-    def _prepare(self) -> None:
+    def _prepare(self: Any) -> None:
         if self.step < 1:
             raise ValueError("Schedule step must be greater or equal than 1 round")
         if self.factor > 1.0:
@@ -68,26 +59,18 @@ class FactorScheduler(LRScheduler):
         return max(self.base_lr * self.factor**times, self.stop_factor_lr)
 
 
-@arguments
+@arguments("step, factor=1.0")
 class MultiFactorScheduler(LRScheduler):
     """Multiplies the rate by `factor` after each number of updates in `step`."""
-
-    step: Any
-    factor: float = 1.0
 
     def after(self, num_update: int) -> float:
         rate: float = self.base_lr * self.factor ** sum(num_update > at for at in self.step)
         return rate
 
 
-@arguments
+@arguments("max_update, base_lr=0.01, pwr=2, final_lr=0.0")
 class PolyScheduler(LRScheduler):
     """Decays the rate along a power of the number of updates left until `max_update`."""
-
-    max_update: int
-    base_lr: float = 0.01
-    pwr: float = 2
-    final_lr: float = 0.0
 
     def _left(self, share: float) -> float:
         return float((1 - share) ** self.pwr)
@@ -97,13 +80,10 @@ class PolyScheduler(LRScheduler):
         return self.final_lr + (self.base_lr - self.final_lr) * self._left(min(share, 1.0))
 
 
-@arguments
+@arguments("max_update, base_lr=0.01, final_lr=0.0")
 class CosineScheduler(PolyScheduler):
     """Decays the rate along half a cosine period until `max_update`."""
 
-    max_update: int
-    base_lr: float = 0.01
-    final_lr: float = 0.0
     without = ("pwr",)
 
     def _left(self, share: float) -> float:

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from wengert.compat.kit import updates
-from wengert.compat.kit.arguments import arguments
+from wengert.compat.kit.arguments import Given, arguments
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.mxnet.base import absence
 from wengert.numpy import random as _random
@@ -28,7 +28,7 @@ def register(cls) -> Any:
     return cls
 
 
-class Optimizer:
+class Optimizer(Given):
     """Base class for update rules; a subclass defines `create_state` and `step`.
 
     Parameters
@@ -114,11 +114,10 @@ class Optimizer:
 
 
 @register
-@arguments
+@arguments("momentum=0.0")
 class SGD(Optimizer):
     """Gradient descent: the velocity is ``momentum * velocity - lr * gradient``."""
 
-    momentum: float = 0.0
     kept, nesterov = ("momentum",), False
 
     def step(self, w, g, state, lr: float, wd: float, t: int) -> Any:
@@ -153,14 +152,10 @@ class _Decayed(Optimizer):
 
 
 @register
-@arguments
+@arguments("learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8")
 class Adam(_Decayed):
     """Adam (Kingma and Ba 2014)."""
 
-    learning_rate: Any = 0.001
-    beta1: float = 0.9
-    beta2: float = 0.999
-    epsilon: float = 1e-8
     kept = ("momentum", "velocity")
 
     def _new(self, w, g, state, lr: float, t: int) -> Any:
@@ -169,11 +164,10 @@ class Adam(_Decayed):
 
 
 @register
-@arguments
+@arguments("eps=1e-7")
 class AdaGrad(Optimizer):
     """AdaGrad (Duchi and others 2011)."""
 
-    eps: float = 1e-7
     kept = ("accumulator",)
 
     def step(self, w, g, state, lr: float, wd: float, t: int) -> Any:
@@ -182,16 +176,12 @@ class AdaGrad(Optimizer):
 
 
 @register
-@arguments
+@arguments(
+    "learning_rate=0.001, gamma1=0.9, gamma2=0.9, epsilon=1e-8, centered=False, clip_weights=None"
+)
 class RMSProp(_Decayed):
     """RMSProp (Tieleman and Hinton 2012)."""
 
-    learning_rate: Any = 0.001
-    gamma1: float = 0.9
-    gamma2: float = 0.9
-    epsilon: float = 1e-8
-    centered: bool = False
-    clip_weights: float | None = None
     kept = ("velocity", "average_gradient", "momentum")
 
     def _new(self, w, g, state, lr: float, t: int) -> Any:
@@ -202,12 +192,10 @@ class RMSProp(_Decayed):
 
 
 @register
-@arguments
+@arguments("rho=0.9, epsilon=1e-5")
 class AdaDelta(Optimizer):
     """AdaDelta (Zeiler 2012); it has no learning rate."""
 
-    rho: float = 0.9
-    epsilon: float = 1e-5
     kept = ("accumulated_grad", "accumulated_delta_var")
 
     def step(self, w, g, state, lr: float, wd: float, t: int) -> Any:
@@ -215,13 +203,10 @@ class AdaDelta(Optimizer):
 
 
 @register
-@arguments
+@arguments("learning_rate=0.002, beta1=0.9, beta2=0.999")
 class Adamax(_Decayed):
     """Adamax: Adam with the infinity norm."""
 
-    learning_rate: Any = 0.002
-    beta1: float = 0.9
-    beta2: float = 0.999
     kept = ("momentum", "norm")
 
     def _new(self, w, g, state, lr: float, t: int) -> Any:
@@ -230,18 +215,13 @@ class Adamax(_Decayed):
 
 
 @register
-@arguments
+@arguments("learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, schedule_decay=0.004")
 class Nadam(_Decayed):
     """Adam with Nesterov's momentum (Dozat 2015).
 
     The schedule of the momentum is one for all weights, as in MXNet.
     """
 
-    learning_rate: Any = 0.001
-    beta1: float = 0.9
-    beta2: float = 0.999
-    epsilon: float = 1e-8
-    schedule_decay: float = 0.004
     kept, _product = ("momentum", "velocity"), 1.0
 
     def _new(self, w, g, state, lr: float, t: int) -> Any:
@@ -253,13 +233,10 @@ class Nadam(_Decayed):
 
 
 @register
-@arguments
+@arguments("beta1=0.6, beta2=0.999, epsilon=1e-8")
 class FTML(_Decayed):
     """Follow the moving leader (Zheng and Kwok 2017)."""
 
-    beta1: float = 0.6
-    beta2: float = 0.999
-    epsilon: float = 1e-8
     kept = ("d", "velocity", "z")
 
     def _new(self, w, g, state, lr: float, t: int) -> Any:
@@ -271,13 +248,10 @@ class FTML(_Decayed):
 
 
 @register
-@arguments
+@arguments("lamda1=0.01, learning_rate=0.1, beta=1.0")
 class Ftrl(Optimizer):
     """Follow the regularized leader (McMahan and others 2013)."""
 
-    lamda1: float = 0.01
-    learning_rate: Any = 0.1
-    beta: float = 1.0
     kept = ("z", "n")
 
     def step(self, w, g, state, lr: float, wd: float, t: int) -> Any:
@@ -289,13 +263,10 @@ class Ftrl(Optimizer):
 
 
 @register
-@arguments
+@arguments("learning_rate=0.01, momentum=0.9, wd_lh=0.0")
 class Signum(Optimizer):
     """Descent along the sign of the momentum, or of the gradient (Bernstein and others 2018)."""
 
-    learning_rate: Any = 0.01
-    momentum: float = 0.9
-    wd_lh: float = 0.0
     kept = ("momentum",)
 
     def step(self, w, g, state, lr: float, wd: float, t: int) -> Any:
@@ -307,17 +278,13 @@ class Signum(Optimizer):
 
 
 @register
-@arguments
+@arguments(
+    "learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-6, lower_bound=None, "
+    "upper_bound=None, bias_correction=True"
+)
 class LAMB(Optimizer):
     """Adam whose steps are scaled by the norm of the weights (You and others 2019)."""
 
-    learning_rate: Any = 0.001
-    beta1: float = 0.9
-    beta2: float = 0.999
-    epsilon: float = 1e-6
-    lower_bound: float | None = None
-    upper_bound: float | None = None
-    bias_correction: bool = True
     kept = ("momentum", "velocity")
 
     def step(self, w, g, state, lr: float, wd: float, t: int) -> Any:
@@ -332,14 +299,11 @@ class LAMB(Optimizer):
 
 
 @register
-@arguments
+@arguments("momentum=0.0, lamda=0.04")
 class DCASGD(Optimizer):
     """Gradient descent that corrects for a delay (Zheng and others 2016)."""
 
-    momentum: float = 0.0
-    lamda: float = 0.04
-
-    def _prepare(self) -> None:
+    def _prepare(self: Any) -> None:
         if self.momentum:
             raise NotImplementedError("DCASGD(momentum=...) is not offered: MXNet's raises, too")
 

@@ -6,14 +6,13 @@ numbers differ from MXNet's.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from wengert.compat.kit.namespaces import completed
-from wengert.compat.kit.signatures import named
+from wengert.compat.kit.signatures import named, signature_of
 from wengert.compat.mxnet.context import checked
 from wengert.compat.mxnet.results import computed, default_float, into
 from wengert.numpy import random as _random
@@ -35,20 +34,6 @@ def seed(seed_state: int, ctx="all") -> None:
     manual_seed(int(seed_state))
 
 
-def _signature(parameters: str, size: str) -> inspect.Signature:
-    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    given = []
-    for part in parameters.split():
-        name, equals, default = part.partition("=")
-        given.append(
-            inspect.Parameter(
-                name, kind, default=float(default) if equals else inspect.Parameter.empty
-            )
-        )
-    rest = [inspect.Parameter(n, kind, default=None) for n in (size, "dtype", "ctx", "out")]
-    return inspect.Signature([*given, *rest])
-
-
 def drawing(
     name: str, parameters: str, cls: Callable[[], type], size: str, kind=None
 ) -> Callable[..., Any]:
@@ -57,12 +42,12 @@ def drawing(
     Parameters
     ----------
     parameters: MXNet's names of the distribution's parameters in NumPy's order, with defaults:
-        ``"loc=0 scale=1"``.
+        ``"loc=0.0, scale=1.0"``.
     cls: A function that returns the class of results.
     size: The name of the shape parameter: ``"size"`` or ``"shape"``.
     kind: The default dtype of results; float32 if not given.
     """
-    signature = _signature(parameters, size)
+    signature = signature_of(f"{parameters}, {size}=None, dtype=None, ctx=None, out=None")
 
     def draw(*args, **kwargs) -> Any:
         kwargs.pop("device", None)

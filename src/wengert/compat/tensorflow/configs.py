@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.compat.kit.arguments import Given
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.dtypes import DType
 from wengert.compat.tensorflow.functions.values import constant_of
@@ -42,7 +43,7 @@ _MODULES = (
 """The modules that define Keras's own objects, under ``keras.``."""
 
 
-class Configured:
+class Configured(Given):
     """An object that remembers the arguments it was made with."""
 
     _given: tuple[tuple[Any, ...], dict[str, Any]]

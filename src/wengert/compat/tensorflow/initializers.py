@@ -29,7 +29,7 @@ class Initializer(Configured):
         raise NotImplementedError("Initializer subclasses must implement the `__call__()` method.")
 
 
-@arguments
+@arguments("value=0.0")
 class Constant(Initializer):
     """Initializes with a number, or with a given array.
 
@@ -38,8 +38,6 @@ class Constant(Initializer):
     >>> print(tf.keras.initializers.Constant(3.0)([2]).numpy())
     [3. 3.]
     """
-
-    value: Any = 0.0
 
     def __call__(self, shape, dtype=None, **kwargs) -> Any:
         sizes = shape_of(shape, "Fill")
@@ -75,7 +73,7 @@ class Ones(Initializer):
         return constant_of(np.ones(shape_of(shape, "Fill"), dtype_of(dtype, _FLOAT32)))
 
 
-@arguments
+@arguments("gain=1.0")
 class Identity(Initializer):
     """Initializes with a multiple of the identity matrix.
 
@@ -85,8 +83,6 @@ class Identity(Initializer):
     [[2. 0.]
      [0. 2.]]
     """
-
-    gain: float = 1.0
 
     def __call__(self, shape, dtype=None, **kwargs) -> Any:
         sizes = shape_of(shape, "Fill")
@@ -115,13 +111,9 @@ class _Random(Initializer):
         return stateless([int(self._begun), 0])
 
 
-@arguments
+@arguments("mean=0.0, stddev=0.05, seed=None")
 class RandomNormal(_Random):
     """Initializes with normal random numbers."""
-
-    mean: float = 0.0
-    stddev: float = 0.05
-    seed: Any = None
 
     def __call__(self, shape, dtype=None, **kwargs) -> Any:
         return drawing.normals(self._stream(), shape, self.mean, self.stddev, dtype)
@@ -135,24 +127,17 @@ class TruncatedNormal(RandomNormal):
         return drawing.truncated_normals(stream, shape, self.mean, self.stddev, dtype)
 
 
-@arguments
+@arguments("minval=-0.05, maxval=0.05, seed=None")
 class RandomUniform(_Random):
     """Initializes with uniform random numbers."""
-
-    minval: float = -0.05
-    maxval: float = 0.05
-    seed: Any = None
 
     def __call__(self, shape, dtype=None, **kwargs) -> Any:
         return drawing.uniforms(self._stream(), shape, self.minval, self.maxval, dtype)
 
 
-@arguments
+@arguments("gain=1.0, seed=None")
 class Orthogonal(_Random):
     """Initializes with a random orthogonal matrix; all dimensions but the last are merged."""
-
-    gain: float = 1.0
-    seed: Any = None
 
     def __call__(self, shape, dtype=None, **kwargs) -> Any:
         sizes = shape_of(shape, "Fill")
@@ -169,7 +154,7 @@ class Orthogonal(_Random):
         return constant_of((self.gain * q.reshape(sizes)).astype(dtype_of(dtype, _FLOAT32)))
 
 
-@arguments
+@arguments("scale=1.0, mode='fan_in', distribution='truncated_normal', seed=None")
 class VarianceScaling(_Random):
     """Initializes with random numbers of variance `scale` divided by fan-in, fan-out or their mean.
 
@@ -186,12 +171,7 @@ class VarianceScaling(_Random):
     ValueError: If `scale` is not positive, or `mode` or `distribution` is unknown.
     """
 
-    scale: float = 1.0
-    mode: str = "fan_in"
-    distribution: str = "truncated_normal"
-    seed: Any = None
-
-    def _prepare(self) -> None:
+    def _prepare(self: Any) -> None:
         if self.scale <= 0:
             raise ValueError(
                 f"Argument `scale` must be positive float. Received: scale={self.scale}"
@@ -231,18 +211,16 @@ def _scaled(name: str, scale: str, mode: str, distribution: str) -> Any:
     """Return a subclass of `VarianceScaling` with fixed arguments."""
     kind = {"uniform": "Uniform", "truncated_normal": "Truncated normal"}[distribution]
 
-    def _prepare(self) -> None:
+    def _prepare(self: Any) -> None:
         self.scale, self.mode, self.distribution = float(scale), mode, distribution
 
     body = {
-        "__annotations__": {"seed": Any},
         "__doc__": f"{kind} random numbers: `VarianceScaling` with scale {scale} and mode "
         f"``{mode!r}``.",
         "_prepare": _prepare,
-        "seed": None,
         "without": ("scale", "mode", "distribution"),
     }
-    return arguments(type(name, (VarianceScaling,), body))
+    return arguments("seed=None")(type(name, (VarianceScaling,), body))
 
 
 of_rows(

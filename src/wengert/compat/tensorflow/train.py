@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.compat.kit.arguments import Given, arguments
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.archive import WAITING, read_archive, resume, write_archive
 from wengert.compat.tensorflow.dtypes import of_numpy
@@ -368,7 +369,11 @@ def latest_checkpoint(checkpoint_dir, latest_filename=None) -> str | None:
     return path
 
 
-class CheckpointManager:
+@arguments(
+    "checkpoint, directory, _max_to_keep, _keep_checkpoint_every_n_hours=None, "
+    "_checkpoint_name='ckpt', _step_counter=None, checkpoint_interval=None, _init_fn=None"
+)
+class CheckpointManager(Given):
     """Writes checkpoints to a folder, and keeps only the latest ones.
 
     Parameters
@@ -385,31 +390,15 @@ class CheckpointManager:
         checkpoint.
     """
 
-    def __init__(
-        self,
-        checkpoint,
-        directory,
-        max_to_keep: int | None,
-        keep_checkpoint_every_n_hours: float | None = None,
-        checkpoint_name: str = "ckpt",
-        step_counter=None,
-        checkpoint_interval: int | None = None,
-        init_fn=None,
-    ) -> None:
-        if max_to_keep is not None and max_to_keep <= 0:
+    _saved_at: int | None = None
+
+    def _prepare(self: Any) -> None:
+        if self._max_to_keep is not None and self._max_to_keep <= 0:
             raise ValueError(
-                f"Expected a positive integer or `None` for `max_to_keep`, got {max_to_keep}."
+                f"Expected a positive integer or `None` for `max_to_keep`, got {self._max_to_keep}."
             )
-        self.checkpoint = checkpoint
-        self.directory = os.fspath(directory)
-        self._keep = max_to_keep
-        self._hours = keep_checkpoint_every_n_hours
+        self.directory = os.fspath(self.directory)
         self._last_kept = time.time()
-        self._prefix = os.path.join(self.directory, checkpoint_name)
-        self._step_counter = step_counter
-        self.checkpoint_interval = checkpoint_interval
-        self._saved_at: int | None = None
-        self._init_fn = init_fn
         state = get_checkpoint_state(self.directory)
         paths = state.all_model_checkpoint_paths if state else []
         self._paths = [path for path in paths if Path(f"{path}.index").exists()]
@@ -435,15 +424,18 @@ class CheckpointManager:
         counter = self.checkpoint._counter()
         counter.assign_add(1)
         number = int(np.asarray(counter if checkpoint_number is None else checkpoint_number))
-        path: str = self.checkpoint.write(f"{self._prefix}-{number}")
+        path: str = self.checkpoint.write(
+            os.path.join(self.directory, f"{self._checkpoint_name}-{number}")
+        )
         self._paths = [one for one in self._paths if one != path] + [path]
-        while self._keep is not None and len(self._paths) > self._keep:
+        while self._max_to_keep is not None and len(self._paths) > self._max_to_keep:
             self._drop(self._paths.pop(0))
         _note(Path(self.directory), self._paths, path)
         return path
 
     def _drop(self, path: str) -> None:
-        if self._hours and time.time() - self._last_kept > self._hours * 3600:
+        hours = self._keep_checkpoint_every_n_hours
+        if hours and time.time() - self._last_kept > hours * 3600:
             self._last_kept = time.time()
             return
         Path(f"{path}.index").unlink(missing_ok=True)

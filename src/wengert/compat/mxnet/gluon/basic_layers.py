@@ -65,7 +65,11 @@ class _Spatial(_Layer):
             setattr(self, name, self._sizes(getattr(self, name)))
 
 
-@arguments
+@arguments(
+    "_channels, _kernel_size, _strides=1, _padding=0, _dilation=1, _groups=1, _layout=None, "
+    "_activation=None, _use_bias=True, _weight_initializer=None, _bias_initializer='zeros', "
+    "_in_channels=0"
+)
 class _Conv(_Spatial):
     """Convolution of (batch, channel, ...) with `channels` kernels.
 
@@ -80,21 +84,9 @@ class _Conv(_Spatial):
     """
 
     _transposed: ClassVar[bool] = False
-    _channels: int
-    _kernel_size: Any
-    _strides: Any = 1
-    _padding: Any = 0
-    _dilation: Any = 1
-    _groups: int = 1
-    _layout: Any = None
-    _activation: str | None = None
-    _use_bias: bool = True
-    _weight_initializer: Any = None
-    _bias_initializer: Any = "zeros"
-    _in_channels: int = 0
     _output_padding = 0
 
-    def _prepare(self) -> None:
+    def _prepare(self: Any) -> None:
         self._spread("_kernel_size", "_strides", "_padding", "_dilation")
         self._begin("weight", self._shape(self._in_channels))
         self._begin("bias", (self._channels,), self._use_bias)
@@ -136,25 +128,18 @@ class _Conv(_Spatial):
         return y if self._act is None else self._act[0](y)
 
 
-@arguments
+@arguments("padding/_output_padding=0")
 class _Transposed(_Conv):
     _transposed = True
-    places: ClassVar[dict[str, str]] = {"output_padding": "padding"}
-    _output_padding: Any = 0
 
 
-@arguments
+@arguments("_pool_size=2, _strides=None, _padding=0, _layout=None, _ceil_mode=False")
 class _Pool(_Spatial):
     kind: ClassVar[str] = "max"
     whole: ClassVar[bool] = False
     _count_include_pad = True
-    _pool_size: Any = 2
-    _strides: Any = None
-    _padding: Any = 0
-    _layout: Any = None
-    _ceil_mode: bool = False
 
-    def _prepare(self) -> None:
+    def _prepare(self: Any) -> None:
         self._strides = self._pool_size if self._strides is None else self._strides
         self._spread("_pool_size", "_strides", "_padding")
 
@@ -175,11 +160,9 @@ class _Pool(_Spatial):
         )  # fmt: skip
 
 
-@arguments
+@arguments("ceil_mode/_count_include_pad=True")
 class _Average(_Pool):
     kind = "avg"
-    places: ClassVar[dict[str, str]] = {"count_include_pad": "ceil_mode"}
-    _count_include_pad: bool = True
 
 
 class _Global(_Pool):
@@ -250,7 +233,10 @@ class HybridSequential(_Sequence, HybridBlock):
     """A sequence of layers."""
 
 
-@arguments
+@arguments(
+    "_units, _activation=None, _use_bias=True, _flatten=True, _dtype='float32', "
+    "_weight_initializer=None, _bias_initializer='zeros', _in_units=0"
+)
 class Dense(_Layer):
     """``activation(x @ weight.T + bias)``.
 
@@ -263,16 +249,7 @@ class Dense(_Layer):
     in_units : int. The size of the input; 0 infers it from the first batch.
     """
 
-    _units: int
-    _activation: str | None = None
-    _use_bias: bool = True
-    _flatten: bool = True
-    _dtype: Any = "float32"
-    _weight_initializer: Any = None
-    _bias_initializer: Any = "zeros"
-    _in_units: int = 0
-
-    def _prepare(self) -> None:
+    def _prepare(self: Any) -> None:
         self._begin("weight", (self._units, self._in_units))
         self._begin("bias", (self._units,), self._use_bias)
         # wrapped in a list, it is not listed as a child
@@ -323,34 +300,29 @@ class _Rectifier(_Layer):
         return called("leaky_relu", x, act_type=self.kind, slope=self._alpha)
 
 
-@arguments
+@arguments("_alpha")
 class LeakyReLU(_Rectifier):
     """x where positive, else ``alpha * x``."""
 
     kind, shown = "leaky", "LeakyReLU({_alpha})"
-    _alpha: float
 
 
-@arguments
+@arguments("_alpha_initializer='one', _in_channels=1")
 class PReLU(_Layer):
     """A `LeakyReLU` with a trained slope."""
 
-    _alpha_initializer: Any = "one"
-    _in_channels: int = 1
-
-    def _prepare(self) -> None:
+    def _prepare(self: Any) -> None:
         self._begin("alpha", (self._in_channels,))
 
     def hybrid_forward(self, F, x, alpha) -> Any:
         return called("leaky_relu", x, alpha, act_type="prelu")
 
 
-@arguments
+@arguments("_alpha=1.0")
 class ELU(_Rectifier):
     """x where positive, else ``alpha * (exp(x) - 1)``."""
 
     kind = "elu"
-    _alpha: float = 1.0
 
 
 class SELU(_Rectifier):
@@ -365,17 +337,15 @@ class GELU(_Rectifier):
     kind = "gelu"
 
 
-@arguments
+@arguments("_beta=1.0")
 class Swish(_Layer):
     """``x * sigmoid(beta * x)``."""
-
-    _beta: float = 1.0
 
     def forward(self, x, *args) -> Any:
         return x * called("sigmoid", x * self._beta)
 
 
-@arguments
+@arguments("_rate, _axes=()")
 class Dropout(_Layer):
     """Sets random elements to 0 in training.
 
@@ -386,8 +356,6 @@ class Dropout(_Layer):
     """
 
     shown = "Dropout(p = {_rate}, axes={_axes})"
-    _rate: float
-    _axes: Any = ()
 
     def forward(self, x, *args) -> Any:
         return called("dropout", x, self._rate, axes=tuple(self._axes))
@@ -402,19 +370,14 @@ class Flatten(_Layer):
         return x.reshape(x.shape[0], math.prod(x.shape[1:]))
 
 
-@arguments
+@arguments(
+    "_axis=1, _epsilon=1e-5, _center=True, _scale=True, _beta_initializer='zeros', "
+    "_gamma_initializer='ones', _in_channels=0"
+)
 class _Normalised(_Layer):
     """Base class for normalization along an axis, with a scale and shift that may be trained."""
 
-    _axis: int = 1
-    _epsilon: float = 1e-5
-    _center: bool = True
-    _scale: bool = True
-    _beta_initializer: Any = "zeros"
-    _gamma_initializer: Any = "ones"
-    _in_channels: int = 0
-
-    def _prepare(self) -> None:
+    def _prepare(self: Any) -> None:
         self._begin("gamma", (self._in_channels,), trained=self._scale)
         self._begin("beta", (self._in_channels,), trained=self._center)
 
@@ -426,7 +389,11 @@ class _Normalised(_Layer):
         return self.shown.format(**vars(self), known=self.gamma.shape[0], fixed=not self._scale)
 
 
-@arguments
+@arguments(
+    "axis/_momentum=0.9, scale/_use_global_stats=False, "
+    "gamma_initializer/_running_mean_initializer='zeros', "
+    "running_mean_initializer/_running_variance_initializer='ones'"
+)
 class BatchNorm(_Normalised):
     """Batch normalisation, with running statistics for prediction.
 
@@ -442,18 +409,8 @@ class BatchNorm(_Normalised):
         "BatchNorm(axis={_axis}, eps={_epsilon}, momentum={_momentum}, fix_gamma={fixed}, "
         "use_global_stats={_use_global_stats}, in_channels={known})"
     )
-    places: ClassVar[dict[str, str]] = {
-        "momentum": "axis",
-        "use_global_stats": "scale",
-        "running_mean_initializer": "gamma_initializer",
-        "running_variance_initializer": "running_mean_initializer",
-    }
-    _momentum: float = 0.9
-    _use_global_stats: bool = False
-    _running_mean_initializer: Any = "zeros"
-    _running_variance_initializer: Any = "ones"
 
-    def _prepare(self) -> None:
+    def _prepare(self: Any) -> None:
         for name in ("running_mean", "running_var"):
             self._begin(name, (self._in_channels,), trained=False)
 
@@ -464,7 +421,7 @@ class BatchNorm(_Normalised):
         )  # fmt: skip
 
 
-@arguments
+@arguments("_axis=-1")
 class LayerNorm(_Normalised):
     """Normalisation along an axis.
 
@@ -479,13 +436,12 @@ class LayerNorm(_Normalised):
         "LayerNorm(eps={_epsilon}, axis={_axis}, center={_center}, scale={_scale}, "
         "in_channels={known})"
     )
-    _axis: int = -1
 
     def hybrid_forward(self, F, x, gamma, beta) -> Any:
         return called("layer_norm", x, gamma, beta, self._axis, self._epsilon)
 
 
-@arguments
+@arguments("_scale=False")
 class InstanceNorm(_Normalised):
     """Normalisation of each channel of each example.
 
@@ -500,7 +456,6 @@ class InstanceNorm(_Normalised):
         "InstanceNorm(eps={_epsilon}, axis={_axis}, center={_center}, scale={_scale}, "
         "in_channels={known})"
     )
-    _scale: bool = False
 
     def hybrid_forward(self, F, x, gamma, beta) -> Any:
         if self._axis == 1:
@@ -509,7 +464,7 @@ class InstanceNorm(_Normalised):
         return moved.swapaxes(1, self._axis)
 
 
-@arguments
+@arguments("_num_groups=1")
 class GroupNorm(_Normalised):
     """Normalisation of groups of channels of each example.
 
@@ -522,7 +477,6 @@ class GroupNorm(_Normalised):
 
     shown = "GroupNorm(eps={_epsilon}, num_groups={_num_groups}, center={_center}, scale={_scale})"
     without = ("axis", "in_channels")
-    _num_groups: int = 1
 
     def infer_shape(self, x, *args) -> None:
         """Set the shapes of scale and shift: one number for each group."""
@@ -541,11 +495,9 @@ class SyncBatchNorm(BatchNorm):
         super().__init__(**given)
 
 
-@arguments
+@arguments("_padding=0")
 class ReflectionPad2D(_Layer):
     """Pads images by reflection at their edges."""
-
-    _padding: Any = 0
 
     def forward(self, x, *args) -> Any:
         sides = (self._padding,) * 4 if isinstance(self._padding, int) else self._padding[4:]
@@ -560,7 +512,9 @@ class Identity(_Layer):
         return x
 
 
-@arguments
+@arguments(
+    "_input_dim, _output_dim, _dtype='float32', _weight_initializer=None, _sparse_grad=False"
+)
 class Embedding(_Layer):
     """Maps each integer below `input_dim` to a trained vector.
 
@@ -571,13 +525,8 @@ class Embedding(_Layer):
     """
 
     shown = "Embedding({_input_dim} -> {_output_dim}, {_dtype})"
-    _input_dim: int
-    _output_dim: int
-    _dtype: Any = "float32"
-    _weight_initializer: Any = None
-    _sparse_grad: bool = False
 
-    def _prepare(self) -> None:
+    def _prepare(self: Any) -> None:
         self._begin("weight", (self._input_dim, self._output_dim))
 
     def hybrid_forward(self, F, x, weight) -> Any:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from typing import Any
 
+from wengert.compat.kit.arguments import Given
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.mxnet import ndarray as legacy
 from wengert.compat.mxnet import storage
@@ -27,7 +28,7 @@ def _counted(counts: dict[str, int], kind: str) -> str:
     return f"{kind}{number}_"
 
 
-class Block:
+class Block(Given):
     """A layer or model with parameters and children; a subclass defines `forward`.
 
     Parameters

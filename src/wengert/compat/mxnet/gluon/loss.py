@@ -9,7 +9,7 @@ array([0.5, 2. ])
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from typing import Any
 
 from wengert.compat.kit.arguments import arguments
 from wengert.compat.kit.namespaces import completed
@@ -39,7 +39,7 @@ def _fitting(label, pred) -> Any:
     return reshape(label, tuple(pred._payload.shape))
 
 
-@arguments
+@arguments("_weight, _batch_axis")
 class Loss(HybridBlock):
     """Base class for losses, with a weight and a batch axis.
 
@@ -51,19 +51,13 @@ class Loss(HybridBlock):
     batch_axis : int
     """
 
-    _weight: float | None
-    _batch_axis: int
-
     def __repr__(self) -> str:
         return f"{type(self).__name__}(batch_axis={self._batch_axis}, w={self._weight})"
 
 
-@arguments
+@arguments("_weight=None, _batch_axis=0")
 class _Given(Loss):
     """Base class for the losses here: elementwise, averaged over each example."""
-
-    _weight: float | None = None
-    _batch_axis: int = 0
 
     def forward(self, pred, label, sample_weight=None, *more) -> Any:
         """Return the loss of each example, averaged over its elements.
@@ -102,11 +96,9 @@ class _Given(Loss):
         raise NotImplementedError
 
 
-@arguments
+@arguments("_weight=1.0")
 class L2Loss(_Given):
     """Half the squared difference."""
-
-    _weight: float | None = 1.0
 
     def _factor(self) -> float:
         return super()._factor() / 2
@@ -123,11 +115,9 @@ class L1Loss(_Given):
         return T.abs(_fitting(label, pred) - pred)
 
 
-@arguments
+@arguments("_rho=1.0")
 class HuberLoss(_Given):
     """Quadratic for differences below `rho`, linear beyond."""
-
-    _rho: float = 1.0
 
     def _elements(self, pred, label, *more) -> Any:
         size = T.abs(_fitting(label, pred) - pred)
@@ -135,24 +125,19 @@ class HuberLoss(_Given):
         return where(far, size - 0.5 * self._rho, (0.5 / self._rho) * size * size)
 
 
-@arguments
+@arguments("_margin=1.0")
 class HingeLoss(_Given):
     """max(0, margin - pred * label), for labels -1 and 1."""
-
-    _margin: float = 1.0
 
     def _elements(self, pred, label, *more) -> Any:
         return F.relu(self._margin - pred * _fitting(label, pred))
 
 
-@arguments
+@arguments("batch_axis/_label_format='signed'")
 class LogisticLoss(_Given):
     """ln(1 + exp(-pred * label)), for labels -1 and 1, or 0 and 1 (``"binary"``)."""
 
-    _label_format: str = "signed"
-    places: ClassVar[dict[str, str]] = {"label_format": "batch_axis"}
-
-    def _prepare(self) -> None:
+    def _prepare(self: Any) -> None:
         if self._label_format not in ("signed", "binary"):
             raise ValueError(
                 f"label_format can only be signed or binary, received {self._label_format}."
@@ -164,7 +149,7 @@ class LogisticLoss(_Given):
         return F.relu(pred) - pred * y + F.softplus(-T.abs(pred), 1, math.inf)
 
 
-@arguments
+@arguments("_from_sigmoid=False")
 class SigmoidBinaryCrossEntropyLoss(_Given):
     """The cross entropy of sigmoid(pred) with labels between 0 and 1.
 
@@ -172,8 +157,6 @@ class SigmoidBinaryCrossEntropyLoss(_Given):
     ----------
     from_sigmoid : bool. Whether `pred` is a probability.
     """
-
-    _from_sigmoid: bool = False
 
     def _elements(self, pred, label, *more) -> Any:
         y = _fitting(label, pred)
@@ -189,7 +172,7 @@ class SigmoidBinaryCrossEntropyLoss(_Given):
         return -((first if factor is None else first * factor) + T.log(1 - pred + eps) * (1 - y))
 
 
-@arguments
+@arguments("_axis=-1, _sparse_label=True, _from_logits=False")
 class SoftmaxCrossEntropyLoss(_Given):
     """The cross entropy of softmax(pred) with classes.
 
@@ -200,10 +183,6 @@ class SoftmaxCrossEntropyLoss(_Given):
     from_logits : bool. Whether `pred` is the logarithm of probabilities.
     """
 
-    _axis: int = -1
-    _sparse_label: bool = True
-    _from_logits: bool = False
-
     def _elements(self, pred, label, *more) -> Any:
         if not self._from_logits:
             pred = F.log_softmax(pred, dim=self._axis)
@@ -212,12 +191,9 @@ class SoftmaxCrossEntropyLoss(_Given):
         return -total(pred * _fitting(label, pred), self._axis, True)
 
 
-@arguments
+@arguments("_from_logits=True, _axis=-1")
 class KLDivLoss(_Given):
     """The KL divergence of the probabilities `label` from those whose logarithms are `pred`."""
-
-    _from_logits: bool = True
-    _axis: int = -1
 
     def _elements(self, pred, label, *more) -> Any:
         if not self._from_logits:
@@ -229,7 +205,7 @@ class KLDivLoss(_Given):
         return total(losses, axes)
 
 
-@arguments
+@arguments("")
 class SquaredHingeLoss(HingeLoss):
     """The square of max(0, margin - pred * label), for labels -1 and 1."""
 
@@ -238,7 +214,7 @@ class SquaredHingeLoss(HingeLoss):
         return missing * missing
 
 
-@arguments
+@arguments("_weight=None, _from_logits=True, _batch_axis=0, _compute_full=False")
 class PoissonNLLLoss(_Given):
     """The negative log-likelihood of `label` under a Poisson distribution, averaged over all
     elements.
@@ -248,11 +224,6 @@ class PoissonNLLLoss(_Given):
     from_logits : bool. Whether `pred` is the logarithm of the mean.
     compute_full : bool. Whether to add Stirling's approximation of the factorial.
     """
-
-    _weight: float | None = None
-    _from_logits: bool = True
-    _batch_axis: int = 0
-    _compute_full: bool = False
 
     def _elements(self, pred, label, *more) -> Any:
         y = _fitting(label, pred)
@@ -267,11 +238,9 @@ class PoissonNLLLoss(_Given):
         return mean(super()._loss(pred, label, sample_weight, *more))
 
 
-@arguments
+@arguments("_margin=1.0")
 class TripletLoss(_Given):
     """The triplet loss: how far the negative fails to be farther than the positive by `margin`."""
-
-    _margin: float = 1.0
 
     def _elements(self, pred, label, *more) -> Any:
         near, far = _fitting(label, pred) - pred, _fitting(more[0], pred) - pred
@@ -285,13 +254,9 @@ class TripletLoss(_Given):
         return super().forward(pred, positive, sample_weight, negative)
 
 
-@arguments
+@arguments("_weight=None, _batch_axis=0, _margin=0.0")
 class CosineEmbeddingLoss(_Given):
     """1 minus the cosine for labels 1; the cosine above `margin` for labels -1."""
-
-    _weight: float | None = None
-    _batch_axis: int = 0
-    _margin: float = 0.0
 
     def _elements(self, pred, label, *more) -> Any:
         cosine: Any = F.cosine_similarity(pred, _fitting(more[1], pred), -1)
@@ -309,7 +274,7 @@ class CosineEmbeddingLoss(_Given):
         return super().forward(input1, label, sample_weight, label, input2)
 
 
-@arguments
+@arguments("_layout='NTC', _label_layout='NT', _weight=None")
 class CTCLoss(_Given):
     """The CTC loss (Graves and others 2006); the last class is the blank label.
 
@@ -320,9 +285,6 @@ class CTCLoss(_Given):
     """
 
     without = ("batch_axis",)
-    _layout: str = "NTC"
-    _label_layout: str = "NT"
-    _weight: float | None = None
 
     def forward(  # type: ignore[override]
         self, pred, label, pred_lengths=None, label_lengths=None, sample_weight=None

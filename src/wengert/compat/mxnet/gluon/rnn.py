@@ -71,24 +71,17 @@ class _Stateful(HybridBlock):
             setattr(self, prefix + part, param)
 
 
-@arguments
+@arguments(
+    "_hidden_size, _num_layers=1, _layout='TNC', _dropout=0, _bidirectional=False, _input_size=0, "
+    "_i2h_weight_initializer=None, _h2h_weight_initializer=None, _i2h_bias_initializer='zeros', "
+    "_h2h_bias_initializer='zeros', _dtype='float32'"
+)
 class _Layer(_Stateful):
     """Base class for recurrent layers, which process whole sequences."""
 
     mode: ClassVar[str] = ""
-    _hidden_size: int
-    _num_layers: int = 1
-    _layout: str = "TNC"
-    _dropout: float = 0
-    _bidirectional: bool = False
-    _input_size: int = 0
-    _i2h_weight_initializer: Any = None
-    _h2h_weight_initializer: Any = None
-    _i2h_bias_initializer: Any = "zeros"
-    _h2h_bias_initializer: Any = "zeros"
-    _dtype: Any = "float32"
 
-    def _prepare(self) -> None:
+    def _prepare(self: Any) -> None:
         if self._layout not in ("TNC", "NTC"):
             raise AssertionError(f"Invalid layout {self._layout}; must be one of ['TNC' or 'NTC']")
         self._sides = ("l", "r") if self._bidirectional else ("l",)
@@ -188,20 +181,14 @@ class GRU(_Layer):
     mode = "GRU"
 
 
-@arguments
+@arguments("num_layers/_activation='relu', h2h_bias_initializer/_input_size=0")
 class RNN(_Layer):
     """Recurrent layers without gates, with ``"relu"`` or ``"tanh"``."""
 
     mode = "RNN"
-    _activation: str = "relu"
-    _input_size: int = 0
-    places: ClassVar[dict[str, str]] = {
-        "activation": "num_layers",
-        "input_size": "h2h_bias_initializer",
-    }
 
-    def _prepare(self) -> None:
-        self.mode = f"RNN_{self._activation.upper()}"  # type: ignore[misc]
+    def _prepare(self: Any) -> None:
+        self.mode = f"RNN_{self._activation.upper()}"
         if self.mode not in _GATES:
             raise ValueError(f"activation is 'relu' or 'tanh', not {self._activation!r}")
 
@@ -285,25 +272,19 @@ def _stacked(*parts, axis: int) -> Any:
     return wnp.stack(parts, axis)
 
 
-@arguments
+@arguments(
+    "_hidden_size, _i2h_weight_initializer=None, _h2h_weight_initializer=None, "
+    "_i2h_bias_initializer='zeros', _h2h_bias_initializer='zeros', _input_size=0, prefix=None, "
+    "params=None, _activation='tanh', _recurrent_activation='sigmoid'"
+)
 class _OneCell(RecurrentCell):
     """Base class for cells with their own parameters."""
 
     mode: ClassVar[str] = ""
     states: ClassVar[int] = 1
     i2h_weight: ClassVar[Any]
-    _hidden_size: int
-    _i2h_weight_initializer: Any = None
-    _h2h_weight_initializer: Any = None
-    _i2h_bias_initializer: Any = "zeros"
-    _h2h_bias_initializer: Any = "zeros"
-    _input_size: int = 0
-    prefix: Any = None
-    params: Any = None
-    _activation: str = "tanh"
-    _recurrent_activation: str = "sigmoid"
 
-    def _prepare(self) -> None:
+    def _prepare(self: Any) -> None:
         kind, gate = self._activation, self._recurrent_activation
         if f"{self.mode}_{kind}" not in _STEPS or gate != "sigmoid":
             raise ValueError(
@@ -348,13 +329,11 @@ _STEPS: dict[str, Callable[..., Any]] = {
 }
 
 
-@arguments
+@arguments("hidden_size/_activation='tanh'")
 class RNNCell(_OneCell):
     """A step of a recurrent layer without gates."""
 
     mode = "RNN"
-    _activation: str = "tanh"
-    places: ClassVar[dict[str, str]] = {"activation": "hidden_size"}
 
 
 class LSTMCell(_OneCell):

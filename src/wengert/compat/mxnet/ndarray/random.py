@@ -21,11 +21,11 @@ from wengert.numpy import random as _random
 __all__ = ["multinomial", "randint", "randn", "shuffle"]
 
 _DISTRIBUTIONS = {
-    "exponential": "scale=1",
-    "gamma": "alpha=1 beta=1",
-    "normal": "loc=0 scale=1",
-    "poisson": "lam=1",
-    "uniform": "low=0 high=1",
+    "exponential": "scale=1.0",
+    "gamma": "alpha=1.0, beta=1.0",
+    "normal": "loc=0.0, scale=1.0",
+    "poisson": "lam=1.0",
+    "uniform": "low=0.0, high=1.0",
 }
 
 

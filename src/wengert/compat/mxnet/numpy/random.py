@@ -24,20 +24,20 @@ from wengert.tape.base import TensorBase
 __all__ = ["choice", "multinomial", "permutation", "rand", "randint", "randn", "seed", "shuffle"]
 
 _DISTRIBUTIONS = {
-    "beta": "a b",
+    "beta": "a, b",
     "chisquare": "df",
-    "exponential": "scale=1",
-    "gamma": "shape scale=1",
-    "gumbel": "loc=0 scale=1",
-    "laplace": "loc=0 scale=1",
-    "logistic": "loc=0 scale=1",
-    "lognormal": "mean=0 sigma=1",
-    "multivariate_normal": "mean cov",
-    "normal": "loc=0 scale=1",
+    "exponential": "scale=1.0",
+    "gamma": "shape, scale=1.0",
+    "gumbel": "loc=0.0, scale=1.0",
+    "laplace": "loc=0.0, scale=1.0",
+    "logistic": "loc=0.0, scale=1.0",
+    "lognormal": "mean=0.0, sigma=1.0",
+    "multivariate_normal": "mean, cov",
+    "normal": "loc=0.0, scale=1.0",
     "pareto": "a",
     "power": "a",
-    "rayleigh": "scale=1",
-    "uniform": "low=0 high=1",
+    "rayleigh": "scale=1.0",
+    "uniform": "low=0.0, high=1.0",
     "weibull": "a",
 }
 

@@ -10,10 +10,12 @@ import numpy as np
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow import nn, operations
 from wengert.compat.tensorflow.keras.layer import Layer, Seeded
-from wengert.compat.tensorflow.keras.settings import Trained, settings
+from wengert.compat.tensorflow.keras.settings import settings
 
 
-@settings
+@settings(
+    "equation, output_shape, activation=None, bias_axes=None, {kernel bias = glorot_uniform zeros}"
+)
 class EinsumDense(Layer):
     """A product of the input with a weight, given by an Einstein summation.
 
@@ -31,12 +33,6 @@ class EinsumDense(Layer):
     >>> layer(tf.ones([2, 3])).shape
     TensorShape([2, 4])
     """
-
-    equation: str
-    output_shape: Any
-    activation: Any = None
-    bias_axes: Any = None
-    kernel_bias: Trained = "glorot_uniform zeros"
 
     def build(self, input_shape) -> None:
         """Create the weights."""
@@ -76,11 +72,8 @@ def _earlier(rows: int, columns: int) -> Any:
     return np.tril(np.ones((1, rows, columns), bool))
 
 
-@settings
+@settings("dropout=0.0, seed=None")
 class _Attending(Seeded):
-    dropout: float = 0.0
-    seed: Any = None
-
     def _scores(self, query, key) -> Any:
         raise NotImplementedError
 
@@ -112,7 +105,7 @@ class _Attending(Seeded):
         return (result, weights) if return_attention_scores else result
 
 
-@settings
+@settings("use_scale=False, score_mode='dot', dropout=0.0")
 class Attention(_Attending):
     """Dot-product attention: means of values weighted by products of queries with keys.
 
@@ -128,11 +121,7 @@ class Attention(_Attending):
     TensorShape([2, 3, 4])
     """
 
-    use_scale: bool = False
-    score_mode: str = "dot"
-    dropout: float = 0.0
-
-    def _prepare(self) -> None:
+    def _prepare(self: Any) -> None:
         if self.score_mode != "dot":
             raise ValueError("score_mode is 'dot' here: see AdditiveAttention")
 
@@ -146,7 +135,7 @@ class Attention(_Attending):
         return scores if self.scale is None else scores * self.scale
 
 
-@settings
+@settings("use_scale=True, dropout=0.0")
 class AdditiveAttention(_Attending):
     """Additive attention: means of values weighted by sums (Bahdanau and others, 2014).
 
@@ -161,9 +150,6 @@ class AdditiveAttention(_Attending):
     TensorShape([2, 3, 4])
     """
 
-    use_scale: bool = True
-    dropout: float = 0.0
-
     def build(self, input_shape) -> None:
         """Create the weight."""
         size = (input_shape[0][-1],)
@@ -175,7 +161,10 @@ class AdditiveAttention(_Attending):
         return operations.reduce_sum(terms if self.scale is None else terms * self.scale, axis=-1)
 
 
-@settings
+@settings(
+    "num_heads, key_dim, value_dim=None, dropout=0.0, use_bias=True, output_shape=None, "
+    "attention_axes=None, {kernel bias activity = glorot_uniform zeros}, seed=None"
+)
 class MultiHeadAttention(Seeded):
     """Multi-head attention (Vaswani and others, 2017).
 
@@ -194,18 +183,9 @@ class MultiHeadAttention(Seeded):
     TensorShape([2, 3, 4])
     """
 
-    num_heads: int
-    key_dim: int
-    value_dim: Any = None
-    dropout: float = 0.0
-    use_bias: bool = True
-    output_shape: Any = None
-    attention_axes: Any = None
-    kernel_bias_activity: Trained = "glorot_uniform zeros"
-    seed: Any = None
     ignored = ("flash_attention",)
 
-    def _prepare(self) -> None:
+    def _prepare(self: Any) -> None:
         if self.attention_axes is not None:
             raise ValueError("attention_axes is not offered here: attention is along dimension 1")
         sizes = (self.key_dim, self.key_dim, self.value_dim or self.key_dim)
@@ -266,7 +246,7 @@ class MultiHeadAttention(Seeded):
         return (result, weights) if return_attention_scores else result
 
 
-@settings
+@settings("axes, normalize=False")
 class Dot(Layer):
     """Dot products of two inputs, per example.
 
@@ -281,9 +261,6 @@ class Dot(Layer):
     >>> print(tf.keras.layers.Dot(axes=1)([x, x]).numpy())
     [[5.]]
     """
-
-    axes: Any
-    normalize: bool = False
 
     def call(self, inputs) -> Any:
         a, b = inputs

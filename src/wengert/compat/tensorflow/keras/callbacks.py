@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compat.kit.arguments import arguments
+from wengert.compat.kit.arguments import Given, arguments
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow import nest
 from wengert.compat.tensorflow.functions.values import numbers_of
@@ -35,7 +35,7 @@ _EVENTS = (
 )
 
 
-class Callback:
+class Callback(Given):
     """Base class for callbacks; `fit`, `evaluate` and `predict` call its methods.
 
     Attributes
@@ -185,15 +185,11 @@ _GROWING = ("accuracy", "precision", "recall", "auc", "cosine")
 _FALLING = ("loss", "error", "entropy", "hinge", "poisson", "divergence", "logcosh", "mse", "mae")
 
 
-@arguments
+@arguments("monitor='val_loss', mode='auto', min_delta=0")
 class _Monitor(Callback):
     """Base class for callbacks that monitor one quantity and compare its values."""
 
-    monitor: str = "val_loss"
-    mode: str = "auto"
-    min_delta: float = 0
-
-    def _prepare(self) -> None:
+    def _prepare(self: Any) -> None:
         self.best: Any = None
         if self.mode not in ("auto", "min", "max"):
             warn(f"{type(self).__name__} mode '{self.mode}' is unknown, fallback to auto mode.")
@@ -235,11 +231,14 @@ class _Monitor(Callback):
         return value
 
     def _say(self, text: str) -> None:
-        if self.verbose:  # type: ignore[attr-defined]
+        if self.verbose:
             print(text)
 
 
-@arguments
+@arguments(
+    "monitor='val_loss', min_delta=0, patience=0, verbose=0, mode='auto', baseline=None, "
+    "restore_best_weights=False, start_from_epoch=0"
+)
 class EarlyStopping(_Monitor):
     """Stops training when a quantity has stopped improving.
 
@@ -255,16 +254,7 @@ class EarlyStopping(_Monitor):
     start_from_epoch : int. The first epoch that counts.
     """
 
-    monitor: str = "val_loss"
-    min_delta: float = 0
-    patience: int = 0
-    verbose: int = 0
-    mode: str = "auto"
-    baseline: float | None = None
-    restore_best_weights: bool = False
-    start_from_epoch: int = 0
-
-    def _prepare(self) -> None:
+    def _prepare(self: Any) -> None:
         self.on_train_begin()
 
     def on_train_begin(self, logs=None) -> None:
@@ -299,7 +289,10 @@ class EarlyStopping(_Monitor):
             self.model.set_weights(self.best_weights)
 
 
-@arguments
+@arguments(
+    "filepath, monitor='val_loss', verbose=0, save_best_only=False, save_weights_only=False, "
+    "mode='auto', save_freq='epoch', initial_value_threshold=None"
+)
 class ModelCheckpoint(_Monitor):
     """Saves the model, or its weights, after each epoch or every few batches.
 
@@ -319,17 +312,9 @@ class ModelCheckpoint(_Monitor):
     ValueError: If the suffix of `filepath`, or `save_freq`, is not supported.
     """
 
-    filepath: Any
-    monitor: str = "val_loss"
-    verbose: int = 0
-    save_best_only: bool = False
-    save_weights_only: bool = False
-    mode: str = "auto"
-    save_freq: Any = "epoch"
-    initial_value_threshold: float | None = None
     without = ("min_delta",)
 
-    def _prepare(self) -> None:
+    def _prepare(self: Any) -> None:
         self.filepath = os.fspath(self.filepath)
         self.best = self.initial_value_threshold
         self._epoch = self._batches = 0
@@ -399,7 +384,10 @@ class ModelCheckpoint(_Monitor):
         return True
 
 
-@arguments
+@arguments(
+    "monitor='val_loss', factor=0.1, patience=10, verbose=0, mode='auto', min_delta=1e-4, "
+    "cooldown=0, min_lr=0.0"
+)
 class ReduceLROnPlateau(_Monitor):
     """Reduces the learning rate when a quantity has stopped improving.
 
@@ -417,16 +405,7 @@ class ReduceLROnPlateau(_Monitor):
     ValueError: If `factor` is 1 or more.
     """
 
-    monitor: str = "val_loss"
-    factor: float = 0.1
-    patience: int = 10
-    verbose: int = 0
-    mode: str = "auto"
-    min_delta: float = 1e-4
-    cooldown: int = 0
-    min_lr: float = 0.0
-
-    def _prepare(self) -> None:
+    def _prepare(self: Any) -> None:
         if self.factor >= 1.0:
             raise ValueError(
                 f"ReduceLROnPlateau does not support a factor >= 1.0. Received factor={self.factor}"
@@ -465,7 +444,7 @@ class ReduceLROnPlateau(_Monitor):
 # -- others ----------------------------------------------------------------------------------------
 
 
-@arguments
+@arguments("schedule, verbose=0")
 class LearningRateScheduler(Callback):
     """Sets the learning rate before each epoch to a function of the epoch.
 
@@ -478,9 +457,6 @@ class LearningRateScheduler(Callback):
     ------
     ValueError: If the function does not return a float.
     """
-
-    schedule: Callable[..., Any]
-    verbose: int = 0
 
     def on_epoch_begin(self, epoch: int, logs=None) -> None:
         try:
@@ -499,7 +475,7 @@ class LearningRateScheduler(Callback):
         logs["learning_rate"] = float(numbers_of(self.model.optimizer.learning_rate))
 
 
-@arguments
+@arguments("filename, separator=',', append=False")
 class CSVLogger(Callback):
     """Writes a line of a CSV file after each epoch.
 
@@ -510,11 +486,7 @@ class CSVLogger(Callback):
     append : bool. Whether to append to an existing file.
     """
 
-    filename: Any
-    separator: str = ","
-    append: bool = False
-
-    def _prepare(self) -> None:
+    def _prepare(self: Any) -> None:
         self.filename, self.sep = os.fspath(self.filename), self.separator
         self._keys: list[str] | None = None
 
@@ -557,7 +529,7 @@ class LambdaCallback(Callback):
         vars(self).update({key: value for key, value in given.items() if value is not None})
 
 
-@arguments
+@arguments("raise_error=False")
 class TerminateOnNaN(Callback):
     """Stops training when the loss is infinite or NaN.
 
@@ -565,8 +537,6 @@ class TerminateOnNaN(Callback):
     ----------
     raise_error : bool. Whether to raise a RuntimeError instead.
     """
-
-    raise_error: bool = False
 
     def on_batch_end(self, batch: int, logs=None) -> None:
         loss = (logs or {}).get("loss")

@@ -36,17 +36,14 @@ class _Plain(Metric):
     from_logits: bool = False
 
 
-@arguments
+@arguments("thresholds=None, name=None, dtype=None")
 class _Counting(_Plain):
     """Base class that counts true and false positives and negatives for each threshold."""
 
     wanted: ClassVar[tuple[str, ...]] = _COUNTS
     """The counts that the metric needs."""
-    thresholds: Any = None
-    name: Any = None
-    dtype: Any = None
 
-    def _prepare(self) -> None:
+    def _prepare(self: Any) -> None:
         self.name = self.name or name_for(type(self).__name__)
         given = [0.5] if self.thresholds is None else np.atleast_1d(self.thresholds)
         self._begin(np.asarray(given, np.float64))
@@ -112,11 +109,8 @@ of_rows(
 )
 
 
-@arguments
-class _OfClasses(_Counting):
-    thresholds: Any = None
-    top_k: Any = None
-    class_id: Any = None
+@arguments("thresholds=None, top_k=None, class_id=None")
+class _OfClasses(_Counting): ...
 
 
 class Precision(_OfClasses):
@@ -154,7 +148,10 @@ class Recall(_OfClasses):
     wanted = ("true_positives", "false_negatives")
 
 
-@arguments
+@arguments(
+    "num_thresholds=200, curve='ROC', summation_method='interpolation', name=None, dtype=None, "
+    "thresholds=None, from_logits=False"
+)
 class AUC(_Counting):
     """The area under the ROC curve, or under the precision-recall curve.
 
@@ -173,15 +170,7 @@ class AUC(_Counting):
     0.75
     """
 
-    num_thresholds: int = 200
-    curve: str = "ROC"
-    summation_method: str = "interpolation"
-    name: Any = None
-    dtype: Any = None
-    thresholds: Any = None
-    from_logits: bool = False
-
-    def _prepare(self) -> None:
+    def _prepare(self: Any) -> None:
         if self.curve not in ("ROC", "PR"):
             raise ValueError(f'Invalid AUC curve value: "{self.curve}".')
         self.name = self.name or name_for("AUC")
@@ -215,7 +204,7 @@ class AUC(_Counting):
         return _share(slope * (step + start * np.log(ratio)), np.maximum(tp + fn, 0)[1:]).sum()
 
 
-@arguments
+@arguments("num_thresholds=200, class_id=None, name=None, dtype=None")
 class _At(_Counting):
     """Base class for the best value of one ratio where another has a lower bound."""
 
@@ -223,13 +212,9 @@ class _At(_Counting):
     best: ClassVar[tuple[str, str]]
     given: ClassVar[str]
     """The name of the argument that is the lower bound."""
-    num_thresholds: int = 200
-    class_id: Any = None
-    name: Any = None
-    dtype: Any = None
     without = ("thresholds",)
 
-    def _prepare(self) -> None:
+    def _prepare(self: Any) -> None:
         self.name = self.name or name_for(type(self).__name__)
         self._variables.clear()
         self._begin(_points(self.num_thresholds))
@@ -245,13 +230,12 @@ def _bounded(kind: str, given: str, bound: str, best: str) -> Any:
     """Return the metric of the best ratio `best` where the ratio `bound` has a lower bound."""
     words = f"The best {snake_case(kind).split('_')[0]} over all thresholds where the {given}"
     body = {
-        "__annotations__": {given: float},
         "__doc__": f"{words} has a lower bound.\n\nParameters\n----------\n{given} : float\n",
         "given": given,
         "bound": tuple(bound.split()),
         "best": tuple(best.split()),
     }
-    return arguments(type(kind, (_At,), body))
+    return arguments(given)(type(kind, (_At,), body))
 
 
 of_rows(
@@ -268,7 +252,7 @@ of_rows(
 )
 
 
-@arguments
+@arguments("num_classes, name=None, dtype=None")
 class MeanIoU(Metric):
     """The mean over classes of intersection over union of labels and predictions.
 
@@ -283,11 +267,7 @@ class MeanIoU(Metric):
     0.333
     """
 
-    num_classes: int
-    name: Any = None
-    dtype: Any = None
-
-    def _prepare(self) -> None:
+    def _prepare(self: Any) -> None:
         self.add_variable((self.num_classes,) * 2, "zeros", name="total_confusion_matrix")
 
     def update_state(self, y_true, y_pred, sample_weight=None) -> None:

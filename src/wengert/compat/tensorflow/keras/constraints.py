@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from wengert.compat.kit.arguments import arguments
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.configs import Configured, getter
 from wengert.compat.tensorflow.functions.values import constant_of, numbers_of
@@ -22,8 +22,7 @@ class Constraint(Configured):
 
     def _norm(self, w) -> Any:
         """Return the norms along `axis`, with that dimension kept."""
-        axes: Any = self.axis  # type: ignore[attr-defined]
-        axes = tuple(axes) if isinstance(axes, list | tuple) else axes
+        axes = tuple(self.axis) if isinstance(self.axis, list | tuple) else self.axis
         return np.sqrt(np.sum(np.square(numbers_of(w)), axis=axes, keepdims=True))
 
 
@@ -41,12 +40,9 @@ class NonNeg(Constraint):
         return constant_of(value * (value >= 0).astype(value.dtype))
 
 
-@dataclass(eq=False, repr=False)
+@arguments("max_value=2, axis=0")
 class MaxNorm(Constraint):
     """Scales vectors down to a norm of at most `max_value`."""
-
-    max_value: float = 2
-    axis: Any = 0
 
     def __call__(self, w) -> Any:
         length = self._norm(w)
@@ -54,14 +50,9 @@ class MaxNorm(Constraint):
         return constant_of(numbers_of(w) * (wanted / (1e-7 + length)).astype(length.dtype))
 
 
-@dataclass(eq=False, repr=False)
+@arguments("min_value=0.0, max_value=1.0, rate=1.0, axis=0")
 class MinMaxNorm(Constraint):
     """Moves the norms of vectors into an interval, at some `rate`."""
-
-    min_value: float = 0.0
-    max_value: float = 1.0
-    rate: float = 1.0
-    axis: Any = 0
 
     def __call__(self, w) -> Any:
         length = self._norm(w)
@@ -70,11 +61,9 @@ class MinMaxNorm(Constraint):
         return constant_of(numbers_of(w) * (wanted / (1e-7 + length)).astype(length.dtype))
 
 
-@dataclass(eq=False, repr=False)
+@arguments("axis=0")
 class UnitNorm(Constraint):
     """Scales vectors to norm 1."""
-
-    axis: Any = 0
 
     def __call__(self, w) -> Any:
         value, length = numbers_of(w), self._norm(w)

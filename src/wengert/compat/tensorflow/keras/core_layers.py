@@ -12,7 +12,7 @@ from wengert.compat.tensorflow.functions.values import numbers_of
 from wengert.compat.tensorflow.keras import activations
 from wengert.compat.tensorflow.keras.backend import epsilon
 from wengert.compat.tensorflow.keras.layer import Layer
-from wengert.compat.tensorflow.keras.settings import Trained, settings
+from wengert.compat.tensorflow.keras.settings import settings
 
 __all__ = ["Activation", "Dense", "ELU", "Identity", "Lambda", "LeakyReLU", "ReLU", "Softmax"]
 
@@ -36,13 +36,9 @@ def check_last(data_format) -> None:
         raise ValueError(f"data_format={data_format!r} is not offered here: channels come last")
 
 
-@settings
+@settings("activation=None, use_bias=True, {kernel bias activity = glorot_uniform zeros}")
 class Weighted(Layer):
     """Base class for layers whose result is a product with a kernel, plus a bias."""
-
-    activation: Any = None
-    use_bias: bool = True
-    kernel_bias_activity: Trained = "glorot_uniform zeros"
 
     def _shapes(self, channels: int) -> tuple[tuple[int, ...], int]:
         """Return the shape of the kernel, and the number of biases."""
@@ -65,22 +61,16 @@ class Weighted(Layer):
         return self.activation(result)
 
 
-@settings
+@settings(
+    "filters, kernel_size, strides=1, padding='valid', data_format=None, dilation_rate=1, groups=1"
+)
 class _Conv(Weighted):
     """Base class for convolution layers."""
 
     dimensions = 2
     paddings: ClassVar[tuple[str, ...]] = ("valid", "same")
 
-    filters: int
-    kernel_size: Any
-    strides: Any = 1
-    padding: str = "valid"
-    data_format: Any = None
-    dilation_rate: Any = 1
-    groups: int = 1
-
-    def _prepare(self) -> None:
+    def _prepare(self: Any) -> None:
         check_last(self.data_format)
         d = self.dimensions
         self.filters = int(self.filters)
@@ -136,7 +126,7 @@ class Conv3D(_Conv):
     dimensions = 3
 
 
-@settings
+@settings("padding/output_padding=None")
 class Conv2DTranspose(_Conv):
     """Transposed convolution of images, which makes them larger.
 
@@ -146,13 +136,11 @@ class Conv2DTranspose(_Conv):
     TensorShape([2, 10, 10, 8])
     """
 
-    output_padding: Any = None
-    places: ClassVar[dict[str, str]] = {"output_padding": "padding"}
     without = ("groups",)
 
-    def _prepare(self) -> None:
-        if self.output_padding is not None:
-            self.output_padding = several(self.output_padding, self.dimensions)
+    def _prepare(self: Any) -> None:
+        given = self.output_padding
+        self.output_padding = None if given is None else several(given, self.dimensions)
 
     def _shapes(self, channels: int) -> tuple[tuple[int, ...], int]:
         return (*self.kernel_size, self.filters, channels), self.filters
@@ -187,21 +175,23 @@ class Conv1DTranspose(Conv2DTranspose):
     dimensions = 1
 
 
+class Conv3DTranspose(Conv2DTranspose):
+    """Transposed convolution of volumes, which makes them larger."""
+
+    dimensions = 3
+
+
 # -- pooling ---------------------------------------------------------------------------------------
 
 
-@settings
+@settings("pool_size=2, strides=None, padding='valid', data_format=None")
 class _Pooling(Layer):
     """Base class for layers that pool windows."""
 
     dimensions: ClassVar[int]
     function: ClassVar[Any]
-    pool_size: Any = 2
-    strides: Any = None
-    padding: str = "valid"
-    data_format: Any = None
 
-    def _prepare(self) -> None:
+    def _prepare(self: Any) -> None:
         check_last(self.data_format)
         self.pool_size = several(self.pool_size, self.dimensions)
         given = self.pool_size if self.strides is None else self.strides
@@ -212,16 +202,14 @@ class _Pooling(Layer):
         return self.function(inputs, self.pool_size, self.strides, self.padding)
 
 
-@settings
+@settings("data_format=None, keepdims=False")
 class _Global(Layer):
     """Base class for layers that pool a whole example."""
 
     dimensions: ClassVar[int]
     function: ClassVar[Any]
-    data_format: Any = None
-    keepdims: bool = False
 
-    def _prepare(self) -> None:
+    def _prepare(self: Any) -> None:
         check_last(self.data_format)
 
     def call(self, inputs) -> Any:
@@ -277,17 +265,11 @@ _mean_of_steps: Any = globals()["GlobalAveragePooling1D"]
 _mean_of_steps.call, _mean_of_steps.compute_mask = _seen_mean, lambda self, inputs, mask=None: None
 
 
-@settings
+@settings("axis=-1, epsilon=1e-3, center=True, scale=True, {beta gamma = zeros ones}")
 class Normalizing(Layer):
     """Base class for layers that normalize to mean 0 and variance 1."""
 
     _supports_masking = True
-
-    axis: Any = -1
-    epsilon: float = 1e-3
-    center: bool = True
-    scale: bool = True
-    beta_gamma: Trained = "zeros ones"
 
     def _axes(self, ndim: int) -> list[int]:
         axes = self.axis if isinstance(self.axis, list | tuple) else [self.axis]
@@ -312,7 +294,10 @@ class Normalizing(Layer):
         return nn.batch_normalization(inputs, mean, variance, beta, gamma, self.epsilon)
 
 
-@settings
+@settings(
+    "axis/momentum=0.99, gamma_initializer/moving_mean_initializer='zeros', "
+    "moving_mean_initializer/moving_variance_initializer='ones'"
+)
 class BatchNormalization(Normalizing):
     """Batch normalization: normalizes each channel, then scales and shifts it by weights.
 
@@ -334,14 +319,6 @@ class BatchNormalization(Normalizing):
     [-1.  1.]
     """
 
-    places: ClassVar[dict[str, str]] = {
-        "momentum": "axis",
-        "moving_mean_initializer": "gamma_initializer",
-        "moving_variance_initializer": "moving_mean_initializer",
-    }
-    momentum: float = 0.99
-    moving_mean_initializer: Any = "zeros"
-    moving_variance_initializer: Any = "ones"
     ignored = ("synchronized",)
 
     def build(self, input_shape) -> None:
@@ -393,7 +370,7 @@ class LayerNormalization(Normalizing):
         return self._scaled(inputs, *nn.moments(inputs, axes, keepdims=True))
 
 
-@settings
+@settings("axis=-1, mean=None, variance=None, invert=False")
 class Normalization(Layer):
     """Computes ``(inputs - mean) / sqrt(variance)``, with values given or found by `adapt`.
 
@@ -405,12 +382,7 @@ class Normalization(Layer):
     [[3.]]
     """
 
-    axis: Any = -1
-    mean: Any = None
-    variance: Any = None
-    invert: bool = False
-
-    def _prepare(self) -> None:
+    def _prepare(self: Any) -> None:
         if (self.mean is None) is not (self.variance is None):
             raise ValueError(
                 "When setting values directly, both `mean` and `variance` must be set. Received: "
@@ -445,7 +417,7 @@ class Normalization(Layer):
         return operations.divide(operations.subtract(x, self.mean), width)
 
 
-@settings
+@settings("units")
 class Dense(Weighted):
     """``activation(inputs @ kernel + bias)``, over the last dimension.
 
@@ -471,9 +443,7 @@ class Dense(Weighted):
     TensorShape([2, 3])
     """
 
-    units: Any
-
-    def _prepare(self) -> None:
+    def _prepare(self: Any) -> None:
         if not isinstance(self.units, int | np.integer) or self.units <= 0:
             raise ValueError(
                 "Received an invalid value for `units`, expected a positive integer. Received: "
@@ -494,7 +464,7 @@ class Dense(Weighted):
         return operations.tensordot(inputs, self.kernel, 1)
 
 
-@settings
+@settings("activation")
 class Activation(Layer):
     """An activation as a layer (see `tf.keras.activations`).
 
@@ -504,13 +474,11 @@ class Activation(Layer):
     [0. 2.]
     """
 
-    activation: Any
-
     def call(self, inputs) -> Any:
         return self.activation(inputs)
 
 
-@settings
+@settings("max_value=None, negative_slope=0.0, threshold=0.0")
 class ReLU(Layer):
     """The layer of `tf.keras.activations.relu`.
 
@@ -519,10 +487,6 @@ class ReLU(Layer):
     >>> print(tf.keras.layers.ReLU(max_value=1.0)([-1.0, 2.0]).numpy())
     [0. 1.]
     """
-
-    max_value: float | None = None
-    negative_slope: float = 0.0
-    threshold: float = 0.0
 
     def call(self, inputs) -> Any:
         return activations.relu(inputs, self.negative_slope, self.max_value, self.threshold)
@@ -546,17 +510,15 @@ class LeakyReLU(Layer):
         return nn.leaky_relu(inputs, self.negative_slope)
 
 
-@settings
+@settings("alpha=1.0")
 class ELU(Layer):
     """x where positive, else ``alpha * (exp(x) - 1)``."""
-
-    alpha: float = 1.0
 
     def call(self, inputs) -> Any:
         return activations.elu(inputs, self.alpha)
 
 
-@settings
+@settings("axis=-1")
 class Softmax(Layer):
     """The layer of `tf.nn.softmax`.
 
@@ -565,8 +527,6 @@ class Softmax(Layer):
     >>> print(tf.keras.layers.Softmax()([0.0, 0.0]).numpy())
     [0.5 0.5]
     """
-
-    axis: int = -1
 
     def call(self, inputs, mask=None) -> Any:
         if mask is None:

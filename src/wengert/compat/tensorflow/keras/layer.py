@@ -22,6 +22,7 @@ from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow import initializers, nest
 from wengert.compat.tensorflow.archive import WAITING, resume
 from wengert.compat.tensorflow.configs import Configured, register_keras_serializable
+from wengert.compat.tensorflow.eager import is_text, labels_of
 from wengert.compat.tensorflow.functions.drawing import SeedGenerator, normals
 from wengert.compat.tensorflow.functions.normalisation import dropout
 from wengert.compat.tensorflow.functions.values import (
@@ -340,9 +341,9 @@ class Layer(Configured):
             return result
         training = kwargs.pop("training", None)
         outer = _TRAINING.get()
-        if training is None:
-            training = outer
         kind: Any = type(self)
+        training = outer if training is None else training
+        training = _training(kind) if training is None else training
         masks = _masks(args[0]) if args else None
         if masks is not None and _asks_for("mask", kind):
             kwargs.setdefault("mask", masks)
@@ -353,8 +354,8 @@ class Layer(Configured):
             if outer is None:
                 for layer in self._flatten_layers():
                     layer._losses.clear()
-            if _asks_for("training", kind):
-                kwargs["training"] = bool(training) if training is not None else False
+            if training is not None and _asks_for("training", kind):
+                kwargs["training"] = bool(training)
             result = self.call(*args, **kwargs)
         finally:
             _TRAINING.reset(token)
@@ -462,9 +463,6 @@ class Layer(Configured):
             self.build(_shape(shape))
             self._built_for = shape
 
-    def __getattr__(self, name: str) -> Any:
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
-
     def __repr__(self) -> str:
         return f"<{type(self).__name__} name={self.name}, built={self.built}>"
 
@@ -523,6 +521,8 @@ def _entered(value, kind) -> Any:
         return type(value)(_entered(part, kind) for part in value)
     if isinstance(value, dict) or value is None:
         return value
+    if is_text(value):
+        return labels_of(value)
     x = tensor_of(value)
     if is_floating(x) and x._payload.dtype != kind:
         return made(converted(x, kind))
@@ -543,6 +543,13 @@ def _masks(value) -> Any:
 @functools.cache
 def _asks_for(name: str, kind) -> bool:
     return name in inspect.signature(kind.call).parameters
+
+
+@functools.cache
+def _training(kind) -> bool | None:
+    """Return whether calls train by default."""
+    found = inspect.signature(kind.call).parameters.get("training")
+    return found.default if found is not None and isinstance(found.default, bool) else None
 
 
 class Seeded(Layer):

@@ -20,7 +20,7 @@ from wengert.compat.tensorflow.functions.values import converted, made, tensor_o
 from wengert.compat.tensorflow.keras.backend import name_for
 from wengert.compat.tensorflow.keras.layer import Layer as Layer
 from wengert.compat.tensorflow.keras.layer import Seeded
-from wengert.compat.tensorflow.keras.settings import Trained, settings
+from wengert.compat.tensorflow.keras.settings import settings
 from wengert.compat.tensorflow.keras.symbols import Symbol
 from wengert.compat.tensorflow.refusal import refusing
 
@@ -31,7 +31,8 @@ _GATHERED = gathered(
         keras.recurrent: GRUCell LSTMCell SimpleRNNCell StackedRNNCells
         keras.core_layers: Activation Dense ELU Identity Lambda LeakyReLU ReLU Softmax
         keras.core_layers: AveragePooling1D AveragePooling2D AveragePooling3D AvgPool1D AvgPool2D
-            AvgPool3D Conv1D Conv1DTranspose Conv2D Conv2DTranspose Conv3D GlobalAveragePooling1D
+            AvgPool3D Conv1D Conv1DTranspose Conv2D Conv2DTranspose Conv3D
+            Conv3DTranspose GlobalAveragePooling1D
             GlobalAveragePooling2D GlobalAveragePooling3D GlobalAvgPool1D GlobalAvgPool2D
             GlobalAvgPool3D GlobalMaxPool1D GlobalMaxPool2D GlobalMaxPool3D GlobalMaxPooling1D
             GlobalMaxPooling2D GlobalMaxPooling3D MaxPool1D MaxPool2D MaxPool3D MaxPooling1D
@@ -39,9 +40,13 @@ _GATHERED = gathered(
         keras.core_layers: BatchNormalization LayerNormalization Normalization
         keras.attention: AdditiveAttention Attention Dot EinsumDense MultiHeadAttention
         keras.spatial_layers: ActivityRegularization Cropping1D Cropping2D Cropping3D
-            DepthwiseConv2D GaussianDropout GroupNormalization PReLU RepeatVector SeparableConv2D
+            DepthwiseConv1D DepthwiseConv2D GaussianDropout GroupNormalization PReLU RepeatVector
+            SeparableConv1D SeparableConv2D
             SpatialDropout1D SpatialDropout2D SpatialDropout3D UnitNormalization UpSampling1D
             UpSampling2D UpSampling3D ZeroPadding1D ZeroPadding2D ZeroPadding3D
+        keras.preprocessing_layers: CategoryEncoding CenterCrop Discretization IntegerLookup
+            RandomFlip RandomRotation RandomTranslation RandomZoom Resizing StringLookup
+            TextVectorization
         keras.recurrent: Bidirectional GRU LSTM Masking RNN SimpleRNN TimeDistributed
         """,
 )
@@ -66,7 +71,7 @@ class Flatten(Layer):
         return operations.reshape(inputs, (sizes[0], int(np.prod(sizes[1:]))))
 
 
-@settings
+@settings("target_shape")
 class Reshape(Layer):
     """Reshapes each example; one size may be -1.
 
@@ -76,29 +81,25 @@ class Reshape(Layer):
     TensorShape([5, 2, 3])
     """
 
-    target_shape: Any
-
-    def _prepare(self) -> None:
+    def _prepare(self: Any) -> None:
         self.target_shape = tuple(self.target_shape)
 
     def call(self, inputs) -> Any:
         return operations.reshape(inputs, (inputs.shape[0], *self.target_shape))
 
 
-@settings
+@settings("dims")
 class Permute(Layer):
     """Permutes the dimensions of each example, counted from 1."""
 
-    dims: Any
-
-    def _prepare(self) -> None:
+    def _prepare(self: Any) -> None:
         self.dims = tuple(self.dims)
 
     def call(self, inputs) -> Any:
         return operations.transpose(inputs, (0, *self.dims))
 
 
-@settings
+@settings("scale, offset=0.0")
 class Rescaling(Layer):
     """Computes ``inputs * scale + offset``.
 
@@ -108,16 +109,13 @@ class Rescaling(Layer):
     [0. 1.]
     """
 
-    scale: Any
-    offset: Any = 0.0
-
     def call(self, inputs) -> Any:
         x = made(converted(tensor_of(inputs), self._kind))
         scaled = operations.multiply(x, np.asarray(self.scale, self._kind))
         return operations.add(scaled, np.asarray(self.offset, self._kind))
 
 
-@settings
+@settings("input_dim, output_dim, {embeddings = uniform}, mask_zero=False")
 class Embedding(Layer):
     """Looks up rows of a matrix by index.
 
@@ -127,10 +125,6 @@ class Embedding(Layer):
     TensorShape([1, 3, 4])
     """
 
-    input_dim: int
-    output_dim: int
-    embeddings: Trained = "uniform"
-    mask_zero: bool = False
     ignored = ("input_length",)
 
     def build(self, input_shape) -> None:
@@ -148,7 +142,7 @@ class Embedding(Layer):
 # -- chance ----------------------------------------------------------------------------------------
 
 
-@settings
+@settings("rate, noise_shape=None, seed=None")
 class Dropout(Seeded):
     """Sets a fraction of the elements to 0 in training, and scales up the others.
 
@@ -158,11 +152,7 @@ class Dropout(Seeded):
     [1. 2.]
     """
 
-    rate: float
-    noise_shape: Any = None
-    seed: Any = None
-
-    def _prepare(self) -> None:
+    def _prepare(self: Any) -> None:
         if not 0 <= self.rate <= 1:
             raise ValueError(
                 f"Invalid value received for argument `rate`. Expected a float value between 0 and "
@@ -177,12 +167,9 @@ class Dropout(Seeded):
         return self._dropped(inputs, self.rate, self.noise_shape)
 
 
-@settings
+@settings("stddev, seed=None")
 class GaussianNoise(Seeded):
     """Adds normal random numbers in training."""
-
-    stddev: float
-    seed: Any = None
 
     def call(self, inputs, training: bool = False) -> Any:
         if not training or self.stddev == 0:
@@ -235,7 +222,7 @@ Maximum = _merging("Maximum", "greatest", operations.maximum, "[3.]")
 Minimum = _merging("Minimum", "least", operations.minimum, "[1.]")
 
 
-@settings
+@settings("axis=-1")
 class Concatenate(Layer):
     """Concatenates a list of inputs along a dimension.
 
@@ -244,8 +231,6 @@ class Concatenate(Layer):
     >>> tf.keras.layers.Concatenate()([tf.ones([2, 1]), tf.ones([2, 3])]).shape
     TensorShape([2, 4])
     """
-
-    axis: int = -1
 
     def compute_mask(self, inputs, mask=None) -> Any:
         """Return the masks, concatenated, or the mask of the positions that no input masks."""

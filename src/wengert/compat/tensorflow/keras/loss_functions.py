@@ -330,7 +330,7 @@ for _short, _name in (
     ("msle", "mean_squared_logarithmic_error"),
 ):
     globals().update(dict.fromkeys((_short, _short.upper()), globals()[_name]))
-kld = KLD = kullback_leibler_divergence
+kld = KLD = kl_divergence = kullback_leibler_divergence
 logcosh = globals()["log_cosh"]
 
 __all__ = completed(globals(), without="both clipped same_rank smoothed")

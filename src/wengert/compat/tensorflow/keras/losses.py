@@ -12,16 +12,16 @@ import numpy as np
 
 import wengert as wg
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.arguments import arguments
 from wengert.compat.kit.namespaces import defined
 from wengert.compat.kit.rows import of_rows, told
-from wengert.compat.kit.rows import options as arguments
-from wengert.compat.tensorflow.configs import Configured, getter
+from wengert.compat.kit.signatures import signature_of
+from wengert.compat.tensorflow.configs import Configured, getter, snake_case
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.keras import loss_functions as each
 from wengert.compat.tensorflow.keras.backend import float_type
 from wengert.compat.tensorflow.keras.loss_functions import *  # noqa: F403
 from wengert.compat.tensorflow.keras.loss_functions import same_rank
-from wengert.compat.tensorflow.keras.settings import settings
 from wengert.compat.tensorflow.refusal import refusing
 
 _FUNCTIONS = each.__all__
@@ -123,14 +123,18 @@ def _reduced(losses, sample_weight, reduction) -> Any:
     return wg.mean(losses)
 
 
-def _class(name: str, function, label: str, defaults: str = "") -> Any:
-    """Return the class of a loss function with the given additional arguments."""
-    options = arguments(defaults)
+def _class(name: str, options: str = "", label: str = "") -> Any:
+    """Return the class of the loss function of its name, which has further arguments."""
+    label = label or snake_case(name)
+    function = getattr(each, label.removesuffix("_loss"))
+    more = [one for one in signature_of(options).parameters if one != "reduction"]
+    own = f"name={label!r}, dtype=None"
+    if "reduction" not in options:
+        own = f"reduction='sum_over_batch_size', {own}"
     sparse = name.startswith("Sparse")
-    fields = {**options, "reduction": "sum_over_batch_size", "name": label, "dtype": None}
 
     def chosen(self) -> dict[str, Any]:
-        return {key: getattr(self, key) for key in options}
+        return {key: getattr(self, key) for key in more}
 
     def call(self, y_true, y_pred) -> Any:
         """Compute the loss `{function}`; {default}reduced as in `Loss`.
@@ -150,45 +154,34 @@ def _class(name: str, function, label: str, defaults: str = "") -> Any:
         call,
         function=function.__name__,
         name=name,
-        default=f"with {defaults} by default, " if defaults else "",
+        default=f"with {options} by default, " if options else "",
         true="[1]" if sparse else "[[0.0, 1.0]]",
     )
     call.__doc__ = Loss.call.__doc__
-    body = {
-        **fields,
-        "__annotations__": dict.fromkeys(fields, Any),
-        "__doc__": doc,
-        "_takes_numbers": sparse,
-        "call": call,
-        "get_config": get_config,
-    }
-    return settings(type(name, (Loss,), body))
+    body = {"__doc__": doc, "_takes_numbers": sparse, "call": call, "get_config": get_config}
+    return arguments(f"{options}, {own}" if options else own)(type(name, (Loss,), body))
 
 
 of_rows(
     globals(),
     _class,
     """
-    MeanSquaredError | =each.mean_squared_error | mean_squared_error
-    MeanAbsoluteError | =each.mean_absolute_error | mean_absolute_error
-    MeanAbsolutePercentageError | =each.mean_absolute_percentage_error
-        | mean_absolute_percentage_error
-    MeanSquaredLogarithmicError | =each.mean_squared_logarithmic_error
-        | mean_squared_logarithmic_error
-    Hinge | =each.hinge | hinge
-    SquaredHinge | =each.squared_hinge | squared_hinge
-    CategoricalHinge | =each.categorical_hinge | categorical_hinge
-    KLDivergence | =each.kullback_leibler_divergence | kl_divergence
-    LogCosh | =each.log_cosh | log_cosh
-    Poisson | =each.poisson | poisson
-    Huber | =each.huber | huber_loss | delta=1.0
-    CosineSimilarity | =each.cosine_similarity | cosine_similarity | axis=-1
-    BinaryCrossentropy | =each.binary_crossentropy | binary_crossentropy
-        | from_logits=False, label_smoothing=0.0, axis=-1
-    CategoricalCrossentropy | =each.categorical_crossentropy | categorical_crossentropy
-        | from_logits=False, label_smoothing=0.0, axis=-1
-    SparseCategoricalCrossentropy | =each.sparse_categorical_crossentropy
-        | sparse_categorical_crossentropy | from_logits=False, ignore_class=None
+    MeanSquaredError
+    MeanAbsoluteError
+    MeanAbsolutePercentageError
+    MeanSquaredLogarithmicError
+    Hinge
+    SquaredHinge
+    CategoricalHinge
+    KLDivergence
+    LogCosh
+    Poisson
+    Huber | delta=1.0 | huber_loss
+    CosineSimilarity | axis=-1
+    BinaryCrossentropy | from_logits=False, label_smoothing=0.0, axis=-1
+    CategoricalCrossentropy | from_logits=False, label_smoothing=0.0, axis=-1
+    SparseCategoricalCrossentropy
+        | from_logits=False, ignore_class=None, reduction='sum_over_batch_size', axis=-1
     """,
 )
 

@@ -9,9 +9,10 @@ import numpy as np
 
 from wengert.compat.kit.arguments import arguments
 from wengert.compat.kit.namespaces import completed
-from wengert.compat.kit.rows import of_rows, options
+from wengert.compat.kit.rows import of_rows
+from wengert.compat.kit.signatures import signature_of
 from wengert.compat.tensorflow import initializers
-from wengert.compat.tensorflow.configs import Configured
+from wengert.compat.tensorflow.configs import Configured, snake_case
 from wengert.compat.tensorflow.functions.values import constant_of, numbers_of
 from wengert.compat.tensorflow.keras import losses as _losses
 from wengert.compat.tensorflow.keras.backend import float_type, name_for
@@ -236,7 +237,7 @@ def top_k_categorical_accuracy(y_true, y_pred, k: int = 5) -> Any:
 
 
 class _Wrapped(_Average):
-    """Base class for means of a function whose additional arguments are annotated lines."""
+    """Base class for means of a function that may have further arguments."""
 
     function: ClassVar[Any]
     options: ClassVar[tuple[str, ...]] = ()
@@ -247,57 +248,51 @@ class _Wrapped(_Average):
         self._add(numbers_of(self.function(y_true, y_pred, **chosen)), sample_weight)
 
 
-def _wrapped(kind: str, function, label: str, further: str = "") -> Any:
-    """Return the metric that averages a function with the given additional arguments."""
-    given = options(further)
-    first = {name: value for name, value in given.items() if name == "k"}
-    lines = {**first, "name": label, "dtype": None, **given}
+def _wrapped(kind: str, options: str = "") -> Any:
+    """Return the metric that averages the function of its name, which has further arguments."""
+    label = "logcosh" if kind == "LogCoshError" else snake_case(kind)
+    function = _OWN.get(label) or globals().get(label) or getattr(_losses, label)
+    own = f"name={label!r}, dtype=None"
+    text = f"{options}, {own}" if options.startswith("k=") else f"{own}, {options}"
     doc = f"The mean of `{function.__name__.strip('_')}` over all batches.\n\n"
     doc += f"Examples\n--------\n>>> tf.keras.metrics.{kind}().name\n{label!r}\n"
     body = {
-        **lines,
-        "__annotations__": dict.fromkeys(lines, Any),
         "__doc__": doc,
         "function": staticmethod(function),
-        "options": tuple(given),
+        "options": tuple(signature_of(options).parameters),
     }
-    return arguments(type(kind, (_Wrapped,), body))
+    return arguments(text)(type(kind, (_Wrapped,), body))
 
 
 def _similarity(y_true, y_pred, axis: int = -1) -> Any:
     return -_losses.cosine_similarity(y_true, y_pred, axis)
 
 
+_OWN = {"accuracy": _equal, "cosine_similarity": _similarity}
 of_rows(
     globals(),
     _wrapped,
     """
-    Accuracy | =_equal | accuracy
-    BinaryAccuracy | =binary_accuracy | binary_accuracy | threshold=0.5
-    CategoricalAccuracy | =categorical_accuracy | categorical_accuracy
-    SparseCategoricalAccuracy | =sparse_categorical_accuracy | sparse_categorical_accuracy
-    TopKCategoricalAccuracy | =top_k_categorical_accuracy | top_k_categorical_accuracy | k=5
-    SparseTopKCategoricalAccuracy | =sparse_top_k_categorical_accuracy
-        | sparse_top_k_categorical_accuracy | k=5
-    MeanSquaredError | =_losses.mean_squared_error | mean_squared_error
-    MeanAbsoluteError | =_losses.mean_absolute_error | mean_absolute_error
-    MeanAbsolutePercentageError | =_losses.mean_absolute_percentage_error
-        | mean_absolute_percentage_error
-    MeanSquaredLogarithmicError | =_losses.mean_squared_logarithmic_error
-        | mean_squared_logarithmic_error
-    Hinge | =_losses.hinge | hinge
-    SquaredHinge | =_losses.squared_hinge | squared_hinge
-    CategoricalHinge | =_losses.categorical_hinge | categorical_hinge
-    Poisson | =_losses.poisson | poisson
-    LogCoshError | =_losses.log_cosh | logcosh
-    KLDivergence | =_losses.kullback_leibler_divergence | kl_divergence
-    CosineSimilarity | =_similarity | cosine_similarity | axis=-1
-    BinaryCrossentropy | =_losses.binary_crossentropy | binary_crossentropy
-        | from_logits=False, label_smoothing=0.0
-    CategoricalCrossentropy | =_losses.categorical_crossentropy | categorical_crossentropy
-        | from_logits=False, label_smoothing=0.0, axis=-1
-    SparseCategoricalCrossentropy | =_losses.sparse_categorical_crossentropy
-        | sparse_categorical_crossentropy | from_logits=False, axis=-1
+    Accuracy
+    BinaryAccuracy | threshold=0.5
+    CategoricalAccuracy
+    SparseCategoricalAccuracy
+    TopKCategoricalAccuracy | k=5
+    SparseTopKCategoricalAccuracy | k=5
+    MeanSquaredError
+    MeanAbsoluteError
+    MeanAbsolutePercentageError
+    MeanSquaredLogarithmicError
+    Hinge
+    SquaredHinge
+    CategoricalHinge
+    Poisson
+    LogCoshError
+    KLDivergence
+    CosineSimilarity | axis=-1
+    BinaryCrossentropy | from_logits=False, label_smoothing=0.0
+    CategoricalCrossentropy | from_logits=False, label_smoothing=0.0, axis=-1
+    SparseCategoricalCrossentropy | from_logits=False, axis=-1
     """,
 )
 

@@ -20,6 +20,7 @@ from wengert.compat.tensorflow import nest
 from wengert.compat.tensorflow.configs import deserialize_keras_object, serialize_keras_object
 from wengert.compat.tensorflow.functions.values import constant_of
 from wengert.compat.tensorflow.keras import symbols
+from wengert.compat.tensorflow.keras.backend import name_for
 from wengert.compat.tensorflow.keras.layer import Layer
 from wengert.compat.tensorflow.keras.layers import InputLayer
 from wengert.compat.tensorflow.keras.saving import (
@@ -132,16 +133,15 @@ class Model(Trainer, Layer):
         given = dict(zip(("inputs", "outputs"), args, strict=False))
         inputs = given.get("inputs", kwargs.pop("inputs", None))
         outputs = given.get("outputs", kwargs.pop("outputs", None))
+        if inputs is not None and type(self) is Model:
+            kwargs["name"] = kwargs.get("name") or name_for("functional")
         super().__init__(**kwargs)
         self._inputs = self._outputs = None
         if inputs is not None:
-            self._order = symbols.order_of(outputs, inputs)
+            self._order, turns = symbols.order_of(outputs, inputs)
             self._inputs, self._outputs = inputs, outputs
-            seen: dict[int, Any] = {}
-            for symbol in self._order:
-                seen.setdefault(id(symbol.origin[0]), symbol.origin[0])
-            entries = [InputLayer.of(symbol) for symbol in inner(inputs)]
-            self._graph = [*entries, *seen.values()]
+            entries = [(symbol, InputLayer.of(symbol)) for symbol in inner(inputs)]
+            self._graph = symbols.layers_of(self._order, turns, entries)
             self.built = True
 
     def build(self, input_shape=None) -> None:

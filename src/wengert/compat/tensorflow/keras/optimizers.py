@@ -296,7 +296,7 @@ def _refuse(name: str, kwargs: dict[str, Any]) -> None:
             raise ValueError(f"{name}({key}={value!r}) is not offered here: leave it out")
 
 
-@settings
+@settings("learning_rate=0.01, momentum=0.0, nesterov=False, weight_decay=None")
 class SGD(Optimizer):
     """Gradient descent: ``w -= learning_rate * g``, with optional (Nesterov) momentum.
 
@@ -308,12 +308,7 @@ class SGD(Optimizer):
     [0.5 1.5]
     """
 
-    learning_rate: Any = 0.01
-    momentum: float = 0.0
-    nesterov: bool = False
-    weight_decay: float | None = None
-
-    def _prepare(self) -> None:
+    def _prepare(self: Any) -> None:
         if not 0 <= self.momentum <= 1:
             raise ValueError("`momentum` must be a float between [0, 1].")
 
@@ -323,7 +318,9 @@ class SGD(Optimizer):
         return updates.momentum(g, state, lr, self.momentum, self.nesterov)
 
 
-@settings
+@settings(
+    "learning_rate=0.001, beta_1=0.9, beta_2=0.999, epsilon=1e-7, amsgrad=False, weight_decay=None"
+)
 class Adam(Optimizer):
     """Adam: momentum, divided by the root of a running mean of squared gradients.
 
@@ -335,13 +332,6 @@ class Adam(Optimizer):
     0.9
     """
 
-    learning_rate: Any = 0.001
-    beta_1: float = 0.9
-    beta_2: float = 0.999
-    epsilon: float = 1e-7
-    amsgrad: bool = False
-    weight_decay: float | None = None
-
     kept, asked = ("momentum", "velocity", "velocity_hat"), {"velocity_hat": "amsgrad"}
 
     def _step(self, g, lr, state: dict[str, Any], t: int) -> Any:
@@ -351,7 +341,9 @@ class Adam(Optimizer):
         return updates.adam(g, state, rate, self.beta_1, self.beta_2, self.epsilon, self.amsgrad)
 
 
-@settings
+@settings(
+    "learning_rate=0.001, weight_decay=0.004, beta_1=0.9, beta_2=0.999, epsilon=1e-7, amsgrad=False"
+)
 class AdamW(Adam):
     """Adam with weight decay, 0.004 by default.
 
@@ -361,15 +353,10 @@ class AdamW(Adam):
     0.004
     """
 
-    learning_rate: Any = 0.001
-    weight_decay: float = 0.004
-    beta_1: float = 0.9
-    beta_2: float = 0.999
-    epsilon: float = 1e-7
-    amsgrad: bool = False
 
-
-@settings
+@settings(
+    "learning_rate=0.001, rho=0.9, momentum=0.0, epsilon=1e-7, centered=False, weight_decay=None"
+)
 class RMSprop(Optimizer):
     """RMSprop: gradients divided by the root of a running mean of their squares.
 
@@ -381,13 +368,6 @@ class RMSprop(Optimizer):
     0.684
     """
 
-    learning_rate: Any = 0.001
-    rho: float = 0.9
-    momentum: float = 0.0
-    epsilon: float = 1e-7
-    centered: bool = False
-    weight_decay: float | None = None
-
     kept = ("velocity", "momentum", "average_gradient")
     asked: ClassVar[dict[str, str]] = {"momentum": "momentum", "average_gradient": "centered"}
 
@@ -395,7 +375,7 @@ class RMSprop(Optimizer):
         return updates.rmsprop(g, state, lr, self.rho, self.epsilon, self.momentum, self.centered)
 
 
-@settings
+@settings("learning_rate=0.001, initial_accumulator_value=0.1, epsilon=1e-7, weight_decay=None")
 class Adagrad(Optimizer):
     """Adagrad: gradients divided by the root of the sum of their squares so far.
 
@@ -407,11 +387,6 @@ class Adagrad(Optimizer):
     0.9
     """
 
-    learning_rate: Any = 0.001
-    initial_accumulator_value: float = 0.1
-    epsilon: float = 1e-7
-    weight_decay: float | None = None
-
     def _new(self, value) -> dict[str, Any]:
         return updates.kept(value, "accumulator", value=self.initial_accumulator_value)
 
@@ -419,7 +394,7 @@ class Adagrad(Optimizer):
         return updates.adagrad(g, state, lr, self.epsilon)
 
 
-@settings
+@settings("learning_rate=0.001, rho=0.95, epsilon=1e-7, weight_decay=None")
 class Adadelta(Optimizer):
     """Adadelta: steps scaled by running sizes of gradients and steps.
 
@@ -429,18 +404,13 @@ class Adadelta(Optimizer):
     0.95
     """
 
-    learning_rate: Any = 0.001
-    rho: float = 0.95
-    epsilon: float = 1e-7
-    weight_decay: float | None = None
-
     kept = ("accumulated_grad", "accumulated_delta_var")
 
     def _step(self, g, lr, state: dict[str, Any], t: int) -> Any:
         return lr * updates.adadelta(g, state, self.rho, self.epsilon)
 
 
-@settings
+@settings("learning_rate=0.001, beta_1=0.9, beta_2=0.999, epsilon=1e-7, weight_decay=None")
 class Adamax(Optimizer):
     """Adamax: `Adam` with the infinity norm of the gradients.
 
@@ -452,12 +422,6 @@ class Adamax(Optimizer):
     0.9
     """
 
-    learning_rate: Any = 0.001
-    beta_1: float = 0.9
-    beta_2: float = 0.999
-    epsilon: float = 1e-7
-    weight_decay: float | None = None
-
     kept = ("momentum", "norm")
 
     def _step(self, g, lr, state: dict[str, Any], t: int) -> Any:
@@ -466,7 +430,7 @@ class Adamax(Optimizer):
         return updates.adamax(g, state, rate, self.beta_1, self.beta_2, self.epsilon)
 
 
-@settings
+@settings("learning_rate=0.001, beta_1=0.9, beta_2=0.999, epsilon=1e-7, weight_decay=None")
 class Nadam(Optimizer):
     """Nadam: `Adam` with Nesterov momentum.
 
@@ -477,12 +441,6 @@ class Nadam(Optimizer):
     >>> print(w.numpy().round(2))
     0.89
     """
-
-    learning_rate: Any = 0.001
-    beta_1: float = 0.9
-    beta_2: float = 0.999
-    epsilon: float = 1e-7
-    weight_decay: float | None = None
 
     kept = ("momentum", "velocity")
     _schedule = (0, 1.0)
@@ -502,7 +460,7 @@ class Nadam(Optimizer):
         return ahead * lr / (np.sqrt(v / (1 - kind(b2) ** kind(t))) + kind(self.epsilon))
 
 
-@settings
+@settings("learning_rate=0.001, beta_1=0.9, beta_2=0.99, weight_decay=None")
 class Lion(Optimizer):
     """Lion: steps of the learning rate in the sign of a running mean of gradients.
 
@@ -513,11 +471,6 @@ class Lion(Optimizer):
     >>> print(w.numpy().round(2))
     0.9
     """
-
-    learning_rate: Any = 0.001
-    beta_1: float = 0.9
-    beta_2: float = 0.99
-    weight_decay: float | None = None
 
     kept = ("momentum",)
 

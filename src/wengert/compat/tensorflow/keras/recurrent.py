@@ -22,27 +22,23 @@ from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow import nest, operations
 from wengert.compat.tensorflow.configs import deserialize_keras_object, serialize_keras_object
 from wengert.compat.tensorflow.keras.layer import Layer, Seeded
-from wengert.compat.tensorflow.keras.settings import Trained, settings
+from wengert.compat.tensorflow.keras.settings import settings
 from wengert.compat.tensorflow.variable import Variable
 
 __all__ = ["GRU", "LSTM", "RNN", "Bidirectional", "Masking", "SimpleRNN", "TimeDistributed"]
 
 
-@settings
+@settings(
+    "units, activation='tanh', use_bias=True, {kernel recurrent bias = glorot_uniform orthogonal "
+    "zeros}, dropout=0.0, recurrent_dropout=0.0, seed=None"
+)
 class Cell(Seeded):
     """Base class for cells, with concatenated gates, and dropout masks that last for a sequence."""
 
     gates: ClassVar[int] = 1
     ignored: ClassVar[tuple[str, ...]] = ("implementation",)
-    units: int
-    activation: Any = "tanh"
-    use_bias: bool = True
-    kernel_recurrent_bias: Trained = "glorot_uniform orthogonal zeros"
-    dropout: float = 0.0
-    recurrent_dropout: float = 0.0
-    seed: Any = None
 
-    def _prepare(self) -> None:
+    def _prepare(self: Any) -> None:
         if self.units <= 0:
             raise ValueError(
                 "Received an invalid value for argument `units`, expected a positive integer, got "
@@ -146,7 +142,7 @@ class SimpleRNNCell(Cell):
         return h, [h]
 
 
-@settings
+@settings("activation/recurrent_activation='sigmoid', bias_initializer/unit_forget_bias=True")
 class LSTMCell(Cell):
     """Long short-term memory, with states ``h`` and ``c``.
 
@@ -160,14 +156,7 @@ class LSTMCell(Cell):
 
     gates = 4
 
-    places: ClassVar[dict[str, str]] = {
-        "recurrent_activation": "activation",
-        "unit_forget_bias": "bias_initializer",
-    }
-    recurrent_activation: Any = "sigmoid"
-    unit_forget_bias: bool = True
-
-    def _prepare(self) -> None:
+    def _prepare(self: Any) -> None:
         self.state_size = [self.units, self.units]
 
     def _bias(self, wide: int) -> Any:
@@ -194,7 +183,7 @@ class LSTMCell(Cell):
         return h, [h, c]
 
 
-@settings
+@settings("activation/recurrent_activation='sigmoid', recurrent_dropout/reset_after=True")
 class GRUCell(Cell):
     """A gated recurrent unit.
 
@@ -212,13 +201,6 @@ class GRUCell(Cell):
     """
 
     gates = 3
-
-    places: ClassVar[dict[str, str]] = {
-        "recurrent_activation": "activation",
-        "reset_after": "recurrent_dropout",
-    }
-    recurrent_activation: Any = "sigmoid"
-    reset_after: bool = True
 
     def _bias(self, wide: int) -> Any:
         return self._weight("bias", (2, wide) if self.reset_after else (wide,))
@@ -330,6 +312,10 @@ def stepped(cell, inputs, states, training: bool) -> Any:
     )
 
 
+@settings(
+    "cell, return_sequences=False, return_state=False, go_backwards=False, stateful=False, "
+    "unroll=False, zero_output_for_mask=False"
+)
 class RNN(Layer):
     """Runs a cell over the second dimension of the input, the time steps.
 
@@ -350,31 +336,17 @@ class RNN(Layer):
     ValueError: If `cell` is not a cell.
     """
 
-    def __init__(
-        self,
-        cell,
-        return_sequences: bool = False,
-        return_state: bool = False,
-        go_backwards: bool = False,
-        stateful: bool = False,
-        unroll: bool = False,
-        zero_output_for_mask: bool = False,
-        **kwargs,
-    ) -> None:
-        if isinstance(cell, list | tuple):
-            cell = StackedRNNCells(cell)
+    cell: Any
+    states: Any = None
+
+    def _prepare(self: Any) -> None:
+        if isinstance(self.cell, list | tuple):
+            self.cell = StackedRNNCells(self.cell)
         for needed in ("call", "state_size"):
-            if not hasattr(cell, needed):
-                raise ValueError(f"Argument `cell` should have a `{needed}`. Received: cell={cell}")
-        super().__init__(**kwargs)
-        self.cell = cell
-        self.return_sequences = return_sequences
-        self.return_state = return_state
-        self.go_backwards = go_backwards
-        self.stateful = stateful
-        self.unroll = unroll
-        self.zero_output_for_mask = zero_output_for_mask
-        self.states: Any = None
+            if not hasattr(self.cell, needed):
+                raise ValueError(
+                    f"Argument `cell` should have a `{needed}`. Received: cell={self.cell}"
+                )
 
     @property
     def state_size(self) -> list[Any]:
@@ -486,12 +458,12 @@ def _of_cell(kind: type, words: str) -> Any:
             given.pop(ignored, None)
         cell = {key: given.pop(key) for key in list(given) if key in names}
         shared = {key: given[key] for key in ("dtype", "trainable") if key in given}
-        RNN.__init__(self, kind(**cell, **shared), **given)
+        RNN.__init__(self, cell=kind(**cell, **shared), **given)
 
     def __getattr__(self, attribute: str) -> Any:
         if attribute in names and "cell" in vars(self):
             return getattr(self.cell, attribute)
-        return Layer.__getattr__(self, attribute)
+        raise AttributeError(f"'{name}' object has no attribute '{attribute}'")
 
     __init__.__signature__ = signature  # type: ignore[attr-defined]
     doc = f"""{words}: `{name}Cell` through a sequence (see `RNN`).
@@ -511,7 +483,7 @@ LSTM = _of_cell(LSTMCell, "Long short-term memory")
 GRU = _of_cell(GRUCell, "Gated recurrent units")
 
 
-@settings
+@settings("mask_value=0.0")
 class Masking(Layer):
     """Masks the steps whose elements all equal `mask_value`.
 
@@ -522,8 +494,6 @@ class Masking(Layer):
     array([[False,  True]])
     """
 
-    mask_value: float = 0.0
-
     def compute_mask(self, inputs, mask=None) -> Any:
         """Return the mask of the steps with any element that differs from `mask_value`."""
         return operations.reduce_any(operations.not_equal(inputs, self.mask_value), axis=-1)
@@ -533,7 +503,7 @@ class Masking(Layer):
         return inputs * operations.cast(operations.expand_dims(seen, -1), inputs.dtype)
 
 
-@settings
+@settings("layer")
 class TimeDistributed(Layer):
     """Applies a layer to each step separately.
 
@@ -544,9 +514,7 @@ class TimeDistributed(Layer):
     TensorShape([2, 5, 4])
     """
 
-    layer: Any
-
-    def _prepare(self) -> None:
+    def _prepare(self: Any) -> None:
         if not isinstance(self.layer, Layer):
             raise ValueError(
                 f"Layer {self.layer} supplied to Wrapper is not a supported layer type"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from wengert.compat.kit.arguments import arguments
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.configs import Configured
 from wengert.compat.tensorflow.functions.values import constant_of, numbers_of
@@ -31,7 +31,9 @@ def _rate(value: float) -> Any:
     return constant_of(np.float32(value))
 
 
-@dataclass(eq=False, repr=False)
+@arguments(
+    "initial_learning_rate, decay_steps, decay_rate, staircase=False, name='ExponentialDecay'"
+)
 class ExponentialDecay(LearningRateSchedule):
     """``initial_learning_rate * decay_rate ** (step / decay_steps)``.
 
@@ -42,13 +44,7 @@ class ExponentialDecay(LearningRateSchedule):
     0.25
     """
 
-    initial_learning_rate: float
-    decay_steps: float
-    decay_rate: float
-    staircase: bool = False
-    name: str = "ExponentialDecay"
-
-    def __post_init__(self) -> None:
+    def _prepare(self: Any) -> None:
         if self.decay_steps <= 0:
             raise ValueError(
                 f"Argument `decay_steps` must be > 0. Received: decay_steps={self.decay_steps}"
@@ -61,7 +57,9 @@ class ExponentialDecay(LearningRateSchedule):
         return _rate(self.initial_learning_rate * self.decay_rate**share)
 
 
-@dataclass(eq=False, repr=False)
+@arguments(
+    "initial_learning_rate, decay_steps, decay_rate, staircase=False, name='InverseTimeDecay'"
+)
 class InverseTimeDecay(LearningRateSchedule):
     """``initial_learning_rate / (1 + decay_rate * step / decay_steps)``.
 
@@ -71,12 +69,6 @@ class InverseTimeDecay(LearningRateSchedule):
     0.25
     """
 
-    initial_learning_rate: float
-    decay_steps: float
-    decay_rate: float
-    staircase: bool = False
-    name: str = "InverseTimeDecay"
-
     def __call__(self, step) -> Any:
         share = _step(step) / self.decay_steps
         if self.staircase:
@@ -84,7 +76,7 @@ class InverseTimeDecay(LearningRateSchedule):
         return _rate(self.initial_learning_rate / (1 + self.decay_rate * share))
 
 
-@dataclass(eq=False, repr=False)
+@arguments("boundaries, values, name='PiecewiseConstant'")
 class PiecewiseConstantDecay(LearningRateSchedule):
     """A constant rate between boundaries.
 
@@ -95,11 +87,7 @@ class PiecewiseConstantDecay(LearningRateSchedule):
     (1.0, 0.5)
     """
 
-    boundaries: Any
-    values: Any
-    name: str = "PiecewiseConstant"
-
-    def __post_init__(self) -> None:
+    def _prepare(self: Any) -> None:
         if len(self.boundaries) != len(self.values) - 1:
             raise ValueError(
                 "The length of boundaries should be 1 less than the length of values. Received: "
@@ -113,7 +101,10 @@ class PiecewiseConstantDecay(LearningRateSchedule):
         return _rate(float(self.values[place]))
 
 
-@dataclass(eq=False, repr=False)
+@arguments(
+    "initial_learning_rate, decay_steps, end_learning_rate=0.0001, power=1.0, cycle=False, "
+    "name='PolynomialDecay'"
+)
 class PolynomialDecay(LearningRateSchedule):
     """Decays from one rate to another over `decay_steps`, along a power.
 
@@ -122,13 +113,6 @@ class PolynomialDecay(LearningRateSchedule):
     >>> float(tf.keras.optimizers.schedules.PolynomialDecay(1.0, 10, 0.0)(5))
     0.5
     """
-
-    initial_learning_rate: float
-    decay_steps: float
-    end_learning_rate: float = 0.0001
-    power: float = 1.0
-    cycle: bool = False
-    name: str = "PolynomialDecay"
 
     def __call__(self, step) -> Any:
         at, steps = _step(step), float(self.decay_steps)
@@ -140,7 +124,10 @@ class PolynomialDecay(LearningRateSchedule):
         return _rate((start - end) * (1 - at / steps) ** self.power + end)
 
 
-@dataclass(eq=False, repr=False)
+@arguments(
+    "initial_learning_rate, decay_steps, alpha=0.0, name='CosineDecay', warmup_target=None, "
+    "warmup_steps=0"
+)
 class CosineDecay(LearningRateSchedule):
     """Decays from one rate to `alpha` times it along half a cosine wave, with optional warmup.
 
@@ -159,13 +146,6 @@ class CosineDecay(LearningRateSchedule):
     0.5
     """
 
-    initial_learning_rate: float
-    decay_steps: float
-    alpha: float = 0.0
-    name: str = "CosineDecay"
-    warmup_target: float | None = None
-    warmup_steps: float = 0
-
     def __call__(self, step) -> Any:
         at, start = _step(step), self.initial_learning_rate
         if self.warmup_target is not None:
@@ -179,7 +159,9 @@ class CosineDecay(LearningRateSchedule):
         return _rate(start * ((1 - self.alpha) * wave + self.alpha))
 
 
-@dataclass(eq=False, repr=False)
+@arguments(
+    "initial_learning_rate, first_decay_steps, t_mul=2.0, m_mul=1.0, alpha=0.0, name='SGDRDecay'"
+)
 class CosineDecayRestarts(LearningRateSchedule):
     """Half cosine waves, each `t_mul` times as long and `m_mul` times as high as the last.
 
@@ -189,13 +171,6 @@ class CosineDecayRestarts(LearningRateSchedule):
     >>> float(rate(5)), float(rate(10))
     (0.5, 1.0)
     """
-
-    initial_learning_rate: float
-    first_decay_steps: float
-    t_mul: float = 2.0
-    m_mul: float = 1.0
-    alpha: float = 0.0
-    name: str = "SGDRDecay"
 
     def __call__(self, step) -> Any:
         at, length, height = _step(step), float(self.first_decay_steps), 1.0

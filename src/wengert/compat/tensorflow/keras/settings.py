@@ -1,16 +1,16 @@
-"""Layer 9 · compat: arguments of Keras's classes as lines of the class.
+"""Layer 9 · compat: arguments of Keras's classes, written as text.
 
 NOTE [settings]
-The annotated lines of a class are its arguments (see NOTE [arguments as lines]) and its
-configuration. Names of activations, initializers, regularizers and constraints are looked up. A
-line ``kernel_bias_activity: Trained = "ones zeros"`` declares the initializers, the regularizers
-and the constraints of `kernel` and `bias`, in this order, and for `activity` only a regularizer.
+The arguments of a class (see NOTE [arguments as text]) are also its configuration. Names of
+activations, initializers, regularizers and constraints are looked up. In the text, ``{kernel bias
+activity = ones zeros}`` are the initializers, the regularizers and the constraints of `kernel` and
+`bias`, in this order, and for `activity` only a regularizer.
 """
 
 from __future__ import annotations
 
-import inspect
 import itertools
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -18,9 +18,7 @@ from wengert.compat.kit.arguments import arguments
 from wengert.compat.tensorflow import initializers
 from wengert.compat.tensorflow.keras import activations, constraints, regularizers
 
-__all__ = ["Trained", "settings"]
-
-Trained = Any
+__all__ = ["settings"]
 
 _MEANT: dict[str, Callable[[Any], Any]] = {
     "activation": activations.get,
@@ -31,22 +29,16 @@ _MEANT: dict[str, Callable[[Any], Any]] = {
 """The lookup for an argument, by the last word of its name."""
 
 
-_KINDS = ("initializer", "regularizer", "constraint")
+def _trained(match: re.Match[str]) -> str:
+    """Return the arguments of trained weights, given their names and initializers."""
+    names, starts = match[1].split(), match[2].split()
+    of_weights = names[: len(starts)]
+    found = [f"{n}_initializer={s!r}" for n, s in zip(of_weights, starts, strict=True)]
+    kinds = (("regularizer", names), ("constraint", of_weights))
+    rest = [f"{name}_{kind}=None" for kind, those in kinds for name in those]
+    return ", ".join(itertools.chain(found, rest))
 
 
-def settings(kind) -> Any:
-    """Build the arguments and the configuration of a class (see NOTE [settings])."""
-    lines: dict[str, Any] = {}
-    for line, annotation in inspect.get_annotations(kind).items():
-        if annotation != "Trained":
-            lines[line] = annotation
-            continue
-        roles, starts = line.split("_"), vars(kind)[line].split()
-        delattr(kind, line)
-        weights = roles[: len(starts)]
-        for what, those in zip(_KINDS, (weights, roles, weights), strict=True):
-            for role, start in itertools.zip_longest(those, starts):
-                lines[f"{role}_{what}"] = "Any"
-                setattr(kind, f"{role}_{what}", start if what == "initializer" else None)
-    kind.__annotations__ = lines
-    return arguments(kind, _MEANT)
+def settings(text: str) -> Callable[[Any], Any]:
+    """Decorate a class to build its arguments and its configuration (see NOTE [settings])."""
+    return arguments(re.sub(r"{([\w ]+)=([\w ]+)}", _trained, text), _MEANT)

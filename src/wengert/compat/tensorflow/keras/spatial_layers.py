@@ -17,19 +17,18 @@ from wengert.compat.tensorflow.keras.core_layers import (
     several,
 )
 from wengert.compat.tensorflow.keras.layer import Layer, Seeded
-from wengert.compat.tensorflow.keras.settings import Trained, settings
+from wengert.compat.tensorflow.keras.settings import settings
 
 # -- margins and magnification ---------------------------------------------------------------------
 
 
-@settings
+@settings("data_format=None")
 class _Margins(Layer):
     """Base class for layers with a margin before and after each spatial dimension."""
 
     dimensions: ClassVar[int]
-    data_format: Any = None
 
-    def _prepare(self) -> None:
+    def _prepare(self: Any) -> None:
         check_last(self.data_format)
 
     def _pairs(self, value) -> list[tuple[int, int]]:
@@ -39,22 +38,18 @@ class _Margins(Layer):
         return [(n, n) if isinstance(n, int) else tuple(n) for n in sides]
 
 
-@settings
+@settings("padding=1")
 class _Padding(_Margins):
-    padding: Any = 1
-
-    def _prepare(self) -> None:
+    def _prepare(self: Any) -> None:
         self.padding = tuple(self._pairs(self.padding))
 
     def call(self, inputs) -> Any:
         return operations.pad(inputs, [(0, 0), *self.padding, (0, 0)])
 
 
-@settings
+@settings("cropping=1")
 class _Cropping(_Margins):
-    cropping: Any = 1
-
-    def _prepare(self) -> None:
+    def _prepare(self: Any) -> None:
         self.cropping = tuple(self._pairs(self.cropping))
 
     def call(self, inputs) -> Any:
@@ -63,12 +58,11 @@ class _Cropping(_Margins):
         return inputs[(slice(None), *spans)]
 
 
-@settings
+@settings("size=2")
 class _UpSampling(_Margins):
-    size: Any = 2
     interpolation: ClassVar[str] = "nearest"
 
-    def _prepare(self) -> None:
+    def _prepare(self: Any) -> None:
         self.size = several(self.size, self.dimensions)
 
     def call(self, inputs) -> Any:
@@ -101,7 +95,7 @@ for _name, (_base, _words, _size) in _FAMILIES.items():
         globals()[_kind] = type(_kind, (_base,), _body)
 
 
-@settings
+@settings("data_format/interpolation='nearest'")
 class UpSampling2D(_UpSampling):
     """Upscales images by integer factors.
 
@@ -117,15 +111,13 @@ class UpSampling2D(_UpSampling):
     """
 
     dimensions = 2
-    interpolation: str = "nearest"  # type: ignore[misc]
-    places: ClassVar[dict[str, str]] = {"interpolation": "data_format"}
 
-    def _prepare(self) -> None:
+    def _prepare(self: Any) -> None:
         if self.interpolation not in ("nearest", "bilinear"):
             raise ValueError(f"interpolation={self.interpolation!r} is not offered here")
 
 
-@settings
+@settings("n")
 class RepeatVector(Layer):
     """Repeats rows `n` times along a new second dimension.
 
@@ -135,8 +127,6 @@ class RepeatVector(Layer):
     TensorShape([2, 3, 4])
     """
 
-    n: int
-
     def call(self, inputs) -> Any:
         return operations.repeat(operations.expand_dims(inputs, 1), self.n, 1)
 
@@ -144,34 +134,36 @@ class RepeatVector(Layer):
 # -- convolutions by channels ----------------------------------------------------------------------
 
 
-@settings
+@settings(
+    "kernel_size, strides=1, padding='valid', depth_multiplier=1, data_format=None, "
+    "dilation_rate=1, activation=None, use_bias=True, {depthwise bias activity = glorot_uniform "
+    "zeros}"
+)
 class _ByChannels(Weighted):
     """Base class for depthwise convolutions."""
 
     without = ("kernel_initializer", "kernel_regularizer", "kernel_constraint")
 
     dimensions: ClassVar[int] = 2
-    kernel_size: Any
-    strides: Any = 1
-    padding: str = "valid"
-    depth_multiplier: int = 1
-    data_format: Any = None
-    dilation_rate: Any = 1
-    activation: Any = None
-    use_bias: bool = True
-    depthwise_bias_activity: Trained = "glorot_uniform zeros"
 
-    def _prepare(self) -> None:
+    def _prepare(self: Any) -> None:
         check_last(self.data_format)
         self.kernel_size, self.strides, self.dilation_rate = (
-            several(value, 2) for value in (self.kernel_size, self.strides, self.dilation_rate)
+            several(value, self.dimensions)
+            for value in (self.kernel_size, self.strides, self.dilation_rate)
         )
         self.padding = conv_padding(self.padding)
 
     def _by_channels(self, inputs, kernel) -> Any:
-        return nn.depthwise_conv2d(
-            inputs, kernel, (1, *self.strides, 1), self.padding, dilations=self.dilation_rate
-        )
+        if self.dimensions == 2:
+            return nn.depthwise_conv2d(
+                inputs, kernel, (1, *self.strides, 1), self.padding, dilations=self.dilation_rate
+            )
+        # a sequence is an image of one row
+        image, rows = (operations.expand_dims(x, place) for x, place in ((inputs, 1), (kernel, 0)))
+        strides, spread = (1, self.strides[0], self.strides[0], 1), (1, self.dilation_rate[0])
+        result = nn.depthwise_conv2d(image, rows, strides, self.padding, dilations=spread)
+        return operations.squeeze(result, 1)
 
 
 class DepthwiseConv2D(_ByChannels):
@@ -193,7 +185,23 @@ class DepthwiseConv2D(_ByChannels):
         return self._by_channels(inputs, self.kernel)
 
 
-@settings
+class DepthwiseConv1D(DepthwiseConv2D):
+    """Convolution of each channel of sequences with its own filters.
+
+    Examples
+    --------
+    >>> tf.keras.layers.DepthwiseConv1D(3)(tf.ones([1, 5, 2])).shape
+    TensorShape([1, 3, 2])
+    """
+
+    dimensions = 1
+
+
+@settings(
+    "filters, kernel_size, strides=1, padding='valid', data_format=None, dilation_rate=1, "
+    "depth_multiplier=1, activation=None, use_bias=True, {depthwise pointwise bias activity = "
+    "glorot_uniform glorot_uniform zeros}"
+)
 class SeparableConv2D(_ByChannels):
     """A depthwise convolution, then a pointwise one.
 
@@ -203,36 +211,37 @@ class SeparableConv2D(_ByChannels):
     TensorShape([1, 3, 3, 4])
     """
 
-    filters: int
-    kernel_size: Any
-    strides: Any = 1
-    padding: str = "valid"
-    data_format: Any = None
-    dilation_rate: Any = 1
-    depth_multiplier: int = 1
-    activation: Any = None
-    use_bias: bool = True
-    depthwise_pointwise_bias_activity: Trained = "glorot_uniform glorot_uniform zeros"
-
     def build(self, input_shape) -> None:
         """Create the weights."""
         wide, many = input_shape[-1], self.depth_multiplier
         shape = (*self.kernel_size, wide, many)
         self.depthwise_kernel = self._weight("depthwise_kernel", shape, "depthwise")
         self.pointwise_kernel = self._weight(
-            "pointwise_kernel", (1, 1, wide * many, self.filters), "pointwise"
+            "pointwise_kernel", (*[1] * self.dimensions, wide * many, self.filters), "pointwise"
         )
         self.bias = self._weight("bias", (self.filters,)) if self.use_bias else None
 
     def _product(self, inputs) -> Any:
         middle = self._by_channels(inputs, self.depthwise_kernel)
-        return nn.conv2d(middle, self.pointwise_kernel, 1, "VALID")
+        return nn.convolution(middle, self.pointwise_kernel, 1, "VALID")
+
+
+class SeparableConv1D(SeparableConv2D):
+    """A depthwise convolution of sequences, then a pointwise one.
+
+    Examples
+    --------
+    >>> tf.keras.layers.SeparableConv1D(4, 3)(tf.ones([1, 5, 3])).shape
+    TensorShape([1, 3, 4])
+    """
+
+    dimensions = 1
 
 
 # -- normalisation and noise -----------------------------------------------------------------------
 
 
-@settings
+@settings("groups=32")
 class GroupNormalization(Normalizing):
     """Normalizes groups of channels to mean 0 and variance 1, per example.
 
@@ -242,8 +251,6 @@ class GroupNormalization(Normalizing):
     >>> print(layer(tf.constant([[1.0, 3.0, 5.0, 9.0]])).numpy().round(2))
     [[-1.  1. -1.  1.]]
     """
-
-    groups: int = 32
 
     def build(self, input_shape) -> None:
         """Create the weights."""
@@ -265,7 +272,7 @@ class GroupNormalization(Normalizing):
         return result if self.beta is None else result + self.beta
 
 
-@settings
+@settings("axis=-1")
 class UnitNormalization(Layer):
     """Scales rows to length 1.
 
@@ -275,13 +282,11 @@ class UnitNormalization(Layer):
     [[0.6 0.8]]
     """
 
-    axis: Any = -1
-
     def call(self, inputs) -> Any:
         return nn.l2_normalize(inputs, self.axis)
 
 
-@settings
+@settings("rate, seed=None")
 class GaussianDropout(Seeded):
     """Multiplies by random factors of mean 1 in training.
 
@@ -291,9 +296,6 @@ class GaussianDropout(Seeded):
     [1.]
     """
 
-    rate: float
-    seed: Any = None
-
     def call(self, inputs, training: bool = False) -> Any:
         if not training or not self.rate:
             return inputs
@@ -302,11 +304,8 @@ class GaussianDropout(Seeded):
         return operations.multiply(inputs, draw)
 
 
-@settings
+@settings("rate, seed=None")
 class _SpatialDropout(Seeded):
-    rate: float
-    seed: Any = None
-
     def call(self, inputs, training: bool = False) -> Any:
         if not training or not self.rate:
             return inputs
@@ -342,7 +341,7 @@ class ActivityRegularization(Layer):
         return inputs
 
 
-@settings
+@settings("{alpha = zeros}, shared_axes=None")
 class PReLU(Layer):
     """x where positive, else trained slopes times x.
 
@@ -350,9 +349,6 @@ class PReLU(Layer):
     ----------
     shared_axes : list of int, optional. The dimensions along which slopes are shared.
     """
-
-    alpha: Trained = "zeros"
-    shared_axes: Any = None
 
     def build(self, input_shape) -> None:
         """Create the weight."""

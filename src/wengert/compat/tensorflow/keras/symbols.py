@@ -17,7 +17,16 @@ from wengert.compat.tensorflow import nest
 from wengert.compat.tensorflow.functions.values import constant_of, dtype_of
 from wengert.compat.tensorflow.shapes import TensorShape
 
-__all__ = ["OPERATORS", "Symbol", "evaluated", "example", "inner", "order_of", "symbolic"]
+__all__ = [
+    "OPERATORS",
+    "Symbol",
+    "evaluated",
+    "example",
+    "inner",
+    "layers_of",
+    "order_of",
+    "symbolic",
+]
 
 
 class Symbol:
@@ -76,28 +85,25 @@ def _symbol(a, b, origin, place: int | None) -> Symbol:
 
 def inner(value) -> list[Any]:
     """Return the symbols in a structure."""
-    if isinstance(value, Symbol):
-        return [value]
-    if isinstance(value, list | tuple):
-        return [part for item in value for part in inner(item)]
-    if isinstance(value, dict):
-        return inner(list(value.values()))
-    return []
+    return [part for part in nest.flatten(value) if isinstance(part, Symbol)]
 
 
-def order_of(outputs, inputs) -> list[Symbol]:
-    """Return the symbols from `inputs` to `outputs` in topological order.
+def order_of(outputs, inputs) -> tuple[list[Symbol], dict[int, int]]:
+    """Return the symbols from `inputs` to `outputs` in topological order, and the turns in which a
+    depth-first search from the outputs reaches the layers and the inputs, by identity.
 
     Raises
     ------
     ValueError: If an output depends on another input.
     """
     known = {id(symbol) for symbol in inner(inputs)}
+    turns: dict[int, int] = {}
     done: list[Symbol] = []
     stack: list[tuple[Symbol, bool]] = [(symbol, False) for symbol in reversed(inner(outputs))]
     while stack:
         symbol, ready = stack.pop()
         if id(symbol) in known:
+            turns.setdefault(id(symbol), len(turns))
             continue
         if symbol.origin is None:
             raise ValueError(
@@ -107,10 +113,38 @@ def order_of(outputs, inputs) -> list[Symbol]:
             known.add(id(symbol))
             done.append(symbol)
             continue
+        turns.setdefault(id(symbol.origin[0]), len(turns))
         stack.append((symbol, True))
-        needed = inner(symbol.origin[1]) + inner(symbol.origin[2])
-        stack += [(part, False) for part in reversed(needed)]
-    return done
+        stack += [(part, False) for part in reversed(_needed(symbol))]
+    return done, turns
+
+
+def _needed(symbol: Symbol) -> list[Symbol]:
+    return inner(symbol.origin[1]) + inner(symbol.origin[2])
+
+
+def layers_of(
+    order: list[Symbol], turns: dict[int, int], entries: list[tuple[Symbol, Any]]
+) -> list[Any]:
+    """Return the layers of a graph as Keras lists them, which is the order of their weights.
+
+    The layers farthest from the outputs come first, and of equally far ones those that
+    `order_of` reaches first.
+    """
+    calls: dict[int, int] = {}
+    found = {id(symbol): entry for symbol, entry in entries}
+    far: dict[int, int] = {}
+    for symbol in reversed(order):
+        layer, args, _, _ = symbol.origin
+        found[id(layer)] = layer
+        depth = max(calls.get(id(args), 0), far.get(id(layer), 0))
+        calls[id(args)] = far[id(layer)] = depth
+        for part in _needed(symbol):
+            held = far if id(part) in found else calls
+            key = id(part if held is far else part.origin[1])
+            held[key] = max(depth + 1, held.get(key, 0))
+    turn = {key: (-far.get(key, 0), turns.get(key, -1)) for key in found}
+    return [found[key] for key in sorted(found, key=turn.__getitem__)]
 
 
 def evaluated(outputs, order: list[Symbol], values: dict[int, Any]) -> Any:

@@ -435,9 +435,7 @@ class Trainer:
             parts.append(_arrays(self.predict_step(data)))
             told.on_predict_batch_end(number, {"outputs": parts[-1]})
         told.on_predict_end()
-        if isinstance(parts[0], list):
-            return [np.concatenate(part) for part in zip(*parts, strict=True)]
-        return np.concatenate(parts)
+        return nest.map_structure(lambda *part: np.concatenate(part), *parts)
 
     def _check_compiled(self) -> None:
         if self.optimizer is None:
@@ -600,9 +598,7 @@ def _ordered(logs: dict[str, Any]) -> dict[str, Any]:
 
 
 def _arrays(value) -> Any:
-    if isinstance(value, list | tuple):
-        return [np.asarray(numbers_of(part)) for part in value]
-    return np.asarray(numbers_of(value))
+    return nest.map_structure(lambda part: np.asarray(numbers_of(part)), value)
 
 
 fill_sections(globals())
