@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import weakref
 from _thread import get_ident
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -32,6 +32,8 @@ INVALID: list[int] = []
 """The threads whose walks search for NaN: almost always none."""
 MASKED: list[int] = []
 """The threads whose walks have met an operation that selects elements."""
+PARTS: list[int] = []
+"""The threads whose next walks are parts of the walks around them."""
 HIDING: weakref.WeakSet[Any] = weakref.WeakSet()
 """Nodes of masks that may hide NaN."""
 
@@ -54,19 +56,46 @@ _UNDECIDED: dict[int, Undecided] = {}
 
 
 @contextmanager
+def apart() -> Iterator[None]:
+    """Run code that is no part of the walk around it, such as a forward pass that is repeated."""
+    thread = get_ident()
+    states = INVALID, MASKED, PARTS
+    before = [thread in threads for threads in states]
+    _enter(thread, states, (False,) * len(states))
+    try:
+        with np.errstate(invalid="ignore"):
+            yield
+    finally:
+        _enter(thread, states, before)
+
+
+def _enter(thread: int, states: Sequence[list[int]], inside: Sequence[bool]) -> None:
+    for threads, here in zip(states, inside, strict=True):
+        if (thread in threads) is not here:
+            (threads.append if here else threads.remove)(thread)
+
+
+@contextmanager
+def continuing() -> Iterator[None]:
+    """Let walks be parts of the walk around them: masks and reports in one count in the other."""
+    thread = get_ident()
+    PARTS.append(thread)
+    try:
+        yield
+    finally:
+        PARTS.remove(thread)
+
+
+@contextmanager
 def undecided() -> Iterator[Undecided]:
     """Make a traced walk of this thread search as if it were below a mask."""
     thread = get_ident()
-    below = thread in MASKED
-    if below:
-        MASKED.remove(thread)
-    found = _UNDECIDED[thread] = Undecided()
-    try:
-        yield found
-    finally:
-        del _UNDECIDED[thread]
-        if below:
-            mark()
+    with apart():
+        found = _UNDECIDED[thread] = Undecided()
+        try:
+            yield found
+        finally:
+            del _UNDECIDED[thread]
 
 
 class _Report:
@@ -80,17 +109,17 @@ REPORT = _Report()
 
 
 def begin_search(traced: bool = False) -> bool:
-    """Before a walk, start to search for NaN if needed; return whether the thread already did."""
+    """Before a walk, start to search for NaN if needed; return whether its end is not the last."""
     # test its set directly, since a call would slow every walk
     hiding: set[Any] = HIDING.data  # type: ignore[attr-defined]
-    if not (INVALID or hiding or traced):
+    if not (INVALID or PARTS or hiding or traced):
         return False
     thread = get_ident()
     if thread in INVALID:
         return True
     if hiding or traced:
         INVALID.append(thread)
-    return False
+    return thread in PARTS
 
 
 def end_search(before: bool) -> None:

@@ -32,6 +32,7 @@ from wengert.compiler.tracing.tables import finished
 from wengert.interp.levels import Lifted
 from wengert.kernels.strided import owner_of
 from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.masked import apart, continuing
 from wengert.tape.node import next_sequence
 
 __all__ = ["Entry", "Options"]
@@ -186,6 +187,7 @@ class Call:
         assert self.backward is not None
         return self.backward.sources
 
+    @apart()
     def again(
         self, given: tuple[tuple[Any, ...], dict[str, Any]], met: Sequence[Memory], saved: Any
     ) -> list[Any]:
@@ -608,7 +610,8 @@ def pulled_back(
         if part is not None
     ]
     outputs, parts = [output for output, _ in pairs], [part for _, part in pairs]
-    return partials(outputs, inputs, parts, Between(float("-inf"), start), create_graph=True)
+    with continuing():
+        return partials(outputs, inputs, parts, Between(float("-inf"), start), create_graph=True)
 
 
 def is_equal(one: Any, other: Any) -> bool:
