@@ -399,10 +399,7 @@ class Entry:
             return True
         if self.verified:
             return True
-        same = len(found) == len(self.foreign) and all(
-            np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
-            for a, b in zip(found, self.foreign, strict=True)
-        )
+        same = len(found) == len(self.foreign) and all(map(is_equal, found, self.foreign))
         self.verified = same
         self.foreign = []
         return same
@@ -617,7 +614,9 @@ def pulled_back(
 def is_equal(one: Any, other: Any) -> bool:
     """Return whether two arrays have equal elements; NaN equals NaN."""
     one, other = np.asarray(one), np.asarray(other)
-    return np.array_equal(one, other, equal_nan=one.dtype.kind in "fc")
+    if one.shape != other.shape:
+        return False
+    return bool(np.all((one == other) | ((one != one) & (other != other))))
 
 
 def contiguous(array: Any) -> Any:
