@@ -499,6 +499,14 @@ def test_second_derivatives_that_would_need_other_random_numbers_are_refused() -
         first.sum().backward()
 
 
+def test_second_derivatives_by_several_tensors_are_refused_with_the_same_words() -> None:
+    f = wg.compile(lambda x, w: (w @ x * wg.rand(2)).sum(), **NUMPY)
+    x, w = wg.ones(3, requires_grad=True), wg.ones(2, 3, requires_grad=True)
+    by_x, by_w = wg.autograd.grad(f(x, w), (x, w), create_graph=True)
+    with pytest.raises(RuntimeError, match="cannot be differentiated twice"):
+        ((by_x**2).sum() + (by_w**2).sum()).backward()
+
+
 def test_first_derivatives_are_taken_where_there_are_no_second_ones() -> None:
     weight, seen = wg.tensor([1.0, 2.0], requires_grad=True), []
 
