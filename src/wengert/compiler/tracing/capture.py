@@ -475,6 +475,9 @@ def _differentiated(
 
     known = set(map(id, tensors))
     inside = [leaf for leaf in nodes if leaf._seq > 0 and id(leaf) not in known]
+    if not {*map(id, leaves)}.isdisjoint(map(id, inside)):
+        trace.give_up("a gradient leads to a leaf that it makes and does not keep to itself")
+        return None, outputs
     held = held_as_tensors(nodes, tensors) if environment.is_outermost else {}
     cells = cells_of(nodes)
     checked: set[Value] = set()
