@@ -291,3 +291,23 @@ def test_leaves_that_outlive_the_call_that_makes_them_get_their_gradients(way):
         leaf = {"an attribute": kept.leaf, "a variable": held_here}.get(way, leaf)
         leaf = held[-1] if way == "a list" else leaf
         assert leaf.grad.tolist() == ones().tolist()
+
+
+def test_gradients_that_are_retained_are_those_of_the_backward_pass_alone():
+    kept = SimpleNamespace(value=None)
+
+    def of_its_own(x):
+        kept.value = x * x
+        kept.value.retain_grad()
+        return kept.value * 2
+
+    def of_an_argument(x):
+        kept.value = x
+        x.retain_grad()
+        return x * 2
+
+    for function in (of_its_own, of_an_argument):
+        f = wg.compile(function, backend="numpy", options={**OPTIONS, "quiet": True})
+        for call in (function, f, f):
+            call(ones(requires_grad=True) * 3).sum().backward()
+            assert kept.value.grad.tolist() == (ones() * 2).tolist()
