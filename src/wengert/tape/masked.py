@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import weakref
 from _thread import get_ident
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -55,35 +55,37 @@ class Undecided:
 _UNDECIDED: dict[int, Undecided] = {}
 
 
+def _leave(*states: list[int]) -> list[list[int]]:
+    """Take the thread out of states; return those that it was in."""
+    thread = get_ident()
+    left = [threads for threads in states if thread in threads]
+    for threads in left:
+        threads.remove(thread)
+    return left
+
+
 @contextmanager
 def apart() -> Iterator[None]:
     """Run code that is no part of the walk around it, such as a forward pass that is repeated."""
-    thread = get_ident()
     states = INVALID, MASKED, PARTS
-    before = [thread in threads for threads in states]
-    _enter(thread, states, (False,) * len(states))
+    before = _leave(*states)
     try:
         with np.errstate(invalid="ignore"):
             yield
     finally:
-        _enter(thread, states, before)
-
-
-def _enter(thread: int, states: Sequence[list[int]], inside: Sequence[bool]) -> None:
-    for threads, here in zip(states, inside, strict=True):
-        if (thread in threads) is not here:
-            (threads.append if here else threads.remove)(thread)
+        _leave(*states)
+        for threads in before:
+            threads.append(get_ident())
 
 
 @contextmanager
 def continuing() -> Iterator[None]:
     """Let walks be parts of the walk around them: masks and reports in one count in the other."""
-    thread = get_ident()
-    PARTS.append(thread)
+    PARTS.append(get_ident())
     try:
         yield
     finally:
-        PARTS.remove(thread)
+        PARTS.remove(get_ident())
 
 
 @contextmanager
@@ -128,9 +130,7 @@ def end_search(before: bool) -> None:
         thread = get_ident()
         if thread in _UNDECIDED:
             _UNDECIDED[thread].masks |= thread in MASKED
-        for threads in (INVALID, MASKED):
-            if thread in threads:
-                threads.remove(thread)
+        _leave(INVALID, MASKED)
 
 
 def search() -> None:
@@ -142,9 +142,7 @@ def search() -> None:
 
 def stop_search() -> None:
     """Make the walk of this thread stop searching until the next report."""
-    thread = get_ident()
-    if thread in INVALID:
-        INVALID.remove(thread)
+    _leave(INVALID)
 
 
 def mark(hides: bool = False) -> None:
