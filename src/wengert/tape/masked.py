@@ -66,7 +66,7 @@ def _leave(*states: list[int]) -> list[list[int]]:
 
 @contextmanager
 def apart() -> Iterator[None]:
-    """Run code that is no part of the walk around it, such as a forward pass that is repeated."""
+    """Run code outside of the walk around it, such as a forward pass that is repeated."""
     states = INVALID, MASKED, PARTS
     before = _leave(*states)
     try:
