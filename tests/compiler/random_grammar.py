@@ -379,6 +379,7 @@ STEPS: dict[str, list[str]] = {
             "out = a * 1\nout.retain_grad()\n(out ** 2).sum().backward(retain_graph=True)\nout "
             "= out + out.grad"
         ),
+        "out = a * 1\nout.requires_grad and out.retain_grad()",
         "out = a * 1\nout.register_hook(lambda g: g * 2)",
     ],
     "modules": [

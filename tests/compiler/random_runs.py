@@ -115,7 +115,7 @@ def seen(leaf: Any, known: list[Any]) -> Any:
     if not isinstance(leaf, wg.Tensor):
         return leaf
     place = next((n for n, other in enumerate(known) if other is leaf), None)
-    gradient = leaf.grad if leaf.is_leaf else None
+    gradient = leaf.grad if leaf.is_leaf or leaf.retains_grad else None
     return (
         array_of(leaf),
         None if gradient is None else (array_of(gradient), gradient.requires_grad),
@@ -203,7 +203,8 @@ def _story(made: dict[str, Any], backend: str | None) -> tuple[list[Any], Any]:
                 # what had been written before the error is not written by compiled code, and
                 # streams of random numbers may have gone on further
                 return found, used
-        facts += [seen(t, known) for t in known]
+        # leaves that were made inside have got gradients by now
+        facts += [seen(t, known) for t in [*known, *tensors_in(result)]]
         facts += [t._version for t in known if t.requires_grad or t.is_leaf]
         facts += [told(look) for look in looks]
         if result is not None and made.get("AFTER", "none") != "none":

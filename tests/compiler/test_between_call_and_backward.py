@@ -1,6 +1,7 @@
 """Test writes to memory between a compiled call and its backward pass."""
 
 from contextlib import nullcontext
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -266,3 +267,47 @@ def test_writes_to_what_gradients_of_leaves_inside_need_are_noticed():
         with pytest.raises(RuntimeError, match="modified by an inplace"):
             result.sum().backward()
     assert f.reason is None
+
+
+@pytest.mark.parametrize("way", ["a result", "an attribute", "a list", "a variable"])
+def test_leaves_that_outlive_the_call_that_makes_them_get_their_gradients(way):
+    kept, held, held_here = SimpleNamespace(leaf=None), [], None
+
+    def function(x):
+        nonlocal held_here
+        leaf = (x.detach() * 2).requires_grad_()
+        if way == "an attribute":
+            kept.leaf = leaf
+        elif way == "a list":
+            held.append(leaf)
+        elif way == "a variable":
+            held_here = leaf
+        return x * leaf, leaf if way == "a result" else None
+
+    f = wg.compile(function, backend="numpy", options={**OPTIONS, "quiet": True})
+    for call in (function, f, f, f):
+        result, leaf = call(ones(requires_grad=True))
+        result.sum().backward()
+        leaf = {"an attribute": kept.leaf, "a variable": held_here}.get(way, leaf)
+        leaf = held[-1] if way == "a list" else leaf
+        assert leaf.grad.tolist() == ones().tolist()
+
+
+def test_gradients_that_are_retained_are_those_of_the_backward_pass_alone():
+    kept = SimpleNamespace(value=None)
+
+    def of_its_own(x):
+        kept.value = x * x
+        kept.value.retain_grad()
+        return kept.value * 2
+
+    def of_an_argument(x):
+        kept.value = x
+        x.retain_grad()
+        return x * 2
+
+    for function in (of_its_own, of_an_argument):
+        f = wg.compile(function, backend="numpy", options={**OPTIONS, "quiet": True})
+        for call in (function, f, f):
+            call(ones(requires_grad=True) * 3).sum().backward()
+            assert kept.value.grad.tolist() == (ones() * 2).tolist()

@@ -372,3 +372,20 @@ def test_compiled_programs_see_what_eager_ones_do(name, backend):
         wg.manual_seed(0)
         seen.append(SCENARIOS[name](way))
     assert alike(*seen), seen
+
+
+def test_what_a_transform_left_behind_may_lie_where_nothing_reads_it():
+    held = [wg.ones(2), 3.0]
+
+    def function(x):
+        return x * held[1]
+
+    def leaving(x):
+        held[0] = x * 2
+        return x
+
+    f = wg.compile(function, backend="numpy", options={"measure": False, "quiet": True})
+    for _ in range(2):
+        assert f(wg.ones(2)).tolist() == [3.0, 3.0]
+    wg.func.vmap(leaving)(wg.ones(3, 2))
+    assert f(wg.ones(2)).tolist() == [3.0, 3.0]

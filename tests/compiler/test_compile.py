@@ -481,6 +481,16 @@ def test_second_derivatives_see_what_was_detached_and_custom_rules() -> None:
         assert np.allclose(second, 3)
 
 
+@pytest.mark.parametrize("dtype", [wg.bfloat16, wg.float32])
+def test_nan_among_saved_values_does_not_count_as_a_change(dtype: Any) -> None:
+    g = wg.compile(lambda x: (x * x.sin()).sum(), **NUMPY)
+    x = wg.tensor([1.0, float("nan")], dtype=dtype, requires_grad=True)
+    for _ in range(2):
+        (first,) = wg.autograd.grad(g(x), x, create_graph=True)
+        (second,) = wg.autograd.grad(first[0], x)
+        assert second[0] > 0
+
+
 def test_second_derivatives_that_would_need_other_random_numbers_are_refused() -> None:
     f = wg.compile(lambda x: (x**2 * wg.rand(3)).sum(), **NUMPY)
     x = wg.ones(3, requires_grad=True)
@@ -488,6 +498,14 @@ def test_second_derivatives_that_would_need_other_random_numbers_are_refused() -
     (first,) = wg.autograd.grad(f(x), x, create_graph=True)
     with pytest.raises(RuntimeError, match=r"cannot be differentiated twice.*random numbers"):
         first.sum().backward()
+
+
+def test_second_derivatives_by_several_tensors_are_refused_with_the_same_words() -> None:
+    f = wg.compile(lambda x, w: (w @ x * wg.rand(2)).sum(), **NUMPY)
+    x, w = wg.ones(3, requires_grad=True), wg.ones(2, 3, requires_grad=True)
+    by_x, by_w = wg.autograd.grad(f(x, w), (x, w), create_graph=True)
+    with pytest.raises(RuntimeError, match="cannot be differentiated twice"):
+        ((by_x**2).sum() + (by_w**2).sum()).backward()
 
 
 def test_first_derivatives_are_taken_where_there_are_no_second_ones() -> None:

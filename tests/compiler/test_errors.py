@@ -337,3 +337,19 @@ def test_floating_point_errors_show_where_numpy_is_told_to_show_them(backend):
         counted(x)
     assert fast.reason is None and fast.entries
     assert len(counts) == 2
+
+
+def test_messages_about_parameters_of_distributions_show_their_values():
+    def density(scale):
+        return wg.distributions.Normal(0.0, scale).log_prob(wg.tensor(1.0))
+
+    compiled = wg.compile(density, backend="numpy", options={"measure": False, "quiet": True})
+    said = []
+    for function in (density, compiled):
+        for scale in (1.0, -1.0):
+            try:
+                function(wg.tensor(scale))
+            except ValueError as error:
+                said.append(str(error))
+    assert said[0] == said[1]
+    assert "scale: -1.0" in said[0]

@@ -212,6 +212,22 @@ def dropout() -> World:
     return f, calls(4, lambda: (randn(8, requires_grad=True),)), []
 
 
+@eager
+def as_many_random_numbers_as_there_are_negative_ones() -> World:
+    def f(x: Any) -> Any:
+        return F.rrelu(x, training=True) * 2
+
+    return f, calls(4, lambda: (randn(8, requires_grad=True),)), []
+
+
+@compiled
+def random_slopes_in_evaluation() -> World:
+    def f(x: Any) -> Any:
+        return F.rrelu(x) * 2
+
+    return f, calls(4, lambda: (randn(8, requires_grad=True),)), []
+
+
 @compiled
 def writes_through_views() -> World:
     def f(x: Any) -> Any:

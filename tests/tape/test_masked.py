@@ -10,9 +10,10 @@ import pytest
 import wengert as wg
 from support.samples import differentiable_args, samples
 from wengert.prims.whole import TABLE
-from wengert.tape.masked import HIDING, INVALID, MASKED
+from wengert.tape.masked import HIDING, INVALID, MASKED, PARTS
 from wengert.tape.record import T
 from wengert.tape.rules import is_diagonal
+from wengert.utils.checkpoint import checkpoint
 from wengert.viz.collect import works_by_element
 
 
@@ -170,6 +171,36 @@ def test_a_zero_cotangent_keeps_its_second_derivative_where_nothing_is_wrong():
     (g,) = wg.autograd.grad(x.sqrt(), x, v, create_graph=True)
     (slope,) = wg.autograd.grad(g.sum(), v)
     assert slope[1] == pytest.approx(0.5 / math.sqrt(2.0))
+
+
+WAYS = {
+    "a checkpoint": lambda f: lambda x: checkpoint(f, x, use_reentrant=False),
+    "a reentrant checkpoint": lambda f: lambda x: checkpoint(f, x, use_reentrant=True),
+    "compiled": lambda f: wg.compile(f, backend="numpy", options={"measure": False}),
+}
+
+
+@pytest.mark.parametrize("way", [*WAYS])
+def test_what_repeats_a_forward_pass_hides_what_a_single_pass_hides(way):
+    def slopes(function, outside, create_graph):
+        z = wg.tensor([0.0, 1.0, 4.0], dtype=wg.float64, requires_grad=True)
+        y = outside(function(z.sqrt()), z.detach())
+        seed = wg.tensor([0.0, 0.0, 1.0], dtype=wg.float64)
+        y.backward(seed, create_graph=create_graph)
+        return z.grad.tolist()
+
+    functions = [
+        lambda x: x * x,
+        lambda x: wg.where(x.detach() > 0, x * x, 0.0),
+        lambda x: wg.maximum((x * math.inf * 0).exp() * 2, x.detach()),
+    ]
+    for function in functions:
+        for outside in (lambda y, z: wg.where(z > 0, y, 0.0), lambda y, z: y * 1):
+            for create_graph in (False, True):
+                expected = slopes(function, outside, create_graph)
+                found = slopes(WAYS[way](function), outside, create_graph)
+                np.testing.assert_array_equal(found, expected)
+    assert not INVALID and not MASKED and not PARTS
 
 
 def test_nothing_is_left_behind():

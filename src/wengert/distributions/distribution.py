@@ -24,7 +24,8 @@ __all__ = ["Distribution", "ExponentialFamily"]
 
 def _shown(value: Any) -> str:
     """Format a tensor: a single number as such, unless it is one of a batch under `vmap`."""
-    return repr(value) if isinstance(value._payload, Lifted) else f"{value}"
+    payload = value._payload
+    return repr(value) if isinstance(payload, Lifted) and not payload.traced else f"{value}"
 
 
 def _not_there(self: Any) -> Any:

@@ -13,6 +13,7 @@ from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
 from wengert.interp.levels import Lifted
+from wengert.ops.activations import leaky_relu
 from wengert.ops.checks import real_input
 from wengert.ops.coerce import dtype_name, integer, number, operand, real_number
 from wengert.ops.like import memory_like
@@ -20,6 +21,7 @@ from wengert.ops.neural import softmax
 from wengert.ops.out import into
 from wengert.ops.randomness import drawn
 from wengert.ops.sample import draw_exponential, draw_uniform
+from wengert.ops.whole_batches import drawn_of
 from wengert.prims import thresholds as _records
 from wengert.prims.table import TABLE
 from wengert.tape.base import new_tensor
@@ -219,25 +221,24 @@ def rrelu(
         raise RuntimeError(
             f"Lower bound should be less than or equal to the upper bound, not {lower} and {upper}"
         )
-    if isinstance(x._payload, Lifted):
-        return _leaking(x, lower, upper, training)
-    low = np.logical_not(np.greater(x._payload, 0))
-    factors = np.where(low, (lower + upper) / 2, 1)
-    if training:
+    if not training:
+        return leaky_relu(x, (lower + upper) / 2, inplace)
+    payload = x._payload
+    shape, dtype = payload.shape, payload.dtype
+    if isinstance(payload, Lifted) and not payload.traced:
+        # a value of a transform: a number for each element, used or not
+        noise: Any = drawn(lambda: draw_uniform(np.empty(shape, dtype), lower, upper))
+        return T.where(T.gt(x, T.zeros_like(x)), x, T.mul(x, new_tensor(noise)))
+
+    def factors(array: Any) -> Any:
         # one number for each negative element, in double precision, as in PyTorch
-        factors[low] = draw_uniform(np.empty(int(low.sum())), lower, upper)
-    factors = np.asarray(factors, x._payload.dtype)
-    factor = new_tensor(factors)
+        low = np.logical_not(np.greater(array, 0))
+        found = np.ones(shape)
+        found[low] = draw_uniform(np.empty(int(low.sum())), lower, upper)
+        return np.asarray(found, dtype)
+
+    factor = new_tensor(drawn_of(factors, payload))
     return write(TABLE["mul"], x, (factor,), {}, "rrelu_") if inplace else T.mul(x, factor)
-
-
-def _leaking(x: Any, lower: float, upper: float, training: bool) -> Any:
-    """Apply `rrelu` to a value of a transform: draw a number for each element, used or not."""
-    shape, dtype = x._payload.shape, x._payload.dtype
-    noise: Any = np.full(shape, (lower + upper) / 2, dtype)
-    if training:
-        noise = drawn(lambda: draw_uniform(np.empty(shape, dtype), lower, upper))
-    return T.where(T.gt(x, T.zeros_like(x)), x, T.mul(x, new_tensor(noise)))
 
 
 @export("wengert", "nn.functional")

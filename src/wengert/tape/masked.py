@@ -32,6 +32,8 @@ INVALID: list[int] = []
 """The threads whose walks search for NaN: almost always none."""
 MASKED: list[int] = []
 """The threads whose walks have met an operation that selects elements."""
+PARTS: list[int] = []
+"""The threads whose next walks are parts of the walks around them."""
 HIDING: weakref.WeakSet[Any] = weakref.WeakSet()
 """Nodes of masks that may hide NaN."""
 
@@ -53,20 +55,49 @@ class Undecided:
 _UNDECIDED: dict[int, Undecided] = {}
 
 
+def _leave(*states: list[int]) -> list[list[int]]:
+    """Take the thread out of states; return those that it was in."""
+    thread = get_ident()
+    left = [threads for threads in states if thread in threads]
+    for threads in left:
+        threads.remove(thread)
+    return left
+
+
+@contextmanager
+def apart() -> Iterator[None]:
+    """Run code outside of the walk around it, such as a forward pass that is repeated."""
+    states = INVALID, MASKED, PARTS
+    before = _leave(*states)
+    try:
+        with np.errstate(invalid="ignore"):
+            yield
+    finally:
+        _leave(*states)
+        for threads in before:
+            threads.append(get_ident())
+
+
+@contextmanager
+def continuing() -> Iterator[None]:
+    """Let walks be parts of the walk around them: masks and reports in one count in the other."""
+    PARTS.append(get_ident())
+    try:
+        yield
+    finally:
+        PARTS.remove(get_ident())
+
+
 @contextmanager
 def undecided() -> Iterator[Undecided]:
     """Make a traced walk of this thread search as if it were below a mask."""
     thread = get_ident()
-    below = thread in MASKED
-    if below:
-        MASKED.remove(thread)
-    found = _UNDECIDED[thread] = Undecided()
-    try:
-        yield found
-    finally:
-        del _UNDECIDED[thread]
-        if below:
-            mark()
+    with apart():
+        found = _UNDECIDED[thread] = Undecided()
+        try:
+            yield found
+        finally:
+            del _UNDECIDED[thread]
 
 
 class _Report:
@@ -80,17 +111,17 @@ REPORT = _Report()
 
 
 def begin_search(traced: bool = False) -> bool:
-    """Before a walk, start to search for NaN if needed; return whether the thread already did."""
+    """Before a walk, start to search for NaN if needed; return whether its end is not the last."""
     # test its set directly, since a call would slow every walk
     hiding: set[Any] = HIDING.data  # type: ignore[attr-defined]
-    if not (INVALID or hiding or traced):
+    if not (INVALID or PARTS or hiding or traced):
         return False
     thread = get_ident()
     if thread in INVALID:
         return True
     if hiding or traced:
         INVALID.append(thread)
-    return False
+    return thread in PARTS
 
 
 def end_search(before: bool) -> None:
@@ -99,9 +130,7 @@ def end_search(before: bool) -> None:
         thread = get_ident()
         if thread in _UNDECIDED:
             _UNDECIDED[thread].masks |= thread in MASKED
-        for threads in (INVALID, MASKED):
-            if thread in threads:
-                threads.remove(thread)
+        _leave(INVALID, MASKED)
 
 
 def search() -> None:
@@ -113,9 +142,7 @@ def search() -> None:
 
 def stop_search() -> None:
     """Make the walk of this thread stop searching until the next report."""
-    thread = get_ident()
-    if thread in INVALID:
-        INVALID.remove(thread)
+    _leave(INVALID)
 
 
 def mark(hides: bool = False) -> None:

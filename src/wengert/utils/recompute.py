@@ -26,6 +26,7 @@ from wengert.base.sections import fill_sections
 from wengert.interp.levels import levels_of
 from wengert.ops.generator import default_generator, fork_rng
 from wengert.tape.base import TensorBase, new_tensor, version_of
+from wengert.tape.masked import apart
 from wengert.tape.modes import MODE, changed, current_mode, full_mode
 from wengert.tape.node import USER_CODE, edge_of
 from wengert.tape.saving import keeps_aside, stand_in, unpacked
@@ -241,6 +242,7 @@ class Region:
             )
         return found.tensor()
 
+    @apart()
     def _recompute(self) -> _Collected:
         args = [_restored(value, self.name) for value in self.args]
         kwargs = {name: _restored(value, self.name) for name, value in self.kwargs.items()}

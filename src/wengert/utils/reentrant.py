@@ -10,6 +10,7 @@ from wengert.autograd.function import Function
 from wengert.base.sections import fill_sections
 from wengert.ops.generator import default_generator, fork_rng
 from wengert.tape.base import LEAF, TensorBase
+from wengert.tape.masked import apart, continuing
 from wengert.tape.modes import MODE, changed, current_mode, full_mode, no_grad
 from wengert.tape.sites import warn
 from wengert.tape.watch import CURRENT
@@ -115,7 +116,8 @@ class CheckpointFunction(Function):
             others = (context for context in full_mode().dispatch if not context.mixes)
             MODE.set(changed(before, grad=True, dispatch=(*others, *fresh_casts(ctx.casts))))
             try:
-                outputs = ctx.run_function(*leaves)
+                with apart():
+                    outputs = ctx.run_function(*leaves)
             finally:
                 MODE.set(before)
         if isinstance(outputs, TensorBase):
@@ -133,7 +135,8 @@ class CheckpointFunction(Function):
                 "none of output has requires_grad=True, this checkpoint() is not necessary"
             )
         roots: list[Any] = [output for output, _ in asked]
-        backward(roots, [grad for _, grad in asked])
+        with continuing():
+            backward(roots, [grad for _, grad in asked])
         return None, None, *[getattr(leaf, "grad", None) for leaf in leaves]
 
 

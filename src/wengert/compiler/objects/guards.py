@@ -14,6 +14,7 @@ import numpy as np
 
 from wengert.compiler.objects.contents import Filled
 from wengert.compiler.objects.walker import VALUES, content_of
+from wengert.interp.levels import Lifted
 from wengert.tape.base import LEAF
 from wengert.tape.masked import REPORT
 from wengert.tape.versions import InferenceCell
@@ -47,10 +48,10 @@ _formats: Callable[[], Any] = object if _format is None else _format.get
 
 
 def _memory(tensor: Any) -> Any:
-    """Return the payload of a tensor as an array, or the payload of a transform."""
+    """Return the payload of a tensor as an array."""
     array = tensor._array()
-    if getattr(array, "traced", False):
-        raise AttributeError("a tensor that another thread traces")
+    if isinstance(array, Lifted):
+        raise AttributeError("a tensor that another thread traces, or of a transform or a device")
     return array
 
 

@@ -32,6 +32,7 @@ from wengert.compiler.tracing.tables import finished
 from wengert.interp.levels import Lifted
 from wengert.kernels.strided import owner_of
 from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.masked import apart, continuing
 from wengert.tape.node import next_sequence
 
 __all__ = ["Entry", "Options"]
@@ -186,6 +187,7 @@ class Call:
         assert self.backward is not None
         return self.backward.sources
 
+    @apart()
     def again(
         self, given: tuple[tuple[Any, ...], dict[str, Any]], met: Sequence[Memory], saved: Any
     ) -> list[Any]:
@@ -397,10 +399,7 @@ class Entry:
             return True
         if self.verified:
             return True
-        same = len(found) == len(self.foreign) and all(
-            np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
-            for a, b in zip(found, self.foreign, strict=True)
-        )
+        same = len(found) == len(self.foreign) and all(map(is_equal, found, self.foreign))
         self.verified = same
         self.foreign = []
         return same
@@ -608,13 +607,16 @@ def pulled_back(
         if part is not None
     ]
     outputs, parts = [output for output, _ in pairs], [part for _, part in pairs]
-    return partials(outputs, inputs, parts, Between(float("-inf"), start), create_graph=True)
+    with continuing():
+        return partials(outputs, inputs, parts, Between(float("-inf"), start), create_graph=True)
 
 
 def is_equal(one: Any, other: Any) -> bool:
     """Return whether two arrays have equal elements; NaN equals NaN."""
     one, other = np.asarray(one), np.asarray(other)
-    return np.array_equal(one, other, equal_nan=one.dtype.kind in "fc")
+    if one.shape != other.shape:
+        return False
+    return bool(np.all((one == other) | ((one != one) & (other != other))))
 
 
 def contiguous(array: Any) -> Any:

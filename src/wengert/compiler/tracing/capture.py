@@ -18,7 +18,7 @@ from wengert.compiler.ir.programs import Step, Value, uses
 from wengert.compiler.objects.purity import does_more
 from wengert.compiler.tracing.blocks import Missing
 from wengert.compiler.tracing.effects import Log, mended
-from wengert.compiler.tracing.environment import Environment
+from wengert.compiler.tracing.environment import Environment, is_watched
 from wengert.compiler.tracing.exit import Effect, Exit, Leaf
 from wengert.compiler.tracing.graph import comes_back, derived
 from wengert.compiler.tracing.iterations import Iterations
@@ -370,6 +370,12 @@ def _alive(trace: Trace) -> Iterator[tuple[Scalar, Any]]:
             yield left, left.number
 
 
+def _retains(node: Any) -> bool:
+    """Return whether a node has an output that retains its gradient."""
+    retained = getattr(getattr(node, "_ext", None), "retained", None) or {}
+    return any(reference() is not None for reference in retained.values())
+
+
 def _is_shown(place: int, count: int, made: Sequence[Leaf]) -> bool:
     """Return whether a leaf is returned, or shares memory with a leaf that is."""
     return place < count or made[place].root is not None or made[place].kind == "part"
@@ -454,10 +460,10 @@ def _differentiated(
     if not places:
         trace.give_up("a result has a history that does not lead to an argument")
         return None, outputs
-    if any(tensors[i]._ext is not None and tensors[i]._ext.hooks for i in places):
-        trace.give_up("an argument has hooks on its gradient")
-        return None, outputs
     nodes = [*trace.reachable([leaves[i]._edge for i in outputs])]
+    if any(is_watched(tensors[i]) for i in places) or any(map(_retains, nodes)):
+        trace.give_up("a gradient on the way back has hooks, or is retained")
+        return None, outputs
     more = does_more(nodes)
     if more is not None:
         trace.give_up(f"{more} may do more than compute")
@@ -475,6 +481,9 @@ def _differentiated(
 
     known = set(map(id, tensors))
     inside = [leaf for leaf in nodes if leaf._seq > 0 and id(leaf) not in known]
+    if not {*map(id, leaves)}.isdisjoint(map(id, inside)):
+        trace.give_up("a gradient leads to a leaf that it makes and does not keep to itself")
+        return None, outputs
     held = held_as_tensors(nodes, tensors) if environment.is_outermost else {}
     cells = cells_of(nodes)
     checked: set[Value] = set()

@@ -55,7 +55,7 @@ from wengert.ops.generator import Generator
 from wengert.tape.base import LEAF, SparseValue, TensorBase, node_of
 from wengert.tape.versions import is_inference
 
-__all__ = ["Environment", "Matcher"]
+__all__ = ["Environment", "Matcher", "is_watched"]
 
 _MOST = 5000
 """The largest number of objects in an environment."""
@@ -103,7 +103,7 @@ _MISSING = object()
 _CONTAINERS = frozenset({dict, list, tuple, set, frozenset})
 
 
-def _is_watched(tensor: Any) -> bool:
+def is_watched(tensor: Any) -> bool:
     """Return whether a backward pass to a tensor during tracing could be noticed."""
     ext = tensor._ext
     if ext is not None and (ext.hooks or ext.post_hooks or ext.retains):
@@ -570,7 +570,7 @@ class Environment(Reach):
         else:
             self._require(f"{name}._edge is not None and {name}._edge is not LEAF")
         ext = tensor._ext
-        if _is_watched(tensor):
+        if is_watched(tensor):
             raise Unknown(
                 "a tensor has hooks on its gradient, or keeps one though it is not a leaf"
             )

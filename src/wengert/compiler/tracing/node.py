@@ -527,12 +527,15 @@ class CompiledBackward(Node):
         edges = [edge_of(part) for part in g if part is not None and part._edge is not None]
         # what the backward pass reads depends on the tensors
         edges += self.edges if self.saved else ()
-        node = None
-        if is_recording() and any(edge is not None for edge in edges):
-            node = Error.before(tuple(edges), str(why))
+        records = is_recording() and any(edge is not None for edge in edges)
+
+        def made(part: Any) -> Any:
+            node = Error.before(tuple(edges), str(why)) if records else None
+            # copied: one may be a cotangent that the caller passed
+            return new_tensor(private(part), node)
+
         found = self._pulled([None if part is None else part._payload for part in g])
-        # copied: one may be a cotangent that the caller passed
-        return [None if part is None else new_tensor(private(part), node) for part in found]
+        return [None if part is None else made(part) for part in found]
 
     def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
         """Run the compiled backward pass and return the gradients."""
