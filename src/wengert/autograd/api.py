@@ -179,8 +179,8 @@ def grad(
         )
     allow_unused = materialize_grads if allow_unused is None else allow_unused
     results = _sources(outputs, "outputs")
-    named = type(inputs) is dict
-    sources = _sources(inputs.values() if named else inputs, "inputs")
+    named: Any = inputs if type(inputs) is dict else None
+    sources = _sources(inputs if named is None else named.values(), "inputs")
     if not sources:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     keep = create_graph if retain_graph is None else retain_graph
@@ -198,7 +198,7 @@ def grad(
             else g
             for i, (g, source) in enumerate(zip(grads, sources, strict=True))
         ]
-    return dict(zip(inputs, grads, strict=True)) if named else tuple(grads)
+    return tuple(grads) if named is None else dict(zip(named, grads, strict=True))
 
 
 def _unused(
