@@ -23,6 +23,9 @@ from wengert.tensor.overrides import (
     overloads,
     overrides,
 )
+from wengert.tensor.overrides import (
+    get_default_nowrap_functions as get_default_nowrap_functions,
+)
 from wengert.tensor.tensor import Tensor
 
 __all__ = [

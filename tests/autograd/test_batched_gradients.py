@@ -105,3 +105,19 @@ def test_forward_mode_needs_no_second_derivative():
 
     columns = jacobian(Once.apply, X, vectorize=True, strategy="forward-mode")
     assert columns.diagonal().tolist() == [2.0, 4.0, 6.0]
+
+
+@pytest.mark.parametrize("batched", [False, True])
+def test_gradients_of_named_inputs_have_the_names(batched):
+    named = {"a": wg.ones(2, requires_grad=True), "b": wg.ones(2, requires_grad=True)}
+    out = (named["a"] * 3).sum()
+    vectors = {"grad_outputs": wg.ones(4), "is_grads_batched": True} if batched else {}
+    found = wg.autograd.grad(out, named, allow_unused=True, **vectors)
+    assert list(found) == ["a", "b"]
+    assert found["a"].tolist() == ([[3.0, 3.0]] * 4 if batched else [3.0, 3.0])
+    assert found["b"] is None
+
+
+def test_named_inputs_may_be_none():
+    with pytest.raises(RuntimeError, match="cannot be empty"):
+        wg.autograd.grad(X.sum(), {})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
+
 import numpy as np
 import pytest
 
@@ -52,3 +54,9 @@ def test_names_that_were_given_up_warn() -> None:
     assert x.grad == 2
     with pytest.warns(UserWarning, match="volatile was removed and now has no effect"):
         Variable(wg.ones(1), volatile=True)
+
+
+def test_inputs_with_other_keys_than_a_dicts_are_refused() -> None:
+    x = wg.ones(2, requires_grad=True)
+    with pytest.raises(TypeError, match=r"`inputs` argument must be a dict, not OrderedDict"):
+        wg.autograd.grad(x.sum(), OrderedDict(x=x))

@@ -1,5 +1,7 @@
 """Test that changes to an optimiser's state and groups take effect in the next step."""
 
+import importlib
+
 import pytest
 
 import wengert as wg
@@ -118,3 +120,16 @@ def test_parameters_that_begin_later_count_their_own_steps(late):
     assert optimizer.state[params[late]]["step"].item() == 4
     assert wg.equal(params[late], alone)
     assert {optimizer.state[param]["step"].item() for param in params} == {4, 7}
+
+
+def test_lists_of_tensors_are_grouped_by_device_and_dtype():
+    group = importlib.import_module("wengert.utils._foreach_utils")
+    a, b, c = wg.ones(1), wg.ones(2, dtype=wg.float64), wg.ones(3)
+    lists = [[a, b, c], [1, None, 2], []]
+    for with_indices, indices in ((False, [[], []]), (True, [[0, 2], [1]])):
+        found = group._group_tensors_by_device_and_dtype(lists, with_indices)
+        assert list(found) == [(a.device, wg.float32), (a.device, wg.float64)]
+        ((one, of_one), (two, of_two)) = found.values()
+        assert [of_one, of_two] == indices
+        assert (one[1:], two[1:]) == ([[1, 2], []], [[None], []])
+        assert one[0][0] is a and one[0][1] is c and two[0][0] is b

@@ -22,6 +22,16 @@ class Silent:
         return NotImplemented
 
 
+class Own(wg.Tensor):
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        with overrides.DisableTorchFunctionSubclass():
+            found = func(*args, **(kwargs or {}))
+        if func in overrides.get_default_nowrap_functions():
+            return found
+        return found.as_subclass(cls) if isinstance(found, wg.Tensor) else found
+
+
 @overrides.wrap_torch_function(lambda a, b=None: (a, b))
 def mine(a, b=None):
     return "plain"
@@ -45,3 +55,12 @@ def test_who_overrides_is_told():
     assert overrides.is_tensor_method_or_property(wg.Tensor.add)
     assert overrides.resolve_name(wg.Tensor.add) == "torch.Tensor.add"
     assert overrides.resolve_name(wg.nn.functional.one_hot).startswith("torch.")
+
+
+def test_gradients_keep_their_class_by_default():
+    x = wg.ones(2, requires_grad=True)
+    own = x.as_subclass(Own)
+    own.retain_grad()
+    x.sum().backward()
+    own.grad = x.grad
+    assert (type(own.grad), type(own + 1)) == (wg.Tensor, Own)

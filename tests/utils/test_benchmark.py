@@ -15,6 +15,12 @@ def test_a_timer_runs_its_statement_as_often_as_it_is_told():
     assert (found.number_per_run, len(found.times), found.title) == (10, 1, "appending")
 
 
+def test_statements_know_the_package_as_torch():
+    assert Timer("assert torch.ones(2).numel() == 2", setup="torch.zeros(1)").timeit(1).times
+    with pytest.raises(AttributeError, match="'int' object has no attribute 'ones'"):
+        Timer("torch.ones(2)", globals={"torch": 3}).timeit(1)
+
+
 def test_runs_go_on_until_the_time_is_up():
     ticks = iter(range(1000))
     timer = Timer("pass", timer=lambda: next(ticks))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias, overload
 
 from wengert.base import errors
 from wengert.base.ports import PORTS
@@ -28,6 +28,8 @@ def _sources(value: Any, what: str) -> list[Any]:
     values = [value] if isinstance(value, GradientEdge) else list(value)
     for i, item in enumerate(values):
         if not isinstance(item, TensorBase | GradientEdge):
+            if isinstance(value, Mapping):
+                raise TypeError(f"`{what}` argument must be a dict, not {type(value).__name__}")
             raise TypeError(
                 f"{what}[{i}] must be a Tensor or a GradientEdge, but got {type(item).__name__}"
             )
@@ -101,6 +103,11 @@ def backward(
     run_backward(outputs, grads, keep, create_graph, targets)
 
 
+@overload
+def grad(
+    outputs: Sources, inputs: dict[str, Tensor], *args: Any, **kwargs: Any
+) -> dict[str, Tensor]: ...
+@overload
 def grad(
     outputs: Sources,
     inputs: Sources,
@@ -111,7 +118,18 @@ def grad(
     allow_unused: bool | None = None,
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
-) -> tuple[Tensor, ...]:
+) -> tuple[Tensor, ...]: ...
+def grad(
+    outputs: Sources,
+    inputs: Sources | dict[str, Tensor],
+    grad_outputs: Tensor | Sequence[Tensor | None] | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> tuple[Tensor, ...] | dict[str, Tensor]:
     """Return the gradients of the sum of `outputs` with respect to `inputs`.
 
     No ``.grad`` changes.
@@ -119,7 +137,7 @@ def grad(
     Parameters
     ----------
     outputs, inputs : Tensor, GradientEdge, or sequence of them. The tensors to differentiate, and
-        those to differentiate with respect to, leaves or not.
+        those to differentiate with respect to, leaves or not; `inputs` may be a dict of tensors.
     grad_outputs : Tensor, None, or sequence of them, optional. The vector of each vector-Jacobian
         product; may be None for an output with one element.
     retain_graph : bool, optional. Keep what the graph saved, for another pass; default: the value
@@ -135,7 +153,7 @@ def grad(
     Returns
     -------
     tuple of Tensor: One for each input, of its shape and dtype; with `is_grads_batched` the batch
-        dimension comes first.
+        dimension comes first. For a dict of inputs, a dict with its keys.
 
     Raises
     ------
@@ -161,7 +179,8 @@ def grad(
         )
     allow_unused = materialize_grads if allow_unused is None else allow_unused
     results = _sources(outputs, "outputs")
-    sources = _sources(inputs, "inputs")
+    named: Any = inputs if type(inputs) is dict else None
+    sources = _sources(inputs if named is None else named.values(), "inputs")
     if not sources:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     keep = create_graph if retain_graph is None else retain_graph
@@ -179,7 +198,7 @@ def grad(
             else g
             for i, (g, source) in enumerate(zip(grads, sources, strict=True))
         ]
-    return tuple(grads)
+    return tuple(grads) if named is None else dict(zip(named, grads, strict=True))
 
 
 def _unused(

@@ -406,6 +406,21 @@ def check_adam(lr: Any, betas: Any, eps: Any, weight_decay: Any) -> None:
     check_numbers(weight_decay=weight_decay)
 
 
+def _group_tensors_by_device_and_dtype(
+    tensorlistlist: list[list[Any]], with_indices: bool = False
+) -> dict[Any, tuple[list[list[Any]], list[int]]]:
+    """Return parallel lists by the device and dtype of the first list's tensors, with indices."""
+    groups: dict[Any, tuple[list[list[Any]], list[int]]] = {}
+    for index, tensor in enumerate(tensorlistlist[0]):
+        key = tensor.device, tensor.dtype
+        lists, indices = groups.setdefault(key, ([[] for _ in tensorlistlist], []))
+        for part, values in zip(lists, tensorlistlist, strict=True):
+            part += values[index : index + 1]  # nothing of a list that is empty
+        if with_indices:
+            indices.append(index)
+    return groups
+
+
 def check_fused(fused: bool | None, foreach: bool | None, differentiable: bool) -> None:
     """Raise PyTorch's errors for combinations of options that have no effect here."""
     if fused and differentiable:

@@ -135,6 +135,11 @@ def default_torch_function(
         return result if func in _NOT_WRAPPED else _converted(result, cls)
 
 
+def get_default_nowrap_functions() -> set[Any]:
+    """Return the functions whose results keep their class by default: those of ``.grad``."""
+    return _NOT_WRAPPED
+
+
 def _is_foreign(func: Any) -> bool:
     """Return whether `func` is PyTorch's own, which would dispatch back without end."""
     if isinstance(func, FUNCTIONS):

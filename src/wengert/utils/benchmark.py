@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+import sys
 import timeit
 from typing import Any
 
@@ -104,7 +105,7 @@ class Timer:
     Parameters
     ----------
     stmt, setup : str. The statement to time, and one that runs once before.
-    globals : dict, optional. The global names for both.
+    globals : dict, optional. The global names for both; ``torch`` is this package unless given.
     label, sub_label, description : str, optional. Headings of the result.
     num_threads : int. The number of threads that the statement runs with.
 
@@ -136,7 +137,8 @@ class Timer:
             raise ValueError("Currently only a `str` stmt is supported.")
         if str(language).lower() not in ("python", "py", "language.python", "0"):
             raise ValueError(f"only statements in Python are timed, not in {language}")
-        self._timer = timeit.Timer(stmt, setup, timer, {} if globals is None else dict(globals))
+        names = {"torch": sys.modules["wengert"], **(globals or {})}
+        self._timer = timeit.Timer(stmt, setup, timer, names)
         self._labels = (stmt, label, sub_label, description)
         self._num_threads = num_threads
 
