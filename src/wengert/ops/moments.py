@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import as_dtype, is_differentiable
-from wengert.base.errors import long_name
+from wengert.base.errors import long_name, wrong_type
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.ops.checks import all_dims, names_none, renamed
@@ -164,9 +164,7 @@ def _spread(
         correction = 1
     correction = number(correction, name, "correction")
     if correction.__class__ is not int and not isinstance(correction, Real):
-        raise TypeError(
-            f"{name}(): argument 'correction' must be Number, not {type(correction).__name__}"
-        )
+        raise wrong_type(name, "correction", "Number", correction)
     input = operand(input, name)
     payload = input._payload
     if not is_differentiable(payload.dtype):
@@ -225,10 +223,7 @@ def vector_norm(
             "linalg.vector_norm: Expected a non-complex scalar as the order of norm."
         )
     if isinstance(ord, str) or not hasattr(ord, "__float__"):
-        raise TypeError(
-            f"linalg_vector_norm(): argument 'ord' (position 2) must be Number, not "
-            f"{type(ord).__name__}"
-        )
+        raise wrong_type("linalg_vector_norm", "ord", "Number", ord, 2)
     x = operand(x, "linalg_vector_norm")
     if not is_differentiable(x._payload.dtype):
         raise RuntimeError(

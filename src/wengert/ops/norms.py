@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.base.errors import long_name
+from wengert.base.errors import long_name, wrong_type
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
@@ -133,9 +133,7 @@ def renorm(input: Any, p: float, dim: int, maxnorm: float, *, out: Any = None) -
     power, most = number(p), number(maxnorm)
     for name, value in (("p", power), ("maxnorm", most)):
         if not is_number(value):
-            raise TypeError(
-                f"renorm(): argument '{name}' must be Number, not {type(value).__name__}"
-            )
+            raise wrong_type("renorm", name, "Number", value)
         if isinstance(value, complex):
             raise RuntimeError(f"renorm: {name} must be real-valued")
     if power <= 0:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.errors import not_implemented
+from wengert.base.errors import not_implemented, wrong_type
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.kernels.reduce import are_within
@@ -29,9 +29,7 @@ _RECORDS = {
 
 def _widths(pad: Any) -> tuple[int, ...]:
     if not isinstance(pad, tuple | list):
-        raise TypeError(
-            f"pad(): argument 'pad' (position 2) must be tuple of ints, not {type(pad).__name__}"
-        )
+        raise wrong_type("pad", "pad", "tuple of ints", pad, 2)
     widths = []
     for i, width in enumerate(pad):
         try:

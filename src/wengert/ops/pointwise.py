@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wengert.base.dtypes import DTYPES, is_differentiable, promote
+from wengert.base.errors import wrong_type
 from wengert.base.sections import fill_sections
 from wengert.ops.coerce import in_former_order, number
 from wengert.ops.out import into
@@ -214,9 +215,7 @@ def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     tensor([ 0., -1.])
     """
     if is_number(input):
-        raise TypeError(
-            f"rsub(): argument 'input' (position 1) must be Tensor, not {input.__class__.__name__}"
-        )
+        raise wrong_type("rsub", "input", "Tensor", input, 1)
     if alpha != 1:
         input = T.mul(input, fitting_alpha(input, other, alpha))
     if isinstance(other, TensorBase):

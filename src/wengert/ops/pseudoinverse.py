@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.errors import wrong_type
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
 from wengert.interp.levels import Lifted
@@ -58,9 +59,7 @@ def _tolerance(value: Any, op: str, name: str) -> Any:
             f"{dtype_name(array)}"
         )
     if array.dtype.kind not in "biuf":
-        raise TypeError(
-            f"linalg_{op}(): argument '{name}' must be Tensor or float, not {type(value).__name__}"
-        )
+        raise wrong_type(f"linalg_{op}", name, "Tensor or float", value)
     # a tolerance has no derivative
     return array.constant() if isinstance(array, Lifted) else array
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.errors import not_implemented
+from wengert.base.errors import not_implemented, wrong_type
 from wengert.base.sections import fill_sections
 from wengert.kernels.spectral import LinAlgError
 from wengert.ops.coerce import dtype_name, operand
@@ -91,7 +91,7 @@ def _traced(x: Any) -> bool:
 
 def _triangle(UPLO: Any, op: str) -> str:
     if not isinstance(UPLO, str):
-        raise TypeError(f"linalg_{op}(): argument 'UPLO' must be str, not {type(UPLO).__name__}")
+        raise wrong_type(f"linalg_{op}", "UPLO", "str", UPLO)
     if UPLO.upper() not in ("L", "U"):
         raise RuntimeError(
             f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}: which triangle to read, the "
@@ -279,7 +279,7 @@ def svd(A: Any, full_matrices: bool = True, *, driver: str | None = None, out: A
 
 def _flag(value: Any, op: str, arg: str) -> None:
     if not isinstance(value, bool | np.bool_):
-        raise TypeError(f"linalg_{op}(): argument '{arg}' must be bool, not {type(value).__name__}")
+        raise wrong_type(f"linalg_{op}", arg, "bool", value)
 
 
 def _no_driver(driver: Any) -> None:
@@ -355,7 +355,7 @@ def qr(A: Any, mode: str = "reduced", *, out: Any = None) -> Any:
             [0.0000, 0.4000]])
     """
     if not isinstance(mode, str):
-        raise TypeError(f"linalg_qr(): argument 'mode' must be str, not {type(mode).__name__}")
+        raise wrong_type("linalg_qr", "mode", "str", mode)
     x = matrices(A, "qr", "A")
     if mode not in ("reduced", "complete", "r"):
         raise RuntimeError(

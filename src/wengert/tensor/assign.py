@@ -10,6 +10,7 @@ import numpy as np
 
 from wengert.base.arrays import constant, unmasked
 from wengert.base.device import CPU
+from wengert.base.errors import wrong_type
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import expanded
 from wengert.interp.levels import Lifted, is_elsewhere
@@ -248,7 +249,7 @@ def _number(value: Any, op: str) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
     if not is_number(value):
-        raise TypeError(f"{op}(): argument 'value' must be Number, not {type(value).__name__}")
+        raise wrong_type(op, "value", "Number", value)
     return value
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base import errors
+from wengert.base.errors import wrong_type
 from wengert.base.memory_format import (
     check_memory_format,
     contiguous_format,
@@ -119,9 +120,7 @@ def set_(
             [3., 4.]])
     """
     if not isinstance(source, TensorBase | Storage | None):
-        raise TypeError(
-            f"set_(): argument 'source' must be Tensor or a storage, not {type(source).__name__}"
-        )
+        raise wrong_type("set_", "source", "Tensor or a storage", source)
     if is_recording():
         check_recordable(self)
     untraced("set_() gives a tensor other memory")
