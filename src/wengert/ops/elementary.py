@@ -16,6 +16,7 @@ from wengert.ops import named_parts
 from wengert.ops.coerce import dtype_name, number, operand
 from wengert.ops.elementwise import binary, two_tensors, unary
 from wengert.ops.out import into
+from wengert.ops.select import check_filling
 from wengert.prims import numbers as _records
 from wengert.prims.record import TABLE
 from wengert.tape.base import TensorBase
@@ -354,11 +355,7 @@ def fill(input: Any, value: Any) -> Any:
     """
     x = operand(input, "fill")
     if isinstance(value, TensorBase):
-        if value._payload.ndim:
-            raise RuntimeError(
-                "fill_ only supports 0-dimension value tensor but got tensor with "
-                f"{value._payload.ndim} dimensions."
-            )
+        check_filling(value, "fill_ only supports 0-dimension value tensor")
         return T.fill_tensor(x, cast(value, x._payload.dtype))
     number = value.item() if isinstance(value, np.generic) else value
     if not is_number(number):

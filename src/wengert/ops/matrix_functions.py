@@ -14,7 +14,7 @@ from wengert.ops.arrange import diagonal as _diagonal
 from wengert.ops.coerce import dtype_name, integer, operand, operands
 from wengert.ops.linear_checks import check_floating, check_same_dtype, square_of
 from wengert.ops.linear_systems import inv
-from wengert.ops.matmul import check_dtypes, matmul
+from wengert.ops.matmul import check_dtypes, check_lengths, matmul
 from wengert.ops.options import fixed
 from wengert.ops.out import into
 from wengert.prims import contraction as _contraction
@@ -231,11 +231,8 @@ def vecdot(x: Any, y: Any, *, dim: int = -1, out: Any = None) -> Any:
         "linalg.vecdot: Expected x and y to have the same dtype, but found x of type {} and y of "
         "type {} instead",
     )
-    if a.ndim == b.ndim == 1 and a.shape != b.shape:
-        raise RuntimeError(
-            f"inconsistent tensor size, expected tensor [{a.size}] and src [{b.size}] to have the "
-            f"same number of elements, but got {a.size} and {b.size} elements respectively"
-        )
+    if a.ndim == b.ndim == 1:
+        check_lengths(a, b)
     if a.dtype.kind == "c":
         x = T.conj(x)
     shape = a.shape if a.shape == b.shape else broadcast(a.shape, b.shape)

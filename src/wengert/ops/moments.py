@@ -225,11 +225,7 @@ def vector_norm(
     if isinstance(ord, str) or not hasattr(ord, "__float__"):
         raise wrong_type("linalg_vector_norm", "ord", "Number", ord, 2)
     x = operand(x, "linalg_vector_norm")
-    if not is_differentiable(x._payload.dtype):
-        raise RuntimeError(
-            "linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
-            f"{long_name(x._payload.dtype)}; convert it with .to(dtype)"
-        )
+    check_norm_dtype(x)
     if dtype is not None:
         x = _as_norm_dtype(x, as_dtype(dtype).dtype)
     payload = x._payload
@@ -238,6 +234,15 @@ def vector_norm(
         _check_identity(payload.shape, ord, dims, dim)
     result = T.vector_norm(x, ord=ord, dim=dims, keepdim=bool(keepdim))
     return result if out is None else into(out, result, "linalg_vector_norm")
+
+
+def check_norm_dtype(x: Any) -> None:
+    """Refuse a tensor of integers, in PyTorch's words."""
+    if not is_differentiable(x._payload.dtype):
+        raise RuntimeError(
+            "linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
+            f"{long_name(x._payload.dtype)}; convert it with .to(dtype)"
+        )
 
 
 def _as_norm_dtype(x: Any, dtype: np.dtype[Any]) -> Any:
@@ -250,17 +255,17 @@ def _as_norm_dtype(x: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def _check_identity(shape: tuple[int, ...], ord: float, dims: tuple[int, ...], dim: Any) -> None:
-    if names_none(dim):
-        raise RuntimeError(
-            f"linalg.vector_norm cannot compute the {ord:g} norm on an empty tensor because the "
-            "operation does not have an identity"
+    empty = [i for i in dims if shape[i] == 0]
+    if names_none(dim) or empty:
+        where = (
+            "an empty tensor because"
+            if names_none(dim)
+            else (f"the dimension {empty[0]} because this dimension is empty and")
         )
-    for i in dims:
-        if shape[i] == 0:
-            raise RuntimeError(
-                f"linalg.vector_norm cannot compute the {ord:g} norm on the dimension {i} because "
-                "this dimension is empty and the operation does not have an identity"
-            )
+        raise RuntimeError(
+            f"linalg.vector_norm cannot compute the {ord:g} norm on {where} the operation does not "
+            "have an identity"
+        )
 
 
 fill_sections(globals())

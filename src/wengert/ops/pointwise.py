@@ -242,16 +242,18 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None, out: Any = 
     >>> wg.div(wg.tensor([7.0, -7.0]), 2), wg.div(wg.tensor([7, -7]), 2, rounding_mode="floor")
     (tensor([ 3.5000, -3.5000]), tensor([ 3, -4]))
     """
-    if rounding_mode is None:
-        return _result(T.div(input, other), out, "div")
-    if rounding_mode == "floor":
-        return _result(T.div_floor(input, other), out, "div")
-    if rounding_mode == "trunc":
-        return _result(T.div_trunc(input, other), out, "div")
-    raise RuntimeError(
-        "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found "
-        f"'{rounding_mode}'"
-    )
+    return _result(getattr(T, rounded_division(rounding_mode))(input, other), out, "div")
+
+
+def rounded_division(rounding_mode: Any) -> str:
+    """Return the name of the primitive that divides and rounds."""
+    forms = {None: "div", "floor": "div_floor", "trunc": "div_trunc"}
+    if rounding_mode not in forms:
+        raise RuntimeError(
+            "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found "
+            f"'{rounding_mode}'"
+        )
+    return forms[rounding_mode]
 
 
 def square(input: Any, *, out: Any = None) -> Any:

@@ -11,8 +11,8 @@ from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
 from wengert.interp.levels import Lifted
 from wengert.ops.coerce import dtype_name, operand
+from wengert.ops.linear_checks import LAPACK, square_of
 from wengert.ops.out import into
-from wengert.ops.spectral import LAPACK, square
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.modes import no_grad
 from wengert.tape.record import T
@@ -125,7 +125,7 @@ def pinv(
         )
     a, r = _tolerances("pinv", x, rcond, atol, rtol, absolute=False)
     if hermitian:
-        square(x, "eigh")
+        square_of(x, "linalg_eigh", "linalg.eigh", "input")
     lead = array.shape[:-2]
     wide = broadcast(lead, a.shape, r.shape) if a.ndim or r.ndim else lead
     if wide != lead:
@@ -182,7 +182,9 @@ def matrix_rank(
     a, r = _tolerances("matrix_rank", x, tol, atol, rtol, absolute=True)
     with no_grad():
         if hermitian:
-            values = T.abs(T.linalg_eigvalsh(square(x, "eigh"), UPLO="L"))
+            values = T.abs(
+                T.linalg_eigvalsh(square_of(x, "linalg_eigh", "linalg.eigh", "input"), UPLO="L")
+            )
         else:
             values = T.linalg_svdvals(x)
         found = values._payload

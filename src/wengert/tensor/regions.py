@@ -141,11 +141,8 @@ def set_(
             source = storage_over(owner_of(payload), None, cell)
     if isinstance(source, Storage):
         cell = source._cell
-        if type(source) is not UntypedStorage and source._kind != kind:
-            raise RuntimeError(
-                f"Expected a Storage of type {errors.long_name(kind)} or an UntypedStorage, but "
-                f"got type {errors.long_name(source._kind)} for argument 1 'storage'"
-            )
+        if type(source) is not UntypedStorage:
+            source.elements_as(kind)
         payload = _shown(source, kind, storage_offset, size, stride)
     if payload.dtype != kind:
         raise RuntimeError(
