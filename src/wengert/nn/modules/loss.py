@@ -9,12 +9,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from wengert.base.elsewhere import elsewhere
 from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.classes import classes_in
+from wengert.nn.modules.making import WithOptions
 from wengert.nn.modules.module import Module
 from wengert.ops.losses import reduction_of
 from wengert.types import Tensor
@@ -24,15 +25,8 @@ __all__ = classes_in(__name__)
 __getattr__ = elsewhere(__name__)  # PyTorch has more here
 
 
-class _Loss(Module):
-    """The base of all losses, with a reduction.
-
-    Attributes
-    ----------
-    _options: The names of other attributes that its function takes as keywords.
-    """
-
-    _options: ClassVar[tuple[str, ...]] = ()
+class _Loss(WithOptions, Module):
+    """The base of all losses, with a reduction."""
 
     def __init__(
         self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
@@ -43,8 +37,7 @@ class _Loss(Module):
         self.reduction = reduction
 
     def _loss(self, function: Callable[..., Tensor], *inputs: Any) -> Tensor:
-        options = {name: getattr(self, name) for name in self._options}
-        return function(*inputs, reduction=self.reduction, **options)
+        return function(*inputs, reduction=self.reduction, **self._given())
 
 
 class _WeightedLoss(_Loss):
