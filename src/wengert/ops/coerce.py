@@ -92,6 +92,20 @@ def integer(value: Any, op: str, arg: str) -> int:
         raise wrong_type(op, arg, "int", value) from None
 
 
+def integers(values: Any, op: str, arg: str, position: int) -> tuple[int, ...]:
+    """Return the elements of a sequence as ints."""
+    found = []
+    for i, value in enumerate(values):
+        try:
+            found.append(operator.index(value))
+        except TypeError:
+            raise TypeError(
+                f"{op}(): argument '{arg}' (position {position}) must be tuple of ints, but found "
+                f"element of type {type(value).__name__} at pos {i}"
+            ) from None
+    return tuple(found)
+
+
 def has_tangent(tensor: Any) -> bool:
     """Return whether forward mode differentiates with respect to `tensor`."""
     payload = tensor._payload
