@@ -13,9 +13,12 @@ from wengert.interp.levels import Lifted
 from wengert.ops.coerce import dtype_name, operand
 from wengert.ops.linear_checks import LAPACK, square_of
 from wengert.ops.out import into
+from wengert.prims import spectral as _records
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.modes import no_grad
 from wengert.tape.record import T
+
+REQUIRES = (_records,)
 
 __all__ = ["matrix_rank", "pinv"]
 

@@ -33,7 +33,13 @@ from wengert.tape.invalidated import invalidate
 from wengert.tape.modes import is_recording, untraced
 from wengert.tape.versions import InferenceCell
 from wengert.tape.write_checks import check_mode, check_recordable, is_dense
-from wengert.tensor.storage import Storage, UntypedStorage, flat_memory, storage_over
+from wengert.tensor.storage import (
+    Storage,
+    TypedStorage,
+    UntypedStorage,
+    flat_memory,
+    storage_over,
+)
 
 
 def resize_(self: Any, *sizes: Any, memory_format: Any = None) -> Any:
@@ -141,8 +147,8 @@ def set_(
             source = storage_over(owner_of(payload), None, cell)
     if isinstance(source, Storage):
         cell = source._cell
-        if type(source) is not UntypedStorage:
-            source.elements_as(kind)
+        if isinstance(source, TypedStorage):
+            source.elements_as(kind)  # which must be of this dtype
         payload = _shown(source, kind, storage_offset, size, stride)
     if payload.dtype != kind:
         raise RuntimeError(
