@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from wengert.base.elsewhere import elsewhere
@@ -158,7 +159,9 @@ class MaxUnpool3d(_MaxUnpoolNd):
 class _AvgPoolNd(WithOptions, Module):
     _shows = "kernel_size= stride= padding="
 
-    _options = ("kernel_size", "stride", "padding", "ceil_mode", "count_include_pad")
+    _options: ClassVar[Sequence[str]] = (
+        *("kernel_size", "stride", "padding", "ceil_mode", "count_include_pad"),
+    )
     kernel_size: Sizes
     stride: Sizes
     padding: Sizes
