@@ -26,11 +26,12 @@ from __future__ import annotations
 
 '''
 ENDING = '''
-EXPORTS: dict[str, dict[str, str]] = {
-    surface: {name: module for module, names in modules.items() for name in names.split()}
-    for surface, modules in _NAMES.items()
-}
+EXPORTS: dict[str, dict[str, str]] = {}
 """The module of each name, within `wengert.ops`, by surface."""
+for _surfaces, _modules in _NAMES.items():
+    _found = {name: module for module, names in _modules.items() for name in names.split()}
+    for _surface in _surfaces:
+        EXPORTS.setdefault(_surface, {}).update(_found)
 '''
 
 
@@ -51,25 +52,30 @@ def marks(module: Path) -> Iterator[tuple[str, str]]:
 
 def index() -> str:
     """The text of the index."""
-    found: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    surfaces: dict[tuple[str, str], list[str]] = defaultdict(list)
     homes: dict[tuple[str, str], str] = {}
     for module in sorted(OPERATIONS.glob("*.py")):
         for name, surface in marks(module):
             home = homes.setdefault((surface, name), module.stem)
             if home != module.stem:
                 raise ValueError(f"{name} of {surface!r} is written twice: {home}, {module.stem}")
-            found[surface][module.stem].append(name)
+            surfaces[module.stem, name].append(surface)
+    found: dict[tuple[str, ...], dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for (stem, name), several in surfaces.items():
+        found[tuple(sorted(several))][stem].append(name)
     lines = ["_NAMES = {"]
-    for surface, modules in sorted(found.items()):
-        lines.append(f'    "{surface}": {{')
-        for module, names in modules.items():
-            words = textwrap.wrap(" ".join(sorted(names)), 84)
-            whole = f'        "{module}": "{words[0]}",'
+    for several, modules in sorted(found.items()):
+        words = ", ".join(f'"{surface}"' for surface in several)
+        lines.append(f"    ({words}{',' * (len(several) == 1)}): {{")
+        for stem, names in modules.items():
+            text = " ".join(sorted(names))
+            words = [text] if len(text) <= 86 else textwrap.wrap(text, 84)
+            whole = f'        "{stem}": "{words[0]}",'
             if len(words) == 1 and len(whole) <= 100:
                 lines.append(whole)
                 continue
-            lines.append(f'        "{module}": (')
-            lines += [f'            "{text} "' for text in words[:-1]]
+            lines.append(f'        "{stem}": (')
+            lines += [f'            "{part} "' for part in words[:-1]]
             lines += [f'            "{words[-1]}"', "        ),"]
         lines.append("    },")
     return HEADING + "\n".join([*lines, "}", ""]) + ENDING

@@ -34,6 +34,12 @@ OF_NODES = frozenset(
 """The attributes of the node that ctx exposes."""
 
 
+def _unset(label: str, name: str) -> AttributeError:
+    return AttributeError(
+        f"'{label}' object has no attribute '{name}': nothing was set under that name"
+    )
+
+
 class FunctionNode(Node):
     """The node of a custom Function; each Function has its own subclass."""
 
@@ -86,9 +92,7 @@ class FunctionNode(Node):
             return self.saved_tensors
         if name in self._attributes:
             return self._attributes[name]
-        raise AttributeError(
-            f"'{self.label}' object has no attribute '{name}': nothing was set under that name"
-        )
+        raise _unset(self.label, name)
 
     def release(self) -> None:
         self._saved = self._kept = None
@@ -317,10 +321,7 @@ class Context(FunctionCtx):
     def __getattr__(self, name: str) -> Any:
         if name in OF_NODES:
             return getattr(self._node, name)
-        raise AttributeError(
-            f"'{self._node.label}' object has no attribute '{name}': nothing was set under that "
-            "name"
-        )
+        raise _unset(self._node.label, name)
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:

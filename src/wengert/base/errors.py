@@ -17,6 +17,12 @@ def kind_of(value: Any) -> str:
     return f"{kind.__module__}.{name}" if name in ("Tensor", "Parameter") else name
 
 
+def wrong_type(op: str, arg: str, wanted: str, value: Any, position: int = 0) -> TypeError:
+    """Return the error for an argument `value` that is not what the function `op` takes."""
+    place = f" (position {position})" if position else ""
+    return TypeError(f"{op}(): argument '{arg}'{place} must be {wanted}, not {kind_of(value)}")
+
+
 def describe(array: Any) -> str:
     """Describe a tensor or array by type and shape, as ``float32 [3, 4]``."""
     return f"{getattr(array, 'dtype', type(array).__name__)} {list(getattr(array, 'shape', ()))}"

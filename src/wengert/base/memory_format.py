@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.errors import wrong_type
 from wengert.base.sections import fill_sections
 
 
@@ -50,10 +51,7 @@ _LAST: dict[int, Any] = {4: channels_last, 5: channels_last_3d}
 def check_memory_format(value: Any, function: str, ndim: int | None = None) -> memory_format:
     """Return `value` as a memory format; raise if tensors of `ndim` dimensions cannot have it."""
     if not isinstance(value, memory_format):
-        raise TypeError(
-            f"{function}(): argument 'memory_format' must be torch.memory_format, not "
-            f"{type(value).__name__}"
-        )
+        raise wrong_type(function, "memory_format", "torch.memory_format", value)
     if ndim is not None and value.axes is not None and len(value.axes) != ndim:
         raise RuntimeError(
             f"required rank {len(value.axes)} tensor to use {value.name} format, but got one of "

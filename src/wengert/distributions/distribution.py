@@ -322,11 +322,16 @@ class ExponentialFamily(Distribution):
     def _log_normalizer(self, *natural_params: Any) -> Any:
         raise NotImplementedError
 
-    def entropy(self) -> Any:
-        """Compute the entropy by the derivative of the log-normaliser."""
+    def _at_natural(self) -> tuple[Any, Any, Any]:
+        """Return natural parameters, the log-normaliser there, and its gradients."""
         natural = [p.detach().requires_grad_() for p in self._natural_params]
         normalizer = self._log_normalizer(*natural)
         slopes = wg.autograd.grad(normalizer.sum(), natural, create_graph=True)
+        return natural, normalizer, slopes
+
+    def entropy(self) -> Any:
+        """Compute the entropy by the derivative of the log-normaliser."""
+        natural, normalizer, slopes = self._at_natural()
         result = normalizer - self._mean_carrier_measure
         for parameter, slope in zip(natural, slopes, strict=True):
             events = parameter.dim() - len(self.batch_shape)

@@ -320,9 +320,7 @@ def _of_family(p: Any, q: Any) -> Any:
             "The cross KL-divergence between different exponential families cannot be computed "
             "using Bregman divergences"
         )
-    natural = [value.detach().requires_grad_() for value in p._natural_params]
-    normalizer = p._log_normalizer(*natural)
-    slopes = wg.autograd.grad(normalizer.sum(), natural, create_graph=True)
+    natural, normalizer, slopes = p._at_natural()
     found = q._log_normalizer(*q._natural_params) - normalizer
     for of_p, of_q, slope in zip(natural, q._natural_params, slopes, strict=True):
         # each of several parameters has its own dimensions

@@ -283,6 +283,15 @@ class _Forward(_Reverse):
         return tuple([t if is_differentiable(t._payload.dtype) else None for t in made])
 
 
+def _pair(name: str, made: Any, second: str) -> tuple[Any, Any]:
+    if not (isinstance(made, tuple) and len(made) == 2):
+        raise TypeError(
+            f"the forward rule of {name} must return a pair (output, {second}), not "
+            f"{type(made).__name__}"
+        )
+    return made
+
+
 class custom_vjp:
     """A function with a custom reverse-mode derivative; use it as a decorator.
 
@@ -337,12 +346,7 @@ class custom_vjp:
         """Return the output; the residuals are left in `call`."""
         assert self.fwd is not None
         made = self.fwd(*args)
-        if not (isinstance(made, tuple) and len(made) == 2):
-            raise TypeError(
-                f"the forward rule of {self.name} must return a pair (output, kept), not "
-                f"{type(made).__name__}"
-            )
-        output, call.kept = made
+        output, call.kept = _pair(self.name, made, "kept")
         return output
 
     def pulled(self, call: Any, cotangents: Any) -> Any:
@@ -418,12 +422,7 @@ class custom_jvp:
             tuple(args[i] for i in moving),
             tuple(directions[i] for i in moving),
         )
-        if not (isinstance(made, tuple) and len(made) == 2):
-            raise TypeError(
-                f"the forward rule of {self.name} must return a pair (output, tangent), not "
-                f"{type(made).__name__}"
-            )
-        return tuple(flatten(made[1])[0])
+        return tuple(flatten(_pair(self.name, made, "tangent")[1])[0])
 
     def __call__(self, *args: Any) -> Any:
         """Call the function."""

@@ -26,6 +26,21 @@ def shifted(call: Call, params: dict[str, Any]) -> dict[str, Any]:
     return made
 
 
+def among_channels(call: Call, value: Any) -> Any:
+    """Reshape (batch, sample, channel, ...) to (sample, batch * channel, ...)."""
+    F = call.F
+    value = F.permute(value, dims=(1, 0, *range(2, value.ndim)))
+    shape = value.shape
+    return F.unsafe_view(value, shape=(shape[0], shape[1] * shape[2], *shape[3:]))
+
+
+def from_channels(call: Call, value: Any) -> Any:
+    """Invert `among_channels`, for any number of channels."""
+    F, shape = call.F, value.shape
+    value = F.unsafe_view(value, shape=(shape[0], call.size, shape[1] // call.size, *shape[2:]))
+    return F.permute(value, dims=(1, 0, *range(2, value.ndim)))
+
+
 @shared
 def pointwise(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     """Apply element by element: the arguments need only broadcast as they did."""

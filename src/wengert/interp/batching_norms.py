@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.interp.batched import RULES, Call, Slot, aligned, spread
+from wengert.interp.batching import among_channels, from_channels
 from wengert.prims import records
 
 __all__ = ["RULES"]
@@ -27,24 +28,12 @@ def _merged(call: Call, slot: Slot, dim: Dims) -> tuple[Any, Dims]:
     ndim = value.ndim - 1
     if _is_trailing(dim, ndim):
         return value, tuple(d + 1 for d in dim)
-    return _among_channels(call, value), dim
-
-
-def _among_channels(call: Call, value: Any) -> Any:
-    """Reshape (batch, sample, channel, ...) to (sample, batch * channel, ...)."""
-    F = call.F
-    value = F.permute(value, dims=(1, 0, *range(2, value.ndim)))
-    shape = value.shape
-    return F.unsafe_view(value, shape=(shape[0], shape[1] * shape[2], *shape[3:]))
+    return among_channels(call, value), dim
 
 
 def _parted(call: Call, value: Any, dim: Dims, ndim: int) -> Any:
     """Invert `_merged`, for an array of the same shape."""
-    if _is_trailing(dim, ndim):
-        return value
-    F, shape = call.F, value.shape
-    value = F.unsafe_view(value, shape=(shape[0], call.size, shape[1] // call.size, *shape[2:]))
-    return F.permute(value, dims=(1, 0, *range(2, value.ndim)))
+    return value if _is_trailing(dim, ndim) else from_channels(call, value)
 
 
 def _known(call: Call, slot: Slot) -> Any:

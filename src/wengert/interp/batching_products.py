@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from wengert.interp.batched import RULES, Call, Slot, aligned, each, spread
-from wengert.interp.batching import leading
+from wengert.interp.batching import among_channels, from_channels, leading
 from wengert.prims import records
 from wengert.prims.record import Primitive
 
@@ -109,15 +109,11 @@ def _convolution(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
             result = plain(joined, weight.value, **params)
             made = F.unsafe_view(result, shape=(n, inner, *result.shape[1:]))
     else:
-        values = [spread(F, slot, n) for slot in bare]
-        across = F.permute(values[0], dims=(1, 0, *range(2, values[0].ndim)))
-        inner = across.shape[0]
-        channels = F.unsafe_view(across, shape=(inner, n * across.shape[2], *across.shape[3:]))
-        kernels = values[1]
+        inputs, kernels = call.spread(bare)
         kernels = F.unsafe_view(kernels, shape=(n * kernels.shape[1], *kernels.shape[2:]))
-        result = plain(channels, kernels, **{**params, "groups": n * params["groups"]})
-        parted = F.unsafe_view(result, shape=(inner, n, result.shape[1] // n, *result.shape[2:]))
-        made = F.permute(parted, dims=(1, 0, *range(2, parted.ndim)))
+        groups = n * params["groups"]
+        result = plain(among_channels(call, inputs), kernels, **{**params, "groups": groups})
+        made = from_channels(call, result)
     if len(slots) > 2 and slots[2].value is not None:
         bias = spread(F, slots[2], n)
         shape = (n, 1, bias.shape[1], *(1,) * (made.ndim - 3))
@@ -238,25 +234,14 @@ def _correlate(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     F, n = call.F, call.size
     x, weight = call.spread(slots)
     weight = F.unsafe_view(weight, shape=(n * weight.shape[1], *weight.shape[2:]))
-    result = call(_channels(call, x), weight, **{**params, "groups": n * params["groups"]})
-    parted = F.unsafe_view(
-        result, shape=(result.shape[0], n, result.shape[1] // n, *result.shape[2:])
-    )
-    return F.permute(parted, dims=(1, 0, *range(2, parted.ndim)))
-
-
-def _channels(call: Call, value: Any) -> Any:
-    """Reshape (batch, sample, channel, ...) to (sample, batch * channel, ...)."""
-    F = call.F
-    across = F.permute(value, dims=(1, 0, *range(2, value.ndim)))
-    shape = across.shape
-    return F.unsafe_view(across, shape=(shape[0], shape[1] * shape[2], *shape[3:]))
+    result = call(among_channels(call, x), weight, **{**params, "groups": n * params["groups"]})
+    return from_channels(call, result)
 
 
 @RULES.of(records.correlate_weight)
 def _correlate_weight(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     F, n = call.F, call.size
-    x, g = [_channels(call, value) for value in call.spread(slots)]
+    x, g = [among_channels(call, value) for value in call.spread(slots)]
     result = call(x, g, **{**params, "groups": n * params["groups"]})
     return F.unsafe_view(result, shape=(n, result.shape[0] // n, *result.shape[1:]))
 

@@ -33,15 +33,6 @@ def _log_softmax(
     return t - F.sum_dim(F.exp(result) * t, dim=dims, keepdim=True) if t.ndim else F.zeros_like(t)
 
 
-@TANGENTS.of(records.logsumexp)
-def _logsumexp(
-    F: Any, prim: Primitive, primals: list[Any], tangents: list[Any], result: Any, params: Any
-) -> Any:
-    (t,), (x,) = tangents, primals
-    weights = F.softmax(x, dim=params["dim"])
-    return F.sum_dim(weights * t, dim=params["dim"], keepdim=params["keepdim"])
-
-
 def _with_product(product: Primitive) -> Any:
     """Return the rule of ``beta * self + alpha * product(a, b)``."""
 
@@ -159,31 +150,6 @@ def _pooled(
     return F.pool_pick(t, find(x, **params), dims=dims)
 
 
-@TANGENTS.of(records.vdot)
-def _vdot(
-    F: Any, prim: Primitive, primals: list[Any], tangents: list[Any], result: Any, params: Any
-) -> Any:
-    (a, b), (t_a, t_b) = primals, tangents
-    return _sum([None if t_a is None else F.vdot(t_a, b), None if t_b is None else F.vdot(a, t_b)])
-
-
-@TANGENTS.of(records.addr)
-def _addr(
-    F: Any, prim: Primitive, primals: list[Any], tangents: list[Any], result: Any, params: Any
-) -> Any:
-    (_, a, b), (own, t_a, t_b) = primals, tangents
-    parts = [
-        None if t_a is None else F.unsqueeze(t_a, dim=1) * b,
-        None if t_b is None else F.unsqueeze(a, dim=1) * t_b,
-    ]
-    made = _sum(parts)
-    if made is not None and params["alpha"] != 1:
-        made = made * params["alpha"]
-    if own is not None and params["beta"] != 1:
-        own = own * params["beta"]
-    return expanded(F, _sum([own, made]), result)
-
-
 @TANGENTS.of(records.polar)
 def _polar(
     F: Any, prim: Primitive, primals: list[Any], tangents: list[Any], result: Any, params: Any
@@ -236,13 +202,6 @@ def _determinant(
 ) -> Any:
     (t,), (x,) = tangents, primals
     return F.sum_dim(F.cofactor(x) * t, dim=(t.ndim - 2, t.ndim - 1), keepdim=False)
-
-
-@TANGENTS.of(records.unit_lower)
-def _unit_lower(
-    F: Any, prim: Primitive, primals: list[Any], tangents: list[Any], result: Any, params: Any
-) -> Any:
-    return F.tril(tangents[0], diagonal=-1)
 
 
 TANGENTS.of(records.addmm)(_with_product(records.mm))

@@ -23,11 +23,11 @@ from typing import Any
 
 import numpy as np
 
+from wengert.kernels.normal import by_blocks
 from wengert.kernels.protocols import is_numpys
 from wengert.kernels.scipy import quick, ufunc
 from wengert.kernels.single import horner
 
-_BLOCK = 16384
 # the Bernoulli numbers B_2, B_4, ..., B_20
 _BERNOULLI = (
     1 / 6,
@@ -143,12 +143,7 @@ def _trigamma_of_block(x: Any) -> Any:
     return total
 
 
-def _many_trigamma(x: Any) -> Any:
-    flat = np.ascontiguousarray(x).reshape(-1)
-    result = np.empty_like(flat)
-    for start in range(0, flat.size, _BLOCK):
-        result[start : start + _BLOCK] = _trigamma_of_block(flat[start : start + _BLOCK])
-    return result.reshape(x.shape)
+_many_trigamma = by_blocks(_trigamma_of_block)
 
 
 def _few_trigamma(self: Any) -> Any:

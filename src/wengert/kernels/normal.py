@@ -139,7 +139,9 @@ def _outer(tail: Any) -> Any:
     return result
 
 
-def _by_blocks(function: Any) -> Any:
+def by_blocks(function: Any) -> Any:
+    """Return a function that applies `function` to blocks that fit into the cache."""
+
     def many(x: Any) -> Any:
         flat = np.ascontiguousarray(x).reshape(-1)
         result = np.empty_like(flat)
@@ -185,11 +187,11 @@ def _ndtr(x: Any) -> Any:
 
 
 _scipy_ndtr = ufunc("ndtr", "ndtr")
-_single_ndtr = _by_blocks(_ndtr)
+_single_ndtr = by_blocks(_ndtr)
 _SINGLE = np.dtype(np.float32)
 
-erfinv = quick(ufunc("erfinv", "erfinv"), _by_blocks(_erfinv), _ANY, np.float64)
-ndtri = quick(ufunc("ndtri", "ndtri"), _by_blocks(_ndtri), _ANY, np.float64)
+erfinv = quick(ufunc("erfinv", "erfinv"), by_blocks(_erfinv), _ANY, np.float64)
+ndtri = quick(ufunc("ndtri", "ndtri"), by_blocks(_ndtri), _ANY, np.float64)
 
 
 def ndtr(self: Any) -> Any:

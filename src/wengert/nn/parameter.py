@@ -79,13 +79,7 @@ class Parameter(Tensor, metaclass=_ParameterClass):
 
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Self:
         """Make a parameter over the memory of `data`."""
-        if data is None:
-            data = Tensor()
-        if not isinstance(data, Tensor):
-            raise TypeError(
-                f"Parameter(): data must be a Tensor, not {kind_of(data)}: make one with "
-                "wengert.tensor(data)"
-            )
+        data = _tensor_for("Parameter", data)
         if type(data) is Tensor or isinstance(data, Parameter):
             return copying.make_leaf(cls, data, requires_grad)
         made = copying.make_leaf(type(data), data, requires_grad)
@@ -100,6 +94,15 @@ class Parameter(Tensor, metaclass=_ParameterClass):
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         """Return a parameter over new memory, without a gradient."""
         return copying.deep_copy(self, memo, keep_grad=False)
+
+
+def _tensor_for(name: str, data: Any) -> Tensor:
+    if not isinstance(data, Tensor | None):
+        raise TypeError(
+            f"{name}(): data must be a Tensor, not {kind_of(data)}: make one with "
+            "wengert.tensor(data)"
+        )
+    return Tensor() if data is None else data
 
 
 class _BufferClass(TensorClass):
@@ -140,13 +143,7 @@ class Buffer(Tensor, metaclass=_BufferClass):
 
     def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Self:
         """Make a buffer over the memory of `data`."""
-        if data is None:
-            data = Tensor()
-        if not isinstance(data, Tensor):
-            raise TypeError(
-                f"Buffer(): data must be a Tensor, not {kind_of(data)}: make one with "
-                "wengert.tensor(data)"
-            )
+        data = _tensor_for("Buffer", data)
         kind = Tensor if isinstance(data, Parameter) else type(data)
         made = copying.make_leaf(kind, data, data.requires_grad)
         made.persistent = persistent

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.base.dtypes import FLOATING, category
-from wengert.base.errors import c_name, not_implemented
+from wengert.base.errors import c_name, not_implemented, wrong_type
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.ops.coerce import in_former_order, number, operand, plain, real_number
@@ -21,7 +21,7 @@ def _three(op: str, x: Any, tensor1: Any, tensor2: Any, value: Any) -> Form:
     a, b = operand(tensor1, op, "tensor1", 2), operand(tensor2, op, "tensor2", 3)
     value = number(value, op, "value")
     if not is_number(value):
-        raise TypeError(f"{op}(): argument 'value' must be Number, not {type(value).__name__}")
+        raise wrong_type(op, "value", "Number", value)
     if all(t._payload.dtype.kind != "c" for t in (a, b)):
         value = real_number(value, x, op, "value")
     kinds = {t._payload.dtype.kind for t in (x, a, b)}

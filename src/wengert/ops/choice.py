@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import FLOATING, as_dtype, category
-from wengert.base.errors import long_name, overflow
+from wengert.base.errors import long_name, overflow, wrong_type
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.kernels import random as kernels
@@ -79,10 +79,7 @@ def randint(
     elif high is None:
         low, high = 0, low
     if size is None or isinstance(size, int):
-        raise TypeError(
-            "randint(): argument 'size' (position 2) must be tuple of ints, not "
-            f"{type(size).__name__}"
-        )
+        raise wrong_type("randint", "size", "tuple of ints", size, 2)
     shape = shape_of("randint", (tuple(size),))
     kind = np.dtype(np.int64) if dtype is None else type_of(dtype)
     low, high = integer("randint", "low", low), integer("randint", "high", high)

@@ -10,7 +10,7 @@ import numpy as np
 
 from wengert.base.arrays import plain_array
 from wengert.base.dtypes import from_numpy_dtype
-from wengert.base.errors import kind_of, long_name
+from wengert.base.errors import kind_of, long_name, wrong_type
 from wengert.base.shapes import expanded
 from wengert.interp.dual import Dual
 from wengert.tape.base import TensorBase, new_tensor
@@ -34,9 +34,7 @@ def operand(value: Any, op: str, arg: str = "input", position: int = 1) -> Any:
         return new_tensor(plain_array(value))
     if isinstance(value, np.generic):
         return new_tensor(value)
-    raise TypeError(
-        f"{op}(): argument '{arg}' (position {position}) must be Tensor, not {kind_of(value)}"
-    )
+    raise wrong_type(op, arg, "Tensor", value, position)
 
 
 def is_sparse(value: Any) -> bool:
@@ -47,10 +45,7 @@ def is_sparse(value: Any) -> bool:
 def operands(values: Any, op: str) -> list[Any]:
     """Return a list or tuple of tensors, checked."""
     if not isinstance(values, list | tuple):
-        raise TypeError(
-            f"{op}(): argument 'tensors' (position 1) must be tuple of Tensors, not "
-            f"{type(values).__name__}"
-        )
+        raise wrong_type(op, "tensors", "tuple of Tensors", values, 1)
     if all(issubclass(kind, TensorBase) for kind in {*map(type, values)}):
         # one per kind, not one per value
         return list(values)
@@ -94,9 +89,21 @@ def integer(value: Any, op: str, arg: str) -> int:
     try:
         return operator.index(value)
     except TypeError:
-        raise TypeError(
-            f"{op}(): argument '{arg}' must be int, not {type(value).__name__}"
-        ) from None
+        raise wrong_type(op, arg, "int", value) from None
+
+
+def integers(values: Any, op: str, arg: str, position: int) -> tuple[int, ...]:
+    """Return the elements of a sequence as ints."""
+    found = []
+    for i, value in enumerate(values):
+        try:
+            found.append(operator.index(value))
+        except TypeError:
+            raise TypeError(
+                f"{op}(): argument '{arg}' (position {position}) must be tuple of ints, but found "
+                f"element of type {type(value).__name__} at pos {i}"
+            ) from None
+    return tuple(found)
 
 
 def has_tangent(tensor: Any) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 
 from wengert.base.device import as_device
 from wengert.base.dtypes import as_dtype, category, default_complex, default_float
-from wengert.base.errors import overflow
+from wengert.base.errors import overflow, wrong_type
 from wengert.base.export import export
 from wengert.base.memory_format import (
     check_memory_format,
@@ -424,9 +424,7 @@ def full(
         raise TypeError("full(): argument 'size' (position 1) must be tuple of ints, not int")
     value = number(fill_value)
     if not is_number(value):
-        raise TypeError(
-            f"full(): argument 'fill_value' (position 2) must be Number, not {type(value).__name__}"
-        )
+        raise wrong_type("full", "fill_value", "Number", value, 2)
     if dtype is not None:
         kind = type_of(dtype)
     elif isinstance(value, bool | int):

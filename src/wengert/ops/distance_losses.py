@@ -121,21 +121,24 @@ def triplet_margin_loss(
             (("anchor", anchor), ("positive", positive), ("negative", negative))
         )
     )
-    if margin <= 0:
-        raise ValueError(f"margin must be greater than 0, got {margin}")
-    ndims = [t._payload.ndim for t in (a, b, c)]
-    if len(set(ndims)) > 1:
-        raise RuntimeError(
-            "The anchor, positive, and negative tensors are expected to have the same number of "
-            f"dimensions, but got: anchor {ndims[0]}D, positive {ndims[1]}D, and negative "
-            f"{ndims[2]}D inputs"
-        )
+    _check_triplet(margin, [t._payload.ndim for t in (a, b, c)])
 
     def distance(x: Any, y: Any) -> Any:
         return vector_norm(x - y + eps, p, -1)
 
     swapped = distance(b, c) if swap else None
     return _triplet_loss(distance(a, b), distance(a, c), swapped, margin, how)
+
+
+def _check_triplet(margin: float, ndims: list[int]) -> None:
+    if margin <= 0:
+        raise ValueError(f"margin must be greater than 0, got {margin}")
+    if len(set(ndims)) > 1:
+        raise RuntimeError(
+            "The anchor, positive, and negative tensors are expected to have the same number of "
+            f"dimensions, but got: anchor {ndims[0]}D, positive {ndims[1]}D, and negative "
+            f"{ndims[2]}D inputs"
+        )
 
 
 @export("nn.functional")
@@ -178,17 +181,8 @@ def triplet_margin_with_distance_loss(
     tensor(1.)
     """
     how = reduction_of(reduction)
-    if margin <= 0:
-        raise ValueError(f"margin must be greater than 0, got {margin}")
-    ndims = [
-        operand(t, "triplet_margin_with_distance_loss").ndim for t in (anchor, positive, negative)
-    ]
-    if len(set(ndims)) > 1:
-        raise RuntimeError(
-            "The anchor, positive, and negative tensors are expected to have the same number of "
-            f"dimensions, but got: anchor {ndims[0]}D, positive {ndims[1]}D, and negative "
-            f"{ndims[2]}D inputs"
-        )
+    name = "triplet_margin_with_distance_loss"
+    _check_triplet(margin, [operand(t, name).ndim for t in (anchor, positive, negative)])
     distance = distance_function or (lambda x, y: vector_norm(x - y + 1e-6, 2, -1))
     swapped = distance(positive, negative) if swap else None
     return _triplet_loss(

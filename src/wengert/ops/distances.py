@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.base.errors import not_implemented
+from wengert.base.errors import not_implemented, wrong_type
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
@@ -26,7 +26,7 @@ _FEW_POINTS = 25
 def _power(p: Any, op: str) -> float:
     p = number(p, op, "p")
     if not is_number(p) or isinstance(p, complex):
-        raise TypeError(f"{op}(): argument 'p' must be float, not {type(p).__name__}")
+        raise wrong_type(op, "p", "float", p)
     if not p >= 0:
         raise RuntimeError(f"{op} only supports non-negative p values, but got {p}")
     return float(p)

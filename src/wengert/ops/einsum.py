@@ -13,7 +13,7 @@ import math
 from functools import lru_cache
 from typing import Any
 
-from wengert.base.errors import not_implemented
+from wengert.base.errors import not_implemented, wrong_type
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.ops.coerce import dtype_name, operand
@@ -95,9 +95,7 @@ def _handed(args: tuple[Any, ...]) -> tuple[Any, ...]:
     if isinstance(equation, TensorBase):
         equation, operands = _from_lists(args)
     elif not isinstance(equation, str):
-        raise TypeError(
-            f"einsum(): argument 'equation' (position 1) must be str, not {type(equation).__name__}"
-        )
+        raise wrong_type("einsum", "equation", "str", equation, 1)
     if len(operands) == 1 and isinstance(operands[0], list | tuple):
         operands = tuple(operands[0])
     if not operands:

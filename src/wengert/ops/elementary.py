@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import COMPLEX, category, finfo, from_numpy_dtype
+from wengert.base.errors import wrong_type
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.ops import named_parts
 from wengert.ops.coerce import dtype_name, number, operand
 from wengert.ops.elementwise import binary, two_tensors, unary
 from wengert.ops.out import into
+from wengert.ops.select import check_filling
 from wengert.prims import numbers as _records
 from wengert.prims.record import TABLE
 from wengert.tape.base import TensorBase
@@ -287,10 +289,7 @@ def nan_to_num(
     )
     for place, (arg, value) in enumerate((("nan", nan), ("posinf", posinf), ("neginf", neginf))):
         if value is not None and (not is_number(value) or isinstance(value, complex)):
-            raise TypeError(
-                f"nan_to_num(): argument '{arg}' (position {place + 2}) must be float, not "
-                f"{type(value).__name__}"
-            )
+            raise wrong_type("nan_to_num", arg, "float", value, place + 2)
     kind = x._payload.dtype
     if kind.kind == "V":
         # the kernel computes in float32, which has a larger range
@@ -331,7 +330,7 @@ def round(input: Any, *, decimals: int = 0, out: Any = None) -> Any:
     (tensor([ 1., -2.]), tensor([1.3000]))
     """
     if not hasattr(decimals, "__index__"):
-        raise TypeError(f"round(): argument 'decimals' must be int, not {type(decimals).__name__}")
+        raise wrong_type("round", "decimals", "int", decimals)
     made = T.round_decimals(input, decimals=int(decimals)) if decimals else T.round(input)
     return made if out is None else into(out, made, "round")
 
@@ -356,15 +355,11 @@ def fill(input: Any, value: Any) -> Any:
     """
     x = operand(input, "fill")
     if isinstance(value, TensorBase):
-        if value._payload.ndim:
-            raise RuntimeError(
-                "fill_ only supports 0-dimension value tensor but got tensor with "
-                f"{value._payload.ndim} dimensions."
-            )
+        check_filling(value, "fill_ only supports 0-dimension value tensor")
         return T.fill_tensor(x, cast(value, x._payload.dtype))
     number = value.item() if isinstance(value, np.generic) else value
     if not is_number(number):
-        raise TypeError(f"fill(): argument 'value' must be Number, not {type(value).__name__}")
+        raise wrong_type("fill", "value", "Number", value)
     return T.fill_scalar(x, value=held(number, x._payload.dtype))
 
 

@@ -5,13 +5,12 @@
 from __future__ import annotations
 
 import math
-import operator
 from typing import Any
 
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.kernels.columns import result_size
-from wengert.ops.coerce import operand
+from wengert.ops.coerce import integers, operand
 from wengert.prims import fold as records
 from wengert.tape.record import T
 
@@ -22,21 +21,13 @@ Shape = tuple[int, ...]
 
 def _pair(value: Any, op: str, arg: str, position: int) -> Shape:
     given = value if isinstance(value, tuple | list) else (value, value)
-    pair = []
-    for i, item in enumerate(given):
-        try:
-            pair.append(operator.index(item))
-        except TypeError:
-            raise TypeError(
-                f"{op}(): argument '{arg}' (position {position}) must be tuple of ints, but found "
-                f"element of type {type(item).__name__} at pos {i}"
-            ) from None
+    pair = integers(given, op, arg, position)
     if len(pair) != 2:
         raise RuntimeError(
             f"It is expected {arg} equals to 2, but got size {len(pair)}: give an int or two of "
             "them, for height and width"
         )
-    return tuple(pair)
+    return pair
 
 
 def _check_window(kernel: Shape, dilation: Shape, padding: Shape, stride: Shape) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert.base.dtypes import complex_of, default_float
+from wengert.base.errors import wrong_type
 from wengert.base.shapes import normal_dim
 from wengert.ops.coerce import dtype_name, integer, operand
 from wengert.ops.out import into
@@ -84,7 +85,7 @@ def _norm(name: str, norm: Any) -> str:
     if norm is None:
         return "backward"
     if not isinstance(norm, str):
-        raise TypeError(f"fft_{name}(): argument 'norm' must be str, not {type(norm).__name__}")
+        raise wrong_type(f"fft_{name}", "norm", "str", norm)
     if norm not in ("backward", "forward", "ortho"):
         raise RuntimeError(
             f'Invalid normalization mode: "{norm}": give "backward" (the default), "forward" or '
@@ -285,9 +286,7 @@ def _ints(values: Any, name: str, arg: str) -> Dims:
     if hasattr(values, "__index__"):
         values = (values,)
     if not isinstance(values, tuple | list):
-        raise TypeError(
-            f"fft_{name}(): argument '{arg}' must be tuple of ints, not {type(values).__name__}"
-        )
+        raise wrong_type(f"fft_{name}", arg, "tuple of ints", values)
     return tuple([integer(value, f"fft_{name}", arg) for value in values])
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.errors import wrong_type
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dims
 from wengert.ops.coerce import operand
@@ -20,9 +21,7 @@ def _frequencies(
     name: str, n: Any, d: float, out: Any, dtype: Any, device: Any, requires_grad: bool
 ) -> Any:
     if isinstance(n, float) or not hasattr(n, "__index__"):
-        raise TypeError(
-            f"fft_{name}(): argument 'n' (position 1) must be int, not {type(n).__name__}"
-        )
+        raise wrong_type(f"fft_{name}", "n", "int", n, 1)
     n = int(n)
     if n < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")

@@ -83,6 +83,14 @@ def check_bounds(array: Any, size: int, axis: int) -> None:
         raise RuntimeError(f"index {bad} is out of bounds for dimension {axis} with size {size}")
 
 
+def _check_ndim(index: Any, other: Any, name: str) -> None:
+    if (index.ndim or 1) != (other.ndim or 1):
+        raise RuntimeError(
+            f"Index tensor must have the same number of dimensions as {name} tensor, but has "
+            f"{index.ndim}, not {other.ndim}"
+        )
+
+
 def along(input: Any, dim: Any, index: Any, op: str) -> tuple[Any, Any, int]:
     """The tensor, the index and the dimension of `gather` and its like, checked."""
     x = operand(input, op)
@@ -94,12 +102,7 @@ def along(input: Any, dim: Any, index: Any, op: str) -> tuple[Any, Any, int]:
         if shape and len(places) != len(shape):
             where = new_tensor(np.zeros((0,) * len(shape), np.int64))
         return x, where, axis
-    if (len(shape) or 1) != (len(places) or 1):
-        raise RuntimeError(
-            "Index tensor must have the same number of dimensions as "
-            f"{'input' if op == 'gather' else 'self'} tensor, but has {len(places)}, not "
-            f"{len(shape)}"
-        )
+    _check_ndim(where._payload, x._payload, "input" if op == "gather" else "self")
     for d, (size, count) in enumerate(zip(shape, places, strict=False)):
         if d != axis and count > size:
             raise RuntimeError(
@@ -330,11 +333,7 @@ def source_of(x: Any, where: Any, src: Any, axis: int, op: str) -> Any:
     if not b.size and a.ndim != b.ndim:
         nothing = T.slice(in_shape(source, (a.size,)), dim=0, start=0, end=0, step=1)
         return T.view(nothing, shape=b.shape)
-    if (a.ndim or 1) != (b.ndim or 1):
-        raise RuntimeError(
-            "Index tensor must have the same number of dimensions as src tensor, but has "
-            f"{b.ndim}, not {a.ndim}"
-        )
+    _check_ndim(b, a, "src")
     if a.shape != b.shape and any(map(gt, b.shape or (1,), a.shape or (1,))):
         raise RuntimeError(
             f"Expected index {list(b.shape)} to be no larger than self {list(x._payload.shape)} "
@@ -344,6 +343,22 @@ def source_of(x: Any, where: Any, src: Any, axis: int, op: str) -> Any:
     if a.ndim > b.ndim:
         return T.select(source, dim=0, index=0)
     return source if a.ndim == b.ndim else T.view(source, shape=b.shape)
+
+
+def check_slices(op: str, own: Any, index: Any, source: Any, axis: int) -> None:
+    """Refuse sources that do not have a slice of an array's shape for each position."""
+    shape = own.shape
+    count = source.shape[axis] if axis < source.ndim else 1
+    if count != index.size:
+        raise RuntimeError(
+            f"{op}(): Number of indices ({index.size}) should be equal to source.size(dim): "
+            f"({count}), for dim: {axis}"
+        )
+    if source.shape != (*shape[:axis], *(count,) * bool(shape), *shape[axis + 1 :]):
+        raise RuntimeError(
+            "source tensor shape must match self tensor shape, excluding the specified dimension. "
+            f"Got self.shape = {list(shape)} source.shape = {list(source.shape)}"
+        )
 
 
 @export("wengert", "Tensor", "Tensor_ apart")
@@ -380,18 +395,8 @@ def index_add(
         raise IndexError("index_add_(): Index is supposed to be a vector")
     if own.dtype != given.dtype:
         raise RuntimeError("index_add_(): self and source must have the same scalar type")
-    count = given.shape[axis] if given.ndim else 1
-    if count != array.size:
-        raise RuntimeError(
-            f"index_add_(): Number of indices ({array.size}) should be equal to source.size(dim): "
-            f"({count}), for dim: {axis}"
-        )
+    check_slices("index_add_", own, array, given, axis)
     size = own.shape[axis] if own.ndim else 1
-    if given.shape != ((*own.shape[:axis], count, *own.shape[axis + 1 :]) if own.ndim else ()):
-        raise RuntimeError(
-            "source tensor shape must match self tensor shape, excluding the specified dimension. "
-            f"Got self.shape = {list(own.shape)} source.shape = {list(given.shape)}"
-        )
     check_bounds(array, size, axis)
     alpha = real_number(alpha, x, "index_add", "alpha")
     if own.dtype.kind in "iu":

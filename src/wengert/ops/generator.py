@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.device import as_device, device
+from wengert.base.errors import wrong_type
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.kernels.random import STATE, Stream
@@ -222,9 +223,7 @@ def stream_of(function: str, generator: Any) -> Stream:
     if generator is None:
         return default_generator.stream
     if not isinstance(generator, Generator):
-        raise TypeError(
-            f"{function}(): argument 'generator' must be Generator, not {type(generator).__name__}"
-        )
+        raise wrong_type(function, "generator", "Generator", generator)
     return generator.stream
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.errors import long_name
+from wengert.base.errors import long_name, wrong_type
 from wengert.base.export import export
 from wengert.base.ports import PORTS
 from wengert.base.sections import fill_sections
@@ -375,10 +375,7 @@ def named_places(input: Any, indices: Any) -> tuple[Any, ...]:
     IndexError: If there are too many, or one is of a wrong type or shape.
     """
     if not isinstance(indices, tuple | list):
-        raise TypeError(
-            "index_put_(): argument 'indices' (position 1) must be tuple of Tensors, not "
-            f"{type(indices).__name__}"
-        )
+        raise wrong_type("index_put_", "indices", "tuple of Tensors", indices, 1)
     shape = list(input._payload.shape)
     places: list[Any] = []
     dim = 0

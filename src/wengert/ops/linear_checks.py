@@ -12,6 +12,9 @@ from wengert.tape.record import T
 
 REQUIRES = (_records,)
 
+LAPACK = "fdFD"
+"""NumPy's characters for the dtypes of LAPACK; a dtype's name takes microseconds."""
+
 
 def matrices_of(
     value: Any, op: str, name: str, arg: str = "A", position: int = 1, letter: str = "A"
@@ -41,7 +44,7 @@ def square_of(value: Any, op: str, name: str, arg: str = "A", position: int = 1)
 def check_floating(x: Any, name: str, low: str = "") -> None:
     """Refuse integers and half precision; `low` names the kernel where that has other words."""
     dtype = x._payload.dtype
-    if dtype.char in "fdFD":
+    if dtype.char in LAPACK:
         return
     if dtype.kind in "biu":
         raise RuntimeError(
@@ -58,7 +61,7 @@ def check_floating(x: Any, name: str, low: str = "") -> None:
 
 def check_lapack(x: Any, kernel: str) -> None:
     """Refuse the dtypes for which there is no LAPACK, in the words of PyTorch's `kernel`."""
-    if x._payload.dtype.char not in "fdFD":
+    if x._payload.dtype.char not in LAPACK:
         raise not_implemented(kernel, x._payload.dtype, "convert the input with .to(dtype)")
 
 

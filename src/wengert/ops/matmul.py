@@ -153,6 +153,15 @@ def check_matrix_vector(a: Any, b: Any) -> None:
         check_dtypes(a, b, "addmv input tensors must have the same dtype, but got {0} and {1}")
 
 
+def check_lengths(a: Any, b: Any) -> None:
+    """Refuse vectors of different lengths."""
+    if a.shape != b.shape:
+        raise RuntimeError(
+            f"inconsistent tensor size, expected tensor [{a.size}] and src [{b.size}] to have the "
+            f"same number of elements, but got {a.size} and {b.size} elements respectively"
+        )
+
+
 def _vectors(input: Any, other: Any, op: str, arg: str) -> tuple[Any, Any]:
     x, y = operand(input, op, "self"), operand(other, op, arg, 2)
     a, b = x._payload, y._payload
@@ -160,11 +169,7 @@ def _vectors(input: Any, other: Any, op: str, arg: str) -> tuple[Any, Any]:
         raise RuntimeError(f"1D tensors expected, but got {a.ndim}D and {b.ndim}D tensors")
     if a.dtype is not b.dtype or a.dtype.kind == "b":
         check_dtypes(a, b, _VECTORS)
-    if a.shape != b.shape:
-        raise RuntimeError(
-            f"inconsistent tensor size, expected tensor [{a.size}] and src [{b.size}] to have the "
-            f"same number of elements, but got {a.size} and {b.size} elements respectively"
-        )
+    check_lengths(a, b)
     return x, y
 
 

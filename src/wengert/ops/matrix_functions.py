@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.errors import long_name, not_implemented
+from wengert.base.errors import long_name, not_implemented, wrong_type
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast, normal_dim
@@ -14,7 +14,7 @@ from wengert.ops.arrange import diagonal as _diagonal
 from wengert.ops.coerce import dtype_name, integer, operand, operands
 from wengert.ops.linear_checks import check_floating, check_same_dtype, square_of
 from wengert.ops.linear_systems import inv
-from wengert.ops.matmul import check_dtypes, matmul
+from wengert.ops.matmul import check_dtypes, check_lengths, matmul
 from wengert.ops.options import fixed
 from wengert.ops.out import into
 from wengert.prims import contraction as _contraction
@@ -63,9 +63,7 @@ def matrix_power(input: Any, n: int, *, out: Any = None) -> Any:
     """
     x = square_of(input, "linalg_matrix_power", "linalg.matrix_power", "input")
     if isinstance(n, bool) or not hasattr(n, "__index__"):
-        raise TypeError(
-            f"linalg_matrix_power(): argument 'n' (position 2) must be int, not {type(n).__name__}"
-        )
+        raise wrong_type("linalg_matrix_power", "n", "int", n, 2)
     return into(out, _power(x, integer(n, "linalg_matrix_power", "n")), "linalg_matrix_power")
 
 
@@ -145,10 +143,7 @@ def multi_dot(tensors: Any, *, out: Any = None) -> Any:
     tensor([12., 12.])
     """
     if not isinstance(tensors, list | tuple):
-        raise TypeError(
-            "linalg_multi_dot(): argument 'tensors' (position 1) must be tuple of Tensors, not "
-            f"{type(tensors).__name__}"
-        )
+        raise wrong_type("linalg_multi_dot", "tensors", "tuple of Tensors", tensors, 1)
     result = chained(operands(tensors, "linalg_multi_dot"), "multi_dot")
     return result if out is None else into(out, result, "linalg_multi_dot")
 
@@ -236,11 +231,8 @@ def vecdot(x: Any, y: Any, *, dim: int = -1, out: Any = None) -> Any:
         "linalg.vecdot: Expected x and y to have the same dtype, but found x of type {} and y of "
         "type {} instead",
     )
-    if a.ndim == b.ndim == 1 and a.shape != b.shape:
-        raise RuntimeError(
-            f"inconsistent tensor size, expected tensor [{a.size}] and src [{b.size}] to have the "
-            f"same number of elements, but got {a.size} and {b.size} elements respectively"
-        )
+    if a.ndim == b.ndim == 1:
+        check_lengths(a, b)
     if a.dtype.kind == "c":
         x = T.conj(x)
     shape = a.shape if a.shape == b.shape else broadcast(a.shape, b.shape)

@@ -14,9 +14,10 @@ from wengert.base.errors import long_name
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
 from wengert.ops.coerce import operand
+from wengert.ops.linear_checks import check_floating, square_of
 from wengert.ops.moments import vector_norm
 from wengert.ops.out import into
-from wengert.ops.spectral import floating_lapack, square, svdvals, values_of
+from wengert.ops.spectral import svdvals, values_of
 from wengert.tape.base import new_tensor
 from wengert.tape.operands import cast, is_number
 from wengert.tape.record import T
@@ -288,8 +289,8 @@ def _cond_of_values(x: Any, p: Any) -> Any:
 
 
 def _cond(x: Any, p: Any) -> Any:
-    x = square(x, "cond", f"linalg.cond(ord={p})")
-    floating_lapack(x, "linalg.cond", "linalg_inv_ex")
+    x = square_of(x, "linalg_cond", f"linalg.cond(ord={p})", "input")
+    check_floating(x, "linalg.cond", "linalg_inv_ex")
     array = x._payload
     if not array.size:
         dims = (array.ndim - 2, array.ndim - 1)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import as_dtype, is_differentiable
-from wengert.base.errors import long_name
+from wengert.base.errors import long_name, wrong_type
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.ops.checks import all_dims, names_none, renamed
@@ -164,9 +164,7 @@ def _spread(
         correction = 1
     correction = number(correction, name, "correction")
     if correction.__class__ is not int and not isinstance(correction, Real):
-        raise TypeError(
-            f"{name}(): argument 'correction' must be Number, not {type(correction).__name__}"
-        )
+        raise wrong_type(name, "correction", "Number", correction)
     input = operand(input, name)
     payload = input._payload
     if not is_differentiable(payload.dtype):
@@ -225,16 +223,9 @@ def vector_norm(
             "linalg.vector_norm: Expected a non-complex scalar as the order of norm."
         )
     if isinstance(ord, str) or not hasattr(ord, "__float__"):
-        raise TypeError(
-            f"linalg_vector_norm(): argument 'ord' (position 2) must be Number, not "
-            f"{type(ord).__name__}"
-        )
+        raise wrong_type("linalg_vector_norm", "ord", "Number", ord, 2)
     x = operand(x, "linalg_vector_norm")
-    if not is_differentiable(x._payload.dtype):
-        raise RuntimeError(
-            "linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
-            f"{long_name(x._payload.dtype)}; convert it with .to(dtype)"
-        )
+    check_norm_dtype(x)
     if dtype is not None:
         x = _as_norm_dtype(x, as_dtype(dtype).dtype)
     payload = x._payload
@@ -243,6 +234,15 @@ def vector_norm(
         _check_identity(payload.shape, ord, dims, dim)
     result = T.vector_norm(x, ord=ord, dim=dims, keepdim=bool(keepdim))
     return result if out is None else into(out, result, "linalg_vector_norm")
+
+
+def check_norm_dtype(x: Any) -> None:
+    """Refuse a tensor of integers, in PyTorch's words."""
+    if not is_differentiable(x._payload.dtype):
+        raise RuntimeError(
+            "linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
+            f"{long_name(x._payload.dtype)}; convert it with .to(dtype)"
+        )
 
 
 def _as_norm_dtype(x: Any, dtype: np.dtype[Any]) -> Any:
@@ -255,17 +255,17 @@ def _as_norm_dtype(x: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def _check_identity(shape: tuple[int, ...], ord: float, dims: tuple[int, ...], dim: Any) -> None:
-    if names_none(dim):
-        raise RuntimeError(
-            f"linalg.vector_norm cannot compute the {ord:g} norm on an empty tensor because the "
-            "operation does not have an identity"
+    empty = [i for i in dims if shape[i] == 0]
+    if names_none(dim) or empty:
+        where = (
+            "an empty tensor because"
+            if names_none(dim)
+            else (f"the dimension {empty[0]} because this dimension is empty and")
         )
-    for i in dims:
-        if shape[i] == 0:
-            raise RuntimeError(
-                f"linalg.vector_norm cannot compute the {ord:g} norm on the dimension {i} because "
-                "this dimension is empty and the operation does not have an identity"
-            )
+        raise RuntimeError(
+            f"linalg.vector_norm cannot compute the {ord:g} norm on {where} the operation does not "
+            "have an identity"
+        )
 
 
 fill_sections(globals())

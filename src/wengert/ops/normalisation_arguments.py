@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.errors import long_name, not_implemented
+from wengert.base.errors import long_name, not_implemented, wrong_type
 from wengert.interp.levels import Lifted
 from wengert.kernels.normalisation import are_few, three_axes
 from wengert.ops.coerce import operand
@@ -153,10 +153,7 @@ def update(name: str, mean: Any, var: Any, known: Any, count: int, momentum: flo
 def _sizes(name: str, normalized_shape: Any) -> tuple[int, ...]:
     """Return `normalized_shape` as a tuple of integers."""
     if not isinstance(normalized_shape, Sequence):
-        raise TypeError(
-            f"{name}(): argument 'normalized_shape' (position 2) must be tuple of ints, not "
-            f"{type(normalized_shape).__name__}"
-        )
+        raise wrong_type(name, "normalized_shape", "tuple of ints", normalized_shape, 2)
     for i, size in enumerate(normalized_shape):
         if not hasattr(size, "__index__"):
             raise TypeError(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.base.errors import long_name
+from wengert.base.errors import long_name, wrong_type
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
-from wengert.ops.coerce import dtype_name, integer, operand
+from wengert.ops.coerce import integer, operand
 from wengert.ops.matrix_norms import matrix_norm
-from wengert.ops.moments import vector_norm
+from wengert.ops.moments import check_norm_dtype, vector_norm
 from wengert.ops.options import number
 from wengert.ops.out import into
 from wengert.ops.select import clamp_min
@@ -133,9 +133,7 @@ def renorm(input: Any, p: float, dim: int, maxnorm: float, *, out: Any = None) -
     power, most = number(p), number(maxnorm)
     for name, value in (("p", power), ("maxnorm", most)):
         if not is_number(value):
-            raise TypeError(
-                f"renorm(): argument '{name}' must be Number, not {type(value).__name__}"
-            )
+            raise wrong_type("renorm", name, "Number", value)
         if isinstance(value, complex):
             raise RuntimeError(f"renorm: {name} must be real-valued")
     if power <= 0:
@@ -148,11 +146,7 @@ def renorm(input: Any, p: float, dim: int, maxnorm: float, *, out: Any = None) -
             f"renorm: input needs at least 2 dimensions, got {array.ndim} dimensions"
         )
     axis = normal_dim(integer(dim, "renorm", "dim"), array.ndim)
-    if array.dtype.kind in "biu":
-        raise RuntimeError(
-            "linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
-            f"{dtype_name(array)}; convert it with .to(dtype)"
-        )
+    check_norm_dtype(x)
     others = tuple([d for d in range(array.ndim) if d != axis])
     return into(out, T.renorm(x, p=power, dim=others, maxnorm=most), "renorm")
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from wengert.base.device import as_device, is_meta
 from wengert.base.dtypes import as_dtype, default_float, dtype, is_differentiable
+from wengert.base.errors import wrong_type
 from wengert.base.layout import strided
 from wengert.base.ports import PORTS
 from wengert.interp.levels import Lifted, is_elsewhere
@@ -84,10 +85,7 @@ def type_of(value: Any) -> np.dtype[Any]:
 def input_tensor(function: str, value: Any) -> Any:
     """Return `value`, which must be a tensor."""
     if not isinstance(value, TensorBase):
-        raise TypeError(
-            f"{function}(): argument 'input' (position 1) must be Tensor, not "
-            f"{type(value).__name__}"
-        )
+        raise wrong_type(function, "input", "Tensor", value, 1)
     return value
 
 
@@ -110,9 +108,7 @@ def integer(function: str, name: str, value: Any) -> int:
     try:
         return operator.index(plain)
     except TypeError:
-        raise TypeError(
-            f"{function}(): argument '{name}' must be int, not {type(value).__name__}"
-        ) from None
+        raise wrong_type(function, name, "int", value) from None
 
 
 def shape_of(function: str, given: tuple[Any, ...], size: Any = None) -> tuple[int, ...]:
@@ -139,10 +135,7 @@ def _sequence(function: str, size: Any) -> tuple[Any, ...]:
         return (size,)
     if isinstance(size, Iterable) and not isinstance(size, str | dict | TensorBase):
         return tuple(size)
-    raise TypeError(
-        f"{function}(): argument 'size' (position 1) must be tuple of ints, not "
-        f"{type(size).__name__}"
-    )
+    raise wrong_type(function, "size", "tuple of ints", size, 1)
 
 
 def _checked(function: str, given: tuple[Any, ...]) -> tuple[int, ...]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from wengert.base import errors
 from wengert.base.dtypes import as_dtype, category
+from wengert.base.errors import wrong_type
 from wengert.base.layout import strided
 from wengert.interp.dual import Dual
 from wengert.interp.levels import Lifted, namespace_of
@@ -88,7 +89,7 @@ def into(out: Any, result: Any, name: str) -> Any:
     if out is None:
         return result
     if not isinstance(out, TensorBase):
-        raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type(out).__name__}")
+        raise wrong_type(name, "out", "Tensor", out)
     if isinstance(out._payload, Dual) or isinstance(result._payload, Dual):
         raise RuntimeError(
             f"Trying to use forward AD with {name} that does not support it because it is an out= "
@@ -136,9 +137,7 @@ def into_several(out: Any, results: Any, name: str) -> Any:
     if out is None:
         return results
     if not isinstance(out, tuple | list):
-        raise TypeError(
-            f"{name}(): argument 'out' must be tuple of Tensors, not {type(out).__name__}"
-        )
+        raise wrong_type(name, "out", "tuple of Tensors", out)
     if len(out) != len(results):
         raise TypeError(
             f"{name}() expected a tuple of {len(results)} elements for the argument 'out', but got "

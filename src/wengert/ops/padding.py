@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy as np
 
-from wengert.base.errors import not_implemented
+from wengert.base.errors import not_implemented, wrong_type
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.kernels.reduce import are_within
-from wengert.ops.coerce import integer, number, operand
+from wengert.ops.coerce import integer, integers, number, operand
 from wengert.prims import padding as _records
 from wengert.prims import structure as _more_records
 from wengert.tape.base import new_tensor
@@ -29,19 +28,8 @@ _RECORDS = {
 
 def _widths(pad: Any) -> tuple[int, ...]:
     if not isinstance(pad, tuple | list):
-        raise TypeError(
-            f"pad(): argument 'pad' (position 2) must be tuple of ints, not {type(pad).__name__}"
-        )
-    widths = []
-    for i, width in enumerate(pad):
-        try:
-            widths.append(operator.index(width))
-        except TypeError:
-            raise TypeError(
-                "pad(): argument 'pad' (position 2) must be tuple of ints, but found element of "
-                f"type {type(width).__name__} at pos {i}"
-            ) from None
-    return tuple(widths)
+        raise wrong_type("pad", "pad", "tuple of ints", pad, 2)
+    return integers(pad, "pad", "pad", 2)
 
 
 def _pairs(widths: tuple[int, ...], ndim: int) -> Pads:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.errors import long_name
+from wengert.base.errors import long_name, wrong_type
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast, expanded, normal_dim
@@ -185,10 +185,7 @@ def index_copy(input: Any, dim: int, index: Any, source: Any, *, out: Any = None
 def _masked_scatter(x: Any, mask: Any, source: Any) -> Form:
     where = bool_mask(mask, "masked_scatter")
     if not isinstance(source, TensorBase | np.ndarray):
-        raise TypeError(
-            "masked_scatter(): argument 'source' (position 2) must be Tensor, not "
-            f"{type(source).__name__}"
-        )
+        raise wrong_type("masked_scatter", "source", "Tensor", source, 2)
     y = operand(source, "masked_scatter", "source", 3)
     if y._payload.dtype != x._payload.dtype:
         raise RuntimeError(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wengert.base.dtypes import DTYPES, is_differentiable, promote
+from wengert.base.errors import wrong_type
 from wengert.base.sections import fill_sections
 from wengert.ops.coerce import in_former_order, number
 from wengert.ops.out import into
@@ -214,9 +215,7 @@ def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     tensor([ 0., -1.])
     """
     if is_number(input):
-        raise TypeError(
-            f"rsub(): argument 'input' (position 1) must be Tensor, not {input.__class__.__name__}"
-        )
+        raise wrong_type("rsub", "input", "Tensor", input, 1)
     if alpha != 1:
         input = T.mul(input, fitting_alpha(input, other, alpha))
     if isinstance(other, TensorBase):
@@ -243,16 +242,18 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None, out: Any = 
     >>> wg.div(wg.tensor([7.0, -7.0]), 2), wg.div(wg.tensor([7, -7]), 2, rounding_mode="floor")
     (tensor([ 3.5000, -3.5000]), tensor([ 3, -4]))
     """
-    if rounding_mode is None:
-        return _result(T.div(input, other), out, "div")
-    if rounding_mode == "floor":
-        return _result(T.div_floor(input, other), out, "div")
-    if rounding_mode == "trunc":
-        return _result(T.div_trunc(input, other), out, "div")
-    raise RuntimeError(
-        "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found "
-        f"'{rounding_mode}'"
-    )
+    return _result(getattr(T, rounded_division(rounding_mode))(input, other), out, "div")
+
+
+def rounded_division(rounding_mode: Any) -> str:
+    """Return the name of the primitive that divides and rounds."""
+    forms = {None: "div", "floor": "div_floor", "trunc": "div_trunc"}
+    if rounding_mode not in forms:
+        raise RuntimeError(
+            "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found "
+            f"'{rounding_mode}'"
+        )
+    return forms[rounding_mode]
 
 
 def square(input: Any, *, out: Any = None) -> Any:

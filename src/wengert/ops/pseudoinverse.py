@@ -6,15 +6,19 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.errors import wrong_type
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
 from wengert.interp.levels import Lifted
 from wengert.ops.coerce import dtype_name, operand
+from wengert.ops.linear_checks import LAPACK, square_of
 from wengert.ops.out import into
-from wengert.ops.spectral import LAPACK, square
+from wengert.prims import spectral as _records
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.modes import no_grad
 from wengert.tape.record import T
+
+REQUIRES = (_records,)
 
 __all__ = ["matrix_rank", "pinv"]
 
@@ -58,9 +62,7 @@ def _tolerance(value: Any, op: str, name: str) -> Any:
             f"{dtype_name(array)}"
         )
     if array.dtype.kind not in "biuf":
-        raise TypeError(
-            f"linalg_{op}(): argument '{name}' must be Tensor or float, not {type(value).__name__}"
-        )
+        raise wrong_type(f"linalg_{op}", name, "Tensor or float", value)
     # a tolerance has no derivative
     return array.constant() if isinstance(array, Lifted) else array
 
@@ -126,7 +128,7 @@ def pinv(
         )
     a, r = _tolerances("pinv", x, rcond, atol, rtol, absolute=False)
     if hermitian:
-        square(x, "eigh")
+        square_of(x, "linalg_eigh", "linalg.eigh", "input")
     lead = array.shape[:-2]
     wide = broadcast(lead, a.shape, r.shape) if a.ndim or r.ndim else lead
     if wide != lead:
@@ -183,7 +185,9 @@ def matrix_rank(
     a, r = _tolerances("matrix_rank", x, tol, atol, rtol, absolute=True)
     with no_grad():
         if hermitian:
-            values = T.abs(T.linalg_eigvalsh(square(x, "eigh"), UPLO="L"))
+            values = T.abs(
+                T.linalg_eigvalsh(square_of(x, "linalg_eigh", "linalg.eigh", "input"), UPLO="L")
+            )
         else:
             values = T.linalg_svdvals(x)
         found = values._payload

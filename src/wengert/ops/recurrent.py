@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.errors import wrong_type
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.ops.affine import linear
@@ -157,10 +158,7 @@ def lstm_cell(
     (tensor([[0.2311]]), tensor([[0.5000]]))
     """
     if not isinstance(hx, tuple | list):
-        raise TypeError(
-            "lstm_cell(): argument 'hx' (position 2) must be tuple of Tensors, not "
-            f"{type(hx).__name__}"
-        )
+        raise wrong_type("lstm_cell", "hx", "tuple of Tensors", hx, 2)
     if len(hx) != 2:
         raise RuntimeError(
             f"lstm_cell expects two hidden states, h and c, but hx has {len(hx)} elements"

@@ -12,7 +12,7 @@ from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
 from wengert.kernels.reduce import are_within
 from wengert.ops.coerce import dtype_name, integer, operand
-from wengert.ops.gather import along, source_of
+from wengert.ops.gather import along, check_slices, source_of
 from wengert.ops.out import into
 from wengert.ops.search import searchsorted
 from wengert.prims import scatter as _records
@@ -245,19 +245,8 @@ def _check_positions(own: Any, index: Any, source: Any, axis: int) -> None:
             f"index_reduce_(): self ({dtype_name(own)}) and source ({dtype_name(source)}) must "
             "have the same scalar type"
         )
-    count = source.shape[axis] if axis < source.ndim else 1
-    if index.size != count:
-        raise RuntimeError(
-            f"index_reduce_(): Number of indices ({index.size}) should be equal to "
-            f"source.size(dim): ({count}), for dim: {axis}"
-        )
-    shape = own.shape
-    if source.shape != (*shape[:axis], *(count,) * bool(shape), *shape[axis + 1 :]):
-        raise RuntimeError(
-            "source tensor shape must match self tensor shape, excluding the specified dimension. "
-            f"Got self.shape = {list(shape)} source.shape = {list(source.shape)}"
-        )
-    size = shape[axis] if shape else 1
+    check_slices("index_reduce_", own, index, source, axis)
+    size = own.shape[axis] if own.ndim else 1
     if not are_within(index, size):
         raise IndexError(
             f"index out of range in self: dimension {axis} has {size} positions, but the index "

@@ -319,13 +319,15 @@ def masked_fill(input: Any, mask: Any, value: Any) -> Any:
         made = T.masked_fill(x, where, value=held(value, x._payload.dtype))
         return hides(made, x)
     filling = operand(value, "masked_fill", "value", 3)
-    if filling._payload.ndim:
-        raise RuntimeError(
-            "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
-            f"{filling._payload.ndim} dimension(s)."
-        )
+    check_filling(filling, "masked_fill_ only supports a 0-dimensional value tensor,")
     check_fits(filling._payload, x._payload.dtype)
     return hides(T.masked_fill_tensor(x, where, cast(filling, x._payload.dtype)), x)
+
+
+def check_filling(value: Any, refusal: str) -> None:
+    """Refuse a tensor with dimensions as the value that fills others."""
+    if value._payload.ndim:
+        raise RuntimeError(f"{refusal} but got tensor with {value._payload.ndim} dimension(s).")
 
 
 def check_fits(number: Any, dtype: np.dtype[Any]) -> None:

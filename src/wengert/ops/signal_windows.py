@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.errors import long_name, not_implemented
+from wengert.base.errors import long_name, not_implemented, wrong_type
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.ops.options import float_type, made
@@ -24,10 +24,7 @@ def _window(
 ) -> Any:
     """Return the values of `shape`, a function on [0, 1], at positions one element apart."""
     if isinstance(length, float) or not hasattr(length, "__index__"):
-        raise TypeError(
-            f"{name}(): argument 'window_length' (position 1) must be int, not "
-            f"{type(length).__name__}"
-        )
+        raise wrong_type(name, "window_length", "int", length, 1)
     length = int(length)
     kind = float_type(dtype)
     if kind.kind in "biu":

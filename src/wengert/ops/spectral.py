@@ -15,10 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.errors import not_implemented
+from wengert.base.errors import wrong_type
 from wengert.base.sections import fill_sections
 from wengert.kernels.spectral import LinAlgError
-from wengert.ops.coerce import dtype_name, operand
+from wengert.ops.coerce import dtype_name
+from wengert.ops.linear_checks import check_floating, check_lapack, matrices_of, square_of
 from wengert.ops.out import into, into_several
 from wengert.ops.spectral_types import linalg_eig, linalg_eigh, linalg_qr, linalg_svd
 from wengert.prims import spectral as _records
@@ -38,48 +39,6 @@ __all__ = [
 
 REQUIRES = (_records,)
 
-LAPACK = "fdFD"
-"""NumPy's characters for the dtypes of LAPACK; a dtype's name takes microseconds."""
-
-
-def matrices(value: Any, op: str, arg: str = "input", name: str = "") -> Any:
-    """Return `value` as a tensor of matrices."""
-    x = operand(value, f"linalg_{op}", arg)
-    if x._payload.ndim < 2:
-        raise RuntimeError(
-            f"{name or 'linalg.' + op}: The input tensor A must have at least 2 dimensions. Got "
-            f"shape {list(x._payload.shape)}"
-        )
-    return x
-
-
-def square(value: Any, op: str, name: str = "") -> Any:
-    """Return `value` as a tensor of square matrices."""
-    x = matrices(value, op, name=name)
-    rows, columns = x._payload.shape[-2:]
-    if rows != columns:
-        raise RuntimeError(
-            f"{name or 'linalg.' + op}: A must be batches of square matrices, but they are {rows} "
-            f"by {columns} matrices"
-        )
-    return x
-
-
-def _lapack(x: Any, kernel: str) -> None:
-    """Refuse dtypes that LAPACK does not support."""
-    if x._payload.dtype.char not in LAPACK:
-        raise not_implemented(kernel, x._payload.dtype, "convert the input with .to(dtype)")
-
-
-def floating_lapack(x: Any, name: str, kernel: str) -> None:
-    """Refuse the dtypes for which there is no LAPACK, with PyTorch's words for integers."""
-    if x._payload.dtype.kind in "biu":
-        raise RuntimeError(
-            f"{name}: Expected a floating point or complex tensor as input. Got "
-            f"{dtype_name(x._payload)}; convert it with .to(dtype)"
-        )
-    _lapack(x, kernel)
-
 
 def _traced(x: Any) -> bool:
     """Return whether a gradient may be asked for, so that keeping a decomposition pays."""
@@ -91,7 +50,7 @@ def _traced(x: Any) -> bool:
 
 def _triangle(UPLO: Any, op: str) -> str:
     if not isinstance(UPLO, str):
-        raise TypeError(f"linalg_{op}(): argument 'UPLO' must be str, not {type(UPLO).__name__}")
+        raise wrong_type(f"linalg_{op}", "UPLO", "str", UPLO)
     if UPLO.upper() not in ("L", "U"):
         raise RuntimeError(
             f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}: which triangle to read, the "
@@ -128,9 +87,9 @@ def eigh(input: Any, UPLO: str = "L", *, out: Any = None) -> Any:
     >>> values
     tensor([1., 3.])
     """
-    x = square(input, "eigh")
+    x = square_of(input, "linalg_eigh", "linalg.eigh", "input")
     UPLO = _triangle(UPLO, "eigh")
-    _lapack(x, "linalg_eigh_cpu")
+    check_lapack(x, "linalg_eigh_cpu")
     return into_several(out, linalg_eigh(T.linalg_eigh(x, UPLO=UPLO)[1:]), "linalg_eigh")
 
 
@@ -156,9 +115,9 @@ def eigvalsh(input: Any, UPLO: str = "L", *, out: Any = None) -> Any:
     >>> wg.linalg.eigvalsh(wg.tensor([[2.0, 1.0], [1.0, 2.0]]))
     tensor([1., 3.])
     """
-    x = square(input, "eigvalsh", "linalg.eigh")
+    x = square_of(input, "linalg_eigvalsh", "linalg.eigh", "input")
     UPLO = _triangle(UPLO, "eigvalsh")
-    _lapack(x, "linalg_eigh_cpu")
+    check_lapack(x, "linalg_eigh_cpu")
     result = T.linalg_eigh(x, UPLO=UPLO)[1] if _traced(x) else T.linalg_eigvalsh(x, UPLO=UPLO)
     return result if out is None else into(out, result, "linalg_eigvalsh")
 
@@ -172,7 +131,7 @@ def _complexible(x: Any) -> None:
             f"Unknown Complex ScalarType for {dtype_name(x._payload)}: eigenvalues are complex; "
             "convert the input with .to(dtype)"
         )
-    _lapack(x, "linalg_eig_out_cpu")
+    check_lapack(x, "linalg_eig_out_cpu")
 
 
 def eig(input: Any, *, out: Any = None) -> Any:
@@ -200,7 +159,7 @@ def eig(input: Any, *, out: Any = None) -> Any:
     >>> values.imag.abs()
     tensor([1., 1.])
     """
-    x = square(input, "eig")
+    x = square_of(input, "linalg_eig", "linalg.eig", "input")
     _complexible(x)
     return into_several(out, linalg_eig(T.linalg_eig(x)[1:]), "linalg_eig")
 
@@ -226,7 +185,7 @@ def eigvals(input: Any, *, out: Any = None) -> Any:
     >>> wg.linalg.eigvals(wg.tensor([[3.0, 1.0], [0.0, 3.0]])).real
     tensor([3., 3.])
     """
-    x = square(input, "eigvals")
+    x = square_of(input, "linalg_eigvals", "linalg.eigvals", "input")
     _complexible(x)
     return into(out, T.linalg_eig(x)[1] if _traced(x) else T.linalg_eigvals(x), "linalg_eigvals")
 
@@ -235,8 +194,8 @@ def eigvals(input: Any, *, out: Any = None) -> Any:
 
 
 def _for_svd(A: Any, op: str) -> Any:
-    x = matrices(A, op, "A", "linalg.svd")
-    floating_lapack(x, "linalg.svd", "linalg_svd_cpu")
+    x = matrices_of(A, f"linalg_{op}", "linalg.svd")
+    check_floating(x, "linalg.svd", "linalg_svd_cpu")
     return x
 
 
@@ -279,7 +238,7 @@ def svd(A: Any, full_matrices: bool = True, *, driver: str | None = None, out: A
 
 def _flag(value: Any, op: str, arg: str) -> None:
     if not isinstance(value, bool | np.bool_):
-        raise TypeError(f"linalg_{op}(): argument '{arg}' must be bool, not {type(value).__name__}")
+        raise wrong_type(f"linalg_{op}", arg, "bool", value)
 
 
 def _no_driver(driver: Any) -> None:
@@ -355,14 +314,14 @@ def qr(A: Any, mode: str = "reduced", *, out: Any = None) -> Any:
             [0.0000, 0.4000]])
     """
     if not isinstance(mode, str):
-        raise TypeError(f"linalg_qr(): argument 'mode' must be str, not {type(mode).__name__}")
-    x = matrices(A, "qr", "A")
+        raise wrong_type("linalg_qr", "mode", "str", mode)
+    x = matrices_of(A, "linalg_qr", "linalg.qr")
     if mode not in ("reduced", "complete", "r"):
         raise RuntimeError(
             f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), "
             "'r', or 'complete'"
         )
-    floating_lapack(x, "linalg.qr", "geqrf_cpu")
+    check_floating(x, "linalg.qr", "geqrf_cpu")
     return into_several(out, linalg_qr(T.linalg_qr(x, mode=mode)[1:]), "linalg_qr")
 
 

@@ -156,11 +156,7 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
     """
     x = operand(input, "cov")
     payload = x._payload
-    if payload.ndim > 2:
-        raise RuntimeError(
-            "cov(): expected input to have two or fewer dimensions but got an input with "
-            f"{payload.ndim} dimensions"
-        )
+    _check_rows(x, "cov")
     if payload.dtype.kind == "b":
         raise RuntimeError(
             "cov(): bool dtype is not supported for input: convert it with .to(dtype)"
@@ -197,6 +193,14 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
         if rows._payload.dtype.kind == "c":
             other = T.conj(other)
         return T.squeeze(T.mm(apart, T.t(other)) / norm)
+
+
+def _check_rows(x: Any, op: str) -> None:
+    if x._payload.ndim > 2:
+        raise RuntimeError(
+            f"{op}(): expected input to have two or fewer dimensions but got an input with "
+            f"{x._payload.ndim} dimensions"
+        )
 
 
 def _weights(fweights: Any, aweights: Any, count: int, kind: Any) -> tuple[Any, Any]:
@@ -261,11 +265,7 @@ def corrcoef(input: Any) -> Any:
             [-1.,  1.]])
     """
     x = operand(input, "corrcoef")
-    if x._payload.ndim > 2:
-        raise RuntimeError(
-            "corrcoef(): expected input to have two or fewer dimensions but got an input with "
-            f"{x._payload.ndim} dimensions"
-        )
+    _check_rows(x, "corrcoef")
     together = cov(x)
     with np.errstate(divide="ignore", invalid="ignore"):
         if not together._payload.ndim:

@@ -10,6 +10,7 @@ from wengert.base.errors import long_name
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.ops.coerce import integer, operand
+from wengert.ops.padding import pad
 from wengert.prims import fourier as _records
 from wengert.tape.base import new_tensor
 from wengert.tape.record import T
@@ -66,55 +67,15 @@ def _centred(window: Any, win_length: int, n_fft: int) -> Any:
     )
 
 
-def _continued(x: Any, pad: int, mode: str) -> Any:
-    """Return the signal with `pad` more elements on both sides."""
-    array = x._payload
-    if not pad:
-        return x
-    if not array.ndim:
-        raise RuntimeError(
-            "Argument #4: Padding size should be less than the corresponding input dimension, but "
-            f"got: padding ({pad}, {pad}) for a single number: a signal has 1 or 2 dimensions"
-        )
-    last, size = array.ndim - 1, array.shape[-1]
-
-    def part(start: int, end: int) -> Any:
-        return T.slice(x, dim=last, start=start, end=end, step=1)
-
-    if mode == "constant":
-        shape = (*array.shape[:-1], size + 2 * pad)
-        return T.slice_backward(x, shape=shape, dim=last, start=pad, end=pad + size, step=1)
-    if mode not in ("reflect", "replicate", "circular"):
-        raise NotImplementedError(
-            f"Unrecognised padding mode {mode}: give 'reflect', 'constant', 'replicate' or "
-            "'circular'"
-        )
-    if not array.size:
-        raise RuntimeError(
-            "Expected 2D or 3D (batch mode) tensor with possibly 0 batch size and other non-zero "
-            f"dimensions for input, but got: {list(array.shape)}: the signal is empty"
-        )
-    if mode == "reflect" and pad >= size:
-        seen = [1] * (3 - array.ndim) + list(array.shape)
-        raise RuntimeError(
-            "Argument #4: Padding size should be less than the corresponding input dimension, but "
-            f"got: padding ({pad}, {pad}) at dimension 2 of input {seen}: the signal must be "
-            "longer than half a part, n_fft // 2"
-        )
-    if mode == "circular" and pad > size:
-        raise RuntimeError(
-            "Padding value causes wrapping around more than once: the signal has "
-            f"{size} elements, the padding {pad}"
-        )
-    if mode == "reflect":
-        before, after = part(1, pad + 1), part(size - pad - 1, size - 1)
-        before, after = (T.flip(side, dims=(last,)) for side in (before, after))
-    elif mode == "circular":
-        before, after = part(size - pad, size), part(0, pad)
-    else:
-        shape = (*array.shape[:-1], pad)
-        before, after = (T.expand(part(i, i + 1), shape=shape) for i in (0, size - 1))
-    return T.cat(before, x, after, dim=last)
+def _continued(x: Any, width: int, mode: str) -> Any:
+    """Return the signal with `width` more elements on both sides."""
+    ndim = x._payload.ndim
+    for _ in range(3 - ndim):
+        x = T.unsqueeze(x, dim=0)
+    x = pad(x, (width, width), mode)
+    for _ in range(3 - ndim):
+        x = T.squeeze_dim(x, dim=0)
+    return x
 
 
 @export("wengert", "Tensor")
@@ -374,15 +335,11 @@ def _check_spectrum(
         )
     count = array.shape[-2]
     onesided = count != n_fft if onesided is None else bool(onesided)
-    if onesided and count != n_fft // 2 + 1:
+    expected = ("n_fft / 2 + 1", n_fft // 2 + 1) if onesided else ("n_fft", n_fft)
+    if count != expected[1]:
         raise RuntimeError(
             f"{call} : expected the frequency dimension (3rd to the last) of the input tensor to "
-            f"match n_fft / 2 + 1 when onesided=True, but got {count}"
-        )
-    if not onesided and count != n_fft:
-        raise RuntimeError(
-            f"{call} : expected the frequency dimension (3rd to the last) of the input tensor to "
-            f"match n_fft when onesided=False, but got {count}"
+            f"match {expected[0]} when onesided={onesided}, but got {count}"
         )
     if not 0 < hop <= width:
         raise RuntimeError(f"{call} : expected 0 < hop_length <= win_length")

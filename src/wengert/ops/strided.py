@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.errors import long_name
+from wengert.base.errors import long_name, wrong_type
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
@@ -178,10 +178,7 @@ def _of_base(x: Any, params: dict[str, Any]) -> Any:
 
 def _ints(values: Any, arg: str, position: int) -> Shape:
     if not isinstance(values, tuple | list):
-        raise TypeError(
-            f"as_strided(): argument '{arg}' (position {position}) must be tuple of ints, not "
-            f"{type(values).__name__}"
-        )
+        raise wrong_type("as_strided", arg, "tuple of ints", values, position)
     return sizes_of((values,), "as_strided", arg)
 
 

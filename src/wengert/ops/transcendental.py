@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import FLOATING, category, promote
-from wengert.base.errors import not_implemented
+from wengert.base.errors import not_implemented, wrong_type
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.ops.coerce import number, operand
@@ -111,9 +111,7 @@ def logit(input: Any, eps: float | None = None, *, out: Any = None) -> Any:
     """
     eps = number(eps, "logit", "eps")
     if eps is not None and (not is_number(eps) or isinstance(eps, complex)):
-        raise TypeError(
-            f"logit(): argument 'eps' (position 2) must be float, not {type(eps).__name__}"
-        )
+        raise wrong_type("logit", "eps", "float", eps, 2)
     made = T.logit(input, eps=eps)
     return made if out is None else into(out, made, "logit")
 
@@ -141,9 +139,7 @@ def polygamma(n: int, input: Any, *, out: Any = None) -> Any:
     tensor([1.6449, 0.6449])
     """
     if isinstance(n, bool) or not isinstance(n, int | np.integer):
-        raise TypeError(
-            f"polygamma(): argument 'n' (position 1) must be int, not {type(n).__name__}"
-        )
+        raise wrong_type("polygamma", "n", "int", n, 1)
     if n < 0:
         raise RuntimeError(f"polygamma(n, x) does not support negative n.: n is {n}")
     made = T.polygamma(input, n=int(n))
@@ -174,9 +170,7 @@ def mvlgamma(input: Any, p: int, *, out: Any = None) -> Any:
     """
     x = operand(input, "mvlgamma")
     if isinstance(p, bool) or not hasattr(p, "__index__"):
-        raise TypeError(
-            f"mvlgamma(): argument 'p' (position 2) must be int, not {type(p).__name__}"
-        )
+        raise wrong_type("mvlgamma", "p", "int", p, 2)
     if p < 1:
         raise RuntimeError(f"p has to be greater than or equal to 1: it is {p}")
     if x._payload.dtype.kind == "b":

@@ -23,6 +23,7 @@ from wengert.types import Tensor
 __all__ = [
     "Optimizer",
     "check_adam",
+    "check_betas",
     "check_fused",
     "check_numbers",
     "check_rate",
@@ -396,13 +397,18 @@ def check_numbers(**numbers: Any) -> None:
             raise ValueError(f"Invalid {name} value: {value}")
 
 
+def check_betas(betas: Any) -> None:
+    """Raise an error for decay rates outside [0, 1)."""
+    for i, beta in enumerate(betas):
+        if not 0.0 <= beta < 1.0:
+            raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
+
+
 def check_adam(lr: Any, betas: Any, eps: Any, weight_decay: Any) -> None:
     """Raise an error for options that are invalid for an optimiser with two running means."""
     check_rate(lr)
     check_numbers(epsilon=eps)
-    for i, beta in enumerate(betas):
-        if not 0.0 <= beta < 1.0:
-            raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
+    check_betas(betas)
     check_numbers(weight_decay=weight_decay)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert.base.sections import fill_sections
-from wengert.optim.optimizer import Optimizer, Params
+from wengert.optim.optimizer import Optimizer, Params, check_betas
 from wengert.optim.parameters import filled, making_state, options_of, with_gradients, with_sparse
 from wengert.tape.base import TensorBase
 from wengert.tape.modes import no_grad
@@ -57,9 +57,7 @@ class SparseAdam(Optimizer):
             raise ValueError(f"Invalid learning rate: {lr}")
         if not eps > 0.0:
             raise ValueError(f"Invalid epsilon value: {eps}")
-        for i, beta in enumerate(betas):
-            if not 0.0 <= beta < 1.0:
-                raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
+        check_betas(betas)
         super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "maximize": maximize})
         found = [
             [i, j]

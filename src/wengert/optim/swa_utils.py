@@ -12,7 +12,7 @@ from wengert.base.sections import fill_sections
 from wengert.nn.modules.batchnorm import _BatchNorm
 from wengert.nn.modules.module import Module
 from wengert.ops.create import tensor
-from wengert.optim.lr_scheduler.base import LRScheduler, for_each_group
+from wengert.optim.lr_scheduler.base import LRScheduler, check_annealing, for_each_group
 from wengert.optim.optimizer import Optimizer
 from wengert.tape.modes import no_grad
 from wengert.types import Tensor
@@ -310,10 +310,7 @@ class SWALR(LRScheduler):
         last_epoch: int = -1,
     ) -> None:
         rates = for_each_group("swa_lr", optimizer, swa_lr)
-        if anneal_strategy not in ("cos", "linear"):
-            raise ValueError(
-                f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}"
-            )
+        check_annealing(anneal_strategy)
         given: Any = anneal_epochs
         if not isinstance(given, int) or given < 0:
             raise ValueError(f"anneal_epochs must be equal or greater than 0, got {anneal_epochs}")

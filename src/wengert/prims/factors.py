@@ -128,6 +128,7 @@ linear(
     cases=(case((3, 3)), case((3, 2)), case((2, 2, 3)), case((0, 2))),
     doc="the elements of matrices below the diagonal, and ones on it",
     batching="leading",
+    tangents="diagonal",
 )
 
 

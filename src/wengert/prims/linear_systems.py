@@ -219,7 +219,8 @@ def _slope_of_lstsq(
     return slope + back @ result @ mH(F, lost, A_dtype)
 
 
-def _slope_of_lstsq_inverse(F: Any, g: Any, self: Any, result: Any, self_dtype: Any) -> Any:
+def slope_of_inverse(F: Any, g: Any, self: Any, result: Any, self_dtype: Any) -> Any:
+    """Return the gradient of the pseudoinverse of a matrix."""
     turned, back = mH(F, result, self_dtype), mH(F, g, self_dtype)
     # the first two terms vanish only if self is invertible
     return (
@@ -257,7 +258,7 @@ per_matrix(
 per_matrix(
     "lstsq_inverse",
     kernels.lstsq_inverse,
-    vjp=(_slope_of_lstsq_inverse,),
+    vjp=(slope_of_inverse,),
     conj="explicit",
     cases=tuple(
         case(shape, rcond=1e-15, driver=driver)

@@ -83,6 +83,7 @@ general(
     cases=(case((3,), (3,)), case((0,), (0,))),
     doc="the sum of the products of two vectors' elements, those of the first conjugated",
     raises=False,
+    tangents="bilinear",
 )
 bilinear(
     "bmm",

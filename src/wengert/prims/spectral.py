@@ -21,6 +21,7 @@ import numpy as np
 
 from wengert.kernels import spectral as kernels
 from wengert.prims.families import general, per_matrix
+from wengert.prims.linear_systems import slope_of_inverse
 from wengert.prims.matrices import mH, mT
 from wengert.prims.record import case
 
@@ -296,16 +297,6 @@ per_matrix(
 # -- pseudoinverses -------------------------------------------------------------------------------
 
 
-def _slope_of_pinv(F: Any, g: Any, self: Any, result: Any, self_dtype: Any) -> Any:
-    inverse, back = mH(F, result, self_dtype), mH(F, g, self_dtype)
-    # the second and third term vanish only if self is invertible
-    return (
-        (back - self @ (result @ back)) @ (result @ inverse)
-        + (inverse @ result) @ (back - (back @ result) @ self)
-        - inverse @ g @ inverse
-    )
-
-
 def _tolerance(rng: Any) -> Any:
     return np.zeros((), np.int64)
 
@@ -313,7 +304,7 @@ def _tolerance(rng: Any) -> Any:
 general(
     "linalg_pinv",
     kernels.pinv,
-    vjp=(_slope_of_pinv, None, None),
+    vjp=(slope_of_inverse, None, None),
     conj="explicit",
     cases=tuple(
         case(shape, _tolerance, _tolerance, hermitian=False)

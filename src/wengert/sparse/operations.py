@@ -32,6 +32,7 @@ from wengert.sparse.tensors import (
     SparseRows,
     SparseTensor,
     array_of,
+    check_same_shape,
     coordinates,
     distinct,
 )
@@ -182,15 +183,6 @@ def addmm(mat: Any, mat1: Any, mat2: Any, *, beta: float = 1.0, alpha: float = 1
 # -- element by element ----------------------------------------------------------------------------
 
 
-def _same_shape(x: Any, y: Any, name: str) -> None:
-    if tuple(x.shape) != tuple(y.shape):
-        raise RuntimeError(
-            f"{name}: expected 'self' and 'other' to have same size, but self has size "
-            f"{list(x.shape)} while other has size {list(y.shape)} (sparse tensors do not "
-            "broadcast)"
-        )
-
-
 def _added(x: Any, other: Any, sign: int = 1) -> Any:
     if not isinstance(other, SparseBase):
         if isinstance(other, np.ndarray):
@@ -200,7 +192,7 @@ def _added(x: Any, other: Any, sign: int = 1) -> Any:
                 "add(sparse, dense) is not supported. Use add(dense, sparse) instead."
             )
         return NotImplemented
-    _same_shape(x, other, "add")
+    check_same_shape(x, other, "add")
     a, b = x.to_sparse_coo(), other.to_sparse_coo()
     if a.sparse_dim() != b.sparse_dim():
         raise RuntimeError(
@@ -221,7 +213,7 @@ def _added_to(x: Any, dense: Any, sign: int = 1) -> Any:
     if not isinstance(dense, TensorBase):
         return _added(x, dense)
     held: Any = dense
-    _same_shape(held, x, "add")
+    check_same_shape(held, x, "add")
     x = x.to_sparse_coo()
     values = x._values_ if sign > 0 else -x._values_
     kind = np.result_type(values.dtype.numpy, held.dtype.numpy)
@@ -255,7 +247,7 @@ def _scaled(x: Any, other: Any, apply: Callable[[Any, Any], Any]) -> Any:
 
 
 def _multiplied(a: SparseTensor, b: SparseTensor) -> SparseTensor:
-    _same_shape(a, b, "mul")
+    check_same_shape(a, b, "mul")
     a, b = a.coalesce(), b.coalesce()
     if a.sparse_dim() != b.sparse_dim():
         raise RuntimeError("mul: both sparse tensors have the same number of sparse dimensions")
@@ -490,7 +482,7 @@ def _set(self: Any, made: Any) -> Any:
             "a sparse tensor whose values are recorded cannot be written to in place: use the "
             "method without an underscore"
         )
-    _same_shape(self, made, "an operation in place")
+    check_same_shape(self, made, "an operation in place")
     result, have = made.dtype.numpy, self.dtype.numpy
     if category(result) > category(have):
         raise cannot_cast(result, have)

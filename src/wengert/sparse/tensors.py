@@ -54,6 +54,16 @@ def distinct(index: Any, sizes: tuple[int, ...]) -> tuple[Any, Any, bool]:
     return np.stack(np.unravel_index(found, sizes)), which.reshape(-1), False
 
 
+def check_same_shape(x: Any, y: Any, name: str) -> None:
+    """Refuse an operation `name` on two shapes, since sparse tensors do not broadcast."""
+    if tuple(x.shape) != tuple(y.shape):
+        raise RuntimeError(
+            f"{name}: expected 'self' and 'other' to have same size, but self has size "
+            f"{list(x.shape)} while other has size {list(y.shape)} (sparse tensors do not "
+            "broadcast)"
+        )
+
+
 class NotOfSparse(AttributeError, NotImplementedError):
     """The method does not exist for sparse tensors."""
 
@@ -198,12 +208,7 @@ class SparseBase(SparseValue):
 
     def write_to(self, dense: Any, name: str, alpha: Any = 1) -> Any:
         """Do ``dense += alpha * self`` in place for the `name` "add", ``-=`` for "sub"."""
-        if tuple(dense.shape) != tuple(self.shape):
-            raise RuntimeError(
-                f"{name}: expected 'self' and 'other' to have same size, but self has size "
-                f"{list(dense.shape)} while other has size {list(self.shape)} (sparse tensors do "
-                "not broadcast)"
-            )
+        check_same_shape(dense, self, name)
         stored = self.to_sparse_coo()
         values = to(stored._values_, dense.dtype) * (alpha if name == "add" else -alpha)
         return dense.index_put_(tuple(stored._indices_), values, accumulate=True)

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
+from wengert.base.errors import wrong_type
 from wengert.base.ports import provides
 from wengert.base.sections import fill_sections
 from wengert.interp.levels import Level
@@ -484,10 +485,7 @@ class set_grad_enabled(_AtOnce):
 
     def __init__(self, mode: bool) -> None:
         if not isinstance(mode, bool):
-            raise TypeError(
-                "set_grad_enabled(): argument 'enabled' (position 1) must be bool, not "
-                f"{type(mode).__name__}"
-            )
+            raise wrong_type("set_grad_enabled", "enabled", "bool", mode, 1)
         if not mode and is_grad_enabled():
             note_switch("set_grad_enabled(False)")
         super().__init__(bool(mode))

@@ -11,7 +11,7 @@ import numpy as np
 
 from wengert.base.arrays import plain_array
 from wengert.base.dtypes import category, promote
-from wengert.base.errors import long_name, overflow
+from wengert.base.errors import long_name, overflow, wrong_type
 from wengert.base.ports import PORTS
 from wengert.prims.facet import Facet
 from wengert.prims.record import Primitive
@@ -144,17 +144,13 @@ def as_operands(prim: Primitive, values: Sequence[Any]) -> list[Any]:
             scalars.append(i)
             operands.append(value)
         else:
-            raise TypeError(
-                f"{prim.name}(): argument '{public(arg)}' (position {i + 1}) must be Tensor, not "
-                f"{type(value).__name__}"
-            )
+            raise wrong_type(prim.name, public(arg), "Tensor", value, i + 1)
     if prim.promote is None and not scalars:
         return operands
     arrays = [operands[i]._payload for i in free if i not in scalars]
     if not arrays and not TAKES_NUMBERS[prim]:
-        raise TypeError(
-            f"{prim.name}(): argument '{public(prim.args[scalars[0]])}' (position "
-            f"{scalars[0] + 1}) must be Tensor, not {values[scalars[0]].__class__.__name__}"
+        raise wrong_type(
+            prim.name, public(prim.args[scalars[0]]), "Tensor", values[scalars[0]], scalars[0] + 1
         )
     dtype = promote(arrays, [values[i] for i in scalars], prim.promote == "float")
     for i in free:

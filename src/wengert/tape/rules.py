@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -23,8 +24,13 @@ def is_diagonal(prim: Primitive) -> bool:
     return prim.is_differentiable and (prim.family == "elementwise" or product)
 
 
-def apply_rules(node: Any, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Apply a node's rules in the namespace of its values: for any payload, dtype and arity."""
+def apply_rules(
+    node: Any, g: Any, keep: bool, edges: tuple[Any, ...], read: Callable[..., Any] = unpack
+) -> tuple[Any, ...]:
+    """Apply a node's rules in the namespace of its values: for any payload, dtype and arity.
+
+    `read` returns what rules need, as `unpack` does.
+    """
     prim: Primitive = node.prim
     several = prim.differentiable != 1
     parts = [part for part in g if part is not None] if several else [g]
@@ -39,7 +45,7 @@ def apply_rules(node: Any, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[
         n for rule, want in zip(rules, wanted, strict=True) if want and rule for n in rule.names
     }
     # every saved value must be unchanged, including those that no wanted rule reads
-    saved = {name: unpack(node, name, raw) for name in prim.saved}
+    saved = {name: read(node, name, raw) for name in prim.saved}
     values = {name: value for name, value in saved.items() if name in needed}
     # compute at the levels of lifted values among the parameters, which tensors do not show
     F: Any = namespace_of(*parts, *_flat(values.values())) if raw else PORTS.namespace

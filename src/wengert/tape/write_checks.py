@@ -9,6 +9,7 @@ import numpy as np
 from wengert.base import errors
 from wengert.base.arrays import plain_array
 from wengert.base.dtypes import category, promote
+from wengert.base.errors import wrong_type
 from wengert.base.shapes import broadcast
 from wengert.prims.record import Primitive
 from wengert.tape.base import LEAF, TensorBase, new_tensor
@@ -39,10 +40,7 @@ def other_operands(prim: Primitive, tensor: Any, others: tuple[Any, ...]) -> lis
         if isinstance(value, np.ndarray | np.generic):
             value = new_tensor(plain_array(value) if isinstance(value, np.ndarray) else value)
         elif not isinstance(value, TensorBase):
-            raise TypeError(
-                f"{prim.name}_(): argument '{arg}' (position {i + 1}) must be Tensor, not "
-                f"{type(value).__name__}"
-            )
+            raise wrong_type(f"{prim.name}_", arg, "Tensor", value, i + 1)
         if arg not in prim.fixed and prim.promote is not None:
             check_cast(prim, tensor, [], value._payload)
             value = cast(value, dtype)

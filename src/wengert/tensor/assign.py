@@ -10,6 +10,7 @@ import numpy as np
 
 from wengert.base.arrays import constant, unmasked
 from wengert.base.device import CPU
+from wengert.base.errors import wrong_type
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import expanded
 from wengert.interp.levels import Lifted, is_elsewhere
@@ -17,9 +18,9 @@ from wengert.ops.checks import bool_mask
 from wengert.ops.coerce import dtype_name, expanded_shape
 from wengert.ops.expand import expand
 from wengert.ops.index import check_bytes, fitting_value, named_places, split_index
-from wengert.ops.pointwise import fitting_alpha
+from wengert.ops.pointwise import fitting_alpha, rounded_division
 from wengert.ops.randomness import drawn
-from wengert.ops.select import check_fits
+from wengert.ops.select import check_filling, check_fits
 from wengert.ops.select import where as choose
 from wengert.ops.signatures import HandsOn
 from wengert.ops.strided import as_strided
@@ -152,13 +153,7 @@ def _scaled(name: str, self: Any, other: Any, alpha: Any) -> Any:
 
 def div_(self: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
     """Divide by `other` in place, optionally rounded (see `wengert.div`)."""
-    forms = {None: "div", "floor": "div_floor", "trunc": "div_trunc"}
-    if rounding_mode not in forms:
-        raise RuntimeError(
-            "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found "
-            f"'{rounding_mode}'"
-        )
-    return write(TABLE[forms[rounding_mode]], self, (other,), {}, "div_")
+    return write(TABLE[rounded_division(rounding_mode)], self, (other,), {}, "div_")
 
 
 def square_(self: Any) -> Any:
@@ -234,11 +229,7 @@ def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
 def fill_(self: Any, value: Any) -> Any:
     """Set every element to `value`, a number or a 0-d tensor."""
     if isinstance(value, TensorBase):
-        if value._payload.ndim:
-            raise RuntimeError(
-                f"fill_ only supports 0-dimension value tensor but got tensor with "
-                f"{value._payload.ndim} dimensions."
-            )
+        check_filling(value, "fill_ only supports 0-dimension value tensor")
         return write(TABLE["fill_tensor"], self, (value,), {}, "fill_")
     params = {"value": held(_number(value, "fill_"), self._payload.dtype)}
     return write(TABLE["fill_scalar"], self, (), params, "fill_")
@@ -248,7 +239,7 @@ def _number(value: Any, op: str) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
     if not is_number(value):
-        raise TypeError(f"{op}(): argument 'value' must be Number, not {type(value).__name__}")
+        raise wrong_type(op, "value", "Number", value)
     return value
 
 
@@ -291,11 +282,7 @@ def masked_fill_(self: Any, mask: Any, value: Any) -> Any:
 def _masked_fill(self: Any, mask: Any, value: Any) -> Any:
     mask = bool_mask(mask, "masked_fill")
     if isinstance(value, TensorBase):
-        if value._payload.ndim:
-            raise RuntimeError(
-                "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
-                f"{value._payload.ndim} dimension(s)."
-            )
+        check_filling(value, "masked_fill_ only supports a 0-dimensional value tensor,")
         check_fits(value._payload, self._payload.dtype)
         return write(TABLE["masked_fill_tensor"], self, (mask, value), {}, "masked_fill_")
     params = {"value": held(_number(value, "masked_fill_"), self._payload.dtype)}

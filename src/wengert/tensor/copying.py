@@ -18,6 +18,7 @@ import numpy as np
 
 from wengert.base import errors
 from wengert.base.dtypes import is_differentiable
+from wengert.base.errors import wrong_type
 from wengert.base.ports import PORTS
 from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted
@@ -81,10 +82,7 @@ def of_class(tensor: Any, cls: type) -> Any:
 def make_leaf(cls: Any, data: Any, requires_grad: bool) -> Any:
     """Make a leaf of class `cls` over the memory of `data` (see `Tensor._make_subclass`)."""
     if not isinstance(data, TensorBase):
-        raise TypeError(
-            "_make_subclass(): argument 'data' (position 2) must be Tensor, not "
-            f"{type(data).__name__}"
-        )
+        raise wrong_type("_make_subclass", "data", "Tensor", data, 2)
     if requires_grad and not is_differentiable(data._payload.dtype):
         raise RuntimeError(
             "Only Tensors of floating point and complex dtype can require gradients, but this one "

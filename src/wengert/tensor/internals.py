@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert.base.dtypes import dtype, from_numpy_dtype, is_differentiable
-from wengert.base.errors import long_name
+from wengert.base.errors import long_name, wrong_type
 from wengert.base.patches import PATCHES
 from wengert.base.ports import PORTS
 from wengert.base.sections import fill_sections
@@ -190,10 +190,7 @@ class TensorInternals(metaclass=TensorClass):
         """
         base = self._base
         if not isinstance(new_base, TensorBase):
-            raise TypeError(
-                "_view_func(): argument 'new_base' (position 1) must be Tensor, not "
-                f"{type(new_base).__name__}"
-            )
+            raise wrong_type("_view_func", "new_base", "Tensor", new_base, 1)
         if base is None or _geometry(base) != _geometry(new_base):
             return None
         return self._view_func_unsafe(new_base, symint_visitor_fn, tensor_visitor_fn)

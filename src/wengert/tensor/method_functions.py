@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from wengert.base.errors import wrong_type
 from wengert.base.ports import PORTS
 from wengert.base.sections import fill_sections, named
 from wengert.ops.signatures import HandsOn
@@ -60,10 +61,7 @@ def _function_of(name: str) -> Callable[..., Any]:
         True
         """
         if not isinstance(input, TensorBase):
-            raise TypeError(
-                f"{name}(): argument 'input' (position 1) must be Tensor, not "
-                f"{type(input).__name__}"
-            )
+            raise wrong_type(name, "input", "Tensor", input, 1)
         return getattr(input, name)(*args, **kwargs)
 
     method = getattr(PORTS.tensor, name)

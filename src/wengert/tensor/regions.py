@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base import errors
+from wengert.base.errors import wrong_type
 from wengert.base.memory_format import (
     check_memory_format,
     contiguous_format,
@@ -32,7 +33,13 @@ from wengert.tape.invalidated import invalidate
 from wengert.tape.modes import is_recording, untraced
 from wengert.tape.versions import InferenceCell
 from wengert.tape.write_checks import check_mode, check_recordable, is_dense
-from wengert.tensor.storage import Storage, UntypedStorage, flat_memory, storage_over
+from wengert.tensor.storage import (
+    Storage,
+    TypedStorage,
+    UntypedStorage,
+    flat_memory,
+    storage_over,
+)
 
 
 def resize_(self: Any, *sizes: Any, memory_format: Any = None) -> Any:
@@ -119,9 +126,7 @@ def set_(
             [3., 4.]])
     """
     if not isinstance(source, TensorBase | Storage | None):
-        raise TypeError(
-            f"set_(): argument 'source' must be Tensor or a storage, not {type(source).__name__}"
-        )
+        raise wrong_type("set_", "source", "Tensor or a storage", source)
     if is_recording():
         check_recordable(self)
     untraced("set_() gives a tensor other memory")
@@ -142,11 +147,8 @@ def set_(
             source = storage_over(owner_of(payload), None, cell)
     if isinstance(source, Storage):
         cell = source._cell
-        if type(source) is not UntypedStorage and source._kind != kind:
-            raise RuntimeError(
-                f"Expected a Storage of type {errors.long_name(kind)} or an UntypedStorage, but "
-                f"got type {errors.long_name(source._kind)} for argument 1 'storage'"
-            )
+        if isinstance(source, TypedStorage):
+            source.elements_as(kind)  # which must be of this dtype
         payload = _shown(source, kind, storage_offset, size, stride)
     if payload.dtype != kind:
         raise RuntimeError(

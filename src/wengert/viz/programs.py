@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.errors import wrong_type
 from wengert.base.sections import fill_sections
 from wengert.compiler.api import Compiled
 from wengert.compiler.ir.programs import Loop, Program, Value, uses
@@ -40,10 +41,7 @@ def draw_program(compiled: Any, title: str | None = None) -> Drawing:
     """
     compiled = getattr(compiled, "forward", compiled)  # of a module
     if not isinstance(compiled, Compiled):
-        raise TypeError(
-            f"draw_program(): argument 'compiled' must be what wengert.compile returned, not "
-            f"{type(compiled).__name__}"
-        )
+        raise wrong_type("draw_program", "compiled", "what wengert.compile returned", compiled)
     name = getattr(compiled.function, "__name__", "f")
     picture = Picture(title or f"programs of {name}()", "backward")
     for _, entry in compiled.entries:

@@ -17,11 +17,11 @@ import numpy as np
 from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted
 from wengert.tape.backward import run_grad
-from wengert.tape.base import LEAF, TensorBase, new_tensor
+from wengert.tape.base import LEAF, new_tensor
 from wengert.tape.engine import walk
 from wengert.tape.masked import REPORT, begin_search, end_search
 from wengert.tape.modes import MODE, changed, current_mode
-from wengert.tape.record import T
+from wengert.tape.rules import apply_rules
 from wengert.tape.saved import unpack
 from wengert.tape.watch import CURRENT, Lent
 from wengert.viz.collect import Graph, Key, outputs_meta, works_by_element
@@ -242,7 +242,9 @@ def _pushed(node: Any, known: dict[int, Any], metas: list[Any]) -> list[Any]:
     g = list(probes) if node.several else probes[0]
     with _walking(_Local(), True):
         ruled = getattr(type(node), "prim", None) is not None
-        grads = _ruled(node, g, edges) if ruled else node.apply_in(g, True, edges)
+        grads = (
+            apply_rules(node, g, True, edges, _constant) if ruled else node.apply_in(g, True, edges)
+        )
         outputs, vectors = [], []
         for place, tangent in known.items():
             grad = grads[place]
@@ -256,51 +258,15 @@ def _pushed(node: Any, known: dict[int, Any], metas: list[Any]) -> list[Any]:
     return [None if part is None else part._payload for part in parts]
 
 
-def _ruled(node: Any, g: Any, edges: tuple[Any, ...]) -> list[Any]:
-    """Apply a node's rules to tensors, with its saved tensors as constants.
+def _constant(node: Any, name: str, raw: bool) -> Any:
+    """Return what `unpack` does, with saved tensors as constants.
 
-    See `tape.rules.apply_rules`. The saved tensors have their own histories, which each walk of the
-    rule's graph would have to search.
+    They have their own histories, which each walk of the rules' graph would have to search.
     """
-    prim = node.prim
-    rules = prim.rules * len(edges) if prim.variadic else prim.rules
-    values: dict[str, Any] = {}
-    for rule, edge in zip(rules, edges, strict=True):
-        for name in rule.names if rule is not None and edge is not None else ():
-            if name not in values:
-                value = unpack(node, name, True)
-                array = name in prim.args or name == "result"
-                values[name] = _constant(value) if array else value
-    complexes = getattr(node, "complexes", None)
-    conjugated = complexes is not None and prim.conj == "engine"
-    if conjugated:
-        g = tuple(map(T.conj, g)) if node.several else T.conj(g)
-    elif node.several:
-        g = tuple(g)
-    if prim.variadic:
-        rule = prim.rules[0]
-        grads = list(rule.call(T, g, *[values[n] for n in rule.names]))
-    else:
-        grads = [
-            rule.call(T, g, *[values[n] for n in rule.names]) if rule and edge is not None else None
-            for rule, edge in zip(rules, edges, strict=True)
-        ]
-    for i, grad in enumerate(grads):
-        if grad is None:
-            continue
-        if conjugated:
-            grad = T.conj(grad)
-        if complexes is not None and not complexes[i] and grad._payload.dtype.kind == "c":
-            grad = T.real(grad)
-        spread = prim.broadcasts and node.shapes is not None
-        grads[i] = T.sum_to(grad, shape=node.shapes[i]) if spread else grad
-    return grads
-
-
-def _constant(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return tuple(map(_constant, value))
-    return value if value is None or isinstance(value, TensorBase) else new_tensor(value)
+    value = unpack(node, name, True)
+    if value is None or (name not in node.prim.args and name != "result"):
+        return value
+    return tuple(map(new_tensor, value)) if isinstance(value, tuple) else new_tensor(value)
 
 
 def failure_note(what: str, error: Exception) -> str:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
-from wengert.nn.modules.making import Sizes, repeated
+from wengert.nn.modules.making import Sizes, WithOptions, repeated
 from wengert.nn.modules.module import Module
 from wengert.types import Tensor
 
@@ -125,7 +125,8 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
 # -- random windows -------------------------------------------------------------------------------
 
 
-class _FractionalMaxPoolNd(Module):
+class _FractionalMaxPoolNd(WithOptions, Module):
+    _options = ("kernel_size", "output_size", "output_ratio", "return_indices", "_random_samples")
     _dims: ClassVar[int]
 
     def __init__(
@@ -159,15 +160,6 @@ class _FractionalMaxPoolNd(Module):
         self.output_size = None if output_size is None else repeated(output_size, dims)
         self.output_ratio = ratios
 
-    def _options(self) -> tuple[Any, ...]:
-        return (
-            self.kernel_size,
-            self.output_size,
-            self.output_ratio,
-            self.return_indices,
-            self._random_samples,
-        )
-
 
 class FractionalMaxPool2d(_FractionalMaxPoolNd):
     """`functional.fractional_max_pool2d`: maxima over randomly placed windows.
@@ -194,7 +186,7 @@ class FractionalMaxPool2d(_FractionalMaxPoolNd):
     _dims = 2
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.fractional_max_pool2d(input, *self._options())
+        return F.fractional_max_pool2d(input, **self._given())
 
 
 class FractionalMaxPool3d(_FractionalMaxPoolNd):
@@ -209,7 +201,7 @@ class FractionalMaxPool3d(_FractionalMaxPoolNd):
     _dims = 3
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.fractional_max_pool3d(input, *self._options())
+        return F.fractional_max_pool3d(input, **self._given())
 
 
 fill_sections(globals())

@@ -8,13 +8,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
 from wengert.base.elsewhere import elsewhere
 from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.classes import classes_in
+from wengert.nn.modules.making import WithOptions
 from wengert.nn.modules.module import Module
 from wengert.ops.losses import reduction_of
 from wengert.types import Tensor
@@ -24,7 +25,7 @@ __all__ = classes_in(__name__)
 __getattr__ = elsewhere(__name__)  # PyTorch has more here
 
 
-class _Loss(Module):
+class _Loss(WithOptions, Module):
     """The base of all losses, with a reduction."""
 
     def __init__(
@@ -35,10 +36,14 @@ class _Loss(Module):
             reduction = reduction_of(reduction, size_average, reduce)
         self.reduction = reduction
 
+    def _loss(self, function: Callable[..., Tensor], *inputs: Any) -> Tensor:
+        return function(*inputs, reduction=self.reduction, **self._given())
+
 
 class _WeightedLoss(_Loss):
     """A loss whose weights are a buffer."""
 
+    _options: ClassVar[Sequence[str]] = ("weight",)
     weight: Tensor | None
 
     def __init__(
@@ -69,7 +74,7 @@ class L1Loss(_Loss):
     """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return F.l1_loss(input, target, reduction=self.reduction)
+        return self._loss(F.l1_loss, input, target)
 
 
 class MSELoss(_Loss):
@@ -82,7 +87,7 @@ class MSELoss(_Loss):
     """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return F.mse_loss(input, target, reduction=self.reduction)
+        return self._loss(F.mse_loss, input, target)
 
 
 class SmoothL1Loss(_Loss):
@@ -98,6 +103,8 @@ class SmoothL1Loss(_Loss):
     tensor(0.7500)
     """
 
+    _options = ("beta",)
+
     def __init__(
         self,
         size_average: bool | None = None,
@@ -109,7 +116,7 @@ class SmoothL1Loss(_Loss):
         self.beta = beta
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return F.smooth_l1_loss(input, target, reduction=self.reduction, beta=self.beta)
+        return self._loss(F.smooth_l1_loss, input, target)
 
 
 class HuberLoss(_Loss):
@@ -130,6 +137,8 @@ class HuberLoss(_Loss):
     tensor(0.4375)
     """
 
+    _options = ("delta",)
+
     def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
         if not isinstance(delta, float | int):
             raise TypeError(f"delta must be a float or int, got: {type(delta)}")
@@ -137,7 +146,7 @@ class HuberLoss(_Loss):
         self.delta = delta
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return F.huber_loss(input, target, reduction=self.reduction, delta=self.delta)
+        return self._loss(F.huber_loss, input, target)
 
 
 # -- classes --------------------------------------------------------------------------------------
@@ -159,6 +168,8 @@ class NLLLoss(_WeightedLoss):
     tensor(0.3000)
     """
 
+    _options = ("weight", "ignore_index")
+
     def __init__(
         self,
         weight: Any = None,
@@ -171,13 +182,7 @@ class NLLLoss(_WeightedLoss):
         self.ignore_index = ignore_index
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return F.nll_loss(
-            input,
-            target,
-            weight=self.weight,
-            ignore_index=self.ignore_index,
-            reduction=self.reduction,
-        )
+        return self._loss(F.nll_loss, input, target)
 
 
 class CrossEntropyLoss(_WeightedLoss):
@@ -192,6 +197,8 @@ class CrossEntropyLoss(_WeightedLoss):
     >>> wg.nn.CrossEntropyLoss()(wg.tensor([[1.0, 2.0, 3.0]]), wg.tensor([2]))
     tensor(0.4076)
     """
+
+    _options = ("weight", "ignore_index", "label_smoothing")
 
     def __init__(
         self,
@@ -208,14 +215,7 @@ class CrossEntropyLoss(_WeightedLoss):
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Return the loss of logits, given the classes or their probabilities."""
-        return F.cross_entropy(
-            input,
-            target,
-            weight=self.weight,
-            ignore_index=self.ignore_index,
-            reduction=self.reduction,
-            label_smoothing=self.label_smoothing,
-        )
+        return self._loss(F.cross_entropy, input, target)
 
 
 class BCELoss(_WeightedLoss):
@@ -233,7 +233,7 @@ class BCELoss(_WeightedLoss):
     """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return F.binary_cross_entropy(input, target, weight=self.weight, reduction=self.reduction)
+        return self._loss(F.binary_cross_entropy, input, target)
 
 
 class BCEWithLogitsLoss(_WeightedLoss):
@@ -250,6 +250,7 @@ class BCEWithLogitsLoss(_WeightedLoss):
     """
 
     pos_weight: Tensor | None
+    _options = ("weight", "pos_weight")
 
     def __init__(
         self,
@@ -264,13 +265,7 @@ class BCEWithLogitsLoss(_WeightedLoss):
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Return the loss of logits, given the target."""
-        return F.binary_cross_entropy_with_logits(
-            input,
-            target,
-            self.weight,
-            pos_weight=self.pos_weight,
-            reduction=self.reduction,
-        )
+        return self._loss(F.binary_cross_entropy_with_logits, input, target)
 
 
 # -- distributions --------------------------------------------------------------------------------
@@ -290,6 +285,8 @@ class KLDivLoss(_Loss):
     tensor(0.1308)
     """
 
+    _options = ("log_target",)
+
     def __init__(
         self,
         size_average: bool | None = None,
@@ -301,7 +298,7 @@ class KLDivLoss(_Loss):
         self.log_target = log_target
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return F.kl_div(input, target, reduction=self.reduction, log_target=self.log_target)
+        return self._loss(F.kl_div, input, target)
 
 
 class PoissonNLLLoss(_Loss):
@@ -321,6 +318,8 @@ class PoissonNLLLoss(_Loss):
     tensor(0.8591)
     """
 
+    _options = ("log_input", "full", "eps")
+
     def __init__(
         self,
         log_input: bool = True,
@@ -336,14 +335,7 @@ class PoissonNLLLoss(_Loss):
         self.eps = eps
 
     def forward(self, log_input: Tensor, target: Tensor) -> Tensor:
-        return F.poisson_nll_loss(
-            log_input,
-            target,
-            log_input=self.log_input,
-            full=self.full,
-            eps=self.eps,
-            reduction=self.reduction,
-        )
+        return self._loss(F.poisson_nll_loss, log_input, target)
 
 
 class GaussianNLLLoss(_Loss):
@@ -362,6 +354,8 @@ class GaussianNLLLoss(_Loss):
     tensor(0.5966)
     """
 
+    _options = ("full", "eps")
+
     def __init__(self, *, full: bool = False, eps: float = 1e-6, reduction: str = "mean") -> None:
         super().__init__(reduction=reduction)
         self.full = full
@@ -369,9 +363,7 @@ class GaussianNLLLoss(_Loss):
 
     def forward(self, input: Tensor, target: Tensor, var: Tensor) -> Tensor:
         """Return the loss of a predicted mean and variance, given the target."""
-        return F.gaussian_nll_loss(
-            input, target, var, full=self.full, eps=self.eps, reduction=self.reduction
-        )
+        return self._loss(F.gaussian_nll_loss, input, target, var)
 
 
 class CTCLoss(_Loss):
@@ -390,6 +382,8 @@ class CTCLoss(_Loss):
     tensor(0.8432)
     """
 
+    _options = ("blank", "zero_infinity")
+
     def __init__(
         self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False
     ) -> None:
@@ -405,15 +399,7 @@ class CTCLoss(_Loss):
         target_lengths: Tensor | Sequence[int],
     ) -> Tensor:
         """Return the loss of the log-probabilities at each step, given the sequences of labels."""
-        return F.ctc_loss(
-            log_probs,
-            targets,
-            input_lengths,
-            target_lengths,
-            self.blank,
-            self.reduction,
-            self.zero_infinity,
-        )
+        return self._loss(F.ctc_loss, log_probs, targets, input_lengths, target_lengths)
 
 
 fill_sections(globals())

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar
 
 from wengert.nn import init
 from wengert.nn.parameter import Parameter
@@ -11,6 +11,15 @@ from wengert.ops.create import empty
 
 Sizes = int | tuple[int, ...]
 """One number for all dimensions, or one for each."""
+
+
+class WithOptions:
+    """A layer that hands its function the attributes that `_options` names, by these names."""
+
+    _options: ClassVar[Sequence[str]] = ()
+
+    def _given(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self._options}
 
 
 def new_parameter(shape: Any, device: Any, dtype: Any) -> Parameter:

@@ -37,6 +37,8 @@ class HingeEmbeddingLoss(_Loss):
     tensor(0.6500)
     """
 
+    _options = ("margin",)
+
     def __init__(
         self,
         margin: float = 1.0,
@@ -49,7 +51,7 @@ class HingeEmbeddingLoss(_Loss):
 
     def forward(self, input: Any, target: Any) -> Any:
         """Return the loss of distances, given which pairs are similar."""
-        return F.hinge_embedding_loss(input, target, margin=self.margin, reduction=self.reduction)
+        return self._loss(F.hinge_embedding_loss, input, target)
 
 
 class SoftMarginLoss(_Loss):
@@ -66,7 +68,7 @@ class SoftMarginLoss(_Loss):
     """
 
     def forward(self, input: Any, target: Any) -> Any:
-        return F.soft_margin_loss(input, target, reduction=self.reduction)
+        return self._loss(F.soft_margin_loss, input, target)
 
 
 class MultiLabelMarginLoss(_Loss):
@@ -80,7 +82,7 @@ class MultiLabelMarginLoss(_Loss):
 
     def forward(self, input: Any, target: Any) -> Any:
         """Return the loss of a prediction, given the labels, which end with -1."""
-        return F.multilabel_margin_loss(input, target, reduction=self.reduction)
+        return self._loss(F.multilabel_margin_loss, input, target)
 
 
 class MultiLabelSoftMarginLoss(_WeightedLoss):
@@ -97,9 +99,7 @@ class MultiLabelSoftMarginLoss(_WeightedLoss):
     """
 
     def forward(self, input: Any, target: Any) -> Any:
-        return F.multilabel_soft_margin_loss(
-            input, target, weight=self.weight, reduction=self.reduction
-        )
+        return self._loss(F.multilabel_soft_margin_loss, input, target)
 
 
 class MultiMarginLoss(_WeightedLoss):
@@ -120,6 +120,8 @@ class MultiMarginLoss(_WeightedLoss):
     >>> wg.nn.MultiMarginLoss()(wg.tensor([[0.1, 0.2, 0.8]]), wg.tensor([2]))
     tensor(0.2333)
     """
+
+    _options = ("p", "margin", "weight")
 
     def __init__(
         self,
@@ -143,20 +145,15 @@ class MultiMarginLoss(_WeightedLoss):
 
     def forward(self, input: Any, target: Any) -> Any:
         """Return the loss of a prediction, given the classes."""
-        return F.multi_margin_loss(
-            input,
-            target,
-            p=self.p,
-            margin=self.margin,
-            weight=self.weight,
-            reduction=self.reduction,
-        )
+        return self._loss(F.multi_margin_loss, input, target)
 
 
 # -- two inputs -----------------------------------------------------------------------------------
 
 
 class _ComparisonLoss(_Loss):
+    _options = ("margin",)
+
     def __init__(
         self,
         margin: float = 0.0,
@@ -184,9 +181,7 @@ class MarginRankingLoss(_ComparisonLoss):
 
     def forward(self, input1: Any, input2: Any, target: Any) -> Any:
         """Return the loss of two rankings; the target is 1 if the first should be higher, or -1."""
-        return F.margin_ranking_loss(
-            input1, input2, target, margin=self.margin, reduction=self.reduction
-        )
+        return self._loss(F.margin_ranking_loss, input1, input2, target)
 
 
 class CosineEmbeddingLoss(_ComparisonLoss):
@@ -201,9 +196,7 @@ class CosineEmbeddingLoss(_ComparisonLoss):
 
     def forward(self, input1: Any, input2: Any, target: Any) -> Any:
         """Return the loss of pairs of vectors, given which are similar."""
-        return F.cosine_embedding_loss(
-            input1, input2, target, margin=self.margin, reduction=self.reduction
-        )
+        return self._loss(F.cosine_embedding_loss, input1, input2, target)
 
 
 # -- three inputs ---------------------------------------------------------------------------------
@@ -231,6 +224,8 @@ class TripletMarginLoss(_Loss):
     tensor(1.4142)
     """
 
+    _options = ("margin", "p", "eps", "swap")
+
     def __init__(
         self,
         margin: float = 1.0,
@@ -249,16 +244,7 @@ class TripletMarginLoss(_Loss):
         self.swap = swap
 
     def forward(self, anchor: Any, positive: Any, negative: Any) -> Any:
-        return F.triplet_margin_loss(
-            anchor,
-            positive,
-            negative,
-            margin=self.margin,
-            p=self.p,
-            eps=self.eps,
-            swap=self.swap,
-            reduction=self.reduction,
-        )
+        return self._loss(F.triplet_margin_loss, anchor, positive, negative)
 
 
 class TripletMarginWithDistanceLoss(_Loss):
@@ -281,6 +267,8 @@ class TripletMarginWithDistanceLoss(_Loss):
     tensor(1.4142)
     """
 
+    _options = ("distance_function", "margin", "swap")
+
     def __init__(
         self,
         *,
@@ -298,15 +286,7 @@ class TripletMarginWithDistanceLoss(_Loss):
         self.swap = swap
 
     def forward(self, anchor: Any, positive: Any, negative: Any) -> Any:
-        return F.triplet_margin_with_distance_loss(
-            anchor,
-            positive,
-            negative,
-            distance_function=self.distance_function,
-            margin=self.margin,
-            swap=self.swap,
-            reduction=self.reduction,
-        )
+        return self._loss(F.triplet_margin_with_distance_loss, anchor, positive, negative)
 
 
 fill_sections(globals())

@@ -4,13 +4,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from wengert.base.elsewhere import elsewhere
 from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.classes import classes_in
-from wengert.nn.modules.making import Sizes, repeated
+from wengert.nn.modules.making import Sizes, WithOptions, repeated
 from wengert.nn.modules.module import Module
 from wengert.types import Tensor
 
@@ -21,8 +22,9 @@ __getattr__ = elsewhere(__name__)  # PyTorch has more here
 # -- maxima ---------------------------------------------------------------------------------------
 
 
-class _MaxPoolNd(Module):
+class _MaxPoolNd(WithOptions, Module):
     _shows = "kernel_size= stride= padding= dilation= ceil_mode="
+    _options = ("kernel_size", "stride", "padding", "dilation", "ceil_mode", "return_indices")
 
     def __init__(
         self,
@@ -40,16 +42,6 @@ class _MaxPoolNd(Module):
         self.dilation = dilation
         self.return_indices = return_indices
         self.ceil_mode = ceil_mode
-
-    def _options(self) -> tuple[Any, ...]:
-        return (
-            self.kernel_size,
-            self.stride,
-            self.padding,
-            self.dilation,
-            self.ceil_mode,
-            self.return_indices,
-        )
 
 
 class MaxPool1d(_MaxPoolNd):
@@ -70,7 +62,7 @@ class MaxPool1d(_MaxPoolNd):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.max_pool1d(input, *self._options())
+        return F.max_pool1d(input, **self._given())
 
 
 class MaxPool2d(_MaxPoolNd):
@@ -84,7 +76,7 @@ class MaxPool2d(_MaxPoolNd):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.max_pool2d(input, *self._options())
+        return F.max_pool2d(input, **self._given())
 
 
 class MaxPool3d(_MaxPoolNd):
@@ -97,7 +89,7 @@ class MaxPool3d(_MaxPoolNd):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.max_pool3d(input, *self._options())
+        return F.max_pool3d(input, **self._given())
 
 
 class _MaxUnpoolNd(Module):
@@ -164,9 +156,12 @@ class MaxUnpool3d(_MaxUnpoolNd):
 # -- means ----------------------------------------------------------------------------------------
 
 
-class _AvgPoolNd(Module):
+class _AvgPoolNd(WithOptions, Module):
     _shows = "kernel_size= stride= padding="
 
+    _options: ClassVar[Sequence[str]] = (
+        *("kernel_size", "stride", "padding", "ceil_mode", "count_include_pad"),
+    )
     kernel_size: Sizes
     stride: Sizes
     padding: Sizes
@@ -204,17 +199,12 @@ class AvgPool1d(_AvgPoolNd):
         self.count_include_pad = count_include_pad
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.avg_pool1d(
-            input,
-            self.kernel_size,
-            self.stride,
-            self.padding,
-            self.ceil_mode,
-            self.count_include_pad,
-        )
+        return F.avg_pool1d(input, **self._given())
 
 
 class _AvgPoolWithDivisor(_AvgPoolNd):
+    _options = (*_AvgPoolNd._options, "divisor_override")
+
     def __init__(
         self,
         kernel_size: Sizes,
@@ -232,16 +222,6 @@ class _AvgPoolWithDivisor(_AvgPoolNd):
         self.count_include_pad = count_include_pad
         self.divisor_override = divisor_override
 
-    def _options(self) -> tuple[Any, ...]:
-        return (
-            self.kernel_size,
-            self.stride,
-            self.padding,
-            self.ceil_mode,
-            self.count_include_pad,
-            self.divisor_override,
-        )
-
 
 class AvgPool2d(_AvgPoolWithDivisor):
     """`functional.avg_pool2d` as a module; arguments as for `AvgPool1d`, and one more.
@@ -258,7 +238,7 @@ class AvgPool2d(_AvgPoolWithDivisor):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.avg_pool2d(input, *self._options())
+        return F.avg_pool2d(input, **self._given())
 
 
 class AvgPool3d(_AvgPoolWithDivisor):
@@ -271,14 +251,15 @@ class AvgPool3d(_AvgPoolWithDivisor):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.avg_pool3d(input, *self._options())
+        return F.avg_pool3d(input, **self._given())
 
 
 # -- norms ----------------------------------------------------------------------------------------
 
 
-class _LPPoolNd(Module):
+class _LPPoolNd(WithOptions, Module):
     _shows = "norm_type= kernel_size= stride= ceil_mode="
+    _options = ("norm_type", "kernel_size", "stride", "ceil_mode")
 
     def __init__(
         self,
@@ -292,9 +273,6 @@ class _LPPoolNd(Module):
         self.kernel_size = kernel_size
         self.stride = stride
         self.ceil_mode = ceil_mode
-
-    def _options(self) -> tuple[Any, ...]:
-        return float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode
 
 
 class LPPool1d(_LPPoolNd):
@@ -313,7 +291,7 @@ class LPPool1d(_LPPoolNd):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.lp_pool1d(input, *self._options())
+        return F.lp_pool1d(input, **self._given())
 
 
 class LPPool2d(_LPPoolNd):
@@ -326,7 +304,7 @@ class LPPool2d(_LPPoolNd):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.lp_pool2d(input, *self._options())
+        return F.lp_pool2d(input, **self._given())
 
 
 class LPPool3d(_LPPoolNd):
@@ -339,7 +317,7 @@ class LPPool3d(_LPPoolNd):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.lp_pool3d(input, *self._options())
+        return F.lp_pool3d(input, **self._given())
 
 
 fill_sections(globals())

@@ -10,6 +10,7 @@ from wengert import linalg
 from wengert.base.dtypes import finfo
 from wengert.base.names import shows
 from wengert.base.sections import fill_sections
+from wengert.base.shapes import normal_dim
 from wengert.nn import functional as F
 from wengert.nn.modules.module import Module
 from wengert.nn.utils import parametrize
@@ -272,6 +273,14 @@ def as_matrix(weight: Any, dim: int) -> Any:
     return rows.reshape(rows.shape[0], -1)
 
 
+def check_iterations(count: int) -> None:
+    """Refuse a spectral norm without power iterations."""
+    if count <= 0:
+        raise ValueError(
+            f"Expected n_power_iterations to be positive, but got n_power_iterations={count}"
+        )
+
+
 class _SpectralNorm(Module):
     """A weight divided by its largest singular value, which power iteration tracks."""
 
@@ -283,17 +292,8 @@ class _SpectralNorm(Module):
     ) -> None:
         super().__init__()
         ndim = weight.ndim
-        if not -ndim <= dim < ndim:
-            raise IndexError(
-                f"Dimension out of range (expected to be in range of [-{ndim}, {ndim - 1}] but got "
-                f"{dim})"
-            )
-        if n_power_iterations <= 0:
-            raise ValueError(
-                "Expected n_power_iterations to be positive, but got n_power_iterations="
-                f"{n_power_iterations}"
-            )
-        self.dim = dim % ndim
+        check_iterations(n_power_iterations)
+        self.dim = normal_dim(dim, ndim)
         self.eps = eps
         if ndim > 1:
             self.n_power_iterations = n_power_iterations

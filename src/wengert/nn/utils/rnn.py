@@ -12,6 +12,7 @@ import numpy as np
 from wengert.base.dtypes import from_numpy_dtype
 from wengert.base.names import shows
 from wengert.base.sections import fill_sections
+from wengert.ops.coerce import operands
 from wengert.ops.create import as_tensor
 from wengert.ops.gather import index_select
 from wengert.ops.join import stack
@@ -349,19 +350,11 @@ def pad_sequence(
         raise RuntimeError(
             f"Expected padding_side to be one of left or right, but got {padding_side}."
         )
-    items: list[Any] = list(sequences)
+    items = operands(list(sequences), "pad_sequence")
     if not items:
         raise RuntimeError("received an empty list of sequences")
-    for i, item in enumerate(items):
-        if not isinstance(item, Tensor):
-            raise TypeError(
-                f"expected Tensor as element {i} in argument 0, but got {type(item).__name__}"
-            )
-        if not item.ndim:
-            raise RuntimeError(
-                f"pad_sequence takes sequences of shape (steps, ...), but number {i} has no "
-                "dimensions"
-            )
+    if not all(item.ndim for item in items):
+        raise RuntimeError("pad_sequence takes sequences of shape (steps, ...), not single numbers")
     first = items[0]._payload
     steps = max(item._payload.shape[0] for item in items)
     padded = []

@@ -9,7 +9,7 @@ from wengert.nn import functional as F
 from wengert.nn.modules.hooks import undo_weight_hook, weight_hook
 from wengert.nn.modules.module import Module
 from wengert.nn.parameter import Parameter, is_lazy
-from wengert.nn.utils.parametrizations import NOT_OF_A_TRANSFORM, as_matrix
+from wengert.nn.utils.parametrizations import NOT_OF_A_TRANSFORM, as_matrix, check_iterations
 from wengert.ops.matmul import dot, mv
 from wengert.ops.normalisation_arguments import refuse_escape
 from wengert.tape.modes import no_grad
@@ -23,11 +23,7 @@ class SpectralNorm:
     def __init__(
         self, name: str = "weight", n_power_iterations: int = 1, dim: int = 0, eps: float = 1e-12
     ) -> None:
-        if n_power_iterations <= 0:
-            raise ValueError(
-                "Expected n_power_iterations to be positive, but got n_power_iterations="
-                f"{n_power_iterations}"
-            )
+        check_iterations(n_power_iterations)
         self.name = name
         self.dim = dim
         self.n_power_iterations = n_power_iterations

@@ -180,6 +180,14 @@ def copied(value: Any) -> Any:
     return value.clone() if isinstance(value, TensorBase) else value  # type: ignore[attr-defined]
 
 
+def check_annealing(strategy: Any) -> None:
+    """Refuse an unknown way in which rates change over a phase."""
+    if strategy not in ("cos", "linear"):
+        raise ValueError(
+            f"anneal_strategy must be one of 'cos' or 'linear', instead got {strategy}"
+        )
+
+
 def for_each_group(name: str, optimizer: Any, value: Any) -> list[Any]:
     """Return one value per group, from one value for all or a list."""
     count = len(optimizer.param_groups)

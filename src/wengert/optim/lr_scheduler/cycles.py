@@ -9,7 +9,13 @@ from functools import partial
 from typing import Any, Literal
 
 from wengert.base.sections import fill_sections
-from wengert.optim.lr_scheduler.base import LRScheduler, check_optimizer, for_each_group, set_option
+from wengert.optim.lr_scheduler.base import (
+    LRScheduler,
+    check_annealing,
+    check_optimizer,
+    for_each_group,
+    set_option,
+)
 from wengert.optim.optimizer import Optimizer
 
 
@@ -224,10 +230,7 @@ class OneCycleLR(LRScheduler):
         given: Any = pct_start
         if not isinstance(given, float) or not 0 <= given <= 1:
             raise ValueError(f"Expected float between 0 and 1 pct_start, but got {pct_start}")
-        if anneal_strategy not in ("cos", "linear"):
-            raise ValueError(
-                f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}"
-            )
+        check_annealing(anneal_strategy)
         self._anneal_func_type = anneal_strategy
         max_lrs = for_each_group("max_lr", optimizer, max_lr)
         self.cycle_momentum = cycle_momentum
