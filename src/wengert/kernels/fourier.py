@@ -73,6 +73,8 @@ def _short(name: str, self: Any, axis: int, norm: str, n: int | None = None) -> 
     ):
         return None
     back = name == "irfft"
+    if back and char in "fd":
+        return None
     if behind == 1 and (not back or self.flags.c_contiguous):
         numbers = self.view(char.lower()) if back else self
         result = numbers.reshape(-1, numbers.shape[-1]).dot(_matrix(name, size, norm, n, char))
@@ -84,6 +86,8 @@ def _short(name: str, self: Any, axis: int, norm: str, n: int | None = None) -> 
     else:
         return None
     reals = result.view(char.lower()).reshape(-1)
+    # products with 0 have signs
+    reals += 0.0
     return (result if back else result.view(char.upper())) if isfinite(reals.dot(reals)) else None
 
 

@@ -25,7 +25,7 @@ def ufunc(name: str, operation: str, output: int | None = None) -> Callable[...,
     """
 
     def kernel(self: Any, *others: Any) -> Any:
-        known, places = _known(name, operation)
+        known, places = _known(scipy_module("special", operation), name)
         result = known(*_whole([self, *others], places)) if places else known(self, *others)
         if output is not None:
             result = result[output]
@@ -36,9 +36,9 @@ def ufunc(name: str, operation: str, output: int | None = None) -> Callable[...,
 
 
 @functools.cache
-def _known(name: str, operation: str) -> tuple[Callable[..., Any], list[int]]:
+def _known(module: Any, name: str) -> tuple[Callable[..., Any], list[int]]:
     """Return a function of SciPy, and the positions of arguments that may be integers."""
-    found = inspect.unwrap(getattr(scipy_module("special", operation), name))
+    found = inspect.unwrap(getattr(module, name))
     places = zip(*getattr(found, "types", ()), strict=False)
     return found, [i for i, kinds in enumerate(places) if not {"l", "q"}.isdisjoint(kinds)]
 

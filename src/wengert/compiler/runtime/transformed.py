@@ -57,6 +57,14 @@ def kinds_of(mode: Mode) -> tuple[str, ...] | None:
 # -- the environment of a call ---------------------------------------------------------------------
 
 
+def _held(tensor: Any) -> Any:
+    """Return the payload of a tensor as an array, or the payload of a transform."""
+    held = tensor._array()
+    if getattr(held, "traced", False):
+        raise AttributeError("a tensor that another thread traces")
+    return held
+
+
 class TransformedEnvironment(Environment):
     """The environment of a call under transforms.
 
@@ -74,6 +82,7 @@ class TransformedEnvironment(Environment):
             "Batched": Batched,
             "Dual": Dual,
             "asarray": _as_array,
+            "memory": _held,
         }
         self.tensors = []
         self.owners: list[tuple[int, int]] = []
