@@ -1,5 +1,6 @@
 """Fixtures and options of all tests."""
 
+import builtins
 import gc
 import hashlib
 import itertools
@@ -11,7 +12,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
-from _pytest.doctest import DoctestModule
+from _pytest.doctest import DoctestItem, DoctestModule
 
 HERE = Path(__file__).parent
 
@@ -83,6 +84,9 @@ def pytest_generate_tests(metafunc):
         metafunc._calls = kept or calls[:1]  # without any, a test would count as having no cases
 
 
+BUILTINS = {name: getattr(builtins, name) for name in dir(builtins) if name[0] != "_"}
+
+
 @pytest.hookimpl(tryfirst=True)  # before `-m` reads the marks
 def pytest_collection_modifyitems(items):
     """With ``sampled(n, name)`` the draw is among all tests of that name, as of several files."""
@@ -91,6 +95,9 @@ def pytest_collection_modifyitems(items):
         providers.is_local_module_file = lambda path: False
     groups = defaultdict(dict)
     for item in items:
+        if isinstance(item, DoctestItem):
+            # once a test has imported all names, the package's own hide those of the same name
+            item.dtest.globs |= BUILTINS
         marks = [mark.args for mark in item.iter_markers("sampled")]
         share, *name = max(marks, key=lambda args: args[0], default=(1,))
         if name and not item.get_closest_marker("slow"):

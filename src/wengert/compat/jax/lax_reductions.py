@@ -344,8 +344,8 @@ def reduce_window(
     moving = [i for i in range(x.ndim) if window[i] * steps[i] > 1]
     name = _named(computation) if x.dtype.kind == "f" and 0 not in counts else None
     if name in ("max", "min") and 1 <= len(moving) <= 3:
-        sizes = [tuple(sizes[i] for i in moving) for sizes in (window, steps, apart)]
-        found = _pooled(-whole if name == "min" else whole, moving, counts, *sizes)
+        of_moving = [tuple(part[i] for i in moving) for part in (window, steps, apart)]
+        found = _pooled(-whole if name == "min" else whole, moving, counts, *of_moving)
         return computation(-found if name == "min" else found, start)
     result: Any = None
     for offsets in itertools.product(*map(range, window)):

@@ -109,7 +109,7 @@ RULES: dict[str, Callable[..., Any]] = {
     **{name: lambda v, x, of=_ROWS[name]: of(v, _as_complex(x)) for name in _HANKEL},
     "airy": _airy,
     "kelvin": _kelvin,
-    "wofz": lambda x: T.scipy_wofz(_as_complex(cast(x, np.float64))),
+    "wofz": lambda x: T.scipy_wofz(_as_complex(cast(x, np.dtype(np.float64)))),
     "_lambertw": T.scipy__lambertw,
     "cbrt": T.cbrt,
     "fresnel": lambda x: (T.scipy_fresnel_s(x), T.scipy_fresnel_c(x)),

@@ -328,7 +328,15 @@ class ChainDataset(IterableDataset[Any]):
 
 
 def functional_datapipe(name: str, enable_df_api_tracing: bool = False) -> Callable[[Any], Any]:
-    """Return a decorator that leaves a class as it is: data pipes cannot be instantiated here."""
+    """Return a decorator that leaves a class as it is: data pipes cannot be instantiated here.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> @wg.utils.data.functional_datapipe("halve")
+    ... class Halves:
+    ...     pass
+    """
     return lambda cls: cls
 
 

@@ -307,7 +307,7 @@ def log_softmax(x, axis=-1, where=None) -> Array:
 
 def _greatest(x: Array, axis, where) -> Array:
     """Return the largest elements along axes, without a gradient."""
-    start = None if where is None and x.size else -np.inf
+    start = None if where is None and 0 not in x.shape else -np.inf
     most = jnp.max(x, axis, keepdims=True, where=where, initial=start)
     return made(plain(most).detach())
 
