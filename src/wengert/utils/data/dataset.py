@@ -332,7 +332,6 @@ def functional_datapipe(name: str, enable_df_api_tracing: bool = False) -> Calla
 
     Examples
     --------
-    >>> import wengert as wg
     >>> @wg.utils.data.functional_datapipe("halve")
     ... class Halves:
     ...     pass
