@@ -50,7 +50,7 @@ def _whole(args: list[Any], places: list[int]) -> list[Any]:
     """
     for i in places:
         with np.errstate(invalid="ignore"):
-            numbers = np.asarray(args[i]).astype(np.int64)
+            numbers = args[i].astype(np.int64)
         if np.all(numbers == args[i]):
             args[i] = numbers
     return args
