@@ -36,3 +36,10 @@ def test_random_loops_do_what_they_do_uncompiled(backend: str, first: int) -> No
             pytest.fail(f"program {seed}, compiled by {backend}, {verdict.why}\n\n{text}")
     # the others run as they are, or are not to be compared
     assert found["agree"] > 0.4 * count, found
+
+
+@pytest.mark.parametrize("seed", [44, 3434])
+def test_programs_that_once_raised_errors_of_the_compiler(seed: int) -> None:
+    # a call found no trace after all had been dropped; a derivative read a value of another block
+    verdict = check(drawn(seed), "numpy")
+    assert verdict.what == "agree", verdict.why

@@ -267,14 +267,15 @@ class Graph:
     def _differentiate(self, block: Block, found: Any, known: dict[Value, Value]) -> bool:
         """Set the derivative of a block to that of a trace; return False if they differ.
 
-        A trace whose results have no history sets nothing.
+        A trace whose results have no history sets nothing. Nor may a derivative read what the block
+        does not know.
         """
         if found is None or block.derivative[1:] == found[1:] or not any(found[1:]):
             return True
         if any(block.derivative[1:]):
             return False
         block.derivative, block.pull = found.renamed(known), None
-        return True
+        return block.is_closed(self.inputs)
 
     def prepare(self) -> None:
         """Build all missing and outdated programs and executables."""
