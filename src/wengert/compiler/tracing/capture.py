@@ -39,6 +39,7 @@ from wengert.compiler.tracing.node import (
     hidden_in,
     partials,
     read_at_the_end,
+    views_of,
 )
 from wengert.compiler.tracing.outcome import (
     check_containers,
@@ -521,7 +522,7 @@ def _differentiated(
     views = views_among(trace, leaves, made)
     inputs = {effect.value for effect in effects} | trace.origins() | {*views.values()}
     inputs |= {leaf.what for leaf in made if leaf.kind in ("tensor", "array")}
-    passed, gradients = read_at_the_end(trace.items, inputs, steps, found)
+    passed, gradients = read_at_the_end(views_of(trace.items, inputs), steps, found)
     backward = Backward(
         passed,
         [g.value for g in cotangents],

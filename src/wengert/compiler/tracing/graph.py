@@ -38,6 +38,7 @@ from wengert.compiler.tracing.node import (
     hidden_in,
     partials,
     read_at_the_end,
+    views_of,
 )
 from wengert.compiler.tracing.operations import S
 from wengert.compiler.tracing.speculation import speculated
@@ -106,6 +107,7 @@ def derived(
         return [Derivative(Backward((), (), (), ()))] * (len(guards) + 1)
     found = []
     states = [guard.state for guard in guards]
+    views = views_of(trace.items, trace.origins())
     for i in range(len(states) + 1):
         before = states[i - 1] if i else None
         after = states[i] if i < len(states) else None
@@ -113,7 +115,7 @@ def derived(
         starts = dict(before.tensors) if before else {}
         newest = float("-inf") if after is None else after.mark
         span = Between(newest, trace.start if before is None else before.mark)
-        found.append(_block_derived(trace, ends, starts, places, tensors, span))
+        found.append(_block_derived(trace, ends, starts, places, tensors, span, views))
     return found
 
 
@@ -124,6 +126,7 @@ def _block_derived(
     places: list[int],
     tensors: Sequence[Any],
     span: Between,
+    views: dict[Value, Step],
 ) -> Derivative:
     begin = len(trace.items)
     cotangents = {
@@ -160,7 +163,7 @@ def _block_derived(
         trace.give_up("the backward pass decides on values")
     del trace.items[begin:]
     values = [None if s is None else s.value for s in symbols]
-    steps, values = read_at_the_end(trace.items, trace.origins(), steps, values)
+    steps, values = read_at_the_end(views, steps, values)
     backward = Backward(
         steps,
         [c.value for c in cotangents.values()],

@@ -45,6 +45,7 @@ __all__ = [
     "hidden_in",
     "partials",
     "read_at_the_end",
+    "views_of",
 ]
 
 
@@ -295,11 +296,20 @@ class Backward:
         return [value_of(value) for value in self.gradients if value is not None]
 
 
+def views_of(items: Iterable[Any], inputs: Iterable[Value | None]) -> dict[Value, Step]:
+    """Return the steps of a forward pass that make views of its inputs, by their results."""
+    known, views = set(inputs), dict[Value, Step]()
+    for item in items:
+        if not (isinstance(item, Step) and item.prim.view and item.args[0] in known):
+            continue
+        if len(item.outs) == 1 and len([*uses(item)]) == 1:
+            known.add(item.outs[0])
+            views[item.outs[0]] = item
+    return views
+
+
 def read_at_the_end(
-    items: Iterable[Any],
-    inputs: Iterable[Value | None],
-    steps: Sequence[Any],
-    gradients: Sequence[Value | None],
+    views: Mapping[Value, Step], steps: Sequence[Any], gradients: Sequence[Value | None]
 ) -> tuple[list[Step], list[Value | None]]:
     """Return a backward pass that makes its own views of the inputs when it runs.
 
@@ -308,19 +318,11 @@ def read_at_the_end(
 
     Parameters
     ----------
-    items: The items of the forward pass.
-    inputs: Its inputs.
+    views: The views of inputs in the forward pass (see `views_of`).
     steps, gradients: The steps of the backward pass, and its results.
     """
     made: dict[Value, Value] = {}
     taken: list[Step] = []
-    known, views = set(inputs), dict[Value, Step]()
-    for item in items:
-        if not (isinstance(item, Step) and item.prim.view and item.args[0] in known):
-            continue
-        if len(item.outs) == 1 and len([*uses(item)]) == 1:
-            known.add(item.outs[0])
-            views[item.outs[0]] = item
 
     def take(value: Value) -> Value:
         step = views.get(value)
