@@ -56,6 +56,13 @@ def a_training_step() -> World:
 
 
 @compiled
+def a_wrapped_function_without_a_module() -> World:
+    names: dict[str, Any] = {}
+    exec("def doubled(x): return x * 2", names)
+    return wg.no_grad()(names["doubled"]), calls(3, lambda: (randn(3),)), []
+
+
+@compiled
 def gradients_that_accumulate() -> World:
     w = randn(3, requires_grad=True)
 

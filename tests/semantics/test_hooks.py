@@ -397,6 +397,13 @@ def test_a_post_accumulate_hook_may_update_the_leaf(t):
     assert x.item() == 0.5
 
 
+def test_a_post_accumulate_hook_may_return_the_leaf(t):
+    x = leaf(t, 2.0)
+    x.register_post_accumulate_grad_hook(lambda p: p.add_(p.grad, alpha=-0.5))
+    (x * 3).backward()
+    assert x.item() == 0.5
+
+
 def test_a_post_accumulate_hook_must_return_none(t):
     x = leaf(t, 2.0)
     x.register_post_accumulate_grad_hook(lambda p: p.grad)

@@ -97,8 +97,9 @@ def call_hook(hook: Callable[[Any], Any], grad: Any) -> Any:
 
 
 def call_leaf_hook(hook: Callable[[Any], Any], leaf: Any) -> None:
-    """Run a hook of a leaf whose ``.grad`` has been added to."""
-    if hook(leaf) is not None:
+    """Run a hook of a leaf whose ``.grad`` has been added to; it may also return the leaf."""
+    result = hook(leaf)
+    if result is not None and result is not leaf:
         raise RuntimeError(
             f"Tensor post accumulate grad hooks should return None: hook '{_name(hook)}' changes "
             "the gradient by writing to, or setting, the .grad of its argument"

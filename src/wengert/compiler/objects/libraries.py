@@ -159,7 +159,10 @@ def keeps_state(function: Any) -> bool:
         return False
     # modes that see all calls wrap the package's functions
     function = inspect.unwrap(function, stop=_wraps_no_function)
-    if function is get_default_dtype or _base(function.__globals__["__name__"]) != "wengert":
+    if (
+        function is get_default_dtype
+        or _base(str(function.__globals__.get("__name__"))) != "wengert"
+    ):
         return False
     if function.__name__.startswith(_SETTING):
         return True
