@@ -126,6 +126,10 @@ def test_windows_cycles_and_groups():
     assert values(D.range(9).take_while(lambda x: x < 3)) == [0, 1, 2]
     assert values(D.from_tensor_slices([3, 1, 3]).unique()) == [3, 1]
     assert values(D.range(6).batch(4).rebatch(3)) == [[0, 1, 2], [3, 4, 5]]
+    assert values(D.range(7).batch(4).rebatch([2, 1])) == [[0, 1], [2], [3, 4], [5], [6]]
+    assert values(D.range(7).batch(4).rebatch([2, 1], True)) == [[0, 1], [2], [3, 4], [5]]
+    with pytest.raises(TypeError, match="Batch size takes integers"):
+        D.range(4).batch([2, 1])
     grouped = D.range(5).group_by_window(lambda x: x % 2, lambda k, d: d.batch(2), window_size=2)
     assert values(grouped) == [[0, 2], [1, 3], [4]]
     chosen = D.choose_from_datasets([D.range(3), D.range(10, 13)], D.from_tensor_slices([0, 1, 1]))

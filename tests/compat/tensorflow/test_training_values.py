@@ -95,6 +95,15 @@ def test_metrics_count_as_those_of_tensorflow(name, arguments, result, weighted)
     assert again.variables and not any(np.any(variable) for variable in again.variables)
 
 
+def test_the_largest_predictions_are_the_first_of_equal_ones_and_above_the_threshold():
+    two = keras.metrics.Precision(top_k=2)
+    two.update_state([0, 0, 1, 1], [1, 1, 1, 1])
+    assert float(two.result()) == 0
+    above = keras.metrics.Precision(top_k=2, thresholds=0.5)
+    above.update_state([1, 0, 0], [0.4, 0.9, 0.1])
+    assert float(above.result()) == 0
+
+
 def test_areas_and_overlaps():
     pr = keras.metrics.AUC(curve="PR")
     pr.update_state([0, 0, 1, 1], [0, 0.5, 0.3, 0.9])

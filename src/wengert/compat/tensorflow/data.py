@@ -38,7 +38,6 @@ from wengert.compat.tensorflow.elements import (
     positive,
     stacked,
     tensor,
-    whole_of,
 )
 from wengert.compat.tensorflow.errors import OpError, OutOfRangeError
 from wengert.compat.tensorflow.functions import values as V
@@ -69,10 +68,16 @@ def _stage(count: Callable[..., int | None]) -> Callable[[Any], Any]:
 
 
 def _lots(elements, size, whole_only: bool = False) -> Iterator[list[Any]]:
-    """Yield the elements in lists of `size`; the last one may be shorter."""
-    source, many = iter(elements), whole_of(size, "batch_size")
-    lots = iter(lambda: list(itertools.islice(source, many)), [])
-    return filter(lambda lot: len(lot) == many, lots) if whole_only else lots
+    """Yield the elements in lists of `size`, or of several sizes in turn; the last may be shorter."""
+    source, sizes = iter(elements), V.integers(size, "batch_size")
+    turns, wholes = itertools.cycle(sizes), itertools.cycle(sizes)
+    lots = iter(lambda: list(itertools.islice(source, next(turns))), [])
+    return filter(lambda lot: len(lot) == next(wholes), lots) if whole_only else lots
+
+
+def _batch(elements: list[Any]) -> Any:
+    """Stack elements along a new first dimension."""
+    return joined(stacked, elements)
 
 
 def _same(count: int | None, *args, **kwargs) -> int | None:
@@ -214,7 +219,7 @@ class Dataset:
         >>> [int(x) for x in tf.data.Dataset.range(1, 6, 2)]
         [1, 3, 5]
         """
-        bounds = [whole_of(arg, "range") for arg in args]
+        bounds = [V.integer(arg, "range") for arg in args]
         if bounds[2:] == [0]:
             raise V.invalid("step must be a non-zero integer.", "RangeDataset")
         numbers = range(*bounds)
@@ -355,8 +360,8 @@ class Dataset:
         [0, 1, 0, 1]
         """
         sources = iter(self)
-        many = 10 if cycle_length in (None, AUTOTUNE) else whole_of(cycle_length, "cycle_length")
-        block = 1 if block_length is None else whole_of(block_length, "block_length")
+        many = 10 if cycle_length in (None, AUTOTUNE) else V.integer(cycle_length, "cycle_length")
+        block = 1 if block_length is None else V.integer(block_length, "block_length")
         turns: list[Any] = [None] * many
         while True:
             for place in range(many):
@@ -385,8 +390,8 @@ class Dataset:
         [1, 2, 3]
         [2, 3, 4]
         """
-        many, gap = whole_of(size, "size"), whole_of(stride, "stride")
-        step = many if shift is None else whole_of(shift, "shift")
+        many, gap = V.integer(size, "size"), V.integer(stride, "stride")
+        step = many if shift is None else V.integer(shift, "shift")
         held: list[Any] = []
         elements = iter(self)
         wide = (many - 1) * gap + 1
@@ -463,7 +468,7 @@ class Dataset:
         ------
         InvalidArgumentError: If their shapes differ, or the size is not positive.
         """
-        return map(functools.partial(joined, stacked), _lots(self, batch_size, drop_remainder))
+        return map(_batch, _lots(self, batch_size, drop_remainder))
 
     @_stage(lambda count, size, *args, **kwargs: _in_batches(count, size, *args[2:], **kwargs))
     def padded_batch(
@@ -495,8 +500,8 @@ class Dataset:
 
     @_stage(lambda count, batch_size, *args, **kwargs: None)
     def rebatch(self, batch_size, drop_remainder: bool = False, name=None) -> Any:
-        """Regroup the examples of batches into batches of another size."""
-        return iter(self.unbatch().batch(batch_size, drop_remainder))
+        """Regroup the examples of batches into batches of another size, or of several in turn."""
+        return map(_batch, _lots(self.unbatch(), batch_size, drop_remainder))
 
     @_stage(_unknown)
     def unbatch(self, name=None) -> Any:
@@ -530,7 +535,7 @@ class Dataset:
 
     def repeat(self, count=None, name=None) -> Dataset:
         """Repeat the elements `count` times, or endlessly."""
-        times = -1 if count is None else whole_of(count, "count")
+        times = -1 if count is None else V.integer(count, "count")
 
         def begin() -> Iterator[Any]:
             for _ in itertools.count() if times < 0 else range(times):
@@ -548,7 +553,7 @@ class Dataset:
 
     def take(self, count, name=None) -> Dataset:
         """Take the first `count` elements; all of them for -1."""
-        number = whole_of(count, "count")
+        number = V.integer(count, "count")
         if number < 0:
             return self
         many = self._count
@@ -557,14 +562,14 @@ class Dataset:
 
     def skip(self, count, name=None) -> Dataset:
         """Skip the first `count` elements."""
-        number = whole_of(count, "count")
+        number = V.integer(count, "count")
         many = self._count
         known = many if many is None or many < 0 else max(many - number, 0)
         return Dataset(lambda: itertools.islice(iter(self), number, None), known)
 
     def shard(self, num_shards, index, name=None) -> Dataset:
         """Take every `num_shards`-th element, starting with the one at `index`."""
-        step, place = whole_of(num_shards, "num_shards"), whole_of(index, "index")
+        step, place = V.integer(num_shards, "num_shards"), V.integer(index, "index")
         if not 0 <= place < step:
             raise V.invalid(
                 f"Index must be between 0 and {step - 1} (currently index = {place}).",
@@ -583,7 +588,7 @@ class Dataset:
         >>> [(int(i), int(x)) for i, x in tf.data.Dataset.range(5, 7).enumerate()]
         [(0, 5), (1, 6)]
         """
-        numbers = map(V.constant_of, map(np.int64, itertools.count(whole_of(start, "start"))))
+        numbers = map(V.constant_of, map(np.int64, itertools.count(V.integer(start, "start"))))
         return zip(numbers, self, strict=False)
 
     def concatenate(self, dataset: Dataset, name=None) -> Dataset:

@@ -77,11 +77,6 @@ def next_of(values: Iterator[Any]) -> Callable[[Any], Any]:
     return lambda _: next(values)
 
 
-def whole_of(value, what: str) -> int:
-    """Convert an argument, which may be a tensor, to an integer."""
-    return V.integers(value, what)[0]
-
-
 def called(function: Callable[..., Any], element) -> Any:
     """Call a function on an element; a tuple, except a named tuple, is unpacked into arguments."""
     return function(*element) if type(element) is tuple else function(element)
@@ -89,7 +84,7 @@ def called(function: Callable[..., Any], element) -> Any:
 
 def positive(value, op: str, what: str) -> int:
     """Return a size; raise if it is not positive."""
-    size = whole_of(value, what)
+    size = V.integer(value, what)
     if size <= 0:
         raise V.invalid(f"{what} must be greater than zero.", op)
     return size

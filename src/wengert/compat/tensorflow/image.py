@@ -207,8 +207,8 @@ def crop_to_bounding_box(image, offset_height, offset_width, target_height, targ
     ------
     ValueError: If the box is not inside the image.
     """
-    numbers = [V.integers(n, "box")[0] for n in (offset_height, offset_width)]
-    sizes = [V.integers(n, "box")[0] for n in (target_height, target_width)]
+    numbers = [V.integer(n, "box") for n in (offset_height, offset_width)]
+    sizes = [V.integer(n, "box") for n in (target_height, target_width)]
     shape = tuple(V.made(V.tensor_of(image)).shape)[-3:-1]
     for place, size, whole in zip(numbers, sizes, shape, strict=True):
         if place < 0 or size <= 0 or place + size > whole:
@@ -225,8 +225,8 @@ def pad_to_bounding_box(image, offset_height, offset_width, target_height, targe
         (offset_height, target_height, shape[-3]),
         (offset_width, target_width, shape[-2]),
     ):
-        before = V.integers(offset, "box")[0]
-        after = V.integers(target, "box")[0] - before - size
+        before = V.integer(offset, "box")
+        after = V.integer(target, "box") - before - size
         if before < 0 or after < 0:
             raise ValueError("the image must lie within the box")
         pads.append((before, after))
@@ -237,7 +237,7 @@ def resize_with_crop_or_pad(image, target_height, target_width) -> Any:
     """Crop images, or pad them with zeros, around their center."""
     x = V.made(V.tensor_of(image))
     height, width = tuple(x.shape)[-3:-1]
-    wanted = V.integers(target_height, "size")[0], V.integers(target_width, "size")[0]
+    wanted = V.integer(target_height, "size"), V.integer(target_width, "size")
     cut = [min(n, m) for n, m in zip((height, width), wanted, strict=True)]
     x = _cut(x, (height - cut[0]) // 2, (width - cut[1]) // 2, *cut)
     top, left = ((m - n) // 2 for n, m in zip(cut, wanted, strict=True))
@@ -255,7 +255,7 @@ def resize_with_pad(
     TensorShape([8, 8, 1])
     """
     height, width = tuple(V.tensor_of(image)._payload.shape)[-3:-1]
-    wanted = V.integers(target_height, "size")[0], V.integers(target_width, "size")[0]
+    wanted = V.integer(target_height, "size"), V.integer(target_width, "size")
     ratio = max(height / wanted[0], width / wanted[1])
     size = (int(height / ratio), int(width / ratio))
     return resize_with_crop_or_pad(resize(image, size, method, antialias=antialias), *wanted)

@@ -327,7 +327,7 @@ def stft(
         fft_length = 1 << (length - 1).bit_length()
     if window_fn is not None:
         pieces = wg.mul(pieces, V.tensor_of(window_fn(length, dtype=pieces._payload.dtype)))
-    return wg.fft.rfft(pieces, V.integers(fft_length, "fft_length")[0])
+    return wg.fft.rfft(pieces, V.integer(fft_length, "fft_length"))
 
 
 __getattr__ = refusing("signal")

@@ -25,7 +25,7 @@ import wengert as wg
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.philox import Philox, mixed
-from wengert.compat.tensorflow.functions.values import integers, invalid, numbers_of, shown
+from wengert.compat.tensorflow.functions.values import integer, invalid, numbers_of, shown
 
 _MASK = (1 << 64) - 1
 _MOST = (1 << 31) - 1
@@ -72,12 +72,12 @@ def stream_of(seed, op: str = "", kind=None) -> Philox:
     """Return the stream that a call of an operation with `seed` draws from."""
     if isinstance(seed, Philox):
         return seed
-    return _STREAMS.of(None if seed is None else integers(seed, "seed")[0], op, kind)
+    return _STREAMS.of(None if seed is None else integer(seed, "seed"), op, kind)
 
 
 def own_stream(seed) -> Philox:
     """Return a new stream for `seed`, or for none."""
-    return stream_of(None) if seed is None else _STREAMS.begun(integers(seed, "seed")[0])
+    return stream_of(None) if seed is None else _STREAMS.begun(integer(seed, "seed"))
 
 
 class SeedGenerator:
@@ -121,7 +121,7 @@ def set_seed(seed) -> None:
     >>> bool(tf.reduce_all(a == tf.random.normal([2])))
     True
     """
-    _STREAMS.start(integers(seed, "seed")[0])
+    _STREAMS.start(integer(seed, "seed"))
 
 
 def stateless(seed) -> Philox:

@@ -282,7 +282,7 @@ def integers(value, what: str = "shape") -> tuple[int, ...]:
     ------
     TypeError: If an element of `value` is not an integer.
     """
-    return tuple(_integer(part, what) for part in _parts(value))
+    return tuple(integer(part, what) for part in _parts(value))
 
 
 def _parts(value) -> Any:
@@ -295,7 +295,13 @@ def _parts(value) -> Any:
     return value if isinstance(value, list | tuple | range) else (value,)
 
 
-def _integer(value, what: str) -> int:
+def integer(value, what: str) -> int:
+    """Convert a number, which may be a tensor, to an integer.
+
+    Raises
+    ------
+    TypeError: If `value` is not one integer.
+    """
     if isinstance(value, TensorBase) or hasattr(value, "_as_tensor"):
         value = numbers_of(value).item()
     try:

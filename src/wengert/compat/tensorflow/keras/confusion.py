@@ -45,8 +45,9 @@ class _Counting(_Plain):
 
     def _prepare(self: Any) -> None:
         self.name = self.name or name_for(type(self).__name__)
-        given = [0.5] if self.thresholds is None else np.atleast_1d(self.thresholds)
-        self._begin(np.asarray(given, np.float64))
+        usual = 0.5 if self.top_k is None else -np.inf
+        given = usual if self.thresholds is None else self.thresholds
+        self._begin(np.atleast_1d(np.asarray(given, np.float64)))
 
     def _begin(self, limits) -> None:
         self._limits = limits
@@ -60,16 +61,16 @@ class _Counting(_Plain):
         p = p.astype(np.float64)
         p = 1 / (1 + np.exp(-p)) if self.from_logits else p
         if self.top_k is not None:
-            p = np.where(p >= np.sort(p, -1)[..., -self.top_k, None], p, -np.inf)
+            # of equal predictions the first ones
+            ranks = np.argsort(-p, -1, kind="stable").argsort(-1)
+            p = np.where(ranks < self.top_k, p, -np.inf)
         weight = np.ones(()) if sample_weight is None else numbers_of(sample_weight)
         weight = weight.reshape(weight.shape + (1,) * (y.ndim - weight.ndim))
         weight = np.broadcast_to(weight, y.shape).astype(np.float64)
         if self.class_id is not None:
             y, p, weight = (part[..., self.class_id] for part in (y, p, weight))
         right, amount = y.astype(bool).ravel(), weight.ravel()
-        said = (
-            p.ravel() > self._limits[:, None] if self.top_k is None else p.ravel()[None] > -np.inf
-        )
+        said = p.ravel() > self._limits[:, None]
         for count, variable in zip(self.wanted, self._variables, strict=True):
             side = said if count.endswith("positives") else ~said
             agrees = right == (count in ("true_positives", "false_negatives"))
