@@ -68,7 +68,7 @@ def _stage(count: Callable[..., int | None]) -> Callable[[Any], Any]:
 
 
 def _lots(elements, size, whole_only: bool = False) -> Iterator[list[Any]]:
-    """Yield the elements in lists of `size`, or of several sizes in turn; the last may be shorter."""
+    """Yield lists of `size` elements, or of several sizes in turn; the last may be shorter."""
     source, sizes = iter(elements), V.integers(size, "batch_size")
     turns, wholes = itertools.cycle(sizes), itertools.cycle(sizes)
     lots = iter(lambda: list(itertools.islice(source, next(turns))), [])

@@ -1,4 +1,12 @@
-"""Layer 9 · compat: ``tf.keras.backend``: global settings, and unique names."""
+"""Layer 9 · compat: the functions of ``tf.keras.backend``, which many programs import as ``K``.
+
+They are functions of `tf` with shorter names and other defaults. Each is a row: its parameters, and
+the function that takes them in this order.
+
+>>> K = tf.keras.backend
+>>> print(K.mean(K.square(tf.constant([[1.0, 3.0]])), axis=-1).numpy())
+[5.]
+"""
 
 from __future__ import annotations
 
@@ -6,90 +14,396 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.patches import Setting
 from wengert.compat.kit.namespaces import completed
-from wengert.compat.tensorflow.configs import snake_case
-from wengert.compat.tensorflow.functions.values import dtype_of
+from wengert.compat.kit.rows import of_rows
+from wengert.compat.kit.signatures import signed
+from wengert.compat.tensorflow import control, conversion, linalg, math, nn, random
+from wengert.compat.tensorflow import operations as ops
+from wengert.compat.tensorflow.conversion import convert_to_tensor
+from wengert.compat.tensorflow.keras import activations, loss_functions
+from wengert.compat.tensorflow.keras import globals as settings
+from wengert.compat.tensorflow.keras.globals import epsilon, floatx
 from wengert.compat.tensorflow.refusal import refusing
-
-_EPSILON, _FLOATX = Setting(1e-7), Setting("float32")
-_COUNTS: dict[str, int] = {}
+from wengert.compat.tensorflow.variable import Variable
 
 
-def epsilon() -> float:
-    """Return the small constant that bounds logarithms and quotients.
+def _function(path: str, function: Any) -> Any:
+    name, _, text = path[:-1].partition("(")
+    own = function.__name__
+    doc = function.__doc__ if own[0] == "_" else f"Return `tf.{own}` of these arguments."
 
-    Examples
-    --------
-    >>> tf.keras.backend.epsilon()
-    1e-07
+    def compute(given: dict[str, Any]) -> Any:
+        return function(*[given[one] for one in made.__signature__.parameters])
+
+    made: Any = signed(name, text, compute, doc)
+    return made
+
+
+def _of_floats(function: Any) -> Any:
+    def reduced(x, axis, keepdims) -> Any:
+        x = convert_to_tensor(x)
+        return function(ops.cast(x, floatx()) if x.dtype.is_bool else x, axis, keepdims)
+
+    reduced.__name__ = function.__name__
+    return reduced
+
+
+_MEANS = (math.reduce_mean, math.reduce_std, math.reduce_variance)
+_mean, _std, _var = map(_of_floats, _MEANS)
+
+
+def _arange(start, stop, step, dtype) -> Any:
+    """Return evenly spaced numbers."""
+    limits = [start] if stop is None else [start, stop]
+    return ops.cast(ops.range(*limits, delta=step), dtype)
+
+
+def _sqrt(x) -> Any:
+    """Return the square root; 0 of negative numbers."""
+    return ops.sqrt(ops.maximum(x, 0.0))
+
+
+def _clip(x, low, high) -> Any:
+    """Limit the elements to an interval; None leaves a side open."""
+    low, high = -np.inf if low is None else low, np.inf if high is None else high
+    return ops.clip_by_value(x, low, ops.maximum(low, high))
+
+
+def _dot(x, y) -> Any:
+    """Return the product over the last dimension of `x` and the last but one of `y`."""
+    x, y = convert_to_tensor(x), convert_to_tensor(y)
+    return ops.tensordot(x, y, [[-1], [-1 if y.shape.rank == 1 else -2]])
+
+
+def _batch_dot(x, y, axes) -> Any:
+    """Return the products of the examples of two batches, over a dimension of each."""
+    x, y = convert_to_tensor(x), convert_to_tensor(y)
+    m, n = x.shape.rank, y.shape.rank
+    over = (m - 1, n - 1 - (n > 2)) if axes is None else (axes if np.ndim(axes) else (axes, axes))
+    i, j = over[0] % m, over[1] % n
+    if not i or not j:
+        raise ValueError(f"Cannot perform batch_dot over axis 0. Received: axes={axes}")
+    first, second = [*"abcdefgh"[:m]], [*"aqrstuvw"[:n]]
+    second[j] = first[i]
+    kept = first[:i] + first[i + 1 :] + second[1:j] + second[j + 1 :]
+    product = ops.einsum(f"{''.join(first)},{''.join(second)}->{''.join(kept)}", x, y)
+    return product if len(kept) > 1 else ops.expand_dims(product, 1)
+
+
+def _flatten(x) -> Any:
+    """Flatten to one dimension."""
+    return ops.reshape(x, [-1])
+
+
+def _batch_flatten(x) -> Any:
+    """Flatten each example of a batch."""
+    return ops.reshape(x, [convert_to_tensor(x).shape[0], -1])
+
+
+def _repeat(x, n) -> Any:
+    """Repeat each vector of a batch `n` times, along a new second dimension."""
+    return ops.tile(ops.expand_dims(x, 1), [1, n, 1])
+
+
+def _one_hot(indices, num_classes) -> Any:
+    """Return one-hot vectors along a new last dimension."""
+    return ops.one_hot(indices, num_classes)
+
+
+def _in_top_k(predictions, targets, k) -> Any:
+    """Return whether each target is among the `k` largest predictions."""
+    return math.in_top_k(targets, predictions, k)
+
+
+def _switch(condition, then, otherwise) -> Any:
+    """Return one of two values, or of the results of functions, by a condition or elementwise."""
+    chosen = ops.cast(condition, "bool")
+    if not chosen.shape.rank:
+        value = then if chosen else otherwise
+        return value() if callable(value) else value
+    both = [convert_to_tensor(value() if callable(value) else value) for value in (then, otherwise)]
+    missing = both[0].shape.rank - chosen.shape.rank
+    return ops.where(ops.reshape(chosen, [*chosen.shape, *[1] * missing]), *both)
+
+
+def _hard_sigmoid(x) -> Any:
+    """Return ``0.2 * x + 0.5``, limited to the interval from 0 to 1."""
+    return _clip(0.2 * convert_to_tensor(x) + 0.5, 0.0, 1.0)
+
+
+def _binary_crossentropy(target, output, from_logits) -> Any:
+    """Return the cross-entropy of each element, of probabilities or logits."""
+    target, output = convert_to_tensor(target), convert_to_tensor(output)
+    if from_logits:
+        return nn.sigmoid_cross_entropy_with_logits(target, output)
+    small = epsilon()
+    output = _clip(output, small, 1 - small)
+    right, wrong = math.log(output + small), math.log(1 - output + small)
+    return -(target * right + (1 - target) * wrong)
+
+
+def _categorical_crossentropy(target, output, from_logits, axis) -> Any:
+    """Return the cross-entropy of each example, of probabilities or logits."""
+    return loss_functions.categorical_crossentropy(target, output, from_logits, axis=axis)
+
+
+def _sparse_categorical_crossentropy(target, output, from_logits, axis, ignore_class) -> Any:
+    """Return the cross-entropy of each example, whose target is the number of a class."""
+    function = loss_functions.sparse_categorical_crossentropy
+    return function(target, output, from_logits, ignore_class, axis)
+
+
+def _random(draw: Any) -> Any:
+    def drawn(shape, first, second, dtype, seed) -> Any:
+        return draw(shape, first, second, dtype or floatx(), seed)
+
+    drawn.__name__ = f"random.{draw.__name__}"
+    return drawn
+
+
+_normal, _uniform, _truncated = map(
+    _random, (random.normal, random.uniform, random.truncated_normal)
+)
+
+
+def _bernoulli(shape, p, dtype, seed) -> Any:
+    """Draw ones with a probability, and zeros otherwise."""
+    return ops.cast(random.uniform(shape, seed=seed) <= p, dtype or floatx())
+
+
+def _variable(value, dtype, name, constraint) -> Any:
+    """Return a variable."""
+    return Variable(value, dtype=dtype or floatx(), name=name, constraint=constraint)
+
+
+def _zeros(shape, dtype, name) -> Any:
+    """Return a variable of zeros."""
+    return _variable(np.zeros(shape), dtype, name, None)
+
+
+def _ones(shape, dtype, name) -> Any:
+    """Return a variable of ones."""
+    return _variable(np.ones(shape), dtype, name, None)
+
+
+def _eye(size, dtype, name) -> Any:
+    """Return a variable that holds an identity matrix."""
+    return _variable(np.eye(size), dtype, name, None)
+
+
+def _constant(value, dtype, shape, name) -> Any:
+    """Return a tensor."""
+    return conversion.constant(value, dtype or floatx(), shape, name)
+
+
+def _cast_to_floatx(x) -> Any:
+    """Convert to the dtype `floatx`."""
+    return ops.cast(x, floatx()) if hasattr(x, "_payload") else np.asarray(x, floatx())
+
+
+def _get_value(x) -> Any:
+    """Return the values of a tensor or variable as an array."""
+    return x.numpy() if hasattr(x, "numpy") else x
+
+
+def _set_value(x, value) -> None:
+    """Assign to a variable."""
+    x.assign(np.asarray(value, x.dtype.name))
+
+
+def _batch_get_value(tensors) -> Any:
+    """Return the values of tensors or variables as arrays."""
+    return [*map(_get_value, tensors)]
+
+
+def _batch_set_value(tuples) -> None:
+    """Assign to variables, given in pairs with their values."""
+    for variable, value in tuples:
+        _set_value(variable, value)
+
+
+def _update(x, new_x) -> Any:
+    """Assign to a variable."""
+    return x.assign(new_x)
+
+
+def _update_add(x, increment) -> Any:
+    """Add to a variable."""
+    return x.assign_add(increment)
+
+
+def _update_sub(x, decrement) -> Any:
+    """Subtract from a variable."""
+    return x.assign_sub(decrement)
+
+
+def _moving_average_update(x, value, momentum) -> Any:
+    """Move a variable towards a value: ``x * momentum + value * (1 - momentum)``."""
+    return x.assign_sub((x - ops.cast(value, x.dtype)) * (1 - momentum))
+
+
+def _int_shape(x) -> Any:
+    """Return the shape as a tuple of integers."""
+    return tuple(x.shape)
+
+
+def _ndim(x) -> Any:
+    """Return the number of dimensions."""
+    return len(x.shape)
+
+
+def _count_params(x) -> Any:
+    """Return the number of elements."""
+    return int(np.prod(tuple(x.shape)))
+
+
+def _dtype(x) -> Any:
+    """Return the name of the dtype."""
+    return x.dtype.name
+
+
+def _reverse(x, axes) -> Any:
+    """Reverse dimensions."""
+    return ops.reverse(x, [axes] if isinstance(axes, int) else axes)
+
+
+def _tile(x, n) -> Any:
+    """Repeat along each dimension."""
+    return ops.tile(x, [n] if isinstance(n, int) else n)
+
+
+def _stop_gradient(variables) -> Any:
+    """Return tensors that count as constants."""
+    one = conversion.stop_gradient
+    return [*map(one, variables)] if isinstance(variables, list | tuple) else one(variables)
+
+
+def _temporal_padding(x, padding) -> Any:
+    """Pad the second of three dimensions with zeros."""
+    return ops.pad(x, [[0, 0], padding, [0, 0]])
+
+
+def _spatial_2d_padding(x, padding, data_format) -> Any:
+    """Pad the height and the width of images with zeros."""
+    rest = ([0, 0], [0, 0])
+    first = data_format == "channels_first"
+    return ops.pad(x, [rest[0], *rest[1:] * first, *padding, *rest[1:] * (not first)])
+
+
+of_rows(
+    globals(),
+    _function,
     """
-    value: float = _EPSILON.value
-    return value
+    abs(x) | =ops.abs
+    all(x, axis=None, keepdims=False) | =math.reduce_all
+    any(x, axis=None, keepdims=False) | =math.reduce_any
+    arange(start, stop=None, step=1, dtype='int32') | =_arange
+    argmax(x, axis=-1) | =ops.argmax
+    argmin(x, axis=-1) | =ops.argmin
+    batch_dot(x, y, axes=None) | =_batch_dot
+    batch_flatten(x) | =_batch_flatten
+    batch_get_value(tensors) | =_batch_get_value
+    batch_set_value(tuples) | =_batch_set_value
+    bias_add(x, bias) | =nn.bias_add
+    binary_crossentropy(target, output, from_logits=False) | =_binary_crossentropy
+    cast(x, dtype) | =ops.cast
+    cast_to_floatx(x) | =_cast_to_floatx
+    categorical_crossentropy(target, output, from_logits=False, axis=-1)
+        | =_categorical_crossentropy
+    clip(x, min_value, max_value) | =_clip
+    concatenate(tensors, axis=-1) | =ops.concat
+    constant(value, dtype=None, shape=None, name=None) | =_constant
+    cos(x) | =ops.cos
+    count_params(x) | =_count_params
+    cumprod(x, axis=0) | =math.cumprod
+    cumsum(x, axis=0) | =math.cumsum
+    dot(x, y) | =_dot
+    dropout(x, level, noise_shape=None, seed=None) | =nn.dropout
+    dtype(x) | =_dtype
+    elu(x, alpha=1.0) | =activations.elu
+    equal(x, y) | =ops.equal
+    eval(x) | =_get_value
+    exp(x) | =ops.exp
+    expand_dims(x, axis=-1) | =ops.expand_dims
+    eye(size, dtype=None, name=None) | =_eye
+    flatten(x) | =_flatten
+    foldl(fn, elems, initializer=None) | =control.foldl
+    foldr(fn, elems, initializer=None) | =control.foldr
+    gather(reference, indices) | =ops.gather
+    get_value(x) | =_get_value
+    greater(x, y) | =ops.greater
+    greater_equal(x, y) | =ops.greater_equal
+    hard_sigmoid(x) | =_hard_sigmoid
+    in_top_k(predictions, targets, k) | =_in_top_k
+    int_shape(x) | =_int_shape
+    l2_normalize(x, axis=None) | =linalg.l2_normalize
+    less(x, y) | =ops.less
+    less_equal(x, y) | =ops.less_equal
+    log(x) | =math.log
+    map_fn(fn, elems) | =control.map_fn
+    max(x, axis=None, keepdims=False) | =math.reduce_max
+    maximum(x, y) | =ops.maximum
+    mean(x, axis=None, keepdims=False) | =_mean
+    min(x, axis=None, keepdims=False) | =math.reduce_min
+    minimum(x, y) | =ops.minimum
+    moving_average_update(x, value, momentum) | =_moving_average_update
+    ndim(x) | =_ndim
+    not_equal(x, y) | =ops.not_equal
+    one_hot(indices, num_classes) | =_one_hot
+    ones(shape, dtype=None, name=None) | =_ones
+    ones_like(x, dtype=None) | =ops.ones_like
+    permute_dimensions(x, pattern) | =ops.transpose
+    pow(x, a) | =ops.pow
+    prod(x, axis=None, keepdims=False) | =math.reduce_prod
+    random_bernoulli(shape, p=0.0, dtype=None, seed=None) | =_bernoulli
+    random_normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None) | =_normal
+    random_uniform(shape, minval=0.0, maxval=1.0, dtype=None, seed=None) | =_uniform
+    relu(x, alpha=0.0, max_value=None, threshold=0.0) | =activations.relu
+    repeat(x, n) | =_repeat
+    repeat_elements(x, rep, axis) | =ops.repeat
+    reshape(x, shape) | =ops.reshape
+    reverse(x, axes) | =_reverse
+    round(x) | =ops.round
+    set_value(x, value) | =_set_value
+    shape(x) | =ops.shape
+    sigmoid(x) | =ops.sigmoid
+    sign(x) | =ops.sign
+    sin(x) | =ops.sin
+    softmax(x, axis=-1) | =nn.softmax
+    softplus(x) | =math.softplus
+    softsign(x) | =math.softsign
+    sparse_categorical_crossentropy(target, output, from_logits=False, axis=-1, ignore_class=None)
+        | =_sparse_categorical_crossentropy
+    spatial_2d_padding(x, padding=((1, 1), (1, 1)), data_format=None) | =_spatial_2d_padding
+    sqrt(x) | =_sqrt
+    square(x) | =ops.square
+    squeeze(x, axis) | =ops.squeeze
+    stack(x, axis=0) | =ops.stack
+    std(x, axis=None, keepdims=False) | =_std
+    stop_gradient(variables) | =_stop_gradient
+    sum(x, axis=None, keepdims=False) | =math.reduce_sum
+    switch(condition, then_expression, else_expression) | =_switch
+    tanh(x) | =ops.tanh
+    temporal_padding(x, padding=(1, 1)) | =_temporal_padding
+    tile(x, n) | =_tile
+    transpose(x) | =ops.transpose
+    truncated_normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None) | =_truncated
+    update(x, new_x) | =_update
+    update_add(x, increment) | =_update_add
+    update_sub(x, decrement) | =_update_sub
+    var(x, axis=None, keepdims=False) | =_var
+    variable(value, dtype=None, name=None, constraint=None) | =_variable
+    zeros(shape, dtype=None, name=None) | =_zeros
+    zeros_like(x, dtype=None) | =ops.zeros_like
+    """,
+    activations=activations,
+    control=control,
+    linalg=linalg,
+)
 
-
-def set_epsilon(value: float) -> None:
-    """Set the value of `epsilon`."""
-    _EPSILON.set(float(value))
-
-
-def floatx() -> str:
-    """Return the default dtype of weights.
-
-    Examples
-    --------
-    >>> tf.keras.backend.floatx()
-    'float32'
-    """
-    value: str = _FLOATX.value
-    return value
-
-
-def set_floatx(value: str) -> None:
-    """Set the value of `floatx`.
-
-    Raises
-    ------
-    ValueError: If it is not a floating dtype.
-    """
-    if value not in ("bfloat16", "float16", "float32", "float64"):
-        raise ValueError(
-            f"Unknown `floatx` value: {value}. Expected one of "
-            "{'bfloat16', 'float16', 'float32', 'float64'}"
-        )
-    _FLOATX.set(value)
-
-
-def float_type(dtype=None) -> np.dtype[Any]:
-    """Return the NumPy dtype for `dtype`, or for `floatx`."""
-    kind: np.dtype[Any] = dtype_of(floatx() if dtype is None else dtype)
-    return kind
-
-
-def image_data_format() -> str:
-    """Return the position of the channels of images: last."""
-    return "channels_last"
-
-
-def get_uid(prefix: str = "") -> int:
-    """Return the number of times a name has been requested, including this call."""
-    _COUNTS[prefix] = _COUNTS.get(prefix, 0) + 1
-    return _COUNTS[prefix]
-
-
-def name_for(kind: str) -> str:
-    """Return a unique name derived from the name of a class: ``dense``, ``dense_1``, ..."""
-    base = snake_case(kind)
-    count = get_uid(base)
-    return base if count == 1 else f"{base}_{count - 1}"
-
-
-def clear_session(free_memory: bool = True) -> None:
-    """Restart the numbering of names."""
-    _COUNTS.clear()
-
+for _name in settings.__all__:
+    globals()[_name] = getattr(settings, _name)
 
 __getattr__ = refusing("keras.backend")
 
-
-__all__ = completed(globals(), without="float_type name_for")
+__all__ = completed(globals(), " ".join(settings.__all__))

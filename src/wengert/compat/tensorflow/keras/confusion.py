@@ -11,7 +11,7 @@ from wengert.compat.kit.namespaces import completed
 from wengert.compat.kit.rows import of_rows
 from wengert.compat.tensorflow.configs import snake_case
 from wengert.compat.tensorflow.functions.values import numbers_of
-from wengert.compat.tensorflow.keras.backend import name_for
+from wengert.compat.tensorflow.keras.globals import name_for
 from wengert.compat.tensorflow.keras.means import Metric, same_rank
 
 _COUNTS = ("true_positives", "false_positives", "true_negatives", "false_negatives")

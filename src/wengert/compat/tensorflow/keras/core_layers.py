@@ -10,7 +10,7 @@ from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow import nn, operations
 from wengert.compat.tensorflow.functions.values import numbers_of
 from wengert.compat.tensorflow.keras import activations
-from wengert.compat.tensorflow.keras.backend import epsilon
+from wengert.compat.tensorflow.keras.globals import epsilon
 from wengert.compat.tensorflow.keras.layer import Layer
 from wengert.compat.tensorflow.keras.settings import settings
 

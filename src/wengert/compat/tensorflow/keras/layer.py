@@ -32,7 +32,7 @@ from wengert.compat.tensorflow.functions.values import (
     tensor_of,
 )
 from wengert.compat.tensorflow.keras import constraints, regularizers
-from wengert.compat.tensorflow.keras.backend import float_type, name_for
+from wengert.compat.tensorflow.keras.globals import float_type, name_for
 from wengert.compat.tensorflow.keras.means import Metric
 from wengert.compat.tensorflow.keras.symbols import OPERATORS, Symbol, symbolic
 from wengert.compat.tensorflow.keras.weights import Weight

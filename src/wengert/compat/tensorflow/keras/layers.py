@@ -17,7 +17,7 @@ from wengert.compat.kit.namespaces import defined, gathered
 from wengert.compat.kit.signatures import named
 from wengert.compat.tensorflow import operations
 from wengert.compat.tensorflow.functions.values import converted, made, tensor_of
-from wengert.compat.tensorflow.keras.backend import name_for
+from wengert.compat.tensorflow.keras.globals import name_for
 from wengert.compat.tensorflow.keras.layer import Layer as Layer
 from wengert.compat.tensorflow.keras.layer import Seeded
 from wengert.compat.tensorflow.keras.settings import settings

@@ -13,7 +13,7 @@ from wengert.compat.kit.namespaces import completed
 from wengert.compat.kit.rows import of_rows, shaped
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.values import converted, is_floating, tensor_of
-from wengert.compat.tensorflow.keras.backend import epsilon, float_type
+from wengert.compat.tensorflow.keras.globals import epsilon, float_type
 from wengert.compat.tensorflow.nn import sparse_softmax_cross_entropy_with_logits
 
 

@@ -19,7 +19,7 @@ from wengert.compat.kit.signatures import signature_of
 from wengert.compat.tensorflow.configs import Configured, getter, snake_case
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.keras import loss_functions as each
-from wengert.compat.tensorflow.keras.backend import float_type
+from wengert.compat.tensorflow.keras.globals import float_type
 from wengert.compat.tensorflow.keras.loss_functions import *  # noqa: F403
 from wengert.compat.tensorflow.keras.loss_functions import same_rank
 from wengert.compat.tensorflow.refusal import refusing

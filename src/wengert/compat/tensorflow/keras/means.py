@@ -15,7 +15,7 @@ from wengert.compat.tensorflow import initializers
 from wengert.compat.tensorflow.configs import Configured, snake_case
 from wengert.compat.tensorflow.functions.values import constant_of, numbers_of
 from wengert.compat.tensorflow.keras import losses as _losses
-from wengert.compat.tensorflow.keras.backend import float_type, name_for
+from wengert.compat.tensorflow.keras.globals import float_type, name_for
 from wengert.compat.tensorflow.keras.weights import Weight
 
 

@@ -20,7 +20,7 @@ from wengert.compat.tensorflow import nest
 from wengert.compat.tensorflow.configs import deserialize_keras_object, serialize_keras_object
 from wengert.compat.tensorflow.functions.values import constant_of
 from wengert.compat.tensorflow.keras import symbols
-from wengert.compat.tensorflow.keras.backend import name_for
+from wengert.compat.tensorflow.keras.globals import name_for
 from wengert.compat.tensorflow.keras.layer import Layer
 from wengert.compat.tensorflow.keras.layers import InputLayer
 from wengert.compat.tensorflow.keras.saving import (

@@ -23,7 +23,7 @@ from wengert.compat.tensorflow.archive import WAITING, resume
 from wengert.compat.tensorflow.configs import Configured, getter, serialize_keras_object
 from wengert.compat.tensorflow.functions.values import numbers_of
 from wengert.compat.tensorflow.keras import schedules
-from wengert.compat.tensorflow.keras.backend import name_for
+from wengert.compat.tensorflow.keras.globals import name_for
 from wengert.compat.tensorflow.keras.schedules import LearningRateSchedule
 from wengert.compat.tensorflow.keras.settings import settings
 from wengert.compat.tensorflow.keras.weights import Weight

@@ -11,7 +11,7 @@ from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.data import Dataset
 from wengert.compat.tensorflow.functions.drawing import own_stream, set_seed
 from wengert.compat.tensorflow.functions.values import constant_of, numbers_of
-from wengert.compat.tensorflow.keras.backend import clear_session as clear_session
+from wengert.compat.tensorflow.keras.globals import clear_session as clear_session
 from wengert.compat.tensorflow.refusal import refusing
 
 
