@@ -268,6 +268,7 @@ print(again is done, "torch" in sys.modules, wg.fft.__spec__.name)
             "tensorflow",
             "import tensorflow as tf\nfrom tensorflow import keras\n"
             "from tensorflow.keras import layers\nassert layers is tf.keras.layers\n"
+            "import keras as alone\nfrom keras.layers import Dense\nassert alone is keras\n"
             "print(float(tf.reduce_sum(tf.ones(3))))",
             "3.0",
         ),

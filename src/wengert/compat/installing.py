@@ -39,9 +39,13 @@ _PACKAGES = {
     "jax": ("wengert.compat.jax", None),
     "mxnet": ("wengert.compat.mxnet", None),
     "tensorflow": ("wengert.compat.tensorflow", None),
+    "keras": ("wengert.compat.tensorflow.keras", None),
 }
 """The counterpart of each library, with the version it follows unless the package has its own.
 """
+
+_BESIDE = {"torch": "functorch", "tensorflow": "keras"}
+"""Packages that come with a library."""
 
 _HOMES: dict[str, dict[str, tuple[str, ...]]] = {
     "autograd": {"numpy.numpy_boxes": ("ArrayBox",)},
@@ -97,9 +101,10 @@ class Installation:
         INSTALLED[self.name] = _own_name(self.module).split(".")[0]
         sys.meta_path.insert(0, self._finder)
         self._finder.mirror()
+        beside = _BESIDE.get(self.name)
+        if beside is not None and beside not in {*sys.modules, *_INSTALLATIONS}:
+            self._beside.append(install(beside))
         if self.module is wengert:
-            if "functorch" not in sys.modules:  # PyTorch depends on it
-                self._beside.append(install("functorch"))
             self._set(wengert, "__version__", followed)
             # packages iterate over the module's attributes, so all of them are imported
             for name in wengert.optim.__all__:
@@ -175,7 +180,8 @@ def install(name: str) -> Installation:
 
     Parameters
     ----------
-    name : {"torch", "autograd", "jax", "mxnet", "tensorflow"}. The name of the library.
+    name : {"torch", "autograd", "jax", "mxnet", "tensorflow", "keras"}. The name of the library.
+        ``tensorflow`` brings ``keras``, too.
 
     Returns
     -------

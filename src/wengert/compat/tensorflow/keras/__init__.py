@@ -11,6 +11,7 @@ from __future__ import annotations
 from wengert.compat.kit.namespaces import gathered as _gathered
 from wengert.compat.tensorflow.refusal import refusing as _refusing
 
+__version__ = "3.15.1"
 __getattr__ = _refusing("keras")
 __all__ = _gathered(
     globals(),
