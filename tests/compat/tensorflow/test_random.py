@@ -160,3 +160,15 @@ def test_positions_and_spreads_where_tensorflow_differs():
     mean, spread = tf.nn.moments(tf.constant([1.0, 3.0]), [])
     assert mean.numpy().tolist() == [1, 3] and spread.numpy().tolist() == [0, 0]
     assert np.isnan(tf.math.l2_normalize([nan, 1.0])).all()
+
+
+def test_initializers_of_the_top_level_draw_in_turn_unless_they_have_a_seed():
+    # the numbers are those of TensorFlow 2.21
+    tf.random.set_seed(0)
+    uniform, normal = tf.random_uniform_initializer(-1, 1), tf.random_normal_initializer()
+    np.testing.assert_allclose(uniform([2]), [-0.41604972, -0.5868671], rtol=1e-5)
+    np.testing.assert_allclose(uniform([2]), [0.11082816, -0.55741405], rtol=1e-5)
+    np.testing.assert_allclose(normal([2]), [-0.09020644, -0.00557673], rtol=1e-5)
+    seeded = tf.random_normal_initializer(seed=3)
+    for _ in range(2):
+        np.testing.assert_allclose(seeded([2]), [-0.03357924, 0.08380252], rtol=1e-5)

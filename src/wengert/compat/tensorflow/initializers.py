@@ -240,9 +240,23 @@ for _name, _kind in functions_of(globals(), "Initializer").items():  # lower-cas
     if isinstance(_kind, type):
         globals()[snake_case(_name)] = _kind
 
-# aliases of TensorFlow's top-level package
+# the initializers of TensorFlow's top-level package
 constant_initializer, zeros_initializer, ones_initializer = Constant, Zeros, Ones
-random_normal_initializer, random_uniform_initializer = RandomNormal, RandomUniform
+
+
+class _InTurn(_Random):
+    """Base class for initializers that draw other numbers in each call, unless there is a seed."""
+
+    def _stream(self) -> Any:
+        return None if self.seed is None else super()._stream()
+
+
+class random_normal_initializer(_InTurn, RandomNormal):
+    """Initializes with normal random numbers: others in each call, unless there is a seed."""
+
+
+class random_uniform_initializer(_InTurn, RandomUniform):
+    """Initializes with uniform random numbers: others in each call, unless there is a seed."""
 
 
 get = getter(
