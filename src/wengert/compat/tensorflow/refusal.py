@@ -21,7 +21,6 @@ _INSTEAD = {
     "random.fold_in": "seeds of your own: [seed, i]",
     "keras.datasets": "arrays of your own; wengert.datasets has the digits",
     "keras.applications": "a model of your own: trained weights do not come with this library",
-    "keras.ops": "tf.math, tf.linalg and tf.nn",
     "keras.preprocessing": "NumPy, or tf.data",
 }
 

@@ -27,7 +27,7 @@ __all__ = _gathered(
     """,
     """
     initializers random keras.activations keras.backend keras.callbacks keras.constraints
-    keras.layers keras.losses keras.metrics keras.models keras.optimizers keras.regularizers
-    keras.saving keras.utils
+    keras.layers keras.losses keras.metrics keras.models keras.ops keras.optimizers
+    keras.regularizers keras.saving keras.utils
     """,
 )

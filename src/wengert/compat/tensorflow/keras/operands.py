@@ -1,0 +1,58 @@
+"""Layer 9 · compat: operands of Keras's operations (NOTE [Keras's operations])."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import wengert as wg
+from wengert.compat.tensorflow.conversion import is_tensor
+from wengert.compat.tensorflow.functions.values import dtype_of, tensor_of
+from wengert.compat.tensorflow.keras.globals import floatx
+
+__all__ = ["none", "one", "promoted", "several", "two"]
+
+
+def _floating(tensor: Any) -> Any:
+    whole = tensor._payload.dtype.kind in "biu"
+    return tensor.to(dtype_of(floatx())) if whole else tensor
+
+
+def _plain(value: Any) -> Any:
+    return tensor_of(value) if is_tensor(value) or hasattr(value, "_as_tensor") else value
+
+
+def promoted(values: Any, floating: bool = False) -> list[Any]:
+    """Convert operands to one dtype; numbers stay numbers beside tensors."""
+    plain = (bool, int, float, complex)
+    given = [value if isinstance(value, plain) else tensor_of(value) for value in values]
+    if all(isinstance(value, plain) for value in given):
+        given = [tensor_of(value) for value in given]
+    kind = functools.reduce(_common, given)
+    kind = _floating(kind) if floating else kind
+    return [x if isinstance(x, plain) else x.to(kind.dtype) for x in given]
+
+
+def _common(a: Any, b: Any) -> Any:
+    return wg.empty(1, dtype=wg.result_type(a, b))
+
+
+def one(value: Any, *rest: Any, floating: bool = False) -> tuple[Any, ...]:
+    """Return the arguments of a function of one array."""
+    tensor = tensor_of(value)
+    return _floating(tensor) if floating else tensor, *map(_plain, rest)
+
+
+def two(a: Any, b: Any, *rest: Any, floating: bool = False) -> tuple[Any, ...]:
+    """Return the arguments of a function of two arrays."""
+    return *promoted([a, b], floating), *rest
+
+
+def several(values: Any, *rest: Any) -> tuple[Any, ...]:
+    """Return the arguments of a function of a list of arrays."""
+    return promoted(values), *rest
+
+
+def none(*args: Any) -> tuple[Any, ...]:
+    """Return the arguments of a function of numbers."""
+    return args

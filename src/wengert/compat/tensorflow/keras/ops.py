@@ -1,0 +1,277 @@
+"""Layer 9 · compat: ``tf.keras.ops``: NumPy's functions, and those of networks.
+
+NOTE [Keras's operations]
+NumPy's functions are those of `wengert.numpy`, with Keras's dtypes: operands of several dtypes are
+promoted as PyTorch promotes them, so that whole numbers do not widen floats, and numbers without a
+dtype have `floatx`. The others are rows: their parameters, and the function that takes them in this
+order. Symbols of functional models are operands as well (NOTE [symbols of Keras]).
+
+>>> x = tf.constant([[1.0, 3.0]])
+>>> print(tf.keras.ops.mean(tf.keras.ops.square(x), axis=-1).numpy())
+[5.]
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import wengert as wg
+import wengert.numpy as wnp
+from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.rows import of_rows
+from wengert.compat.kit.signatures import named, signed
+from wengert.compat.tensorflow import control, conversion, linalg, math, nn
+from wengert.compat.tensorflow import operations as tf
+from wengert.compat.tensorflow.control import cond as cond
+from wengert.compat.tensorflow.custom import custom_gradient as custom_gradient
+from wengert.compat.tensorflow.functions.values import computed, dtype_of, tensor_of
+from wengert.compat.tensorflow.keras import activations, backend, symbols
+from wengert.compat.tensorflow.keras.globals import floatx
+from wengert.compat.tensorflow.keras.operands import none, one, promoted, several, two
+from wengert.compat.tensorflow.refusal import refusing
+
+_UNARY = """
+    abs absolute all amax amin angle any append argmax argmin argpartition argsort array_split
+    bincount clip conj conjugate copy count_nonzero cumprod cumsum diag diagflat diagonal diff
+    digitize dsplit expand_dims flip fliplr flipud full_like histogram hsplit imag isfinite isinf
+    isnan isneginf isposinf isreal logical_not max min moveaxis nan_to_num nanargmax nanargmin
+    nancumprod nancumsum nanmax nanmin nanprod nansum negative nonzero ones_like pad prod ptp ravel
+    real repeat reshape roll rot90 round searchsorted sign signbit sort split square squeeze
+    sum swapaxes take take_along_axis tile trace transpose tril triu vander vsplit zeros_like
+"""
+"""Functions of an array, and possibly of others that are not promoted with it."""
+_FLOATING = """
+    arccos arccosh arcsin arcsinh arctan arctanh average cbrt ceil corrcoef cos cosh deg2rad exp
+    exp2 expm1 fabs floor i0 log log10 log1p log2 mean median nanmean nanmedian nanpercentile
+    nanquantile nanstd nanvar percentile quantile rad2deg reciprocal sin sinc sinh sqrt std tan tanh
+    trapezoid trunc var
+"""
+"""Those whose results are floats."""
+_BINARY = """
+    add allclose cross dot equal floor_divide fmax fmin fmod gcd greater greater_equal inner isclose
+    isin kron lcm less less_equal logical_and logical_or logical_xor matmul maximum minimum mod
+    multiply not_equal outer power subtract tensordot vdot
+"""
+"""Functions of two arrays."""
+_BINARY_FLOATING = """
+    arctan2 correlate divide heaviside hypot logaddexp logaddexp2 nextafter true_divide
+"""
+_JOINING = "concatenate dstack hstack meshgrid stack vstack"
+_CREATING = """
+    eye full geomspace identity linspace logspace ones tri zeros
+"""
+_PLACES = {
+    *("argmax", "argmin", "argsort", "bincount", "count_nonzero", "digitize"),
+    *("nanargmax", "nanargmin", "nonzero", "searchsorted"),
+}
+"""Functions whose results have 32 bits."""
+_SUMS = {"cumprod", "cumsum", "prod", "sum", "trace"}
+"""Functions that keep the dtype of whole numbers."""
+
+
+def _to_32(places: Any) -> Any:
+    """Convert positions to the integers that Keras counts with."""
+    return places.to(wg.int32)
+
+
+def _function(
+    name: str, function: Callable[..., Any], entered: Callable[..., Any], **more: Any
+) -> Any:
+    def compute(*given: Any, **kwargs: Any) -> Any:
+        result = function(*given, **kwargs)
+        if name in _PLACES:
+            return [_to_32(x) for x in result] if isinstance(result, tuple) else _to_32(result)
+        if name in _SUMS and given[0]._payload.dtype.kind in "iub":
+            return result.to(wg.int32 if given[0].dtype == wg.bool else given[0].dtype)
+        return result
+
+    def operation(*args, **kwargs) -> Any:
+        if symbols.inner((args, kwargs)):
+            return symbols.symbolic(operation, args, kwargs)
+        kind = kwargs.get("dtype", floatx() if name in _CREATED else None)
+        if kind is not None:
+            kwargs["dtype"] = dtype_of(kind)
+        return computed(name, compute, *entered(*args, **more), **kwargs)
+
+    own: Any = named(operation, name, f"Return ``numpy.{name}`` of these arguments.")
+    own.__signature__ = inspect.signature(function)
+    own.__module__ = __name__
+    return own
+
+
+def _of_numpy(names: str, entered: Callable[..., Any], home: Any = wnp, **more: Any) -> None:
+    for name in names.split():
+        globals()[name] = _function(name, getattr(home, name), entered, **more)
+
+
+_CREATED = frozenset(_CREATING.split())
+_of_numpy(_UNARY, one)
+_of_numpy(_FLOATING, one, floating=True)
+_of_numpy(_BINARY, two)
+_of_numpy(_BINARY_FLOATING, two, floating=True)
+_of_numpy(_JOINING, several)
+_of_numpy(_CREATING, none)
+_of_numpy("cholesky det eig eigh inv norm pinv qr slogdet svd", one, wnp.linalg, floating=True)
+_of_numpy("solve", two, wnp.linalg, floating=True)
+
+
+# -- others ----------------------------------------------------------------------------------------
+
+
+def _row(path: str, function: Callable[..., Any]) -> Any:
+    name, _, text = path[:-1].partition("(")
+
+    def compute(given: dict[str, Any]) -> Any:
+        values = tuple([given[one] for one in own.__signature__.parameters])
+        return symbols.symbolic(own, values, {}) if symbols.inner(values) else function(*values)
+
+    doc = function.__doc__ if function.__name__[0] == "_" else f"See `tf.{function.__name__}`."
+    own: Any = signed(name, text, compute, doc)
+    return own
+
+
+def _arange(start, stop, step, dtype) -> Any:
+    """Return evenly spaced numbers."""
+    limits = [start] if stop is None else [start, stop]
+    return _cast(tf.range(*limits, delta=1 if step is None else step), dtype)
+
+
+def _cast(x, dtype) -> Any:
+    return x if dtype is None else tf.cast(x, dtype)
+
+
+def _where(condition, x1, x2) -> Any:
+    """Select elements by a condition; without values return the positions where it holds."""
+    if x1 is None and x2 is None:
+        return tuple(tf.unstack(tf.cast(tf.where(condition), "int32"), axis=1))
+    return computed("SelectV2", wg.where, tensor_of(condition), *promoted([x1, x2]))
+
+
+def _one_hot(x, num_classes, axis, dtype) -> Any:
+    """Return one-hot vectors along a new dimension."""
+    return tf.one_hot(x, num_classes, axis=axis, dtype=dtype or floatx())
+
+
+def _moments(x, axes, keepdims) -> Any:
+    """Return the mean and the variance along dimensions."""
+    return nn.moments(x, axes, keepdims=keepdims)
+
+
+def _batch_normalization(x, mean, variance, axis, offset, scale, epsilon) -> Any:
+    """Subtract a mean and divide by a standard deviation, given for each position of `axis`."""
+    x = conversion.convert_to_tensor(x)
+    shape = [-1 if i == axis % x.shape.rank else 1 for i in range(x.shape.rank)]
+    given = [
+        one if one is None else tf.reshape(one, shape) for one in (mean, variance, offset, scale)
+    ]
+    return nn.batch_normalization(x, *given, epsilon)
+
+
+def _lstsq(a, b, rcond) -> Any:
+    """Return the least-squares solution of a linear system."""
+    return computed("MatrixSolveLs", lambda *given: wnp.linalg.lstsq(*given, rcond)[0], *two(a, b))
+
+
+def _fori_loop(lower, upper, body_fun, init_val) -> Any:
+    """Call a function of the turn and the last value for each turn."""
+    for i in range(int(lower), int(upper)):
+        init_val = body_fun(i, init_val)
+    return init_val
+
+
+def _convert_to_numpy(x) -> Any:
+    """Return the values as an array."""
+    return np.asarray(x)
+
+
+def einsum(subscripts: str, *operands, **kwargs) -> Any:
+    """Return a sum of products (see `tf.einsum`)."""
+    if symbols.inner(operands):
+        return symbols.symbolic(einsum, (subscripts, *operands), kwargs)
+    return tf.einsum(subscripts, *promoted(operands))
+
+
+of_rows(
+    globals(),
+    _row,
+    """
+    arange(start, stop=None, step=None, dtype=None) | =_arange
+    array(x, dtype=None) | =conversion.convert_to_tensor
+    batch_normalization(x, mean, variance, axis, offset=None, scale=None, epsilon=0.001)
+        | =_batch_normalization
+    binary_crossentropy(target, output, from_logits=False) | =backend.binary_crossentropy
+    broadcast_to(x, shape) | =tf.broadcast_to
+    cast(x, dtype) | =tf.cast
+    categorical_crossentropy(target, output, from_logits=False, axis=-1)
+        | =backend.categorical_crossentropy
+    celu(x) | =activations.celu
+    convert_to_numpy(x) | =_convert_to_numpy
+    convert_to_tensor(x, dtype=None) | =conversion.convert_to_tensor
+    dtype(x) | =backend.dtype
+    elu(x, alpha=1.0) | =activations.elu
+    erf(x) | =math.erf
+    erfc(x) | =math.erfc
+    erfinv(x) | =math.erfinv
+    fori_loop(lower, upper, body_fun, init_val) | =_fori_loop
+    gelu(x, approximate=True) | =activations.gelu
+    glu(x) | =activations.glu
+    hard_shrink(x) | =activations.hard_shrink
+    hard_sigmoid(x) | =activations.hard_sigmoid
+    hard_silu(x) | =activations.hard_silu
+    hard_swish(x) | =activations.hard_silu
+    hard_tanh(x) | =activations.hard_tanh
+    in_top_k(targets, predictions, k) | =math.in_top_k
+    is_tensor(x) | =conversion.is_tensor
+    leaky_relu(x, negative_slope=0.2) | =activations.leaky_relu
+    log_sigmoid(x) | =activations.log_sigmoid
+    log_softmax(x, axis=-1) | =nn.log_softmax
+    logdet(x) | =linalg.logdet
+    logsumexp(x, axis=None, keepdims=False) | =math.reduce_logsumexp
+    lstsq(a, b, rcond=None) | =_lstsq
+    map(f, xs) | =control.map_fn
+    moments(x, axes, keepdims=False) | =_moments
+    ndim(x) | =backend.ndim
+    one_hot(x, num_classes, axis=-1, dtype=None) | =_one_hot
+    relu(x) | =activations.relu
+    relu6(x) | =activations.relu6
+    rsqrt(x) | =math.rsqrt
+    scatter(indices, values, shape) | =tf.scatter_nd
+    scatter_update(inputs, indices, updates) | =tf.tensor_scatter_nd_update
+    selu(x) | =activations.selu
+    shape(x) | =backend.int_shape
+    sigmoid(x) | =activations.sigmoid
+    silu(x) | =activations.silu
+    size(x) | =tf.size
+    slice(inputs, start_indices, shape) | =tf.slice
+    soft_shrink(x) | =activations.soft_shrink
+    softmax(x, axis=-1) | =nn.softmax
+    softplus(x) | =activations.softplus
+    softsign(x) | =activations.softsign
+    solve_triangular(a, b, lower=False) | =linalg.triangular_solve
+    sparse_categorical_crossentropy(target, output, from_logits=False, axis=-1)
+        | =backend.sparse_categorical_crossentropy
+    squareplus(x) | =activations.squareplus
+    stop_gradient(variable) | =conversion.stop_gradient
+    swish(x) | =activations.silu
+    tanh_shrink(x) | =activations.tanh_shrink
+    top_k(x, k, sorted=True) | =math.top_k
+    unstack(x, num=None, axis=0) | =tf.unstack
+    vectorized_map(function, elements) | =control.vectorized_map
+    where(condition, x1=None, x2=None) | =_where
+    while_loop(cond, body, loop_vars) | =control.while_loop
+    """,
+    activations=activations,
+    backend=backend,
+    control=control,
+    conversion=conversion,
+    linalg=linalg,
+    math=math,
+)
+
+__getattr__ = refusing("keras.ops")
+
+__all__ = completed(globals(), "cond custom_gradient")
