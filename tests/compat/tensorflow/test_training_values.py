@@ -81,6 +81,18 @@ P = [[0.05, 0.95, 0.0], [0.1, 0.8, 0.1]]
         ("PrecisionAtRecall", {"recall": 0.5}, 1.0, 0.41666666),
         ("Poisson", {}, 0.72564626, 0.8757323),
         ("LogCoshError", {}, 0.10967913, 0.15321758),
+        ("F1Score", {}, [0.0, 0.66666657, 0.0], [0.0, 0.46153834, 0.0]),
+        ("F1Score", {"average": "micro", "threshold": 0.5}, 0.49999994, 0.29999992),
+        ("FBetaScore", {"beta": 2.0, "average": "weighted"}, 0.4166666, 0.2045454),
+        ("R2Score", {}, -0.30166665, -0.94563484),
+        (
+            "R2Score",
+            {"class_aggregation": "variance_weighted_average", "num_regressors": 1},
+            -0.81562495,
+            -2.02306533,
+        ),
+        ("OneHotIoU", {"num_classes": 3, "target_class_ids": [1, 2]}, 0.25, 0.15),
+        ("OneHotMeanIoU", {"num_classes": 3}, 0.25, 0.15),
     ],
 )
 def test_metrics_count_as_those_of_tensorflow(name, arguments, result, weighted):
@@ -110,6 +122,13 @@ def test_areas_and_overlaps():
     np.testing.assert_allclose(pr.result(), 0.7972973, rtol=1e-4)
     iou = keras.metrics.MeanIoU(num_classes=2)
     assert float(iou([0, 0, 1, 1], [0, 1, 0, 1])) == pytest.approx(1 / 3)
+    second = keras.metrics.IoU(2, [1], ignore_class=0)
+    assert float(second([0, 0, 1, 1], [0, 1, 0, 1])) == pytest.approx(1 / 2)
+    assert float(keras.metrics.BinaryIoU()([0, 1], [0.4, 0.6])) == 1
+    with pytest.raises(ValueError, match="Target class id 3 is out of range"):
+        keras.metrics.IoU(2, [3])
+    with pytest.raises(ValueError, match="expects 2D inputs"):
+        keras.metrics.F1Score()([0, 1], [0.4, 0.6])
     assert [v.path for v in keras.metrics.Mean(name="m").variables] == ["m/total", "m/count"]
 
 

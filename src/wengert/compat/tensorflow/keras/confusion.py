@@ -17,7 +17,7 @@ from wengert.compat.tensorflow.keras.means import Metric, same_rank
 _COUNTS = ("true_positives", "false_positives", "true_negatives", "false_negatives")
 
 
-def _share(part, whole) -> Any:
+def share(part, whole) -> Any:
     """Divide; the quotient is 0 where the divisor is 0."""
     return np.divide(part, whole, out=np.zeros_like(part), where=whole != 0)
 
@@ -86,7 +86,7 @@ class _Counting(_Plain):
     def result(self) -> Any:
         """Return the count so far, or a ratio of counts."""
         part, *rest = self._counts().values()
-        return self._shown(_share(part, part + rest[0]) if rest else part)
+        return self._shown(share(part, part + rest[0]) if rest else part)
 
 
 def _counter(kind: str, wanted: str, words: str) -> Any:
@@ -182,12 +182,12 @@ class AUC(_Counting):
         """Return the area."""
         n = self._counts()
         tp, fp = n["true_positives"], n["false_positives"]
-        recall = _share(tp, tp + n["false_negatives"])
+        recall = share(tp, tp + n["false_negatives"])
         if self.curve == "PR" and self.summation_method == "interpolation":
             return self._tensor(self._interpolated(tp, fp, n["false_negatives"]))
-        x, y = (_share(fp, fp + n["true_negatives"]), recall)
+        x, y = (share(fp, fp + n["true_negatives"]), recall)
         if self.curve == "PR":
-            x, y = recall, _share(tp, tp + fp)
+            x, y = recall, share(tp, tp + fp)
         between = {"minoring": np.minimum, "majoring": np.maximum}.get(self.summation_method)
         height = (y[:-1] + y[1:]) / 2 if between is None else between(y[:-1], y[1:])
         return self._tensor(((x[:-1] - x[1:]) * height).sum())
@@ -198,11 +198,11 @@ class AUC(_Counting):
         """
         said = tp + fp
         step, change = tp[:-1] - tp[1:], said[:-1] - said[1:]
-        slope = _share(step, np.maximum(change, 0))
+        slope = share(step, np.maximum(change, 0))
         start = tp[1:] - slope * said[1:]
         both = (said[:-1] > 0) & (said[1:] > 0)
-        ratio = np.where(both, _share(said[:-1], np.where(both, said[1:], 1)), 1.0)
-        return _share(slope * (step + start * np.log(ratio)), np.maximum(tp + fn, 0)[1:]).sum()
+        ratio = np.where(both, share(said[:-1], np.where(both, said[1:], 1)), 1.0)
+        return share(slope * (step + start * np.log(ratio)), np.maximum(tp + fn, 0)[1:]).sum()
 
 
 @arguments("num_thresholds=200, class_id=None, name=None, dtype=None")
@@ -223,7 +223,7 @@ class _At(_Counting):
     def result(self) -> Any:
         """Return the best value."""
         n = self._counts()
-        held, best = (_share(n[a], n[a] + n[b]) for a, b in (self.bound, self.best))
+        held, best = (share(n[a], n[a] + n[b]) for a, b in (self.bound, self.best))
         return self._tensor(best[held >= getattr(self, self.given)].max(initial=0.0))
 
 
@@ -253,38 +253,4 @@ of_rows(
 )
 
 
-@arguments("num_classes, name=None, dtype=None")
-class MeanIoU(Metric):
-    """The mean over classes of intersection over union of labels and predictions.
-
-    Parameters
-    ----------
-    num_classes : int. The number of classes.
-
-    Examples
-    --------
-    >>> m = tf.keras.metrics.MeanIoU(num_classes=2)
-    >>> print(f"{m([0, 0, 1, 1], [0, 1, 0, 1]).numpy():.3f}")
-    0.333
-    """
-
-    def _prepare(self: Any) -> None:
-        self.add_variable((self.num_classes,) * 2, "zeros", name="total_confusion_matrix")
-
-    def update_state(self, y_true, y_pred, sample_weight=None) -> None:
-        """Count a batch."""
-        y, p = (np.ravel(numbers_of(one)).astype(np.int64) for one in (y_true, y_pred))
-        found = np.zeros((self.num_classes,) * 2)
-        amount = 1 if sample_weight is None else np.ravel(numbers_of(sample_weight))
-        np.add.at(found, (y, p), amount)
-        self._variables[0].assign_add(found)
-
-    def result(self) -> Any:
-        """Return the mean."""
-        matrix = self._variables[0].numpy().astype(np.float64)
-        shared = np.diagonal(matrix)
-        either = matrix.sum(0) + matrix.sum(1) - shared
-        return self._tensor(_share(shared, either).sum() / max((either > 0).sum(), 1))
-
-
-__all__ = completed(globals())
+__all__ = completed(globals(), without="share")

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from wengert.compat.kit.namespaces import gathered
 from wengert.compat.tensorflow.configs import getter
-from wengert.compat.tensorflow.keras import confusion, means
+from wengert.compat.tensorflow.keras import confusion, means, scores
 from wengert.compat.tensorflow.keras.means import Metric
 from wengert.compat.tensorflow.refusal import refusing
 
 _NAMES = gathered(
     globals(),
     "wengert.compat.tensorflow.keras",
-    f"means: {' '.join(means.__all__)}\nconfusion: {' '.join(confusion.__all__)}",
+    "\n".join(
+        f"{home.__name__.rpartition('.')[2]}: {' '.join(home.__all__)}"
+        for home in (means, confusion, scores)
+    ),
 )
 get = getter("metric", globals(), Metric, means.SHORT)
 

@@ -1,0 +1,271 @@
+"""Layer 9 · compat: Keras's scores: intersections over unions, F scores, and R squared."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.compat.kit.arguments import arguments
+from wengert.compat.kit.namespaces import completed
+from wengert.compat.tensorflow.functions.values import numbers_of
+from wengert.compat.tensorflow.keras.confusion import share
+from wengert.compat.tensorflow.keras.globals import epsilon
+from wengert.compat.tensorflow.keras.means import Metric
+
+
+def _weights(sample_weight) -> Any:
+    return 1.0 if sample_weight is None else numbers_of(sample_weight).astype(np.float64)
+
+
+# -- intersection over union -----------------------------------------------------------------------
+
+
+def _counted(self: Any) -> None:
+    count, chosen = self.num_classes, self.target_class_ids
+    if chosen is not None and max(chosen) >= count:
+        raise ValueError(f"Target class id {max(chosen)} is out of range, which is [0, {count}).")
+    self.add_variable((count, count), "zeros", name="total_confusion_matrix")
+
+
+class _Overlap(Metric):
+    """Base class of intersections over unions of labels and predictions."""
+
+    threshold: float | None = None
+    target_class_ids: Any = None
+
+    def _labels(self: Any, values, sparse: bool) -> Any:
+        numbers = numbers_of(values)
+        return np.ravel(numbers if sparse else numbers.argmax(self.axis)).astype(np.int64)
+
+    def update_state(self: Any, y_true, y_pred, sample_weight=None) -> None:
+        """Count a batch; labels outside of the classes, and `ignore_class`, do not count."""
+        if self.threshold is not None:
+            y_pred = numbers_of(y_pred) >= self.threshold
+        y, p = self._labels(y_true, self.sparse_y_true), self._labels(y_pred, self.sparse_y_pred)
+        counts = (np.minimum(y, p) >= 0) & (np.maximum(y, p) < self.num_classes)
+        counts &= y != (-1 if self.ignore_class is None else self.ignore_class)
+        amount = np.broadcast_to(np.ravel(_weights(sample_weight)), y.shape)[counts]
+        found = np.zeros((self.num_classes,) * 2)
+        np.add.at(found, (y[counts], p[counts]), amount)
+        self._variables[0].assign_add(found)
+
+    def result(self) -> Any:
+        """Return the mean over the classes that occur."""
+        matrix = self._variables[0].numpy().astype(np.float64)
+        shared = np.diagonal(matrix)
+        either = matrix.sum(0) + matrix.sum(1) - shared
+        if self.target_class_ids is not None:
+            chosen = list(self.target_class_ids)
+            shared, either = shared[chosen], either[chosen]
+        return self._tensor(share(shared, either).sum() / max((either > 0).sum(), 1))
+
+
+@arguments(
+    "num_classes, target_class_ids, name=None, dtype=None, ignore_class=None, sparse_y_true=True, "
+    "sparse_y_pred=True, axis=-1"
+)
+class IoU(_Overlap):
+    """The mean over some classes of intersection over union of labels and predictions.
+
+    Parameters
+    ----------
+    num_classes : int. The number of classes.
+    target_class_ids : list of int. The classes that count.
+    ignore_class : int, optional. A label that does not count.
+    sparse_y_true, sparse_y_pred : bool. Whether they are labels; otherwise the largest element
+        along `axis` tells the label.
+
+    Examples
+    --------
+    >>> m = tf.keras.metrics.IoU(num_classes=2, target_class_ids=[0])
+    >>> print(f"{m([0, 0, 1, 1], [0, 1, 0, 1]).numpy():.3f}")
+    0.333
+    """
+
+    _prepare = _counted
+
+
+@arguments(
+    "num_classes, name=None, dtype=None, ignore_class=None, sparse_y_true=True, "
+    "sparse_y_pred=True, axis=-1"
+)
+class MeanIoU(_Overlap):
+    """The mean over all classes of intersection over union (see `IoU`).
+
+    Examples
+    --------
+    >>> m = tf.keras.metrics.MeanIoU(num_classes=2)
+    >>> print(f"{m([0, 0, 1, 1], [0, 1, 0, 1]).numpy():.3f}")
+    0.333
+    """
+
+    _prepare = _counted
+
+
+@arguments("target_class_ids=(0, 1), threshold=0.5, name=None, dtype=None")
+class BinaryIoU(_Overlap):
+    """The intersection over union of two classes; predictions from `threshold` on are class 1."""
+
+    num_classes, ignore_class, sparse_y_true, sparse_y_pred = 2, None, True, True
+    _prepare = _counted
+
+
+@arguments(
+    "num_classes, target_class_ids, name=None, dtype=None, ignore_class=None, "
+    "sparse_y_pred=False, axis=-1"
+)
+class OneHotIoU(_Overlap):
+    """`IoU` of one-hot labels."""
+
+    sparse_y_true = False
+    _prepare = _counted
+
+
+@arguments("num_classes, name=None, dtype=None, ignore_class=None, sparse_y_pred=False, axis=-1")
+class OneHotMeanIoU(_Overlap):
+    """`MeanIoU` of one-hot labels."""
+
+    sparse_y_true = False
+    _prepare = _counted
+
+
+# -- scores of columns -----------------------------------------------------------------------------
+
+
+class _OfColumns(Metric):
+    """Base class of scores of the columns of matrices, from sums over their rows."""
+
+    _sums: tuple[str, ...] = ()
+
+    def _added(self: Any, y, sums) -> None:
+        if not self._variables:
+            for name in self._sums:
+                self.add_variable(y.shape[1:], "zeros", name=name)
+        for variable, each in zip(self._variables, sums, strict=True):
+            variable.assign_add(each.sum(0))
+
+    def _columns(self, *values) -> Any:
+        found = [numbers_of(value).astype(np.float64) for value in values]
+        if any(one.ndim != 2 for one in found):
+            shapes = [one.shape for one in found]
+            raise ValueError(
+                f"{type(self).__name__} expects 2D inputs with shape (batch_size, output_dim). "
+                f"Received input shapes: y_pred.shape={shapes[1]} and y_true.shape={shapes[0]}."
+            )
+        return found
+
+    def _totals(self) -> Any:
+        return [variable.numpy().astype(np.float64) for variable in self._variables]
+
+
+@arguments("average=None, beta=1.0, threshold=None, name='fbeta_score', dtype=None")
+class FBetaScore(_OfColumns):
+    """The weighted harmonic mean of precision and recall of each class.
+
+    Parameters
+    ----------
+    average : str, optional. ``"micro"``, ``"macro"`` or ``"weighted"``, for one score.
+    beta : float. The weight of recall.
+    threshold : float, optional. The value above which a prediction is positive; by default the
+        largest of an example is.
+
+    Examples
+    --------
+    >>> m = tf.keras.metrics.FBetaScore(beta=2.0, threshold=0.5)
+    >>> print(m([[1, 1], [1, 0]], [[0.6, 0.2], [0.6, 0.6]]).numpy())
+    [0.9999999 0.       ]
+    """
+
+    beta = 1.0
+    _sums = ("true_positives", "false_positives", "false_negatives", "intermediate_weights")
+
+    def _prepare(self: Any) -> None:
+        if self.average not in (None, "micro", "macro", "weighted"):
+            raise ValueError(
+                "Invalid `average` argument value. Expected one of: "
+                f"{{None, 'micro', 'macro', 'weighted'}}. Received: average={self.average}"
+            )
+
+    def update_state(self: Any, y_true, y_pred, sample_weight=None) -> None:
+        """Count a batch."""
+        y, p = self._columns(y_true, y_pred)
+        if self.threshold is None:
+            said = (p >= p.max(-1, keepdims=True)) & (abs(p) > 1e-9)
+        else:
+            said = p > self.threshold
+        weight = np.reshape(_weights(sample_weight), (-1, 1))
+        self._added(y, [one * weight for one in (said * y, said * (1 - y), (1 - said) * y, y)])
+
+    def result(self) -> Any:
+        """Return the score of each class, or their mean."""
+        right, extra, missed, weight = self._totals()
+        if self.average == "micro":
+            right, extra, missed = right.sum(), extra.sum(), missed.sum()
+        small = epsilon()
+        precision, recall = right / (right + extra + small), right / (right + missed + small)
+        square = self.beta**2
+        score = (1 + square) * precision * recall / (square * precision + recall + small)
+        if self.average == "weighted":
+            return self._tensor((score * weight).sum() / (weight.sum() + small))
+        return self._tensor(score if self.average is None else np.mean(score))
+
+
+@arguments("average=None, threshold=None, name='f1_score', dtype=None")
+class F1Score(FBetaScore):
+    """The harmonic mean of precision and recall of each class (see `FBetaScore`)."""
+
+    without = ("beta",)
+
+
+@arguments("class_aggregation='uniform_average', num_regressors=0, name='r2_score', dtype=None")
+class R2Score(_OfColumns):
+    """The share of the variance of targets that predictions explain.
+
+    Parameters
+    ----------
+    class_aggregation : str, optional. How the columns are combined: ``"uniform_average"``,
+        ``"variance_weighted_average"``; None returns the score of each.
+    num_regressors : int. The number of independent variables, for the adjusted score; 0 for the
+        standard one.
+
+    Examples
+    --------
+    >>> m = tf.keras.metrics.R2Score()
+    >>> print(m([[1.0], [4.0], [3.0]], [[2.0], [4.0], [4.0]]).numpy().round(4))
+    0.5714
+    """
+
+    _sums = ("squared_sum", "sum", "residual", "count")
+    _rows = 0
+
+    def update_state(self: Any, y_true, y_pred, sample_weight=None) -> None:
+        """Add a batch."""
+        y, p = self._columns(y_true, y_pred)
+        weight = np.reshape(_weights(sample_weight), (-1, 1)) + 0 * y
+        self._rows += y.size
+        self._added(y, [y * y * weight, y * weight, (y - p) ** 2 * weight, weight])
+
+    def reset_state(self) -> None:
+        """Reset the metric."""
+        super().reset_state()
+        self._rows = 0
+
+    def result(self: Any) -> Any:
+        """Return the score."""
+        squares, total, residual, count = self._totals()
+        spread = squares - total * total / count
+        with np.errstate(divide="ignore", invalid="ignore"):
+            score = 1 - residual / spread
+        score = np.where(np.isinf(score), 0.0, score)
+        if self.class_aggregation == "uniform_average":
+            score = score.mean()
+        elif self.class_aggregation is not None:
+            score = (spread * score).sum() / spread.sum()
+        free = self._rows - self.num_regressors - 1
+        if self.num_regressors and free > 0:
+            score = 1 - (1 - score) * (self._rows - 1) / free
+        return self._tensor(score)
+
+
+__all__ = completed(globals())
