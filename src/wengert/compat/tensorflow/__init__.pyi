@@ -152,8 +152,8 @@ def pow(x, y, name=None) -> Any: ...
 from wengert.compat.tensorflow.printing import print as print
 from wengert.compat.tensorflow.function import py_function as py_function
 from wengert.compat.tensorflow import random as random
-from wengert.compat.tensorflow.initializers import RandomNormal as random_normal_initializer
-from wengert.compat.tensorflow.initializers import RandomUniform as random_uniform_initializer
+from wengert.compat.tensorflow.initializers import random_normal_initializer as random_normal_initializer
+from wengert.compat.tensorflow.initializers import random_uniform_initializer as random_uniform_initializer
 from wengert.compat.tensorflow.functions.creation import range as range
 from wengert.compat.tensorflow.functions.creation import rank as rank
 from wengert.compat.tensorflow.custom import recompute_grad as recompute_grad

@@ -16,27 +16,15 @@ import numpy as np
 
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.kit.rows import of_rows
-from wengert.compat.kit.signatures import signed
 from wengert.compat.tensorflow import control, conversion, linalg, math, nn, random
 from wengert.compat.tensorflow import operations as ops
 from wengert.compat.tensorflow.conversion import convert_to_tensor
 from wengert.compat.tensorflow.keras import activations, loss_functions
 from wengert.compat.tensorflow.keras import globals as settings
 from wengert.compat.tensorflow.keras.globals import epsilon, floatx
+from wengert.compat.tensorflow.keras.operands import row
 from wengert.compat.tensorflow.refusal import refusing
 from wengert.compat.tensorflow.variable import Variable
-
-
-def _function(path: str, function: Any) -> Any:
-    name, _, text = path[:-1].partition("(")
-    own = function.__name__
-    doc = function.__doc__ if own[0] == "_" else f"Return `tf.{own}` of these arguments."
-
-    def compute(given: dict[str, Any]) -> Any:
-        return function(*[given[one] for one in made.__signature__.parameters])
-
-    made: Any = signed(name, text, compute, doc)
-    return made
 
 
 def _of_floats(function: Any) -> Any:
@@ -292,7 +280,7 @@ def _spatial_2d_padding(x, padding, data_format) -> Any:
 
 of_rows(
     globals(),
-    _function,
+    row,
     """
     abs(x) | =ops.abs
     all(x, axis=None, keepdims=False) | =math.reduce_all

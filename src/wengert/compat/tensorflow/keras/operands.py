@@ -1,16 +1,19 @@
-"""Layer 9 · compat: operands of Keras's operations (NOTE [Keras's operations])."""
+"""Layer 9 · compat: the operands of Keras's operations (NOTE [Keras's operations])."""
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import wengert as wg
+from wengert.compat.kit.signatures import signed
 from wengert.compat.tensorflow.conversion import is_tensor
 from wengert.compat.tensorflow.functions.values import dtype_of, tensor_of
 from wengert.compat.tensorflow.keras.globals import floatx
+from wengert.compat.tensorflow.keras.symbols import inner, symbolic
 
-__all__ = ["none", "one", "promoted", "several", "two"]
+__all__ = ["none", "one", "promoted", "row", "several", "two"]
 
 
 def _floating(tensor: Any) -> Any:
@@ -25,7 +28,7 @@ def _plain(value: Any) -> Any:
 def promoted(values: Any, floating: bool = False) -> list[Any]:
     """Convert operands to one dtype; numbers stay numbers beside tensors."""
     plain = (bool, int, float, complex)
-    given = [value if isinstance(value, plain) else tensor_of(value) for value in values]
+    given: list[Any] = [value if isinstance(value, plain) else tensor_of(value) for value in values]
     if all(isinstance(value, plain) for value in given):
         given = [tensor_of(value) for value in given]
     kind = functools.reduce(_common, given)
@@ -56,3 +59,20 @@ def several(values: Any, *rest: Any) -> tuple[Any, ...]:
 def none(*args: Any) -> tuple[Any, ...]:
     """Return the arguments of a function of numbers."""
     return args
+
+
+def row(path: str, function: Callable[..., Any]) -> Any:
+    """Make the function of a row: ``name(parameters)``, and the function that takes them in order.
+
+    Arguments may be symbols of functional models.
+    """
+    name, _, text = path[:-1].partition("(")
+
+    def compute(given: dict[str, Any]) -> Any:
+        values = tuple([given[each] for each in own.__signature__.parameters])
+        return symbolic(own, values, {}) if inner(values) else function(*values)
+
+    own_words = function.__name__[0] == "_"
+    doc = function.__doc__ or "" if own_words else f"Return `tf.{function.__name__}` of these."
+    own: Any = signed(name, text, compute, doc)
+    return own

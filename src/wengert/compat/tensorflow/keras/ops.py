@@ -23,7 +23,7 @@ import wengert as wg
 import wengert.numpy as wnp
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.kit.rows import of_rows
-from wengert.compat.kit.signatures import named, signed
+from wengert.compat.kit.signatures import named
 from wengert.compat.tensorflow import control, conversion, linalg, math, nn
 from wengert.compat.tensorflow import operations as tf
 from wengert.compat.tensorflow.control import cond as cond
@@ -31,7 +31,7 @@ from wengert.compat.tensorflow.custom import custom_gradient as custom_gradient
 from wengert.compat.tensorflow.functions.values import computed, dtype_of, tensor_of
 from wengert.compat.tensorflow.keras import activations, backend, symbols
 from wengert.compat.tensorflow.keras.globals import floatx
-from wengert.compat.tensorflow.keras.operands import none, one, promoted, several, two
+from wengert.compat.tensorflow.keras.operands import none, one, promoted, row, several, two
 from wengert.compat.tensorflow.refusal import refusing
 
 _UNARY = """
@@ -122,18 +122,6 @@ _of_numpy("solve", two, wnp.linalg, floating=True)
 # -- others ----------------------------------------------------------------------------------------
 
 
-def _row(path: str, function: Callable[..., Any]) -> Any:
-    name, _, text = path[:-1].partition("(")
-
-    def compute(given: dict[str, Any]) -> Any:
-        values = tuple([given[one] for one in own.__signature__.parameters])
-        return symbols.symbolic(own, values, {}) if symbols.inner(values) else function(*values)
-
-    doc = function.__doc__ if function.__name__[0] == "_" else f"See `tf.{function.__name__}`."
-    own: Any = signed(name, text, compute, doc)
-    return own
-
-
 def _arange(start, stop, step, dtype) -> Any:
     """Return evenly spaced numbers."""
     limits = [start] if stop is None else [start, stop]
@@ -197,7 +185,7 @@ def einsum(subscripts: str, *operands, **kwargs) -> Any:
 
 of_rows(
     globals(),
-    _row,
+    row,
     """
     arange(start, stop=None, step=None, dtype=None) | =_arange
     array(x, dtype=None) | =conversion.convert_to_tensor

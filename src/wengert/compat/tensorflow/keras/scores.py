@@ -39,7 +39,7 @@ class _Overlap(Metric):
         return np.ravel(numbers if sparse else numbers.argmax(self.axis)).astype(np.int64)
 
     def update_state(self: Any, y_true, y_pred, sample_weight=None) -> None:
-        """Count a batch; labels outside of the classes, and `ignore_class`, do not count."""
+        """Count a batch: labels outside of the classes, and `ignore_class`, do not count."""
         if self.threshold is not None:
             y_pred = numbers_of(y_pred) >= self.threshold
         y, p = self._labels(y_true, self.sparse_y_true), self._labels(y_pred, self.sparse_y_pred)
@@ -51,7 +51,7 @@ class _Overlap(Metric):
         self._variables[0].assign_add(found)
 
     def result(self) -> Any:
-        """Return the mean over the classes that occur."""
+        """Return the mean over classes that occur."""
         matrix = self._variables[0].numpy().astype(np.float64)
         shared = np.diagonal(matrix)
         either = matrix.sum(0) + matrix.sum(1) - shared
@@ -78,9 +78,8 @@ class IoU(_Overlap):
 
     Examples
     --------
-    >>> m = tf.keras.metrics.IoU(num_classes=2, target_class_ids=[0])
-    >>> print(f"{m([0, 0, 1, 1], [0, 1, 0, 1]).numpy():.3f}")
-    0.333
+    >>> float(tf.keras.metrics.IoU(num_classes=2, target_class_ids=[1])([0, 1, 1], [0, 1, 0]))
+    0.5
     """
 
     _prepare = _counted
@@ -188,7 +187,7 @@ class FBetaScore(_OfColumns):
             )
 
     def update_state(self: Any, y_true, y_pred, sample_weight=None) -> None:
-        """Count a batch."""
+        """Count the examples of a batch."""
         y, p = self._columns(y_true, y_pred)
         if self.threshold is None:
             said = (p >= p.max(-1, keepdims=True)) & (abs(p) > 1e-9)
@@ -252,7 +251,7 @@ class R2Score(_OfColumns):
         self._rows = 0
 
     def result(self: Any) -> Any:
-        """Return the score."""
+        """Return the score, or one for each column."""
         squares, total, residual, count = self._totals()
         spread = squares - total * total / count
         with np.errstate(divide="ignore", invalid="ignore"):
