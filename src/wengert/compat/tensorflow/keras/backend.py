@@ -41,7 +41,7 @@ _mean, _std, _var = map(_of_floats, _MEANS)
 
 
 def _arange(start, stop, step, dtype) -> Any:
-    """Return evenly spaced numbers."""
+    """Return numbers at even distances, whole ones by default."""
     limits = [start] if stop is None else [start, stop]
     return ops.cast(ops.range(*limits, delta=step), dtype)
 
@@ -211,7 +211,7 @@ def _batch_set_value(tuples) -> None:
 
 
 def _update(x, new_x) -> Any:
-    """Assign to a variable."""
+    """Replace the value of a variable."""
     return x.assign(new_x)
 
 
@@ -236,12 +236,12 @@ def _int_shape(x) -> Any:
 
 
 def _ndim(x) -> Any:
-    """Return the number of dimensions."""
+    """Return the rank."""
     return len(x.shape)
 
 
 def _count_params(x) -> Any:
-    """Return the number of elements."""
+    """Count the elements."""
     return int(np.prod(tuple(x.shape)))
 
 

@@ -123,7 +123,7 @@ _of_numpy("solve", two, wnp.linalg, floating=True)
 
 
 def _arange(start, stop, step, dtype) -> Any:
-    """Return evenly spaced numbers."""
+    """Return numbers from `start` on, below `stop`."""
     limits = [start] if stop is None else [start, stop]
     return _cast(tf.range(*limits, delta=1 if step is None else step), dtype)
 
@@ -145,7 +145,7 @@ def _one_hot(x, num_classes, axis, dtype) -> Any:
 
 
 def _moments(x, axes, keepdims) -> Any:
-    """Return the mean and the variance along dimensions."""
+    """Return means and variances."""
     return nn.moments(x, axes, keepdims=keepdims)
 
 

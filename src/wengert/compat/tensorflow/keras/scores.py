@@ -235,24 +235,18 @@ class R2Score(_OfColumns):
     0.5714
     """
 
-    _sums = ("squared_sum", "sum", "residual", "count")
-    _rows = 0
+    _sums = ("squared_sum", "sum", "residual", "count", "num_samples")
 
     def update_state(self: Any, y_true, y_pred, sample_weight=None) -> None:
-        """Add a batch."""
+        """Add the examples of a batch."""
         y, p = self._columns(y_true, y_pred)
         weight = np.reshape(_weights(sample_weight), (-1, 1)) + 0 * y
-        self._rows += y.size
-        self._added(y, [y * y * weight, y * weight, (y - p) ** 2 * weight, weight])
-
-    def reset_state(self) -> None:
-        """Reset the metric."""
-        super().reset_state()
-        self._rows = 0
+        each = [y * y * weight, y * weight, (y - p) ** 2 * weight, weight, np.ones_like(y)]
+        self._added(y, each)
 
     def result(self: Any) -> Any:
         """Return the score, or one for each column."""
-        squares, total, residual, count = self._totals()
+        squares, total, residual, count, rows = self._totals()
         spread = squares - total * total / count
         with np.errstate(divide="ignore", invalid="ignore"):
             score = 1 - residual / spread
@@ -261,9 +255,9 @@ class R2Score(_OfColumns):
             score = score.mean()
         elif self.class_aggregation is not None:
             score = (spread * score).sum() / spread.sum()
-        free = self._rows - self.num_regressors - 1
+        free = rows.sum() - self.num_regressors - 1
         if self.num_regressors and free > 0:
-            score = 1 - (1 - score) * (self._rows - 1) / free
+            score = 1 - (1 - score) * (rows.sum() - 1) / free
         return self._tensor(score)
 
 
