@@ -126,6 +126,17 @@ def test_memory_that_must_not_be_written_to_is_not():
     assert not np.from_dlpack(x).flags.writeable
 
 
+def test_memory_of_a_capsule_is_written_to():
+    x = wg.arange(4)
+    y = wg.from_dlpack(wg.utils.dlpack.to_dlpack(x))
+    y[0] = -9
+    assert x.tolist() == [-9, 1, 2, 3]
+    z = wg.from_dlpack(np.arange(6.0).reshape(2, 3).T.__dlpack__())
+    z.mul_(2)
+    assert z.tolist() == [[0, 6], [2, 8], [4, 10]]
+    assert z.stride() == (1, 3)
+
+
 @pytest.mark.parametrize("value", [3, "a", [1.0], None])
 def test_what_does_not_know_the_protocol_is_refused(value):
     with pytest.raises(TypeError, match="takes a capsule or an object with __dlpack__"):

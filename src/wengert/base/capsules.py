@@ -1,4 +1,4 @@
-"""Layer 0 · base: bfloat16 in DLPack capsules, which NumPy does not support.
+"""Layer 0 · base: what NumPy does not support of DLPack's capsules: bfloat16, the first version.
 
 NOTE [bfloat16 in capsules]
 To NumPy, the elements are 16-bit integers. One byte of a capsule encodes the kind of its elements:
@@ -17,13 +17,26 @@ _PLACES = {b"dltensor": _IN_TENSOR, b"dltensor_versioned": 32 + _IN_TENSOR}
 """The offset of the kind in a capsule's struct, by the capsule's name."""
 
 
+def _is_called(capsule: Any, name: bytes) -> bool:
+    check = ctypes.pythonapi.PyCapsule_IsValid
+    check.argtypes = [ctypes.py_object, ctypes.c_char_p]
+    return bool(check(capsule, name))
+
+
+def is_first_version(capsule: Any) -> bool:
+    """Return whether a capsule is one of the protocol's first version, and was not taken in yet.
+
+    It holds no memory that is read-only, since it cannot tell.
+    """
+    return _is_called(capsule, b"dltensor")
+
+
 def _place(capsule: Any) -> int:
     api = ctypes.pythonapi
-    api.PyCapsule_IsValid.argtypes = [ctypes.py_object, ctypes.c_char_p]
     api.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
     api.PyCapsule_GetPointer.restype = ctypes.c_void_p
     for name, place in _PLACES.items():
-        if api.PyCapsule_IsValid(capsule, name):
+        if _is_called(capsule, name):
             return int(api.PyCapsule_GetPointer(capsule, name)) + place
     raise RuntimeError("a capsule of DLPack can be taken in once only")
 

@@ -6,7 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.capsules import BFLOAT, UNSIGNED, element_kind, set_element_kind
+from wengert.base.capsules import (
+    BFLOAT,
+    UNSIGNED,
+    element_kind,
+    is_first_version,
+    set_element_kind,
+)
 from wengert.base.device import check_device
 from wengert.base.dtypes import as_dtype, from_numpy_dtype
 from wengert.base.export import export
@@ -33,10 +39,25 @@ class _Capsule:
         return (1, 0)  # NumPy reads the capsule itself, too
 
 
+class _Writable:
+    """The memory of an array that NumPy made read-only, for others to write to."""
+
+    def __init__(self, array: Any) -> None:
+        self._array = array
+        known = array.__array_interface__
+        self.__array_interface__ = {**known, "data": (known["data"][0], False)}
+
+
+def _read(capsule: Any) -> Any:
+    first = is_first_version(capsule)
+    array = np.from_dlpack(_Capsule(capsule))
+    return np.asarray(_Writable(array)) if first else array
+
+
 def _taken(value: Any, capsule: bool) -> Any:
     """Return the array exported by `value`, a capsule or an object that exports one."""
     try:
-        return np.from_dlpack(_Capsule(value) if capsule else value)
+        return _read(value) if capsule else np.from_dlpack(value)
     except (RuntimeError, BufferError):
         # see NOTE [bfloat16 in capsules]
         held = value if capsule else _handed(value)
@@ -44,7 +65,7 @@ def _taken(value: Any, capsule: bool) -> Any:
             raise
         half = bfloat16().numpy
         set_element_kind(held, UNSIGNED)
-        return np.from_dlpack(_Capsule(held)).view(half)
+        return _read(held).view(half)
 
 
 def _handed(value: Any) -> Any:
