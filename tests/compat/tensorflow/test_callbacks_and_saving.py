@@ -265,3 +265,26 @@ def test_constraints_hold_after_each_step():
         warnings.simplefilter("error")
         model.fit(np.ones((4, 2)), np.zeros((4, 1)), verbose=0)
     np.testing.assert_allclose(np.linalg.norm(layer.kernel.numpy()), 2.0, rtol=1e-5)
+
+
+def test_a_model_is_fitted_to_batches_that_are_computed_one_by_one():
+    class Rows(keras.utils.Sequence):
+        ended = 0
+
+        def __len__(self):
+            return 3
+
+        def __getitem__(self, index):
+            return np.full((2, 1), index + 1.0, np.float32), np.ones((2, 1), np.float32)
+
+        def on_epoch_end(self):
+            self.ended += 1
+
+    rows = Rows()
+    model = keras.Sequential([keras.layers.Dense(1, kernel_initializer="ones")])
+    model.compile(keras.optimizers.SGD(0.0), "mse")
+    history = model.fit(rows, epochs=2, verbose=0, shuffle=False).history["loss"]
+    assert history == pytest.approx([(0 + 1 + 4) / 3] * 2)
+    assert rows.ended == 2
+    assert model.evaluate(rows, verbose=0) == pytest.approx(5 / 3)
+    assert keras.utils.unpack_x_y_sample_weight(rows[0])[2] is None

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from wengert.compat.kit.arguments import arguments
-from wengert.compat.kit.namespaces import completed
-from wengert.compat.tensorflow.configs import Configured, getter
+from wengert.compat.kit.namespaces import completed, functions_of
+from wengert.compat.tensorflow.configs import Configured, getter, snake_case
 from wengert.compat.tensorflow.functions.values import constant_of, numbers_of
 from wengert.compat.tensorflow.refusal import refusing
 
@@ -69,6 +69,10 @@ class UnitNorm(Constraint):
         value, length = numbers_of(w), self._norm(w)
         return constant_of(value / (np.asarray(1e-7, value.dtype) + length))
 
+
+for _name, _kind in functions_of(globals(), "Constraint").items():  # lower-case aliases
+    if isinstance(_kind, type):
+        globals()[snake_case(_name)] = _kind
 
 get = getter("constraint", globals(), Constraint)
 

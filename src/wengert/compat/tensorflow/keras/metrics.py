@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from wengert.compat.kit.namespaces import gathered
 from wengert.compat.tensorflow.configs import getter
-from wengert.compat.tensorflow.keras import confusion, means, scores
+from wengert.compat.tensorflow.keras import confusion, loss_functions, means, scores
 from wengert.compat.tensorflow.keras.means import Metric
 from wengert.compat.tensorflow.refusal import refusing
 
@@ -13,7 +13,7 @@ _NAMES = gathered(
     "wengert.compat.tensorflow.keras",
     "\n".join(
         f"{home.__name__.rpartition('.')[2]}: {' '.join(home.__all__)}"
-        for home in (means, confusion, scores)
+        for home in (means, confusion, scores, loss_functions)
     ),
 )
 get = getter("metric", globals(), Metric, means.SHORT)

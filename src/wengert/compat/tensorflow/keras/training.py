@@ -31,10 +31,10 @@ def size_of(x) -> Any:
     return np.float32(len(_first(x)))
 
 
-def packed(x, y, weight) -> Any:
+def packed(x, y=None, sample_weight=None) -> Any:
     """Pack inputs, targets and weights as datasets yield them."""
-    if weight is not None:
-        return x, y, weight
+    if sample_weight is not None:
+        return x, y, sample_weight
     return (x,) if y is None else (x, y)
 
 

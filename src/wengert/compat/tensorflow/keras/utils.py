@@ -3,16 +3,67 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import completed, gathered
 from wengert.compat.tensorflow.data import Dataset
 from wengert.compat.tensorflow.functions.drawing import own_stream, set_seed
 from wengert.compat.tensorflow.functions.values import constant_of, numbers_of
-from wengert.compat.tensorflow.keras.globals import clear_session as clear_session
 from wengert.compat.tensorflow.refusal import refusing
+
+
+class PyDataset:
+    """Base class for batches that are computed one by one, which `fit` and `evaluate` take.
+
+    A subclass defines ``__len__``, the number of batches, and ``__getitem__``, which returns batch
+    number `index` as a tuple of inputs, targets and weights, of which the last may be missing. The
+    batches are computed in the program itself, in order, whatever `workers` is.
+
+    Examples
+    --------
+    >>> class Halves(tf.keras.utils.PyDataset):
+    ...     def __len__(self):
+    ...         return 2
+    ...     def __getitem__(self, index):
+    ...         return np.full((4, 1), index), np.zeros((4, 1))
+    >>> [int(x[0, 0]) for x, y in Halves()]
+    [0, 1]
+    """
+
+    def __init__(
+        self, workers: int = 1, use_multiprocessing: bool = False, max_queue_size: int = 10
+    ) -> None:
+        self.workers, self.max_queue_size = workers, max_queue_size
+        self.use_multiprocessing = use_multiprocessing
+
+    def __len__(self) -> int:
+        return self.num_batches
+
+    @property
+    def num_batches(self) -> int:
+        """The number of batches."""
+        raise NotImplementedError("a PyDataset defines __len__() or num_batches")
+
+    def __getitem__(self, index: int) -> Any:
+        raise NotImplementedError("a PyDataset defines __getitem__()")
+
+    def __iter__(self) -> Iterator[Any]:
+        self.on_epoch_begin()
+        for index in range(len(self)):
+            yield self[index]
+        self.on_epoch_end()
+
+    def on_epoch_begin(self) -> None:
+        """Prepare an epoch; does nothing by default."""
+
+    def on_epoch_end(self) -> None:
+        """Finish an epoch; does nothing by default."""
+
+
+Sequence = PyDataset
 
 
 def to_categorical(x, num_classes: int | None = None) -> Any:
@@ -167,7 +218,20 @@ def timeseries_dataset_from_array(
     return made if batch_size is None else made.batch(batch_size)
 
 
+_ELSEWHERE = gathered(
+    globals(),
+    "wengert.compat.tensorflow",
+    """
+    configs: CustomObjectScope=custom_object_scope custom_object_scope deserialize_keras_object get_custom_objects
+        get_registered_name get_registered_object register_keras_serializable
+        serialize_keras_object
+    keras.globals: clear_session
+    keras.training: pack_x_y_sample_weight=packed unpack_x_y_sample_weight=unpacked
+    """,
+)
+
+
 __getattr__ = refusing("keras.utils")
 
 
-__all__ = completed(globals(), "clear_session")
+__all__ = completed(globals(), " ".join(_ELSEWHERE))
