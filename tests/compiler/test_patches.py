@@ -137,6 +137,13 @@ def test_a_key_outlives_many_others(monkeypatch):
         assert PATCHES.key is before
 
 
+def test_what_the_hub_keeps_for_packages_is_no_definition(monkeypatch):
+    before = PATCHES.key
+    monkeypatch.setattr(wg.hub, "tqdm", type("tqdm", (), {"__module__": "tqdm"}))
+    PATCHES.watch()
+    assert PATCHES.key is before
+
+
 def test_the_importers_of_modules_are_no_definitions(monkeypatch):
     """Those of test runners and type checkers load the package, and are on its modules."""
 

@@ -28,7 +28,10 @@ from wengert.base.names import INSTALLED
 
 __all__ = ["CONTEXTS", "PATCHES", "Members", "Patches", "Setting", "is_own", "put", "settings_here"]
 
-_APART = ("wengert.compiler", "wengert.compat", "wengert.distributed")
+_APART = (
+    *("wengert.compiler", "wengert.compat", "wengert.distributed"),
+    *("wengert.hub", "wengert.utils.model_zoo"),
+)
 """Packages whose definitions no traced operation looks up, or that hold foreign ones."""
 _LIBRARIES = frozenset({"wengert", "numpy", "scipy"})
 _OTHERS = frozenset({"__main__", "unittest"})
