@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import io
 import linecache
+import os
 import re
 import sys
 import threading
 import types
 import warnings
 from collections.abc import Callable, Iterator
+from random import Random
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +23,12 @@ from wengert import nn
 from wengert.base.containers import flatten
 from wengert.nn import functional as F
 
-__all__ = ["Maker", "Verdict", "array_of", "check", "space"]
+__all__ = ["FIRST", "Maker", "Verdict", "array_of", "check", "space"]
+
+FIRST = int(
+    os.environ.get("WENGERT_SEED") or Random(os.environ.get("WENGERT_SAMPLE", "")).randrange(10**6)
+)
+"""The seed of the first random program, drawn from the commit unless it is given."""
 
 REFUSED = "cannot be differentiated twice from outside"
 
