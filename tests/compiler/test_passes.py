@@ -105,7 +105,7 @@ NOTHING_LEFT = {
     "views": lambda w, x: w.view(w.unsqueeze(w.view(x, shape=(3, 3)), dim=0), shape=(9,)),
     "choice of one": lambda w, x: w.where(w.gt(x, 0.0), x, x),
     "choice that is known": lambda w, x: w.where(np.ones(9, bool), x, w.neg(x)),
-    "nothing added": lambda w, x: w.add(x, w.zeros(shape=(9,), dtype=x.dtype)),
+    "nothing subtracted": lambda w, x: w.sub(x, w.zeros(shape=(9,), dtype=x.dtype)),
     "all parts": lambda w, x: w.stack(*[w.select(x, dim=0, index=i) for i in range(9)], dim=0),
 }
 
@@ -163,7 +163,7 @@ MOVED = {
     ),
     "sum of copies": (
         lambda w, x: w.sum_dim(w.expand(x, shape=(5, 3, 4)), dim=(0,), keepdim=False),
-        ["mul_scalar"],
+        ["add_scalar", "mul_scalar"],
     ),
     "copies are made last": (
         lambda w, x: w.exp(w.neg(w.expand(w.view(x, shape=(3, 1, 4)), shape=(3, 2, 4)))),
@@ -178,7 +178,7 @@ MOVED = {
         lambda w, x: w.mm(
             w.slice(x, dim=1, start=0, end=1, step=1), w.slice(x, dim=0, start=0, end=1, step=1)
         ),
-        ["slice", "slice", "mul"],
+        ["slice", "slice", "mul", "add_scalar"],
     ),
     "product with a column": (
         lambda w, x: w.mm(x, w.view(w.slice(x, dim=0, start=1, end=2, step=1), shape=(4, 1))),

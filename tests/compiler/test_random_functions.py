@@ -1,8 +1,9 @@
 """Test random functions compiled and uncompiled: values, and derivatives inside and outside.
 
 Hypothesis draws a few, of simple lines, and makes small what fails. More, of all that users write,
-come from seeds (see `random_programs`): ``WENGERT_PROGRAMS=10000`` runs that many, in chunks that
-processes share, from the seed ``WENGERT_SEED`` on. What fails is printed as source.
+come from seeds (see `random_programs`), of which the commit draws the first:
+``WENGERT_PROGRAMS=10000`` runs that many, in chunks that processes share, from the seed
+``WENGERT_SEED`` on. What fails is printed as source.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ import numpy as np
 import pytest
 from random_grammar import LINES
 from random_programs import check, draw, smaller, space
+from random_runs import FIRST
 
 import wengert as wg
 
 STRICT = {"measure": False}
 COUNT = os.environ.get("WENGERT_PROGRAMS")
-FIRST = int(os.environ.get("WENGERT_SEED", "0"))
 CHUNK = 20
 BACKENDS = ["numpy", "llvm"] if importlib.util.find_spec("llvmlite") else ["numpy"]
 CHUNKS = [
@@ -47,7 +48,7 @@ def test_random_programs_do_what_they_do_uncompiled(backend: str, first: int) ->
             why = check(least.text, backend).why
             pytest.fail(f"compiled by {backend} {why}\n\n{least.text}\nof\n\n{program.text}")
     # the others run as they are, or are not to be compared
-    assert found["agree"] > 0.6 * count, found
+    assert found["agree"] > 0.6 * count or count < CHUNK, found
 
 
 def test_a_failing_program_is_made_small() -> None:
@@ -137,10 +138,10 @@ def test_random_functions_compute_what_they_compute_uncompiled(backend: str) -> 
     step = st.tuples(st.sampled_from(LINES), st.integers(0, 9), st.integers(0, 9))
     reasons: list[Any] = []
 
+    @hypothesis.seed(FIRST)
     @hypothesis.settings(
         max_examples=40 if backend == "numpy" else 6,
         deadline=None,
-        derandomize=True,
         database=None,
         suppress_health_check=list(hypothesis.HealthCheck),
     )

@@ -1,6 +1,6 @@
 """Test the random programs of the parity tests compiled and uncompiled.
 
-``WENGERT_LINES=0:20000`` runs the programs of these seeds instead of a few.
+``WENGERT_LINES=0:20000`` runs the programs of these seeds instead of a few that the commit draws.
 """
 
 import importlib.util
@@ -8,9 +8,10 @@ import os
 
 import pytest
 from random_lines import drawn, smaller
+from random_runs import FIRST as DRAWN
 from random_runs import check
 
-FIRST, _, LAST = os.environ.get("WENGERT_LINES", "0:160").partition(":")
+FIRST, _, LAST = os.environ.get("WENGERT_LINES", f"{DRAWN}:{DRAWN + 160}").partition(":")
 PART = 40
 SEEDS = range(int(FIRST), int(LAST))
 BACKENDS = ["numpy", "llvm"] if importlib.util.find_spec("llvmlite") else ["numpy"]

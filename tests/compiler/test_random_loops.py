@@ -1,6 +1,7 @@
 """Test random programs with loops compiled and uncompiled (see `random_loops`).
 
-``WENGERT_PROGRAMS=2000`` runs that many, in chunks that processes share, from ``WENGERT_SEED`` on.
+The commit draws the first seed. ``WENGERT_PROGRAMS=2000`` runs that many, in chunks that processes
+share, from ``WENGERT_SEED`` on.
 """
 
 from __future__ import annotations
@@ -11,10 +12,9 @@ import os
 
 import pytest
 from random_loops import drawn
-from random_runs import check
+from random_runs import FIRST, check
 
 COUNT = os.environ.get("WENGERT_PROGRAMS")
-FIRST = int(os.environ.get("WENGERT_SEED", "0"))
 CHUNK = 10
 BACKENDS = ["numpy", "llvm"] if importlib.util.find_spec("llvmlite") else ["numpy"]
 CHUNKS = [
@@ -35,7 +35,7 @@ def test_random_loops_do_what_they_do_uncompiled(backend: str, first: int) -> No
         if verdict.what == "disagree":
             pytest.fail(f"program {seed}, compiled by {backend}, {verdict.why}\n\n{text}")
     # the others run as they are, or are not to be compared
-    assert found["agree"] > 0.4 * count, found
+    assert found["agree"] > 0.4 * count or count < CHUNK, found
 
 
 @pytest.mark.parametrize("seed", [44, 3434])

@@ -65,7 +65,14 @@ def power(self: Any, exponent: Any) -> Any:
             return np.where(negative, inverse, whole)[()]
     if self.dtype.kind == "b":
         raise NotImplementedError("\"pow\" not implemented for 'Bool'")
-    return np.power(self, exponent)
+    result = np.power(self, exponent)
+    if self.dtype.kind == "f" and (exponent.size == 1 or exponent.shape != self.shape):
+        # NumPy takes the square root where it reads one exponent of 0.5 for several elements
+        roots = np.equal(exponent, 0.5)
+        if np.count_nonzero(roots):
+            powers = np.where(np.equal(self, -np.inf), np.inf, result + 0.0)
+            result = np.where(roots, powers, result)[()]
+    return result
 
 
 def power_scalar(self: Any, exponent: Any) -> Any:

@@ -303,10 +303,14 @@ class Plan(Elementwise):
         loops_of = [dim for dim, extent in enumerate(arg.shape) if extent != 1]
         reduced = [k for k, dim in enumerate(loops_of) if dim in dims]
         if not reduced:
-            self._nest(
-                arg.shape,
-                lambda place, loops: [Part(Store(out, target(place), term_at(place), step))],
-            )
+
+            def alone(place: Place, loops: Sequence[Counter]) -> list[Part]:
+                term = term_at(place)
+                if kind == "add" and out.dtype.kind == "f":
+                    term = Apply(records.add, [start, term], out.dtype, step=step)  # never -0.0
+                return [Part(Store(out, target(place), term, step))]
+
+            self._nest(arg.shape, alone)
             return
         outermost = reduced[0]
         kept_inside = [k for k in range(outermost, len(loops_of)) if k not in reduced]

@@ -2,8 +2,7 @@
 
 NOTE [identities]
 Identities of numbers, such as ``x * 1`` or the product of two signs, are left to LLVM. Rules are
-for what it does not see: whole arrays. An array that an operation filled with zeros (`zeros`) is
-not added, although that may change 0.0 to -0.0.
+for what it does not see: whole arrays.
 """
 
 from __future__ import annotations
@@ -39,13 +38,10 @@ def _is_float(out: Value, args: Values) -> bool:
 @_rule(records.add, records.sub, on=(records.zeros,))
 def _of_nothing(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     first, second = args
-    if first.dtype != second.dtype:
-        return None
-    if b.is_zero(second):
+    # -0.0 + 0.0 is 0.0
+    exact = name == "sub" or out.dtype.kind not in "fc"
+    if first.dtype == second.dtype and exact and b.is_zero(second):
         return b.expanded(first, out.shape)
-    if b.is_zero(first) and out.dtype.kind != "b":
-        second = b.expanded(second, out.shape)
-        return second if name == "add" else b.emit("neg", (second,), {}, out)
     return None
 
 

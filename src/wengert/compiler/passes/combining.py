@@ -26,11 +26,17 @@ def _is_number(out: Value, x: Value) -> bool:
 # -- sums -----------------------------------------------------------------------------------------
 
 
+def _from_zero(b: Builder, x: Value) -> Value:
+    """Return the sum of one term: it starts from 0.0, so it is never -0.0."""
+    return b.emit("add_scalar", (x,), {"other": 0.0}, x)
+
+
 def _summed(b: Builder, x: Value, dim: Shape, out: Value) -> Value:
     """Emit a sum along dimensions, in the shape of `out`."""
-    shape = tuple([n for d, n in enumerate(x.shape) if d not in dim])
-    like = Value(x.dtype, shape)
-    total = b.emit("sum_dim", (x,), {"dim": dim, "keepdim": False}, like) if dim else x
+    if not dim:
+        return _from_zero(b, b.shaped(x, out.shape))
+    like = Value(x.dtype, _without(x.shape, dim))
+    total = b.emit("sum_dim", (x,), {"dim": dim, "keepdim": False}, like)
     return b.shaped(total, out.shape)
 
 
@@ -40,7 +46,6 @@ def _summed(b: Builder, x: Value, dim: Shape, out: Value) -> Value:
         "number",
         records.zeros,
         records.expand,
-        records.neg,
         records.view,
         records.t,
         records.permute,
@@ -52,23 +57,21 @@ def _sum(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any
     if not _is_number(out, x) or not x.size:
         return None
     if all(x.shape[d] == 1 for d in dim):
-        return b.shaped(x, out.shape)
+        return _from_zero(b, b.shaped(x, out.shape))
     number = b.uniform(x)
     count = math.prod([x.shape[d] for d in dim])
     if number is not None:
         total = b.constant(number)
         if not b.is_zero(x):
             total = b.emit("mul_scalar", (total,), {"other": float(count)}, total)
-            return b.expanded(total, out.shape)
+            return b.expanded(_from_zero(b, total), out.shape)
         return b.filled(0, out.dtype, out.shape)
-    step = b.maker(x, "expand", "neg", "view", "t", "permute")
+    step = b.maker(x, "expand", "view", "t", "permute")
     if step is None:
         return None
     name, source = step.prim.name, step.args[0]
     if name == "expand":
         return _sum_of_copies(b, x, source, dim, out)
-    if name == "neg":
-        return b.emit("neg", (b.emit("sum_dim", (source,), params, out),), {}, out)
     if len(dim) == len(x.shape) or name == "view":
         return _sum_in_another_shape(b, x, source, dim, out)
     order = (1, 0) if name == "t" else step.params["dims"]
@@ -85,7 +88,7 @@ def _sum_of_copies(b: Builder, x: Value, source: Value, dim: Shape, out: Value) 
     copied = [d for d in dim if d < lead or source.shape[d - lead] != x.shape[d]]
     if not copied:
         rest = tuple([d - lead for d in dim])
-        kept = tuple([n for d, n in enumerate(x.shape) if d not in dim])
+        kept = _without(x.shape, dim)
         total = _summed(b, source, rest, Value(x.dtype, _without(source.shape, rest)))
         return b.shaped(b.expanded(total, kept), out.shape)
     count = math.prod([x.shape[d] for d in copied])
@@ -147,7 +150,7 @@ def _mm(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
         return None
     (n, k), m = first.shape, second.shape[1]
     if k == 1:
-        return b.emit("mul", args, {}, out)
+        return _from_zero(b, b.emit("mul", args, {}, out))
     if m == 1:
         row = b.shaped(second, (k,))
         return b.shaped(b.emit("mv", (first, row), {}, Value(out.dtype, (n,))), out.shape)

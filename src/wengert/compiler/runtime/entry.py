@@ -344,10 +344,8 @@ class Entry:
         memory = self.memory(tensors, arrays)[0]
         if any(memory[place].strides != strides for place, strides in self.strides.items()):
             return False
-        if self.environment.is_outermost:
-            turned = [place for place, array in enumerate(memory) if is_turned(array)]
-            if any(place not in self.strides for place in turned):
-                return False
+        if any(is_turned(array) for i, array in enumerate(memory) if i not in self.strides):
+            return False
         return self.layout is None or bool(self.layout == layout_of(*self.memory(tensors, arrays)))
 
     def memory(self, tensors: list[Any], arrays: list[Any]) -> tuple[list[Any], list[Any]]:
@@ -422,7 +420,7 @@ class Entry:
 
     def contents(self, tensors: list[Any], arrays: list[Any]) -> list[Any]:
         """Return the inputs of the programs."""
-        memory = [*[tensor._array() for tensor in tensors], *arrays]
+        memory = self.memory(tensors, arrays)[0]
         return [
             array
             if array.__class__ is np.ndarray and array.flags.c_contiguous

@@ -24,7 +24,7 @@ from wengert.base.containers import flatten
 from wengert.base.dtypes import is_differentiable
 from wengert.base.ports import PORTS
 from wengert.compiler.ir.decisions import Draw, Reason
-from wengert.compiler.runtime.entry import Call, Entry, contiguous, pulled_back
+from wengert.compiler.runtime.entry import Call, Entry, pulled_back
 from wengert.compiler.tracing.blocks import Missing
 from wengert.compiler.tracing.capture import Captured, capture
 from wengert.compiler.tracing.environment import Environment
@@ -425,18 +425,13 @@ class TransformedEntry(Entry):
         exit, known = self.tree.run(self.contents(tensors, arrays))
         return self.finished(exit, known, tensors, arrays, (args, kwargs), tensors)
 
-    def contents(self, tensors: list[Any], arrays: list[Any]) -> list[Any]:
-        """Return the inputs of the programs (see `Entry.contents`)."""
-        parts = [part for tensor in tensors for part in contents_of(whole(tensor))]
-        return [contiguous(np.asarray(part)) for part in (*parts, *arrays)]
-
     def memory(self, tensors: list[Any], arrays: list[Any]) -> tuple[list[Any], list[Any]]:
         """Return the memory of the inputs, and version cells (see `Entry.memory`)."""
         held: list[Any] = []
         cells: list[Any] = []
         for tensor in tensors:
             if is_of_transform(tensor._array()):
-                parts = [*contents_of(whole(tensor))]
+                parts = [np.asarray(part) for part in contents_of(whole(tensor))]
                 held += parts
                 cells += [None] * len(parts)
             else:

@@ -264,8 +264,7 @@ class _Run:
         captured.strides = {
             i: symbol.array.strides
             for i, symbol in enumerate(self.inputs)
-            if symbol.storage in trace.looked
-            or (self.environment.is_outermost and is_turned(symbol.array))
+            if symbol.storage in trace.looked or is_turned(symbol.array)
         }
         captured.writes = any(symbol.storage.writes for symbol in self.inputs)
         captured.writes |= trace.counts and bool(counted_together(self.cells))

@@ -216,7 +216,7 @@ class _Results:
         for storage, group in self._sharing():
             self._share(storage, group)
             shared.update(group)
-        for holder in self.holders if self.environment.is_outermost else ():
+        for holder in self.holders:
             if holder not in shared:
                 self._lay_out(holder)
         sharing = Counter([leaf.version[2] for leaf in self.made if leaf.version is not None])

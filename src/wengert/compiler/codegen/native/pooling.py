@@ -174,7 +174,7 @@ def _emit_piece(
     taps = zip(windows.taps(windows.padded_sizes), windows.taps(windows.sizes), strict=True)
     for tap, number in taps:
         value = _load_strided(code, code.at(head, dtype, tap), dtype, count, stride[-1], used)
-        tap_index = int_lane.spread(str(number)) if indices else ""
+        tap_index = int_lane.number(number) if indices else ""
         if not best:
             best, index = value, tap_index
             continue

@@ -21,7 +21,14 @@ import numpy as np
 
 from wengert.compiler.codegen.code import Array, Code, is_native, llvm_type
 from wengert.compiler.codegen.library import call_routine, has_routine
-from wengert.compiler.codegen.native.forms import NATIVE, NativeForm, fill_zeros, nest, strips_of
+from wengert.compiler.codegen.native.forms import (
+    NATIVE,
+    NativeForm,
+    fill_zeros,
+    nest,
+    outlined,
+    strips_of,
+)
 from wengert.compiler.codegen.scalars.lane import Lane
 from wengert.compiler.codegen.vectors import register_bytes
 from wengert.compiler.ir.programs import Step, open_ended
@@ -101,11 +108,10 @@ def _emit_transposed_copy(code: Code, array: Array, copy: Array, lanes: int) -> 
 
     The last squares may overlap those before them.
     """
-    symbol = _square_transpose(code, array, copy, lanes)
 
     def square(i: str, j: str) -> None:
-        source, target = code.element(array, [i, j]), code.element(copy, [i, j])
-        code.do(f"call void @{symbol}(ptr {source}, ptr {target})")
+        parts = [whole._replace(pointer=code.element(whole, [i, j])) for whole in (array, copy)]
+        outlined(code, "square", parts, partial(_transpose_square, lanes=lanes))
 
     rows, columns = array.shape
     for by_rows in _square_loops(code, rows, lanes):
@@ -124,11 +130,11 @@ def _square_loops(code: Code, size: int, lanes: int) -> list[Callable[[], Any]]:
     return whole
 
 
-def _square_transpose(code: Code, array: Array, copy: Array, lanes: int) -> str:
-    """Return the symbol of a function that transposes one square."""
-    inner, dtype = Code(code.module), array.dtype
-    vector = Lane(inner, dtype, count=lanes)
-    rows = [vector.load(inner.at("%a", dtype, array.strides[1] * k)) for k in range(lanes)]
+def _transpose_square(code: Code, arrays: Sequence[Array], lanes: int) -> None:
+    """Emit the transposition of one square."""
+    array, copy = arrays
+    vector = Lane(code, array.dtype, count=lanes)
+    rows = [vector.load(code.element(array, ["0", str(k)])) for k in range(lanes)]
     half = lanes // 2
     masks = []
     for start in (0, half):
@@ -137,14 +143,12 @@ def _square_transpose(code: Code, array: Array, copy: Array, lanes: int) -> str:
     # log2(lanes) perfect shuffles of the rows give the columns
     for _ in range(lanes.bit_length() - 1):
         rows = [
-            inner.let(f"shufflevector {vector.type} {low}, {vector.type} {high}, {mask}")
+            code.let(f"shufflevector {vector.type} {low}, {vector.type} {high}, {mask}")
             for low, high in zip(rows[:half], rows[half:], strict=True)
             for mask in masks
         ]
     for k, row in enumerate(rows):
-        vector.store(row, inner.at("%b", dtype, copy.strides[0] * k))
-    head = "internal void @@(ptr noalias %a, ptr noalias %b) noinline nounwind"
-    return code.module.function("square", inner.function(head))
+        vector.store(row, code.element(copy, [str(k), "0"]))
 
 
 # -- generated loops ------------------------------------------------------------------------------
@@ -394,17 +398,10 @@ def multiply(code: Code, a: Array, b: Array, pointer: str) -> None:
             code.store(value, code.at(pointer, dtype, code.offset((n, 1), [i, j])), dtype)
         return
     form, first, second = _matrix_form(code, a, b)
-    inner = Code(code.module)
     shape = (m,) if form is _emit_dots or form is _emit_gemv else (first.shape[0], second.shape[1])
-    result = Array("%c", dtype, shape, (1,) if len(shape) == 1 else (shape[1], 1))
-    form(inner, first._replace(pointer="%a"), second._replace(pointer="%b"), result)
+    result = Array(pointer, dtype, shape, (1,) if len(shape) == 1 else (shape[1], 1))
     # one function for all calls: inlining gains nothing and costs compile time
-    table = code.passed(inner)
-    parameters = f"ptr noalias %a, ptr noalias %b, ptr noalias %c{table}"
-    head = f"internal void @@({parameters}) noinline nounwind"
-    symbol = code.module.function("product", inner.function(head))
-    arguments = f"ptr {first.pointer}, ptr {second.pointer}, ptr {pointer}{table}"
-    code.do(f"call void @{symbol}({arguments})")
+    outlined(code, "product", [first, second, result], lambda inner, arrays: form(inner, *arrays))
 
 
 # -- the primitives -------------------------------------------------------------------------------

@@ -87,7 +87,8 @@ class Lane:
         self.dtype = dtype
         self.kind = dtype.kind
         self.bits = 1 if dtype.kind == "b" else 8 * dtype.itemsize
-        self.count = count
+        # the text of a number that varies is read at run time, and that of a type is not
+        self.count = count = int(count)
         self.type, self.flag, self.integer = (
             several(element, count) for element in (llvm_type(dtype), "i1", f"i{self.bits}")
         )
@@ -176,16 +177,16 @@ class Lane:
         return self.code.let(f"or {self.flag} {a}, {b}")
 
     def maximum(self, a: str, b: str) -> str:
-        """Emit the larger of two, NaN if either is."""
-        return self._extreme("ge", a, b)
+        """Emit the larger of two, the second of equal ones, NaN if either is."""
+        return self._extreme("gt", a, b)
 
     def minimum(self, a: str, b: str) -> str:
-        """Emit the smaller of two, NaN if either is."""
-        return self._extreme("le", a, b)
+        """Emit the smaller of two, the second of equal ones, NaN if either is."""
+        return self._extreme("lt", a, b)
 
     def _extreme(self, name: str, a: str, b: str) -> str:
         if self.kind == "b":
-            return self.add(a, b) if name == "ge" else self.mul(a, b)
+            return self.add(a, b) if name == "gt" else self.mul(a, b)
         chosen = self.select(self.compare(name, a, b), a, b)
         # a NaN b was chosen by the comparison
         return chosen if self.kind != "f" else self.select(self.is_nan(a), a, chosen)
