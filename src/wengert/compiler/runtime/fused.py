@@ -98,8 +98,9 @@ def fused(function: Any, how: str, args: tuple[Any, ...], params: dict[str, Any]
     made = _made(key, args, params)
     if made is None:
         return None
-    results = made([arg for arg in args if arg.__class__ is np.ndarray])
-    if not all(map(_is_finite, results)):
+    # the kernel raises what native code met; the program, run again, would come back to here
+    results = made.attempt([arg for arg in args if arg.__class__ is np.ndarray])
+    if results is None or not all(map(_is_finite, results)):
         return None
     return results[0] if len(results) == 1 else tuple(results)
 
