@@ -80,6 +80,9 @@ def vector_norm(self: Any, ord: float, dim: Dims, keepdim: bool) -> Any:
         if len(dim) == self.ndim and self.flags.c_contiguous and not keepdim:
             flat = self.reshape(-1)
             return np.sqrt(dots(flat, flat).real)
+        if dim == (self.ndim - 1,) and self.dtype.itemsize > 2 and self.__class__ is np.ndarray:
+            norm = np.sqrt(dots(self, self).real)
+            return norm[..., None] if keepdim else norm
         return np.sqrt(sums(_squares(self), dim, keepdim))
     if ord == 0:
         return sums((self != 0).astype(self.real.dtype), dim, keepdim)

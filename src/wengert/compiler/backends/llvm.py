@@ -83,13 +83,11 @@ class LlvmExecutable:
         return native.call if same and native.program.outputs == program.outputs else None
 
     def __call__(self, arrays: Sequence[np.ndarray[Any, Any]]) -> list[np.ndarray[Any, Any]]:
-        """Run the program; by NumPy, to raise the error that native code met (NOTE [error flag])."""
+        """Run the program; by NumPy, to raise an error that native code met (NOTE [error flag])."""
         results = self.attempt(arrays)
         return isolated(apply(self._program, K, arrays), arrays) if results is None else results
 
-    def attempt(
-        self, arrays: Sequence[np.ndarray[Any, Any]]
-    ) -> list[np.ndarray[Any, Any]] | None:
+    def attempt(self, arrays: Sequence[np.ndarray[Any, Any]]) -> list[np.ndarray[Any, Any]] | None:
         """Run the program; return None if native code met an error."""
         results = self._steps.run(arrays) if self.call is None else self.call(*arrays)
         if results is None:

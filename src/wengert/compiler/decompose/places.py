@@ -98,7 +98,9 @@ _TAKEN = records.taken, records.sort, records.topk, records.cummax, records.cumm
 @rule(*_TAKEN, records.kthvalue, records.median_dim, records.nanmedian_dim, records.mode)
 def _elements(F: Any, self: Any, indices: Any, dim: int) -> Any:
     # a position for each row has no dimension of its own
-    return F.gather(self, indices, dim=dim) if 0 < len(self.shape) == len(indices.shape) else NotImplemented
+    if not 0 < len(self.shape) == len(indices.shape):
+        return NotImplemented
+    return F.gather(self, indices, dim=dim)
 
 
 @rule(records.placed, kinds=REAL)

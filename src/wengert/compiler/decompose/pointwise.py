@@ -365,8 +365,8 @@ def _erfcx(F: Any, y: Any) -> Any:
 @rule(records.lgamma)
 @_in_double
 def _lgamma(F: Any, self: Any) -> Any:
-    # the recurrence takes the size beyond 8, where seven terms of Stirling's series (DLMF 5.11.1) leave
-    # 1e-15; reflection (5.5.3) shares the logarithm of the recurrence's product
+    # the recurrence takes the size beyond 8, where seven terms of Stirling's series (DLMF 5.11.1)
+    # err by 1e-15; reflection (5.5.3) shares the logarithm of the recurrence's product
     size = F.abs(self)
     low = size < 8
     shifted = F.where(low, size + 8, size)
