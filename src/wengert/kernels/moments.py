@@ -43,9 +43,9 @@ def _moments(self: Any, dim: Dims, correction: float, keepdim: bool) -> tuple[An
     if self.dtype.char == "f" and self.size <= _FEW and n - correction > 0:
         # few numbers cost nothing in double precision, which is more accurate
         wide = self.astype(_DOUBLE)
-        (count,) = numbers(wide, n)
+        count, rest = numbers(wide, n, n - correction)
         centre = sums(wide, dim, True) / count
-        return (_spread(wide, centre, dim, keepdim, 0) / (n - correction)).astype(_SINGLE), centre
+        return (_spread(wide, centre, dim, keepdim, 0) / rest).astype(_SINGLE), centre
     # two passes: the one-pass formula cancels where the mean is large
     centre = divided(sums(self, dim, True), n)
     return divided(_spread(self, centre, dim, keepdim, n), n - correction), centre
