@@ -25,7 +25,7 @@ if importlib.util.find_spec("llvmlite"):
     FORMS = (MAPS, COMBINES, INDEX_MAPS, SCATTERS, NATIVE)
 
 RULED = sorted(prim.name for prim in having(DECOMPOSED))
-SINGLE = {"erf", "erfinv", "logit", "normal_hazard", "special_log_ndtr"}
+SINGLE = {"erf", "erfinv", "lgamma", "logit", "normal_hazard", "special_log_ndtr"}
 """What is taken apart in single precision only, where it is computed in double."""
 DTYPES = (np.float64, np.float32, np.complex128)
 

@@ -72,6 +72,7 @@ def whole():
     weight, bias = (wg.tensor(large(16), requires_grad=True) for _ in range(2))
     filters = wg.tensor(large(8, 16, 3, 3), requires_grad=True)
     index = wg.tensor(np.arange(300) % 7)
+    places = wg.tensor(np.random.default_rng(3).integers(0, 20, (5, 16, 20, 15)))
     grid, planes = wg.tensor(large(5, 9, 30, 2)), wg.tensor(large(5, 8, 16, 16))
     return {
         "softmax": lambda x: F.softmax(x, 1),
@@ -96,6 +97,12 @@ def whole():
         "huber_loss": lambda x: F.huber_loss(x, x.detach() * 0.5, reduction="sum"),
         "mse_loss": lambda x: F.mse_loss(x, x.detach() * 0.5),
         "index_add": lambda x: x.reshape(300, -1).index_add(0, index, x.reshape(300, -1)),
+        "gather": lambda x: x.gather(2, places),
+        "scatter": lambda x: x.scatter(2, places, x * 2),
+        "scatter of a number": lambda x: x.scatter(2, places, 1.5),
+        "scatter_add": lambda x: x.scatter_add(2, places, x * 2),
+        "sort": lambda x: x.sort(2).values * x.topk(20, 2).values,
+        "prelu": lambda x: F.prelu(x, weight),
         "embedding": lambda x: F.embedding(index, x.reshape(300, -1)),
     }
 
@@ -228,6 +235,34 @@ def test_an_index_out_of_range_raises_what_the_kernel_raises():
     table = wg.tensor(large(300, 100), requires_grad=True)
     with pytest.raises(RuntimeError, match="out of bounds"):
         table.index_add(0, wg.tensor([300] * 300), table.detach())
+
+
+@pytest.mark.parametrize("name", ["gather", "scatter", "scatter_add"])
+def test_native_code_that_has_served_leaves_an_index_out_of_range_to_the_kernel(name, used):
+    table = large(200, 100)
+    given = () if name == "gather" else (table,)
+    index = np.random.default_rng(1).integers(-200 if name == "gather" else 0, 200, (200, 100))
+    found = getattr(K, name)(table, index, *given, dim=0)
+    np.testing.assert_array_equal(found, TABLE[name].kernel(table, index, *given, dim=0))
+    assert used == [name]
+    index[5, 7] = 200
+    for _ in range(2):
+        with pytest.raises(IndexError, match="out of bounds"):
+            getattr(K, name)(table, index, *given, dim=0)
+
+
+def test_the_logarithm_of_gamma_has_the_digits_of_single_precision(used):
+    special = pytest.importorskip("scipy.special")
+    steps = np.float32(10.0) ** np.linspace(-7, 35, LARGE, dtype=np.float32)
+    near = np.geomspace(1e-7, 0.5, LARGE)
+    for x in (steps, np.linspace(-40.3, 40, 5 * LARGE), 1 + near, 2 - near, -2.457024738 + near):
+        x = x.astype(np.float32)
+        found, wanted = K.lgamma(x), special.gammaln(x.astype(np.float64))
+        apart = np.abs(found - wanted) / np.spacing(np.abs(wanted).astype(np.float32))
+        assert apart.max() < 1
+    assert used == ["lgamma"] * 5
+    whole = np.tile(np.float32([1, 2, 0.5]), LARGE)
+    assert not K.lgamma(whole)[[0, 1]].any()
 
 
 def test_threads_make_one_function_together():

@@ -88,19 +88,23 @@ def lgamma(self: Any) -> Any:
     """Return the logarithm of the gamma function's absolute value (NOTE [zeros of lgamma])."""
     if not is_numpys(self):
         return _lgamma(self)
-    x = np.asarray(self, np.float64)
-    result = np.asarray(_lgamma(x))
     # in single precision the functions of SciPy and `math` are accurate enough
-    near = np.absolute(x - 1.5) < 0.75 if self.dtype.itemsize == 8 else np.False_
-    if np.count_nonzero(near):
-        # sixty operations are faster on Python floats than on arrays of one element
-        y = x[near] if x.size > 1 else x.item()
-        # the sign of a zero is lost
-        result[near] = horner(y - 1.5, _AROUND_ZEROS) * ((y - 1.0) * (y - 2.0)) + 0.0
-    lowest = x == -math.inf
+    x = self if self.dtype.char in "fd" else np.asarray(self, np.float64)
+    result = np.asarray(_lgamma(x))
+    if self.dtype.itemsize == 8:
+        near = np.absolute(x - 1.5) < 0.75
+        if np.count_nonzero(near):
+            # sixty operations are faster on Python floats than on arrays of one element
+            y = x[near] if x.size > 1 else x.item()
+            # the sign of a zero is lost
+            result[near] = horner(y - 1.5, _AROUND_ZEROS) * ((y - 1.0) * (y - 2.0)) + 0.0
+    lowest = x == _LOWEST
     if np.count_nonzero(lowest):
         result[lowest] = math.inf
     return result.astype(self.dtype, copy=False)[()]
+
+
+_LOWEST = np.array(-math.inf)
 
 
 def zeta(self: Any, other: Any) -> Any:

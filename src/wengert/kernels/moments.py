@@ -43,9 +43,9 @@ def _moments(self: Any, dim: Dims, correction: float, keepdim: bool) -> tuple[An
     if self.dtype.char == "f" and self.size <= _FEW and n - correction > 0:
         # few numbers cost nothing in double precision, which is more accurate
         wide = self.astype(_DOUBLE)
-        (count,) = numbers(wide, n)
+        count, rest = numbers(wide, n, n - correction)
         centre = sums(wide, dim, True) / count
-        return (_spread(wide, centre, dim, keepdim, 0) / (n - correction)).astype(_SINGLE), centre
+        return (_spread(wide, centre, dim, keepdim, 0) / rest).astype(_SINGLE), centre
     # two passes: the one-pass formula cancels where the mean is large
     centre = divided(sums(self, dim, True), n)
     return divided(_spread(self, centre, dim, keepdim, n), n - correction), centre
@@ -80,6 +80,9 @@ def vector_norm(self: Any, ord: float, dim: Dims, keepdim: bool) -> Any:
         if len(dim) == self.ndim and self.flags.c_contiguous and not keepdim:
             flat = self.reshape(-1)
             return np.sqrt(dots(flat, flat).real)
+        if dim == (self.ndim - 1,) and self.dtype.itemsize > 2 and self.__class__ is np.ndarray:
+            norm = np.sqrt(dots(self, self).real)
+            return norm[..., None] if keepdim else norm
         return np.sqrt(sums(_squares(self), dim, keepdim))
     if ord == 0:
         return sums((self != 0).astype(self.real.dtype), dim, keepdim)

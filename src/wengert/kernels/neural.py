@@ -16,7 +16,7 @@ from wengert.kernels.reducing import smallest as _smallest
 from wengert.kernels.select import choose, clamp
 from wengert.kernels.shape import split
 from wengert.kernels.special import erfc
-from wengert.kernels.sums import are_few, repeated_sums, sums
+from wengert.kernels.sums import are_few, repeated_sums, row_sums, sums
 
 Dims = tuple[int, ...]
 
@@ -33,37 +33,31 @@ def _below_top(self: Any, dim: Dims) -> Any:
     return self - _largest(self, axis=dim, keepdims=True)
 
 
-_SPREAD, _CLOSE = 60.0, 6.0
-"""The distance between numbers up to which subtracting the largest of all scales every row, and up
-to which its rounding costs the logarithms no digits."""
-
-
-def _below_one(self: Any, dim: Dims, distance: float) -> Any:
-    """Return a few numbers minus the largest of them all; None if they are not as close."""
-    if not are_few(self, dim):
-        return None
-    top = self.item(self.argmax())
-    # False for NaN, and for infinities
-    if not top - self.item(self.argmin()) < distance:
-        return None
-    return self - np.array(top, self.dtype)
+_SAFE, _CLOSE = 80.0, 6.0
+"""The length of an array as a vector below which no exponential or sum of them leaves the range of
+single precision, and the distance between numbers up to which subtracting the largest of all,
+instead of that of each row, costs the logarithms no digits."""
 
 
 def softmax(self: Any, dim: Dims) -> Any:
     """Compute exponentials scaled to a sum of 1 along dimensions."""
-    powers = _below_one(self, dim, _SPREAD)
-    if powers is None:
+    # False for NaN
+    if not (are_few(self, dim) and np.vdot(self, self) < _SAFE**2):
         return _scaled_softmax(self, dim)
-    np.exp(powers, powers)
+    powers = np.exp(self)
     powers /= repeated_sums(powers, dim)
     return powers
 
 
 def log_softmax(self: Any, dim: Dims) -> Any:
     """Compute the logarithm of `softmax`."""
-    below = _below_one(self, dim, _CLOSE)
-    if below is None:
+    if not are_few(self, dim):
         return _scaled_log_softmax(self, dim)
+    top = self.item(self.argmax())
+    # False for NaN, and for infinities
+    if not top - self.item(self.argmin()) < _CLOSE:
+        return _scaled_log_softmax(self, dim)
+    below = self - np.array(top, self.dtype)
     below -= np.log(repeated_sums(np.exp(below), dim))
     return below
 
@@ -90,20 +84,35 @@ def _scaled_log_softmax(self: Any, dim: Dims) -> Any:
 # -- activations ----------------------------------------------------------------------------------
 
 
+def _log1p_exp_of_many(x: Any) -> Any:
+    grown = single.log1p(np.exp(-np.absolute(x)))
+    grown += np.maximum(x, 0)
+    return grown
+
+
+_log1p_exp = single.large(lambda x: np.logaddexp(x, *numbers(x, 0)), _log1p_exp_of_many)
+"""log(1 + exp(x)): one function of NumPy, or vectorised ones for many elements."""
+
+
 def softplus(self: Any, beta: float, threshold: float) -> Any:
     """Compute log(1 + exp(beta * self)) / beta; self above the threshold."""
     scaled = self if beta == 1 else self * beta
-    result = single.log1p(np.exp(-_size(scaled)))
-    result += clamp(scaled, 0, None)
+    result = _log1p_exp(scaled)
     if beta != 1:
-        result /= beta
+        result = result / beta
+    elif threshold >= _NO_DIGITS and self.dtype.char == "f":
+        return result
     above = np.greater(scaled, *numbers(self, threshold))
     return choose(above, self, result)[()] if np.count_nonzero(above) else result
 
 
+_NO_DIGITS = 17.0
+"""The number x beyond which log(1 + exp(x)) rounds to x in single precision."""
+
+
 def log_sigmoid(self: Any) -> Any:
     """Return the logarithm of the sigmoid function."""
-    return clamp(self, None, 0) - single.log1p(np.exp(-_size(self)))
+    return np.subtract(*numbers(self, 0), _log1p_exp(-self))
 
 
 def silu(self: Any) -> Any:
@@ -295,7 +304,7 @@ def nll_loss(self: Any, target: Any, weight: Any, reduction: str, ignore_index: 
     losses = self[_named(self.ndim, index, axis)]
     if reduction == "mean" and counted is None and target.size and not weights.ndim:
         # the weight cancels
-        return sums(losses, None) / -target.size
+        return row_sums(losses.reshape(-1)) / -target.size
     losses = losses * -weights
     if counted is not None:
         losses = np.where(counted, losses, 0)[()]

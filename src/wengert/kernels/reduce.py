@@ -124,7 +124,7 @@ def _places(like: Any, shape: Dims) -> tuple[Any, ...]:
     return tuple([arange(like, n).reshape(n, *[1] * (last - i)) for i, n in enumerate(shape)])
 
 
-_FEW = 256
+_FEW = 1024
 
 
 @functools.lru_cache(64)

@@ -113,18 +113,27 @@ def diag_embed(self: Any, offset: int, dim1: int, dim2: int) -> Any:
 
 def unbind(self: Any, dim: int) -> tuple[Any, ...]:
     """Split a dimension into its positions."""
-    lead = (_ALL,) * dim
-    return tuple([self[(*lead, i, ...)] for i in range(self.shape[dim])])
+    if self.ndim == 1:
+        return tuple([self[i, ...] for i in range(len(self))])
+    # iterating takes half the time of indexing
+    return tuple(self.transpose(dim, *[i for i in range(self.ndim) if i != dim]))
 
 
 def split(self: Any, sizes: Shape, dim: int) -> tuple[Any, ...]:
     """Split a dimension into consecutive ranges."""
+    count, first = len(sizes), sizes[0] if sizes else 0
+    if count > _SEVERAL and self.size and sizes == (first,) * count:
+        return unbind(self.reshape(*self.shape[:dim], count, first, *self.shape[dim + 1 :]), dim)
     lead = (_ALL,) * dim
     parts, start = [], 0
     for size in sizes:
         parts.append(self[(*lead, slice(start, start + size))])
         start += size
     return tuple(parts)
+
+
+_SEVERAL = 4
+"""The number of parts up to which indexing takes less time than reshaping."""
 
 
 def contiguous(self: Any) -> Any:

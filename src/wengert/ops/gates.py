@@ -95,7 +95,8 @@ def softshrink(input: Any, lambd: float = 0.5, *, out: Any = None) -> Any:
     """
     x = real_input(input, "softshrink", "softshrink_cpu", floating=True)
     lambd = real_number(lambd, x, "softshrink", "lambd")
-    most = finfo(from_numpy_dtype(x._payload.dtype)).max
+    # every dtype reaches 1
+    most = 1.0 if 0 <= lambd <= 1 else finfo(from_numpy_dtype(x._payload.dtype)).max
     if not 0 <= lambd <= most:
         raise RuntimeError(
             f"lambda must be in range [0, {most:g}] for input dtype {dtype_name(x._payload)}, but "

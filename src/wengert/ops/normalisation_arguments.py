@@ -167,7 +167,7 @@ def last_dims(name: str, input: Any, normalized_shape: Any, **params: Any) -> tu
     """The dimensions that `normalized_shape` says; the parameters must be of this shape."""
     shape = input._payload.shape
     last = normalized_shape
-    if type(last) is not tuple or not all(type(size) is int for size in last):
+    if not isinstance(last, tuple) or {*map(type, last)} != {int}:
         last = _sizes(name, last)
     if not last:
         raise RuntimeError(

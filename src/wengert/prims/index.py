@@ -158,6 +158,7 @@ linear(
     layout="contiguous",
     shows={"sparse_grad": lambda: False, "self_sym_sizes": None},
     doc="the elements along a dimension that an index names for each place",
+    fused="kernel",
 )
 linear(
     "scatter_add",
@@ -176,6 +177,7 @@ linear(
     layout="same",
     shows={"src_sym_sizes": None},
     doc="self to which src is added at the places that an index names along a dimension",
+    fused="kernel",
 )
 linear(
     "scatter",
@@ -194,6 +196,7 @@ linear(
     layout="same",
     shows={"src_sym_sizes": None},
     doc="self with src written at the places that an index names along a dimension",
+    fused="kernel",
 )
 linear(
     "scatter_value",
@@ -203,6 +206,7 @@ linear(
     cases=(case((2, 3), _whole([1, 0, 1]), dim=0, value=2.5),),
     layout="same",
     doc="self with a number written at the places that an index names along a dimension",
+    fused="kernel",
 )
 linear(
     "corner_backward",

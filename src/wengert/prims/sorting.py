@@ -145,6 +145,7 @@ for _name, _node, _cases, _doc in (
         raises=None if _name == "taken" else False,
         doc=f"{_doc} along a dimension",
         batching="chosen",
+        fused="kernel",
     )
 
 linear(
@@ -160,6 +161,7 @@ linear(
     ),
     doc="zeros to which the elements of self are added at positions along a dimension",
     batching="chosen",
+    fused="kernel",
 )
 
 # -- full medians ---------------------------------------------------------------------------------

@@ -83,22 +83,21 @@ class LlvmExecutable:
         return native.call if same and native.program.outputs == program.outputs else None
 
     def __call__(self, arrays: Sequence[np.ndarray[Any, Any]]) -> list[np.ndarray[Any, Any]]:
-        """Run the program."""
-        if self.call is not None:
-            results = self.call(*arrays)
-            return self._again(arrays) if results is None else results
-        results = self._steps.run(arrays)
-        if results is None:
-            return self._again(arrays)
-        constants = [v.constant for v in self._program.outputs if v.constant is not None]
-        return isolated(results, [*arrays, *constants])
+        """Run the program; by NumPy, to raise an error that native code met (NOTE [error flag])."""
+        results = self.attempt(arrays)
+        return isolated(apply(self._program, K, arrays), arrays) if results is None else results
 
-    def _again(self, arrays: Sequence[np.ndarray[Any, Any]]) -> list[np.ndarray[Any, Any]]:
-        """Run the program by NumPy, to raise the error that native code met (NOTE [error flag])."""
-        error = interruption()
-        if error is not None:
-            raise error
-        return isolated(apply(self._program, K, arrays), arrays)
+    def attempt(self, arrays: Sequence[np.ndarray[Any, Any]]) -> list[np.ndarray[Any, Any]] | None:
+        """Run the program; return None if native code met an error."""
+        results = self._steps.run(arrays) if self.call is None else self.call(*arrays)
+        if results is None:
+            error = interruption()
+            if error is not None:
+                raise error
+        elif self.call is None:
+            constants = [v.constant for v in self._program.outputs if v.constant is not None]
+            results = isolated(results, [*arrays, *constants])
+        return results
 
     def describe(self) -> Description:
         """Describe the executable."""

@@ -90,6 +90,26 @@ def _roll(F: Any, self: Any, shifts: Dims, dims: Dims) -> Any:
     return self
 
 
+# -- elements at positions ------------------------------------------------------------------------
+
+_TAKEN = records.taken, records.sort, records.topk, records.cummax, records.cummin
+
+
+@rule(*_TAKEN, records.kthvalue, records.median_dim, records.nanmedian_dim, records.mode)
+def _elements(F: Any, self: Any, indices: Any, dim: int) -> Any:
+    # a position for each row has no dimension of its own
+    if not 0 < len(self.shape) == len(indices.shape):
+        return NotImplemented
+    return F.gather(self, indices, dim=dim)
+
+
+@rule(records.placed, kinds=REAL)
+def _placed(F: Any, self: Any, indices: Any, shape: Dims, dim: int) -> Any:
+    if not shape or len(indices.shape) != len(shape):
+        return NotImplemented
+    return F.scatter_add(F.zeros(shape=shape, dtype=self.dtype), indices, self, dim=dim)
+
+
 # -- assignment -----------------------------------------------------------------------------------
 
 

@@ -9,10 +9,10 @@ such a record. No kernel is written twice.
 
 Native code rounds differently from NumPy. So it is used from the first call of a kind on: equal
 arguments give equal results. An elementwise primitive has one native function, for pieces of fixed
-size, which serves all shapes; the pieces are the same however many threads share them. Any other
-primitive has one for each combination of shapes and parameters, up to a limit, beyond which the
-NumPy kernel computes. Results that are not finite are left to the kernel, too: NumPy warns about
-them, and native code does not.
+size, which serves all shapes; the pieces are the same however many threads share them. If its
+arguments broadcast, or for any other primitive, there is one for each combination of shapes and
+parameters, up to a limit, beyond which the NumPy kernel computes. Results that are not finite are
+left to the kernel, too: NumPy warns about them, and native code does not.
 """
 
 from __future__ import annotations
@@ -72,18 +72,15 @@ def fused(function: Any, how: str, args: tuple[Any, ...], params: dict[str, Any]
     mode = current_mode()
     if _BACKEND is None or not FUSING[0] or (mode is not None and mode.tracing is not None):
         return None
-    shape = args[0].shape
+    shapes = {arg.shape for arg in args if arg.__class__ is np.ndarray}
+    if len(shapes) > 1 and how == "elements":
+        how = "whole"
     kinds: list[Any] = []
     for i, arg in enumerate(args):
         if arg.__class__ is np.ndarray:
             char = arg.dtype.char
             if char not in _DTYPES:
                 return None
-            if how == "elements" and arg.shape != shape:
-                try:
-                    arg = np.broadcast_to(arg, shape)
-                except ValueError:
-                    return None
             if not (arg.flags.c_contiguous and arg.flags.aligned):
                 if 0 not in arg.strides:
                     return None
@@ -98,8 +95,9 @@ def fused(function: Any, how: str, args: tuple[Any, ...], params: dict[str, Any]
     made = _made(key, args, params)
     if made is None:
         return None
-    results = made([arg for arg in args if arg.__class__ is np.ndarray])
-    if not all(map(_is_finite, results)):
+    # the kernel raises what native code met; the program, run again, would come back to here
+    results = made.attempt([arg for arg in args if arg.__class__ is np.ndarray])
+    if results is None or not all(map(_is_finite, results)):
         return None
     return results[0] if len(results) == 1 else tuple(results)
 
