@@ -303,6 +303,13 @@ REFUSED = """
 t.zeros(()).index_add(0, t.tensor([0]), t.ones(1)) | source tensor shape must match self
 t.zeros(4).tensor_split(t.tensor(1.1)) | to have dtype of long, but got Float
 t.zeros(4).tensor_split(t.tensor([1.1])) | to have dtype of long, but got Float
+t.zeros(4).tensor_split(t.tensor([[1]])) | to be a zero-dimensional or one-dimensional
+t.zeros(4).vsplit(2) | torch.vsplit requires a tensor with at least 2 dimension, but got a
+t.zeros(0).resize_(2**62, 4) | numel: integer multiplication overflow
+t.zeros(0).resize_(0, 4, 2**61) | Stride calculation overflowed
+t.zeros(0).resize_(2**61, 2) | Storage size calculation overflowed with sizes=
+t.promote_types(t.float8_e5m2, t.float32) | Promotion for Float8 Types is not supported
+t.arange(4).__setitem__(t.arange(4) > 1, t.ones(3)) | shape mismatch: value tensor of shape .3.
 t.baddbmm(t.ones(1, 2, 2, dtype=t.int32), t.ones(1, 2, 2), t.ones(1, 2, 2)) | Input dtypes must be
 t.linalg.vector_norm(t.ones(2), 1j) | Expected a non-complex scalar
 t.linalg.lstsq(t.eye(2), t.tensor(1.0)) | other must have at least 1 dimension
@@ -317,6 +324,23 @@ def test_what_does_not_fit_is_refused(t, line):
     call, _, words = line.partition(" | ")
     with pytest.raises(RuntimeError, match=words):
         eval(call, {"t": t})
+
+
+def test_a_place_in_an_empty_dimension_is_refused(t):
+    with pytest.raises(IndexError, match="index is out of bounds for dimension with size 0"):
+        t.empty(3, 0)[:, [0, 1]]
+
+
+def test_results_go_to_given_tensors_where_nothing_is_recorded(t):
+    x, out = t.tensor([-1.0, 0.25], requires_grad=True), t.empty(2)
+    with t.no_grad():
+        assert t.conj_physical(x, out=out) is out and out.equal(x)
+        for function in (t.nn.functional.gelu, t.nn.functional.hardshrink):
+            assert function(x, out=out) is out and out.equal(function(x))
+
+
+def test_a_dtype_that_is_only_named_is_promoted_with_itself(t):
+    assert t.promote_types(t.complex32, t.complex32) is t.complex32
 
 
 def test_warnings_alone_may_be_asked_for_without_deterministic_algorithms(t):

@@ -95,7 +95,7 @@ def into(out: Any, result: Any, name: str) -> Any:
             f"Trying to use forward AD with {name} that does not support it because it is an out= "
             "function: call it without out, and copy_() the result"
         )
-    if result._edge is not None or (out._edge is not None and is_recording()):
+    if (result._edge is not None or out._edge is not None) and is_recording():
         raise RuntimeError(
             f"{name}(): functions with out=... arguments don't support automatic differentiation, "
             "but one of the arguments requires grad."

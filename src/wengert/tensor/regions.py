@@ -65,8 +65,14 @@ def resize_(self: Any, *sizes: Any, memory_format: Any = None) -> Any:
     axes = order.axes
     if shape == self._payload.shape and (axes is None or is_in_format(self._array(), order)):
         return self
-    if math.prod(shape) * self._payload.dtype.itemsize >= 2**63:
-        raise RuntimeError(f"numel: integer multiplication overflow: resize_() to {list(shape)}")
+    count = math.prod(shape)
+    for what, number in {
+        "numel: integer multiplication overflow": count,
+        "Stride calculation overflowed": math.prod(max(size, 1) for size in shape[1:]),
+        "Storage size calculation overflowed": count * self._payload.dtype.itemsize,
+    }.items():
+        if number >= 2**63:
+            raise RuntimeError(f"{what} with sizes={list(shape)}")
     if axes is not None:
         shape = tuple(shape[axis] for axis in axes)
     _check(self, "resize_")
@@ -76,7 +82,7 @@ def resize_(self: Any, *sizes: Any, memory_format: Any = None) -> Any:
     owner = owner_of(memory)
     low, high = np.lib.array_utils.byte_bounds(owner)
     start = memory.ctypes.data - low
-    if is_dense(owner) and start + math.prod(shape) * memory.itemsize <= high - low:
+    if is_dense(owner) and start + count * memory.itemsize <= high - low:
         rows = owner if owner.flags.c_contiguous else owner.T
         payload: Any = np.ndarray(shape, memory.dtype, rows, start)
     else:
