@@ -23,6 +23,7 @@ from wengert.base.memory_format import (
     suggested_format,
 )
 from wengert.base.sections import fill_sections
+from wengert.base.shapes import check_size
 from wengert.interp.levels import Lifted, levels_of
 from wengert.kernels.strided import owner_of
 from wengert.ops.options import shape_of
@@ -66,13 +67,7 @@ def resize_(self: Any, *sizes: Any, memory_format: Any = None) -> Any:
     if shape == self._payload.shape and (axes is None or is_in_format(self._array(), order)):
         return self
     count = math.prod(shape)
-    for what, number in {
-        "numel: integer multiplication overflow": count,
-        "Stride calculation overflowed": math.prod(max(size, 1) for size in shape[1:]),
-        "Storage size calculation overflowed": count * self._payload.dtype.itemsize,
-    }.items():
-        if number >= 2**63:
-            raise RuntimeError(f"{what} with sizes={list(shape)}")
+    check_size(shape, self._payload.dtype.itemsize)
     if axes is not None:
         shape = tuple(shape[axis] for axis in axes)
     _check(self, "resize_")
