@@ -303,6 +303,18 @@ REFUSED = """
 t.zeros(()).index_add(0, t.tensor([0]), t.ones(1)) | source tensor shape must match self
 t.zeros(4).tensor_split(t.tensor(1.1)) | to have dtype of long, but got Float
 t.zeros(4).tensor_split(t.tensor([1.1])) | to have dtype of long, but got Float
+t.zeros(4).tensor_split(t.tensor([[1]])) | to be a zero-dimensional or one-dimensional
+t.zeros(4).vsplit(2) | torch.vsplit requires a tensor with at least 2 dimension, but got a
+t.zeros(0).resize_(2**62, 4) | overflow
+t.empty(2, 4, 2**58, dtype=t.float64) | Storage size calculation overflowed with sizes=
+t.empty(0, 4, 2**61) | Stride calculation overflowed
+t.empty_strided((8, 8), (2**61, 1)) | Storage size calculation overflowed
+t.zeros(0).resize_(0, 4, 2**61) | Stride calculation overflowed
+t.zeros(0).resize_(2**61, 2) | Storage size calculation overflowed with sizes=
+t.all(t.ones(3), 0, out=t.ones(())) | all only supports bool tensor for result, got: Float
+t.any(t.ones(3), out=t.ones((), dtype=t.int64)) | any only supports bool tensor for result, got: Long
+t.promote_types(t.float8_e5m2, t.float32) | Promotion for Float8 Types is not supported
+t.arange(4).__setitem__(t.arange(4) > 1, t.ones(3)) | shape mismatch: value tensor of shape .3.
 t.baddbmm(t.ones(1, 2, 2, dtype=t.int32), t.ones(1, 2, 2), t.ones(1, 2, 2)) | Input dtypes must be
 t.linalg.vector_norm(t.ones(2), 1j) | Expected a non-complex scalar
 t.linalg.lstsq(t.eye(2), t.tensor(1.0)) | other must have at least 1 dimension
@@ -317,6 +329,55 @@ def test_what_does_not_fit_is_refused(t, line):
     call, _, words = line.partition(" | ")
     with pytest.raises(RuntimeError, match=words):
         eval(call, {"t": t})
+
+
+def test_images_with_channels_last_stay_so_joined(t):
+    x = t.randn(2, 3, 4, 5).to(memory_format=t.channels_last)
+    for dim in range(4):
+        joined = t.cat([x, x], dim)
+        assert joined.is_contiguous(memory_format=t.channels_last)
+        assert joined.equal(t.cat([x.contiguous(), x.contiguous()], dim))
+    assert t.cat([x, x.contiguous()]).is_contiguous()
+
+
+def test_a_series_says_that_it_resizes_its_out(t):
+    out = t.empty(1, 3)
+    with pytest.warns(UserWarning, match="The out tensor will be resized to a tensor of shape"):
+        t.arange(4, out=out)
+    assert out.tolist() == [0, 1, 2, 3]
+
+
+def test_a_tensor_in_place_of_several_is_named_by_its_class_alone(t):
+    with pytest.raises(TypeError, match="must be tuple of Tensors, not Tensor"):
+        t.hstack(t.ones(2))
+
+
+def test_a_scalar_of_numpy_has_no_memory_to_share(t):
+    with pytest.raises(RuntimeError, match="can't alias NumPy scalars."):
+        t.asarray(np.float64(0.5), copy=False)
+
+
+def test_a_truth_value_is_no_dimension(t):
+    for call in (lambda x: x.topk(1, True), lambda x: x.sum(True), lambda x: x.softmax(True)):
+        with pytest.raises(TypeError):
+            call(t.ones(2, 2))
+
+
+def test_a_place_in_an_empty_dimension_is_refused(t):
+    with pytest.raises(IndexError, match="index is out of bounds for dimension with size 0"):
+        t.empty(3, 0)[:, [0, 1]]
+
+
+def test_results_go_to_given_tensors_where_nothing_is_recorded(t):
+    x, out = t.tensor([-1.0, 0.25], requires_grad=True), t.empty(2)
+    with t.no_grad():
+        assert t.conj_physical(x, out=out) is out and out.equal(x)
+        for function in (t.nn.functional.gelu, t.nn.functional.hardshrink):
+            assert function(x, out=out) is out and out.equal(function(x))
+
+
+def test_a_dtype_that_is_only_named_is_promoted_with_itself(t):
+    assert t.promote_types(t.complex32, t.complex32) is t.complex32
 
 
 def test_warnings_alone_may_be_asked_for_without_deterministic_algorithms(t):

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.base.names import INSTALLED
+
 
 def kind_of(value: Any) -> str:
     """Return a value's type for messages: another library's ``Tensor`` with its module."""
     # a stand-in for a number in a trace reports the class of the number
     kind = value.__class__
-    name = kind.__name__
-    return f"{kind.__module__}.{name}" if name in ("Tensor", "Parameter") else name
+    name, home = kind.__name__, kind.__module__.partition(".")[0]
+    foreign = name in ("Tensor", "Parameter") and home not in ("wengert", *INSTALLED)
+    return f"{kind.__module__}.{name}" if foreign else name
 
 
 def wrong_type(op: str, arg: str, wanted: str, value: Any, position: int = 0) -> TypeError:

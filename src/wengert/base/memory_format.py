@@ -10,6 +10,7 @@ import numpy as np
 
 from wengert.base.errors import wrong_type
 from wengert.base.sections import fill_sections
+from wengert.base.shapes import check_size
 
 
 class memory_format:
@@ -113,9 +114,13 @@ def in_format(array: Any, order: memory_format) -> Any:
 
 def empty_in_format(shape: tuple[int, ...], kind: Any, order: memory_format) -> Any:
     """Return an uninitialised array of that shape and dtype in `order`."""
-    if order.axes is None:
-        return np.empty(shape, kind)
-    return np.empty([shape[axis] for axis in order.axes], kind).transpose(np.argsort(order.axes))
+    laid = shape if order.axes is None else [shape[axis] for axis in order.axes]
+    try:
+        array = np.empty(laid, kind)
+    except ValueError:
+        check_size(shape, kind.itemsize)
+        raise
+    return array if order.axes is None else array.transpose(np.argsort(order.axes))
 
 
 fill_sections(globals())

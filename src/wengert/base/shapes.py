@@ -17,6 +17,8 @@ def normal_dim(dim: Any, ndim: int) -> int:
     if dim.__class__ is int and 0 <= dim < ndim:
         found: int = dim
         return found
+    if dim.__class__ is bool:
+        raise TypeError("argument 'dim' must be int, not bool")
     bound = ndim or 1
     if -bound <= dim < bound:
         return operator.index(dim) % bound
@@ -38,6 +40,16 @@ def normal_dims(dim: Any, ndim: int) -> Shape:
         return dims if ndim else ()
     one = normal_dim(dim, ndim)
     return (one,) if ndim else ()
+
+
+def check_size(shape: Shape, itemsize: int) -> None:
+    """Refuse an array whose strides, or whose bytes, are too many to count."""
+    for what, number in {
+        "Stride calculation": math.prod([max(size, 1) for size in shape[1:]]),
+        "Storage size calculation": math.prod(shape) * itemsize,
+    }.items():
+        if number >= 2**63:
+            raise RuntimeError(f"{what} overflowed with sizes={list(shape)}")
 
 
 def resolved(shape: Shape, count: int) -> Shape:

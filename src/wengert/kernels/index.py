@@ -127,7 +127,9 @@ def _explained(error: IndexError, indices: Indices) -> IndexError:
         return IndexError(
             "shape mismatch: indexing tensors could not be broadcast together with shapes " + shapes
         )
-    return IndexError(str(error).replace("axis", "dimension"))
+    text = str(error).replace("axis", "dimension")
+    empty = text.endswith("with size 0")
+    return IndexError("index is out of bounds for dimension with size 0" if empty else text)
 
 
 def index_backward(self: Any, shape: Shape, indices: Indices) -> Any:

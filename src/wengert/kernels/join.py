@@ -6,10 +6,16 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.memory_format import contiguous_format, in_format, suggested_format
+
 
 def cat(*tensors: Any, dim: int) -> Any:
-    """Concatenate arrays along a dimension."""
-    return _in_order(np.concatenate(tensors, dim))
+    """Concatenate arrays along a dimension; images with channels last remain so."""
+    joined = np.concatenate(tensors, dim)
+    if joined.flags.c_contiguous:
+        return joined
+    orders = {suggested_format(tensor) for tensor in tensors}
+    return in_format(joined, orders.pop() if len(orders) == 1 else contiguous_format)
 
 
 def stack(*tensors: Any, dim: int) -> Any:

@@ -243,7 +243,7 @@ def mish(input: Any, inplace: bool = False) -> Any:
 
 
 @export("nn.functional")
-def gelu(input: Any, *, approximate: str = "none") -> Any:
+def gelu(input: Any, *, approximate: str = "none", out: Any = None) -> Any:
     """Return the input times the standard normal distribution function of it, element by element.
 
     Parameters
@@ -267,7 +267,8 @@ def gelu(input: Any, *, approximate: str = "none") -> Any:
         raise RuntimeError(
             f"approximate argument must be either none or tanh, but got {approximate!r}"
         )
-    return _activation("gelu", "GeluKernelImpl", input, approximate=approximate)
+    result = _activation("gelu", "GeluKernelImpl", input, approximate=approximate)
+    return result if out is None else into(out, result, "gelu")
 
 
 @export("nn.functional")

@@ -209,6 +209,8 @@ def asarray(
     held = obj if source is None else source._payload
     target: Any = getattr(held, "dtype", None) if dtype is None else type_of(dtype)
     if copy is False:
+        if isinstance(obj, np.generic):
+            raise RuntimeError("can't alias NumPy scalars. Leave copy=False out, or use an array")
         if source is None and not isinstance(obj, np.ndarray):
             raise ValueError(f"can't alias arbitrary sequence into a tensor: {type(obj).__name__}")
         if target != held.dtype:

@@ -55,7 +55,7 @@ def hardswish(input: Any, inplace: bool = False) -> Any:
 
 
 @export("wengert", "nn.functional", "Tensor")
-def hardshrink(input: Any, lambd: float = 0.5) -> Any:
+def hardshrink(input: Any, lambd: float = 0.5, *, out: Any = None) -> Any:
     """Return the elements beyond `lambd` on either side of 0, and 0 for the others.
 
     Parameters
@@ -73,7 +73,7 @@ def hardshrink(input: Any, lambd: float = 0.5) -> Any:
     x = real_input(input, "hardshrink", "hardshrink_cpu", True)
     # compared as the dtype holds it
     bound = float(x._payload.dtype.type(real_number(lambd, x, "hardshrink", "lambd")))
-    return _made("hardshrink", x, False, lambd=bound)
+    return into(out, _made("hardshrink", x, False, lambd=bound), "hardshrink")
 
 
 @export("nn.functional")

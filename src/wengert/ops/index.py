@@ -351,6 +351,8 @@ def fitting_value(
     masks = [array for array in chosen if array.dtype.kind == "b"]
     alone = len(masks) == len(arrays) == 1 and target._payload.ndim > 0
     if accumulate or not alone or _has_lone_bool(index) or value._payload.size != 1:
+        # the error of shapes that do not fit comes first
+        T.index_put(target, cast(value, kind), indices=arrays, accumulate=False)
         raise RuntimeError(
             "Index put requires the source and destination dtypes match, got "
             f"{long_name(kind)} for the destination and {long_name(value._payload.dtype)} for the "

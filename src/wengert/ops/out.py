@@ -95,7 +95,7 @@ def into(out: Any, result: Any, name: str) -> Any:
             f"Trying to use forward AD with {name} that does not support it because it is an out= "
             "function: call it without out, and copy_() the result"
         )
-    if result._edge is not None or (out._edge is not None and is_recording()):
+    if (result._edge is not None or out._edge is not None) and is_recording():
         raise RuntimeError(
             f"{name}(): functions with out=... arguments don't support automatic differentiation, "
             "but one of the arguments requires grad."
@@ -112,11 +112,16 @@ def into(out: Any, result: Any, name: str) -> Any:
     lifted = isinstance(value, Lifted) or isinstance(out._payload, Lifted)
     if out._payload.shape != value.shape:
         if out._payload.size:
+            had, need = list(out._payload.shape), list(value.shape)
             warn(
-                "An output with one or more elements was resized since it had shape "
-                f"{list(out._payload.shape)}, which does not match the required output shape "
-                f"{list(value.shape)}. This behavior is deprecated, and in a future PyTorch "
-                "release outputs will not be resized unless they have zero elements.",
+                f"The number of elements in the out tensor of shape {had} is {out._payload.size} "
+                f"which does not match the computed number of elements {value.size}. The out "
+                f"tensor will be resized to a tensor of shape {need}."
+                if name in _SERIES
+                else "An output with one or more elements was resized since it had shape "
+                f"{had}, which does not match the required output shape {need}. This behavior is "
+                "deprecated, and in a future PyTorch release outputs will not be resized unless "
+                "they have zero elements.",
             )
         if lifted:
             F: Any = namespace_of(value, out._payload)

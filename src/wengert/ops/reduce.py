@@ -266,8 +266,11 @@ def _truth(name: str, input: Any, dim: Any, keepdim: Any, out: Any, names: dict[
     payload = input._payload
     dims = () if dim is not None and names_none(dim) else all_dims(dim, payload.ndim, name)
     result = getattr(T, name)(input, dim=dims, keepdim=bool(keepdim))
-    if payload.dtype == np.uint8:
-        result = cast(result, payload.dtype)
+    given = isinstance(out, TensorBase)
+    kind = (out if given else input)._payload.dtype
+    if given and kind not in (np.bool_, np.uint8):
+        raise RuntimeError(f"{name} only supports bool tensor for result, got: {long_name(kind)}")
+    result = cast(result, kind) if kind == np.uint8 else result
     return result if out is None else into(out, result, name)
 
 

@@ -312,6 +312,11 @@ def tensor_split(
                 "tensor_split expected tensor_indices_or_sections to have dtype of long, but got "
                 f"{long_name(kind)}"
             )
+        if (dims := indices_or_sections._payload.ndim) > 1:
+            raise RuntimeError(
+                "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or "
+                f"one-dimensional tensor, but got a tensor with {dims} dims"
+            )
         indices_or_sections = indices_or_sections._payload.tolist()
     if isinstance(indices_or_sections, tuple | list):
         bounds = [slice(0, i).indices(size)[1] for i in indices_or_sections]
@@ -338,8 +343,8 @@ def _split_at(
     shape = x._payload.shape
     if len(shape) < least:
         raise RuntimeError(
-            f"torch.{op} requires a tensor with at least {least} dimension"
-            f"{'s' if least > 1 else ''}, but got a tensor with {len(shape)} dimensions!"
+            f"torch.{op} requires a tensor with at least {least} dimension, but got a tensor with "
+            f"{len(shape)} dimensions!"
         )
     if isinstance(how, int) and (how <= 0 or shape[axis] % how):
         raise RuntimeError(

@@ -8,6 +8,7 @@ import numpy as np
 
 from wengert.base.errors import long_name, wrong_type
 from wengert.base.export import export
+from wengert.base.memory_format import contiguous_format, empty_in_format
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
 from wengert.interp.dual import Dual
@@ -429,7 +430,7 @@ def empty_strided(
         )
     if any(step < 0 for step in steps):
         raise RuntimeError(f"empty_strided: strides cannot be negative, but got {list(steps)}")
-    memory = np.empty(reach(shape, steps), kind)
+    memory = empty_in_format((reach(shape, steps),), kind, contiguous_format)
     array = np.lib.stride_tricks.as_strided(memory, shape, [step * kind.itemsize for step in steps])
     return made(array, device, requires_grad)
 

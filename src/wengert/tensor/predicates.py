@@ -134,8 +134,15 @@ def promote_types(type1: Any, type2: Any) -> dtype:
     >>> wg.promote_types(wg.int32, wg.float32)
     torch.float32
     """
-    empty = [np.empty(0, as_dtype(kind).dtype) for kind in (type1, type2)]
-    return from_numpy_dtype(promote(empty, []))
+    kinds = as_dtype(type1), as_dtype(type2)
+    if kinds[0] is kinds[1]:
+        return kinds[0]
+    if any(kind.name.startswith("float8") for kind in kinds):
+        raise RuntimeError(
+            "Promotion for Float8 Types is not supported, attempted to promote "
+            f"{kinds[0].name} and {kinds[1].name}"
+        )
+    return from_numpy_dtype(promote([np.empty(0, kind.dtype) for kind in kinds], []))
 
 
 def can_cast(from_: Any, to: Any) -> bool:

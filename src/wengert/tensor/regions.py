@@ -23,6 +23,7 @@ from wengert.base.memory_format import (
     suggested_format,
 )
 from wengert.base.sections import fill_sections
+from wengert.base.shapes import check_size
 from wengert.interp.levels import Lifted, levels_of
 from wengert.kernels.strided import owner_of
 from wengert.ops.options import shape_of
@@ -65,8 +66,8 @@ def resize_(self: Any, *sizes: Any, memory_format: Any = None) -> Any:
     axes = order.axes
     if shape == self._payload.shape and (axes is None or is_in_format(self._array(), order)):
         return self
-    if math.prod(shape) * self._payload.dtype.itemsize >= 2**63:
-        raise RuntimeError(f"numel: integer multiplication overflow: resize_() to {list(shape)}")
+    count = math.prod(shape)
+    check_size(shape, self._payload.dtype.itemsize)
     if axes is not None:
         shape = tuple(shape[axis] for axis in axes)
     _check(self, "resize_")
@@ -76,7 +77,7 @@ def resize_(self: Any, *sizes: Any, memory_format: Any = None) -> Any:
     owner = owner_of(memory)
     low, high = np.lib.array_utils.byte_bounds(owner)
     start = memory.ctypes.data - low
-    if is_dense(owner) and start + math.prod(shape) * memory.itemsize <= high - low:
+    if is_dense(owner) and start + count * memory.itemsize <= high - low:
         rows = owner if owner.flags.c_contiguous else owner.T
         payload: Any = np.ndarray(shape, memory.dtype, rows, start)
     else:

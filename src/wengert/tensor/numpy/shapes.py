@@ -205,10 +205,16 @@ def _split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
     return _array_split(ary, sections, axis)
 
 
-@counterpart("hsplit")
-def _hsplit(ary: Any, indices_or_sections: Any) -> Any:
-    ary = tensor(ary)
-    return _split(ary, indices_or_sections, 0 if ary.ndim == 1 else 1)
+def _split_along(name: str, axis: int, least: int) -> Callable[..., Any]:
+    """Return `hsplit`, `vsplit` or `dsplit`; a vector is split along what it has."""
+
+    def split_along(ary: Any, indices_or_sections: Any) -> Any:
+        ary = tensor(ary)
+        if ary.ndim < least:
+            raise ValueError(f"{name} only works on arrays of {least} or more dimensions")
+        return _split(ary, indices_or_sections, min(axis, ary.ndim - 1))
+
+    return split_along
 
 
 @counterpart("delete")
@@ -425,8 +431,9 @@ counterparts(
         "dstack": lambda tup: join.dstack(_parts(tup)),
         "column_stack": lambda tup: join.column_stack(_parts(tup)),
         "append": lambda arr, values, axis=None: _concatenate((arr, values), axis),
-        "vsplit": lambda ary, indices_or_sections: _split(ary, indices_or_sections, 0),
-        "dsplit": lambda ary, indices_or_sections: _split(ary, indices_or_sections, 2),
+        "hsplit": _split_along("hsplit", 1, 1),
+        "vsplit": _split_along("vsplit", 0, 2),
+        "dsplit": _split_along("dsplit", 2, 3),
         "fliplr": lambda m: arrange.fliplr(tensor(m)),
         "flipud": lambda m: arrange.flipud(tensor(m)),
         "tril": lambda m, k=0: arrange.tril(tensor(m), k),
