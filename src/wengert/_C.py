@@ -33,6 +33,7 @@ from wengert.tape.watch import CURRENT
 from wengert.tensor.overrides import DisableTorchFunction as DisableTorchFunction
 from wengert.tensor.overrides import DisableTorchFunctionSubclass as DisableTorchFunctionSubclass
 from wengert.tensor.overrides import disabled_torch_function as _disabled_torch_function_impl
+from wengert.tensor.overrides import is_in_mode as _is_torch_function_mode_enabled
 
 __all__ = [
     "DispatchKey",
@@ -53,6 +54,7 @@ __all__ = [
     "_is_cached_tensor",
     "_is_fwd_grad_enabled",
     "_is_multithreading_enabled",
+    "_is_torch_function_mode_enabled",
     "_nn",
     "_remove_cached_tensor",
     "_select_conv_backend",
@@ -333,6 +335,8 @@ has_lapack = has_spectral = True
 """NumPy always has these."""
 has_mkl = has_openmp = False
 """NumPy's BLAS may be another."""
+_has_cuda = _has_cudnn = _has_magma = _has_mkldnn = _has_mps = _has_xpu = False
+"""None of PyTorch's libraries for devices is built in."""
 _LinAlgError = LinAlgError
 
 

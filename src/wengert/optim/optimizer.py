@@ -32,7 +32,7 @@ __all__ = [
     "required",
 ]
 
-Params: TypeAlias = Iterable[Tensor | dict[str, Any] | tuple[str, Tensor]]
+ParamsT: TypeAlias = Iterable[Tensor | dict[str, Any] | tuple[str, Tensor]]
 """The parameters of an optimiser: tensors, named tensors, or groups with options."""
 
 
@@ -102,7 +102,7 @@ class Optimizer(Hooked):
         """Return the error message for a sparse gradient."""
         return f"{type(self).__name__} does not support sparse gradients"
 
-    def __init__(self, params: Params, defaults: dict[str, Any]) -> None:
+    def __init__(self, params: ParamsT, defaults: dict[str, Any]) -> None:
         if isinstance(params, TensorBase):
             raise TypeError(
                 "params argument given to the optimizer should be an iterable of Tensors or dicts, "
