@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from wengert.autograd.forward_ad import _is_fwd_grad_enabled as _is_fwd_grad_enabled
 from wengert.autograd.once import Error
-from wengert.base.device import as_device
+from wengert.base.device import as_device, device
 from wengert.base.elsewhere import elsewhere
 from wengert.interp.batched import Batched
 from wengert.kernels.spectral import LinAlgError
@@ -48,6 +48,7 @@ __all__ = [
     "_current_graph_task_execution_order",
     "_current_graph_task_id",
     "_disabled_torch_function_impl",
+    "_get_accelerator",
     "_get_tracing_state",
     "_log_api_usage_once",
     "_functions",
@@ -77,6 +78,11 @@ _TensorMeta = type(TensorBase)
 
 def _get_tracing_state() -> None:
     """Return None: nothing is traced for TorchScript."""
+
+
+def _get_accelerator(check: bool | None = None) -> device:
+    """Return the CPU: there is no accelerator."""
+    return as_device("cpu")
 
 
 def _log_api_usage_once(name: str) -> None:

@@ -354,6 +354,9 @@ def test_names_that_packages_import_from_where_they_stand(t):
     assert len(t.cuda.default_generators) == t.cuda.device_count()
     assert t.legacy_contiguous_format == t.contiguous_format and t.jagged != t.strided
     assert importlib.import_module(f"{t.__name__}.serialization").DEFAULT_PROTOCOL == 2
+    assert t.nn.init._no_grad_uniform_(t.zeros(2), 1.0, 1.0).tolist() == [1.0, 1.0]
+    assert not hasattr(t.nn.init, "nothing")
+    assert t._C._get_accelerator().type == "cpu"
     assert t._C._has_mps is t._C._has_xpu is False
 
 
@@ -372,3 +375,32 @@ def test_transforms_and_distributions_may_be_modules_too(t):
 
     assert [name for name, _ in Scale().named_parameters()] == ["factor"]
     assert [name for name, _ in Held().named_parameters()] == ["loc"]
+
+
+@pytest.mark.parametrize("differentiable", [False, True])
+def test_optimizers_copied_from_the_package_use_its_helpers(t, differentiable):
+    helpers = importlib.import_module(f"{t.__name__}.optim.optimizer")
+
+    class Scaled(t.optim.Optimizer):
+        def __init__(self, params: helpers.ParamsT, lr=0.5):
+            super().__init__(params, {"lr": lr, "differentiable": differentiable})
+
+        @helpers._use_grad_for_differentiable
+        def step(self, closure=None):
+            for group in self.param_groups:
+                params = group["params"]
+                assert helpers._default_to_fused_or_foreach(params, False) == (False, False)
+                for p in params:
+                    count = self.state[p].setdefault("step", t.tensor(3.0))
+                    count += 1
+                    rate = group["lr"] / helpers._dispatch_sqrt(helpers._get_value(count))
+                    p.add_(p.grad, alpha=-rate)
+
+    leaf = t.ones(2, requires_grad=True)
+    w = leaf.clone() if differentiable else leaf
+    w.grad = t.ones(2)
+    optimizer = Scaled([leaf])
+    optimizer.param_groups[0]["params"] = [w]
+    optimizer.step()
+    assert w.tolist() == [0.75, 0.75] and (w.grad_fn is not None) == differentiable
+    assert helpers._dispatch_sqrt(t.tensor(4.0)) == 2
