@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from wengert.autograd.forward_ad import _is_fwd_grad_enabled as _is_fwd_grad_enabled
 from wengert.autograd.once import Error
-from wengert.base.device import as_device
+from wengert.base.device import as_device, device
 from wengert.base.elsewhere import elsewhere
 from wengert.interp.batched import Batched
 from wengert.kernels.spectral import LinAlgError
@@ -33,6 +33,7 @@ from wengert.tape.watch import CURRENT
 from wengert.tensor.overrides import DisableTorchFunction as DisableTorchFunction
 from wengert.tensor.overrides import DisableTorchFunctionSubclass as DisableTorchFunctionSubclass
 from wengert.tensor.overrides import disabled_torch_function as _disabled_torch_function_impl
+from wengert.tensor.overrides import is_in_mode as _is_torch_function_mode_enabled
 
 __all__ = [
     "DispatchKey",
@@ -47,12 +48,14 @@ __all__ = [
     "_current_graph_task_execution_order",
     "_current_graph_task_id",
     "_disabled_torch_function_impl",
+    "_get_accelerator",
     "_get_tracing_state",
     "_log_api_usage_once",
     "_functions",
     "_is_cached_tensor",
     "_is_fwd_grad_enabled",
     "_is_multithreading_enabled",
+    "_is_torch_function_mode_enabled",
     "_nn",
     "_remove_cached_tensor",
     "_select_conv_backend",
@@ -75,6 +78,11 @@ _TensorMeta = type(TensorBase)
 
 def _get_tracing_state() -> None:
     """Return None: nothing is traced for TorchScript."""
+
+
+def _get_accelerator(check: bool | None = None) -> device:
+    """Return the CPU: there is no accelerator."""
+    return as_device("cpu")
 
 
 def _log_api_usage_once(name: str) -> None:
@@ -333,6 +341,8 @@ has_lapack = has_spectral = True
 """NumPy always has these."""
 has_mkl = has_openmp = False
 """NumPy's BLAS may be another."""
+_has_cuda = _has_cudnn = _has_magma = _has_mkldnn = _has_mps = _has_xpu = False
+"""None of PyTorch's libraries for devices is built in."""
 _LinAlgError = LinAlgError
 
 

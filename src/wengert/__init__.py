@@ -185,7 +185,7 @@ _SETTINGS = (
     "use_deterministic_algorithms",
 )
 _PRIVATE = {
-    "base.layout": "_mkldnn sparse_bsc sparse_bsr sparse_csc",
+    "base.layout": "_mkldnn jagged sparse_bsc sparse_bsr sparse_csc",
     "ops.control": (
         "_assert _assert_async _check _check_index _check_is_size _check_not_implemented "
         "_check_tensor_all _check_type _check_value _check_with"

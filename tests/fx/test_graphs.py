@@ -337,3 +337,44 @@ def test_shapes_of_parameters_are_constants_if_asked_for():
         "call_function",
         "output",
     ]
+
+
+def test_a_module_with_a_graph_for_training_and_one_for_evaluation():
+    class Twice(fx.GraphModule):
+        def __init__(self, root, graphs):
+            super(fx.GraphModule, self).__init__()
+            self.graphs = graphs
+            for node in (*graphs[0].nodes, *graphs[1].nodes):
+                if node.op in ("get_attr", "call_module"):
+                    fx.graph_module._copy_attr(root, self, node.target)
+            self.graph = graphs[1]
+
+        def train(self, mode=True):
+            self.graph = self.graphs[mode]
+            return super().train(mode)
+
+        def __deepcopy__(self, memo):
+            held = fx.graph_module._CodeOnlyModule(copy.deepcopy(vars(self), memo))
+            return Twice(held, held.graphs)
+
+    class Noisy(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = nn.Sequential(nn.Linear(2, 2, bias=False))
+
+        def forward(self, x):
+            return self.inner(x) * 2 if self.training else self.inner(x)
+
+    class OfAll(fx.Tracer):
+        def create_proxy(self, kind: str, target: fx.node.Target, *args, **kwargs):
+            seen.append(kind)
+            return super().create_proxy(kind, target, *args, **kwargs)
+
+    net, seen = Noisy(), []
+    graphs = [OfAll().trace(net.train(mode)) for mode in (False, True)]
+    assert seen == ["placeholder", "call_module", "placeholder", "call_module", "call_function"]
+    both = Twice(net, graphs)
+    x = wg.tensor([1.0, 2.0])
+    assert list(both.state_dict()) == ["inner.0.weight"]
+    assert both(x).equal(2 * both.eval()(x)) and both.train()(x).equal(net(x))
+    assert copy.deepcopy(both).eval()(x).equal(net.eval()(x))

@@ -30,6 +30,7 @@ def test_optimizers_need_not_call_the_constructor_of_their_base(t):
     (2 * w).sum().backward()
     outer.step()
     assert w.tolist() == [-1.0]
+    outer._patch_step_function()
 
 
 def test_distributions_may_show_events_of_another_shape(t):
@@ -324,3 +325,82 @@ def test_what_is_registered_replaces_no_attribute(t):
 def test_the_number_of_channels_is_not_used_without_affine_maps(t):
     with pytest.warns(UserWarning, match="which is not used because affine=False"):
         t.nn.InstanceNorm1d(4)(t.rand(2, 3, 5))
+
+
+def test_activations_are_found_among_the_variables_of_their_module(t):
+    activations = vars(t.nn.modules.activation)
+    found = {name for name in dir(t.nn) if activations.get(name) is getattr(t.nn, name)}
+    assert found >= {"ELU", "GELU", "GLU", "LogSoftmax", "ReLU", "Sigmoid", "SiLU", "Softmax"}
+
+
+def test_modes_over_functions_are_known_to_the_core(t):
+    overrides = importlib.import_module(f"{t.__name__}.overrides")
+    assert not t._C._is_torch_function_mode_enabled()
+    with overrides.TorchFunctionMode():
+        assert t._C._is_torch_function_mode_enabled()
+
+
+def test_arrays_of_texts_are_told_by_their_dtype(t):
+    collate = importlib.import_module(f"{t.__name__}.utils.data._utils.collate")
+    assert [bool(collate.np_str_obj_array_pattern.search(k)) for k in ("<U3", "|S2", "<f8")] == [
+        True,
+        True,
+        False,
+    ]
+
+
+def test_names_that_packages_import_from_where_they_stand(t):
+    assert t.OutOfMemoryError is t.cuda.OutOfMemoryError
+    assert len(t.cuda.default_generators) == t.cuda.device_count()
+    assert t.legacy_contiguous_format == t.contiguous_format and t.jagged != t.strided
+    assert importlib.import_module(f"{t.__name__}.serialization").DEFAULT_PROTOCOL == 2
+    assert t.nn.init._no_grad_uniform_(t.zeros(2), 1.0, 1.0).tolist() == [1.0, 1.0]
+    assert not hasattr(t.nn.init, "nothing")
+    assert t._C._get_accelerator().type == "cpu"
+    assert t._C._has_mps is t._C._has_xpu is False
+
+
+def test_transforms_and_distributions_may_be_modules_too(t):
+    class Scale(t.distributions.Transform, t.nn.Module):
+        __hash__ = t.nn.Module.__hash__
+
+        def __init__(self):
+            super().__init__(cache_size=1)
+            self.factor = t.nn.Parameter(t.ones(1))
+
+    class Held(t.distributions.Distribution, t.nn.Module):
+        def __init__(self):
+            super().__init__(validate_args=False)
+            self.loc = t.nn.Parameter(t.zeros(1))
+
+    assert [name for name, _ in Scale().named_parameters()] == ["factor"]
+    assert [name for name, _ in Held().named_parameters()] == ["loc"]
+
+
+@pytest.mark.parametrize("differentiable", [False, True])
+def test_optimizers_copied_from_the_package_use_its_helpers(t, differentiable):
+    helpers = importlib.import_module(f"{t.__name__}.optim.optimizer")
+
+    class Scaled(t.optim.Optimizer):
+        def __init__(self, params: helpers.ParamsT, lr=0.5):
+            super().__init__(params, {"lr": lr, "differentiable": differentiable})
+
+        @helpers._use_grad_for_differentiable
+        def step(self, closure=None):
+            for group in self.param_groups:
+                params = group["params"]
+                assert helpers._default_to_fused_or_foreach(params, False) == (False, False)
+                for p in params:
+                    count = self.state[p].setdefault("step", t.tensor(3.0))
+                    count += 1
+                    rate = group["lr"] / helpers._dispatch_sqrt(helpers._get_value(count))
+                    p.add_(p.grad, alpha=-rate)
+
+    leaf = t.ones(2, requires_grad=True)
+    w = leaf.clone() if differentiable else leaf
+    w.grad = t.ones(2)
+    optimizer = Scaled([leaf])
+    optimizer.param_groups[0]["params"] = [w]
+    optimizer.step()
+    assert w.tolist() == [0.75, 0.75] and (w.grad_fn is not None) == differentiable
+    assert helpers._dispatch_sqrt(t.tensor(4.0)) == 2

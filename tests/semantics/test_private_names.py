@@ -103,6 +103,7 @@ def test_lists_of_tensors_are_computed_one_by_one(t):
     with pytest.raises(RuntimeError, match="must have the same number of tensors"):
         t._foreach_add(xs, xs[:1])
     assert not hasattr(t, "_foreach_nothing")
+    assert [n.item() for n in t._foreach_norm(t._foreach_neg(xs), ord=1)] == [2.0, 2.0]
     xs = [x.detach() for x in xs]
     t._foreach_maximum_(xs, [t.tensor([0.5, 3.0]), t.tensor([5.0])])
     assert [x.tolist() for x in xs] == [[1.0, 3.0], [5.0]]

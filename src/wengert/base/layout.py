@@ -35,7 +35,7 @@ sparse_coo = layout("sparse_coo")
 sparse_csr = layout("sparse_csr")
 """Only stored elements, row by row."""
 sparse_csc, sparse_bsr, sparse_bsc = map(layout, ("sparse_csc", "sparse_bsr", "sparse_bsc"))
-"""Layouts that can be named, and that no tensor has; so is the next."""
-_mkldnn = layout("_mkldnn")
+"""Layouts that can be named, and that no tensor has; so are the next."""
+_mkldnn, jagged = layout("_mkldnn"), layout("jagged")
 
 fill_sections(globals())

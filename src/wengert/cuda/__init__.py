@@ -44,6 +44,8 @@ _TYPED = frozenset(TYPED)
 _NO_GPU = "there is no GPU: tensors are computed on the CPU. Ask cuda.is_available() first"
 OutOfMemoryError = CudaError = MemoryError
 """The error for exhausted GPU memory."""
+default_generators: tuple[Any, ...] = ()
+"""One for each GPU."""
 
 
 if TYPE_CHECKING:

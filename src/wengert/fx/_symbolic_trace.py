@@ -191,16 +191,16 @@ class Tracer(TracerBase):
     def _inputs(self, fn: Any, bound: int, concrete: dict[str, Any]) -> list[Any]:
         """Return proxies for the arguments of a function, in the order of its variables."""
         args: list[Any] = []
-        given = [*inspect.signature(fn).parameters.values()][bound:]
+        named = [*inspect.signature(fn).parameters.values()][bound:]
         # code has *args after the keyword-only arguments
-        for param in sorted(given, key=lambda param: _ORDER.index(param.kind)):
+        for param in sorted(named, key=lambda param: _ORDER.index(param.kind)):
             stars = _STARS.get(param.kind, "")
+            default = () if param.default is param.empty else (param.default,)
             if param.name in concrete:
                 value = concrete[param.name]
-                default = () if param.default is param.empty else (param.default,)
-                node = self.create_node("placeholder", f"{param.name}_1", default, {})
+                given = self.create_proxy("placeholder", f"{param.name}_1", default, {})
                 if not isinstance(value, TensorBase | Module) and value is not None:
-                    same = self.proxy(node) == value
+                    same = given == value
                     self.create_proxy(
                         "call_function",
                         wengert._assert,  # type: ignore[attr-defined]
@@ -212,12 +212,10 @@ class Tracer(TracerBase):
                         {},
                     )
             else:
-                default = () if param.default is param.empty else (self.create_arg(param.default),)
                 name = "_" + param.name if stars else param.name
                 kind = None if stars or param.annotation is param.empty else param.annotation
-                value = self.proxy(
-                    self.create_node("placeholder", stars + param.name, default, {}, name, kind)
-                )
+                target = stars + param.name
+                value = self.create_proxy("placeholder", target, default, {}, name, kind)
             args.append(value)
         return args
 

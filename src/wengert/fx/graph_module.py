@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import linecache
 from collections.abc import Mapping
 from typing import Any
@@ -20,6 +21,23 @@ __all__ = ["GraphModule"]
 _COUNT = [0]
 
 
+_USER_PRESERVED_ATTRIBUTES_KEY = "_user_preserved_attributes"
+"""The key of `GraphModule.meta` for attributes that copies keep."""
+
+
+class _CodeOnlyModule(Module):
+    """A module with the given attributes, and nothing else."""
+
+    def __init__(self, body: dict[str, Any]) -> None:
+        super().__init__()
+        self.__dict__ = body
+
+
+def _copy_attr(from_module: Any, to_module: Any, target: str) -> None:
+    """Give a module another one's attribute, under the same dotted name."""
+    _put(to_module, target, functools.reduce(getattr, target.split("."), from_module))
+
+
 def _put(module: Any, path: str, value: Any) -> None:
     """Set an attribute of a module, creating the modules in between."""
     *between, name = path.split(".")
@@ -31,12 +49,6 @@ def _put(module: Any, path: str, value: Any) -> None:
         module.register_buffer(name, value)
     else:
         setattr(module, name, value)
-
-
-def _get(module: Any, path: str) -> Any:
-    for part in path.split("."):
-        module = getattr(module, part)
-    return module
 
 
 class GraphModule(Module):
@@ -85,7 +97,7 @@ class GraphModule(Module):
         wanted = [n.target for n in graph.nodes if n.op in ("call_module", "get_attr")]
         for path in sorted(wanted, key=lambda path: path.count(".")):
             if isinstance(root, Module):
-                _put(self, path, _get(root, path))
+                _copy_attr(root, self, path)
             elif path in root:
                 _put(self, path, root[path])
             else:

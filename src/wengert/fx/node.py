@@ -7,10 +7,14 @@ import inspect
 import operator
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 from wengert.base.elsewhere import elsewhere
 from wengert.base.sections import fill_sections
+
+Argument = Any
+Target: TypeAlias = Callable[..., Any] | str
+"""What a node calls or reads."""
 
 __all__ = ["Node", "map_aggregate", "map_arg", "path_of"]
 

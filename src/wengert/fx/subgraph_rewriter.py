@@ -8,7 +8,7 @@ from wengert.base.elsewhere import elsewhere
 from wengert.base.sections import fill_sections
 from wengert.fx._symbolic_trace import symbolic_trace
 from wengert.fx.graph import Graph
-from wengert.fx.graph_module import GraphModule, _get, _put
+from wengert.fx.graph_module import GraphModule, _copy_attr
 from wengert.fx.node import Node, map_arg
 
 __all__ = ["Match", "replace_pattern"]
@@ -121,7 +121,7 @@ def replace_pattern(gm: GraphModule, pattern: Any, replacement: Any) -> list[Mat
                 elif node not in known:
                     known[node] = gm.graph.node_copy(node, known.__getitem__)
                     if owner is not None and node.op in ("call_module", "get_attr"):
-                        _put(gm, node.target, _get(owner, node.target))
+                        _copy_attr(owner, gm, node.target)
         anchor.replace_all_uses_with(result)
         for node in reversed([n for n in gm.graph.nodes if n in set(found.values())]):
             if not node.users and node.op not in ("placeholder", "output"):

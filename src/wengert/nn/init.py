@@ -10,6 +10,7 @@ import importlib
 import math
 from typing import Any
 
+from wengert.base.elsewhere import elsewhere
 from wengert.base.names import shows
 from wengert.base.sections import fill_sections
 from wengert.nn.gains import calculate_gain, kaiming_std, xavier_std
@@ -290,7 +291,7 @@ def __getattr__(name: str) -> Any:
         module = importlib.import_module("wengert.nn.structured_init")
         return globals().setdefault(name, getattr(module, name))
     if f"{name}_" not in _RENAMED:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return elsewhere(__name__)(name)
     return _renamed(name, globals().get(f"{name}_") or __getattr__(f"{name}_"))
 
 

@@ -51,6 +51,8 @@ def foreach(name: str) -> Callable[..., Any] | None:
             args = args[:operands]
             if numbers is not None:
                 kwargs[prim.params[0]] = _unpacked(numbers)
+        if "ord" in kwargs:  # of `norm`
+            kwargs["p"] = kwargs.pop("ord")
         each = [_parts(value, len(tensors)) for value in args]
         named = {key: _parts(value, len(tensors)) for key, value in kwargs.items()}
         made = [

@@ -8,7 +8,7 @@ import numpy as np
 
 from wengert.base.dtypes import finfo
 from wengert.base.sections import fill_sections
-from wengert.optim.optimizer import Params, arguments, check_rate
+from wengert.optim.optimizer import ParamsT, arguments, check_rate
 from wengert.optim.parameters import kept_number, making_state, number
 from wengert.optim.whole import Whole
 from wengert.tape.base import TensorBase, new_tensor
@@ -48,7 +48,7 @@ class Adafactor(Whole):
 
     def __init__(
         self,
-        params: Params,
+        params: ParamsT,
         lr: float | Tensor = 1e-2,
         beta2_decay: float = -0.8,
         eps: tuple[float | None, float] = (None, 1e-3),

@@ -6,7 +6,7 @@ from typing import Any
 
 from wengert.base.sections import fill_sections
 from wengert.optim.elementwise import Elementwise, decays, directed
-from wengert.optim.optimizer import Params, arguments, check_adam, check_fused
+from wengert.optim.optimizer import ParamsT, arguments, check_adam, check_fused
 from wengert.optim.parameters import number
 from wengert.tape.base import TensorBase
 from wengert.types import Tensor
@@ -45,7 +45,7 @@ class Adam(Elementwise):
 
     def __init__(
         self,
-        params: Params,
+        params: ParamsT,
         lr: float | Tensor = 1e-3,
         betas: tuple[float | Tensor, float | Tensor] = (0.9, 0.999),
         eps: float = 1e-8,
@@ -139,7 +139,7 @@ class AdamW(Adam):
 
     def __init__(
         self,
-        params: Params,
+        params: ParamsT,
         lr: float | Tensor = 1e-3,
         betas: tuple[float | Tensor, float | Tensor] = (0.9, 0.999),
         eps: float = 1e-8,

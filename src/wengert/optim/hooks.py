@@ -117,6 +117,9 @@ class Hooked:
         for name in _TABLES:
             self.__dict__.setdefault(name, OrderedDict())
 
+    _patch_step_function = _make_tables
+    """What subclasses call that do not call `__init__`: their steps are hooked as it is."""
+
     def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call ``hook(optimizer, args, kwargs)`` before each step.
 

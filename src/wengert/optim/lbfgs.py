@@ -10,7 +10,7 @@ from wengert.ops.create import zeros
 from wengert.ops.join import cat
 from wengert.ops.strided import view_as_real
 from wengert.optim.line_search import Point, strong_wolfe
-from wengert.optim.optimizer import Optimizer, Params, arguments, check_rate
+from wengert.optim.optimizer import Optimizer, ParamsT, arguments, check_rate
 from wengert.optim.parameters import options_of, with_gradients
 from wengert.tape.modes import no_grad
 from wengert.types import Tensor
@@ -59,7 +59,7 @@ class LBFGS(Optimizer):
 
     def __init__(
         self,
-        params: Params,
+        params: ParamsT,
         lr: float | Tensor = 1,
         max_iter: int = 20,
         max_eval: int | None = None,

@@ -8,7 +8,7 @@ from typing import Any
 from wengert.base.dtypes import DTYPES
 from wengert.base.extras import bfloat16
 from wengert.base.sections import fill_sections
-from wengert.optim.optimizer import Params, arguments, check_rate
+from wengert.optim.optimizer import ParamsT, arguments, check_rate
 from wengert.optim.parameters import filled, making_state
 from wengert.optim.whole import Whole
 from wengert.types import Tensor
@@ -49,7 +49,7 @@ class Muon(Whole):
 
     def __init__(
         self,
-        params: Params,
+        params: ParamsT,
         lr: float | Tensor = 1e-3,
         weight_decay: float = 0.1,
         momentum: float = 0.95,

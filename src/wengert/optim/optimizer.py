@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import functools
 import itertools
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
@@ -16,7 +18,7 @@ from wengert.optim.hooks import (
     register_optimizer_step_pre_hook,
 )
 from wengert.tape.base import SparseValue, TensorBase
-from wengert.tape.modes import enable_grad
+from wengert.tape.modes import enable_grad, set_grad_enabled
 from wengert.tape.sites import warn
 from wengert.types import Tensor
 
@@ -32,7 +34,7 @@ __all__ = [
     "required",
 ]
 
-Params: TypeAlias = Iterable[Tensor | dict[str, Any] | tuple[str, Tensor]]
+ParamsT: TypeAlias = Iterable[Tensor | dict[str, Any] | tuple[str, Tensor]]
 """The parameters of an optimiser: tensors, named tensors, or groups with options."""
 
 
@@ -102,7 +104,7 @@ class Optimizer(Hooked):
         """Return the error message for a sparse gradient."""
         return f"{type(self).__name__} does not support sparse gradients"
 
-    def __init__(self, params: Params, defaults: dict[str, Any]) -> None:
+    def __init__(self, params: ParamsT, defaults: dict[str, Any]) -> None:
         if isinstance(params, TensorBase):
             raise TypeError(
                 "params argument given to the optimizer should be an iterable of Tensors or dicts, "
@@ -425,6 +427,30 @@ def _group_tensors_by_device_and_dtype(
         if with_indices:
             indices.append(index)
     return groups
+
+
+def _use_grad_for_differentiable(step: Callable[..., Any]) -> Callable[..., Any]:
+    """Record `step`, an optimiser's method, only if its option ``differentiable`` asks for it."""
+
+    @functools.wraps(step)
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        with set_grad_enabled(self.defaults["differentiable"]):
+            return step(self, *args, **kwargs)
+
+    return call
+
+
+def _get_value(x: Any) -> Any:
+    return x.item() if isinstance(x, TensorBase) else x
+
+
+def _dispatch_sqrt(x: Any) -> Any:
+    return x.sqrt() if isinstance(x, TensorBase) else math.sqrt(x)
+
+
+def _default_to_fused_or_foreach(*args: Any, **kwargs: Any) -> tuple[bool, bool]:
+    """Return whether steps should be fused, and whether by lists of tensors: neither on a CPU."""
+    return False, False
 
 
 def check_fused(fused: bool | None, foreach: bool | None, differentiable: bool) -> None:

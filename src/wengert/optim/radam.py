@@ -6,7 +6,7 @@ from typing import Any
 
 from wengert.base.sections import fill_sections
 from wengert.optim.elementwise import Elementwise, decays, directed
-from wengert.optim.optimizer import Params, arguments, check_adam
+from wengert.optim.optimizer import ParamsT, arguments, check_adam
 from wengert.optim.parameters import number
 from wengert.types import Tensor
 
@@ -34,7 +34,7 @@ class RAdam(Elementwise):
 
     def __init__(
         self,
-        params: Params,
+        params: ParamsT,
         lr: float | Tensor = 1e-3,
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,

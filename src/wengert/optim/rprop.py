@@ -6,7 +6,7 @@ from typing import Any
 
 from wengert.base.sections import fill_sections
 from wengert.optim.elementwise import Elementwise
-from wengert.optim.optimizer import Params, arguments, check_rate
+from wengert.optim.optimizer import ParamsT, arguments, check_rate
 from wengert.optim.parameters import number
 from wengert.types import Tensor
 
@@ -45,7 +45,7 @@ class Rprop(Elementwise):
 
     def __init__(
         self,
-        params: Params,
+        params: ParamsT,
         lr: float | Tensor = 1e-2,
         etas: tuple[float, float] = (0.5, 1.2),
         step_sizes: tuple[float, float] = (1e-6, 50),

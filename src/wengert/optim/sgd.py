@@ -6,7 +6,7 @@ from typing import Any
 
 from wengert.base.sections import fill_sections
 from wengert.optim.elementwise import Elementwise, decays, directed
-from wengert.optim.optimizer import Params, arguments, check_fused, check_numbers, check_rate
+from wengert.optim.optimizer import ParamsT, arguments, check_fused, check_numbers, check_rate
 from wengert.optim.parameters import options_of
 from wengert.types import Tensor
 
@@ -50,7 +50,7 @@ class SGD(Elementwise):
 
     def __init__(
         self,
-        params: Params,
+        params: ParamsT,
         lr: float | Tensor = 1e-3,
         momentum: float = 0,
         dampening: float = 0,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert.base.sections import fill_sections
-from wengert.optim.optimizer import Optimizer, Params, check_betas
+from wengert.optim.optimizer import Optimizer, ParamsT, check_betas
 from wengert.optim.parameters import filled, making_state, options_of, with_gradients, with_sparse
 from wengert.tape.base import TensorBase
 from wengert.tape.modes import no_grad
@@ -45,7 +45,7 @@ class SparseAdam(Optimizer):
 
     def __init__(
         self,
-        params: Params,
+        params: ParamsT,
         lr: float | Tensor = 1e-3,
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,

@@ -10,12 +10,18 @@ from wengert.serialization.allowed import (
     get_safe_globals,
     safe_globals,
 )
-from wengert.serialization.files import get_unsafe_globals_in_checkpoint, load, save
+from wengert.serialization.files import (
+    DEFAULT_PROTOCOL,
+    get_unsafe_globals_in_checkpoint,
+    load,
+    save,
+)
 
 MAP_LOCATION: TypeAlias = Any
 """The type of `load`'s argument ``map_location``."""
 
 __all__ = [
+    "DEFAULT_PROTOCOL",
     "MAP_LOCATION",
     "SourceChangeWarning",
     "add_safe_globals",

@@ -18,6 +18,9 @@ from wengert.base.sections import fill_sections
 from wengert.serialization import checkpoints, safe
 from wengert.tape.modes import untraced
 
+DEFAULT_PROTOCOL = 2
+"""Pickle's protocol in PyTorch's files."""
+
 _WRITERS: dict[str, Callable[[Any, Any], None]] = {
     "safetensors": safe.write,
     "torch": checkpoints.write,
@@ -28,7 +31,7 @@ def save(
     obj: Any,
     f: Any,
     pickle_module: Any = None,
-    pickle_protocol: int = 2,
+    pickle_protocol: int = DEFAULT_PROTOCOL,
     _use_new_zipfile_serialization: bool = True,
     *,
     format: str | None = None,

@@ -8,6 +8,7 @@ from wengert.base.elsewhere import elsewhere
 from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.classes import classes_in
+from wengert.nn.modules import rectifiers, softmax
 from wengert.nn.modules.module import Module
 from wengert.types import Tensor
 
@@ -146,4 +147,6 @@ class Softshrink(_Shrinks):
         return F.softshrink(input, self.lambd)
 
 
+for _file in rectifiers, softmax:  # programs look the activations up in `vars()` of this module
+    globals().update({name: vars(_file)[name] for name in classes_in(_file.__name__)})
 fill_sections(globals())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import (
     Callable,
     Iterable,
@@ -109,6 +110,8 @@ def default_collate(batch: Sequence[Any]) -> Any:
 
 
 Collate = Callable[[list[Any]], Any]
+OBJECTS = re.compile("[SaUO]")
+"""Matches the dtypes of arrays that are no tensors: texts and objects."""
 default_collate_fn_map: dict[type, Callable[..., Any]] = {}
 """Functions that programs add for their own classes: ``collate(batch, collate_fn_map=...)``."""
 
