@@ -1,7 +1,7 @@
 // Pages of long tables: a field finds rows in all of them, and each table opens by a click.
 "use strict";
 
-const LONG = 12; // rows of a table that is folded
+const LONG = 6; // rows of a table that is folded
 const MANY = 40; // rows of a page that has a field
 const VERY_MANY = 300; // rows of a page whose tables are all folded
 

@@ -4,6 +4,7 @@ import math
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import wengert as wg
@@ -78,8 +79,15 @@ def test_forward_mode_gives_tuples():
     x, y = wg.ones(2), wg.ones(3)
     jac = jacobian(lambda x, y: (x * 2, y * x[0]), (x, y), **FORWARD)
     assert isinstance(jac, tuple) and all(isinstance(row, tuple) for row in jac)
+    onto_first = np.zeros((3, 2))
+    onto_first[:, 0] = 1
+    expected = ((2 * np.eye(2), np.zeros((2, 3))), (onto_first, np.eye(3)))
+    for row, wanted in zip(jac, expected, strict=True):
+        for block, values in zip(row, wanted, strict=True):
+            np.testing.assert_array_equal(block.numpy(), values)
     hess = hessian(lambda x: (x**3).sum(), (x,), vectorize=True)
     assert isinstance(hess, tuple) and isinstance(hess[0], tuple)
+    np.testing.assert_array_equal(hess[0][0].numpy(), 6 * np.eye(2))
 
 
 def test_forward_mode_of_a_hessian_keeps_only_history_of_the_user():

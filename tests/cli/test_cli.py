@@ -2,6 +2,8 @@
 
 import io
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +14,7 @@ from wengert.cli.demo import demo
 from wengert.cli.main import main
 from wengert.cli.request import BadRequest
 from wengert.datasets import digits
+from wengert.tape import tracebacks
 from wengert.tape.compiled import IS_COMPILED
 
 
@@ -85,7 +88,9 @@ def test_check_speaks_json(monkeypatch, capsys):
 
 
 @pytest.mark.parametrize("command", ["check", "graph"])
-@pytest.mark.parametrize("target", ["nothing", "no_such_module:f", "test_cli:nothing"])
+@pytest.mark.parametrize(
+    "target", ["nothing", "no_such_module:f", ".relative:f", "test_cli:nothing"]
+)
 def test_a_request_that_makes_no_sense(command, target, capsys):
     assert main([command, target]) == 2
     assert capsys.readouterr().err
@@ -100,6 +105,7 @@ def test_a_request_that_makes_no_sense(command, target, capsys):
         (["--shape", "3", "--shape", "4"], "does not take 2 inputs"),
         (["--shape", "99999999999999"], "too large"),
         (["--inputs", __file__], "is not a file of arrays"),
+        (["--shape", "3", "--seed", str(2**64)], "exceeds 64 bits"),
     ],
 )
 def test_inputs_that_cannot_be_had(arguments, words, monkeypatch, capsys):
@@ -108,8 +114,100 @@ def test_inputs_that_cannot_be_had(arguments, words, monkeypatch, capsys):
     assert words in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("array", [np.array(["a"]), np.array(["2020-01-01"], "datetime64[D]")])
+def test_files_of_other_things_than_numbers(array, monkeypatch, capsys, tmp_path):
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    np.save(tmp_path / "other.npy", array)
+    assert main(["check", "test_cli:right", "--inputs", str(tmp_path / "other.npy")]) == 2
+    assert "an input is an array of numbers, not of" in capsys.readouterr().err
+
+
+def test_a_file_that_claims_more_than_memory_holds(monkeypatch, capsys, tmp_path):
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    file = tmp_path / "x.npy"
+    np.save(file, np.ones(3))
+    file.write_bytes(
+        file.read_bytes().replace(b"(3,), }" + b" " * 14, b"(99999999999999,), }" + b" ")
+    )
+    assert main(["check", "test_cli:right", "--inputs", str(file)]) == 2
+    assert "x.npy is too large" in capsys.readouterr().err
+
+
+def test_a_number_is_an_input_without_sizes(monkeypatch, capsys):
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    assert main(["check", "test_cli:right", "--shape", "()"]) == 0
+    assert "input 0: float64 ()" in capsys.readouterr().out
+
+
 def not_a_tensor(x):
     return 5
+
+
+def raises(x):
+    return {}[x.numel()]
+
+
+def leaves(x):
+    sys.exit("enough")
+
+
+def is_interrupted(x):
+    raise KeyboardInterrupt
+
+
+@pytest.fixture
+def folding(monkeypatch):
+    monkeypatch.setattr(sys, "excepthook", sys.__excepthook__)
+    monkeypatch.setattr(tracebacks, "_printed", None)
+    tracebacks.install()
+
+
+def test_an_error_of_the_users_code_shows_that_code_alone(folding, monkeypatch, capsys):
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    assert main(["check", "test_cli:raises", "--shape", "3"]) == 2
+    err = capsys.readouterr().err
+    assert "return {}[x.numel()]" in err and "KeyError: 3" in err and "/cli/check.py" not in err
+    assert err.endswith("wengert check: the code that it ran raised KeyError\n")
+
+
+@pytest.mark.parametrize(
+    ("target", "status", "words"),
+    [
+        ("leaves", 2, "the code that it ran called sys.exit('enough')"),
+        ("is_interrupted", 130, "interrupted"),
+    ],
+)
+def test_code_that_leaves_says_so_in_a_sentence(target, status, words, monkeypatch, capsys):
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    assert main(["graph", f"test_cli:{target}", "--shape", "3"]) == status
+    assert capsys.readouterr().err == f"wengert graph: {words}\n"
+
+
+def test_a_module_that_fails_shows_its_own_frame_alone(folding, monkeypatch, capsys, tmp_path):
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "failing.py").write_text("[][0]\n")
+    assert main(["check", "failing:f", "--shape", "3"]) == 2
+    err = capsys.readouterr().err
+    assert err.count("  File ") == 1 and "failing.py" in err and "importlib" not in err
+
+
+def test_a_module_with_a_syntax_error_shows_its_line_without_frames(monkeypatch, capsys, tmp_path):
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "unfinished.py").write_text("def f(:\n")
+    assert main(["check", "unfinished:f", "--shape", "3"]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("wengert check: File ") and "def f(:" in err and "Traceback" not in err
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
+def test_a_full_disk_is_a_sentence():
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "wengert", "ops", "rsqrt"],
+            stdout=full, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr == "wengert ops: OSError: [Errno 28] No space left on device\n"
 
 
 def test_results_and_words_that_mean_nothing_are_refused_in_a_sentence(monkeypatch, capsys):

@@ -360,6 +360,7 @@ def test_a_program_is_read_from_standard_input(arguments):
         (("--as", "torch", "-c"), "Argument expected for the -c option"),
         (("--as", "nothing", "x.py"), "nothing here stands for 'nothing'"),
         (("--as", "torch", "no/such/file.py"), "cannot read the program"),
+        (("--as", "torch", "-m", "no_such_module"), "No module named no_such_module"),
         (("x.py",), "--as"),
     ],
 )

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import wengert as wg
+from wengert.compiler.backends import cached
 
 pytest.importorskip("llvmlite")
 NATIVE: dict[str, Any] = {
@@ -91,6 +92,27 @@ def test_a_folder_that_others_can_write_to_is_not_used(
     with pytest.warns(UserWarning, match="others can write to this folder"):
         value()
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="modes of files are POSIX's")
+def test_a_file_that_others_could_write_to_is_not_run(tmp_path: Path) -> None:
+    file = tmp_path / "x.code"
+    cached.keep(file, b"machine code")
+    assert cached.kept(file) == b"machine code"
+    file.chmod(0o666)
+    assert cached.kept(file) is None
+
+
+def _owned_by(user: int) -> Any:
+    return os.stat_result((0o100600, 0, 0, 1, user, 0, 12, 0, 0, 0))
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="owners of files are POSIX's")
+def test_a_file_of_another_user_is_not_run(tmp_path: Path, monkeypatch: Any) -> None:
+    file = tmp_path / "x.code"
+    cached.keep(file, b"machine code")
+    monkeypatch.setattr(os, "fstat", lambda number: _owned_by(os.geteuid() + 1))
+    assert cached.kept(file) is None
 
 
 def test_the_text_of_native_code_can_be_read() -> None:

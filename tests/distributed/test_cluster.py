@@ -185,14 +185,40 @@ def test_functions_travel_once_and_stay_compiled(client):
     assert all(count in ([], [1]) for count in found)
 
 
-def test_an_exit_in_a_loss_is_an_error_and_the_workers_stay(client):
+class Abort(BaseException):
+    """Not an Exception: Dask lets it end the worker."""
+
+
+class Wordless(Exception):
+    def __str__(self):
+        raise ValueError("no text")
+
+
+@pytest.mark.parametrize(
+    ("leave", "words"),
+    [
+        (lambda: sys.exit("out of here"), "SystemExit: out of here"),
+        (lambda: signal.default_int_handler(2, None), "KeyboardInterrupt: "),
+        (lambda: (_ for _ in ()).throw(Abort("now")), "Abort: now"),
+        (lambda: (_ for _ in ()).throw(Wordless()), "Wordless, whose text cannot be made"),
+    ],
+)
+def test_whatever_leaves_a_loss_is_an_error_and_the_workers_stay(leave, words, client):
     def leaves(params, batch):
-        sys.exit("out of here")
+        leave()
 
     before = set(client.scheduler_info()["workers"])
-    with pytest.raises(PartitionError, match=r"partition 0 .*SystemExit: out of here"):
+    with pytest.raises(PartitionError, match=rf"partition 0 .*{words}"):
         value_and_grad(leaves, scheduler=client)(PARAMS, partitions(BATCHES[:1], scheduler=client))
     assert set(client.scheduler_info()["workers"]) == before
+
+
+def test_an_interrupt_in_this_process_stays_one():
+    def interrupted(params, batch):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        value_and_grad(interrupted, scheduler="synchronous")(PARAMS, BATCHES[:1])
 
 
 @pytest.fixture

@@ -382,7 +382,7 @@ def test_a_fixed_point_must_keep_its_shape():
 
 def test_an_objective_must_be_one_number():
     solve = wg.implicit.argmin(lambda x, a: (x - a) ** 2)(lambda init, a: a.numpy())
-    with pytest.raises(ValueError, match=r"must give one real number .* a tensor of shape \[2\]"):
+    with pytest.raises(ValueError, match=r"must return one real number .* a tensor of shape \[2\]"):
         solve(None, double([1.0, 2.0]))
 
 
@@ -396,7 +396,7 @@ def test_an_equation_that_leaves_the_graph_is_refused():
 
 @pytest.mark.parametrize("found", [np.array([1, 2]), "text", np.array([True]), None])
 def test_a_solution_must_be_of_floating_numbers(found):
-    with pytest.raises(TypeError, match=r"must return floating numbers|returned nothing"):
+    with pytest.raises(TypeError, match=r"must return floating-point numbers|returned nothing"):
         wg.implicit.root(lambda x, a: x - a)(lambda init, a: found)(None, double([1.0]))
 
 

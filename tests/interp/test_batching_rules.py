@@ -56,7 +56,7 @@ def drawn(prim, dtype):
 
 
 def is_taken(prim, dtype):
-    """Whether the kernel sees this dtype: integers may become floating numbers before it does."""
+    """Whether the kernel sees this dtype: integers may become floating-point before it does."""
     try:
         if not supports(prim, dtype):
             return False

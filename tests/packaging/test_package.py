@@ -10,7 +10,8 @@ import wengert as wg
 from wengert.datasets import digits
 
 ROOT = pathlib.Path(__file__).parents[2]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT = SETTINGS["project"]
 TOOLS = {"test", "native", "dev", "parity", "docs", "matrix", "fuzz"}
 
 
@@ -19,6 +20,14 @@ def test_the_version_is_one():
     changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert re.search(r"^version: (.*)$", citation, re.MULTILINE).group(1) == wg.__version__
     assert re.search(r"^## (\S+)", changes, re.MULTILINE).group(1) == wg.__version__
+
+
+def test_the_pythons_that_are_named_are_those_with_wheels_and_tests():
+    named = re.findall(r"Python :: (3\.\d+)", " ".join(PROJECT["classifiers"]))
+    wheels = SETTINGS["tool"]["cibuildwheel"]["build"]
+    tested = re.findall(r'^    "(3\.\d+)": \(', (ROOT / "noxfile.py").read_text(), re.MULTILINE)
+    assert named == tested and PROJECT["requires-python"] == f">={named[0]}"
+    assert wheels.split() == [f"cp{version.replace('.', '')}-*" for version in named]
 
 
 def test_numpy_is_the_one_thing_that_is_needed():

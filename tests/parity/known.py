@@ -298,7 +298,11 @@ KNOWN = (
     Known("A shape that is changed in place", "^derivative", rf"with t.*(grad|infer).*{SHAPED}"),
     Known("At ties the whole gradient", VALUE + ".*; not without the rest", "include_self=False"),
     Known("At ties the whole gradient", VALUE + ".*; not beside", "index_reduce"),
-    Known("PyTorch's derivative by the input is zero at", "; not as it is", "as_strided_scatter"),
+    Known(
+        "PyTorch's derivative with respect to the input is zero at",
+        "; not as it is",
+        "as_strided_scatter",
+    ),
     Known("PyTorch writes a diagonal into", "; not as it is", "diagonal_scatter"),
     Known(
         "What a mask or a factor of 0 hides",

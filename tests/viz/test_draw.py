@@ -612,3 +612,14 @@ def test_depth_without_lines_is_told():
 
 def test_a_title_of_ones_own():
     assert picture(leaf(), title="Mine").title == "Mine"
+
+
+def test_a_step_over_a_large_array_shows_its_range():
+    x = wg.arange(10.0).requires_grad_()
+    made = draw((x**2).sum()).picture
+    assert texts(made)[1:] == [
+        "sum: adjoint of pow += (1 … 1, mean 1)",
+        "pow: adjoint of x += (0 … 18, mean 9)",
+    ]
+    made = draw((x**2).sum(), mode="forward").picture
+    assert "tangent of pow = (0 … 18, mean 9)" in texts(made)

@@ -78,8 +78,8 @@ def test_the_suffix_says_what_is_written(tmp_path, name, form):
 
 def test_paths_may_be_strings_and_suffixes_capitals(tmp_path):
     written = example().save(str(tmp_path / "G.SVG"))
-    assert isinstance(written, Path)
-    ElementTree.fromstring(written.read_text(encoding="utf-8"))
+    assert written == tmp_path / "G.SVG" and isinstance(written, Path)
+    assert written.read_text(encoding="utf-8") == example().svg()
 
 
 def test_an_unknown_suffix_is_refused_before_anything_is_written(tmp_path):

@@ -73,7 +73,7 @@ def each(run: Callable[[list[Any]], list[Any]], tensors: Sequence[Any]) -> list[
             ]
             rows.append(each(run, parts))
         if not rows:
-            raise RuntimeError("vmap over a batch without elements: a solver has nothing to solve")
+            raise RuntimeError("vmap over a batch without elements: there is nothing to solve")
         columns = [_stacked(column) for column in zip(*rows, strict=True)]
     return [None if column is None else move("wrap", column, level, True) for column in columns]
 

@@ -278,8 +278,9 @@ def hessian(
 
     Returns
     -------
-    Tensor or tuple of tuples of Tensor: ``hessian[i][j]`` is the Jacobian of the gradient by input
-        ``i``, by input ``j``; without indices for a single input that is not a tuple.
+    Tensor or tuple of tuples of Tensor: ``hessian[i][j]`` is the Jacobian, with respect to input
+        ``j``, of the gradient with respect to input ``i``; without indices for a single input that
+        is not a tuple.
 
     Raises
     ------

@@ -121,8 +121,8 @@ def called(
             # its gradient would now be that of the value after the write
             raise RuntimeError(
                 f"Input {i} of the function given to {function} was written to in place by the "
-                "function, so that derivatives by its former value are lost. Let the function "
-                "write to a copy: x = x.clone()"
+                "function, so derivatives with respect to its old value are lost. Let the "
+                "function write to a copy: x = x.clone()"
             )
     if strict:
         check_outputs(outputs, _NO_GRADIENT)

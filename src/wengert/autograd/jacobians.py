@@ -110,7 +110,7 @@ def _rows(wanted: Sequence[Any], output: Any) -> list[Any]:
 def _real(jacobian: Any, tensor: Any) -> Any:
     if jacobian is None or "c" in (jacobian.dtype.kind, tensor._payload.dtype.kind):
         raise NotImplementedError(
-            "Jacobians as one matrix are known for real inputs and outputs alone: use "
+            "A Jacobian as one matrix is defined only for real inputs and outputs: use "
             "autograd.functional.jacobian()"
         )
     return new_tensor(np.ascontiguousarray(jacobian[:, :, 0]))

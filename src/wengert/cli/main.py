@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 
 import wengert as wg
@@ -16,6 +18,7 @@ from wengert.cli.graph import graph
 from wengert.cli.info import info, operations
 from wengert.cli.operations import page
 from wengert.cli.request import BadRequest
+from wengert.tape.tracebacks import print_users
 
 
 def _shape(text: str) -> tuple[int, ...]:
@@ -175,7 +178,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     Returns
     -------
-    int: The exit status: 0, 1 if a check failed, 2 if the request makes no sense.
+    int: The exit status: 0, 1 if a check failed, 2 if the request makes no sense or the code that
+        it runs raises.
 
     Examples
     --------
@@ -186,15 +190,33 @@ def main(argv: Sequence[str] | None = None) -> int:
     0
     """
     options = _parser().parse_args(argv)
+    status, said = 2, ""
     try:
-        return _run(options)
-    except BadRequest as error:
-        print(f"wengert {options.command}: {error}", file=sys.stderr)
-        return 2
+        status = _run(options)
+        sys.stdout.flush()
     except BrokenPipeError:
-        # the reader (`wengert ops | head`) has closed the pipe; discard what is left in the buffer
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        _discard_output()  # the reader (`wengert ops | head`) has closed the pipe
+        status = 0
+    except BadRequest as error:
+        said = str(error)
+    except KeyboardInterrupt:
+        status, said = 130, "interrupted"
+    except SystemExit as error:
+        said = f"the code that it ran called sys.exit({error.code!r})"
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+            _discard_output()
+        said = "".join(traceback.format_exception_only(error)).strip()
+        if print_users(error):  # a traceback serves only those whose code is in it
+            said = f"the code that it ran raised {type(error).__name__}"
+    if said:
+        print(f"wengert {options.command}: {said}", file=sys.stderr)
+    return status
+
+
+def _discard_output() -> None:
+    """Drop what the buffer still holds, so that Python does not try to write it at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 fill_sections(globals())

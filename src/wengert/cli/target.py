@@ -23,7 +23,7 @@ def load(target: str) -> Callable[..., Any]:
     BadRequest: If there is no such module, or no such function in it.
     """
     module_name, colon, path = target.partition(":")
-    if not (module_name and colon and path):
+    if not (module_name and colon and path) or module_name.startswith("."):
         raise BadRequest(f"expected module:function, as in mymodel:loss; got {target!r}")
     here = os.getcwd()
     if here not in sys.path:
@@ -47,6 +47,8 @@ def _read(path: str) -> list[Any]:
         content = np.load(path, allow_pickle=False)
     except OSError as error:
         raise BadRequest(f"{path}: {error}") from error
+    except MemoryError as error:
+        raise BadRequest(f"{path} is too large: {error}") from error
     except ValueError as error:  # NumPy's message suggests unpickling the file, which runs code
         raise BadRequest(f"{path} is not a file of arrays, as np.save or np.savez write") from error
     if isinstance(content, np.ndarray):
@@ -56,6 +58,8 @@ def _read(path: str) -> list[Any]:
 
 
 def _tensor(array: Any, double: bool) -> Any:
+    if array.dtype.kind not in "biufc":
+        raise BadRequest(f"an input is an array of numbers, not of {array.dtype}")
     if array.dtype.kind not in "fc":
         return wg.tensor(array)
     if double:  # finite differences need more precision
@@ -114,7 +118,7 @@ def _inputs_of(
     if shapes:
         kind = getattr(wg, dtype)
         try:
-            return tuple(wg.randn(*shape, dtype=kind).requires_grad_() for shape in shapes)
+            return tuple(wg.randn(shape, dtype=kind).requires_grad_() for shape in shapes)
         except (MemoryError, ValueError, OverflowError) as error:
             raise BadRequest(f"an input is too large: {error}") from error
     given = getattr(function, "inputs", None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import builtins
 import code
+import importlib.util
 import io
 import runpy
 import sys
@@ -85,6 +86,8 @@ def main() -> None:
         print(*installed, sep="\n", file=sys.stderr)
     sys.argv = _Arguments(["-c", *program[1:]] if kind == "-c" else program, names)
     if kind == "-m":
+        if importlib.util.find_spec(program[0].partition(".")[0]) is None:
+            parser.error(f"No module named {program[0]}")
         runpy.run_module(program[0], run_name="__main__", alter_sys=True)
     elif kind == "-c":
         _run(program[0], "<string>")

@@ -59,7 +59,7 @@ class PartitionError(RuntimeError):
         text = "".join(traceback.format_exception(error)) if worker is not None else ""
         size = "" if rows is None else f" ({rows:,} {'row' if rows == 1 else 'rows'})"
         place = "" if worker is None else f", on the worker {worker}"
-        lines = [f"partition {partition}{size}: {what} raised {type(error).__name__}: {error}"]
+        lines = [f"partition {partition}{size}: {what} raised {_said(error)}"]
         lines[0] += place
         if text:
             lines += ["  the traceback there:", *(f"    {line}" for line in text.splitlines())]
@@ -86,8 +86,15 @@ def _portable(error: BaseException) -> BaseException:
         pickle.loads(pickle.dumps(error))
     except Exception:
         # an error whose class takes other arguments than its text, or that holds unpicklable values
-        return RuntimeError(f"{type(error).__qualname__}: {error}")
+        return RuntimeError(_said(error))
     return error
+
+
+def _said(error: BaseException) -> str:
+    try:
+        return f"{type(error).__qualname__}: {error}"
+    except Exception:
+        return f"{type(error).__qualname__}, whose text cannot be made"
 
 
 fill_sections(globals())

@@ -167,7 +167,7 @@ class _Loop:
             )
             for name, grad in zip(names, whole.gradients, strict=False):
                 if grad is not None and not np.isfinite(grad).all():
-                    where = f"the gradient by {name} is not finite, though the loss is"
+                    where = f"the gradient with respect to {name} is not finite, though the loss is"
                     break
         if where is not None:
             raise FloatingPointError(

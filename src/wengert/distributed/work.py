@@ -116,13 +116,17 @@ def run_on(
         with _at(place):
             rows = None if isinstance(data, range) else rows_of(data)
             return work(program, sent.value, data, rows, *options)
-    except (Exception, SystemExit) as error:  # an exit would end the worker
+    except BaseException as error:
+        worker = worker_address()
+        # exits and interrupts would end a worker, and leave the client waiting
+        if worker is None and not isinstance(error, Exception | SystemExit):
+            raise
         failed = PartitionError.of(
             error,
             f"{program.name}()",
             place.partition,
             rows,
-            worker_address(),
+            worker,
             "To look into it, call the function with this partition here: "
             f"{program.name}(params, batch).",
         )

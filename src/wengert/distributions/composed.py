@@ -1,4 +1,4 @@
-"""Layer 9 · distributions: distributions made from others: transformed and independent ones."""
+"""Layer 9 · distributions: distributions built from others: transformed and independent ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ D = TypeVar("D", bound=Distribution)
 
 
 class Independent(Distribution, Generic[D]):
-    """A batch of distributions as one distribution of arrays with independent elements.
+    """A distribution whose last batch dimensions count as dimensions of its events.
 
     Parameters
     ----------

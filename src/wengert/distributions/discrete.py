@@ -1,4 +1,4 @@
-"""Layer 9 · distributions: distributions of counts and categories, by probabilities or logits."""
+"""Layer 9 · distributions: distributions of counts and categories, by probability or log-odds."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class _OfBits:
 
 
 class Bernoulli(_OfBits, ExponentialFamily):
-    """Bits that are 1 with probability `probs`, or with log-odds `logits`.
+    """The Bernoulli distribution: 1 with probability `probs`, which has log-odds `logits`, else 0.
 
     Examples
     --------
@@ -106,7 +106,7 @@ class Bernoulli(_OfBits, ExponentialFamily):
 
 
 class Geometric(_OfBits, Distribution):
-    """The number of failures before the first success, in trials with probability `probs`.
+    """The geometric distribution: failures before a success that has probability `probs`.
 
     Examples
     --------
@@ -151,7 +151,7 @@ class Geometric(_OfBits, Distribution):
 
 
 class Binomial(_OfBits, Distribution):
-    """The number of successes in `total_count` trials with probability `probs`.
+    """The binomial distribution: successes, of probability `probs`, in `total_count` trials.
 
     Examples
     --------
@@ -210,7 +210,8 @@ class Binomial(_OfBits, Distribution):
 
 
 class NegativeBinomial(_OfBits, Distribution):
-    """The number of successes, with probability `probs`, before `total_count` failures.
+    """The negative binomial distribution: successes, of probability `probs`, before
+    `total_count` failures.
 
     Examples
     --------
@@ -260,7 +261,7 @@ class NegativeBinomial(_OfBits, Distribution):
 
 
 class Poisson(ExponentialFamily):
-    """The Poisson distribution of mean `rate`.
+    """The Poisson distribution with mean `rate`.
 
     Examples
     --------
@@ -296,7 +297,7 @@ class Poisson(ExponentialFamily):
 
 
 class ContinuousBernoulli(_OfBits, ExponentialFamily):
-    """The distribution on the unit interval with density proportional to a Bernoulli likelihood.
+    """The continuous Bernoulli distribution: a Bernoulli likelihood on the unit interval.
 
     Parameters
     ----------
@@ -337,7 +338,7 @@ class ContinuousBernoulli(_OfBits, ExponentialFamily):
 
     @lazy_property
     def probs(self) -> Any:
-        """The probabilities of 1, inside the open interval, as those that are given."""
+        """The probabilities of 1, kept inside (0, 1) like those that are given."""
         return clamp_probs(logits_to_probs(self.logits, is_binary=True))
 
     @property
@@ -417,7 +418,7 @@ class ContinuousBernoulli(_OfBits, ExponentialFamily):
 
 
 class Categorical(Distribution):
-    """Integers from 0 on, with probabilities along the last dimension.
+    """The categorical distribution: integers from 0, with probabilities along the last dimension.
 
     Parameters
     ----------
@@ -508,7 +509,7 @@ class _OfCategories(Distribution):
 
 
 class OneHotCategorical(_OfCategories):
-    """One-hot vectors, with the 1 at a category with these probabilities.
+    """The distribution of one-hot vectors whose 1 is at a category drawn by `Categorical`.
 
     Its parameters are those of `Categorical`.
 
@@ -571,7 +572,7 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
 
 
 class Multinomial(_OfCategories):
-    """The counts of each category in `total_count` draws.
+    """The multinomial distribution: how often each category comes up in `total_count` draws.
 
     Parameters
     ----------

@@ -207,7 +207,7 @@ class Distribution:
 
         Parameters
         ----------
-        expand : bool. Whether to expand them over the batch; else its dimensions are 1.
+        expand : bool. Whether to expand them over the batch, whose dimensions are 1 otherwise.
         """
         raise NotImplementedError
 
@@ -301,8 +301,8 @@ class Distribution:
 class ExponentialFamily(Distribution):
     """A distribution whose density is exp(t(x) · θ - F(θ) + k(x)).
 
-    From the natural parameters θ and the log-normaliser F, which a class gives as
-    `_natural_params` and `_log_normalizer`, follow entropies and divergences.
+    A class gives the natural parameters θ as `_natural_params`, and the log-normaliser F as
+    `_log_normalizer`; entropies and divergences follow from them.
 
     Examples
     --------

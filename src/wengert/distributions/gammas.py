@@ -14,7 +14,7 @@ from wengert.ops.rejection import _sample_dirichlet, _standard_gamma
 
 
 class Gamma(ExponentialFamily):
-    """The gamma distribution of shape `concentration` and scale 1 / `rate`.
+    """The gamma distribution with shape `concentration` and scale 1 / `rate`.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def _at_least_tiny(found: Any) -> Any:
 
 
 class Chi2(Gamma):
-    """The chi-squared distribution of `df` degrees of freedom.
+    """The chi-squared distribution with `df` degrees of freedom.
 
     Examples
     --------
@@ -94,7 +94,7 @@ class Chi2(Gamma):
 
 
 class Exponential(ExponentialFamily):
-    """The exponential distribution of mean 1 / `rate`.
+    """The exponential distribution with mean 1 / `rate`.
 
     Examples
     --------
@@ -201,7 +201,7 @@ class Dirichlet(ExponentialFamily):
 
 
 class Beta(ExponentialFamily):
-    """The beta distribution; `concentration1` belongs to the value, `concentration0` to the rest.
+    """The beta distribution, of density ∝ x^(concentration1 - 1) (1 - x)^(concentration0 - 1).
 
     Examples
     --------
@@ -248,7 +248,7 @@ class Beta(ExponentialFamily):
 
 
 class FisherSnedecor(Distribution):
-    """The F-distribution: the ratio of two chi-squared numbers over their degrees of freedom.
+    """The F-distribution: the ratio of two chi-squared variables, each over its degrees of freedom.
 
     Examples
     --------

@@ -113,7 +113,7 @@ def kl_divergence(p: Any, q: Any) -> Any:
 
     Raises
     ------
-    NotImplementedError: If no formula is registered for these kinds.
+    NotImplementedError: If no formula is registered for these classes.
 
     Examples
     --------

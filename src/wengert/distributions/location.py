@@ -1,4 +1,4 @@
-"""Layer 9 · distributions: distributions of real numbers by location and scale."""
+"""Layer 9 · distributions: distributions of real numbers, given by location and scale."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SCALED = {"scale": constraints.positive}
 
 
 class Normal(ExponentialFamily):
-    """The normal distribution of mean `loc` and standard deviation `scale`.
+    """The normal distribution with mean `loc` and standard deviation `scale`.
 
     Examples
     --------
@@ -261,7 +261,7 @@ class _Derived(TransformedDistribution):
 
 
 class LogNormal(_Derived):
-    """The distribution of exponentials of normal numbers with mean `loc` and deviation `scale`.
+    """The log-normal distribution: exp(x) for x from `Normal(loc, scale)`.
 
     Examples
     --------
@@ -317,7 +317,7 @@ class _Half(_Derived):
 
 
 class HalfNormal(_Half):
-    """The distribution of absolute values of normal numbers with mean 0 and deviation `scale`.
+    """The half-normal distribution: absolute values of `Normal(0, scale)`.
 
     Examples
     --------
@@ -335,7 +335,7 @@ class HalfNormal(_Half):
 
 
 class HalfCauchy(_Half):
-    """The distribution of absolute values of Cauchy numbers around 0.
+    """The half-Cauchy distribution: absolute values of `Cauchy(0, scale)`.
 
     Examples
     --------

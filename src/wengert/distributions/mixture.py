@@ -16,12 +16,12 @@ class MixtureSameFamily(Distribution):
 
     Parameters
     ----------
-    mixture_distribution : Categorical. The distribution of the component of a sample.
+    mixture_distribution : Categorical. The probability of each component.
     component_distribution : Distribution. The components, along the last batch dimension.
 
     Raises
     ------
-    ValueError: If they have other types, or different numbers of components.
+    ValueError: If they have other types, or their numbers of components differ.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Layer 9 · distributions: distributions of vectors and matrices, by covariance."""
+"""Layer 9 · distributions: distributions of vectors and matrices, given by a covariance."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ class MultivariateNormal(_OfCovariance, Distribution):
     ----------
     loc : Tensor. The mean, of shape (..., n).
     covariance_matrix, precision_matrix, scale_tril : Tensor. One of the covariance, its inverse and
-        its Cholesky factor, of shape (..., n, n). The factor is the fastest.
+        its Cholesky factor, of shape (..., n, n). The factor is used as it is.
 
     Raises
     ------
@@ -304,7 +304,7 @@ class LowRankMultivariateNormal(Distribution):
 
 
 class LogisticNormal(TransformedDistribution):
-    """The distribution on the simplex of transformed normal vectors with one element less.
+    """The logistic-normal distribution: normal vectors mapped to the simplex.
 
     Examples
     --------
@@ -327,7 +327,7 @@ class LogisticNormal(TransformedDistribution):
 
 
 class Wishart(_OfCovariance, ExponentialFamily):
-    """The Wishart distribution of sample covariances of normal vectors.
+    """The Wishart distribution: sums of products x xᵀ of normal vectors x.
 
     Parameters
     ----------

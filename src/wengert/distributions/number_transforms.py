@@ -80,7 +80,7 @@ class Transform:
 
     @property
     def event_dim(self) -> int:
-        """The number of dimensions of one value, if it is the same for arguments."""
+        """The number of dimensions of one argument and of one value, if they are equal."""
         if self.domain.event_dim != self.codomain.event_dim:
             raise ValueError("Please use either .domain.event_dim or .codomain.event_dim")
         dim: int = self.domain.event_dim
@@ -147,11 +147,11 @@ class Transform:
         raise NotImplementedError
 
     def forward_shape(self, shape: Any) -> Any:
-        """Return the shape of values for arguments of a shape."""
+        """Return the shape of the value for an argument of this shape."""
         return shape
 
     def inverse_shape(self, shape: Any) -> Any:
-        """Return the shape of arguments for values of a shape."""
+        """Return the shape of the argument for a value of this shape."""
         return shape
 
     def __repr__(self) -> str:
@@ -318,7 +318,7 @@ identity_transform = ComposeTransform([])
 
 
 class IndependentTransform(Transform):
-    """A transform whose last batch dimensions count as part of the event.
+    """A transform whose last batch dimensions count as dimensions of its events.
 
     Parameters
     ----------

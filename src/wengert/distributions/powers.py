@@ -1,4 +1,4 @@
-"""Layer 9 · distributions: distributions of powers of exponential, uniform and gamma numbers."""
+"""Layer 9 · distributions: distributions of powers of exponential, uniform and gamma variables."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from wengert.distributions.utils import broadcast_all, euler_constant, number_li
 
 
 class InverseGamma(TransformedDistribution):
-    """The distribution of reciprocals of gamma numbers.
+    """The inverse gamma distribution: 1 / x for x from `Gamma`.
 
     Examples
     --------
@@ -55,7 +55,7 @@ class InverseGamma(TransformedDistribution):
 
 
 class Pareto(TransformedDistribution):
-    """The Pareto distribution of numbers of at least `scale`, with exponent `alpha`.
+    """The Pareto distribution on [scale, ∞), with exponent `alpha`.
 
     Examples
     --------
@@ -93,7 +93,7 @@ class Pareto(TransformedDistribution):
 
 
 class Weibull(TransformedDistribution):
-    """The Weibull distribution: `scale` times a power of an exponential number.
+    """The Weibull distribution: `scale` times a power of an exponential variable.
 
     Examples
     --------

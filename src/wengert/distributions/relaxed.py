@@ -22,7 +22,7 @@ from wengert.distributions.utils import broadcast_all, clamp_probs
 
 
 class LogitRelaxedBernoulli(_OfBits, Distribution):
-    """The log-odds of a relaxed bit.
+    """The distribution of the log-odds of a `RelaxedBernoulli` variable.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class _Relaxed(TransformedDistribution):
 
 
 class RelaxedBernoulli(_Relaxed):
-    """Numbers between 0 and 1 that are nearly bits, differentiable by `probs` or `logits`.
+    """The relaxed Bernoulli distribution: between 0 and 1, with samples that are differentiable.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ class RelaxedBernoulli(_Relaxed):
 
 
 class ExpRelaxedCategorical(_OfCategories):
-    """The logarithms of a relaxed one-hot vector.
+    """The distribution of logarithms of `RelaxedOneHotCategorical` vectors.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ class ExpRelaxedCategorical(_OfCategories):
 
 
 class RelaxedOneHotCategorical(_Relaxed):
-    """Points of the simplex that are nearly one-hot, differentiable by `probs` or `logits`.
+    """The relaxed one-hot distribution on the simplex, with samples that are differentiable.
 
     Parameters
     ----------

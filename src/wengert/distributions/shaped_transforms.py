@@ -86,7 +86,7 @@ def _reshaped(shape: Any, old: Any, new: Any) -> Any:
 
 
 class SoftmaxTransform(Transform):
-    """y = softmax(x): vectors to the simplex, not bijective; the inverse is ln y.
+    """y = softmax(x), from vectors to the simplex. It is not bijective; the inverse returns ln y.
 
     Examples
     --------
@@ -112,7 +112,7 @@ class SoftmaxTransform(Transform):
 
 
 class StickBreakingTransform(Transform):
-    """Vectors to a simplex with one more element: each element takes a share of the remainder.
+    """Maps vectors to the simplex with one more element: each takes a share of what is left.
 
     Examples
     --------
@@ -154,7 +154,7 @@ class StickBreakingTransform(Transform):
 
 
 class CorrCholeskyTransform(Transform):
-    """Vectors to Cholesky factors of correlation matrices.
+    """Maps vectors to Cholesky factors of correlation matrices.
 
     Each element becomes a partial correlation by tanh, which takes a share of its row's unit
     length.
@@ -208,7 +208,7 @@ class CorrCholeskyTransform(Transform):
 
 
 class LowerCholeskyTransform(Transform):
-    """Matrices to lower triangles with a positive diagonal, the exponential of theirs.
+    """Maps matrices to lower-triangular ones, with the exponential of their diagonals.
 
     Examples
     --------
@@ -227,7 +227,7 @@ class LowerCholeskyTransform(Transform):
 
 
 class PositiveDefiniteTransform(Transform):
-    """Matrices to positive definite ones, by their Cholesky factors.
+    """Maps matrices to positive definite ones, through Cholesky factors.
 
     Examples
     --------
@@ -358,7 +358,7 @@ class CatTransform(_OfParts):
 
 
 class StackTransform(_OfParts):
-    """Transforms of the single slices along a dimension.
+    """Transforms of the slices of size 1 along a dimension.
 
     Parameters
     ----------

@@ -100,7 +100,7 @@ def logits_to_probs(logits: Any, is_binary: bool = False) -> Any:
 
 
 def clamp_probs(probs: Any) -> Any:
-    """Clamp probabilities to the open interval from 0 to 1, by a rounding error.
+    """Clamp probabilities to the open interval (0, 1), a rounding error away from its ends.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def entropy_of_bits(logits: Any, probs: Any) -> Any:
 
 
 class lazy_property:
-    """A decorator for a method that computes an attribute once, on first access, with recording.
+    """A decorator for a method that computes an attribute: it runs once, on first access.
 
     Examples
     --------

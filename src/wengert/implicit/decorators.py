@@ -131,7 +131,7 @@ def fixed_point(
         before, _ = flatten(z)
         if [t.shape for t in after] != [t.shape for t in before]:
             raise ValueError(
-                f"{_name(fixed_point_fun)} must give tensors of the shapes of the unknowns, "
+                f"{_name(fixed_point_fun)} must return tensors of the shapes of the unknowns, "
                 f"{[list(t.shape) for t in before]}, but gave {[list(t.shape) for t in after]}"
             )
         return [new - old for new, old in zip(after, before, strict=True)]
@@ -192,7 +192,9 @@ def argmin(
                     if isinstance(value, Tensor)
                     else type(value).__name__
                 )
-                raise ValueError(f"{name} must give one real number in a tensor, but gave {shown}")
+                raise ValueError(
+                    f"{name} must return one real number in a tensor, but returned {shown}"
+                )
             one = new_tensor(np.ones(value._payload.shape, value._payload.dtype))
             grads = products([value], unknowns, [one], create_graph)
         return [
@@ -308,8 +310,8 @@ def _refuse_named(solver: Any, options: dict[str, Any]) -> None:
             if isinstance(item, Tensor) and followed(item) and is_recording():
                 raise TypeError(
                     f"{_name(solver)} got the tensor {path} by name, and it requires a gradient. "
-                    "Arguments by name are options of the solver, which the equation does not "
-                    "know: pass parameters by position, after the initial value."
+                    "Keyword arguments are options of the solver, which the equation does not "
+                    "see: pass parameters as positional arguments, after the initial value."
                 )
 
 
@@ -327,7 +329,7 @@ def _solution(solver: Any, found: Any) -> tuple[list[Any], Any]:
         array = item.detach()._array() if isinstance(item, Tensor) else np.asarray(item)
         if array.dtype.kind in "OSU" or not is_differentiable(array.dtype):
             raise TypeError(
-                f"{_name(solver)} must return floating numbers, but {path} is "
+                f"{_name(solver)} must return floating-point numbers, but {path} is "
                 f"{array.dtype if array.dtype != object else type(item).__name__}"
             )
         # copied: the solver may go on using it, and an initial value may be returned as it is

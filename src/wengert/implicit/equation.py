@@ -102,11 +102,13 @@ class Equation:
         results = tensors_of(value, self.name)
         for result in results:
             if not is_differentiable(result._payload.dtype):
-                raise TypeError(f"{self.name} must give floating numbers, but gave {result.dtype}")
+                raise TypeError(
+                    f"{self.name} must return floating-point numbers, but returned {result.dtype}"
+                )
         size = sum(r.numel() * (2 if r.is_complex() else 1) for r in results)
         if size != self.unknowns.size:
             raise ValueError(
-                f"{self.name} must give as many numbers as there are unknowns. The solution has "
+                f"{self.name} must return as many numbers as there are unknowns. The solution has "
                 f"{self.unknowns.size} ({_shapes(self.solution)}), the result has {size} "
                 f"({_shapes([r._payload for r in results])})."
             )
@@ -210,16 +212,17 @@ class Equation:
             )
             if not np.isfinite(matrix).all():
                 raise LinAlgError(
-                    f"the Jacobian of {self.name} by the unknowns has values that are not finite "
-                    "at the point that the solver returned"
+                    f"the Jacobian of {self.name} with respect to the unknowns has values that are "
+                    "not finite at the point that the solver returned"
                 )
             worst = np.linalg.cond(matrix, 1) if matrix.size else 1.0
             if not worst < 1 / np.finfo(np.float64).eps:
                 raise LinAlgError(
-                    f"the Jacobian of {self.name} by the unknowns is singular at the point that "
-                    f"the solver returned (its condition number is {worst:.1e}): the equation does "
-                    "not determine how the solution changes with the parameters. This is so at "
-                    "multiple roots, and where there are more unknowns than independent equations."
+                    f"the Jacobian of {self.name} with respect to the unknowns is singular at "
+                    f"the point that the solver returned (its condition number is {worst:.1e}): "
+                    "the equation does not determine how the solution changes with the "
+                    "parameters. This is so at multiple roots, and where there are more unknowns "
+                    "than independent equations."
                 )
             self._matrix = matrix
         return self._matrix

@@ -105,10 +105,10 @@ def _by_scipy(name: str, matrix: LinearMap, b: Any, rtol: float, what: str) -> A
         left = np.linalg.norm(matrix(x) - b) / np.linalg.norm(b)
         hint = ' "cg" needs a symmetric positive definite Jacobian.' if name == "cg" else ""
         raise LinAlgError(
-            f"{what}: {name} did not solve the linear system with the Jacobian: what is left of "
-            f"the right-hand side is {left:.1e} of it, and {rtol:.0e} was asked for. The Jacobian "
-            f'is singular or badly conditioned.{hint} Give solve="dense", or a callable '
-            "(matvec, b) -> x with a preconditioner."
+            f"{what}: {name} did not solve the linear system with the Jacobian: the "
+            f"residual is {left:.1e} of the right-hand side, not {rtol:.0e}. "
+            f'The Jacobian is singular or badly conditioned.{hint} Give solve="dense", or a '
+            "callable (matvec, b) -> x with a preconditioner."
         )
     return x
 

@@ -151,7 +151,7 @@ def _backwards(steps: Steps, tableau: Any, times: Any, grad: Any) -> list[Any]:
     zeros = np.zeros(field.state.size, field.work)
 
     def pulled(pair: tuple[Any, Any], cotangent: Any) -> Any:
-        """Return the product with the derivative by the state; add up those by parameters."""
+        """Return the product with the state's derivative; add up those with the parameters'."""
         if not cotangent.any():
             return zeros
         state, value = pair

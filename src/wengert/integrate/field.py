@@ -39,7 +39,7 @@ class State:
         dtypes = {part._payload.dtype for part in parts}
         if len(dtypes) != 1 or not is_differentiable(next(iter(dtypes))):
             raise TypeError(
-                f"{name} must hold floating numbers of one dtype, but has "
+                f"{name} must hold floating-point numbers of one dtype, but has "
                 f"{', '.join(sorted(map(str, dtypes))) or 'nothing'}"
             )
         if flat and (len(parts) != 1 or parts[0].ndim != 1):
@@ -90,7 +90,7 @@ class State:
         shapes = [tuple(part.shape) for part in parts]
         if shapes != self.shapes:
             raise ValueError(
-                f"{name} must return what has the shape of {self.name}, "
+                f"{name} must return a value of the shape of {self.name}, "
                 f"{self._shown(self.shapes)}, but returned {self._shown(shapes)}"
             )
         return self._joined(parts)
@@ -195,7 +195,7 @@ class Field:
         return [None if g is None else g._payload for g in products([value], inputs, [seed])]
 
     def jacobian(self, t: float, y: Any) -> Any:
-        """Return the Jacobian by the state as a matrix: real, or that of a holomorphic function."""
+        """Return the state's Jacobian as a matrix: real, or that of a holomorphic function."""
         state, value = self.recorded(t, y)
         (found,) = rows([value], [state], [np.eye(self.state.size, dtype=value._payload.dtype)])
         if found is None:

@@ -99,10 +99,10 @@ def odeint(
     state = State(y0, "y0")
     times = _times(t, "t")
     if times.size == 0:
-        raise ValueError("t must hold the time of y0 at least, but is empty")
+        raise ValueError("t must hold at least the time of y0, but is empty")
     ordered = np.diff(times) * (1.0 if times[-1] >= times[0] else -1.0)
     if (ordered <= 0).any():
-        raise ValueError("t must be in rising or falling order, with no time twice")
+        raise ValueError("t must be strictly increasing or decreasing")
     call = func if tfirst else _swapped(func)
     field = Field(call, _name(func), state, args, float(times[0]))
     tolerance = precision(state.dtype) ** 0.5

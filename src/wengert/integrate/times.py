@@ -45,7 +45,7 @@ def at_event(
         value = event(t, moved(field, at, y, t - at, list(parameters)), list(parameters))
         if not isinstance(value, Tensor):
             raise TypeError(
-                f"an event must give a tensor that depends on the state for derivatives at the "
+                f"an event must return a tensor that depends on the state for derivatives at the "
                 f"event, but gave {type(value).__name__}"
             )
         return value.reshape(())

@@ -1,4 +1,4 @@
-"""Layer 1 · kernels: the parts of floating numbers, their neighbours, and rounding to digits."""
+"""Layer 1 · kernels: parts and neighbours of floating-point numbers, and rounding to digits."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def nextafter(self: Any, other: Any) -> Any:
     if bits is None or max(self.size, other.size) <= _FEW:
         return np.nextafter(self, other)
     self, other = np.broadcast_arrays(self, other)
-    # floating numbers of one sign are ordered as their bits
+    # floating-point numbers of one sign are ordered as their bits
     step = ((other > self) == (self > 0)).astype(bits)
     step *= 2
     step -= 1

@@ -27,7 +27,7 @@ __getattr__ = elsewhere(__name__)
 
 
 class DistributedDataParallel(Module):
-    """A wrapper that calls a module; with one process, gradients need no averaging.
+    """A wrapper that calls a module; with one process there are no gradients to average.
 
     Its parameters are named ``module.*``, so that checkpoints made with PyTorch's class load. The
     process must be in a group: see `distributed.init_process_group`.

@@ -33,7 +33,7 @@ def eye_(tensor: Any) -> Any:
 
 @no_grad()
 def dirac_(tensor: Any, groups: int = 1) -> Any:
-    """Fill a convolution weight so that it passes on as many channels as possible unchanged.
+    """Fill a convolution weight so that it passes on as many channels as it can unchanged.
 
     Parameters
     ----------

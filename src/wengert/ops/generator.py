@@ -191,7 +191,7 @@ class _DefaultGenerator(Generator):
 
 
 def _unforeseen() -> int:
-    # PyTorch keeps such seeds below 2**53, so that floating numbers represent them
+    # PyTorch keeps such seeds below 2**53, so that floating-point numbers represent them
     return int.from_bytes(os.urandom(8), "little") & ((1 << 53) - 1)
 
 

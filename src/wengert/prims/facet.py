@@ -91,5 +91,5 @@ the other operations in `F`."""
 OPERATOR: Facet[str] = Facet("operator", lambda prim: "")
 """The name of its operator in Python's data model, without underscores."""
 NUMPY: Facet[str] = Facet("numpy", _ufunc)
-"""The names of the ufuncs that it stands for, separated by blanks; on floating numbers of one dtype
-it is the first one."""
+"""The names of the ufuncs that it stands for, separated by blanks; on floating-point numbers of
+one dtype it is the first one."""

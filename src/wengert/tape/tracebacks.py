@@ -8,6 +8,7 @@ number. The exception itself keeps all frames, for debuggers, loggers and test t
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 from collections.abc import Iterator
@@ -72,6 +73,14 @@ def _print_in_ipython(shell: Any, kind: Any, error: Any, trace: Any, tb_offset: 
     sys.last_traceback = trace  # for %debug
 
 
+def print_users(error: BaseException) -> bool:
+    """Print an error's traceback as Python would if user code is in it; return whether it is."""
+    if not _full and _users_part(error.__traceback__)[0] is None:
+        return False
+    sys.excepthook(type(error), error, error.__traceback__)
+    return True
+
+
 @contextmanager
 def _folded(error: BaseException) -> Iterator[None]:
     """Remove the library's frames from an exception and its causes, within the context."""
@@ -85,7 +94,7 @@ def _folded(error: BaseException) -> Iterator[None]:
         met.add(id(found))
         waiting += [found.__cause__, found.__context__, *getattr(found, "exceptions", ())]
         trace, left_out = _users_part(found.__traceback__)
-        if left_out:
+        if trace and left_out:
             count += left_out
             whole.append((found, found.__traceback__))
             found.__traceback__ = trace
@@ -112,13 +121,17 @@ def _users_part(trace: TracebackType | None) -> tuple[TracebackType | None, int]
     """Return a traceback without the library's frames, and the number of these.
 
     Frames of other packages that the library called are removed, too, unless user code follows
-    them, as in a function that SciPy calls.
+    them, as in a function that SciPy calls. So are frames of Python's import system. The traceback
+    is None if no frame is left.
     """
     kept: list[TracebackType] = []
     called: list[TracebackType] = []
     count, inside, here = 0, False, trace
     while here is not None:
         name = here.tb_frame.f_code.co_filename
+        if name.startswith("<frozen ") or name == importlib.__file__:
+            here = here.tb_next
+            continue
         count += 1
         if OURS[name] or _module_of(here) == "wengert":
             inside = True
@@ -128,7 +141,7 @@ def _users_part(trace: TracebackType | None) -> tuple[TracebackType | None, int]
             kept += [*called, here]
             called, inside = [], False
         here = here.tb_next
-    if not kept or len(kept) == count:
+    if len(kept) == count:
         return trace, 0
     result: TracebackType | None = None
     for here in reversed(kept):

@@ -26,7 +26,7 @@ from wengert.viz.formulas import product, text_of
 from wengert.viz.picture import Step
 from wengert.viz.steps import backward_steps, forward_steps
 from wengert.viz.sweep import failure_note, ones_like, reverse_sweep, tangents_of
-from wengert.viz.wording import brief, count_text
+from wengert.viz.wording import brief, count_text, step_text
 
 _LIMIT = 150
 _MANY = 100_000
@@ -296,10 +296,11 @@ def _backward(run: Evaluation, picture: Assembler) -> list[Step]:
     subject, graph = picture.subject, picture.graph
     reverse = subject.reverse
     steps: list[Step] = []
-    for tensor, root, box in zip(run.outputs, graph.roots, picture.result_box, strict=True):
+    for root, box in zip(graph.roots, picture.result_box, strict=True):
         if root is not None:
-            few = reverse is not None and tensor._payload.size <= _FEW
-            seed = f" = {brief(subject.seeds[len(steps)])}" if few else " starts the sweep"
+            seed = " starts the sweep"
+            if reverse is not None:
+                seed = f" = {step_text(subject.seeds[len(steps)])}"
             steps.append(Step([box], [], f"adjoint of {picture.name_of(*root)}{seed}"))
     for group, place, source, target, arrow in _uses(picture, reversed(subject.groups)):
         names = run.arguments(group.start, subject.names)
@@ -309,7 +310,7 @@ def _backward(run: Evaluation, picture: Assembler) -> list[Step]:
         text = product("adjoint", graph.nodes[i], names, own, place, factor, run.params(i))
         grads: Any = None if reverse is None else reverse.given.get(group.start)
         given = None if grads is None else grads[place]
-        value = f" = {brief(given)}" if given is not None and np.size(given) <= _FEW else ""
+        value = "" if given is None else f" = {step_text(given)}"
         text = f"adjoint of {names[place]} += {text}{value}"
         steps.append(Step([source, target], [arrow], text))
     return steps
@@ -323,9 +324,7 @@ def _forward(run: Evaluation, picture: Assembler) -> list[Step]:
 
     def equals(key: Key) -> str:
         found = tangents.get(key)
-        if subject.tangents is None or (found is not None and np.size(found) > _FEW):
-            return ""
-        return f" = {brief(0 if found is None else found)}"
+        return "" if subject.tangents is None else f" = {step_text(0 if found is None else found)}"
 
     for place in range(len(graph.leaves)):
         key = (len(graph.nodes) + place, 0)

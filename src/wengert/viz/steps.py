@@ -10,10 +10,7 @@ import numpy as np
 from wengert.viz.assemble import Assembler
 from wengert.viz.collapse import Group
 from wengert.viz.picture import Step
-from wengert.viz.wording import brief, listed
-
-_FEW = 6
-"""The number of elements up to which a step shows a value."""
+from wengert.viz.wording import listed, step_text
 
 
 def backward_steps(picture: Assembler, titles: Sequence[str]) -> list[Step]:
@@ -40,7 +37,7 @@ def _seeded(picture: Assembler, titles: Sequence[str]) -> Iterator[Step]:
             continue
         name = titles[place]
         seed = None if reverse is None else _seed_of(picture, place)
-        start = "starts the sweep" if seed is None or not _is_short(seed) else f"= {brief(seed)}"
+        start = "starts the sweep" if seed is None else f"= {step_text(seed)}"
         source = picture.box_at(root[0])
         arrow = picture.arrow_of.get((source, box))
         boxes = [box] if arrow is None else [box, source]
@@ -74,10 +71,6 @@ def _names(picture: Assembler, boxes: list[int]) -> str:
     return listed([picture.picture.boxes[box].title for box in boxes], 4)
 
 
-def _is_short(value: Any) -> bool:
-    return bool(np.size(value) <= _FEW)
-
-
 def _given(picture: Assembler, i: int) -> str:
     reverse = picture.subject.reverse
     grads: Any = None if reverse is None else reverse.given.get(i)
@@ -85,7 +78,7 @@ def _given(picture: Assembler, i: int) -> str:
     for vertex, out, place in picture.graph.inputs(i):
         name = picture.name_of(vertex, out)
         grad = None if grads is None else grads[place]
-        parts.append(f"{name} += {brief(grad)}" if grad is not None and _is_short(grad) else name)
+        parts.append(name if grad is None else f"{name} += {step_text(grad)}")
     word = "adjoint" if len(parts) == 1 else "adjoints"
     return f"{word} of {', '.join(parts)}"
 
@@ -128,7 +121,7 @@ def _equals(tangents: Any, key: Any) -> str:
     found = tangents.get(key)
     if found is None:
         return " = 0"
-    return f" = {brief(np.asarray(found))}" if _is_short(found) else ""
+    return f" = {step_text(np.asarray(found))}"
 
 
 def computing_steps(picture: Assembler, titles: Sequence[str]) -> list[Step]:
@@ -143,7 +136,6 @@ def computing_steps(picture: Assembler, titles: Sequence[str]) -> list[Step]:
         value = picture.subject.facts.values.get((group.start, 0))
         if group.kind == "node":
             shown = picture.name_of(group.start)
-        shows = value is not None and _is_short(value) and group.kind == "node"
-        text = f" = {brief(value)}" if shows else ""
+        text = f" = {step_text(value)}" if value is not None and group.kind == "node" else ""
         steps.append(Step([box, *tails], arrows, f"{side}{shown}{text}"))
     return steps

@@ -35,6 +35,11 @@ def brief(value: Any) -> str:
     return _summary(array)
 
 
+def step_text(value: Any) -> str:
+    """Format an array within a sentence: `brief`, with a summary in parentheses."""
+    return brief(value) if np.size(value) <= _FEW else f"({brief(value)})"
+
+
 def _nested(array: Any) -> str:
     if array.ndim == 0:
         return number(array[()])

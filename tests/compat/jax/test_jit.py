@@ -162,7 +162,8 @@ def test_views_of_arguments_are_arrays():
     for _ in range(CALLS):
         parts = f(x)
         assert all(isinstance(part, jax.Array) for part in parts)
-        assert [part.shape for part in parts] == [(3, 2), (3,), (6,)]
+        for part, of in zip(parts, (lambda a: a.T, lambda a: a[0], np.ravel), strict=True):
+            np.testing.assert_array_equal(np.asarray(part), of(np.asarray(x)))
 
 
 def test_static_arguments():

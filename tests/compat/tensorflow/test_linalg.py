@@ -94,10 +94,15 @@ def test_the_derivative_of_a_norm_at_zero_is_zero():
 
 
 def test_one_given_size_of_a_matrix_leaves_the_other_minimal():
-    assert tf.linalg.diag([1, 2], k=-1, num_rows=3).shape == (3, 2)
-    assert tf.linalg.diag([1, 2], k=-1, num_cols=4).shape == (3, 4)
-    assert tf.linalg.diag([1, 2], k=1, num_cols=4).shape == (2, 4)
-    assert tf.linalg.diag([1, 2], k=1).shape == (3, 3)
+    for sizes, k, shape in (
+        ({"num_rows": 3}, -1, (3, 2)),
+        ({"num_cols": 4}, -1, (3, 4)),
+        ({"num_cols": 4}, 1, (2, 4)),
+        ({}, 1, (3, 3)),
+    ):
+        expected = np.eye(*shape, k=k, dtype=int)
+        expected[expected == 1] = [1, 2]
+        assert tf.linalg.diag([1, 2], k=k, **sizes).numpy().tolist() == expected.tolist()
 
 
 def test_complex_matrices_have_complex_eigenvalues_and_logarithms_of_determinants():

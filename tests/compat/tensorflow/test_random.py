@@ -1,4 +1,4 @@
-"""Test tf.random: seeds, shapes, distributions, and derivatives by the parameters."""
+"""Test tf.random: seeds, shapes, distributions, and derivatives with respect to the parameters."""
 
 import numpy as np
 import pytest

@@ -115,7 +115,7 @@ BEYOND: tuple[tuple[str, str], ...] = (
     ),
     (
         "What has been given to forward mode or to a transform and is written to afterwards "
-        "raises, or counts with its former values; in PyTorch it raises, or counts with either.",
+        "raises, or uses its old values; in PyTorch it raises, or uses either.",
         "autograd.forward_ad func.jvp func.grad func.vjp func.jacrev func.vmap",
     ),
     (
@@ -343,7 +343,7 @@ BEYOND: tuple[tuple[str, str], ...] = (
     ),
     (
         "After a write past the graph (`detach()`, `.data`, or in a hook of saved tensors that "
-        "keeps the tensor itself) the backward pass may use new or former values: which of its "
+        "keeps the tensor itself) the backward pass may use new or old values: which of its "
         "arguments and results a rule reads is its own affair.",
         "norm logsumexp logaddexp layer_norm expm1 median polar prod dist copysign",
     ),
@@ -388,7 +388,7 @@ BEYOND: tuple[tuple[str, str], ...] = (
         "polar",
     ),
     (
-        "A factor that is written to afterwards raises, or counts with its former values; PyTorch "
+        "A factor that is written to afterwards raises, or uses its old values; PyTorch "
         "has copied it, or uses the new ones without a word.",
         "kron inner tensordot",
     ),

@@ -118,8 +118,8 @@ UNSPECIFIED = (
 
 THEIRS = (
     Deviation(
-        "PyTorch's derivative by the input is zero at the wrong places; here at those that are "
-        "overwritten.",
+        "PyTorch's derivative with respect to the input is zero at the wrong places; here at those "
+        "that are overwritten.",
         ("derivative 1 by argument 0 differs",),
         "as_strided_scatter",
     ),

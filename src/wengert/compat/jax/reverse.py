@@ -649,7 +649,7 @@ _TEXT = """Return a function that computes the Jacobian of `fun` by {ways}, in {
     Raises
     ------
     TypeError
-        If inputs are not floating numbers.
+        If inputs are not floating-point numbers.
 
     Examples
     --------

@@ -38,15 +38,11 @@ def file_for(parts: Iterable[str]) -> Path | None:
 
 def _is_ours(folder: str) -> bool:
     """Return whether only this user can write to a folder, by its owner and mode."""
-    if not hasattr(os, "geteuid"):
-        return True
     try:
-        found = os.stat(folder)
+        if _is_trusted(os.stat(folder)):
+            return True
     except OSError:
         return True  # `keep` creates it, for its owner alone
-    trusted = found.st_uid in (0, os.geteuid())
-    if trusted and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        return True
     warn_once(
         f"{_VARIABLE}={folder!r} is not used: others can write to this folder, and what is found "
         f"there is run. Make it yours alone: chmod 700 {folder}"
@@ -54,12 +50,23 @@ def _is_ours(folder: str) -> bool:
     return False
 
 
+def _is_trusted(found: os.stat_result) -> bool:
+    if not hasattr(os, "geteuid"):
+        return True
+    others = stat.S_IWGRP | stat.S_IWOTH
+    return found.st_uid in (0, os.geteuid()) and not found.st_mode & others
+
+
 def kept(file: Path | None) -> bytes | None:
-    """Return the code in a file, or None if it is missing or damaged."""
+    """Return the code in a file, or None if it is missing, damaged or somebody else's.
+
+    Another user may have written it while others could write to the folder.
+    """
     if file is None:
         return None
     try:
-        content = file.read_bytes()
+        with file.open("rb") as source:
+            content = source.read() if _is_trusted(os.fstat(source.fileno())) else b""
     except OSError:
         return None
     head, code = content[: len(_MARK) + 32], content[len(_MARK) + 32 :]

@@ -128,8 +128,7 @@ def _check_types(i: int, step: Step) -> None:
     types = [(np.asarray(array).dtype, np.shape(array)) for array in found]
     if types != types_of(step.outs):
         raise ValueError(
-            f"step {i} ({step.prim.name}) computes {types}, but is said to compute "
-            f"{types_of(step.outs)}"
+            f"step {i} ({step.prim.name}) computes {types}, but declares {types_of(step.outs)}"
         )
 
 

@@ -73,12 +73,12 @@ def _sliced(batch: Any, head: Any, token_q: Any, token_kv: Any) -> Any:
 
 
 def and_masks(*mask_mods: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function of the positions that all of some masks show."""
+    """Return the mask that shows a position if all of these masks do."""
     return _joined(mask_mods, True)
 
 
 def or_masks(*mask_mods: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function of the positions that any of some masks shows."""
+    """Return the mask that shows a position if any of these masks does."""
     return _joined(mask_mods, False)
 
 
@@ -223,9 +223,10 @@ class BlockMask:
 
         Parameters
         ----------
-        kv_num_blocks, kv_indices : Tensor. How many blocks each row has, and their columns first.
-        full_kv_num_blocks, full_kv_indices : Tensor, optional. The same of blocks that are
-            shown whole.
+        kv_num_blocks, kv_indices : Tensor. How many blocks each row has, and their columns,
+            before any others.
+        full_kv_num_blocks, full_kv_indices : Tensor, optional. The same for blocks
+            that are shown whole.
         BLOCK_SIZE : int or tuple of int. The numbers of queries and keys in a block.
         mask_mod : callable, optional. What is shown inside the blocks; default: all.
         seq_lengths : tuple of int, optional. The numbers of queries and keys.

@@ -26,7 +26,7 @@ class MultiheadAttention(Module):
     ----------
     embed_dim : int. The number of features of the query and of the result.
     num_heads : int. The number of heads, among which the features are divided.
-    dropout : float. The probability with which each weight becomes 0 during training.
+    dropout : float. The probability that a weight becomes 0 during training.
     bias : bool. Whether the projections have biases.
     add_bias_kv : bool. Whether a row of parameters is appended to key and value.
     add_zero_attn : bool. Whether a row of zeros is appended to key and value.

@@ -29,7 +29,7 @@ class Dropout(_DropoutNd):
 
     Parameters
     ----------
-    p : float. The probability with which each element becomes 0.
+    p : float. The probability that an element becomes 0.
     inplace : bool. Whether to write the result to the input.
 
     Raises

@@ -18,12 +18,12 @@ from wengert.types import Device
 
 @dataclasses.dataclass(slots=True, frozen=True)
 class LinearCrossEntropyOptions:
-    """How PyTorch works in pieces; without effect here, where the loss is computed at once.
+    """PyTorch's options for computing the loss in pieces; here it is computed at once.
 
     Parameters
     ----------
     allow_retain_graph : bool. Has no effect: the graph can be kept.
-    batch_chunk_size : int, optional. Has no effect, as the rest.
+    batch_chunk_size : int, optional. Has no effect.
     chunking_method, acc_policy : str. Have no effect.
     acc_dtype : dtype, optional. Has no effect.
 

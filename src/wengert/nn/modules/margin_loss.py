@@ -81,7 +81,7 @@ class MultiLabelMarginLoss(_Loss):
     """
 
     def forward(self, input: Any, target: Any) -> Any:
-        """Return the loss of a prediction, given the labels, which end with -1."""
+        """Return the loss of a prediction, given the labels, which -1 ends."""
         return self._loss(F.multilabel_margin_loss, input, target)
 
 

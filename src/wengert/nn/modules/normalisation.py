@@ -218,7 +218,7 @@ class LocalResponseNorm(Module):
 
 
 class CrossMapLRN2d(LocalResponseNorm):
-    """`LocalResponseNorm` of images, as in Torch.
+    """`LocalResponseNorm` of images, as Torch computed it.
 
     Windows have odd sizes, their sums are divided by `size`, and the first channel stays in every
     later sum.

@@ -68,7 +68,7 @@ class RNNBase(Module):
     %(features, layers, biases)s
     batch_first : bool. Whether input and output have the batch as their first dimension and the
         steps as their second.
-    dropout : float. The probability with which each element between layers becomes 0 in training.
+    dropout : float. The probability that an element between layers becomes 0 in training.
     bidirectional : bool. Whether each layer also runs backwards; the outputs of that direction
         follow those of the other.
     proj_size : int. For an LSTM: the number of features to project the hidden state to; 0 for no

@@ -89,7 +89,7 @@ def _sizes(embeddings: Any) -> tuple[int, int]:
 
 
 class Embedding(_Table):
-    """A learned table of vectors, looked up by index (see `functional.embedding`).
+    """A learned table of vectors, which are looked up by index (see `functional.embedding`).
 
     Parameters
     ----------

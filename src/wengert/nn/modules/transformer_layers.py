@@ -104,7 +104,7 @@ class TransformerEncoderLayer(_Layer):
     d_model : int. The number of features.
     nhead : int. The number of heads.
     dim_feedforward : int. The number of features between the linear layers.
-    dropout : float. The probability with which elements become 0 during training.
+    dropout : float. The probability that an element becomes 0 during training.
     activation : str or callable. ``"relu"``, ``"gelu"``, or a function of a tensor.
     layer_norm_eps : float. Added to the variances in normalisations.
     batch_first : bool. Whether the batch is the first dimension.

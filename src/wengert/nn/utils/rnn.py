@@ -71,7 +71,7 @@ class PackedSequence(_Packed):
         sorted_indices: Any = None,
         unsorted_indices: Any = None,
     ) -> Self:
-        """Make a packed batch of its parts; data and batch sizes may be given as a pair."""
+        """Make a packed batch from its parts; data and batch sizes may be given as a pair."""
         if batch_sizes is None:
             if not isinstance(data, list | tuple) or len(data) != 2:
                 raise AssertionError(

@@ -34,7 +34,7 @@ from wengert.tape.record import T, record
 
 _UNARY: dict[Any, str] = {}
 _BINARY: dict[Any, str] = {}
-"""The primitives of ufuncs on floating numbers, and of ufuncs behind operators."""
+"""The primitives of ufuncs on floating-point numbers, and of ufuncs behind operators."""
 for _prim, _names in NUMPY.items():
     _ufunc = getattr(np, _names.partition(" ")[0], None) if _names else None
     if _ufunc is not None and len(_prim.args) == 1 and _prim.family != "constant":

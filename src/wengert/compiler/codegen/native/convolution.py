@@ -258,7 +258,7 @@ class _Job:
 
 
 def _is_input_gradient(step: Step) -> bool:
-    """Return whether a step is a convolution's derivative by its input."""
+    """Return whether a step is a convolution's derivative with respect to its input."""
     return step.prim is records.correlate_input or bool(step.params.get("transposed"))
 
 
