@@ -21,13 +21,16 @@ from wengert.compat.jax.numpy.calling import (
     as_operands,
     call,
     documented,
+    finished,
     of_row,
     operands,
+    plain,
     static,
 )
 from wengert.compat.jax.words import refusal
 from wengert.compat.kit.namespaces import closed, defined
 from wengert.compat.kit.rows import of_rows
+from wengert.ops.factors import geqrf
 from wengert.tape.base import new_tensor
 
 
@@ -112,12 +115,15 @@ def pinv(a, rtol=None, hermitian: bool = False, *, rcond=None) -> Any:
 
 
 def qr(a, mode: str = "reduced") -> Any:
-    """Return the QR factors."""
+    """Return the QR factors, or with the mode ``"raw"`` the reflections whose product is Q."""
     (x,) = as_operands("jnp.linalg.qr", a, inexact=True)
+    if mode == "raw":
+        packed, taus = finished(geqrf(plain(x)))
+        return packed.mT, taus
     if mode == "full":
         mode = "complete"
     if mode not in ("reduced", "complete", "r"):
-        raise refusal(NotImplementedError, "jnp.linalg.qr with mode={!r}", mode)
+        raise ValueError(f"Unsupported QR decomposition mode '{mode}'")
     return call("linalg.qr", x, mode)
 
 
