@@ -262,17 +262,21 @@ class _Forward(_Reverse):
 
     @staticmethod
     def backward(ctx: Any, *cotangents: Any) -> Any:
-        """Transpose the user's rule."""
+        """Transpose the user's rule, for the outputs that have a cotangent."""
         call, owner, tensors = ctx.call, ctx.owner, ctx.saved_tensors
+        given = tuple(g for g in cotangents if g is not None)
+        if not given:
+            return (None,) * (2 + len(tensors))
         if not is_recording():  # so that only what depends on tangents is followed in the rule
             tensors = tuple(map(_detached, tensors))
 
         def pushed(*tangents: Any) -> Any:
             with _transposed_by(tangents):
-                return owner.pushed(call, tensors, tangents)
+                made = owner.pushed(call, tensors, tangents)
+            return tuple(t for t, g in zip(made, cotangents, strict=True) if g is not None)
 
         _, pull = vjp(pushed, *map(zeros_like, tensors))
-        return (None, None, *pull(tuple(cotangents)))
+        return (None, None, *pull(given, fill=False))
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> Any:
@@ -419,7 +423,7 @@ class custom_jvp:
         self.func = func
         self.name = getattr(func, "__name__", "f")
         self.fixed = tuple(nondiff_argnums)
-        self.materialize = True
+        self.materialize = False
         self.rule: Callable[..., Any] | None = None
 
     def defjvp(self, rule: Callable[..., Any]) -> Callable[..., Any]:

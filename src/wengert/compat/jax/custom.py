@@ -82,9 +82,13 @@ class CustomVJPPrimal:
 
 
 def zero_from_primal(x, symbolic_zeros: bool = False) -> Any:
-    """Return the zero tangent of an array."""
-    array = argument(x)
-    return SymbolicZero(array.aval) if symbolic_zeros else zeros_like(array)
+    """Return the zero tangents of the arrays of a pytree."""
+
+    def zero(leaf) -> Any:
+        array = argument(leaf)
+        return SymbolicZero(array.aval) if symbolic_zeros else zeros_like(array)
+
+    return tree_map(zero, x)
 
 
 def custom_vjp_primal_tree_values(tree) -> Any:
@@ -264,7 +268,7 @@ class custom_jvp(Rule):
         def forward(*given) -> Any:
             return self.fun(*given), given
 
-        return _recorded(self, args, leaves, forward, self.transposed, rule=rule, taken=taken)
+        return _recorded(self, args, leaves, forward, self.transposed, True, rule, taken)
 
     def _pair(self, made) -> Any:
         if not isinstance(made, list | tuple) or len(made) != 2:

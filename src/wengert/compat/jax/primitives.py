@@ -210,6 +210,10 @@ def _is_zero(x) -> bool:
     return isinstance(x, SymbolicZero)
 
 
+def _zero(x) -> Any:
+    return Zero(x.aval) if _is_zero(x) else x
+
+
 def is_undefined_primal(x) -> bool:
     """Return whether this is the argument in which a transposition rule transposes."""
     return isinstance(x, UndefinedPrimal)
@@ -334,6 +338,7 @@ class Primitive:
 
     def _transposed(self, params: dict[str, Any], places: list[int]) -> Callable[..., Any]:
         def backward(args: tuple[Any, ...], cotangent) -> Any:
+            cotangent = tree_map(_zero, cotangent, is_leaf=_is_zero)
             found: list[Any] = [None] * len(args)
             for place in places:
                 given = filled(args, [place], [UndefinedPrimal(get_aval(args[place]))])
