@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from wengert.base.patches import Setting
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.configs import snake_case
 from wengert.compat.tensorflow.functions.values import dtype_of
-from wengert.compat.tensorflow.refusal import refusing
+from wengert.compat.tensorflow.refusal import refusal
 
 _EPSILON, _FLOATX = Setting(1e-7), Setting("float32")
 _COUNTS: dict[str, int] = {}
@@ -89,7 +90,20 @@ def clear_session(free_memory: bool = True) -> None:
     _COUNTS.clear()
 
 
-__getattr__ = refusing("keras.backend")
+def _functions() -> dict[str, Any]:
+    """Return the functions that need the whole package, which this module is a part of."""
+    found: dict[str, Any] = importlib.import_module(f"{__name__}_functions").NAMES
+    return found
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("__") or name not in _functions():
+        raise refusal("keras.backend", name)
+    return globals().setdefault(name, _functions()[name])
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *_functions()})
 
 
 __all__ = completed(globals(), without="float_type name_for")
