@@ -1,4 +1,4 @@
-"""Layer 9 · compat: the functions of ``tf.keras.backend``: those of TensorFlow by Keras's old names.
+"""Layer 9 · compat: the functions of ``tf.keras.backend``, as rows of Keras's old names.
 
 Each is a row, ``name(parameters) = function``: it calls the function of `tf`, or of this module,
 with the arguments in this order.

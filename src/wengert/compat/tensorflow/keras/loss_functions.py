@@ -235,10 +235,7 @@ def binary_crossentropy(
     y, p = _of_one_shape(y_true, y_pred)
     if label_smoothing:
         y = wg.add(wg.mul(y, 1.0 - label_smoothing), 0.5 * label_smoothing)
-    if from_logits:
-        each = wg.sub(wg.nn.functional.softplus(p), wg.mul(p, y))
-    else:
-        each = _of_two(y, p)
+    each = wg.sub(wg.nn.functional.softplus(p), wg.mul(p, y)) if from_logits else _of_two(y, p)
     return wg.mean(each, axis)
 
 
