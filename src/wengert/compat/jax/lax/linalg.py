@@ -56,11 +56,6 @@ def _called(function: Callable[..., Any], *args, **options) -> Any:
     return finished(function(*map(plain, given), **options))
 
 
-def geqrf(a) -> Any:
-    """Return the reflections whose product is Q, with R above them, and their factors."""
-    return tuple(_called(factors.geqrf, a))
-
-
 def householder_product(a, taus) -> Any:
     """Return Q of the reflections of `geqrf`."""
     return _called(factors.householder_product, a, taus)
