@@ -26,6 +26,7 @@ from wengert.compat.jax.tracing import (
     name_of,
     nothing_like,
     short,
+    wraps,
 )
 from wengert.compat.jax.trees import (
     PyTreeDef,
@@ -553,7 +554,7 @@ def custom_gradient(fun: Callable[..., Any]) -> Callable[..., Any]:
     """
     owner = Rule(fun)
 
-    @functools.wraps(fun)
+    @wraps(fun)
     def call(*args, **kwargs) -> Any:
         given = owner._positional(args, kwargs)
         leaves = Leaves(given)

@@ -6,7 +6,6 @@ example: only taken branches appear, and loops are unrolled.
 
 from __future__ import annotations
 
-import functools
 import itertools
 import string
 from collections.abc import Callable, Iterator, Sequence
@@ -19,7 +18,15 @@ from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import made
 from wengert.compat.jax.methods import ShapedArray
 from wengert.compat.jax.staging import ShapeDtypeStruct, collected_into, example, replaced
-from wengert.compat.jax.tracing import Leaves, Results, check_callable, filled, name_of, staged
+from wengert.compat.jax.tracing import (
+    Leaves,
+    Results,
+    check_callable,
+    filled,
+    name_of,
+    staged,
+    wraps,
+)
 from wengert.compat.jax.trees import tree_leaves, tree_map
 from wengert.interp.levels import Lifted
 from wengert.prims.record import Primitive
@@ -188,7 +195,7 @@ def make_jaxpr(
     check_callable(fun)
     statics = {static_argnums} if isinstance(static_argnums, int) else set(static_argnums)
 
-    @functools.wraps(fun)
+    @wraps(fun)
     def listed(*args, **kwargs) -> Any:
         moving = [i for i in range(len(args)) if i not in statics]
         leaves = Leaves(tree_map(_example, [*(args[i] for i in moving), kwargs]))

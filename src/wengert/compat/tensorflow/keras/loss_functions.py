@@ -259,13 +259,11 @@ def binary_focal_crossentropy(
 
     Parameters
     ----------
-    y_true, y_pred : Tensor. The targets 0 or 1, and the probabilities of 1 or their logits.
+    y_true, y_pred : Tensor. The targets and the predictions, as in `binary_crossentropy`.
     apply_class_balancing : bool. Whether the classes are weighted by `alpha` and ``1 - alpha``.
     alpha : float. The weight of class 1.
     gamma : float. The power of the probability of the wrong class, by which losses are weighted.
-    from_logits : bool. Whether `y_pred` contains logits.
-    label_smoothing : float. The fraction by which targets move to one half.
-    axis : int. The dimension to average.
+    from_logits, label_smoothing, axis: As in `binary_crossentropy`.
 
     Examples
     --------
@@ -384,8 +382,7 @@ def dice(y_true, y_pred, axis=None) -> Any:
 
     Parameters
     ----------
-    y_true, y_pred : Tensor. The targets and the predictions.
-    axis : int or sequence of int, optional. The dimensions that are summed; all by default.
+    y_true, y_pred, axis: As in `tversky`.
 
     Examples
     --------
