@@ -34,7 +34,7 @@ def _transposed_by(tangents: Sequence[Any]) -> Iterator[None]:
         _LINEAR.reset(token)
 
 
-def _is_linear(tensors: Sequence[Any]) -> bool:
+def is_linear(tensors: Sequence[Any]) -> bool:
     """Return whether one of these depends on a tangent with respect to which a rule is transposed.
 
     NOTE [functions of tangents]
@@ -262,15 +262,21 @@ class _Forward(_Reverse):
 
     @staticmethod
     def backward(ctx: Any, *cotangents: Any) -> Any:
-        """Transpose the user's rule."""
+        """Transpose the user's rule, for the outputs that have a cotangent."""
         call, owner, tensors = ctx.call, ctx.owner, ctx.saved_tensors
+        given = tuple(g for g in cotangents if g is not None)
+        if not given:
+            return (None,) * (2 + len(tensors))
+        if not is_recording():  # so that only what depends on tangents is followed in the rule
+            tensors = tuple(map(_detached, tensors))
 
         def pushed(*tangents: Any) -> Any:
             with _transposed_by(tangents):
-                return owner.pushed(call, tensors, tangents)
+                made = owner.pushed(call, tensors, tangents)
+            return tuple(t for t, g in zip(made, cotangents, strict=True) if g is not None)
 
         _, pull = vjp(pushed, *map(zeros_like, tensors))
-        return (None, None, *pull(tuple(cotangents)))
+        return (None, None, *pull(given, fill=False))
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> Any:
@@ -281,6 +287,12 @@ class _Forward(_Reverse):
         made = ctx.owner.pushed(ctx.call, tensors, directions)
         # an output without a derivative may get a tangent of zeros, which counts as none here
         return tuple([t if is_differentiable(t._payload.dtype) else None for t in made])
+
+
+class _Both(_Reverse):
+    """The Function of a rule for reverse mode and another for forward mode."""
+
+    jvp = _Forward.jvp
 
 
 def _pair(name: str, made: Any, second: str) -> tuple[Any, Any]:
@@ -321,6 +333,8 @@ class custom_vjp:
         self.fixed = tuple(nondiff_argnums)
         self.fwd: Callable[..., Any] | None = None
         self.bwd: Callable[..., Any] | None = None
+        self.rule: Callable[..., Any] | None = None
+        """A rule for forward mode, as that of `custom_jvp`, in place of the transposed one."""
         self.materialize = True
 
     def defvjp(
@@ -362,8 +376,22 @@ class custom_vjp:
                 f"No VJP defined for custom_vjp function {self.name} using defvjp."
             )
         call = _Call(args, self.fixed)
-        made = _Reverse.apply(self, call, *_beside(self.rules(), call))
+        kind = _Reverse if self.rule is None else _Both
+        made = kind.apply(self, call, *_beside(self.rules(), call))
         return call.given(made)
+
+    def pushed(self, call: Any, tensors: Any, tangents: Any) -> tuple[Any, ...]:
+        """Return the tangents of the outputs, from those of the tensors among the arguments."""
+        assert self.rule is not None
+        args = call.arguments(tensors)
+        directions = call.arguments(tangents)
+        moving = [i for i in range(len(args)) if i not in self.fixed]
+        made = self.rule(
+            *[args[i] for i in self.fixed],
+            tuple(args[i] for i in moving),
+            tuple(directions[i] for i in moving),
+        )
+        return tuple(flatten(_pair(self.name, made, "tangent")[1])[0])
 
 
 class custom_jvp:
@@ -395,7 +423,7 @@ class custom_jvp:
         self.func = func
         self.name = getattr(func, "__name__", "f")
         self.fixed = tuple(nondiff_argnums)
-        self.materialize = True
+        self.materialize = False
         self.rule: Callable[..., Any] | None = None
 
     def defjvp(self, rule: Callable[..., Any]) -> Callable[..., Any]:
@@ -411,18 +439,7 @@ class custom_jvp:
         """Return the output."""
         return self.func(*args)
 
-    def pushed(self, call: Any, tensors: Any, tangents: Any) -> tuple[Any, ...]:
-        """Return the tangents of the outputs, from those of the tensors among the arguments."""
-        assert self.rule is not None
-        args = call.arguments(tensors)
-        directions = call.arguments(tangents)
-        moving = [i for i in range(len(args)) if i not in self.fixed]
-        made = self.rule(
-            *[args[i] for i in self.fixed],
-            tuple(args[i] for i in moving),
-            tuple(directions[i] for i in moving),
-        )
-        return tuple(flatten(_pair(self.name, made, "tangent")[1])[0])
+    pushed = custom_vjp.pushed
 
     def __call__(self, *args: Any) -> Any:
         """Call the function."""
@@ -431,7 +448,7 @@ class custom_jvp:
                 f"No JVP defined for custom_jvp function {self.name} using defjvp."
             )
         call = _Call(args, self.fixed)
-        if _is_linear(call.tensors):
+        if is_linear(call.tensors):
             return self.func(*args)
         made = _Forward.apply(self, call, *_beside(self.rules(), call))
         return call.given(made)

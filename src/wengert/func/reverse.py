@@ -252,8 +252,13 @@ def pullback(
     rules = keep or leads_outside(outputs, flat, True)
     _end(flat)
 
-    def pulled(*cotangents: Any, retain_graph: bool = True, create_graph: Any = None) -> Any:
-        """Return the gradients of the primals from the cotangents of the output."""
+    def pulled(
+        *cotangents: Any, retain_graph: bool = True, create_graph: Any = None, fill: bool = True
+    ) -> Any:
+        """Return the gradients of the primals from the cotangents of the output.
+
+        With `fill`, a primal that the output does not depend on gets zeros, otherwise None.
+        """
         given = cotangents[0] if len(cotangents) == 1 else cotangents
         if len(cotangents) != 1 and not isinstance(output, tuple):
             raise RuntimeError(f"{name}: expected one cotangent, of the output's structure")
@@ -273,9 +278,13 @@ def pullback(
         if pairs:
             outs, seeds = zip(*pairs, strict=True)
             found = run_grad(outs, flat, seeds, retain_graph or graph, graph)
-        filled = [zeros_like(t) if g is None else g for t, g in zip(flat, found, strict=True)]
+        filled = [
+            zeros_like(t) if g is None and fill else g for t, g in zip(flat, found, strict=True)
+        ]
         if graph and create_graph is None:
             filled = shown(filled, leads_outside(filled, ()))
+        if not fill:
+            return tuple(filled)
         made = iter(filled)
         return tuple(
             rebuild([next(made) for _ in own])

@@ -412,3 +412,55 @@ def test_differential_equations_within_jit():
     close(by_rate, -4 * np.exp(-1.0))
     close(by_times, [np.exp(-1.0), 0.0, -np.exp(-1.0)])
     close(jax.vmap(end, (0, None))(jnp.array([0.5, 1.0]), times)[:, 1], 2 * np.exp([-0.5, -1.0]))
+
+
+# -- operations that are linear in one argument ----------------------------------------------------
+
+
+def linear_solve():
+    """A solver as libraries define one: its rule calls it on a tangent, and it is transposed."""
+    solve = jax.extend.core.Primitive("solve")
+    solve.def_impl(jnp.linalg.solve)
+    batching.primitive_batchers[solve] = lambda args, dims: (
+        jax.vmap(jnp.linalg.solve, dims)(*args),
+        0,
+    )
+
+    def jvp(primals, tangents):
+        (a, b), (da, db) = primals, map(ad.instantiate_zeros, tangents)
+        x = solve.bind(a, b)
+        return x, solve.bind(a, db - da @ x)
+
+    def transposed(ct, a, b):
+        assert ad.is_undefined_primal(b) and not ad.is_undefined_primal(a)
+        return None, solve.bind(a.T, ct)
+
+    ad.primitive_jvps[solve], ad.primitive_transposes[solve] = jvp, transposed
+    return solve.bind
+
+
+@pytest.mark.parametrize("second", [jax.jacfwd, jax.jacrev])
+@pytest.mark.parametrize("first", [jax.jacfwd, jax.jacrev])
+def test_a_linear_operation_in_a_rule_is_transposed_in_what_depends_on_tangents(first, second):
+    a, b = jnp.array([[4.0, 1.0], [1.0, 3.0]]), jnp.array([1.0, 2.0])
+    own, known = linear_solve(), jnp.linalg.solve
+
+    def derivatives(f):
+        rows = first(lambda a, b: (f(a, b) ** 2).sum(), (0, 1))
+        return rows(a, b), second(rows, (0, 1))(a, b)
+
+    for found, right in zip(*map(jax.tree.leaves, map(derivatives, (own, known))), strict=True):
+        close(found, right)
+
+
+def test_reflections_of_qr():
+    a = jnp.array([[1.0, 2.0], [3.0, 4.0], [5.0, 7.0]])
+    packed, taus = jnp.linalg.qr(a, mode="raw")
+    assert packed.shape == (2, 3)
+    q, r = jnp.linalg.qr(a)
+    close(lax.linalg.householder_product(packed.mT, taus), q)
+    close(jnp.triu(packed.mT[:2]), r)
+    close(lax.linalg.ormqr(packed.mT, taus, a, transpose=True)[:2], r)
+    close(jax.vmap(lambda a: jnp.linalg.qr(a, mode="raw")[1])(jnp.stack([a, a]))[1], taus)
+    with pytest.raises(ValueError, match="Unsupported QR decomposition mode 'economic'"):
+        jnp.linalg.qr(a, mode="economic")

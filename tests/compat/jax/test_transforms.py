@@ -563,3 +563,15 @@ def test_vmap_says_which_sizes_differ():
         with pytest.raises(TypeError, match="must be an int, None, or a tuple"):
             jax.vmap(lambda a: a, in_axes=axes)
     assert jax.vmap(jnp.sin).__doc__.startswith("Vectorized version of sin.")
+
+
+def test_functions_whose_names_are_no_text_are_transformed():
+    class Mean:
+        __name__ = 3
+
+        def __call__(self, x):
+            return 2 * x
+
+    assert jax.vmap(Mean())(jnp.arange(2.0)).tolist() == [0, 2]
+    assert jax.grad(Mean())(1.0) == 2 and jax.jit(Mean())(1.0) == 2
+    assert jax.value_and_grad(jax.checkpoint(Mean()))(1.0)[1] == 2

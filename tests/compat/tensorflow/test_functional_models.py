@@ -77,3 +77,32 @@ def test_predictions_have_the_structure_of_the_outputs():
     assert {name: part.shape for name, part in found.items()} == {"a": (5, 2), "b": (5, 1)}
     whole = model(given)
     np.testing.assert_allclose(found["a"], whole["a"].numpy(), rtol=1e-5)
+
+
+def test_the_summary_is_the_table_that_keras_prints():
+    tf.keras.backend.clear_session()
+    entry = tf.keras.Input((6,), name="a")
+    hidden = tf.keras.layers.Dense(4, name="h")(entry)
+    total = tf.keras.layers.add([hidden, tf.keras.layers.Dense(4, name="g")(entry)])
+    found = []
+    tf.keras.Model(entry, total, name="f").summary(print_fn=found.append, line_length=76)
+    lines = found[0].splitlines()
+    assert lines[1].count("┳") == 3 and {len(line) for line in lines[1:-3]} == {76}
+    assert lines[4] == (
+        "│ a (InputLayer)      │ (None, 6)         │          0 │ -                 │"
+    )
+    assert lines[10] == (
+        "│ add (Add)           │ (None, 4)         │          0 │ h[0][0], g[0][0]  │"
+    )
+    assert lines[-3:] == [
+        " Total params: 56 (224.00 B)",
+        " Trainable params: 56 (224.00 B)",
+        " Non-trainable params: 0 (0.00 B)",
+    ]
+    model = tf.keras.Sequential([tf.keras.layers.BatchNormalization()], name="s")
+    model.summary(print_fn=found.append, line_length=76)
+    assert "│ batch_normalization             │ ?                      │   0 (unb" in found[1]
+    model.build((None, 300))
+    model.summary(print_fn=found.append, line_length=76)
+    assert "\n│ (BatchNormalization)            │                        │         " in found[2]
+    assert " Total params: 1,200 (4.69 KB)" in found[2]

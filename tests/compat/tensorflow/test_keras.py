@@ -10,6 +10,10 @@ import wengert.compat.tensorflow as tf
 keras = tf.keras
 
 
+def close(a, b):
+    np.testing.assert_allclose(np.asarray(a), np.asarray(b), rtol=1e-5, atol=1e-6)
+
+
 @pytest.fixture(autouse=True)
 def _names_from_the_start():
     keras.backend.clear_session()
@@ -363,6 +367,37 @@ def test_a_convolutional_network_learns_two_patterns():
     model.compile(keras.optimizers.Adam(0.01), loss, metrics=["accuracy"])
     model.fit(x, y, epochs=15, verbose=0)
     assert model.evaluate(x, y, verbose=0)[1] > 0.95
+
+
+def test_focal_losses_weigh_by_the_probability_of_the_other_classes():
+    y = tf.constant([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+    p = tf.constant([[0.2, 0.7, 0.1], [0.3, 0.6, 0.1]])
+    two, more = keras.losses.binary_focal_crossentropy, keras.losses.categorical_focal_crossentropy
+    known = keras.losses.binary_crossentropy(y, p), keras.losses.categorical_crossentropy(y, p)
+    close(two(y, p, gamma=0.0), known[0])
+    close(more(y, p, alpha=1.0, gamma=0.0), known[1])
+    close(more(y, p, alpha=[2.0, 3.0, 5.0], gamma=2.0), known[1] * [2 * 0.8**2, 3 * 0.4**2])
+    right = np.where(y.numpy() > 0, p.numpy(), 1 - p.numpy())
+    weight = np.where(y.numpy() > 0, 0.25, 0.75)
+    balanced = (weight * (1 - right) ** 2 * -np.log(right)).mean(-1)
+    close(two(y, p, apply_class_balancing=True), balanced)
+    logits = tf.math.log(p / (1 - p))
+    close(
+        keras.losses.BinaryFocalCrossentropy(from_logits=True)(y, logits), two(y, p).numpy().mean()
+    )
+    assert keras.losses.get("categorical_focal_crossentropy") is more
+
+
+def test_losses_of_overlaps():
+    y, p = tf.constant([[1.0, 0.0], [1.0, 1.0]]), tf.constant([[0.5, 0.25], [1.0, 0.75]])
+    close(keras.losses.Dice()(y, p), 1 - 2 * 2.25 / 5.5)
+    close(keras.losses.Tversky()(y, p), keras.losses.dice(y, p))
+    close(
+        keras.losses.tversky(y, p, alpha=0.2, beta=2.0), 1 - 2.25 / (2.25 + 0.2 * 0.75 + 2 * 0.25)
+    )
+    close(keras.losses.Dice(axis=1, reduction="none")(y, p), [1 - 1 / 1.75, 1 - 3.5 / 3.75])
+    loss = keras.losses.Tversky(alpha=0.3)
+    assert keras.losses.Tversky.from_config(loss.get_config()).alpha == 0.3
 
 
 def test_regularizers_are_part_of_the_loss():

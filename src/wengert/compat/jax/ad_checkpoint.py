@@ -18,7 +18,7 @@ from wengert.autograd.graph import saved_tensors_hooks
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray
 from wengert.compat.jax.reverse import vjp
-from wengert.compat.jax.tracing import argument, check_callable, short
+from wengert.compat.jax.tracing import argument, check_callable, short, wraps
 from wengert.compat.jax.trees import tree_leaves, tree_map
 from wengert.compat.kit.namespaces import defined
 from wengert.tape.base import TensorBase
@@ -189,7 +189,7 @@ def checkpoint(
     check_callable(fun)
     statics = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
 
-    @functools.wraps(fun)
+    @wraps(fun)
     def computed(*args, **kwargs) -> Any:
         token = NAMED.set([])
         try:
@@ -197,7 +197,7 @@ def checkpoint(
         finally:
             NAMED.reset(token)
 
-    @functools.wraps(fun)
+    @wraps(fun)
     def checkpointed(*args, **kwargs) -> Any:
         given, named = tree_map(_array_or_same, (list(args), kwargs))
         for place in statics:

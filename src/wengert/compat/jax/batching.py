@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Callable
 from contextvars import ContextVar
@@ -13,7 +12,7 @@ import numpy as np
 import wengert.func as func
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray
-from wengert.compat.jax.tracing import Results, argument, check_callable, labelled, name_of
+from wengert.compat.jax.tracing import Results, argument, check_callable, labelled, name_of, wraps
 from wengert.compat.jax.trees import PyTreeDef, leaves_with_paths, tree_flatten
 from wengert.compat.jax.words import refusal
 from wengert.interp.levels import Level, levels_of
@@ -158,7 +157,7 @@ def vmap(
     if entry is not None and type(entry) not in (int, tuple):
         raise TypeError(f"{_ENTRIES}{in_axes}.")
 
-    @functools.wraps(fun)
+    @wraps(fun)
     def mapped(*args, **kwargs) -> Any:
         if isinstance(entry, tuple) and len(entry) != len(args):
             raise ValueError(f"{_ENTRIES}len(in_axes)={len(entry)}, len(args)={len(args)}")

@@ -26,6 +26,7 @@ from wengert.compat.jax.tracing import (
     name_of,
     nothing_like,
     short,
+    wraps,
 )
 from wengert.compat.jax.trees import (
     PyTreeDef,
@@ -38,6 +39,7 @@ from wengert.compat.jax.values import layers
 from wengert.compat.jax.words import refusal
 from wengert.interp.dual import Dual
 from wengert.ops.like import zeros_like
+from wengert.tape.base import new_tensor
 from wengert.tape.modes import is_recording
 
 
@@ -81,9 +83,13 @@ class CustomVJPPrimal:
 
 
 def zero_from_primal(x, symbolic_zeros: bool = False) -> Any:
-    """Return the zero tangent of an array."""
-    array = argument(x)
-    return SymbolicZero(array.aval) if symbolic_zeros else zeros_like(array)
+    """Return the zero tangents of the arrays of a pytree."""
+
+    def zero(leaf) -> Any:
+        array = argument(leaf)
+        return SymbolicZero(array.aval) if symbolic_zeros else zeros_like(array)
+
+    return tree_map(zero, x)
 
 
 def custom_vjp_primal_tree_values(tree) -> Any:
@@ -204,6 +210,8 @@ class custom_jvp(Rule):
 
     _kind = "custom_jvp"
     jvp: Callable[..., Any] | None = None
+    transposed: Callable[[Any, Any], Any] | None = None
+    """What reverse mode calls instead: ``transposed(arguments, cotangent)``."""
     symbolic = False
 
     def defjvp(self, jvp: Callable[..., Any], symbolic_zeros: bool = False) -> Callable[..., Any]:
@@ -245,13 +253,6 @@ class custom_jvp(Rule):
         taken: list[Results] = []
         still = [self.symbolic and not is_followed(x) for x in leaves.arrays]
 
-        def compute(*tensors) -> Any:
-            value = self.fun(*self._joined(args, leaves.with_tensors(tensors)))
-            results = Results()
-            outputs, others = results.take(value, "Output")
-            taken[:] = [results]
-            return [*outputs, *others]
-
         def rule(primals, tangents) -> Any:
             values = tuple(leaves.with_tensors(primals))
             directions = tuple(leaves.derivatives(tangents))
@@ -265,9 +266,10 @@ class custom_jvp(Rule):
             self._check_output(output, taken[0])
             return self._slopes(output, slope)
 
-        inner = func.custom_jvp(compute)
-        inner.defjvp(rule)
-        return self._called(inner, leaves.tensors, taken)
+        def forward(*given) -> Any:
+            return self.fun(*given), given
+
+        return _recorded(self, args, leaves, forward, self.transposed, True, rule, taken)
 
     def _pair(self, made) -> Any:
         if not isinstance(made, list | tuple) or len(made) != 2:
@@ -410,18 +412,25 @@ def _recorded(
     args: tuple[Any, ...],
     leaves: Leaves,
     forward: Callable[..., Any],
-    backward: Callable[[Any, Any], Any],
+    backward: Callable[[Any, Any], Any] | None,
     symbolic: bool = False,
+    rule: Callable[..., Any] | None = None,
+    taken: list[Results] | None = None,
 ) -> Any:
-    """Call a function and record a reverse rule, which gets zero cotangents as such if asked."""
-    taken: list[Results] = []
+    """Call a function and record a reverse rule, which gets zero cotangents as such if asked; or a
+    rule for forward mode, or both.
+    """
+    taken = [] if taken is None else taken
 
     def fwd(*tensors) -> Any:
         value, residuals = forward(*owner._joined(args, leaves.with_tensors(tensors)))
         results = Results()
         outputs, others = results.take(value, "Output")
         taken[:] = [results]
-        return [*outputs, *others], (residuals, results)
+        # JAX has no views: an argument that is returned is a value of its own
+        same = [x._edge is None and any(x is t for t in tensors) for x in outputs]
+        apart = [new_tensor(x._payload) if yes else x for x, yes in zip(outputs, same, strict=True)]
+        return [*apart, *others], (residuals, results)
 
     def bwd(kept, cotangents) -> Any:
         residuals, results = kept
@@ -432,11 +441,19 @@ def _recorded(
             return SymbolicZero(leaf.aval) if place in results.places else nothing_like(leaf)
 
         cotangent = results.derivatives(given, nothing)
-        made = backward(residuals, cotangent)
+        made = backward and backward(residuals, cotangent)
         return _gradients(made, leaves)
 
-    inner = func.custom_vjp(lambda *tensors: fwd(*tensors)[0])
-    inner.defvjp(fwd, bwd, materialize_grads=not symbolic)
+    def computed(*tensors) -> Any:
+        return fwd(*tensors)[0]
+
+    inner: Any
+    if backward is None:
+        inner = func.custom_jvp(computed)
+    else:
+        inner = func.custom_vjp(computed)
+        inner.defvjp(fwd, bwd, materialize_grads=not symbolic)
+    inner.rule = rule
     return owner._called(inner, leaves.tensors, taken)
 
 
@@ -537,7 +554,7 @@ def custom_gradient(fun: Callable[..., Any]) -> Callable[..., Any]:
     """
     owner = Rule(fun)
 
-    @functools.wraps(fun)
+    @wraps(fun)
     def call(*args, **kwargs) -> Any:
         given = owner._positional(args, kwargs)
         leaves = Leaves(given)

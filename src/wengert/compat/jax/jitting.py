@@ -30,6 +30,7 @@ from wengert.compat.jax.tracing import (
     name_of,
     result_of,
     staged,
+    wraps,
 )
 from wengert.compat.jax.trees import tree_flatten, tree_map
 from wengert.compat.jax.words import refusal
@@ -377,7 +378,7 @@ def pmap(
     check_callable(fun)
     statics = _as_tuple(static_broadcasted_argnums)
 
-    @functools.wraps(fun)
+    @wraps(fun)
     def over_devices(*args, **kwargs) -> Any:
         if max(statics, default=-1) >= len(args):
             raise ValueError(
@@ -386,7 +387,7 @@ def pmap(
                 "broadcasted arguments must be passed positionally."
             )
 
-        @functools.wraps(fun)
+        @wraps(fun)
         def of_parts(*parts, **named) -> Any:
             part = iter(parts)
             return fun(*[x if i in statics else next(part) for i, x in enumerate(args)], **named)

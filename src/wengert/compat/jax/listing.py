@@ -6,7 +6,6 @@ example: only taken branches appear, and loops are unrolled.
 
 from __future__ import annotations
 
-import functools
 import itertools
 import string
 from collections.abc import Callable, Iterator, Sequence
@@ -16,11 +15,22 @@ import numpy as np
 
 import wengert.func as func
 from wengert.base.sections import fill_sections
+from wengert.compat.jax.array import made
 from wengert.compat.jax.methods import ShapedArray
 from wengert.compat.jax.staging import ShapeDtypeStruct, collected_into, example, replaced
-from wengert.compat.jax.tracing import Leaves, Results, check_callable, filled, name_of, staged
+from wengert.compat.jax.tracing import (
+    Leaves,
+    Results,
+    check_callable,
+    filled,
+    name_of,
+    staged,
+    wraps,
+)
 from wengert.compat.jax.trees import tree_leaves, tree_map
+from wengert.interp.levels import Lifted
 from wengert.prims.record import Primitive
+from wengert.tape.base import new_tensor
 from wengert.tape.modes import Mode
 from wengert.utils.dispatch import Dispatch, operation_name
 
@@ -121,7 +131,12 @@ class Listing:
         outside: list[Any] = []
         collected_into(fun, outside)
         known = {id(x._payload) for x in outside}
-        self.consts = [*outside, *(value for value in writer.values if id(value) not in known)]
+        others = [value for value in writer.values if id(value) not in known]
+        # a value of a transform is shown as an array, whose tangents it has
+        self.consts = [
+            *outside,
+            *(made(new_tensor(one)) if isinstance(one, Lifted) else one for one in others),
+        ]
         self._fun = fun
         ending = ",".join(outputs) if len(outputs) == 1 else ", ".join(outputs)
         self._parts = (
@@ -180,7 +195,7 @@ def make_jaxpr(
     check_callable(fun)
     statics = {static_argnums} if isinstance(static_argnums, int) else set(static_argnums)
 
-    @functools.wraps(fun)
+    @wraps(fun)
     def listed(*args, **kwargs) -> Any:
         moving = [i for i in range(len(args)) if i not in statics]
         leaves = Leaves(tree_map(_example, [*(args[i] for i in moving), kwargs]))

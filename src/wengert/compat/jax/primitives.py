@@ -4,8 +4,9 @@ NOTE [JAX's primitives]
 A `Primitive` is a function with tables of rules. Binding it to values calls the implementation if
 no transform follows them, the batching rule under `vmap`, and the jvp rule under a derivative.
 Reverse mode transposes the jvp rule. A primitive that is linear in the only followed argument is
-transposed by its own transposition rule; so are the primitives in a jvp rule, where a transposition
-rule is called for each followed argument in turn.
+transposed by its own transposition rule; so are the primitives in a jvp rule, in the arguments that
+depend on tangents. If derivatives of higher order follow others too, their part is a second term,
+whose value is zero.
 """
 
 from __future__ import annotations
@@ -20,15 +21,18 @@ import numpy as np
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray
 from wengert.compat.jax.classes import AnyArray, is_traced
-from wengert.compat.jax.custom import SymbolicZero, custom_jvp, custom_vjp, is_followed
+from wengert.compat.jax.custom import SymbolicZero, custom_jvp, is_followed
 from wengert.compat.jax.custom_batching import custom_vmap
 from wengert.compat.jax.dtypes import float0
+from wengert.compat.jax.lax_elementwise import stop_gradient
 from wengert.compat.jax.listing import Listing
 from wengert.compat.jax.methods import ShapedArray
 from wengert.compat.jax.staging import typeof
 from wengert.compat.jax.tracing import STAGED, argument, filled
+from wengert.compat.jax.tree_util import register_pytree_node
 from wengert.compat.jax.trees import tree_map
 from wengert.compat.jax.values import layers
+from wengert.func.custom import is_linear
 from wengert.interp.dual import Dual
 from wengert.interp.levels import Lifted
 from wengert.tape.base import TensorBase
@@ -198,6 +202,18 @@ class UndefinedPrimal:
         self.aval = aval
 
 
+for _kind in (Zero, UndefinedPrimal):
+    register_pytree_node(_kind, lambda one: ((), one.aval), lambda aval, _, kind=_kind: kind(aval))
+
+
+def _is_zero(x) -> bool:
+    return isinstance(x, SymbolicZero)
+
+
+def _zero(x) -> Any:
+    return Zero(x.aval) if _is_zero(x) else x
+
+
 def is_undefined_primal(x) -> bool:
     """Return whether this is the argument in which a transposition rule transposes."""
     return isinstance(x, UndefinedPrimal)
@@ -264,15 +280,23 @@ class Primitive:
             return self._batched(params, args)
         places = [i for i, yes in enumerate(followed) if yes]
         rule = primitive_jvps.get(self)
+        linear: list[int] = []
         if self in primitive_transposes and (rule is None or _INSIDE.get()):
-            if is_recording() and any(args[place]._edge is not None for place in places):
-                return self._transposed(params, args, places)
+            recorded = [i for i in places if is_recording() and args[i]._edge is not None]
+            linear = recorded if rule is None else [i for i in recorded if is_linear([args[i]])]
             rule = rule or self._linear(places[0])
         if rule is None:
             raise NotImplementedError(f"Differentiation rule for '{self.name}' not implemented")
         call = custom_jvp(lambda *values: self._batched(params, values))
         call.defjvp(_with_zeros(rule, params), symbolic_zeros=True)
-        return call(*args)
+        if not linear:
+            return call(*args)
+        call.transposed = self._transposed(params, linear)
+        made = call(*args)
+        if len(linear) == len(recorded):
+            return made
+        others = filled(args, linear, [stop_gradient(args[i]) for i in linear])
+        return tree_map(_with_slope, made, self.bind(*others, **params))
 
     def _computed(self, params: dict[str, Any], args: tuple[Any, ...]) -> Any:
         if self.impl is None:
@@ -285,6 +309,9 @@ class Primitive:
         @mapped.def_vmap
         def rule(size: int, in_batched: list[bool], *values) -> Any:
             dims = tuple(0 if inside else None for inside in in_batched)
+            if not any(in_batched):
+                out = self.bind(*values, **params)
+                return out, tree_map(lambda _: False, out)
             if self in primitive_batchers:
                 out, ends = primitive_batchers[self](values, dims, **params)
             elif self in axis_primitive_batchers:
@@ -309,25 +336,29 @@ class Primitive:
 
         return rule
 
-    def _transposed(self, params: dict[str, Any], args: tuple[Any, ...], places: list[int]) -> Any:
-        call = custom_vjp(
-            lambda *values: self._batched(params, tuple(filled(args, places, values)))
-        )
-
-        def backward(values, cotangent) -> Any:
-            found = []
+    def _transposed(self, params: dict[str, Any], places: list[int]) -> Callable[..., Any]:
+        def backward(args: tuple[Any, ...], cotangent) -> Any:
+            cotangent = tree_map(_zero, cotangent, is_leaf=_is_zero)
+            found: list[Any] = [None] * len(args)
             for place in places:
-                given = filled(args, places, values)
-                given[place] = UndefinedPrimal(get_aval(args[place]))
+                given = filled(args, [place], [UndefinedPrimal(get_aval(args[place]))])
                 g = _inside(primitive_transposes[self], cotangent, *given, **params)[place]
-                found.append(None if isinstance(g, SymbolicZero) else g)
+                found[place] = None if isinstance(g, SymbolicZero) else g
             return tuple(found)
 
-        call.defvjp(lambda *values: (call.fun(*values), values), backward)
-        return call(*(args[place] for place in places))
+        return backward
 
     def __repr__(self) -> str:
         return self.name
+
+
+@custom_jvp
+def _with_slope(x, y) -> Any:
+    """Return `x`, whose derivative is the sum of theirs."""
+    return x
+
+
+_with_slope.defjvp(lambda values, tangents: (values[0], tangents[0] + tangents[1]))
 
 
 class HiPrimitive(Primitive):
@@ -370,16 +401,18 @@ def _with_zeros(rule: Callable[..., Any], params: dict[str, Any]) -> Callable[..
     """Convert a jvp rule to one for `custom_jvp`, translating zeros in both directions."""
 
     def jvp(primals, tangents) -> Any:
-        given = [
+        given = tuple(
             Zero(t.aval)
             if isinstance(t, SymbolicZero)
             else Zero(get_aval(p))
             if getattr(t, "dtype", None) == float0
             else t
             for p, t in zip(primals, tangents, strict=True)
-        ]
-        out, slopes = _inside(rule, list(primals), given, **params)
-        return tree_map(lambda x: x, out), tree_map(instantiate_zeros, _like(slopes, out))
+        )
+        out, slopes = _inside(rule, tuple(primals), given, **params)
+        return tree_map(lambda x: x, out), tree_map(
+            instantiate_zeros, _like(slopes, out), is_leaf=_is_zero
+        )
 
     return jvp
 

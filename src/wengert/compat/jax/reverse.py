@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -26,6 +25,7 @@ from wengert.compat.jax.tracing import (
     name_of,
     short,
     two_parts,
+    wraps,
 )
 from wengert.compat.jax.trees import tree_flatten
 from wengert.compat.jax.words import refusal
@@ -153,7 +153,7 @@ def value_and_grad(
     """
     check_callable(fun)
 
-    @functools.wraps(fun)
+    @wraps(fun)
     def value_and_gradient(*args, **kwargs) -> Any:
         numbers, several = numbers_of(args, argnums)
         leaves = Leaves([args[n] for n in numbers])
@@ -225,7 +225,7 @@ def grad(
     """
     both = value_and_grad(fun, argnums, has_aux, holomorphic, allow_int)
 
-    @functools.wraps(fun)
+    @wraps(fun)
     def gradient(*args, **kwargs) -> Any:
         value, grads = both(*args, **kwargs)
         return (grads, value[1]) if has_aux else grads
@@ -355,7 +355,7 @@ def fwd_and_bwd(
     check_callable(fun)
     several = not hasattr(argnums, "__index__")
 
-    @functools.wraps(fun)
+    @wraps(fun)
     def fwd(*args, **kwargs) -> Any:
         numbers, _ = numbers_of(args, argnums)
 
@@ -572,7 +572,7 @@ def _jacobian(
 ) -> Callable[..., Any]:
     check_callable(fun)
 
-    @functools.wraps(fun)
+    @wraps(fun)
     def jacobian_of(*args, **kwargs) -> Any:
         numbers, several = numbers_of(args, argnums)
         leaves = Leaves([args[n] for n in numbers])

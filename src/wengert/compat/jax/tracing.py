@@ -76,6 +76,16 @@ def name_of(fun) -> str:
     return str(getattr(fun, "__name__", fun.__class__.__name__))
 
 
+def wraps(fun) -> Any:
+    """Decorate a wrapper like `functools.wraps`; a name that is no text is left out."""
+    names = [
+        name
+        for name in functools.WRAPPER_ASSIGNMENTS
+        if name not in ("__name__", "__qualname__") or isinstance(getattr(fun, name, None), str)
+    ]
+    return functools.wraps(fun, names)
+
+
 def argument(value, what: str = "Argument") -> Any:
     """Return a leaf of the arguments as an array.
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import wengert.compat.jax.numpy as jnp
 from wengert.compat.jax.numpy import linalg
+from wengert.compat.jax.numpy.calling import as_operands, finished, plain
 from wengert.compat.jax.scipy import linalg as scipy_linalg
 from wengert.compat.jax.words import refusal
-
-__all__ = ["cholesky", "eig", "eigh", "lu", "qr", "svd", "triangular_solve", "tridiagonal_solve"]
+from wengert.compat.kit.namespaces import defined
+from wengert.ops import factors
 
 
 def _check_options(name: str, options: dict[str, Any]) -> None:
@@ -47,6 +49,21 @@ def eigh(
     half = "L" if lower else "U"
     w, v = linalg.eigh(x, half, symmetrize_input)
     return v, w
+
+
+def _called(function: Callable[..., Any], *args, **options) -> Any:
+    given = as_operands(f"lax.linalg.{function.__name__}", *args, inexact=True)
+    return finished(function(*map(plain, given), **options))
+
+
+def householder_product(a, taus) -> Any:
+    """Return Q of the reflections of `geqrf`."""
+    return _called(factors.householder_product, a, taus)
+
+
+def ormqr(a, taus, c, *, left: bool = True, transpose: bool = False) -> Any:
+    """Multiply `c` by Q of the reflections of `geqrf`, or by its adjoint."""
+    return _called(factors.ormqr, a, taus, c, left=left, transpose=transpose)
 
 
 def lu(x) -> Any:
@@ -103,3 +120,6 @@ def triangular_solve(
     if not left_side:
         x = jnp.swapaxes(x, -1, -2)
     return (x[..., 0] if left_side else x[..., 0, :]) if vector else x
+
+
+__all__ = defined(globals())

@@ -16,18 +16,22 @@ import numpy as np
 
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, made
+from wengert.compat.jax.custom_batching import custom_vmap
 from wengert.compat.jax.numpy import products, reductions
 from wengert.compat.jax.numpy.calling import (
     as_operands,
     call,
     documented,
+    finished,
     of_row,
     operands,
+    plain,
     static,
 )
 from wengert.compat.jax.words import refusal
 from wengert.compat.kit.namespaces import closed, defined
 from wengert.compat.kit.rows import of_rows
+from wengert.ops.factors import geqrf
 from wengert.tape.base import new_tensor
 
 
@@ -111,13 +115,27 @@ def pinv(a, rtol=None, hermitian: bool = False, *, rcond=None) -> Any:
     return call("linalg.pinv", x, rcond=cut, hermitian=hermitian)
 
 
+@custom_vmap
+def _reflections(x) -> Any:
+    """Return the reflections whose product is Q, with R above them, and their factors."""
+    return tuple(finished(geqrf(plain(x))))
+
+
+@_reflections.def_vmap
+def _of_batch(size: int, in_batched: list[bool], x) -> Any:
+    return _reflections(x), (True, True)
+
+
 def qr(a, mode: str = "reduced") -> Any:
-    """Return the QR factors."""
+    """Return the QR factors, or with the mode ``"raw"`` the reflections whose product is Q."""
     (x,) = as_operands("jnp.linalg.qr", a, inexact=True)
+    if mode == "raw":
+        packed, taus = _reflections(x)
+        return packed.mT, taus
     if mode == "full":
         mode = "complete"
     if mode not in ("reduced", "complete", "r"):
-        raise refusal(NotImplementedError, "jnp.linalg.qr with mode={!r}", mode)
+        raise ValueError(f"Unsupported QR decomposition mode '{mode}'")
     return call("linalg.qr", x, mode)
 
 

@@ -235,11 +235,50 @@ def binary_crossentropy(
     y, p = _of_one_shape(y_true, y_pred)
     if label_smoothing:
         y = wg.add(wg.mul(y, 1.0 - label_smoothing), 0.5 * label_smoothing)
+    each = wg.sub(wg.nn.functional.softplus(p), wg.mul(p, y)) if from_logits else _of_two(y, p)
+    return wg.mean(each, axis)
+
+
+def _of_two(y, p) -> Any:
+    p = clipped(p, epsilon(), 1.0 - epsilon())
+    return wg.neg(wg.add(wg.mul(y, wg.log(p)), wg.mul(wg.sub(1.0, y), wg.log(wg.sub(1.0, p)))))
+
+
+@V.operation("Mean")
+def binary_focal_crossentropy(
+    y_true,
+    y_pred,
+    apply_class_balancing: bool = False,
+    alpha: float = 0.25,
+    gamma: float = 2.0,
+    from_logits: bool = False,
+    label_smoothing: float = 0.0,
+    axis: int = -1,
+) -> Any:
+    """Return the cross entropy of two-class probabilities, with less weight for certain ones.
+
+    Parameters
+    ----------
+    y_true, y_pred : Tensor. The targets and the predictions, as in `binary_crossentropy`.
+    apply_class_balancing : bool. Whether the classes are weighted by `alpha` and ``1 - alpha``.
+    alpha : float. The weight of class 1.
+    gamma : float. The power of the probability of the wrong class, by which losses are weighted.
+    from_logits, label_smoothing, axis: As in `binary_crossentropy`.
+
+    Examples
+    --------
+    >>> print(tf.keras.losses.binary_focal_crossentropy([[1.0]], [[0.5]]).numpy())
+    [0.1732868]
+    """
+    y, p = _of_one_shape(y_true, y_pred)
+    if label_smoothing:
+        y = wg.add(wg.mul(y, 1.0 - label_smoothing), 0.5 * label_smoothing)
     if from_logits:
-        each = wg.sub(wg.nn.functional.softplus(p), wg.mul(p, y))
-    else:
-        p = clipped(p, epsilon(), 1.0 - epsilon())
-        each = wg.neg(wg.add(wg.mul(y, wg.log(p)), wg.mul(wg.sub(1.0, y), wg.log(wg.sub(1.0, p)))))
+        p = wg.sigmoid(p)
+    wrong = wg.sub(1.0, wg.add(wg.mul(y, p), wg.mul(wg.sub(1.0, y), wg.sub(1.0, p))))
+    each = wg.mul(wg.pow(wrong, gamma), _of_two(y, p))
+    if apply_class_balancing:
+        each = wg.mul(each, wg.add(wg.mul(y, alpha), wg.mul(wg.sub(1.0, y), 1.0 - alpha)))
     return wg.mean(each, axis)
 
 
@@ -277,6 +316,82 @@ def categorical_crossentropy(
         return wg.neg(wg.sum(wg.mul(y, wg.log_softmax(p, axis)), axis))
     p = wg.div(p, wg.sum(p, axis, True))
     return wg.neg(wg.sum(wg.mul(y, wg.log(clipped(p, epsilon(), 1.0 - epsilon()))), axis))
+
+
+@V.operation("Sum")
+def categorical_focal_crossentropy(
+    y_true,
+    y_pred,
+    alpha: float = 0.25,
+    gamma: float = 2.0,
+    from_logits: bool = False,
+    label_smoothing: float = 0.0,
+    axis: int = -1,
+) -> Any:
+    """Return the cross entropy of class probabilities, with less weight for certain ones.
+
+    Parameters
+    ----------
+    y_true, y_pred : Tensor. Target probabilities, and predicted probabilities or logits, of one
+        shape.
+    alpha : float or sequence of float. The weights of the classes.
+    gamma : float. The power of ``1 - y_pred``, by which losses are weighted.
+    from_logits, label_smoothing, axis: As in `categorical_crossentropy`.
+
+    Examples
+    --------
+    >>> print(tf.keras.losses.categorical_focal_crossentropy([[0.0, 1.0]], [[0.5, 0.5]]).numpy())
+    [0.0433217]
+    """
+    y, p = _of_one_shape(y_true, y_pred)
+    if label_smoothing:
+        y = smoothed(y, label_smoothing, p._payload.shape[-1])
+    p = wg.softmax(p, axis) if from_logits else p
+    p = clipped(wg.div(p, wg.sum(p, axis, True)), epsilon(), 1.0 - epsilon())
+    share = wg.mul(wg.pow(wg.sub(1.0, p), gamma), wg.as_tensor(alpha, dtype=p.dtype))
+    return wg.neg(wg.sum(wg.mul(share, wg.mul(y, wg.log(p))), axis))
+
+
+@V.operation("Sum")
+def tversky(y_true, y_pred, alpha: float = 0.5, beta: float = 0.5, axis=None) -> Any:
+    """Return one minus the Tversky index, of the overlap of targets and predictions.
+
+    Parameters
+    ----------
+    y_true, y_pred : Tensor. The targets and the predictions.
+    alpha : float. The weight of targets that are not predicted.
+    beta : float. The weight of predictions that are no targets.
+    axis : int or sequence of int, optional. The dimensions that are summed; all by default.
+
+    Examples
+    --------
+    >>> print(tf.keras.losses.tversky([[1.0, 1.0]], [[1.0, 0.0]], alpha=1.0).numpy())
+    0.5
+    """
+    y, p = both(y_true, y_pred)
+    shared = wg.mul(y, p)
+    missed, more = wg.sub(y, shared), wg.sub(p, shared)
+    shared, missed, more = (wg.sum(x, axis) for x in (shared, missed, more))
+    total = wg.add(wg.add(wg.add(shared, wg.mul(missed, alpha)), wg.mul(more, beta)), epsilon())
+    return wg.sub(1.0, wg.div(shared, total))
+
+
+@V.operation("Sum")
+def dice(y_true, y_pred, axis=None) -> Any:
+    """Return one minus the Dice coefficient, of the overlap of targets and predictions.
+
+    Parameters
+    ----------
+    y_true, y_pred, axis: As in `tversky`.
+
+    Examples
+    --------
+    >>> print(tf.keras.losses.dice([[1.0, 0.0]], [[0.5, 0.5]]).numpy())
+    0.5
+    """
+    y, p = both(y_true, y_pred)
+    total = wg.add(wg.add(wg.sum(y, axis), wg.sum(p, axis)), epsilon())
+    return wg.sub(1.0, wg.div(wg.mul(wg.sum(wg.mul(y, p), axis), 2.0), total))
 
 
 @V.operation("SparseSoftmaxCrossEntropyWithLogits")

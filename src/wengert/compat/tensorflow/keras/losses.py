@@ -127,9 +127,11 @@ def _class(name: str, options: str = "", label: str = "") -> Any:
     """Return the class of the loss function of its name, which has further arguments."""
     label = label or snake_case(name)
     function = getattr(each, label.removesuffix("_loss"))
-    more = [one for one in signature_of(options).parameters if one != "reduction"]
-    own = f"name={label!r}, dtype=None"
-    if "reduction" not in options:
+    options = options.replace("name,", f"name={label!r},")
+    given = signature_of(options).parameters
+    more = [one for one in given if one not in ("name", "reduction")]
+    own = f"name={label!r}, dtype=None" if "name" not in given else "dtype=None"
+    if "reduction" not in given:
         own = f"reduction='sum_over_batch_size', {own}"
     sparse = name.startswith("Sparse")
 
@@ -178,6 +180,13 @@ of_rows(
     Poisson
     Huber | delta=1.0 | huber_loss
     CosineSimilarity | axis=-1
+    BinaryFocalCrossentropy
+        | apply_class_balancing=False, alpha=0.25, gamma=2.0, from_logits=False,
+          label_smoothing=0.0, axis=-1
+    CategoricalFocalCrossentropy
+        | alpha=0.25, gamma=2.0, from_logits=False, label_smoothing=0.0, axis=-1
+    Dice | reduction='sum_over_batch_size', name, axis=None
+    Tversky | alpha=0.5, beta=0.5, reduction='sum_over_batch_size', name, axis=None
     BinaryCrossentropy | from_logits=False, label_smoothing=0.0, axis=-1
     CategoricalCrossentropy | from_logits=False, label_smoothing=0.0, axis=-1
     SparseCategoricalCrossentropy

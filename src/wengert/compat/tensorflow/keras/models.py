@@ -30,6 +30,7 @@ from wengert.compat.tensorflow.keras.saving import (
     write_model,
     write_weights,
 )
+from wengert.compat.tensorflow.keras.summaries import summary_of
 from wengert.compat.tensorflow.keras.symbols import Symbol, inner
 from wengert.compat.tensorflow.keras.training import Trainer
 from wengert.compat.tensorflow.refusal import refusing
@@ -298,22 +299,28 @@ class Model(Trainer, Layer):
         names = [layer.name for layer in self.layers]
         raise ValueError(f"No such layer: {name}. Existing layers are: {names}.")
 
-    def summary(self, *args, print_fn=print, **kwargs) -> None:
-        """Print the layers with the shapes and sizes of their weights.
+    def summary(
+        self,
+        line_length: int | None = None,
+        positions=None,
+        print_fn=print,
+        expand_nested: bool = False,
+        show_trainable: bool = False,
+        layer_range=None,
+    ) -> None:
+        """Print a table of the layers, with the shapes of their results and their parameters.
 
-        Raises
-        ------
-        ValueError: If the model has not been built.
+        Parameters
+        ----------
+        line_length : int, optional. The width; at most that of the terminal by default.
+        positions : sequence of float, optional. Where columns end, as parts of the width.
+        print_fn : callable. Called with the text.
+        expand_nested : bool. Whether to list the layers of inner models, too.
+        show_trainable : bool. Whether to show which layers are trained.
+        layer_range: Not offered.
         """
-        print_fn(f'Model: "{self.name}"')
-        for layer in self.layers:
-            shapes = ", ".join(str(tuple(v.shape)) for v in layer.weights)
-            print_fn(f" {layer.name} ({type(layer).__name__}): {layer.count_params():,} [{shapes}]")
-        trained = sum(v.shape.num_elements() for v in self.trainable_variables)
-        total = self.count_params()
-        print_fn(f" Total params: {total:,}")
-        print_fn(f" Trainable params: {trained:,}")
-        print_fn(f" Non-trainable params: {total - trained:,}")
+        text = summary_of(self, line_length, positions, expand_nested, show_trainable)
+        (print if print_fn is None else print_fn)(text)
 
 
 class Sequential(Model):
