@@ -1,9 +1,9 @@
 """Layer 8 · utils: profiler: the operations that a program runs, their number and durations.
 
-Operations are timed where they are computed, and nodes of the graph when a backward pass executes
-them, by hooks. In-place writes and operations of a compiled function are not recorded separately;
-their time belongs to the enclosing `record_function` or program. Nothing is timed while no profiler
-runs.
+Operations are timed where they are computed, functions that consist of several where the program
+calls them, and nodes of the graph when a backward pass executes them, by hooks. Operations of a
+compiled function are not recorded separately; their time belongs to the enclosing `record_function`
+or program. Nothing is timed while no profiler runs.
 """
 
 from __future__ import annotations
@@ -21,9 +21,14 @@ from typing import Any
 
 from wengert.base.elsewhere import elsewhere, refusal
 from wengert.base.sections import fill_sections
+from wengert.ops.aten import overload_of
+from wengert.ops.exports import EXPORTS
 from wengert.prims.record import Primitive
+from wengert.prims.table import TABLE
+from wengert.tape.base import TensorBase
 from wengert.tape.modes import Mode
 from wengert.tape.node import Node
+from wengert.tensor.overrides import TorchFunctionMode
 from wengert.utils.dispatch import Dispatch, operation_name
 
 __all__ = [
@@ -290,7 +295,7 @@ class _Clock(Dispatch):
     def __init__(self, shapes: bool) -> None:
         self.events: list[FunctionEvent] = []
         self.running = True
-        self._shapes = shapes
+        self.shapes = shapes
         self._open: list[FunctionEvent] = []
         self._thread = threading.get_ident()
 
@@ -323,8 +328,8 @@ class _Clock(Dispatch):
         self.running = False
 
     def run(self, mode: Mode, prim: Primitive, tensors: list[Any], params: Any, outs: Any) -> Any:
-        shapes = [list(tensor._payload.shape) for tensor in tensors] if self._shapes else None
-        event = self.begin(f"aten::{operation_name(prim)}", shapes)
+        shapes = [list(tensor._payload.shape) for tensor in tensors] if self.shapes else None
+        event = self.begin(f"aten::{overload_of(operation_name(prim)).packet}", shapes)
         try:
             made = self.compute(mode, prim, tensors, params, outs)
         finally:
@@ -335,6 +340,15 @@ class _Clock(Dispatch):
             if isinstance(node, Node):
                 self._watch(node)
         return made
+
+    def write(
+        self, mode: Mode, prim: Primitive, tensor: Any, others: Any, params: Any, name: str
+    ) -> Any:
+        event = self.begin(f"aten::{name}", [list(tensor.shape)] if self.shapes else None)
+        try:
+            return super().write(mode, prim, tensor, others, params, name)
+        finally:
+            self.finish(event)
 
     def _watch(self, node: Any) -> None:
         """Record the node when a backward pass executes it."""
@@ -352,8 +366,33 @@ class _Clock(Dispatch):
         node.register_hook(after)
 
 
+class _Calls(TorchFunctionMode):
+    """Records the program's calls of functions that consist of several operations."""
+
+    def __init__(self, clock: _Clock) -> None:
+        self._clock = clock
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        name = getattr(func, "__name__", "")
+        composed = name not in TABLE or overload_of(name).packet != name
+        composed = composed and any(name in EXPORTS[home] for home in _HOMES)
+        event = None
+        if composed:
+            given = [list(one.shape) for one in args if isinstance(one, TensorBase)]
+            event = self._clock.begin(f"aten::{name}", given if self._clock.shapes else None)
+        try:
+            return func(*args, **(kwargs or {}))
+        finally:
+            self._clock.finish(event)
+
+
+_HOMES = "wengert", "nn.functional", "Tensor"
 _CLOCKS: list[_Clock] = []
 """The active clocks."""
+
+
+def _profiler_enabled() -> bool:
+    return bool(_CLOCKS)
 
 
 class record_function:
@@ -369,7 +408,7 @@ class record_function:
     >>> with wg.profiler.profile() as prof, wg.profiler.record_function("model"):
     ...     y = wg.ones(3).sin()
     >>> [event.key for event in prof.key_averages()]
-    ['model', 'aten::sin']
+    ['model', 'aten::ones', 'aten::sin']
     """
 
     def __init__(self, name: str, args: str | None = None) -> None:
@@ -465,6 +504,7 @@ class profile:
         self._schedule, self.on_trace_ready = schedule, on_trace_ready
         self._shapes = record_shapes
         self._clock: _Clock | None = None
+        self._calls: Any = None
         self._kept = EventList()
         self.step_num = 0
 
@@ -478,6 +518,8 @@ class profile:
         if self._enabled and self._clock is None and self._action() in records:
             self._clock = _Clock(self._shapes)
             self._clock.__enter__()
+            self._calls = _Calls(self._clock)
+            self._calls.__enter__()
             _CLOCKS.append(self._clock)
 
     def _end(self) -> None:
@@ -485,6 +527,7 @@ class profile:
             return
         self._clock.stop()
         _CLOCKS.remove(self._clock)
+        self._calls.__exit__()
         self._clock.__exit__()
         self._kept = EventList(self._clock.events)
         self._clock = None

@@ -101,7 +101,9 @@ class TensorMetadata(StorageMethods):
         """
         steps, formats = self.stride(), ambiguity_check
         if not isinstance(formats, bool):
-            if not (isinstance(formats, list) and all(isinstance(f, memory_format) for f in formats)):
+            if not (
+                isinstance(formats, list) and all(isinstance(f, memory_format) for f in formats)
+            ):
                 raise TypeError(
                     "The ambiguity_check argument must be a bool or a list of memory formats."
                 )
