@@ -15,6 +15,7 @@ from typing import Any
 
 from wengert.base.ports import PORTS
 from wengert.ops.exports import EXPORTS
+from wengert.prims.facet import Facet
 from wengert.prims.table import TABLE
 
 
@@ -55,42 +56,18 @@ class OpOverload(str):
         return (run if name == self else _function(self.packet))(*args, **kwargs)
 
 
-_KINDS = {
-    name: kinds.split()
-    for names, kinds in {
-        "add sub mul div": "Tensor Tensor",
-        "eq ne lt le gt ge fmod remainder bitwise_and bitwise_or bitwise_xor": "Tensor Scalar",
-        "pow": "Tensor_Tensor Tensor_Scalar",
-        "lerp masked_fill": "Tensor Scalar",
-        "rsub": "Tensor Scalar",
-        "index slice split": "Tensor Tensor",
-        "select transpose unbind": "int int",
-        "std var": "correction correction",
-        "where": "self self",
-    }.items()
-    for name in names.split()
-}
-"""The overloads of operations whose last argument is a tensor, or a number."""
-_ELSEWHERE = {
-    "convolution_without_bias": "convolution.default",
-    "layer_norm": "native_layer_norm.default",
-    "log_softmax": "_log_softmax.default",
-    "nll_loss": "nll_loss_forward.default",
-    "prod_dim": "prod.dim_int",
-    "rpow": "pow.Scalar",
-    "softmax": "_softmax.default",
-    "sum_dim": "sum.dim_IntList",
-    "to_copy": "_to_copy.default",
-}
-"""Overloads that PyTorch has for operations with other names here."""
+OVERLOAD: Facet[str] = Facet("overload", lambda prim: "default")
+"""The overload of PyTorch's that an operation is shown as: its kind; that if the last argument is a
+tensor, and that for a number; or the name, where that is another there, and the kind."""
 
 
 @cache
 def _named(packet: str, kind: str) -> str:
     """Return the name here of an overload of PyTorch's."""
-    known = {shown: name for name, shown in _ELSEWHERE.items()}
-    plain = f"{packet}_dim" if kind == "dim" else packet
-    return known.get(f"{packet}.{kind}", plain if plain in TABLE else packet)
+    if (plain := f"{packet}_{kind}") in TABLE:
+        return plain
+    stated = f"{packet}.{kind}"
+    return next((prim.name for prim, shown in OVERLOAD.items() if shown == stated), packet)
 
 
 @cache
@@ -104,14 +81,18 @@ def overload(name: str, packet: str, kind: str) -> OpOverload:
 def overload_of(name: str, args: Any = (), kwargs: Any = None) -> OpOverload:
     """Return an operation, shown as the overload that PyTorch calls with such arguments."""
     plain = name.rstrip("_")
-    packet, _, kind = _ELSEWHERE.get(plain, plain).partition(".")
-    if plain in _KINDS:
-        # numbers that are compared are 0-d tensors here
-        last = ([*args[1:], *(kwargs or {}).values()] or [None])[-1]
-        kind = _KINDS[plain][not getattr(last, "ndim", 0)]
+    record = TABLE.get(plain) or TABLE.get(f"{plain}_scalar")
+    packet, kind = plain, "default" if record is None else OVERLOAD[record]
+    if "." in kind:
+        packet, _, kind = kind.partition(".")
     elif packet[-4:] == "_dim":
         packet, kind = packet[:-4], "dim"
-    return overload(name, packet + name[len(plain) :], kind or "default")
+    else:
+        # numbers that are compared are 0-d tensors here
+        last = ([*args[1:], *(kwargs or {}).values()] or [None])[-1]
+        kinds = kind.split()
+        kind = kinds[-1 if not getattr(last, "ndim", 0) else 0]
+    return overload(name, packet + name[len(plain) :], kind)
 
 
 _DISPATCHED: ContextVar[tuple[str | None, Any]] = ContextVar("dispatched", default=(None, None))
