@@ -383,7 +383,7 @@ def _select_conv_backend(
     return f"Slow{kind}{max(len(stride), 2)}d"
 
 
-_ExcludeDispatchKeyGuard = contextlib.nullcontext
+_DisableFuncTorch = _ExcludeDispatchKeyGuard = contextlib.nullcontext
 
 _functions = types.SimpleNamespace(
     AccumulateGrad=AccumulateGrad,

@@ -378,7 +378,7 @@ class _Calls(TorchFunctionMode):
         composed = composed and any(name in EXPORTS[home] for home in _HOMES)
         event = None
         if composed:
-            given = [list(one.shape) for one in args if isinstance(one, TensorBase)]
+            given = [list(one._payload.shape) for one in args if isinstance(one, TensorBase)]
             event = self._clock.begin(f"aten::{name}", given if self._clock.shapes else None)
         try:
             return func(*args, **(kwargs or {}))

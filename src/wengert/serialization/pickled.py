@@ -207,7 +207,7 @@ class Pickler:
             self._met[id(storage)] = storage
         else:
             key, kind, offset, _ = self._places[id(storage)]
-            if kind is None and isinstance(storage, TypedStorage) or offset:
+            if (kind is None and isinstance(storage, TypedStorage)) or offset:
                 raise RuntimeError(
                     "Cannot save multiple tensors or storages that view the same data as different "
                     f"types: {place} shares memory with others"
