@@ -156,20 +156,9 @@ class FunctionEventAvg:
         """Mean microseconds per call."""
         return self.cpu_time_total / self.count if self.count else 0.0
 
-    @property
-    def cpu_time_str(self) -> str:
-        """`cpu_time` with its unit."""
-        return _time(self.cpu_time)
-
-    @property
-    def cpu_time_total_str(self) -> str:
-        """`cpu_time_total` with its unit."""
-        return _time(self.cpu_time_total)
-
-    @property
-    def self_cpu_time_total_str(self) -> str:
-        """`self_cpu_time_total` with its unit."""
-        return _time(self.self_cpu_time_total)
+    cpu_time_str = property(lambda self: _time(self.cpu_time))
+    cpu_time_total_str = property(lambda self: _time(self.cpu_time_total))
+    self_cpu_time_total_str = property(lambda self: _time(self.self_cpu_time_total))
 
     def __repr__(self) -> str:
         return (
@@ -467,6 +456,12 @@ def schedule(
     return plan
 
 
+def _of_events(name: str) -> Any:
+    """Return an attribute that is that of the events."""
+    found = getattr(EventList, name)
+    return property(lambda self: getattr(self.events(), name), doc=found.__doc__)
+
+
 class profile:
     """A context that times the operations of its thread.
 
@@ -564,36 +559,15 @@ class profile:
         """Return the recorded events, in order of their start."""
         return EventList(self._clock.events) if self._clock is not None else self._kept
 
-    @property
-    def function_events(self) -> EventList:
-        """The same as `events`."""
-        return self.events()
-
-    def key_averages(
-        self, group_by_input_shape: bool = False, group_by_stack_n: int = 0
-    ) -> EventList:
-        """Return the averages of the events by name; see `EventList.key_averages`."""
-        return self.events().key_averages(group_by_input_shape, group_by_stack_n)
-
-    def total_average(self) -> FunctionEventAvg:
-        """Return the average over all events; see `EventList.total_average`."""
-        return self.events().total_average()
-
-    def table(self, *args: Any, **options: Any) -> str:
-        """Format all events as a table; see `EventList.table`."""
-        return self.events().table(*args, **options)
+    function_events = property(events)
+    key_averages = _of_events("key_averages")
+    total_average = _of_events("total_average")
+    table = _of_events("table")
+    self_cpu_time_total = _of_events("self_cpu_time_total")
+    export_chrome_trace = _of_events("export_chrome_trace")
 
     def __str__(self) -> str:
-        return self.table()
-
-    @property
-    def self_cpu_time_total(self) -> float:
-        """The microseconds of all events."""
-        return self.events().self_cpu_time_total
-
-    def export_chrome_trace(self, path: Any) -> None:
-        """Write the events for a trace viewer."""
-        self.events().export_chrome_trace(path)
+        return str(self.events())
 
 
 def tensorboard_trace_handler(
