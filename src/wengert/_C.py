@@ -17,6 +17,7 @@ from wengert.autograd.forward_ad import _is_fwd_grad_enabled as _is_fwd_grad_ena
 from wengert.autograd.once import Error
 from wengert.base.device import as_device, device
 from wengert.base.elsewhere import elsewhere
+from wengert.base.patches import Setting
 from wengert.interp.batched import Batched
 from wengert.kernels.spectral import LinAlgError
 from wengert.nn import functional
@@ -393,7 +394,19 @@ def _select_conv_backend(
     return f"Slow{kind}{max(len(stride), 2)}d"
 
 
-_ExcludeDispatchKeyGuard = contextlib.nullcontext
+def _stored(value: bool) -> tuple[Any, Any]:
+    """Return the setter and the getter of a setting without effect."""
+    held = Setting(value)
+    return held.set, lambda: held.value
+
+
+# every operation has a rule for batches, so nothing falls back
+(
+    _debug_only_display_vmap_fallback_warnings,
+    _debug_only_are_vmap_fallback_warnings_enabled,
+) = _stored(False)
+_set_vmap_fallback_enabled, _is_vmap_fallback_enabled = _stored(True)
+_DisableFuncTorch = _ExcludeDispatchKeyGuard = contextlib.nullcontext
 
 _functions = types.SimpleNamespace(
     AccumulateGrad=AccumulateGrad,

@@ -1,9 +1,9 @@
 """Layer 8 · utils: profiler: the operations that a program runs, their number and durations.
 
-Operations are timed where they are computed, and nodes of the graph when a backward pass executes
-them, by hooks. In-place writes and operations of a compiled function are not recorded separately;
-their time belongs to the enclosing `record_function` or program. Nothing is timed while no profiler
-runs.
+Operations are timed where they are computed, functions that consist of several where the program
+calls them, and nodes of the graph when a backward pass executes them, by hooks. Operations of a
+compiled function are not recorded separately; their time belongs to the enclosing `record_function`
+or program. Nothing is timed while no profiler runs.
 """
 
 from __future__ import annotations
@@ -21,9 +21,14 @@ from typing import Any
 
 from wengert.base.elsewhere import elsewhere, refusal
 from wengert.base.sections import fill_sections
+from wengert.ops.aten import overload_of
+from wengert.ops.exports import EXPORTS
 from wengert.prims.record import Primitive
+from wengert.prims.table import TABLE
+from wengert.tape.base import TensorBase
 from wengert.tape.modes import Mode
 from wengert.tape.node import Node
+from wengert.tensor.overrides import TorchFunctionMode
 from wengert.utils.dispatch import Dispatch, operation_name
 
 __all__ = [
@@ -151,20 +156,9 @@ class FunctionEventAvg:
         """Mean microseconds per call."""
         return self.cpu_time_total / self.count if self.count else 0.0
 
-    @property
-    def cpu_time_str(self) -> str:
-        """`cpu_time` with its unit."""
-        return _time(self.cpu_time)
-
-    @property
-    def cpu_time_total_str(self) -> str:
-        """`cpu_time_total` with its unit."""
-        return _time(self.cpu_time_total)
-
-    @property
-    def self_cpu_time_total_str(self) -> str:
-        """`self_cpu_time_total` with its unit."""
-        return _time(self.self_cpu_time_total)
+    cpu_time_str = property(lambda self: _time(self.cpu_time))
+    cpu_time_total_str = property(lambda self: _time(self.cpu_time_total))
+    self_cpu_time_total_str = property(lambda self: _time(self.self_cpu_time_total))
 
     def __repr__(self) -> str:
         return (
@@ -290,7 +284,7 @@ class _Clock(Dispatch):
     def __init__(self, shapes: bool) -> None:
         self.events: list[FunctionEvent] = []
         self.running = True
-        self._shapes = shapes
+        self.shapes = shapes
         self._open: list[FunctionEvent] = []
         self._thread = threading.get_ident()
 
@@ -323,8 +317,8 @@ class _Clock(Dispatch):
         self.running = False
 
     def run(self, mode: Mode, prim: Primitive, tensors: list[Any], params: Any, outs: Any) -> Any:
-        shapes = [list(tensor._payload.shape) for tensor in tensors] if self._shapes else None
-        event = self.begin(f"aten::{operation_name(prim)}", shapes)
+        shapes = [list(tensor._payload.shape) for tensor in tensors] if self.shapes else None
+        event = self.begin(f"aten::{overload_of(operation_name(prim)).packet}", shapes)
         try:
             made = self.compute(mode, prim, tensors, params, outs)
         finally:
@@ -335,6 +329,15 @@ class _Clock(Dispatch):
             if isinstance(node, Node):
                 self._watch(node)
         return made
+
+    def write(
+        self, mode: Mode, prim: Primitive, tensor: Any, others: Any, params: Any, name: str
+    ) -> Any:
+        event = self.begin(f"aten::{name}", [list(tensor.shape)] if self.shapes else None)
+        try:
+            return super().write(mode, prim, tensor, others, params, name)
+        finally:
+            self.finish(event)
 
     def _watch(self, node: Any) -> None:
         """Record the node when a backward pass executes it."""
@@ -352,8 +355,33 @@ class _Clock(Dispatch):
         node.register_hook(after)
 
 
+class _Calls(TorchFunctionMode):
+    """Records the program's calls of functions that consist of several operations."""
+
+    def __init__(self, clock: _Clock) -> None:
+        self._clock = clock
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        name = getattr(func, "__name__", "")
+        composed = name not in TABLE or overload_of(name).packet != name
+        composed = composed and any(name in EXPORTS[home] for home in _HOMES)
+        event = None
+        if composed:
+            given = [list(one._payload.shape) for one in args if isinstance(one, TensorBase)]
+            event = self._clock.begin(f"aten::{name}", given if self._clock.shapes else None)
+        try:
+            return func(*args, **(kwargs or {}))
+        finally:
+            self._clock.finish(event)
+
+
+_HOMES = "wengert", "nn.functional", "Tensor"
 _CLOCKS: list[_Clock] = []
 """The active clocks."""
+
+
+def _profiler_enabled() -> bool:
+    return bool(_CLOCKS)
 
 
 class record_function:
@@ -369,7 +397,7 @@ class record_function:
     >>> with wg.profiler.profile() as prof, wg.profiler.record_function("model"):
     ...     y = wg.ones(3).sin()
     >>> [event.key for event in prof.key_averages()]
-    ['model', 'aten::sin']
+    ['model', 'aten::ones', 'aten::sin']
     """
 
     def __init__(self, name: str, args: str | None = None) -> None:
@@ -428,6 +456,12 @@ def schedule(
     return plan
 
 
+def _of_events(name: str) -> Any:
+    """Return an attribute that is that of the events."""
+    found = getattr(EventList, name)
+    return property(lambda self: getattr(self.events(), name), doc=found.__doc__)
+
+
 class profile:
     """A context that times the operations of its thread.
 
@@ -465,6 +499,7 @@ class profile:
         self._schedule, self.on_trace_ready = schedule, on_trace_ready
         self._shapes = record_shapes
         self._clock: _Clock | None = None
+        self._calls: Any = None
         self._kept = EventList()
         self.step_num = 0
 
@@ -478,6 +513,8 @@ class profile:
         if self._enabled and self._clock is None and self._action() in records:
             self._clock = _Clock(self._shapes)
             self._clock.__enter__()
+            self._calls = _Calls(self._clock)
+            self._calls.__enter__()
             _CLOCKS.append(self._clock)
 
     def _end(self) -> None:
@@ -485,6 +522,7 @@ class profile:
             return
         self._clock.stop()
         _CLOCKS.remove(self._clock)
+        self._calls.__exit__()
         self._clock.__exit__()
         self._kept = EventList(self._clock.events)
         self._clock = None
@@ -521,36 +559,15 @@ class profile:
         """Return the recorded events, in order of their start."""
         return EventList(self._clock.events) if self._clock is not None else self._kept
 
-    @property
-    def function_events(self) -> EventList:
-        """The same as `events`."""
-        return self.events()
-
-    def key_averages(
-        self, group_by_input_shape: bool = False, group_by_stack_n: int = 0
-    ) -> EventList:
-        """Return the averages of the events by name; see `EventList.key_averages`."""
-        return self.events().key_averages(group_by_input_shape, group_by_stack_n)
-
-    def total_average(self) -> FunctionEventAvg:
-        """Return the average over all events; see `EventList.total_average`."""
-        return self.events().total_average()
-
-    def table(self, *args: Any, **options: Any) -> str:
-        """Format all events as a table; see `EventList.table`."""
-        return self.events().table(*args, **options)
+    function_events = property(events)
+    key_averages = _of_events("key_averages")
+    total_average = _of_events("total_average")
+    table = _of_events("table")
+    self_cpu_time_total = _of_events("self_cpu_time_total")
+    export_chrome_trace = _of_events("export_chrome_trace")
 
     def __str__(self) -> str:
-        return self.table()
-
-    @property
-    def self_cpu_time_total(self) -> float:
-        """The microseconds of all events."""
-        return self.events().self_cpu_time_total
-
-    def export_chrome_trace(self, path: Any) -> None:
-        """Write the events for a trace viewer."""
-        self.events().export_chrome_trace(path)
+        return str(self.events())
 
 
 def tensorboard_trace_handler(

@@ -198,6 +198,26 @@ def test_setup_context():
     assert gradgradcheck(lambda x: Scale.apply(x, 3.0), x)
 
 
+@pytest.mark.parametrize("save", ["save_for_backward", "save_for_forward"])
+def test_an_input_that_is_returned_is_not_saved_by_setup_context(save):
+    class Same(Function):
+        @staticmethod
+        def forward(x):
+            return x
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            getattr(ctx, save)(output)
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad
+
+    for call in (Same.apply, wg.func.grad(lambda x: Same.apply(x).sum())):
+        with pytest.raises(RuntimeError, match="An input that has been returned as-is"):
+            call(leaf([1.0]))
+
+
 def test_mark_non_differentiable():
     class SortOf(Function):
         @staticmethod

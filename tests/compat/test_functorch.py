@@ -7,6 +7,19 @@ import pytest
 import wengert as wg
 from wengert.compat import functorch
 
+MOVED = "We've integrated functorch into PyTorch"
+pytestmark = pytest.mark.filterwarnings(f"ignore:{MOVED}:FutureWarning")
+
+
+@pytest.mark.parametrize(
+    ("name", "instead"),
+    [("grad", "torch.func.grad"), ("vmap", "torch.vmap"), ("hessian", "torch.func.hessian")],
+)
+def test_functions_say_where_they_are_now(name, instead):
+    with pytest.warns(FutureWarning, match=f"{MOVED}.*Please use `{instead}`"):
+        getattr(functorch, name)(wg.sin)
+    assert not hasattr(getattr(wg.func, name), "__wrapped__")
+
 
 def test_an_ensemble_is_its_models_side_by_side():
     models = [wg.nn.Sequential(wg.nn.Linear(3, 2), wg.nn.BatchNorm1d(2)).eval() for _ in range(3)]

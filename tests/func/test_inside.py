@@ -385,6 +385,9 @@ def test_a_wrong_result_of_a_rule_is_refused():
         func.jvp(Wrong.apply, (X,), (X,))
     with pytest.raises(RuntimeError, match=r"Wrong\.vmap must return a pair"):
         func.vmap(Wrong.apply)(X)
+    Wrong.generate_vmap_rule = True
+    with pytest.raises(RuntimeError, match="generate_vmap_rule=True and an overriden vmap"):
+        func.vmap(Wrong.apply)(X)
 
 
 # -- custom_vjp and custom_jvp ---------------------------------------------------------------------

@@ -306,6 +306,11 @@ ERRORS = [
     (lambda: func.vmap(wg.sin, out_dims=1)(X), IndexError, "Dimension out of range"),
     (lambda: func.vmap(wg.sin, randomness="no"), RuntimeError, "Only allowed values for random"),
     (lambda: func.vmap(wg.sin, chunk_size=0), ValueError, "chunk_size should be None or greater"),
+    (
+        lambda: func.jacrev(wg.sin, chunk_size=0),
+        ValueError,
+        "`chunk_size` should be greater than 0",
+    ),
     (lambda: func.jacobian(cubes, mode="both"), ValueError, "mode must be 'auto'"),
 ]
 

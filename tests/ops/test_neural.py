@@ -66,6 +66,13 @@ def test_an_empty_bag_gives_zeros():
         assert bags[0].tolist() == [0.0, 0.0]
 
 
+def test_bags_take_the_table_first_with_a_warning():
+    rows, table = wg.tensor([1, 0]), wg.tensor([[1.0], [2.0]])
+    with pytest.warns(UserWarning, match="Argument order of nn.functional.embedding_bag"):
+        bags = F.embedding_bag(table, rows, wg.tensor([0]))
+    assert wg.equal(bags, F.embedding_bag(rows, table, wg.tensor([0])))
+
+
 @pytest.mark.parametrize("mode", ["sum", "mean"])
 def test_a_last_offset_ends_the_last_bag(mode):
     table = wg.tensor([[0.0], [2.0], [4.0], [8.0]], requires_grad=True)

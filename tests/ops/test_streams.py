@@ -104,3 +104,21 @@ def test_a_fill_is_the_same_with_a_history_and_without(fill):
     assert filled[0] == filled[1]
     with pytest.raises(RuntimeError, match="leaf"):
         fill(wg.zeros(2).requires_grad_())
+
+
+def test_small_concentrations_are_drawn_in_double_precision():
+    wg.manual_seed(1)
+    alpha = wg.full((3, 2), 1e-2)
+    drawn = wg._sample_dirichlet(alpha)
+    assert drawn[0].tolist() == pytest.approx([1.0, 5.5159e-33], rel=1e-4)
+    assert drawn[2].tolist() == pytest.approx([1.1597e-11, 1.0], rel=1e-4)
+
+
+@pytest.mark.parametrize("draw", [wg.bernoulli, wg.poisson, lambda p: wg.binomial(p.round(), p)])
+def test_parameters_are_in_the_history_with_gradients_of_0(draw):
+    p = wg.tensor([0.5, 0.3], requires_grad=True)
+    (gradient,) = wg.autograd.grad(draw(p).sum(), p)
+    assert gradient.tolist() == [0, 0] and not draw(p.detach()).requires_grad
+    with wg.autograd.forward_ad.dual_level():
+        dual = wg.autograd.forward_ad.make_dual(p.detach(), wg.ones(2))
+        assert wg.autograd.forward_ad.unpack_dual(draw(dual)).tangent.tolist() == [0, 0]

@@ -52,6 +52,9 @@ def test_the_constructors_of_tensors_take_sizes_and_sequences():
     x = wg.ones(2, dtype=wg.int64)
     assert x.new([1.5, 2]).tolist() == [1, 2]
     assert x.new(4, 1).shape == (4, 1)
+    assert x.new(x).tolist() == [1, 1]
+    with pytest.raises(TypeError, match="expected a tensor of dtype"):
+        x.new(wg.ones(2))
 
 
 def test_an_array_of_the_dtype_shares_its_memory():

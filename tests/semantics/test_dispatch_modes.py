@@ -24,6 +24,26 @@ def Names(Mode):
     return Names
 
 
+def test_operations_print_as_overloads(t):
+    class Texts(t.utils._python_dispatch.TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            texts.append((str(func), f"{func}", func.__name__, repr(func)))
+            return func(*args, **(kwargs or {}))
+
+    x, texts = t.ones(2, 2), []
+    with Texts():
+        x * 2, x - x, x**2, x**x, 2**x, x > 0, x > x, x.sum(), x.sum(0), x.mean(1), x.add_(1)
+        x.softmax(0), x[0], x.transpose(0, 1), x.masked_fill(x > x, 1.0), x.exp(), x.unbind()
+    kinds = "mul.Tensor sub.Tensor pow.Tensor_Scalar pow.Tensor_Tensor pow.Scalar gt.Scalar "
+    kinds += "gt.Tensor sum.default sum.dim_IntList mean.dim add_.Tensor _softmax.default "
+    kinds += "select.int transpose.int gt.Tensor masked_fill.Scalar exp.default unbind.int"
+    assert [text[2] for text in texts] == kinds.split()
+    for plain, formatted, name, shown in texts:
+        packet, kind = name.split(".")
+        assert plain == formatted == f"aten.{name}"
+        assert shown == f"<OpOverload(op='aten.{packet}', overload='{kind}')>"
+
+
 def test_it_sees_forward_and_backward_passes_and_writes(t, Names):
     x = t.ones(2, requires_grad=True)
     y = t.ones(2)

@@ -76,6 +76,47 @@ def test_dtypes_must_be_the_same(t):
         t.ones(2).set_(t.ones(2, dtype=t.float64))
 
 
+def test_new_memory_is_filled_where_results_must_not_depend_on_it(t):
+    settings = t.utils.deterministic
+    t.use_deterministic_algorithms(True)
+    try:
+        assert settings.fill_uninitialized_memory is True
+        made = [t.empty(2, dtype=kind) for kind in (t.float32, t.complex64, t.bfloat16)]
+        made += [t.empty_like(t.ones(2)), t.ones(0).resize_(2), t.empty_strided((2,), (3,))]
+        made += [t.empty_permuted((2, 1), (1, 0))]
+        assert all(one.isnan().all() for one in made)
+        assert t.empty(1, dtype=t.int8).item() == 127 and t.empty(1, dtype=t.bool).item() is True
+        assert t.ones(1).resize_(2)[0] == 1
+        settings.fill_uninitialized_memory = False
+        assert not settings.fill_uninitialized_memory
+        assert t._C._get_deterministic_fill_uninitialized_memory() is False
+        memory = t.full((4,), 3.0).resize_(2)
+        assert memory.tolist() == [3.0, 3.0]
+    finally:
+        settings.fill_uninitialized_memory = True
+        t.use_deterministic_algorithms(False)
+
+
+def test_dimensions_may_lie_in_another_order(t):
+    x = t.empty_permuted((2, 3, 5), (0, 2, 1), dtype=t.int64)
+    assert x.stride() == (15, 1, 3) and x.dim_order() == (0, 2, 1) and x.dtype is t.int64
+    with pytest.raises(RuntimeError, match="Number of dimensions in size does not match"):
+        t.empty_permuted((2, 3), (0,))
+    with pytest.raises(RuntimeError, match="Duplicate dim not allowed"):
+        t.empty_permuted((2, 3), (0, 0))
+
+
+def test_an_order_that_is_not_the_only_one_is_refused(t):
+    assert t.empty(2, 3, 5, 7).dim_order(ambiguity_check=True) == (0, 1, 2, 3)
+    x, formats = t.empty(1, 2, 3, 4), [t.contiguous_format, t.channels_last]
+    assert x.dim_order() == x.dim_order(ambiguity_check=formats) == (0, 1, 2, 3)
+    for unclear, check in ((x, True), (t.empty(2, 1, 2, 2), formats)):
+        with pytest.raises(RuntimeError, match="does not have unique dim order"):
+            unclear.dim_order(ambiguity_check=check)
+    with pytest.raises(TypeError, match="must be a bool or a list of memory formats"):
+        x.dim_order(ambiguity_check="no")
+
+
 def test_steps_between_elements_may_be_chosen(t):
     x = t.empty_strided((2, 2), (4, 2))
     assert x.stride() == (4, 2)

@@ -405,3 +405,31 @@ def test_the_numbers_of_lists_come_by_place_in_a_tensor_or_by_name(t):
     ]:
         with pytest.raises(RuntimeError, match=message):
             wrong()
+
+
+def test_settings_without_effect_are_kept(t):
+    functorch = t._C._functorch
+    t._C._debug_only_display_vmap_fallback_warnings(True)
+    functorch._set_vmap_fallback_enabled(False)
+    try:
+        assert t._C._debug_only_are_vmap_fallback_warnings_enabled() is True
+        assert functorch._is_vmap_fallback_enabled() is False
+    finally:
+        t._C._debug_only_display_vmap_fallback_warnings(False)
+        functorch._set_vmap_fallback_enabled(True)
+    assert functorch._is_vmap_fallback_enabled() is True
+    assert t._nnpack_available() in (True, False) and t.version.xpu is None
+
+
+def test_checks_of_sparse_indices_can_be_asked_for(t):
+    setting = t.sparse.check_sparse_tensor_invariants
+    assert not setting.is_enabled()
+    with setting():
+        with setting(enable=False):
+            assert not setting.is_enabled()
+        assert setting.is_enabled()
+    assert setting(True)(setting.is_enabled)() is True
+    setting.enable()
+    assert setting.is_enabled()
+    setting.disable()
+    assert not setting.is_enabled()

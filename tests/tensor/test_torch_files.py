@@ -419,6 +419,17 @@ def test_two_records_of_one_name_are_refused():
         wg.load(data)
 
 
+def test_storages_are_saved_with_the_tensors_over_them():
+    a = wg.arange(6.0)
+    found = roundtrip([a, a.storage(), a[1:3], a[1:].storage(), wg.ones(2).untyped_storage()])
+    found[0].fill_(7)
+    assert found[1].tolist() == found[3].tolist() == [7.0] * 6 and found[2].tolist() == [7.0] * 2
+    assert found[0].storage()._cdata == found[1]._cdata == found[3]._cdata != a.storage()._cdata
+    assert type(found[4]) is wg.UntypedStorage and len(found[4]) == 8
+    with pytest.raises(RuntimeError, match="view the same data as different types"):
+        roundtrip([a, a.view(wg.int32), a.storage()])
+
+
 def test_keys_of_storages_lead_nowhere_but_to_records():
     for key in (b"../data.pkl", b"/etc/passwd", b"\0"):
         call = tensor().replace(b"X\x01\0\0\x000", b"X" + struct.pack("<I", len(key)) + key)

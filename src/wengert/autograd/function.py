@@ -236,6 +236,17 @@ class Function:
             return cls.forward(Context(node), *args)
         output = cls.forward(*args)
         cls.setup_context(Context(node), args, output)
+        parts = output if isinstance(output, tuple | list) else (output,)
+        returned = [a for a in args if any(a is part for part in parts)]
+        kept = (*(node._to_save or ()), *node._saved_for_forward)
+        for value in returned if kept else ():
+            if any(value is one for one in kept) and not any(value is d for d in node._dirty):
+                raise RuntimeError(
+                    "An input that has been returned as-is as output is being saved for backward. "
+                    "This is not supported if you override setup_context. You should return and "
+                    "save a view of the input instead, e.g. with x.view_as(x) or setup ctx inside "
+                    "the forward function itself."
+                )
         return output
 
 

@@ -502,6 +502,12 @@ def lowered(grads: Any, cotangents: list[Any], levels: Iterable[Level]) -> tuple
 
 def _mapped(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
     """Return the result of the Function's own `vmap`."""
+    if function.generate_vmap_rule:
+        raise RuntimeError(
+            f"You tried to vmap over {function.__name__}, but it has both "
+            "generate_vmap_rule=True and an overriden vmap staticmethod. Please set "
+            "generate_vmap_rule=False or delete the overriden vmap staticmethod to avoid ambiguity."
+        )
     leaves, like_args = flatten(args)
     batched = [isinstance(x, TensorBase) and level.number in levels_of(x._payload) for x in leaves]
     dims = like_args([0 if one else None for one in batched])

@@ -9,7 +9,19 @@ from typing import Any
 
 from wengert.base.patches import Setting
 
-__all__ = ["flags_of", "switch"]
+__all__ = ["disable_global_flags", "flags_frozen", "flags_of", "switch"]
+
+_FROZEN = Setting(False)
+
+
+def disable_global_flags() -> None:
+    """Make `flags_frozen` return True; settings have no effect, so none is refused."""
+    _FROZEN.set(True)
+
+
+def flags_frozen() -> bool:
+    """Return whether `disable_global_flags` was called."""
+    return bool(_FROZEN.value)
 
 
 def flags_of(module: str, **defaults: Any) -> tuple[Callable[..., Any], Callable[..., Any]]:

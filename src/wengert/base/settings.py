@@ -1,12 +1,16 @@
-"""Layer 0 · base: process-wide settings that are stored and returned, without effect.
+"""Layer 0 · base: process-wide settings, which but for one are stored without effect.
 
 The alternatives that they select in PyTorch are the same here: every operation is deterministic,
-and products have the full precision of their dtype.
+and products have the full precision of their dtype. Only new memory is filled, where results that
+do not depend on what it holds are asked for.
 """
 
 from __future__ import annotations
 
 import operator
+from typing import Any
+
+import numpy as np
 
 from wengert.base.patches import Setting
 from wengert.base.sections import fill_sections
@@ -16,11 +20,15 @@ _PRECISIONS = ("highest", "high", "medium")
 
 
 _DETERMINISTIC, _WARN_ONLY = Setting(False), Setting(False)
+_FILLS = Setting(True)
 _PRECISION, _INTEROP_THREADS = Setting("highest"), Setting(1)
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
     """Request the same results in each run, which every operation gives anyway.
+
+    Memory that `empty` and `resize_` return is filled with NaN or the largest number then, unless
+    ``utils.deterministic.fill_uninitialized_memory`` is False.
 
     Examples
     --------
@@ -88,6 +96,22 @@ def get_deterministic_debug_mode() -> int:
     0
     """
     return _DETERMINISTIC.value + (_DETERMINISTIC.value and not _WARN_ONLY.value)
+
+
+def _get_deterministic_fill_uninitialized_memory() -> bool:
+    return bool(_FILLS.value)
+
+
+def _set_deterministic_fill_uninitialized_memory(mode: bool) -> None:
+    _FILLS.set(bool(mode))
+
+
+def unwritten(array: Any) -> Any:
+    """Return new memory, after filling it if results must not depend on what it holds."""
+    if _DETERMINISTIC.value and _FILLS.value:
+        whole = array.dtype.kind in "iu"
+        array[...] = np.iinfo(array.dtype).max if whole else np.array(np.nan).astype(array.dtype)
+    return array
 
 
 def set_float32_matmul_precision(precision: str) -> None:

@@ -207,6 +207,8 @@ def jacrev(
             [0., 4.]])
     """
 
+    if chunk_size is not None and chunk_size <= 0:
+        raise ValueError("jacrev: `chunk_size` should be greater than 0.")
     return Transformed(
         by_rows(func, argnums, has_aux, chunk_size, real=True),
         jacrev,

@@ -135,8 +135,8 @@ def dirichlet(stream: Stream, alpha: Any) -> Any:
     """Draw Dirichlet numbers along the last dimension: gamma numbers divided by their sum."""
     kind, least = alpha.dtype.type, np.finfo(alpha.dtype).tiny
     found = gamma(stream, alpha.reshape(-1).astype(np.float64)).reshape(alpha.shape)
-    # numbers of small concentrations underflow, and their sum may be 0
-    found = np.maximum(found, least)
+    # numbers of small concentrations underflow, and their sum may be 0; all of it in double
+    found = np.maximum(found, np.finfo(found.dtype).tiny)
     with np.errstate(invalid="ignore"):
         found = (found / found.sum(-1, keepdims=True)).astype(alpha.dtype)
     return np.clip(found, least, np.nextafter(kind(1), kind(0)))

@@ -1,7 +1,7 @@
 """Layer 5 · ops: PyTorch's names of operations, such as ``aten.mm.default``.
 
-There are no overloads here, and no dispatcher: contexts and policies receive the name of an
-operation, a string such as "mm". These objects are strings of that kind, one for each operation.
+There is no dispatcher here: contexts and policies receive the name of an operation, a string such
+as "mm". These objects are strings of that kind, which print as PyTorch's overloads do.
 Calling one calls the function or the method of that name; in a ``__torch_dispatch__`` that received
 it, what was dispatched.
 """
@@ -9,54 +9,107 @@ it, what was dispatched.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
 from contextvars import ContextVar
 from functools import cache
 from typing import Any
 
 from wengert.base.ports import PORTS
 from wengert.ops.exports import EXPORTS
+from wengert.prims.facet import Facet
 from wengert.prims.table import TABLE
 
 
 class OpOverload(str):
-    """The name of an operation: ``wg.ops.aten.mm.default == "mm"``."""
+    """The name of an operation: ``wg.ops.aten.mm.default == "mm"``.
 
-    __slots__ = ()
+    It is shown as PyTorch's overload, such as ``aten.mul.Tensor``; all overloads of one operation
+    are equal.
+    """
 
-    __name__: Any = property(lambda self: f"{self}.default")
+    __slots__ = ("kind", "packet")
+    packet: str
+    kind: str
+
     namespace = "aten"
+    __name__: Any = property(lambda self: f"{self.packet}.{self.kind}")
 
     @property
     def overloadpacket(self) -> OpOverloadPacket:
-        """All overloads, which are the same here."""
-        return OpOverloadPacket(self)
+        """All overloads of the operation."""
+        return OpOverloadPacket(self.packet)
 
     def name(self) -> str:
         """Return the qualified name."""
-        return f"aten::{self}"
+        return f"aten::{self.packet}" + (f".{self.kind}" if self.kind != "default" else "")
+
+    def __str__(self) -> str:
+        return f"aten.{self.packet}.{self.kind}"
+
+    def __format__(self, spec: str) -> str:
+        return format(str(self), spec)
+
+    def __repr__(self) -> str:
+        return f"<OpOverload(op='aten.{self.packet}', overload='{self.kind}')>"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         name, run = _DISPATCHED.get()
-        return (run if name == self else _function(self))(*args, **kwargs)
+        return (run if name == self else _function(self.packet))(*args, **kwargs)
+
+
+OVERLOAD: Facet[str] = Facet("overload", lambda prim: "default")
+"""The overload of PyTorch's that an operation is shown as: its kind; that if the last argument is a
+tensor, and that for a number; or the name, where that is another there, and the kind."""
+
+
+@cache
+def _named(packet: str, kind: str) -> str:
+    """Return the name here of an overload of PyTorch's."""
+    if (plain := f"{packet}_{kind}") in TABLE:
+        return plain
+    stated = f"{packet}.{kind}"
+    return next((prim.name for prim, shown in OVERLOAD.items() if shown == stated), packet)
+
+
+@cache
+def overload(name: str, packet: str, kind: str) -> OpOverload:
+    """Return the operation `name`, shown as an overload."""
+    made = OpOverload(name)
+    made.packet, made.kind = packet, kind
+    return made
+
+
+def overload_of(name: str, args: Any = (), kwargs: Any = None) -> OpOverload:
+    """Return an operation, shown as the overload that PyTorch calls with such arguments."""
+    plain = name.rstrip("_")
+    record = TABLE.get(plain) or TABLE.get(f"{plain}_scalar")
+    packet, kind = plain, "default" if record is None else OVERLOAD[record]
+    if "." in kind:
+        packet, _, kind = kind.partition(".")
+    elif packet[-4:] == "_dim":
+        packet, kind = packet[:-4], "dim"
+    else:
+        # numbers that are compared are 0-d tensors here
+        last = ([*args[1:], *(kwargs or {}).values()] or [None])[-1]
+        kinds = kind.split()
+        kind = kinds[-1 if not getattr(last, "ndim", 0) else 0]
+    return overload(name, packet + name[len(plain) :], kind)
 
 
 _DISPATCHED: ContextVar[tuple[str | None, Any]] = ContextVar("dispatched", default=(None, None))
 """The operation that a ``__torch_dispatch__`` is handling, and what computes it."""
-overload: Callable[[str], OpOverload] = cache(OpOverload)
 
 
 def dispatched(handler: Any, name: str, run: Any, types: Any, args: Any, kwargs: Any) -> Any:
     """Return what a ``__torch_dispatch__`` makes of an operation, which `run` computes."""
     token = _DISPATCHED.set((name, run))
     try:
-        return handler(overload(name), types, args, kwargs)
+        return handler(overload_of(name, args, kwargs), types, args, kwargs)
     finally:
         _DISPATCHED.reset(token)
 
 
 class OpOverloadPacket:
-    """All overloads of an operation, such as ``wg.ops.aten.mm``; each is the same here."""
+    """All overloads of an operation, such as ``wg.ops.aten.mm``."""
 
     __slots__ = ("__name__", "_name")
 
@@ -67,7 +120,7 @@ class OpOverloadPacket:
         if kind.startswith("_"):
             # without the name, which a copy that is still being made lacks
             raise AttributeError(f"an operation of aten has no attribute {kind!r}")
-        return overload(self._name)
+        return overload(_named(self._name, kind), self._name, kind)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return _function(self._name)(*args, **kwargs)

@@ -28,6 +28,7 @@ from wengert.ops.options import (
 from wengert.ops.out import created, into
 from wengert.ops.randomness import drawn
 from wengert.ops.sample import draw_bernoulli, laid_out, span_of
+from wengert.ops.select import in_history
 from wengert.ops.whole_batches import drawn_of, holds
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.inference import made_in_inference
@@ -174,8 +175,7 @@ def bernoulli(input: Any, p: Any = None, *, generator: Any = None, out: Any = No
 
     Parameters
     ----------
-    input : Tensor. Probabilities, of a floating dtype. The result does not depend on them as far as
-        gradients go.
+    input : Tensor. Probabilities, of a floating dtype, whose gradients are 0.
     p : float, optional. One probability for all elements instead.
     %(where_to_draw)s
 
@@ -214,7 +214,7 @@ def bernoulli(input: Any, p: Any = None, *, generator: Any = None, out: Any = No
     stream = stream_of("bernoulli", generator)
     noise = drawn(lambda: kernels.units(stream, math.prod(shape), kind).reshape(shape))
     result = T.to_copy(T.lt(new_tensor(sent_to(chances, noise)), chances), dtype=kind)
-    return _ones_into(out, result)
+    return _ones_into(out, in_history(result, input) if out is None else result)
 
 
 def _ones_into(out: Any, result: Any) -> Any:

@@ -21,6 +21,7 @@ from wengert.base.memory_format import (
     preserve_format,
 )
 from wengert.base.sections import fill_sections
+from wengert.base.settings import unwritten
 from wengert.ops.cast import to
 from wengert.ops.convert import check_array, narrow, to_array
 from wengert.ops.foreign import from_dlpack, frombuffer
@@ -381,7 +382,7 @@ def empty(
         order = check_memory_format(memory_format, "empty", len(sizes))
     if order is preserve_format:
         raise RuntimeError("unsupported memory format Preserve: there is no tensor to be like")
-    array = empty_in_format(sizes, kind, order)
+    array = unwritten(empty_in_format(sizes, kind, order))
     if layout is not None:
         array[...] = 0  # a sparse tensor holds no elements
     return created(array, device, requires_grad, out, "empty", layout)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.dtypes import FLOATING, category
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted
@@ -19,12 +20,13 @@ from wengert.ops.reduce import sum
 from wengert.ops.shape import reshape
 from wengert.prims import embedding as _records
 from wengert.prims.table import TABLE
-from wengert.tape.base import new_tensor
+from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.inplace import write
 from wengert.tape.modes import no_grad
 from wengert.tape.operands import cast
 from wengert.tape.record import T
 from wengert.tape.saved import unpack
+from wengert.tape.sites import warn
 from wengert.tape.sparse import give_sparse
 
 REQUIRES = (_records,)
@@ -190,6 +192,14 @@ def embedding_bag(
     tensor([[1., 2.],
             [2., 3.]])
     """
+    whole = getattr(getattr(weight, "_payload", None), "dtype", None) == np.int64
+    if whole and isinstance(input, TensorBase) and category(input._payload.dtype) == FLOATING:
+        warn(
+            "Argument order of nn.functional.embedding_bag was changed. Usage "
+            "`embedding_bag(weight, input, ...)` is deprecated, and should now be "
+            "`embedding_bag(input, weight, ...)`.",
+        )
+        input, weight = weight, input
     x, w = _checked(input, weight, "embedding_bag")
     largest, mean = mode == "max", mode == "mean"
     if not (largest or mean or mode == "sum"):

@@ -213,7 +213,7 @@ _NAMES = {
         "signal_windows": (
             "bartlett_window blackman_window hamming_window hann_window kaiser_window"
         ),
-        "strided": "empty_strided view_as_complex view_as_real",
+        "strided": "empty_permuted empty_strided view_as_complex view_as_real",
         "structure": "atleast_1d atleast_2d atleast_3d block_diag broadcast_shapes unravel_index",
         "transcendental": "polygamma",
     },

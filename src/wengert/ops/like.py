@@ -9,6 +9,7 @@ import numpy as np
 from wengert.base.export import export
 from wengert.base.memory_format import check_memory_format, empty_in_format, preserve_format
 from wengert.base.sections import fill_sections
+from wengert.base.settings import unwritten
 from wengert.interp.levels import Lifted
 from wengert.kernels.create import dense_order
 from wengert.ops.convert import to_array
@@ -105,7 +106,7 @@ def empty_like(
     >>> wg.empty_like(wg.ones(2, 3)).shape
     torch.Size([2, 3])
     """
-    array = memory_like("empty_like", input, dtype, memory_format)
+    array = unwritten(memory_like("empty_like", input, dtype, memory_format))
     if layout is not None:
         array[...] = 0  # a sparse tensor holds no elements
     return made(array, beside(device, input), requires_grad, layout)

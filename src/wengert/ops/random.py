@@ -19,7 +19,7 @@ from wengert.ops.options import beside, check_strided, float_type, made, shape_o
 from wengert.ops.out import asked, into
 from wengert.ops.randomness import drawn
 from wengert.ops.sample import check_std, draw_normal, draw_uniform
-from wengert.ops.select import where
+from wengert.ops.select import in_history
 from wengert.ops.whole_batches import drawn_of, holds
 from wengert.tape.base import TensorBase
 from wengert.tape.record import T
@@ -262,12 +262,7 @@ def normal(
     array = drawn_of(draw, *wide)
     if out is not None:
         return into(out, made(array), "normal")
-    result = made(array, device, requires_grad)
-    for value in given:
-        if value._edge is not None:
-            # as in PyTorch, the parameters are in the history, with gradients of 0
-            result = where(np.True_, result, value)
-    return result
+    return in_history(made(array, device, requires_grad), *given)
 
 
 fill_sections(globals())

@@ -22,6 +22,7 @@ from wengert.base.shapes import broadcast
 from wengert.kernels import samplers as kernels
 from wengert.ops.generator import stream_of
 from wengert.ops.options import input_tensor
+from wengert.ops.select import in_history
 from wengert.ops.whole_batches import drawn_of, holds
 from wengert.prims import samplers as _records
 from wengert.tape.base import new_tensor
@@ -57,8 +58,7 @@ def poisson(input: Any, generator: Any = None) -> Any:
 
     Parameters
     ----------
-    input : Tensor. Rates, not negative, of a floating dtype. The result does not depend on them as
-        far as gradients go.
+    input : Tensor. Rates, not negative, of a floating dtype, whose gradients are 0.
     %(where_to_draw)s
 
     Returns
@@ -83,7 +83,7 @@ def poisson(input: Any, generator: Any = None) -> Any:
         raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
     if not holds(at < math.inf):
         raise RuntimeError("invalid Poisson rate, expected rate to be finite")
-    return _sample(lambda rates: kernels.poisson(stream, rates), rate)
+    return in_history(_sample(lambda rates: kernels.poisson(stream, rates), rate), rate)
 
 
 @export("wengert")
@@ -127,7 +127,7 @@ def binomial(count: Any, prob: Any, generator: Any = None) -> Any:
     stream = stream_of("binomial", generator)
     shape = broadcast(tuple(counts._payload.shape), tuple(probs._payload.shape))
     both = [T.expand(one, shape=shape) for one in (counts, probs)]
-    return _sample(lambda n, p: kernels.binomial(stream, n, p), *both)
+    return in_history(_sample(lambda n, p: kernels.binomial(stream, n, p), *both), *both)
 
 
 def _standard_gamma(input: Any, generator: Any = None) -> Any:

@@ -13,7 +13,7 @@ from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
 from wengert.interp.levels import Lifted
 from wengert.ops.checks import bool_mask
-from wengert.ops.coerce import dtype_name, operand, plain, real_number
+from wengert.ops.coerce import dtype_name, has_tangent, operand, plain, real_number
 from wengert.ops.out import into
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.inference import made_in_inference
@@ -370,6 +370,14 @@ def masked_select(input: Any, mask: Any, *, out: Any = None) -> Any:
         where = where if places == shape else T.expand(where, shape=shape)
     result = hides(T.masked_select(x, where), x)
     return result if out is None else into(out, result, "masked_select")
+
+
+def in_history(result: Any, *parameters: Any) -> Any:
+    """Return a drawn result, with a gradient of 0 for its parameters, as in PyTorch."""
+    for value in parameters:
+        if value._edge is not None or has_tangent(value):
+            result = where(np.True_, result, value)
+    return result
 
 
 fill_sections(globals())

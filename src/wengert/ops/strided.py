@@ -10,6 +10,7 @@ from wengert.base.errors import long_name, wrong_type
 from wengert.base.export import export
 from wengert.base.memory_format import contiguous_format, empty_in_format
 from wengert.base.sections import fill_sections
+from wengert.base.settings import unwritten
 from wengert.base.shapes import normal_dim
 from wengert.interp.dual import Dual
 from wengert.interp.levels import Lifted, levels_of, memory_of
@@ -430,9 +431,42 @@ def empty_strided(
         )
     if any(step < 0 for step in steps):
         raise RuntimeError(f"empty_strided: strides cannot be negative, but got {list(steps)}")
-    memory = empty_in_format((reach(shape, steps),), kind, contiguous_format)
+    memory = unwritten(empty_in_format((reach(shape, steps),), kind, contiguous_format))
     array = np.lib.stride_tricks.as_strided(memory, shape, [step * kind.itemsize for step in steps])
     return made(array, device, requires_grad)
+
+
+@export("wengert")
+def empty_permuted(size: Any, physical_layout: Any, **options: Any) -> Any:
+    """Return what `empty_strided` does for dimensions that lie in memory in another order.
+
+    Parameters
+    ----------
+    size : sequence of int. The shape.
+    physical_layout : sequence of int. The dimensions from the slowest to the fastest.
+    **options: dtype, device and requires_grad, as for `empty_strided`.
+
+    Raises
+    ------
+    RuntimeError: If `physical_layout` does not name each dimension once.
+
+    Examples
+    --------
+    >>> wg.empty_permuted((2, 3, 5), (0, 2, 1)).stride()
+    (15, 1, 3)
+    """
+    shape, order = shape_of("empty_permuted", (size,)), tuple(physical_layout)
+    if len(order) != len(shape):
+        raise RuntimeError(
+            "Number of dimensions in size does not match the length of the physical_layout; i.e. "
+            f"len(size) = {len(shape)} is not equal to len(physical_layout) = {len(order)}"
+        )
+    if sorted(order) != list(range(len(shape))):
+        raise RuntimeError(f"Duplicate dim not allowed, or no such dimension: {list(order)}")
+    steps, step = [0] * len(shape), 1
+    for axis in reversed(order):
+        steps[axis], step = step, step * max(shape[axis], 1)
+    return empty_strided(shape, steps, **options)
 
 
 fill_sections(globals())

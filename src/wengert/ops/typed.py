@@ -38,7 +38,7 @@ TYPED = tuple(_TYPES)
 """The names of the classes."""
 
 
-def legacy(data: tuple[Any, ...], kind: np.dtype[Any]) -> Any:
+def legacy(data: tuple[Any, ...], kind: np.dtype[Any], strict: bool = False) -> Any:
     """Return ``FloatTensor(*data)``: a tensor of the given sizes, or of a sequence's values.
 
     Parameters
@@ -46,6 +46,7 @@ def legacy(data: tuple[Any, ...], kind: np.dtype[Any]) -> Any:
     data: Nothing, sizes, one `Size`, one tensor, or one sequence or array of numbers. A tensor
         gives a view of itself; an array of the dtype shares its memory with the result.
     kind: The dtype.
+    strict: Whether a tensor must be of the dtype.
     """
     if len(data) != 1:
         for position, size in enumerate(data, 1):
@@ -58,6 +59,12 @@ def legacy(data: tuple[Any, ...], kind: np.dtype[Any]) -> Any:
         return empty(*data or (0,), dtype=kind)
     value = data[0]
     if isinstance(value, TensorBase):
+        given = value._payload.dtype
+        if strict and given != kind:
+            raise TypeError(
+                f"expected a tensor of dtype {as_dtype(kind)!r} (got {as_dtype(given)!r}): convert "
+                f"it with .to({as_dtype(kind)!r})"
+            )
         return T.alias(value)
     if hasattr(value, "untyped"):
         # a storage, whose memory the tensor shares
@@ -83,14 +90,7 @@ class TypedTensor(type):
     def __call__(cls, *data: Any, device: Any = None) -> Any:
         """Make a plain tensor (see `legacy`)."""
         check_device(device)
-        if len(data) == 1 and isinstance(data[0], TensorBase):
-            given = data[0]._payload.dtype
-            if given != cls.dtype.dtype:
-                raise TypeError(
-                    f"expected a tensor of dtype {cls.dtype!r} (got {as_dtype(given)!r}): convert "
-                    f"it with .to({cls.dtype!r})"
-                )
-        return legacy(data, cls.dtype.dtype)
+        return legacy(data, cls.dtype.dtype, strict=True)
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, TensorBase) and instance._payload.dtype == cls.dtype.dtype
@@ -147,7 +147,7 @@ def new(input: Any, *data: Any, size: Any = None, device: Any = None) -> Any:
     tensor([1, 2, 3])
     """
     check_device(device)
-    return legacy(data if size is None else (Size(size),), input._payload.dtype)
+    return legacy(data if size is None else (Size(size),), input._payload.dtype, strict=True)
 
 
 def set_default_tensor_type(t: Any, /) -> None:

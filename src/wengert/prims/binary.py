@@ -41,6 +41,7 @@ _sum_of_two = partial(linear, promote="same", broadcasts=True, keeps_nan=True)
 _sum_of_two(
     "add",
     np.add,
+    overload="Tensor Tensor",
     vjp=(lambda F, g: g, lambda F, g: g),
     infix="{} + {}",
     scalar="add_scalar",
@@ -69,6 +70,7 @@ _with_number(
 _sum_of_two(
     "rsub",
     lambda self, other: other - self,
+    overload="Tensor Scalar",
     vjp=(lambda F, g: -g, lambda F, g: g),
     refuses={"any b": _MINUS},
     shows={"alpha": lambda: 1},
@@ -94,6 +96,7 @@ _sum_of_two(
 _sum_of_two(
     "sub",
     np.subtract,
+    overload="Tensor Tensor",
     vjp=(lambda F, g: g, lambda F, g: -g),
     infix="{} - {}",
     scalar="sub_scalar",
@@ -133,6 +136,7 @@ _with_number(
 bilinear(
     "mul",
     np.multiply,
+    overload="Tensor Tensor",
     vjp=(lambda F, g, other: g * other, lambda F, g, self: g * self),
     infix="{} * {}",
     broadcasts=True,
@@ -161,6 +165,7 @@ _with_number(
 elementwise(
     "div",
     np.true_divide,
+    overload="Tensor Tensor",
     lin=(
         lambda F, g, other: g / other,
         lambda F, g, self, other: -g * ((self / other) / other),
@@ -232,6 +237,7 @@ def _slope_of_power_of_number(F: Any, g: Any, result: Any, base: Any, self_dtype
 elementwise(
     "pow",
     kernels.power,
+    overload="Tensor_Tensor Tensor_Scalar",
     lin=(_slope_of_base, _slope_of_exponent),
     promote="same",
     node="PowBackward1",
@@ -261,6 +267,7 @@ elementwise(
 elementwise(
     "rpow_scalar",
     kernels.rpower_scalar,
+    overload="pow.Scalar",
     of_number=True,
     lin=_slope_of_power_of_number,
     promote="same",
@@ -315,6 +322,7 @@ elementwise(
 elementwise(
     "fmod",
     kernels.fmod,
+    overload="Tensor Scalar",
     lin=(lambda F, g: g, lambda F, g, self, other: -g * F.div_trunc(self, other)),
     promote="same",
     scalar="fmod_scalar",
@@ -408,6 +416,7 @@ def _comparison(name: str, kernel: Any, sign: str, result: str, aliases: str = "
         name,
         kernel,
         args=("self", "other"),
+        overload="Tensor Scalar",
         promote="same",
         broadcasts=True,
         infix=f"{{}} {sign} {{}}",
@@ -455,6 +464,7 @@ def _bitwise(name: str, kernel: Any, doc: str, result: str) -> None:
         name,
         kernel,
         args=("self", "other"),
+        overload="Tensor Scalar",
         promote="same",
         broadcasts=True,
         cases=(case(_integers, _integers),),

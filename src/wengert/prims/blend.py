@@ -60,6 +60,7 @@ def _lerp_tensor(self: Any, end: Any, weight: Any) -> Any:
 elementwise(
     "lerp",
     _lerp,
+    overload="Tensor Scalar",
     lin=(lambda F, g, weight: g * (1 - weight), lambda F, g, weight: g * weight),
     promote="same",
     cases=(

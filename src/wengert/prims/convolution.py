@@ -221,6 +221,7 @@ general(
 bilinear(
     "convolution_without_bias",
     kernels.convolution,
+    overload="convolution.default",
     vjp=(_by_input, _by_weight),
     promote=None,
     refuses=_REFUSED,

@@ -94,6 +94,7 @@ elementwise(
 linear(
     "to_copy",
     kernels.to_copy,
+    overload="_to_copy.default",
     vjp=lambda F, g, self_dtype: F.to_copy(g, dtype=self_dtype),
     conj="explicit",
     cases=(case((2, 3), dtype=np.dtype("float64")),),

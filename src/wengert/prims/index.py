@@ -34,6 +34,7 @@ _CORNERS = np.array([[True, False, False], [False, False, True]])
 linear(
     "index",
     kernels.index,
+    overload="Tensor",
     vjp=lambda F, g, self_shape, indices: F.index_backward(g, shape=self_shape, indices=indices),
     cases=(
         case((3,), indices=(_I,)),
@@ -276,6 +277,7 @@ linear(
 linear(
     "masked_fill",
     lambda self, mask, value: choose(np.logical_not(mask), self, value),
+    overload="Tensor Scalar",
     into=lambda self, mask, value: np.copyto(self, value, where=mask),
     broadcasts=True,
     vjp=(lambda F, g, mask: F.masked_fill(g, mask, value=0), None),

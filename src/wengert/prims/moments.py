@@ -77,6 +77,7 @@ _moment = partial(reduction, conj="explicit", shows=_ALL, overloaded=True)
 _moment(
     "var",
     kernels.var,
+    overload="correction",
     vjp=lambda F, g, self, self_shape, dim, correction, keepdim: _slope_of_var(
         F, g, self, self_shape, dim, correction, keepdim
     ),
@@ -88,6 +89,7 @@ _moment(
 _moment(
     "std",
     kernels.std,
+    overload="correction",
     vjp=lambda F, g, self, result, self_shape, dim, correction, keepdim: _slope_of_var(
         F, _slope_of_root(F, g, result), self, self_shape, dim, correction, keepdim
     ),

@@ -30,6 +30,7 @@ _ONE_DIM = {"dim": lambda dim: sum(dim) if isinstance(dim, tuple) else dim}
 along_dim(
     "softmax",
     kernels.softmax,
+    overload="_softmax.default",
     vjp=(lambda F, g, result, dim: result * (g - F.sum_dim(g * result, dim=dim, keepdim=True)),),
     cases=_ALONG,
     layout="contiguous",
@@ -42,6 +43,7 @@ along_dim(
 along_dim(
     "log_softmax",
     kernels.log_softmax,
+    overload="_log_softmax.default",
     vjp=(lambda F, g, result, dim: g - F.exp(result) * F.sum_dim(g, dim=dim, keepdim=True),),
     cases=_ALONG,
     layout="contiguous",
@@ -376,6 +378,7 @@ for _name, _several in (("nll_loss", False), ("nll_loss2d", True)):
     linear(
         _name,
         kernels.nll_loss,
+        overload=f"{_name}_forward.default",
         vjp=(
             lambda F, g, target, weight, self_shape, reduction, ignore_index: F.nll_loss_backward(
                 g,

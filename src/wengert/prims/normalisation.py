@@ -257,6 +257,7 @@ def _weights_of_layer_norm(
 general(
     "layer_norm",
     kernels.layer_norm,
+    overload="native_layer_norm.default",
     refuses=not_implemented("LayerNormKernelImpl"),
     vjp=(
         _slope_of_layer_norm,

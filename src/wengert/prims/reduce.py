@@ -56,6 +56,7 @@ linear(
 reduction(
     "sum_dim",
     sums,
+    overload="sum.dim_IntList",
     params=("dim", "keepdim"),
     vjp=lambda F, g, self_shape, dim, keepdim: spread(F, g, self_shape, dim, keepdim),
     node="SumBackward1",

@@ -143,6 +143,7 @@ linear(
 reduction(
     "prod_dim",
     prod,
+    overload="prod.dim_int",
     vjp=_slope_of_prod,
     node="ProdBackward1",
     shows={"dim": lambda dim: dim[0] if len(dim) == 1 else dim},

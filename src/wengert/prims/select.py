@@ -14,6 +14,7 @@ from wengert.prims.record import case
 linear(
     "where",
     kernels.choose,
+    overload="self",
     vjp=(
         None,
         lambda F, g, condition: F.where(condition, g, 0),

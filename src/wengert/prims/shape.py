@@ -73,6 +73,7 @@ view(
 view(
     "transpose",
     lambda self, dim0, dim1: self.swapaxes(dim0, dim1),
+    overload="int",
     vjp=lambda F, g, dim0, dim1: F.transpose(g, dim0=dim0, dim1=dim1),
     cases=(case((2, 3), dim0=0, dim1=1), case((2, 3, 4), dim0=2, dim1=1)),
     doc="two dimensions exchanged",
@@ -135,6 +136,7 @@ view(
 view(
     "select",
     kernels.select,
+    overload="int",
     vjp=lambda F, g, self_shape, dim, index: F.select_backward(
         g, shape=self_shape, dim=dim, index=index
     ),
@@ -151,6 +153,7 @@ _OPEN_END = 2**63 - 1
 view(
     "slice",
     kernels.slice_,
+    overload="Tensor",
     vjp=lambda F, g, self_shape, dim, start, end, step: F.slice_backward(
         g, shape=self_shape, dim=dim, start=start, end=end, step=step
     ),
@@ -183,6 +186,7 @@ view(
 view(
     "unbind",
     kernels.unbind,
+    overload="int",
     outputs=None,
     vjp=lambda F, g, dim: F.stack(*g, dim=dim),
     cases=(case((3,), dim=0), case((2, 3), dim=1), case((2, 0), dim=0)),
@@ -193,6 +197,7 @@ for _name in ("split", "split_with_sizes"):
     view(
         _name,
         kernels.split,
+        overload="Tensor" if _name == "split" else "default",
         outputs=None,
         vjp=lambda F, g, dim: F.cat(*g, dim=dim),
         cases=(

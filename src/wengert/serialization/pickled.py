@@ -32,7 +32,7 @@ from wengert.serialization.sharing import sharing
 from wengert.sparse.tensors import SparseRows, SparseTensor
 from wengert.tape.base import TensorBase
 from wengert.tape.compiled import FUNCTIONS
-from wengert.tensor.storage import Storage, TypedStorage, flat_memory
+from wengert.tensor.storage import Storage, TypedStorage, UntypedStorage, flat_memory
 
 
 class Pickler:
@@ -203,10 +203,16 @@ class Pickler:
         self._remember(value)
 
     def _storage(self, storage: Any, place: str) -> None:
-        kind = storage.dtype if type(storage) is TypedStorage else None
-        if not self._looking:
-            self.storages.append(storage._values.view(np.uint8))
-            self._persistent(len(self.storages) - 1, kind)
+        if self._looking:
+            self._met[id(storage)] = storage
+        else:
+            key, kind, offset, _ = self._places[id(storage)]
+            if (kind is None and isinstance(storage, TypedStorage)) or offset:
+                raise RuntimeError(
+                    "Cannot save multiple tensors or storages that view the same data as different "
+                    f"types: {place} shares memory with others"
+                )
+            self._persistent(key, kind)
 
     def _persistent(self, key: int, kind: Any) -> None:
         """Write the persistent id of a storage of elements of `kind`; of bytes if that is None."""
@@ -218,12 +224,16 @@ class Pickler:
         self._out += _text(str(key)) + _text("cpu") + _integer(length) + b"tQ"
 
     def _place(self) -> None:
-        """Arrange the tensors of the first pass in storages."""
-        arrays = {key: _forward(tensor._array()) for key, tensor in self._met.items()}
+        """Arrange the tensors and storages of the first pass in storages."""
+        arrays = {
+            key: one._values if isinstance(one, Storage) else _forward(one._array())
+            for key, one in self._met.items()
+        }
+        bare = {key for key, one in self._met.items() if type(one) is UntypedStorage}
         for start, end, keys in sharing(arrays):
             kinds = {arrays[key].dtype for key in keys}
             kind = from_numpy_dtype(next(iter(kinds))) if len(kinds) == 1 else None
-            if _storage_name(kind) is None:
+            if _storage_name(kind) is None or bare.intersection(keys):
                 kind = None
             owner = owner_of(arrays[keys[0]])
             if len(kinds) > 1:
@@ -246,7 +256,7 @@ class Pickler:
                 kind = from_numpy_dtype(array.dtype)
                 self.storages.append(np.empty(0, np.uint8))
                 steps = tuple(step // array.itemsize for step in array.strides)
-                kind = kind if _storage_name(kind) else None
+                kind = kind if _storage_name(kind) and key not in bare else None
                 self._places[key] = len(self.storages) - 1, kind, 0, steps
 
     # -- other objects -----------------------------------------------------------------------------

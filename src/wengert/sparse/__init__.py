@@ -15,6 +15,9 @@ from wengert.base.names import shows
 from wengert.ops.typed import TYPED as _TYPED
 from wengert.sparse.coloring import Coloring as Coloring
 from wengert.sparse.coloring import color as color
+from wengert.sparse.creation import (
+    check_sparse_tensor_invariants as check_sparse_tensor_invariants,
+)
 from wengert.sparse.creation import typed
 from wengert.sparse.functions import hessian as hessian
 from wengert.sparse.functions import hessian_pattern as hessian_pattern
@@ -38,6 +41,7 @@ __all__ = [
     "SparseTensor",
     "addmm",
     "cat",
+    "check_sparse_tensor_invariants",
     "color",
     "hessian",
     "hessian_pattern",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ContextDecorator
 from functools import cache
 from typing import Any
 
@@ -27,6 +28,48 @@ from wengert.sparse.tensors import (
 from wengert.tape.base import TensorBase
 
 install()
+
+
+class check_sparse_tensor_invariants(ContextDecorator):
+    """A setting, context or decorator of PyTorch's: indices are always checked here.
+
+    Parameters
+    ----------
+    enable : bool. What `is_enabled` returns inside.
+
+    Examples
+    --------
+    >>> with wg.sparse.check_sparse_tensor_invariants():
+    ...     wg.sparse.check_sparse_tensor_invariants.is_enabled()
+    True
+    """
+
+    _state = False
+
+    def __init__(self, enable: bool = True) -> None:
+        self._enable, self._before = enable, list[bool]()
+
+    @staticmethod
+    def is_enabled() -> bool:
+        """Return the last setting."""
+        return check_sparse_tensor_invariants._state
+
+    @staticmethod
+    def enable() -> None:
+        """Set it to True."""
+        check_sparse_tensor_invariants._state = True
+
+    @staticmethod
+    def disable() -> None:
+        """Set it to False."""
+        check_sparse_tensor_invariants._state = False
+
+    def __enter__(self) -> None:
+        self._before.append(self.is_enabled())
+        check_sparse_tensor_invariants._state = self._enable
+
+    def __exit__(self, *_: object) -> None:
+        check_sparse_tensor_invariants._state = self._before.pop()
 
 
 def _whole(value: Any, name: str, kinds: str = "iu") -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from wengert.base.memory_format import (
     check_memory_format,
     contiguous_format,
     is_in_format,
+    memory_format,
     steps_of,
 )
 from wengert.base.sections import fill_sections
@@ -89,9 +91,30 @@ class TensorMetadata(StorageMethods):
         steps = steps_of(self._payload)
         return steps if dim is None else steps[normal_dim(dim, self.ndim)]
 
-    def dim_order(self) -> tuple[int, ...]:
-        """Return the dimensions from the one with the largest stride to the one with the least."""
-        steps = self.stride()
+    def dim_order(self, *, ambiguity_check: Any = False) -> tuple[int, ...]:
+        """Return the dimensions from the one with the largest stride to the one with the least.
+
+        Parameters
+        ----------
+        ambiguity_check : bool or list of memory_format. Whether to raise where another order is as
+            right: if a size is 1 or two strides are equal; given formats, unless exactly one fits.
+        """
+        steps, formats = self.stride(), ambiguity_check
+        if not isinstance(formats, bool):
+            if not (
+                isinstance(formats, list) and all(isinstance(f, memory_format) for f in formats)
+            ):
+                raise TypeError(
+                    "The ambiguity_check argument must be a bool or a list of memory formats."
+                )
+            unclear = sum(is_in_format(self._payload, one) for one in formats) != 1
+        else:
+            unclear = formats
+        if unclear and (1 in self._payload.shape or any(a == b for a, b in pairwise(steps))):
+            raise RuntimeError(
+                "The tensor does not have unique dim order, or cannot map to exact one of the "
+                "given memory formats."
+            )
         return tuple(sorted(range(self.ndim), key=lambda dim: -steps[dim]))
 
     def sparse_dim(self) -> int:

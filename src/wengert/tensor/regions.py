@@ -23,6 +23,7 @@ from wengert.base.memory_format import (
     suggested_format,
 )
 from wengert.base.sections import fill_sections
+from wengert.base.settings import unwritten
 from wengert.base.shapes import check_size
 from wengert.interp.levels import Lifted, levels_of
 from wengert.kernels.strided import owner_of
@@ -221,7 +222,7 @@ def _grown(tensor: Any, shape: tuple[int, ...]) -> Any:
             f"resize_() to {list(shape)} needs more memory than the tensor has, and that is shared "
             "with other tensors or arrays, which cannot follow: use clone() first"
         )
-    payload = np.zeros(shape, tensor._payload.dtype)
+    payload = unwritten(np.zeros(shape, tensor._payload.dtype))
     # in the order of memory
     old = flat_memory(tensor._payload, tensor._payload.dtype)
     payload.reshape(-1)[: len(old)] = old

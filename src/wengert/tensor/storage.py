@@ -88,6 +88,8 @@ class Storage:
         """Return the address of the first byte; 0 if there are none."""
         return int(self._values.ctypes.data) if self._values.nbytes else 0
 
+    _cdata = property(data_ptr, doc="A number that is the same for storages of the same memory.")
+
     def nbytes(self) -> int:
         """Return the number of bytes."""
         return int(self._values.nbytes)

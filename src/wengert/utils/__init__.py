@@ -21,5 +21,7 @@ __all__ = [
 __dir__ = shows(__all__)
 
 __getattr__ = later(
-    __name__, {}, ("_pytree", "benchmark", "collect_env", "data", "dlpack", "hooks")
+    __name__,
+    {},
+    ("_pytree", "benchmark", "collect_env", "data", "deterministic", "dlpack", "hooks"),
 )

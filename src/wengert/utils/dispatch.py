@@ -94,7 +94,7 @@ class TorchDispatchMode(Dispatch):
     sum.default
     expand.default
     cos.default
-    mul.default
+    mul.Tensor
     """
 
     sees_rules = True

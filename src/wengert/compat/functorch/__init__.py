@@ -1,12 +1,14 @@
 """Layer 9 · compat: functorch, as the package was before its functions moved to ``torch.func``.
 
-What `wengert.func` has is that itself; beside it stand functions that take modules apart into a
-function and its parameters. `wengert.compat.install("torch")` installs it, too.
+They are those of `wengert.func`, with PyTorch's warning that this is where they are now; beside
+them stand functions that take modules apart into a function and its parameters.
+`wengert.compat.install("torch")` installs it, too.
 """
 
 from __future__ import annotations
 
 import copy
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -25,6 +27,7 @@ from wengert.func import (
     vjp,
     vmap,
 )
+from wengert.tape.sites import warn
 
 __all__ = [
     "combine_state_for_ensemble",
@@ -119,4 +122,28 @@ def combine_state_for_ensemble(
     return FunctionalModuleWithBuffers(models[0]), stacked, tuple(buffers.values())
 
 
+def _deprecated(function: Callable[..., Any], instead: str) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def warned(*args: Any, **kwargs: Any) -> Any:
+        warn(
+            "We've integrated functorch into PyTorch. As the final step of the integration, "
+            f"`functorch.{function.__name__}` is deprecated as of PyTorch 2.0 and will be deleted "
+            f"in a future version of PyTorch >= 2.3. Please use `{instead}` instead",
+            FutureWarning,
+        )
+        return function(*args, **kwargs)
+
+    return warned
+
+
+_INSTEAD = {
+    "combine_state_for_ensemble": "torch.func.stack_module_state",
+    "make_functional": "torch.func.functional_call",
+    "make_functional_with_buffers": "torch.func.functional_call",
+    "vmap": "torch.vmap",
+}
 fill_sections(globals())
+for _name in __all__:
+    if _name != "linearize":
+        _moved = _deprecated(globals()[_name], _INSTEAD.get(_name, f"torch.func.{_name}"))
+        globals()[_name] = _moved
