@@ -33,7 +33,14 @@ def leaves(result):
     return [result]
 
 
-RNG, OLD_RNG = np.random.default_rng(0), np.random.RandomState(0)
+def drawn(t):
+    rng = np.random.default_rng(0)
+    return rng.normal(t[0])
+
+
+def drawn_of_old(t):
+    state = np.random.RandomState(0)
+    return state.gamma(t)
 
 
 def told(error):
@@ -197,8 +204,8 @@ REFUSED = {
     "np.ma.array(t)": (lambda t: np.ma.array(t), "Write np.where with the mask"),
     "np.polynomial": (lambda t: np.polynomial.Polynomial(t), "functions of NumPy's that"),
     "np.float64(t[0])": (lambda t: np.float64(t[0]), "functions of NumPy's that take tensors"),
-    "rng.normal(t[0])": (lambda t: RNG.normal(t[0]), "standard"),
-    "RandomState.gamma(t)": (lambda t: OLD_RNG.gamma(t), "standard"),
+    "rng.normal(t[0])": (drawn, "standard"),
+    "RandomState.gamma(t)": (drawn_of_old, "standard"),
     "np.save(file, t)": (lambda t: np.save(io.BytesIO(), t), "wengert.save"),
     "np.histogram2d(t, t)": (lambda t: np.histogram2d(t, t), "np.histogram2d(x.detach(), ...)"),
     "array.array('d', t)": (lambda t: array.array("d", t), "for array.array"),
