@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from wengert.kernels.protocols import asarray, numbers
 
 import numpy as np
 
@@ -244,7 +244,7 @@ _SLOPE = (
 
 def erfcx_slope(self: Any) -> Any:
     """Return the derivative of exp(x * x) erfc(x) (see NOTE [slope of erfcx])."""
-    x = np.asarray(self, np.float64)
+    x = asarray(self, np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
         right = np.maximum(x, 0.0)
         slope = horner((right - 3.0) / (right + 3.0), _SLOPE)
