@@ -26,10 +26,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from wengert.kernels.protocols import asarray, numbers
+from typing import Any
 
 import numpy as np
 
+from wengert.kernels.protocols import asarray
 from wengert.kernels.scipy import quick, ufunc
 from wengert.kernels.single import SHEPHERD, horner
 from wengert.kernels.special import erfc, ratio
