@@ -173,3 +173,15 @@ def test_functions_have_the_arguments_of_the_standard():
     if numpy.lib.NumpyVersion(numpy.__version__) < "2.4.0":
         pytest.skip("functions written in C have no signature in this NumPy")
     assert array_api.signatures(np, strict) == ["clip: a_min is not min"]
+
+
+@pytest.mark.parametrize("keepdims", [False, True])
+def test_the_norm_along_no_axis_is_that_of_each_element(keepdims):
+    if not hasattr(numpy.linalg, "vector_norm"):
+        pytest.skip("this NumPy has no such function")
+    x = np.asarray([[3.0, -4.0]]).requires_grad_()
+    found = np.linalg.vector_norm(x, axis=(), keepdims=keepdims)
+    theirs = numpy.linalg.vector_norm(x.detach().numpy(), axis=(), keepdims=keepdims)
+    assert found.tolist() == theirs.tolist()
+    found.sum().backward()
+    assert x.grad.tolist() == [[1.0, -1.0]]

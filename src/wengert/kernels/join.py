@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from wengert.kernels.protocols import contiguous
+
 
 def cat(*tensors: Any, dim: int) -> Any:
     """Concatenate arrays along a dimension."""
@@ -24,4 +26,4 @@ def stack(*tensors: Any, dim: int) -> Any:
 
 def _in_order(joined: Any) -> Any:
     # NumPy keeps the memory order of the arrays; results are in C order
-    return joined if joined.flags.c_contiguous else np.ascontiguousarray(joined)
+    return joined if joined.flags.c_contiguous else contiguous(joined)
