@@ -98,7 +98,7 @@ def test_values_are_scipys(name):
 def test_derivatives_of_densities(name):
     row = TABLE[name]
     points = {"bernoulli": [0.0, 1.0], "pareto": [1.9, 2.4], "truncpareto": [1.9, 2.4]}
-    points |= dict.fromkeys(("levy_l", "weibull_max"), [-1.0, -0.4])
+    points |= {key: [-1.0, -0.4] for key in ("levy_l", "weibull_max")}
     x = points.get(name, [1.0, 2.0] if row.whole else [0.4, 0.9])
     x = wg.tensor(x, dtype=wg.float64)
     fixed = {"binom": 1, "betabinom": 1}.get(name, 0)  # the number of trials is whole
