@@ -34,7 +34,7 @@ _LACKING = (TypeError, AttributeError, NotImplementedError)
 
 
 _ASKED = frozenset({np.ndim, np.shape, np.size})
-_MAKERS = frozenset({np.arange, np.asarray, np.empty, np.full, np.ones, np.zeros})
+_MAKERS: frozenset[Any] = frozenset({np.arange, np.asarray, np.empty, np.full, np.ones, np.zeros})
 BETWEEN: Facet[str] = Facet("between", lambda prim: "")
 """How an operation spans devices: it ``"sends"`` its argument, or ``"copies"`` from any."""
 BETWEEN.of(records.to_device)("sends")
