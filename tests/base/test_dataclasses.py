@@ -105,3 +105,10 @@ def test_a_compiled_function_sees_fields_that_are_no_tensors_and_writes_to_them(
         state = State(wg.ones(2), n)
         assert compiled(state).item() == 2 * n
         assert state.w.tolist() == [n, n]
+
+
+def test_gradients_by_the_fields_of_a_container(cls):
+    params = cls(wg.ones(2, requires_grad=True), wg.ones(2, requires_grad=True))
+    found = wg.autograd.grad((params.w * 3).sum() + params.b.sum(), params)
+    assert type(found) is cls
+    assert (found.w.tolist(), found.b.tolist()) == ([3.0, 3.0], [1.0, 1.0])

@@ -26,6 +26,20 @@ OWN = {
         ("burr", "burr12", "exponweib", "gengamma", "johnsonsb", "johnsonsu", "mielke"),
         (1.7, 1.2),
     ),
+    "argus": (1.7,),
+    "erlang": (2.0,),
+    "exponpow": (1.7,),
+    "fatiguelife": (1.7,),
+    "genexpon": (1.2, 0.7, 1.5),
+    "genhalflogistic": (0.4,),
+    "norminvgauss": (1.7, 0.6),
+    "randint": (-1.0, 6.0),
+    "recipinvgauss": (1.7,),
+    "reciprocal": (0.1, 2.0),
+    "rel_breitwigner": (1.7,),
+    "skellam": (2.5, 1.5),
+    "truncpareto": (1.7, 2.2),
+    "truncweibull_min": (1.7, 0.2, 1.1),
     "betanbinom": (5.0, 2.0, 3.0),
     "betaprime": (2.0, 3.0),
     "boltzmann": (0.7, 5.0),
@@ -83,7 +97,8 @@ def test_values_are_scipys(name):
 @pytest.mark.parametrize("name", sorted(TABLE))
 def test_derivatives_of_densities(name):
     row = TABLE[name]
-    points = {"bernoulli": [0.0, 1.0], "pareto": [1.9, 2.4], "weibull_max": [-1.0, -0.4]}
+    points = {"bernoulli": [0.0, 1.0], "pareto": [1.9, 2.4], "truncpareto": [1.9, 2.4]}
+    points |= {key: [-1.0, -0.4] for key in ("levy_l", "weibull_max")}
     x = points.get(name, [1.0, 2.0] if row.whole else [0.4, 0.9])
     x = wg.tensor(x, dtype=wg.float64)
     fixed = {"binom": 1, "betabinom": 1}.get(name, 0)  # the number of trials is whole

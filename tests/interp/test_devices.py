@@ -196,6 +196,83 @@ def test_convolutions_pooling_and_recurrent_layers_compute_there():
         np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-4, atol=1e-5)
 
 
+CLASSES = [0, 2, 1, 0]
+PROGRAMS = {
+    "cross_entropy": lambda F, x, c: F.cross_entropy(x, c, label_smoothing=0.1),
+    "multi_margin": lambda F, x, c: F.multi_margin_loss(x, c),
+    "multilabel_margin": lambda F, x, c: F.multilabel_margin_loss(x, wg.stack([c] * 3, 1)),
+    "embedding_bag": lambda F, x, c: F.embedding_bag(c, x, wg.tensor([0, 1], device=x.device)),
+    "embedding_bag of rows": lambda F, x, c: F.embedding_bag(c.view(2, 2), x, mode="max"),
+    "alpha_dropout": lambda F, x, c: F.alpha_dropout(x, training=True),
+    "rrelu": lambda F, x, c: F.rrelu(x, training=True),
+    "gumbel_softmax": lambda F, x, c: F.gumbel_softmax(x),
+    "fractional_max_pool2d": lambda F, x, c: F.fractional_max_pool2d(x[None], 2, 2),
+    "quantile": lambda F, x, c: x.quantile(wg.tensor([0.2, 0.6], device=x.device), dim=1),
+    "nanquantile": lambda F, x, c: x.nanquantile(0.3),
+    "matrix_exp": lambda F, x, c: wg.linalg.matrix_exp(x @ x.T),
+    "an index beside a number": lambda F, x, c: (x * 1)[c, 1],
+    "rows of a transpose": lambda F, x, c: x.T[:, c],
+    "index_add_": lambda F, x, c: wg.zeros_like(x).index_add_(0, c, x),
+    "scatter_": lambda F, x, c: (x * 1).scatter_(1, c[:, None], 9.0),
+    "multinomial": lambda F, x, c: x.exp().multinomial(1) * x,
+    "normal": lambda F, x, c: wg.normal(x.detach(), 2.0) * x,
+    "poisson": lambda F, x, c: wg.poisson(x.exp()).detach() * x,
+    **{
+        name: lambda F, x, c, make=make: make(wg.distributions, x.exp()).rsample()
+        for name, make in {
+            "Normal": lambda D, r: D.Normal(r, r),
+            "Uniform": lambda D, r: D.Uniform(-r, r),
+            "MultivariateNormal": lambda D, r: D.MultivariateNormal(r, wg.diag_embed(r)),
+            "RelaxedBernoulli": lambda D, r: D.RelaxedBernoulli(r[0, 0], logits=r),
+        }.items()
+    },
+    **{
+        name: lambda F, x, c, make=make: make(wg.distributions, x.exp()).sample() * x
+        for name, make in {
+            "Gamma": lambda D, r: D.Gamma(r, r),
+            "Beta": lambda D, r: D.Beta(r, r),
+            "Dirichlet": lambda D, r: D.Dirichlet(r),
+            "StudentT": lambda D, r: D.StudentT(r),
+            "Categorical": lambda D, r: D.Categorical(r.repeat(3, 1, 1).permute(1, 2, 0)),
+            "Binomial": lambda D, r: D.Binomial(4, logits=r),
+        }.items()
+    },
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_computes_there_as_here(name):
+    def run(device):
+        wg.manual_seed(0)
+        x = wg.randn(4, 3).to(device).requires_grad_()
+        y = PROGRAMS[name](wg.nn.functional, x, wg.tensor(CLASSES, device=device))
+        (y * y).sum().backward()
+        assert y.device.type == x.grad.device.type == device
+        return [y.detach().cpu().numpy(), x.grad.cpu().numpy()]
+
+    for one, other in zip(run("cuda"), run("cpu"), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", [n for n in wg.optim.__all__ if n[0].isupper()])
+def test_an_optimiser_steps_there_as_here(name):
+    kind = getattr(wg.optim, name)
+    if name in ("Optimizer", "SparseAdam"):
+        pytest.skip("takes no dense gradients")
+
+    def run(device):
+        wg.manual_seed(0)
+        layer = wg.nn.Linear(4, 3, bias=False).to(device)
+        optimiser = kind(layer.parameters(), lr=0.01)
+        for _ in range(2):
+            optimiser.zero_grad()
+            layer(wg.ones(2, 4, device=device)).square().sum().backward()
+            optimiser.step(*([lambda: layer.weight.sum()] if name == "LBFGS" else []))
+        return layer.weight.detach().cpu().numpy()
+
+    np.testing.assert_allclose(run("cuda"), run("cpu"), rtol=1e-4, atol=1e-6)
+
+
 _PLACE = "cuda:0"
 REFUSED = frozenset(Path(__file__).with_name("refused_on_devices.txt").read_text().split())
 """The primitives for which CuPy has no function, or whose kernel needs NumPy's memory."""

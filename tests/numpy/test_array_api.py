@@ -149,3 +149,39 @@ def test_copies_are_written_to_after_they_were_computed_with(copy):
     y /= np.sqrt(np.sum(y * y))
     (found,) = wg.autograd.grad(y[0], x)
     assert np.allclose(found, [16 / 125, -12 / 125])
+
+
+@pytest.mark.parametrize("name", ["vecdot", "linalg.vecdot"])
+def test_vecdot_contracts_the_axis_of_each_array_and_nothing_stretches(name):
+    ours, theirs = np, numpy
+    for part in name.split("."):
+        ours, theirs = getattr(ours, part), getattr(theirs, part)
+    for left, right in [((1,), (3,)), ((0,), (1,)), ((), (3,))]:
+        for call, make in ((theirs, numpy.ones), (ours, np.ones)):
+            with pytest.raises(ValueError, match="core"):
+                call(make(left), make(right))
+    if name == "vecdot":
+        x = np.arange(3.0).requires_grad_()
+        found = ours(x, np.ones((3, 4)), axis=0)
+        assert found.shape == (4,) and found.tolist() == [3.0] * 4
+        found.sum().backward()
+        assert x.grad.tolist() == [4.0] * 3
+
+
+def test_functions_have_the_arguments_of_the_standard():
+    strict = pytest.importorskip("array_api_strict")
+    if numpy.lib.NumpyVersion(numpy.__version__) < "2.4.0":
+        pytest.skip("functions written in C have no signature in this NumPy")
+    assert array_api.signatures(np, strict) == ["clip: a_min is not min"]
+
+
+@pytest.mark.parametrize("keepdims", [False, True])
+def test_the_norm_along_no_axis_is_that_of_each_element(keepdims):
+    if not hasattr(numpy.linalg, "vector_norm"):
+        pytest.skip("this NumPy has no such function")
+    x = np.asarray([[3.0, -4.0]]).requires_grad_()
+    found = np.linalg.vector_norm(x, axis=(), keepdims=keepdims)
+    theirs = numpy.linalg.vector_norm(x.detach().numpy(), axis=(), keepdims=keepdims)
+    assert found.tolist() == theirs.tolist()
+    found.sum().backward()
+    assert x.grad.tolist() == [[1.0, -1.0]]

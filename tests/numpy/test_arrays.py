@@ -308,3 +308,30 @@ def test_medians_of_infinities_and_variances_of_complex_numbers():
     assert np.nanmedian(np.asarray(x[1:])).item() == numpy.inf
     assert np.nanvar(np.asarray(z)).dtype == np.float64
     numpy.testing.assert_allclose(np.nanstd(np.asarray(z)), numpy.nanstd(z))
+
+
+SEVERAL = {
+    "list": lambda xp, y: list(y),
+    "unpacking": lambda xp, y: (lambda first, second: (first, second))(*y),
+    "split": lambda xp, y: xp.split(y, 2),
+    "vsplit": lambda xp, y: xp.vsplit(y, 2),
+}
+
+
+@pytest.mark.parametrize("form", SEVERAL)
+def test_one_of_several_views_may_be_written_to(form):
+    def f(xp, w, y):
+        first, second = SEVERAL[form](xp, y)
+        first *= w[0]
+        second[...] = first * second
+        return y
+
+    w = np.array([[1.0, 2.0], [3.0, 4.0]]).requires_grad_()
+    plain = w.detach().numpy()
+    assert f(np, w, w * 1).tolist() == f(numpy, plain, plain * 1).tolist()
+    assert wg.autograd.gradcheck(lambda w: f(np, w, w * 1), (w,))
+    zeros = np.zeros((2, 2))  # which has no history before the write
+    for row in zeros:
+        row += w[0]
+    zeros.sum().backward()
+    assert w.grad.tolist() == [[2.0, 2.0], [0.0, 0.0]]

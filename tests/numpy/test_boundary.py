@@ -33,6 +33,16 @@ def leaves(result):
     return [result]
 
 
+def drawn(t):
+    rng = np.random.default_rng(0)
+    return rng.normal(t[0])
+
+
+def drawn_of_old(t):
+    state = np.random.RandomState(0)
+    return state.gamma(t)
+
+
 def told(error):
     """The text of an error and of those that it comes of, as Python shows them."""
     texts = []
@@ -40,6 +50,11 @@ def told(error):
         texts.append(f"{type(error).__name__}: {error}")
         error = error.__cause__ or error.__context__
     return "\n".join(texts)
+
+
+def hints(text):
+    """The lines but that which quotes the source, where the expected hint stands as well."""
+    return "\n".join(line for line in text.splitlines() if not line.startswith("  at "))
 
 
 def augmented(operation, target, pick=lambda t: t):
@@ -187,10 +202,10 @@ REFUSED = {
     "np.frompyfunc(f)(t)": (lambda t: np.frompyfunc(abs, 1, 1)(t), "np.stack([f(v) for v in t])"),
     "np.ndenumerate(t)": (lambda t: list(np.ndenumerate(t)), "functions of NumPy's"),
     "np.ma.array(t)": (lambda t: np.ma.array(t), "Write np.where with the mask"),
-    "np.polynomial": (lambda t: np.polynomial.Polynomial(t), "any of NumPy's functions"),
+    "np.polynomial": (lambda t: np.polynomial.Polynomial(t), "functions of NumPy's that"),
     "np.float64(t[0])": (lambda t: np.float64(t[0]), "functions of NumPy's that take tensors"),
-    "rng.normal(t[0])": (lambda t: np.random.default_rng(0).normal(t[0]), "standard"),
-    "RandomState.gamma(t)": (lambda t: np.random.RandomState(0).gamma(t), "standard"),
+    "rng.normal(t[0])": (drawn, "standard"),
+    "RandomState.gamma(t)": (drawn_of_old, "standard"),
     "np.save(file, t)": (lambda t: np.save(io.BytesIO(), t), "wengert.save"),
     "np.histogram2d(t, t)": (lambda t: np.histogram2d(t, t), "np.histogram2d(x.detach(), ...)"),
     "array.array('d', t)": (lambda t: array.array("d", t), "for array.array"),
@@ -208,7 +223,7 @@ def test_a_form_says_what_to_write(form):
         with pytest.raises(Exception) as caught:
             function(t)
     text = told(caught.value)
-    assert cure in text
+    assert cure in hints(text)
     assert "gradient" in text and "detach()" in text
     assert "test_boundary.py:" in text
     assert np.array_equal(A, before[0]) and np.array_equal(V, before[1])
@@ -350,7 +365,7 @@ def test_a_slice_of_a_plain_array_takes_no_tensor():
 
 
 SCIPY = {
-    "linalg.solve(A, t)": (lambda s, t: s.linalg.solve(A, t), "Write np.linalg.solve"),
+    "linalg.solve(A, t)": (lambda s, t: s.linalg.solve(A, t), "Write wengert.scipy.linalg.solve"),
     "linalg.expm(A * t)": (lambda s, t: s.linalg.expm(A * t), "Write wengert.scipy.linalg.expm"),
     "fft.fft(t)": (lambda s, t: s.fft.fft(t), "Write np.fft.fft for scipy's fft"),
     "signal.convolve(t, V)": (lambda s, t: s.signal.convolve(t, V), "Write np.convolve"),
@@ -369,7 +384,13 @@ SCIPY = {
     "special.elliprc(t, t)": (lambda s, t: s.special.elliprc(t, t), "autograd.Function"),
     "stats.norm.logpdf(0, t)": (
         lambda s, t: s.stats.norm.logpdf(0.5, t), "Write wengert.scipy.stats.norm.logpdf"),
-    "stats.levy.pdf(t)": (lambda s, t: s.stats.levy.pdf(t), "autograd.Function"),
+    "stats.norm.logpdf(0, loc=t)": (
+        lambda s, t: s.stats.norm.logpdf(0.5, loc=t), "Write wengert.scipy.stats.norm.logpdf"),
+    "stats.norm(t).logpdf(0)": (
+        lambda s, t: s.stats.norm(t).logpdf(0.5), "Write wengert.scipy.stats.norm.logpdf"),
+    "integrate.simpson(t, x=V)": (
+        lambda s, t: s.integrate.simpson(t, x=V), "Write np.trapezoid"),
+    "stats.levy.pdf(t)": (lambda s, t: s.stats.levy.pdf(t), "Write wengert.scipy.stats.levy"),
     "stats.zscore(t)": (lambda s, t: s.stats.zscore(t), "With SCIPY_ARRAY_API=1"),
     "sparse @ t": (lambda s, t: s.sparse.csr_array(A) @ t, "gradient"),
 }  # fmt: skip
@@ -388,7 +409,7 @@ def test_scipy_takes_no_tensor(form):
     with pytest.raises(Exception) as caught:
         function(scipy, leaf())
     text = told(caught.value)
-    assert cure in text
+    assert cure in hints(text)
     assert "test_boundary.py:" in text and "detach()" in text
 
 

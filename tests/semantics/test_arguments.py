@@ -312,7 +312,7 @@ t.empty_strided((8, 8), (2**61, 1)) | Storage size calculation overflowed
 t.zeros(0).resize_(0, 4, 2**61) | Stride calculation overflowed
 t.zeros(0).resize_(2**61, 2) | Storage size calculation overflowed with sizes=
 t.all(t.ones(3), 0, out=t.ones(())) | all only supports bool tensor for result, got: Float
-t.any(t.ones(3), out=t.ones((), dtype=t.int64)) | any only supports bool tensor for result, got: Long
+t.any(t.ones(3), out=t.ones((), dtype=t.int64)) | any only supports bool tensor for result
 t.promote_types(t.float8_e5m2, t.float32) | Promotion for Float8 Types is not supported
 t.arange(4).__setitem__(t.arange(4) > 1, t.ones(3)) | shape mismatch: value tensor of shape .3.
 t.baddbmm(t.ones(1, 2, 2, dtype=t.int32), t.ones(1, 2, 2), t.ones(1, 2, 2)) | Input dtypes must be
@@ -353,7 +353,7 @@ def test_a_tensor_in_place_of_several_is_named_by_its_class_alone(t):
 
 
 def test_a_scalar_of_numpy_has_no_memory_to_share(t):
-    with pytest.raises(RuntimeError, match="can't alias NumPy scalars."):
+    with pytest.raises(RuntimeError, match=r"can't alias NumPy scalars\."):
         t.asarray(np.float64(0.5), copy=False)
 
 

@@ -73,3 +73,20 @@ def test_tables_take_values_that_need_no_gradient():
     assert pandas.DataFrame({"x": x.detach()}).x.tolist() == [1.0, 2.0]
     with pytest.raises(TypeError, match="needs a gradient"):
         pandas.DataFrame({"x": x})
+
+
+def test_missing_values_of_any_numeric_columns_are_nan():
+    pandas = pytest.importorskip("pandas")
+    x = wg.ones(3, dtype=wg.float64)
+    truths = pandas.Series([True, None, False], dtype="boolean")
+    whole = pandas.array([1, None, 3], dtype="Int64")
+    frame = pandas.DataFrame({"a": whole, "b": [1.0, 2.0, 3.0]})
+    for found, expected in [
+        (x * truths, [1.0, numpy.nan, 0.0]),
+        (frame["a"] * x, [1.0, numpy.nan, 3.0]),
+        (x[:, None] * frame, [[1.0, 1.0], [numpy.nan, 2.0], [3.0, 3.0]]),
+    ]:
+        numpy.testing.assert_array_equal(found.numpy(), expected)
+    for other in (frame.assign(c=list("xyz")), frame["a"].astype(object)):
+        with pytest.raises(TypeError, match="expected numbers"):
+            x * other

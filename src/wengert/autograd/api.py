@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias, overload
 
 from wengert.base import errors
+from wengert.base.containers import field_names, flatten
 from wengert.base.ports import PORTS
 from wengert.base.sections import fill_sections
 from wengert.tape.backward import run_backward, run_grad
@@ -137,7 +138,7 @@ def grad(
     Parameters
     ----------
     outputs, inputs : Tensor, GradientEdge, or sequence of them. The tensors to differentiate, and
-        those to differentiate with respect to, leaves or not; `inputs` may be a dict of tensors.
+        those to differentiate with respect to, leaves or not; `inputs` may be a dict or dataclass.
     grad_outputs : Tensor, None, or sequence of them, optional. The vector of each vector-Jacobian
         product; may be None for an output with one element.
     retain_graph : bool, optional. Keep what the graph saved, for another pass; default: the value
@@ -153,7 +154,7 @@ def grad(
     Returns
     -------
     tuple of Tensor: One for each input, of its shape and dtype; with `is_grads_batched` the batch
-        dimension comes first. For a dict of inputs, a dict with its keys.
+        dimension comes first. For a dict or a dataclass of inputs, one like it.
 
     Raises
     ------
@@ -179,8 +180,12 @@ def grad(
         )
     allow_unused = materialize_grads if allow_unused is None else allow_unused
     results = _sources(outputs, "outputs")
-    named: Any = inputs if type(inputs) is dict else None
-    sources = _sources(inputs if named is None else named.values(), "inputs")
+    rebuilt: Any = tuple
+    if type(inputs) is dict or (
+        not isinstance(inputs, TensorBase | list | tuple) and field_names(inputs) is not None
+    ):
+        inputs, rebuilt = flatten(inputs)
+    sources = _sources(inputs, "inputs")
     if not sources:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     keep = create_graph if retain_graph is None else retain_graph
@@ -198,7 +203,7 @@ def grad(
             else g
             for i, (g, source) in enumerate(zip(grads, sources, strict=True))
         ]
-    return tuple(grads) if named is None else dict(zip(named, grads, strict=True))
+    return rebuilt(grads)
 
 
 def _unused(

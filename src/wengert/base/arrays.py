@@ -64,6 +64,11 @@ def column(value: Any) -> Any:
     if kind.__module__.partition(".")[0] not in _COLUMNS or not hasattr(value, "__array__"):
         return value
     array = np.asarray(value)
+    if array.dtype.kind == "O" and hasattr(value, "to_numpy"):
+        columns = np.atleast_1d(np.asarray(getattr(value, "dtypes", None), object))
+        if all(getattr(one, "kind", "O") in "biuf" for one in columns):
+            # of pandas, where values are missing, or columns of different dtypes may miss some
+            array = value.to_numpy(float, na_value=np.nan)
     if array.dtype.kind not in "biufc":
         raise TypeError(
             f"expected numbers, but {kind.__module__}.{kind.__qualname__} holds elements of dtype "

@@ -378,7 +378,9 @@ class ContinuousBernoulli(_OfBits, ExponentialFamily):
         return wg.where(self._unstable, series, found)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        u = wg.rand(self._extended_shape(sample_shape), dtype=self.probs.dtype)
+        u = wg.rand(
+            self._extended_shape(sample_shape), dtype=self.probs.dtype, device=self.probs.device
+        )
         return self.icdf(u)
 
     def log_prob(self, value: Any) -> Any:

@@ -41,7 +41,9 @@ class Normal(ExponentialFamily):
     variance = property(lambda self: self.scale.pow(2))
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        noise = wg.randn(self._extended_shape(sample_shape), dtype=self.loc.dtype)
+        noise = wg.randn(
+            self._extended_shape(sample_shape), dtype=self.loc.dtype, device=self.loc.device
+        )
         return self.loc + noise * self.scale
 
     def log_prob(self, value: Any) -> Any:
@@ -183,7 +185,9 @@ class Uniform(Distribution):
     variance = property(lambda self: (self.high - self.low).pow(2) / 12)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        noise = wg.rand(self._extended_shape(sample_shape), dtype=self.low.dtype)
+        noise = wg.rand(
+            self._extended_shape(sample_shape), dtype=self.low.dtype, device=self.low.device
+        )
         return self.low + noise * (self.high - self.low)
 
     def log_prob(self, value: Any) -> Any:
@@ -235,7 +239,9 @@ class StudentT(Distribution):
         return wg.where(self.df > 2, finite, wg.where(self.df > 1, math.inf, math.nan))
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        noise = wg.randn(self._extended_shape(sample_shape), dtype=self.df.dtype)
+        noise = wg.randn(
+            self._extended_shape(sample_shape), dtype=self.df.dtype, device=self.df.device
+        )
         spread = wg.rsqrt(self._chi2.rsample(sample_shape) / self.df)
         return self.loc + self.scale * (noise * spread)
 

@@ -176,7 +176,9 @@ class MultivariateNormal(_OfCovariance, Distribution):
         )
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        noise = wg.randn(self._extended_shape(sample_shape), dtype=self.loc.dtype)
+        noise = wg.randn(
+            self._extended_shape(sample_shape), dtype=self.loc.dtype, device=self.loc.device
+        )
         return self.loc + batch_mv(self._unbroadcasted_scale_tril, noise)
 
     def log_prob(self, value: Any) -> Any:
@@ -278,8 +280,10 @@ class LowRankMultivariateNormal(Distribution):
 
     def rsample(self, sample_shape: Any = ()) -> Any:
         shape = self._extended_shape(sample_shape)
-        of_factor = wg.randn((*shape[:-1], self.cov_factor.shape[-1]), dtype=self.loc.dtype)
-        of_diagonal = wg.randn(shape, dtype=self.loc.dtype)
+        of_factor = wg.randn(
+            (*shape[:-1], self.cov_factor.shape[-1]), dtype=self.loc.dtype, device=self.loc.device
+        )
+        of_diagonal = wg.randn(shape, dtype=self.loc.dtype, device=self.loc.device)
         found = self.loc + batch_mv(self._unbroadcasted_cov_factor, of_factor)
         return found + self._unbroadcasted_cov_diag.sqrt() * of_diagonal
 
@@ -519,7 +523,7 @@ class LKJCholesky(Distribution):
         with wg.no_grad():
             lengths = self._beta.sample(sample_shape).unsqueeze(-1)
             shape = self._extended_shape(sample_shape)
-            normal = wg.randn(shape, dtype=lengths.dtype).tril(-1)
+            normal = wg.randn(shape, dtype=lengths.dtype, device=lengths.device).tril(-1)
             # the first row has no direction
             norms = normal.norm(dim=-1, keepdim=True)
             w = wg.sqrt(lengths) * (normal / wg.where(norms > 0, norms, 1.0))

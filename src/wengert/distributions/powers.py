@@ -220,7 +220,11 @@ class GeneralizedPareto(Distribution):
         return wg.where(self._is_exponential, 1.0, self.concentration)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        return self.icdf(wg.rand(self._extended_shape(sample_shape), dtype=self.loc.dtype))
+        return self.icdf(
+            wg.rand(
+                self._extended_shape(sample_shape), dtype=self.loc.dtype, device=self.loc.device
+            )
+        )
 
     def _log_survival(self, value: Any) -> Any:
         z = (value - self.loc) / self.scale

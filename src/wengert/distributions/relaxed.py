@@ -53,7 +53,7 @@ class LogitRelaxedBernoulli(_OfBits, Distribution):
     def rsample(self, sample_shape: Any = ()) -> Any:
         shape = self._extended_shape(sample_shape)
         probs = clamp_probs(self.probs.expand(shape))
-        u = clamp_probs(wg.rand(shape, dtype=probs.dtype))
+        u = clamp_probs(wg.rand(shape, dtype=probs.dtype, device=probs.device))
         noise = u.log() - (-u).log1p() + probs.log() - (-probs).log1p()
         return noise / self.temperature
 
@@ -133,7 +133,7 @@ class ExpRelaxedCategorical(_OfCategories):
 
     def rsample(self, sample_shape: Any = ()) -> Any:
         shape = self._extended_shape(sample_shape)
-        u = clamp_probs(wg.rand(shape, dtype=self.logits.dtype))
+        u = clamp_probs(wg.rand(shape, dtype=self.logits.dtype, device=self.logits.device))
         scores = (self.logits + -((-(u.log())).log())) / self.temperature
         return scores - scores.logsumexp(dim=-1, keepdim=True)
 

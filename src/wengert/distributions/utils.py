@@ -49,7 +49,10 @@ def broadcast_all(*values: Any) -> tuple[Any, ...]:
         )
     first = next((value for value in values if isinstance(value, wg.Tensor)), None)
     kind = wg.get_default_dtype() if first is None else first.dtype
-    made = [v if isinstance(v, wg.Tensor) else wg.tensor(v, dtype=kind) for v in values]
+    place = None if first is None else first.device
+    made = [
+        v if isinstance(v, wg.Tensor) else wg.tensor(v, dtype=kind, device=place) for v in values
+    ]
     return tuple(wg.broadcast_tensors(*made))
 
 

@@ -34,6 +34,7 @@ _LACKING = (TypeError, AttributeError, NotImplementedError)
 
 
 _ASKED = frozenset({np.ndim, np.shape, np.size})
+_MAKERS: frozenset[Any] = frozenset({np.arange, np.asarray, np.empty, np.full, np.ones, np.zeros})
 BETWEEN: Facet[str] = Facet("between", lambda prim: "")
 """How an operation spans devices: it ``"sends"`` its argument, or ``"copies"`` from any."""
 BETWEEN.of(records.to_device)("sends")
@@ -175,6 +176,12 @@ class DeviceArray(NDArrayOperatorsMixin, Computing):
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if func in _ASKED:
             return func(self.array, *args[1:], **kwargs)
+        if func in _MAKERS:  # with ``like=self``
+            with _backend(self.device).on(self.device.index or 0):
+                made = func(*_within(self.device, args), like=self.array, **kwargs)
+            return _around(made, self.device)
+        if func is np.copyto and args[0] is self:
+            return self.write(args[1])
         if func in (np.may_share_memory, np.shares_memory):
             both = [getattr(value, "array", None) for value in args[:2]]
             return None not in both and func(*both)

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.extras import scipy_module
-from wengert.kernels.protocols import numbers
+from wengert.kernels.protocols import asarray, numbers
 from wengert.kernels.scipy import quick, ufunc
 from wengert.kernels.single import horner
 
@@ -272,10 +272,10 @@ def spherical_bessel(self: Any, n: int) -> Any:
         x = np.where(self, self, 1e-20)
         # avoid the sine of an infinity, where the result is 0
         return np.sin(np.where(np.isinf(x), 0, x)) / x
-    x = np.asarray(self)
+    x = asarray(self)
     size = np.absolute(x)
     near = size <= n
-    count = np.count_nonzero(near)
+    count = int(np.count_nonzero(near))
     if count == x.size:
         return _spherical_series(x, n)[()]
     result = np.empty_like(x)

@@ -12,15 +12,17 @@ from typing import Any
 
 import numpy as np
 
+from wengert.kernels.protocols import arange, full
+
 Shape = tuple[int, ...]
 
 
 def _starts(samples: Any, n: int, count: int, kernel: int) -> Any:
     """Return the starts of the windows of each plane, of shape (planes, count)."""
-    starts = np.full((len(samples), count), n - kernel, np.int64)
+    starts = full(samples, (len(samples), count), n - kernel, np.int64)
     if count > 1:
         step = samples.dtype.type((n - kernel) / (count - 1))
-        place = np.arange(count - 1, dtype=samples.dtype)
+        place = arange(samples, count - 1, dtype=samples.dtype)
         shifted = (place + samples[:, None]) * step
         starts[:, :-1] = shifted.astype(np.int64) - (samples[:, None] * step).astype(np.int64)
     return starts

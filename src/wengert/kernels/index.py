@@ -14,7 +14,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from wengert.kernels.layout import LAYOUTS
-from wengert.kernels.protocols import arange, asarray, contiguous, copied, zeros
+from wengert.kernels.protocols import arange, asarray, contiguous, copied, is_numpys, zeros
 from wengert.kernels.reduce import places_of
 from wengert.kernels.scatter import corner, flat_places
 
@@ -49,7 +49,7 @@ def index(self: Any, indices: Indices) -> Any:
         result = self[_key(indices)]
     except IndexError as error:
         raise _explained(error, indices) from None
-    if self.flags.c_contiguous or not result.size:
+    if self.flags.c_contiguous or not result.size or not is_numpys(self):
         # NumPy stores the indexed dimensions before those that precede them
         return result if result.flags.c_contiguous else contiguous(result)
     return LAYOUTS["elements"](result, _walked(self, indices, result.shape))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.memory_format import contiguous_format, in_format, suggested_format
+from wengert.kernels.protocols import contiguous
 
 
 def cat(*tensors: Any, dim: int) -> Any:
@@ -30,4 +31,4 @@ def stack(*tensors: Any, dim: int) -> Any:
 
 def _in_order(joined: Any) -> Any:
     # NumPy keeps the memory order of the arrays; results are in C order
-    return joined if joined.flags.c_contiguous else np.ascontiguousarray(joined)
+    return joined if joined.flags.c_contiguous else contiguous(joined)

@@ -30,6 +30,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.kernels.protocols import asarray
 from wengert.kernels.scipy import quick, ufunc
 from wengert.kernels.single import SHEPHERD, horner
 from wengert.kernels.special import erfc, ratio
@@ -244,7 +245,7 @@ _SLOPE = (
 
 def erfcx_slope(self: Any) -> Any:
     """Return the derivative of exp(x * x) erfc(x) (see NOTE [slope of erfcx])."""
-    x = np.asarray(self, np.float64)
+    x = asarray(self, np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
         right = np.maximum(x, 0.0)
         slope = horner((right - 3.0) / (right + 3.0), _SLOPE)

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from wengert.kernels.protocols import beside, zeros
+
 _NEXT, _BEFORE = np.array([1, 2, 0]), np.array([2, 0, 1])
 
 
@@ -81,8 +83,8 @@ def _exp(a: Any) -> Any:
     """Return the exponentials of a batch of matrices, grouped by the degree that each needs."""
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         norms = abs(a).sum(-2).max(-1)
-        degrees = np.searchsorted(_BOUNDS[:-1], norms)
-        first = degrees[0]
+        degrees = np.searchsorted(beside(norms, _BOUNDS[:-1]), norms)
+        first = int(degrees[0])
         if np.isfinite(norms).all() and (degrees == first).all():
             return _of_degree(a, norms, _DEGREES[first])
         result = np.full_like(a, np.nan)
@@ -95,7 +97,7 @@ def _exp(a: Any) -> Any:
 
 def _of_degree(a: Any, norms: Any, degree: int) -> Any:
     """Return the exponentials by the approximant of one degree, scaled for the highest one."""
-    steps = np.zeros(len(a), int)
+    steps = zeros(a, len(a), int)
     if degree == _DEGREES[-1]:
         steps = np.ceil(np.log2(np.maximum(norms / _BOUNDS[-1], 1))).astype(int)
         # by powers of two, which are exact
@@ -114,7 +116,7 @@ def _of_degree(a: Any, norms: Any, degree: int) -> Any:
 def _pade(a: Any, degree: int) -> tuple[Any, Any]:
     """Return the odd and the even part of the numerator; the denominator is even - odd."""
     c = _COEFFICIENTS[degree]
-    diagonal = np.eye(a.shape[-1], dtype=a.dtype)
+    diagonal = beside(a, np.eye(a.shape[-1], dtype=a.dtype))
     squares = [a @ a]
     if degree == 13:
         a2 = squares[0]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.kernels.protocols import full
+from wengert.kernels.protocols import beside, full
 
 # the number of values per sequence up to which all sequences are searched in lockstep
 _FEW = 32
@@ -125,7 +125,8 @@ def bin_numbers(self: Any, edges: tuple[Any, ...], even: bool) -> Any:
     """
     columns = self.reshape(-1, len(edges)).T
     inside = _inside(columns, edges)
-    found = np.full(len(inside), math.prod([len(limits) - 1 for limits in edges]))
+    none = math.prod([len(limits) - 1 for limits in edges])
+    found = full(self, len(inside), none, np.int64)
     found[inside] = _numbers(columns[:, inside], edges, even)
     return found
 
@@ -147,7 +148,8 @@ def _numbers(columns: Any, edges: tuple[Any, ...], even: bool) -> Any:
             found = _divided(column, limits)
         else:
             # the last bin includes its upper edge
-            found = np.minimum(limits.searchsorted(column, "right") - 1, count - 1)
+            found = np.searchsorted(beside(column, limits), column, "right") - 1
+            found = np.minimum(found, count - 1)
         number = number * count + found
     return number
 
@@ -158,6 +160,7 @@ def _divided(column: Any, limits: Any) -> Any:
     low, high = limits[0], limits[-1]
     found = ((column - low) * column.dtype.type(count) / (high - low)).astype(np.int64)
     np.minimum(found, count - 1, out=found)
+    limits = beside(column, limits)
     found -= column < limits[found]
     found += (column >= limits[found + 1]) & (found < count - 1)
     return found

@@ -37,6 +37,7 @@ from wengert.prims.facet import NUMPY, OPERATOR, Facet
 from wengert.tape.base import LEAF, TensorBase, new_tensor
 from wengert.tape.modes import is_recording
 from wengert.tape.record import T
+from wengert.tape.views import ONE_OF_SEVERAL
 from wengert.tensor.copying import of_class
 from wengert.tensor.numpy import ufuncs as numpy_ufuncs
 from wengert.tensor.numpy.counterparts import is_weak, tensor, values
@@ -135,7 +136,7 @@ class ndarray(Tensor):
             raise TypeError("iteration over a 0-d array")
         # when the first one is asked for: libraries call iter() to see whether they could iterate
         parts = itertools.chain.from_iterable(map(_parts, (self,)))
-        return map(_element if self._payload.ndim == 1 else made, parts)
+        return map(_element if self._payload.ndim == 1 else _row, parts)
 
     def __bool__(self) -> bool:
         if self._payload.size != 1:
@@ -252,6 +253,18 @@ def _keeps_dimensions(index: Any) -> bool:
 
 def _parts(array: Any) -> Any:
     return T.unbind(array, dim=0)
+
+
+def _row(view: Any) -> Any:
+    return made(_writable(view))
+
+
+def _writable(part: Any) -> Any:
+    """Return one of several results; a view may be written to, as NumPy's may."""
+    own = getattr(part, "_ext", None)
+    if own is not None and own.no_write == ONE_OF_SEVERAL:
+        own.no_write = None
+    return part
 
 
 def _element(view: Any) -> Any:
@@ -462,7 +475,7 @@ def made(result: Any, given: Any = ()) -> Any:
         result.__class__ = ndarray
         return result
     if cls is tuple or cls is list:
-        return cls([made(part, given) for part in result])
+        return cls([made(_writable(part), given) for part in result])
     if isinstance(result, tuple) and hasattr(result, "_fields"):
         return cls(*[made(part, given) for part in result])
     return result

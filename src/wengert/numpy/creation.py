@@ -20,6 +20,7 @@ from wengert.ops.clone import clone
 from wengert.tape.base import TensorBase
 from wengert.tensor.numpy import boundary as numpy_boundary
 from wengert.tensor.numpy.counterparts import as_dtype, holds_tensor, tensor, values, wrapped
+from wengert.tensor.numpy.dispatch import signature_of
 
 
 def array(
@@ -75,7 +76,15 @@ def _at_least(made_: Any, ndim: int) -> Any:
     return made_
 
 
-def asarray(a: Any, dtype: Any = None, order: Any = None, **more: Any) -> Any:
+def asarray(
+    a: Any,
+    dtype: Any = None,
+    order: Any = None,
+    *,
+    device: Any = None,
+    copy: bool | None = None,
+    like: Any = None,
+) -> Any:
     """Convert to an array without a copy if possible; return an array unchanged.
 
     Examples
@@ -84,10 +93,10 @@ def asarray(a: Any, dtype: Any = None, order: Any = None, **more: Any) -> Any:
     >>> np.asarray(x) is x
     True
     """
-    check_device(more.get("device"))
-    if isinstance(a, ndarray) and dtype is None and not more.get("copy"):
+    check_device(device)
+    if isinstance(a, ndarray) and dtype is None and not copy:
         return a
-    return array(a, dtype, copy=more.get("copy"))
+    return array(a, dtype, copy=copy)
 
 
 def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
@@ -218,6 +227,7 @@ def _plain(name: str) -> Callable[..., Any]:
         return fillable(result, name) if name in _FILLED else result
 
     make.__name__ = make.__qualname__ = name
+    make.__signature__ = signature_of(function, make)  # type: ignore[attr-defined]
     make.__doc__ = f"Return NumPy's `{name}` as a `wengert.numpy.ndarray` (see `numpy.{name}`)."
     return make
 
@@ -237,7 +247,15 @@ def fromfunction(
     return function(*coordinates, **kwargs)
 
 
-def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", **more: Any) -> Any:
+def full(
+    shape: Any,
+    fill_value: Any,
+    dtype: Any = None,
+    order: str = "C",
+    *,
+    device: Any = None,
+    like: Any = None,
+) -> Any:
     """Make an array of one value; it may be a tensor, to which the gradient flows.
 
     Examples
@@ -245,7 +263,7 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", **mor
     >>> np.full(2, 7)
     tensor([7, 7])
     """
-    check_device(more.get("device"))
+    check_device(device)
     value = as_dtype(fill_value, dtype)
     sizes = (shape,) if isinstance(shape, int | np.integer) else tuple(shape)
     return fillable(made(clone(np.broadcast_to(value, sizes))), "full")

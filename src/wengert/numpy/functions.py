@@ -106,8 +106,8 @@ class Ufunc:
         return result if kwargs.get("out") is not None else made(result, args)
 
     def __getattr__(self, name: str) -> Any:
-        """Return another attribute of NumPy's ufunc: `nargs`, `types`, ..."""
-        if name.startswith("_"):
+        """Return another attribute of NumPy's ufunc: `nargs`, `types`, its signature, ..."""
+        if name.startswith("_") and name != "__signature__":
             raise AttributeError(name)
         return getattr(self._ufunc, name)
 

@@ -17,6 +17,7 @@ from wengert.ops.coerce import number, operand
 from wengert.ops.constants import ONE
 from wengert.ops.losses import reduced, reduction_of
 from wengert.ops.neural import log_softmax
+from wengert.ops.options import sent_to
 from wengert.tape.base import new_tensor
 from wengert.tape.record import T
 
@@ -237,7 +238,7 @@ def _spread_evenly(
     if reduction != "mean":
         return reduced(losses, reduction)
     # the sum of the targets' weights is the loss of inputs equal to minus the weights
-    one = new_tensor(logs._payload.dtype.type(1))
+    one = new_tensor(sent_to(logs, logs._payload.dtype.type(1)))
     each = T.neg(_by_class(weight, shape, axis)) if weight is not None else T.neg(one)
     each = T.expand(each, shape=shape)
     total = _nll(each, target, None, "sum", ignore_index)

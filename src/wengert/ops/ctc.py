@@ -11,8 +11,10 @@ import numpy as np
 from wengert.base.errors import long_name
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
+from wengert.interp.levels import is_elsewhere
 from wengert.ops.coerce import operand
 from wengert.ops.losses import reduction_of
+from wengert.ops.options import sent_to
 from wengert.ops.reduce import mean, sum
 from wengert.ops.shape import squeeze
 from wengert.prims import ctc as _records
@@ -117,13 +119,14 @@ def ctc_loss(
             f"Expected target_lengths to have value at least 0, but got value {min(counts)} (while "
             "checking arguments for ctc_loss)"
         )
-    labels = _padded(y._payload, counts, n, single)
+    labels = y._payload.fetched() if is_elsewhere(y._payload) else y._payload
+    labels = _padded(labels, counts, n, single)
     inside = np.arange(labels.shape[1]) < np.array(counts, int).reshape(-1, 1)
     if labels.size and ((labels >= classes) | (labels < 0))[inside].any():
         raise RuntimeError(f"targets must be labels from 0 to {classes - 1}")
     losses = T.ctc_loss(
         rows,
-        new_tensor(np.where(inside, labels, 0)),
+        new_tensor(sent_to(rows, np.where(inside, labels, 0))),
         input_lengths=steps,
         target_lengths=counts,
         blank=blank,

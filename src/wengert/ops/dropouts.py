@@ -16,6 +16,7 @@ from wengert.base.export import export
 from wengert.base.sections import fill_sections, named
 from wengert.ops.coerce import number, operand
 from wengert.ops.dropout import check_droppable
+from wengert.ops.options import sent_to
 from wengert.ops.randomness import drawn
 from wengert.ops.sample import draw_bernoulli
 from wengert.ops.shape import squeeze
@@ -53,9 +54,10 @@ def dropped(name: str, input: Any, p: float, train: bool, channels: bool, inplac
         factor, shift = (kept / (1 - p) if p < 1 else kept), None
     else:
         a = 1 / math.sqrt((_ALPHA * _ALPHA * p + 1) * (1 - p)) if p < 1 else 0.0
-        shift = new_tensor(((kept - 1) * (_ALPHA * a) + _ALPHA * a * p).astype(payload.dtype))
+        moved = ((kept - 1) * (_ALPHA * a) + _ALPHA * a * p).astype(payload.dtype)
+        shift = new_tensor(sent_to(x, moved))
         factor = kept * a
-    noise = new_tensor(factor.astype(payload.dtype, copy=False))
+    noise = new_tensor(sent_to(x, factor.astype(payload.dtype, copy=False)))
     if inplace:
         made = write(TABLE["mul"], x, (noise,), {}, f"{name}_")
         return made if shift is None else write(TABLE["add"], x, (shift,), {}, f"{name}_")

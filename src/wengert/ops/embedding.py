@@ -12,10 +12,11 @@ import numpy as np
 from wengert.base.dtypes import FLOATING, category
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
-from wengert.interp.levels import Lifted
+from wengert.interp.levels import Lifted, is_elsewhere
 from wengert.kernels.reduce import are_within
 from wengert.ops.coerce import dtype_name, number, operand
 from wengert.ops.gather import gather, index_add
+from wengert.ops.options import sent_to
 from wengert.ops.reduce import sum
 from wengert.ops.shape import reshape
 from wengert.prims import embedding as _records
@@ -241,7 +242,8 @@ def embedding_bag(
         if end < x._payload.size and short:
             x = x[:end]
             factors = None if factors is None else factors[:end]
-    places = x._payload.reshape(-1)
+    places = x._payload.fetched() if is_elsewhere(x._payload) else x._payload
+    places = places.reshape(-1)
     if max_norm is not None and places.size:
         _shorten(w, places, max_norm, norm_type)
     lengths = np.diff([*starts, places.size])
@@ -255,7 +257,7 @@ def embedding_bag(
         real = reshape(T.ne(flat, row), (-1, 1)) if row >= 0 else None
     else:
         kept = places != row
-        flat = new_tensor(places[kept])
+        flat = new_tensor(sent_to(x, places[kept]))
         owners = bags[kept]
     rows = _rows(w, flat, -1, bool(scale_grad_by_freq), sparse)
     if factors is not None:
@@ -263,7 +265,7 @@ def embedding_bag(
     counts = np.bincount(owners, minlength=len(starts))
     dtype = w._payload.dtype
     if real is None:
-        divisor = new_tensor(np.maximum(counts, 1)[:, None].astype(dtype))
+        divisor = new_tensor(sent_to(w, np.maximum(counts, 1)[:, None].astype(dtype)))
     else:
         rows = T.where(real, rows, -math.inf if largest else 0)
         found = _totals(cast(real, dtype), owners, counts)
@@ -282,8 +284,8 @@ def _totals(rows: Any, owners: Any, counts: Any) -> Any:
     if longest and (counts == longest).all():
         # while all bags have the same length, they are rows of one array
         return sum(reshape(rows, (len(counts), longest, size)), 1)
-    zeros = new_tensor(np.zeros((len(counts), size), rows._payload.dtype))
-    return index_add(zeros, 0, new_tensor(owners), rows)
+    zeros = new_tensor(sent_to(rows, np.zeros((len(counts), size), rows._payload.dtype)))
+    return index_add(zeros, 0, new_tensor(sent_to(rows, owners)), rows)
 
 
 def _starts(places: Any, offsets: Any) -> Any:
@@ -301,6 +303,7 @@ def _starts(places: Any, offsets: Any) -> Any:
     if offsets is None:
         raise ValueError("offsets has to be a 1D Tensor but got None")
     starts = operand(offsets, "embedding_bag", "offsets")._payload
+    starts = starts.fetched() if is_elsewhere(starts) else starts
     _check_index(starts)
     if starts.ndim != 1:
         raise ValueError("offsets has to be a 1D Tensor")
@@ -322,10 +325,11 @@ def _largest(rows: Any, owners: Any, counts: Any) -> Any:
     values = rows._payload
     if not len(values):
         return sum(rows, 0, keepdim=True).expand(len(counts), -1)
-    if isinstance(values, Lifted):
+    if isinstance(values, Lifted) or is_elsewhere(values):
         bags = []
         for i, count in enumerate(counts):
-            own = T.index_select(rows, new_tensor(np.flatnonzero(owners == i)), dim=0)
+            places = new_tensor(sent_to(rows, np.flatnonzero(owners == i)))
+            own = T.index_select(rows, places, dim=0)
             best = T.argmax(own, dim=0, keepdim=True) if count else None
             first = T.slice(rows, dim=0, start=0, end=1, step=1)
             bags.append(T.zeros_like(first) if best is None else T.gather(own, best, dim=0))

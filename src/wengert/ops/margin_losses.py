@@ -16,6 +16,7 @@ from wengert.ops.activations import logsigmoid, softplus
 from wengert.ops.coerce import operand
 from wengert.ops.gather import check_bounds, gather
 from wengert.ops.losses import reduced, reduction_of
+from wengert.ops.options import sent_to
 from wengert.ops.reduce import mean, sum
 from wengert.ops.select import clamp, masked_fill, where
 from wengert.ops.shape import reshape
@@ -253,7 +254,7 @@ def multi_margin_loss(
         lacks = lacks * lacks
     if weight is not None:
         lacks = lacks * weight[y]
-    lacks = masked_fill(lacks, new_tensor(np.arange(count) == y._payload), 0.0)
+    lacks = masked_fill(lacks, new_tensor(sent_to(y, np.arange(count)) == y._payload), 0.0)
     if how == "mean" and rows and lacks._payload.dtype.kind == "f":
         return T.mean(lacks)
     losses = sum(lacks, 1) / count
@@ -289,7 +290,7 @@ def multilabel_margin_loss(
     ended = T.cumsum(T.to_copy(T.lt(y, 0), dtype=np.dtype(np.int64)), dim=1, reverse=False)
     given = T.eq(ended, 0)
     chosen = T.where(given, y, 0)
-    none = new_tensor(np.zeros((x._payload.shape[0], classes + 1), bool))
+    none = new_tensor(sent_to(x, np.zeros((x._payload.shape[0], classes + 1), bool)))
     right = T.scatter_value(none, T.where(given, y, classes), dim=1, value=True)
     wrong = T.logical_not(T.slice(right, dim=1, start=0, end=classes, step=1))
     counts = T.logical_and(T.unsqueeze(given, dim=2), T.unsqueeze(wrong, dim=1))

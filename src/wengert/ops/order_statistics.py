@@ -22,6 +22,7 @@ from wengert.ops import named_results
 from wengert.ops.checks import one_dim, real_input, renamed
 from wengert.ops.coerce import dtype_name, integer, operand, plain
 from wengert.ops.named_results import pair
+from wengert.ops.options import sent_to
 from wengert.ops.out import into
 from wengert.prims import blend as _blend_records
 from wengert.prims import sorting as _records
@@ -337,7 +338,7 @@ def _at_ranks(rows: Any, q: Any, interpolation: str, ignore_nan: bool) -> Any:
     if known and not ignore_nan:
         return _at_common_ranks(rows, q, interpolation)
     own = payload.dtype
-    wanted = new_tensor(np.full(1, q, own)) if is_number(q) else _one_dim(q)
+    wanted = new_tensor(sent_to(rows, np.full(1, q, own))) if is_number(q) else _one_dim(q)
     last = payload.ndim - 1
     missing = T.isnan(rows)
     if ignore_nan:
@@ -391,7 +392,8 @@ def _at_common_ranks(rows: Any, q: Any, interpolation: str) -> Any:
     if interpolation == "midpoint":
         return T.lerp(low, high, weight=0.5)
     parts = [rank - floor for rank, floor in zip(ranks, below, strict=True)]
-    return T.lerp_tensor(low, high, new_tensor(np.array(parts, payload.dtype)))
+    weight = new_tensor(sent_to(low, np.array(parts, payload.dtype)))
+    return T.lerp_tensor(low, high, weight)
 
 
 fill_sections(globals())

@@ -256,7 +256,7 @@ def _fractional(d: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
         channels = array.shape[-d - 1]
         if _random_samples is None:
             kind = from_numpy_dtype(array.dtype)
-            _random_samples = rand(batch, channels, d, dtype=kind)
+            _random_samples = rand(batch, channels, d, dtype=kind, device=x.device)
         samples = operand(_random_samples, name, "_random_samples", 5)
         _check_samples(array, samples._payload, (batch, channels), d)
         if samples._payload.shape[0] > batch:

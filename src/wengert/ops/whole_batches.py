@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from wengert.interp.batched import Batched
+from wengert.interp.devices import DeviceArray, sent
 from wengert.interp.levels import Lifted
 from wengert.ops.randomness import check_randomness
 from wengert.tape.base import new_tensor
@@ -32,6 +33,10 @@ def drawn_of(draw: Callable[..., Any], *payloads: Any) -> Any:
 
     Under `vmap` the arrays are whole batches, with their dimensions in front, and so is the result.
     """
+    place = next((one.device for one in payloads if one.__class__ is DeviceArray), None)
+    if place is not None:  # random numbers are drawn on the CPU
+        here = [one.fetched() if one.__class__ is DeviceArray else one for one in payloads]
+        return sent(drawn_of(draw, *here), place)
     mode = current_mode()
     if mode is None:
         return draw(*map(np.asarray, payloads))

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from wengert.base.dtypes import finfo
 from wengert.base.sections import fill_sections
 from wengert.optim.optimizer import ParamsT, arguments, check_rate
 from wengert.optim.parameters import kept_number, making_state, number
 from wengert.optim.whole import Whole
-from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.base import TensorBase
 from wengert.types import Tensor
 
 
@@ -85,10 +83,10 @@ class Adafactor(Whole):
             state["step"] = kept_number(0.0)
             if x.ndim > 1:
                 *batch, rows, columns = x.shape
-                state["row_var"] = new_tensor(np.zeros((*batch, rows, 1), x.dtype))
-                state["col_var"] = new_tensor(np.zeros((*batch, 1, columns), x.dtype))
+                state["row_var"] = param.new_zeros((*batch, rows, 1))
+                state["col_var"] = param.new_zeros((*batch, 1, columns))
             else:
-                state["variance"] = new_tensor(np.zeros(x.shape, x.dtype))
+                state["variance"] = param.new_zeros(x.shape)
         return state
 
     def _writes(self, options: dict[str, Any], param: Any) -> list[tuple[Any, Any]]:
@@ -104,14 +102,14 @@ class Adafactor(Whole):
         size = max(param.numel(), 1) ** 0.5
         alpha = (param.norm(2) / size).clamp(min=eps2) * rate
         if "variance" in state:
-            mean = state["variance"].lerp(grad * grad, fresh.to(grad.dtype))
+            mean = state["variance"].lerp(grad * grad, fresh.to(grad))
             writes.append((state["variance"], mean))
             estimate = mean
         else:
             means = []
             for name, dim in (("row_var", -1), ("col_var", -2)):
                 square = grad.norm(dim=dim, keepdim=True).square() / max(grad.shape[dim], 1)
-                means.append(state[name].lerp(square, fresh.to(grad.dtype)))
+                means.append(state[name].lerp(square, fresh.to(grad)))
                 writes.append((state[name], means[-1]))
             rows, columns = means
             estimate = rows @ columns / rows.mean(dim=-2, keepdim=True).clamp(min=eps1)

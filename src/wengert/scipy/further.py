@@ -155,10 +155,141 @@ def _reflected(row: Row) -> Row:
     )
 
 
+def _log_rest(F: Any, y: Any, c: Any) -> Any:
+    """Compute ``log(1 - c y) / c`` for y < 1 / c."""
+    return F.np.log1p(-c * F.np.where(c * y < 1, y, 0)) / c
+
+
+def _log_norminvgauss(F: Any, y: Any, a: Any, b: Any) -> Any:
+    far = F.np.sqrt(1 + y * y)
+    bessel = F.np.log(F.sp.k1e(a * far)) - a * far
+    return F.np.log(a / (math.pi * far)) + bessel + F.np.sqrt((a - b) * (a + b)) + b * y
+
+
+def _log_skellam(F: Any, k: Any, a: Any, b: Any) -> Any:
+    root = F.np.sqrt(a) - F.np.sqrt(b)
+    bessel = F.np.log(F.sp.ive(F.np.abs(k), 2 * F.np.sqrt(a * b)))
+    return inside(F, F.np.floor(k) == k, bessel - root * root + k / 2 * F.np.log(a / b))
+
+
+def _genexpon_hazard(F: Any, y: Any, a: Any, b: Any, c: Any) -> Any:
+    """Return the negative logarithm of what lies above."""
+    return (a + b) * y + b * F.np.expm1(-c * y) / c
+
+
 _LOGNORM = TABLE["lognorm"]
+_LEVY = _above(
+    0,
+    lambda F, y: -(LOG_2_PI + 3 * F.np.log(y) + 1 / y) / 2,
+    cdf=lambda F, y: F.sp.erfc(_HALF / F.np.sqrt(y)),
+    sf=lambda F, y: F.sp.erf(_HALF / F.np.sqrt(y)),
+)
 _INVGAUSS = _above(1, _log_invgauss, cdf=_invgauss_below)
 
 FURTHER: dict[str, Row] = {
+    "argus": _within(
+        0.0,
+        1.0,
+        False,
+        1,
+        lambda F, y, chi: (
+            math.log(2)
+            + 3 * F.np.log(chi)
+            - LOG_2_PI / 2
+            - F.np.log(F.sp.gammainc(1.5, chi * chi / 2))
+            + F.np.log(y)
+            + (F.np.log1p(-y * y) - chi * chi * (1 - y * y)) / 2
+        ),
+        cdf=lambda F, y, chi: (
+            1 - F.sp.gammainc(1.5, chi * chi * (1 - y * y) / 2) / F.sp.gammainc(1.5, chi * chi / 2)
+        ),
+    ),
+    "erlang": TABLE["gamma"],
+    "exponpow": _from(
+        1,
+        lambda F, y, b: F.np.log(b) + F.sp.xlogy(b - 1, y) + y**b - F.np.expm1(y**b),
+        cdf=lambda F, y, b: -F.np.expm1(-F.np.expm1(y**b)),
+        sf=lambda F, y, b: F.np.exp(-F.np.expm1(y**b)),
+        logsf=lambda F, y, b: -F.np.expm1(y**b),
+    ),
+    "fatiguelife": _above(
+        1,
+        lambda F, y, c: (
+            F.np.log1p(y)
+            - F.np.square(y - 1) / (2 * y * c * c)
+            - F.np.log(2 * c)
+            - (LOG_2_PI + 3 * F.np.log(y)) / 2
+        ),
+        cdf=lambda F, y, c: F.sp.ndtr((F.np.sqrt(y) - 1 / F.np.sqrt(y)) / c),
+    ),
+    "genexpon": _from(
+        3,
+        lambda F, y, a, b, c: (
+            F.np.log(a - b * F.np.expm1(-c * y)) - _genexpon_hazard(F, y, a, b, c)
+        ),
+        cdf=lambda F, y, a, b, c: -F.np.expm1(-_genexpon_hazard(F, y, a, b, c)),
+    ),
+    "genhalflogistic": _from(
+        1,
+        lambda F, y, c: inside(
+            F,
+            c * y <= 1,
+            math.log(2)
+            + (1 - c) * _log_rest(F, y, c)
+            - 2 * F.np.log1p(F.np.exp(_log_rest(F, y, c))),
+        ),
+        cdf=lambda F, y, c: inside(F, c * y < 1, -F.np.tanh(_log_rest(F, y, c) / 2), 1.0),
+    ),
+    "levy_l": _reflected(_LEVY),
+    "norminvgauss": continuous(2, _log_norminvgauss),
+    "randint": discrete(
+        2,
+        lambda F, k, low, high: inside(
+            F, (F.np.floor(k) == k) & (k >= low) & (k < high), -F.np.log(high - low)
+        ),
+    ),
+    "recipinvgauss": _above(
+        1,
+        lambda F, y, mu: -(LOG_2_PI + F.np.log(y) + F.np.square(1 / mu - y) / y) / 2,
+    ),
+    "reciprocal": continuous(2, _log_loguniform, cdf=_loguniform_below),
+    "rel_breitwigner": _above(
+        1,
+        lambda F, y, rho: (
+            F.np.log(2 * math.sqrt(2) / math.pi)
+            + F.np.log1p(1 / (rho * rho)) / 2
+            - F.np.log1p(F.np.sqrt(1 + 1 / (rho * rho))) / 2
+            - F.np.log1p(F.np.square((y - rho) * (y + rho) / rho))
+        ),
+    ),
+    "skellam": discrete(2, _log_skellam),
+    "truncpareto": _within(
+        1.0,
+        math.inf,
+        True,
+        2,
+        lambda F, y, b, c: inside(
+            F, y <= c, F.np.log(b) - (b + 1) * F.np.log(y) - F.np.log(-F.np.expm1(-b * F.np.log(c)))
+        ),
+        cdf=lambda F, y, b, c: (
+            F.np.expm1(-b * F.np.log(F.np.minimum(y, c))) / F.np.expm1(-b * F.np.log(c))
+        ),
+    ),
+    "truncweibull_min": _from(
+        3,
+        lambda F, y, c, a, b: inside(
+            F,
+            (y >= a) & (y <= b),
+            F.np.log(c)
+            + F.sp.xlogy(c - 1, y)
+            - y**c
+            - F.np.log(F.np.exp(-(a**c)) - F.np.exp(-(b**c))),
+        ),
+        cdf=lambda F, y, c, a, b: (
+            (F.np.exp(-(a**c)) - F.np.exp(-(F.np.clip(y, a, b) ** c)))
+            / (F.np.exp(-(a**c)) - F.np.exp(-(b**c)))
+        ),
+    ),
     "alpha": _above(
         1,
         lambda F, y, a: _normal(a - 1 / y) - 2 * F.np.log(y) - F.sp.log_ndtr(a),
@@ -361,12 +492,7 @@ FURTHER: dict[str, Row] = {
         1,
         lambda F, y, k: F.np.where(y >= 0, -k * y, y / k) - F.np.log(k + 1 / k),
     ),
-    "levy": _above(
-        0,
-        lambda F, y: -(LOG_2_PI + 3 * F.np.log(y) + 1 / y) / 2,
-        cdf=lambda F, y: F.sp.erfc(_HALF / F.np.sqrt(y)),
-        sf=lambda F, y: F.sp.erf(_HALF / F.np.sqrt(y)),
-    ),
+    "levy": _LEVY,
     "loggamma": continuous(
         1,
         lambda F, y, c: c * y - F.np.exp(y) - F.sp.gammaln(c),

@@ -209,6 +209,12 @@ def solve_continuous_lyapunov(a: Any, q: Any) -> Tensor:
 
 
 @_of(2)
+def solve_lyapunov(a: Any, q: Any) -> Tensor:
+    """Solve ``a @ x + x @ a.mH = q``: `solve_continuous_lyapunov` by its old name."""
+    return solve_continuous_lyapunov(a, q)
+
+
+@_of(2)
 def solve_discrete_lyapunov(a: Any, q: Any, method: str | None = None) -> Tensor:
     """Solve ``a @ x @ a.mH - x + q = 0`` (see `scipy.linalg.solve_discrete_lyapunov`)."""
     n = _square(a).shape[0]
@@ -275,17 +281,22 @@ def solve_banded(l_and_u: Any, ab: Any, b: Any) -> Tensor:
     return _columns(b, lambda b: banded(lower, upper, ab, b))
 
 
+def _diagonals(ab: Any, lower: bool) -> list[Any]:
+    """Return the main diagonal of a Hermitian band, and those below it."""
+    width, n = ab.shape[0] - 1, ab.shape[1]
+    if lower:
+        return [ab[k][: n - k] for k in range(width + 1)]
+    return [ab[width], *[ab[width - k][k:].conj() for k in range(1, width + 1)]]
+
+
 @_of(2)
 def solveh_banded(ab: Any, b: Any, *, lower: bool = False) -> Tensor:
     """Solve a Hermitian banded system (see `scipy.linalg.solveh_banded`)."""
-    width, n = ab.shape[0] - 1, ab.shape[1]
-    if lower:
-        below = [ab[k][: n - k] for k in range(1, width + 1)]
-    else:
-        below = [ab[width - k][k:].conj() for k in range(1, width + 1)]
+    main, *below = _diagonals(ab, lower)
+    width = len(below)
     above = [cat([d.new_zeros(k), d.conj()]) for k, d in enumerate(below, 1)]
     under = [cat([d, d.new_zeros(k)]) for k, d in enumerate(below, 1)]
-    rows = stack([*above[::-1], ab[0 if lower else width], *under])
+    rows = stack([*above[::-1], main, *under])
     return _columns(b, lambda b: banded(width, width, rows, b))
 
 
@@ -456,6 +467,28 @@ def eigh_tridiagonal(d: Any, e: Any, eigvals_only: bool = False) -> Any:
     d, e : array_like. The diagonal, of shape (n,), and the off-diagonal, of shape (n - 1,).
     """
     return eigh(d.diag() + e.diag(-1), eigvals_only=eigvals_only)
+
+
+@_of(2)
+def eigvalsh_tridiagonal(d: Any, e: Any) -> Tensor:
+    """Compute the eigenvalues of a symmetric tridiagonal matrix (see `eigh_tridiagonal`)."""
+    return eigh_tridiagonal(d, e, eigvals_only=True)
+
+
+@_of(1)
+def eig_banded(a_band: Any, lower: bool = False, eigvals_only: bool = False) -> Any:
+    """Compute `eigh` of a Hermitian matrix given by its band (see `scipy.linalg.eig_banded`)."""
+    main, *below = _diagonals(a_band, lower)
+    full = main.diag()
+    for k, diagonal in enumerate(below, 1):
+        full = full + diagonal.diag(-k) + diagonal.conj().diag(k)
+    return eigh(full, eigvals_only=eigvals_only)
+
+
+@_of(1)
+def eigvals_banded(a_band: Any, lower: bool = False) -> Tensor:
+    """Compute the eigenvalues of a Hermitian matrix given by its band (see `eig_banded`)."""
+    return eig_banded(a_band, lower, eigvals_only=True)
 
 
 @_of(1)

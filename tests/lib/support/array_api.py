@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import collections
 import enum
+import inspect
 import itertools
 import warnings
 from collections.abc import Iterator
@@ -320,6 +321,30 @@ def compared(every: int, names: tuple[str, ...] = ()) -> tuple[int, list[tuple[s
             kinds = ", ".join(f"{n} {v.dtype} {v.shape}" for n, v in given.items())
             found.append((text, kinds, what))
     return count, found
+
+
+def signatures(xp: Any, strict: Any) -> list[str]:
+    """What differs in the arguments of the functions: names, places, and how they are passed."""
+    wrong = []
+    for path in ("", "linalg", "fft"):
+        ours, theirs = (getattr(module, path) if path else module for module in (xp, strict))
+        for name in theirs.__all__:
+            function = getattr(theirs, name)
+            if not inspect.isfunction(function) or name.endswith("_array_api_strict_flags"):
+                continue
+            asked = inspect.signature(function).parameters.values()
+            found = list(inspect.signature(getattr(ours, name)).parameters.values())
+            named = {given.name for given in found if given.kind is not given.POSITIONAL_ONLY}
+            for place, want in enumerate(asked):
+                if want.kind is want.KEYWORD_ONLY:
+                    if want.name not in named:
+                        wrong.append(f"{name}: no {want.name}")
+                elif len(found) <= place or found[place].kind is want.KEYWORD_ONLY:
+                    wrong.append(f"{name}: {want.name} is no positional argument")
+                elif want.kind is want.POSITIONAL_OR_KEYWORD and found[place].name != want.name:
+                    wrong.append(f"{name}: {found[place].name} is not {want.name}")
+                    break
+    return wrong
 
 
 def main() -> None:

@@ -1,15 +1,18 @@
 """Functions of other libraries on arrays of `wengert.numpy`: values, and gradients by differences.
 
     SCIPY_ARRAY_API=1 PYTHONPATH=src:tests/lib python -m support.array_libraries [WORD ...]
+    SCIPY_ARRAY_API=1 PYTHONPATH=src:tests/lib python -m support.array_libraries --page
 
 Each call is evaluated on NumPy's arrays and on ours; what it gives must agree, and the gradient of
 its weighted sum with central differences of NumPy's. Libraries that are not installed are left out.
+``--page`` prints ``docs/arrays-functions.md``: these calls, and what to write for `CONVERTED`.
 """
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
+import re
 import sys
 import warnings
 from typing import Any
@@ -37,8 +40,11 @@ CALLS = """
     signal: hilbert(v) | resample(v, 6) | envelope(v) | fftconvolve(v, w)
     integrate: trapezoid(v) | cumulative_trapezoid(v) | cumulative_simpson(v) | trapezoid(v, w)
     integrate: cubature(lambda z: xp.exp(-s * z[:, 0]), 0 * v[:1], 0 * v[:1] + 1).estimate
+    integrate: tanhsinh(lambda z, a: xp.exp(-a * z), 0 * s, 0 * s + 1, args=(v,)).integral
+    integrate: nsum(lambda k, a: 1 / k**a, 0 * s + 1, xp.asarray(xp.inf), args=(2 + s,)).sum
     optimize: rosen(v) | rosen_der(v) | rosen_hess(v)
     optimize.elementwise: find_root(lambda z, a: z * z - a, (xp.asarray(0.0), 2 + s), args=(s,)).x
+    optimize.elementwise: find_minimum(lambda z, a: (z - a) ** 2, (s - 5, s, s + 5), args=(v,)).x
     differentiate: derivative(lambda z: xp.sin(s * z), xp.asarray(0.5)).df
     spatial.transform: Rotation.from_rotvec(v[:3]).apply(w[:3]) | Rotation.from_quat(v).as_matrix()
     spatial.transform: Rotation.from_euler("xyz", w[:3]).as_rotvec()
@@ -61,10 +67,24 @@ CALLS = """
     pint: (Quantity(v, "m") / Quantity(2.0, "s")).to("km/s").magnitude
     """
 
+# What SciPy computes with NumPy's arrays alone; the error for a tensor names what to write instead.
+CONVERTED = """
+    stats: norm.logpdf(v) | norm.logpdf(0.5, loc=v) | gamma.cdf(v, 2.0) | poisson.logpmf(2, v)
+    stats: t.logpdf(v, 3.0) | beta.logpdf(w, 2.0, 3.0) | norm(v).cdf(0.5)
+    integrate: simpson(v) | quad(lambda z: z * s, 0, 1) | solve_ivp(lambda t, y: -v * y, (0, 1), w)
+    optimize: minimize(lambda z: (v * z * z).sum(), w) | root(lambda z: z - v, w)
+    optimize: least_squares(lambda z: z - v, w)
+    spatial.distance: cdist(x, x) | pdist(x)
+    signal: convolve(v, v) | correlate(v, v)
+    linalg: solve(x[:3], v[:3]) | expm(x[:3]) | cholesky(x[:3]) | sqrtm(x[:3]) | toeplitz(v)
+    ndimage: gaussian_filter(x, 1.0)
+    interpolate: interp1d([1.0, 2.0, 3.0, 4.0], v)
+    """
 
-def calls() -> list[tuple[str, str]]:
+
+def calls(texts: str = CALLS) -> list[tuple[str, str]]:
     found = []
-    for line in filter(None, map(str.strip, CALLS.splitlines())):
+    for line in filter(None, map(str.strip, texts.splitlines())):
         module, _, texts = line.partition(": ")
         home = module if module.partition(".")[0] in OTHERS else f"scipy.{module}"
         found += [(home, text.strip()) for text in texts.split(" | ")]
@@ -139,7 +159,54 @@ def compared(words: tuple[str, ...] = ()) -> tuple[int, list[str]]:
     return count, wrong
 
 
+def cure(home: str, text: str) -> str:
+    """What the error of a call says to write instead; the empty string if it does not say."""
+    leaves = {name: ours.asarray(value.copy()).requires_grad_() for name, value in GIVEN.items()}
+    try:
+        evaluated(home, text, ours, leaves)
+    except TypeError as error:
+        found = re.search(r"Write (.+?),? for scipy's", str(error))
+        return found.group(1) if found else ""
+    return ""
+
+
+PAGE = """
+# Functions of other libraries
+
+Made by `python -m support.array_libraries --page`. `x` is a matrix, `v` and `w` are vectors, `s` is
+a number, all arrays of `wengert.numpy`; [arrays](arrays.md) says how to use them.
+
+## Computed with gradients
+
+The values of each call agree with those on NumPy's arrays, and its gradients by all arrays with
+finite differences.
+
+| module | calls |
+|---|---|
+"""
+REST = """
+## Computed by SciPy with NumPy alone
+
+For a tensor that requires a gradient these raise an error, which says what to write instead.
+
+| module | call | write |
+|---|---|---|
+"""
+
+
+def page() -> str:
+    by_module: dict[str, list[str]] = {}
+    for home, text in calls():
+        by_module.setdefault(home, []).append(f"`{text}`".replace("|", "\\|"))
+    works = [f"| `{home}` | {', '.join(texts)} |" for home, texts in by_module.items()]
+    rest = [f"| `{home}` | `{text}` | `{cure(home, text)}` |" for home, text in calls(CONVERTED)]
+    return "\n".join([PAGE.strip(), *works, REST.rstrip(), *rest, ""])
+
+
 def main() -> None:
+    if sys.argv[1:] == ["--page"]:
+        print(page(), end="")
+        return
     if importlib.util.find_spec("sklearn") is not None:
         importlib.import_module("sklearn").set_config(array_api_dispatch=True)
     count, wrong = compared(tuple(sys.argv[1:]))

@@ -16,9 +16,10 @@ from __future__ import annotations
 import builtins
 import dis
 import importlib
+import inspect
 import os
 import sys
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -123,7 +124,7 @@ def loses(value: Any) -> bool:
 def array_lost() -> TypeError:
     """Return the error of ``__array__``."""
     frame, inner = _caller()
-    cure = _cure_between(inner) or _cure(_callee(frame)) or _ANY_ARRAY
+    cure = _cure_between(inner) or _cure(_callee(frame)) or _cure(_running(inner)) or _ANY_ARRAY
     return TypeError(
         "a tensor that needs a gradient was about to be copied into a plain NumPy array, losing "
         f"its gradient{_place(frame)}\n  What takes plain arrays only cannot be traced. {cure} "
@@ -234,15 +235,15 @@ def _cure(function: Any) -> str | None:
         return _cure_of_scipy(function)
     if root != "numpy" and not isinstance(function, np.ufunc):
         return None
-    if isinstance(owner, np.random.Generator | np.random.RandomState):
+    if isinstance(owner, _DRAWERS):
         return (
             "Draw from the standard distribution and compute with the parameters: loc + scale * "
             f"rng.standard_normal(n); or write wengert.numpy.random.{name}."
         )
-    if name in _CURES:
-        return _CURES[name]
     if home.startswith("numpy.ma"):
         return "Write np.where with the mask for masked arrays."
+    if name in _CURES:
+        return _CURES[name]
     if isinstance(function, np.ufunc) or hasattr(function, "_implementation"):
         home = "np.linalg" if "linalg" in home else "np.fft" if "fft" in home else "np"
         return (
@@ -252,6 +253,7 @@ def _cure(function: Any) -> str | None:
     return "Write it with functions of NumPy's that take tensors."
 
 
+_DRAWERS = np.random.Generator | np.random.RandomState
 _JOINED = type(np.r_).__mro__[1]
 
 
@@ -307,7 +309,7 @@ def _cure_of_scipy(function: Any) -> str:
             (
                 "wengert.scipy.stats" if "stats" in home else "",
                 "wengert.scipy.stats",
-                getattr(owner, "name", None),
+                getattr(getattr(owner, "dist", owner), "name", None),  # of a frozen distribution
             ),
             ("numpy", "np", None),
             ("numpy.linalg", "np.linalg", None),
@@ -406,6 +408,16 @@ def _place(frame: Any) -> str:
     return f"\n  at {where}" if where else ""
 
 
+def _running(frame: Any) -> Any:
+    """Return the method that `frame` runs, of whatever object; None if it runs another function."""
+    owner = None if frame is None else frame.f_locals.get("self")
+    return None if owner is None else getattr(owner, frame.f_code.co_name, None)
+
+
+_NO_NAMES = ("PUSH_NULL", "PRECALL", "NOP", "CACHE", "RESUME", "KW_NAMES")
+"""Instructions at the place of a call that say nothing of what is called."""
+
+
 def _callee(frame: Any) -> Any:
     """Return the function that the frame calls, `_STORE` for an element write, None if unknown.
 
@@ -436,7 +448,7 @@ def _callee(frame: Any) -> Any:
         for i in loads
         if i.positions is not None and (i.positions.lineno, i.positions.col_offset) == start
     ]
-    names = [i for i in names if i.opname not in ("PUSH_NULL", "PRECALL", "NOP", "CACHE", "RESUME")]
+    names = [i for i in names if i.opname not in _NO_NAMES]
     if not names:
         return None
     if not all(i.opname.startswith("LOAD_") for i in names):
@@ -452,8 +464,10 @@ def _callee(frame: Any) -> Any:
     scopes = (frame.f_locals, frame.f_globals, vars(builtins))
     found = next((scope[root] for scope in scopes if root in scope), None)
     for attribute in attributes:
-        if isinstance(found, ModuleType | type | np.ndarray | np.random.Generator):
+        if isinstance(found, ModuleType | type | np.ndarray | _DRAWERS):
             found = getattr(found, attribute, None)
+        elif isinstance(inspect.getattr_static(type(found), attribute, None), FunctionType):
+            found = getattr(found, attribute)
         else:
             # do not run the user's properties here
             found = getattr(found, "__dict__", {}).get(attribute)

@@ -241,6 +241,8 @@ def _matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
 @counterpart("linalg.vector_norm")
 def _vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
     (x,) = floating(x)
+    if axis == ():  # of each element: as a vector of one
+        x, axis, keepdims = shape.unsqueeze(x, 0), 0, False
     axis = tuple(range(x.ndim)) if axis is None else axis
     return moments.vector_norm(x, ord, axis, keepdims)
 

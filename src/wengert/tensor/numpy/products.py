@@ -52,9 +52,21 @@ def _vdot(a: Any, b: Any, /) -> Any:
 @counterpart("vecdot", "linalg.vecdot")
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """Compute ``numpy.vecdot``: the sum of ``conj(x1) * x2`` along an axis."""
-    x1, x2 = common(x1, x2)
-    kind = x1._payload.dtype
-    return reduce.sum(pointwise.conj(x1) * x2, axis, dtype=None if kind.kind in "fcb" else kind)
+    pair = common(x1, x2)
+    for i, x in enumerate(pair):
+        if not x._payload.ndim:
+            raise ValueError(
+                f"vecdot: Input operand {i} does not have enough dimensions (has 0, gufunc core "
+                "with signature (n),(n)->() requires 1)"
+            )
+    x1, x2 = pair if axis == -1 else (permute.movedim(x, axis, -1) for x in pair)
+    kind, n, m = x1._payload.dtype, x1._payload.shape[-1], x2._payload.shape[-1]
+    if n != m:
+        raise ValueError(
+            "vecdot: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature "
+            f"(n),(n)->() (size {m} is different from {n})"
+        )
+    return reduce.sum(pointwise.conj(x1) * x2, -1, dtype=None if kind.kind in "fcb" else kind)
 
 
 @counterpart("matvec")

@@ -222,8 +222,8 @@ _ELSEWHERE = gathered(
     globals(),
     "wengert.compat.tensorflow",
     """
-    configs: CustomObjectScope=custom_object_scope custom_object_scope deserialize_keras_object get_custom_objects
-        get_registered_name get_registered_object register_keras_serializable
+    configs: CustomObjectScope=custom_object_scope custom_object_scope deserialize_keras_object
+        get_custom_objects get_registered_name get_registered_object register_keras_serializable
         serialize_keras_object
     keras.globals: clear_session
     keras.training: pack_x_y_sample_weight=packed unpack_x_y_sample_weight=unpacked
