@@ -4,8 +4,8 @@ They are functions of `tf` with shorter names and other defaults. Each is a row:
 the function that takes them in this order.
 
 >>> K = tf.keras.backend
->>> print(K.mean(K.square(tf.constant([[1.0, 3.0]])), axis=-1).numpy())
-[5.]
+>>> print(K.mean(K.square(tf.constant([[1.0, 4.0]])), axis=-1).numpy())
+[8.5]
 """
 
 from __future__ import annotations

@@ -332,8 +332,7 @@ def categorical_focal_crossentropy(
 
     Parameters
     ----------
-    y_true, y_pred : Tensor. Target probabilities, and predicted probabilities or logits, of one
-        shape.
+    y_true, y_pred : Tensor. As those of `binary_focal_crossentropy`.
     alpha : float or sequence of float. The weights of the classes.
     gamma : float. The power of ``1 - y_pred``, by which losses are weighted.
     from_logits, label_smoothing, axis: As in `categorical_crossentropy`.

@@ -6,9 +6,8 @@ promoted as PyTorch promotes them, so that whole numbers do not widen floats, an
 dtype have `floatx`. The others are rows: their parameters, and the function that takes them in this
 order. Symbols of functional models are operands as well (NOTE [symbols of Keras]).
 
->>> x = tf.constant([[1.0, 3.0]])
->>> print(tf.keras.ops.mean(tf.keras.ops.square(x), axis=-1).numpy())
-[5.]
+>>> print(tf.keras.ops.mean(tf.keras.ops.square([[1.0, 5.0]]), axis=-1).numpy())
+[13.]
 """
 
 from __future__ import annotations

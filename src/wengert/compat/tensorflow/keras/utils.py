@@ -24,13 +24,12 @@ class PyDataset:
 
     Examples
     --------
-    >>> class Halves(tf.keras.utils.PyDataset):
-    ...     def __len__(self):
-    ...         return 2
+    >>> class Counted(tf.keras.utils.PyDataset):
+    ...     num_batches = 3
     ...     def __getitem__(self, index):
     ...         return np.full((4, 1), index), np.zeros((4, 1))
-    >>> [int(x[0, 0]) for x, y in Halves()]
-    [0, 1]
+    >>> [int(x[0, 0]) for x, y in Counted()]
+    [0, 1, 2]
     """
 
     def __init__(
