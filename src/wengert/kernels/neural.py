@@ -90,7 +90,7 @@ def _log1p_exp_of_many(x: Any) -> Any:
     return grown
 
 
-_log1p_exp = single.large(lambda x: np.logaddexp(x, *numbers(x, 0)), _log1p_exp_of_many)
+_log1p_exp = single.large(lambda x: np.logaddexp(x, numbers(x, 0)[0]), _log1p_exp_of_many)
 """log(1 + exp(x)): one function of NumPy, or vectorised ones for many elements."""
 
 
@@ -112,7 +112,7 @@ _NO_DIGITS = 17.0
 
 def log_sigmoid(self: Any) -> Any:
     """Return the logarithm of the sigmoid function."""
-    return np.subtract(*numbers(self, 0), _log1p_exp(-self))
+    return numbers(self, 0)[0] - _log1p_exp(-self)
 
 
 def silu(self: Any) -> Any:
