@@ -131,18 +131,19 @@ def histc(input: Any, bins: int = 100, min: Any = 0, max: Any = 0, *, out: Any =
     """
     x = operand(input, "histc")
     payload = x._payload
-    if category(payload.dtype) != FLOATING:
+    floating = category(payload.dtype) == FLOATING
+    count = _positive(integer(bins, "histc", "bins"))
+    low, high = number(min), number(max)
+    if low == high and payload.size and floating:
+        low, high = float(payload.min()), float(payload.max())
+    if not (math.isfinite(low) and math.isfinite(high)):
+        raise RuntimeError(f"torch.histc: range of [{low:g}, {high:g}] is not finite")
+    if low > high:
+        raise RuntimeError(f"torch.histc: max must be larger than min, but got {high} and {low}")
+    if not floating:
         kernel = "histogram_cpu" if payload.dtype.kind in "iu" else "aminmax_cpu"
         advice = "histc() takes floating tensors; convert the input with .to(dtype)"
         raise not_implemented(kernel, payload.dtype, advice)
-    count = _positive(integer(bins, "histc", "bins"))
-    low, high = number(min), number(max)
-    if low == high and payload.size:
-        low, high = float(payload.min()), float(payload.max())
-    if not (math.isfinite(low) and math.isfinite(high)):
-        raise RuntimeError(f"torch.histc: range of [{low}, {high}] is not finite")
-    if low > high:
-        raise RuntimeError(f"torch.histc: max must be larger than min, but got {high} and {low}")
     if low == high:
         low, high = low - 1, high + 1
     if x._edge is not None:
@@ -335,6 +336,12 @@ def _histogram(
 
 def _edges(given: Any, payload: Any, dim: int) -> Any:
     edge = operand(given, "histogram", "bins", 2)._payload
+    if edge.dtype != payload.dtype:
+        raise RuntimeError(
+            "torch.histogramdd: input tensor and bins tensors should have the same dtype, but got "
+            f"input with dtype {dtype_name(payload).lower()} and bins for dimension {dim} with "
+            f"dtype {dtype_name(edge).lower()}"
+        )
     if edge.ndim != 1:
         raise RuntimeError(
             f"torch.histogramdd: bins tensor should have one dimension, but got {edge.ndim} "
@@ -344,12 +351,6 @@ def _edges(given: Any, payload: Any, dim: int) -> Any:
         raise RuntimeError(
             "torch.histogramdd: bins tensor should have at least 1 element, but got 0 elements in "
             f"the bins tensor for dimension {dim}"
-        )
-    if edge.dtype != payload.dtype:
-        raise RuntimeError(
-            "torch.histogramdd: input tensor and bins tensors should have the same dtype, but got "
-            f"input with dtype {dtype_name(payload).lower()} and bins for dimension {dim} with "
-            f"dtype {dtype_name(edge).lower()}"
         )
     _positive(edge.size - 1, dim)
     return np.array(edge.constant() if isinstance(edge, Lifted) else edge)
