@@ -11,7 +11,7 @@ from typing import Any
 from wengert.base.elsewhere import elsewhere
 from wengert.base.sections import fill_sections
 from wengert.fx.graph import Graph
-from wengert.fx.node import Node
+from wengert.fx.node import Node, map_aggregate, map_arg
 from wengert.nn.modules.module import Module
 from wengert.nn.parameter import Parameter
 from wengert.tape.base import TensorBase
@@ -222,28 +222,16 @@ class _Name(str):
 
 
 def _packed(value: Any) -> Any:
-    return map_names(value, Node, lambda node: _Name(node.name))
-
-
-def map_names(value: Any, kind: type, fn: Any) -> Any:
-    """Apply `fn` to the values of a class in tuples, lists, dictionaries and slices."""
-    if isinstance(value, kind):
-        return fn(value)
-    if isinstance(value, tuple | list):
-        parts = [map_names(part, kind, fn) for part in value]
-        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
-    if isinstance(value, dict):
-        return {key: map_names(part, kind, fn) for key, part in value.items()}
-    if isinstance(value, slice):
-        return slice(*[map_names(p, kind, fn) for p in (value.start, value.stop, value.step)])
-    return value
+    return map_arg(value, lambda node: _Name(node.name))
 
 
 def _rebuilt(name: str, held: dict[str, Any], nodes: list[Any]) -> GraphModule:
     graph = Graph()
     known: dict[str, Node] = {}
     for op, own, target, args, kwargs, kind in nodes:
-        args, kwargs = (map_names(v, _Name, lambda text: known[str(text)]) for v in (args, kwargs))
+        args, kwargs = map_aggregate(
+            [args, kwargs], lambda value: known[value] if isinstance(value, _Name) else value
+        )
         known[own] = graph.create_node(op, target, args, kwargs, own, kind)
     made = GraphModule.__new__(GraphModule)
     Module.__init__(made)

@@ -12,7 +12,6 @@ from typing import Any, TypeAlias
 from wengert.base.elsewhere import elsewhere
 from wengert.base.sections import fill_sections
 
-Argument = Any
 Target: TypeAlias = Callable[..., Any] | str
 """What a node calls or reads."""
 

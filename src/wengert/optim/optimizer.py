@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import functools
 import itertools
-import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
@@ -441,11 +440,8 @@ def _use_grad_for_differentiable(step: Callable[..., Any]) -> Callable[..., Any]
 
 
 def _get_value(x: Any) -> Any:
-    return x.item() if isinstance(x, TensorBase) else x
-
-
-def _dispatch_sqrt(x: Any) -> Any:
-    return x.sqrt() if isinstance(x, TensorBase) else math.sqrt(x)
+    is_tensor = isinstance(x, TensorBase)
+    return x.item() if is_tensor else x
 
 
 def _default_to_fused_or_foreach(*args: Any, **kwargs: Any) -> tuple[bool, bool]:

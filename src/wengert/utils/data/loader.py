@@ -111,7 +111,7 @@ def default_collate(batch: Sequence[Any]) -> Any:
 
 Collate = Callable[[list[Any]], Any]
 OBJECTS = re.compile("[SaUO]")
-"""Matches the dtypes of arrays that no tensor holds: texts and objects."""
+"""Matches the dtypes of arrays of texts or objects, which no tensor can hold."""
 default_collate_fn_map: dict[type, Callable[..., Any]] = {}
 """Functions that programs add for their own classes: ``collate(batch, collate_fn_map=...)``."""
 
