@@ -62,7 +62,7 @@ def _of_row(row: str) -> Any:
     head, path = row.split(" = ")
     name, text = head[:-1].split("(", 1)
     own = _OWN.get(path)
-    found = own or functools.reduce(getattr, path.split("."), tf)
+    found: Any = own or functools.reduce(getattr, path.split("."), tf)
     words = name.replace("_", " ") if own else f"`tf.{path}`"
     doc = f"Compute {words}, under Keras's old name and with its arguments."
     order = list(signature_of(text).parameters)
