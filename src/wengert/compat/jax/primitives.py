@@ -202,8 +202,12 @@ class UndefinedPrimal:
         self.aval = aval
 
 
-for _kind in (Zero, UndefinedPrimal):
-    register_pytree_node(_kind, lambda one: ((), one.aval), lambda aval, _, kind=_kind: kind(aval))
+def _is_node(kind: Any) -> None:
+    register_pytree_node(kind, lambda one: ((), one.aval), lambda aval, _: kind(aval))
+
+
+_is_node(Zero)
+_is_node(UndefinedPrimal)
 
 
 def _is_zero(x) -> bool:

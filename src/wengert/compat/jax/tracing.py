@@ -76,14 +76,14 @@ def name_of(fun) -> str:
     return str(getattr(fun, "__name__", fun.__class__.__name__))
 
 
+_KINDS = {"__name__": str, "__qualname__": str, "__annotations__": dict, "__type_params__": tuple}
+
+
 def wraps(fun) -> Any:
-    """Decorate a wrapper like `functools.wraps`; a name that is no text is left out."""
-    names = [
-        name
-        for name in functools.WRAPPER_ASSIGNMENTS
-        if name not in ("__name__", "__qualname__") or isinstance(getattr(fun, name, None), str)
-    ]
-    return functools.wraps(fun, names)
+    """Decorate a wrapper like `functools.wraps`, which fails for a name that is no text."""
+    names = functools.WRAPPER_ASSIGNMENTS
+    fits = [one for one in names if isinstance(getattr(fun, one, None), _KINDS.get(one, object))]
+    return functools.wraps(fun, fits)
 
 
 def argument(value, what: str = "Argument") -> Any:

@@ -118,7 +118,7 @@ def _table(titles: list[str], rows: list[list[str]], widths: list[int]) -> Itera
 
 def _totals(model: Any) -> Iterator[str]:
     groups = {"Trainable": model.trainable_weights, "Non-trainable": model.non_trainable_weights}
-    optimizer = getattr(model, "optimizer", None)
+    optimizer: Any = getattr(model, "optimizer", None)
     if getattr(optimizer, "built", False):
         groups["Optimizer"] = optimizer.variables
     every = [one for group in groups.values() for one in group]
