@@ -245,7 +245,7 @@ def test_a_loss_that_is_not_finite_names_its_partition_and_changes_nothing():
 
 
 def test_a_gradient_that_is_not_finite_names_its_parameter():
-    with pytest.raises(FloatingPointError, match=r"gradient by params\['w'\] is not finite"):
+    with pytest.raises(FloatingPointError, match=r"respect to params\['w'\] is not finite"):
         fit(lambda p, b: (p["w"].sqrt() * b).sum(), {"w": np.zeros(1)}, [np.ones(1)], descend)
 
 

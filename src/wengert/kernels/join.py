@@ -16,7 +16,9 @@ def cat(*tensors: Any, dim: int) -> Any:
     if joined.flags.c_contiguous:
         return joined
     orders = {suggested_format(tensor) for tensor in tensors}
-    return in_format(joined, orders.pop() if len(orders) == 1 else contiguous_format)
+    if orders == {contiguous_format} or len(orders) > 1:
+        return contiguous(joined)
+    return in_format(joined, orders.pop())
 
 
 def stack(*tensors: Any, dim: int) -> Any:

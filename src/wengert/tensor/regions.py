@@ -68,6 +68,8 @@ def resize_(self: Any, *sizes: Any, memory_format: Any = None) -> Any:
     if shape == self._payload.shape and (axes is None or is_in_format(self._array(), order)):
         return self
     count = math.prod(shape)
+    if count >= 2**63:
+        raise RuntimeError(f"numel: integer multiplication overflow: sizes={list(shape)}")
     check_size(shape, self._payload.dtype.itemsize)
     if axes is not None:
         shape = tuple(shape[axis] for axis in axes)

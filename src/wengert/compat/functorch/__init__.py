@@ -88,9 +88,11 @@ def make_functional(
 
     Examples
     --------
+    >>> import warnings
     >>> from wengert.compat import functorch
     >>> layer = wg.nn.Linear(2, 3)
-    >>> function, params = functorch.make_functional(layer)
+    >>> with warnings.catch_warnings(action="ignore"):  # functorch is deprecated
+    ...     function, params = functorch.make_functional(layer)
     >>> function(params, wg.ones(2)).shape
     torch.Size([3])
     """
