@@ -461,8 +461,14 @@ def empty_permuted(size: Any, physical_layout: Any, **options: Any) -> Any:
             "Number of dimensions in size does not match the length of the physical_layout; i.e. "
             f"len(size) = {len(shape)} is not equal to len(physical_layout) = {len(order)}"
         )
-    if sorted(order) != list(range(len(shape))):
-        raise RuntimeError(f"Duplicate dim not allowed, or no such dimension: {list(order)}")
+    for place, axis in enumerate(order):
+        if not 0 <= axis < len(shape):
+            raise RuntimeError(
+                f"Dimension out of range (expected to be between 0 and {len(shape) - 1}, but got "
+                f"{axis} at index {place}).  NB: negative dims not currently supported"
+            )
+    if len({*order}) < len(order):
+        raise RuntimeError(f"Duplicate dim not allowed: {list(order)}")
     steps, step = [0] * len(shape), 1
     for axis in reversed(order):
         steps[axis], step = step, step * max(shape[axis], 1)
