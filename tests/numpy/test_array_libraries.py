@@ -8,13 +8,16 @@ import sys
 import pytest
 
 
-def ran(*arguments):
+def python(*arguments):
     path = os.pathsep.join(p for p in sys.path if p)
     environment = {**os.environ, "PYTHONPATH": path, "SCIPY_ARRAY_API": "1"}
     return subprocess.run(
-        [sys.executable, "-W", "ignore", "-m", "support.array_libraries", *arguments],
-        capture_output=True, text=True, env=environment, check=False,
-    )  # fmt: skip
+        [sys.executable, *arguments], capture_output=True, text=True, env=environment, check=False
+    )
+
+
+def ran(*arguments):
+    return python("-W", "ignore", "-m", "support.array_libraries", *arguments)
 
 
 @pytest.mark.slow
@@ -31,3 +34,20 @@ def test_the_page_of_functions_is_what_the_calls_and_the_errors_say():
     page = pathlib.Path(__file__).parents[2] / "docs" / "arrays-functions.md"
     message = "run python -m support.array_libraries --page > docs/arrays-functions.md"
     assert ran("--page").stdout == page.read_text(encoding="utf-8"), message
+
+
+SEARCH = """
+import wengert as wg, wengert.numpy as xp
+from scipy.optimize.elementwise import find_root
+a = xp.asarray(4.0)
+a.requires_grad_({needs})
+print(float(find_root(lambda z, a: z * z - a, (xp.asarray(0.0), xp.asarray(5.0)), args=(a,)).x))
+"""
+
+
+@pytest.mark.parametrize("needs", [True, False])
+def test_a_search_says_that_gradients_do_not_pass_in_full(needs):
+    pytest.importorskip("scipy", minversion="1.17")
+    found = python("-c", SEARCH.format(needs=needs))
+    assert float(found.stdout) == pytest.approx(2.0)
+    assert ("differentiates the last steps of a search only" in found.stderr) is needs

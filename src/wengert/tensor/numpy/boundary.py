@@ -361,6 +361,26 @@ def _name(function: Any) -> str:
     return {"asanyarray": "asarray", "ascontiguousarray": "asarray"}.get(name, name)
 
 
+_SEARCHES = "scipy.optimize._chandrupatla"
+"""The module of SciPy's searches for roots and minima by the array API."""
+
+
+def check_search(frame: Any) -> None:
+    """Warn if the caller of a frame is a search, which a gradient does not pass in full.
+
+    It chooses among points that it has halved intervals into: constants, to a gradient.
+    """
+    while frame is not None and "scipy" in frame.f_code.co_filename:
+        if frame.f_globals.get("__name__") == _SEARCHES:
+            warn(
+                "scipy.optimize.elementwise differentiates the last steps of a search only: the "
+                "gradient of what it finds is 0 where it has halved an interval. Write "
+                "wengert.implicit.root around the search, which has the derivative of its result"
+            )
+            return
+        frame = frame.f_back
+
+
 def _users_frame() -> Any:
     """Return the innermost frame outside of libraries, or else outside of ours, NumPy and SciPy."""
     return _caller()[0]

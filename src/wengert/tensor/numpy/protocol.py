@@ -147,6 +147,8 @@ class NumpyProtocol:
         ------
         ValueError: If this version is not supported.
         """
+        if self._edge is not None:
+            _late("boundary").check_search(_getframe(1))
         known: Any = np.empty(0)
         known.__array_namespace__(api_version=api_version)  # raises for an unsupported version
         return importlib.import_module(
