@@ -30,7 +30,9 @@ def test_what_other_libraries_compute_has_right_gradients():
 
 
 def test_the_page_of_functions_is_what_the_calls_and_the_errors_say():
-    pytest.importorskip("scipy", minversion="1.17")
+    scipy = pytest.importorskip("scipy", minversion="1.17")
+    if not scipy.__version__.startswith("1.17."):
+        pytest.skip("the page is about SciPy 1.17: later ones take more arrays")
     page = pathlib.Path(__file__).parents[2] / "docs" / "arrays-functions.md"
     message = "run python -m support.array_libraries --page > docs/arrays-functions.md"
     assert ran("--page").stdout == page.read_text(encoding="utf-8"), message

@@ -37,7 +37,7 @@ from wengert.tensor.numpy.dispatch import kind_of as _kind_of
 
 ufunc = _Ufunc
 __array_namespace_info__ = _Inspection
-__array_api_version__: str = getattr(_np, "__array_api_version__", "2022.12")
+__array_api_version__: str = min("2024.12", getattr(_np, "__array_api_version__", "2022.12"))
 _ABSENT_METHODS = _methods.ABSENT  # importing it adds the methods of arrays
 _MODULES = frozenset({"fft", "linalg", "random", "special"})
 _NAMES = """

@@ -469,6 +469,8 @@ def _callee(frame: Any) -> Any:
         if i.positions is not None and (i.positions.lineno, i.positions.col_offset) == start
     ]
     names = [i for i in names if i.opname not in _NO_NAMES]
+    if at.opname == "CALL_KW":  # since Python 3.13, after the names of the keywords
+        names = [i for i in names if i.opname != "LOAD_CONST"]
     if not names:
         return None
     if not all(i.opname.startswith("LOAD_") for i in names):
