@@ -191,8 +191,8 @@ def number_of(formula):
     # numbers of mpmath, whose zeros have no sign
     values = {"x": 0.7, "y": 1.9, "a": -2.3}
     scope = {name: mpmath.mpc(value) for name, value in values.items()}
-    functions = {"sqrt": mpmath.sqrt, "log": mpmath.log, "pi": mpmath.pi}
-    return mpmath.mpc(eval(formula.text(lambda n: f"({n!r})"), functions | scope))
+    functions = {"sqrt": mpmath.sqrt, "log": mpmath.log, "pi": mpmath.pi, "number": mpmath.mpc}
+    return mpmath.mpc(eval(formula.text(lambda n: f"number({n!r})"), functions | scope))
 
 
 @hypothesis.settings(max_examples=300, deadline=None)

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.ports import PORTS
 from wengert.interp.batched import Batched
-from wengert.interp.devices import DeviceArray, sent
-from wengert.interp.levels import Lifted
+from wengert.interp.levels import Lifted, is_elsewhere
 from wengert.ops.randomness import check_randomness
 from wengert.tape.base import new_tensor
 from wengert.tape.modes import current_mode
@@ -28,15 +28,20 @@ def holds(condition: Any) -> bool:
     return bool(T.all(new_tensor(payload), dim=tuple(range(payload.ndim)), keepdim=False))
 
 
+def _on_device(payload: Any) -> bool:
+    """Return whether a payload is an array of a device, not a transform's value of such arrays."""
+    return is_elsewhere(payload) and hasattr(payload, "fetched")
+
+
 def drawn_of(draw: Callable[..., Any], *payloads: Any) -> Any:
     """The array that `draw` makes of arrays, the values of `payloads`, which have one shape.
 
     Under `vmap` the arrays are whole batches, with their dimensions in front, and so is the result.
     """
-    place = next((one.device for one in payloads if one.__class__ is DeviceArray), None)
+    place = next((one.device for one in payloads if _on_device(one)), None)
     if place is not None:  # random numbers are drawn on the CPU
-        here = [one.fetched() if one.__class__ is DeviceArray else one for one in payloads]
-        return sent(drawn_of(draw, *here), place)
+        here = [one.fetched() if _on_device(one) else one for one in payloads]
+        return PORTS.sent(drawn_of(draw, *here), place)
     mode = current_mode()
     if mode is None:
         return draw(*map(np.asarray, payloads))
