@@ -8,12 +8,25 @@ TensorShape([4, 1])
 
 from __future__ import annotations
 
+import importlib as _importlib
+from typing import Any as _Any
+
+from wengert.base.names import shows as _shows
 from wengert.compat.kit.namespaces import gathered as _gathered
-from wengert.compat.tensorflow.refusal import refusing as _refusing
+from wengert.compat.tensorflow.refusal import refusal as _refusal
 
 __version__ = "3.15.1"
-__getattr__ = _refusing("keras")
-__all__ = _gathered(
+_LATER = ("backend", "ops")
+"""Modules with hundreds of functions, made when they are first used."""
+
+
+def __getattr__(name: str) -> _Any:
+    if name in _LATER:
+        return _importlib.import_module(f"{__name__}.{name}")
+    raise _refusal("keras", name)
+
+
+_NOW = _gathered(
     globals(),
     "wengert.compat.tensorflow",
     """
@@ -26,8 +39,10 @@ __all__ = _gathered(
     variable: Variable
     """,
     """
-    initializers random keras.activations keras.backend keras.callbacks keras.constraints
-    keras.layers keras.losses keras.metrics keras.models keras.ops keras.optimizers
-    keras.regularizers keras.saving keras.utils
+    initializers random keras.activations keras.callbacks keras.constraints keras.layers
+    keras.losses keras.metrics keras.models keras.optimizers keras.regularizers keras.saving
+    keras.utils
     """,
 )
+__all__ = sorted([*_NOW, *_LATER])
+__dir__ = _shows(__all__)
