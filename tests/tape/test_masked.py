@@ -203,6 +203,23 @@ def test_what_repeats_a_forward_pass_hides_what_a_single_pass_hides(way):
     assert not INVALID and not MASKED and not PARTS
 
 
+def test_masks_of_other_graphs_that_hide_nan_do_not_count():
+    def slopes():
+        z = wg.tensor([0.0, 1.0, 4.0], dtype=wg.float64, requires_grad=True)
+        x = z.sqrt()
+        y = wg.maximum((x * math.inf * 0).exp() * 2, x.detach()) * 1
+        y.backward(wg.tensor([0.0, 0.0, 1.0], dtype=wg.float64))
+        return str(z.grad.tolist())
+
+    gc.collect()
+    alone = slopes()
+    x = wg.tensor([-1.0, 1.0], requires_grad=True)
+    hiding = wg.where(x > 0, x.log(), 0.0)
+    assert slopes() == alone
+    hiding.sum().backward()
+    assert x.grad.tolist() == [0, 1]
+
+
 def test_nothing_is_left_behind():
     gradient(lambda x: wg.where(x > 0, x.sqrt() * x.log(), 0.0), [-1.0, 0.0, 1.0])
     gc.collect()

@@ -31,6 +31,7 @@ from wengert.autograd.reach import State, arrays_of, is_leaf, may_hold, outside,
 from wengert.base.dtypes import is_differentiable
 from wengert.ops.generator import fork_rng
 from wengert.tape.base import LEAF, TensorBase, new_tensor
+from wengert.tape.masked import apart
 from wengert.tape.modes import no_grad
 from wengert.tape.node import Node, edge_of, next_sequence
 from wengert.tape.record import T
@@ -276,7 +277,7 @@ def _run(
     again = function._node_class(node.needs_input_grad)
     numbers, others = random.getstate(), np.random.get_state()
     try:
-        with no_grad(), fork_rng():
+        with no_grad(), fork_rng(), apart():
             given = tuple(
                 a if need is None else _moved(a, need, step)
                 for a, need in zip(arguments, needs, strict=True)

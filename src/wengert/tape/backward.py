@@ -265,7 +265,7 @@ def plain_walk(
     Return the gradients of the leaves, or nothing if they were added to ``.grad``.
     """
     before = current_mode()
-    searching = begin_search()
+    searching = begin_search(edge)
     MODE.set(NO_GRAD)
     try:
         return _walked(edge, g, keep, wanted, accumulate)
@@ -359,7 +359,7 @@ class _Walk:
             for target in targets if accumulate else ():
                 if target._seq < 0:
                     wanted.setdefault(target, (None,) * len(target.edges))
-        searching = begin_search(tracing is not None)
+        searching = begin_search(self.seeds, tracing is not None)
         if tracing is not None:
             line = tracing.stay()
             tracing.walks([edge for edge, _ in self.seeds])

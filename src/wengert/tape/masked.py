@@ -110,8 +110,14 @@ class _Report:
 REPORT = _Report()
 
 
-def begin_search(traced: bool = False) -> bool:
-    """Before a walk, start to search for NaN if needed; return whether its end is not the last."""
+def begin_search(roots: Any, traced: bool = False) -> bool:
+    """Before a walk, start to search for NaN if needed; return whether its end is not the last.
+
+    Parameters
+    ----------
+    roots: The edge that the walk begins at, or a list of pairs of an edge and its cotangent.
+    traced: Whether the walk is traced.
+    """
     # test its set directly, since a call would slow every walk
     hiding: set[Any] = HIDING.data  # type: ignore[attr-defined]
     if not (INVALID or PARTS or hiding or traced):
@@ -119,9 +125,25 @@ def begin_search(traced: bool = False) -> bool:
     thread = get_ident()
     if thread in INVALID:
         return True
-    if hiding or traced:
+    if traced or (hiding and _leads_to_hiding(roots)):
         INVALID.append(thread)
     return thread in PARTS
+
+
+def _leads_to_hiding(roots: Any) -> bool:
+    """Return whether a mask of this graph may hide NaN: those of other graphs do not count."""
+    stack = [edge for edge, _ in roots] if isinstance(roots, list | tuple) else [roots]
+    seen: set[Any] = set()
+    while stack:
+        edge = stack.pop()
+        # leaves have positive numbers, an `OutputEdge` has 0
+        if edge is None or edge._seq > 0 or edge in seen:
+            continue
+        seen.add(edge)
+        if edge in HIDING:
+            return True
+        stack += edge.edges if edge._seq else [edge.node]
+    return False
 
 
 def end_search(before: bool) -> None:

@@ -87,7 +87,7 @@ def reverse_sweep(graph: Graph, gradients: list[Any], wanted: set[int] | None = 
         if graph.key_of(tensor) is not None:
             edge = tensor if tensor._edge is LEAF else tensor._edge
             seeds.append((edge, g))
-    searching = begin_search()
+    searching = begin_search(seeds)
     try:
         with _walking(swept, False), np.errstate(invalid="log", call=REPORT):
             pending = walk(seeds, True, True, None, swept)
