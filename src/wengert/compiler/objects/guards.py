@@ -30,7 +30,7 @@ error_state: Callable[[], Any] = object if _variable is None else _variable.get
 _USUAL = frozenset({"grad", "linked", "views", "level", "accumulator", "watchpoint"})
 """The rare attributes of a tensor (`Extra`) that do not matter, or have conditions of their own."""
 VIEWED = _USUAL | {"base", "chain"}
-"""The same for views."""
+"""Those of a view, whose base has conditions of its own."""
 UNSEEN: list[Any] = [None]
 """The last error state for which `shows_errors` returned False."""
 

@@ -28,9 +28,7 @@ class Names:
         itself.
     written: The globals that are assigned.
     imported: The modules that are imported while it runs.
-    attributes
-        All names of attributes, and strings that may be such names; ``is_`` if the code asks
-        whether two objects are one.
+    attributes: All names of attributes, strings that may be such, and ``is_`` for that operator.
     streams
         The accesses to standard streams, as (global, attribute), with whether each is only an
         argument of ``print``.
