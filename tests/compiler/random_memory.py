@@ -181,6 +181,27 @@ HELD: dict[str, Held] = {
         ("{s}.add(turn + 5)",),
         "sorted({s})",
     ),
+    "two names of one object": Held(
+        "[Plain({n}), Plain({n})]",
+        (
+            *("(2.0 if {s}[0] is {s}[1] else 1.0)", "(2.0 if {s}[0] == {s}[-1] else 1.0)"),
+            *("{{{s}[0]: 0.5}}.get({s}[1], 1.5)", "len({{*{s}}})", "{s}.index({s}[-1])"),
+            "(2.0 if {s}[-1] in {s}[:1] else 1.0)",
+        ),
+        ("{s}[1] = {s}[0]", "{s}.append({s}[0])", "{s}[0] = Plain({s}[0].a)"),
+        ("{s}[1] = {s}[0]", "{s}[0] = Plain({s}[0].a)", "{s}[-1] = {s}[0]"),
+        "[(one.a, {s}.index(one)) for one in {s}]",
+    ),
+    "two names of one list": Held(
+        "[[{n}], [{n}], []]",
+        (
+            *("(2.0 if {s}[0] is {s}[1] else 1.0)", "(2.0 if {s}[-1] is {s}[1] else 1.0)"),
+            "operator.is_(*copy.deepcopy({s}[:2])) + 1.0",
+        ),
+        ("{s}[1] = {s}[0]", "{s}[0] = list({s}[0])"),
+        ("{s}[1] = {s}[0]", "{s}[0] = [*{s}[0]]", "{s}[-1] = {s}[1] = []"),
+        "[(one, [one is other for other in {s}]) for one in {s}]",
+    ),
     "deque": Held(
         "collections.deque([{n}, 1.5, 2.0])",
         ("{s}[0]", "len({s})", "sum({s})"),
