@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from wengert.autograd.forward_ad import _is_fwd_grad_enabled as _is_fwd_grad_enabled
 from wengert.autograd.once import Error
-from wengert.base.device import as_device, device
+from wengert.base.device import as_device, device, get_default_device
 from wengert.base.elsewhere import elsewhere
 from wengert.base.patches import Setting
 from wengert.interp.batched import Batched
@@ -50,6 +50,7 @@ __all__ = [
     "_current_graph_task_id",
     "_disabled_torch_function_impl",
     "_get_accelerator",
+    "_get_default_device",
     "_get_tracing_state",
     "_log_api_usage_once",
     "_functions",
@@ -84,6 +85,11 @@ def _get_tracing_state() -> None:
 def _get_accelerator(check: bool | None = None) -> device:
     """Return the CPU: there is no accelerator."""
     return as_device("cpu")
+
+
+def _get_default_device() -> str:
+    """Return the type of the device on which tensors are made."""
+    return get_default_device().type
 
 
 def _log_api_usage_once(name: str) -> None:

@@ -385,3 +385,28 @@ def test_compiled_functions_compute_the_same():
     with pytest.warns(UserWarning, match="it reads where the elements of a sparse tensor are"):
         g(wg.eye(3))
     assert wg.equal(g(wg.ones(3, 3)), wg.full((3, 3), 2.0))
+
+
+def test_results_are_written_to_out():
+    x = given()
+    out = wg.zeros_like(x @ D)
+    assert wg.matmul(x, D, out=out) is out
+    assert wg.equal(out, x @ D)
+    assert wg.equal(wg.addmm(wg.ones_like(out), x, D, out=x @ D), out + 1)
+    kept = x.clone()
+    assert wg.add(x, x, out=kept) is kept
+    assert wg.equal(kept.to_dense(), 2 * x.to_dense())
+
+
+@pytest.mark.parametrize("dtype", [wg.int32, wg.int64])
+def test_row_offsets_and_row_indices_are_made_of_each_other(dtype):
+    x, narrow = given().coalesce(), dtype == wg.int32
+    rows, columns = x.indices()
+    starts = wg._convert_indices_from_coo_to_csr(rows, x.shape[0], out_int32=narrow)
+    assert starts.dtype == dtype
+    assert starts.tolist() == x.to_sparse_csr().crow_indices().tolist()
+    back = wg._convert_indices_from_csr_to_coo(starts, columns, out_int32=narrow)
+    assert back.dtype == dtype
+    assert back.tolist() == x.indices().tolist()
+    turned = wg._convert_indices_from_csr_to_coo(starts, columns, transpose=True)
+    assert turned.tolist() == x.indices().flip(0).tolist()

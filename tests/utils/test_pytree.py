@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
+import wengert as wg
 from wengert.utils import _pytree as pytree
 
 Point = namedtuple("Point", "x y")
@@ -98,3 +99,12 @@ def test_classes_of_the_user_are_gone_into_when_registered():
     finally:
         pytree._deregister_pytree_node(Pair)
     assert len(pytree.tree_leaves([Pair(1, 2)])) == 1
+
+
+def test_shapes_are_containers_that_become_tuples():
+    leaves, spec = pytree.tree_flatten([wg.ones(2, 3).shape, 1])
+    assert leaves == [2, 3, 1]
+    assert spec.children_specs[0].type is wg.Size
+    grown = pytree.tree_map(lambda n: n + 1, wg.Size([1, 2]))
+    assert type(grown) is tuple
+    assert grown == (2, 3)

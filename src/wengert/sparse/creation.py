@@ -15,6 +15,7 @@ from wengert.base.sections import fill_sections
 from wengert.ops.cast import to
 from wengert.ops.create import as_tensor, zeros
 from wengert.ops.index import getitem
+from wengert.ops.out import into
 from wengert.ops.typed import typed as dense_typed
 from wengert.sparse.operations import install
 from wengert.sparse.tensors import (
@@ -307,6 +308,25 @@ def masked_by(x: Any, mask: Any) -> Any:
     places = mask.to_sparse_coo()
     made = places._with(getitem(x, tuple(places._indices_)))
     return made.to_sparse_csr() if isinstance(mask, SparseRows) else made
+
+
+def _convert_indices_from_coo_to_csr(
+    input: Any, size: int, *, out_int32: bool = False, out: Any = None
+) -> Any:
+    """Return the row offsets of sorted row indices of a matrix with `size` rows."""
+    rows = array_of(input)
+    starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=size))])
+    return into(out, as_tensor(starts.astype("i4" if out_int32 else "i8")), "csr")
+
+
+def _convert_indices_from_csr_to_coo(
+    crow_indices: Any, col_indices: Any, *, out_int32: bool = False, transpose: bool = False
+) -> Any:
+    """Return the row and column indices, or the columns first, of a matrix in CSR form."""
+    counts = np.diff(array_of(crow_indices))
+    pair = [np.repeat(np.arange(counts.size), counts), array_of(col_indices)]
+    kind = "i4" if out_int32 else "i8"
+    return as_tensor(np.stack(pair[::-1] if transpose else pair).astype(kind))
 
 
 fill_sections(globals())

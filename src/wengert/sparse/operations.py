@@ -24,6 +24,7 @@ from wengert.ops.index import getitem, index_put
 from wengert.ops.join import cat as dense_cat
 from wengert.ops.neural import log_softmax as dense_log_softmax
 from wengert.ops.neural import softmax as dense_softmax
+from wengert.ops.out import into
 from wengert.ops.scatter import index_reduce
 from wengert.prims.table import TABLE
 from wengert.sparse.tensors import (
@@ -625,17 +626,23 @@ _OF_SEVERAL = {function.__name__: function for function in (addmm, cat, stack)}
 
 def _either(name: str, dense: Callable[..., Any]) -> Callable[..., Any]:
     """Return `dense` with dispatch of sparse tensors to their own methods and functions."""
+    of_several = _OF_SEVERAL.get(name)
 
     @functools.wraps(dense)
     def either(*args: Any, **kwargs: Any) -> Any:
         first = args[0] if args else None
-        if isinstance(first, SparseBase) and name not in _OF_SEVERAL:
-            return getattr(first, name)(*args[1:], **kwargs)
-        if name in _OF_SEVERAL:
+        if of_several is None:
+            own = getattr(first, name) if isinstance(first, SparseBase) else None
+            given = args[1:]
+        else:
+            given = args
             values = first if isinstance(first, list | tuple) else args
-            if any(isinstance(value, SparseBase) for value in values):
-                return _OF_SEVERAL[name](*args, **kwargs)
-        return dense(*args, **kwargs)
+            own = of_several if any(isinstance(v, SparseBase) for v in values) else None
+        if own is None:
+            return dense(*args, **kwargs)
+        out = kwargs.pop("out", None)
+        result = own(*given, **kwargs)
+        return _set(out, result) if isinstance(out, SparseBase) else into(out, result, name)
 
     return either
 

@@ -12,6 +12,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any, NamedTuple
 
 from wengert.base.patches import PATCHES
+from wengert.base.size import Size
 from wengert.ops.return_types import Results
 
 __all__ = [
@@ -322,6 +323,7 @@ def _field_keys(value: Any) -> Any:
 for _cls, _node in {
     tuple: (lambda t: (list(t), None), lambda parts, _: tuple(parts), _sequence_keys),
     list: (lambda x: (x, None), lambda parts, _: list(parts), _sequence_keys),
+    Size: (lambda t: (list(t), None), lambda parts, _: tuple(parts), _sequence_keys),
     dict: (lambda d: (list(d.values()), list(d)), _of_dictionary(dict), _mapping_keys),
     OrderedDict: (
         lambda d: (list(d.values()), list(d)),
