@@ -453,8 +453,9 @@ class Tensor(
         return self._base is not None
 
     @property
-    def name(self) -> None:
+    def name(self) -> str | None:
         """None: tensors have no names."""
+        return None
 
     # -- Python's protocols -----------------------------------------------------------------------
 

@@ -27,7 +27,7 @@ Matcher = Callable[[tuple[Any, ...], dict[str, Any]], tuple[list[Any], list[Any]
 _variable = getattr(getattr(getattr(np, "_core", None), "umath", None), "_extobj_contextvar", None)
 error_state: Callable[[], Any] = object if _variable is None else _variable.get
 """Return NumPy's error state object, which each change replaces; or a new object each time."""
-_USUAL = frozenset({"grad", "linked", "views", "level", "accumulator", "watchpoint"})
+_USUAL = frozenset({"grad", "linked", "views", "level", "accumulator", "watchpoint", "ended"})
 """The rare attributes of a tensor (`Extra`) that do not matter, or have conditions of their own."""
 VIEWED = _USUAL | {"base", "chain"}
 """Those of a view, whose base has conditions of its own."""

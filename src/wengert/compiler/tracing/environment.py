@@ -716,8 +716,10 @@ class Environment(Reach):
         asked = self._attributes & _IS
         shown = self._attributes & _SHOWING
         for kind, met in self._apart.items():
-            compared = kind.__eq__ is object.__eq__
-            if shown and kind.__repr__ is object.__repr__:
+            compared, described = [
+                getattr(kind, name) is getattr(object, name) for name in ("__eq__", "__repr__")
+            ]
+            if shown and described:
                 # the text has the address
                 for value, _ in met:
                     self.hold(value)
