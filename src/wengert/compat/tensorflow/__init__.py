@@ -20,7 +20,7 @@ from typing import Any
 
 from wengert.compat.kit.namespaces import gathered
 from wengert.compat.tensorflow import accumulator as autodiff
-from wengert.compat.tensorflow.dtypes import DTYPES
+from wengert.compat.tensorflow import dtypes
 
 _OFFERED = gathered(
     globals(),
@@ -63,7 +63,7 @@ _NAMES = """
     optimizers random saved_model signal sparse strings train
     """
 _MODULES = frozenset(_NAMES.split())
-_TYPES = {"bool": "bool", "bfloat16": "bfloat16"}
+_TYPES = ("bool", "bfloat16")
 _INSTEAD = {
     "Graph": "operations run at once: leave it out",
     "Operation": "operations run at once: there are no graphs",
@@ -86,13 +86,7 @@ _INSTEAD = {
 
 def __getattr__(name: str) -> Any:
     if name in _TYPES:
-        found = DTYPES.get(name)
-        if found is not None:
-            return found
-        raise AttributeError(
-            f"module 'tensorflow' has no attribute {name!r} here until ml_dtypes is imported, "
-            "which defines the type for NumPy"
-        )
+        return getattr(dtypes, name)
     if name in _ELSEWHERE:
         value = getattr(importlib.import_module(f"{__name__}.{_ELSEWHERE[name]}"), name)
     elif name in _MODULES:

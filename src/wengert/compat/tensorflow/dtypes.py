@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import DTYPES as NATIVE
+from wengert.base.extras import bfloat16
 from wengert.compat.kit.namespaces import completed
 
 _CXX = {"float16": "half", "float32": "float", "float64": "double"}
@@ -169,7 +170,8 @@ def as_dtype(type_value) -> DType:
     if isinstance(type_value, type) and type_value in _PYTHON:
         return DTYPES[_PYTHON[type_value]]
     if isinstance(type_value, str):
-        found = DTYPES.get(_ALIASES.get(type_value, type_value))
+        name = _ALIASES.get(type_value, type_value)
+        found = of_numpy(bfloat16().numpy) if name == "bfloat16" else DTYPES.get(name)
         if found is not None:
             return found
     if type_value is not None:
@@ -207,6 +209,11 @@ def __getattr__(name: str) -> Any:
         return getattr(importlib.import_module(f"{__package__}.functions.creation"), name)
     if name in DTYPES:
         return DTYPES[name]
+    if name == "bfloat16":
+        try:
+            return as_dtype(name)
+        except ImportError as error:
+            raise AttributeError(f"module 'tensorflow' has no attribute 'bfloat16': {error}") from error
     raise AttributeError(
         f"module 'tensorflow.dtypes' has no attribute {name!r}: the dtypes are {', '.join(DTYPES)}"
     )
