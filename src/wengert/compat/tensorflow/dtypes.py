@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base import extras
 from wengert.base.dtypes import DTYPES as NATIVE
-from wengert.base.extras import bfloat16
 from wengert.compat.kit.namespaces import completed
 
 _CXX = {"float16": "half", "float32": "float", "float64": "double"}
@@ -171,7 +171,7 @@ def as_dtype(type_value) -> DType:
         return DTYPES[_PYTHON[type_value]]
     if isinstance(type_value, str):
         name = _ALIASES.get(type_value, type_value)
-        found = of_numpy(bfloat16().numpy) if name == "bfloat16" else DTYPES.get(name)
+        found = of_numpy(extras.bfloat16().numpy) if name == "bfloat16" else DTYPES.get(name)
         if found is not None:
             return found
     if type_value is not None:
@@ -213,7 +213,9 @@ def __getattr__(name: str) -> Any:
         try:
             return as_dtype(name)
         except ImportError as error:
-            raise AttributeError(f"module 'tensorflow' has no attribute 'bfloat16': {error}") from error
+            raise AttributeError(
+                f"module 'tensorflow' has no attribute 'bfloat16': {error}"
+            ) from error
     raise AttributeError(
         f"module 'tensorflow.dtypes' has no attribute {name!r}: the dtypes are {', '.join(DTYPES)}"
     )

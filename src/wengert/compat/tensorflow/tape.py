@@ -516,7 +516,7 @@ class GradientTape:
 
         Raises
         ------
-        ValueError: If the batch sizes differ.
+        ValueError: If the batch sizes differ, or there are no dimensions but the batch.
         RuntimeError: See `jacobian`.
         """
         self._ready()
@@ -526,7 +526,10 @@ class GradientTape:
                 raise AttributeError(f"{type(value).__name__!r} object has no attribute 'shape'")
         by, end = End(source, "sources"), End(target, "target")
         shape, size = tuple(end._payload.shape), tuple(by._payload.shape)
-        if not shape or not size or shape[0] != size[0]:
+        for sizes in (shape, size):
+            if len(sizes) < 2:
+                raise ValueError(f"Shape {sizes} must have rank at least 2")
+        if shape[0] != size[0]:
             raise ValueError(
                 f"Need first dimension of target shape ({shape}) and source shape ({size}) to "
                 "match."

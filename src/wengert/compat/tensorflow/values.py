@@ -61,7 +61,7 @@ def _elements(value, found: list[Any]) -> None:
     for part in value:
         if isinstance(part, list | tuple):
             _elements(part, found)
-        elif isinstance(part, np.ndarray) and part.ndim:
+        elif isinstance(part, np.ndarray):
             found.append(part.dtype.type(0))
         else:
             found.append(part)

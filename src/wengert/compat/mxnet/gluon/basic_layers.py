@@ -411,6 +411,7 @@ class BatchNorm(_Normalised):
     )
 
     def _prepare(self: Any) -> None:
+        super()._prepare()
         for name in ("running_mean", "running_var"):
             self._begin(name, (self._in_channels,), trained=False)
 

@@ -188,6 +188,7 @@ class RNN(_Layer):
     mode = "RNN"
 
     def _prepare(self: Any) -> None:
+        super()._prepare()
         self.mode = f"RNN_{self._activation.upper()}"
         if self.mode not in _GATES:
             raise ValueError(f"activation is 'relu' or 'tanh', not {self._activation!r}")

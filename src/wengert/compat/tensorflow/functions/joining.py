@@ -131,7 +131,7 @@ def split(value, num_or_size_splits, axis=0, num: int | None = None, name="split
     num_or_size_splits : int or sequence of int. The number of parts, or their sizes; one size may
         be -1, for the remainder.
     axis : int. The dimension.
-    num : int, optional. The number of parts; ignored.
+    num : int, optional. The number of parts, if `num_or_size_splits` lists them.
 
     Returns
     -------
@@ -154,6 +154,8 @@ def split(value, num_or_size_splits, axis=0, num: int | None = None, name="split
     size = x._payload.shape[place]
     if isinstance(num_or_size_splits, list | tuple) or np.ndim(num_or_size_splits):
         sizes = list(V.integers(num_or_size_splits, "num_or_size_splits"))
+        if num not in (None, len(sizes)):
+            raise V.invalid(f"Length of size_splits is {len(sizes)}, but num is {num}", "SplitV")
         if -1 in sizes:
             sizes[sizes.index(-1)] = size - sum(sizes) - 1
         if sum(sizes) != size or min(sizes, default=0) < 0:
@@ -308,6 +310,8 @@ def pad(tensor, paddings, mode: str = "CONSTANT", constant_values=0, name=None) 
         np.asarray(paddings).ravel() if not hasattr(paddings, "_payload") else paddings
     )
     pairs = list(zip(flat[::2], flat[1::2], strict=True))
+    if min(flat, default=0) < 0:
+        raise V.invalid(f"Paddings must be non-negative: {' '.join(map(str, flat))}")
     if len(pairs) != tensor._payload.ndim:
         raise V.invalid(
             f"The first dimension of paddings must be the rank of inputs[{len(pairs)},2] "

@@ -423,8 +423,8 @@ def space_to_depth(input, block_size, data_format: str = "NHWC", name=None) -> A
     TensorShape([1, 2, 2, 4])
     """
     (n, h, w, c), b = _image(input, data_format), block_size
-    if h % b or w % b:
-        raise V.invalid(f"Image width {w} and height {h} should be divisible by {b}")
+    if b < 2 or h % b or w % b:
+        raise V.invalid(f"Image width {w} and height {h} should be divisible by {b}, which is > 1")
     parts = wg.reshape(input, (n, h // b, b, w // b, b, c))
     return wg.reshape(wg.permute(parts, (0, 1, 3, 2, 4, 5)), (n, h // b, w // b, b * b * c))
 
@@ -439,7 +439,7 @@ def depth_to_space(input, block_size, data_format: str = "NHWC", name=None) -> A
     TensorShape([1, 4, 4, 1])
     """
     (n, h, w, c), b = _image(input, data_format), block_size
-    if c % (b * b):
+    if b < 2 or c % (b * b):
         raise V.invalid(f"Input depth dimension {c} should be divisible by: {b * b}")
     parts = wg.reshape(input, (n, h, w, b, b, c // (b * b)))
     return wg.reshape(wg.permute(parts, (0, 1, 3, 2, 4, 5)), (n, h * b, w * b, c // (b * b)))

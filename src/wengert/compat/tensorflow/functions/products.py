@@ -244,6 +244,8 @@ def add_n(inputs, name=None) -> Any:
     >>> print(tf.add_n([[1, 2], [3, 4], [5, 6]]).numpy())
     [ 9 12]
     """
+    if isinstance(inputs, np.ndarray):
+        inputs = list(inputs)
     if not isinstance(inputs, list | tuple):
         inputs = [inputs]
     if not inputs:

@@ -260,7 +260,7 @@ def _truth(value) -> Any:
 
 def list_of(op: str, values) -> list[Any]:
     """Return tensors of one dtype, from a list of values or from the slices of a tensor."""
-    if isinstance(values, TensorBase) or hasattr(values, "_as_tensor"):
+    if isinstance(values, TensorBase | np.ndarray) or hasattr(values, "_as_tensor"):
         values = list(wg.unbind(tensor_of(values)))
     if not isinstance(values, list | tuple):
         values = [values]

@@ -128,12 +128,25 @@ def gelu(x, approximate: bool = False) -> Any:
 
 def softmax(x, axis: int = -1) -> Any:
     """Return exponentials that sum to 1 along a dimension (see `tf.nn.softmax`)."""
-    return _nn.softmax(x, axis)
+    return _along(_nn.softmax, x, axis)
 
 
 def log_softmax(x, axis: int = -1) -> Any:
     """Return the logarithm of `softmax`."""
-    return _nn.log_softmax(x, axis)
+    return _along(_nn.log_softmax, x, axis)
+
+
+def _along(function, x, axis) -> Any:
+    """Apply a function of rows along a dimension, or along several as one."""
+    if not isinstance(axis, list | tuple):
+        return function(x, axis)
+    x = tensor_of(x)
+    ndim = x.ndim
+    order = sorted(range(ndim), key=[one % ndim for one in axis].__contains__)
+    moved = wg.permute(x, order)
+    result = tensor_of(function(made(wg.flatten(moved, ndim - len(axis)))))
+    back = sorted(range(ndim), key=order.__getitem__)
+    return made(wg.permute(wg.reshape(result, moved.shape), back))
 
 
 _of_name = getter(

@@ -255,6 +255,7 @@ class EarlyStopping(_Monitor):
     """
 
     def _prepare(self: Any) -> None:
+        super()._prepare()
         self.on_train_begin()
 
     def on_train_begin(self, logs=None) -> None:
@@ -315,6 +316,7 @@ class ModelCheckpoint(_Monitor):
     without = ("min_delta",)
 
     def _prepare(self: Any) -> None:
+        super()._prepare()
         self.filepath = os.fspath(self.filepath)
         self.best = self.initial_value_threshold
         self._epoch = self._batches = 0
@@ -406,6 +408,7 @@ class ReduceLROnPlateau(_Monitor):
     """
 
     def _prepare(self: Any) -> None:
+        super()._prepare()
         if self.factor >= 1.0:
             raise ValueError(
                 f"ReduceLROnPlateau does not support a factor >= 1.0. Received factor={self.factor}"

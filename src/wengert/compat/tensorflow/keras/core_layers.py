@@ -8,6 +8,7 @@ import numpy as np
 
 from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow import nn, operations
+from wengert.compat.tensorflow.eager import bytes_of, is_text
 from wengert.compat.tensorflow.functions.values import numbers_of
 from wengert.compat.tensorflow.keras import activations
 from wengert.compat.tensorflow.keras.globals import epsilon
@@ -28,6 +29,25 @@ def conv_padding(value: str, known: tuple[str, ...] = ("valid", "same")) -> str:
         names = ", ".join(map(repr, known))
         raise ValueError(f"`padding` must be one of {names}. Received: padding={value!r}")
     return value.lower()
+
+
+def batches_of(data) -> list[Any]:
+    """Return what a layer adapts to as arrays: an array, or those of a dataset or an iterable."""
+    if hasattr(data, "as_numpy_iterator"):
+        data = list(data.as_numpy_iterator())
+    elif hasattr(data, "shape") or (
+        isinstance(data, list | tuple) and not any(hasattr(one, "shape") for one in data)
+    ):
+        return [_array(data)]
+    found = [_array(one[0] if isinstance(one, tuple) else one) for one in data]
+    if not found:
+        raise ValueError("adapt() received an empty iterable (no batches).")
+    rows = found[0].ndim < 2 and len({one.shape for one in found}) == 1
+    return [np.stack(found)] if rows else found
+
+
+def _array(data) -> Any:
+    return bytes_of(data) if is_text(data) else numbers_of(data)
 
 
 def check_last(data_format) -> None:
@@ -74,10 +94,20 @@ class _Conv(Weighted):
         check_last(self.data_format)
         d = self.dimensions
         self.filters = int(self.filters)
+        if self.groups < 1 or self.filters % self.groups:
+            raise ValueError(
+                "The number of filters must be evenly divisible by the number of groups. Received: "
+                f"groups={self.groups}, filters={self.filters}."
+            )
         self.kernel_size = several(self.kernel_size, d)
         self.strides = several(self.strides, d)
         self.padding = conv_padding(self.padding, self.paddings)
         self.dilation_rate = several(self.dilation_rate, d)
+        if max(self.strides) > 1 and max(self.dilation_rate) > 1:
+            raise ValueError(
+                "`strides > 1` not supported in conjunction with `dilation_rate > 1`. Received: "
+                f"strides={self.strides} and dilation_rate={self.dilation_rate}"
+            )
 
     def _shapes(self, channels: int) -> tuple[tuple[int, ...], int]:
         return (*self.kernel_size, channels // self.groups, self.filters), self.filters
@@ -139,6 +169,7 @@ class Conv2DTranspose(_Conv):
     without = ("groups",)
 
     def _prepare(self: Any) -> None:
+        super()._prepare()
         given = self.output_padding
         self.output_padding = None if given is None else several(given, self.dimensions)
 
@@ -391,16 +422,33 @@ class Normalization(Layer):
         self.mean = None if self.mean is None else np.asarray(self.mean, self._kind)
         self.variance = None if self.variance is None else np.asarray(self.variance, self._kind)
 
+    def _axes(self, ndim: int) -> list[int]:
+        """Return the dimensions that have own means, in order."""
+        given = [] if self.axis is None else np.atleast_1d(self.axis).tolist()
+        if any(not -ndim <= axis < ndim for axis in given):
+            raise ValueError(
+                "All `axis` values must be in the range [-ndim, ndim). Received inputs with ndim="
+                f"{ndim}, while axis={self.axis}"
+            )
+        return sorted(axis % ndim for axis in given)
+
+    def build(self, input_shape) -> None:
+        """Spread the given means and variances over the dimensions that have own ones."""
+        kept = self._axes(len(input_shape))
+        sizes = [n if axis in kept else 1 for axis, n in enumerate(input_shape)]
+        for name in ("mean", "variance"):
+            value = getattr(self, name)
+            if value is None or value.ndim == len(sizes):
+                continue
+            shape = [1] * len(sizes)
+            for axis, size in zip(reversed(kept), reversed(value.shape), strict=False):
+                shape[axis] = size
+            setattr(self, name, np.broadcast_to(value.reshape(shape), sizes))
+
     def adapt(self, data) -> None:
-        """Set the mean and the variance to those of examples."""
-        batches = (
-            [numbers_of(data)]
-            if not hasattr(data, "as_numpy_iterator")
-            else [np.asarray(batch) for batch in data.as_numpy_iterator()]
-        )
-        values = np.concatenate(batches)
-        kept = () if self.axis is None else np.atleast_1d(self.axis) % values.ndim
-        axes = tuple(axis for axis in range(values.ndim) if axis not in kept)
+        """Set the mean and the variance to those of examples: an array, a dataset, or arrays."""
+        values = np.concatenate(batches_of(data))
+        axes = tuple(set(range(values.ndim)) - set(self._axes(values.ndim)))
         wide = values.astype(np.float64)
         self.mean = wide.mean(axes, keepdims=True).astype(self._kind)
         self.variance = wide.var(axes, keepdims=True).astype(self._kind)
@@ -444,11 +492,6 @@ class Dense(Weighted):
     """
 
     def _prepare(self: Any) -> None:
-        if not isinstance(self.units, int | np.integer) or self.units <= 0:
-            raise ValueError(
-                "Received an invalid value for `units`, expected a positive integer. Received: "
-                f"units={self.units}"
-            )
         self.units = int(self.units)
 
     def _shapes(self, channels: int) -> tuple[tuple[int, ...], int]:

@@ -152,13 +152,6 @@ class Dropout(Seeded):
     [1. 2.]
     """
 
-    def _prepare(self: Any) -> None:
-        if not 0 <= self.rate <= 1:
-            raise ValueError(
-                f"Invalid value received for argument `rate`. Expected a float value between 0 and "
-                f"1. Received: rate={self.rate}"
-            )
-
     def call(self, inputs, training: bool = False) -> Any:
         if not training or self.rate == 0:
             return inputs
@@ -192,9 +185,11 @@ Examples
 
 def _merging(name: str, words: str, function, shown: str) -> Any:
     def call(self, inputs) -> Any:
-        if not isinstance(inputs, list | tuple) or len(inputs) < 2:
+        exact = name == "Subtract"
+        if not isinstance(inputs, list | tuple) or (exact and len(inputs) != 2):
+            count = "exactly 2" if exact else "at least 1"
             raise ValueError(
-                "A merge layer should be called on a list of at least 2 inputs. Received: "
+                f"A `{name}` layer should be called on a list of {count} inputs. Received: "
                 f"inputs={inputs}"
             )
         result = inputs[0]

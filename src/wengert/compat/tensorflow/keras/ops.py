@@ -215,7 +215,7 @@ of_rows(
     is_tensor(x) | =conversion.is_tensor
     leaky_relu(x, negative_slope=0.2) | =activations.leaky_relu
     log_sigmoid(x) | =activations.log_sigmoid
-    log_softmax(x, axis=-1) | =nn.log_softmax
+    log_softmax(x, axis=-1) | =activations.log_softmax
     logdet(x) | =linalg.logdet
     logsumexp(x, axis=None, keepdims=False) | =math.reduce_logsumexp
     lstsq(a, b, rcond=None) | =_lstsq
@@ -235,7 +235,7 @@ of_rows(
     size(x) | =tf.size
     slice(inputs, start_indices, shape) | =tf.slice
     soft_shrink(x) | =activations.soft_shrink
-    softmax(x, axis=-1) | =nn.softmax
+    softmax(x, axis=-1) | =activations.softmax
     softplus(x) | =activations.softplus
     softsign(x) | =activations.softsign
     solve_triangular(a, b, lower=False) | =linalg.triangular_solve

@@ -39,11 +39,6 @@ class Cell(Seeded):
     ignored: ClassVar[tuple[str, ...]] = ("implementation",)
 
     def _prepare(self: Any) -> None:
-        if self.units <= 0:
-            raise ValueError(
-                "Received an invalid value for argument `units`, expected a positive integer, got "
-                f"{self.units}."
-            )
         self.dropout = min(1.0, max(0.0, self.dropout))
         self.recurrent_dropout = min(1.0, max(0.0, self.recurrent_dropout))
         self.state_size: Any = self.units
@@ -157,6 +152,7 @@ class LSTMCell(Cell):
     gates = 4
 
     def _prepare(self: Any) -> None:
+        super()._prepare()
         self.state_size = [self.units, self.units]
 
     def _bias(self, wide: int) -> Any:

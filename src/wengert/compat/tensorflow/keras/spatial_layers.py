@@ -31,17 +31,25 @@ class _Margins(Layer):
     def _prepare(self: Any) -> None:
         check_last(self.data_format)
 
-    def _pairs(self, value) -> list[tuple[int, int]]:
-        if self.dimensions == 1 and np.ndim(value) == 1:
-            value = [tuple(value)]
-        sides = several(value, self.dimensions) if isinstance(value, int) else value
-        return [(n, n) if isinstance(n, int) else tuple(n) for n in sides]
+    def _pairs(self, name: str, value) -> tuple[tuple[int, int], ...]:
+        """Return the two margins of each spatial dimension."""
+        d = self.dimensions
+        alone = isinstance(value, int) or (d == 1 and np.ndim(value) == 1)
+        sides = [value] * d if alone else list(value)
+        pairs = [(n, n) if isinstance(n, int) else tuple(n) for n in sides]
+        if len(pairs) != d or any(len(pair) != 2 or min(pair) < 0 for pair in pairs):
+            raise ValueError(
+                f"`{name}` should have {d} pairs of nonnegative integers, or one integer for each. "
+                f"Received: {name}={value}"
+            )
+        return tuple((int(a), int(b)) for a, b in pairs)
 
 
 @settings("padding=1")
 class _Padding(_Margins):
     def _prepare(self: Any) -> None:
-        self.padding = tuple(self._pairs(self.padding))
+        super()._prepare()
+        self.padding = self._pairs("padding", self.padding)
 
     def call(self, inputs) -> Any:
         return operations.pad(inputs, [(0, 0), *self.padding, (0, 0)])
@@ -50,11 +58,17 @@ class _Padding(_Margins):
 @settings("cropping=1")
 class _Cropping(_Margins):
     def _prepare(self: Any) -> None:
-        self.cropping = tuple(self._pairs(self.cropping))
+        super()._prepare()
+        self.cropping = self._pairs("cropping", self.cropping)
 
     def call(self, inputs) -> Any:
         sizes = tuple(inputs.shape)[1:-1]
         spans = [slice(a, n - b) for n, (a, b) in zip(sizes, self.cropping, strict=True)]
+        if any(span.start >= span.stop for span in spans):
+            raise ValueError(
+                "Values in `cropping` argument should be smaller than the spatial dimensions. "
+                f"Received: inputs.shape={tuple(inputs.shape)}, cropping={self.cropping}"
+            )
         return inputs[(slice(None), *spans)]
 
 
@@ -63,6 +77,7 @@ class _UpSampling(_Margins):
     interpolation: ClassVar[str] = "nearest"
 
     def _prepare(self: Any) -> None:
+        super()._prepare()
         self.size = several(self.size, self.dimensions)
 
     def call(self, inputs) -> Any:
@@ -113,6 +128,7 @@ class UpSampling2D(_UpSampling):
     dimensions = 2
 
     def _prepare(self: Any) -> None:
+        super()._prepare()
         if self.interpolation not in ("nearest", "bilinear"):
             raise ValueError(f"interpolation={self.interpolation!r} is not offered here")
 
@@ -255,6 +271,7 @@ class GroupNormalization(Normalizing):
     def build(self, input_shape) -> None:
         """Create the weights."""
         size = input_shape[self.axis]
+        self.groups = size if self.groups == -1 else self.groups
         if self.axis not in (-1, len(input_shape) - 1) or size % self.groups:
             raise ValueError(
                 f"the last dimension is in {self.groups} groups here, and its size is {size}"
