@@ -118,3 +118,30 @@ def test_an_array_is_a_list_of_its_rows():
     assert tf.stack(rows).shape == (2, 3)
     assert tf.add_n(rows).numpy().tolist() == [3.0, 5.0, 7.0]
     assert tf.constant([np.array(65, np.float16), np.array(16, np.float16)]).dtype == tf.float16
+
+
+def test_means_of_whole_numbers_do_not_overflow():
+    for kind in (np.uint8, np.int8, np.int16, np.int32):
+        most = np.iinfo(kind).max
+        many = np.full((2, 300), most, kind)
+        assert tf.reduce_mean(many).numpy() == most
+        assert tf.reduce_mean(many[:, :256], 1).numpy().tolist() == [most] * 2
+    assert tf.reduce_mean([-1, -2, -2]).numpy() == -1
+
+
+def test_the_dimensions_of_tensordot_are_checked():
+    a, b = np.ones((2, 3)), np.ones((3, 2))
+    assert tf.tensordot(a, b, [[-1], [0]]).shape == (2, 2)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="dimension"):
+        tf.tensordot(a, b, [[0], [7]])
+    with pytest.raises(ValueError, match="Different number"):
+        tf.tensordot(a, b, [[1], []])
+    with pytest.raises(ValueError, match="at least 0"):
+        tf.tensordot(a, b, -1)
+
+
+def test_a_table_of_embeddings_may_be_in_parts():
+    table = np.arange(12.0, dtype=np.float32).reshape(4, 3)
+    whole = tf.nn.embedding_lookup(table, [1, 3]).numpy().tolist()
+    assert tf.nn.embedding_lookup([table], [1, 3]).numpy().tolist() == whole
+    assert tf.nn.embedding_lookup([table[:2], table[2:]], [1, 3]).numpy().tolist() == whole

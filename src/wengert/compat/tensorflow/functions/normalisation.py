@@ -371,6 +371,8 @@ def dropout(x, rate, noise_shape=None, seed=None, name=None) -> Any:
 def embedding_lookup(params, ids, max_norm: float | None = None, name=None) -> Any:
     """Look up rows of a matrix by index; scale them down to `max_norm` if it is given.
 
+    The matrix may be in parts: a list of matrices, one below the other.
+
     Raises
     ------
     InvalidArgumentError: If an index is out of range.
@@ -383,6 +385,9 @@ def embedding_lookup(params, ids, max_norm: float | None = None, name=None) -> A
      [1. 2.]
      [3. 4.]]
     """
+    if isinstance(params, list | tuple) and np.ndim(params[0]) > 1:
+        alone = len(params) == 1
+        params = params[0] if alone else V.made(wg.cat(V.aligned("ConcatV2", *params)))
     rows = gather(params, ids)
     if max_norm is None:
         return rows

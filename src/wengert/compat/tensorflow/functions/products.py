@@ -157,7 +157,8 @@ def tensordot(a, b, axes, name=None) -> Any:
 
     Raises
     ------
-    InvalidArgumentError: If the sizes differ.
+    InvalidArgumentError: If the sizes differ, or a dimension is out of range.
+    ValueError: If the numbers of dimensions differ, or `axes` is negative.
 
     Examples
     --------
@@ -167,9 +168,19 @@ def tensordot(a, b, axes, name=None) -> Any:
     if isinstance(axes, Sequence) or np.ndim(axes):
         first, second = list(axes)
         dims = [list(V.integers(first, "axes")), list(V.integers(second, "axes"))]
-        pairs = [(i % a._payload.ndim, j % b._payload.ndim) for i, j in zip(*dims, strict=True)]
+        if len(dims[0]) != len(dims[1]):
+            raise ValueError(
+                "Different number of contraction axes `a` and `b`, "
+                f"{len(dims[0])} != {len(dims[1])}."
+            )
+        pairs = [
+            (V.axis_of(i, a._payload.ndim), V.axis_of(j, b._payload.ndim))
+            for i, j in zip(*dims, strict=True)
+        ]
     else:
         (count,) = V.integers(axes, "axes")
+        if count < 0:
+            raise ValueError(f"`axes` must be at least 0. Received: {count}.")
         pairs = [(a._payload.ndim - count + i, i) for i in range(count)]
     for i, j in pairs:
         if a._payload.shape[i] != b._payload.shape[j]:

@@ -61,7 +61,9 @@ def _sum(x, axes: tuple[int, ...], keepdims: bool) -> Any:
 def _mean(x, axes: tuple[int, ...], keepdims: bool) -> Any:
     if x._payload.dtype.kind in "iu":
         count = int(np.prod([x._payload.shape[axis] for axis in axes]))
-        return wg.div(_sum(x, axes, keepdims), count, rounding_mode="trunc")
+        wide = np.dtype(np.uint64 if x._payload.dtype.kind == "u" else np.int64)
+        total = wg.sum(x, axes, keepdims, dtype=wide)
+        return V.converted(wg.div(total, count, rounding_mode="trunc"), x._payload.dtype)
     return wg.mean(x, axes, keepdims)
 
 
