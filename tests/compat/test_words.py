@@ -10,7 +10,7 @@ import pytest
 
 from wengert.compat.kit.words import messages
 
-PACKAGES = ["wengert.compat.jax"]
+PACKAGES = [f"wengert.compat.{idiom}" for idiom in ("jax", "mxnet", "tensorflow")]
 
 
 @functools.cache

@@ -27,11 +27,12 @@ def messages(package: str) -> tuple[str, ...]:
 def refusals(package: str) -> Callable[..., Any]:
     """Return the function that makes the errors of a package.
 
-    It takes the class of the error, the first words of its message, and what to fill in.
+    It takes the class of the error, or what makes it, the first words of its message, what to fill
+    in, and further arguments of the class by keyword.
     """
 
-    def refusal(kind: type[Exception], start: str, *given: Any) -> Exception:
+    def refusal(kind: Callable[..., Exception], start: str, *given: Any, **more: Any) -> Exception:
         (text,) = [text for text in messages(package) if text.startswith(start)]
-        return kind(text.format(*given))
+        return kind(text.format(*given), **more)
 
     return refusal

@@ -21,6 +21,7 @@ from wengert.compat.mxnet import backprop, results
 from wengert.compat.mxnet.base import MXNetError, reraise, shown
 from wengert.compat.mxnet.context import Context, checked
 from wengert.compat.mxnet.state import RECORDING
+from wengert.compat.mxnet.words import refusal
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.detachments import note
 from wengert.tape.record import T
@@ -190,17 +191,11 @@ class NDArray(wnp.ndarray):
             return bool(self._payload.item())
         if not self._payload.size and type(self) is NDArray:
             return False
-        raise ValueError(
-            f"The truth value of an {type(self).__name__} with multiple elements is ambiguous: "
-            "use (x > 0).sum() or x.asnumpy().any()."
-        )
+        raise refusal(ValueError, "The truth value", type(self).__name__)
 
     def _scalar(self, kind) -> Any:
         if self._payload.size != 1:
-            raise TypeError(
-                "only size-1 arrays can be converted to Python scalars, and this one has shape "
-                f"{self.shape}"
-            )
+            raise refusal(TypeError, "only size-1 arrays", self.shape)
         return kind(self._payload.item())
 
     def __float__(self) -> float:

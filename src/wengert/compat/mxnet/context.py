@@ -6,6 +6,7 @@ from contextvars import ContextVar
 
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.mxnet.base import MXNetError, shown
+from wengert.compat.mxnet.words import refusal
 
 _ENTERED: ContextVar[tuple[Context, ...]] = ContextVar("wengert_mxnet_context", default=())
 
@@ -110,18 +111,12 @@ def checked(ctx) -> None:
         ctx = current_context()
     elif isinstance(ctx, list | tuple) and ctx:
         if len(ctx) > 1:
-            raise MXNetError(
-                f"{len(ctx)} contexts: here they are one memory, in which each backward pass would "
-                "replace the gradients of the one before. Use [mx.cpu()], and whole batches."
-            )
+            raise refusal(MXNetError, "{} contexts: here", len(ctx))
         (ctx,) = ctx
     if not isinstance(ctx, Context):
         raise TypeError(f"ctx must be a Context such as mx.cpu(), got {shown(ctx)}")
     if ctx.device_type == "gpu":
-        raise MXNetError(
-            f"GPU support is disabled: arrays of wengert live in the CPU's memory, and {ctx} was "
-            "asked for. Use mx.cpu(), or choose by mx.context.num_gpus(), which is 0."
-        )
+        raise refusal(MXNetError, "GPU support is", ctx)
 
 
 __all__ = completed(globals())

@@ -16,6 +16,7 @@ from wengert import special
 from wengert.compat.kit.namespaces import functions_of
 from wengert.compat.mxnet.base import MXNetError
 from wengert.compat.mxnet.state import TRAINING
+from wengert.compat.mxnet.words import refusal
 from wengert.nn import functional as F
 from wengert.numpy.arrays import array_of
 from wengert.ops.gather import gather
@@ -203,9 +204,7 @@ def leaky_relu(
         return F.elu(data, slope)
     if act_type in ("selu", "gelu"):
         return getattr(F, act_type)(data)
-    raise MXNetError(
-        f"Invalid Input: '{act_type}', valid values are: leaky, prelu, elu, selu, gelu"
-    )
+    raise refusal(MXNetError, "Invalid Input: '{}',", act_type)
 
 
 def fully_connected(
@@ -214,9 +213,7 @@ def fully_connected(
     """Return ``x @ weight.T + bias``; with `flatten`, over all dimensions but the first."""
     count = weight._payload.shape[0]
     if num_hidden is not None and num_hidden != count:
-        raise MXNetError(
-            f"Shape inconsistent: num_hidden={num_hidden}, and weight has {count} rows"
-        )
+        raise refusal(MXNetError, "Shape inconsistent: num_hidden={},", num_hidden, count)
     if flatten and x._payload.ndim != 2:
         x = reshaped(x, (x._payload.shape[0], math.prod(x._payload.shape[1:])))
     if x._payload.shape[-1] != weight._payload.shape[-1]:

@@ -18,6 +18,7 @@ from wengert.compat.kit.namespaces import functions_of
 from wengert.compat.mxnet.base import MXNetError
 from wengert.compat.mxnet.neural import FUNCTIONS as NEURAL
 from wengert.compat.mxnet.results import index_of
+from wengert.compat.mxnet.words import refusal
 from wengert.nn import functional as F
 from wengert.ops.shape import reshape as reshaped
 from wengert.tape.base import new_tensor
@@ -74,10 +75,7 @@ def resolved(have: tuple[int, ...], wanted: Sequence[int]) -> tuple[int, ...]:
             raise MXNetError(f"Cannot reshape array of shape {list(have)} into {list(wanted)}")
         result[result.index(-1)] = count // others
     if int(np.prod(result)) != count:
-        raise MXNetError(
-            f"Cannot reshape array of size {count} into shape {result}: the array has shape "
-            f"{list(have)}"
-        )
+        raise refusal(MXNetError, "Cannot reshape array", count, result, list(have))
     return tuple(result)
 
 

@@ -14,6 +14,7 @@ from wengert.compat.tensorflow.conversion import convert_to_tensor, stop_gradien
 from wengert.compat.tensorflow.errors import invalid
 from wengert.compat.tensorflow.recording import CONTEXT, BatchLift, Lifts, active, set_context
 from wengert.compat.tensorflow.tensor import made, same_dtype, tensor_of
+from wengert.compat.tensorflow.words import refusal
 from wengert.func.batch import vmap
 from wengert.tape.modes import full_mode
 from wengert.tape.record import T
@@ -67,9 +68,7 @@ def case(
         raise TypeError("'pred_fn_pairs' must be a list or tuple of (predicate, function) pairs.")
     true = [fn for pred, fn in pred_fn_pairs if bool(pred)]
     if exclusive and len(true) > 1:
-        raise invalid(
-            f"Expected at most one condition to be True, but {len(true)} are, and exclusive=True"
-        )
+        raise refusal(invalid, "Expected at most", len(true))
     if true:
         return true[0]()
     if default is None:
@@ -162,10 +161,7 @@ def _rows(elems) -> tuple[list[Any], int]:
     count = flat[0].shape[0]
     for value in flat:
         if value.shape[0] != count:
-            raise ValueError(
-                f"Shapes {flat[0].shape} and {value.shape} are incompatible: all elems must have "
-                "one first dimension"
-            )
+            raise refusal(ValueError, "Shapes {} and", flat[0].shape, value.shape)
     return [nest.pack_sequence_as(elems, [value[i] for value in flat]) for i in range(count)], count
 
 
@@ -309,10 +305,7 @@ def vectorized_map(
     sizes = {value.shape[0] for value in flat if value.shape.rank}
     sizes.discard(1)
     if len(sizes) > 1 or not flat or any(not value.shape.rank for value in flat):
-        raise ValueError(
-            "All tensors in elems must have one first dimension (or 1), but their shapes are "
-            f"{[tuple(value.shape) for value in flat]}"
-        )
+        raise refusal(ValueError, "All tensors in", [tuple(value.shape) for value in flat])
     whole = max(value.shape[0] for value in flat)
     structure: list[Any] = []
 

@@ -42,7 +42,8 @@ from wengert.compat.tensorflow.elements import (
 from wengert.compat.tensorflow.errors import OpError, OutOfRangeError
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.drawing import own_stream
-from wengert.compat.tensorflow.refusal import refusal
+from wengert.compat.tensorflow.refusal import missing
+from wengert.compat.tensorflow.words import refusal
 
 AUTOTUNE = -1
 """The automatic number of parallel calls, which is one here."""
@@ -571,10 +572,7 @@ class Dataset:
         """Take every `num_shards`-th element, starting with the one at `index`."""
         step, place = V.integer(num_shards, "num_shards"), V.integer(index, "index")
         if not 0 <= place < step:
-            raise V.invalid(
-                f"Index must be between 0 and {step - 1} (currently index = {place}).",
-                "ShardDataset",
-            )
+            raise refusal(V.invalid, "Index must be", step - 1, place, operation="ShardDataset")
         many = self._count
         known = many if many is None or many < 0 else -((place - many) // step)
         return Dataset(lambda: itertools.islice(iter(self), place, None, step), known)
@@ -754,10 +752,7 @@ class _Iteration:
                 self._failed = True
             raise
         if self._failed:
-            raise RuntimeError(
-                "an error ended this iteration: put ignore_errors() before what shuffles, scans, "
-                "groups or interleaves the elements"
-            ) from found
+            raise refusal(RuntimeError, "an error ended") from found
         self._taken += 1
         return found
 
@@ -776,11 +771,8 @@ class _Iteration:
 
 def __getattr__(name: str) -> Any:
     if name == "experimental":
-        raise AttributeError(
-            "module 'tensorflow.data' has no attribute 'experimental': write tf.data.AUTOTUNE for "
-            "tf.data.experimental.AUTOTUNE"
-        )
-    raise refusal("data", name)
+        raise refusal(AttributeError, "module 'tensorflow.data' has")
+    raise missing("data", name)
 
 
 __all__ = completed(globals(), "AUTOTUNE INFINITE_CARDINALITY UNKNOWN_CARDINALITY")

@@ -10,6 +10,7 @@ import numpy as np
 from wengert.base import extras
 from wengert.base.dtypes import DTYPES as NATIVE
 from wengert.compat.kit.namespaces import completed
+from wengert.compat.tensorflow.words import refusal
 
 _CXX = {"float16": "half", "float32": "float", "float64": "double"}
 _ALIASES = {"half": "float16", "float": "float32", "double": "float64"}
@@ -213,12 +214,8 @@ def __getattr__(name: str) -> Any:
         try:
             return as_dtype(name)
         except ImportError as error:
-            raise AttributeError(
-                f"module 'tensorflow' has no attribute 'bfloat16': {error}"
-            ) from error
-    raise AttributeError(
-        f"module 'tensorflow.dtypes' has no attribute {name!r}: the dtypes are {', '.join(DTYPES)}"
-    )
+            raise refusal(AttributeError, "module 'tensorflow' has", error) from error
+    raise refusal(AttributeError, "module 'tensorflow.dtypes' has", name, ", ".join(DTYPES))
 
 
 __all__ = completed(globals(), "DTYPES cast complex saturate_cast")

@@ -14,6 +14,7 @@ from wengert.compat.tensorflow import nest
 from wengert.compat.tensorflow.conversion import TensorSpec, convert_to_tensor
 from wengert.compat.tensorflow.dtypes import numpy_dtype
 from wengert.compat.tensorflow.tensor import made, tensor_of
+from wengert.compat.tensorflow.words import refusal
 from wengert.tape.base import TensorBase, new_tensor
 
 _EAGERLY = [False]
@@ -262,19 +263,14 @@ def _outputs(result, Tout) -> Any:
     if Tout is None or (several and not kinds):
         return None if result is None else [convert_to_tensor(value) for value in values]
     if len(values) != len(kinds):
-        raise ValueError(
-            f"Tout names {len(kinds)} outputs, but the function returned {len(values)}"
-        )
+        raise refusal(ValueError, "Tout names {}", len(kinds), len(values))
     found = [
         made(tensor_of(value)) if isinstance(value, TensorBase) else convert_to_tensor(value, kind)
         for value, kind in zip(values, kinds, strict=True)
     ]
     for value, kind in zip(found, kinds, strict=True):
         if value._payload.dtype != kind:
-            raise TypeError(
-                f"the function returned a tensor of {value.dtype!r}, but Tout says {kind}: "
-                "tf.cast it"
-            )
+            raise refusal(TypeError, "the function returned", value.dtype, kind)
     return found if several else found[0]
 
 

@@ -19,6 +19,7 @@ from wengert.compat.tensorflow import math, operations
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.drawing import stream_of
 from wengert.compat.tensorflow.refusal import refusing
+from wengert.compat.tensorflow.words import refusal
 
 
 class ResizeMethod:
@@ -63,9 +64,8 @@ def resize(
     x = V.tensor_of(images)
     height, width = V.integers(size, "size")
     if method not in ("bilinear", "nearest", 0, 1) or (antialias and method not in ("nearest", 1)):
-        raise ValueError(
-            f"tf.image.resize(method={method!r}, antialias={antialias}) is not "
-            "offered here: method is 'bilinear' or 'nearest', without antialias"
+        raise refusal(
+            ValueError, "tf.image.resize(method={!r}, antialias={}) is", method, antialias
         )
     shape = tuple(x._payload.shape)
     if preserve_aspect_ratio:
@@ -109,10 +109,7 @@ def convert_image_dtype(image, dtype, saturate: bool = False, name=None) -> Any:
     if x.dtype.dtype == kind:
         return x
     if x.dtype.is_integer and kind.kind in "iu":
-        raise ValueError(
-            "convert_image_dtype between types of whole numbers is not offered here: go through "
-            "tf.float32"
-        )
+        raise refusal(ValueError, "convert_image_dtype between types")
     if x.dtype.is_integer:
         return operations.multiply(operations.cast(x, kind), 1.0 / np.iinfo(given).max)
     if kind.kind == "f":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["refusal", "refusing"]
+__all__ = ["missing", "refusing"]
 
 _INSTEAD = {
     "math.sobol_sample": "scipy.stats.qmc.Sobol",
@@ -25,7 +25,7 @@ _INSTEAD = {
 }
 
 
-def refusal(module: str, name: str) -> AttributeError:
+def missing(module: str, name: str) -> AttributeError:
     """Return the error for a name that ``tf.<module>`` does not have here."""
     full = f"{module}.{name}"
     instead = _INSTEAD.get(full)
@@ -44,6 +44,6 @@ def refusing(module: str) -> Callable[[str], Any]:
     """Return the ``__getattr__`` of ``tf.<module>``, which suggests what to use instead."""
 
     def getattribute(name: str) -> Any:
-        raise refusal(module, name)
+        raise missing(module, name)
 
     return getattribute

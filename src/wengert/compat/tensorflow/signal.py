@@ -16,6 +16,7 @@ from wengert.compat.kit.namespaces import completed
 from wengert.compat.kit.rows import of_rows, shaped
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.refusal import refusing
+from wengert.compat.tensorflow.words import refusal
 
 _COMPLEX = ("complex64", "complex128")
 _REAL = ("float", "double")
@@ -26,9 +27,7 @@ def _checked(op: str, value, kinds: tuple[str, ...], d: int, attribute: str) -> 
     x = V.tensor_of(value)
     V.check(x, kinds, attribute)
     if x._payload.ndim < d:
-        raise V.invalid(
-            f"Input must have rank of at least {d} but got: {V.shown(x._payload.shape)}"
-        )
+        raise refusal(V.invalid, "Input must have", d, V.shown(x._payload.shape))
     return x
 
 

@@ -19,6 +19,7 @@ from wengert.compat.tensorflow.eager import bytes_of, each, is_text, labels_of
 from wengert.compat.tensorflow.errors import invalid
 from wengert.compat.tensorflow.functions.values import axes_of, constant_of, numbers_of
 from wengert.compat.tensorflow.refusal import refusing
+from wengert.compat.tensorflow.words import refusal
 
 
 def _mapping(path: str, function: Callable[[bytes], bytes], words: str) -> Any:
@@ -141,10 +142,7 @@ def unicode_decode(input, input_encoding: str, errors: str = "replace", *args, n
 
 def _check_rows(rows: list[Any]) -> None:
     if len({len(row) for row in rows}) > 1:
-        raise ValueError(
-            "the strings have different numbers of parts, and there are no ragged tensors here: "
-            "split them one by one, or pad them to one length"
-        )
+        raise refusal(ValueError, "the strings have")
 
 
 def _rows(input, function: Callable[[bytes], list[bytes]]) -> Any:
@@ -259,9 +257,7 @@ def to_hash_bucket_fast(input, num_buckets: int, name=None) -> Any:
     ------
     NotImplementedError: Always.
     """
-    raise NotImplementedError(
-        "tf.strings.to_hash_bucket_fast is not offered: use a dict, or zlib.crc32(s) % n"
-    )
+    raise refusal(NotImplementedError, "tf.strings.to_hash_bucket_fast is not")
 
 
 __getattr__ = refusing("strings")

@@ -30,6 +30,7 @@ from wengert.compat.tensorflow.recording import (
     source_of,
 )
 from wengert.compat.tensorflow.tensor import converted, made, tensor_of
+from wengert.compat.tensorflow.words import refusal
 from wengert.func.batch import vmap
 from wengert.ops.shape import reshape
 from wengert.tape.backward import run_grad
@@ -53,10 +54,7 @@ def unconnected(value) -> UnconnectedGradients:
     try:
         return UnconnectedGradients(value)
     except ValueError:
-        raise ValueError(
-            f"Unknown value for unconnected_gradients: {value!r}. Expected "
-            "tf.UnconnectedGradients.NONE or tf.UnconnectedGradients.ZERO"
-        ) from None
+        raise refusal(ValueError, "Unknown value for", value) from None
 
 
 def is_variable(value) -> bool:
@@ -80,10 +78,7 @@ class End:
             self._edge = value._edge
             self._payload = value._payload
         else:
-            raise TypeError(
-                f"{what} must be tensors or variables (or lists, tuples or dicts of them), but "
-                f"there is {value!r}, of type {type(value).__name__}"
-            )
+            raise refusal(TypeError, "{} must be", what, value, type(value).__name__)
 
     def tensor(self) -> Any:
         """Return a tensor of this library that represents the end to the engine."""
@@ -122,10 +117,7 @@ def seeds_of(targets: list[Any], given) -> list[Any]:
         return [_ones(target) for target in targets]
     values = nest.flatten(given)
     if len(values) != len(targets):
-        raise ValueError(
-            f"output_gradients must have one element for each target: there are {len(targets)} "
-            f"targets and {len(values)} output_gradients"
-        )
+        raise refusal(ValueError, "output_gradients must have", len(targets), len(values))
     seeds = []
     for i, (target, value) in enumerate(zip(targets, values, strict=True)):
         if value is None:
@@ -222,10 +214,7 @@ class GradientTape:
 
     def _push(self) -> None:
         if self._recording:
-            raise ValueError(
-                "Tape is still recording, This can happen if you try to re-enter an "
-                "already-active tape."
-            )
+            raise refusal(ValueError, "Tape is still")
         if self._record is None:
             self._record = Record(self._watch_accessed_variables)
         activate(self._record)
@@ -253,10 +242,7 @@ class GradientTape:
         """
         for value in nest.flatten(tensor):
             if not (is_variable(value) or isinstance(value, TensorBase)):
-                raise ValueError(
-                    f"Passed in object {value} of type {type(value).__name__!r}, not tf.Tensor or "
-                    "tf.Variable or ExtensionType."
-                )
+                raise refusal(ValueError, "Passed in object", value, type(value).__name__)
             if not (value.dtype.is_floating or value.dtype.is_complex) and "watch" not in _TOLD:
                 _TOLD.add("watch")
                 _LOG.warning(
@@ -347,10 +333,7 @@ class GradientTape:
         self._ready()
         missing = unconnected(unconnected_gradients)
         if target is None:
-            raise TypeError(
-                "Argument `target` should be a list or nested structure of Tensors, Variables or "
-                "CompositeTensors to be differentiated, but received None."
-            )
+            raise refusal(TypeError, "Argument `target` should")
         ends = [End(value, "sources") for value in nest.flatten(sources)]
         targets = [End(value, "targets") for value in nest.flatten(target)]
         seeds = seeds_of(targets, output_gradients)
@@ -466,10 +449,7 @@ class GradientTape:
         self._ready()
         missing = unconnected(unconnected_gradients)
         if nest.is_nested(target):
-            raise AttributeError(
-                f"{type(target).__name__!r} object has no attribute 'shape': the target of a "
-                "jacobian is one tensor"
-            )
+            raise refusal(AttributeError, "{!r} object has", type(target).__name__)
         if not experimental_use_pfor and not self._persistent:
             raise RuntimeError(
                 "GradientTape must be created with persistent=True to compute the jacobian with "
@@ -530,10 +510,7 @@ class GradientTape:
             if len(sizes) < 2:
                 raise ValueError(f"Shape {sizes} must have rank at least 2")
         if shape[0] != size[0]:
-            raise ValueError(
-                f"Need first dimension of target shape ({shape}) and source shape ({size}) to "
-                "match."
-            )
+            raise refusal(ValueError, "Need first dimension", shape, size)
         if not experimental_use_pfor and not self._persistent:
             raise RuntimeError(
                 "GradientTape must be created with persistent=True to compute the batch_jacobian "

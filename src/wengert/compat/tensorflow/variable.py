@@ -25,6 +25,7 @@ from wengert.compat.tensorflow.infix import install
 from wengert.compat.tensorflow.recording import Read, Source, active
 from wengert.compat.tensorflow.shapes import TensorShape
 from wengert.compat.tensorflow.tensor import DEVICE, Reference, Tensor, converted, made
+from wengert.compat.tensorflow.words import refusal
 from wengert.numpy.indexing import read
 from wengert.tape.base import TensorBase, new_tensor
 
@@ -159,10 +160,7 @@ class Variable:
         experimental_enable_variable_lifting: bool = True,
     ) -> None:
         if initial_value is None:
-            raise ValueError(
-                "The `initial_value` arg to `tf.Variable` must be specified except when you are "
-                "not providing a `variable_def`. You provided neither."
-            )
+            raise refusal(ValueError, "The `initial_value` arg")
         if callable(initial_value) and not isinstance(initial_value, TensorBase | Variable):
             initial_value = initial_value()
         try:
@@ -314,10 +312,7 @@ class Variable:
         return part
 
     def __setitem__(self, index, value) -> None:
-        raise AttributeError(
-            "'ResourceVariable' object has no attribute '__setitem__': write "
-            "variable[index].assign(value)"
-        )
+        raise refusal(AttributeError, "'ResourceVariable' object has")
 
     def sparse_read(self, indices, name=None) -> Any:
         """Return the rows at `indices`."""
@@ -350,10 +345,8 @@ class Variable:
         """
         given = converted(value, self._cell.value.dtype)._payload
         if not self.shape.is_compatible_with(given.shape):
-            raise ValueError(
-                f"Cannot assign value to variable ' {self._name}': Shape mismatch."
-                f"The variable shape {self.shape}, and the assigned value shape "
-                f"{TensorShape(given.shape)} are incompatible."
+            raise refusal(
+                ValueError, "Cannot assign value", self._name, self.shape, TensorShape(given.shape)
             )
         return self._assigned(_owned(given), read_value)
 
@@ -361,10 +354,8 @@ class Variable:
         value = self._cell.value
         given = converted(delta, value.dtype)._payload
         if given.shape != value.shape:
-            raise invalid(
-                f"Cannot update variable with shape {_listed(value)} using a Tensor with shape "
-                f"{_listed(given)}, shapes must be equal.",
-                op_name,
+            raise refusal(
+                invalid, "Cannot update variable", _listed(value), _listed(given), operation=op_name
             )
         with np.errstate(all="ignore"):
             return self._assigned(value + given if sign > 0 else value - given, read_value)
@@ -434,9 +425,7 @@ class Variable:
         )
 
     def __hash__(self) -> int:
-        raise TypeError(
-            f"Variable is unhashable. Instead, use variable.ref() as the key. (Variable: {self!r})"
-        )
+        raise refusal(TypeError, "Variable is unhashable.", self)
 
 
 # the class's name in TensorFlow, which programs print
@@ -478,11 +467,7 @@ def _refused(symbol: str, method: str | None) -> Callable[..., Any]:
     advice = f"Use `variable.{method}(value)`" if method else "Use `variable.assign(...)`"
 
     def operator(self, other) -> Any:
-        raise RuntimeError(
-            f"`variable {symbol}= value` with `tf.Variable`s is not supported. {advice} to modify "
-            f"the variable, or `out = variable {symbol} value` if you need to get a new output "
-            "Tensor."
-        )
+        raise refusal(RuntimeError, "`variable {}= value`", symbol, advice, symbol)
 
     return operator
 

@@ -13,6 +13,7 @@ from wengert.compat.mxnet import numpy_extension
 from wengert.compat.mxnet.gluon.block import Block, HybridBlock
 from wengert.compat.mxnet.neural import FUNCTIONS as NEURAL
 from wengert.compat.mxnet.results import CLASSES, computed
+from wengert.compat.mxnet.words import refusal
 from wengert.nn.functional import pad
 
 _LAYOUTS = {1: "NCW", 2: "NCHW", 3: "NCDHW"}
@@ -541,9 +542,7 @@ class _Function(HybridBlock):
         super().__init__(prefix=prefix)
         self._function = function
         if not isinstance(function, str) and not callable(function):
-            raise ValueError(
-                f"Unrecognized function in lambda: {function} of type {type(function)}"
-            )
+            raise refusal(ValueError, "Unrecognized function in", function, type(function))
 
     def __repr__(self) -> str:
         named = getattr(self._function, "__name__", self._function)

@@ -15,6 +15,7 @@ from wengert.compat.mxnet.context import checked
 from wengert.compat.mxnet.gluon import parameter
 from wengert.compat.mxnet.neural import Deferred
 from wengert.compat.mxnet.results import CLASSES
+from wengert.compat.mxnet.words import refusal
 from wengert.tape.sites import warn
 
 _SCOPE: ContextVar[Any] = ContextVar("wengert_gluon_scope", default=None)
@@ -72,9 +73,8 @@ class Block(Given):
     def __setattr__(self, name: str, value) -> None:
         before = vars(self).get(name)
         if isinstance(before, Block | parameter.Parameter) and not isinstance(value, type(before)):
-            raise TypeError(
-                f"Changing attribute type for {self.name} from {type(before)} to {type(value)} is "
-                "not allowed."
+            raise refusal(
+                TypeError, "Changing attribute type", self.name, type(before), type(value)
             )
         if isinstance(value, Block):
             self.register_child(value, name)
@@ -220,9 +220,7 @@ class HybridBlock(Block):
 
     def hybrid_forward(self, F, x, *args, **params) -> Any:
         """Compute the output; a subclass defines it."""
-        raise NotImplementedError(
-            f"{type(self).__name__} must define hybrid_forward(self, F, x) or forward(self, x)"
-        )
+        raise refusal(NotImplementedError, "{} must define", type(self).__name__)
 
 
 def _is_block(value) -> bool:

@@ -15,6 +15,7 @@ from wengert.compat.mxnet.context import Context, checked
 from wengert.compat.mxnet.numpy.creation import made
 from wengert.compat.mxnet.results import CLASSES, mark
 from wengert.compat.mxnet.state import NUMPY
+from wengert.compat.mxnet.words import refusal
 
 __all__ = ["Constant", "DeferredInitializationError", "Parameter", "ParameterDict"]
 
@@ -97,9 +98,7 @@ class Parameter:
             a <= 0 or a == b for a, b in zip(known, value, strict=True)
         )
         if not fits:
-            raise AssertionError(
-                f"Expected shape {tuple(value)} is incompatible with given shape {self.shape}."
-            )
+            raise refusal(AssertionError, "Expected shape {}", tuple(value), self.shape)
         self._shape = tuple(value)
 
     @property
@@ -110,9 +109,7 @@ class Parameter:
     @grad_req.setter
     def grad_req(self, request: str) -> None:
         if request not in ("write", "add", "null"):
-            raise AssertionError(
-                f"grad_req must be one of 'write', 'add', or 'null', not {request}"
-            )
+            raise refusal(AssertionError, "grad_req must be", request)
         self._grad_req = request
         if self._data is not None:
             self._attach()
@@ -181,9 +178,7 @@ class Parameter:
     def grad(self, ctx=None) -> Any:
         """Return the gradient."""
         if self._present().grad is None:
-            raise RuntimeError(
-                f"Cannot get gradient array for Parameter '{self.name}' because grad_req='null'"
-            )
+            raise refusal(RuntimeError, "Cannot get gradient", self.name)
         return self._data.grad
 
     def list_grad(self) -> list[Any]:
@@ -305,10 +300,8 @@ class ParameterDict:
         elif kwargs.get("shape") is not None and found._shape is not None:
             sizes = zip(np.atleast_1d(kwargs["shape"]), found._shape, strict=True)
             if any(a > 0 and b > 0 and a != b for a, b in sizes):
-                raise AssertionError(
-                    f"Cannot retrieve Parameter '{full}' because desired attribute does not match "
-                    f"with stored for attribute 'shape': desired '{kwargs['shape']}' vs stored "
-                    f"'{found.shape}'."
+                raise refusal(
+                    AssertionError, "Cannot retrieve Parameter", full, kwargs["shape"], found.shape
                 )
         return found
 
@@ -323,10 +316,7 @@ class ParameterDict:
         """Add the parameters of `other`."""
         for name, param in other.items():
             if self._params.setdefault(name, param) is not param:
-                raise AssertionError(
-                    "Cannot update self with other because they have different Parameters with the "
-                    f"same name '{name}'"
-                )
+                raise refusal(AssertionError, "Cannot update self", name)
 
     def select(self, pattern: str) -> ParameterDict:
         """Return the parameters whose names match a regular expression."""
@@ -381,10 +371,7 @@ def fill(params: dict[str, Parameter], arrays, filename: str, **options) -> None
     if missing and not options.get("allow_missing"):
         raise AssertionError(f"Parameter '{missing[0]}' is missing in file '{filename}'")
     if surplus and not options.get("ignore_extra"):
-        raise AssertionError(
-            f"Parameter '{surplus[0]}' loaded from file '{filename}' is not present in this "
-            "ParameterDict"
-        )
+        raise refusal(AssertionError, "Parameter '{}' loaded", surplus[0], filename)
     for name, param in params.items():
         if name in arrays:
             if param._data is None and param._pending is None:

@@ -30,6 +30,7 @@ from wengert.compat.mxnet.gluon.block import HybridBlock
 from wengert.compat.mxnet.numpy.creation import made
 from wengert.compat.mxnet.results import CLASSES, computed
 from wengert.compat.mxnet.state import NUMPY, TRAINING
+from wengert.compat.mxnet.words import refusal
 from wengert.ops.recurrence import run_layers
 
 _GATES = {"RNN": 1, "RNN_RELU": 1, "RNN_TANH": 1, "LSTM": 4, "GRU": 3}
@@ -118,9 +119,7 @@ class _Layer(_Stateful):
     def __call__(self, inputs, states=None, sequence_length=None) -> Any:
         """Return the outputs of the last layer, and the final states if states were given."""
         if sequence_length is not None:
-            raise NotImplementedError(
-                "sequence_length is not offered here: mask the outputs by npx.sequence_mask"
-            )
+            raise refusal(NotImplementedError, "sequence_length is not")
         result = super().__call__(inputs, states)
         return result[0] if states is None else result
 
@@ -133,9 +132,8 @@ class _Layer(_Stateful):
             states = [states]
         for info, state in zip(self.state_info(x.shape[1]), states, strict=True):
             if tuple(state.shape) != info["shape"]:
-                raise ValueError(
-                    f"Invalid recurrent state shape. Expecting {info['shape']}, got "
-                    f"{tuple(state.shape)}."
+                raise refusal(
+                    ValueError, "Invalid recurrent state", info["shape"], tuple(state.shape)
                 )
         names = [
             f"{side}{i}_{part}"
@@ -228,9 +226,7 @@ class RecurrentCell(_Stateful):
         valid_length : array, optional. Not supported.
         """
         if valid_length is not None:
-            raise NotImplementedError(
-                "valid_length is not offered here: mask the outputs by npx.sequence_mask"
-            )
+            raise refusal(NotImplementedError, "valid_length is not")
         self.reset()
         steps, merged = _steps(length, inputs, layout)
         if begin_state is None:

@@ -11,6 +11,7 @@ import numpy as np
 from wengert.compat.mxnet.arrays import NDArray
 from wengert.compat.mxnet.context import checked
 from wengert.compat.mxnet.numpy.creation import made
+from wengert.compat.mxnet.words import refusal
 from wengert.tape.sites import warn
 
 __all__ = ["clip_global_norm", "split_and_load", "split_data"]
@@ -20,11 +21,7 @@ def split_data(data, num_slice: int, batch_axis: int = 0, even_split: bool = Tru
     """Split `data` into `num_slice` parts along `batch_axis`."""
     size = data.shape[batch_axis]
     if even_split and size % num_slice:
-        raise ValueError(
-            f"data with shape {data.shape} cannot be evenly split into {num_slice} slices along "
-            f"axis {batch_axis}. Use a batch size that's multiple of {num_slice} or set "
-            "even_split=False to allow uneven partitioning of data."
-        )
+        raise refusal(ValueError, "data with shape", data.shape, num_slice, batch_axis, num_slice)
     step, rest = divmod(size, num_slice)  # the first parts get one more of the remainder
     before = (slice(None),) * batch_axis
     ends = [i * step + min(i, rest) for i in range(num_slice + 1)]

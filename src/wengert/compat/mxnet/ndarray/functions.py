@@ -25,6 +25,7 @@ from wengert.compat.mxnet.numpy.functions import TIED, kept, whole_numbers
 from wengert.compat.mxnet.operators import COMPARISONS
 from wengert.compat.mxnet.results import EXTREMES, computed
 from wengert.compat.mxnet.shaping import SHAPING, reshape
+from wengert.compat.mxnet.words import refusal
 from wengert.nn import functional as F
 from wengert.ops.reduce import sum as total
 from wengert.ops.shape import reshape as reshaped
@@ -50,10 +51,7 @@ INSTALLED = tuple(_NAMES.split())
 def _method(name: str) -> Callable[..., Any]:
     def method(self, *args, **kwargs) -> Any:
         if type(self) is not NDArray:
-            raise AttributeError(
-                f"mxnet.numpy.ndarray object has no attribute {name}: write np.{name}(x), or "
-                f"npx.{name}(x)"
-            )
+            raise refusal(AttributeError, "mxnet.numpy.ndarray object has", name, name, name)
         function = function_of(name)
         assert function is not None
         return function(self, *args, **kwargs)

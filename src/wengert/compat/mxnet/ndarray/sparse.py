@@ -18,6 +18,7 @@ from wengert.compat.mxnet.arrays import NDArray
 from wengert.compat.mxnet.base import absence
 from wengert.compat.mxnet.numpy.creation import made, numbers
 from wengert.compat.mxnet.results import CLASSES, array_of
+from wengert.compat.mxnet.words import refusal
 
 
 class _Sparse:
@@ -114,9 +115,7 @@ def _made(dense, stype: str) -> Any:
     if stype == "default":
         return made(np.array(dense), CLASSES["nd"])
     if stype not in _KINDS or (stype == "csr" and np.ndim(dense) != 2):
-        raise ValueError(
-            f"there are no arrays of storage {stype!r} and {np.ndim(dense)} dimensions"
-        )
+        raise refusal(ValueError, "there are no", stype, np.ndim(dense))
     return _KINDS[stype](dense)
 
 

@@ -10,6 +10,7 @@ import wengert as wg
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.tensor import Tensor
+from wengert.compat.tensorflow.words import refusal
 
 
 def cast(x, dtype, name=None) -> Any:
@@ -112,10 +113,7 @@ def complex(real, imag, name=None) -> Any:
     """
     kinds = real._payload.dtype, imag._payload.dtype
     if kinds[0] != kinds[1] or kinds[0] not in (_FLOAT32, _FLOAT64):
-        raise TypeError(
-            f"The `real` and `imag` components have incorrect types: {kinds[0]} {kinds[1]}. They "
-            "must be consistent, and one of [tf.float32, tf.float64]"
-        )
+        raise refusal(TypeError, "The `real` and", kinds[0], kinds[1])
     return wg.complex(*wg.broadcast_tensors(*V.aligned("Complex", real, imag)))
 
 

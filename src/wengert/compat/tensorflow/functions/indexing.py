@@ -12,6 +12,7 @@ import wengert as wg
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.tensor import read
+from wengert.compat.tensorflow.words import refusal
 
 _POSITIONS = ("int16", "int32", "int64")
 
@@ -84,10 +85,7 @@ def flat_positions(found, sizes: tuple[int, ...], what: str = "") -> Any:
     """Return the flat position in the leading dimensions of each row of `found`."""
     depth = found.shape[-1]
     if depth > len(sizes):
-        raise V.invalid(
-            f"index innermost dimension length must be <= params rank; saw: {depth} vs. "
-            f"{len(sizes)}"
-        )
+        raise refusal(V.invalid, "index innermost dimension", depth, len(sizes))
     rows = found.reshape(-1, depth)
     bad = ((rows < 0) | (rows >= np.array(sizes[:depth], np.int64))).any(1) if depth else ()
     if np.any(bad):
@@ -221,10 +219,7 @@ def slice(input_, begin, size, name=None) -> Any:
     """
     ndim = input_._payload.ndim
     if not len(begin) == len(size) == ndim:
-        raise V.invalid(
-            f"Expected begin and size arguments to be 1-D tensors of size {ndim}, but got shapes "
-            f"[{len(begin)}] and [{len(size)}] instead."
-        )
+        raise refusal(V.invalid, "Expected begin and", ndim, len(begin), len(size))
     for place, (start, count) in enumerate(zip(begin, size, strict=True)):
         whole = input_._payload.shape[place]
         if not 0 <= start <= whole:

@@ -12,6 +12,7 @@ import wengert as wg
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.products import turned
+from wengert.compat.tensorflow.words import refusal
 
 MATRIX = ("double", "float", "half", "complex64", "complex128")
 """The dtypes that kernels of linear algebra take."""
@@ -200,9 +201,7 @@ def cholesky(input, name=None) -> Any:
     try:
         return wg.linalg.cholesky(input)
     except RuntimeError as error:
-        raise V.invalid(
-            f"Cholesky decomposition was not successful. The input might not be valid: {error}"
-        ) from None
+        raise refusal(V.invalid, "Cholesky decomposition was", error) from None
 
 
 @V.operation("Qr", input=matrices)
@@ -429,14 +428,9 @@ def _check_sides(matrix, rhs, broadcast: bool = False) -> None:
     """Raise an error unless a matrix and right-hand sides fit together."""
     left, right = matrix._payload.shape, rhs._payload.shape
     if len(left) != len(right) and not broadcast:
-        raise V.invalid(
-            f"All input tensors must have the same rank: matrices of shape {V.shown(left)}, "
-            f"right-hand sides of shape {V.shown(right)}; write rhs[:, tf.newaxis] for one vector"
-        )
+        raise refusal(V.invalid, "All input tensors", V.shown(left), V.shown(right))
     if len(right) < 2 or left[-2] != right[-2]:
-        raise V.invalid(
-            f"Input matrix and rhs are incompatible: {V.shown(left)} and {V.shown(right)}"
-        )
+        raise refusal(V.invalid, "Input matrix and", V.shown(left), V.shown(right))
 
 
 @V.operation("MatrixSolve", "matrix", "rhs", matrix=square)
@@ -557,9 +551,8 @@ def cross(a, b, name=None) -> Any:
     [0 0 1]
     """
     if a._payload.shape != b._payload.shape or a._payload.shape[-1:] != (3,):
-        raise V.invalid(
-            "Both inputs must be of same shape, with a last dimension of 3: "
-            f"{V.shown(a._payload.shape)} vs. {V.shown(b._payload.shape)}"
+        raise refusal(
+            V.invalid, "Both inputs must", V.shown(a._payload.shape), V.shown(b._payload.shape)
         )
     return wg.linalg.cross(a, b)
 

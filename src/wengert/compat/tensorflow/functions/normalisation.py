@@ -11,6 +11,7 @@ from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.drawing import stream_of
 from wengert.compat.tensorflow.functions.indexing import gather
+from wengert.compat.tensorflow.words import refusal
 
 
 @V.operation("ClipByValue")
@@ -164,9 +165,7 @@ def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None) -> Any:
     """
     matrices = isinstance(axis, list | tuple) and len(axis) == 2
     if isinstance(axis, list | tuple) and len(axis) not in (1, 2):
-        raise ValueError(
-            f"'axis' must be None, an integer, or a tuple of 2 unique integers, got {axis!r}"
-        )
+        raise refusal(ValueError, "'axis' must be", axis)
     euclidean = ord in ("euclidean", "fro") if matrices else ord in ("euclidean", 2)
     positive = isinstance(ord, int | float) and ord > 0
     if not euclidean and not (ord in (1, 2, np.inf) if matrices else positive):
@@ -348,14 +347,9 @@ def dropout(x, rate, noise_shape=None, seed=None, name=None) -> Any:
     """
     share = float(V.numbers_of(rate))
     if not 0 <= share < 1:
-        raise ValueError(
-            f"`rate` must be a scalar tensor or a float in the range [0, 1). Received: rate={rate}"
-        )
+        raise refusal(ValueError, "`rate` must be", rate)
     if not (V.is_floating(x) or V.is_complex(x)):
-        raise ValueError(
-            "`x.dtype` must be a floating point tensor as `x` will be scaled. Received: "
-            f"x_dtype={V.type_of(x)}"
-        )
+        raise refusal(ValueError, "`x.dtype` must be", V.type_of(x))
     if share == 0:
         return wg.clone(x)
     sizes = x._payload.shape

@@ -10,6 +10,7 @@ import numpy as np
 import wengert as wg
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.functions import values as V
+from wengert.compat.tensorflow.words import refusal
 
 
 def turned(x, transpose: bool, adjoint: bool) -> Any:
@@ -61,10 +62,7 @@ def matmul(
     """
     if (transpose_a and adjoint_a) or (transpose_b and adjoint_b):
         which = "a" if transpose_a and adjoint_a else "b"
-        raise ValueError(
-            f"Only one of `transpose_{which}` and `adjoint_{which}` can be True. Received "
-            f"`transpose_{which}`=True, `adjoint_{which}`=True."
-        )
+        raise refusal(ValueError, "Only one of `transpose_{}`", which, which, which, which)
     if output_type is None:
         x, y = V.aligned("MatMul", a, b)
     else:
@@ -73,16 +71,11 @@ def matmul(
     V.check(x, V.NUMBERS)
     if x._payload.ndim < 2 or y._payload.ndim < 2:
         few = min(x._payload.ndim, y._payload.ndim)
-        raise V.invalid(
-            f"In[0] and In[1] ndims must be == 2: {few}; tf.linalg.matvec multiplies with a "
-            "vector, tf.tensordot(a, b, 1) two vectors"
-        )
+        raise refusal(V.invalid, "In[0] and In[1]", few)
     here, there = x._payload.shape, y._payload.shape
     x, y = turned(x, transpose_a, adjoint_a), turned(y, transpose_b, adjoint_b)
     if x._payload.shape[-1] != y._payload.shape[-2]:
-        raise V.invalid(
-            f"Matrix size-incompatible: In[0]: {V.shown(here)}, In[1]: {V.shown(there)}"
-        )
+        raise refusal(V.invalid, "Matrix size-incompatible: In[0]:", V.shown(here), V.shown(there))
     return wg.matmul(x, y)
 
 
@@ -123,10 +116,7 @@ def matrix_transpose(a, name="matrix_transpose", conjugate: bool = False) -> Any
      [2]]
     """
     if a._payload.ndim < 2:
-        raise ValueError(
-            "Argument `a` should be a (batch) matrix with rank >= 2.  Received `a` = "
-            f"of shape {a._payload.shape}"
-        )
+        raise refusal(ValueError, "Argument `a` should", a._payload.shape)
     return turned(a, True, conjugate)
 
 
@@ -169,10 +159,7 @@ def tensordot(a, b, axes, name=None) -> Any:
         first, second = list(axes)
         dims = [list(V.integers(first, "axes")), list(V.integers(second, "axes"))]
         if len(dims[0]) != len(dims[1]):
-            raise ValueError(
-                "Different number of contraction axes `a` and `b`, "
-                f"{len(dims[0])} != {len(dims[1])}."
-            )
+            raise refusal(ValueError, "Different number of", len(dims[0]), len(dims[1]))
         pairs = [
             (V.axis_of(i, a._payload.ndim), V.axis_of(j, b._payload.ndim))
             for i, j in zip(*dims, strict=True)
@@ -217,9 +204,7 @@ def einsum(equation: str, *inputs, **kwargs) -> Any:
     """
     for keyword in kwargs:
         if keyword not in ("optimize", "name"):
-            raise TypeError(
-                f"Invalid keyword arguments for this function: {keyword}. Expected: name, optimize."
-            )
+            raise refusal(TypeError, "Invalid keyword arguments", keyword)
     parts = V.aligned("Einsum", *inputs)
     _check_sizes(equation, parts)
     return wg.einsum(equation, *parts)
@@ -260,10 +245,7 @@ def add_n(inputs, name=None) -> Any:
     if not isinstance(inputs, list | tuple):
         inputs = [inputs]
     if not inputs:
-        raise ValueError(
-            "Inputs must be an iterable of at least one Tensor/IndexedSlices with the same dtype "
-            "and shape."
-        )
+        raise refusal(ValueError, "Inputs must be")
     parts = V.aligned("AddN", *inputs)
     total = parts[0]
     for number, part in enumerate(parts[1:], 1):

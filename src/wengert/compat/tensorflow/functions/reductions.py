@@ -12,6 +12,7 @@ from wengert.compat.kit.namespaces import completed
 from wengert.compat.kit.rows import shaped
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.templates import BOOLS, KINDS, rows
+from wengert.compat.tensorflow.words import refusal
 
 
 def _described(function, path: str, words: str, kinds, example: str, line: str) -> Any:
@@ -146,10 +147,7 @@ def reduce_euclidean_norm(input_tensor, axis=None, keepdims: bool = False, name=
 def _numbers(value) -> Any:
     x = V.tensor_of(value)
     if not (V.is_floating(x) or V.is_complex(x)):
-        raise TypeError(
-            f"Input must be either real or complex. Received integer type {V.type_of(x)}: "
-            "tf.cast it to tf.float32"
-        )
+        raise refusal(TypeError, "Input must be", V.type_of(x))
     return x
 
 

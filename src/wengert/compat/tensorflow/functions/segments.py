@@ -15,6 +15,7 @@ from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.binary import fractional
 from wengert.compat.tensorflow.functions.indexing import flat_positions, positions
 from wengert.compat.tensorflow.functions.templates import KINDS, rows
+from wengert.compat.tensorflow.words import refusal
 
 
 @V.operation("ScatterNd", indices=positions, updates=V.ANY, shape=V.shape_of)
@@ -140,10 +141,7 @@ def dynamic_partition(data, partitions, num_partitions: int, name=None) -> Any:
     """
     sizes, ndim = data._payload.shape, partitions.ndim
     if sizes[:ndim] != partitions.shape:
-        raise V.invalid(
-            f"data.shape must start with partitions.shape, got data.shape = {V.shown(sizes)}, "
-            f"partitions.shape = {V.shown(partitions.shape)}"
-        )
+        raise refusal(V.invalid, "data.shape must start", V.shown(sizes), V.shown(partitions.shape))
     if ((partitions < 0) | (partitions >= num_partitions)).any():
         raise V.invalid(f"partitions must be in [0, {num_partitions})")
     rows = wg.reshape(data, (partitions.size, *sizes[ndim:]))
@@ -286,15 +284,10 @@ def _unsorted(path: str, op: str, function, kinds, words: str, line: str, none: 
         """
         ids, sizes = segment_ids, data._payload.shape
         if sizes[: ids.ndim] != ids.shape:
-            raise V.invalid(
-                f"data.shape = {V.shown(sizes)} does not start with segment_ids.shape = "
-                f"{V.shown(ids.shape)}"
-            )
+            raise refusal(V.invalid, "data.shape = {}", V.shown(sizes), V.shown(ids.shape))
         if ids.size and ids.max() >= num_segments:
             where = tuple(np.argwhere(ids >= num_segments)[0])
-            raise V.invalid(
-                f"segment_ids{V.shown(where)} = {ids[where]} is out of range [0, {num_segments})"
-            )
+            raise refusal(V.invalid, "segment_ids{} = {}", V.shown(where), ids[where], num_segments)
         rows = wg.reshape(data, (ids.size, *sizes[ids.ndim :]))
         flat = ids.reshape(-1)
         if ids.size and ids.min() < 0:

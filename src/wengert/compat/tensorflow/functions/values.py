@@ -26,6 +26,7 @@ from wengert.compat.tensorflow.dtypes import cxx_name, numpy_dtype, of_numpy
 from wengert.compat.tensorflow.errors import OpError, invalid
 from wengert.compat.tensorflow.tensor import Tensor, made, same_dtype, tensor_of
 from wengert.compat.tensorflow.values import array_of
+from wengert.compat.tensorflow.words import refusal
 from wengert.interp.levels import Lifted
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.operands import cast as converted
@@ -92,10 +93,8 @@ def check(x, allowed: Sequence[str], attribute: str = "T", op: str = "") -> None
         hint = "; convert it first: tf.cast(x, tf.float32), or write 1.0 for 1"
     elif "int32" in allowed and "float" not in allowed:
         hint = "; convert it first: tf.cast(x, tf.int32)"
-    raise invalid(
-        f"Value for attr '{attribute}' of {name} is not in the list of allowed values: "
-        f"{', '.join(allowed)}{hint}",
-        op,
+    raise refusal(
+        invalid, "Value for attr '{}'", attribute, name, ", ".join(allowed), hint, operation=op
     )
 
 
@@ -307,9 +306,7 @@ def integer(value, what: str) -> int:
     try:
         return operator.index(value)
     except TypeError:
-        raise TypeError(
-            f"Cannot convert {value!r} to EagerTensor of dtype int32: {what} takes integers"
-        ) from None
+        raise refusal(TypeError, "Cannot convert {!r} to EagerTensor", value, what) from None
 
 
 def shape_of(value, op: str = "") -> tuple[int, ...]:
@@ -353,14 +350,9 @@ def axes_of(axis, ndim: int, op: str = "") -> tuple[int, ...]:
     found: list[int] = []
     for number in integers(axis, "axis"):
         if not -ndim <= number < ndim:
-            raise invalid(
-                f"Invalid reduction dimension ({number} for input with {ndim} dimension(s)", op
-            )
+            raise refusal(invalid, "Invalid reduction dimension", number, ndim, operation=op)
         if number % ndim in found:
-            raise invalid(
-                f"Invalid reduction arguments: Axes contains duplicate dimension: {number % ndim}",
-                op,
-            )
+            raise refusal(invalid, "Invalid reduction arguments:", number % ndim, operation=op)
         found.append(number % ndim)
     return tuple(found)
 

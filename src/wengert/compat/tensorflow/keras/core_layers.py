@@ -14,6 +14,7 @@ from wengert.compat.tensorflow.keras import activations
 from wengert.compat.tensorflow.keras.globals import epsilon
 from wengert.compat.tensorflow.keras.layer import Layer
 from wengert.compat.tensorflow.keras.settings import settings
+from wengert.compat.tensorflow.words import refusal
 
 __all__ = ["Activation", "Dense", "ELU", "Identity", "Lambda", "LeakyReLU", "ReLU", "Softmax"]
 
@@ -95,19 +96,13 @@ class _Conv(Weighted):
         d = self.dimensions
         self.filters = int(self.filters)
         if self.groups < 1 or self.filters % self.groups:
-            raise ValueError(
-                "The number of filters must be evenly divisible by the number of groups. Received: "
-                f"groups={self.groups}, filters={self.filters}."
-            )
+            raise refusal(ValueError, "The number of", self.groups, self.filters)
         self.kernel_size = several(self.kernel_size, d)
         self.strides = several(self.strides, d)
         self.padding = conv_padding(self.padding, self.paddings)
         self.dilation_rate = several(self.dilation_rate, d)
         if max(self.strides) > 1 and max(self.dilation_rate) > 1:
-            raise ValueError(
-                "`strides > 1` not supported in conjunction with `dilation_rate > 1`. Received: "
-                f"strides={self.strides} and dilation_rate={self.dilation_rate}"
-            )
+            raise refusal(ValueError, "`strides > 1`", self.strides, self.dilation_rate)
 
     def _shapes(self, channels: int) -> tuple[tuple[int, ...], int]:
         return (*self.kernel_size, channels // self.groups, self.filters), self.filters
@@ -415,10 +410,7 @@ class Normalization(Layer):
 
     def _prepare(self: Any) -> None:
         if (self.mean is None) is not (self.variance is None):
-            raise ValueError(
-                "When setting values directly, both `mean` and `variance` must be set. Received: "
-                f"mean={self.mean} and variance={self.variance}"
-            )
+            raise refusal(ValueError, "When setting values", self.mean, self.variance)
         self.mean = None if self.mean is None else np.asarray(self.mean, self._kind)
         self.variance = None if self.variance is None else np.asarray(self.variance, self._kind)
 
@@ -426,10 +418,7 @@ class Normalization(Layer):
         """Return the dimensions that have own means, in order."""
         given = [] if self.axis is None else np.atleast_1d(self.axis).tolist()
         if any(not -ndim <= axis < ndim for axis in given):
-            raise ValueError(
-                "All `axis` values must be in the range [-ndim, ndim). Received inputs with ndim="
-                f"{ndim}, while axis={self.axis}"
-            )
+            raise refusal(ValueError, "All `axis` values", ndim, self.axis)
         return sorted(axis % ndim for axis in given)
 
     def build(self, input_shape) -> None:
@@ -455,9 +444,7 @@ class Normalization(Layer):
 
     def call(self, inputs) -> Any:
         if self.mean is None or self.variance is None:
-            raise ValueError(
-                "You must call `.build(input_shape)` on the layer before using it: adapt"
-            )
+            raise refusal(ValueError, "You must call `.build(input_shape)`")
         width = np.maximum(np.sqrt(self.variance), self._kind.type(1e-7))
         x = operations.cast(inputs, str(self._kind))
         if self.invert:
@@ -499,10 +486,8 @@ class Dense(Weighted):
 
     def _product(self, inputs) -> Any:
         if inputs.shape[-1] != self.kernel.shape[0]:
-            raise ValueError(
-                f'Input 0 of layer "{self.name}" is incompatible with the layer: expected axis '
-                f"-1 of input shape to have value {self.kernel.shape[0]}, but received input with "
-                f"shape {tuple(inputs.shape)}"
+            raise refusal(
+                ValueError, "Input 0 of", self.name, self.kernel.shape[0], tuple(inputs.shape)
             )
         return operations.tensordot(inputs, self.kernel, 1)
 

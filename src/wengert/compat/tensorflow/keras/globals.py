@@ -10,6 +10,7 @@ from wengert.base.patches import Setting
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.configs import snake_case
 from wengert.compat.tensorflow.functions.values import dtype_of
+from wengert.compat.tensorflow.words import refusal
 
 _EPSILON, _FLOATX = Setting(1e-7), Setting("float32")
 _COUNTS: dict[str, int] = {}
@@ -52,10 +53,7 @@ def set_floatx(value: str) -> None:
     ValueError: If it is not a floating dtype.
     """
     if value not in ("bfloat16", "float16", "float32", "float64"):
-        raise ValueError(
-            f"Unknown `floatx` value: {value}. Expected one of "
-            "{'bfloat16', 'float16', 'float32', 'float64'}"
-        )
+        raise refusal(ValueError, "Unknown `floatx` value:", value)
     _FLOATX.set(value)
 
 

@@ -37,6 +37,7 @@ from wengert.compat.tensorflow.keras.means import Metric
 from wengert.compat.tensorflow.keras.symbols import OPERATORS, Symbol, symbolic
 from wengert.compat.tensorflow.keras.weights import Weight
 from wengert.compat.tensorflow.variable import Variable
+from wengert.compat.tensorflow.words import refusal
 from wengert.tape.sites import warn
 
 __all__ = ["Layer", "Seeded"]
@@ -123,9 +124,7 @@ class Layer(Configured):
         if batch is not None:
             self._input_shape = tuple(batch)
         if kwargs:
-            raise ValueError(
-                f"Unrecognized keyword arguments passed to {type(self).__name__}: {kwargs}"
-            )
+            raise refusal(ValueError, "Unrecognized keyword arguments", type(self).__name__, kwargs)
 
     # -- weights ----------------------------------------------------------------------------------
 
@@ -285,15 +284,13 @@ class Layer(Configured):
         """
         own = self.weights
         if len(own) != len(weights):
-            raise ValueError(
-                f"You called `set_weights(weights)` on layer '{self.name}' with a weight list of "
-                f"length {len(weights)}, but the layer was expecting {len(own)} weights."
+            raise refusal(
+                ValueError, "You called `set_weights(weights)`", self.name, len(weights), len(own)
             )
         for variable, value in zip(own, weights, strict=True):
             if tuple(variable.shape) != np.shape(value):
-                raise ValueError(
-                    f"Layer {self.name} weight shape {tuple(variable.shape)} is not compatible "
-                    f"with provided weight shape {np.shape(value)}."
+                raise refusal(
+                    ValueError, "Layer {} weight", self.name, tuple(variable.shape), np.shape(value)
                 )
         for variable, value in zip(own, weights, strict=True):
             variable.assign(value)
@@ -324,17 +321,12 @@ class Layer(Configured):
 
     def call(self, *args, **kwargs) -> Any:
         """Compute the output of the layer."""
-        raise NotImplementedError(
-            f"Layer {type(self).__name__} does not have a `call()` method implemented."
-        )
+        raise refusal(NotImplementedError, "Layer {} does", type(self).__name__)
 
     def __call__(self, *args, **kwargs) -> Any:
         """Build the layer if needed, and call it."""
         if not hasattr(self, "name"):
-            raise RuntimeError(
-                f"In layer {type(self).__name__}, you forgot to call `super().__init__()` as the "
-                "first statement in the `__init__()` method."
-            )
+            raise refusal(RuntimeError, "In layer {},", type(self).__name__)
         if any(isinstance(part, Symbol) for part in nest.flatten([args, list(kwargs.values())])):
             result = symbolic(self, args, kwargs)
             object.__setattr__(self, "_node", (args, result))
@@ -425,10 +417,7 @@ class Layer(Configured):
 
     def _in_graph(self, place: int) -> Any:
         if "_node" not in vars(self):
-            raise ValueError(
-                f"The layer {self.name} has never been called and thus has no defined input and "
-                "output."
-            )
+            raise refusal(ValueError, "The layer {}", self.name)
         args, result = vars(self)["_node"]
         return result if place else args[0] if len(args) == 1 else args
 

@@ -23,6 +23,7 @@ from wengert.compat.tensorflow.keras.layer import Seeded
 from wengert.compat.tensorflow.keras.settings import settings
 from wengert.compat.tensorflow.keras.symbols import Symbol
 from wengert.compat.tensorflow.refusal import refusing
+from wengert.compat.tensorflow.words import refusal
 
 _GATHERED = gathered(
     globals(),
@@ -188,10 +189,7 @@ def _merging(name: str, words: str, function, shown: str) -> Any:
         exact = name == "Subtract"
         if not isinstance(inputs, list | tuple) or (exact and len(inputs) != 2):
             count = "exactly 2" if exact else "at least 1"
-            raise ValueError(
-                f"A `{name}` layer should be called on a list of {count} inputs. Received: "
-                f"inputs={inputs}"
-            )
+            raise refusal(ValueError, "A `{}` layer", name, count, inputs)
         result = inputs[0]
         for part in inputs[1:]:
             result = function(result, part)

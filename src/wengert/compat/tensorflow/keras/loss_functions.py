@@ -15,6 +15,7 @@ from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.values import converted, is_floating, tensor_of
 from wengert.compat.tensorflow.keras.globals import epsilon, float_type
 from wengert.compat.tensorflow.nn import sparse_softmax_cross_entropy_with_logits
+from wengert.compat.tensorflow.words import refusal
 
 
 def both(y_true, y_pred) -> tuple[Any, Any]:
@@ -203,9 +204,8 @@ def _of_one_shape(y_true, y_pred) -> tuple[Any, Any]:
     """Return targets and predictions, which must have one shape."""
     y, p = both(y_true, y_pred)
     if y._payload.shape != p._payload.shape:
-        raise ValueError(
-            "Arguments `target` and `output` must have the same shape. Received: "
-            f"target.shape={tuple(y._payload.shape)}, output.shape={tuple(p._payload.shape)}"
+        raise refusal(
+            ValueError, "Arguments `target` and", tuple(y._payload.shape), tuple(p._payload.shape)
         )
     return y, p
 

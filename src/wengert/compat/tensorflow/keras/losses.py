@@ -23,6 +23,7 @@ from wengert.compat.tensorflow.keras.globals import float_type
 from wengert.compat.tensorflow.keras.loss_functions import *  # noqa: F403
 from wengert.compat.tensorflow.keras.loss_functions import same_rank
 from wengert.compat.tensorflow.refusal import refusing
+from wengert.compat.tensorflow.words import refusal
 
 _FUNCTIONS = each.__all__
 
@@ -58,10 +59,7 @@ class Loss(Configured):
         if reduction == "auto":
             reduction = "sum_over_batch_size"
         if reduction not in known:
-            raise ValueError(
-                "Invalid value for argument `reduction`. Expected one of "
-                f"{{'sum_over_batch_size', 'sum', 'mean', None, 'none'}}. Received: {reduction}"
-            )
+            raise refusal(ValueError, "Invalid value for", reduction)
         self.name = name or type(self).__name__.lower()
         self.reduction = reduction
         self._dtype = dtype

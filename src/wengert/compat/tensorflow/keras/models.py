@@ -34,6 +34,7 @@ from wengert.compat.tensorflow.keras.summaries import summary_of
 from wengert.compat.tensorflow.keras.symbols import Symbol, inner
 from wengert.compat.tensorflow.keras.training import Trainer
 from wengert.compat.tensorflow.refusal import refusing
+from wengert.compat.tensorflow.words import refusal
 
 
 def _coded(value, places: dict[int, int]) -> Any:
@@ -193,9 +194,7 @@ class Model(Trainer, Layer):
     def call(self, inputs, *args, **kwargs) -> Any:
         """Run the layers between the inputs and the outputs on `inputs`."""
         if self._outputs is None:
-            raise NotImplementedError(
-                f"Model {type(self).__name__} does not have a `call()` method implemented."
-            )
+            raise refusal(NotImplementedError, "Model {} does", type(self).__name__)
         names = inner(self._inputs)
         if isinstance(inputs, dict):
             keys = self._inputs if isinstance(self._inputs, dict) else {s.name: s for s in names}
@@ -279,10 +278,7 @@ class Model(Trainer, Layer):
         ------
         NotImplementedError: Always.
         """
-        raise NotImplementedError(
-            "model.export is not offered: model.save(path + '.keras') writes what "
-            "tf.keras.models.load_model reads here"
-        )
+        raise refusal(NotImplementedError, "model.export is not")
 
     def get_layer(self, name: str | None = None, index: int | None = None) -> Any:
         """Return an inner layer by name or index.
@@ -361,10 +357,7 @@ class Sequential(Model):
             return
         if not isinstance(layer, Layer):
             if not callable(layer):
-                raise ValueError(
-                    "Only instances of `keras.Layer` can be added to a Sequential model. Received: "
-                    f"{layer} (of type {type(layer)})"
-                )
+                raise refusal(ValueError, "Only instances of", layer, type(layer))
             layer = _Called(layer)
         if not self._stack and self._shape is None and layer._input_shape is not None:
             self._shape = (layer._input_shape, "float32")

@@ -23,6 +23,7 @@ from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.keras.core_layers import batches_of
 from wengert.compat.tensorflow.keras.layer import Layer, Seeded
 from wengert.compat.tensorflow.keras.settings import settings
+from wengert.compat.tensorflow.words import refusal
 
 
 def _encoded(places, mode: str, depth: int, weights=None, kind="float32") -> Any:
@@ -53,10 +54,7 @@ class CategoryEncoding(Layer):
     def call(self, inputs, count_weights=None) -> Any:
         places = V.numbers_of(inputs)
         if ((places < 0) | (places >= self.num_tokens)).any():
-            raise ValueError(
-                "Input values must be in the range 0 <= values < num_tokens with num_tokens="
-                f"{self.num_tokens}"
-            )
+            raise refusal(ValueError, "Input values must", self.num_tokens)
         return _encoded(places, self.output_mode, self.num_tokens, count_weights)
 
 

@@ -24,6 +24,7 @@ from wengert.compat.tensorflow.configs import deserialize_keras_object, serializ
 from wengert.compat.tensorflow.keras.layer import Layer, Seeded
 from wengert.compat.tensorflow.keras.settings import settings
 from wengert.compat.tensorflow.variable import Variable
+from wengert.compat.tensorflow.words import refusal
 
 __all__ = ["GRU", "LSTM", "RNN", "Bidirectional", "Masking", "SimpleRNN", "TimeDistributed"]
 
@@ -243,10 +244,7 @@ class StackedRNNCells(Layer):
         super().__init__(**kwargs)
         for cell in cells:
             if not hasattr(cell, "call") or not hasattr(cell, "state_size"):
-                raise ValueError(
-                    "All cells must have a `call` method and a `state_size` attribute. Received "
-                    f"cell without one: {cell}"
-                )
+                raise refusal(ValueError, "All cells must", cell)
         self.cells = list(cells)
 
     @property
@@ -340,9 +338,7 @@ class RNN(Layer):
             self.cell = StackedRNNCells(self.cell)
         for needed in ("call", "state_size"):
             if not hasattr(self.cell, needed):
-                raise ValueError(
-                    f"Argument `cell` should have a `{needed}`. Received: cell={self.cell}"
-                )
+                raise refusal(ValueError, "Argument `cell` should", needed, self.cell)
 
     @property
     def state_size(self) -> list[Any]:
@@ -512,9 +508,7 @@ class TimeDistributed(Layer):
 
     def _prepare(self: Any) -> None:
         if not isinstance(self.layer, Layer):
-            raise ValueError(
-                f"Layer {self.layer} supplied to Wrapper is not a supported layer type"
-            )
+            raise refusal(ValueError, "Layer {} supplied", self.layer)
 
     def build(self, input_shape) -> None:
         """Build the layer, for one step."""
@@ -552,15 +546,9 @@ class Bidirectional(Layer):
         self, layer, merge_mode: str | None = "concat", weights=None, backward_layer=None, **kwargs
     ) -> None:
         if not isinstance(layer, Layer):
-            raise ValueError(
-                "Please initialize `Bidirectional` layer with a `keras.layers.Layer` instance. "
-                f"Received: {layer}"
-            )
+            raise refusal(ValueError, "Please initialize `Bidirectional`", layer)
         if merge_mode not in ("sum", "mul", "ave", "concat", None):
-            raise ValueError(
-                f"Invalid merge mode. Received: {merge_mode}. Merge mode should be one of "
-                '{"sum", "mul", "ave", "concat", None}'
-            )
+            raise refusal(ValueError, "Invalid merge mode.", merge_mode)
         super().__init__(**kwargs)
         self.merge_mode = merge_mode
         self.layer = layer
@@ -568,9 +556,7 @@ class Bidirectional(Layer):
         backwards = {"go_backwards": not self.forward_layer.go_backwards}
         self.backward_layer = backward_layer or _again(layer, "backward_", backwards)
         if self.forward_layer.go_backwards == self.backward_layer.go_backwards:
-            raise ValueError(
-                "Forward layer and backward layer should have different `go_backwards` value."
-            )
+            raise refusal(ValueError, "Forward layer and")
         for one in (self.forward_layer, self.backward_layer):
             one.zero_output_for_mask = one.return_sequences
         for key in ("stateful", "return_sequences", "return_state"):

@@ -29,6 +29,7 @@ from wengert.compat.tensorflow.configs import (
     serialize_keras_object,
 )
 from wengert.compat.tensorflow.refusal import refusing
+from wengert.compat.tensorflow.words import refusal
 from wengert.tape.sites import warn
 
 CustomObjectScope = custom_object_scope
@@ -37,9 +38,7 @@ CustomObjectScope = custom_object_scope
 def _checked(path, overwrite: bool, ends: tuple[str, ...], what: str) -> str:
     name = os.fspath(path)
     if not name.endswith(ends):
-        raise ValueError(
-            f"The filepath provided must end in `{ends[0]}` ({what}). Received: filepath={name}"
-        )
+        raise refusal(ValueError, "The filepath provided must end in `{}`", ends[0], what, name)
     if not overwrite and Path(name).exists():
         raise ValueError(f"{name} is there already, and overwrite=False")
     return name
@@ -48,10 +47,7 @@ def _checked(path, overwrite: bool, ends: tuple[str, ...], what: str) -> str:
 def _weights(model) -> dict[str, Any]:
     """Return the values of a model's weights, by index and name."""
     if not model.built:
-        raise ValueError(
-            f"You are saving a model that has not yet been built: {model.name}. Call it once, or "
-            "build(input_shape)"
-        )
+        raise refusal(ValueError, "You are saving", model.name)
     return {f"{i}:{v.name}": v.numpy() for i, v in enumerate(model.weights)}
 
 
@@ -66,10 +62,7 @@ def read_weights(model, filepath, skip_mismatch: bool = False) -> None:
     _, arrays = read_archive(filepath)
     found = [value for key, value in arrays.items() if not key.startswith("optimizer/")]
     if not model.weights and found:
-        raise ValueError(
-            f"model '{model.name}' has no weights yet: call it once, or build(input_shape), before "
-            "its weights are loaded"
-        )
+        raise refusal(ValueError, "model '{}' has", model.name)
     if not skip_mismatch:
         model.set_weights(found)
         return

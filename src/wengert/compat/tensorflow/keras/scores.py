@@ -12,6 +12,7 @@ from wengert.compat.tensorflow.keras.confusion import share
 from wengert.compat.tensorflow.keras.globals import epsilon
 from wengert.compat.tensorflow.keras.means import Metric
 from wengert.compat.tensorflow.keras.settings import settings
+from wengert.compat.tensorflow.words import refusal
 
 
 def _weights(sample_weight) -> Any:
@@ -140,10 +141,7 @@ class _OfColumns(Metric):
         found = [numbers_of(value).astype(np.float64) for value in values]
         if any(one.ndim != 2 for one in found):
             shapes = [one.shape for one in found]
-            raise ValueError(
-                f"{type(self).__name__} expects 2D inputs with shape (batch_size, output_dim). "
-                f"Received input shapes: y_pred.shape={shapes[1]} and y_true.shape={shapes[0]}."
-            )
+            raise refusal(ValueError, "{} expects 2D", type(self).__name__, shapes[1], shapes[0])
         return found
 
     def _totals(self) -> Any:

@@ -18,6 +18,7 @@ from wengert.compat.tensorflow.keras.core_layers import (
 )
 from wengert.compat.tensorflow.keras.layer import Layer, Seeded
 from wengert.compat.tensorflow.keras.settings import settings
+from wengert.compat.tensorflow.words import refusal
 
 # -- margins and magnification ---------------------------------------------------------------------
 
@@ -38,10 +39,7 @@ class _Margins(Layer):
         sides = [value] * d if alone else list(value)
         pairs = [(n, n) if isinstance(n, int) else tuple(n) for n in sides]
         if len(pairs) != d or any(len(pair) != 2 or min(pair) < 0 for pair in pairs):
-            raise ValueError(
-                f"`{name}` should have {d} pairs of nonnegative integers, or one integer for each. "
-                f"Received: {name}={value}"
-            )
+            raise refusal(ValueError, "`{}` should have", name, d, name, value)
         return tuple((int(a), int(b)) for a, b in pairs)
 
 
@@ -65,10 +63,7 @@ class _Cropping(_Margins):
         sizes = tuple(inputs.shape)[1:-1]
         spans = [slice(a, n - b) for n, (a, b) in zip(sizes, self.cropping, strict=True)]
         if any(span.start >= span.stop for span in spans):
-            raise ValueError(
-                "Values in `cropping` argument should be smaller than the spatial dimensions. "
-                f"Received: inputs.shape={tuple(inputs.shape)}, cropping={self.cropping}"
-            )
+            raise refusal(ValueError, "Values in `cropping`", tuple(inputs.shape), self.cropping)
         return inputs[(slice(None), *spans)]
 
 
@@ -273,9 +268,7 @@ class GroupNormalization(Normalizing):
         size = input_shape[self.axis]
         self.groups = size if self.groups == -1 else self.groups
         if self.axis not in (-1, len(input_shape) - 1) or size % self.groups:
-            raise ValueError(
-                f"the last dimension is in {self.groups} groups here, and its size is {size}"
-            )
+            raise refusal(ValueError, "the last dimension", self.groups, size)
         super().build(input_shape)
 
     def call(self, inputs) -> Any:

@@ -21,6 +21,7 @@ from wengert.compat.tensorflow.keras import metrics as _metrics
 from wengert.compat.tensorflow.keras import optimizers
 from wengert.compat.tensorflow.keras.callbacks import CallbackList, History
 from wengert.compat.tensorflow.tape import GradientTape
+from wengert.compat.tensorflow.words import refusal
 from wengert.tape.sites import warn
 
 __all__ = ["Trainer"]
@@ -110,10 +111,7 @@ def batches(
     count = len(_first(x))
     for part in (y, weight):
         if part is not None and len(_first(part)) != count:
-            raise ValueError(
-                "Data cardinality is ambiguous. Make sure all arrays contain the same number of "
-                f"samples: {count} and {len(_first(part))}"
-            )
+            raise refusal(ValueError, "Data cardinality is", count, len(_first(part)))
     order = stream_of(None).permutation(count) if shuffle else np.arange(count)
     size = batch_size or 32
     for number, start in enumerate(range(0, count, size)):
@@ -208,10 +206,7 @@ class Trainer:
             self._counted.begin(getattr(self, "_outputs", None), y_pred)
             parts = self._counted.losses(y, y_pred, sample_weight) + parts
         if not parts:
-            raise ValueError(
-                "No loss to compute. Provide a `loss` argument in `compile()`, or call "
-                "`self.add_loss()` in the model."
-            )
+            raise refusal(ValueError, "No loss to")
         total = parts[0]
         for part in parts[1:]:
             total = total + part
@@ -439,9 +434,7 @@ class Trainer:
 
     def _check_compiled(self) -> None:
         if self.optimizer is None:
-            raise ValueError(
-                "You must call `compile()` before calling `fit()`, `evaluate()` or their like."
-            )
+            raise refusal(ValueError, "You must call `compile()`")
 
 
 def _shown(verbose) -> int:

@@ -23,6 +23,7 @@ from wengert.compat.mxnet.base import absent
 from wengert.compat.mxnet.numpy.creation import made
 from wengert.compat.mxnet.results import CLASSES
 from wengert.compat.mxnet.state import NUMPY
+from wengert.compat.mxnet.words import refusal
 from wengert.numpy import random as _random
 
 
@@ -84,10 +85,7 @@ class ArrayDataset(Dataset):
         self._data = []
         for i, data in enumerate(args):
             if len(data) != self._length:
-                raise AssertionError(
-                    f"All arrays must have the same length; array[0] has length {self._length} "
-                    f"while array[{i}] has {len(data)}."
-                )
+                raise refusal(AssertionError, "All arrays must", self._length, i, len(data))
             flat = isinstance(data, NDArray) and len(data.shape) == 1
             self._data.append(data.asnumpy() if flat else data)
 
@@ -125,10 +123,7 @@ class BatchSampler:
 
     def __init__(self, sampler, batch_size: int, last_batch: str = "keep") -> None:
         if last_batch not in ("keep", "discard"):
-            raise ValueError(
-                f"last_batch must be one of 'keep' or 'discard' ('rollover' is not offered), but "
-                f"got {last_batch}"
-            )
+            raise refusal(ValueError, "last_batch must be", last_batch)
         self._sampler, self._size, self._last = sampler, batch_size, last_batch
 
     def __iter__(self) -> Iterator[list[int]]:

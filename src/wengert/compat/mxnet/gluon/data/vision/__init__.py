@@ -15,6 +15,7 @@ from wengert.compat.mxnet.gluon.data.vision import transforms as transforms
 from wengert.compat.mxnet.numpy.creation import made
 from wengert.compat.mxnet.results import CLASSES
 from wengert.compat.mxnet.state import NUMPY
+from wengert.compat.mxnet.words import refusal
 
 __all__ = ["MNIST", "FashionMNIST", "transforms"]
 
@@ -27,10 +28,7 @@ def _read(path: Path) -> Any:
             rank = data[3]
             shape = [int.from_bytes(data[4 + 4 * i : 8 + 4 * i], "big") for i in range(rank)]
             return np.frombuffer(data, np.uint8, offset=4 + 4 * rank).reshape(shape)
-    raise FileNotFoundError(
-        f"{path}.gz is not there, and nothing is downloaded here: put the four files of the data "
-        "set into that folder, or make an ArrayDataset of arrays; wengert.datasets has digits"
-    )
+    raise refusal(FileNotFoundError, "{}.gz is not", path)
 
 
 class MNIST(ArrayDataset):
