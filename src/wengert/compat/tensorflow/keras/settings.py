@@ -10,6 +10,7 @@ activity = ones zeros}`` are the initializers, the regularizers and the constrai
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 from collections.abc import Callable
@@ -19,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from wengert.compat.kit.arguments import arguments
+from wengert.compat.kit.rows import cells_of
 from wengert.compat.tensorflow import initializers
 from wengert.compat.tensorflow.keras import activations, constraints, regularizers
 
@@ -37,107 +39,66 @@ def _positive(value) -> bool:
     return all(isinstance(n, Integral) and n > 0 for n in np.atleast_1d(np.asarray(value, object)))
 
 
-def _of_groups(value) -> bool:
-    return value == -1 or _positive(value)
-
-
-def _share(value) -> bool:
-    return 0 <= value <= 1
-
-
-def _shares(value) -> bool:
-    return all(map(_share, np.ravel(value)))
-
-
-def _at_least_0(value) -> bool:
-    return value >= 0
-
-
-_CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "units": (_positive, "Received an invalid value for `units`, expected a positive integer."),
-    "filters": (_positive, "Invalid value for argument `filters`. Expected a positive value."),
-    "groups": (
-        _of_groups,
-        "Received an invalid value for argument `groups`, expected a positive integer (or `-1` for "
-        "instance normalization).",
-    ),
-    "rate": (
-        _share,
-        "Invalid value received for argument `rate`. Expected a float value between 0 and 1.",
-    ),
-    "stddev": (
-        _share,
-        "Invalid value received for argument `stddev`. Expected a float value between 0 and 1.",
-    ),
-    "noise_shape": (
-        lambda sizes: _positive([1 if n is None else n for n in sizes]),
-        "Invalid value received for argument `noise_shape`. Expected positive integers or None.",
-    ),
-    "n": (_positive, "Argument `n` should be a positive integer."),
-    "size": (_positive, "Argument `size` should be a positive integer."),
-    "max_value": (_at_least_0, "max_value of a ReLU layer cannot be a negative value."),
-    "negative_slope": (_at_least_0, "The negative_slope of a layer cannot be a negative value."),
-    "dims": (
-        lambda dims: sorted(dims) == list(range(1, len(dims) + 1)),
-        "Invalid permutation argument `dims` for Permute Layer. The set of indices in `dims` must "
-        "be consecutive and start from 1.",
-    ),
-    "target_shape": (
-        lambda sizes: all(n >= -1 for n in sizes),
-        "Each dimension in `target_shape` must be a non-negative integer, or `-1` for a single "
-        "unknown dimension.",
-    ),
-    "thresholds": (_shares, "Threshold values must be in [0, 1]."),
-    "num_thresholds": (
-        lambda n: isinstance(n, Integral) and n > 1,
-        "Argument `num_thresholds` must be an integer > 1.",
-    ),
-    "specificity": (_share, "Argument `specificity` must be in the range [0, 1]."),
-    "sensitivity": (_share, "Argument `sensitivity` must be in the range [0, 1]."),
-    "recall": (_share, "Argument `recall` must be in the range [0, 1]."),
-    "precision": (_share, "Argument `precision` must be in the range [0, 1]."),
-    "curve": (
-        ("ROC", "PR").__contains__,
-        'Invalid AUC curve value. Expected values are ["PR", "ROC"].',
-    ),
-    "summation_method": (
-        ("interpolation", "majoring", "minoring").__contains__,
-        "Invalid AUC summation method value. Expected values are "
-        '["interpolation", "majoring", "minoring"].',
-    ),
-    "average": (
-        ("micro", "macro", "weighted").__contains__,
-        "Invalid `average` argument value. Expected one of: {None, 'micro', 'macro', 'weighted'}.",
-    ),
-    "beta": (
-        lambda beta: isinstance(beta, float) and beta > 0,
-        "Invalid `beta` argument value. It should be a float > 0.",
-    ),
-    "class_aggregation": (
-        ("uniform_average", "variance_weighted_average").__contains__,
-        "Invalid value for argument `class_aggregation`. Expected one of "
-        "{None, 'uniform_average', 'variance_weighted_average'}.",
-    ),
-    "num_regressors": (
-        _at_least_0,
-        "Invalid value for argument `num_regressors`. Expected a value >= 0.",
-    ),
+_HOLDS: dict[str, Callable[[Any], bool]] = {
+    "positive": _positive,
+    "positive or -1": lambda value: value == -1 or _positive(value),
+    "positive or None": lambda sizes: _positive([1 if n is None else n for n in sizes]),
+    "at least 0": lambda value: value >= 0,
+    "at least -1": lambda sizes: min(sizes, default=0) >= -1,
+    "integer above 1": lambda value: isinstance(value, Integral) and value > 1,
+    "float above 0": lambda value: isinstance(value, float) and value > 0,
+    "in [0, 1]": lambda value: all(0 <= share <= 1 for share in np.ravel(value)),
+    "a permutation": lambda dims: sorted(dims) == list(range(1, len(dims) + 1)),
 }
-"""What a value that is not None has to meet, and the first words of the error otherwise."""
-for _many in ("kernel_size", "pool_size", "strides", "dilation_rate", "depth_multiplier"):
-    _CHECKS[_many] = (_positive, f"The `{_many}` argument must be a tuple of positive integers.")
+_CHECKS = """
+    units | positive | Received an invalid value for `units`, expected a positive integer.
+    filters | positive | Invalid value for argument `filters`. Expected a positive value.
+    kernel_size pool_size strides dilation_rate depth_multiplier | positive
+        | The `{}` argument must be a tuple of positive integers.
+    groups | positive or -1 | Received an invalid value for argument `groups`, expected a positive
+        integer (or `-1` for instance normalization).
+    n size | positive | Argument `{}` should be a positive integer.
+    rate stddev | in [0, 1]
+        | Invalid value received for argument `{}`. Expected a float value between 0 and 1.
+    noise_shape | positive or None
+        | Invalid value received for argument `noise_shape`. Expected positive integers or None.
+    max_value negative_slope | at least 0 | {} of a layer cannot be a negative value.
+    dims | a permutation | Invalid permutation argument `dims` for Permute Layer. The set of indices
+        in `dims` must be consecutive and start from 1.
+    target_shape | at least -1 | Each dimension in `target_shape` must be a non-negative integer, or
+        `-1` for a single unknown dimension.
+    thresholds | in [0, 1] | Threshold values must be in [0, 1].
+    num_thresholds | integer above 1 | Argument `num_thresholds` must be an integer > 1.
+    specificity sensitivity recall precision | in [0, 1]
+        | Argument `{}` must be in the range [0, 1].
+    curve | ROC PR | Invalid AUC curve value. Expected values are ["PR", "ROC"].
+    summation_method | interpolation majoring minoring | Invalid AUC summation method value.
+        Expected values are ["interpolation", "majoring", "minoring"].
+    average | micro macro weighted | Invalid `average` argument value. Expected one of:
+        {{None, 'micro', 'macro', 'weighted'}}.
+    class_aggregation | uniform_average variance_weighted_average | Invalid value for argument
+        `class_aggregation`. Expected one of
+        {{None, 'uniform_average', 'variance_weighted_average'}}.
+    num_regressors | at least 0
+        | Invalid value for argument `num_regressors`. Expected a value >= 0.
+    beta | float above 0 | Invalid `beta` argument value. It should be a float > 0.
+    """
+"""What arguments that are not None have to be, or one of what, and the error's first words."""
 
 
-def _check(name: str, holds: Callable[[Any], bool], words: str) -> Callable[[Any], Any]:
-    def checked(value) -> Any:
+def _check(names: str, condition: str, words: str) -> None:
+    holds = _HOLDS.get(condition) or condition.split().__contains__
+
+    def checked(name: str, value) -> Any:
         if value is not None and not holds(value):
-            raise ValueError(f"{words} Received: {name}={value}")
+            raise ValueError(f"{words.format(name)} Received: {name}={value}")
         return value
 
-    return checked
+    _MEANT.update({name: functools.partial(checked, name) for name in names.split()})
 
 
-_MEANT |= {name: _check(name, *row) for name, row in _CHECKS.items()}
+for _row in cells_of(_CHECKS):
+    _check(*_row)
 
 
 def _trained(match: re.Match[str]) -> str:
