@@ -13,7 +13,7 @@ from collections.abc import Callable
 from importlib.resources import files
 from typing import Any
 
-__all__ = ["messages", "refusals"]
+__all__ = ["cures", "messages", "refusals"]
 
 
 @functools.cache
@@ -22,6 +22,17 @@ def messages(package: str) -> tuple[str, ...]:
     text = files(package).joinpath("messages.txt").read_text(encoding="utf-8")
     parts = text.strip().split("\n\n")[1:]  # the first one describes the file
     return tuple([part.replace("\n", " ").replace("\\n", "\n") for part in parts])
+
+
+@functools.cache
+def cures(package: str) -> dict[str, str]:
+    """Return what to write instead of the names of an original that a package does not offer.
+
+    The file ``cures.txt`` has a row for each cure: the names, a colon, and the cure.
+    """
+    text = files(package).joinpath("cures.txt").read_text(encoding="utf-8")
+    rows = [line.partition(": ") for line in text.splitlines()[2:]]
+    return {name: cure for names, _, cure in rows for name in names.split()}
 
 
 def refusals(package: str) -> Callable[..., Any]:

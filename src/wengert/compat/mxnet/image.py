@@ -120,11 +120,7 @@ def flip_top_bottom(data) -> Any:
     return computed(type(data), wnp.flip, (data, -3), {})
 
 
-_FILES = "read the file with Pillow or imageio, and make an array of it by mx.np.array"
-
-
-_cures = dict.fromkeys(("imread", "imdecode", "ImageIter", "ImageDetIter"), _FILES)
-__getattr__ = absence("wengert.compat.mxnet.image", _cures)
+__getattr__ = absence("wengert.compat.mxnet.image")
 
 
 __all__ = completed(globals())

@@ -218,8 +218,7 @@ def create(init, **kwargs) -> Any:
     return _REGISTRY[init.lower()](**kwargs)
 
 
-_cures = dict.fromkeys(("Bilinear", "LSTMBias", "Mixed", "Load"), "subclass init.Initializer")
-__getattr__ = absence("wengert.compat.mxnet.init", _cures)
+__getattr__ = absence("wengert.compat.mxnet.init")
 
 
 __all__ = completed(globals())

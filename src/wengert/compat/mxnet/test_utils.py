@@ -255,13 +255,7 @@ def check_numeric_gradient(
         )
 
 
-_cures = {
-    "check_symbolic_forward": "compare the results of functions by assert_almost_equal",
-    "check_symbolic_backward": "compare x.grad by assert_almost_equal",
-    "check_consistency": "there is one device",
-    "download": "read files that are there",
-}
-__getattr__ = absence("wengert.compat.mxnet.test_utils", _cures)
+__getattr__ = absence("wengert.compat.mxnet.test_utils")
 
 
 __all__ = completed(globals(), "Context NDArray autograd current_context mx nd np use_np")

@@ -19,6 +19,7 @@ import importlib
 from typing import Any
 
 from wengert.compat.kit.namespaces import gathered
+from wengert.compat.kit.words import cures as _cures
 from wengert.compat.tensorflow import accumulator as autodiff
 from wengert.compat.tensorflow import dtypes
 
@@ -64,24 +65,6 @@ _NAMES = """
     """
 _MODULES = frozenset(_NAMES.split())
 _TYPES = ("bool", "bfloat16")
-_INSTEAD = {
-    "Graph": "operations run at once: leave it out",
-    "Operation": "operations run at once: there are no graphs",
-    "RaggedTensor": "pad the rows to one length",
-    "compat": "the idiom is TensorFlow 2's, without tf.compat.v1",
-    "experimental": "for NumPy with gradients use wengert.numpy",
-    "feature_column": "make the columns with NumPy",
-    "io": "use Python's own files, and numpy.load",
-    "lite": "there is nothing to convert to",
-    "lookup": "use a dict",
-    "placeholder": "operations run at once: pass the values",
-    "quantization": "not offered",
-    "ragged": "pad the rows to one length",
-    "raw_ops": "use the functions of tf and tf.math",
-    "summary": "use Python's own logging",
-    "tpu": "there is one CPU",
-    "xla": "there is no compiler: leave it out",
-}
 
 
 def __getattr__(name: str) -> Any:
@@ -99,7 +82,7 @@ def __getattr__(name: str) -> Any:
     else:
         functions = importlib.import_module(f"{__name__}.operations")
         if name not in functions.__all__:
-            hint = _INSTEAD.get(name)
+            hint = _cures("wengert.compat.tensorflow").get(name)
             raise AttributeError(
                 f"module 'tensorflow' has no attribute {name!r}: wengert.compat.tensorflow does "
                 f"not offer tf.{name}" + (f"; {hint}" if hint else "")

@@ -477,8 +477,7 @@ class BidirectionalCell(RecurrentCell):
         return outputs, first + last
 
 
-_cures = {"VariationalDropoutCell": "gluon.rnn.DropoutCell, or a Block of your own"}
-__getattr__ = absence("wengert.compat.mxnet.gluon.rnn", _cures)
+__getattr__ = absence("wengert.compat.mxnet.gluon.rnn")
 
 
 __all__ = completed(globals())

@@ -95,8 +95,7 @@ def _shown(name: str) -> Callable[..., Any]:
 
 def __getattr__(name: str) -> Any:
     if name not in _FUNCTIONS:
-        cures = {"gelqf": "use mx.np.linalg.qr", "syevd": "use mx.np.linalg.eigh"}
-        raise absent("wengert.compat.mxnet.nd.linalg", name, cures)
+        raise absent("wengert.compat.mxnet.nd.linalg", name)
     return globals().setdefault(name, _shown(name))
 
 

@@ -62,7 +62,7 @@ def shuffle(data, **kwargs) -> Any:
 def __getattr__(name: str) -> Any:
     """Create a distribution on first use."""
     if name not in _DISTRIBUTIONS:
-        raise absent("wengert.compat.mxnet.nd.random", name, {"seed": "write mx.random.seed(...)"})
+        raise absent("wengert.compat.mxnet.nd.random", name)
     draw = drawing(name, _DISTRIBUTIONS[name], lambda: NDArray, "shape")
     return globals().setdefault(name, draw)
 

@@ -182,8 +182,7 @@ def dot(lhs, rhs, transpose_a: bool = False, transpose_b: bool = False, **option
     return left.dot(right.T if transpose_b else right)
 
 
-_cures = {"retain": "x.retain(indices)", "elemwise_add": "x.tostype('default') + y"}
-__getattr__ = absence("wengert.compat.mxnet.nd.sparse", _cures)
+__getattr__ = absence("wengert.compat.mxnet.nd.sparse")
 
 
 __all__ = completed(globals())

@@ -84,7 +84,7 @@ def shuffle(x) -> None:
 def __getattr__(name: str) -> Any:
     """Create a distribution on first use."""
     if name not in _DISTRIBUTIONS:
-        raise absent("wengert.compat.mxnet.np.random", name, {})
+        raise absent("wengert.compat.mxnet.np.random", name)
     draw = drawing(name, _DISTRIBUTIONS[name], lambda: CLASSES["np"], "size")
     return globals().setdefault(name, draw)
 

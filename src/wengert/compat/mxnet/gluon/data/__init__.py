@@ -201,7 +201,7 @@ class DataLoader:
 def __getattr__(name: str) -> Any:
     if name == "vision":
         return importlib.import_module(f"{__name__}.vision")
-    raise absent("wengert.compat.mxnet.gluon.data", name, {})
+    raise absent("wengert.compat.mxnet.gluon.data", name)
 
 
 __all__ = completed(globals())

@@ -228,8 +228,7 @@ class RandomApply(Block):
 HybridRandomApply = RandomApply
 
 
-_cures = dict.fromkeys(("RandomLighting", "RandomGray", "Rotate"), "write a Block")
-__getattr__ = absence("wengert.compat.mxnet.gluon.data.vision.transforms", _cures)
+__getattr__ = absence("wengert.compat.mxnet.gluon.data.vision.transforms")
 
 
 __all__ = completed(globals())
