@@ -626,47 +626,38 @@ def _blocks(leaves: Leaves, results: Results, place: int, row, forward: bool) ->
     return leaves.structure.unflatten(blocks)
 
 
-_TEXT = """Return a function that computes the Jacobian of `fun` by {ways}, in {mode} mode.
-
-    Parameters
-    ----------
-    fun : callable
-        Returns a pytree of arrays; with `has_aux`, a pair of it and auxiliary data.
-    argnums : int or sequence of int
-        The positional arguments to differentiate with respect to; each may be a pytree.
-    has_aux : bool
-        Whether `fun` also returns auxiliary data.
-    holomorphic : bool
-        Whether `fun` is holomorphic, to compute its complex derivative.{more}
-
-    Returns
-    -------
-    callable
-        Returns a Jacobian for each pair of an output array and an argument array, nested in the
-        structure of the output, then of the argument. The shape of each is the shape of the output
-        followed by that of the argument.
-
-    Raises
-    ------
-    TypeError
-        If inputs are not floating-point numbers.
-
-    Examples
-    --------
-    >>> from wengert.compat import jax
-    >>> jax.{name}(lambda x: x * x)(jax.numpy.array([1.0, 2.0]))
-    Array([[2., 0.],
-           [0., 4.]], dtype=float32)
-    """
-
-
 def jacfwd(
     fun: Callable[..., Any],
     argnums: int | Sequence[int] = 0,
     has_aux: bool = False,
     holomorphic: bool = False,
 ) -> Callable[..., Any]:
-    """Compute the Jacobian by columns."""  # replaced by the full docstring below
+    """Return a function that computes the Jacobian of `fun` by columns, in forward mode.
+
+    Parameters
+    ----------
+    fun : callable. Returns a pytree of arrays; with `has_aux`, a pair of it and auxiliary data.
+    argnums : int or sequence of int. The positional arguments to differentiate with respect to;
+        each may be a pytree.
+    has_aux : bool. Whether `fun` also returns auxiliary data.
+    holomorphic : bool. Whether `fun` is holomorphic, to compute its complex derivative.
+
+    Returns
+    -------
+    callable: Returns a Jacobian for each pair of an output array and an argument array, nested in
+        the structure of the output, then of the argument. The shape of each is the shape of the
+        output followed by that of the argument.
+
+    Raises
+    ------
+    TypeError: If inputs are not floating-point numbers.
+
+    Examples
+    --------
+    >>> jax.jacfwd(lambda x: x * x)(jax.numpy.array([1.0, 2.0]))
+    Array([[2., 0.],
+           [0., 4.]], dtype=float32)
+    """
     return _jacobian(fun, argnums, has_aux, holomorphic, False, True)
 
 
@@ -677,15 +668,30 @@ def jacrev(
     holomorphic: bool = False,
     allow_int: bool = False,
 ) -> Callable[..., Any]:
-    """Compute the Jacobian by rows."""  # replaced by the full docstring below
+    """Return a function that computes the Jacobian of `fun` by rows, in reverse mode.
+
+    Parameters
+    ----------
+    fun, argnums, has_aux, holomorphic: As in `jacfwd`.
+    allow_int : bool. Whether to allow integer inputs.
+
+    Returns
+    -------
+    callable: Returns the Jacobians, as in `jacfwd`.
+
+    Raises
+    ------
+    TypeError: If inputs are not floating-point numbers.
+
+    Examples
+    --------
+    >>> jax.jacrev(lambda x: x * x)(jax.numpy.array([1.0, 2.0]))
+    Array([[2., 0.],
+           [0., 4.]], dtype=float32)
+    """
     return _jacobian(fun, argnums, has_aux, holomorphic, allow_int, False)
 
 
-_INTEGERS = """
-    allow_int : bool
-        Whether to allow integer inputs."""
-jacfwd.__doc__ = _TEXT.format(name="jacfwd", ways="columns", mode="forward", more="")
-jacrev.__doc__ = _TEXT.format(name="jacrev", ways="rows", mode="reverse", more=_INTEGERS)
 jacobian = jacrev
 
 
