@@ -173,7 +173,7 @@ def make_jaxpr(
     fun: Callable[..., Any],
     static_argnums: int | Sequence[int] = (),
     axis_env=None,
-    return_shape: bool = False,
+    return_shape=False,
     **options,
 ) -> Callable[..., Any]:
     """Return a function that lists the operations of `fun`.

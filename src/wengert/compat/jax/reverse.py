@@ -131,9 +131,9 @@ def _scalar(output, holomorphic: bool) -> Any:
 def value_and_grad(
     fun: Callable[..., Any],
     argnums: int | Sequence[int] = 0,
-    has_aux: bool = False,
-    holomorphic: bool = False,
-    allow_int: bool = False,
+    has_aux=False,
+    holomorphic=False,
+    allow_int=False,
     reduce_axes: Sequence[Any] = (),
 ) -> Callable[..., Any]:
     """Return a function that computes `fun` and its gradient.
@@ -190,9 +190,9 @@ def value_and_grad(
 def grad(
     fun: Callable[..., Any],
     argnums: int | Sequence[int] = 0,
-    has_aux: bool = False,
-    holomorphic: bool = False,
-    allow_int: bool = False,
+    has_aux=False,
+    holomorphic=False,
+    allow_int=False,
     reduce_axes: Sequence[Any] = (),
 ) -> Callable[..., Any]:
     """Return a function that computes the gradient of `fun`.
@@ -248,7 +248,7 @@ def _of_tensors(fun, leaves: Leaves, has_aux: bool) -> tuple[Callable[..., Any],
 
 
 def vjp(
-    fun: Callable[..., Any], *primals, has_aux: bool = False, reduce_axes: Sequence[Any] = ()
+    fun: Callable[..., Any], *primals, has_aux=False, reduce_axes: Sequence[Any] = ()
 ) -> tuple[Any, ...]:
     """Return the value of `fun`, and the function that computes vector-Jacobian products.
 
@@ -327,10 +327,7 @@ def _cotangents(cotangent, results: Results, metadata: list[Any], fun) -> list[A
 
 
 def fwd_and_bwd(
-    fun: Callable[..., Any],
-    argnums: int | Sequence[int],
-    has_aux: bool = False,
-    jitted: bool = True,
+    fun: Callable[..., Any], argnums: int | Sequence[int], has_aux=False, jitted=True
 ) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """Return the forward and the backward pass of a function, as two functions.
 
@@ -461,7 +458,7 @@ def _slopes(results: Results, slopes) -> Any:
     return results.derivatives(slopes, lambda place: np.zeros(shapes[place], float0))
 
 
-def jvp(fun: Callable[..., Any], primals, tangents, has_aux: bool = False) -> tuple[Any, ...]:
+def jvp(fun: Callable[..., Any], primals, tangents, has_aux=False) -> tuple[Any, ...]:
     """Return the value of `fun` and its derivative in a direction, in one pass.
 
     Parameters
@@ -512,7 +509,7 @@ def jvp(fun: Callable[..., Any], primals, tangents, has_aux: bool = False) -> tu
     return (value, found, beside.give((), others)) if has_aux else (value, found)
 
 
-def linearize(fun: Callable[..., Any], *primals, has_aux: bool = False) -> Any:
+def linearize(fun: Callable[..., Any], *primals, has_aux=False) -> Any:
     """Return the value of `fun`, and its derivative as a function of the direction.
 
     `fun` is called once, so its branches are decided once.
@@ -627,10 +624,7 @@ def _blocks(leaves: Leaves, results: Results, place: int, row, forward: bool) ->
 
 
 def jacfwd(
-    fun: Callable[..., Any],
-    argnums: int | Sequence[int] = 0,
-    has_aux: bool = False,
-    holomorphic: bool = False,
+    fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux=False, holomorphic=False
 ) -> Callable[..., Any]:
     """Return a function that computes the Jacobian of `fun` by columns, in forward mode.
 
@@ -664,9 +658,9 @@ def jacfwd(
 def jacrev(
     fun: Callable[..., Any],
     argnums: int | Sequence[int] = 0,
-    has_aux: bool = False,
-    holomorphic: bool = False,
-    allow_int: bool = False,
+    has_aux=False,
+    holomorphic=False,
+    allow_int=False,
 ) -> Callable[..., Any]:
     """Return a function that computes the Jacobian of `fun` by rows, in reverse mode.
 
@@ -696,10 +690,7 @@ jacobian = jacrev
 
 
 def hessian(
-    fun: Callable[..., Any],
-    argnums: int | Sequence[int] = 0,
-    has_aux: bool = False,
-    holomorphic: bool = False,
+    fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux=False, holomorphic=False
 ) -> Callable[..., Any]:
     """Return a function that computes the Hessian of `fun`, by forward over reverse mode.
 

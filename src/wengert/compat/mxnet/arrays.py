@@ -52,7 +52,7 @@ class NDArray(wnp.ndarray):
 
     # -- gradients --------------------------------------------------------------------------------
 
-    def attach_grad(self, grad_req: str = "write", stype: str | None = None) -> None:
+    def attach_grad(self, grad_req="write", stype: str | None = None) -> None:
         """Attach a gradient of zeros, and turn the array into a leaf.
 
         Its history is dropped: no gradient flows past the array.
@@ -108,7 +108,7 @@ class NDArray(wnp.ndarray):
         vars(self)["_fresh_grad"] = bool(value)
 
     def backward(  # type: ignore[override]
-        self, out_grad=None, retain_graph: bool = False, train_mode: bool = True
+        self, out_grad=None, retain_graph=False, train_mode=True
     ) -> None:
         """Compute the gradients of this array with respect to all arrays with an attached gradient.
 
@@ -282,7 +282,7 @@ class NDArray(wnp.ndarray):
 
     as_in_ctx = as_in_context
 
-    def astype(self, dtype, *args, copy: bool = True, **more) -> Any:
+    def astype(self, dtype, *args, copy=True, **more) -> Any:
         """Convert to another dtype; recorded. With ``copy=False``, may return the array itself."""
         kind = np.dtype(dtype)
         if not copy and kind == self._payload.dtype:

@@ -50,7 +50,7 @@ class _Scope:
             RECORDING.reset(recording)
 
 
-def record(train_mode: bool = True) -> Any:
+def record(train_mode=True) -> Any:
     """Record operations inside a ``with`` block.
 
     Parameters
@@ -66,7 +66,7 @@ def record(train_mode: bool = True) -> Any:
     return _Scope(True, bool(train_mode))
 
 
-def pause(train_mode: bool = False) -> Any:
+def pause(train_mode=False) -> Any:
     """Stop recording inside a ``with`` block; its results are constants."""
     return _Scope(False, bool(train_mode))
 
@@ -169,7 +169,7 @@ def _heads(heads, head_grads) -> tuple[list[Any], list[Any]]:
     return arrays, grads
 
 
-def backward(heads, head_grads=None, retain_graph: bool = False, train_mode: bool = True) -> None:
+def backward(heads, head_grads=None, retain_graph=False, train_mode=True) -> None:
     """Compute the gradients of arrays with respect to all arrays with an attached gradient.
 
     Parameters
@@ -194,8 +194,8 @@ def grad(
     variables,
     head_grads=None,
     retain_graph: bool | None = None,
-    create_graph: bool = False,
-    train_mode: bool = True,
+    create_graph=False,
+    train_mode=True,
 ) -> list[Any]:
     """Return gradients as new arrays; attached gradients stay unchanged.
 

@@ -30,7 +30,7 @@ class Context:
 
     devtype2num = {"cpu": 1, "gpu": 2, "cpu_pinned": 3, "cpu_shared": 5}  # noqa: RUF012
 
-    def __init__(self, device_type, device_id: int = 0) -> None:
+    def __init__(self, device_type, device_id=0) -> None:
         if isinstance(device_type, Context):
             device_type, device_id = device_type.device_type, device_type.device_id
         self.device_typeid = self.devtype2num[device_type]
@@ -61,7 +61,7 @@ class Context:
         """Do nothing: NumPy manages the memory."""
 
 
-def cpu(device_id: int = 0) -> Context:
+def cpu(device_id=0) -> Context:
     """Return the CPU context.
 
     Examples
@@ -72,12 +72,12 @@ def cpu(device_id: int = 0) -> Context:
     return Context("cpu", device_id)
 
 
-def cpu_pinned(device_id: int = 0) -> Context:
+def cpu_pinned(device_id=0) -> Context:
     """Return the context of pinned memory, which is ordinary memory here."""
     return Context("cpu_pinned", device_id)
 
 
-def gpu(device_id: int = 0) -> Context:
+def gpu(device_id=0) -> Context:
     """Return a GPU context; an array on it raises `MXNetError`, as in MXNet without CUDA.
 
     Examples

@@ -54,7 +54,7 @@ def cast(data, dtype) -> Any:
     return data.astype(dtype)
 
 
-def reshape(a, newshape, reverse: bool = False, order: str = "C") -> Any:
+def reshape(a, newshape, reverse=False, order="C") -> Any:
     """Reshape `a`.
 
     -1 is inferred, -2 copies a size, -3 drops a size 1, -4 copies all that remain, -5 merges two

@@ -52,7 +52,7 @@ def whole_number(array, number) -> Any:
         warn(
             f"an array of {array._payload.dtype} and the number {number}: as in MXNet the array's "
             f"dtype stays, so the number counts as {int(number)}. Write x.astype('float32') if "
-            "fractions are meant.",
+            "fractions are meant."
         )
     return int(number)
 

@@ -47,8 +47,8 @@ class Optimizer(Given):
 
     def __init__(
         self,
-        rescale_grad: float = 1.0,
-        wd: float = 0.0,
+        rescale_grad=1.0,
+        wd=0.0,
         clip_gradient: float | None = None,
         learning_rate: float | None = None,
         lr_scheduler: Callable[[int], float] | None = None,
@@ -93,9 +93,7 @@ class Optimizer(Given):
         limit = self.clip_gradient
         return g if limit is None else g.clip(-limit, limit)
 
-    def update(
-        self, index, weight, grad, state, lr_mult: float = 1.0, wd_mult: float = 1.0
-    ) -> None:
+    def update(self, index, weight, grad, state, lr_mult=1.0, wd_mult=1.0) -> None:
         """Update the array `weight` in place by its gradient."""
         count = self._counts[index] = self._counts.get(index, 0) + 1
         self.num_update = max(self.num_update, count)

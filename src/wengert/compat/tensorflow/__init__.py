@@ -60,11 +60,12 @@ _ELSEWHERE = {
 }
 """Names whose modules are imported on first use."""
 _NAMES = """
-    bitwise config data debugging distribute image initializers keras linalg losses math metrics nn
-    optimizers random saved_model signal sparse strings train
+    bitwise config data debugging distribute image initializers keras linalg math nn
+    random saved_model signal sparse strings train
     """
 _MODULES = frozenset(_NAMES.split())
 _TYPES = ("bool", "bfloat16")
+_OF_KERAS = ("losses", "metrics", "optimizers")
 
 
 def __getattr__(name: str) -> Any:
@@ -72,6 +73,8 @@ def __getattr__(name: str) -> Any:
         return getattr(dtypes, name)
     if name in _ELSEWHERE:
         value = getattr(importlib.import_module(f"{__name__}.{_ELSEWHERE[name]}"), name)
+    elif name in _OF_KERAS:
+        value = getattr(importlib.import_module(f"{__name__}.keras"), name)
     elif name in _MODULES:
         try:
             value = importlib.import_module(f"{__name__}.{name}")
@@ -95,7 +98,16 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     functions = importlib.import_module(f"{__name__}.operations")
     return sorted(
-        {*__all__, "__version__", *_ELSEWHERE, *_MODULES, *_TYPES, "dtypes", *functions.__all__}
+        {
+            *__all__,
+            "__version__",
+            *_ELSEWHERE,
+            *_MODULES,
+            *_OF_KERAS,
+            *_TYPES,
+            "dtypes",
+            *functions.__all__,
+        }
     )
 
 

@@ -42,9 +42,9 @@ class TensorArray:
         tensor_array_name=None,
         handle=None,
         flow=None,
-        infer_shape: bool = True,
+        infer_shape=True,
         element_shape=None,
-        colocate_with_first_write_call: bool = True,
+        colocate_with_first_write_call=True,
         name=None,
     ) -> None:
         self._dtype = as_dtype(dtype)

@@ -139,9 +139,7 @@ def getter(
     return get
 
 
-def register_keras_serializable(
-    package: str = "Custom", name: str | None = None
-) -> Callable[[Any], Any]:
+def register_keras_serializable(package="Custom", name: str | None = None) -> Callable[[Any], Any]:
     """Decorate a class or a function to register it for files, as ``package>name``.
 
     Examples
@@ -285,7 +283,7 @@ def _of_function(function) -> Any:
 # -- from dictionaries -----------------------------------------------------------------------------
 
 
-def deserialize_keras_object(config, custom_objects=None, safe_mode: bool = True, **kwargs) -> Any:
+def deserialize_keras_object(config, custom_objects=None, safe_mode=True, **kwargs) -> Any:
     """Rebuild an object from the result of `serialize_keras_object`.
 
     Raises

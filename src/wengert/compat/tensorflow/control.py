@@ -48,8 +48,8 @@ def cond(
 def case(
     pred_fn_pairs,
     default: Callable[[], Any] | None = None,
-    exclusive: bool = False,
-    strict: bool = False,
+    exclusive=False,
+    strict=False,
     name=None,
 ) -> Any:
     """Call the function paired with the first true predicate, or `default`.
@@ -101,9 +101,9 @@ def while_loop(
     body: Callable[..., Any],
     loop_vars,
     shape_invariants=None,
-    parallel_iterations: int = 10,
-    back_prop: bool = True,
-    swap_memory: bool = False,
+    parallel_iterations=10,
+    back_prop=True,
+    swap_memory=False,
     maximum_iterations=None,
     name=None,
 ) -> Any:
@@ -181,9 +181,9 @@ def map_fn(
     elems,
     dtype=None,
     parallel_iterations: int | None = None,
-    back_prop: bool = True,
-    swap_memory: bool = False,
-    infer_shape: bool = True,
+    back_prop=True,
+    swap_memory=False,
+    infer_shape=True,
     name=None,
     fn_output_signature=None,
 ) -> Any:
@@ -212,11 +212,11 @@ def scan(
     fn: Callable[[Any, Any], Any],
     elems,
     initializer=None,
-    parallel_iterations: int = 10,
-    back_prop: bool = True,
-    swap_memory: bool = False,
-    infer_shape: bool = True,
-    reverse: bool = False,
+    parallel_iterations=10,
+    back_prop=True,
+    swap_memory=False,
+    infer_shape=True,
+    reverse=False,
     name=None,
 ) -> Any:
     """Call ``fn(before, element)`` along the first dimension, and stack the results.
@@ -260,9 +260,9 @@ def _fold(path: str, order: int, words: str, example: str) -> Any:
         fn: Callable[[Any, Any], Any],
         elems,
         initializer=None,
-        parallel_iterations: int = 10,
-        back_prop: bool = True,
-        swap_memory: bool = False,
+        parallel_iterations=10,
+        back_prop=True,
+        swap_memory=False,
         name=None,
     ) -> Any:
         """Return the last result of ``fn(before, element)`` along the first dimension{words}.
@@ -281,9 +281,7 @@ foldl = _fold("foldl", 1, "", "-4.0")
 foldr = _fold("foldr", -1, ", from the last element to the first", "0.0")
 
 
-def vectorized_map(
-    fn: Callable[[Any], Any], elems, fallback_to_while_loop: bool = True, warn: bool = True
-) -> Any:
+def vectorized_map(fn: Callable[[Any], Any], elems, fallback_to_while_loop=True, warn=True) -> Any:
     """Apply `fn` to all elements at once, as one batch; otherwise like `map_fn`.
 
     A tape inside `fn` computes the gradients of each element.

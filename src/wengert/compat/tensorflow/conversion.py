@@ -156,7 +156,7 @@ def is_tensor(x) -> bool:
     return isinstance(x, TensorBase | Variable | IndexedSlices)
 
 
-def get_static_value(tensor, partial: bool = False) -> Any:
+def get_static_value(tensor, partial=False) -> Any:
     """Return the values of a tensor as a NumPy array.
 
     Examples

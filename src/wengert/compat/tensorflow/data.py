@@ -68,7 +68,7 @@ def _stage(count: Callable[..., int | None]) -> Callable[[Any], Any]:
     return decorate
 
 
-def _lots(elements, size, whole_only: bool = False) -> Iterator[list[Any]]:
+def _lots(elements, size, whole_only=False) -> Iterator[list[Any]]:
     """Yield lists of `size` elements, or of several sizes in turn; the last may be shorter."""
     source, sizes = iter(elements), V.integers(size, "batch_size")
     turns, wholes = itertools.cycle(sizes), itertools.cycle(sizes)
@@ -89,7 +89,7 @@ def _unknown(count: int | None, *args, **kwargs) -> int | None:
     return None
 
 
-def _in_batches(count, batch_size, drop_remainder: bool = False, *_, **kwargs) -> int | None:
+def _in_batches(count, batch_size, drop_remainder=False, *_, **kwargs) -> int | None:
     size = positive(batch_size, "BatchDatasetV2", "Batch size")
     if count is None or count < 0:
         return None if count is None else -1
@@ -97,7 +97,7 @@ def _in_batches(count, batch_size, drop_remainder: bool = False, *_, **kwargs) -
     return whole
 
 
-def _in_windows(count, size, shift=None, stride=1, drop_remainder: bool = False, name=None) -> Any:
+def _in_windows(count, size, shift=None, stride=1, drop_remainder=False, name=None) -> Any:
     if count is None or count < 0:
         return count
     step = size if shift is None else shift
@@ -263,9 +263,7 @@ class Dataset:
         return Dataset(begin, -1)
 
     @staticmethod
-    def choose_from_datasets(
-        datasets, choice_dataset, stop_on_empty_dataset: bool = True
-    ) -> Dataset:
+    def choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset=True) -> Dataset:
         """Take each element from the dataset that the next index selects."""
 
         def begin() -> Iterator[Any]:
@@ -285,7 +283,7 @@ class Dataset:
         datasets,
         weights=None,
         seed=None,
-        stop_on_empty_dataset: bool = False,
+        stop_on_empty_dataset=False,
         rerandomize_each_iteration=None,
     ) -> Dataset:
         """Take each element from a dataset drawn at random with the given weights."""
@@ -380,7 +378,7 @@ class Dataset:
                     return
 
     @_stage(_in_windows)
-    def window(self, size, shift=None, stride=1, drop_remainder: bool = False, name=None) -> Any:
+    def window(self, size, shift=None, stride=1, drop_remainder=False, name=None) -> Any:
         """Yield datasets of `size` elements each, which begin `shift` elements apart.
 
         Examples
@@ -443,7 +441,7 @@ class Dataset:
             yield from reduce_func(V.constant_of(np.int64(key)), _of_windows(found))
 
     @_stage(_unknown)
-    def ignore_errors(self, log_warning: bool = False, name=None) -> Any:
+    def ignore_errors(self, log_warning=False, name=None) -> Any:
         """Skip elements whose computation raises one of TensorFlow's errors."""
         elements = iter(self)
         while True:
@@ -458,7 +456,7 @@ class Dataset:
     def batch(
         self,
         batch_size,
-        drop_remainder: bool = False,
+        drop_remainder=False,
         num_parallel_calls=None,
         deterministic=None,
         name=None,
@@ -473,12 +471,7 @@ class Dataset:
 
     @_stage(lambda count, size, *args, **kwargs: _in_batches(count, size, *args[2:], **kwargs))
     def padded_batch(
-        self,
-        batch_size,
-        padded_shapes=None,
-        padding_values=None,
-        drop_remainder: bool = False,
-        name=None,
+        self, batch_size, padded_shapes=None, padding_values=None, drop_remainder=False, name=None
     ) -> Any:
         """Combine elements into batches, padding the elements of each to one shape.
 
@@ -500,7 +493,7 @@ class Dataset:
         return map(batch, _lots(self, batch_size, drop_remainder))
 
     @_stage(lambda count, batch_size, *args, **kwargs: None)
-    def rebatch(self, batch_size, drop_remainder: bool = False, name=None) -> Any:
+    def rebatch(self, batch_size, drop_remainder=False, name=None) -> Any:
         """Regroup the examples of batches into batches of another size, or of several in turn."""
         return map(_batch, _lots(self.unbatch(), batch_size, drop_remainder))
 
@@ -509,9 +502,7 @@ class Dataset:
         """Yield the slices of each element along its first dimension."""
         return itertools.chain.from_iterable(map(Dataset.from_tensor_slices, self))
 
-    def shuffle(
-        self, buffer_size, seed=None, reshuffle_each_iteration: bool = True, name=None
-    ) -> Dataset:
+    def shuffle(self, buffer_size, seed=None, reshuffle_each_iteration=True, name=None) -> Dataset:
         """Shuffle the elements: draw each from a buffer of the next `buffer_size`.
 
         Raises
@@ -595,7 +586,7 @@ class Dataset:
         known = None if None in counts else -1 if -1 in counts else sum(counts)  # type: ignore[arg-type]
         return Dataset(lambda: itertools.chain(iter(self), iter(dataset)), known)
 
-    def cache(self, filename: str = "", name=None) -> Dataset:
+    def cache(self, filename="", name=None) -> Dataset:
         """Keep the elements in memory after the first complete iteration."""
         kept: list[list[Any]] = []
 

@@ -146,7 +146,7 @@ class Tensor(NativeTensor):
 
     # -- values -----------------------------------------------------------------------------------
 
-    def numpy(self, *, force: bool = False) -> Any:
+    def numpy(self, *, force=False) -> Any:
         """Return the values as a NumPy array, or a NumPy scalar for a 0-d tensor.
 
         Operations on them are not recorded.

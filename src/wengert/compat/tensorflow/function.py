@@ -180,9 +180,9 @@ def _output(leaf) -> Any:
 def function(
     func: Callable[..., Any] | None = None,
     input_signature=None,
-    autograph: bool = True,
+    autograph=True,
     jit_compile: bool | None = None,
-    reduce_retracing: bool = False,
+    reduce_retracing=False,
     experimental_implements=None,
     experimental_autograph_options=None,
     experimental_attributes=None,
@@ -294,7 +294,7 @@ def py_function(func: Callable[..., Any] | None = None, inp=None, Tout=None, nam
 
 
 def numpy_function(
-    func: Callable[..., Any] | None = None, inp=None, Tout=None, stateful: bool = True, name=None
+    func: Callable[..., Any] | None = None, inp=None, Tout=None, stateful=True, name=None
 ) -> Any:
     """Call a Python function on NumPy arrays; no gradient passes through it.
 

@@ -38,8 +38,8 @@ def resize(
     images,
     size,
     method=ResizeMethod.BILINEAR,
-    preserve_aspect_ratio: bool = False,
-    antialias: bool = False,
+    preserve_aspect_ratio=False,
+    antialias=False,
     name=None,
 ) -> Any:
     """Resize images.
@@ -96,7 +96,7 @@ def _nearest(old: int, new: int) -> Any:
     return wg.tensor(np.minimum(places, old - 1))
 
 
-def convert_image_dtype(image, dtype, saturate: bool = False, name=None) -> Any:
+def convert_image_dtype(image, dtype, saturate=False, name=None) -> Any:
     """Convert an image to another dtype: floats in [0, 1], integers in the range of their dtype.
 
     Examples
@@ -141,7 +141,7 @@ def transpose(image, name=None) -> Any:
     return operations.transpose(image, order)
 
 
-def rot90(image, k: int = 1, name=None) -> Any:
+def rot90(image, k=1, name=None) -> Any:
     """Rotate images by 90 degrees counterclockwise, `k` times.
 
     Examples
@@ -242,7 +242,7 @@ def resize_with_crop_or_pad(image, target_height, target_width) -> Any:
 
 
 def resize_with_pad(
-    image, target_height, target_width, method=ResizeMethod.BILINEAR, antialias: bool = False
+    image, target_height, target_width, method=ResizeMethod.BILINEAR, antialias=False
 ) -> Any:
     """Resize images, preserving the aspect ratio, and pad them with zeros.
 

@@ -212,7 +212,7 @@ def _unsupported(symbol: str) -> Callable[..., Any]:
     return named(operator, symbol)
 
 
-def install(cls: type, in_place: bool = True) -> None:
+def install(cls: type, in_place=True) -> None:
     """Install the operators on the class of tensors or of variables."""
     for name, operation in OPERATORS.items():
         if name in _UNARY:

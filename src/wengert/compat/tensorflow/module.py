@@ -86,10 +86,7 @@ class Module:
         return tuple(self._flatten(predicate=lambda value: isinstance(value, Module)))
 
     def _flatten(
-        self,
-        recursive: bool = True,
-        predicate: Callable[[Any], bool] | None = None,
-        with_path: bool = False,
+        self, recursive=True, predicate: Callable[[Any], bool] | None = None, with_path=False
     ) -> Iterator[Any]:
         """Yield the contents of the attributes, including nested containers and modules."""
         yield from _walk(

@@ -27,7 +27,7 @@ def _keys(structure) -> Any:
         raise TypeError("nest only supports dicts with sortable keys.") from None
 
 
-def flatten(structure, expand_composites: bool = False) -> list[Any]:
+def flatten(structure, expand_composites=False) -> list[Any]:
     """Return the leaves of a nested structure, in order; None is a leaf.
 
     Examples
@@ -61,7 +61,7 @@ def _packed(structure, leaves: Iterator[Any]) -> Any:
     return next(leaves)
 
 
-def pack_sequence_as(structure, flat_sequence, expand_composites: bool = False) -> Any:
+def pack_sequence_as(structure, flat_sequence, expand_composites=False) -> Any:
     """Pack leaves into a structure like `structure`.
 
     Raises
@@ -82,9 +82,7 @@ def pack_sequence_as(structure, flat_sequence, expand_composites: bool = False) 
     return _packed(structure, iter(flat))
 
 
-def assert_same_structure(
-    nest1, nest2, check_types: bool = True, expand_composites: bool = False
-) -> None:
+def assert_same_structure(nest1, nest2, check_types=True, expand_composites=False) -> None:
     """Raise an error unless two values have the same nested structure.
 
     Raises

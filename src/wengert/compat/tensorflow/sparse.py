@@ -77,7 +77,7 @@ class SparseTensor:
         )
 
 
-def to_dense(sp_input, default_value=None, validate_indices: bool = True, name=None) -> Any:
+def to_dense(sp_input, default_value=None, validate_indices=True, name=None) -> Any:
     """Return the dense tensor, with `default_value` (0) where nothing is stored.
 
     Raises
@@ -137,9 +137,7 @@ def add(a, b, threshold=0) -> Any:
     return operations.add(to_dense(a), b)
 
 
-def sparse_dense_matmul(
-    sp_a, b, adjoint_a: bool = False, adjoint_b: bool = False, name=None
-) -> Any:
+def sparse_dense_matmul(sp_a, b, adjoint_a=False, adjoint_b=False, name=None) -> Any:
     """Multiply two matrices, one of them sparse; differentiable in the values of both.
 
     Examples
@@ -161,7 +159,7 @@ def sparse_dense_matmul(
     return math.unsorted_segment_sum(parts, to, count)
 
 
-def reduce_sum(sp_input, axis=None, keepdims: bool = False, name=None) -> Any:
+def reduce_sum(sp_input, axis=None, keepdims=False, name=None) -> Any:
     """Sum over dimensions; the result is dense."""
     return operations.reduce_sum(to_dense(reorder(sp_input)), axis=axis, keepdims=keepdims)
 

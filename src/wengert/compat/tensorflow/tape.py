@@ -156,7 +156,7 @@ def _ones(target) -> Any:
     return new_tensor(np.ones(shape, kind) if shape else np.dtype(kind).type(1))
 
 
-def zeros_of(end, before: tuple[int, ...], after: int = 0) -> Any:
+def zeros_of(end, before: tuple[int, ...], after=0) -> Any:
     """Return zeros shaped like `end`, with the dimensions `before` inserted at axis `after`."""
     size = tuple(end._payload.shape)
     shape = (*size[:after], *before, *size[after:])
@@ -192,7 +192,7 @@ class GradientTape:
     <tf.Tensor: shape=(), dtype=float32, numpy=6.0>
     """
 
-    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
+    def __init__(self, persistent=False, watch_accessed_variables=True) -> None:
         self._persistent = persistent
         self._watch_accessed_variables = watch_accessed_variables
         self._record: Record | None = None
@@ -420,7 +420,7 @@ class GradientTape:
         sources,
         unconnected_gradients=UnconnectedGradients.NONE,
         parallel_iterations: int | None = None,
-        experimental_use_pfor: bool = True,
+        experimental_use_pfor=True,
     ) -> Any:
         """Return the Jacobian of `target` with respect to each of `sources`.
 
@@ -478,7 +478,7 @@ class GradientTape:
         source,
         unconnected_gradients=UnconnectedGradients.NONE,
         parallel_iterations: int | None = None,
-        experimental_use_pfor: bool = True,
+        experimental_use_pfor=True,
     ) -> Any:
         """Return the Jacobian of ``target[i]`` with respect to ``source[i]``, for a batch.
 

@@ -203,7 +203,7 @@ class Operand(NativeTensor):
     __torch_function__ = disabled_torch_function  # type: ignore[assignment]
     __hash__ = TensorBase.__hash__
 
-    def numpy(self, *, force: bool = False) -> Any:
+    def numpy(self, *, force=False) -> Any:
         """Return the values as a NumPy array."""
         return Tensor.numpy(self)  # type: ignore[arg-type]
 

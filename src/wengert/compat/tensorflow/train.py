@@ -402,7 +402,7 @@ class CheckpointManager(Given):
         """The name of the latest checkpoint, or None."""
         return self._paths[-1] if self._paths else None
 
-    def save(self, checkpoint_number=None, check_interval: bool = True, options=None) -> str | None:
+    def save(self, checkpoint_number=None, check_interval=True, options=None) -> str | None:
         """Save, and delete old checkpoints; return the name, or None if it is too early."""
         if self.checkpoint_interval is not None and self._step_counter is not None:
             step = int(np.asarray(self._step_counter))

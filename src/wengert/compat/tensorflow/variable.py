@@ -67,7 +67,7 @@ _WAYS = (
 
 
 def _scatter(cls: type, name: str, function: Callable[..., Any], what: str) -> None:
-    def scatter(self, sparse_delta, use_locking: bool = False, name=None) -> Any:
+    def scatter(self, sparse_delta, use_locking=False, name=None) -> Any:
         places, values = self._rows(sparse_delta)
         return self._scattered(function, places, values)
 
@@ -147,7 +147,7 @@ class Variable:
         self,
         initial_value=None,
         trainable: bool | None = None,
-        validate_shape: bool = True,
+        validate_shape=True,
         caching_device=None,
         name: str | None = None,
         variable_def=None,
@@ -157,7 +157,7 @@ class Variable:
         synchronization=VariableSynchronization.AUTO,
         aggregation=VariableAggregation.NONE,
         shape=None,
-        experimental_enable_variable_lifting: bool = True,
+        experimental_enable_variable_lifting=True,
     ) -> None:
         if initial_value is None:
             raise refusal(ValueError, "The `initial_value` arg")
@@ -325,11 +325,11 @@ class Variable:
 
     # -- assigning --------------------------------------------------------------------------------
 
-    def _assigned(self, value, read_value: bool = True) -> Any:
+    def _assigned(self, value, read_value=True) -> Any:
         self._cell.value = value
         return _handle(self) if read_value else None
 
-    def assign(self, value, use_locking: bool = False, name=None, read_value: bool = True) -> Any:
+    def assign(self, value, use_locking=False, name=None, read_value=True) -> Any:
         """Assign another value to the variable.
 
         Tensors that were read before keep their values. No gradient flows from the variable to
@@ -360,15 +360,11 @@ class Variable:
         with np.errstate(all="ignore"):
             return self._assigned(value + given if sign > 0 else value - given, read_value)
 
-    def assign_add(
-        self, delta, use_locking: bool = False, name=None, read_value: bool = True
-    ) -> Any:
+    def assign_add(self, delta, use_locking=False, name=None, read_value=True) -> Any:
         """Add to the value; otherwise like `assign`."""
         return self._updated(delta, 1, "AssignAddVariableOp", read_value)
 
-    def assign_sub(
-        self, delta, use_locking: bool = False, name=None, read_value: bool = True
-    ) -> Any:
+    def assign_sub(self, delta, use_locking=False, name=None, read_value=True) -> Any:
         """Subtract from the value; otherwise like `assign`."""
         return self._updated(delta, -1, "AssignSubVariableOp", read_value)
 
@@ -391,7 +387,7 @@ class Variable:
             raise TypeError(f"sparse_delta is not IndexedSlices: {delta}")
         return np.asarray(converted(delta.indices)._payload), delta.values
 
-    def batch_scatter_update(self, sparse_delta, use_locking: bool = False, name=None) -> Any:
+    def batch_scatter_update(self, sparse_delta, use_locking=False, name=None) -> Any:
         """Assign rows within each element of a batch: ``var[i, indices[i, j]] = values[i, j]``."""
         places, values = self._rows(sparse_delta)
         batch = np.indices(places.shape)[:-1]

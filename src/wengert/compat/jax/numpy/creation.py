@@ -9,16 +9,8 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
-from wengert.compat.jax.array import (
-    asarray as converted,
-)
-from wengert.compat.jax.array import (
-    convert,
-    is_weak,
-    made,
-    of_kind,
-    result_type,
-)
+from wengert.compat.jax.array import asarray as converted
+from wengert.compat.jax.array import convert, is_weak, made, of_kind, result_type
 from wengert.compat.jax.dtypes import canonical_dtype, default_dtype, inexact_of, prng_key
 from wengert.compat.jax.numpy.calling import (
     as_operands,
@@ -40,14 +32,7 @@ from wengert.tape.record import T
 
 
 def array(
-    object,
-    dtype=None,
-    copy: bool = True,
-    order: str = "K",
-    ndmin: int = 0,
-    *,
-    device=None,
-    out_sharding=None,
+    object, dtype=None, copy=True, order="K", ndmin=0, *, device=None, out_sharding=None
 ) -> Any:
     """Build an array from numbers, arrays, or nested lists of them.
 
@@ -102,7 +87,7 @@ def copy(a, order=None) -> Any:
     return array(a)
 
 
-def astype(x, dtype, /, *, copy: bool = False, device=None) -> Any:
+def astype(x, dtype, /, *, copy=False, device=None) -> Any:
     """Convert `x` to another dtype; differentiable between inexact ones."""
     (x,) = operands("astype", x)
     return x.astype(dtype)
@@ -199,15 +184,7 @@ def arange(start, stop=None, step=None, dtype=None, *, device=None, out_sharding
 
 
 def linspace(
-    start,
-    stop,
-    num: int = 50,
-    endpoint: bool = True,
-    retstep: bool = False,
-    dtype=None,
-    axis: int = 0,
-    *,
-    device=None,
+    start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, device=None
 ) -> Any:
     """Return evenly spaced numbers, with both ends; differentiable in the ends.
 
@@ -243,16 +220,14 @@ def linspace(
     return points, step
 
 
-def logspace(
-    start, stop, num: int = 50, endpoint: bool = True, base=10.0, dtype=None, axis: int = 0
-) -> Any:
+def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0) -> Any:
     """Return powers of a base with evenly spaced exponents."""
     exponents = linspace(start, stop, num, endpoint, axis=axis)
     found = converted(base, exponents._payload.dtype) ** exponents
     return found if dtype is None else found.astype(dtype)
 
 
-def geomspace(start, stop, num: int = 50, endpoint: bool = True, dtype=None, axis: int = 0) -> Any:
+def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0) -> Any:
     """Return numbers with a constant ratio."""
     first, last = as_operands("geomspace", start, stop, inexact=True)
     sign: Any = 1
@@ -283,20 +258,20 @@ def identity(n, dtype=None) -> Any:
     return eye(n, dtype=dtype)
 
 
-def tri(N: int, M: int | None = None, k: int = 0, dtype=None) -> Any:
+def tri(N: int, M: int | None = None, k=0, dtype=None) -> Any:
     """Return a matrix with ones at and below a diagonal."""
     kind = checked_dtype(dtype, "tri") or default_dtype("f")
     return made(new_tensor(np.tri(N, M, k, kind)))
 
 
-def indices(dimensions, dtype=None, sparse: bool = False) -> Any:
+def indices(dimensions, dtype=None, sparse=False) -> Any:
     """Return the coordinates of each element."""
     kind = checked_dtype(dtype, "indices") or default_dtype("i")
     found: Any = np.indices(shape_of(dimensions), kind, sparse=bool(sparse))  # type: ignore[call-overload]
     return finished(found)
 
 
-def meshgrid(*xi, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
+def meshgrid(*xi, copy=True, sparse=False, indexing="xy") -> Any:
     """Return coordinate matrices from coordinate vectors."""
     given = operands("meshgrid", *xi)
     if not copy:
@@ -319,12 +294,12 @@ def meshgrid(*xi, copy: bool = True, sparse: bool = False, indexing: str = "xy")
     return [made(x, own.weak_type) for x, own in zip(laid, given, strict=True)]
 
 
-def frombuffer(buffer, dtype=float, count: int = -1, offset: int = 0) -> Any:
+def frombuffer(buffer, dtype=float, count=-1, offset=0) -> Any:
     """Interpret a buffer as an array."""
     return converted(np.frombuffer(buffer, canonical_dtype(dtype), count, offset))
 
 
-def fromstring(string: str, dtype=float, count: int = -1, *, sep: str) -> Any:
+def fromstring(string: str, dtype=float, count=-1, *, sep: str) -> Any:
     """Parse numbers from a string."""
     return converted(np.fromstring(string, dtype=canonical_dtype(dtype), count=count, sep=sep))
 

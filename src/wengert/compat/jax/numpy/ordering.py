@@ -30,8 +30,8 @@ def sort(
     *,
     kind: None = None,
     order: None = None,
-    stable: bool = True,
-    descending: bool = False,
+    stable=True,
+    descending=False,
 ) -> Any:
     """Sort along an axis in ascending order."""
     (x,) = operands("sort", a)
@@ -53,8 +53,8 @@ def argsort(
     *,
     kind: None = None,
     order: None = None,
-    stable: bool = True,
-    descending: bool = False,
+    stable=True,
+    descending=False,
     dtype=None,
 ) -> Any:
     """Return the indices that sort along an axis in ascending order."""
@@ -74,7 +74,7 @@ def argsort(
 
 
 def _parted(name: str) -> Callable[..., Any]:
-    def function(a, kth: int, axis: int = -1) -> Any:
+    def function(a, kth: int, axis=-1) -> Any:
         (x,) = operands(name, a)
         if not -x.shape[axis] <= kth < x.shape[axis]:
             raise ValueError(f"kth(={kth}) out of bounds ({x.shape[axis]})")
@@ -91,7 +91,7 @@ def _parted(name: str) -> Callable[..., Any]:
     return function
 
 
-def lexsort(keys, axis: int = -1) -> Any:
+def lexsort(keys, axis=-1) -> Any:
     """Return the indices that sort by several keys, the last one first."""
     given = operands("lexsort", *keys)
     if not given:
@@ -111,7 +111,7 @@ def sort_complex(a) -> Any:
     return call("sort_complex", x)
 
 
-def searchsorted(a, v, side: str = "left", sorter=None, *, method: str = "scan") -> Any:
+def searchsorted(a, v, side="left", sorter=None, *, method="scan") -> Any:
     """Return the indices at which to insert elements into a sorted vector."""
     if side not in ("left", "right"):
         raise refusal(ValueError, "{!r} is an invalid value", side)
@@ -123,7 +123,7 @@ def searchsorted(a, v, side: str = "left", sorter=None, *, method: str = "scan")
     return asarray(call("searchsorted", x, y, side), default_dtype("i"))
 
 
-def digitize(x, bins, right: bool = False, *, method: str | None = None) -> Any:
+def digitize(x, bins, right=False, *, method: str | None = None) -> Any:
     """Return the indices of the bins that elements fall into."""
     x, edges = as_operands("digitize", x, bins)
     if edges.ndim != 1:
@@ -141,15 +141,15 @@ def digitize(x, bins, right: bool = False, *, method: str | None = None) -> Any:
 
 def unique(
     ar,
-    return_index: bool = False,
-    return_inverse: bool = False,
-    return_counts: bool = False,
+    return_index=False,
+    return_inverse=False,
+    return_counts=False,
     axis: int | None = None,
     *,
-    equal_nan: bool = True,
+    equal_nan=True,
     size: int | None = None,
     fill_value=None,
-    sorted: bool = True,
+    sorted=True,
 ) -> Any:
     """Return the distinct elements in order and, on request, first indices, inverse, and counts.
 
@@ -216,9 +216,7 @@ def union1d(ar1, ar2, *, size: int | None = None, fill_value=None) -> Any:
 
 
 def _set(name: str) -> Callable[..., Any]:
-    def function(
-        ar1, ar2, assume_unique: bool = False, *, size: int | None = None, fill_value=None
-    ) -> Any:
+    def function(ar1, ar2, assume_unique=False, *, size: int | None = None, fill_value=None) -> Any:
         x, y = as_operands(name, ar1, ar2)
         found = call(name, x, y, assume_unique)
         if size is None:
@@ -230,13 +228,7 @@ def _set(name: str) -> Callable[..., Any]:
 
 
 def intersect1d(
-    ar1,
-    ar2,
-    assume_unique: bool = False,
-    return_indices: bool = False,
-    *,
-    size: int | None = None,
-    fill_value=None,
+    ar1, ar2, assume_unique=False, return_indices=False, *, size: int | None = None, fill_value=None
 ) -> Any:
     """Return the elements of both arrays."""
     x, y = as_operands("intersect1d", ar1, ar2)
@@ -249,14 +241,7 @@ def intersect1d(
     return done if return_indices else done[0]
 
 
-def isin(
-    element,
-    test_elements,
-    assume_unique: bool = False,
-    invert: bool = False,
-    *,
-    method: str = "auto",
-) -> Any:
+def isin(element, test_elements, assume_unique=False, invert=False, *, method="auto") -> Any:
     """Return whether elements are among others."""
     x, y = as_operands("isin", element, test_elements)
     if not y.size:
@@ -269,9 +254,7 @@ def isin(
 # -- counts ----------------------------------------------------------------------------------------
 
 
-def bincount(
-    x, weights=None, minlength: int = 0, *, length: int | None = None, out_sharding=None
-) -> Any:
+def bincount(x, weights=None, minlength=0, *, length: int | None = None, out_sharding=None) -> Any:
     """Count each nonnegative integer, or sum the weights at its positions.
 
     Parameters
@@ -356,7 +339,7 @@ def unpackbits(a, axis=None, count=None, bitorder="big") -> Any:
     return finished(np.unpackbits(value_of(x, "unpackbits"), axis, count, bitorder))
 
 
-def array_equal(a1, a2, equal_nan: bool = False) -> Any:
+def array_equal(a1, a2, equal_nan=False) -> Any:
     """Return whether two arrays have one shape and equal elements."""
     x, y = asarray(a1), asarray(a2)
     if tuple(x.shape) != tuple(y.shape):

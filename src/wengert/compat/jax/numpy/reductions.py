@@ -49,7 +49,7 @@ def _initial(initial, dtype) -> dict[str, Any]:
     return {"initial": plain(asarray(initial, dtype))}
 
 
-def _whole(dtype, promote_integers: bool = True) -> Any:
+def _whole(dtype, promote_integers=True) -> Any:
     """Return the dtype of a sum of numbers of a dtype."""
     if dtype.kind == "b":
         return default_dtype("i")
@@ -64,10 +64,10 @@ def _sum(name: str) -> Callable[..., Any]:
         axis=None,
         dtype=None,
         out=None,
-        keepdims: bool = False,
+        keepdims=False,
         initial=None,
         where=None,
-        promote_integers: bool = True,
+        promote_integers=True,
     ) -> Any:
         no_out(name, out)
         if a.__class__ is Array and a._payload.dtype.kind == "f":
@@ -92,7 +92,7 @@ def _nan_sum(name: str) -> Callable[..., Any]:
     plain_name = name.removeprefix("nan")
 
     def function(
-        a, axis=None, dtype=None, out=None, keepdims: bool = False, initial=None, where=None
+        a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None
     ) -> Any:
         no_out(name, out)
         (x,) = operands(name, a)
@@ -105,7 +105,7 @@ def _nan_sum(name: str) -> Callable[..., Any]:
 
 
 def _extreme(name: str) -> Callable[..., Any]:
-    def function(a, axis=None, out=None, keepdims: bool = False, initial=None, where=None) -> Any:
+    def function(a, axis=None, out=None, keepdims=False, initial=None, where=None) -> Any:
         no_out(name, out)
         (x,) = operands(name, a)
         axis, more = axes_of(name, axis), _masked(where, name) | _initial(initial, x._payload.dtype)
@@ -129,7 +129,7 @@ def _inexact(name: str, a, dtype) -> Any:
     return asarray(x, inexact_of(x._payload.dtype) if kind is None else kind)
 
 
-def mean(a, axis=None, dtype=None, out=None, keepdims: bool = False, *, where=None) -> Any:
+def mean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=None) -> Any:
     """Return means along axes."""
     no_out("mean", out)
     of_all = axis is dtype is where is None and not keepdims
@@ -148,7 +148,7 @@ def _spread(name: str) -> Callable[..., Any]:
         dtype=None,
         out=None,
         ddof=0,
-        keepdims: bool = False,
+        keepdims=False,
         *,
         where=None,
         mean=None,
@@ -217,7 +217,7 @@ def _scan(name: str) -> Callable[..., Any]:
 
 
 def _scan_with_start(name: str, start: int) -> Callable[..., Any]:
-    def function(x, /, *, axis=None, dtype=None, include_initial: bool = False) -> Any:
+    def function(x, /, *, axis=None, dtype=None, include_initial=False) -> Any:
         (x,) = operands(name, x)
         if not x.ndim:
             raise refusal(ValueError, "The input must be non-scalar", name)
@@ -242,9 +242,9 @@ def _quantile(name: str) -> Callable[..., Any]:
         q,
         axis=None,
         out=None,
-        overwrite_input: bool = False,
-        method: str = "linear",
-        keepdims: bool = False,
+        overwrite_input=False,
+        method="linear",
+        keepdims=False,
         *,
         weights=None,
     ) -> Any:
@@ -330,9 +330,7 @@ def _picked(x, at, axis, keepdims: bool, weights, rule: Any, ignoring: bool) -> 
 
 
 def _median(name: str) -> Callable[..., Any]:
-    def function(
-        a, axis=None, out=None, overwrite_input: bool = False, keepdims: bool = False
-    ) -> Any:
+    def function(a, axis=None, out=None, overwrite_input=False, keepdims=False) -> Any:
         no_out(name, out)
         quantile = NAMES["quantile" if name == "median" else "nanquantile"]
         return quantile(a, 0.5, axis, None, overwrite_input, "midpoint", keepdims)
@@ -340,7 +338,7 @@ def _median(name: str) -> Callable[..., Any]:
     return function
 
 
-def count_nonzero(a, axis=None, keepdims: bool = False) -> Any:
+def count_nonzero(a, axis=None, keepdims=False) -> Any:
     """Count the elements that are not 0."""
     (x,) = operands("count_nonzero", a)
     there = made(T.ne(x, 0))

@@ -35,7 +35,7 @@ from wengert.tape.base import TensorBase
 from wengert.tape.record import T
 
 
-def reshape(a, shape, order: str = "C", *, copy: bool | None = None, out_sharding=None) -> Any:
+def reshape(a, shape, order="C", *, copy: bool | None = None, out_sharding=None) -> Any:
     """Reshape an array.
 
     Examples
@@ -50,7 +50,7 @@ def reshape(a, shape, order: str = "C", *, copy: bool | None = None, out_shardin
     return call("reshape", x, resized(x, whole_sizes(shape)), order, weak=x.weak_type)
 
 
-def ravel(a, order: str = "C", *, out_sharding=None) -> Any:
+def ravel(a, order="C", *, out_sharding=None) -> Any:
     """Flatten an array."""
     (x,) = operands("ravel", a)
     if order == "K":
@@ -190,7 +190,7 @@ def concat(arrays, /, *, axis=0) -> Any:
     return concatenate(arrays, axis)
 
 
-def stack(arrays, axis: int = 0, out=None, dtype=None) -> Any:
+def stack(arrays, axis=0, out=None, dtype=None) -> Any:
     """Join arrays along a new axis."""
     no_out("stack", out)
     if _are_keys(arrays):
@@ -252,7 +252,7 @@ def block(arrays) -> Any:
 
 
 def _split(name: str) -> Callable[..., Any]:
-    def function(ary, indices_or_sections, axis: int = 0) -> list[Any]:
+    def function(ary, indices_or_sections, axis=0) -> list[Any]:
         (x,) = operands(name, ary)
         where = indices_or_sections
         if isinstance(where, TensorBase | np.ndarray | list | tuple):
@@ -264,7 +264,7 @@ def _split(name: str) -> Callable[..., Any]:
     return function
 
 
-def unstack(x, /, *, axis: int = 0) -> tuple[Any, ...]:
+def unstack(x, /, *, axis=0) -> tuple[Any, ...]:
     """Return the slices of an array along an axis."""
     (x,) = operands("unstack", x)
     if not x.ndim:

@@ -36,7 +36,7 @@ class _Layer(HybridBlock):
     def __repr__(self) -> str:
         return self.shown.format(**vars(self)) if self.shown else super().__repr__()
 
-    def _begin(self, name: str, shape, wanted: bool = True, trained: bool = True) -> None:
+    def _begin(self, name: str, shape, wanted=True, trained=True) -> None:
         """Create a parameter, initialized by the argument ``{name}_initializer``."""
         if not wanted:
             setattr(self, name, None)
@@ -492,7 +492,7 @@ class GroupNorm(_Normalised):
 class SyncBatchNorm(BatchNorm):
     """`BatchNorm`: there is one device."""
 
-    def __init__(self, in_channels: int = 0, num_devices: int | None = None, **kwargs) -> None:
+    def __init__(self, in_channels=0, num_devices: int | None = None, **kwargs) -> None:
         given: dict[str, Any] = {"in_channels": in_channels, **kwargs}
         super().__init__(**given)
 

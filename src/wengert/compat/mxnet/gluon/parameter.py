@@ -60,14 +60,14 @@ class Parameter:
     def __init__(
         self,
         name: str,
-        grad_req: str = "write",
+        grad_req="write",
         shape=None,
         dtype=np.float32,
-        lr_mult: float = 1.0,
-        wd_mult: float = 1.0,
+        lr_mult=1.0,
+        wd_mult=1.0,
         init=None,
-        allow_deferred_init: bool = False,
-        differentiable: bool = True,
+        allow_deferred_init=False,
+        differentiable=True,
         **more,
     ) -> None:
         self.name = name
@@ -117,9 +117,7 @@ class Parameter:
     def _known(self) -> bool:
         return self._shape is not None and all(size > 0 for size in self._shape)
 
-    def initialize(
-        self, init=None, ctx=None, default_init=None, force_reinit: bool = False
-    ) -> None:
+    def initialize(self, init=None, ctx=None, default_init=None, force_reinit=False) -> None:
         """Initialize the array now, or as soon as its shape is known.
 
         Parameters
@@ -247,7 +245,7 @@ class ParameterDict:
     shared : ParameterDict, optional. Parameters that `get` looks up first.
     """
 
-    def __init__(self, prefix: str = "", shared=None) -> None:
+    def __init__(self, prefix="", shared=None) -> None:
         self._prefix = prefix
         self._params: dict[str, Parameter] = {}
         self._shared = shared
@@ -324,9 +322,7 @@ class ParameterDict:
         chosen._params = {n: p for n, p in self._params.items() if re.match(pattern, n)}
         return chosen
 
-    def initialize(
-        self, init=None, ctx=None, verbose: bool = False, force_reinit: bool = False
-    ) -> None:
+    def initialize(self, init=None, ctx=None, verbose=False, force_reinit=False) -> None:
         """Initialize all parameters (see `Parameter.initialize`)."""
         checked(ctx)
         for param in self._params.values():
@@ -346,7 +342,7 @@ class ParameterDict:
         for param in self._params.values():
             setattr(param, name, value)
 
-    def save(self, filename: str, strip_prefix: str = "") -> None:
+    def save(self, filename: str, strip_prefix="") -> None:
         """Write all arrays to a file in NumPy's ``.npz`` format."""
         arrays = {n.removeprefix(strip_prefix): p.data() for n, p in self._params.items()}
         storage.save(filename, arrays)

@@ -62,7 +62,7 @@ class Trainer:
     def allreduce_grads(self) -> None:
         """Do nothing: there is one device."""
 
-    def step(self, batch_size: float, ignore_stale_grad: bool = False) -> None:
+    def step(self, batch_size: float, ignore_stale_grad=False) -> None:
         """Update all parameters by their gradients, divided by `batch_size`.
 
         Raises
@@ -72,7 +72,7 @@ class Trainer:
         """
         self.update(batch_size, ignore_stale_grad)
 
-    def update(self, batch_size: float, ignore_stale_grad: bool = False) -> None:
+    def update(self, batch_size: float, ignore_stale_grad=False) -> None:
         """Apply an optimizer step to each parameter."""
         trained = [(i, p) for i, p in enumerate(self._params) if p.grad_req != "null"]
         ready = []

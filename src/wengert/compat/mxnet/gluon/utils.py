@@ -17,7 +17,7 @@ from wengert.tape.sites import warn
 __all__ = ["clip_global_norm", "split_and_load", "split_data"]
 
 
-def split_data(data, num_slice: int, batch_axis: int = 0, even_split: bool = True) -> Any:
+def split_data(data, num_slice: int, batch_axis=0, even_split=True) -> Any:
     """Split `data` into `num_slice` parts along `batch_axis`."""
     size = data.shape[batch_axis]
     if even_split and size % num_slice:
@@ -28,14 +28,14 @@ def split_data(data, num_slice: int, batch_axis: int = 0, even_split: bool = Tru
     return [data[(*before, slice(*span))] for span in itertools.pairwise(ends)]
 
 
-def split_and_load(data, ctx_list, batch_axis: int = 0, even_split: bool = True) -> Any:
+def split_and_load(data, ctx_list, batch_axis=0, even_split=True) -> Any:
     """Split `data` into one part per context."""
     checked(ctx_list)
     array = data if isinstance(data, NDArray) else made(np.asarray(data))
     return split_data(array, len(ctx_list), batch_axis, even_split)
 
 
-def clip_global_norm(arrays, max_norm: float, check_isfinite: bool = True) -> float:
+def clip_global_norm(arrays, max_norm: float, check_isfinite=True) -> float:
     """Scale arrays in place to a global norm of at most `max_norm`; return the old norm."""
     norm = math.sqrt(sum(float((np.asarray(a._payload, np.float64) ** 2).sum()) for a in arrays))
     if check_isfinite and not math.isfinite(norm):

@@ -173,7 +173,7 @@ def array(source_array, ctx=None, dtype=None) -> Any:
     return _made(dense, getattr(source_array, "stype", "csr"))
 
 
-def dot(lhs, rhs, transpose_a: bool = False, transpose_b: bool = False, **options) -> Any:
+def dot(lhs, rhs, transpose_a=False, transpose_b=False, **options) -> Any:
     """Multiply a sparse matrix and an array; the dense result is differentiable in the array."""
     left, right = (
         made(x.asnumpy(), CLASSES["nd"]) if isinstance(x, _Sparse) else x for x in (lhs, rhs)

@@ -58,7 +58,7 @@ def randn(*size: int) -> Any:
     return __getattr__("normal")(size=size)
 
 
-def choice(a, size=None, replace: bool = True, p=None, ctx=None) -> Any:
+def choice(a, size=None, replace=True, p=None, ctx=None) -> Any:
     """Draw elements of `a`, or integers below it."""
     checked(ctx)
     return computed(CLASSES["np"], _random.choice, (a, size, replace, p), {})

@@ -152,7 +152,7 @@ def l2_loss(t, name=None) -> Any:
 
 
 @V.operation("Mul", "log_input", "targets")
-def log_poisson_loss(targets, log_input, compute_full_loss: bool = False, name=None) -> Any:
+def log_poisson_loss(targets, log_input, compute_full_loss=False, name=None) -> Any:
     """Return the negative log-likelihood of Poisson `targets`, given the log of their mean.
 
     Examples
@@ -240,7 +240,7 @@ def relu6(features, name=None) -> Any:
 
 
 @V.operation("LeakyRelu", features=V.ANY)
-def leaky_relu(features, alpha: float = 0.2, name=None) -> Any:
+def leaky_relu(features, alpha=0.2, name=None) -> Any:
     """Return x where positive, else `alpha` times x; the derivative at 0 is `alpha`.
 
     Examples
@@ -282,7 +282,7 @@ def selu(features, name=None) -> Any:
 
 
 @V.operation("Gelu", features=V.ANY)
-def gelu(features, approximate: bool = False, name=None) -> Any:
+def gelu(features, approximate=False, name=None) -> Any:
     """Return x times the standard normal distribution function at x.
 
     Parameters

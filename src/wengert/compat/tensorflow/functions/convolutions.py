@@ -194,7 +194,7 @@ def padding_of(
     return pairs
 
 
-def padded(x, pairs: list[tuple[int, int]], value: float = 0.0) -> Any:
+def padded(x, pairs: list[tuple[int, int]], value=0.0) -> Any:
     """Pad `x`, with channels first, along its last dimensions."""
     if not any(map(any, pairs)):
         return x
@@ -220,15 +220,7 @@ _TRANSPOSED = {1: wg.conv_transpose1d, 2: wg.conv_transpose2d, 3: wg.conv_transp
 
 
 def _convolved(
-    op: str,
-    d: int,
-    input,
-    filters,
-    strides,
-    padding,
-    data_format,
-    dilations,
-    depthwise: bool = False,
+    op: str, d: int, input, filters, strides, padding, data_format, dilations, depthwise=False
 ) -> Any:
     x, w = V.aligned(op, input, filters)
     V.check(x, V.FLOATING)

@@ -81,7 +81,7 @@ def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name
     return wg.movedim(picked, tuple(places), tuple(range(place, place + len(places))))
 
 
-def flat_positions(found, sizes: tuple[int, ...], what: str = "") -> Any:
+def flat_positions(found, sizes: tuple[int, ...], what="") -> Any:
     """Return the flat position in the leading dimensions of each row of `found`."""
     depth = found.shape[-1]
     if depth > len(sizes):
@@ -101,7 +101,7 @@ def flat_positions(found, sizes: tuple[int, ...], what: str = "") -> Any:
 
 
 @V.operation("GatherNd", params=V.ANY, batch_dims=int)
-def gather_nd(params, indices, batch_dims=0, name=None, bad_indices_policy: str = "") -> Any:
+def gather_nd(params, indices, batch_dims=0, name=None, bad_indices_policy="") -> Any:
     """Gather slices of a tensor by rows of indices into its leading dimensions.
 
     Raises
@@ -236,11 +236,11 @@ def strided_slice(
     begin,
     end,
     strides=None,
-    begin_mask: int = 0,
-    end_mask: int = 0,
-    ellipsis_mask: int = 0,
-    new_axis_mask: int = 0,
-    shrink_axis_mask: int = 0,
+    begin_mask=0,
+    end_mask=0,
+    ellipsis_mask=0,
+    new_axis_mask=0,
+    shrink_axis_mask=0,
     var=None,
     name=None,
 ) -> Any:

@@ -260,7 +260,7 @@ def roll(input, shift, axis, name=None) -> Any:
 
 
 @V.operation("Pad", tensor=V.ANY)
-def pad(tensor, paddings, mode: str = "CONSTANT", constant_values=0, name=None) -> Any:
+def pad(tensor, paddings, mode="CONSTANT", constant_values=0, name=None) -> Any:
     """Pad a tensor before and after, along each dimension.
 
     Parameters

@@ -58,13 +58,7 @@ def _offset(k) -> int:
 
 @V.operation("MatrixDiagV3", diagonal=V.ANY, k=_offset)
 def diag(
-    diagonal,
-    name="diag",
-    k=0,
-    num_rows: int = -1,
-    num_cols: int = -1,
-    padding_value=0,
-    align: str = "RIGHT_LEFT",
+    diagonal, name="diag", k=0, num_rows=-1, num_cols=-1, padding_value=0, align="RIGHT_LEFT"
 ) -> Any:
     """Build a matrix with the given diagonal, or a batch of matrices.
 
@@ -106,7 +100,7 @@ def diag(
 
 
 @V.operation("MatrixDiagPartV3", input=V.ANY, k=_offset)
-def diag_part(input, name="diag_part", k=0, padding_value=0, align: str = "RIGHT_LEFT") -> Any:
+def diag_part(input, name="diag_part", k=0, padding_value=0, align="RIGHT_LEFT") -> Any:
     """Return a diagonal of a matrix, or of a batch.
 
     Examples
@@ -118,7 +112,7 @@ def diag_part(input, name="diag_part", k=0, padding_value=0, align: str = "RIGHT
 
 
 @V.operation("MatrixSetDiagV3", "input", "diagonal", k=_offset)
-def set_diag(input, diagonal, name="set_diag", k=0, align: str = "RIGHT_LEFT") -> Any:
+def set_diag(input, diagonal, name="set_diag", k=0, align="RIGHT_LEFT") -> Any:
     """Replace a diagonal of a matrix.
 
     Raises
@@ -205,7 +199,7 @@ def cholesky(input, name=None) -> Any:
 
 
 @V.operation("Qr", input=matrices)
-def qr(input, full_matrices: bool = False, name=None) -> Any:
+def qr(input, full_matrices=False, name=None) -> Any:
     """Factor a matrix into an orthogonal ``q`` and an upper triangular ``r``.
 
     Examples
@@ -219,7 +213,7 @@ def qr(input, full_matrices: bool = False, name=None) -> Any:
 
 
 @V.operation("Svd", tensor=matrices)
-def svd(tensor, full_matrices: bool = False, compute_uv: bool = True, name=None) -> Any:
+def svd(tensor, full_matrices=False, compute_uv=True, name=None) -> Any:
     """Return singular values and vectors: ``u @ diag(s) @ v.T`` is the input.
 
     Parameters
@@ -324,7 +318,7 @@ def lu(input, output_idx_type=None, name=None) -> Any:
 
 
 @V.operation("Svd", a=matrices)
-def matrix_rank(a, tol=None, validate_args: bool = False, name=None) -> Any:
+def matrix_rank(a, tol=None, validate_args=False, name=None) -> Any:
     """Return the number of singular values above `tol`, as int32.
 
     Examples
@@ -342,7 +336,7 @@ def matrix_rank(a, tol=None, validate_args: bool = False, name=None) -> Any:
 
 
 @V.operation("MatMul", a=matrices)
-def pinv(a, rcond=None, validate_args: bool = False, name=None) -> Any:
+def pinv(a, rcond=None, validate_args=False, name=None) -> Any:
     """Return the pseudoinverse; singular values below `rcond` times the largest count as 0.
 
     Examples
@@ -405,7 +399,7 @@ def logdet(matrix, name=None) -> Any:
 
 
 @V.operation("MatrixInverse", input=square)
-def inv(input, adjoint: bool = False, name=None) -> Any:
+def inv(input, adjoint=False, name=None) -> Any:
     """Return the inverse of a square matrix, or of its conjugate transpose.
 
     Raises
@@ -424,7 +418,7 @@ def inv(input, adjoint: bool = False, name=None) -> Any:
         raise V.invalid(f"Input is not invertible: {error}") from None
 
 
-def _check_sides(matrix, rhs, broadcast: bool = False) -> None:
+def _check_sides(matrix, rhs, broadcast=False) -> None:
     """Raise an error unless a matrix and right-hand sides fit together."""
     left, right = matrix._payload.shape, rhs._payload.shape
     if len(left) != len(right) and not broadcast:
@@ -434,7 +428,7 @@ def _check_sides(matrix, rhs, broadcast: bool = False) -> None:
 
 
 @V.operation("MatrixSolve", "matrix", "rhs", matrix=square)
-def solve(matrix, rhs, adjoint: bool = False, name=None) -> Any:
+def solve(matrix, rhs, adjoint=False, name=None) -> Any:
     """Solve ``matrix @ x = rhs``.
 
     Parameters
@@ -465,7 +459,7 @@ def solve(matrix, rhs, adjoint: bool = False, name=None) -> Any:
 
 
 @V.operation("MatrixTriangularSolve", "matrix", "rhs", matrix=square)
-def triangular_solve(matrix, rhs, lower: bool = True, adjoint: bool = False, name=None) -> Any:
+def triangular_solve(matrix, rhs, lower=True, adjoint=False, name=None) -> Any:
     """Solve ``matrix @ x = rhs`` with one triangle of `matrix`.
 
     Examples
@@ -493,7 +487,7 @@ def cholesky_solve(chol, rhs, name=None) -> Any:
 
 
 @V.operation("MatrixSolveLs", "matrix", "rhs", matrix=matrices)
-def lstsq(matrix, rhs, l2_regularizer: float = 0.0, fast: bool = True, name=None) -> Any:
+def lstsq(matrix, rhs, l2_regularizer=0.0, fast=True, name=None) -> Any:
     """Return the `x` that minimizes ``norm(matrix @ x - rhs)``.
 
     Parameters

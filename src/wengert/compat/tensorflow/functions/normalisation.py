@@ -194,7 +194,7 @@ def normalize(tensor, ord="euclidean", axis=None, name=None) -> tuple[Any, Any]:
 
 
 @V.operation("Square", x=V.COMPLEX)
-def l2_normalize(x, axis=None, epsilon: float = 1e-12, name=None, dim=None) -> Any:
+def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None) -> Any:
     """Divide a tensor by its Euclidean norm, or by the root of `epsilon` if that is larger.
 
     Examples
@@ -246,7 +246,7 @@ def _moments(x, axes, keepdims: bool) -> tuple[Any, Any]:
 
 
 @V.operation("Mean", x=V.FLOATING)
-def moments(x, axes, shift=None, keepdims: bool = False, name=None) -> Any:
+def moments(x, axes, shift=None, keepdims=False, name=None) -> Any:
     """Return the mean and the variance along dimensions.
 
     Parameters
@@ -270,7 +270,7 @@ def moments(x, axes, shift=None, keepdims: bool = False, name=None) -> Any:
 
 
 @V.operation("Mean", "x", "frequency_weights")
-def weighted_moments(x, axes, frequency_weights, keepdims: bool = False, name=None) -> Any:
+def weighted_moments(x, axes, frequency_weights, keepdims=False, name=None) -> Any:
     """Return the weighted mean and variance along dimensions.
 
     Examples
@@ -391,7 +391,7 @@ def embedding_lookup(params, ids, max_norm: float | None = None, name=None) -> A
 
 @V.operation("LRN", input=V.FLOATING)
 def local_response_normalization(
-    input, depth_radius: int = 5, bias: float = 1, alpha: float = 1, beta: float = 0.5, name=None
+    input, depth_radius=5, bias: float = 1, alpha: float = 1, beta=0.5, name=None
 ) -> Any:
     """Divide elements by a power of the sum of squares over neighboring channels.
 
@@ -413,7 +413,7 @@ lrn = local_response_normalization
 
 
 @V.operation("SpaceToDepth", input=V.ANY, block_size=int)
-def space_to_depth(input, block_size, data_format: str = "NHWC", name=None) -> Any:
+def space_to_depth(input, block_size, data_format="NHWC", name=None) -> Any:
     """Move blocks of pixels into the channels.
 
     Examples
@@ -429,7 +429,7 @@ def space_to_depth(input, block_size, data_format: str = "NHWC", name=None) -> A
 
 
 @V.operation("DepthToSpace", input=V.ANY, block_size=int)
-def depth_to_space(input, block_size, data_format: str = "NHWC", name=None) -> Any:
+def depth_to_space(input, block_size, data_format="NHWC", name=None) -> Any:
     """Move channels into blocks of pixels.
 
     Examples

@@ -22,7 +22,7 @@ def bincount(
     dtype=None,
     name=None,
     axis=None,
-    binary_output: bool = False,
+    binary_output=False,
 ) -> Any:
     """Count each nonnegative integer, or sum the weights at its positions.
 
@@ -120,7 +120,7 @@ def _sorted(values, axis, direction: str) -> Any:
 
 
 @V.operation("TopKV2", values=V.REAL)
-def sort(values, axis=-1, direction: str = "ASCENDING", name=None) -> Any:
+def sort(values, axis=-1, direction="ASCENDING", name=None) -> Any:
     """Sort the elements along a dimension.
 
     Parameters
@@ -146,7 +146,7 @@ def sort(values, axis=-1, direction: str = "ASCENDING", name=None) -> Any:
 
 
 @V.operation("TopKV2", values=V.REAL)
-def argsort(values, axis=-1, direction: str = "ASCENDING", stable: bool = False, name=None) -> Any:
+def argsort(values, axis=-1, direction="ASCENDING", stable=False, name=None) -> Any:
     """Return the indices, as int32, that sort the elements; the sort is stable.
 
     Examples
@@ -158,7 +158,7 @@ def argsort(values, axis=-1, direction: str = "ASCENDING", stable: bool = False,
 
 
 @V.operation("TopKV2", input=V.REAL, k=int)
-def top_k(input, k=1, sorted: bool = True, index_type=None, name=None) -> Any:
+def top_k(input, k=1, sorted=True, index_type=None, name=None) -> Any:
     """Return the `k` largest elements along the last dimension, and their indices.
 
     Parameters
@@ -259,7 +259,7 @@ def _distinct(x, out_idx) -> tuple[Any, Any, Any]:
 
 
 @V.operation("LowerBound", "sorted_sequence", "values")
-def searchsorted(sorted_sequence, values, side: str = "left", out_type=None, name=None) -> Any:
+def searchsorted(sorted_sequence, values, side="left", out_type=None, name=None) -> Any:
     """Return the indices, as int32, at which to insert values into a sorted sequence.
 
     Raises

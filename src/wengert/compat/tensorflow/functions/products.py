@@ -25,15 +25,15 @@ def turned(x, transpose: bool, adjoint: bool) -> Any:
 def matmul(
     a,
     b,
-    transpose_a: bool = False,
-    transpose_b: bool = False,
-    adjoint_a: bool = False,
-    adjoint_b: bool = False,
-    a_is_sparse: bool = False,
-    b_is_sparse: bool = False,
+    transpose_a=False,
+    transpose_b=False,
+    adjoint_a=False,
+    adjoint_b=False,
+    a_is_sparse=False,
+    b_is_sparse=False,
     output_type=None,
-    grad_a: bool = False,
-    grad_b: bool = False,
+    grad_a=False,
+    grad_b=False,
     name=None,
 ) -> Any:
     """Multiply two matrices, or two batches of them.
@@ -81,13 +81,7 @@ def matmul(
 
 @V.operation("MatMul", "a", "b")
 def matvec(
-    a,
-    b,
-    transpose_a: bool = False,
-    adjoint_a: bool = False,
-    a_is_sparse: bool = False,
-    b_is_sparse: bool = False,
-    name=None,
+    a, b, transpose_a=False, adjoint_a=False, a_is_sparse=False, b_is_sparse=False, name=None
 ) -> Any:
     """Multiply a matrix and a vector, or batches of them; see `matmul`.
 
@@ -102,7 +96,7 @@ def matvec(
 
 
 @V.operation("Transpose", a=V.ANY)
-def matrix_transpose(a, name="matrix_transpose", conjugate: bool = False) -> Any:
+def matrix_transpose(a, name="matrix_transpose", conjugate=False) -> Any:
     """Swap the last two dimensions.
 
     Raises

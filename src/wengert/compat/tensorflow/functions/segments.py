@@ -19,7 +19,7 @@ from wengert.compat.tensorflow.words import refusal
 
 
 @V.operation("ScatterNd", indices=positions, updates=V.ANY, shape=V.shape_of)
-def scatter_nd(indices, updates, shape, bad_indices_policy: str = "", name=None) -> Any:
+def scatter_nd(indices, updates, shape, bad_indices_policy="", name=None) -> Any:
     """Add `updates` at given positions to a tensor of zeros.
 
     Parameters
@@ -76,7 +76,7 @@ def _written(x, found, parts, write) -> Any:
             "Dimensions [0,{0}) of indices[shape={1}] must match dimensions [0,{0}) of "
             "updates[shape={2}]: updates of shape {3} are needed".format(
                 found.ndim - 1, V.shown(found.shape), V.shown(parts._payload.shape), V.shown(wanted)
-            ),
+            )
         )
     rows = wg.reshape(x, (math.prod(sizes[:depth]), *sizes[depth:]))
     parts = wg.reshape(parts, (len(flat), *sizes[depth:]))
@@ -87,7 +87,7 @@ def _scatter(path: str, op: str, write: Callable[..., Any], words: str, line: st
     """Make the scatter `path`, which writes parts into the rows of a tensor by `write`."""
 
     @V.operation(op, "tensor", "updates", indices=positions)
-    def scatter(tensor, indices, updates, bad_indices_policy: str = "", name=None) -> Any:
+    def scatter(tensor, indices, updates, bad_indices_policy="", name=None) -> Any:
         """The tensor with `updates` {words} at positions; `tensor` itself stays as it is.
 
         Parameters

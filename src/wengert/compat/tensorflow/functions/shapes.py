@@ -100,7 +100,7 @@ def squeeze(input, axis=None, name=None) -> Any:
 
 
 @V.operation("Transpose", a=V.ANY)
-def transpose(a, perm=None, conjugate: bool = False, name="transpose") -> Any:
+def transpose(a, perm=None, conjugate=False, name="transpose") -> Any:
     """Permute the dimensions by `perm`, or reverse them.
 
     Parameters
@@ -185,7 +185,7 @@ def ensure_shape(x, shape, name=None) -> Any:
 
 
 @V.operation("Meshgrid")
-def meshgrid(*args, indexing: str = "xy", name=None) -> Any:
+def meshgrid(*args, indexing="xy", name=None) -> Any:
     """Return the coordinates of the points of a grid, as a list with one tensor per argument.
 
     Parameters

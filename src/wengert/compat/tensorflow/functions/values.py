@@ -75,7 +75,7 @@ def is_complex(x) -> bool:
     return x._payload.dtype.kind == "c"
 
 
-def check(x, allowed: Sequence[str], attribute: str = "T", op: str = "") -> None:
+def check(x, allowed: Sequence[str], attribute="T", op="") -> None:
     """Raise an error unless the kernel supports the dtype of `x`.
 
     Raises
@@ -274,7 +274,7 @@ def dtype_of(dtype, default=None) -> Any:
     return found
 
 
-def integers(value, what: str = "shape") -> tuple[int, ...]:
+def integers(value, what="shape") -> tuple[int, ...]:
     """Return integers from a list, a tensor, an array, a shape, or a single number.
 
     Raises
@@ -309,7 +309,7 @@ def integer(value, what: str) -> int:
         raise refusal(TypeError, "Cannot convert {!r} to EagerTensor", value, what) from None
 
 
-def shape_of(value, op: str = "") -> tuple[int, ...]:
+def shape_of(value, op="") -> tuple[int, ...]:
     """Return a shape, given in any form, as a tuple of sizes.
 
     Raises
@@ -338,7 +338,7 @@ def axis_of(axis, ndim: int, message: str | None = None) -> int:
     return number % ndim
 
 
-def axes_of(axis, ndim: int, op: str = "") -> tuple[int, ...]:
+def axes_of(axis, ndim: int, op="") -> tuple[int, ...]:
     """Return the dimensions to reduce; None means all of them.
 
     Raises

@@ -92,9 +92,9 @@ class _Attending(Seeded):
         self,
         inputs,
         mask=None,
-        training: bool = False,
-        return_attention_scores: bool = False,
-        use_causal_mask: bool = False,
+        training=False,
+        return_attention_scores=False,
+        use_causal_mask=False,
     ) -> Any:
         """Return weighted means of the values, and the weights if requested."""
         query, value = inputs[:2]
@@ -222,9 +222,9 @@ class MultiHeadAttention(Seeded):
         value_mask=None,
         key_mask=None,
         attention_mask=None,
-        return_attention_scores: bool = False,
-        training: bool = False,
-        use_causal_mask: bool = False,
+        return_attention_scores=False,
+        training=False,
+        use_causal_mask=False,
     ) -> Any:
         """Return the output for the queries, and the attention weights if requested."""
         key = value if key is None else key

@@ -139,12 +139,7 @@ class CallbackList(Callback):
     """
 
     def __init__(
-        self,
-        callbacks=None,
-        add_history: bool = False,
-        add_progbar: bool = False,
-        model=None,
-        **params,
+        self, callbacks=None, add_history=False, add_progbar=False, model=None, **params
     ) -> None:
         self.callbacks = nest.flatten(callbacks) if callbacks else []
         for kind, wanted in ((History, add_history), (ProgbarLogger, add_progbar)):

@@ -28,20 +28,15 @@ def _points(count: int, inner=None) -> Any:
     return np.asarray([-1e-7, *between, 1 + 1e-7])
 
 
-class _Plain(Metric):
-    """Default treatment of predictions, where no argument says otherwise."""
-
-    top_k: Any = None
-    class_id: Any = None
-    from_logits: bool = False
-
-
 @settings("thresholds=None, name=None, dtype=None")
-class _Counting(_Plain):
+class _Counting(Metric):
     """Base class that counts true and false positives and negatives for each threshold."""
 
     wanted: ClassVar[tuple[str, ...]] = _COUNTS
     """The counts that the metric needs."""
+    top_k: Any = None
+    class_id: Any = None
+    from_logits = False
 
     def _prepare(self: Any) -> None:
         self.name = self.name or name_for(type(self).__name__)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.rows import told
 from wengert.compat.tensorflow import nn, operations
 from wengert.compat.tensorflow.eager import bytes_of, is_text
 from wengert.compat.tensorflow.functions.values import numbers_of
@@ -212,7 +213,14 @@ class Conv3DTranspose(Conv2DTranspose):
 
 @settings("pool_size=2, strides=None, padding='valid', data_format=None")
 class _Pooling(Layer):
-    """Base class for layers that pool windows."""
+    """{words} of {of}.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> tf.keras.layers.{name}()(tf.ones({example})).shape
+    TensorShape({result})
+    """
 
     dimensions: ClassVar[int]
     function: ClassVar[Any]
@@ -252,14 +260,6 @@ def _seen_mean(self, inputs, mask=None) -> Any:
     return operations.divide(total, count)
 
 
-_POOL = """{words} of {of}.
-
-Examples
---------
->>> import wengert.compat.tensorflow as tf
->>> tf.keras.layers.{name}()(tf.ones({example})).shape
-TensorShape({result})
-"""
 _PLACES = {1: "sequences", 2: "images", 3: "volumes"}
 _POOLED = {
     "Max": ("max", "The greatest elements", operations.reduce_max),
@@ -276,8 +276,13 @@ def _pools(namespace: dict[str, Any], word: str, d: int) -> None:
         (_Global, "Global", whole, "each channel of", [1, 1]),
     ):
         name = f"{before}{word}Pooling{d}D"
-        doc = _POOL.format(
-            words=words, of=f"{of} {_PLACES[d]}", name=name, example=example, result=result
+        doc = told(
+            _Pooling,
+            words=words,
+            of=f"{of} {_PLACES[d]}",
+            name=name,
+            example=example,
+            result=result,
         )
         body = {"dimensions": d, "function": staticmethod(function), "__doc__": doc}
         kind = type(name, (base,), {**body, "__module__": __name__})
@@ -354,7 +359,7 @@ class BatchNormalization(Normalizing):
         self.moving_mean = self._weight("moving_mean", size, trainable=False)
         self.moving_variance = self._weight("moving_variance", size, trainable=False)
 
-    def call(self, inputs, training: bool = False, mask=None) -> Any:
+    def call(self, inputs, training=False, mask=None) -> Any:
         if not training or not self.trainable:
             return self._scaled(inputs, self.moving_mean, self.moving_variance)
         ndim = len(inputs.shape)
@@ -529,7 +534,7 @@ class LeakyReLU(Layer):
     [-0.5  2. ]
     """
 
-    def __init__(self, negative_slope: float = 0.3, **kwargs) -> None:
+    def __init__(self, negative_slope=0.3, **kwargs) -> None:
         negative_slope = kwargs.pop("alpha", negative_slope)
         super().__init__(**kwargs)
         self.negative_slope = negative_slope

@@ -68,7 +68,7 @@ def image_data_format() -> str:
     return "channels_last"
 
 
-def get_uid(prefix: str = "") -> int:
+def get_uid(prefix="") -> int:
     """Return the number of times a name has been requested, including this call."""
     _COUNTS[prefix] = _COUNTS.get(prefix, 0) + 1
     return _COUNTS[prefix]
@@ -81,7 +81,7 @@ def name_for(kind: str) -> str:
     return base if count == 1 else f"{base}_{count - 1}"
 
 
-def clear_session(free_memory: bool = True) -> None:
+def clear_session(free_memory=True) -> None:
     """Restart the numbering of names."""
     _COUNTS.clear()
 

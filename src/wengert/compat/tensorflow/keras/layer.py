@@ -25,12 +25,7 @@ from wengert.compat.tensorflow.configs import Configured, register_keras_seriali
 from wengert.compat.tensorflow.eager import is_text, labels_of
 from wengert.compat.tensorflow.functions.drawing import SeedGenerator, normals
 from wengert.compat.tensorflow.functions.normalisation import dropout
-from wengert.compat.tensorflow.functions.values import (
-    converted,
-    is_floating,
-    made,
-    tensor_of,
-)
+from wengert.compat.tensorflow.functions.values import converted, is_floating, made, tensor_of
 from wengert.compat.tensorflow.keras import constraints, regularizers
 from wengert.compat.tensorflow.keras.globals import float_type, name_for
 from wengert.compat.tensorflow.keras.means import Metric
@@ -106,9 +101,9 @@ class Layer(Configured):
         self,
         *,
         activity_regularizer=None,
-        trainable: bool = True,
+        trainable=True,
         dtype=None,
-        autocast: bool = True,
+        autocast=True,
         name: str | None = None,
         **kwargs,
     ) -> None:
@@ -128,7 +123,7 @@ class Layer(Configured):
 
     # -- weights ----------------------------------------------------------------------------------
 
-    def _weight(self, name: str, shape, role: str = "", **more) -> Any:
+    def _weight(self, name: str, shape, role="", **more) -> Any:
         """Create a weight with the initializer, regularizer and constraint of its role."""
         role = role or name
         kinds = ("initializer", "regularizer", "constraint")
@@ -140,8 +135,8 @@ class Layer(Configured):
         shape=None,
         initializer=None,
         dtype=None,
-        trainable: bool = True,
-        autocast: bool = True,
+        trainable=True,
+        autocast=True,
         regularizer=None,
         constraint=None,
         aggregation=None,
@@ -193,7 +188,7 @@ class Layer(Configured):
             if name not in _UNSEEN:
                 yield from _found(value)
 
-    def _flatten_layers(self, recursive: bool = True, include_self: bool = True) -> Iterator[Any]:
+    def _flatten_layers(self, recursive=True, include_self=True) -> Iterator[Any]:
         seen: set[int] = set()
         stack: list[Any] = [self]
         while stack:
@@ -469,7 +464,7 @@ def _noted(build: Callable[..., Any]) -> Any:
 class Operation(Layer):
     """A layer that applies an operator to symbols of functional models."""
 
-    def __init__(self, symbol: str, reflected: bool = False, **kwargs) -> None:
+    def __init__(self, symbol: str, reflected=False, **kwargs) -> None:
         super().__init__(**kwargs)
         self.symbol, self.reflected = symbol, reflected
 

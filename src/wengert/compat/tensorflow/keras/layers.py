@@ -14,6 +14,7 @@ import numpy as np
 
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined, gathered
+from wengert.compat.kit.rows import told
 from wengert.compat.kit.signatures import named
 from wengert.compat.tensorflow import operations
 from wengert.compat.tensorflow.functions.values import converted, made, tensor_of
@@ -153,7 +154,7 @@ class Dropout(Seeded):
     [1. 2.]
     """
 
-    def call(self, inputs, training: bool = False) -> Any:
+    def call(self, inputs, training=False) -> Any:
         if not training or self.rate == 0:
             return inputs
         if self.rate == 1:
@@ -165,7 +166,7 @@ class Dropout(Seeded):
 class GaussianNoise(Seeded):
     """Adds normal random numbers in training."""
 
-    def call(self, inputs, training: bool = False) -> Any:
+    def call(self, inputs, training=False) -> Any:
         if not training or self.stddev == 0:
             return inputs
         draw = self._normal(inputs, 0.0, self.stddev)
@@ -174,18 +175,17 @@ class GaussianNoise(Seeded):
 
 # -- several inputs --------------------------------------------------------------------------------
 
-_MERGED = """The {words} of a list of inputs, element by element.
-
-Examples
---------
->>> import wengert.compat.tensorflow as tf
->>> print(tf.keras.layers.{name}()([tf.constant([1.0]), tf.constant([3.0])]).numpy())
-{shown}
-"""
-
 
 def _merging(name: str, words: str, function, shown: str) -> Any:
     def call(self, inputs) -> Any:
+        """The {words} of a list of inputs, element by element.
+
+        Examples
+        --------
+        >>> import wengert.compat.tensorflow as tf
+        >>> print(tf.keras.layers.{name}()([tf.constant([1.0]), tf.constant([3.0])]).numpy())
+        {shown}
+        """
         exact = name == "Subtract"
         if not isinstance(inputs, list | tuple) or (exact and len(inputs) != 2):
             count = "exactly 2" if exact else "at least 1"
@@ -195,7 +195,7 @@ def _merging(name: str, words: str, function, shown: str) -> Any:
             result = function(result, part)
         return result / len(inputs) if name == "Average" else result
 
-    doc = _MERGED.format(words=words, name=name, shown=shown)
+    doc = told(call, words=words, name=name, shown=shown)
     call.__doc__ = "Return the result for a list of inputs."
     body = {"call": call, "compute_mask": _all_of, "__doc__": doc, "__module__": __name__}
     return type(name, (Layer,), body)

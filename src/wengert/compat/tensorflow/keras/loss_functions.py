@@ -138,7 +138,7 @@ of_rows(
 
 
 @V.operation("Mean")
-def huber(y_true, y_pred, delta: float = 1.0) -> Any:
+def huber(y_true, y_pred, delta=1.0) -> Any:
     """Return the mean Huber loss over the last dimension: quadratic up to `delta`, else linear.
 
     Examples
@@ -183,7 +183,7 @@ def categorical_hinge(y_true, y_pred) -> Any:
 
 
 @V.operation("Sum")
-def cosine_similarity(y_true, y_pred, axis: int = -1) -> Any:
+def cosine_similarity(y_true, y_pred, axis=-1) -> Any:
     """Return minus the cosine of the angle between targets and predictions.
 
     Examples
@@ -211,9 +211,7 @@ def _of_one_shape(y_true, y_pred) -> tuple[Any, Any]:
 
 
 @V.operation("Mean")
-def binary_crossentropy(
-    y_true, y_pred, from_logits: bool = False, label_smoothing: float = 0.0, axis: int = -1
-) -> Any:
+def binary_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=0.0, axis=-1) -> Any:
     """Return the cross entropy of two-class probabilities; the mean over a dimension.
 
     Parameters
@@ -248,12 +246,12 @@ def _of_two(y, p) -> Any:
 def binary_focal_crossentropy(
     y_true,
     y_pred,
-    apply_class_balancing: bool = False,
-    alpha: float = 0.25,
-    gamma: float = 2.0,
-    from_logits: bool = False,
-    label_smoothing: float = 0.0,
-    axis: int = -1,
+    apply_class_balancing=False,
+    alpha=0.25,
+    gamma=2.0,
+    from_logits=False,
+    label_smoothing=0.0,
+    axis=-1,
 ) -> Any:
     """Return the cross entropy of two-class probabilities, with less weight for certain ones.
 
@@ -284,7 +282,7 @@ def binary_focal_crossentropy(
 
 @V.operation("Sum")
 def categorical_crossentropy(
-    y_true, y_pred, from_logits: bool = False, label_smoothing: float = 0.0, axis: int = -1
+    y_true, y_pred, from_logits=False, label_smoothing=0.0, axis=-1
 ) -> Any:
     """Return the cross entropy of class probabilities over a dimension.
 
@@ -320,13 +318,7 @@ def categorical_crossentropy(
 
 @V.operation("Sum")
 def categorical_focal_crossentropy(
-    y_true,
-    y_pred,
-    alpha: float = 0.25,
-    gamma: float = 2.0,
-    from_logits: bool = False,
-    label_smoothing: float = 0.0,
-    axis: int = -1,
+    y_true, y_pred, alpha=0.25, gamma=2.0, from_logits=False, label_smoothing=0.0, axis=-1
 ) -> Any:
     """Return the cross entropy of class probabilities, with less weight for certain ones.
 
@@ -352,7 +344,7 @@ def categorical_focal_crossentropy(
 
 
 @V.operation("Sum")
-def tversky(y_true, y_pred, alpha: float = 0.5, beta: float = 0.5, axis=None) -> Any:
+def tversky(y_true, y_pred, alpha=0.5, beta=0.5, axis=None) -> Any:
     """Return one minus the Tversky index, of the overlap of targets and predictions.
 
     Parameters
@@ -395,7 +387,7 @@ def dice(y_true, y_pred, axis=None) -> Any:
 
 @V.operation("SparseSoftmaxCrossEntropyWithLogits")
 def sparse_categorical_crossentropy(
-    y_true, y_pred, from_logits: bool = False, ignore_class: int | None = None, axis: int = -1
+    y_true, y_pred, from_logits=False, ignore_class: int | None = None, axis=-1
 ) -> Any:
     """Return the cross entropy of class indices.
 

@@ -121,7 +121,7 @@ def _reduced(losses, sample_weight, reduction) -> Any:
     return wg.mean(losses)
 
 
-def _class(name: str, options: str = "", label: str = "") -> Any:
+def _class(name: str, options="", label="") -> Any:
     """Return the class of the loss function of its name, which has further arguments."""
     label = label or snake_case(name)
     function = getattr(each, label.removesuffix("_loss"))

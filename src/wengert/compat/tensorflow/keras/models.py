@@ -241,7 +241,7 @@ class Model(Trainer, Layer):
         """Return the config as JSON."""
         return json.dumps(serialize_keras_object(self), **kwargs)
 
-    def save(self, filepath, overwrite: bool = True, **kwargs) -> None:
+    def save(self, filepath, overwrite=True, **kwargs) -> None:
         """Write the config, the weights, and the optimizer state to a file.
 
         The file has this library's own format, which its `tf.keras.models.load_model` reads: a zip
@@ -258,11 +258,11 @@ class Model(Trainer, Layer):
         """
         write_model(self, filepath, overwrite)
 
-    def save_weights(self, filepath, overwrite: bool = True) -> None:
+    def save_weights(self, filepath, overwrite=True) -> None:
         """Write the weights to a file named ``….weights.h5``, which is not an HDF5 file."""
         write_weights(self, filepath, overwrite)
 
-    def load_weights(self, filepath, skip_mismatch: bool = False) -> None:
+    def load_weights(self, filepath, skip_mismatch=False) -> None:
         """Load the weights from a file that `save_weights` or `save` wrote.
 
         Raises
@@ -300,8 +300,8 @@ class Model(Trainer, Layer):
         line_length: int | None = None,
         positions=None,
         print_fn=print,
-        expand_nested: bool = False,
-        show_trainable: bool = False,
+        expand_nested=False,
+        show_trainable=False,
         layer_range=None,
     ) -> None:
         """Print a table of the layers, with the shapes of their results and their parameters.
@@ -335,14 +335,14 @@ class Sequential(Model):
     TensorShape([2, 10])
     """
 
-    def __init__(self, layers=None, trainable: bool = True, name: str | None = None) -> None:
+    def __init__(self, layers=None, trainable=True, name: str | None = None) -> None:
         super().__init__(trainable=trainable, name=name)
         self._stack: list[Any] = []
         self._shape: Any = None
         for layer in layers or []:
             self.add(layer)
 
-    def add(self, layer, rebuild: bool = True) -> None:
+    def add(self, layer, rebuild=True) -> None:
         """Append a layer.
 
         Raises
@@ -395,7 +395,7 @@ class Sequential(Model):
             model.add(deserialize_keras_object(layer, custom_objects))
         return model
 
-    def pop(self, rebuild: bool = True) -> Any:
+    def pop(self, rebuild=True) -> Any:
         """Remove the last layer."""
         last = self._stack.pop()
         self._inputs = None

@@ -26,7 +26,7 @@ def _plain(value: Any) -> Any:
     return tensor_of(value) if is_tensor(value) or hasattr(value, "_as_tensor") else value
 
 
-def promoted(values: Any, floating: bool = False) -> list[Any]:
+def promoted(values: Any, floating=False) -> list[Any]:
     """Convert operands to one dtype; numbers stay numbers beside tensors."""
     plain = (bool, int, float, complex)
     given: list[Any] = [value if isinstance(value, plain) else tensor_of(value) for value in values]
@@ -41,13 +41,13 @@ def _common(a: Any, b: Any) -> Any:
     return wg.empty(1, dtype=wg.result_type(a, b))
 
 
-def one(value: Any, *rest: Any, floating: bool = False) -> tuple[Any, ...]:
+def one(value: Any, *rest: Any, floating=False) -> tuple[Any, ...]:
     """Return the arguments of a function of one array."""
     tensor = tensor_of(value)
     return _floating(tensor) if floating else tensor, *map(_plain, rest)
 
 
-def two(a: Any, b: Any, *rest: Any, floating: bool = False) -> tuple[Any, ...]:
+def two(a: Any, b: Any, *rest: Any, floating=False) -> tuple[Any, ...]:
     """Return the arguments of a function of two arrays."""
     return *promoted([a, b], floating), *rest
 

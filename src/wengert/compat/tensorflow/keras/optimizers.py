@@ -176,7 +176,7 @@ class Optimizer(Configured):
         if missing:
             warn(
                 f"Gradients do not exist for variables {missing} when minimizing the loss. If "
-                "using `model.compile()`, did you forget to provide a `loss` argument?",
+                "using `model.compile()`, did you forget to provide a `loss` argument?"
             )
         self.build(weights)
         given = [

@@ -116,7 +116,7 @@ class _Lookup(Layer):
     def _read(self, token) -> Any:
         return self.kind(token.decode() if isinstance(token, bytes) else token)
 
-    def get_vocabulary(self, include_special_tokens: bool = True) -> list[Any]:
+    def get_vocabulary(self, include_special_tokens=True) -> list[Any]:
         """Return the tokens in the order of their indices."""
         return [*(self._special() if include_special_tokens else ()), *self._tokens]
 
@@ -323,7 +323,7 @@ class _Moved(Seeded):
         """Return for each image the matrix from the places in the result to those in the image."""
         raise NotImplementedError
 
-    def call(self, inputs, training: bool = True) -> Any:
+    def call(self, inputs, training=True) -> Any:
         if not training:
             return inputs
         x = V.tensor_of(inputs)

@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.rows import told
 from wengert.compat.tensorflow import nest, operations
 from wengert.compat.tensorflow.configs import deserialize_keras_object, serialize_keras_object
 from wengert.compat.tensorflow.keras.layer import Layer, Seeded
@@ -107,7 +108,7 @@ class Cell(Seeded):
         """Return the output and the states after a step, given its projected input."""
         raise NotImplementedError
 
-    def call(self, inputs, states, training: bool = False) -> Any:
+    def call(self, inputs, states, training=False) -> Any:
         """Return the output and the states after a step."""
         nested = isinstance(states, list | tuple)
         output, new = self.advanced(
@@ -268,7 +269,7 @@ class StackedRNNCells(Layer):
                 cell.build(input_shape)
             input_shape = (input_shape[0], size_of(cell))
 
-    def call(self, inputs, states, training: bool = False) -> Any:
+    def call(self, inputs, states, training=False) -> Any:
         """Return the output of the last cell, and the states of all."""
         after = []
         for cell, own in zip(self.cells, states, strict=True):
@@ -382,7 +383,7 @@ class RNN(Layer):
         held: list[Any] = nest.map_structure(lambda variable: variable.read_value(), self.states)
         return held
 
-    def call(self, sequences, initial_state=None, mask=None, training: bool = False) -> Any:
+    def call(self, sequences, initial_state=None, mask=None, training=False) -> Any:
         """Return the outputs, or the last one, and the states if requested."""
         if isinstance(sequences, list | tuple):
             sequences, initial_state = sequences[0], list(sequences[1:])
@@ -443,6 +444,14 @@ def _of_cell(kind: type, words: str) -> Any:
     names = {parameter.name for parameter in own[1:]}
 
     def __init__(self, *args, **kwargs) -> None:
+        """{words}: `{name}Cell` through a sequence (see `RNN`).
+
+        Examples
+        --------
+        >>> import wengert.compat.tensorflow as tf
+        >>> tf.keras.layers.{name}(4)(tf.ones([2, 5, 3])).shape
+        TensorShape([2, 4])
+        """
         given = dict(signature.bind(self, *args, **kwargs).arguments)
         given.pop("self")
         given |= given.pop("kwargs", {})
@@ -458,14 +467,7 @@ def _of_cell(kind: type, words: str) -> Any:
         raise AttributeError(f"'{name}' object has no attribute '{attribute}'")
 
     __init__.__signature__ = signature  # type: ignore[attr-defined]
-    doc = f"""{words}: `{name}Cell` through a sequence (see `RNN`).
-
-    Examples
-    --------
-    >>> import wengert.compat.tensorflow as tf
-    >>> tf.keras.layers.{name}(4)(tf.ones([2, 5, 3])).shape
-    TensorShape([2, 4])
-    """
+    doc, __init__.__doc__ = told(__init__, words=words, name=name), None
     body = {"__init__": __init__, "__getattr__": __getattr__, "__doc__": doc}
     return type(name, (RNN,), {**body, "__module__": __name__})
 
@@ -515,7 +517,7 @@ class TimeDistributed(Layer):
         if not self.layer.built:
             self.layer.build((input_shape[0], *input_shape[2:]))
 
-    def call(self, inputs, training: bool = False) -> Any:
+    def call(self, inputs, training=False) -> Any:
         shape = tuple(inputs.shape)
         flat = operations.reshape(inputs, (shape[0] * shape[1], *shape[2:]))
         result = self.layer(flat, training=training)
@@ -577,7 +579,7 @@ class Bidirectional(Layer):
             if not one.built:
                 one.build(input_shape)
 
-    def call(self, sequences, initial_state=None, mask=None, training: bool = False) -> Any:
+    def call(self, sequences, initial_state=None, mask=None, training=False) -> Any:
         """Return the merged outputs, and the states of both layers if requested."""
         half = len(initial_state) // 2 if initial_state is not None else 0
         starts = (initial_state[:half], initial_state[half:]) if half else (None, None)

@@ -57,7 +57,7 @@ def write_weights(model, filepath, overwrite: bool) -> None:
     write_archive(name, {"weights": model.name}, _weights(model))
 
 
-def read_weights(model, filepath, skip_mismatch: bool = False) -> None:
+def read_weights(model, filepath, skip_mismatch=False) -> None:
     """Set the weights of a model to those in a file."""
     _, arrays = read_archive(filepath)
     found = [value for key, value in arrays.items() if not key.startswith("optimizer/")]
@@ -73,7 +73,7 @@ def read_weights(model, filepath, skip_mismatch: bool = False) -> None:
             warn(f"A weight of shape {value.shape} was not loaded into {variable.name}")
 
 
-def write_model(model, filepath, overwrite: bool, include_optimizer: bool = True) -> None:
+def write_model(model, filepath, overwrite: bool, include_optimizer=True) -> None:
     """Write a model with its configuration."""
     name = _checked(filepath, overwrite, (".keras", ".h5"), "Keras model format")
     arrays = _weights(model)
@@ -87,12 +87,12 @@ def write_model(model, filepath, overwrite: bool, include_optimizer: bool = True
     write_archive(name, state, arrays)
 
 
-def save_model(model, filepath, overwrite: bool = True, **kwargs) -> None:
+def save_model(model, filepath, overwrite=True, **kwargs) -> None:
     """Write a model to a file (see `Model.save`)."""
     write_model(model, filepath, overwrite, kwargs.get("include_optimizer", True))
 
 
-def load_model(filepath, custom_objects=None, compile: bool = True, safe_mode: bool = True) -> Any:
+def load_model(filepath, custom_objects=None, compile=True, safe_mode=True) -> Any:
     """Load a model that `Model.save` wrote.
 
     Parameters
@@ -127,12 +127,12 @@ def load_model(filepath, custom_objects=None, compile: bool = True, safe_mode: b
     return model
 
 
-def save_weights(model, filepath, overwrite: bool = True, **kwargs) -> None:
+def save_weights(model, filepath, overwrite=True, **kwargs) -> None:
     """Write the weights of a model to a file."""
     write_weights(model, filepath, overwrite)
 
 
-def load_weights(model, filepath, skip_mismatch: bool = False, **kwargs) -> None:
+def load_weights(model, filepath, skip_mismatch=False, **kwargs) -> None:
     """Load the weights of a model from a file."""
     read_weights(model, filepath, skip_mismatch)
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.rows import told
 from wengert.compat.tensorflow import image, nn, operations
 from wengert.compat.tensorflow.keras import regularizers
 from wengert.compat.tensorflow.keras.core_layers import (
@@ -25,7 +26,13 @@ from wengert.compat.tensorflow.words import refusal
 
 @settings("data_format=None")
 class _Margins(Layer):
-    """Base class for layers with a margin before and after each spatial dimension."""
+    """{words}.
+
+    Examples
+    --------
+    >>> tf.keras.layers.{kind}()(tf.ones({given})).shape
+    TensorShape({result})
+    """
 
     dimensions: ClassVar[int]
 
@@ -94,13 +101,8 @@ for _name, (_base, _words, _size) in _FAMILIES.items():
     for _d, _what in _PLACES.items():
         _kind = f"{_name}{_d}D"
         _rows = 3 if _name != "ZeroPadding" else 2
-        _doc = f"""{_words.format(_what).capitalize()}.
-
-        Examples
-        --------
-        >>> tf.keras.layers.{_kind}()(tf.ones({[1, *[_rows] * _d, 1]})).shape
-        TensorShape({[1, *[_size] * _d, 1]})
-        """
+        _shapes = {"given": [1, *[_rows] * _d, 1], "result": [1, *[_size] * _d, 1]}
+        _doc = told(_Margins, words=_words.format(_what).capitalize(), kind=_kind, **_shapes)
         _body = {"dimensions": _d, "__doc__": _doc, "__module__": __name__}
         globals()[_kind] = type(_kind, (_base,), _body)
 
@@ -263,17 +265,21 @@ class GroupNormalization(Normalizing):
     [[-1.  1. -1.  1.]]
     """
 
+    def _count(self, size: int) -> int:
+        """Return the number of groups: of one channel each if it is -1."""
+        return size if self.groups == -1 else int(self.groups)
+
     def build(self, input_shape) -> None:
         """Create the weights."""
         size = input_shape[self.axis]
-        self.groups = size if self.groups == -1 else self.groups
-        if self.axis not in (-1, len(input_shape) - 1) or size % self.groups:
+        if self.axis not in (-1, len(input_shape) - 1) or size % self._count(size):
             raise refusal(ValueError, "the last dimension", self.groups, size)
         super().build(input_shape)
 
     def call(self, inputs) -> Any:
         shape = tuple(inputs.shape)
-        parts = operations.reshape(inputs, (*shape[:-1], self.groups, shape[-1] // self.groups))
+        groups = self._count(shape[-1])
+        parts = operations.reshape(inputs, (*shape[:-1], groups, shape[-1] // groups))
         axes = [axis for axis in range(1, len(shape) + 1) if axis != len(shape) - 1]
         mean, variance = nn.moments(parts, axes, keepdims=True)
         plain = nn.batch_normalization(parts, mean, variance, None, None, self.epsilon)
@@ -306,7 +312,7 @@ class GaussianDropout(Seeded):
     [1.]
     """
 
-    def call(self, inputs, training: bool = False) -> Any:
+    def call(self, inputs, training=False) -> Any:
         if not training or not self.rate:
             return inputs
         spread = float(np.sqrt(self.rate / (1 - self.rate)))
@@ -316,7 +322,15 @@ class GaussianDropout(Seeded):
 
 @settings("rate, seed=None")
 class _SpatialDropout(Seeded):
-    def call(self, inputs, training: bool = False) -> Any:
+    """Whole channels of {what} left out at random, while training.
+
+    Examples
+    --------
+    >>> tf.keras.layers.{kind}(0.5)(tf.ones({shape})).shape
+    TensorShape({shape})
+    """
+
+    def call(self, inputs, training=False) -> Any:
         if not training or not self.rate:
             return inputs
         batch, *places, channels = tuple(inputs.shape)
@@ -325,13 +339,7 @@ class _SpatialDropout(Seeded):
 
 for _d, _what in _PLACES.items():
     _kind = f"SpatialDropout{_d}D"
-    _doc = f"""Whole channels of {_what} left out at random, while training.
-
-    Examples
-    --------
-    >>> tf.keras.layers.{_kind}(0.5)(tf.ones({[1, *[2] * _d, 3]})).shape
-    TensorShape({[1, *[2] * _d, 3]})
-    """
+    _doc = told(_SpatialDropout, what=_what, kind=_kind, shape=[1, *[2] * _d, 3])
     globals()[_kind] = type(_kind, (_SpatialDropout,), {"__doc__": _doc, "__module__": __name__})
 
 
@@ -343,7 +351,7 @@ class ActivityRegularization(Layer):
     l1, l2 : float. The factors of the sum of absolute values and of the sum of squares.
     """
 
-    def __init__(self, l1: float = 0.0, l2: float = 0.0, **kwargs) -> None:
+    def __init__(self, l1=0.0, l2=0.0, **kwargs) -> None:
         super().__init__(activity_regularizer=regularizers.L1L2(l1, l2), **kwargs)
         self.l1, self.l2 = l1, l2
 

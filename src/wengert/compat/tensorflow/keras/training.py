@@ -161,10 +161,10 @@ class Trainer:
         loss_weights=None,
         metrics=None,
         weighted_metrics=None,
-        run_eagerly: bool = False,
-        steps_per_execution: int = 1,
+        run_eagerly=False,
+        steps_per_execution=1,
         jit_compile="auto",
-        auto_scale_loss: bool = True,
+        auto_scale_loss=True,
     ) -> None:
         """Configure training.
 
@@ -192,9 +192,7 @@ class Trainer:
         self._counted = _Counted(loss, loss_weights, metrics, weighted_metrics)
         self._counted.begin(getattr(self, "_outputs", None), None)
 
-    def compute_loss(
-        self, x=None, y=None, y_pred=None, sample_weight=None, training: bool = True
-    ) -> Any:
+    def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True) -> Any:
         """Return the loss of a batch, with the terms that weights and layers add.
 
         Raises
@@ -268,13 +266,13 @@ class Trainer:
         """Return the predictions for one batch."""
         return self(unpacked(data)[0], training=False)  # type: ignore[operator]
 
-    def train_on_batch(self, x, y=None, sample_weight=None, return_dict: bool = False) -> Any:
+    def train_on_batch(self, x, y=None, sample_weight=None, return_dict=False) -> Any:
         """Train on one batch, and return its loss and metrics."""
         self._check_compiled()
         self.reset_metrics()
         return _listed(self.train_step(packed(x, y, sample_weight)), return_dict)
 
-    def test_on_batch(self, x, y=None, sample_weight=None, return_dict: bool = False) -> Any:
+    def test_on_batch(self, x, y=None, sample_weight=None, return_dict=False) -> Any:
         """Evaluate one batch, and return its loss and metrics."""
         self._check_compiled()
         self.reset_metrics()
@@ -291,19 +289,19 @@ class Trainer:
         x=None,
         y=None,
         batch_size: int | None = None,
-        epochs: int = 1,
+        epochs=1,
         verbose="auto",
         callbacks=None,
-        validation_split: float = 0.0,
+        validation_split=0.0,
         validation_data=None,
-        shuffle: bool = True,
+        shuffle=True,
         class_weight=None,
         sample_weight=None,
-        initial_epoch: int = 0,
+        initial_epoch=0,
         steps_per_epoch: int | None = None,
         validation_steps: int | None = None,
         validation_batch_size: int | None = None,
-        validation_freq: int = 1,
+        validation_freq=1,
     ) -> History:
         """Train the model.
 
@@ -396,7 +394,7 @@ class Trainer:
         sample_weight=None,
         steps: int | None = None,
         callbacks=None,
-        return_dict: bool = False,
+        return_dict=False,
         **kwargs,
     ) -> Any:
         """Return the loss and the metrics over all examples; for the arguments see `fit`.

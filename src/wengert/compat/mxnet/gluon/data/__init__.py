@@ -36,11 +36,11 @@ class Dataset:
     def __getitem__(self, idx) -> Any:
         raise NotImplementedError
 
-    def transform(self, fn: Callable[..., Any], lazy: bool = True) -> Dataset:
+    def transform(self, fn: Callable[..., Any], lazy=True) -> Dataset:
         """Return a dataset of ``fn(*example)``."""
         return _Transformed(self, fn)
 
-    def transform_first(self, fn: Callable[..., Any], lazy: bool = True) -> Dataset:
+    def transform_first(self, fn: Callable[..., Any], lazy=True) -> Dataset:
         """Return a dataset with `fn` applied to the first element of each example."""
         return _Transformed(self, lambda first, *rest: (fn(first), *rest) if rest else fn(first))
 
@@ -101,7 +101,7 @@ class ArrayDataset(Dataset):
 class SequentialSampler:
     """Yields the integers below `length` in order."""
 
-    def __init__(self, length: int, start: int = 0) -> None:
+    def __init__(self, length: int, start=0) -> None:
         self._start, self._length = start, length
 
     def __iter__(self) -> Iterator[int]:
@@ -121,7 +121,7 @@ class RandomSampler(SequentialSampler):
 class BatchSampler:
     """Yields lists of `batch_size` positions; `last_batch` is ``"keep"`` or ``"discard"``."""
 
-    def __init__(self, sampler, batch_size: int, last_batch: str = "keep") -> None:
+    def __init__(self, sampler, batch_size: int, last_batch="keep") -> None:
         if last_batch not in ("keep", "discard"):
             raise refusal(ValueError, "last_batch must be", last_batch)
         self._sampler, self._size, self._last = sampler, batch_size, last_batch
@@ -171,12 +171,12 @@ class DataLoader:
         self,
         dataset,
         batch_size: int | None = None,
-        shuffle: bool = False,
+        shuffle=False,
         sampler=None,
         last_batch: str | None = None,
         batch_sampler=None,
         batchify_fn: Callable[..., Any] | None = None,
-        num_workers: int = 0,
+        num_workers=0,
         **memory,
     ) -> None:
         if batch_sampler is None:

@@ -47,7 +47,7 @@ class MNIST(ArrayDataset):
 
     _folder = "mnist"
 
-    def __init__(self, root=None, train: bool = True, transform=None) -> None:
+    def __init__(self, root=None, train=True, transform=None) -> None:
         home = Path("~/.mxnet/datasets", self._folder) if root is None else Path(root)
         part = "train" if train else "t10k"
         images = _read(home.expanduser() / f"{part}-images-idx3-ubyte")
