@@ -9,17 +9,9 @@ from typing import Any, NoReturn
 
 from wengert.autograd.function import Function
 from wengert.compat.kit.namespaces import completed
-from wengert.compat.tensorflow import nest
+from wengert.compat.tensorflow import nest, recording
 from wengert.compat.tensorflow.conversion import convert_to_tensor, identity
 from wengert.compat.tensorflow.functions.creation import zeros_like
-from wengert.compat.tensorflow.recording import (
-    CONTEXT,
-    BatchLift,
-    Lifts,
-    TangentLift,
-    active,
-    set_context,
-)
 from wengert.compat.tensorflow.tape import GradientTape, UnconnectedGradients
 from wengert.compat.tensorflow.tensor import made, tensor_of
 from wengert.compat.tensorflow.variable import READERS
@@ -150,33 +142,33 @@ def _applied(call: _Call, inputs: list[Any]) -> list[Any]:
     the reverse mode uses the user's gradient. Where they saw no operations, tangents are computed
     by the transpose of the user's gradient.
     """
-    context = active()
+    context = recording.active()
     lifts = () if context is None or context.lifts is None else context.lifts.stack
-    batches = tuple(lift for lift in lifts if isinstance(lift, BatchLift))
-    before = set_context(lifts=Lifts(batches) if batches else None)
+    batches = tuple(lift for lift in lifts if isinstance(lift, recording.BatchLift))
+    before = recording.set_context(lifts=recording.Lifts(batches) if batches else None)
     try:
         operands = [tensor_of(value) for value in inputs]
         node: Any
         outputs, node = _Custom._applied((call, *operands))
         results = [made(output) for output in outputs]
     finally:
-        CONTEXT.set(before)
+        recording.CONTEXT.set(before)
     if node._recorded:
         # the gradients are values of these levels: the engine must not unwrap them
         node._inputs_levels = [*node._inputs_levels, *(lift.level for lift in lifts)]
     else:
         # no tape follows an argument: values that the function closes over count, as in TensorFlow
         results = [identity(value) for value in call.values]
-    for lift in [one for one in lifts if isinstance(one, TangentLift)]:
+    for lift in [one for one in lifts if isinstance(one, recording.TangentLift)]:
         tangents = lift.tangents
         found = [tangents.get(value) for value in call.values]
         if all(tangent is None for tangent in found):
             others = tuple(one for one in lifts if one is not lift)
-            before = set_context(lifts=Lifts(others) if others else None)
+            before = recording.set_context(lifts=recording.Lifts(others) if others else None)
             try:
                 found = _transposed(call, [tangents.get(getattr(x, "handle", x)) for x in inputs])
             finally:
-                CONTEXT.set(before)
+                recording.CONTEXT.set(before)
         for result, tangent in zip(results, found, strict=True):
             if tangent is not None:
                 tangents.put(result, tangent)
@@ -232,11 +224,11 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
     @custom_gradient
     @functools.wraps(f)
     def inner(*args, **kwargs) -> Any:
-        before = set_context(tapes=())
+        before = recording.set_context(tapes=())
         try:
             result = f(*args, **kwargs)
         finally:
-            CONTEXT.set(before)
+            recording.CONTEXT.set(before)
 
         def gradient(*upstream, variables=None) -> Any:
             """Return the gradients, from a second computation."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -236,7 +236,7 @@ class Constant(Parameter):
         self.value = value
 
 
-class ParameterDict:
+class ParameterDict(Mapping[str, Parameter]):
     """Parameters by name, in order.
 
     Parameters
@@ -268,22 +268,9 @@ class ParameterDict:
     def __len__(self) -> int:
         return len(self._params)
 
-    def __contains__(self, key: object) -> bool:
-        return key in self._params
+    __hash__ = object.__hash__
 
-    def items(self) -> Any:
-        """Return the names and parameters."""
-        return self._params.items()
-
-    def keys(self) -> Any:
-        """Return the names."""
-        return self._params.keys()
-
-    def values(self) -> Any:
-        """Return the parameters."""
-        return self._params.values()
-
-    def get(self, name: str, **kwargs) -> Parameter:
+    def get(self, name: str, **kwargs) -> Parameter:  # type: ignore[override]
         """Return the parameter ``prefix + name``, created on first use with the given arguments."""
         full = self._prefix + name
         found = self._params.get(full)

@@ -9,14 +9,8 @@ import numpy as np
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.kit.rows import told
 from wengert.compat.tensorflow import image, nn, operations
+from wengert.compat.tensorflow.keras import core_layers as core
 from wengert.compat.tensorflow.keras import regularizers
-from wengert.compat.tensorflow.keras.core_layers import (
-    Normalizing,
-    Weighted,
-    check_last,
-    conv_padding,
-    several,
-)
 from wengert.compat.tensorflow.keras.layer import Layer, Seeded
 from wengert.compat.tensorflow.keras.settings import settings
 from wengert.compat.tensorflow.words import refusal
@@ -37,7 +31,7 @@ class _Margins(Layer):
     dimensions: ClassVar[int]
 
     def _prepare(self: Any) -> None:
-        check_last(self.data_format)
+        core.check_last(self.data_format)
 
     def _pairs(self, name: str, value) -> tuple[tuple[int, int], ...]:
         """Return the two margins of each spatial dimension."""
@@ -80,7 +74,7 @@ class _UpSampling(_Margins):
 
     def _prepare(self: Any) -> None:
         super()._prepare()
-        self.size = several(self.size, self.dimensions)
+        self.size = core.several(self.size, self.dimensions)
 
     def call(self, inputs) -> Any:
         if self.interpolation == "bilinear":
@@ -152,7 +146,7 @@ class RepeatVector(Layer):
     "dilation_rate=1, activation=None, use_bias=True, {depthwise bias activity = glorot_uniform "
     "zeros}"
 )
-class _ByChannels(Weighted):
+class _ByChannels(core.Weighted):
     """Base class for depthwise convolutions."""
 
     without = ("kernel_initializer", "kernel_regularizer", "kernel_constraint")
@@ -160,12 +154,12 @@ class _ByChannels(Weighted):
     dimensions: ClassVar[int] = 2
 
     def _prepare(self: Any) -> None:
-        check_last(self.data_format)
+        core.check_last(self.data_format)
         self.kernel_size, self.strides, self.dilation_rate = (
-            several(value, self.dimensions)
+            core.several(value, self.dimensions)
             for value in (self.kernel_size, self.strides, self.dilation_rate)
         )
-        self.padding = conv_padding(self.padding)
+        self.padding = core.conv_padding(self.padding)
 
     def _by_channels(self, inputs, kernel) -> Any:
         if self.dimensions == 2:
@@ -255,7 +249,7 @@ class SeparableConv1D(SeparableConv2D):
 
 
 @settings("groups=32")
-class GroupNormalization(Normalizing):
+class GroupNormalization(core.Normalizing):
     """Normalizes groups of channels to mean 0 and variance 1, per example.
 
     Examples
