@@ -623,10 +623,7 @@ def jacfwd(
     Parameters
     ----------
     fun : callable. Returns a pytree of arrays; with `has_aux`, a pair of it and auxiliary data.
-    argnums : int or sequence of int. The positional arguments to differentiate with respect to;
-        each may be a pytree.
-    has_aux : bool. Whether `fun` also returns auxiliary data.
-    holomorphic : bool. Whether `fun` is holomorphic, to compute its complex derivative.
+    argnums, has_aux, holomorphic: As in `grad`.
 
     Returns
     -------
@@ -658,22 +655,17 @@ def jacrev(
 
     Parameters
     ----------
-    fun, argnums, has_aux, holomorphic: As in `jacfwd`.
+    fun, holomorphic, has_aux, argnums: As in `jacfwd`.
     allow_int : bool. Whether to allow integer inputs.
 
     Returns
     -------
-    callable: Returns the Jacobians, as in `jacfwd`.
-
-    Raises
-    ------
-    TypeError: If inputs are not floating-point numbers.
+    callable: Returns the Jacobians, and raises a TypeError, as in `jacfwd`.
 
     Examples
     --------
-    >>> jax.jacrev(lambda x: x * x)(jax.numpy.array([1.0, 2.0]))
-    Array([[2., 0.],
-           [0., 4.]], dtype=float32)
+    >>> jax.jacrev(lambda x: x.sum())(jax.numpy.array([1.0, 2.0]))
+    Array([1., 1.], dtype=float32)
     """
     return _jacobian(fun, argnums, has_aux, holomorphic, allow_int, False)
 

@@ -9,6 +9,19 @@ from typing import Any
 
 from wengert.base.sections import fill_sections
 from wengert.compat.jax import trees
+from wengert.compat.jax.trees import (  # noqa: F401  names of this module
+    DictKey,
+    FlattenedIndexKey,
+    GetAttrKey,
+    PyTreeDef,
+    SequenceKey,
+    children_of,
+    is_opaque,
+    kind_of,
+    leaves_with_paths,
+    opaque,
+    register,
+)
 from wengert.compat.jax.words import refusal
 from wengert.compat.kit.namespaces import defined
 
@@ -17,11 +30,9 @@ KeyPath = tuple[Any, ...]
 _NONE: Any = object()
 
 
-def tree_flatten(
-    tree, is_leaf: Callable[[Any], bool] | None = None
-) -> tuple[list[Any], trees.PyTreeDef]:
+def tree_flatten(tree, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list[Any], PyTreeDef]:
     """Return the leaves of a tree and its structure; random keys are leaves too."""
-    return trees.tree_flatten(tree, trees.opaque(is_leaf))
+    return trees.tree_flatten(tree, opaque(is_leaf))
 
 
 def tree_leaves(tree, is_leaf: Callable[[Any], bool] | None = None) -> list[Any]:
@@ -29,7 +40,7 @@ def tree_leaves(tree, is_leaf: Callable[[Any], bool] | None = None) -> list[Any]
     return tree_flatten(tree, is_leaf)[0]
 
 
-def tree_structure(tree, is_leaf: Callable[[Any], bool] | None = None) -> trees.PyTreeDef:
+def tree_structure(tree, is_leaf: Callable[[Any], bool] | None = None) -> PyTreeDef:
     """Return the structure of a tree."""
     return tree_flatten(tree, is_leaf)[1]
 
@@ -38,14 +49,14 @@ def tree_map(
     f: Callable[..., Any], tree, *rest, is_leaf: Callable[[Any], bool] | None = None
 ) -> Any:
     """Apply a function to the leaves of a tree, and of others with the same structure."""
-    return trees.tree_map(f, tree, *rest, is_leaf=trees.opaque(is_leaf))
+    return trees.tree_map(f, tree, *rest, is_leaf=opaque(is_leaf))
 
 
 for _function in (tree_flatten, tree_leaves, tree_map, tree_structure):
     _function.__doc__ = getattr(trees, _function.__name__).__doc__
 
 
-def tree_unflatten(treedef: trees.PyTreeDef, leaves: Iterable[Any]) -> Any:
+def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
     """Rebuild a tree from a structure and its leaves (see `PyTreeDef.unflatten`).
 
     Examples
@@ -99,7 +110,7 @@ def tree_all(tree, is_leaf: Callable[[Any], bool] | None = None) -> bool:
 
 
 def tree_transpose(
-    outer_treedef: trees.PyTreeDef, inner_treedef: trees.PyTreeDef | None, pytree_to_transpose
+    outer_treedef: PyTreeDef, inner_treedef: PyTreeDef | None, pytree_to_transpose
 ) -> Any:
     """Transpose a tree of trees, making the inner structure the outer one.
 
@@ -146,7 +157,7 @@ def tree_broadcast(prefix_tree, full_tree, is_leaf: Callable[[Any], bool] | None
 
 def tree_flatten_with_path(
     tree, is_leaf: Callable[..., bool] | None = None, is_leaf_takes_path=False
-) -> tuple[list[tuple[KeyPath, Any]], trees.PyTreeDef]:
+) -> tuple[list[tuple[KeyPath, Any]], PyTreeDef]:
     """Return the leaves of a tree with their key paths, and its structure.
 
     Examples
@@ -155,18 +166,14 @@ def tree_flatten_with_path(
     >>> leaves
     [((DictKey(key='a'), SequenceKey(idx=0)), 5)]
     """
-    return trees.leaves_with_paths(
-        tree, trees.opaque(is_leaf, is_leaf_takes_path), is_leaf_takes_path
-    )
+    return leaves_with_paths(tree, opaque(is_leaf, is_leaf_takes_path), is_leaf_takes_path)
 
 
 def tree_leaves_with_path(
     tree, is_leaf: Callable[..., bool] | None = None, is_leaf_takes_path=False
 ) -> list[tuple[KeyPath, Any]]:
     """Return the leaves of a tree with their key paths."""
-    return trees.leaves_with_paths(
-        tree, trees.opaque(is_leaf, is_leaf_takes_path), is_leaf_takes_path
-    )[0]
+    return leaves_with_paths(tree, opaque(is_leaf, is_leaf_takes_path), is_leaf_takes_path)[0]
 
 
 def tree_map_with_path(
@@ -183,8 +190,8 @@ def tree_map_with_path(
     >>> jax.tree.map_with_path(lambda path, x: jax.tree_util.keystr(path), {"a": [5, 6]})
     {'a': ["['a'][0]", "['a'][1]"]}
     """
-    found, structure = trees.leaves_with_paths(
-        tree, trees.opaque(is_leaf, is_leaf_takes_path), is_leaf_takes_path
+    found, structure = leaves_with_paths(
+        tree, opaque(is_leaf, is_leaf_takes_path), is_leaf_takes_path
     )
     others = [structure.flatten_up_to(other) for other in rest]
     return structure.unflatten(
@@ -209,13 +216,13 @@ def _simple(key) -> str:
 
 def all_leaves(iterable: Iterable[Any], is_leaf: Callable[[Any], bool] | None = None) -> bool:
     """Return whether all of these are leaves."""
-    leaf = trees.opaque(is_leaf)
-    return all(trees.kind_of(value) is None or (leaf and leaf(value)) for value in iterable)
+    leaf = opaque(is_leaf)
+    return all(kind_of(value) is None or (leaf and leaf(value)) for value in iterable)
 
 
 def is_tree_node(value) -> bool:
     """Return whether `value` is a container."""
-    return trees.kind_of(value) is not None and not trees.is_opaque(value)
+    return kind_of(value) is not None and not is_opaque(value)
 
 
 def flatten_one_level(tree) -> tuple[Iterable[Any], Any]:
@@ -225,26 +232,26 @@ def flatten_one_level(tree) -> tuple[Iterable[Any], Any]:
     ------
     ValueError: If it is a leaf.
     """
-    there = trees.children_of(tree)
+    there = children_of(tree)
     if there is None:
         raise ValueError(f"can't tree-flatten type: {type(tree)}")
     return there[0], there[1]
 
 
-def treedef_children(treedef: trees.PyTreeDef) -> list[trees.PyTreeDef]:
+def treedef_children(treedef: PyTreeDef) -> list[PyTreeDef]:
     """Return the structures of the children."""
     return treedef.children()
 
 
-def treedef_is_leaf(treedef: trees.PyTreeDef) -> bool:
+def treedef_is_leaf(treedef: PyTreeDef) -> bool:
     """Return whether a structure is that of a leaf."""
     return treedef.num_nodes == 1 and treedef.num_leaves == 1
 
 
-def treedef_tuple(treedefs: Iterable[trees.PyTreeDef]) -> trees.PyTreeDef:
+def treedef_tuple(treedefs: Iterable[PyTreeDef]) -> PyTreeDef:
     """Return the structure of a tuple of trees of these structures."""
     parts = tuple(treedefs)
-    return trees.PyTreeDef(tuple, trees.kind_of(()), None, parts)
+    return PyTreeDef(tuple, kind_of(()), None, parts)
 
 
 # -- registration ----------------------------------------------------------------------------------
@@ -287,7 +294,7 @@ def register_pytree_node(
         if not callable(function):
             raise refusal(TypeError, "register_node(): incompatible", name, function)
     if flatten_with_keys_func is None:
-        trees.register(nodetype, flatten_func, unflatten_func)
+        register(nodetype, flatten_func, unflatten_func)
     else:
         register_pytree_with_keys(nodetype, flatten_with_keys_func, unflatten_func, flatten_func)
 
@@ -309,7 +316,7 @@ def register_pytree_node_class(cls) -> Any:
     >>> jax.tree.structure(Scaled(1.0, "half"))
     PyTreeDef(CustomNode(Scaled[half], [*]))
     """
-    trees.register(cls, lambda value: value.tree_flatten(), cls.tree_unflatten)
+    register(cls, lambda value: value.tree_flatten(), cls.tree_unflatten)
     return cls
 
 
@@ -325,7 +332,7 @@ def register_pytree_with_keys(
         pairs, data = flatten_with_keys(value)
         return [child for _, child in pairs], data
 
-    trees.register(
+    register(
         nodetype,
         apart if flatten_func is None else flatten_func,
         unflatten_func,
@@ -402,21 +409,21 @@ def register_dataclass(
             **dict(zip(meta, metadata, strict=True)), **dict(zip(data, children, strict=True))
         )
 
-    trees.register(
+    register(
         nodetype,
         lambda value: (
             [getattr(value, name) for name in data],
             tuple(getattr(value, name) for name in meta),
         ),
         together,
-        lambda value, count: [trees.GetAttrKey(name) for name in data],
+        lambda value, count: [GetAttrKey(name) for name in data],
     )
     return nodetype
 
 
 def register_static(cls) -> Any:
     """Register a class whose instances are containers without children; a decorator."""
-    trees.register(cls, lambda value: ((), value), lambda data, parts: data)
+    register(cls, lambda value: ((), value), lambda data, parts: data)
     return cls
 
 
@@ -457,7 +464,7 @@ class Partial(functools.partial):
 register_pytree_with_keys(
     Partial,
     lambda value: (
-        ((trees.GetAttrKey("args"), value.args), (trees.GetAttrKey("keywords"), value.keywords)),
+        ((GetAttrKey("args"), value.args), (GetAttrKey("keywords"), value.keywords)),
         value.func,
     ),
     lambda func, parts: Partial(func, *parts[0], **parts[1]),

@@ -217,7 +217,6 @@ class _Pooling(Layer):
 
     Examples
     --------
-    >>> import wengert.compat.tensorflow as tf
     >>> tf.keras.layers.{name}()(tf.ones({example})).shape
     TensorShape({result})
     """

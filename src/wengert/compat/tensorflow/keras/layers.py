@@ -182,7 +182,6 @@ def _merging(name: str, words: str, function, shown: str) -> Any:
 
         Examples
         --------
-        >>> import wengert.compat.tensorflow as tf
         >>> print(tf.keras.layers.{name}()([tf.constant([1.0]), tf.constant([3.0])]).numpy())
         {shown}
         """

@@ -448,9 +448,8 @@ def _of_cell(kind: type, words: str) -> Any:
 
         Examples
         --------
-        >>> import wengert.compat.tensorflow as tf
-        >>> tf.keras.layers.{name}(4)(tf.ones([2, 5, 3])).shape
-        TensorShape([2, 4])
+        >>> tf.keras.layers.{name}(4)(tf.ones([2, 5, 3])).shape.as_list()
+        [2, 4]
         """
         given = dict(signature.bind(self, *args, **kwargs).arguments)
         given.pop("self")

@@ -25,7 +25,7 @@ class _Margins(Layer):
     Examples
     --------
     >>> tf.keras.layers.{kind}()(tf.ones({given})).shape
-    TensorShape({result})
+    TensorShape({wide})
     """
 
     dimensions: ClassVar[int]
@@ -95,7 +95,7 @@ for _name, (_base, _words, _size) in _FAMILIES.items():
     for _d, _what in _PLACES.items():
         _kind = f"{_name}{_d}D"
         _rows = 3 if _name != "ZeroPadding" else 2
-        _shapes = {"given": [1, *[_rows] * _d, 1], "result": [1, *[_size] * _d, 1]}
+        _shapes = {"given": [1, *[_rows] * _d, 1], "wide": [1, *[_size] * _d, 1]}
         _doc = told(_Margins, words=_words.format(_what).capitalize(), kind=_kind, **_shapes)
         _body = {"dimensions": _d, "__doc__": _doc, "__module__": __name__}
         globals()[_kind] = type(_kind, (_base,), _body)
@@ -320,8 +320,8 @@ class _SpatialDropout(Seeded):
 
     Examples
     --------
-    >>> tf.keras.layers.{kind}(0.5)(tf.ones({shape})).shape
-    TensorShape({shape})
+    >>> tf.keras.layers.{kind}(0.5)(tf.ones({kept})).shape
+    TensorShape({kept})
     """
 
     def call(self, inputs, training=False) -> Any:
@@ -333,7 +333,7 @@ class _SpatialDropout(Seeded):
 
 for _d, _what in _PLACES.items():
     _kind = f"SpatialDropout{_d}D"
-    _doc = told(_SpatialDropout, what=_what, kind=_kind, shape=[1, *[2] * _d, 3])
+    _doc = told(_SpatialDropout, what=_what, kind=_kind, kept=[1, *[2] * _d, 3])
     globals()[_kind] = type(_kind, (_SpatialDropout,), {"__doc__": _doc, "__module__": __name__})
 
 
