@@ -1,7 +1,6 @@
 """Layer 9 · compat: the functions of ``tf.keras.backend``, which many programs import as ``K``.
 
-They are functions of `tf` with shorter names and other defaults: rows of those that have the same
-parameters.
+They are functions of `tf` with shorter names and other defaults, in rows of the same parameters.
 
 >>> K = tf.keras.backend
 >>> print(K.mean(K.square(tf.constant([[1.0, 4.0]])), axis=-1).numpy())
