@@ -218,7 +218,7 @@ class _Pooling(Layer):
     Examples
     --------
     >>> tf.keras.layers.{name}()(tf.ones({example})).shape
-    TensorShape({result})
+    TensorShape({pooled})
     """
 
     dimensions: ClassVar[int]
@@ -281,7 +281,7 @@ def _pools(namespace: dict[str, Any], word: str, d: int) -> None:
             of=f"{of} {_PLACES[d]}",
             name=name,
             example=example,
-            result=result,
+            pooled=result,
         )
         body = {"dimensions": d, "function": staticmethod(function), "__doc__": doc}
         kind = type(name, (base,), {**body, "__module__": __name__})

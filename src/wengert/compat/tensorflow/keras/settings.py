@@ -46,7 +46,7 @@ _HOLDS: dict[str, Callable[[Any], bool]] = {
     "positive or None": lambda sizes: _positive([1 if n is None else n for n in sizes]),
     "at least 0": lambda value: value >= 0,
     "at least -1": lambda sizes: min(sizes, default=0) >= -1,
-    "integer above 1": lambda value: isinstance(value, int | np.integer) and value > 1,
+    "integer above 1": lambda value: isinstance(value, int | np.integer) and bool(value > 1),
     "float above 0": lambda value: isinstance(value, float) and value > 0,
     "in [0, 1]": lambda value: all(0 <= share <= 1 for share in np.ravel(value)),
     "a permutation": lambda dims: sorted(dims) == list(range(1, len(dims) + 1)),
