@@ -17,18 +17,9 @@ import numpy as np
 
 from wengert.base.dtypes import is_differentiable
 from wengert.base.sections import fill_sections
-from wengert.compat.tensorflow import nest
+from wengert.compat.tensorflow import nest, recording
 from wengert.compat.tensorflow.dtypes import cxx_name
 from wengert.compat.tensorflow.errors import invalid
-from wengert.compat.tensorflow.recording import (
-    INSIDE,
-    Record,
-    activate,
-    active,
-    deactivate,
-    node_of,
-    source_of,
-)
 from wengert.compat.tensorflow.tensor import converted, made, tensor_of
 from wengert.compat.tensorflow.words import refusal
 from wengert.func.batch import vmap
@@ -74,7 +65,7 @@ class End:
             self._payload = value._cell.value
         elif isinstance(value, TensorBase):
             if what == "sources":
-                source_of(value)
+                recording.source_of(value)
             self._edge = value._edge
             self._payload = value._payload
         else:
@@ -92,7 +83,7 @@ def edges_of_both(targets: list[Any], ends: list[Any]) -> set[Any]:
 
 
 def known_targets(
-    record: Record,
+    record: recording.Record,
     targets: list[Any],
     same: set[Any] = frozenset(),  # type: ignore[assignment]
 ) -> tuple[list[int], set[Any]]:
@@ -105,7 +96,9 @@ def known_targets(
         if target._edge is not None
         and is_differentiable(target._payload.dtype)
         and (
-            node_of(target._edge) in through or record.watches(target._edge) or target._edge in same
+            recording.node_of(target._edge) in through
+            or record.watches(target._edge)
+            or target._edge in same
         )
     ]
     return known, through
@@ -195,7 +188,7 @@ class GradientTape:
     def __init__(self, persistent=False, watch_accessed_variables=True) -> None:
         self._persistent = persistent
         self._watch_accessed_variables = watch_accessed_variables
-        self._record: Record | None = None
+        self._record: recording.Record | None = None
         self._recording = False
         self._watched_variables: tuple[Any, ...] = ()
 
@@ -216,14 +209,14 @@ class GradientTape:
         if self._recording:
             raise refusal(ValueError, "Tape is still")
         if self._record is None:
-            self._record = Record(self._watch_accessed_variables)
-        activate(self._record)
+            self._record = recording.Record(self._watch_accessed_variables)
+        recording.activate(self._record)
         self._recording = True
 
     def _pop(self) -> None:
         if not self._recording or self._record is None:
             raise ValueError("Tape is not recording.")
-        deactivate(self._record)
+        recording.deactivate(self._record)
         self._recording = False
 
     # -- what is recorded -------------------------------------------------------------------------
@@ -249,14 +242,14 @@ class GradientTape:
                     "The dtype of the watched tensor must be floating (e.g. tf.float32), got %r",
                     value.dtype,
                 )
-            record, context = self._record, active()
+            record, context = self._record, recording.active()
             if record is None or context is None or not context.tapes:
                 continue
             if is_variable(value):
                 record.watch(value.handle)
                 record.variables.setdefault(id(value.handle), value)
             else:
-                record.watch(source_of(value))
+                record.watch(recording.source_of(value))
 
     @contextlib.contextmanager
     def stop_recording(self) -> Iterator[None]:
@@ -289,7 +282,7 @@ class GradientTape:
 
     # -- gradients --------------------------------------------------------------------------------
 
-    def _ready(self) -> Record:
+    def _ready(self) -> recording.Record:
         if self._record is None:
             raise RuntimeError(_ONCE + ": make it with persistent=True to ask again")
         return self._record
@@ -372,11 +365,15 @@ class GradientTape:
             for i, end in enumerate(ends)
             if end._edge is not None
             and is_differentiable(end._payload.dtype)
-            and (record.watches(end._edge) or node_of(end._edge) in through or end._edge in same)
+            and (
+                record.watches(end._edge)
+                or recording.node_of(end._edge) in through
+                or end._edge in same
+            )
         ]
         if not known or not asked:
             return found
-        context = active()
+        context = recording.active()
         graph = context is not None and bool(context.tapes or context.everything)
         lifts = None if context is None else context.lifts
         parts: list[tuple[list[int], frozenset[int]]]
@@ -395,7 +392,7 @@ class GradientTape:
         for chosen, inside in parts:
             if not chosen:
                 continue
-            token = INSIDE.set(inside)
+            token = recording.INSIDE.set(inside)
             try:
                 grads = run_grad(
                     [targets[i].tensor() for i in chosen],
@@ -406,7 +403,7 @@ class GradientTape:
                     through,
                 )
             finally:
-                INSIDE.reset(token)
+                recording.INSIDE.reset(token)
             for i, grad in zip(asked, grads, strict=True):
                 if grad is not None:
                     found[i] = grad if found[i] is None else T.add(found[i], grad)
