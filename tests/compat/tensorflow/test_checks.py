@@ -68,7 +68,9 @@ def test_batch_jacobian_needs_more_than_a_batch(target):
 def test_the_greatest_predictions_count_whatever_their_threshold():
     y, p = [[0, 1, 1, 0, 0]], [[0.2, 0.1, 0.5, 0.0, 0.2]]
     assert float(M.Precision(top_k=3)(y, p)) == pytest.approx(1 / 3)
-    assert float(M.Recall(top_k=3)(y, p)) == pytest.approx(0.5)
+    recall = M.Recall(top_k=3)
+    assert float(recall(y, p)) == pytest.approx(0.5)
+    assert recall.true_positives.numpy().tolist() == recall.false_negatives.numpy().tolist() == [1]
 
 
 def test_normalization_takes_batches_and_statistics_of_several_dimensions():

@@ -48,7 +48,8 @@ class _Counting(Metric):
         self._limits = limits
         alone = len(self.wanted) == 1
         for count in self.wanted:
-            self.add_variable(limits.shape, "zeros", name="accumulator" if alone else count)
+            name = "accumulator" if alone else count
+            setattr(self, name, self.add_variable(limits.shape, "zeros", name=name))
 
     def update_state(self, y_true, y_pred, sample_weight=None) -> None:
         """Count a batch."""
