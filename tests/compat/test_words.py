@@ -2,15 +2,17 @@
 
 import ast
 import functools
+import importlib
 import importlib.util
+import operator
 import string
 from pathlib import Path
 
 import pytest
 
-from wengert.compat.kit.words import messages
+from wengert.compat.kit.words import cures, messages
 
-PACKAGES = ["wengert.compat.jax"]
+PACKAGES = [f"wengert.compat.{idiom}" for idiom in ("jax", "mxnet", "tensorflow")]
 
 
 @functools.cache
@@ -48,3 +50,12 @@ def test_every_message_is_given(package):
     starts = [words for words, _ in calls_in(package)]
     for text in messages(package):
         assert any(text.startswith(words) for words in starts), text
+
+
+@pytest.mark.parametrize("package", PACKAGES[1:])
+def test_cures_are_for_names_that_are_not_offered(package):
+    module = importlib.import_module(package)
+    for name, cure in cures(package).items():
+        with pytest.raises(AttributeError) as caught:
+            operator.attrgetter(name)(module)
+        assert cure in str(caught.value), name

@@ -272,7 +272,7 @@ def test_where_two_are_equal_the_first_has_the_gradient():
 
 def test_functions_show_what_they_take():
     shown = {
-        "dot": "(lhs, rhs, transpose_a: 'bool' = False, transpose_b: 'bool' = False, *, out=None)",
+        "dot": "(lhs, rhs, transpose_a=False, transpose_b=False, *, out=None)",
         "clip": "(data, a_min: 'float', a_max: 'float', *, out=None)",
         "tile": "(data, reps, *, out=None)",
         "sqrt": "(data, *, out=None)",

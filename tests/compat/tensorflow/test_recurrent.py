@@ -82,7 +82,7 @@ def test_dropout_stays_the_same_through_a_sequence():
 
 
 def test_errors_say_what_is_wrong():
-    with pytest.raises(ValueError, match="positive integer, got 0"):
+    with pytest.raises(ValueError, match="expected a positive integer"):
         layers.LSTM(0)
     with pytest.raises(ValueError, match="should have a `state_size`"):
         layers.RNN(layers.Dense(2))

@@ -31,7 +31,7 @@ def _by_argument(name: str, primitive_fun, rule_of: Callable[[Maker, int], Maker
     """Return a method ``name(maker, argnum)`` that defines the rules of arguments one by one."""
     makers: dict[int, Maker] = {}
 
-    def method(maker: Maker, argnum: int = 0) -> None:
+    def method(maker: Maker, argnum=0) -> None:
         warn_deprecated(name)
         makers[argnum] = rule_of(maker, argnum)
         defvjp(primitive_fun, *makers.values(), argnums=tuple(makers))

@@ -320,16 +320,7 @@ primitive_jvps: dict[Any, Callable[..., Any]] = {}
 class Call:
     """One call of a primitive: its arguments, with slots for those on the tape."""
 
-    __slots__ = (
-        "argnums",
-        "args",
-        "fun",
-        "kwargs",
-        "parts",
-        "rebuild_output",
-        "simple",
-        "tensors",
-    )
+    __slots__ = ("argnums", "args", "fun", "kwargs", "parts", "rebuild_output", "simple", "tensors")
 
     def __init__(self, fun, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self.fun = fun

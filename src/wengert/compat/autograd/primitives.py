@@ -218,7 +218,7 @@ def warn_deprecated(name: str) -> None:
     """Warn that functions now define rules, not methods of primitives."""
     warn(
         f"The {name} method is deprecated. Write autograd.extend.defvjp(fun, ...), of functions "
-        "(ans, *args) that return functions of the cotangent",
+        "(ans, *args) that return functions of the cotangent"
     )
 
 

@@ -93,9 +93,7 @@ def check_equivalent(x, y) -> None:
 
 
 @unary_to_nary
-def check_grads(
-    f: Callable[[Any], Any], x, modes: Sequence[str] = ("fwd", "rev"), order: int = 2
-) -> None:
+def check_grads(f: Callable[[Any], Any], x, modes: Sequence[str] = ("fwd", "rev"), order=2) -> None:
     """Return a function that checks the derivatives of `f`, in the given modes, up to an order.
 
     Examples

@@ -23,7 +23,7 @@ def get_doc(f) -> str:
     return str(getattr(f, "__doc__", "") or "")
 
 
-def wraps(fun, namestr: str = "{fun}", docstr: str = "{doc}", **kwargs) -> Callable[[Any], Any]:
+def wraps(fun, namestr="{fun}", docstr="{doc}", **kwargs) -> Callable[[Any], Any]:
     """Give a function a name and a docstring built from those of `fun`."""
 
     def dress(f) -> Any:

@@ -82,7 +82,7 @@ def _parts(model: Any, detached: bool) -> tuple[tuple[Any, ...], tuple[Any, ...]
 
 
 def make_functional(
-    model: Any, disable_autograd_tracking: bool = False
+    model: Any, disable_autograd_tracking=False
 ) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     """Split a module without buffers into a function and its parameters.
 
@@ -105,7 +105,7 @@ def make_functional(
 
 
 def make_functional_with_buffers(
-    model: Any, disable_autograd_tracking: bool = False
+    model: Any, disable_autograd_tracking=False
 ) -> tuple[Callable[..., Any], tuple[Any, ...], tuple[Any, ...]]:
     """Split a module into a function of parameters and buffers, the parameters, and the buffers."""
     return FunctionalModuleWithBuffers(model), *_parts(model, disable_autograd_tracking)

@@ -11,11 +11,7 @@ from wengert.func import vmap
 
 
 def chunk_vmap(
-    func: Callable[..., Any],
-    in_dims: Any = 0,
-    out_dims: Any = 0,
-    randomness: str = "error",
-    chunks: int = 2,
+    func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, randomness="error", chunks=2
 ) -> Callable[..., Any]:
     """Like `vmap`, but process the batch in `chunks` parts, in sequence."""
     if chunks < 1:

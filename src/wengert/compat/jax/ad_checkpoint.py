@@ -166,10 +166,10 @@ def print_saved_residuals(f: Callable[..., Any], *args, **kwargs) -> None:
 def checkpoint(
     fun: Callable[..., Any] | None = None,
     *,
-    prevent_cse: bool = True,
+    prevent_cse=True,
     policy=None,
     static_argnums: int | Sequence[int] = (),
-    concrete: bool = False,
+    concrete=False,
 ) -> Any:
     """Make the backward pass recompute a function's intermediate values instead of keeping them.
 

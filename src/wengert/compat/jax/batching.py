@@ -118,7 +118,7 @@ def vmap(
     axis_name=None,
     axis_size: int | None = None,
     spmd_axis_name=None,
-    sum_match: bool = False,
+    sum_match=False,
 ) -> Callable[..., Any]:
     """Vectorize `fun` over an axis of its arguments.
 

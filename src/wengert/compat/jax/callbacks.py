@@ -162,7 +162,7 @@ def _results(value, shapes) -> Any:
 
 
 def io_callback(
-    callback: Callable[..., Any], result_shape_dtypes, *args, ordered: bool = False, **kwargs
+    callback: Callable[..., Any], result_shape_dtypes, *args, ordered=False, **kwargs
 ) -> Any:
     """Like `pure_callback`, but for a function with side effects."""
     untraced(f"it calls {name_of(callback)}()")

@@ -28,13 +28,7 @@ from wengert.compat.jax.tracing import (
     short,
     wraps,
 )
-from wengert.compat.jax.trees import (
-    PyTreeDef,
-    tree_flatten,
-    tree_leaves,
-    tree_map,
-    tree_structure,
-)
+from wengert.compat.jax.trees import PyTreeDef, tree_flatten, tree_leaves, tree_map, tree_structure
 from wengert.compat.jax.values import layers
 from wengert.compat.jax.words import refusal
 from wengert.interp.dual import Dual
@@ -82,7 +76,7 @@ class CustomVJPPrimal:
     perturbed: bool
 
 
-def zero_from_primal(x, symbolic_zeros: bool = False) -> Any:
+def zero_from_primal(x, symbolic_zeros=False) -> Any:
     """Return the zero tangents of the arrays of a pytree."""
 
     def zero(leaf) -> Any:
@@ -214,7 +208,7 @@ class custom_jvp(Rule):
     """What reverse mode calls instead: ``transposed(arguments, cotangent)``."""
     symbolic = False
 
-    def defjvp(self, jvp: Callable[..., Any], symbolic_zeros: bool = False) -> Callable[..., Any]:
+    def defjvp(self, jvp: Callable[..., Any], symbolic_zeros=False) -> Callable[..., Any]:
         """Set the rule: ``jvp(*nondiff, primals, tangents)`` returns output and tangent."""
         self.jvp, self.symbolic = jvp, symbolic_zeros
         return jvp
@@ -360,8 +354,8 @@ class custom_vjp(Rule):
         self,
         fwd: Callable[..., Any],
         bwd: Callable[..., Any],
-        symbolic_zeros: bool = False,
-        optimize_remat: bool = False,
+        symbolic_zeros=False,
+        optimize_remat=False,
     ) -> None:
         """Set the rule.
 
@@ -413,7 +407,7 @@ def _recorded(
     leaves: Leaves,
     forward: Callable[..., Any],
     backward: Callable[[Any, Any], Any] | None,
-    symbolic: bool = False,
+    symbolic=False,
     rule: Callable[..., Any] | None = None,
     taken: list[Results] | None = None,
 ) -> Any:

@@ -30,7 +30,7 @@ class _Formatter(string.Formatter):
             )
 
 
-def print(fmt: str, *args, ordered: bool = False, partitioned: bool = False, **kwargs) -> None:
+def print(fmt: str, *args, ordered=False, partitioned=False, **kwargs) -> None:
     """Print values; inside `vmap`, once for each element.
 
     Parameters
@@ -50,7 +50,7 @@ def print(fmt: str, *args, ordered: bool = False, partitioned: bool = False, **k
         _print(_Formatter().vformat(fmt, values, named))
 
 
-def callback(callback: Callable[..., Any], *args, ordered: bool = False, **kwargs) -> None:
+def callback(callback: Callable[..., Any], *args, ordered=False, **kwargs) -> None:
     """Call a function with the values of arrays, and drop its result."""
     if not callable(callback):
         raise TypeError("first argument to jax.debug.callback must be callable")

@@ -116,7 +116,7 @@ def scale_and_translate(
     scale,
     translation,
     method: str | ResizeMethod,
-    antialias: bool = True,
+    antialias=True,
     precision=None,
 ) -> Any:
     """Scale and move an image; differentiable in the image, the scale and the translation.
@@ -149,7 +149,7 @@ def scale_and_translate(
 
 
 def resize(
-    image, shape: Sequence[int], method: str | ResizeMethod, antialias: bool = True, precision=None
+    image, shape: Sequence[int], method: str | ResizeMethod, antialias=True, precision=None
 ) -> Any:
     """Resize an image; differentiable.
 

@@ -186,12 +186,7 @@ class Places:
     """
 
     def __init__(
-        self,
-        shape: tuple[int, ...],
-        index,
-        mode: str,
-        wrap_negative: bool = True,
-        taken_apart: bool = False,
+        self, shape: tuple[int, ...], index, mode: str, wrap_negative=True, taken_apart=False
     ) -> None:
         self.size = math.prod(shape)
         self.mode = mode
@@ -300,7 +295,7 @@ class Places:
         wide = T.expand(self.places, shape=self.shape)
         return T.index(flat, indices=(wide._payload,))
 
-    def put(self, x, values, accumulate: bool = False) -> Any:
+    def put(self, x, values, accumulate=False) -> Any:
         """Return `x` with new values at the positions, or with values added there."""
         flat = self._flat(x, 0)
         places = self.places

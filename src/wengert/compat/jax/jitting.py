@@ -290,10 +290,10 @@ def jit(
     static_argnames: str | Iterable[str] | None = None,
     donate_argnums: int | Sequence[int] | None = None,
     donate_argnames: str | Iterable[str] | None = None,
-    keep_unused: bool = False,
+    keep_unused=False,
     device=None,
     backend: str | None = None,
-    inline: bool = False,
+    inline=False,
     compiler_options=None,
     in_shardings=None,
     out_shardings=None,
@@ -411,7 +411,7 @@ def _put_together(result) -> Any:
     return result.structure.unflatten(result.leaves) if result.__class__ is _Whole else result
 
 
-def disable_jit(disable: bool = True) -> Any:
+def disable_jit(disable=True) -> Any:
     """Return a context in which functions run uncompiled."""
     return without_jit(disable)
 

@@ -207,7 +207,7 @@ def drawn(by: Sampler, *values) -> Any:
 # -- keys ------------------------------------------------------------------------------------------
 
 
-def words_of(name: str, key, several: bool = False) -> Any:
+def words_of(name: str, key, several=False) -> Any:
     """Return the words of a key as an array.
 
     Raises

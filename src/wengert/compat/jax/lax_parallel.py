@@ -76,7 +76,7 @@ def _over(name: str, rule: Callable[[Any], Any]) -> Callable[..., Any]:
     return named(collective, name, f"Compute `jax.lax.{name}` over the named axis of a `vmap`.")
 
 
-def all_gather(x, axis_name, *, axis_index_groups=None, axis: int = 0, tiled: bool = False) -> Any:
+def all_gather(x, axis_name, *, axis_index_groups=None, axis=0, tiled=False) -> Any:
     """Gather the elements along the named axis of a `vmap`: stacked, or joined if `tiled`."""
     _refuse_groups("all_gather", axis_index_groups)
     (level,) = _levels(axis_name)
@@ -118,7 +118,7 @@ def ppermute(x, axis_name, perm: Sequence[tuple[int, int]]) -> Any:
 
 
 def all_to_all(
-    x, axis_name, split_axis: int, concat_axis: int, *, axis_index_groups=None, tiled: bool = False
+    x, axis_name, split_axis: int, concat_axis: int, *, axis_index_groups=None, tiled=False
 ) -> Any:
     """Exchange parts: element i receives part i along `split_axis` of every element."""
     _refuse_groups("all_to_all", axis_index_groups)
@@ -146,9 +146,7 @@ def all_to_all(
     return tree_map(leaf, x)
 
 
-def psum_scatter(
-    x, axis_name, *, scatter_dimension: int = 0, axis_index_groups=None, tiled: bool = False
-) -> Any:
+def psum_scatter(x, axis_name, *, scatter_dimension=0, axis_index_groups=None, tiled=False) -> Any:
     """Sum over the elements of the batch, and give each element its part of the sum."""
     parts = all_to_all(
         x,

@@ -149,8 +149,8 @@ def conv_general_dilated(
     lhs_dilation: Sequence[int] | None = None,
     rhs_dilation: Sequence[int] | None = None,
     dimension_numbers=None,
-    feature_group_count: int = 1,
-    batch_group_count: int = 1,
+    feature_group_count=1,
+    batch_group_count=1,
     precision=None,
     preferred_element_type=None,
     out_sharding=None,
@@ -310,10 +310,10 @@ def conv_transpose(
     padding,
     rhs_dilation: Sequence[int] | None = None,
     dimension_numbers=None,
-    transpose_kernel: bool = False,
+    transpose_kernel=False,
     precision=None,
     preferred_element_type=None,
-    use_consistent_padding: bool = False,
+    use_consistent_padding=False,
 ) -> Any:
     """Compute a transposed convolution, by default of (batch, ..., channels) arrays.
 

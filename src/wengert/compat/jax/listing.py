@@ -15,18 +15,10 @@ import numpy as np
 
 import wengert.func as func
 from wengert.base.sections import fill_sections
+from wengert.compat.jax import tracing
 from wengert.compat.jax.array import made
 from wengert.compat.jax.methods import ShapedArray
 from wengert.compat.jax.staging import ShapeDtypeStruct, collected_into, example, replaced
-from wengert.compat.jax.tracing import (
-    Leaves,
-    Results,
-    check_callable,
-    filled,
-    name_of,
-    staged,
-    wraps,
-)
 from wengert.compat.jax.trees import tree_leaves, tree_map
 from wengert.interp.levels import Lifted
 from wengert.prims.record import Primitive
@@ -103,7 +95,7 @@ class _Writer(Dispatch):
 
 
 def _brief(value) -> str:
-    text = (name_of(value) if callable(value) else repr(value)).replace("\n", "")
+    text = (tracing.name_of(value) if callable(value) else repr(value)).replace("\n", "")
     return text if len(text) <= 40 else f"{text[:37]}..."
 
 
@@ -173,7 +165,7 @@ def make_jaxpr(
     fun: Callable[..., Any],
     static_argnums: int | Sequence[int] = (),
     axis_env=None,
-    return_shape: bool = False,
+    return_shape=False,
     **options,
 ) -> Callable[..., Any]:
     """Return a function that lists the operations of `fun`.
@@ -192,14 +184,14 @@ def make_jaxpr(
     >>> jax.make_jaxpr(lambda x: jax.numpy.sin(x) * 2.0)(1.0)
     { lambda ; a:f32[]. let b:f32[] = sin a; c:f32[] = mul b 2.0 in (c,) }
     """
-    check_callable(fun)
+    tracing.check_callable(fun)
     statics = {static_argnums} if isinstance(static_argnums, int) else set(static_argnums)
 
-    @wraps(fun)
+    @tracing.wraps(fun)
     def listed(*args, **kwargs) -> Any:
         moving = [i for i in range(len(args)) if i not in statics]
-        leaves = Leaves(tree_map(_example, [*(args[i] for i in moving), kwargs]))
-        results = Results()
+        leaves = tracing.Leaves(tree_map(_example, [*(args[i] for i in moving), kwargs]))
+        results = tracing.Results()
         writer = _Writer()
         texts: list[list[str]] = []
         avals: list[ShapedArray] = []
@@ -209,10 +201,10 @@ def make_jaxpr(
             arrays = list(leaves.arrays)
             for place, tensor in zip(leaves.places, tensors, strict=True):
                 arrays[place] = tensor
-            given = filled(args, moving, values)
+            given = tracing.filled(args, moving, values)
             texts.append([writer.name(x._array()) for x in arrays])
             with writer:
-                output = staged(fun)(*given, **named)
+                output = tracing.staged(fun)(*given, **named)
             outputs, others = results.take(output, "Output")
             texts.append([writer.read(x._payload) for x in results.leaves])
             avals.extend(x.aval for x in results.leaves)
@@ -225,7 +217,7 @@ def make_jaxpr(
 
         def again(*flat) -> Any:
             *values, named = leaves.structure.unflatten(list(flat))
-            given = filled(args, moving, values)
+            given = tracing.filled(args, moving, values)
             return fun(*given, **named)
 
         entries = [x.aval for x in leaves.arrays]
@@ -235,7 +227,7 @@ def make_jaxpr(
         shapes = [ShapeDtypeStruct(x.shape, x.dtype, weak_type=x.weak_type) for x in avals]
         return listing, results.structure.unflatten(shapes)
 
-    listed.__name__ = f"make_jaxpr({name_of(fun)})"
+    listed.__name__ = f"make_jaxpr({tracing.name_of(fun)})"
     listed.__module__ = "jax"
     return listed
 

@@ -62,7 +62,7 @@ class ShapedArray(Sized):
 
     sharding = None
 
-    def __init__(self, shape: tuple[int, ...], dtype, weak_type: bool = False, **more) -> None:
+    def __init__(self, shape: tuple[int, ...], dtype, weak_type=False, **more) -> None:
         self.shape = tuple(shape)
         self.dtype = dtype if getattr(dtype, "type", None) is prng_key else np.dtype(dtype)
         self.weak_type = weak_type
@@ -208,7 +208,7 @@ class ArrayMethods:
         """Return a copy that owns its memory."""
         return _same_kind(T.clone(self), self)
 
-    def astype(self, dtype, copy: bool = False, device=None) -> Any:
+    def astype(self, dtype, copy=False, device=None) -> Any:
         """Convert to another dtype; differentiable between floating and complex ones."""
         wanted = self._payload.dtype if dtype is None else requested_dtype(dtype, "astype")
         if self._payload.dtype == wanted:
@@ -225,7 +225,7 @@ class ArrayMethods:
             raise ValueError(f"x.view({wanted.name}) of another item size needs a dimension")
         return _numpy().asarray(array.view(wanted))
 
-    def reshape(self, *args, order: str = "C", **more) -> Any:
+    def reshape(self, *args, order="C", **more) -> Any:
         """Reshape the array, to sizes given one by one or as a tuple; -1 is inferred."""
         given = args[0] if len(args) == 1 and not hasattr(args[0], "__index__") else args
         if isinstance(given, list | tuple) or (len(args) != 1):
@@ -236,7 +236,7 @@ class ArrayMethods:
             return _numpy().reshape(self, sizes, order=order)
         return _same_kind(_reshape(self, resized(self, sizes)), self)
 
-    def ravel(self, order: str = "C", **more) -> Any:
+    def ravel(self, order="C", **more) -> Any:
         """Flatten the array."""
         return ArrayMethods.reshape(self, -1, order=order)
 

@@ -28,8 +28,8 @@ def _segments(name: str, update: str, start: Callable[[Any], Any]) -> Callable[.
         data,
         segment_ids,
         num_segments: int | None = None,
-        indices_are_sorted: bool = False,
-        unique_indices: bool = False,
+        indices_are_sorted=False,
+        unique_indices=False,
         bucket_size: int | None = None,
         mode=None,
     ) -> Any:

@@ -77,7 +77,7 @@ def is_concrete(x) -> bool:
     return not isinstance(x, Tracer)
 
 
-def concrete_or_error(typ, val, context: str = "") -> Any:
+def concrete_or_error(typ, val, context="") -> Any:
     """Return a value as a Python number, or unchanged; refuse batches of `vmap`."""
     return val if typ is None else typ(val)
 

@@ -10,23 +10,9 @@ import numpy as np
 
 import wengert.func as func
 from wengert.base.sections import fill_sections
+from wengert.compat.jax import tracing
 from wengert.compat.jax.array import Array, asarray
 from wengert.compat.jax.dtypes import canonical_dtype, float0
-from wengert.compat.jax.tracing import (
-    HOLDS_GRAPH,
-    Leaves,
-    Results,
-    argument,
-    check_callable,
-    conjugated,
-    filled,
-    is_inexact,
-    labelled,
-    name_of,
-    short,
-    two_parts,
-    wraps,
-)
 from wengert.compat.jax.trees import tree_flatten
 from wengert.compat.jax.words import refusal
 from wengert.func.jacobians import by_columns, by_rows
@@ -118,7 +104,7 @@ def _scalar(output, holomorphic: bool) -> Any:
         raise TypeError(
             f"Gradient only defined for scalar-output functions. Output was {output!r}."
         )
-    array = argument(output)
+    array = tracing.argument(output)
     if array._payload.ndim:
         raise TypeError(
             "Gradient only defined for scalar-output functions. Output had shape: "
@@ -131,9 +117,9 @@ def _scalar(output, holomorphic: bool) -> Any:
 def value_and_grad(
     fun: Callable[..., Any],
     argnums: int | Sequence[int] = 0,
-    has_aux: bool = False,
-    holomorphic: bool = False,
-    allow_int: bool = False,
+    has_aux=False,
+    holomorphic=False,
+    allow_int=False,
     reduce_axes: Sequence[Any] = (),
 ) -> Callable[..., Any]:
     """Return a function that computes `fun` and its gradient.
@@ -151,19 +137,19 @@ def value_and_grad(
     >>> jax.value_and_grad(lambda x: x**2)(3.0)
     (Array(9., dtype=float32, weak_type=True), Array(6., dtype=float32, weak_type=True))
     """
-    check_callable(fun)
+    tracing.check_callable(fun)
 
-    @wraps(fun)
+    @tracing.wraps(fun)
     def value_and_gradient(*args, **kwargs) -> Any:
         numbers, several = numbers_of(args, argnums)
-        leaves = Leaves([args[n] for n in numbers])
+        leaves = tracing.Leaves([args[n] for n in numbers])
         check_inputs("grad", leaves.arrays, holomorphic, allow_int)
         classes: list[type] = []
-        beside = Results()
+        beside = tracing.Results()
 
         def call(*tensors) -> Any:
-            given = filled(args, numbers, leaves.with_tensors(tensors))
-            output, aux = two_parts(fun(*given, **kwargs), has_aux)
+            given = tracing.filled(args, numbers, leaves.with_tensors(tensors))
+            output, aux = tracing.two_parts(fun(*given, **kwargs), has_aux)
             array = _scalar(output, holomorphic)
             classes.append(array.__class__)
             _, others = beside.take(aux)
@@ -179,9 +165,9 @@ def value_and_grad(
             found, (value, others) = transformed(*tensors)
         else:
             value, others = call()
-        grads = leaves.derivatives([conjugated(grad) for grad in found])
+        grads = leaves.derivatives([tracing.conjugated(grad) for grad in found])
         aux = beside.give((), others)
-        value = labelled(value, classes[0])
+        value = tracing.labelled(value, classes[0])
         return (value, aux) if has_aux else value, grads if several else grads[0]
 
     return value_and_gradient
@@ -190,9 +176,9 @@ def value_and_grad(
 def grad(
     fun: Callable[..., Any],
     argnums: int | Sequence[int] = 0,
-    has_aux: bool = False,
-    holomorphic: bool = False,
-    allow_int: bool = False,
+    has_aux=False,
+    holomorphic=False,
+    allow_int=False,
     reduce_axes: Sequence[Any] = (),
 ) -> Callable[..., Any]:
     """Return a function that computes the gradient of `fun`.
@@ -225,7 +211,7 @@ def grad(
     """
     both = value_and_grad(fun, argnums, has_aux, holomorphic, allow_int)
 
-    @wraps(fun)
+    @tracing.wraps(fun)
     def gradient(*args, **kwargs) -> Any:
         value, grads = both(*args, **kwargs)
         return (grads, value[1]) if has_aux else grads
@@ -233,12 +219,14 @@ def grad(
     return gradient
 
 
-def _of_tensors(fun, leaves: Leaves, has_aux: bool) -> tuple[Callable[..., Any], Results, Results]:
+def _of_tensors(
+    fun, leaves: tracing.Leaves, has_aux: bool
+) -> tuple[Callable[..., Any], tracing.Results, tracing.Results]:
     """Return `fun` as a function of the tensors of its arguments."""
-    results, beside = Results(), Results()
+    results, beside = tracing.Results(), tracing.Results()
 
     def call(*tensors) -> Any:
-        output, aux = two_parts(fun(*leaves.with_tensors(tensors)), has_aux)
+        output, aux = tracing.two_parts(fun(*leaves.with_tensors(tensors)), has_aux)
         outputs, whole = results.take(output, "Output")
         _, others = beside.take(aux)
         # transforms want at least one output that has a derivative
@@ -248,7 +236,7 @@ def _of_tensors(fun, leaves: Leaves, has_aux: bool) -> tuple[Callable[..., Any],
 
 
 def vjp(
-    fun: Callable[..., Any], *primals, has_aux: bool = False, reduce_axes: Sequence[Any] = ()
+    fun: Callable[..., Any], *primals, has_aux=False, reduce_axes: Sequence[Any] = ()
 ) -> tuple[Any, ...]:
     """Return the value of `fun`, and the function that computes vector-Jacobian products.
 
@@ -269,8 +257,8 @@ def vjp(
     >>> pull(1.0)
     (Array(5., dtype=float32, weak_type=True), Array(2., dtype=float32, weak_type=True))
     """
-    check_callable(fun)
-    leaves = Leaves(primals)
+    tracing.check_callable(fun)
+    leaves = tracing.Leaves(primals)
     call, results, beside = _of_tensors(fun, leaves, has_aux)
     tensors = leaves.tensors
     if tensors:
@@ -279,31 +267,33 @@ def vjp(
         outputs, (whole, others) = call()
         pull = None
     expected = list(results.leaves)
-    metadata = [argument(leaf).aval for leaf in expected]
+    metadata = [tracing.argument(leaf).aval for leaf in expected]
     results.let_go()
 
     def vjp_fun(*cotangents) -> tuple[Any, ...]:
         """Return the cotangents of the primals for a cotangent of the output."""
         if len(cotangents) != 1:
-            name = name_of(fun)
+            name = tracing.name_of(fun)
             raise refusal(TypeError, "The function returned by `jax.vjp`", name, len(cotangents))
         given = _cotangents(cotangents[0], results, metadata, fun)
         if pull is None:
             return tuple(leaves.derivatives(()))
-        found = pull([conjugated(ct) for ct in given] or [tensors[0] * 0])
-        return tuple(leaves.derivatives([conjugated(grad) for grad in found]))
+        found = pull([tracing.conjugated(ct) for ct in given] or [tensors[0] * 0])
+        return tuple(leaves.derivatives([tracing.conjugated(grad) for grad in found]))
 
-    setattr(vjp_fun, HOLDS_GRAPH, True)
+    setattr(vjp_fun, tracing.HOLDS_GRAPH, True)
     value = results.give(outputs, whole)
     results.let_go()
     return (value, vjp_fun, beside.give((), others)) if has_aux else (value, vjp_fun)
 
 
-def _cotangents(cotangent, results: Results, metadata: list[Any], fun) -> list[Any]:
+def _cotangents(cotangent, results: tracing.Results, metadata: list[Any], fun) -> list[Any]:
     """Return the cotangents of the differentiable outputs, checked."""
     leaves, structure = tree_flatten(cotangent)
     if structure != results.structure:
-        raise refusal(ValueError, "unexpected tree structure", name_of(fun), results, structure)
+        raise refusal(
+            ValueError, "unexpected tree structure", tracing.name_of(fun), results, structure
+        )
     found = []
     for place, (leaf, aval) in enumerate(zip(leaves, metadata, strict=True)):
         if place not in results.places:
@@ -314,23 +304,20 @@ def _cotangents(cotangent, results: Results, metadata: list[Any], fun) -> list[A
                     "np.zeros(shape, jax.dtypes.float0)"
                 )
             continue
-        array = argument(leaf)
+        array = tracing.argument(leaf)
         if tuple(array._payload.shape) != aval.shape or array._payload.dtype != aval.dtype:
             wanted = aval.str_short().removeprefix("~")
             raise ValueError(
                 "unexpected JAX type (e.g. shape/dtype) for argument to VJP function: got "
-                f"{short(array)}, but expected {wanted} because the corresponding output of the "
-                f"differentiated function had JAX type {wanted}"
+                f"{tracing.short(array)}, but expected {wanted} because the corresponding output "
+                f"of the differentiated function had JAX type {wanted}"
             )
         found.append(array)
     return found
 
 
 def fwd_and_bwd(
-    fun: Callable[..., Any],
-    argnums: int | Sequence[int],
-    has_aux: bool = False,
-    jitted: bool = True,
+    fun: Callable[..., Any], argnums: int | Sequence[int], has_aux=False, jitted=True
 ) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """Return the forward and the backward pass of a function, as two functions.
 
@@ -352,15 +339,15 @@ def fwd_and_bwd(
     >>> bwd(residuals, 1.0)
     Array(5., dtype=float32, weak_type=True)
     """
-    check_callable(fun)
+    tracing.check_callable(fun)
     several = not hasattr(argnums, "__index__")
 
-    @wraps(fun)
+    @tracing.wraps(fun)
     def fwd(*args, **kwargs) -> Any:
         numbers, _ = numbers_of(args, argnums)
 
         def of_chosen(*chosen) -> Any:
-            given = filled(args, numbers, chosen)
+            given = tracing.filled(args, numbers, chosen)
             return fun(*given, **kwargs)
 
         return vjp(of_chosen, *[args[n] for n in numbers], has_aux=has_aux)
@@ -391,16 +378,16 @@ def linear_transpose(
     >>> jax.linear_transpose(lambda x: 2 * x, 1.0)(3.0)
     (Array(6., dtype=float32, weak_type=True),)
     """
-    check_callable(fun)
+    tracing.check_callable(fun)
     leaves, structure = tree_flatten(tuple(primals))
     zeros = [_zeros(leaf) for leaf in leaves]
     output, pull = vjp(fun, *structure.unflatten(zeros))
     outputs, wanted = tree_flatten(output)
-    if len({is_inexact(argument(x)) for x in (*zeros, *outputs)}) > 1:
+    if len({tracing.is_inexact(tracing.argument(x)) for x in (*zeros, *outputs)}) > 1:
         raise TypeError(
             "linear_transpose only supports [float or complex] -> [float or complex], and integer "
-            f"-> integer functions, but got {list(map(short, zeros))} -> "
-            f"{[short(argument(x)) for x in outputs]}."
+            f"-> integer functions, but got {list(map(tracing.short, zeros))} -> "
+            f"{[tracing.short(tracing.argument(x)) for x in outputs]}."
         )
 
     def transposed(cotangent) -> Any:
@@ -408,7 +395,7 @@ def linear_transpose(
         given, structure = tree_flatten(cotangent)
         if structure != wanted:
             raise refusal(TypeError, "cotangent tree does not", wanted, structure)
-        types = [[short(argument(x)) for x in part] for part in (outputs, given)]
+        types = [[tracing.short(tracing.argument(x)) for x in part] for part in (outputs, given)]
         if types[0] != types[1]:
             raise refusal(TypeError, "cotangent type does not", types[0], types[1])
         return pull(cotangent)
@@ -425,18 +412,18 @@ def _zeros(like) -> Any:
 # -- forward mode under JAX's names: `jvp` and `linearize` -----------------------------------------
 
 
-def _tangents(leaves: Leaves, tangents, name: str) -> list[Any]:
+def _tangents(leaves: tracing.Leaves, tangents, name: str) -> list[Any]:
     """Return the tangents of the differentiable primals, checked."""
     given, structure = tree_flatten(tuple(tangents))
     if structure != leaves.structure:
         raise refusal(TypeError, "primal and tangent arguments", name, leaves, structure)
     found = []
     for primal, tangent in zip(leaves.arrays, given, strict=True):
-        wanted = primal._payload.dtype if is_inexact(primal) else float0
+        wanted = primal._payload.dtype if tracing.is_inexact(primal) else float0
         if getattr(tangent, "dtype", None) == float0:
             got, shape = float0, tuple(tangent.shape)
         else:
-            tangent = argument(tangent)
+            tangent = tracing.argument(tangent)
             got, shape = tangent._payload.dtype, tuple(tangent._payload.shape)
         if got != wanted:
             raise TypeError(
@@ -447,7 +434,7 @@ def _tangents(leaves: Leaves, tangents, name: str) -> list[Any]:
             )
         if shape != tuple(primal._payload.shape):
             raise refusal(ValueError, "jvp called with different", primal, shape)
-        if is_inexact(primal):
+        if tracing.is_inexact(primal):
             found.append(tangent)
     return found
 
@@ -456,12 +443,12 @@ def _shown(dtype) -> str:
     return "float0" if dtype == float0 else str(np.dtype(dtype).name)
 
 
-def _slopes(results: Results, slopes) -> Any:
+def _slopes(results: tracing.Results, slopes) -> Any:
     shapes = [tuple(getattr(leaf, "shape", ())) for leaf in results.leaves]
     return results.derivatives(slopes, lambda place: np.zeros(shapes[place], float0))
 
 
-def jvp(fun: Callable[..., Any], primals, tangents, has_aux: bool = False) -> tuple[Any, ...]:
+def jvp(fun: Callable[..., Any], primals, tangents, has_aux=False) -> tuple[Any, ...]:
     """Return the value of `fun` and its derivative in a direction, in one pass.
 
     Parameters
@@ -485,7 +472,7 @@ def jvp(fun: Callable[..., Any], primals, tangents, has_aux: bool = False) -> tu
     >>> jax.jvp(lambda x: x**2, (3.0,), (1.0,))
     (Array(9., dtype=float32, weak_type=True), Array(6., dtype=float32, weak_type=True))
     """
-    check_callable(fun)
+    tracing.check_callable(fun)
     if not isinstance(primals, list | tuple) or not isinstance(tangents, list | tuple):
         raise TypeError(
             "primal and tangent arguments to jax.jvp must be tuples or lists; found "
@@ -496,7 +483,7 @@ def jvp(fun: Callable[..., Any], primals, tangents, has_aux: bool = False) -> tu
             "primal and tangent arguments to jax.jvp must have the same tree structure; primals "
             f"are a {type(primals).__name__}, and tangents a {type(tangents).__name__}."
         )
-    leaves = Leaves(primals)
+    leaves = tracing.Leaves(primals)
     directions = _tangents(leaves, tangents, "jax.jvp")
     call, results, beside = _of_tensors(fun, leaves, has_aux)
     tensors = leaves.tensors
@@ -512,7 +499,7 @@ def jvp(fun: Callable[..., Any], primals, tangents, has_aux: bool = False) -> tu
     return (value, found, beside.give((), others)) if has_aux else (value, found)
 
 
-def linearize(fun: Callable[..., Any], *primals, has_aux: bool = False) -> Any:
+def linearize(fun: Callable[..., Any], *primals, has_aux=False) -> Any:
     """Return the value of `fun`, and its derivative as a function of the direction.
 
     `fun` is called once, so its branches are decided once.
@@ -529,8 +516,8 @@ def linearize(fun: Callable[..., Any], *primals, has_aux: bool = False) -> Any:
     >>> slope(1.0), slope(2.0)
     (Array(6., dtype=float32, weak_type=True), Array(12., dtype=float32, weak_type=True))
     """
-    check_callable(fun)
-    leaves = Leaves(primals)
+    tracing.check_callable(fun)
+    leaves = tracing.Leaves(primals)
     both, results, beside = _of_tensors(fun, leaves, has_aux)
     kept: list[Any] = []
 
@@ -555,7 +542,7 @@ def linearize(fun: Callable[..., Any], *primals, has_aux: bool = False) -> Any:
             raise refusal(ValueError, "linearized function called", error) from None
         return _slopes(results, zeros if slope is None else slope(*directions))
 
-    setattr(jvp_fun, HOLDS_GRAPH, True)
+    setattr(jvp_fun, tracing.HOLDS_GRAPH, True)
     return (value, jvp_fun, beside.give((), others)) if has_aux else (value, jvp_fun)
 
 
@@ -570,21 +557,21 @@ def _jacobian(
     allow_int: bool,
     forward: bool,
 ) -> Callable[..., Any]:
-    check_callable(fun)
+    tracing.check_callable(fun)
 
-    @wraps(fun)
+    @tracing.wraps(fun)
     def jacobian_of(*args, **kwargs) -> Any:
         numbers, several = numbers_of(args, argnums)
-        leaves = Leaves([args[n] for n in numbers])
+        leaves = tracing.Leaves([args[n] for n in numbers])
         if forward:
             _check("jacfwd", "input", leaves.arrays, "fV", "inputs of jacfwd", holomorphic)
         else:
             check_inputs("jacrev", leaves.arrays, holomorphic, allow_int)
-        results, beside = Results(), Results()
+        results, beside = tracing.Results(), tracing.Results()
 
         def call(*tensors) -> Any:
-            given = filled(args, numbers, leaves.with_tensors(tensors))
-            output, aux = two_parts(fun(*given, **kwargs), has_aux)
+            given = tracing.filled(args, numbers, leaves.with_tensors(tensors))
+            output, aux = tracing.two_parts(fun(*given, **kwargs), has_aux)
             outputs, whole = results.take(output, "Output")
             if not forward:
                 check_outputs("jacrev", [*outputs, *whole], holomorphic)
@@ -613,7 +600,9 @@ def _jacobian(
     return jacobian_of
 
 
-def _blocks(leaves: Leaves, results: Results, place: int, row, forward: bool) -> Any:
+def _blocks(
+    leaves: tracing.Leaves, results: tracing.Results, place: int, row, forward: bool
+) -> Any:
     """Return the derivatives of one output, in the structure of the arguments: a tuple."""
     shape = tuple(results.leaves[place]._payload.shape)
     blocks: list[Any] = [
@@ -622,78 +611,70 @@ def _blocks(leaves: Leaves, results: Results, place: int, row, forward: bool) ->
     if row is not None:
         for at, block in zip(leaves.places, row, strict=True):
             cls = results.classes[place] if forward else leaves.arrays[at].__class__
-            blocks[at] = labelled(block if forward else conjugated(block), cls)
+            blocks[at] = tracing.labelled(block if forward else tracing.conjugated(block), cls)
     return leaves.structure.unflatten(blocks)
 
 
-_TEXT = """Return a function that computes the Jacobian of `fun` by {ways}, in {mode} mode.
+def jacfwd(
+    fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux=False, holomorphic=False
+) -> Callable[..., Any]:
+    """Return a function that computes the Jacobian of `fun` by columns, in forward mode.
 
     Parameters
     ----------
-    fun : callable
-        Returns a pytree of arrays; with `has_aux`, a pair of it and auxiliary data.
-    argnums : int or sequence of int
-        The positional arguments to differentiate with respect to; each may be a pytree.
-    has_aux : bool
-        Whether `fun` also returns auxiliary data.
-    holomorphic : bool
-        Whether `fun` is holomorphic, to compute its complex derivative.{more}
+    fun : callable. Returns a pytree of arrays; with `has_aux`, a pair of it and auxiliary data.
+    argnums, has_aux, holomorphic: As in `grad`.
 
     Returns
     -------
-    callable
-        Returns a Jacobian for each pair of an output array and an argument array, nested in the
-        structure of the output, then of the argument. The shape of each is the shape of the output
-        followed by that of the argument.
+    callable: Returns a Jacobian for each pair of an output array and an argument array, nested in
+        the structure of the output, then of the argument. The shape of each is the shape of the
+        output followed by that of the argument.
 
     Raises
     ------
-    TypeError
-        If inputs are not floating-point numbers.
+    TypeError: If inputs are not floating-point numbers.
 
     Examples
     --------
-    >>> from wengert.compat import jax
-    >>> jax.{name}(lambda x: x * x)(jax.numpy.array([1.0, 2.0]))
+    >>> jax.jacfwd(lambda x: x * x)(jax.numpy.array([1.0, 2.0]))
     Array([[2., 0.],
            [0., 4.]], dtype=float32)
     """
-
-
-def jacfwd(
-    fun: Callable[..., Any],
-    argnums: int | Sequence[int] = 0,
-    has_aux: bool = False,
-    holomorphic: bool = False,
-) -> Callable[..., Any]:
-    """Compute the Jacobian by columns."""  # replaced by the full docstring below
     return _jacobian(fun, argnums, has_aux, holomorphic, False, True)
 
 
 def jacrev(
     fun: Callable[..., Any],
     argnums: int | Sequence[int] = 0,
-    has_aux: bool = False,
-    holomorphic: bool = False,
-    allow_int: bool = False,
+    has_aux=False,
+    holomorphic=False,
+    allow_int=False,
 ) -> Callable[..., Any]:
-    """Compute the Jacobian by rows."""  # replaced by the full docstring below
+    """Return a function that computes the Jacobian of `fun` by rows, in reverse mode.
+
+    Parameters
+    ----------
+    fun, holomorphic, has_aux, argnums: As in `jacfwd`.
+    allow_int : bool. Whether to allow integer inputs.
+
+    Returns
+    -------
+    callable: Returns the Jacobians, and raises a TypeError, as in `jacfwd`.
+
+    Examples
+    --------
+    >>> jax.jacrev(lambda x: x.sum())(jax.numpy.array([1.0, 2.0]))
+    Array([1., 1.], dtype=float32)
+    """
     return _jacobian(fun, argnums, has_aux, holomorphic, allow_int, False)
 
 
-_INTEGERS = """
-    allow_int : bool
-        Whether to allow integer inputs."""
-jacfwd.__doc__ = _TEXT.format(name="jacfwd", ways="columns", mode="forward", more="")
-jacrev.__doc__ = _TEXT.format(name="jacrev", ways="rows", mode="reverse", more=_INTEGERS)
 jacobian = jacrev
 
 
 def hessian(
-    fun: Callable[..., Any],
-    argnums: int | Sequence[int] = 0,
-    has_aux: bool = False,
-    holomorphic: bool = False,
+    fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux=False, holomorphic=False
 ) -> Callable[..., Any]:
     """Return a function that computes the Hessian of `fun`, by forward over reverse mode.
 

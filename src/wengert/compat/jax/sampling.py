@@ -19,7 +19,7 @@ from wengert.ops import special
 from wengert.tape.base import TensorBase
 
 
-def kind_of(name: str, dtype, kinds: str = "f", default: str = "f") -> np.dtype[Any]:
+def kind_of(name: str, dtype, kinds="f", default="f") -> np.dtype[Any]:
     """Return the dtype to draw in.
 
     Raises
@@ -221,7 +221,7 @@ def truncated_normal(key, lower, upper, shape=None, dtype=None, *, out_sharding=
     return jnp.clip(found, above, below)
 
 
-def bernoulli(key, p=0.5, shape=None, mode: str = "low", *, out_sharding=None) -> Any:
+def bernoulli(key, p=0.5, shape=None, mode="low", *, out_sharding=None) -> Any:
     """Draw True with probability `p`."""
     words = words_of("bernoulli", key)
     if mode not in ("high", "low"):
@@ -247,7 +247,7 @@ def rademacher(key, shape=(), dtype=None, *, out_sharding=None) -> Any:
 
 
 def multivariate_normal(
-    key, mean, cov, shape=None, dtype=None, method: str = "cholesky", *, out_sharding=None
+    key, mean, cov, shape=None, dtype=None, method="cholesky", *, out_sharding=None
 ) -> Any:
     """Draw normal vectors with a mean and covariance matrix; differentiable in both.
 

@@ -41,7 +41,7 @@ class Sharding:
 class SingleDeviceSharding(Sharding):
     """The placement of the whole array on one device."""
 
-    def __init__(self, device=CPU, *, memory_kind: str = "device") -> None:
+    def __init__(self, device=CPU, *, memory_kind="device") -> None:
         self._device = device
         self.memory_kind = memory_kind
 

@@ -92,7 +92,7 @@ def check_jvp(
     atol: float | None = None,
     rtol: float | None = None,
     eps: float | None = None,
-    err_msg: str = "",
+    err_msg="",
 ) -> None:
     """Compare ``f_jvp(primals, tangents)`` with finite differences.
 
@@ -114,7 +114,7 @@ def check_vjp(
     atol: float | None = None,
     rtol: float | None = None,
     eps: float | None = None,
-    err_msg: str = "",
+    err_msg="",
 ) -> None:
     """Compare ``f_vjp(*primals)`` with finite differences.
 

@@ -86,7 +86,7 @@ def wraps(fun) -> Any:
     return functools.wraps(fun, fits)
 
 
-def argument(value, what: str = "Argument") -> Any:
+def argument(value, what="Argument") -> Any:
     """Return a leaf of the arguments as an array.
 
     Raises
@@ -211,10 +211,7 @@ class Results:
         self.classes = [type(x) for x in self.leaves]
         self.places = [i for i in tensors if what is not None and is_inexact(self.leaves[i])]
         self.tensor_places = [i for i in tensors if i not in set(self.places)]
-        return (
-            [self.leaves[i] for i in self.places],
-            [self.leaves[i] for i in self.tensor_places],
-        )
+        return ([self.leaves[i] for i in self.places], [self.leaves[i] for i in self.tensor_places])
 
     def give(self, outputs: Sequence[Any], others: Sequence[Any] = ()) -> Any:
         """Rebuild the value with other differentiable and other remaining tensors."""

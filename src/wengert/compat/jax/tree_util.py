@@ -156,7 +156,7 @@ def tree_broadcast(prefix_tree, full_tree, is_leaf: Callable[[Any], bool] | None
 
 
 def tree_flatten_with_path(
-    tree, is_leaf: Callable[..., bool] | None = None, is_leaf_takes_path: bool = False
+    tree, is_leaf: Callable[..., bool] | None = None, is_leaf_takes_path=False
 ) -> tuple[list[tuple[KeyPath, Any]], PyTreeDef]:
     """Return the leaves of a tree with their key paths, and its structure.
 
@@ -170,7 +170,7 @@ def tree_flatten_with_path(
 
 
 def tree_leaves_with_path(
-    tree, is_leaf: Callable[..., bool] | None = None, is_leaf_takes_path: bool = False
+    tree, is_leaf: Callable[..., bool] | None = None, is_leaf_takes_path=False
 ) -> list[tuple[KeyPath, Any]]:
     """Return the leaves of a tree with their key paths."""
     return leaves_with_paths(tree, opaque(is_leaf, is_leaf_takes_path), is_leaf_takes_path)[0]
@@ -181,7 +181,7 @@ def tree_map_with_path(
     tree,
     *rest,
     is_leaf: Callable[..., bool] | None = None,
-    is_leaf_takes_path: bool = False,
+    is_leaf_takes_path=False,
 ) -> Any:
     """Like `tree_map`, but with a function whose first argument is the key path.
 
@@ -199,7 +199,7 @@ def tree_map_with_path(
     )
 
 
-def keystr(keys: KeyPath, *, simple: bool = False, separator: str = "") -> str:
+def keystr(keys: KeyPath, *, simple=False, separator="") -> str:
     """Format a key path as text: ``"[0]['a'].x"``.
 
     Parameters

@@ -413,7 +413,7 @@ def is_opaque(value) -> bool:
     return type(value) in OPAQUE
 
 
-def opaque(is_leaf: Callable[..., bool] | None, with_path: bool = False) -> Any:
+def opaque(is_leaf: Callable[..., bool] | None, with_path=False) -> Any:
     """Return `is_leaf`, extended to treat opaque containers as leaves where programs need that."""
     if not OPAQUE:
         return is_leaf
@@ -518,7 +518,7 @@ def leaves_with_paths(
     return found, walk(tree, ())
 
 
-def differences(one, other, path: str = "") -> Iterator[tuple[str, ...]]:
+def differences(one, other, path="") -> Iterator[tuple[str, ...]]:
     """Yield where two trees differ: the path, what is there in each, and why these do not match."""
     parts, others = children_of(one), children_of(other)
     names = [

@@ -63,11 +63,11 @@ class Update:
     def get(
         self,
         *,
-        indices_are_sorted: bool = False,
-        unique_indices: bool = False,
+        indices_are_sorted=False,
+        unique_indices=False,
         mode=None,
         fill_value=None,
-        wrap_negative_indices: bool = True,
+        wrap_negative_indices=True,
         out_sharding=None,
     ) -> Any:
         """Return the elements; with ``mode="fill"``, `fill_value` (NaN) for those out of bounds."""

@@ -9,7 +9,8 @@ originals whose attribute has an underscore.
 Arguments of the base class, and unknown keywords, are passed to its ``__init__``. If the base class
 has its arguments from text too, those not in `without` follow the arguments of the class; an
 argument that is written ``axis/momentum=0.9`` follows `axis` instead. The others become attributes.
-`_prepare` then checks them, or computes further attributes. Keywords in `ignored` have no effect.
+`_prepare` then checks them, or computes further attributes: it runs once, when the arguments of
+all base classes are known. Keywords in `ignored` have no effect.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ from typing import TYPE_CHECKING, Any
 from wengert.compat.kit.signatures import signature_of
 
 __all__ = ["Given", "arguments", "lines_of"]
+
+
+def _nothing() -> None: ...
 
 
 class Given:
@@ -47,10 +51,11 @@ def arguments(
     text : str
         The arguments, as Python writes parameters.
     meant : dict, optional
-        Conversions of arguments, by the last word of their names; for example, a function that
-        returns the initializer of a given name.
+        Conversions and checks of arguments, by their names or the last words of them; for example,
+        a function that returns the initializer of a given name.
     """
     places: dict[str, str] = {}
+    told = meant or {}
 
     def placed(match: re.Match[str]) -> str:
         places[match[2].lstrip("_")] = match[1]
@@ -89,11 +94,13 @@ def arguments(
             rest |= {name: given.pop(name) for name in list(given) if name in passed}
             super(kind, self).__init__(**rest)
             for name, value in given.items():
-                understood = (meant or {}).get(name.rpartition("_")[2])
+                understood = told.get(name) or told.get(name.rpartition("_")[2])
                 setattr(self, lines[name], value if understood is None else understood(value))
-            prepare = vars(kind).get("_prepare")
-            if prepare is not None:
-                prepare(self)
+            if (
+                next(c for c in type(self).__mro__ if hasattr(vars(c).get("__init__"), "lines"))
+                is kind
+            ):
+                getattr(self, "_prepare", _nothing)()
 
         made: Any = __init__
         made.__signature__ = signature

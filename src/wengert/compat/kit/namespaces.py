@@ -41,9 +41,9 @@ def closed(
     namespace: dict[str, Any],
     shown: str,
     cures: dict[str, str] | None = None,
-    modules: str = "",
-    later: str = "",
-    root: str = "",
+    modules="",
+    later="",
+    root="",
 ) -> Callable[[str], Any]:
     """Return a ``__getattr__`` that finds names on first use, and reports those there are not.
 
@@ -79,7 +79,7 @@ def closed(
     return getattribute
 
 
-def defined(namespace: dict[str, Any], more: str = "", without: str = "") -> list[str]:
+def defined(namespace: dict[str, Any], more="", without="") -> list[str]:
     """Return the public classes and functions that a module defines.
 
     So no list of names repeats the definitions. `more` adds constants and names that are defined
@@ -91,7 +91,7 @@ def defined(namespace: dict[str, Any], more: str = "", without: str = "") -> lis
     return sorted(chosen - {*without.split()} | {*more.split()})
 
 
-def completed(namespace: dict[str, Any], more: str = "", without: str = "") -> list[str]:
+def completed(namespace: dict[str, Any], more="", without="") -> list[str]:
     """Expand the docstrings of a module, and return its public names: the last line of a module,
     ``__all__ = completed(globals())``. The names are those of `defined`.
     """
@@ -99,7 +99,7 @@ def completed(namespace: dict[str, Any], more: str = "", without: str = "") -> l
     return defined(namespace, more, without)
 
 
-def offered(namespace: dict[str, Any], root: str, more: str = "") -> list[str]:
+def offered(namespace: dict[str, Any], root: str, more="") -> list[str]:
     """Return the public names that a module has imported from a package, and `more`: modules and
     constants.
     """
@@ -108,12 +108,12 @@ def offered(namespace: dict[str, Any], root: str, more: str = "") -> list[str]:
     return sorted(found | {*more.split()})
 
 
-def functions_of(namespace: dict[str, Any], but: str = "") -> dict[str, Any]:
+def functions_of(namespace: dict[str, Any], but="") -> dict[str, Any]:
     """Return the functions and classes that `defined` lists, by name, without the given ones."""
     return {name: namespace[name] for name in defined(namespace) if name not in but.split()}
 
 
-def gathered(namespace: dict[str, Any], root: str, text: str, modules: str = "") -> list[str]:
+def gathered(namespace: dict[str, Any], root: str, text: str, modules="") -> list[str]:
     """Put the names of rows into a namespace, and return them; expand the module's docstring.
 
     Parameters

@@ -20,7 +20,7 @@ from typing import Any
 import wengert as wg
 from wengert.compat.kit.signatures import arguments_of, signature_of
 
-__all__ = ["of_rows", "shaped", "told"]
+__all__ = ["cells_of", "of_rows", "shaped", "told"]
 
 
 def of_rows(
@@ -41,14 +41,19 @@ def of_rows(
         Further names that cells may use.
     """
     known = {"wg": wg} | make.__globals__ | namespace | values
-    joined = re.sub(r"\n(?=\|)|\n +", " ", inspect.cleandoc(text))
     names = []
-    for line in joined.splitlines():
-        made = make(*(_value(cell.strip(), known) for cell in line.split(" | ")))
+    for cells in cells_of(text):
+        made = make(*(_value(cell, known) for cell in cells))
         made.__module__ = namespace["__name__"]
         namespace[made.__name__] = made
         names.append(made.__name__)
     return names
+
+
+def cells_of(text: str) -> list[list[str]]:
+    """Return the cells of each row of a table."""
+    joined = re.sub(r"\n(?=\|)|\n +", " ", inspect.cleandoc(text))
+    return [[cell.strip() for cell in line.split(" | ")] for line in joined.splitlines()]
 
 
 def _value(cell: str, known: dict[str, Any]) -> Any:

@@ -73,7 +73,7 @@ def arguments_of(signature: inspect.Signature) -> Callable[[tuple[Any, ...], Any
 
 
 def signed(
-    name: str, text: str, compute: Callable[[dict[str, Any]], Any], doc: str = ""
+    name: str, text: str, compute: Callable[[dict[str, Any]], Any], doc=""
 ) -> Callable[..., Any]:
     """Decorate a function with parameters written as text (see NOTE [signatures as text]).
 

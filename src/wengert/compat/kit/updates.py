@@ -15,7 +15,7 @@ import numpy as np
 __all__ = ["adadelta", "adagrad", "adam", "adamax", "kept", "moments", "momentum", "rmsprop"]
 
 
-def kept(weight, *names: str, value: float = 0.0) -> dict[str, Any]:
+def kept(weight, *names: str, value=0.0) -> dict[str, Any]:
     """Return the initial state of a rule: arrays shaped like a weight, filled with one number."""
     return {name: np.full_like(weight, value) for name in names}
 
@@ -42,7 +42,7 @@ def moments(g, state: dict[str, Any], beta1: float, beta2: float) -> tuple[Any, 
 
 
 def adam(
-    g, state: dict[str, Any], lr, beta1: float, beta2: float, epsilon: float, amsgrad: bool = False
+    g, state: dict[str, Any], lr, beta1: float, beta2: float, epsilon: float, amsgrad=False
 ) -> Any:
     """Step by Adam (Kingma and Ba, 2014); the caller corrects `lr` for the first steps."""
     m, v = moments(g, state, beta1, beta2)
@@ -66,13 +66,7 @@ def adagrad(g, state: dict[str, Any], lr, epsilon: float) -> Any:
 
 
 def rmsprop(
-    g,
-    state: dict[str, Any],
-    lr,
-    rho: float,
-    epsilon: float,
-    share: float = 0.0,
-    centered: bool = False,
+    g, state: dict[str, Any], lr, rho: float, epsilon: float, share=0.0, centered=False
 ) -> Any:
     """Step by RMSProp (Tieleman and Hinton, 2012), optionally with momentum, and centered."""
     kind = g.dtype.type

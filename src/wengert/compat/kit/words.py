@@ -13,7 +13,7 @@ from collections.abc import Callable
 from importlib.resources import files
 from typing import Any
 
-__all__ = ["messages", "refusals"]
+__all__ = ["cures", "messages", "refusals"]
 
 
 @functools.cache
@@ -24,14 +24,26 @@ def messages(package: str) -> tuple[str, ...]:
     return tuple([part.replace("\n", " ").replace("\\n", "\n") for part in parts])
 
 
+@functools.cache
+def cures(package: str) -> dict[str, str]:
+    """Return what to write instead of the names of an original that a package does not offer.
+
+    The file ``cures.txt`` has a row for each cure: the names, a colon, and the cure.
+    """
+    text = files(package).joinpath("cures.txt").read_text(encoding="utf-8")
+    rows = [line.partition(": ") for line in text.splitlines()[2:]]
+    return {name: cure for names, _, cure in rows for name in names.split()}
+
+
 def refusals(package: str) -> Callable[..., Any]:
     """Return the function that makes the errors of a package.
 
-    It takes the class of the error, the first words of its message, and what to fill in.
+    It takes the class of the error, or what makes it, the first words of its message, what to fill
+    in, and further arguments of the class by keyword.
     """
 
-    def refusal(kind: type[Exception], start: str, *given: Any) -> Exception:
+    def refusal(kind: Callable[..., Exception], start: str, *given: Any, **more: Any) -> Exception:
         (text,) = [text for text in messages(package) if text.startswith(start)]
-        return kind(text.format(*given))
+        return kind(text.format(*given), **more)
 
     return refusal

@@ -42,22 +42,6 @@ _MODULES = {
     **{"nd": "ndarray", "np": "numpy", "npx": "numpy_extension"},
 }
 _UTILITIES = ("is_np_array", "is_np_shape", "np_array", "np_shape", "use_np")
-_GRAPHS = "there are no symbols: functions of arrays are recorded as they run"
-_DATA = "read files with NumPy, and make arrays of them by mx.np.array"
-_CURES = {
-    "io": "use mx.gluon.data.DataLoader",
-    "kv": "there is one process and one device",
-    "kvstore": "there is one process and one device",
-    "mod": _GRAPHS,
-    "module": _GRAPHS,
-    "onnx": "models are Python functions here",
-    "profiler": "use cProfile",
-    "recordio": _DATA,
-    "sym": _GRAPHS,
-    "symbol": _GRAPHS,
-    "viz": "draw y by wengert.viz",
-    "visualization": "draw y by wengert.viz",
-}
 
 
 def __getattr__(name: str) -> Any:
@@ -67,7 +51,7 @@ def __getattr__(name: str) -> Any:
         return globals().setdefault(name, module)
     if name in _UTILITIES:
         return getattr(importlib.import_module("wengert.compat.mxnet.util"), name)
-    raise _absent("wengert.compat.mxnet", name, _CURES)
+    raise _absent("wengert.compat.mxnet", name)
 
 
 def __dir__() -> list[str]:

@@ -21,6 +21,7 @@ from wengert.compat.mxnet import backprop, results
 from wengert.compat.mxnet.base import MXNetError, reraise, shown
 from wengert.compat.mxnet.context import Context, checked
 from wengert.compat.mxnet.state import RECORDING
+from wengert.compat.mxnet.words import refusal
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.detachments import note
 from wengert.tape.record import T
@@ -51,7 +52,7 @@ class NDArray(wnp.ndarray):
 
     # -- gradients --------------------------------------------------------------------------------
 
-    def attach_grad(self, grad_req: str = "write", stype: str | None = None) -> None:
+    def attach_grad(self, grad_req="write", stype: str | None = None) -> None:
         """Attach a gradient of zeros, and turn the array into a leaf.
 
         Its history is dropped: no gradient flows past the array.
@@ -107,7 +108,7 @@ class NDArray(wnp.ndarray):
         vars(self)["_fresh_grad"] = bool(value)
 
     def backward(  # type: ignore[override]
-        self, out_grad=None, retain_graph: bool = False, train_mode: bool = True
+        self, out_grad=None, retain_graph=False, train_mode=True
     ) -> None:
         """Compute the gradients of this array with respect to all arrays with an attached gradient.
 
@@ -190,17 +191,11 @@ class NDArray(wnp.ndarray):
             return bool(self._payload.item())
         if not self._payload.size and type(self) is NDArray:
             return False
-        raise ValueError(
-            f"The truth value of an {type(self).__name__} with multiple elements is ambiguous: "
-            "use (x > 0).sum() or x.asnumpy().any()."
-        )
+        raise refusal(ValueError, "The truth value", type(self).__name__)
 
     def _scalar(self, kind) -> Any:
         if self._payload.size != 1:
-            raise TypeError(
-                "only size-1 arrays can be converted to Python scalars, and this one has shape "
-                f"{self.shape}"
-            )
+            raise refusal(TypeError, "only size-1 arrays", self.shape)
         return kind(self._payload.item())
 
     def __float__(self) -> float:
@@ -287,7 +282,7 @@ class NDArray(wnp.ndarray):
 
     as_in_ctx = as_in_context
 
-    def astype(self, dtype, *args, copy: bool = True, **more) -> Any:
+    def astype(self, dtype, *args, copy=True, **more) -> Any:
         """Convert to another dtype; recorded. With ``copy=False``, may return the array itself."""
         kind = np.dtype(dtype)
         if not copy and kind == self._payload.dtype:

@@ -19,6 +19,7 @@ from wengert.compat.mxnet.arrays import NDArray
 from wengert.compat.mxnet.base import MXNetError, absence, reraise, shown
 from wengert.compat.mxnet.results import adopt, mark, operand
 from wengert.compat.mxnet.state import RECORDING, TRAINING
+from wengert.compat.mxnet.words import refusal
 from wengert.tape.base import TensorBase
 from wengert.tape.modes import no_grad
 
@@ -49,7 +50,7 @@ class _Scope:
             RECORDING.reset(recording)
 
 
-def record(train_mode: bool = True) -> Any:
+def record(train_mode=True) -> Any:
     """Record operations inside a ``with`` block.
 
     Parameters
@@ -65,7 +66,7 @@ def record(train_mode: bool = True) -> Any:
     return _Scope(True, bool(train_mode))
 
 
-def pause(train_mode: bool = False) -> Any:
+def pause(train_mode=False) -> Any:
     """Stop recording inside a ``with`` block; its results are constants."""
     return _Scope(False, bool(train_mode))
 
@@ -144,17 +145,15 @@ def mark_variables(variables, gradients, grad_reqs="write") -> None:
     arrays, buffers = _listed(variables, "variables"), _listed(gradients, "gradients")
     requests = [grad_reqs] * len(arrays) if isinstance(grad_reqs, str) else list(grad_reqs)
     if not len(arrays) == len(buffers) == len(requests):
-        raise MXNetError(
-            f"mark_variables: {len(arrays)} variables, {len(buffers)} gradients and "
-            f"{len(requests)} grad_reqs: they must be as many"
+        raise refusal(
+            MXNetError, "mark_variables: {} variables,", len(arrays), len(buffers), len(requests)
         )
     for i, (array, buffer, request) in enumerate(zip(arrays, buffers, requests, strict=True)):
         if request not in ("null", "write", "add"):
             raise KeyError(f"{request!r}: grad_reqs must be 'write', 'add' or 'null'")
         if array.shape != buffer.shape:
-            raise MXNetError(
-                f"mark_variables: variables[{i}] has shape {array.shape}, and gradients[{i}] has "
-                f"shape {buffer.shape}"
+            raise refusal(
+                MXNetError, "mark_variables: variables[{}] has", i, array.shape, i, buffer.shape
             )
     for array, buffer, request in zip(arrays, buffers, requests, strict=True):
         mark(array, buffer, request)
@@ -170,7 +169,7 @@ def _heads(heads, head_grads) -> tuple[list[Any], list[Any]]:
     return arrays, grads
 
 
-def backward(heads, head_grads=None, retain_graph: bool = False, train_mode: bool = True) -> None:
+def backward(heads, head_grads=None, retain_graph=False, train_mode=True) -> None:
     """Compute the gradients of arrays with respect to all arrays with an attached gradient.
 
     Parameters
@@ -195,8 +194,8 @@ def grad(
     variables,
     head_grads=None,
     retain_graph: bool | None = None,
-    create_graph: bool = False,
-    train_mode: bool = True,
+    create_graph=False,
+    train_mode=True,
 ) -> list[Any]:
     """Return gradients as new arrays; attached gradients stay unchanged.
 
@@ -276,15 +275,12 @@ class Recorded(_TapeFunction):
             grads = (grads,)
         name = type(function).__name__
         if len(grads) != function._count:
-            raise AssertionError(
-                f"{name}.backward must return exactly the same number of NDArrays as the number of "
-                f"NDArrays arguments to forward. Expecting {function._count} got {len(grads)}"
+            raise refusal(
+                AssertionError, "{}.backward must return", name, function._count, len(grads)
             )
         for g in grads:
             if g is not None and not isinstance(g, TensorBase):
-                raise AssertionError(
-                    f"autograd.Function.backward must return NDArrays, not {type(g)}"
-                )
+                raise refusal(AssertionError, "autograd.Function.backward must return", type(g))
         return (None, *grads)
 
 
@@ -350,9 +346,7 @@ class Function:
     def __call__(self, *inputs) -> Any:
         """Apply `forward` to arrays; recorded as one operation inside ``record()``."""
         if self._used:
-            raise AssertionError(
-                "Each Function instance can only be called once. Please create another instance."
-            )
+            raise refusal(AssertionError, "Each Function instance")
         self._used = True
         self._count = len(inputs)
         self._class = next((type(x) for x in inputs if isinstance(x, NDArray)), NDArray)
@@ -398,10 +392,7 @@ class _Graph:
         return [f"{self._head.name().lower()}_output"]
 
     def __getattr__(self, name: str) -> Any:
-        raise AttributeError(
-            f"the graph of an array has no {name!r} here: draw it by wengert.viz, or look at "
-            "y.grad_fn"
-        )
+        raise refusal(AttributeError, "the graph of", name)
 
 
 def get_symbol(x) -> Any:

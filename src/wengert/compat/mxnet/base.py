@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.words import cures
 
 __all__ = ["MXNetError", "absence", "absent", "converted", "reraise"]
 
@@ -43,18 +44,20 @@ def reraise(error: BaseException) -> NoReturn:
     raise converted(error) from error
 
 
-def absent(module: str, name: str, cures: dict[str, str]) -> AttributeError:
+def absent(module: str, name: str) -> AttributeError:
     """Return the error for a name that is not offered, with a replacement."""
-    cure = cures.get(name)
+    cure = cures("wengert.compat.mxnet").get(
+        f"{module}.{name}".removeprefix("wengert.compat.mxnet.")
+    )
     why = "" if cure is None else f": MXNet has it, but it is not offered here: {cure}"
     return AttributeError(f"module {module!r} has no attribute {name!r}{why}")
 
 
-def absence(module: str, cures: dict[str, str] | None = None) -> Callable[[str], Any]:
+def absence(module: str) -> Callable[[str], Any]:
     """Return the ``__getattr__`` of a module, which suggests replacements for missing names."""
 
     def getattribute(name: str) -> Any:
-        raise absent(module, name, cures or {})
+        raise absent(module, name)
 
     return getattribute
 

@@ -6,6 +6,7 @@ from contextvars import ContextVar
 
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.mxnet.base import MXNetError, shown
+from wengert.compat.mxnet.words import refusal
 
 _ENTERED: ContextVar[tuple[Context, ...]] = ContextVar("wengert_mxnet_context", default=())
 
@@ -29,7 +30,7 @@ class Context:
 
     devtype2num = {"cpu": 1, "gpu": 2, "cpu_pinned": 3, "cpu_shared": 5}  # noqa: RUF012
 
-    def __init__(self, device_type, device_id: int = 0) -> None:
+    def __init__(self, device_type, device_id=0) -> None:
         if isinstance(device_type, Context):
             device_type, device_id = device_type.device_type, device_type.device_id
         self.device_typeid = self.devtype2num[device_type]
@@ -60,7 +61,7 @@ class Context:
         """Do nothing: NumPy manages the memory."""
 
 
-def cpu(device_id: int = 0) -> Context:
+def cpu(device_id=0) -> Context:
     """Return the CPU context.
 
     Examples
@@ -71,12 +72,12 @@ def cpu(device_id: int = 0) -> Context:
     return Context("cpu", device_id)
 
 
-def cpu_pinned(device_id: int = 0) -> Context:
+def cpu_pinned(device_id=0) -> Context:
     """Return the context of pinned memory, which is ordinary memory here."""
     return Context("cpu_pinned", device_id)
 
 
-def gpu(device_id: int = 0) -> Context:
+def gpu(device_id=0) -> Context:
     """Return a GPU context; an array on it raises `MXNetError`, as in MXNet without CUDA.
 
     Examples
@@ -110,18 +111,12 @@ def checked(ctx) -> None:
         ctx = current_context()
     elif isinstance(ctx, list | tuple) and ctx:
         if len(ctx) > 1:
-            raise MXNetError(
-                f"{len(ctx)} contexts: here they are one memory, in which each backward pass would "
-                "replace the gradients of the one before. Use [mx.cpu()], and whole batches."
-            )
+            raise refusal(MXNetError, "{} contexts: here", len(ctx))
         (ctx,) = ctx
     if not isinstance(ctx, Context):
         raise TypeError(f"ctx must be a Context such as mx.cpu(), got {shown(ctx)}")
     if ctx.device_type == "gpu":
-        raise MXNetError(
-            f"GPU support is disabled: arrays of wengert live in the CPU's memory, and {ctx} was "
-            "asked for. Use mx.cpu(), or choose by mx.context.num_gpus(), which is 0."
-        )
+        raise refusal(MXNetError, "GPU support is", ctx)
 
 
 __all__ = completed(globals())

@@ -31,14 +31,14 @@ def _resized(image, w: int, h: int, nearest: bool) -> Any:
     return (wnp.clip(wnp.round(found), 0, 255) if kind.kind in "iu" else found).astype(kind)
 
 
-def imresize(src, w: int, h: int, interp: int = 1) -> Any:
+def imresize(src, w: int, h: int, interp=1) -> Any:
     """Resize an image by bilinear interpolation, or by the nearest pixel if `interp` is 0."""
     if interp not in (0, 1):
         raise ValueError(f"interp={interp} is not offered here: 0 is nearest, 1 is bilinear")
     return computed(type(src), _resized, (src, w, h, interp == 0), {})
 
 
-def resize_short(src, size: int, interp: int = 1) -> Any:
+def resize_short(src, size: int, interp=1) -> Any:
     """Resize an image so that its shorter edge is `size`."""
     height, width = src.shape[:2]
     if height > width:
@@ -46,7 +46,7 @@ def resize_short(src, size: int, interp: int = 1) -> Any:
     return imresize(src, size * width // height, size, interp)
 
 
-def resize(data, size, keep_ratio: bool = False, interp: int = 1) -> Any:
+def resize(data, size, keep_ratio=False, interp=1) -> Any:
     """Resize images to ``(width, height)``, or one number."""
     if isinstance(size, int):
         if keep_ratio:
@@ -55,7 +55,7 @@ def resize(data, size, keep_ratio: bool = False, interp: int = 1) -> Any:
     return imresize(data, size[0], size[1], interp)
 
 
-def fixed_crop(src, x0: int, y0: int, w: int, h: int, size=None, interp: int = 1) -> Any:
+def fixed_crop(src, x0: int, y0: int, w: int, h: int, size=None, interp=1) -> Any:
     """Crop a box of an image, and resize it if `size` is given."""
     part = src[..., y0 : y0 + h, x0 : x0 + w, :]
     if size is None or (w, h) == tuple(size):
@@ -68,7 +68,7 @@ def crop(data, x: int, y: int, width: int, height: int) -> Any:
     return fixed_crop(data, x, y, width, height)
 
 
-def center_crop(src, size, interp: int = 1) -> Any:
+def center_crop(src, size, interp=1) -> Any:
     """Crop the center of an image, and return its position too."""
     height, width = src.shape[-3:-1]
     w, h = min(size[0], width), min(size[1], height)
@@ -76,7 +76,7 @@ def center_crop(src, size, interp: int = 1) -> Any:
     return fixed_crop(src, x, y, w, h, size, interp), (x, y, w, h)
 
 
-def random_crop(src, size, interp: int = 1) -> Any:
+def random_crop(src, size, interp=1) -> Any:
     """Crop an image at a random position, and return the position too."""
     height, width = src.shape[-3:-1]
     w, h = min(size[0], width), min(size[1], height)
@@ -120,11 +120,7 @@ def flip_top_bottom(data) -> Any:
     return computed(type(data), wnp.flip, (data, -3), {})
 
 
-_FILES = "read the file with Pillow or imageio, and make an array of it by mx.np.array"
-
-
-_cures = dict.fromkeys(("imread", "imdecode", "ImageIter", "ImageDetIter"), _FILES)
-__getattr__ = absence("wengert.compat.mxnet.image", _cures)
+__getattr__ = absence("wengert.compat.mxnet.image")
 
 
 __all__ = completed(globals())

@@ -15,6 +15,7 @@ import numpy as np
 from wengert.compat.kit.arguments import Given, arguments, lines_of
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.mxnet.base import absence
+from wengert.compat.mxnet.words import refusal
 from wengert.numpy import random as _random
 
 _REGISTRY: dict[str, Any] = {}
@@ -155,9 +156,7 @@ class Xavier(Initializer):
     def _init_weight(self, name: str, arr) -> None:
         shape = arr.shape
         if len(shape) < 2:
-            raise ValueError(
-                f"Xavier initializer cannot be applied to vector {name}. It requires at least 2D."
-            )
+            raise refusal(ValueError, "Xavier initializer cannot", name)
         window = math.prod(shape[2:])
         fan_in, fan_out = shape[1] * window, shape[0] * window
         factors = {"avg": (fan_in + fan_out) / 2.0, "in": fan_in, "out": fan_out}
@@ -219,8 +218,7 @@ def create(init, **kwargs) -> Any:
     return _REGISTRY[init.lower()](**kwargs)
 
 
-_cures = dict.fromkeys(("Bilinear", "LSTMBias", "Mixed", "Load"), "subclass init.Initializer")
-__getattr__ = absence("wengert.compat.mxnet.init", _cures)
+__getattr__ = absence("wengert.compat.mxnet.init")
 
 
 __all__ = completed(globals())

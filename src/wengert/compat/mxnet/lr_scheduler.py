@@ -49,6 +49,7 @@ class FactorScheduler(LRScheduler):
     """Multiplies the rate by `factor` every `step` updates."""
 
     def _prepare(self: Any) -> None:
+        super()._prepare()
         if self.step < 1:
             raise ValueError("Schedule step must be greater or equal than 1 round")
         if self.factor > 1.0:

@@ -69,7 +69,7 @@ class EvalMetric:
 class Accuracy(EvalMetric):
     """The fraction of predictions whose largest entry is at the label."""
 
-    def __init__(self, axis: int = 1, name: str = "accuracy", *names, **kwargs) -> None:
+    def __init__(self, axis=1, name="accuracy", *names, **kwargs) -> None:
         self.axis = axis
         super().__init__(name, *names, **kwargs)
 
@@ -83,7 +83,7 @@ class Accuracy(EvalMetric):
 class TopKAccuracy(EvalMetric):
     """The fraction of labels among the `top_k` largest predictions."""
 
-    def __init__(self, top_k: int = 1, name: str = "top_k_accuracy", *names, **kwargs) -> None:
+    def __init__(self, top_k=1, name="top_k_accuracy", *names, **kwargs) -> None:
         self.top_k = top_k
         super().__init__(f"{name}_{top_k}", *names, **kwargs)
 
@@ -99,7 +99,7 @@ class F1(EvalMetric):
     score of all examples.
     """
 
-    def __init__(self, name: str = "f1", average: str = "macro", *names, **kwargs) -> None:
+    def __init__(self, name="f1", average="macro", *names, **kwargs) -> None:
         self.average = average
         super().__init__(name, *names, **kwargs)
 
@@ -154,7 +154,7 @@ class CrossEntropy(EvalMetric):
 
     _called = "cross-entropy"
 
-    def __init__(self, eps: float = 1e-12, name: str | None = None, *names, **kwargs) -> None:
+    def __init__(self, eps=1e-12, name: str | None = None, *names, **kwargs) -> None:
         self.eps = eps
         super().__init__(name or self._called, *names, **kwargs)
 
@@ -173,7 +173,7 @@ class NegativeLogLikelihood(CrossEntropy):
 class PearsonCorrelation(EvalMetric):
     """The correlation of labels and predictions, averaged over batches (``"macro"``) or of all."""
 
-    def __init__(self, name: str = "pearsonr", *names, average: str = "macro", **kwargs) -> None:
+    def __init__(self, name="pearsonr", *names, average="macro", **kwargs) -> None:
         self.average = average
         super().__init__(name, *names, **kwargs)
 
@@ -194,7 +194,7 @@ class PearsonCorrelation(EvalMetric):
 class MCC(F1):
     """Matthews' correlation of two classes; see `F1` for `average`."""
 
-    def __init__(self, name: str = "mcc", *names, average: str = "macro", **kwargs) -> None:
+    def __init__(self, name="mcc", *names, average="macro", **kwargs) -> None:
         super().__init__(name, average, *names, **kwargs)
 
     def _score(self) -> float:
@@ -219,7 +219,7 @@ class Perplexity(CrossEntropy):
     """The exponential of the cross entropy; the label `ignore_label` is skipped."""
 
     def __init__(
-        self, ignore_label: int | None = None, axis=-1, name: str = "perplexity", *names, **kwargs
+        self, ignore_label: int | None = None, axis=-1, name="perplexity", *names, **kwargs
     ) -> None:
         self.ignore_label = ignore_label
         super().__init__(1e-10, name, *names, **kwargs)
@@ -247,7 +247,7 @@ class Loss(EvalMetric):
 class CompositeEvalMetric(EvalMetric):
     """Several metrics over the same batches."""
 
-    def __init__(self, metrics=(), name: str = "composite") -> None:
+    def __init__(self, metrics=(), name="composite") -> None:
         self.metrics = [create(metric) for metric in metrics]
         super().__init__(name)
 

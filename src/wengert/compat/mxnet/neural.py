@@ -16,6 +16,7 @@ from wengert import special
 from wengert.compat.kit.namespaces import functions_of
 from wengert.compat.mxnet.base import MXNetError
 from wengert.compat.mxnet.state import TRAINING
+from wengert.compat.mxnet.words import refusal
 from wengert.nn import functional as F
 from wengert.numpy.arrays import array_of
 from wengert.ops.gather import gather
@@ -85,12 +86,7 @@ def _valid(data, length, axis: int) -> Any:
 
 
 def softmax(
-    data,
-    length=None,
-    axis: int = -1,
-    temperature: float | None = None,
-    use_length: bool = False,
-    dtype=None,
+    data, length=None, axis=-1, temperature: float | None = None, use_length=False, dtype=None
 ) -> Any:
     """Return exp(data) divided by its sum along `axis`; 0 beyond `length` if that is given."""
     x = data if temperature in (None, 1.0) else data / temperature
@@ -104,7 +100,7 @@ def softmax(
 
 
 def log_softmax(
-    data, axis: int = -1, temperature: float | None = None, dtype=None, use_length: bool = False
+    data, axis=-1, temperature: float | None = None, dtype=None, use_length=False
 ) -> Any:
     """Return the logarithm of `softmax`."""
     x = data if temperature in (None, 1.0) else data / temperature
@@ -114,18 +110,13 @@ def log_softmax(
     return result if dtype is None else T.to_copy(result, dtype=np.dtype(dtype))
 
 
-def softmin(data, axis: int = -1) -> Any:
+def softmin(data, axis=-1) -> Any:
     """Return `softmax` of -data."""
     return F.softmin(data, dim=axis)
 
 
 def topk(
-    data,
-    axis: int | None = -1,
-    k: int = 1,
-    ret_typ: str = "indices",
-    is_ascend: bool = False,
-    dtype="float32",
+    data, axis: int | None = -1, k=1, ret_typ="indices", is_ascend=False, dtype="float32"
 ) -> Any:
     """Return the `k` largest elements along `axis`, or their indices."""
     if axis is None:
@@ -145,7 +136,7 @@ def topk(
     raise MXNetError(f"topk: ret_typ must be 'indices', 'value', 'both' or 'mask', got {ret_typ!r}")
 
 
-def pick(data, index, axis: int = -1, mode: str = "clip", keepdims: bool = False) -> Any:
+def pick(data, index, axis=-1, mode="clip", keepdims=False) -> Any:
     """Return the element that `index` selects from each row of `data`."""
     places = np.asarray(_whole(index)._payload)
     count = data._payload.shape[axis]
@@ -156,16 +147,14 @@ def pick(data, index, axis: int = -1, mode: str = "clip", keepdims: bool = False
     return picked if keepdims else squeeze(picked, axis)
 
 
-def one_hot(
-    data, depth: int, on_value: float = 1.0, off_value: float = 0.0, dtype="float32"
-) -> Any:
+def one_hot(data, depth: int, on_value=1.0, off_value=0.0, dtype="float32") -> Any:
     """Return `on_value` at the indices in `data` along a new last axis, else `off_value`."""
     places = np.asarray(_whole(data)._payload)
     hot = np.where(places[..., None] == np.arange(depth), on_value, off_value)
     return new_tensor(hot.astype(dtype))
 
 
-def batch_dot(lhs, rhs, transpose_a: bool = False, transpose_b: bool = False) -> Any:
+def batch_dot(lhs, rhs, transpose_a=False, transpose_b=False) -> Any:
     """Multiply two batches of matrices."""
     lhs = movedim(lhs, -1, -2) if transpose_a else lhs
     return matmul(lhs, movedim(rhs, -1, -2) if transpose_b else rhs)
@@ -191,9 +180,7 @@ def activation(data, act_type: str) -> Any:
     return _ACTIVATIONS[act_type](data)
 
 
-def leaky_relu(
-    data, gamma=None, act_type: str = "leaky", slope: float = 0.25, **bounds: float
-) -> Any:
+def leaky_relu(data, gamma=None, act_type="leaky", slope=0.25, **bounds: float) -> Any:
     """Apply an activation that is the identity above 0: leaky, prelu, elu, selu or gelu."""
     if act_type == "leaky":
         return F.leaky_relu(data, slope)
@@ -203,20 +190,16 @@ def leaky_relu(
         return F.elu(data, slope)
     if act_type in ("selu", "gelu"):
         return getattr(F, act_type)(data)
-    raise MXNetError(
-        f"Invalid Input: '{act_type}', valid values are: leaky, prelu, elu, selu, gelu"
-    )
+    raise refusal(MXNetError, "Invalid Input: '{}',", act_type)
 
 
 def fully_connected(
-    x, weight, bias=None, num_hidden: int | None = None, no_bias: bool = False, flatten: bool = True
+    x, weight, bias=None, num_hidden: int | None = None, no_bias=False, flatten=True
 ) -> Any:
     """Return ``x @ weight.T + bias``; with `flatten`, over all dimensions but the first."""
     count = weight._payload.shape[0]
     if num_hidden is not None and num_hidden != count:
-        raise MXNetError(
-            f"Shape inconsistent: num_hidden={num_hidden}, and weight has {count} rows"
-        )
+        raise refusal(MXNetError, "Shape inconsistent: num_hidden={},", num_hidden, count)
     if flatten and x._payload.ndim != 2:
         x = reshaped(x, (x._payload.shape[0], math.prod(x._payload.shape[1:])))
     if x._payload.shape[-1] != weight._payload.shape[-1]:
@@ -249,8 +232,8 @@ def convolution(
     dilate=(),
     pad=(),
     num_filter: int | None = None,
-    num_group: int = 1,
-    no_bias: bool = False,
+    num_group=1,
+    no_bias=False,
     layout: str | None = None,
     **tuning,
 ) -> Any:
@@ -271,8 +254,8 @@ def deconvolution(
     pad=(),
     adj=(),
     num_filter: int | None = None,
-    num_group: int = 1,
-    no_bias: bool = True,
+    num_group=1,
+    no_bias=True,
     target_shape=(),
     layout: str | None = None,
     **tuning,
@@ -288,13 +271,13 @@ def deconvolution(
 def pooling(
     data,
     kernel=(),
-    pool_type: str = "max",
-    global_pool: bool = False,
+    pool_type="max",
+    global_pool=False,
     stride=(),
     pad=(),
-    pooling_convention: str = "valid",
-    count_include_pad: bool = True,
-    p_value: int = 2,
+    pooling_convention="valid",
+    count_include_pad=True,
+    p_value=2,
     layout: str | None = None,
     **tuning,
 ) -> Any:
@@ -338,12 +321,12 @@ def batch_norm(
     beta,
     running_mean,
     running_var,
-    eps: float = 1e-3,
-    momentum: float = 0.9,
-    fix_gamma: bool = True,
-    use_global_stats: bool = False,
-    output_mean_var: bool = False,
-    axis: int = 1,
+    eps=1e-3,
+    momentum=0.9,
+    fix_gamma=True,
+    use_global_stats=False,
+    output_mean_var=False,
+    axis=1,
     **tuning,
 ) -> Any:
     """Normalize a batch along `axis`; training updates the running statistics."""
@@ -371,7 +354,7 @@ def _note_statistics(x, mean, var, momentum: float) -> None:
         array_of(running)[...] = momentum * running._payload + (1 - momentum) * now
 
 
-def layer_norm(data, gamma, beta, axis: int = -1, eps: float = 1e-5) -> Any:
+def layer_norm(data, gamma, beta, axis=-1, eps=1e-5) -> Any:
     """Normalize along an axis, scale by `gamma`, and shift by `beta`."""
     if axis not in (-1, data._payload.ndim - 1):
         moved = layer_norm(movedim(data, axis, -1), gamma, beta, -1, eps)
@@ -379,12 +362,12 @@ def layer_norm(data, gamma, beta, axis: int = -1, eps: float = 1e-5) -> Any:
     return F.layer_norm(data, data._payload.shape[-1:], gamma, beta, eps)
 
 
-def instance_norm(data, gamma, beta, eps: float = 1e-3) -> Any:
+def instance_norm(data, gamma, beta, eps=1e-3) -> Any:
     """Normalize each channel of each example, scale by `gamma`, and shift by `beta`."""
     return F.instance_norm(data, None, None, gamma, beta, True, 0.0, eps)
 
 
-def group_norm(data, gamma, beta, num_groups: int = 1, eps: float = 1e-5) -> Any:
+def group_norm(data, gamma, beta, num_groups=1, eps=1e-5) -> Any:
     """Normalize groups of channels of each example; scale and shift have one number per group."""
     shape = tuple(data._payload.shape)
     one = (1, num_groups, *[1] * (len(shape) - 1))
@@ -398,9 +381,9 @@ def ctc_loss(
     label,
     data_lengths=None,
     label_lengths=None,
-    use_data_lengths: bool = False,
-    use_label_lengths: bool = False,
-    blank_label: str = "first",
+    use_data_lengths=False,
+    use_label_lengths=False,
+    blank_label="first",
 ) -> Any:
     """Return the CTC loss of each sequence; `data` of shape (steps, batch, classes) are logits.
 
@@ -430,14 +413,14 @@ def embedding(
     input_dim: int | None = None,
     output_dim: int | None = None,
     dtype="float32",
-    sparse_grad: bool = False,
+    sparse_grad=False,
 ) -> Any:
     """Return the rows of `weight` at the indices in `data`, clamped to the last row."""
     places = _whole(data)._payload.clip(0, weight._payload.shape[0] - 1)
     return F.embedding(new_tensor(places), weight)
 
 
-def dropout(data, p: float = 0.5, mode: str = "training", axes=(), cudnn_off: bool = True) -> Any:
+def dropout(data, p=0.5, mode="training", axes=(), cudnn_off=True) -> Any:
     """Set elements to 0 with probability `p` in training, and scale up the others.
 
     The mask is shared along `axes`.
@@ -451,7 +434,7 @@ def dropout(data, p: float = 0.5, mode: str = "training", axes=(), cudnn_off: bo
     return data * F.dropout(ones, p, True)
 
 
-def smooth_l1(data, scalar: float = 1.0) -> Any:
+def smooth_l1(data, scalar=1.0) -> Any:
     """Return the smooth L1 loss: quadratic where ``|data| < 1 / scalar**2``, linear beyond."""
     square = scalar * scalar
     size = T.abs(data)
@@ -465,9 +448,7 @@ def gamma(data) -> Any:
     return new_tensor(sign.astype(data._payload.dtype)) * T.exp(special.gammaln(data))
 
 
-def sequence_mask(
-    data, sequence_length=None, use_sequence_length: bool = False, value: float = 0.0, axis: int = 0
-) -> Any:
+def sequence_mask(data, sequence_length=None, use_sequence_length=False, value=0.0, axis=0) -> Any:
     """Return `data` with `value` beyond each sequence's length; sequences run along `axis`."""
     if not use_sequence_length or sequence_length is None:
         return data
@@ -484,7 +465,7 @@ def reshape_like(lhs, rhs) -> Any:
     return reshaped(lhs, tuple(rhs._payload.shape))
 
 
-def arange_like(data, start: float = 0.0, step: float = 1.0, axis: int | None = None) -> Any:
+def arange_like(data, start=0.0, step=1.0, axis: int | None = None) -> Any:
     """Return numbers from `start` on, as many as `data` has elements, or along `axis`."""
     shape = data._payload.shape if axis is None else (data._payload.shape[axis],)
     count = np.arange(math.prod(shape)).reshape(shape)

@@ -54,7 +54,7 @@ def cast(data, dtype) -> Any:
     return data.astype(dtype)
 
 
-def reshape(a, newshape, reverse: bool = False, order: str = "C") -> Any:
+def reshape(a, newshape, reverse=False, order="C") -> Any:
     """Reshape `a`.
 
     -1 is inferred, -2 copies a size, -3 drops a size 1, -4 copies all that remain, -5 merges two
@@ -86,19 +86,9 @@ def _shown(name: str) -> Callable[..., Any]:
     return showing(function, below)
 
 
-_CURES = {
-    "image": "read images with another library, and make arrays of them by np.array",
-    "rnn": "write the recurrence as a loop",
-    "foreach": "write a loop",
-    "while_loop": "write a loop",
-    "cond": "write an if statement",
-    "roi_pooling": "write it by slices and max",
-}
-
-
 def __getattr__(name: str) -> Any:
     if name not in FUNCTIONS:
-        raise absent("wengert.compat.mxnet.npx", name, _CURES)
+        raise absent("wengert.compat.mxnet.npx", name)
     return globals().setdefault(name, _shown(name))
 
 

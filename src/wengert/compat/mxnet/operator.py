@@ -66,7 +66,7 @@ class CustomOpProp:
     need_top_grad : bool. Whether `CustomOp.backward` uses the cotangents of the results.
     """
 
-    def __init__(self, need_top_grad: bool = True) -> None:
+    def __init__(self, need_top_grad=True) -> None:
         self.need_top_grad_ = need_top_grad
 
     def list_arguments(self) -> list[str]:

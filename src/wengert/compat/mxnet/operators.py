@@ -12,6 +12,7 @@ from wengert.compat.kit.signatures import named
 from wengert.compat.mxnet.arrays import NDArray
 from wengert.compat.mxnet.base import MXNetError, converted, reraise
 from wengert.compat.mxnet.results import EXTREMES, adopt, computed, operand
+from wengert.compat.mxnet.words import refusal
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.record import T
 from wengert.tape.sites import warn
@@ -51,7 +52,7 @@ def whole_number(array, number) -> Any:
         warn(
             f"an array of {array._payload.dtype} and the number {number}: as in MXNet the array's "
             f"dtype stays, so the number counts as {int(number)}. Write x.astype('float32') if "
-            "fractions are meant.",
+            "fractions are meant."
         )
     return int(number)
 
@@ -84,10 +85,7 @@ def _quick(name: str, a, b) -> Any:
         try:
             np.broadcast_shapes(*shapes)
         except ValueError:
-            raise MXNetError(
-                "Check failed: l == 1 || r == 1: operands could not be broadcast together with "
-                f"shapes {shapes[0]} {shapes[1]}"
-            ) from None
+            raise refusal(MXNetError, "Check failed: l", shapes[0], shapes[1]) from None
         raise converted(error) from error
 
 

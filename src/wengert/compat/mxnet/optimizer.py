@@ -17,6 +17,7 @@ from wengert.compat.kit import updates
 from wengert.compat.kit.arguments import Given, arguments
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.mxnet.base import absence
+from wengert.compat.mxnet.words import refusal
 from wengert.numpy import random as _random
 
 _REGISTRY: dict[str, Any] = {}
@@ -46,17 +47,15 @@ class Optimizer(Given):
 
     def __init__(
         self,
-        rescale_grad: float = 1.0,
-        wd: float = 0.0,
+        rescale_grad=1.0,
+        wd=0.0,
         clip_gradient: float | None = None,
         learning_rate: float | None = None,
         lr_scheduler: Callable[[int], float] | None = None,
         **more,
     ) -> None:
         if more:
-            raise TypeError(
-                f"{type(self).__name__}() got an unexpected keyword argument {min(more)!r}"
-            )
+            raise refusal(TypeError, "{}() got an", type(self).__name__, min(more))
         self.rescale_grad = rescale_grad
         self.wd = wd
         self.clip_gradient = clip_gradient
@@ -80,11 +79,7 @@ class Optimizer(Given):
     def set_learning_rate(self, lr: float) -> None:
         """Change the learning rate."""
         if self.lr_scheduler is not None:
-            raise UserWarning(
-                "LRScheduler of the optimizer has already been defined. Note that "
-                "set_learning_rate can mutate the value of the learning rate of the optimizer only "
-                "when the LRScheduler of the optimizer is undefined."
-            )
+            raise refusal(UserWarning, "LRScheduler of the")
         self.lr = lr
 
     def create_state(self, index, weight) -> Any:
@@ -98,9 +93,7 @@ class Optimizer(Given):
         limit = self.clip_gradient
         return g if limit is None else g.clip(-limit, limit)
 
-    def update(
-        self, index, weight, grad, state, lr_mult: float = 1.0, wd_mult: float = 1.0
-    ) -> None:
+    def update(self, index, weight, grad, state, lr_mult=1.0, wd_mult=1.0) -> None:
         """Update the array `weight` in place by its gradient."""
         count = self._counts[index] = self._counts.get(index, 0) + 1
         self.num_update = max(self.num_update, count)

@@ -37,14 +37,14 @@ class _Output(Function):
 def softmax_output(
     data,
     label,
-    grad_scale: float = 1.0,
-    ignore_label: float = -1.0,
-    multi_output: bool = False,
-    use_ignore: bool = False,
-    preserve_shape: bool = False,
-    normalization: str = "null",
-    out_grad: bool = False,
-    smooth_alpha: float = 0.0,
+    grad_scale=1.0,
+    ignore_label=-1.0,
+    multi_output=False,
+    use_ignore=False,
+    preserve_shape=False,
+    normalization="null",
+    out_grad=False,
+    smooth_alpha=0.0,
 ) -> Any:
     """Return softmax of `data`; its gradient is that of the cross entropy with `label`.
 
@@ -80,7 +80,7 @@ def _softmax_of_rest(data, dim: int) -> Any:
 
 
 def _regression(made: Callable[[Any], Any], slope: Callable[[Any, Any], Any]) -> Any:
-    def output(data, label, grad_scale: float = 1.0) -> Any:
+    def output(data, label, grad_scale=1.0) -> Any:
         shape = data._payload.shape
         labels = np.asarray(label._payload).reshape(shape)
         scale = grad_scale / math.prod(shape[1:])
@@ -94,9 +94,7 @@ logistic_output = _regression(F.sigmoid, lambda y, t: y - t)
 absolute_output = _regression(T.clone, lambda y, t: np.sign(y - t))
 
 
-def make_loss(
-    data, grad_scale: float = 1.0, valid_thresh: float = 0.0, normalization: str = "null"
-) -> Any:
+def make_loss(data, grad_scale=1.0, valid_thresh=0.0, normalization="null") -> Any:
     """Return `data` as the output of a graph: its gradient is `grad_scale`, whatever the head."""
 
     def slope(values) -> Any:

@@ -68,7 +68,7 @@ def _written(value) -> bool:
     return value._edge is not LEAF if base is None else base._edge is not LEAF
 
 
-def operand(value, writes: bool = False) -> Any:
+def operand(value, writes=False) -> Any:
     """Return the operand for an argument of an operation (NOTE [MXNet records on request]).
 
     Parameters
@@ -109,7 +109,7 @@ def _wide(value) -> bool:
     return isinstance(value, list | tuple) and any(map(_wide, value))
 
 
-def adopt(result, cls: type, narrow: bool = False) -> Any:
+def adopt(result, cls: type, narrow=False) -> Any:
     """Convert the result of an operation to class `cls`, also in tuples and lists."""
     kind = result.__class__
     if kind is wnp.ndarray or kind is PORTS.tensor:
@@ -144,7 +144,7 @@ def computed(
     function: Callable[..., Any],
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
-    views: bool = False,
+    views=False,
 ) -> Any:
     """Call ``function(*args, **kwargs)`` as an operation of MXNet with a result of class `cls`.
 
@@ -236,7 +236,7 @@ def extreme(name: str) -> Callable[..., Any]:
     """Return the reduction ``max`` or ``min`` with MXNet's rule for ties."""
     below = getattr(wnp, name)
 
-    def reduce(a, axis=None, out=None, keepdims: bool = False, **more) -> Any:
+    def reduce(a, axis=None, out=None, keepdims=False, **more) -> Any:
         recorded = isinstance(a, TensorBase) and a._edge is not None
         if out is None and not more and recorded:
             return _Extreme.apply(a, below, axis, keepdims)

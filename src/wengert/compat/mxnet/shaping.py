@@ -18,13 +18,14 @@ from wengert.compat.kit.namespaces import functions_of
 from wengert.compat.mxnet.base import MXNetError
 from wengert.compat.mxnet.neural import FUNCTIONS as NEURAL
 from wengert.compat.mxnet.results import index_of
+from wengert.compat.mxnet.words import refusal
 from wengert.nn import functional as F
 from wengert.ops.shape import reshape as reshaped
 from wengert.tape.base import new_tensor
 from wengert.tape.record import T
 
 
-def reshape(data, shape=None, reverse: bool = False, **kwargs) -> Any:
+def reshape(data, shape=None, reverse=False, **kwargs) -> Any:
     """Reshape `data`.
 
     0 keeps a size, -1 is inferred, -2 keeps all remaining sizes, -3 merges two sizes, and
@@ -74,10 +75,7 @@ def resolved(have: tuple[int, ...], wanted: Sequence[int]) -> tuple[int, ...]:
             raise MXNetError(f"Cannot reshape array of shape {list(have)} into {list(wanted)}")
         result[result.index(-1)] = count // others
     if int(np.prod(result)) != count:
-        raise MXNetError(
-            f"Cannot reshape array of size {count} into shape {result}: the array has shape "
-            f"{list(have)}"
-        )
+        raise refusal(MXNetError, "Cannot reshape array", count, result, list(have))
     return tuple(result)
 
 
@@ -91,23 +89,23 @@ def transpose(data, axes=None) -> Any:
     return wnp.transpose(data, axes or None)
 
 
-def concat(*data, dim: int = 1, num_args: int | None = None) -> Any:
+def concat(*data, dim=1, num_args: int | None = None) -> Any:
     """Join arrays along `dim`."""
     return wnp.concatenate(data, axis=dim)
 
 
-def stack(*data, axis: int = 0, num_args: int | None = None) -> Any:
+def stack(*data, axis=0, num_args: int | None = None) -> Any:
     """Join arrays along a new axis."""
     parts = data[0] if len(data) == 1 and isinstance(data[0], list | tuple) else data
     return wnp.stack(list(parts), axis=axis)
 
 
-def concatenate(arrays, axis: int = 0, always_copy: bool = True) -> Any:
+def concatenate(arrays, axis=0, always_copy=True) -> Any:
     """Join a list of arrays along `axis`."""
     return wnp.concatenate(arrays, axis=axis)
 
 
-def split(data, num_outputs: int, axis: int = 1, squeeze_axis: bool = False) -> Any:
+def split(data, num_outputs: int, axis=1, squeeze_axis=False) -> Any:
     """Split `data` into `num_outputs` equal parts along `axis`."""
     parts = wnp.split(data, num_outputs, axis=axis)
     if num_outputs == 1:
@@ -129,7 +127,7 @@ def broadcast_like(lhs, rhs, lhs_axes=None, rhs_axes=None) -> Any:
     return broadcast_axis(lhs, lhs_axes, [sizes[axis] for axis in rhs_axes])
 
 
-def swapaxes(data, dim1: int = 0, dim2: int = 0) -> Any:
+def swapaxes(data, dim1=0, dim2=0) -> Any:
     """Exchange two axes."""
     return wnp.swapaxes(data, dim1, dim2)
 
@@ -144,7 +142,7 @@ def where(condition, x, y) -> Any:
     return wnp.where(condition.reshape(shape), x, y)
 
 
-def diag(data, k: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+def diag(data, k=0, axis1=0, axis2=1) -> Any:
     """Return a diagonal of `data`, or a matrix with the diagonal `data`."""
     return wnp.diag(data, k) if data._payload.ndim == 1 else wnp.diagonal(data, k, axis1, axis2)
 
@@ -173,7 +171,7 @@ def slice_axis(data, axis: int, begin: int, end: int | None) -> Any:
     return wnp.ndarray.__getitem__(data, tuple(at))
 
 
-def take(a, indices, axis: int = 0, mode: str = "clip") -> Any:
+def take(a, indices, axis=0, mode="clip") -> Any:
     """Take slices of `a` along `axis` by index."""
     return wnp.take(a, index_of(indices), axis=axis, mode=mode)
 
@@ -183,13 +181,13 @@ def clip(data, a_min: float, a_max: float) -> Any:
     return wnp.clip(data, a_min, a_max)
 
 
-def sort(data, axis: int | None = -1, is_ascend: bool = True) -> Any:
+def sort(data, axis: int | None = -1, is_ascend=True) -> Any:
     """Sort the elements along an axis."""
     ordered = wnp.sort(data, axis)
     return ordered if is_ascend else wnp.flip(ordered, -1 if axis is None else axis)
 
 
-def argsort(data, axis: int | None = -1, is_ascend: bool = True, dtype="float32") -> Any:
+def argsort(data, axis: int | None = -1, is_ascend=True, dtype="float32") -> Any:
     """Return the indices that sort the elements along an axis."""
     if axis is None:
         data, axis = reshaped(data, (data._payload.size,)), -1
@@ -212,7 +210,7 @@ def zeros_like(data) -> Any:
     return new_tensor(np.zeros_like(data._payload))
 
 
-def softmax(data, axis: int = -1, **kwargs) -> Any:
+def softmax(data, axis=-1, **kwargs) -> Any:
     """Return exp(data) divided by its sum along `axis`."""
     return NEURAL["softmax"](data, None, axis, **kwargs)
 
@@ -222,7 +220,7 @@ def softsign(data) -> Any:
     return F.softsign(data)
 
 
-def hard_sigmoid(data, alpha: float = 0.2, beta: float = 0.5) -> Any:
+def hard_sigmoid(data, alpha=0.2, beta=0.5) -> Any:
     """Return ``alpha * data + beta``, clamped to [0, 1]."""
     return wnp.clip(alpha * data + beta, 0, 1)
 
@@ -247,12 +245,12 @@ def cumsum(a, axis: int | None = None, dtype=None) -> Any:
     return wnp.cumsum(a, axis, dtype or a._payload.dtype)
 
 
-def moments(data, axes=None, keepdims: bool = False) -> Any:
+def moments(data, axes=None, keepdims=False) -> Any:
     """Return the mean and the variance."""
     return wnp.mean(data, axes, keepdims=keepdims), wnp.var(data, axes, keepdims=keepdims)
 
 
-def split_v2(data, indices_or_sections, axis: int = 0, squeeze_axis: bool = False) -> Any:
+def split_v2(data, indices_or_sections, axis=0, squeeze_axis=False) -> Any:
     """Split `data` into equal parts, or before the given indices."""
     if isinstance(indices_or_sections, int):
         return split(data, indices_or_sections, axis, squeeze_axis)
@@ -269,7 +267,7 @@ def slice_like(data, shape_like, axes=()) -> Any:
     return wnp.ndarray.__getitem__(data, tuple(spans))
 
 
-def pad(data, mode: str = "constant", pad_width=(), constant_value: float = 0.0) -> Any:
+def pad(data, mode="constant", pad_width=(), constant_value=0.0) -> Any:
     """Pad each dimension by two sizes of `pad_width`: before and after."""
     pairs = list(zip(pad_width[::2], pad_width[1::2], strict=True))
     more = {"constant_values": constant_value} if mode == "constant" else {}
@@ -332,19 +330,19 @@ def khatri_rao(*args) -> Any:
     return first
 
 
-def up_sampling(*data, scale: int, sample_type: str = "nearest", num_args: int = 1) -> Any:
+def up_sampling(*data, scale: int, sample_type="nearest", num_args=1) -> Any:
     """Repeat each pixel `scale` times in both directions."""
     if sample_type != "nearest" or len(data) != 1:
         raise NotImplementedError("UpSampling of one array by sample_type='nearest' is offered")
     return wnp.repeat(wnp.repeat(data[0], scale, 2), scale, 3)
 
 
-def lrn(data, nsize: int, alpha: float = 1e-4, beta: float = 0.75, knorm: float = 2.0) -> Any:
+def lrn(data, nsize: int, alpha=1e-4, beta=0.75, knorm=2.0) -> Any:
     """Divide by a power of the mean square over `nsize` neighbouring channels."""
     return F.local_response_norm(data, nsize, alpha, beta, knorm)
 
 
-def sequence_last(data, sequence_length=None, use_sequence_length=False, axis: int = 0) -> Any:
+def sequence_last(data, sequence_length=None, use_sequence_length=False, axis=0) -> Any:
     """Return the last step of each sequence; steps run along `axis`, 0 or 1."""
     steps = wnp.moveaxis(data, axis, 0)
     count, batch = steps._payload.shape[:2]
@@ -352,7 +350,7 @@ def sequence_last(data, sequence_length=None, use_sequence_length=False, axis: i
     return wnp.ndarray.__getitem__(steps, (last, np.arange(batch)))
 
 
-def sequence_reverse(data, sequence_length=None, use_sequence_length=False, axis: int = 0) -> Any:
+def sequence_reverse(data, sequence_length=None, use_sequence_length=False, axis=0) -> Any:
     """Reverse the steps of each sequence; they run along the first axis."""
     count, batch = data._payload.shape[:2]
     lengths = _lengths(sequence_length, use_sequence_length, count, batch)
@@ -367,7 +365,7 @@ def _lengths(lengths, used: bool, count: int, batch: int) -> Any:
     return np.asarray(lengths._payload).astype(np.int64)
 
 
-def boolean_mask(data, index, axis: int = 0) -> Any:
+def boolean_mask(data, index, axis=0) -> Any:
     """Return the slices along `axis` where `index` is not 0."""
     return wnp.compress(np.asarray(index._payload) != 0, data, axis)
 
@@ -377,7 +375,7 @@ def div_sqrt_dim(data) -> Any:
     return data / math.sqrt(data._payload.shape[-1])
 
 
-def quadratic(data, a: float = 0.0, b: float = 0.0, c: float = 0.0) -> Any:
+def quadratic(data, a=0.0, b=0.0, c=0.0) -> Any:
     """Return ``a * data**2 + b * data + c``."""
     return a * data * data + b * data + c
 

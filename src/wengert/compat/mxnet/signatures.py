@@ -17,7 +17,7 @@ __all__ = ["showing"]
 
 
 def showing(
-    function: Any, below: Callable[..., Any], arrays: Sequence[str] = (), creates: bool = False
+    function: Any, below: Callable[..., Any], arrays: Sequence[str] = (), creates=False
 ) -> Any:
     """Set the signature of `function` to that of `below`, if `below` has one.
 

@@ -10,6 +10,7 @@ import numpy as np
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.mxnet.base import MXNetError
 from wengert.compat.mxnet.results import adopt
+from wengert.compat.mxnet.words import refusal
 from wengert.tape.base import TensorBase, new_tensor
 
 _LIST = "arr_{}"
@@ -37,11 +38,7 @@ def load(file, cls: type) -> Any:
     """
     with open(file, "rb") as opened:
         if opened.read(2) != b"PK":
-            raise MXNetError(
-                f"Invalid NDArray file format: {os.fspath(file)!r} is none that this library "
-                "wrote. Files are NumPy's .npz here; in MXNet write numpy.savez(file, "
-                "**{name: x.asnumpy() for name, x in arrays.items()})"
-            )
+            raise refusal(MXNetError, "Invalid NDArray file", os.fspath(file))
         opened.seek(0)
         with np.load(opened) as found:
             arrays = {name: adopt(new_tensor(found[name]), cls) for name in found.files}

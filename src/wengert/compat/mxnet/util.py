@@ -11,7 +11,7 @@ from wengert.compat.kit.namespaces import completed
 from wengert.compat.mxnet.state import NUMPY
 
 
-def set_np(shape: bool = True, array: bool = True, dtype: bool = False) -> None:
+def set_np(shape=True, array=True, dtype=False) -> None:
     """Use ``mxnet.np`` arrays in `gluon`, and with `dtype` NumPy's default dtypes.
 
     Raises
@@ -60,7 +60,7 @@ def set_np_shape(active: bool) -> bool:
 
 
 @contextlib.contextmanager
-def np_shape(active: bool = True) -> Iterator[None]:
+def np_shape(active=True) -> Iterator[None]:
     """Call `set_np_shape` for the duration of a ``with`` statement."""
     token = NUMPY.set((bool(active), *NUMPY.get()[1:]))
     try:
@@ -70,7 +70,7 @@ def np_shape(active: bool = True) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def np_array(active: bool = True) -> Iterator[None]:
+def np_array(active=True) -> Iterator[None]:
     """Enable or disable ``mxnet.np`` arrays inside a ``with`` block."""
     shape, _, dtype = NUMPY.get()
     token = NUMPY.set((shape or bool(active), bool(active), dtype))

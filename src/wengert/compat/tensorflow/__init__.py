@@ -19,8 +19,9 @@ import importlib
 from typing import Any
 
 from wengert.compat.kit.namespaces import gathered
+from wengert.compat.kit.words import cures as _cures
 from wengert.compat.tensorflow import accumulator as autodiff
-from wengert.compat.tensorflow.dtypes import DTYPES
+from wengert.compat.tensorflow import dtypes
 
 _OFFERED = gathered(
     globals(),
@@ -59,42 +60,21 @@ _ELSEWHERE = {
 }
 """Names whose modules are imported on first use."""
 _NAMES = """
-    bitwise config data debugging distribute image initializers keras linalg losses math metrics nn
-    optimizers random saved_model signal sparse strings train
+    bitwise config data debugging distribute image initializers keras linalg math nn
+    random saved_model signal sparse strings train
     """
 _MODULES = frozenset(_NAMES.split())
-_TYPES = {"bool": "bool", "bfloat16": "bfloat16"}
-_INSTEAD = {
-    "Graph": "operations run at once: leave it out",
-    "Operation": "operations run at once: there are no graphs",
-    "RaggedTensor": "pad the rows to one length",
-    "compat": "the idiom is TensorFlow 2's, without tf.compat.v1",
-    "experimental": "for NumPy with gradients use wengert.numpy",
-    "feature_column": "make the columns with NumPy",
-    "io": "use Python's own files, and numpy.load",
-    "lite": "there is nothing to convert to",
-    "lookup": "use a dict",
-    "placeholder": "operations run at once: pass the values",
-    "quantization": "not offered",
-    "ragged": "pad the rows to one length",
-    "raw_ops": "use the functions of tf and tf.math",
-    "summary": "use Python's own logging",
-    "tpu": "there is one CPU",
-    "xla": "there is no compiler: leave it out",
-}
+_TYPES = ("bool", "bfloat16")
+_OF_KERAS = ("losses", "metrics", "optimizers")
 
 
 def __getattr__(name: str) -> Any:
     if name in _TYPES:
-        found = DTYPES.get(name)
-        if found is not None:
-            return found
-        raise AttributeError(
-            f"module 'tensorflow' has no attribute {name!r} here until ml_dtypes is imported, "
-            "which defines the type for NumPy"
-        )
+        return getattr(dtypes, name)
     if name in _ELSEWHERE:
         value = getattr(importlib.import_module(f"{__name__}.{_ELSEWHERE[name]}"), name)
+    elif name in _OF_KERAS:
+        value = getattr(importlib.import_module(f"{__name__}.keras"), name)
     elif name in _MODULES:
         try:
             value = importlib.import_module(f"{__name__}.{name}")
@@ -105,7 +85,7 @@ def __getattr__(name: str) -> Any:
     else:
         functions = importlib.import_module(f"{__name__}.operations")
         if name not in functions.__all__:
-            hint = _INSTEAD.get(name)
+            hint = _cures("wengert.compat.tensorflow").get(name)
             raise AttributeError(
                 f"module 'tensorflow' has no attribute {name!r}: wengert.compat.tensorflow does "
                 f"not offer tf.{name}" + (f"; {hint}" if hint else "")
@@ -118,7 +98,16 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     functions = importlib.import_module(f"{__name__}.operations")
     return sorted(
-        {*__all__, "__version__", *_ELSEWHERE, *_MODULES, *_TYPES, "dtypes", *functions.__all__}
+        {
+            *__all__,
+            "__version__",
+            *_ELSEWHERE,
+            *_MODULES,
+            *_OF_KERAS,
+            *_TYPES,
+            "dtypes",
+            *functions.__all__,
+        }
     )
 
 

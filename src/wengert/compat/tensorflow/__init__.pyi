@@ -124,13 +124,13 @@ from wengert.compat.tensorflow.functions.creation import linspace as linspace
 def logical_and(x, y, name=None) -> Any: ...
 from wengert.compat.tensorflow.functions.pointwise import logical_not as logical_not
 def logical_or(x, y, name=None) -> Any: ...
-from wengert.compat.tensorflow import losses as losses
+from wengert.compat.tensorflow.keras import losses as losses
 from wengert.compat.tensorflow.control import map_fn as map_fn
 from wengert.compat.tensorflow import math as math
 from wengert.compat.tensorflow.functions.products import matmul as matmul
 def maximum(x, y, name=None) -> Any: ...
 from wengert.compat.tensorflow.functions.shapes import meshgrid as meshgrid
-from wengert.compat.tensorflow import metrics as metrics
+from wengert.compat.tensorflow.keras import metrics as metrics
 def minimum(x, y, name=None) -> Any: ...
 def multiply(x, y, name=None) -> Any: ...
 from wengert.compat.tensorflow.environment import name_scope as name_scope
@@ -146,7 +146,7 @@ from wengert.compat.tensorflow.functions.creation import one_hot as one_hot
 from wengert.compat.tensorflow.functions.creation import ones as ones
 from wengert.compat.tensorflow.initializers import Ones as ones_initializer
 from wengert.compat.tensorflow.functions.creation import ones_like as ones_like
-from wengert.compat.tensorflow import optimizers as optimizers
+from wengert.compat.tensorflow.keras import optimizers as optimizers
 from wengert.compat.tensorflow.functions.joining import pad as pad
 def pow(x, y, name=None) -> Any: ...
 from wengert.compat.tensorflow.printing import print as print

@@ -10,6 +10,7 @@ from wengert.compat.tensorflow import nest
 from wengert.compat.tensorflow.recording import Lifts, TangentLift, active, set_context
 from wengert.compat.tensorflow.tape import GradientTape, UnconnectedGradients
 from wengert.compat.tensorflow.tensor import converted, made
+from wengert.compat.tensorflow.words import refusal
 from wengert.func.inputs import Entered
 from wengert.ops.like import zeros_like
 from wengert.tape.base import TensorBase
@@ -59,10 +60,7 @@ class ForwardAccumulator:
         nest.assert_same_structure(primals, tangents)
         for primal, tangent in zip(nest.flatten(primals), nest.flatten(tangents), strict=True):
             if not (isinstance(primal, TensorBase) or hasattr(primal, "_as_tensor")):
-                raise ValueError(
-                    f"primals must be tensors or variables, but there is {primal!r}, of type "
-                    f"{type(primal).__name__}"
-                )
+                raise refusal(ValueError, "primals must be", primal, type(primal).__name__)
             if not (primal.dtype.is_floating or primal.dtype.is_complex):
                 _LOG.warning(
                     "The dtype of the watched primal must be floating (e.g. tf.float32), got %r",
@@ -70,15 +68,10 @@ class ForwardAccumulator:
                 )
                 continue
             if any(primal is other for other in self._primals):
-                raise ValueError(
-                    f"the same tensor or variable is among the primals twice: {primal!r}"
-                )
+                raise refusal(ValueError, "the same tensor", primal)
             direction = converted(tangent, primal.dtype.dtype)
             if direction.shape != primal.shape:
-                raise ValueError(
-                    f"Expected a tangent of the shape of its primal, {primal.shape}, but got "
-                    f"{direction.shape}"
-                )
+                raise refusal(ValueError, "Expected a tangent", primal.shape, direction.shape)
             self._primals.append(primal)
             self._pending.append((primal, direction))
 

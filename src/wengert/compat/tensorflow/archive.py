@@ -26,6 +26,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from wengert.base.sections import fill_sections
+from wengert.compat.tensorflow.words import refusal
 
 __all__ = ["read_archive", "write_archive"]
 
@@ -72,17 +73,11 @@ def read_archive(path) -> tuple[Any, dict[str, Any]]:
     with open(path, "rb") as file:
         start = file.read(4)
     if start == _HDF5:
-        raise ValueError(
-            f"{path} is an HDF5 file, which Keras wrote: read it by h5py, and give the arrays to "
-            "model.set_weights"
-        )
+        raise refusal(ValueError, "{} is an", path)
     try:
         with zipfile.ZipFile(path) as archive:
             if "config.json" in archive.namelist():
-                raise ValueError(
-                    f"{path} was written by Keras: load it there, and carry the weights over by "
-                    "numpy.savez(path, *model.get_weights())"
-                )
+                raise refusal(ValueError, "{} was written", path)
             head = json.loads(archive.read("state.json"))
             if head["format"] != _FORMAT:
                 raise ValueError(f"{path} is of the format {head['format']!r}, not {_FORMAT!r}")

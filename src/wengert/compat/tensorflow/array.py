@@ -9,6 +9,7 @@ from wengert.compat.tensorflow.conversion import convert_to_tensor
 from wengert.compat.tensorflow.dtypes import DType, as_dtype, numpy_dtype
 from wengert.compat.tensorflow.errors import OutOfRangeError
 from wengert.compat.tensorflow.tensor import converted, made, same_dtype
+from wengert.compat.tensorflow.words import refusal
 from wengert.tape.base import new_tensor
 from wengert.tape.record import T
 
@@ -41,9 +42,9 @@ class TensorArray:
         tensor_array_name=None,
         handle=None,
         flow=None,
-        infer_shape: bool = True,
+        infer_shape=True,
         element_shape=None,
-        colocate_with_first_write_call: bool = True,
+        colocate_with_first_write_call=True,
         name=None,
     ) -> None:
         self._dtype = as_dtype(dtype)
@@ -73,10 +74,7 @@ class TensorArray:
         """
         place = int(index)
         if place < 0 or (place >= len(self._items) and not self._grows):
-            raise OutOfRangeError(
-                f"Tried to write to index {place} but array is not resizeable and size is: "
-                f"{len(self._items)}"
-            )
+            raise refusal(OutOfRangeError, "Tried to write", place, len(self._items))
         while place >= len(self._items):
             self._items.append(None)
         self._items[place] = converted(value, numpy_dtype(self._dtype))
@@ -91,9 +89,7 @@ class TensorArray:
         """
         place = int(index)
         if not 0 <= place < len(self._items):
-            raise OutOfRangeError(
-                f"Tried to read from index {place} but array size is: {len(self._items)}"
-            )
+            raise refusal(OutOfRangeError, "Tried to read", place, len(self._items))
         return self._found(place)
 
     def _found(self, place: int) -> Any:

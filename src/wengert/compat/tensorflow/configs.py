@@ -24,6 +24,7 @@ from wengert.compat.tensorflow.dtypes import DType
 from wengert.compat.tensorflow.functions.values import constant_of
 from wengert.compat.tensorflow.shapes import TensorShape
 from wengert.compat.tensorflow.variable import Variable
+from wengert.compat.tensorflow.words import refusal
 from wengert.tape.base import TensorBase
 
 _CUSTOM: dict[str, Any] = {}
@@ -138,9 +139,7 @@ def getter(
     return get
 
 
-def register_keras_serializable(
-    package: str = "Custom", name: str | None = None
-) -> Callable[[Any], Any]:
+def register_keras_serializable(package="Custom", name: str | None = None) -> Callable[[Any], Any]:
     """Decorate a class or a function to register it for files, as ``package>name``.
 
     Examples
@@ -272,10 +271,7 @@ def _of_function(function) -> Any:
     if home == "keras.activations":
         return function.__name__
     if home is None and "<lambda>" in registered:
-        raise TypeError(
-            f"Cannot serialize {function}: no code is written to files here; name the function, "
-            "and decorate it by tf.keras.saving.register_keras_serializable"
-        )
+        raise refusal(TypeError, "Cannot serialize {}:", function)
     return {
         "module": home or "builtins",
         "class_name": "function",
@@ -287,7 +283,7 @@ def _of_function(function) -> Any:
 # -- from dictionaries -----------------------------------------------------------------------------
 
 
-def deserialize_keras_object(config, custom_objects=None, safe_mode: bool = True, **kwargs) -> Any:
+def deserialize_keras_object(config, custom_objects=None, safe_mode=True, **kwargs) -> Any:
     """Rebuild an object from the result of `serialize_keras_object`.
 
     Raises
@@ -331,11 +327,7 @@ def _found(name: str, config: dict[str, Any]) -> Any:
         found = vars(_module(own)).get(name)
         if found is not None:
             return found
-    raise TypeError(
-        f"Could not locate class or function '{name}'. Make sure custom classes and functions are "
-        "decorated with `@keras.saving.register_keras_serializable()`, or give them as "
-        "`custom_objects`"
-    )
+    raise refusal(TypeError, "Could not locate", name)
 
 
 __all__ = completed(globals())

@@ -14,6 +14,7 @@ from wengert.compat.tensorflow.conversion import convert_to_tensor, stop_gradien
 from wengert.compat.tensorflow.errors import invalid
 from wengert.compat.tensorflow.recording import CONTEXT, BatchLift, Lifts, active, set_context
 from wengert.compat.tensorflow.tensor import made, same_dtype, tensor_of
+from wengert.compat.tensorflow.words import refusal
 from wengert.func.batch import vmap
 from wengert.tape.modes import full_mode
 from wengert.tape.record import T
@@ -47,8 +48,8 @@ def cond(
 def case(
     pred_fn_pairs,
     default: Callable[[], Any] | None = None,
-    exclusive: bool = False,
-    strict: bool = False,
+    exclusive=False,
+    strict=False,
     name=None,
 ) -> Any:
     """Call the function paired with the first true predicate, or `default`.
@@ -67,9 +68,7 @@ def case(
         raise TypeError("'pred_fn_pairs' must be a list or tuple of (predicate, function) pairs.")
     true = [fn for pred, fn in pred_fn_pairs if bool(pred)]
     if exclusive and len(true) > 1:
-        raise invalid(
-            f"Expected at most one condition to be True, but {len(true)} are, and exclusive=True"
-        )
+        raise refusal(invalid, "Expected at most", len(true))
     if true:
         return true[0]()
     if default is None:
@@ -102,9 +101,9 @@ def while_loop(
     body: Callable[..., Any],
     loop_vars,
     shape_invariants=None,
-    parallel_iterations: int = 10,
-    back_prop: bool = True,
-    swap_memory: bool = False,
+    parallel_iterations=10,
+    back_prop=True,
+    swap_memory=False,
     maximum_iterations=None,
     name=None,
 ) -> Any:
@@ -162,10 +161,7 @@ def _rows(elems) -> tuple[list[Any], int]:
     count = flat[0].shape[0]
     for value in flat:
         if value.shape[0] != count:
-            raise ValueError(
-                f"Shapes {flat[0].shape} and {value.shape} are incompatible: all elems must have "
-                "one first dimension"
-            )
+            raise refusal(ValueError, "Shapes {} and", flat[0].shape, value.shape)
     return [nest.pack_sequence_as(elems, [value[i] for value in flat]) for i in range(count)], count
 
 
@@ -185,9 +181,9 @@ def map_fn(
     elems,
     dtype=None,
     parallel_iterations: int | None = None,
-    back_prop: bool = True,
-    swap_memory: bool = False,
-    infer_shape: bool = True,
+    back_prop=True,
+    swap_memory=False,
+    infer_shape=True,
     name=None,
     fn_output_signature=None,
 ) -> Any:
@@ -216,11 +212,11 @@ def scan(
     fn: Callable[[Any, Any], Any],
     elems,
     initializer=None,
-    parallel_iterations: int = 10,
-    back_prop: bool = True,
-    swap_memory: bool = False,
-    infer_shape: bool = True,
-    reverse: bool = False,
+    parallel_iterations=10,
+    back_prop=True,
+    swap_memory=False,
+    infer_shape=True,
+    reverse=False,
     name=None,
 ) -> Any:
     """Call ``fn(before, element)`` along the first dimension, and stack the results.
@@ -264,9 +260,9 @@ def _fold(path: str, order: int, words: str, example: str) -> Any:
         fn: Callable[[Any, Any], Any],
         elems,
         initializer=None,
-        parallel_iterations: int = 10,
-        back_prop: bool = True,
-        swap_memory: bool = False,
+        parallel_iterations=10,
+        back_prop=True,
+        swap_memory=False,
         name=None,
     ) -> Any:
         """Return the last result of ``fn(before, element)`` along the first dimension{words}.
@@ -285,9 +281,7 @@ foldl = _fold("foldl", 1, "", "-4.0")
 foldr = _fold("foldr", -1, ", from the last element to the first", "0.0")
 
 
-def vectorized_map(
-    fn: Callable[[Any], Any], elems, fallback_to_while_loop: bool = True, warn: bool = True
-) -> Any:
+def vectorized_map(fn: Callable[[Any], Any], elems, fallback_to_while_loop=True, warn=True) -> Any:
     """Apply `fn` to all elements at once, as one batch; otherwise like `map_fn`.
 
     A tape inside `fn` computes the gradients of each element.
@@ -309,10 +303,7 @@ def vectorized_map(
     sizes = {value.shape[0] for value in flat if value.shape.rank}
     sizes.discard(1)
     if len(sizes) > 1 or not flat or any(not value.shape.rank for value in flat):
-        raise ValueError(
-            "All tensors in elems must have one first dimension (or 1), but their shapes are "
-            f"{[tuple(value.shape) for value in flat]}"
-        )
+        raise refusal(ValueError, "All tensors in", [tuple(value.shape) for value in flat])
     whole = max(value.shape[0] for value in flat)
     structure: list[Any] = []
 

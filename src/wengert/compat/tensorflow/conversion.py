@@ -14,6 +14,7 @@ from wengert.compat.tensorflow.shapes import TensorShape, sizes
 from wengert.compat.tensorflow.tensor import Tensor, converted, made, tensor_of
 from wengert.compat.tensorflow.values import TextError
 from wengert.compat.tensorflow.variable import Variable
+from wengert.compat.tensorflow.words import refusal
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tensor.tensor import Tensor as NativeTensor
 
@@ -155,7 +156,7 @@ def is_tensor(x) -> bool:
     return isinstance(x, TensorBase | Variable | IndexedSlices)
 
 
-def get_static_value(tensor, partial: bool = False) -> Any:
+def get_static_value(tensor, partial=False) -> Any:
     """Return the values of a tensor as a NumPy array.
 
     Examples
@@ -200,9 +201,7 @@ class IndexedSlices:
 
     def __array__(self, dtype=None, copy: bool | None = None) -> Any:
         if self.dense_shape is None:
-            raise ValueError(
-                "Tensor conversion requested for IndexedSlices without dense_shape: give it one"
-            )
+            raise refusal(ValueError, "Tensor conversion requested for")
         whole = np.zeros(sizes(self.dense_shape), self.values._payload.dtype)
         np.add.at(whole, np.asarray(self.indices), np.asarray(self.values))
         return whole if dtype is None else whole.astype(dtype)

@@ -9,20 +9,13 @@ from typing import Any, NoReturn
 
 from wengert.autograd.function import Function
 from wengert.compat.kit.namespaces import completed
-from wengert.compat.tensorflow import nest
+from wengert.compat.tensorflow import nest, recording
 from wengert.compat.tensorflow.conversion import convert_to_tensor, identity
 from wengert.compat.tensorflow.functions.creation import zeros_like
-from wengert.compat.tensorflow.recording import (
-    CONTEXT,
-    BatchLift,
-    Lifts,
-    TangentLift,
-    active,
-    set_context,
-)
 from wengert.compat.tensorflow.tape import GradientTape, UnconnectedGradients
 from wengert.compat.tensorflow.tensor import made, tensor_of
 from wengert.compat.tensorflow.variable import READERS
+from wengert.compat.tensorflow.words import refusal
 from wengert.tape.base import new_tensor
 
 
@@ -64,10 +57,7 @@ class _Call:
         if self.variables:
             both = self.grad_fn(*upstream, variables=self.variables)
             if not isinstance(both, list | tuple) or len(both) != 2:
-                raise ValueError(
-                    f"the gradient function of {self.name} uses variables, so it must return a "
-                    "pair: the gradients of its arguments and a list of those of its variables"
-                )
+                raise refusal(ValueError, "the gradient function", self.name)
             grads, of_variables = both
             of_variables = list(of_variables) if of_variables is not None else []
             if len(of_variables) != len(self.variables):
@@ -79,9 +69,8 @@ class _Call:
             grads, of_variables = self.grad_fn(*upstream), []
         flat = nest.flatten(grads)
         if len(flat) != self.count:
-            raise ValueError(
-                f"custom_gradient function expected to return {self.count} gradients, but returned "
-                f"{len(flat)} instead: one for each argument of {self.name}."
+            raise refusal(
+                ValueError, "custom_gradient function expected", self.count, len(flat), self.name
             )
         return [None if g is None else tensor_of(g) for g in (*flat, *of_variables)]
 
@@ -129,10 +118,7 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
         finally:
             READERS.reset(token)
         if not (isinstance(returned, tuple) and len(returned) == 2 and callable(returned[1])):
-            raise TypeError(
-                f"{_name(f)} must return a pair (result, grad_fn), as every function decorated by "
-                f"tf.custom_gradient, but it returned {type(returned).__name__}"
-            )
+            raise refusal(TypeError, "{} must return", _name(f), type(returned).__name__)
         result, grad_fn = returned
         flat = nest.flatten(args)
         given = [*flat, *nest.flatten(kwargs)]
@@ -141,10 +127,7 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
             if not any(_same(variable, other) for other in [*given, *variables]):
                 variables.append(variable)
         if variables and not _takes_variables(grad_fn):
-            raise TypeError(
-                "@tf.custom_gradient grad_fn must accept keyword argument 'variables', since "
-                f"function uses variables: {variables}"
-            )
+            raise refusal(TypeError, "@tf.custom_gradient grad_fn must", variables)
         values = [convert_to_tensor(value) for value in nest.flatten(result)]
         call = _Call(_name(f), values, grad_fn, len(flat), variables)
         return nest.pack_sequence_as(result, _applied(call, [*flat, *variables]))
@@ -159,33 +142,33 @@ def _applied(call: _Call, inputs: list[Any]) -> list[Any]:
     the reverse mode uses the user's gradient. Where they saw no operations, tangents are computed
     by the transpose of the user's gradient.
     """
-    context = active()
+    context = recording.active()
     lifts = () if context is None or context.lifts is None else context.lifts.stack
-    batches = tuple(lift for lift in lifts if isinstance(lift, BatchLift))
-    before = set_context(lifts=Lifts(batches) if batches else None)
+    batches = tuple(lift for lift in lifts if isinstance(lift, recording.BatchLift))
+    before = recording.set_context(lifts=recording.Lifts(batches) if batches else None)
     try:
         operands = [tensor_of(value) for value in inputs]
         node: Any
         outputs, node = _Custom._applied((call, *operands))
         results = [made(output) for output in outputs]
     finally:
-        CONTEXT.set(before)
+        recording.CONTEXT.set(before)
     if node._recorded:
         # the gradients are values of these levels: the engine must not unwrap them
         node._inputs_levels = [*node._inputs_levels, *(lift.level for lift in lifts)]
     else:
         # no tape follows an argument: values that the function closes over count, as in TensorFlow
         results = [identity(value) for value in call.values]
-    for lift in [one for one in lifts if isinstance(one, TangentLift)]:
+    for lift in [one for one in lifts if isinstance(one, recording.TangentLift)]:
         tangents = lift.tangents
         found = [tangents.get(value) for value in call.values]
         if all(tangent is None for tangent in found):
             others = tuple(one for one in lifts if one is not lift)
-            before = set_context(lifts=Lifts(others) if others else None)
+            before = recording.set_context(lifts=recording.Lifts(others) if others else None)
             try:
                 found = _transposed(call, [tangents.get(getattr(x, "handle", x)) for x in inputs])
             finally:
-                CONTEXT.set(before)
+                recording.CONTEXT.set(before)
         for result, tangent in zip(results, found, strict=True):
             if tangent is not None:
                 tangents.put(result, tangent)
@@ -241,11 +224,11 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
     @custom_gradient
     @functools.wraps(f)
     def inner(*args, **kwargs) -> Any:
-        before = set_context(tapes=())
+        before = recording.set_context(tapes=())
         try:
             result = f(*args, **kwargs)
         finally:
-            CONTEXT.set(before)
+            recording.CONTEXT.set(before)
 
         def gradient(*upstream, variables=None) -> Any:
             """Return the gradients, from a second computation."""
@@ -313,10 +296,7 @@ def gradients(*args, **kwargs) -> NoReturn:
     ------
     RuntimeError: Always.
     """
-    raise RuntimeError(
-        "tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape "
-        "instead."
-    )
+    raise refusal(RuntimeError, "tf.gradients is not")
 
 
 def hessians(*args, **kwargs) -> NoReturn:
@@ -326,10 +306,7 @@ def hessians(*args, **kwargs) -> NoReturn:
     ------
     RuntimeError: Always.
     """
-    raise RuntimeError(
-        "tf.hessians is not supported when eager execution is enabled. Use tf.GradientTape "
-        "instead: outer.jacobian(inner.gradient(y, x), x)."
-    )
+    raise refusal(RuntimeError, "tf.hessians is not")
 
 
 def no_gradient(op_type) -> NoReturn:
@@ -339,19 +316,14 @@ def no_gradient(op_type) -> NoReturn:
     ------
     NotImplementedError: Always.
     """
-    raise NotImplementedError(
-        "tf.no_gradient names an operation of a graph, and there are none: use tf.stop_gradient"
-    )
+    raise refusal(NotImplementedError, "tf.no_gradient names an")
 
 
 class RegisterGradient:
     """Raise an error: operations have no registered names here."""
 
     def __init__(self, op_type: str) -> None:
-        raise NotImplementedError(
-            "tf.RegisterGradient names an operation of a graph, and there are none: decorate a "
-            "function with tf.custom_gradient"
-        )
+        raise refusal(NotImplementedError, "tf.RegisterGradient names an")
 
 
 __all__ = completed(globals())

@@ -23,26 +23,14 @@ from typing import Any
 import numpy as np
 
 from wengert.compat.kit.namespaces import completed
+from wengert.compat.tensorflow import elements as E
 from wengert.compat.tensorflow.conversion import TensorSpec, convert_to_tensor
 from wengert.compat.tensorflow.eager import bytes_of, is_text, labels_of
-from wengert.compat.tensorflow.elements import (
-    array_of,
-    called,
-    for_leaves,
-    joined,
-    leaves,
-    mapped,
-    next_of,
-    padded,
-    part_at,
-    positive,
-    stacked,
-    tensor,
-)
 from wengert.compat.tensorflow.errors import OpError, OutOfRangeError
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.drawing import own_stream
-from wengert.compat.tensorflow.refusal import refusal
+from wengert.compat.tensorflow.refusal import missing
+from wengert.compat.tensorflow.words import refusal
 
 AUTOTUNE = -1
 """The automatic number of parallel calls, which is one here."""
@@ -67,7 +55,7 @@ def _stage(count: Callable[..., int | None]) -> Callable[[Any], Any]:
     return decorate
 
 
-def _lots(elements, size, whole_only: bool = False) -> Iterator[list[Any]]:
+def _lots(elements, size, whole_only=False) -> Iterator[list[Any]]:
     """Yield lists of `size` elements, or of several sizes in turn; the last may be shorter."""
     source, sizes = iter(elements), V.integers(size, "batch_size")
     turns, wholes = itertools.cycle(sizes), itertools.cycle(sizes)
@@ -77,7 +65,7 @@ def _lots(elements, size, whole_only: bool = False) -> Iterator[list[Any]]:
 
 def _batch(elements: list[Any]) -> Any:
     """Stack elements along a new first dimension."""
-    return joined(stacked, elements)
+    return E.joined(E.stacked, elements)
 
 
 def _same(count: int | None, *args, **kwargs) -> int | None:
@@ -88,15 +76,15 @@ def _unknown(count: int | None, *args, **kwargs) -> int | None:
     return None
 
 
-def _in_batches(count, batch_size, drop_remainder: bool = False, *_, **kwargs) -> int | None:
-    size = positive(batch_size, "BatchDatasetV2", "Batch size")
+def _in_batches(count, batch_size, drop_remainder=False, *_, **kwargs) -> int | None:
+    size = E.positive(batch_size, "BatchDatasetV2", "Batch size")
     if count is None or count < 0:
         return None if count is None else -1
     whole: int = count // size if drop_remainder else -(-count // size)
     return whole
 
 
-def _in_windows(count, size, shift=None, stride=1, drop_remainder: bool = False, name=None) -> Any:
+def _in_windows(count, size, shift=None, stride=1, drop_remainder=False, name=None) -> Any:
     if count is None or count < 0:
         return count
     step = size if shift is None else shift
@@ -152,9 +140,9 @@ class Dataset:
         >>> [x.numpy().tolist() for x in tf.data.Dataset.from_tensor_slices([[1, 2], [3, 4]])]
         [[1, 2], [3, 4]]
         """
-        arrays = mapped(tensor, tensors)
+        arrays = E.mapped(E.tensor, tensors)
         sizes = []
-        for leaf in leaves(arrays):
+        for leaf in E.leaves(arrays):
             if not leaf._payload.ndim:
                 raise ValueError("Unbatching a tensor is only supported for rank >= 1")
             sizes.append(leaf._payload.shape[0])
@@ -162,9 +150,9 @@ class Dataset:
             raise ValueError(f"Dimensions {sizes[0]} and {sizes[1]} are not compatible")
 
         def begin() -> Iterator[Any]:
-            held = mapped(array_of, arrays)
+            held = E.mapped(E.array_of, arrays)
             for place in range(sizes[0]):
-                yield mapped(part_at(place), held)
+                yield E.mapped(E.part_at(place), held)
 
         return Dataset(begin, sizes[0])
 
@@ -177,7 +165,7 @@ class Dataset:
         >>> len(tf.data.Dataset.from_tensors([1, 2, 3]))
         1
         """
-        element = mapped(tensor, tensors)
+        element = E.mapped(E.tensor, tensors)
         return Dataset(lambda: iter([element]), 1)
 
     @staticmethod
@@ -199,14 +187,14 @@ class Dataset:
         """
         types = output_types
         if output_signature is not None:
-            types = mapped(lambda spec: spec.dtype, output_signature)
+            types = E.mapped(lambda spec: spec.dtype, output_signature)
 
         def begin() -> Iterator[Any]:
             for value in generator(*(args or ())):
                 if types is None:
-                    yield mapped(tensor, value)
+                    yield E.mapped(E.tensor, value)
                 else:
-                    yield joined(lambda pair: convert_to_tensor(*pair), [value, types])
+                    yield E.joined(lambda pair: convert_to_tensor(*pair), [value, types])
 
         return Dataset(begin)
 
@@ -237,11 +225,11 @@ class Dataset:
         [(0, 5), (1, 6), (2, 7)]
         """
         parts = datasets if datasets is not None else args[0] if len(args) == 1 else args
-        inner = list(leaves(parts))
+        inner = list(E.leaves(parts))
 
         def begin() -> Iterator[Any]:
             for values in zip(*inner, strict=False):
-                yield mapped(next_of(iter(values)), parts)
+                yield E.mapped(E.next_of(iter(values)), parts)
 
         counts = [dataset._count for dataset in inner]
         if None in counts:
@@ -262,9 +250,7 @@ class Dataset:
         return Dataset(begin, -1)
 
     @staticmethod
-    def choose_from_datasets(
-        datasets, choice_dataset, stop_on_empty_dataset: bool = True
-    ) -> Dataset:
+    def choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset=True) -> Dataset:
         """Take each element from the dataset that the next index selects."""
 
         def begin() -> Iterator[Any]:
@@ -284,7 +270,7 @@ class Dataset:
         datasets,
         weights=None,
         seed=None,
-        stop_on_empty_dataset: bool = False,
+        stop_on_empty_dataset=False,
         rerandomize_each_iteration=None,
     ) -> Dataset:
         """Take each element from a dataset drawn at random with the given weights."""
@@ -320,25 +306,25 @@ class Dataset:
         """Apply a function to each element; a tuple is unpacked into arguments."""
 
         def result(element) -> Any:
-            found = called(map_func, element)
-            return mapped(tensor, tuple(found) if isinstance(found, list) else found)
+            found = E.called(map_func, element)
+            return E.mapped(E.tensor, tuple(found) if isinstance(found, list) else found)
 
         return map(result, self)
 
     @_stage(_unknown)
     def filter(self, predicate: Callable[..., Any], name=None) -> Any:
         """Keep the elements for which a function is true."""
-        return filter(functools.partial(called, predicate), self)
+        return filter(functools.partial(E.called, predicate), self)
 
     @_stage(_unknown)
     def take_while(self, predicate: Callable[..., Any], name=None) -> Any:
         """Take elements until a function is false."""
-        return itertools.takewhile(functools.partial(called, predicate), self)
+        return itertools.takewhile(functools.partial(E.called, predicate), self)
 
     @_stage(_unknown)
     def flat_map(self, map_func: Callable[..., Any], name=None) -> Any:
         """Map each element to a dataset, and concatenate these."""
-        return itertools.chain.from_iterable(map(functools.partial(called, map_func), self))
+        return itertools.chain.from_iterable(map(functools.partial(E.called, map_func), self))
 
     @_stage(_unknown)
     def interleave(
@@ -366,7 +352,7 @@ class Dataset:
         while True:
             for place in range(many):
                 if turns[place] is None:
-                    turns[place] = next((iter(called(map_func, one)) for one in sources), None)
+                    turns[place] = next((iter(E.called(map_func, one)) for one in sources), None)
                 for _ in range(block if turns[place] is not None else 0):
                     found = list(itertools.islice(turns[place], 1))
                     if not found:
@@ -379,7 +365,7 @@ class Dataset:
                     return
 
     @_stage(_in_windows)
-    def window(self, size, shift=None, stride=1, drop_remainder: bool = False, name=None) -> Any:
+    def window(self, size, shift=None, stride=1, drop_remainder=False, name=None) -> Any:
         """Yield datasets of `size` elements each, which begin `shift` elements apart.
 
         Examples
@@ -409,11 +395,11 @@ class Dataset:
         """Carry a state along the elements, with a function that returns the next state and an
         output.
         """
-        state = mapped(tensor, initial_state)
+        state = E.mapped(E.tensor, initial_state)
         for element in self:
             state, found = scan_func(state, element)
-            state = mapped(tensor, state)
-            yield mapped(tensor, found)
+            state = E.mapped(E.tensor, state)
+            yield E.mapped(E.tensor, found)
 
     @_stage(_unknown)
     def unique(self, name=None) -> Any:
@@ -432,7 +418,7 @@ class Dataset:
         """Group elements by key, and reduce windows of `window_size` elements with a function."""
         groups: dict[int, list[Any]] = {}
         for element in self:
-            key = int(called(key_func, element))
+            key = int(E.called(key_func, element))
             found = groups.setdefault(key, [])
             found.append(element)
             size = window_size if window_size_func is None else int(window_size_func(key))
@@ -442,7 +428,7 @@ class Dataset:
             yield from reduce_func(V.constant_of(np.int64(key)), _of_windows(found))
 
     @_stage(_unknown)
-    def ignore_errors(self, log_warning: bool = False, name=None) -> Any:
+    def ignore_errors(self, log_warning=False, name=None) -> Any:
         """Skip elements whose computation raises one of TensorFlow's errors."""
         elements = iter(self)
         while True:
@@ -457,7 +443,7 @@ class Dataset:
     def batch(
         self,
         batch_size,
-        drop_remainder: bool = False,
+        drop_remainder=False,
         num_parallel_calls=None,
         deterministic=None,
         name=None,
@@ -472,12 +458,7 @@ class Dataset:
 
     @_stage(lambda count, size, *args, **kwargs: _in_batches(count, size, *args[2:], **kwargs))
     def padded_batch(
-        self,
-        batch_size,
-        padded_shapes=None,
-        padding_values=None,
-        drop_remainder: bool = False,
-        name=None,
+        self, batch_size, padded_shapes=None, padding_values=None, drop_remainder=False, name=None
     ) -> Any:
         """Combine elements into batches, padding the elements of each to one shape.
 
@@ -490,16 +471,18 @@ class Dataset:
         """
 
         def batch(chosen: list[Any]) -> Any:
-            columns = [list(leaves(element)) for element in chosen]
+            columns = [list(E.leaves(element)) for element in chosen]
             many = len(columns[0])
-            shapes, values = (for_leaves(given, many) for given in (padded_shapes, padding_values))
-            made = map(padded, shapes, values, map(list, zip(*columns, strict=True)))
-            return mapped(next_of(made), chosen[0])
+            shapes, values = (
+                E.for_leaves(given, many) for given in (padded_shapes, padding_values)
+            )
+            made = map(E.padded, shapes, values, map(list, zip(*columns, strict=True)))
+            return E.mapped(E.next_of(made), chosen[0])
 
         return map(batch, _lots(self, batch_size, drop_remainder))
 
     @_stage(lambda count, batch_size, *args, **kwargs: None)
-    def rebatch(self, batch_size, drop_remainder: bool = False, name=None) -> Any:
+    def rebatch(self, batch_size, drop_remainder=False, name=None) -> Any:
         """Regroup the examples of batches into batches of another size, or of several in turn."""
         return map(_batch, _lots(self.unbatch(), batch_size, drop_remainder))
 
@@ -508,16 +491,14 @@ class Dataset:
         """Yield the slices of each element along its first dimension."""
         return itertools.chain.from_iterable(map(Dataset.from_tensor_slices, self))
 
-    def shuffle(
-        self, buffer_size, seed=None, reshuffle_each_iteration: bool = True, name=None
-    ) -> Dataset:
+    def shuffle(self, buffer_size, seed=None, reshuffle_each_iteration=True, name=None) -> Dataset:
         """Shuffle the elements: draw each from a buffer of the next `buffer_size`.
 
         Raises
         ------
         InvalidArgumentError: If `buffer_size` is not positive.
         """
-        size = positive(buffer_size, "ShuffleDatasetV3", "buffer_size")
+        size = E.positive(buffer_size, "ShuffleDatasetV3", "buffer_size")
         draws = _draws(seed, reshuffle_each_iteration in (True, None))
 
         def begin() -> Iterator[Any]:
@@ -571,10 +552,7 @@ class Dataset:
         """Take every `num_shards`-th element, starting with the one at `index`."""
         step, place = V.integer(num_shards, "num_shards"), V.integer(index, "index")
         if not 0 <= place < step:
-            raise V.invalid(
-                f"Index must be between 0 and {step - 1} (currently index = {place}).",
-                "ShardDataset",
-            )
+            raise refusal(V.invalid, "Index must be", step - 1, place, operation="ShardDataset")
         many = self._count
         known = many if many is None or many < 0 else -((place - many) // step)
         return Dataset(lambda: itertools.islice(iter(self), place, None, step), known)
@@ -597,7 +575,7 @@ class Dataset:
         known = None if None in counts else -1 if -1 in counts else sum(counts)  # type: ignore[arg-type]
         return Dataset(lambda: itertools.chain(iter(self), iter(dataset)), known)
 
-    def cache(self, filename: str = "", name=None) -> Dataset:
+    def cache(self, filename="", name=None) -> Dataset:
         """Keep the elements in memory after the first complete iteration."""
         kept: list[list[Any]] = []
 
@@ -634,9 +612,9 @@ class Dataset:
         >>> print(tf.data.Dataset.range(5).reduce(start, lambda a, b: a + b).numpy())
         10
         """
-        state = mapped(tensor, initial_state)
+        state = E.mapped(E.tensor, initial_state)
         for element in self:
-            state = mapped(tensor, reduce_func(state, element))
+            state = E.mapped(E.tensor, reduce_func(state, element))
         return state
 
     # -- taking elements --------------------------------------------------------------------------
@@ -652,7 +630,7 @@ class Dataset:
         >>> [int(x) for x in tf.data.Dataset.range(3).as_numpy_iterator()]
         [0, 1, 2]
         """
-        return map(functools.partial(mapped, lambda x: x.numpy()), self)
+        return map(functools.partial(E.mapped, lambda x: x.numpy()), self)
 
     def __len__(self) -> int:
         if self._count is None:
@@ -686,7 +664,7 @@ class Dataset:
     @property
     def element_spec(self) -> Any:
         """The shapes and dtypes of the first element."""
-        return mapped(lambda x: TensorSpec(x.shape, x.dtype), next(iter(self)))
+        return E.mapped(lambda x: TensorSpec(x.shape, x.dtype), next(iter(self)))
 
     def __repr__(self) -> str:
         return f"<_Dataset element_spec={self.element_spec}>"
@@ -697,8 +675,8 @@ def _of_windows(elements: list[Any]) -> Any:
     first = elements[0]
     if not isinstance(first, tuple | dict):
         return Dataset(lambda: iter(elements), len(elements))
-    columns = zip(*[leaves(element) for element in elements], strict=True)
-    return mapped(next_of(iter([_of_windows(list(column)) for column in columns])), first)
+    columns = zip(*[E.leaves(element) for element in elements], strict=True)
+    return E.mapped(E.next_of(iter([_of_windows(list(column)) for column in columns])), first)
 
 
 class TextLineDataset(Dataset):
@@ -754,10 +732,7 @@ class _Iteration:
                 self._failed = True
             raise
         if self._failed:
-            raise RuntimeError(
-                "an error ended this iteration: put ignore_errors() before what shuffles, scans, "
-                "groups or interleaves the elements"
-            ) from found
+            raise refusal(RuntimeError, "an error ended") from found
         self._taken += 1
         return found
 
@@ -776,11 +751,8 @@ class _Iteration:
 
 def __getattr__(name: str) -> Any:
     if name == "experimental":
-        raise AttributeError(
-            "module 'tensorflow.data' has no attribute 'experimental': write tf.data.AUTOTUNE for "
-            "tf.data.experimental.AUTOTUNE"
-        )
-    raise refusal("data", name)
+        raise refusal(AttributeError, "module 'tensorflow.data' has")
+    raise missing("data", name)
 
 
 __all__ = completed(globals(), "AUTOTUNE INFINITE_CARDINALITY UNKNOWN_CARDINALITY")

@@ -13,6 +13,7 @@ from wengert.compat.tensorflow.conversion import convert_to_tensor, identity
 from wengert.compat.tensorflow.dtypes import as_dtype
 from wengert.compat.tensorflow.errors import invalid
 from wengert.compat.tensorflow.tensor import made, same_dtype, tensor_of
+from wengert.compat.tensorflow.words import refusal
 
 
 def _values(value) -> Any:
@@ -130,9 +131,7 @@ def _rank(x) -> tuple[int, tuple[int, ...]]:
 def _ranked(x, fits: bool, wanted: str, message) -> None:
     if not fits:
         have, shape = _rank(x)
-        raise ValueError(
-            f"{message or ''}Tensor  must have rank {wanted}.  Received rank {have}, shape {shape}"
-        )
+        raise refusal(ValueError, "{}Tensor  must", message or "", wanted, have, shape)
 
 
 def assert_rank(x, rank, message=None, name=None) -> None:
@@ -193,9 +192,7 @@ def assert_type(tensor, tf_type, message=None, name=None) -> None:
     """Raise a TypeError unless the elements of `tensor` are of type `tf_type`."""
     have = convert_to_tensor(tensor).dtype
     if have is not as_dtype(tf_type):
-        raise TypeError(
-            f"{message or ''}tensor must be of type {as_dtype(tf_type)!r}; got {have!r}"
-        )
+        raise refusal(TypeError, "{}tensor must be", message or "", as_dtype(tf_type), have)
 
 
 def assert_integer(x, message=None, name=None) -> None:
@@ -238,10 +235,7 @@ def is_numeric_tensor(tensor) -> bool:
 
 def enable_check_numerics(*args, **kwargs) -> None:
     """Raise an error: use `wengert.autograd.detect_anomaly` to find the first infinity or NaN."""
-    raise NotImplementedError(
-        "tf.debugging.enable_check_numerics: use `with wengert.autograd.detect_anomaly():`, which "
-        "names the operation, the element and the line"
-    )
+    raise refusal(NotImplementedError, "tf.debugging.enable_check_numerics: use `with")
 
 
 def disable_check_numerics() -> None:

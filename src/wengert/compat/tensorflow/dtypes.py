@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base import extras
 from wengert.base.dtypes import DTYPES as NATIVE
 from wengert.compat.kit.namespaces import completed
+from wengert.compat.tensorflow.words import refusal
 
 _CXX = {"float16": "half", "float32": "float", "float64": "double"}
 _ALIASES = {"half": "float16", "float": "float32", "double": "float64"}
@@ -169,7 +171,8 @@ def as_dtype(type_value) -> DType:
     if isinstance(type_value, type) and type_value in _PYTHON:
         return DTYPES[_PYTHON[type_value]]
     if isinstance(type_value, str):
-        found = DTYPES.get(_ALIASES.get(type_value, type_value))
+        name = _ALIASES.get(type_value, type_value)
+        found = of_numpy(extras.bfloat16().numpy) if name == "bfloat16" else DTYPES.get(name)
         if found is not None:
             return found
     if type_value is not None:
@@ -207,9 +210,12 @@ def __getattr__(name: str) -> Any:
         return getattr(importlib.import_module(f"{__package__}.functions.creation"), name)
     if name in DTYPES:
         return DTYPES[name]
-    raise AttributeError(
-        f"module 'tensorflow.dtypes' has no attribute {name!r}: the dtypes are {', '.join(DTYPES)}"
-    )
+    if name == "bfloat16":
+        try:
+            return as_dtype(name)
+        except ImportError as error:
+            raise refusal(AttributeError, "module 'tensorflow' has", error) from error
+    raise refusal(AttributeError, "module 'tensorflow.dtypes' has", name, ", ".join(DTYPES))
 
 
 __all__ = completed(globals(), "DTYPES cast complex saturate_cast")

@@ -72,7 +72,7 @@ NotFoundError: Any = globals()["NotFoundError"]
 OutOfRangeError: Any = globals()["OutOfRangeError"]
 
 
-def invalid(message: str, operation: str = "", advice: str = "") -> OpError:
+def invalid(message: str, operation="", advice="") -> OpError:
     """Return an InvalidArgumentError in TensorFlow's words, with advice."""
     error: OpError = InvalidArgumentError(None, None, message)
     if operation:

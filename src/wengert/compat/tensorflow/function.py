@@ -14,6 +14,7 @@ from wengert.compat.tensorflow import nest
 from wengert.compat.tensorflow.conversion import TensorSpec, convert_to_tensor
 from wengert.compat.tensorflow.dtypes import numpy_dtype
 from wengert.compat.tensorflow.tensor import made, tensor_of
+from wengert.compat.tensorflow.words import refusal
 from wengert.tape.base import TensorBase, new_tensor
 
 _EAGERLY = [False]
@@ -179,9 +180,9 @@ def _output(leaf) -> Any:
 def function(
     func: Callable[..., Any] | None = None,
     input_signature=None,
-    autograph: bool = True,
+    autograph=True,
     jit_compile: bool | None = None,
-    reduce_retracing: bool = False,
+    reduce_retracing=False,
     experimental_implements=None,
     experimental_autograph_options=None,
     experimental_attributes=None,
@@ -262,19 +263,14 @@ def _outputs(result, Tout) -> Any:
     if Tout is None or (several and not kinds):
         return None if result is None else [convert_to_tensor(value) for value in values]
     if len(values) != len(kinds):
-        raise ValueError(
-            f"Tout names {len(kinds)} outputs, but the function returned {len(values)}"
-        )
+        raise refusal(ValueError, "Tout names {}", len(kinds), len(values))
     found = [
         made(tensor_of(value)) if isinstance(value, TensorBase) else convert_to_tensor(value, kind)
         for value, kind in zip(values, kinds, strict=True)
     ]
     for value, kind in zip(found, kinds, strict=True):
         if value._payload.dtype != kind:
-            raise TypeError(
-                f"the function returned a tensor of {value.dtype!r}, but Tout says {kind}: "
-                "tf.cast it"
-            )
+            raise refusal(TypeError, "the function returned", value.dtype, kind)
     return found if several else found[0]
 
 
@@ -298,7 +294,7 @@ def py_function(func: Callable[..., Any] | None = None, inp=None, Tout=None, nam
 
 
 def numpy_function(
-    func: Callable[..., Any] | None = None, inp=None, Tout=None, stateful: bool = True, name=None
+    func: Callable[..., Any] | None = None, inp=None, Tout=None, stateful=True, name=None
 ) -> Any:
     """Call a Python function on NumPy arrays; no gradient passes through it.
 

@@ -19,6 +19,7 @@ from wengert.compat.tensorflow import math, operations
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.drawing import stream_of
 from wengert.compat.tensorflow.refusal import refusing
+from wengert.compat.tensorflow.words import refusal
 
 
 class ResizeMethod:
@@ -37,8 +38,8 @@ def resize(
     images,
     size,
     method=ResizeMethod.BILINEAR,
-    preserve_aspect_ratio: bool = False,
-    antialias: bool = False,
+    preserve_aspect_ratio=False,
+    antialias=False,
     name=None,
 ) -> Any:
     """Resize images.
@@ -63,9 +64,8 @@ def resize(
     x = V.tensor_of(images)
     height, width = V.integers(size, "size")
     if method not in ("bilinear", "nearest", 0, 1) or (antialias and method not in ("nearest", 1)):
-        raise ValueError(
-            f"tf.image.resize(method={method!r}, antialias={antialias}) is not "
-            "offered here: method is 'bilinear' or 'nearest', without antialias"
+        raise refusal(
+            ValueError, "tf.image.resize(method={!r}, antialias={}) is", method, antialias
         )
     shape = tuple(x._payload.shape)
     if preserve_aspect_ratio:
@@ -96,7 +96,7 @@ def _nearest(old: int, new: int) -> Any:
     return wg.tensor(np.minimum(places, old - 1))
 
 
-def convert_image_dtype(image, dtype, saturate: bool = False, name=None) -> Any:
+def convert_image_dtype(image, dtype, saturate=False, name=None) -> Any:
     """Convert an image to another dtype: floats in [0, 1], integers in the range of their dtype.
 
     Examples
@@ -109,10 +109,7 @@ def convert_image_dtype(image, dtype, saturate: bool = False, name=None) -> Any:
     if x.dtype.dtype == kind:
         return x
     if x.dtype.is_integer and kind.kind in "iu":
-        raise ValueError(
-            "convert_image_dtype between types of whole numbers is not offered here: go through "
-            "tf.float32"
-        )
+        raise refusal(ValueError, "convert_image_dtype between types")
     if x.dtype.is_integer:
         return operations.multiply(operations.cast(x, kind), 1.0 / np.iinfo(given).max)
     if kind.kind == "f":
@@ -144,7 +141,7 @@ def transpose(image, name=None) -> Any:
     return operations.transpose(image, order)
 
 
-def rot90(image, k: int = 1, name=None) -> Any:
+def rot90(image, k=1, name=None) -> Any:
     """Rotate images by 90 degrees counterclockwise, `k` times.
 
     Examples
@@ -245,7 +242,7 @@ def resize_with_crop_or_pad(image, target_height, target_width) -> Any:
 
 
 def resize_with_pad(
-    image, target_height, target_width, method=ResizeMethod.BILINEAR, antialias: bool = False
+    image, target_height, target_width, method=ResizeMethod.BILINEAR, antialias=False
 ) -> Any:
     """Resize images, preserving the aspect ratio, and pad them with zeros.
 

@@ -13,6 +13,7 @@ from wengert.compat.tensorflow.dtypes import of_numpy
 from wengert.compat.tensorflow.errors import invalid
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.tensor import Tensor, entered, made, same_dtype, tensor_of
+from wengert.compat.tensorflow.words import refusal
 from wengert.ops.matmul import matmul
 from wengert.tape.base import new_tensor
 from wengert.tape.record import T
@@ -61,17 +62,13 @@ def _divided(a, b) -> Any:
     """Divide; integers are divided as floating-point numbers."""
     kinds = [x.dtype for x in (a, b) if isinstance(x, Tensor) or hasattr(x, "_as_tensor")]
     if len(kinds) == 2 and kinds[0] is not kinds[1]:
-        raise TypeError(
-            f"`x` and `y` must have the same dtype, got {kinds[0]!r} != {kinds[1]!r}. "
-            "(Nothing is promoted: write tf.cast.)"
+        raise refusal(
+            TypeError, "`x` and `y` must have the same dtype, got {!r} != {!r}.", kinds[0], kinds[1]
         )
     a, b = same_dtype("RealDiv", a, b)
     kind = a._payload.dtype
     if kind.kind == "b":
-        raise TypeError(
-            f"Invalid dtype {of_numpy(kind)!r} in __truediv__. Expected one of the numeric types: "
-            "tf.cast the values first"
-        )
+        raise refusal(TypeError, "Invalid dtype {!r}", of_numpy(kind))
     if kind.kind in "iu":
         wide = np.dtype(np.float32 if kind.itemsize < 4 else np.float64)
         a, b = (made(T.to_copy(x, dtype=wide)) for x in (a, b))
@@ -215,7 +212,7 @@ def _unsupported(symbol: str) -> Callable[..., Any]:
     return named(operator, symbol)
 
 
-def install(cls: type, in_place: bool = True) -> None:
+def install(cls: type, in_place=True) -> None:
     """Install the operators on the class of tensors or of variables."""
     for name, operation in OPERATORS.items():
         if name in _UNARY:

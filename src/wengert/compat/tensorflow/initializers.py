@@ -15,6 +15,7 @@ from wengert.compat.tensorflow.functions import drawing
 from wengert.compat.tensorflow.functions.drawing import SeedGenerator, default_seed, stateless
 from wengert.compat.tensorflow.functions.values import constant_of, dtype_of, shape_of
 from wengert.compat.tensorflow.refusal import refusing
+from wengert.compat.tensorflow.words import refusal
 
 _FLOAT32 = np.dtype(np.float32)
 _TRUNCATION = 0.87962566103423978
@@ -87,10 +88,7 @@ class Identity(Initializer):
     def __call__(self, shape, dtype=None, **kwargs) -> Any:
         sizes = shape_of(shape, "Fill")
         if len(sizes) != 2:
-            raise ValueError(
-                "Identity matrix initializer can only be used for 2D matrices. Received: "
-                f"shape={sizes} of rank {len(sizes)}."
-            )
+            raise refusal(ValueError, "Identity matrix initializer", sizes, len(sizes))
         return constant_of(self.gain * np.eye(*sizes, dtype=dtype_of(dtype, _FLOAT32)))
 
 
@@ -142,10 +140,7 @@ class Orthogonal(_Random):
     def __call__(self, shape, dtype=None, **kwargs) -> Any:
         sizes = shape_of(shape, "Fill")
         if len(sizes) < 2:
-            raise ValueError(
-                "The tensor to initialize must be at least two-dimensional. Received: "
-                f"shape={sizes} of rank {len(sizes)}."
-            )
+            raise refusal(ValueError, "The tensor to", sizes, len(sizes))
         rows, columns = math.prod(sizes[:-1]), sizes[-1]
         drawn = self._stream().normal_of((max(rows, columns), min(rows, columns)), _FLOAT32)
         q, r = np.linalg.qr(drawn)
@@ -173,9 +168,7 @@ class VarianceScaling(_Random):
 
     def _prepare(self: Any) -> None:
         if self.scale <= 0:
-            raise ValueError(
-                f"Argument `scale` must be positive float. Received: scale={self.scale}"
-            )
+            raise refusal(ValueError, "Argument `scale` must", self.scale)
         if self.mode not in ("fan_in", "fan_out", "fan_avg"):
             raise ValueError(f"Invalid `mode` argument: {self.mode}")
         if self.distribution == "normal":

@@ -13,6 +13,7 @@ from wengert.compat.tensorflow.archive import WAITING, resume
 from wengert.compat.tensorflow.environment import name_scope as scope_of
 from wengert.compat.tensorflow.environment import qualified
 from wengert.compat.tensorflow.variable import Variable
+from wengert.compat.tensorflow.words import refusal
 
 _IGNORED = frozenset({"_name", "_name_scope", "_scope_name"})
 
@@ -45,10 +46,7 @@ class Module:
         if name is None:
             name = _snake_case(type(self).__name__)
         elif not re.match(r"^[a-zA-Z_]([a-zA-Z0-9_])*$", name):
-            raise ValueError(
-                f"{name!r} is not a valid module name. Module names must be valid Python "
-                "identifiers (e.g. a valid class name)."
-            )
+            raise refusal(ValueError, "{!r} is not", name)
         self._name = name
         self._scope_name = qualified(name) + "/"
 
@@ -88,10 +86,7 @@ class Module:
         return tuple(self._flatten(predicate=lambda value: isinstance(value, Module)))
 
     def _flatten(
-        self,
-        recursive: bool = True,
-        predicate: Callable[[Any], bool] | None = None,
-        with_path: bool = False,
+        self, recursive=True, predicate: Callable[[Any], bool] | None = None, with_path=False
     ) -> Iterator[Any]:
         """Yield the contents of the attributes, including nested containers and modules."""
         yield from _walk(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from wengert.compat.kit.namespaces import completed
+from wengert.compat.tensorflow.words import refusal
 
 
 def is_nested(structure) -> bool:
@@ -26,7 +27,7 @@ def _keys(structure) -> Any:
         raise TypeError("nest only supports dicts with sortable keys.") from None
 
 
-def flatten(structure, expand_composites: bool = False) -> list[Any]:
+def flatten(structure, expand_composites=False) -> list[Any]:
     """Return the leaves of a nested structure, in order; None is a leaf.
 
     Examples
@@ -60,7 +61,7 @@ def _packed(structure, leaves: Iterator[Any]) -> Any:
     return next(leaves)
 
 
-def pack_sequence_as(structure, flat_sequence, expand_composites: bool = False) -> Any:
+def pack_sequence_as(structure, flat_sequence, expand_composites=False) -> Any:
     """Pack leaves into a structure like `structure`.
 
     Raises
@@ -75,21 +76,13 @@ def pack_sequence_as(structure, flat_sequence, expand_composites: bool = False) 
     flat = list(flat_sequence)
     count = len(flatten(structure))
     if not is_nested(structure) and len(flat) != 1:
-        raise ValueError(
-            "The target structure is of type "
-            f"{type(structure)}, a single leaf, but there are {len(flat)} values for it"
-        )
+        raise refusal(ValueError, "The target structure", type(structure), len(flat))
     if count != len(flat):
-        raise ValueError(
-            f"Could not pack sequence. Structure had {count} atoms, but flat_sequence had "
-            f"{len(flat)} items.  Structure: {structure}, flat_sequence: {flat_sequence}."
-        )
+        raise refusal(ValueError, "Could not pack", count, len(flat), structure, flat_sequence)
     return _packed(structure, iter(flat))
 
 
-def assert_same_structure(
-    nest1, nest2, check_types: bool = True, expand_composites: bool = False
-) -> None:
+def assert_same_structure(nest1, nest2, check_types=True, expand_composites=False) -> None:
     """Raise an error unless two values have the same nested structure.
 
     Raises
@@ -163,10 +156,7 @@ def map_structure(func: Callable[..., Any], *structure, **kwargs) -> Any:
     check_types = kwargs.pop("check_types", True)
     kwargs.pop("expand_composites", None)
     if kwargs:
-        raise ValueError(
-            "Only valid keyword arguments are `check_types` and `expand_composites`, not: "
-            f"`{'`, `'.join(kwargs)}`"
-        )
+        raise refusal(ValueError, "Only valid keyword", "`, `".join(kwargs))
     if not callable(func):
         raise TypeError(f"func must be callable, got: {func}")
     if not structure:

@@ -25,7 +25,7 @@ def _number(value) -> str:
     return str(value)
 
 
-def _array(array, summarize: int, depth: int = 1) -> str:
+def _array(array, summarize: int, depth=1) -> str:
     if not array.ndim:
         return _number(array[()])
     parts = list(array)
@@ -39,7 +39,7 @@ def _array(array, summarize: int, depth: int = 1) -> str:
     return "[" + gap.join(texts) + "]"
 
 
-def _text(value, summarize: int, nested: bool = False) -> str:
+def _text(value, summarize: int, nested=False) -> str:
     if isinstance(value, TensorBase) or hasattr(value, "_as_tensor"):
         return _array(np.asarray(value.numpy()), summarize)
     if isinstance(value, np.ndarray | np.generic):
@@ -55,9 +55,7 @@ def _text(value, summarize: int, nested: bool = False) -> str:
     return repr(value) if nested else str(value)
 
 
-def print(
-    *inputs, output_stream=None, summarize: int = 3, sep: str = " ", end: str = "\n", name=None
-) -> None:
+def print(*inputs, output_stream=None, summarize=3, sep=" ", end="\n", name=None) -> None:
     """Print values of tensors and other objects to standard error.
 
     Parameters

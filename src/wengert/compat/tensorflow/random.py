@@ -279,7 +279,7 @@ class Generator:
         """Restart from a seed."""
         self.__init__(state=_start(seed))  # type: ignore[misc]  # no subclass has another one
 
-    def split(self, count: int = 1) -> list[Generator]:
+    def split(self, count=1) -> list[Generator]:
         """Return generators independent of this one and each other."""
         keys = self._full((int(count),), np.dtype(np.int64))
         return [Generator(state=np.array([0, 0, key])) for key in keys]

@@ -473,9 +473,7 @@ class Context:
 
     __slots__ = ("everything", "ledger", "lifts", "start", "tapes")
 
-    def __init__(
-        self, tapes: tuple[Record, ...] = (), lifts=None, everything: bool = False
-    ) -> None:
+    def __init__(self, tapes: tuple[Record, ...] = (), lifts=None, everything=False) -> None:
         self.tapes = tapes
         self.lifts = lifts
         self.everything = everything
@@ -497,12 +495,7 @@ def set_context(**changes) -> Context | None:
     """Replace fields of the active state, and return the previous one."""
     before = active()
     now = _NOTHING if before is None else before
-    fields = {
-        "tapes": now.tapes,
-        "lifts": now.lifts,
-        "everything": now.everything,
-        **changes,
-    }
+    fields = {"tapes": now.tapes, "lifts": now.lifts, "everything": now.everything, **changes}
     CONTEXT.set(Context(**fields) if any(fields.values()) else None)
     return before
 

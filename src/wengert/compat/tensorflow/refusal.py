@@ -5,35 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["refusal", "refusing"]
+from wengert.compat.kit.words import cures
 
-_INSTEAD = {
-    "math.sobol_sample": "scipy.stats.qmc.Sobol",
-    "math.betainc": "scipy.special.betainc on arrays",
-    "math.approx_max_k": "tf.math.top_k(x, k)",
-    "math.approx_min_k": "tf.math.top_k(-x, k)",
-    "nn.ctc_loss": "wengert.nn.functional.ctc_loss",
-    "nn.scale_regularization_loss": "the loss itself: there is one replica",
-    "nn.erosion2d": "-tf.nn.max_pool2d(-x, ...)",
-    "linalg.logm": "scipy.linalg.logm on arrays",
-    "linalg.sqrtm": "tf.linalg.eigh for symmetric matrices",
-    "random.split": "seeds of your own: [seed, i]",
-    "random.fold_in": "seeds of your own: [seed, i]",
-    "keras.datasets": "arrays of your own; wengert.datasets has the digits",
-    "keras.applications": "a model of your own: trained weights do not come with this library",
-    "keras.preprocessing": "NumPy, or tf.data",
-}
+__all__ = ["missing", "refusing"]
 
 
-def refusal(module: str, name: str) -> AttributeError:
+def missing(module: str, name: str) -> AttributeError:
     """Return the error for a name that ``tf.<module>`` does not have here."""
     full = f"{module}.{name}"
-    instead = _INSTEAD.get(full)
+    instead = cures("wengert.compat.tensorflow").get(full)
     if instead is None and name.startswith("LinearOperator"):
-        instead = "the matrix itself, and tf.linalg.matmul, solve, ..."
+        instead = "use the matrix itself, and tf.linalg.matmul, solve, ..."
     if instead is None and "sparse" in name:
-        instead = "tf.sparse, or dense tensors"
-    hint = f"; use {instead}" if instead else ""
+        instead = "use tf.sparse, or dense tensors"
+    hint = f"; {instead}" if instead else ""
     return AttributeError(
         f"module 'tensorflow.{module}' has no attribute {name!r}: wengert.compat.tensorflow does "
         f"not offer tf.{full}{hint}"
@@ -44,6 +29,6 @@ def refusing(module: str) -> Callable[[str], Any]:
     """Return the ``__getattr__`` of ``tf.<module>``, which suggests what to use instead."""
 
     def getattribute(name: str) -> Any:
-        raise refusal(module, name)
+        raise missing(module, name)
 
     return getattribute

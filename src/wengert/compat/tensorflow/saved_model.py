@@ -34,6 +34,7 @@ from wengert.compat.tensorflow.keras.saving import load_model, write_model
 from wengert.compat.tensorflow.module import Module
 from wengert.compat.tensorflow.refusal import refusing
 from wengert.compat.tensorflow.variable import Variable
+from wengert.compat.tensorflow.words import refusal
 
 _FILE, _MODEL = "saved_model.zip", "model.keras"
 
@@ -58,10 +59,7 @@ def save(obj, export_dir, signatures=None, options=None) -> None:
         write_model(obj, folder / _MODEL, True)
         return
     if not isinstance(obj, Module):
-        raise TypeError(
-            f"Expected an AutoTrackable object for export, got {type(obj)}: derive its class from "
-            "tf.Module"
-        )
+        raise refusal(TypeError, "Expected an AutoTrackable", type(obj))
     arrays: dict[str, Any] = {}
     write_archive(folder / _FILE, _coded(obj, arrays, {}, type(obj).__name__), arrays)
 
@@ -88,10 +86,7 @@ def _coded(value, arrays: dict[str, Any], seen: dict[int, int], path: str) -> An
         return {"list" if isinstance(value, list) else "tuple": parts}
     if isinstance(value, dict) and all(isinstance(key, str) for key in value):
         return {"dict": {k: _coded(v, arrays, seen, f"{path}.{k}") for k, v in value.items()}}
-    raise TypeError(
-        f"{path} is {value!r}, which no file holds: keep numbers, strings, variables and modules "
-        "in the attributes"
-    )
+    raise refusal(TypeError, "{} is {!r},", path, value)
 
 
 def _kinds(kind: type) -> Iterator[type]:
@@ -116,10 +111,7 @@ def _decoded(code, arrays: dict[str, Any], made: dict[int, Any]) -> Any:
         home, name = code["module"]
         found = [k for k in _kinds(Module) if k.__module__ == home and k.__qualname__ == name]
         if not found:
-            raise ValueError(
-                f"the class {home}.{name} is not known here: import the module that defines it, "
-                "and load again; files hold no code"
-            )
+            raise refusal(ValueError, "the class {}.{}", home, name)
         module: Any = object.__new__(found[-1])
         made[code["number"]] = module
         for key, part in code["held"].items():

@@ -16,6 +16,7 @@ from wengert.compat.kit.namespaces import completed
 from wengert.compat.kit.rows import of_rows, shaped
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.refusal import refusing
+from wengert.compat.tensorflow.words import refusal
 
 _COMPLEX = ("complex64", "complex128")
 _REAL = ("float", "double")
@@ -26,9 +27,7 @@ def _checked(op: str, value, kinds: tuple[str, ...], d: int, attribute: str) -> 
     x = V.tensor_of(value)
     V.check(x, kinds, attribute)
     if x._payload.ndim < d:
-        raise V.invalid(
-            f"Input must have rank of at least {d} but got: {V.shown(x._payload.shape)}"
-        )
+        raise refusal(V.invalid, "Input must have", d, V.shown(x._payload.shape))
     return x
 
 
@@ -185,7 +184,7 @@ def _transformed(op: str, input, type: int, n, axis: int, norm, inv: bool) -> An
 
 
 @V.operation("DCT")
-def dct(input, type: int = 2, n=None, axis: int = -1, norm: str | None = None, name=None) -> Any:
+def dct(input, type=2, n=None, axis=-1, norm: str | None = None, name=None) -> Any:
     """Return the discrete cosine transform of type 2 or 3 over the last dimension.
 
     Raises
@@ -201,7 +200,7 @@ def dct(input, type: int = 2, n=None, axis: int = -1, norm: str | None = None, n
 
 
 @V.operation("IDCT")
-def idct(input, type: int = 2, n=None, axis: int = -1, norm: str | None = None, name=None) -> Any:
+def idct(input, type=2, n=None, axis=-1, norm: str | None = None, name=None) -> Any:
     """Invert `dct`, up to a factor of ``2 n`` without ``norm="ortho"``.
 
     Examples
@@ -224,7 +223,7 @@ def _raised_cosine(length, periodic: bool, dtype, a: float, b: float) -> Any:
     return V.constant_of(window.astype(V.dtype_of(dtype, _FLOAT32)))
 
 
-def hann_window(window_length, periodic: bool = True, dtype=None, name=None) -> Any:
+def hann_window(window_length, periodic=True, dtype=None, name=None) -> Any:
     """Return a Hann window.
 
     Examples
@@ -235,7 +234,7 @@ def hann_window(window_length, periodic: bool = True, dtype=None, name=None) -> 
     return _raised_cosine(window_length, periodic, dtype, 0.5, 0.5)
 
 
-def hamming_window(window_length, periodic: bool = True, dtype=None, name=None) -> Any:
+def hamming_window(window_length, periodic=True, dtype=None, name=None) -> Any:
     """Return a Hamming window.
 
     Examples
@@ -247,9 +246,7 @@ def hamming_window(window_length, periodic: bool = True, dtype=None, name=None) 
 
 
 @V.operation("Frame", signal=V.ANY)
-def frame(
-    signal, frame_length, frame_step, pad_end: bool = False, pad_value=0, axis: int = -1, name=None
-) -> Any:
+def frame(signal, frame_length, frame_step, pad_end=False, pad_value=0, axis=-1, name=None) -> Any:
     """Return overlapping frames of a signal along its last dimension.
 
     Parameters
@@ -311,7 +308,7 @@ def stft(
     frame_step,
     fft_length=None,
     window_fn=hann_window,
-    pad_end: bool = False,
+    pad_end=False,
     name=None,
 ) -> Any:
     """Return the short-time Fourier transform: the transforms of overlapping windowed frames.

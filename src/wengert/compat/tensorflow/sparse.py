@@ -16,6 +16,7 @@ from wengert.compat.tensorflow import math, operations
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.refusal import refusing
 from wengert.compat.tensorflow.shapes import TensorShape
+from wengert.compat.tensorflow.words import refusal
 
 
 class SparseTensor:
@@ -35,9 +36,8 @@ class SparseTensor:
         if places.size == 0:
             places = places.reshape(0, len(sizes))
         if places.ndim != 2 or places.shape != (len(self.values), len(sizes)):
-            raise ValueError(
-                f"indices of shape {places.shape} do not fit values of shape "
-                f"{tuple(self.values.shape)} and {len(sizes)} dimensions"
+            raise refusal(
+                ValueError, "indices of shape", places.shape, tuple(self.values.shape), len(sizes)
             )
         if places.size and ((places < 0) | (places >= np.asarray(sizes))).any():
             raise V.invalid("an index is out of bounds", "SparseTensor")
@@ -77,7 +77,7 @@ class SparseTensor:
         )
 
 
-def to_dense(sp_input, default_value=None, validate_indices: bool = True, name=None) -> Any:
+def to_dense(sp_input, default_value=None, validate_indices=True, name=None) -> Any:
     """Return the dense tensor, with `default_value` (0) where nothing is stored.
 
     Raises
@@ -88,9 +88,7 @@ def to_dense(sp_input, default_value=None, validate_indices: bool = True, name=N
         rows = V.numbers_of(sp_input.indices)
         flat = np.ravel_multi_index(tuple(rows.T), tuple(sp_input.shape)) if rows.size else rows
         if (np.diff(flat.ravel()) <= 0).any():
-            raise V.invalid(
-                "indices is out of order or repeated: use tf.sparse.reorder", "SparseToDense"
-            )
+            raise refusal(V.invalid, "indices is out", operation="SparseToDense")
     start = 0 if default_value is None else V.numbers_of(default_value)
     whole = np.full(tuple(sp_input.shape), start, sp_input.dtype.as_numpy_dtype)
     return operations.tensor_scatter_nd_update(whole, sp_input.indices, sp_input.values)
@@ -139,9 +137,7 @@ def add(a, b, threshold=0) -> Any:
     return operations.add(to_dense(a), b)
 
 
-def sparse_dense_matmul(
-    sp_a, b, adjoint_a: bool = False, adjoint_b: bool = False, name=None
-) -> Any:
+def sparse_dense_matmul(sp_a, b, adjoint_a=False, adjoint_b=False, name=None) -> Any:
     """Multiply two matrices, one of them sparse; differentiable in the values of both.
 
     Examples
@@ -163,7 +159,7 @@ def sparse_dense_matmul(
     return math.unsorted_segment_sum(parts, to, count)
 
 
-def reduce_sum(sp_input, axis=None, keepdims: bool = False, name=None) -> Any:
+def reduce_sum(sp_input, axis=None, keepdims=False, name=None) -> Any:
     """Sum over dimensions; the result is dense."""
     return operations.reduce_sum(to_dense(reorder(sp_input)), axis=axis, keepdims=keepdims)
 

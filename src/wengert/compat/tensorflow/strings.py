@@ -19,10 +19,11 @@ from wengert.compat.tensorflow.eager import bytes_of, each, is_text, labels_of
 from wengert.compat.tensorflow.errors import invalid
 from wengert.compat.tensorflow.functions.values import axes_of, constant_of, numbers_of
 from wengert.compat.tensorflow.refusal import refusing
+from wengert.compat.tensorflow.words import refusal
 
 
 def _mapping(path: str, function: Callable[[bytes], bytes], words: str) -> Any:
-    def mapped(input, encoding: str = "", name=None) -> Any:
+    def mapped(input, encoding="", name=None) -> Any:
         """Each string {words}.
 
         Examples
@@ -42,7 +43,7 @@ upper = _mapping("upper", bytes.upper, "in capital letters")
 strip = _mapping("strip", bytes.strip, "without space around it")
 
 
-def length(input, unit: str = "BYTE", name=None) -> Any:
+def length(input, unit="BYTE", name=None) -> Any:
     """Return the length of each string, in bytes or (``"UTF8_CHAR"``) characters.
 
     Examples
@@ -54,7 +55,7 @@ def length(input, unit: str = "BYTE", name=None) -> Any:
     return constant_of(each(size, input, dtype=np.int32))
 
 
-def join(inputs, separator: str = "", name=None) -> Any:
+def join(inputs, separator="", name=None) -> Any:
     """Join the strings of several tensors elementwise.
 
     Examples
@@ -65,7 +66,7 @@ def join(inputs, separator: str = "", name=None) -> Any:
     return each(lambda *parts: separator.encode().join(parts), *inputs)
 
 
-def reduce_join(inputs, axis=None, keepdims: bool = False, separator: str = "", name=None) -> Any:
+def reduce_join(inputs, axis=None, keepdims=False, separator="", name=None) -> Any:
     """Join the strings along dimensions.
 
     Examples
@@ -86,7 +87,7 @@ def reduce_join(inputs, axis=None, keepdims: bool = False, separator: str = "", 
     return labels_of(result)
 
 
-def split(input, sep=None, maxsplit: int = -1, name=None) -> Any:
+def split(input, sep=None, maxsplit=-1, name=None) -> Any:
     """Split a string into a vector, or several strings with equally many parts into rows.
 
     Raises
@@ -113,7 +114,7 @@ def bytes_split(input, name=None) -> Any:
     return _rows(input, lambda s: [s[i : i + 1] for i in range(len(s))])
 
 
-def unicode_split(input, input_encoding: str, errors: str = "replace", *args, name=None) -> Any:
+def unicode_split(input, input_encoding: str, errors="replace", *args, name=None) -> Any:
     """Split a string into characters.
 
     Examples
@@ -124,7 +125,7 @@ def unicode_split(input, input_encoding: str, errors: str = "replace", *args, na
     return _rows(input, lambda s: [c.encode() for c in s.decode(input_encoding, errors)])
 
 
-def unicode_decode(input, input_encoding: str, errors: str = "replace", *args, name=None) -> Any:
+def unicode_decode(input, input_encoding: str, errors="replace", *args, name=None) -> Any:
     """Return the code points of a string.
 
     Examples
@@ -141,10 +142,7 @@ def unicode_decode(input, input_encoding: str, errors: str = "replace", *args, n
 
 def _check_rows(rows: list[Any]) -> None:
     if len({len(row) for row in rows}) > 1:
-        raise ValueError(
-            "the strings have different numbers of parts, and there are no ragged tensors here: "
-            "split them one by one, or pad them to one length"
-        )
+        raise refusal(ValueError, "the strings have")
 
 
 def _rows(input, function: Callable[[bytes], list[bytes]]) -> Any:
@@ -177,7 +175,7 @@ def to_number(input, out_type="float32", name=None) -> Any:
         raise invalid(f"StringToNumberOp could not correctly convert string: {error}") from None
 
 
-def as_string(input, precision: int = -1, *args, name=None) -> Any:
+def as_string(input, precision=-1, *args, name=None) -> Any:
     """Convert numbers to strings.
 
     Examples
@@ -197,7 +195,7 @@ def as_string(input, precision: int = -1, *args, name=None) -> Any:
     return labels_of(found)
 
 
-def substr(input, pos, len, unit: str = "BYTE", name=None) -> Any:
+def substr(input, pos, len, unit="BYTE", name=None) -> Any:
     """Return a substring of each string.
 
     Examples
@@ -211,7 +209,7 @@ def substr(input, pos, len, unit: str = "BYTE", name=None) -> Any:
     return each(lambda s: s[start:][:size], input)
 
 
-def regex_replace(input, pattern, rewrite, replace_global: bool = True, name=None) -> Any:
+def regex_replace(input, pattern, rewrite, replace_global=True, name=None) -> Any:
     r"""Replace the matches of a pattern; ``\1`` stands for its first group.
 
     Examples
@@ -236,7 +234,7 @@ def regex_full_match(input, pattern, name=None) -> Any:
     return constant_of(whole)
 
 
-def format(template: str, inputs, placeholder: str = "{}", summarize: int = 3, name=None) -> Any:
+def format(template: str, inputs, placeholder="{}", summarize=3, name=None) -> Any:
     """Format values into the ``{}`` placeholders of a text.
 
     Examples
@@ -259,9 +257,7 @@ def to_hash_bucket_fast(input, num_buckets: int, name=None) -> Any:
     ------
     NotImplementedError: Always.
     """
-    raise NotImplementedError(
-        "tf.strings.to_hash_bucket_fast is not offered: use a dict, or zlib.crc32(s) % n"
-    )
+    raise refusal(NotImplementedError, "tf.strings.to_hash_bucket_fast is not")
 
 
 __getattr__ = refusing("strings")

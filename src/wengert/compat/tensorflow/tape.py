@@ -17,19 +17,11 @@ import numpy as np
 
 from wengert.base.dtypes import is_differentiable
 from wengert.base.sections import fill_sections
-from wengert.compat.tensorflow import nest
+from wengert.compat.tensorflow import nest, recording
 from wengert.compat.tensorflow.dtypes import cxx_name
 from wengert.compat.tensorflow.errors import invalid
-from wengert.compat.tensorflow.recording import (
-    INSIDE,
-    Record,
-    activate,
-    active,
-    deactivate,
-    node_of,
-    source_of,
-)
 from wengert.compat.tensorflow.tensor import converted, made, tensor_of
+from wengert.compat.tensorflow.words import refusal
 from wengert.func.batch import vmap
 from wengert.ops.shape import reshape
 from wengert.tape.backward import run_grad
@@ -53,10 +45,7 @@ def unconnected(value) -> UnconnectedGradients:
     try:
         return UnconnectedGradients(value)
     except ValueError:
-        raise ValueError(
-            f"Unknown value for unconnected_gradients: {value!r}. Expected "
-            "tf.UnconnectedGradients.NONE or tf.UnconnectedGradients.ZERO"
-        ) from None
+        raise refusal(ValueError, "Unknown value for", value) from None
 
 
 def is_variable(value) -> bool:
@@ -76,14 +65,11 @@ class End:
             self._payload = value._cell.value
         elif isinstance(value, TensorBase):
             if what == "sources":
-                source_of(value)
+                recording.source_of(value)
             self._edge = value._edge
             self._payload = value._payload
         else:
-            raise TypeError(
-                f"{what} must be tensors or variables (or lists, tuples or dicts of them), but "
-                f"there is {value!r}, of type {type(value).__name__}"
-            )
+            raise refusal(TypeError, "{} must be", what, value, type(value).__name__)
 
     def tensor(self) -> Any:
         """Return a tensor of this library that represents the end to the engine."""
@@ -97,7 +83,7 @@ def edges_of_both(targets: list[Any], ends: list[Any]) -> set[Any]:
 
 
 def known_targets(
-    record: Record,
+    record: recording.Record,
     targets: list[Any],
     same: set[Any] = frozenset(),  # type: ignore[assignment]
 ) -> tuple[list[int], set[Any]]:
@@ -110,7 +96,9 @@ def known_targets(
         if target._edge is not None
         and is_differentiable(target._payload.dtype)
         and (
-            node_of(target._edge) in through or record.watches(target._edge) or target._edge in same
+            recording.node_of(target._edge) in through
+            or record.watches(target._edge)
+            or target._edge in same
         )
     ]
     return known, through
@@ -122,10 +110,7 @@ def seeds_of(targets: list[Any], given) -> list[Any]:
         return [_ones(target) for target in targets]
     values = nest.flatten(given)
     if len(values) != len(targets):
-        raise ValueError(
-            f"output_gradients must have one element for each target: there are {len(targets)} "
-            f"targets and {len(values)} output_gradients"
-        )
+        raise refusal(ValueError, "output_gradients must have", len(targets), len(values))
     seeds = []
     for i, (target, value) in enumerate(zip(targets, values, strict=True)):
         if value is None:
@@ -164,7 +149,7 @@ def _ones(target) -> Any:
     return new_tensor(np.ones(shape, kind) if shape else np.dtype(kind).type(1))
 
 
-def zeros_of(end, before: tuple[int, ...], after: int = 0) -> Any:
+def zeros_of(end, before: tuple[int, ...], after=0) -> Any:
     """Return zeros shaped like `end`, with the dimensions `before` inserted at axis `after`."""
     size = tuple(end._payload.shape)
     shape = (*size[:after], *before, *size[after:])
@@ -200,10 +185,10 @@ class GradientTape:
     <tf.Tensor: shape=(), dtype=float32, numpy=6.0>
     """
 
-    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
+    def __init__(self, persistent=False, watch_accessed_variables=True) -> None:
         self._persistent = persistent
         self._watch_accessed_variables = watch_accessed_variables
-        self._record: Record | None = None
+        self._record: recording.Record | None = None
         self._recording = False
         self._watched_variables: tuple[Any, ...] = ()
 
@@ -222,19 +207,16 @@ class GradientTape:
 
     def _push(self) -> None:
         if self._recording:
-            raise ValueError(
-                "Tape is still recording, This can happen if you try to re-enter an "
-                "already-active tape."
-            )
+            raise refusal(ValueError, "Tape is still")
         if self._record is None:
-            self._record = Record(self._watch_accessed_variables)
-        activate(self._record)
+            self._record = recording.Record(self._watch_accessed_variables)
+        recording.activate(self._record)
         self._recording = True
 
     def _pop(self) -> None:
         if not self._recording or self._record is None:
             raise ValueError("Tape is not recording.")
-        deactivate(self._record)
+        recording.deactivate(self._record)
         self._recording = False
 
     # -- what is recorded -------------------------------------------------------------------------
@@ -253,24 +235,21 @@ class GradientTape:
         """
         for value in nest.flatten(tensor):
             if not (is_variable(value) or isinstance(value, TensorBase)):
-                raise ValueError(
-                    f"Passed in object {value} of type {type(value).__name__!r}, not tf.Tensor or "
-                    "tf.Variable or ExtensionType."
-                )
+                raise refusal(ValueError, "Passed in object", value, type(value).__name__)
             if not (value.dtype.is_floating or value.dtype.is_complex) and "watch" not in _TOLD:
                 _TOLD.add("watch")
                 _LOG.warning(
                     "The dtype of the watched tensor must be floating (e.g. tf.float32), got %r",
                     value.dtype,
                 )
-            record, context = self._record, active()
+            record, context = self._record, recording.active()
             if record is None or context is None or not context.tapes:
                 continue
             if is_variable(value):
                 record.watch(value.handle)
                 record.variables.setdefault(id(value.handle), value)
             else:
-                record.watch(source_of(value))
+                record.watch(recording.source_of(value))
 
     @contextlib.contextmanager
     def stop_recording(self) -> Iterator[None]:
@@ -303,7 +282,7 @@ class GradientTape:
 
     # -- gradients --------------------------------------------------------------------------------
 
-    def _ready(self) -> Record:
+    def _ready(self) -> recording.Record:
         if self._record is None:
             raise RuntimeError(_ONCE + ": make it with persistent=True to ask again")
         return self._record
@@ -347,10 +326,7 @@ class GradientTape:
         self._ready()
         missing = unconnected(unconnected_gradients)
         if target is None:
-            raise TypeError(
-                "Argument `target` should be a list or nested structure of Tensors, Variables or "
-                "CompositeTensors to be differentiated, but received None."
-            )
+            raise refusal(TypeError, "Argument `target` should")
         ends = [End(value, "sources") for value in nest.flatten(sources)]
         targets = [End(value, "targets") for value in nest.flatten(target)]
         seeds = seeds_of(targets, output_gradients)
@@ -389,11 +365,15 @@ class GradientTape:
             for i, end in enumerate(ends)
             if end._edge is not None
             and is_differentiable(end._payload.dtype)
-            and (record.watches(end._edge) or node_of(end._edge) in through or end._edge in same)
+            and (
+                record.watches(end._edge)
+                or recording.node_of(end._edge) in through
+                or end._edge in same
+            )
         ]
         if not known or not asked:
             return found
-        context = active()
+        context = recording.active()
         graph = context is not None and bool(context.tapes or context.everything)
         lifts = None if context is None else context.lifts
         parts: list[tuple[list[int], frozenset[int]]]
@@ -412,7 +392,7 @@ class GradientTape:
         for chosen, inside in parts:
             if not chosen:
                 continue
-            token = INSIDE.set(inside)
+            token = recording.INSIDE.set(inside)
             try:
                 grads = run_grad(
                     [targets[i].tensor() for i in chosen],
@@ -423,7 +403,7 @@ class GradientTape:
                     through,
                 )
             finally:
-                INSIDE.reset(token)
+                recording.INSIDE.reset(token)
             for i, grad in zip(asked, grads, strict=True):
                 if grad is not None:
                     found[i] = grad if found[i] is None else T.add(found[i], grad)
@@ -437,7 +417,7 @@ class GradientTape:
         sources,
         unconnected_gradients=UnconnectedGradients.NONE,
         parallel_iterations: int | None = None,
-        experimental_use_pfor: bool = True,
+        experimental_use_pfor=True,
     ) -> Any:
         """Return the Jacobian of `target` with respect to each of `sources`.
 
@@ -466,10 +446,7 @@ class GradientTape:
         self._ready()
         missing = unconnected(unconnected_gradients)
         if nest.is_nested(target):
-            raise AttributeError(
-                f"{type(target).__name__!r} object has no attribute 'shape': the target of a "
-                "jacobian is one tensor"
-            )
+            raise refusal(AttributeError, "{!r} object has", type(target).__name__)
         if not experimental_use_pfor and not self._persistent:
             raise RuntimeError(
                 "GradientTape must be created with persistent=True to compute the jacobian with "
@@ -498,7 +475,7 @@ class GradientTape:
         source,
         unconnected_gradients=UnconnectedGradients.NONE,
         parallel_iterations: int | None = None,
-        experimental_use_pfor: bool = True,
+        experimental_use_pfor=True,
     ) -> Any:
         """Return the Jacobian of ``target[i]`` with respect to ``source[i]``, for a batch.
 
@@ -516,7 +493,7 @@ class GradientTape:
 
         Raises
         ------
-        ValueError: If the batch sizes differ.
+        ValueError: If the batch sizes differ, or there are no dimensions but the batch.
         RuntimeError: See `jacobian`.
         """
         self._ready()
@@ -526,11 +503,11 @@ class GradientTape:
                 raise AttributeError(f"{type(value).__name__!r} object has no attribute 'shape'")
         by, end = End(source, "sources"), End(target, "target")
         shape, size = tuple(end._payload.shape), tuple(by._payload.shape)
-        if not shape or not size or shape[0] != size[0]:
-            raise ValueError(
-                f"Need first dimension of target shape ({shape}) and source shape ({size}) to "
-                "match."
-            )
+        for sizes in (shape, size):
+            if len(sizes) < 2:
+                raise ValueError(f"Shape {sizes} must have rank at least 2")
+        if shape[0] != size[0]:
+            raise refusal(ValueError, "Need first dimension", shape, size)
         if not experimental_use_pfor and not self._persistent:
             raise RuntimeError(
                 "GradientTape must be created with persistent=True to compute the batch_jacobian "

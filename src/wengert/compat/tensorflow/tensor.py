@@ -25,6 +25,7 @@ from wengert.compat.tensorflow.eager import DEVICE, Reference, StringTensor, Ten
 from wengert.compat.tensorflow.errors import invalid
 from wengert.compat.tensorflow.recording import Context, active, followed, source_of
 from wengert.compat.tensorflow.values import array_of
+from wengert.compat.tensorflow.words import refusal
 from wengert.numpy.indexing import read as numpys_read
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.record import T
@@ -43,9 +44,7 @@ def _number(part) -> Any:
         tensor = part if isinstance(part, TensorBase) else part._as_tensor()
         payload = tensor._payload
         if payload.ndim or payload.dtype.kind not in "iu":
-            raise TypeError(
-                f"{_EXPECTED}, got {part!r}: use tf.gather(x, indices) or tf.boolean_mask(x, mask)"
-            )
+            raise refusal(TypeError, "{}, got {!r}:", _EXPECTED, part)
         return int(payload.item())
     if isinstance(part, np.ndarray) and not part.ndim:
         part = part[()]
@@ -61,9 +60,7 @@ def _checked(part) -> Any:
         return slice(_bound(part.start), _bound(part.stop), _bound(part.step))
     number = _number(part)
     if not isinstance(number, int) or isinstance(number, bool):
-        raise TypeError(
-            f"{_EXPECTED}, got {part!r}: use tf.gather(x, indices) or tf.boolean_mask(x, mask)"
-        )
+        raise refusal(TypeError, "{}, got {!r}:", _EXPECTED, part)
     return number
 
 
@@ -84,19 +81,14 @@ def read(tensor, index) -> Any:
     shape = tensor._payload.shape
     taken = [part for part in parts if part is not None and part is not Ellipsis]
     if len(taken) > len(shape):
-        raise invalid(
-            f"Index out of range using input dim {len(shape)}; input has only {len(shape)} dims",
-            "StridedSlice",
-        )
+        raise refusal(invalid, "Index out of", len(shape), len(shape), operation="StridedSlice")
     dim = 0
     for i, part in enumerate(parts):
         if part is Ellipsis:
             dim = len(shape) - sum(p is not None for p in parts[i + 1 :])
         elif part is not None:
             if isinstance(part, int) and not -shape[dim] <= part < shape[dim]:
-                raise invalid(
-                    f"slice index {part} of dimension {dim} out of bounds.", "StridedSlice"
-                )
+                raise refusal(invalid, "slice index {}", part, dim, operation="StridedSlice")
             if isinstance(part, slice) and part.step == 0:
                 raise invalid(f"strides[{dim}] must be non-zero", "StridedSlice")
             dim += 1
@@ -157,9 +149,7 @@ def tensor_of(value, dtype_hint=None) -> Any:
         return entered(read_value())
     if isinstance(value, TensorBase):
         if value.__class__ is StringTensor:
-            raise invalid(
-                "a tensor of strings was given: strings are labels here, see tf.strings", "Cast"
-            )
+            raise refusal(invalid, "a tensor of", operation="Cast")
         return entered(value)
     wanted = numpy_dtype(dtype_hint)
     if isinstance(value, list | tuple) and _holds_tensor(value):
@@ -213,7 +203,7 @@ class Operand(NativeTensor):
     __torch_function__ = disabled_torch_function  # type: ignore[assignment]
     __hash__ = TensorBase.__hash__
 
-    def numpy(self, *, force: bool = False) -> Any:
+    def numpy(self, *, force=False) -> Any:
         """Return the values as a NumPy array."""
         return Tensor.numpy(self)  # type: ignore[arg-type]
 
@@ -277,10 +267,8 @@ def _packed(value, wanted) -> Any:
     if len(shapes) > 1:
         first = parts[0]._payload.shape
         at, other = next((i, p) for i, p in enumerate(parts) if p._payload.shape != first)
-        raise invalid(
-            f"Shapes of all inputs must match: values[0].shape = {list(first)} != "
-            f"values[{at}].shape = {list(other._payload.shape)}",
-            "Pack",
+        raise refusal(
+            invalid, "Shapes of all", list(first), at, list(other._payload.shape), operation="Pack"
         )
     return T.stack(*parts, dim=0)
 

@@ -32,6 +32,7 @@ from wengert.compat.tensorflow.dtypes import of_numpy
 from wengert.compat.tensorflow.errors import NotFoundError
 from wengert.compat.tensorflow.refusal import refusing
 from wengert.compat.tensorflow.variable import Variable
+from wengert.compat.tensorflow.words import refusal
 
 _VALUE = ".ATTRIBUTES/VARIABLE_VALUE"
 _UNSEEN = frozenset({"_compiled", "_given", "_losses", "_regularized", "_watched"})
@@ -134,9 +135,8 @@ class _Restoration:
         try:
             state, self.arrays = read_archive(f"{path}.index")
         except FileNotFoundError:
-            raise NotFoundError(
-                f"Unsuccessful TensorSliceReader constructor: Failed to find any "
-                f"matching files for {path}"
+            raise refusal(
+                NotFoundError, "Unsuccessful TensorSliceReader constructor:", path
             ) from None
         self.nodes = state["nodes"]
         self.root = root
@@ -198,10 +198,7 @@ class _Restoration:
             and one is not getattr(self.root, "save_counter", None)
         ]
         if missing:
-            raise AssertionError(
-                f"Found {len(missing)} Python objects that were not bound to checkpointed values, "
-                f"likely due to changes in the Python program: {missing}"
-            )
+            raise refusal(AssertionError, "Found {} Python", len(missing), missing)
         return self
 
     def assert_consumed(self) -> _Restoration:
@@ -219,10 +216,7 @@ class _Restoration:
     def assert_nontrivial_match(self) -> _Restoration:
         """Raise an AssertionError if nothing was matched."""
         if not self.used:
-            raise AssertionError(
-                "Nothing except the root object matched a checkpointed value. Typically this means "
-                "that the checkpoint does not match the Python program."
-            )
+            raise refusal(AssertionError, "Nothing except the")
         return self
 
     def expect_partial(self) -> _Restoration:
@@ -259,10 +253,7 @@ class Checkpoint:
             object.__setattr__(self, "_root", root)
         for name, value in sorted(kwargs.items()):
             if not _leads(value) and not isinstance(value, list | dict | tuple):
-                raise ValueError(
-                    f"`Checkpoint` was expecting {name} to be a trackable object (an object "
-                    f"derived from `Trackable`), got {value}."
-                )
+                raise refusal(ValueError, "`Checkpoint` was expecting", name, value)
             setattr(self, name, value)
 
     def __setattr__(self, name: str, value) -> None:
@@ -394,9 +385,7 @@ class CheckpointManager(Given):
 
     def _prepare(self: Any) -> None:
         if self._max_to_keep is not None and self._max_to_keep <= 0:
-            raise ValueError(
-                f"Expected a positive integer or `None` for `max_to_keep`, got {self._max_to_keep}."
-            )
+            raise refusal(ValueError, "Expected a positive", self._max_to_keep)
         self.directory = os.fspath(self.directory)
         self._last_kept = time.time()
         state = get_checkpoint_state(self.directory)
@@ -413,7 +402,7 @@ class CheckpointManager(Given):
         """The name of the latest checkpoint, or None."""
         return self._paths[-1] if self._paths else None
 
-    def save(self, checkpoint_number=None, check_interval: bool = True, options=None) -> str | None:
+    def save(self, checkpoint_number=None, check_interval=True, options=None) -> str | None:
         """Save, and delete old checkpoints; return the name, or None if it is too early."""
         if self.checkpoint_interval is not None and self._step_counter is not None:
             step = int(np.asarray(self._step_counter))

@@ -14,6 +14,7 @@ import numpy as np
 from wengert.base.arrays import unmasked
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.dtypes import cxx_name, of_numpy
+from wengert.compat.tensorflow.words import refusal
 
 _INT32 = np.iinfo(np.int32)
 _RANK = {"b": 0, "i": 1, "f": 2, "c": 3}
@@ -47,21 +48,15 @@ def _kind(value) -> str:
     if isinstance(value, complex | np.complexfloating):
         return "c"
     if isinstance(value, str | bytes):
-        raise TextError(
-            f"Cannot convert {value!r} to a Tensor of numbers: strings are labels here, which "
-            "tf.constant and tf.strings take"
-        )
-    raise ValueError(
-        f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to a "
-        "Tensor."
-    )
+        raise refusal(TextError, "Cannot convert {!r} to a", value)
+    raise refusal(ValueError, "Attempt to convert", value, type(value))
 
 
 def _elements(value, found: list[Any]) -> None:
     for part in value:
         if isinstance(part, list | tuple):
             _elements(part, found)
-        elif isinstance(part, np.ndarray) and part.ndim:
+        elif isinstance(part, np.ndarray):
             found.append(part.dtype.type(0))
         else:
             found.append(part)
@@ -153,10 +148,7 @@ def array_of(value, wanted: np.dtype[Any] | None = None) -> Any:
     if hasattr(value, "__array__"):
         return array_of(np.asarray(value), wanted)
     _kind(value)
-    raise ValueError(
-        f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to a "
-        "Tensor."
-    )
+    raise refusal(ValueError, "Attempt to convert", value, type(value))
 
 
 __all__ = completed(globals())

@@ -25,6 +25,7 @@ from wengert.compat.tensorflow.infix import install
 from wengert.compat.tensorflow.recording import Read, Source, active
 from wengert.compat.tensorflow.shapes import TensorShape
 from wengert.compat.tensorflow.tensor import DEVICE, Reference, Tensor, converted, made
+from wengert.compat.tensorflow.words import refusal
 from wengert.numpy.indexing import read
 from wengert.tape.base import TensorBase, new_tensor
 
@@ -66,7 +67,7 @@ _WAYS = (
 
 
 def _scatter(cls: type, name: str, function: Callable[..., Any], what: str) -> None:
-    def scatter(self, sparse_delta, use_locking: bool = False, name=None) -> Any:
+    def scatter(self, sparse_delta, use_locking=False, name=None) -> Any:
         places, values = self._rows(sparse_delta)
         return self._scattered(function, places, values)
 
@@ -146,7 +147,7 @@ class Variable:
         self,
         initial_value=None,
         trainable: bool | None = None,
-        validate_shape: bool = True,
+        validate_shape=True,
         caching_device=None,
         name: str | None = None,
         variable_def=None,
@@ -156,13 +157,10 @@ class Variable:
         synchronization=VariableSynchronization.AUTO,
         aggregation=VariableAggregation.NONE,
         shape=None,
-        experimental_enable_variable_lifting: bool = True,
+        experimental_enable_variable_lifting=True,
     ) -> None:
         if initial_value is None:
-            raise ValueError(
-                "The `initial_value` arg to `tf.Variable` must be specified except when you are "
-                "not providing a `variable_def`. You provided neither."
-            )
+            raise refusal(ValueError, "The `initial_value` arg")
         if callable(initial_value) and not isinstance(initial_value, TensorBase | Variable):
             initial_value = initial_value()
         try:
@@ -314,10 +312,7 @@ class Variable:
         return part
 
     def __setitem__(self, index, value) -> None:
-        raise AttributeError(
-            "'ResourceVariable' object has no attribute '__setitem__': write "
-            "variable[index].assign(value)"
-        )
+        raise refusal(AttributeError, "'ResourceVariable' object has")
 
     def sparse_read(self, indices, name=None) -> Any:
         """Return the rows at `indices`."""
@@ -330,11 +325,11 @@ class Variable:
 
     # -- assigning --------------------------------------------------------------------------------
 
-    def _assigned(self, value, read_value: bool = True) -> Any:
+    def _assigned(self, value, read_value=True) -> Any:
         self._cell.value = value
         return _handle(self) if read_value else None
 
-    def assign(self, value, use_locking: bool = False, name=None, read_value: bool = True) -> Any:
+    def assign(self, value, use_locking=False, name=None, read_value=True) -> Any:
         """Assign another value to the variable.
 
         Tensors that were read before keep their values. No gradient flows from the variable to
@@ -350,10 +345,8 @@ class Variable:
         """
         given = converted(value, self._cell.value.dtype)._payload
         if not self.shape.is_compatible_with(given.shape):
-            raise ValueError(
-                f"Cannot assign value to variable ' {self._name}': Shape mismatch."
-                f"The variable shape {self.shape}, and the assigned value shape "
-                f"{TensorShape(given.shape)} are incompatible."
+            raise refusal(
+                ValueError, "Cannot assign value", self._name, self.shape, TensorShape(given.shape)
             )
         return self._assigned(_owned(given), read_value)
 
@@ -361,23 +354,17 @@ class Variable:
         value = self._cell.value
         given = converted(delta, value.dtype)._payload
         if given.shape != value.shape:
-            raise invalid(
-                f"Cannot update variable with shape {_listed(value)} using a Tensor with shape "
-                f"{_listed(given)}, shapes must be equal.",
-                op_name,
+            raise refusal(
+                invalid, "Cannot update variable", _listed(value), _listed(given), operation=op_name
             )
         with np.errstate(all="ignore"):
             return self._assigned(value + given if sign > 0 else value - given, read_value)
 
-    def assign_add(
-        self, delta, use_locking: bool = False, name=None, read_value: bool = True
-    ) -> Any:
+    def assign_add(self, delta, use_locking=False, name=None, read_value=True) -> Any:
         """Add to the value; otherwise like `assign`."""
         return self._updated(delta, 1, "AssignAddVariableOp", read_value)
 
-    def assign_sub(
-        self, delta, use_locking: bool = False, name=None, read_value: bool = True
-    ) -> Any:
+    def assign_sub(self, delta, use_locking=False, name=None, read_value=True) -> Any:
         """Subtract from the value; otherwise like `assign`."""
         return self._updated(delta, -1, "AssignSubVariableOp", read_value)
 
@@ -400,7 +387,7 @@ class Variable:
             raise TypeError(f"sparse_delta is not IndexedSlices: {delta}")
         return np.asarray(converted(delta.indices)._payload), delta.values
 
-    def batch_scatter_update(self, sparse_delta, use_locking: bool = False, name=None) -> Any:
+    def batch_scatter_update(self, sparse_delta, use_locking=False, name=None) -> Any:
         """Assign rows within each element of a batch: ``var[i, indices[i, j]] = values[i, j]``."""
         places, values = self._rows(sparse_delta)
         batch = np.indices(places.shape)[:-1]
@@ -434,9 +421,7 @@ class Variable:
         )
 
     def __hash__(self) -> int:
-        raise TypeError(
-            f"Variable is unhashable. Instead, use variable.ref() as the key. (Variable: {self!r})"
-        )
+        raise refusal(TypeError, "Variable is unhashable.", self)
 
 
 # the class's name in TensorFlow, which programs print
@@ -478,11 +463,7 @@ def _refused(symbol: str, method: str | None) -> Callable[..., Any]:
     advice = f"Use `variable.{method}(value)`" if method else "Use `variable.assign(...)`"
 
     def operator(self, other) -> Any:
-        raise RuntimeError(
-            f"`variable {symbol}= value` with `tf.Variable`s is not supported. {advice} to modify "
-            f"the variable, or `out = variable {symbol} value` if you need to get a new output "
-            "Tensor."
-        )
+        raise refusal(RuntimeError, "`variable {}= value`", symbol, advice, symbol)
 
     return operator
 

@@ -62,9 +62,7 @@ def _gone(grad, x, callback, num_iters: int, step: Callable[..., Any]) -> Any:
 
 
 @unflatten_optimizer
-def sgd(
-    grad, x, callback=None, num_iters: int = 200, step_size: float = 0.1, mass: float = 0.9
-) -> Any:
+def sgd(grad, x, callback=None, num_iters=200, step_size=0.1, mass=0.9) -> Any:
     """Minimize by gradient descent with momentum; ``grad(x, i)`` receives the step number.
 
     Examples
@@ -84,9 +82,7 @@ def sgd(
 
 
 @unflatten_optimizer
-def rmsprop(
-    grad, x, callback=None, num_iters=100, step_size=0.1, gamma: float = 0.9, eps: float = 1e-8
-) -> Any:
+def rmsprop(grad, x, callback=None, num_iters=100, step_size=0.1, gamma=0.9, eps=1e-8) -> Any:
     """Minimize by RMSProp: divide steps by the root of a running mean of squared gradients."""
     squares = np.ones(len(x))
 
@@ -99,9 +95,7 @@ def rmsprop(
 
 
 @unflatten_optimizer
-def adam(
-    grad, x, callback=None, num_iters=100, step_size=0.001, b1=0.9, b2=0.999, eps: float = 1e-8
-) -> Any:
+def adam(grad, x, callback=None, num_iters=100, step_size=0.001, b1=0.9, b2=0.999, eps=1e-8) -> Any:
     """Minimize by Adam (Kingma and Ba, 2014)."""
     mean, squares = np.zeros(len(x)), np.zeros(len(x))
 

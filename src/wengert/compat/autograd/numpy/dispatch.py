@@ -22,14 +22,7 @@ import numpy as np
 
 import wengert.numpy as _wnp
 from wengert.base.arrays import unmasked
-from wengert.compat.autograd.boxes import (
-    TRACING,
-    ArrayBox,
-    boxed,
-    holds_box,
-    isbox,
-    plain,
-)
+from wengert.compat.autograd.boxes import TRACING, ArrayBox, boxed, holds_box, isbox, plain
 from wengert.compat.autograd.noted import is_noted, noted_call
 from wengert.compat.autograd.operators import ROUNDING, unary, unwritten
 from wengert.numpy.functions import Ufunc

@@ -32,12 +32,12 @@ def _symmetric(a, UPLO: str) -> Any:
     return diagonal + strictly + _wnp.conj(_wnp.swapaxes(strictly, -1, -2))
 
 
-def eigh(a, UPLO: str = "L") -> Any:
+def eigh(a, UPLO="L") -> Any:
     """Like `numpy.linalg.eigh`, differentiable in the triangle that it reads."""
     return _function_of("linalg.eigh", _np.linalg.eigh)(_symmetric(a, UPLO), UPLO)
 
 
-def eigvalsh(a, UPLO: str = "L") -> Any:
+def eigvalsh(a, UPLO="L") -> Any:
     """Like `numpy.linalg.eigvalsh`, differentiable in the triangle that it reads."""
     return _function_of("linalg.eigvalsh", _np.linalg.eigvalsh)(_symmetric(a, UPLO), UPLO)
 

@@ -14,7 +14,7 @@ from wengert.compat.autograd.numpy.rows import metadata
 from wengert.compat.kit.namespaces import defined
 
 
-def unbroadcast(x, target_meta: tuple[Any, ...], broadcast_idx: int = 0) -> Any:
+def unbroadcast(x, target_meta: tuple[Any, ...], broadcast_idx=0) -> Any:
     """Sum a cotangent over the axes along which its argument was broadcast.
 
     Parameters

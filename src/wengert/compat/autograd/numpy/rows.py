@@ -114,7 +114,7 @@ def wrap_if_boxes_inside(raw_array, slow_op_name: str | None = None) -> Any:
     return boxed(_wnp.array(raw_array.ravel().tolist()).reshape(raw_array.shape))
 
 
-def make_diagonal(D, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+def make_diagonal(D, offset=0, axis1=0, axis2=1) -> Any:
     """Build matrices with the rows of `D` on their diagonals; the inverse of `diagonal`."""
     if not (offset == 0 and axis1 == -1 and axis2 == -2):
         raise NotImplementedError(

@@ -26,7 +26,7 @@ def convolve(
     B,
     axes: Sequence[Sequence[int]] | None = None,
     dot_axes: Sequence[Sequence[int]] = ((), ()),
-    mode: str = "full",
+    mode="full",
 ) -> Any:
     """Convolve `A` and `B` along some axes, and take inner products along others.
 

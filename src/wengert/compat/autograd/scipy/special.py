@@ -25,7 +25,7 @@ from wengert.compat.kit.namespaces import lazy
 from wengert.ops.transcendental import polygamma as _polygamma
 
 
-def logsumexp_of(a, axis=None, b=None, keepdims: bool = False, return_sign: bool = False) -> Any:
+def logsumexp_of(a, axis=None, b=None, keepdims=False, return_sign=False) -> Any:
     """Compute ``log(sum(b * exp(a)))`` of boxes (see `scipy.special.logsumexp`)."""
     largest = _np.max(getval(a), axis=axis, keepdims=True)
     largest = _np.where(_np.isfinite(largest), largest, 0.0)

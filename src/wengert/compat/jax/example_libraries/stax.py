@@ -111,9 +111,9 @@ Conv = functools.partial(GeneralConv, ("NHWC", "HWIO", "NHWC"))
 
 def BatchNorm(
     axis=(0, 1, 2),
-    epsilon: float = 1e-5,
-    center: bool = True,
-    scale: bool = True,
+    epsilon=1e-5,
+    center=True,
+    scale=True,
     beta_init=initializers.zeros,
     gamma_init=initializers.ones,
 ) -> Layer:
@@ -162,7 +162,7 @@ Gelu = elementwise(nn.gelu)
 
 
 def _pooling(combine: Callable[..., Any], start: float, mean: bool) -> Callable[..., Layer]:
-    def layer(window_shape, strides=None, padding: str = "VALID", spec: str | None = None) -> Layer:
+    def layer(window_shape, strides=None, padding="VALID", spec: str | None = None) -> Layer:
         names = spec or "N" + "HWD"[: len(window_shape)] + "C"
         places = [i for i, c in enumerate(names) if c not in "NC"]
         steps = strides or (1,) * len(window_shape)
@@ -226,7 +226,7 @@ FanInSum: Layer = (
 """A layer that sums its inputs."""
 
 
-def FanInConcat(axis: int = -1) -> Layer:
+def FanInConcat(axis=-1) -> Layer:
     """Build a layer that concatenates its inputs along an axis."""
 
     def init_fun(rng, input_shape) -> Any:
@@ -240,7 +240,7 @@ def FanInConcat(axis: int = -1) -> Layer:
     return init_fun, apply_fun
 
 
-def Dropout(rate: float, mode: str = "train") -> Layer:
+def Dropout(rate: float, mode="train") -> Layer:
     """Build a dropout layer that keeps inputs with probability `rate`, as in JAX; needs a key."""
     if mode not in ("train", "test"):
         raise ValueError(f"mode of Dropout is 'train' or 'test', not {mode!r}")

@@ -76,7 +76,7 @@ class Error:
 _CHECKED: ContextVar[list[str] | None] = ContextVar("checked", default=None)
 
 
-def check(pred, msg: str, *fmt_args, debug: bool = False, **fmt_kwargs) -> None:
+def check(pred, msg: str, *fmt_args, debug=False, **fmt_kwargs) -> None:
     """Record, or raise, that a condition does not hold.
 
     Parameters

@@ -41,7 +41,7 @@ def jet(
     fun: Callable[..., Any],
     primals: Sequence[Any],
     series: Sequence[Any],
-    factorial_scaled: bool = True,
+    factorial_scaled=True,
     **options,
 ) -> tuple[Any, list[Any]]:
     """Return the value of `fun` and its derivatives along a curve of its arguments.

@@ -21,14 +21,12 @@ def _check_options(name: str, options: dict[str, Any]) -> None:
             raise NotImplementedError(f"lax.linalg.{name} with {option}=: it is not there")
 
 
-def cholesky(x, *, symmetrize_input: bool = True) -> Any:
+def cholesky(x, *, symmetrize_input=True) -> Any:
     """Return the lower Cholesky factor of positive definite matrices."""
     return linalg.cholesky(x, symmetrize_input=symmetrize_input)
 
 
-def eig(
-    x, *, compute_left_eigenvectors: bool = True, compute_right_eigenvectors: bool = True
-) -> Any:
+def eig(x, *, compute_left_eigenvectors=True, compute_right_eigenvectors=True) -> Any:
     """Return the eigenvalues and eigenvectors of matrices."""
     if compute_left_eigenvectors:
         raise refusal(NotImplementedError, "lax.linalg.eig with left")
@@ -36,14 +34,7 @@ def eig(
     return list(found) if compute_right_eigenvectors else [found[0]]
 
 
-def eigh(
-    x,
-    *,
-    lower: bool = True,
-    symmetrize_input: bool = True,
-    sort_eigenvalues: bool = True,
-    **options,
-) -> Any:
+def eigh(x, *, lower=True, symmetrize_input=True, sort_eigenvalues=True, **options) -> Any:
     """Return the eigenvectors and eigenvalues of symmetric matrices."""
     _check_options("eigh", options)
     half = "L" if lower else "U"
@@ -61,7 +52,7 @@ def householder_product(a, taus) -> Any:
     return _called(factors.householder_product, a, taus)
 
 
-def ormqr(a, taus, c, *, left: bool = True, transpose: bool = False) -> Any:
+def ormqr(a, taus, c, *, left=True, transpose=False) -> Any:
     """Multiply `c` by Q of the reflections of `geqrf`, or by its adjoint."""
     return _called(factors.ormqr, a, taus, c, left=left, transpose=transpose)
 
@@ -73,13 +64,13 @@ def lu(x) -> Any:
     return packed, pivots, jnp.argmax(jnp.swapaxes(order, -1, -2), -1)
 
 
-def qr(x, *, full_matrices: bool = True, **options) -> Any:
+def qr(x, *, full_matrices=True, **options) -> Any:
     """Return the QR factors."""
     _check_options("qr", options)
     return tuple(linalg.qr(x, "complete" if full_matrices else "reduced"))
 
 
-def svd(x, *, full_matrices: bool = True, compute_uv: bool = True, **options) -> Any:
+def svd(x, *, full_matrices=True, compute_uv=True, **options) -> Any:
     """Return the singular value decomposition."""
     _check_options("svd", options)
     found = linalg.svd(x, full_matrices=full_matrices, compute_uv=compute_uv)
@@ -96,14 +87,7 @@ def tridiagonal_solve(dl, d, du, b, **options) -> Any:
 
 
 def triangular_solve(
-    a,
-    b,
-    *,
-    left_side: bool = False,
-    lower: bool = False,
-    transpose_a: bool = False,
-    conjugate_a: bool = False,
-    unit_diagonal: bool = False,
+    a, b, *, left_side=False, lower=False, transpose_a=False, conjugate_a=False, unit_diagonal=False
 ) -> Any:
     """Solve ``a @ x = b`` or ``x @ a = b`` for a triangular matrix."""
     a, b = jnp.asarray(a), jnp.asarray(b)

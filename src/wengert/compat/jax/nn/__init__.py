@@ -156,7 +156,7 @@ def selu(x) -> Array:
     return scale * elu(x, alpha)
 
 
-def gelu(x, approximate: bool = True) -> Array:
+def gelu(x, approximate=True) -> Array:
     """Return x times the standard normal distribution function at x.
 
     Parameters
@@ -171,7 +171,7 @@ def gelu(x, approximate: bool = True) -> Array:
     return made(0.5 * x * _of(special.erfc, -x * float(root)))
 
 
-def glu(x, axis: int = -1) -> Array:
+def glu(x, axis=-1) -> Array:
     """Return the first half along an axis times the sigmoid of the second half."""
     x = _floating("glu", x)
     size = x.shape[axis]
@@ -218,9 +218,7 @@ def log1mexp(x) -> Array:
 # -- along axes ------------------------------------------------------------------------------------
 
 
-def logsumexp(
-    a, axis=None, b=None, keepdims: bool = False, return_sign: bool = False, where=None
-) -> Any:
+def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False, where=None) -> Any:
     """Return ln(sum(exp(a))), without overflow.
 
     Parameters
@@ -267,7 +265,7 @@ def _without(x: Array, axis) -> Array:
     return jnp.squeeze(x, tuple(range(x.ndim)) if axis is None else axis)
 
 
-def logmeanexp(a, axis=None, where=None, keepdims: bool = False) -> Array:
+def logmeanexp(a, axis=None, where=None, keepdims=False) -> Array:
     """Return ln(mean(exp(a)))."""
     total = logsumexp(a, axis, keepdims=keepdims, where=where)
     ones = jnp.ones_like(jnp.asarray(a), dtype=total.dtype)
@@ -312,7 +310,7 @@ def _greatest(x: Array, axis, where) -> Array:
     return made(plain(most).detach())
 
 
-def one_hot(x, num_classes, *, dtype=None, axis: int = -1) -> Array:
+def one_hot(x, num_classes, *, dtype=None, axis=-1) -> Array:
     """Return vectors that are 1 at the given indices and 0 elsewhere.
 
     Parameters
@@ -340,7 +338,7 @@ def one_hot(x, num_classes, *, dtype=None, axis: int = -1) -> Array:
 
 
 def standardize(
-    x, axis=-1, mean=None, variance=None, epsilon=1e-5, where=None, *, algorithm: str = "fast"
+    x, axis=-1, mean=None, variance=None, epsilon=1e-5, where=None, *, algorithm="fast"
 ) -> Array:
     """Shift and scale to mean 0 and variance 1 along axes."""
     x = _floating("standardize", x)
@@ -362,12 +360,12 @@ def dot_product_attention(
     mask=None,
     *,
     scale=None,
-    is_causal: bool = False,
+    is_causal=False,
     query_seq_lengths=None,
     key_value_seq_lengths=None,
     local_window_size=None,
     implementation=None,
-    return_residual: bool = False,
+    return_residual=False,
 ) -> Any:
     """Attend with queries (B, T, N, H) to keys and values (B, S, K, H).
 

@@ -144,7 +144,7 @@ lecun_normal = _scaled("lecun_normal", 1.0, "fan_in", "truncated_normal")
 lecun_uniform = _scaled("lecun_uniform", 1.0, "fan_in", "uniform")
 
 
-def orthogonal(scale=1.0, column_axis: int = -1, dtype=None) -> Initializer:
+def orthogonal(scale=1.0, column_axis=-1, dtype=None) -> Initializer:
     """Build an initializer of matrices with orthogonal rows or columns."""
 
     def draw(key, shape, kind) -> Any:
@@ -159,7 +159,7 @@ def orthogonal(scale=1.0, column_axis: int = -1, dtype=None) -> Initializer:
     return _initializer(draw, dtype)
 
 
-def delta_orthogonal(scale=1.0, column_axis: int = -1, dtype=None) -> Initializer:
+def delta_orthogonal(scale=1.0, column_axis=-1, dtype=None) -> Initializer:
     """Build an initializer of convolution kernels: an orthogonal matrix at the center, else 0."""
 
     def draw(key, shape, kind) -> Any:

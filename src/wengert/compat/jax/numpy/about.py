@@ -78,10 +78,7 @@ def _options(precision, suppress) -> dict[str, Any]:
     return {key: value for key, value in given.items() if value is not None}
 
 
-NAMES: dict[str, Any] = {
-    **functions_of(globals()),
-    "issubdtype": issubdtype,
-}
+NAMES: dict[str, Any] = {**functions_of(globals()), "issubdtype": issubdtype}
 
 
 # -- the scalar types of `jax.numpy`: ``jnp.float32``, ... -----------------------------------------

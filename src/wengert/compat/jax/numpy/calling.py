@@ -72,7 +72,7 @@ def pair(x, y) -> list[Any]:
     return promote(x, y)
 
 
-def as_operands(name: str, *values, inexact: bool = False) -> list[Any]:
+def as_operands(name: str, *values, inexact=False) -> list[Any]:
     """Return checked operands as arrays of one dtype, which is inexact if `inexact` is set."""
     check_arrays(name, *values)
     if len(values) == 2:
@@ -90,7 +90,7 @@ def plain(x) -> Any:
     return x
 
 
-def finished(result, weak: bool = False) -> Any:
+def finished(result, weak=False) -> Any:
     """Return the result of a counterpart as arrays of JAX's dtypes, in tuples and lists too."""
     if isinstance(result, np.ndarray | np.generic):
         result = new_tensor(result)
@@ -115,7 +115,7 @@ def _counterpart(name: str) -> tuple[Any, Callable[..., Any]]:
     return numpys, named(name, numpys)
 
 
-def call(name: str, *args, weak: bool = False, **kwargs) -> Any:
+def call(name: str, *args, weak=False, **kwargs) -> Any:
     """Call the counterpart of the NumPy function called `name` on arrays.
 
     Raises
@@ -258,7 +258,7 @@ def of_row(
     meeting: str,
     text: str,
     compute: Callable[..., Any] | None = None,
-    see: str = "numpy",
+    see="numpy",
 ) -> Callable[..., Any]:
     """Build the counterpart of the NumPy function of this name, with promoted operands.
 
@@ -298,7 +298,7 @@ def of_row(
     return signed(name, signature, computed, f"{text}\n\nSee `{see}.{name}`.")
 
 
-def documented(function, name: str, text: str = "") -> Any:
+def documented(function, name: str, text="") -> Any:
     """Give a function its name and, unless it has one, its docstring."""
     function.__name__ = function.__qualname__ = name.rpartition(".")[2]
     function.__module__ = f"jax.numpy.{name}".rpartition(".")[0]
@@ -308,7 +308,7 @@ def documented(function, name: str, text: str = "") -> Any:
     return function
 
 
-def table(namespace: dict[str, Any], but: str = "", made: Any = None) -> dict[str, Any]:
+def table(namespace: dict[str, Any], but="", made: Any = None) -> dict[str, Any]:
     """Return the functions that a module defines, and some more, by name, all documented."""
     found = functions_of(namespace, but) | (made or {})
     for name, function in found.items():

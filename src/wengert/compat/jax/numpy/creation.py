@@ -9,45 +9,17 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
-from wengert.compat.jax.array import (
-    asarray as converted,
-)
-from wengert.compat.jax.array import (
-    convert,
-    is_weak,
-    made,
-    of_kind,
-    result_type,
-)
+from wengert.compat.jax.array import asarray as converted
+from wengert.compat.jax.array import convert, is_weak, made, of_kind, result_type
 from wengert.compat.jax.dtypes import canonical_dtype, default_dtype, inexact_of, prng_key
-from wengert.compat.jax.numpy.calling import (
-    as_operands,
-    call,
-    check_arrays,
-    checked_dtype,
-    finished,
-    operands,
-    plain,
-    shape_of,
-    sizes_of,
-    static,
-    table,
-    value_of,
-)
+from wengert.compat.jax.numpy import calling as C
 from wengert.ops import expand, shape
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.record import T
 
 
 def array(
-    object,
-    dtype=None,
-    copy: bool = True,
-    order: str = "K",
-    ndmin: int = 0,
-    *,
-    device=None,
-    out_sharding=None,
+    object, dtype=None, copy=True, order="K", ndmin=0, *, device=None, out_sharding=None
 ) -> Any:
     """Build an array from numbers, arrays, or nested lists of them.
 
@@ -73,7 +45,7 @@ def array(
         object = np.asarray(object)
     if getattr(getattr(object, "dtype", None), "type", None) is prng_key:
         return object
-    x = converted(object, checked_dtype(dtype, "array"))
+    x = converted(object, C.checked_dtype(dtype, "array"))
     if x is object and copy:
         x = of_kind(x, x.__class__)
     if x.ndim < ndmin:
@@ -98,22 +70,22 @@ def asarray(
 
 def copy(a, order=None) -> Any:
     """Return a copy of an array."""
-    check_arrays("copy", a)
+    C.check_arrays("copy", a)
     return array(a)
 
 
-def astype(x, dtype, /, *, copy: bool = False, device=None) -> Any:
+def astype(x, dtype, /, *, copy=False, device=None) -> Any:
     """Convert `x` to another dtype; differentiable between inexact ones."""
-    (x,) = operands("astype", x)
+    (x,) = C.operands("astype", x)
     return x.astype(dtype)
 
 
 def _filled(name: str, value: float) -> Callable[..., Any]:
     def function(shape, dtype=None, *, device=None, out_sharding=None) -> Any:
         if isinstance(dtype, str) and isinstance(shape, str):
-            shape_of(shape)
-        kind = checked_dtype(dtype, name) or default_dtype("f")
-        return made(new_tensor(np.full(shape_of(shape), value, kind)))
+            C.shape_of(shape)
+        kind = C.checked_dtype(dtype, name) or default_dtype("f")
+        return made(new_tensor(np.full(C.shape_of(shape), value, kind)))
 
     return function
 
@@ -121,7 +93,7 @@ def _filled(name: str, value: float) -> Callable[..., Any]:
 def _filled_like(name: str, value: float) -> Callable[..., Any]:
     def function(a, dtype=None, shape=None, *, device=None, out_sharding=None) -> Any:
         if not hasattr(a, "dtype"):
-            check_arrays(name, a)
+            C.check_arrays(name, a)
         return _like(name, a, value, dtype, shape)
 
     return function
@@ -131,11 +103,11 @@ def _like(name: str, a, value, dtype, sizes) -> Any:
     """Build an array of one value, with the dtype and shape of `a` unless given."""
     weak = dtype is None and is_weak(a)
     own = a.dtype if hasattr(a, "dtype") else result_type(a)[0]
-    kind = checked_dtype(dtype, name) or canonical_dtype(own)
-    made_of = sizes_of(a)
-    wanted = made_of if sizes is None else shape_of(sizes)
+    kind = C.checked_dtype(dtype, name) or canonical_dtype(own)
+    made_of = C.sizes_of(a)
+    wanted = made_of if sizes is None else C.shape_of(sizes)
     if isinstance(value, TensorBase):
-        (value,) = operands(name, value)
+        (value,) = C.operands(name, value)
         filled = T.expand(converted(value, kind), shape=wanted)
     else:
         one = convert(new_tensor(np.asarray(value)), kind)._payload
@@ -151,18 +123,18 @@ def full(shape, fill_value, dtype=None, *, device=None, out_sharding=None) -> An
     >>> jnp.full(2, 7)
     Array([7, 7], dtype=int32, weak_type=True)
     """
-    check_arrays("full", fill_value)
-    kind = checked_dtype(dtype, "full")
+    C.check_arrays("full", fill_value)
+    kind = C.checked_dtype(dtype, "full")
     # floats that do not fit become the limits; integers that do not fit are refused
     value = converted(fill_value, kind if fill_value.__class__ is int else None)
     found = value if kind is None else convert(value, kind)
     weak = kind is None and value.weak_type
-    return made(T.expand(plain(found), shape=shape_of(shape)), weak)
+    return made(T.expand(C.plain(found), shape=C.shape_of(shape)), weak)
 
 
 def full_like(a, fill_value, dtype=None, shape=None, *, device=None, out_sharding=None) -> Any:
     """Build an array of one value, with the shape and dtype of another."""
-    check_arrays("full_like", *([] if hasattr(a, "dtype") else [a]), fill_value)
+    C.check_arrays("full_like", *([] if hasattr(a, "dtype") else [a]), fill_value)
     return _like("full_like", a, fill_value, dtype, shape)
 
 
@@ -177,15 +149,15 @@ def arange(start, stop=None, step=None, dtype=None, *, device=None, out_sharding
     if start is None:
         raise TypeError("arange does not support start=None: write jnp.arange(stop)")
     given = [value for value in (start, stop, step) if value is not None]
-    check_arrays("arange", *given)
-    kind = checked_dtype(dtype, "arange")
+    C.check_arrays("arange", *given)
+    kind = C.checked_dtype(dtype, "arange")
     if kind is None:
         kind, _ = result_type(*given)
     if kind.kind == "b":
         raise TypeError("arange does not accept dtype bool: numbers are")
-    if any(sizes_of(value) for value in given):
+    if any(C.sizes_of(value) for value in given):
         raise ValueError("jax.numpy.arange takes numbers, not arrays")
-    numbers = [value_of(value, "arange").item() for value in given]
+    numbers = [C.value_of(value, "arange").item() for value in given]
     if any(isinstance(number, complex) for number in numbers):
         raise ValueError("jax.numpy.arange takes real numbers")
     if stop is None:
@@ -199,15 +171,7 @@ def arange(start, stop=None, step=None, dtype=None, *, device=None, out_sharding
 
 
 def linspace(
-    start,
-    stop,
-    num: int = 50,
-    endpoint: bool = True,
-    retstep: bool = False,
-    dtype=None,
-    axis: int = 0,
-    *,
-    device=None,
+    start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, device=None
 ) -> Any:
     """Return evenly spaced numbers, with both ends; differentiable in the ends.
 
@@ -216,13 +180,13 @@ def linspace(
     >>> jnp.linspace(0, 1, 3)
     Array([0. , 0.5, 1. ], dtype=float32)
     """
-    num = static(num, "num of linspace")
+    num = C.static(num, "num of linspace")
     if num < 0:
         raise ValueError(f"Number of samples, {num}, must be non-negative.")
-    wanted = checked_dtype(dtype, "linspace")
-    first, last = as_operands("linspace", start, stop, inexact=True)
+    wanted = C.checked_dtype(dtype, "linspace")
+    first, last = C.as_operands("linspace", start, stop, inexact=True)
     kind = inexact_of(first._payload.dtype)
-    first, last = expand.broadcast_tensors(plain(first), plain(last))
+    first, last = expand.broadcast_tensors(C.plain(first), C.plain(last))
     parts = num - 1 if endpoint else num
     if num > 1:
         places = np.arange(parts, dtype=kind) / kind.type(parts)
@@ -232,10 +196,10 @@ def linspace(
             points = T.cat(points, shape.unsqueeze(last, 0), dim=0)
     else:
         points = T.expand(shape.unsqueeze(first, 0), shape=(num, *first.shape))
-    points = call("moveaxis", points, 0, axis)
+    points = C.call("moveaxis", points, 0, axis)
     if wanted is not None:
         if wanted.kind in "iu":
-            points = call("floor", points)
+            points = C.call("floor", points)
         points = points.astype(wanted)
     if not retstep:
         return points
@@ -243,23 +207,21 @@ def linspace(
     return points, step
 
 
-def logspace(
-    start, stop, num: int = 50, endpoint: bool = True, base=10.0, dtype=None, axis: int = 0
-) -> Any:
+def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0) -> Any:
     """Return powers of a base with evenly spaced exponents."""
     exponents = linspace(start, stop, num, endpoint, axis=axis)
     found = converted(base, exponents._payload.dtype) ** exponents
     return found if dtype is None else found.astype(dtype)
 
 
-def geomspace(start, stop, num: int = 50, endpoint: bool = True, dtype=None, axis: int = 0) -> Any:
+def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0) -> Any:
     """Return numbers with a constant ratio."""
-    first, last = as_operands("geomspace", start, stop, inexact=True)
+    first, last = C.as_operands("geomspace", start, stop, inexact=True)
     sign: Any = 1
     if first._payload.dtype.kind != "c":
         below = T.logical_and(T.lt(first, 0), T.lt(last, 0))
         sign = 1 - 2 * made(convert(below, first._payload.dtype))
-    low, high = (call("log10", sign * made(plain(end))) for end in (first, last))
+    low, high = (C.call("log10", sign * made(C.plain(end))) for end in (first, last))
     found = sign * logspace(low, high, num, endpoint, axis=axis)
     return found if dtype is None else found.astype(dtype)
 
@@ -273,9 +235,9 @@ def eye(N, M=None, k=0, dtype=None, *, device=None) -> Any:
     Array([[1., 0.],
            [0., 1.]], dtype=float32)
     """
-    kind = checked_dtype(dtype, "eye") or default_dtype("f")
-    sizes = (static(N, "N of eye"), static(M, "M of eye"))
-    return made(new_tensor(np.eye(*sizes, k=static(k, "k of eye"), dtype=kind)))
+    kind = C.checked_dtype(dtype, "eye") or default_dtype("f")
+    sizes = (C.static(N, "N of eye"), C.static(M, "M of eye"))
+    return made(new_tensor(np.eye(*sizes, k=C.static(k, "k of eye"), dtype=kind)))
 
 
 def identity(n, dtype=None) -> Any:
@@ -283,22 +245,22 @@ def identity(n, dtype=None) -> Any:
     return eye(n, dtype=dtype)
 
 
-def tri(N: int, M: int | None = None, k: int = 0, dtype=None) -> Any:
+def tri(N: int, M: int | None = None, k=0, dtype=None) -> Any:
     """Return a matrix with ones at and below a diagonal."""
-    kind = checked_dtype(dtype, "tri") or default_dtype("f")
+    kind = C.checked_dtype(dtype, "tri") or default_dtype("f")
     return made(new_tensor(np.tri(N, M, k, kind)))
 
 
-def indices(dimensions, dtype=None, sparse: bool = False) -> Any:
+def indices(dimensions, dtype=None, sparse=False) -> Any:
     """Return the coordinates of each element."""
-    kind = checked_dtype(dtype, "indices") or default_dtype("i")
-    found: Any = np.indices(shape_of(dimensions), kind, sparse=bool(sparse))  # type: ignore[call-overload]
-    return finished(found)
+    kind = C.checked_dtype(dtype, "indices") or default_dtype("i")
+    found: Any = np.indices(C.shape_of(dimensions), kind, sparse=bool(sparse))  # type: ignore[call-overload]
+    return C.finished(found)
 
 
-def meshgrid(*xi, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
+def meshgrid(*xi, copy=True, sparse=False, indexing="xy") -> Any:
     """Return coordinate matrices from coordinate vectors."""
-    given = operands("meshgrid", *xi)
+    given = C.operands("meshgrid", *xi)
     if not copy:
         raise ValueError("jax.numpy.meshgrid only supports copy=True")
     if indexing not in ("xy", "ij"):
@@ -312,19 +274,19 @@ def meshgrid(*xi, copy: bool = True, sparse: bool = False, indexing: str = "xy")
     laid = []
     for i, x in enumerate(given):
         at = 1 - i if indexing == "xy" and i < 2 and wide > 1 else i
-        laid.append(shape.reshape(plain(x), tuple(-1 if n == at else 1 for n in range(wide))))
+        laid.append(shape.reshape(C.plain(x), tuple(-1 if n == at else 1 for n in range(wide))))
     if not sparse and laid:
         to = np.broadcast_shapes(*[tuple(x.shape) for x in laid])
         laid = [T.expand(x, shape=to) for x in laid]
     return [made(x, own.weak_type) for x, own in zip(laid, given, strict=True)]
 
 
-def frombuffer(buffer, dtype=float, count: int = -1, offset: int = 0) -> Any:
+def frombuffer(buffer, dtype=float, count=-1, offset=0) -> Any:
     """Interpret a buffer as an array."""
     return converted(np.frombuffer(buffer, canonical_dtype(dtype), count, offset))
 
 
-def fromstring(string: str, dtype=float, count: int = -1, *, sep: str) -> Any:
+def fromstring(string: str, dtype=float, count=-1, *, sep: str) -> Any:
     """Parse numbers from a string."""
     return converted(np.fromstring(string, dtype=canonical_dtype(dtype), count=count, sep=sep))
 
@@ -336,7 +298,7 @@ def from_dlpack(x, /, *, device=None, copy: bool | None = None) -> Any:
     return converted(np.from_dlpack(x))
 
 
-NAMES = table(
+NAMES = C.table(
     globals(),
     made={
         "empty": _filled("empty", 0),

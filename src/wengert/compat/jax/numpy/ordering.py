@@ -10,15 +10,7 @@ import numpy as np
 
 from wengert.compat.jax.array import asarray, made
 from wengert.compat.jax.dtypes import default_dtype
-from wengert.compat.jax.numpy.calling import (
-    as_operands,
-    call,
-    finished,
-    operands,
-    sizes_of,
-    table,
-    value_of,
-)
+from wengert.compat.jax.numpy import calling as C
 from wengert.compat.jax.numpy.choosing import sized, take, take_along_axis, where
 from wengert.compat.jax.words import refusal
 from wengert.tape.base import TensorBase, new_tensor
@@ -30,14 +22,14 @@ def sort(
     *,
     kind: None = None,
     order: None = None,
-    stable: bool = True,
-    descending: bool = False,
+    stable=True,
+    descending=False,
 ) -> Any:
     """Sort along an axis in ascending order."""
-    (x,) = operands("sort", a)
+    (x,) = C.operands("sort", a)
     _no_kind("sort", kind, order)
-    found = call("sort", x, axis, weak=x.weak_type)
-    return call("flip", found, 0 if axis is None else axis) if descending else found
+    found = C.call("sort", x, axis, weak=x.weak_type)
+    return C.call("flip", found, 0 if axis is None else axis) if descending else found
 
 
 def _no_kind(name: str, kind, order) -> None:
@@ -53,29 +45,31 @@ def argsort(
     *,
     kind: None = None,
     order: None = None,
-    stable: bool = True,
-    descending: bool = False,
+    stable=True,
+    descending=False,
     dtype=None,
 ) -> Any:
     """Return the indices that sort along an axis in ascending order."""
-    (x,) = operands("argsort", a)
+    (x,) = C.operands("argsort", a)
     _no_kind("argsort", kind, order)
     if axis is None:
         x, axis = x.reshape(-1), 0
     if not descending:
-        found = call("argsort", x, axis, stable=True)
+        found = C.call("argsort", x, axis, stable=True)
     else:
         # stable on the reversed array, so that equal elements keep their order
         n = x.shape[axis]
         found = (
-            n - 1 - call("flip", call("argsort", call("flip", x, axis), axis, stable=True), axis)
+            n
+            - 1
+            - C.call("flip", C.call("argsort", C.call("flip", x, axis), axis, stable=True), axis)
         )
     return asarray(found, dtype or default_dtype("i"))
 
 
 def _parted(name: str) -> Callable[..., Any]:
-    def function(a, kth: int, axis: int = -1) -> Any:
-        (x,) = operands(name, a)
+    def function(a, kth: int, axis=-1) -> Any:
+        (x,) = C.operands(name, a)
         if not -x.shape[axis] <= kth < x.shape[axis]:
             raise ValueError(f"kth(={kth}) out of bounds ({x.shape[axis]})")
         # JAX's order: the smallest elements ascend; the rest keep their order, or descend
@@ -84,16 +78,16 @@ def _parted(name: str) -> Callable[..., Any]:
         first = order[(*lead, slice(kth % x.shape[axis] + 1))]
         rest = order[(*lead, slice(kth % x.shape[axis] + 1, None))]
         if name == "argpartition":
-            return call("concatenate", [first, sort(rest, axis)], axis)
-        order = call("concatenate", [first, call("flip", rest, axis)], axis)
+            return C.call("concatenate", [first, sort(rest, axis)], axis)
+        order = C.call("concatenate", [first, C.call("flip", rest, axis)], axis)
         return take_along_axis(x, order, axis)
 
     return function
 
 
-def lexsort(keys, axis: int = -1) -> Any:
+def lexsort(keys, axis=-1) -> Any:
     """Return the indices that sort by several keys, the last one first."""
-    given = operands("lexsort", *keys)
+    given = C.operands("lexsort", *keys)
     if not given:
         raise TypeError("need sequence of keys with len > 0 in lexsort")
     if not given[0].ndim:
@@ -107,32 +101,32 @@ def lexsort(keys, axis: int = -1) -> Any:
 
 def sort_complex(a) -> Any:
     """Return the elements sorted, as complex numbers."""
-    (x,) = operands("sort_complex", a)
-    return call("sort_complex", x)
+    (x,) = C.operands("sort_complex", a)
+    return C.call("sort_complex", x)
 
 
-def searchsorted(a, v, side: str = "left", sorter=None, *, method: str = "scan") -> Any:
+def searchsorted(a, v, side="left", sorter=None, *, method="scan") -> Any:
     """Return the indices at which to insert elements into a sorted vector."""
     if side not in ("left", "right"):
         raise refusal(ValueError, "{!r} is an invalid value", side)
-    x, y = as_operands("searchsorted", a, v)
+    x, y = C.as_operands("searchsorted", a, v)
     if x.ndim != 1:
         raise ValueError("a should be 1-dimensional")
     if sorter is not None:
         x = x[asarray(sorter)]
-    return asarray(call("searchsorted", x, y, side), default_dtype("i"))
+    return asarray(C.call("searchsorted", x, y, side), default_dtype("i"))
 
 
-def digitize(x, bins, right: bool = False, *, method: str | None = None) -> Any:
+def digitize(x, bins, right=False, *, method: str | None = None) -> Any:
     """Return the indices of the bins that elements fall into."""
-    x, edges = as_operands("digitize", x, bins)
+    x, edges = C.as_operands("digitize", x, bins)
     if edges.ndim != 1:
         raise ValueError(f"digitize: bins must be a 1-dimensional array; got bins={bins}")
     if not edges.size:
         return asarray(np.zeros(x.shape), default_dtype("i"))
     side = "left" if right else "right"
-    rising = call("searchsorted", edges, x, side)
-    falling = edges.size - call("searchsorted", call("flip", edges), x, side)
+    rising = C.call("searchsorted", edges, x, side)
+    falling = edges.size - C.call("searchsorted", C.call("flip", edges), x, side)
     return asarray(where(edges[-1] >= edges[0], rising, falling), default_dtype("i"))
 
 
@@ -141,15 +135,15 @@ def digitize(x, bins, right: bool = False, *, method: str | None = None) -> Any:
 
 def unique(
     ar,
-    return_index: bool = False,
-    return_inverse: bool = False,
-    return_counts: bool = False,
+    return_index=False,
+    return_inverse=False,
+    return_counts=False,
     axis: int | None = None,
     *,
-    equal_nan: bool = True,
+    equal_nan=True,
     size: int | None = None,
     fill_value=None,
-    sorted: bool = True,
+    sorted=True,
 ) -> Any:
     """Return the distinct elements in order and, on request, first indices, inverse, and counts.
 
@@ -158,11 +152,11 @@ def unique(
     size : int, optional. The number of elements to return: a longer result is truncated, a shorter
         one is padded with `fill_value`, the least element.
     """
-    (x,) = operands("unique", ar)
+    (x,) = C.operands("unique", ar)
     flat = x.reshape(-1) if axis is None else x
     dim = 0 if axis is None else axis
     _, first, inverse, counts = np.unique(
-        value_of(flat, "size"), True, True, True, axis=dim if axis is not None else None,
+        C.value_of(flat, "size"), True, True, True, axis=dim if axis is not None else None,
         equal_nan=equal_nan,
     )  # fmt: skip
     count = len(first)
@@ -210,17 +204,15 @@ def unique_values(x, /, *, size: int | None = None, fill_value=None) -> Any:
 
 def union1d(ar1, ar2, *, size: int | None = None, fill_value=None) -> Any:
     """Return the elements of either array."""
-    x, y = as_operands("union1d", ar1, ar2)
-    both = call("concatenate", [x.reshape(-1), y.reshape(-1)])
+    x, y = C.as_operands("union1d", ar1, ar2)
+    both = C.call("concatenate", [x.reshape(-1), y.reshape(-1)])
     return unique(both, size=size, fill_value=fill_value)
 
 
 def _set(name: str) -> Callable[..., Any]:
-    def function(
-        ar1, ar2, assume_unique: bool = False, *, size: int | None = None, fill_value=None
-    ) -> Any:
-        x, y = as_operands(name, ar1, ar2)
-        found = call(name, x, y, assume_unique)
+    def function(ar1, ar2, assume_unique=False, *, size: int | None = None, fill_value=None) -> Any:
+        x, y = C.as_operands(name, ar1, ar2)
+        found = C.call(name, x, y, assume_unique)
         if size is None:
             return found
         at = sized(np.arange(found.size), size, found.size)
@@ -230,17 +222,11 @@ def _set(name: str) -> Callable[..., Any]:
 
 
 def intersect1d(
-    ar1,
-    ar2,
-    assume_unique: bool = False,
-    return_indices: bool = False,
-    *,
-    size: int | None = None,
-    fill_value=None,
+    ar1, ar2, assume_unique=False, return_indices=False, *, size: int | None = None, fill_value=None
 ) -> Any:
     """Return the elements of both arrays."""
-    x, y = as_operands("intersect1d", ar1, ar2)
-    found = call("intersect1d", x, y, assume_unique, return_indices)
+    x, y = C.as_operands("intersect1d", ar1, ar2)
+    found = C.call("intersect1d", x, y, assume_unique, return_indices)
     if size is None:
         return found
     several = found if return_indices else (found,)
@@ -249,29 +235,20 @@ def intersect1d(
     return done if return_indices else done[0]
 
 
-def isin(
-    element,
-    test_elements,
-    assume_unique: bool = False,
-    invert: bool = False,
-    *,
-    method: str = "auto",
-) -> Any:
+def isin(element, test_elements, assume_unique=False, invert=False, *, method="auto") -> Any:
     """Return whether elements are among others."""
-    x, y = as_operands("isin", element, test_elements)
+    x, y = C.as_operands("isin", element, test_elements)
     if not y.size:
         found = made(new_tensor(np.zeros(x.shape, bool)))
     else:
-        found = call("any", x[..., None] == y.reshape(-1), -1)
+        found = C.call("any", x[..., None] == y.reshape(-1), -1)
     return ~found if invert else found
 
 
 # -- counts ----------------------------------------------------------------------------------------
 
 
-def bincount(
-    x, weights=None, minlength: int = 0, *, length: int | None = None, out_sharding=None
-) -> Any:
+def bincount(x, weights=None, minlength=0, *, length: int | None = None, out_sharding=None) -> Any:
     """Count each nonnegative integer, or sum the weights at its positions.
 
     Parameters
@@ -279,15 +256,15 @@ def bincount(
     length : int, optional. The number of bins: larger numbers are ignored, negative ones count as
         0.
     """
-    (x,) = operands("bincount", x)
+    (x,) = C.operands("bincount", x)
     if x._payload.dtype.kind not in "biu":
         raise refusal(TypeError, "x argument to bincount", x)
     if x.ndim != 1:
         raise ValueError("only 1-dimensional input supported.")
     if length is None:
-        known = value_of(x, "length")
+        known = C.value_of(x, "length")
         length = max(minlength, int(known.max()) + 1 if known.size else 0)
-    (w,) = operands("bincount", 1 if weights is None else weights)
+    (w,) = C.operands("bincount", 1 if weights is None else weights)
     zeros = asarray(np.zeros(length), default_dtype("i") if weights is None else w._payload.dtype)
     at = where(x < 0, 0, x.astype(int))
     return zeros.at[at].add(w)
@@ -295,24 +272,24 @@ def bincount(
 
 def histogram_bin_edges(a, bins=10, range=None, weights=None) -> Any:
     """Return the edges of equal-width bins."""
-    (x,) = as_operands("histogram_bin_edges", a, inexact=True)
+    (x,) = C.as_operands("histogram_bin_edges", a, inexact=True)
     if isinstance(bins, str):
         raise NotImplementedError("string values for `bins` not implemented.")
-    if sizes_of(bins):
+    if C.sizes_of(bins):
         return asarray(bins, x._payload.dtype)
     if range is None:
-        low, high = (call("min", x), call("max", x)) if x.size else (0.0, 1.0)
+        low, high = (C.call("min", x), C.call("max", x)) if x.size else (0.0, 1.0)
     else:
         low, high = range
     low, high = asarray(low, x._payload.dtype), asarray(high, x._payload.dtype)
     same = low == high
     low, high = where(same, low - 0.5, low), where(same, high + 0.5, high)
-    return call("linspace", low, high, int(bins) + 1).astype(x._payload.dtype)
+    return C.call("linspace", low, high, int(bins) + 1).astype(x._payload.dtype)
 
 
 def histogram(a, bins=10, range=None, weights=None, density: bool | None = None) -> Any:
     """Count the elements in each bin, or sum their weights; return the counts and the bin edges."""
-    (x,) = as_operands("histogram", a, *([] if weights is None else [weights]), inexact=True)[:1]
+    (x,) = C.as_operands("histogram", a, *([] if weights is None else [weights]), inexact=True)[:1]
     edges = histogram_bin_edges(x, bins, range)
     w = asarray(1, x._payload.dtype) if weights is None else asarray(weights, x._payload.dtype)
     flat = x.reshape(-1)
@@ -322,14 +299,14 @@ def histogram(a, bins=10, range=None, weights=None, density: bool | None = None)
     at = where((at < 0) | (flat > edges[-1]), n, at)
     counts = asarray(np.zeros(n), x._payload.dtype).at[at].add(w if not w.ndim else w.reshape(-1))
     if density:
-        counts = counts / (edges[1:] - edges[:-1]) / call("sum", counts)
+        counts = counts / (edges[1:] - edges[:-1]) / C.call("sum", counts)
     return counts, edges
 
 
 def _of_several(name: str) -> Callable[..., Any]:
     def function(*args, **kwargs) -> Any:
-        given = [value_of(x, "bins") if isinstance(x, TensorBase) else x for x in args]
-        more = {k: value_of(v, k) if isinstance(v, TensorBase) else v for k, v in kwargs.items()}
+        given = [C.value_of(x, "bins") if isinstance(x, TensorBase) else x for x in args]
+        more = {k: C.value_of(v, k) if isinstance(v, TensorBase) else v for k, v in kwargs.items()}
         found = getattr(np, name)(*given, **more)
         counted = more.get("weights") is None and not more.get("density")
         counts = asarray(found[0], int if counted else float)
@@ -346,17 +323,17 @@ def _of_several(name: str) -> Callable[..., Any]:
 
 def packbits(a, axis=None, bitorder="big") -> Any:
     """Pack bits into bytes."""
-    (x,) = operands("packbits", a)
-    return finished(np.packbits(value_of(x, "packbits"), axis, bitorder))
+    (x,) = C.operands("packbits", a)
+    return C.finished(np.packbits(C.value_of(x, "packbits"), axis, bitorder))
 
 
 def unpackbits(a, axis=None, count=None, bitorder="big") -> Any:
     """Unpack bytes into bits."""
-    (x,) = operands("unpackbits", a)
-    return finished(np.unpackbits(value_of(x, "unpackbits"), axis, count, bitorder))
+    (x,) = C.operands("unpackbits", a)
+    return C.finished(np.unpackbits(C.value_of(x, "unpackbits"), axis, count, bitorder))
 
 
-def array_equal(a1, a2, equal_nan: bool = False) -> Any:
+def array_equal(a1, a2, equal_nan=False) -> Any:
     """Return whether two arrays have one shape and equal elements."""
     x, y = asarray(a1), asarray(a2)
     if tuple(x.shape) != tuple(y.shape):
@@ -364,7 +341,7 @@ def array_equal(a1, a2, equal_nan: bool = False) -> Any:
     same = x == y
     if equal_nan:
         same = same | ((x != x) & (y != y))
-    return call("all", same)
+    return C.call("all", same)
 
 
 def array_equiv(a1, a2) -> Any:
@@ -374,10 +351,10 @@ def array_equiv(a1, a2) -> Any:
         np.broadcast_shapes(tuple(x.shape), tuple(y.shape))
     except ValueError:
         return made(new_tensor(np.bool_(False)))
-    return call("all", x == y)
+    return C.call("all", x == y)
 
 
-NAMES = table(
+NAMES = C.table(
     globals(),
     made={
         "argpartition": _parted("argpartition"),

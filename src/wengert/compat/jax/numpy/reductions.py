@@ -14,19 +14,8 @@ import numpy as np
 from wengert.compat.jax.array import Array, asarray, made
 from wengert.compat.jax.checks import no_warnings
 from wengert.compat.jax.dtypes import canonical_dtype, default_dtype, inexact_of
-from wengert.compat.jax.numpy.calling import (
-    as_operands,
-    axes_of,
-    call,
-    check_arrays,
-    checked_dtype,
-    no_out,
-    of_row,
-    operands,
-    plain,
-    table,
-    value_of,
-)
+from wengert.compat.jax.numpy import calling as C
+from wengert.compat.jax.numpy.calling import no_out
 from wengert.compat.jax.numpy.choosing import take_along_axis
 from wengert.compat.jax.words import refusal
 from wengert.compat.kit.rows import of_rows
@@ -39,17 +28,17 @@ def _masked(where, name: str) -> dict[str, Any]:
     """Return the ``where=`` argument as a mask, if given."""
     if where is None or where is True:
         return {}
-    check_arrays(name, where)
+    C.check_arrays(name, where)
     return {"where": asarray(where, bool)}
 
 
 def _initial(initial, dtype) -> dict[str, Any]:
     if initial is None:
         return {}
-    return {"initial": plain(asarray(initial, dtype))}
+    return {"initial": C.plain(asarray(initial, dtype))}
 
 
-def _whole(dtype, promote_integers: bool = True) -> Any:
+def _whole(dtype, promote_integers=True) -> Any:
     """Return the dtype of a sum of numbers of a dtype."""
     if dtype.kind == "b":
         return default_dtype("i")
@@ -64,25 +53,25 @@ def _sum(name: str) -> Callable[..., Any]:
         axis=None,
         dtype=None,
         out=None,
-        keepdims: bool = False,
+        keepdims=False,
         initial=None,
         where=None,
-        promote_integers: bool = True,
+        promote_integers=True,
     ) -> Any:
         no_out(name, out)
         if a.__class__ is Array and a._payload.dtype.kind == "f":
             quick = axis is dtype is initial is where is None and not keepdims
             if quick and name == "sum":
                 return made(reductions.sum(a))
-        (x,) = operands(name, a)
-        kind = checked_dtype(dtype, name)
+        (x,) = C.operands(name, a)
+        kind = C.checked_dtype(dtype, name)
         if kind is None:
             kind = _whole(x._payload.dtype, promote_integers)
         more = _masked(where, name) | _initial(initial, kind)
         if dtype is not None:
             x = asarray(x, kind)
         return asarray(
-            call(name, x, axis=axes_of(name, axis), dtype=kind, keepdims=keepdims, **more), kind
+            C.call(name, x, axis=C.axes_of(name, axis), dtype=kind, keepdims=keepdims, **more), kind
         )
 
     return function
@@ -92,44 +81,50 @@ def _nan_sum(name: str) -> Callable[..., Any]:
     plain_name = name.removeprefix("nan")
 
     def function(
-        a, axis=None, dtype=None, out=None, keepdims: bool = False, initial=None, where=None
+        a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None
     ) -> Any:
         no_out(name, out)
-        (x,) = operands(name, a)
+        (x,) = C.operands(name, a)
         if x._payload.dtype.kind in "fcV":
             neutral = x._payload.dtype.type(0 if name == "nansum" else 1)
-            x = made(T.where(T.isnan(x), plain(asarray(neutral)), x))
+            x = made(T.where(T.isnan(x), C.plain(asarray(neutral)), x))
         return NAMES[plain_name](x, axis, dtype, None, keepdims, initial, where)
 
     return function
 
 
 def _extreme(name: str) -> Callable[..., Any]:
-    def function(a, axis=None, out=None, keepdims: bool = False, initial=None, where=None) -> Any:
+    def function(a, axis=None, out=None, keepdims=False, initial=None, where=None) -> Any:
         no_out(name, out)
-        (x,) = operands(name, a)
-        axis, more = axes_of(name, axis), _masked(where, name) | _initial(initial, x._payload.dtype)
+        (x,) = C.operands(name, a)
+        axis, more = (
+            C.axes_of(name, axis),
+            _masked(where, name) | _initial(initial, x._payload.dtype),
+        )
         if x._payload.dtype.kind == "b" and not more:
-            return call(
-                "any" if name.endswith("max") else "all", x, axes_of(name, axis), keepdims=keepdims
+            return C.call(
+                "any" if name.endswith("max") else "all",
+                x,
+                C.axes_of(name, axis),
+                keepdims=keepdims,
             )
         if not x._payload.size and axis is None and initial is None:
             raise ValueError(f"zero-size array to reduction operation {name} which has no identity")
         if name.startswith("nan") and x._payload.dtype.kind not in "fcV":
-            return call(name.removeprefix("nan"), x, axis, keepdims=keepdims, **more)
-        return call(name, x, axes_of(name, axis), keepdims=keepdims, **more)
+            return C.call(name.removeprefix("nan"), x, axis, keepdims=keepdims, **more)
+        return C.call(name, x, C.axes_of(name, axis), keepdims=keepdims, **more)
 
     return function
 
 
 def _inexact(name: str, a, dtype) -> Any:
     """Return the operand of a mean, in the dtype to compute in."""
-    (x,) = operands(name, a)
-    kind = checked_dtype(dtype, name)
+    (x,) = C.operands(name, a)
+    kind = C.checked_dtype(dtype, name)
     return asarray(x, inexact_of(x._payload.dtype) if kind is None else kind)
 
 
-def mean(a, axis=None, dtype=None, out=None, keepdims: bool = False, *, where=None) -> Any:
+def mean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=None) -> Any:
     """Return means along axes."""
     no_out("mean", out)
     of_all = axis is dtype is where is None and not keepdims
@@ -137,8 +132,8 @@ def mean(a, axis=None, dtype=None, out=None, keepdims: bool = False, *, where=No
         return made(reductions.mean(a))
     x = _inexact("mean", a, dtype)
     if not x._payload.size and axis is None and where is None:
-        return call("sum", x, keepdims=keepdims) * np.nan
-    return call("mean", x, axes_of("mean", axis), keepdims=keepdims, **_masked(where, "mean"))
+        return C.call("sum", x, keepdims=keepdims) * np.nan
+    return C.call("mean", x, C.axes_of("mean", axis), keepdims=keepdims, **_masked(where, "mean"))
 
 
 def _spread(name: str) -> Callable[..., Any]:
@@ -148,7 +143,7 @@ def _spread(name: str) -> Callable[..., Any]:
         dtype=None,
         out=None,
         ddof=0,
-        keepdims: bool = False,
+        keepdims=False,
         *,
         where=None,
         mean=None,
@@ -164,7 +159,7 @@ def _spread(name: str) -> Callable[..., Any]:
         if mean is not None:
             more["mean"] = asarray(mean, x._payload.dtype)
         with no_warnings():
-            return call(name, x, axes_of(name, axis), ddof=ddof, keepdims=keepdims, **more)
+            return C.call(name, x, C.axes_of(name, axis), ddof=ddof, keepdims=keepdims, **more)
 
     return function
 
@@ -172,14 +167,14 @@ def _spread(name: str) -> Callable[..., Any]:
 def _place(name: str) -> Callable[..., Any]:
     def function(a, axis=None, out=None, keepdims: bool | None = None) -> Any:
         no_out(name, out)
-        (x,) = operands(name, a)
+        (x,) = C.operands(name, a)
         over = x._payload.size if axis is None else x._payload.shape[axis]
         if not over:
             raise ValueError(f"attempt to get {name} of an empty sequence")
         if name.startswith("nan"):
             return _nan_place(name, x, axis, bool(keepdims))
         more = {"keepdims": True} if keepdims else {}
-        return _as_index(call(name, x, axes_of(name, axis), **more))
+        return _as_index(C.call(name, x, C.axes_of(name, axis), **more))
 
     return function
 
@@ -189,10 +184,10 @@ def _nan_place(name: str, x, axis, keepdims: bool) -> Any:
         return NAMES[name.removeprefix("nan")](x, axis, None, keepdims)
     limit = -np.inf if name == "nanargmax" else np.inf
     missing = T.isnan(x)
-    filled = made(T.where(missing, plain(asarray(limit, x._payload.dtype)), x))
+    filled = made(T.where(missing, C.plain(asarray(limit, x._payload.dtype)), x))
     places = NAMES[name.removeprefix("nan")](filled, axis, None, keepdims)
-    none = call("all", made(missing), axes_of(name, axis), keepdims=keepdims)
-    return made(T.where(none, plain(asarray(-1, places._payload.dtype)), places))
+    none = C.call("all", made(missing), C.axes_of(name, axis), keepdims=keepdims)
+    return made(T.where(none, C.plain(asarray(-1, places._payload.dtype)), places))
 
 
 def _as_index(x) -> Any:
@@ -204,34 +199,34 @@ def _scan(name: str) -> Callable[..., Any]:
 
     def function(a, axis=None, dtype=None, out=None) -> Any:
         no_out(name, out)
-        (x,) = operands(name, a)
-        kind = checked_dtype(dtype, name)
+        (x,) = C.operands(name, a)
+        kind = C.checked_dtype(dtype, name)
         if kind is None:
             kind = x._payload.dtype if x._payload.dtype.kind != "b" else default_dtype("i")
         if name.startswith("nan") and x._payload.dtype.kind in "fcV":
             neutral = x._payload.dtype.type(0 if name == "nancumsum" else 1)
-            x = made(T.where(T.isnan(x), plain(asarray(neutral)), x))
-        return call(plain_name, asarray(x, kind), axes_of(name, axis), dtype=kind)
+            x = made(T.where(T.isnan(x), C.plain(asarray(neutral)), x))
+        return C.call(plain_name, asarray(x, kind), C.axes_of(name, axis), dtype=kind)
 
     return function
 
 
 def _scan_with_start(name: str, start: int) -> Callable[..., Any]:
-    def function(x, /, *, axis=None, dtype=None, include_initial: bool = False) -> Any:
-        (x,) = operands(name, x)
+    def function(x, /, *, axis=None, dtype=None, include_initial=False) -> Any:
+        (x,) = C.operands(name, x)
         if not x.ndim:
             raise refusal(ValueError, "The input must be non-scalar", name)
-        kind = checked_dtype(dtype, name)
+        kind = C.checked_dtype(dtype, name)
         if kind is None:
             kind = _whole(x._payload.dtype, promote_integers=start == 0)
         if axis is None and x.ndim > 1:
             raise refusal(ValueError, "The input array has rank", x)
-        at = 0 if axis is None else axes_of(name, axis)
-        found = asarray(call("cumsum" if start == 0 else "cumprod", x, at, dtype=kind), kind)
+        at = 0 if axis is None else C.axes_of(name, axis)
+        found = asarray(C.call("cumsum" if start == 0 else "cumprod", x, at, dtype=kind), kind)
         if not include_initial:
             return found
         sizes = [1 if i == at % x.ndim else n for i, n in enumerate(x.shape)]
-        return call("concatenate", [asarray(np.full(sizes, start), kind), found], at)
+        return C.call("concatenate", [asarray(np.full(sizes, start), kind), found], at)
 
     return function
 
@@ -242,21 +237,21 @@ def _quantile(name: str) -> Callable[..., Any]:
         q,
         axis=None,
         out=None,
-        overwrite_input: bool = False,
-        method: str = "linear",
-        keepdims: bool = False,
+        overwrite_input=False,
+        method="linear",
+        keepdims=False,
         *,
         weights=None,
     ) -> Any:
         no_out(name, out)
         if overwrite_input:
             raise ValueError(f"jax.numpy.{name} does not support overwrite_input=True")
-        x, _ = as_operands(name, a, q, inexact=True)
+        x, _ = C.as_operands(name, a, q, inexact=True)
         if isinstance(q, TensorBase) and not isinstance(q._payload, np.ndarray | np.generic):
             raise NotImplementedError(f"jnp.{name} at a q that differs within the batch of a vmap")
-        at = value_of(q, "q").astype(x._payload.dtype)
+        at = C.value_of(q, "q").astype(x._payload.dtype)
         at = np.clip(at, 0, 100 if "percentile" in name else 1)
-        axis = axes_of(name, axis)
+        axis = C.axes_of(name, axis)
         if weights is None and method not in _METHODS:
             raise refusal(ValueError, "method can only be 'linear'")
         if weights is not None and method != "inverted_cdf":
@@ -276,7 +271,7 @@ _METHODS: dict[str, Callable[[Any, Any, Any], Any]] = {
     "lower": lambda below, above, part: below,
     "higher": lambda below, above, part: above,
     "midpoint": lambda below, above, part: (below + above) / 2,
-    "nearest": lambda below, above, part: call("where", part <= 0.5, below, above),
+    "nearest": lambda below, above, part: C.call("where", part <= 0.5, below, above),
 }
 """Quantiles as functions of the elements below and above, and of the part of the way up."""
 
@@ -286,7 +281,8 @@ def _ranked(name: str, x, at, shares, axis, keepdims: bool, rule: Any) -> Any:
     sizes = x.shape if axis is None else [x.shape[i] for i in np.atleast_1d(axis)]
     spot = shares * shares.dtype.type(math.prod(sizes) - 1)
     below, above = (
-        call(name, x, at, axis, method=method, keepdims=keepdims) for method in ("lower", "higher")
+        C.call(name, x, at, axis, method=method, keepdims=keepdims)
+        for method in ("lower", "higher")
     )
     part = (spot - np.floor(spot)).reshape((*at.shape, *[1] * (below.ndim - at.ndim)))
     return rule(below, above, part)
@@ -298,41 +294,39 @@ def _picked(x, at, axis, keepdims: bool, weights, rule: Any, ignoring: bool) -> 
     axes = tuple(i % x.ndim for i in axes)
 
     def lines(part) -> Any:
-        moved = call("moveaxis", part, axes, tuple(range(-len(axes), 0)))
+        moved = C.call("moveaxis", part, axes, tuple(range(-len(axes), 0)))
         rest = moved.shape[: x.ndim - len(axes)]
         return moved.reshape((*rest, math.prod(x.shape[i] for i in axes)))
 
     rows = lines(x)
-    order = call("argsort", rows, -1)
+    order = C.call("argsort", rows, -1)
     rows = take_along_axis(rows, order, -1)
     there, q = made(T.logical_not(T.isnan(rows))), asarray(at.reshape(-1))
 
     def element(places) -> Any:
-        inside = call("clip", places, 0, max(rows.shape[-1] - 1, 0))
+        inside = C.call("clip", places, 0, max(rows.shape[-1] - 1, 0))
         return take_along_axis(rows, asarray(inside, int), -1)
 
     if weights is None:
         spot = q * (there.sum(-1, keepdims=True) - 1).astype(x.dtype)
-        floor = call("floor", spot)
-        found = rule(element(floor), element(call("ceil", spot)), spot - floor)
+        floor = C.call("floor", spot)
+        found = rule(element(floor), element(C.call("ceil", spot)), spot - floor)
     else:
         wide = asarray(weights)
         if wide.ndim < x.ndim:
             wide = wide.reshape([-1 if i == axes[0] else 1 for i in range(x.ndim)])
-        wide = lines(call("broadcast_to", wide, tuple(x.shape)))
+        wide = lines(C.call("broadcast_to", wide, tuple(x.shape)))
         sums = (take_along_axis(wide, order, -1) * there).cumsum(-1)
         found = element((sums[..., None, :] < q[:, None] * sums[..., -1:, None]).sum(-1))
     if not ignoring:
-        found = call("where", there.all(-1, keepdims=True), found, np.nan)
-    found = call("moveaxis", found, -1, 0)
+        found = C.call("where", there.all(-1, keepdims=True), found, np.nan)
+    found = C.call("moveaxis", found, -1, 0)
     sizes = [1 if i in axes else n for i, n in enumerate(x.shape)] if keepdims else found.shape[1:]
     return found.reshape((*at.shape, *sizes))
 
 
 def _median(name: str) -> Callable[..., Any]:
-    def function(
-        a, axis=None, out=None, overwrite_input: bool = False, keepdims: bool = False
-    ) -> Any:
+    def function(a, axis=None, out=None, overwrite_input=False, keepdims=False) -> Any:
         no_out(name, out)
         quantile = NAMES["quantile" if name == "median" else "nanquantile"]
         return quantile(a, 0.5, axis, None, overwrite_input, "midpoint", keepdims)
@@ -340,25 +334,25 @@ def _median(name: str) -> Callable[..., Any]:
     return function
 
 
-def count_nonzero(a, axis=None, keepdims: bool = False) -> Any:
+def count_nonzero(a, axis=None, keepdims=False) -> Any:
     """Count the elements that are not 0."""
-    (x,) = operands("count_nonzero", a)
+    (x,) = C.operands("count_nonzero", a)
     there = made(T.ne(x, 0))
     return NAMES["sum"](there, axis, default_dtype("i"), None, keepdims)
 
 
 def apply_over_axes(func, a, axes) -> Any:
     """Apply a function of an array and an axis over several axes in turn."""
-    (x,) = operands("apply_over_axes", a)
+    (x,) = C.operands("apply_over_axes", a)
     for axis in np.atleast_1d(axes).tolist():
         result = func(x, axis)
-        x = result if result.ndim == x.ndim else call("expand_dims", result, axis)
+        x = result if result.ndim == x.ndim else C.call("expand_dims", result, axis)
     return x
 
 
 def _result_of_sizes(name: str) -> Callable[..., Any]:
     def function(a, *args, **kwargs) -> Any:
-        check_arrays(name, a)
+        C.check_arrays(name, a)
         return getattr(np, name)(np.broadcast_to(0, asarray(a)._payload.shape), *args, **kwargs)
 
     return function
@@ -372,7 +366,7 @@ def iscomplexobj(x) -> bool:
 
 of_rows(
     globals(),
-    of_row,
+    C.of_row,
     """
     all | a, axis=None, out=None, keepdims=False, *, where=None | own
         | Return whether all elements are true.
@@ -395,7 +389,7 @@ of_rows(
         | Return the sums along diagonals.
     """,
 )
-NAMES = table(
+NAMES = C.table(
     globals(),
     made={
         **{name: _sum(name) for name in ("sum", "prod")},

@@ -14,28 +14,14 @@ import numpy as np
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, made, promote
 from wengert.compat.jax.checks import broadcast, resized
-from wengert.compat.jax.numpy.calling import (
-    call,
-    check_arrays,
-    checked_dtype,
-    no_out,
-    of_row,
-    operands,
-    plain,
-    shape_of,
-    sizes_of,
-    static,
-    table,
-    value_of,
-    whole_sizes,
-)
+from wengert.compat.jax.numpy import calling as C
 from wengert.compat.jax.words import refusal
 from wengert.compat.kit.rows import of_rows
 from wengert.tape.base import TensorBase
 from wengert.tape.record import T
 
 
-def reshape(a, shape, order: str = "C", *, copy: bool | None = None, out_sharding=None) -> Any:
+def reshape(a, shape, order="C", *, copy: bool | None = None, out_sharding=None) -> Any:
     """Reshape an array.
 
     Examples
@@ -44,62 +30,62 @@ def reshape(a, shape, order: str = "C", *, copy: bool | None = None, out_shardin
     Array([[0, 1],
            [2, 3]], dtype=int32)
     """
-    (x,) = operands("reshape", a)
+    (x,) = C.operands("reshape", a)
     if order == "A":
         raise NotImplementedError("np.reshape order=A is not implemented: write order='C' or 'F'")
-    return call("reshape", x, resized(x, whole_sizes(shape)), order, weak=x.weak_type)
+    return C.call("reshape", x, resized(x, C.whole_sizes(shape)), order, weak=x.weak_type)
 
 
-def ravel(a, order: str = "C", *, out_sharding=None) -> Any:
+def ravel(a, order="C", *, out_sharding=None) -> Any:
     """Flatten an array."""
-    (x,) = operands("ravel", a)
+    (x,) = C.operands("ravel", a)
     if order == "K":
         raise NotImplementedError("Ravel not implemented for order='K': write order='C'")
-    return call("ravel", x, order, weak=x.weak_type)
+    return C.call("ravel", x, order, weak=x.weak_type)
 
 
 def transpose(a, axes=None) -> Any:
     """Permute the axes: reverse them, or use the given order."""
-    (x,) = operands("transpose", a)
+    (x,) = C.operands("transpose", a)
     if axes is not None:
-        axes = tuple(static(i, "axes of transpose") for i in axes)
+        axes = tuple(C.static(i, "axes of transpose") for i in axes)
         if sorted(i % max(x.ndim, 1) for i in axes) != list(range(x.ndim)):
             raise refusal(TypeError, "transpose permutation isn't", axes, x)
-    return call("transpose", x, axes, weak=x.weak_type)
+    return C.call("transpose", x, axes, weak=x.weak_type)
 
 
 def expand_dims(a, axis) -> Any:
     """Insert axes of size 1."""
-    (x,) = operands("expand_dims", a)
+    (x,) = C.operands("expand_dims", a)
     places = tuple(axis) if np.ndim(axis) else operator.index(axis)
-    return call("expand_dims", x, places, weak=x.weak_type)
+    return C.call("expand_dims", x, places, weak=x.weak_type)
 
 
 def squeeze(a, axis=None) -> Any:
     """Remove axes of size 1."""
-    (x,) = operands("squeeze", a)
+    (x,) = C.operands("squeeze", a)
     axes = () if axis is None else axis if isinstance(axis, tuple | list) else (axis,)
     for i in axes:
         if -x.ndim <= i < x.ndim and x.shape[i] != 1:
             raise refusal(ValueError, "cannot select an axis to", x, tuple(axes))
-    return call("squeeze", x, axis if axis is None else tuple(axes), weak=x.weak_type)
+    return C.call("squeeze", x, axis if axis is None else tuple(axes), weak=x.weak_type)
 
 
 def broadcast_to(array, shape, *, out_sharding=None) -> Any:
     """Broadcast an array to a shape."""
-    (x,) = operands("broadcast_to", array)
-    to = shape_of(shape)
+    (x,) = C.operands("broadcast_to", array)
+    to = C.shape_of(shape)
     own = tuple(x.shape)
     if len(own) > len(to) or any(
         n not in (1, m) for n, m in zip(reversed(own), reversed(to), strict=False)
     ):
         raise ValueError(f"Incompatible shapes for broadcasting: {own} and requested shape {to}")
-    return made(T.expand(plain(x), shape=to), x.weak_type)
+    return made(T.expand(C.plain(x), shape=to), x.weak_type)
 
 
 def broadcast_arrays(*args) -> list[Any]:
     """Broadcast arrays to their common shape."""
-    given = operands("broadcast_arrays", *args)
+    given = C.operands("broadcast_arrays", *args)
     to = broadcast_shapes(*[tuple(x.shape) for x in given])
     return [broadcast_to(x, to) for x in given]
 
@@ -114,8 +100,8 @@ def atleast(n: int) -> Callable[..., Any]:
     name = f"atleast_{n}d"
 
     def function(*arys) -> Any:
-        given = operands(name, *arys)
-        done = [call(name, x, weak=x.weak_type) for x in given]
+        given = C.operands(name, *arys)
+        done = [C.call(name, x, weak=x.weak_type) for x in given]
         return done[0] if len(done) == 1 else done
 
     return function
@@ -127,18 +113,18 @@ def atleast(n: int) -> Callable[..., Any]:
 def _sequence(name: str, arrays) -> list[Any]:
     """Return the arrays of a sequence in one dtype; an array counts as the sequence of its rows."""
     if isinstance(arrays, TensorBase | np.ndarray):
-        if not sizes_of(arrays):
+        if not C.sizes_of(arrays):
             raise ValueError("Need at least one array to concatenate: got one without dimensions")
         arrays = list(asarray(arrays))
     arrays = list(arrays)
     if not arrays:
         raise ValueError("Need at least one array to concatenate.")
-    check_arrays(name, *arrays)
+    C.check_arrays(name, *arrays)
     return promote(*arrays)
 
 
 def _in_dtype(arrays: list[Any], dtype, name: str) -> list[Any]:
-    kind = checked_dtype(dtype, name)
+    kind = C.checked_dtype(dtype, name)
     return arrays if kind is None else [asarray(x, kind) for x in arrays]
 
 
@@ -156,7 +142,7 @@ def concatenate(arrays, axis=0, dtype=None) -> Any:
     if any(not x.ndim for x in given):
         raise ValueError("Zero-dimensional arrays cannot be concatenated.")
     _check_alike("concatenate", given, axis)
-    return call("concatenate", given, axis, weak=given[0].weak_type)
+    return C.call("concatenate", given, axis, weak=given[0].weak_type)
 
 
 def _are_keys(arrays) -> bool:
@@ -190,9 +176,9 @@ def concat(arrays, /, *, axis=0) -> Any:
     return concatenate(arrays, axis)
 
 
-def stack(arrays, axis: int = 0, out=None, dtype=None) -> Any:
+def stack(arrays, axis=0, out=None, dtype=None) -> Any:
     """Join arrays along a new axis."""
-    no_out("stack", out)
+    C.no_out("stack", out)
     if _are_keys(arrays):
         return _of_keys(stack, arrays, axis)
     given = _in_dtype(_sequence("stack", arrays), dtype, "stack")
@@ -201,13 +187,13 @@ def stack(arrays, axis: int = 0, out=None, dtype=None) -> Any:
             "All input arrays must have the same shape: stack got "
             f"{[tuple(x.shape) for x in given]}."
         )
-    return call("stack", given, axis, weak=given[0].weak_type)
+    return C.call("stack", given, axis, weak=given[0].weak_type)
 
 
 def _stacked(name: str, deep: int, axis: Callable[[int], int]) -> Callable[..., Any]:
     def function(tup, dtype=None) -> Any:
         given = _in_dtype(_sequence(name, tup), dtype, name)
-        wide = [call(f"atleast_{deep}d", x, weak=x.weak_type) for x in given]
+        wide = [C.call(f"atleast_{deep}d", x, weak=x.weak_type) for x in given]
         return concatenate(wide, axis(wide[0].ndim))
 
     return function
@@ -216,12 +202,12 @@ def _stacked(name: str, deep: int, axis: Callable[[int], int]) -> Callable[..., 
 def column_stack(tup) -> Any:
     """Stack vectors as the columns of a matrix."""
     given = _sequence("column_stack", tup)
-    return call("column_stack", given, weak=given[0].weak_type)
+    return C.call("column_stack", given, weak=given[0].weak_type)
 
 
 def append(arr, values, axis: int | None = None) -> Any:
     """Append arrays to an array."""
-    x, y = operands("append", arr, values)
+    x, y = C.operands("append", arr, values)
     if axis is None:
         return concatenate([ravel(x), ravel(y)])
     return concatenate([x, y], axis)
@@ -241,32 +227,32 @@ def block(arrays) -> Any:
             leaves.append(part)
 
     gather(arrays)
-    check_arrays("block", *leaves)
+    C.check_arrays("block", *leaves)
     given = promote(*leaves)
     same = iter(given)
 
     def arranged(part) -> Any:
         return [arranged(inner) for inner in part] if isinstance(part, list) else next(same)
 
-    return call("block", arranged(arrays), weak=given[0].weak_type)
+    return C.call("block", arranged(arrays), weak=given[0].weak_type)
 
 
 def _split(name: str) -> Callable[..., Any]:
-    def function(ary, indices_or_sections, axis: int = 0) -> list[Any]:
-        (x,) = operands(name, ary)
+    def function(ary, indices_or_sections, axis=0) -> list[Any]:
+        (x,) = C.operands(name, ary)
         where = indices_or_sections
         if isinstance(where, TensorBase | np.ndarray | list | tuple):
-            where = value_of(where, f"indices_or_sections of {name}").tolist()
+            where = C.value_of(where, f"indices_or_sections of {name}").tolist()
         elif where.__class__ is not int:
-            where = static(where, f"indices_or_sections of {name}")
-        return list(call(name, x, where, axis, weak=x.weak_type))
+            where = C.static(where, f"indices_or_sections of {name}")
+        return list(C.call(name, x, where, axis, weak=x.weak_type))
 
     return function
 
 
-def unstack(x, /, *, axis: int = 0) -> tuple[Any, ...]:
+def unstack(x, /, *, axis=0) -> tuple[Any, ...]:
     """Return the slices of an array along an axis."""
-    (x,) = operands("unstack", x)
+    (x,) = C.operands("unstack", x)
     if not x.ndim:
         raise refusal(ValueError, "Unstack requires arrays")
     return tuple(made(list(T.unbind(x, dim=axis)), x.weak_type))
@@ -274,7 +260,7 @@ def unstack(x, /, *, axis: int = 0) -> tuple[Any, ...]:
 
 of_rows(
     globals(),
-    of_row,
+    C.of_row,
     """
     diag | v, k=0 | own-weak | Return the diagonal of a matrix, or the matrix of a diagonal.
     diagflat | v, k=0 | own-weak | Return the matrix whose diagonal has all elements.
@@ -295,7 +281,7 @@ of_rows(
     vsplit | ary, indices_or_sections | own-weak | Split an array along the first axis.
     """,
 )
-NAMES = table(
+NAMES = C.table(
     globals(),
     "atleast",
     made={

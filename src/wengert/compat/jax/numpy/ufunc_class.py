@@ -67,7 +67,7 @@ class ufunc:
             raise refusal(ValueError, "{0} only supported for", method, self)
 
     def reduce(
-        self, a, axis=0, dtype=None, out=None, keepdims: bool = False, initial=None, where=None
+        self, a, axis=0, dtype=None, out=None, keepdims=False, initial=None, where=None
     ) -> Any:
         """Combine all elements along axes."""
         self._check_binary("reduce")
@@ -106,7 +106,7 @@ class ufunc:
             result = self(result, part)
         return result
 
-    def accumulate(self, a, axis: int = 0, dtype=None, out=None) -> Any:
+    def accumulate(self, a, axis=0, dtype=None, out=None) -> Any:
         """Return the partial results of `reduce`."""
         self._check_binary("accumulate")
         no_out(f"{self.__name__}.accumulate", out)
@@ -125,7 +125,7 @@ class ufunc:
         x, y = operands(f"{self.__name__}.outer", A, B)
         return self(x[(...,) + (None,) * y.ndim], y)
 
-    def at(self, a, indices, b=None, *, inplace: bool = True) -> Any:
+    def at(self, a, indices, b=None, *, inplace=True) -> Any:
         """Apply at indices, which may repeat; returns a new array.
 
         Raises
@@ -149,7 +149,7 @@ class ufunc:
             flat = flat.at[place].set(self(flat[place], value))
         return flat.reshape(x.shape)
 
-    def reduceat(self, a, indices, axis: int = 0, dtype=None, out=None) -> Any:
+    def reduceat(self, a, indices, axis=0, dtype=None, out=None) -> Any:
         """Reduce the slices between indices."""
         self._check_binary("reduceat")
         no_out(f"{self.__name__}.reduceat", out)

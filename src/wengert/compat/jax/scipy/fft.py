@@ -47,22 +47,22 @@ def _transformed(name: str, x, type: int, axes, sizes, norm: str | None, inverse
     return array
 
 
-def dct(x, type: int = 2, n: int | None = None, axis: int = -1, norm=None) -> Any:
+def dct(x, type=2, n: int | None = None, axis=-1, norm=None) -> Any:
     """Return the discrete cosine transform of type 2 along an axis."""
     return _transformed("dct", x, type, (axis,), (n,), norm, False)
 
 
-def idct(x, type: int = 2, n: int | None = None, axis: int = -1, norm=None) -> Any:
+def idct(x, type=2, n: int | None = None, axis=-1, norm=None) -> Any:
     """Invert `dct`."""
     return _transformed("idct", x, type, (axis,), (n,), norm, True)
 
 
-def dctn(x, type: int = 2, s=None, axes=None, norm=None) -> Any:
+def dctn(x, type=2, s=None, axes=None, norm=None) -> Any:
     """Return the discrete cosine transform of type 2 along several axes, by default all."""
     return _transformed("dctn", x, type, axes, s, norm, False)
 
 
-def idctn(x, type: int = 2, s=None, axes=None, norm=None) -> Any:
+def idctn(x, type=2, s=None, axes=None, norm=None) -> Any:
     """Invert `dctn`."""
     return _transformed("idctn", x, type, axes, s, norm, True)
 

@@ -11,7 +11,7 @@ from wengert.compat.kit.namespaces import closed
 __all__ = ["trapezoid"]
 
 
-def trapezoid(y, x=None, dx=1.0, axis: int = -1) -> Any:
+def trapezoid(y, x=None, dx=1.0, axis=-1) -> Any:
     """Integrate by the trapezoidal rule; differentiable in all arguments.
 
     Examples

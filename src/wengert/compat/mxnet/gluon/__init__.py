@@ -29,11 +29,6 @@ _gathered(
     """,
     "data loss nn rnn utils",
 )
-_CURES = {
-    "SymbolBlock": "models are Python functions here: write a Block",
-    "contrib": "write the layer as a Block",
-    "model_zoo": "there are no trained models here",
-}
 
 
-__getattr__ = _absence("wengert.compat.mxnet.gluon", _CURES)
+__getattr__ = _absence("wengert.compat.mxnet.gluon")

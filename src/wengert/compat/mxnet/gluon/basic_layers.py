@@ -13,6 +13,7 @@ from wengert.compat.mxnet import numpy_extension
 from wengert.compat.mxnet.gluon.block import Block, HybridBlock
 from wengert.compat.mxnet.neural import FUNCTIONS as NEURAL
 from wengert.compat.mxnet.results import CLASSES, computed
+from wengert.compat.mxnet.words import refusal
 from wengert.nn.functional import pad
 
 _LAYOUTS = {1: "NCW", 2: "NCHW", 3: "NCDHW"}
@@ -35,7 +36,7 @@ class _Layer(HybridBlock):
     def __repr__(self) -> str:
         return self.shown.format(**vars(self)) if self.shown else super().__repr__()
 
-    def _begin(self, name: str, shape, wanted: bool = True, trained: bool = True) -> None:
+    def _begin(self, name: str, shape, wanted=True, trained=True) -> None:
         """Create a parameter, initialized by the argument ``{name}_initializer``."""
         if not wanted:
             setattr(self, name, None)
@@ -411,6 +412,7 @@ class BatchNorm(_Normalised):
     )
 
     def _prepare(self: Any) -> None:
+        super()._prepare()
         for name in ("running_mean", "running_var"):
             self._begin(name, (self._in_channels,), trained=False)
 
@@ -490,7 +492,7 @@ class GroupNorm(_Normalised):
 class SyncBatchNorm(BatchNorm):
     """`BatchNorm`: there is one device."""
 
-    def __init__(self, in_channels: int = 0, num_devices: int | None = None, **kwargs) -> None:
+    def __init__(self, in_channels=0, num_devices: int | None = None, **kwargs) -> None:
         given: dict[str, Any] = {"in_channels": in_channels, **kwargs}
         super().__init__(**given)
 
@@ -540,9 +542,7 @@ class _Function(HybridBlock):
         super().__init__(prefix=prefix)
         self._function = function
         if not isinstance(function, str) and not callable(function):
-            raise ValueError(
-                f"Unrecognized function in lambda: {function} of type {type(function)}"
-            )
+            raise refusal(ValueError, "Unrecognized function in", function, type(function))
 
     def __repr__(self) -> str:
         named = getattr(self._function, "__name__", self._function)

@@ -15,6 +15,7 @@ from wengert.compat.mxnet.context import checked
 from wengert.compat.mxnet.gluon import parameter
 from wengert.compat.mxnet.neural import Deferred
 from wengert.compat.mxnet.results import CLASSES
+from wengert.compat.mxnet.words import refusal
 from wengert.tape.sites import warn
 
 _SCOPE: ContextVar[Any] = ContextVar("wengert_gluon_scope", default=None)
@@ -72,9 +73,8 @@ class Block(Given):
     def __setattr__(self, name: str, value) -> None:
         before = vars(self).get(name)
         if isinstance(before, Block | parameter.Parameter) and not isinstance(value, type(before)):
-            raise TypeError(
-                f"Changing attribute type for {self.name} from {type(before)} to {type(value)} is "
-                "not allowed."
+            raise refusal(
+                TypeError, "Changing attribute type", self.name, type(before), type(value)
             )
         if isinstance(value, Block):
             self.register_child(value, name)
@@ -128,7 +128,7 @@ class Block(Given):
                     f'"{self.name}.{name}" is an unregistered container with Blocks. Note that '
                     "Blocks inside the list, tuple or dict will not be registered automatically. "
                     "Make sure to register them using register_child() or switching to "
-                    "nn.Sequential/nn.HybridSequential instead.",
+                    "nn.Sequential/nn.HybridSequential instead."
                 )
         found = parameter.ParameterDict(self._params.prefix)
         own = {**self._params._params, **{p.name: p for p in self._reg_params.values()}}
@@ -139,16 +139,14 @@ class Block(Given):
                     found.update({name: param})
         return found if select is None else found.select(select)
 
-    def _by_structure(self, prefix: str = "") -> dict[str, parameter.Parameter]:
+    def _by_structure(self, prefix="") -> dict[str, parameter.Parameter]:
         """Return parameters by their position in the structure: ``0.weight``."""
         found = {prefix + name: param for name, param in self._reg_params.items()}
         for name, child in self._children.items():
             found |= child._by_structure(f"{prefix}{name}.")
         return found
 
-    def initialize(
-        self, init=None, ctx=None, verbose: bool = False, force_reinit: bool = False
-    ) -> None:
+    def initialize(self, init=None, ctx=None, verbose=False, force_reinit=False) -> None:
         """Initialize all parameters (see `Parameter.initialize`)."""
         self.collect_params().initialize(init, ctx, verbose, force_reinit)
 
@@ -159,7 +157,7 @@ class Block(Given):
         fn(self)
         return self
 
-    def hybridize(self, active: bool = True, **options) -> None:
+    def hybridize(self, active=True, **options) -> None:
         """Do nothing: blocks run eagerly."""
 
     def cast(self, dtype) -> None:
@@ -167,7 +165,7 @@ class Block(Given):
         for param in self.collect_params().values():
             param.cast(dtype)
 
-    def save_parameters(self, filename: str, deduplicate: bool = False) -> None:
+    def save_parameters(self, filename: str, deduplicate=False) -> None:
         """Write all arrays to a file in NumPy's ``.npz`` format."""
         storage.save(filename, {name: p.data() for name, p in self._by_structure().items()})
 
@@ -199,7 +197,7 @@ class HybridBlock(Block):
     def infer_shape(self, *args) -> None:
         """Infer the shapes of parameters from the arguments."""
 
-    def export(self, path: str, epoch: int = 0) -> None:
+    def export(self, path: str, epoch=0) -> None:
         """Raise an error: a block has no graph to export."""
         raise NotImplementedError("export: models are Python functions here; save_parameters")
 
@@ -220,9 +218,7 @@ class HybridBlock(Block):
 
     def hybrid_forward(self, F, x, *args, **params) -> Any:
         """Compute the output; a subclass defines it."""
-        raise NotImplementedError(
-            f"{type(self).__name__} must define hybrid_forward(self, F, x) or forward(self, x)"
-        )
+        raise refusal(NotImplementedError, "{} must define", type(self).__name__)
 
 
 def _is_block(value) -> bool:

@@ -18,6 +18,7 @@ from wengert.compat.mxnet.base import absence, shown
 from wengert.compat.mxnet.gluon.block import HybridBlock
 from wengert.compat.mxnet.neural import FUNCTIONS as NEURAL
 from wengert.compat.mxnet.results import computed
+from wengert.compat.mxnet.words import refusal
 from wengert.nn import functional as F
 from wengert.ops.permute import movedim
 from wengert.ops.reduce import mean
@@ -139,9 +140,7 @@ class LogisticLoss(_Given):
 
     def _prepare(self: Any) -> None:
         if self._label_format not in ("signed", "binary"):
-            raise ValueError(
-                f"label_format can only be signed or binary, received {self._label_format}."
-            )
+            raise refusal(ValueError, "label_format can only", self._label_format)
 
     def _elements(self, pred, label, *more) -> Any:
         y = _fitting(label, pred)

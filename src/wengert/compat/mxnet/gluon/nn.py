@@ -35,6 +35,4 @@ __all__ = gathered(
 )
 
 
-_names = ("BatchNormReLU", "SymbolBlock")
-_cure = "write it as a Block of operations of mx.np"
-__getattr__ = absence("wengert.compat.mxnet.gluon.nn", dict.fromkeys(_names, _cure))
+__getattr__ = absence("wengert.compat.mxnet.gluon.nn")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from wengert.compat.mxnet.context import Context, checked
 from wengert.compat.mxnet.numpy.creation import made
 from wengert.compat.mxnet.results import CLASSES, mark
 from wengert.compat.mxnet.state import NUMPY
+from wengert.compat.mxnet.words import refusal
 
 __all__ = ["Constant", "DeferredInitializationError", "Parameter", "ParameterDict"]
 
@@ -59,14 +60,14 @@ class Parameter:
     def __init__(
         self,
         name: str,
-        grad_req: str = "write",
+        grad_req="write",
         shape=None,
         dtype=np.float32,
-        lr_mult: float = 1.0,
-        wd_mult: float = 1.0,
+        lr_mult=1.0,
+        wd_mult=1.0,
         init=None,
-        allow_deferred_init: bool = False,
-        differentiable: bool = True,
+        allow_deferred_init=False,
+        differentiable=True,
         **more,
     ) -> None:
         self.name = name
@@ -97,9 +98,7 @@ class Parameter:
             a <= 0 or a == b for a, b in zip(known, value, strict=True)
         )
         if not fits:
-            raise AssertionError(
-                f"Expected shape {tuple(value)} is incompatible with given shape {self.shape}."
-            )
+            raise refusal(AssertionError, "Expected shape {}", tuple(value), self.shape)
         self._shape = tuple(value)
 
     @property
@@ -110,9 +109,7 @@ class Parameter:
     @grad_req.setter
     def grad_req(self, request: str) -> None:
         if request not in ("write", "add", "null"):
-            raise AssertionError(
-                f"grad_req must be one of 'write', 'add', or 'null', not {request}"
-            )
+            raise refusal(AssertionError, "grad_req must be", request)
         self._grad_req = request
         if self._data is not None:
             self._attach()
@@ -120,9 +117,7 @@ class Parameter:
     def _known(self) -> bool:
         return self._shape is not None and all(size > 0 for size in self._shape)
 
-    def initialize(
-        self, init=None, ctx=None, default_init=None, force_reinit: bool = False
-    ) -> None:
+    def initialize(self, init=None, ctx=None, default_init=None, force_reinit=False) -> None:
         """Initialize the array now, or as soon as its shape is known.
 
         Parameters
@@ -181,9 +176,7 @@ class Parameter:
     def grad(self, ctx=None) -> Any:
         """Return the gradient."""
         if self._present().grad is None:
-            raise RuntimeError(
-                f"Cannot get gradient array for Parameter '{self.name}' because grad_req='null'"
-            )
+            raise refusal(RuntimeError, "Cannot get gradient", self.name)
         return self._data.grad
 
     def list_grad(self) -> list[Any]:
@@ -243,7 +236,7 @@ class Constant(Parameter):
         self.value = value
 
 
-class ParameterDict:
+class ParameterDict(Mapping[str, Parameter]):
     """Parameters by name, in order.
 
     Parameters
@@ -252,7 +245,7 @@ class ParameterDict:
     shared : ParameterDict, optional. Parameters that `get` looks up first.
     """
 
-    def __init__(self, prefix: str = "", shared=None) -> None:
+    def __init__(self, prefix="", shared=None) -> None:
         self._prefix = prefix
         self._params: dict[str, Parameter] = {}
         self._shared = shared
@@ -275,22 +268,9 @@ class ParameterDict:
     def __len__(self) -> int:
         return len(self._params)
 
-    def __contains__(self, key: object) -> bool:
-        return key in self._params
+    __hash__ = object.__hash__
 
-    def items(self) -> Any:
-        """Return the names and parameters."""
-        return self._params.items()
-
-    def keys(self) -> Any:
-        """Return the names."""
-        return self._params.keys()
-
-    def values(self) -> Any:
-        """Return the parameters."""
-        return self._params.values()
-
-    def get(self, name: str, **kwargs) -> Parameter:
+    def get(self, name: str, **kwargs) -> Parameter:  # type: ignore[override]
         """Return the parameter ``prefix + name``, created on first use with the given arguments."""
         full = self._prefix + name
         found = self._params.get(full)
@@ -305,10 +285,8 @@ class ParameterDict:
         elif kwargs.get("shape") is not None and found._shape is not None:
             sizes = zip(np.atleast_1d(kwargs["shape"]), found._shape, strict=True)
             if any(a > 0 and b > 0 and a != b for a, b in sizes):
-                raise AssertionError(
-                    f"Cannot retrieve Parameter '{full}' because desired attribute does not match "
-                    f"with stored for attribute 'shape': desired '{kwargs['shape']}' vs stored "
-                    f"'{found.shape}'."
+                raise refusal(
+                    AssertionError, "Cannot retrieve Parameter", full, kwargs["shape"], found.shape
                 )
         return found
 
@@ -323,10 +301,7 @@ class ParameterDict:
         """Add the parameters of `other`."""
         for name, param in other.items():
             if self._params.setdefault(name, param) is not param:
-                raise AssertionError(
-                    "Cannot update self with other because they have different Parameters with the "
-                    f"same name '{name}'"
-                )
+                raise refusal(AssertionError, "Cannot update self", name)
 
     def select(self, pattern: str) -> ParameterDict:
         """Return the parameters whose names match a regular expression."""
@@ -334,9 +309,7 @@ class ParameterDict:
         chosen._params = {n: p for n, p in self._params.items() if re.match(pattern, n)}
         return chosen
 
-    def initialize(
-        self, init=None, ctx=None, verbose: bool = False, force_reinit: bool = False
-    ) -> None:
+    def initialize(self, init=None, ctx=None, verbose=False, force_reinit=False) -> None:
         """Initialize all parameters (see `Parameter.initialize`)."""
         checked(ctx)
         for param in self._params.values():
@@ -356,7 +329,7 @@ class ParameterDict:
         for param in self._params.values():
             setattr(param, name, value)
 
-    def save(self, filename: str, strip_prefix: str = "") -> None:
+    def save(self, filename: str, strip_prefix="") -> None:
         """Write all arrays to a file in NumPy's ``.npz`` format."""
         arrays = {n.removeprefix(strip_prefix): p.data() for n, p in self._params.items()}
         storage.save(filename, arrays)
@@ -381,10 +354,7 @@ def fill(params: dict[str, Parameter], arrays, filename: str, **options) -> None
     if missing and not options.get("allow_missing"):
         raise AssertionError(f"Parameter '{missing[0]}' is missing in file '{filename}'")
     if surplus and not options.get("ignore_extra"):
-        raise AssertionError(
-            f"Parameter '{surplus[0]}' loaded from file '{filename}' is not present in this "
-            "ParameterDict"
-        )
+        raise refusal(AssertionError, "Parameter '{}' loaded", surplus[0], filename)
     for name, param in params.items():
         if name in arrays:
             if param._data is None and param._pending is None:

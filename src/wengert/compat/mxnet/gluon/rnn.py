@@ -30,6 +30,7 @@ from wengert.compat.mxnet.gluon.block import HybridBlock
 from wengert.compat.mxnet.numpy.creation import made
 from wengert.compat.mxnet.results import CLASSES, computed
 from wengert.compat.mxnet.state import NUMPY, TRAINING
+from wengert.compat.mxnet.words import refusal
 from wengert.ops.recurrence import run_layers
 
 _GATES = {"RNN": 1, "RNN_RELU": 1, "RNN_TANH": 1, "LSTM": 4, "GRU": 3}
@@ -53,11 +54,11 @@ def _zeros(shape, like=None, func=None, **kwargs) -> Any:
 class _Stateful(HybridBlock):
     """Base class for layers and cells with initial states."""
 
-    def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
+    def state_info(self, batch_size=0) -> list[dict[str, Any]]:
         """Return the shapes of the states, and their layouts."""
         raise NotImplementedError
 
-    def begin_state(self, batch_size: int = 0, func=None, **kwargs) -> list[Any]:
+    def begin_state(self, batch_size=0, func=None, **kwargs) -> list[Any]:
         """Return the initial states of a sequence: zeros, or results of `func`."""
         kwargs.pop("ctx", None)
         return [_zeros(info["shape"], None, func, **kwargs) for info in self.state_info(batch_size)]
@@ -103,7 +104,7 @@ class _Layer(_Stateful):
         inputs = self._input_size or None
         return f"{type(self).__name__}({inputs} -> {self._hidden_size}, {self._layout}{more})"
 
-    def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
+    def state_info(self, batch_size=0) -> list[dict[str, Any]]:
         """Return the shapes of the states, and their layouts."""
         shape = (self._num_layers * len(self._sides), batch_size, self._hidden_size)
         return [{"shape": shape, "__layout__": "LNC"}] * (2 if self.mode == "LSTM" else 1)
@@ -118,9 +119,7 @@ class _Layer(_Stateful):
     def __call__(self, inputs, states=None, sequence_length=None) -> Any:
         """Return the outputs of the last layer, and the final states if states were given."""
         if sequence_length is not None:
-            raise NotImplementedError(
-                "sequence_length is not offered here: mask the outputs by npx.sequence_mask"
-            )
+            raise refusal(NotImplementedError, "sequence_length is not")
         result = super().__call__(inputs, states)
         return result[0] if states is None else result
 
@@ -133,9 +132,8 @@ class _Layer(_Stateful):
             states = [states]
         for info, state in zip(self.state_info(x.shape[1]), states, strict=True):
             if tuple(state.shape) != info["shape"]:
-                raise ValueError(
-                    f"Invalid recurrent state shape. Expecting {info['shape']}, got "
-                    f"{tuple(state.shape)}."
+                raise refusal(
+                    ValueError, "Invalid recurrent state", info["shape"], tuple(state.shape)
                 )
         names = [
             f"{side}{i}_{part}"
@@ -188,6 +186,7 @@ class RNN(_Layer):
     mode = "RNN"
 
     def _prepare(self: Any) -> None:
+        super()._prepare()
         self.mode = f"RNN_{self._activation.upper()}"
         if self.mode not in _GATES:
             raise ValueError(f"activation is 'relu' or 'tanh', not {self._activation!r}")
@@ -210,7 +209,7 @@ class RecurrentCell(_Stateful):
         length: int,
         inputs,
         begin_state=None,
-        layout: str = "NTC",
+        layout="NTC",
         merge_outputs: bool | None = None,
         valid_length=None,
     ) -> Any:
@@ -227,9 +226,7 @@ class RecurrentCell(_Stateful):
         valid_length : array, optional. Not supported.
         """
         if valid_length is not None:
-            raise NotImplementedError(
-                "valid_length is not offered here: mask the outputs by npx.sequence_mask"
-            )
+            raise refusal(NotImplementedError, "valid_length is not")
         self.reset()
         steps, merged = _steps(length, inputs, layout)
         if begin_state is None:
@@ -301,7 +298,7 @@ class _OneCell(RecurrentCell):
         wide, inputs = self.i2h_weight.shape
         return f"{type(self).__name__}({None if inputs < 1 else inputs} -> {wide})"
 
-    def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
+    def state_info(self, batch_size=0) -> list[dict[str, Any]]:
         """Return one shape for each state."""
         return [{"shape": (batch_size, self._hidden_size), "__layout__": "NC"}] * self.states
 
@@ -361,7 +358,7 @@ class SequentialRNNCell(RecurrentCell):
     def __getitem__(self, i: int) -> Any:
         return list(self._children.values())[i]
 
-    def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
+    def state_info(self, batch_size=0) -> list[dict[str, Any]]:
         """Return the state descriptions of all cells."""
         cells: Any = self._children.values()
         return [info for cell in cells for info in cell.state_info(batch_size)]
@@ -387,7 +384,7 @@ class DropoutCell(RecurrentCell):
         super().__init__(prefix, params)
         self._rate, self._axes = rate, axes
 
-    def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
+    def state_info(self, batch_size=0) -> list[dict[str, Any]]:
         """Return no states."""
         return []
 
@@ -403,7 +400,7 @@ class _Around(RecurrentCell):
         super().__init__()
         self.base_cell = base_cell
 
-    def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
+    def state_info(self, batch_size=0) -> list[dict[str, Any]]:
         """Return the state descriptions of the wrapped cell."""
         found: list[dict[str, Any]] = self.base_cell.state_info(batch_size)
         return found
@@ -421,9 +418,7 @@ class ResidualCell(_Around):
 class ZoneoutCell(_Around):
     """Keeps random elements of outputs and states unchanged in training."""
 
-    def __init__(
-        self, base_cell, zoneout_outputs: float = 0.0, zoneout_states: float = 0.0
-    ) -> None:
+    def __init__(self, base_cell, zoneout_outputs=0.0, zoneout_states=0.0) -> None:
         super().__init__(base_cell)
         self._rates = zoneout_outputs, zoneout_states
         self._before: Any = None
@@ -455,11 +450,11 @@ def _mixed(rate: float, new, old) -> Any:
 class BidirectionalCell(RecurrentCell):
     """A pair of cells, one of which runs backwards; only `unroll` is supported."""
 
-    def __init__(self, l_cell, r_cell, output_prefix: str = "bi_") -> None:
+    def __init__(self, l_cell, r_cell, output_prefix="bi_") -> None:
         super().__init__()
         self.l_cell, self.r_cell = l_cell, r_cell
 
-    def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
+    def state_info(self, batch_size=0) -> list[dict[str, Any]]:
         """Return the state descriptions of both cells."""
         found: list[dict[str, Any]] = self.l_cell.state_info(batch_size)
         return found + self.r_cell.state_info(batch_size)
@@ -480,8 +475,7 @@ class BidirectionalCell(RecurrentCell):
         return outputs, first + last
 
 
-_cures = {"VariationalDropoutCell": "gluon.rnn.DropoutCell, or a Block of your own"}
-__getattr__ = absence("wengert.compat.mxnet.gluon.rnn", _cures)
+__getattr__ = absence("wengert.compat.mxnet.gluon.rnn")
 
 
 __all__ = completed(globals())

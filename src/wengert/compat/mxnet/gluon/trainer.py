@@ -8,6 +8,7 @@ from wengert.compat.kit.namespaces import completed
 from wengert.compat.mxnet import optimizer as optimizers
 from wengert.compat.mxnet.base import shown
 from wengert.compat.mxnet.gluon.parameter import DeferredInitializationError, Parameter
+from wengert.compat.mxnet.words import refusal
 
 
 class Trainer:
@@ -36,10 +37,7 @@ class Trainer:
         values = list(params.values()) if hasattr(params, "values") else list(params)
         for value in values:
             if not isinstance(value, Parameter):
-                raise ValueError(
-                    "First argument must be a list or dict of Parameters, got list of "
-                    f"{shown(value)}."
-                )
+                raise refusal(ValueError, "First argument must", shown(value))
         self._params = values
         given = dict(optimizer_params or {})
         self._optimizer = optimizers.create(optimizer, **given)
@@ -64,7 +62,7 @@ class Trainer:
     def allreduce_grads(self) -> None:
         """Do nothing: there is one device."""
 
-    def step(self, batch_size: float, ignore_stale_grad: bool = False) -> None:
+    def step(self, batch_size: float, ignore_stale_grad=False) -> None:
         """Update all parameters by their gradients, divided by `batch_size`.
 
         Raises
@@ -74,7 +72,7 @@ class Trainer:
         """
         self.update(batch_size, ignore_stale_grad)
 
-    def update(self, batch_size: float, ignore_stale_grad: bool = False) -> None:
+    def update(self, batch_size: float, ignore_stale_grad=False) -> None:
         """Apply an optimizer step to each parameter."""
         trained = [(i, p) for i, p in enumerate(self._params) if p.grad_req != "null"]
         ready = []
@@ -88,14 +86,7 @@ class Trainer:
             if data._fresh_grad:
                 ready.append((i, param, data))
             elif not ignore_stale_grad:
-                raise UserWarning(
-                    f"Gradient of Parameter `{param.name}` on context {data.ctx} has not been "
-                    "updated by backward since last `step`. This could mean a bug in your model "
-                    "that made it only use a subset of the Parameters (Blocks) for this iteration. "
-                    "If you are intentionally only using a subset, call step with "
-                    "ignore_stale_grad=True to suppress this warning and skip updating of "
-                    "Parameters with stale gradient"
-                )
+                raise refusal(UserWarning, "Gradient of Parameter", param.name, data.ctx)
         rule = self._optimizer
         rule.rescale_grad = self._scale / batch_size
         for i, param, data in ready:

@@ -11,34 +11,31 @@ import numpy as np
 from wengert.compat.mxnet.arrays import NDArray
 from wengert.compat.mxnet.context import checked
 from wengert.compat.mxnet.numpy.creation import made
+from wengert.compat.mxnet.words import refusal
 from wengert.tape.sites import warn
 
 __all__ = ["clip_global_norm", "split_and_load", "split_data"]
 
 
-def split_data(data, num_slice: int, batch_axis: int = 0, even_split: bool = True) -> Any:
+def split_data(data, num_slice: int, batch_axis=0, even_split=True) -> Any:
     """Split `data` into `num_slice` parts along `batch_axis`."""
     size = data.shape[batch_axis]
     if even_split and size % num_slice:
-        raise ValueError(
-            f"data with shape {data.shape} cannot be evenly split into {num_slice} slices along "
-            f"axis {batch_axis}. Use a batch size that's multiple of {num_slice} or set "
-            "even_split=False to allow uneven partitioning of data."
-        )
+        raise refusal(ValueError, "data with shape", data.shape, num_slice, batch_axis, num_slice)
     step, rest = divmod(size, num_slice)  # the first parts get one more of the remainder
     before = (slice(None),) * batch_axis
     ends = [i * step + min(i, rest) for i in range(num_slice + 1)]
     return [data[(*before, slice(*span))] for span in itertools.pairwise(ends)]
 
 
-def split_and_load(data, ctx_list, batch_axis: int = 0, even_split: bool = True) -> Any:
+def split_and_load(data, ctx_list, batch_axis=0, even_split=True) -> Any:
     """Split `data` into one part per context."""
     checked(ctx_list)
     array = data if isinstance(data, NDArray) else made(np.asarray(data))
     return split_data(array, len(ctx_list), batch_axis, even_split)
 
 
-def clip_global_norm(arrays, max_norm: float, check_isfinite: bool = True) -> float:
+def clip_global_norm(arrays, max_norm: float, check_isfinite=True) -> float:
     """Scale arrays in place to a global norm of at most `max_norm`; return the old norm."""
     norm = math.sqrt(sum(float((np.asarray(a._payload, np.float64) ** 2).sum()) for a in arrays))
     if check_isfinite and not math.isfinite(norm):

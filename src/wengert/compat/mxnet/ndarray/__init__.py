@@ -28,10 +28,6 @@ from wengert.compat.mxnet.numpy_extension import waitall as waitall
 
 _MODULES = frozenset({"contrib", "linalg", "random", "sparse"})
 _INSTALLED = _methods.INSTALLED  # importing it installs the methods of arrays
-_CURES = {
-    "RNN": "write the recurrence as a loop",
-    "sgd_update": "use gluon.Trainer, or write x[:] = x - lr * x.grad",
-}
 
 
 def __getattr__(name: str) -> Any:
@@ -49,7 +45,7 @@ def __getattr__(name: str) -> Any:
         return getattr(random, name.removeprefix("random_"))
     found = _functions.function_of(name)
     if found is None:
-        raise absent("wengert.compat.mxnet.nd", name, _CURES)
+        raise absent("wengert.compat.mxnet.nd", name)
     return globals().setdefault(name, found)
 
 

@@ -26,7 +26,7 @@ def _stacked(steps: list[Any]) -> Any:
     return [stack(*parts) for parts in zip(*steps, strict=True)]
 
 
-def foreach(body: Callable[..., Any], data, init_states, name: str = "foreach") -> Any:
+def foreach(body: Callable[..., Any], data, init_states, name="foreach") -> Any:
     """Call ``body(row, states)`` for each row of `data`; return stacked outputs and last states."""
     states, outputs = init_states, []
     rows = data if isinstance(data, NDArray) else zip(*data, strict=True)
@@ -41,7 +41,7 @@ def while_loop(
     func: Callable[..., Any],
     loop_vars,
     max_iterations: int | None = None,
-    name: str = "while_loop",
+    name="while_loop",
 ) -> Any:
     """Call ``func(*loop_vars)`` while ``cond(*loop_vars)`` holds; return outputs and variables."""
     variables = [loop_vars] if isinstance(loop_vars, NDArray) else list(loop_vars)

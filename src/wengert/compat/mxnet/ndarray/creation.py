@@ -73,8 +73,8 @@ def full(shape, val, ctx=None, dtype=np.float32, out=None) -> Any:
 def arange(
     start: float,
     stop: float | None = None,
-    step: float = 1.0,
-    repeat: int = 1,
+    step=1.0,
+    repeat=1,
     infer_range=None,
     ctx=None,
     dtype=np.float32,
@@ -91,15 +91,13 @@ def arange(
     return made(np.repeat(values, repeat).astype(dtype), NDArray)
 
 
-def linspace(
-    start: float, stop: float, num: int, endpoint: bool = True, ctx=None, dtype=None
-) -> Any:
+def linspace(start: float, stop: float, num: int, endpoint=True, ctx=None, dtype=None) -> Any:
     """Return `num` evenly spaced numbers from `start` to `stop`."""
     checked(ctx)
     return made(np.linspace(start, stop, num, endpoint).astype(dtype or np.float32), NDArray)
 
 
-def eye(N: int, M: int = 0, k: int = 0, ctx=None, dtype=None) -> Any:
+def eye(N: int, M=0, k=0, ctx=None, dtype=None) -> Any:
     """Return a matrix with ones on a diagonal."""
     checked(ctx)
     return made(np.eye(N, M or None, k, dtype or np.float32), NDArray)

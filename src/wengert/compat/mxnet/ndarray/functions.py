@@ -25,6 +25,7 @@ from wengert.compat.mxnet.numpy.functions import TIED, kept, whole_numbers
 from wengert.compat.mxnet.operators import COMPARISONS
 from wengert.compat.mxnet.results import EXTREMES, computed
 from wengert.compat.mxnet.shaping import SHAPING, reshape
+from wengert.compat.mxnet.words import refusal
 from wengert.nn import functional as F
 from wengert.ops.reduce import sum as total
 from wengert.ops.shape import reshape as reshaped
@@ -50,10 +51,7 @@ INSTALLED = tuple(_NAMES.split())
 def _method(name: str) -> Callable[..., Any]:
     def method(self, *args, **kwargs) -> Any:
         if type(self) is not NDArray:
-            raise AttributeError(
-                f"mxnet.numpy.ndarray object has no attribute {name}: write np.{name}(x), or "
-                f"npx.{name}(x)"
-            )
+            raise refusal(AttributeError, "mxnet.numpy.ndarray object has", name, name, name)
         function = function_of(name)
         assert function is not None
         return function(self, *args, **kwargs)
@@ -88,7 +86,7 @@ def softmax_cross_entropy(data, label) -> Any:
     return F.cross_entropy(data, new_tensor(label._payload.astype(np.int64)), reduction="sum")
 
 
-def l2_normalization(data, eps: float = 1e-10, mode: str = "instance") -> Any:
+def l2_normalization(data, eps=1e-10, mode="instance") -> Any:
     """Divide `data` by its Euclidean norm, per instance."""
     axes = {"instance": tuple(range(1, data._payload.ndim)), "channel": (1,)}
     dims = axes.get(mode, tuple(range(2, data._payload.ndim)))
@@ -145,13 +143,13 @@ def _axes(x, axis, exclude: bool) -> Any:
 def _reduction(numpys: str) -> Callable[..., Any]:
     below = EXTREMES.get(numpys, getattr(wnp, numpys))
 
-    def reduce(data, axis=None, keepdims: bool = False, exclude: bool = False) -> Any:
+    def reduce(data, axis=None, keepdims=False, exclude=False) -> Any:
         return below(data, axis=_axes(data, axis, exclude), keepdims=keepdims)
 
     return reduce
 
 
-def norm(data, ord: int = 2, axis=None, keepdims: bool = False, out_dtype=None) -> Any:
+def norm(data, ord=2, axis=None, keepdims=False, out_dtype=None) -> Any:
     """Return the root of the sum of squares, or with ``ord=1`` the sum of absolute values."""
     if ord == 1:
         return wnp.sum(wnp.absolute(data), axis=axis, keepdims=keepdims)
@@ -164,7 +162,7 @@ def norm(data, ord: int = 2, axis=None, keepdims: bool = False, out_dtype=None) 
 
 
 def _position(numpys: str) -> Callable[..., Any]:
-    def position(data, axis: int | None = None, keepdims: bool = False) -> Any:
+    def position(data, axis: int | None = None, keepdims=False) -> Any:
         places = getattr(np, numpys)(np.asarray(data._payload), axis=axis, keepdims=keepdims)
         return new_tensor(np.asarray(places, data._payload.dtype))
 
@@ -174,14 +172,14 @@ def _position(numpys: str) -> Callable[..., Any]:
 # -- products --------------------------------------------------------------------------------------
 
 
-def dot(lhs, rhs, transpose_a: bool = False, transpose_b: bool = False) -> Any:
+def dot(lhs, rhs, transpose_a=False, transpose_b=False) -> Any:
     """Sum products over the last axis of `lhs` and the first of `rhs`."""
     a = wnp.moveaxis(lhs, 0, -1) if transpose_a else lhs
     b = wnp.moveaxis(rhs, -1, 0) if transpose_b else rhs
     return wnp.tensordot(a, b, axes=1)
 
 
-def gemm2(A, B, transpose_a: bool = False, transpose_b: bool = False, alpha: float = 1.0) -> Any:
+def gemm2(A, B, transpose_a=False, transpose_b=False, alpha=1.0) -> Any:
     """Return ``alpha * A @ B`` for matrices or stacks of them."""
     return NEURAL["batch_dot"](A, B, transpose_a, transpose_b) * alpha
 

@@ -23,20 +23,18 @@ def _turned(a, transposed: bool) -> Any:
     return wnp.swapaxes(a, -1, -2) if transposed else a
 
 
-def _gemm(
-    A, B, C, transpose_a: bool = False, transpose_b: bool = False, alpha=1.0, beta=1.0, axis=-2
-) -> Any:
+def _gemm(A, B, C, transpose_a=False, transpose_b=False, alpha=1.0, beta=1.0, axis=-2) -> Any:
     """Return ``alpha * A @ B + beta * C``."""
     return _gemm2(A, B, transpose_a, transpose_b, alpha) + beta * C
 
 
-def _trmm(A, B, transpose: bool = False, rightside: bool = False, lower=True, alpha=1.0) -> Any:
+def _trmm(A, B, transpose=False, rightside=False, lower=True, alpha=1.0) -> Any:
     """Return the product of a triangular matrix and another one."""
     a = _turned(wnp.tril(A) if lower else wnp.triu(A), transpose)
     return alpha * (wnp.matmul(B, a) if rightside else wnp.matmul(a, B))
 
 
-def _trsm(A, B, transpose: bool = False, rightside: bool = False, lower=True, alpha=1.0) -> Any:
+def _trsm(A, B, transpose=False, rightside=False, lower=True, alpha=1.0) -> Any:
     """Solve an equation whose matrix is triangular, with the right side ``alpha * B``."""
     a = _turned(wnp.tril(A) if lower else wnp.triu(A), transpose)
     if rightside:
@@ -44,7 +42,7 @@ def _trsm(A, B, transpose: bool = False, rightside: bool = False, lower=True, al
     return wnp.linalg.solve(a, alpha * B)
 
 
-def _syrk(A, transpose: bool = False, alpha: float = 1.0) -> Any:
+def _syrk(A, transpose=False, alpha=1.0) -> Any:
     """Return the product of a matrix and its transpose, or of the transpose and the matrix."""
     return alpha * wnp.matmul(_turned(A, transpose), _turned(A, not transpose))
 
@@ -59,12 +57,12 @@ def _sumlogdiag(A) -> Any:
     return wnp.sum(wnp.log(_extractdiag(A)), -1)
 
 
-def _extractdiag(A, offset: int = 0) -> Any:
+def _extractdiag(A, offset=0) -> Any:
     """Return a diagonal of matrices."""
     return wnp.diagonal(A, offset, -2, -1)
 
 
-def _makediag(A, offset: int = 0) -> Any:
+def _makediag(A, offset=0) -> Any:
     """Return matrices with a diagonal `A`."""
     return diag_embed(A, offset)
 
@@ -95,8 +93,7 @@ def _shown(name: str) -> Callable[..., Any]:
 
 def __getattr__(name: str) -> Any:
     if name not in _FUNCTIONS:
-        cures = {"gelqf": "use mx.np.linalg.qr", "syevd": "use mx.np.linalg.eigh"}
-        raise absent("wengert.compat.mxnet.nd.linalg", name, cures)
+        raise absent("wengert.compat.mxnet.nd.linalg", name)
     return globals().setdefault(name, _shown(name))
 
 

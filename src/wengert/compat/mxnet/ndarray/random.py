@@ -35,12 +35,12 @@ def randint(low: int, high: int, shape=(1,), dtype=None, ctx=None, out=None) -> 
     return made(np.asarray(_random.randint(low, high, shape)._payload, dtype or np.int32), NDArray)
 
 
-def randn(*shape: int, loc: float = 0.0, scale: float = 1.0, **kwargs) -> Any:
+def randn(*shape: int, loc=0.0, scale=1.0, **kwargs) -> Any:
     """Draw normal numbers of the shape of the arguments."""
     return __getattr__("normal")(loc, scale, shape or (1,), **kwargs)
 
 
-def multinomial(data, shape=1, get_prob: bool = False, dtype="int32") -> Any:
+def multinomial(data, shape=1, get_prob=False, dtype="int32") -> Any:
     """Draw outcomes with the probabilities in `data`, or in each row of it."""
     if get_prob:
         raise NotImplementedError("get_prob=True: write nd.log(nd.pick(data, sample))")
@@ -62,7 +62,7 @@ def shuffle(data, **kwargs) -> Any:
 def __getattr__(name: str) -> Any:
     """Create a distribution on first use."""
     if name not in _DISTRIBUTIONS:
-        raise absent("wengert.compat.mxnet.nd.random", name, {"seed": "write mx.random.seed(...)"})
+        raise absent("wengert.compat.mxnet.nd.random", name)
     draw = drawing(name, _DISTRIBUTIONS[name], lambda: NDArray, "shape")
     return globals().setdefault(name, draw)
 

@@ -18,6 +18,7 @@ from wengert.compat.mxnet.arrays import NDArray
 from wengert.compat.mxnet.base import absence
 from wengert.compat.mxnet.numpy.creation import made, numbers
 from wengert.compat.mxnet.results import CLASSES, array_of
+from wengert.compat.mxnet.words import refusal
 
 
 class _Sparse:
@@ -114,9 +115,7 @@ def _made(dense, stype: str) -> Any:
     if stype == "default":
         return made(np.array(dense), CLASSES["nd"])
     if stype not in _KINDS or (stype == "csr" and np.ndim(dense) != 2):
-        raise ValueError(
-            f"there are no arrays of storage {stype!r} and {np.ndim(dense)} dimensions"
-        )
+        raise refusal(ValueError, "there are no", stype, np.ndim(dense))
     return _KINDS[stype](dense)
 
 
@@ -174,7 +173,7 @@ def array(source_array, ctx=None, dtype=None) -> Any:
     return _made(dense, getattr(source_array, "stype", "csr"))
 
 
-def dot(lhs, rhs, transpose_a: bool = False, transpose_b: bool = False, **options) -> Any:
+def dot(lhs, rhs, transpose_a=False, transpose_b=False, **options) -> Any:
     """Multiply a sparse matrix and an array; the dense result is differentiable in the array."""
     left, right = (
         made(x.asnumpy(), CLASSES["nd"]) if isinstance(x, _Sparse) else x for x in (lhs, rhs)
@@ -183,8 +182,7 @@ def dot(lhs, rhs, transpose_a: bool = False, transpose_b: bool = False, **option
     return left.dot(right.T if transpose_b else right)
 
 
-_cures = {"retain": "x.retain(indices)", "elemwise_add": "x.tostype('default') + y"}
-__getattr__ = absence("wengert.compat.mxnet.nd.sparse", _cures)
+__getattr__ = absence("wengert.compat.mxnet.nd.sparse")
 
 
 __all__ = completed(globals())

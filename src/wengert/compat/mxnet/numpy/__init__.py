@@ -45,11 +45,6 @@ _CONSTANTS: dict[str, Any] = {
     "PZERO": 0.0,
     "bool": bool,
 }
-_CURES = {
-    "fallback": "NumPy's functions are here under their own names",
-    **dict.fromkeys(("mirr", "npv", "ppmt", "pv", "rate"), "numpy_financial has it"),
-    "set_printoptions": "write numpy.set_printoptions(...)",
-}
 
 
 def __getattr__(name: str) -> Any:
@@ -63,7 +58,7 @@ def __getattr__(name: str) -> Any:
     elif name in _SAME:
         found = getattr(_np, name)
     elif name.startswith("__") or not _is_function(name):
-        raise _absent("wengert.compat.mxnet.np", name, _CURES)
+        raise _absent("wengert.compat.mxnet.np", name)
     else:
         found = _function_of(name)
     return globals().setdefault(name, found)

@@ -116,7 +116,7 @@ _WITH_DTYPE = {"zeros": 1, "ones": 1, "empty": 1, "arange": 3, "identity": 1}
 """The position of the dtype argument in each function."""
 
 
-def full(shape, fill_value, order: str = "C", ctx=None, dtype=None, out=None) -> Any:
+def full(shape, fill_value, order="C", ctx=None, dtype=None, out=None) -> Any:
     """Build an array of one value, which may be an array and is then differentiable.
 
     Examples

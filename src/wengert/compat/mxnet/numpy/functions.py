@@ -57,7 +57,7 @@ def kept(result, given: tuple[Any, ...], name: str) -> Any:
     if made.kind == "f":
         warn(
             f"{name} of an array of {kinds[0]}: as in MXNet the result has that dtype, too, and no "
-            f"fractions. Write {name}(x.astype('float32')) if they are meant.",
+            f"fractions. Write {name}(x.astype('float32')) if they are meant."
         )
     return result.astype(kinds[0])
 

@@ -16,7 +16,7 @@ from wengert.numpy import linalg as _linalg
 
 def __getattr__(name: str) -> Any:
     if name not in dir(_linalg) or name == "LinAlgError":
-        raise _absent("wengert.compat.mxnet.np.linalg", name, {})
+        raise _absent("wengert.compat.mxnet.np.linalg", name)
     return globals().setdefault(name, _function_of(f"linalg.{name}"))
 
 

@@ -58,7 +58,7 @@ def randn(*size: int) -> Any:
     return __getattr__("normal")(size=size)
 
 
-def choice(a, size=None, replace: bool = True, p=None, ctx=None) -> Any:
+def choice(a, size=None, replace=True, p=None, ctx=None) -> Any:
     """Draw elements of `a`, or integers below it."""
     checked(ctx)
     return computed(CLASSES["np"], _random.choice, (a, size, replace, p), {})
@@ -84,7 +84,7 @@ def shuffle(x) -> None:
 def __getattr__(name: str) -> Any:
     """Create a distribution on first use."""
     if name not in _DISTRIBUTIONS:
-        raise absent("wengert.compat.mxnet.np.random", name, {})
+        raise absent("wengert.compat.mxnet.np.random", name)
     draw = drawing(name, _DISTRIBUTIONS[name], lambda: CLASSES["np"], "size")
     return globals().setdefault(name, draw)
 

@@ -9,6 +9,7 @@ import numpy as np
 import wengert as wg
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.functions import values as V
+from wengert.compat.tensorflow.words import refusal
 
 
 @V.operation("SoftmaxCrossEntropyWithLogits", logits=V.FLOATING, labels="logits")
@@ -39,9 +40,8 @@ def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name=None) -> Any
     try:
         np.broadcast_shapes(x._payload.shape, y._payload.shape)
     except ValueError:
-        raise V.invalid(
-            "logits and labels must be broadcastable: "
-            f"logits_size={V.shown(x._payload.shape)} labels_size={V.shown(y._payload.shape)}"
+        raise refusal(
+            V.invalid, "logits and labels", V.shown(x._payload.shape), V.shown(y._payload.shape)
         ) from None
     return wg.neg(wg.sum(wg.mul(y, wg.log_softmax(x, int(axis))), int(axis)))
 
@@ -74,10 +74,7 @@ def sparse_softmax_cross_entropy_with_logits(labels, logits, name=None) -> Any:
     V.check(labels, ("int32", "int64"), "Tlabels")
     sizes, given = logits._payload.shape, labels._payload.shape
     if len(sizes) != len(given) + 1 or sizes[:-1] != given:
-        raise ValueError(
-            "`labels.shape` must equal `logits.shape` except for the last dimension. Received: "
-            f"labels.shape={given} and logits.shape={sizes}"
-        )
+        raise refusal(ValueError, "`labels.shape` must equal", given, sizes)
     if not V.is_mapped(labels):
         _check_classes(V.numbers_of(labels), sizes[-1])
     places = wg.unsqueeze(V.converted(labels, np.dtype(np.int64)), -1)
@@ -97,9 +94,7 @@ def _check_classes(classes, count: int) -> None:
 def _check_shapes(labels, logits) -> None:
     sizes, given = tuple(logits._payload.shape), tuple(labels._payload.shape)
     if sizes != given:
-        raise ValueError(
-            f"`logits` and `labels` must have the same shape, received ({sizes} vs {given})."
-        )
+        raise refusal(ValueError, "`logits` and `labels`", sizes, given)
 
 
 @V.operation("Log1p", "logits", "labels", logits=V.FLOATING)
@@ -157,7 +152,7 @@ def l2_loss(t, name=None) -> Any:
 
 
 @V.operation("Mul", "log_input", "targets")
-def log_poisson_loss(targets, log_input, compute_full_loss: bool = False, name=None) -> Any:
+def log_poisson_loss(targets, log_input, compute_full_loss=False, name=None) -> Any:
     """Return the negative log-likelihood of Poisson `targets`, given the log of their mean.
 
     Examples
@@ -245,7 +240,7 @@ def relu6(features, name=None) -> Any:
 
 
 @V.operation("LeakyRelu", features=V.ANY)
-def leaky_relu(features, alpha: float = 0.2, name=None) -> Any:
+def leaky_relu(features, alpha=0.2, name=None) -> Any:
     """Return x where positive, else `alpha` times x; the derivative at 0 is `alpha`.
 
     Examples
@@ -287,7 +282,7 @@ def selu(features, name=None) -> Any:
 
 
 @V.operation("Gelu", features=V.ANY)
-def gelu(features, approximate: bool = False, name=None) -> Any:
+def gelu(features, approximate=False, name=None) -> Any:
     """Return x times the standard normal distribution function at x.
 
     Parameters
@@ -309,10 +304,7 @@ def gelu(features, approximate: bool = False, name=None) -> Any:
     [0.841 1.954]
     """
     if features._payload.dtype.kind in "iubc":
-        raise ValueError(
-            "`features.dtype` must be a floating point tensor. "
-            f"Received:features.dtype={V.type_of(features)!r}"
-        )
+        raise refusal(ValueError, "`features.dtype` must be", V.type_of(features))
     return wg.nn.functional.gelu(features, approximate="tanh" if approximate else "none")
 
 
@@ -349,10 +341,7 @@ def _place(logits, axis) -> int:
         raise V.invalid("logits must have >= 1 dimension, got []")
     place = -1 if axis is None else int(axis)
     if not -ndim <= place < ndim:
-        raise V.invalid(
-            f"`dim` must be in the range [{-ndim}, {ndim}) where {ndim} is the number of "
-            f"dimensions in the input. Received: dim={place}"
-        )
+        raise refusal(V.invalid, "`dim` must be", -ndim, ndim, ndim, place)
     return place
 
 

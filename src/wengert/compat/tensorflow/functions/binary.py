@@ -12,6 +12,7 @@ from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.templates import fits, function_of, rows, unary
 from wengert.compat.tensorflow.infix import floor_modulus
+from wengert.compat.tensorflow.words import refusal
 from wengert.tape.base import TensorBase
 
 
@@ -266,9 +267,7 @@ def scalar_mul(scalar, x, name=None) -> Any:
     [2. 4.]
     """
     if scalar._payload.ndim:
-        raise ValueError(
-            f"The input scalar must be a 0-D value. Received shape {scalar._payload.shape}."
-        )
+        raise refusal(ValueError, "The input scalar", scalar._payload.shape)
     return wg.mul(*V.aligned("Mul", scalar, x))
 
 

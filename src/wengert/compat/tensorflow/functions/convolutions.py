@@ -16,6 +16,7 @@ from wengert.compat.kit.rows import shaped
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.templates import rows
 from wengert.compat.tensorflow.functions.values import integers, invalid
+from wengert.compat.tensorflow.words import refusal
 
 _F = wg.nn.functional
 _MAX = {1: _F.max_pool1d, 2: _F.max_pool2d, 3: _F.max_pool3d}
@@ -156,10 +157,7 @@ def per_dimension(value, d: int, channels_first: bool, what: str) -> tuple[int, 
     if len(numbers) == d + 2:
         inner = numbers[2:] if channels_first else numbers[1:-1]
         if sum(numbers) - sum(inner) != 2:
-            raise invalid(
-                f"Current implementation does not yet support {what} in the batch and depth "
-                f"dimensions: {list(numbers)}",
-            )
+            raise refusal(invalid, "Current implementation does", what, list(numbers))
         return inner
     if len(numbers) != d:
         raise invalid(f"{what} must be one number, {d} or {d + 2}, not {len(numbers)}")
@@ -188,10 +186,7 @@ def padding_of(
     if kind == "VALID":
         return [(0, 0)] * len(sizes)
     if kind != "SAME":
-        raise invalid(
-            f"Value for attr 'padding' of \"{padding}\" is not in the list of allowed values: "
-            '"SAME", "VALID", "EXPLICIT"',
-        )
+        raise refusal(invalid, "Value for attr 'padding'", padding)
     pairs = []
     for size, extent, stride in zip(sizes, window, strides, strict=True):
         total = max((-(-size // stride) - 1) * stride + extent - size, 0)
@@ -199,7 +194,7 @@ def padding_of(
     return pairs
 
 
-def padded(x, pairs: list[tuple[int, int]], value: float = 0.0) -> Any:
+def padded(x, pairs: list[tuple[int, int]], value=0.0) -> Any:
     """Pad `x`, with channels first, along its last dimensions."""
     if not any(map(any, pairs)):
         return x
@@ -225,15 +220,7 @@ _TRANSPOSED = {1: wg.conv_transpose1d, 2: wg.conv_transpose2d, 3: wg.conv_transp
 
 
 def _convolved(
-    op: str,
-    d: int,
-    input,
-    filters,
-    strides,
-    padding,
-    data_format,
-    dilations,
-    depthwise: bool = False,
+    op: str, d: int, input, filters, strides, padding, data_format, dilations, depthwise=False
 ) -> Any:
     x, w = V.aligned(op, input, filters)
     V.check(x, V.FLOATING)
@@ -255,18 +242,15 @@ def _convolved(
         groups = depth
     else:
         if not taken or depth % taken:
-            raise V.invalid(
-                f"input depth must be evenly divisible by filter depth: {depth} vs {taken}"
-            )
+            raise refusal(V.invalid, "input depth must", depth, taken)
         w = wg.permute(w, (d + 1, d, *range(d)))
         groups = depth // taken
     extent = extent_of(kernel, spread)
     pairs = padding_of(padding, sizes, extent, steps, channels_first)
     for size, wide, (before, after) in zip(sizes, extent, pairs, strict=True):
         if size + before + after < wide:
-            raise V.invalid(
-                f"Computed output size would be negative: {size + before + after - wide + 1} "
-                f"[input_size: {size}, effective_filter_size: {wide}]"
+            raise refusal(
+                V.invalid, "Computed output size", size + before + after - wide + 1, size, wide
             )
     if all(before == after for before, after in pairs):
         result = _CONV[d](x, w, None, steps, tuple(before for before, _ in pairs), spread, groups)
@@ -422,10 +406,7 @@ def _transposed(
         sizes = wanted
     x = first(x, channels_first)
     if w._payload.shape[-1] != x._payload.shape[1]:
-        raise V.invalid(
-            "input channels does not match filter's input channels, "
-            f"{x._payload.shape[1]} != {w._payload.shape[-1]}"
-        )
+        raise refusal(V.invalid, "input channels does", x._payload.shape[1], w._payload.shape[-1])
     extent = extent_of(w._payload.shape[:d], spread)
     pairs = padding_of(padding, sizes, extent, steps, channels_first)
     here = x._payload.shape[2:]
@@ -434,10 +415,8 @@ def _transposed(
     ):
         expected = (size + before + after - wide) // step + 1
         if expected != here[i]:
-            raise V.invalid(
-                f"Size of out_backprop doesn't match computed: actual = {here[i]}, computed = "
-                f"{expected} spatial_dim: {i} input: {size} filter: {wide} output: {here[i]} "
-                f"stride: {step}"
+            raise refusal(
+                V.invalid, "Size of out_backprop", here[i], expected, i, size, wide, here[i], step
             )
     result: Any = _TRANSPOSED[d](
         x, wg.permute(w, (d + 1, d, *range(d))), None, steps, 0, 0, 1, spread

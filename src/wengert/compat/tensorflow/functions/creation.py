@@ -10,6 +10,7 @@ import wengert as wg
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.tensor import Tensor
+from wengert.compat.tensorflow.words import refusal
 
 
 def cast(x, dtype, name=None) -> Any:
@@ -49,14 +50,30 @@ def saturate_cast(value, dtype, name=None) -> Any:
     [  0 255]
     """
     kind = V.dtype_of(dtype)
-    if kind.kind in "iu" and not V.is_complex(value):
-        limits = np.iinfo(kind)
-        least, most = limits.min, limits.max
-        if value._payload.dtype.kind in "iu":
-            own = np.iinfo(value._payload.dtype)
-            least, most = max(least, own.min), min(most, own.max)
-        value = wg.clamp(value, least, most)
-    return cast(value, kind)
+    if V.is_complex(value):
+        real, imag = _saturated(wg.real(value), kind), _saturated(wg.imag(value), kind)
+        return cast(wg.complex(real, imag) if kind.kind == "c" else real, kind)
+    return cast(_saturated(value, kind), kind)
+
+
+def _saturated(value, kind) -> Any:
+    """Clamp real numbers to the numbers that both their own and another dtype have."""
+    own, new = (
+        np.iinfo(one) if one.kind in "iu" else np.finfo(one) if one.kind in "fc" else None
+        for one in (value._payload.dtype, kind)
+    )
+    if own is None or new is None:
+        return value
+    return wg.clamp(
+        value, _inside(max(new.min, own.min), value), _inside(min(new.max, own.max), value)
+    )
+
+
+def _inside(bound, value) -> Any:
+    """Return a bound in the dtype of `value`, rounded towards 0: 2**63 - 1 is no float32."""
+    found = np.asarray(bound).astype(value._payload.dtype)
+    past = found.dtype.kind == "f" and abs(float(found)) > abs(bound)
+    return (np.nextafter(found, found.dtype.type(0)) if past else found).item()
 
 
 @V.operation("Bitcast", input=V.ANY)
@@ -96,10 +113,7 @@ def complex(real, imag, name=None) -> Any:
     """
     kinds = real._payload.dtype, imag._payload.dtype
     if kinds[0] != kinds[1] or kinds[0] not in (_FLOAT32, _FLOAT64):
-        raise TypeError(
-            f"The `real` and `imag` components have incorrect types: {kinds[0]} {kinds[1]}. They "
-            "must be consistent, and one of [tf.float32, tf.float64]"
-        )
+        raise refusal(TypeError, "The `real` and", kinds[0], kinds[1])
     return wg.complex(*wg.broadcast_tensors(*V.aligned("Complex", real, imag)))
 
 
@@ -323,8 +337,12 @@ def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None
     else:
         given = [value for value in (on_value, off_value) if value is not None]
         kind = kind or V.tensor_of(given[0])._payload.dtype
-        one = V.tensor_of(1 if on_value is None else on_value, kind)
-        zero = V.tensor_of(0 if off_value is None else off_value, kind)
+        one, zero = (
+            V.tensor_of(usual if value is None else value, kind)
+            for usual, value in ((1, on_value), (0, off_value))
+        )
+        if one._payload.dtype != kind or zero._payload.dtype != kind:
+            raise TypeError(f"on_value and off_value must have one dtype, which is {kind} here")
     ndim = indices._payload.ndim + 1
     place = V.axis_of(-1 if axis is None else axis, ndim)
     sizes = [1] * ndim

@@ -68,7 +68,7 @@ class Streams:
 _STREAMS = Streams()
 
 
-def stream_of(seed, op: str = "", kind=None) -> Philox:
+def stream_of(seed, op="", kind=None) -> Philox:
     """Return the stream that a call of an operation with `seed` draws from."""
     if isinstance(seed, Philox):
         return seed
@@ -90,7 +90,7 @@ class SeedGenerator:
         self.seed = seed
         self._state = [default_seed() if seed is None else int(seed), 0]
 
-    def next(self, ordered: bool = True) -> Any:
+    def next(self, ordered=True) -> Any:
         """Return the pair of seeds of the next draw."""
         pair = V.constant_of(np.array(self._state, np.uint32))
         self._state[1] += 1

@@ -12,6 +12,7 @@ import wengert as wg
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.tensor import read
+from wengert.compat.tensorflow.words import refusal
 
 _POSITIONS = ("int16", "int32", "int64")
 
@@ -80,14 +81,11 @@ def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name
     return wg.movedim(picked, tuple(places), tuple(range(place, place + len(places))))
 
 
-def flat_positions(found, sizes: tuple[int, ...], what: str = "") -> Any:
+def flat_positions(found, sizes: tuple[int, ...], what="") -> Any:
     """Return the flat position in the leading dimensions of each row of `found`."""
     depth = found.shape[-1]
     if depth > len(sizes):
-        raise V.invalid(
-            f"index innermost dimension length must be <= params rank; saw: {depth} vs. "
-            f"{len(sizes)}"
-        )
+        raise refusal(V.invalid, "index innermost dimension", depth, len(sizes))
     rows = found.reshape(-1, depth)
     bad = ((rows < 0) | (rows >= np.array(sizes[:depth], np.int64))).any(1) if depth else ()
     if np.any(bad):
@@ -103,7 +101,7 @@ def flat_positions(found, sizes: tuple[int, ...], what: str = "") -> Any:
 
 
 @V.operation("GatherNd", params=V.ANY, batch_dims=int)
-def gather_nd(params, indices, batch_dims=0, name=None, bad_indices_policy: str = "") -> Any:
+def gather_nd(params, indices, batch_dims=0, name=None, bad_indices_policy="") -> Any:
     """Gather slices of a tensor by rows of indices into its leading dimensions.
 
     Raises
@@ -221,10 +219,7 @@ def slice(input_, begin, size, name=None) -> Any:
     """
     ndim = input_._payload.ndim
     if not len(begin) == len(size) == ndim:
-        raise V.invalid(
-            f"Expected begin and size arguments to be 1-D tensors of size {ndim}, but got shapes "
-            f"[{len(begin)}] and [{len(size)}] instead."
-        )
+        raise refusal(V.invalid, "Expected begin and", ndim, len(begin), len(size))
     for place, (start, count) in enumerate(zip(begin, size, strict=True)):
         whole = input_._payload.shape[place]
         if not 0 <= start <= whole:
@@ -241,11 +236,11 @@ def strided_slice(
     begin,
     end,
     strides=None,
-    begin_mask: int = 0,
-    end_mask: int = 0,
-    ellipsis_mask: int = 0,
-    new_axis_mask: int = 0,
-    shrink_axis_mask: int = 0,
+    begin_mask=0,
+    end_mask=0,
+    ellipsis_mask=0,
+    new_axis_mask=0,
+    shrink_axis_mask=0,
     var=None,
     name=None,
 ) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 import wengert as wg
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.functions import values as V
+from wengert.compat.tensorflow.words import refusal
 
 
 @V.operation("ConcatV2")
@@ -47,15 +48,11 @@ def concat(values, axis, name="concat") -> Any:
     for number, part in enumerate(parts):
         here, there = first.shape, part._payload.shape
         if len(here) != len(there):
-            raise V.invalid(
-                "ConcatOp : Ranks of all input tensors should match: "
-                f"shape[0] = {V.shown(here)} vs. shape[{number}] = {V.shown(there)}"
-            )
+            raise refusal(V.invalid, "ConcatOp : Ranks", V.shown(here), number, V.shown(there))
         for i, (a, b) in enumerate(zip(here, there, strict=True)):
             if a != b and i != place:
-                raise V.invalid(
-                    f"ConcatOp : Dimension {i} in both shapes must be equal: "
-                    f"shape[0] = {V.shown(here)} vs. shape[{number}] = {V.shown(there)}"
+                raise refusal(
+                    V.invalid, "ConcatOp : Dimension", i, V.shown(here), number, V.shown(there)
                 )
     return wg.cat(parts, place)
 
@@ -114,9 +111,8 @@ def unstack(value, num: int | None = None, axis=0, name="unstack") -> Any:
     if not -ndim <= axis < ndim:
         raise ValueError(f"Argument `axis` = {axis} not in range [{-ndim}, {ndim})")
     if num is not None and num != value._payload.shape[axis]:
-        raise V.invalid(
-            f"Input shape axis {axis % ndim} must equal {num}, got shape "
-            f"{V.shown(value._payload.shape)}"
+        raise refusal(
+            V.invalid, "Input shape axis", axis % ndim, num, V.shown(value._payload.shape)
         )
     return list(wg.unbind(value, axis))
 
@@ -131,7 +127,7 @@ def split(value, num_or_size_splits, axis=0, num: int | None = None, name="split
     num_or_size_splits : int or sequence of int. The number of parts, or their sizes; one size may
         be -1, for the remainder.
     axis : int. The dimension.
-    num : int, optional. The number of parts; ignored.
+    num : int, optional. The number of parts, if `num_or_size_splits` lists them.
 
     Returns
     -------
@@ -154,22 +150,16 @@ def split(value, num_or_size_splits, axis=0, num: int | None = None, name="split
     size = x._payload.shape[place]
     if isinstance(num_or_size_splits, list | tuple) or np.ndim(num_or_size_splits):
         sizes = list(V.integers(num_or_size_splits, "num_or_size_splits"))
+        if num not in (None, len(sizes)):
+            raise V.invalid(f"Length of size_splits is {len(sizes)}, but num is {num}", "SplitV")
         if -1 in sizes:
             sizes[sizes.index(-1)] = size - sum(sizes) - 1
         if sum(sizes) != size or min(sizes, default=0) < 0:
-            raise V.invalid(
-                "Determined shape must either match input shape along split_dim exactly if fully "
-                "specified, or be less than the size of the input along split_dim if not fully "
-                f"specified.  Got: {sum(sizes)}",
-                "SplitV",
-            )
+            raise refusal(V.invalid, "Determined shape must", sum(sizes), operation="SplitV")
         return list(wg.split(x, sizes, place))
     (count,) = V.integers(num_or_size_splits, "num_or_size_splits")
     if count < 1 or size % count:
-        raise V.invalid(
-            "Number of ways to split should evenly divide the split dimension, but got split_dim "
-            f"{place} (size = {size}) and num_split {count}"
-        )
+        raise refusal(V.invalid, "Number of ways", place, size, count)
     return list(wg.split(x, size // count, place)) if size else [x] * count
 
 
@@ -190,10 +180,7 @@ def tile(input, multiples, name=None) -> Any:
         raise V.invalid("Expected multiples to be 1-D, but got shape []")
     counts = V.integers(multiples, "multiples")
     if len(counts) != input._payload.ndim:
-        raise V.invalid(
-            f"Expected multiples argument to be a vector of length {input._payload.ndim} but got "
-            f"length {len(counts)}"
-        )
+        raise refusal(V.invalid, "Expected multiples argument", input._payload.ndim, len(counts))
     return wg.tile(input, counts)
 
 
@@ -234,9 +221,7 @@ def reverse(tensor, axis, name=None) -> Any:
         raise V.invalid("'dims' must be 1-dimension, not 0: write axis=[0]")
     for number, place in enumerate(V.integers(axis, "axis")):
         if not -tensor._payload.ndim <= place < tensor._payload.ndim:
-            raise V.invalid(
-                f"'axis'[{number}] = {place} is out of valid range [0, {tensor._payload.ndim - 1}"
-            )
+            raise refusal(V.invalid, "'axis'[{}] = {}", number, place, tensor._payload.ndim - 1)
     return wg.flip(tensor, V.axes_of(axis, tensor._payload.ndim))
 
 
@@ -275,7 +260,7 @@ def roll(input, shift, axis, name=None) -> Any:
 
 
 @V.operation("Pad", tensor=V.ANY)
-def pad(tensor, paddings, mode: str = "CONSTANT", constant_values=0, name=None) -> Any:
+def pad(tensor, paddings, mode="CONSTANT", constant_values=0, name=None) -> Any:
     """Pad a tensor before and after, along each dimension.
 
     Parameters
@@ -308,21 +293,17 @@ def pad(tensor, paddings, mode: str = "CONSTANT", constant_values=0, name=None) 
         np.asarray(paddings).ravel() if not hasattr(paddings, "_payload") else paddings
     )
     pairs = list(zip(flat[::2], flat[1::2], strict=True))
+    if min(flat, default=0) < 0:
+        raise V.invalid(f"Paddings must be non-negative: {' '.join(map(str, flat))}")
     if len(pairs) != tensor._payload.ndim:
-        raise V.invalid(
-            f"The first dimension of paddings must be the rank of inputs[{len(pairs)},2] "
-            f"{V.shown(tensor._payload.shape)}"
-        )
+        raise refusal(V.invalid, "The first dimension", len(pairs), V.shown(tensor._payload.shape))
     chosen = mode.upper()
     if chosen == "CONSTANT":
         (tensor, fill) = V.aligned("PadV2", tensor, constant_values)
         widths = [width for pair in reversed(pairs) for width in pair]
         return wg.nn.functional.pad(tensor, widths, value=fill._payload.item())
     if chosen not in ("REFLECT", "SYMMETRIC"):
-        raise ValueError(
-            'Value of argument `mode` expected to be one of "CONSTANT", "REFLECT", or '
-            f'"SYMMETRIC". Received `mode` = {mode}'
-        )
+        raise refusal(ValueError, "Value of argument", mode)
     for place, (before, after) in enumerate(pairs):
         size = tensor._payload.shape[place]
         limit = size - 1 if chosen == "REFLECT" else size

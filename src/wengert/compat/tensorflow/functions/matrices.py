@@ -12,6 +12,7 @@ import wengert as wg
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.products import turned
+from wengert.compat.tensorflow.words import refusal
 
 MATRIX = ("double", "float", "half", "complex64", "complex128")
 """The dtypes that kernels of linear algebra take."""
@@ -57,13 +58,7 @@ def _offset(k) -> int:
 
 @V.operation("MatrixDiagV3", diagonal=V.ANY, k=_offset)
 def diag(
-    diagonal,
-    name="diag",
-    k=0,
-    num_rows: int = -1,
-    num_cols: int = -1,
-    padding_value=0,
-    align: str = "RIGHT_LEFT",
+    diagonal, name="diag", k=0, num_rows=-1, num_cols=-1, padding_value=0, align="RIGHT_LEFT"
 ) -> Any:
     """Build a matrix with the given diagonal, or a batch of matrices.
 
@@ -105,7 +100,7 @@ def diag(
 
 
 @V.operation("MatrixDiagPartV3", input=V.ANY, k=_offset)
-def diag_part(input, name="diag_part", k=0, padding_value=0, align: str = "RIGHT_LEFT") -> Any:
+def diag_part(input, name="diag_part", k=0, padding_value=0, align="RIGHT_LEFT") -> Any:
     """Return a diagonal of a matrix, or of a batch.
 
     Examples
@@ -117,7 +112,7 @@ def diag_part(input, name="diag_part", k=0, padding_value=0, align: str = "RIGHT
 
 
 @V.operation("MatrixSetDiagV3", "input", "diagonal", k=_offset)
-def set_diag(input, diagonal, name="set_diag", k=0, align: str = "RIGHT_LEFT") -> Any:
+def set_diag(input, diagonal, name="set_diag", k=0, align="RIGHT_LEFT") -> Any:
     """Replace a diagonal of a matrix.
 
     Raises
@@ -200,13 +195,11 @@ def cholesky(input, name=None) -> Any:
     try:
         return wg.linalg.cholesky(input)
     except RuntimeError as error:
-        raise V.invalid(
-            f"Cholesky decomposition was not successful. The input might not be valid: {error}"
-        ) from None
+        raise refusal(V.invalid, "Cholesky decomposition was", error) from None
 
 
 @V.operation("Qr", input=matrices)
-def qr(input, full_matrices: bool = False, name=None) -> Any:
+def qr(input, full_matrices=False, name=None) -> Any:
     """Factor a matrix into an orthogonal ``q`` and an upper triangular ``r``.
 
     Examples
@@ -220,7 +213,7 @@ def qr(input, full_matrices: bool = False, name=None) -> Any:
 
 
 @V.operation("Svd", tensor=matrices)
-def svd(tensor, full_matrices: bool = False, compute_uv: bool = True, name=None) -> Any:
+def svd(tensor, full_matrices=False, compute_uv=True, name=None) -> Any:
     """Return singular values and vectors: ``u @ diag(s) @ v.T`` is the input.
 
     Parameters
@@ -325,7 +318,7 @@ def lu(input, output_idx_type=None, name=None) -> Any:
 
 
 @V.operation("Svd", a=matrices)
-def matrix_rank(a, tol=None, validate_args: bool = False, name=None) -> Any:
+def matrix_rank(a, tol=None, validate_args=False, name=None) -> Any:
     """Return the number of singular values above `tol`, as int32.
 
     Examples
@@ -343,7 +336,7 @@ def matrix_rank(a, tol=None, validate_args: bool = False, name=None) -> Any:
 
 
 @V.operation("MatMul", a=matrices)
-def pinv(a, rcond=None, validate_args: bool = False, name=None) -> Any:
+def pinv(a, rcond=None, validate_args=False, name=None) -> Any:
     """Return the pseudoinverse; singular values below `rcond` times the largest count as 0.
 
     Examples
@@ -406,7 +399,7 @@ def logdet(matrix, name=None) -> Any:
 
 
 @V.operation("MatrixInverse", input=square)
-def inv(input, adjoint: bool = False, name=None) -> Any:
+def inv(input, adjoint=False, name=None) -> Any:
     """Return the inverse of a square matrix, or of its conjugate transpose.
 
     Raises
@@ -425,22 +418,17 @@ def inv(input, adjoint: bool = False, name=None) -> Any:
         raise V.invalid(f"Input is not invertible: {error}") from None
 
 
-def _check_sides(matrix, rhs, broadcast: bool = False) -> None:
+def _check_sides(matrix, rhs, broadcast=False) -> None:
     """Raise an error unless a matrix and right-hand sides fit together."""
     left, right = matrix._payload.shape, rhs._payload.shape
     if len(left) != len(right) and not broadcast:
-        raise V.invalid(
-            f"All input tensors must have the same rank: matrices of shape {V.shown(left)}, "
-            f"right-hand sides of shape {V.shown(right)}; write rhs[:, tf.newaxis] for one vector"
-        )
+        raise refusal(V.invalid, "All input tensors", V.shown(left), V.shown(right))
     if len(right) < 2 or left[-2] != right[-2]:
-        raise V.invalid(
-            f"Input matrix and rhs are incompatible: {V.shown(left)} and {V.shown(right)}"
-        )
+        raise refusal(V.invalid, "Input matrix and", V.shown(left), V.shown(right))
 
 
 @V.operation("MatrixSolve", "matrix", "rhs", matrix=square)
-def solve(matrix, rhs, adjoint: bool = False, name=None) -> Any:
+def solve(matrix, rhs, adjoint=False, name=None) -> Any:
     """Solve ``matrix @ x = rhs``.
 
     Parameters
@@ -471,7 +459,7 @@ def solve(matrix, rhs, adjoint: bool = False, name=None) -> Any:
 
 
 @V.operation("MatrixTriangularSolve", "matrix", "rhs", matrix=square)
-def triangular_solve(matrix, rhs, lower: bool = True, adjoint: bool = False, name=None) -> Any:
+def triangular_solve(matrix, rhs, lower=True, adjoint=False, name=None) -> Any:
     """Solve ``matrix @ x = rhs`` with one triangle of `matrix`.
 
     Examples
@@ -499,7 +487,7 @@ def cholesky_solve(chol, rhs, name=None) -> Any:
 
 
 @V.operation("MatrixSolveLs", "matrix", "rhs", matrix=matrices)
-def lstsq(matrix, rhs, l2_regularizer: float = 0.0, fast: bool = True, name=None) -> Any:
+def lstsq(matrix, rhs, l2_regularizer=0.0, fast=True, name=None) -> Any:
     """Return the `x` that minimizes ``norm(matrix @ x - rhs)``.
 
     Parameters
@@ -557,9 +545,8 @@ def cross(a, b, name=None) -> Any:
     [0 0 1]
     """
     if a._payload.shape != b._payload.shape or a._payload.shape[-1:] != (3,):
-        raise V.invalid(
-            "Both inputs must be of same shape, with a last dimension of 3: "
-            f"{V.shown(a._payload.shape)} vs. {V.shown(b._payload.shape)}"
+        raise refusal(
+            V.invalid, "Both inputs must", V.shown(a._payload.shape), V.shown(b._payload.shape)
         )
     return wg.linalg.cross(a, b)
 

@@ -11,6 +11,7 @@ from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.drawing import stream_of
 from wengert.compat.tensorflow.functions.indexing import gather
+from wengert.compat.tensorflow.words import refusal
 
 
 @V.operation("ClipByValue")
@@ -164,9 +165,7 @@ def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None) -> Any:
     """
     matrices = isinstance(axis, list | tuple) and len(axis) == 2
     if isinstance(axis, list | tuple) and len(axis) not in (1, 2):
-        raise ValueError(
-            f"'axis' must be None, an integer, or a tuple of 2 unique integers, got {axis!r}"
-        )
+        raise refusal(ValueError, "'axis' must be", axis)
     euclidean = ord in ("euclidean", "fro") if matrices else ord in ("euclidean", 2)
     positive = isinstance(ord, int | float) and ord > 0
     if not euclidean and not (ord in (1, 2, np.inf) if matrices else positive):
@@ -195,7 +194,7 @@ def normalize(tensor, ord="euclidean", axis=None, name=None) -> tuple[Any, Any]:
 
 
 @V.operation("Square", x=V.COMPLEX)
-def l2_normalize(x, axis=None, epsilon: float = 1e-12, name=None, dim=None) -> Any:
+def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None) -> Any:
     """Divide a tensor by its Euclidean norm, or by the root of `epsilon` if that is larger.
 
     Examples
@@ -247,7 +246,7 @@ def _moments(x, axes, keepdims: bool) -> tuple[Any, Any]:
 
 
 @V.operation("Mean", x=V.FLOATING)
-def moments(x, axes, shift=None, keepdims: bool = False, name=None) -> Any:
+def moments(x, axes, shift=None, keepdims=False, name=None) -> Any:
     """Return the mean and the variance along dimensions.
 
     Parameters
@@ -271,7 +270,7 @@ def moments(x, axes, shift=None, keepdims: bool = False, name=None) -> Any:
 
 
 @V.operation("Mean", "x", "frequency_weights")
-def weighted_moments(x, axes, frequency_weights, keepdims: bool = False, name=None) -> Any:
+def weighted_moments(x, axes, frequency_weights, keepdims=False, name=None) -> Any:
     """Return the weighted mean and variance along dimensions.
 
     Examples
@@ -348,14 +347,9 @@ def dropout(x, rate, noise_shape=None, seed=None, name=None) -> Any:
     """
     share = float(V.numbers_of(rate))
     if not 0 <= share < 1:
-        raise ValueError(
-            f"`rate` must be a scalar tensor or a float in the range [0, 1). Received: rate={rate}"
-        )
+        raise refusal(ValueError, "`rate` must be", rate)
     if not (V.is_floating(x) or V.is_complex(x)):
-        raise ValueError(
-            "`x.dtype` must be a floating point tensor as `x` will be scaled. Received: "
-            f"x_dtype={V.type_of(x)}"
-        )
+        raise refusal(ValueError, "`x.dtype` must be", V.type_of(x))
     if share == 0:
         return wg.clone(x)
     sizes = x._payload.shape
@@ -371,6 +365,8 @@ def dropout(x, rate, noise_shape=None, seed=None, name=None) -> Any:
 def embedding_lookup(params, ids, max_norm: float | None = None, name=None) -> Any:
     """Look up rows of a matrix by index; scale them down to `max_norm` if it is given.
 
+    The matrix may be in parts: a list of matrices, one below the other.
+
     Raises
     ------
     InvalidArgumentError: If an index is out of range.
@@ -383,6 +379,9 @@ def embedding_lookup(params, ids, max_norm: float | None = None, name=None) -> A
      [1. 2.]
      [3. 4.]]
     """
+    if isinstance(params, list | tuple) and np.ndim(params[0]) > 1:
+        alone = len(params) == 1
+        params = params[0] if alone else V.made(wg.cat(V.aligned("ConcatV2", *params)))
     rows = gather(params, ids)
     if max_norm is None:
         return rows
@@ -392,7 +391,7 @@ def embedding_lookup(params, ids, max_norm: float | None = None, name=None) -> A
 
 @V.operation("LRN", input=V.FLOATING)
 def local_response_normalization(
-    input, depth_radius: int = 5, bias: float = 1, alpha: float = 1, beta: float = 0.5, name=None
+    input, depth_radius=5, bias: float = 1, alpha: float = 1, beta=0.5, name=None
 ) -> Any:
     """Divide elements by a power of the sum of squares over neighboring channels.
 
@@ -414,7 +413,7 @@ lrn = local_response_normalization
 
 
 @V.operation("SpaceToDepth", input=V.ANY, block_size=int)
-def space_to_depth(input, block_size, data_format: str = "NHWC", name=None) -> Any:
+def space_to_depth(input, block_size, data_format="NHWC", name=None) -> Any:
     """Move blocks of pixels into the channels.
 
     Examples
@@ -423,14 +422,14 @@ def space_to_depth(input, block_size, data_format: str = "NHWC", name=None) -> A
     TensorShape([1, 2, 2, 4])
     """
     (n, h, w, c), b = _image(input, data_format), block_size
-    if h % b or w % b:
-        raise V.invalid(f"Image width {w} and height {h} should be divisible by {b}")
+    if b < 2 or h % b or w % b:
+        raise V.invalid(f"Image width {w} and height {h} should be divisible by {b}, which is > 1")
     parts = wg.reshape(input, (n, h // b, b, w // b, b, c))
     return wg.reshape(wg.permute(parts, (0, 1, 3, 2, 4, 5)), (n, h // b, w // b, b * b * c))
 
 
 @V.operation("DepthToSpace", input=V.ANY, block_size=int)
-def depth_to_space(input, block_size, data_format: str = "NHWC", name=None) -> Any:
+def depth_to_space(input, block_size, data_format="NHWC", name=None) -> Any:
     """Move channels into blocks of pixels.
 
     Examples
@@ -439,7 +438,7 @@ def depth_to_space(input, block_size, data_format: str = "NHWC", name=None) -> A
     TensorShape([1, 4, 4, 1])
     """
     (n, h, w, c), b = _image(input, data_format), block_size
-    if c % (b * b):
+    if b < 2 or c % (b * b):
         raise V.invalid(f"Input depth dimension {c} should be divisible by: {b * b}")
     parts = wg.reshape(input, (n, h, w, b, b, c // (b * b)))
     return wg.reshape(wg.permute(parts, (0, 1, 3, 2, 4, 5)), (n, h * b, w * b, c // (b * b)))

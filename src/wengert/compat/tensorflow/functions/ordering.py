@@ -10,6 +10,7 @@ import numpy as np
 import wengert as wg
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.functions import values as V
+from wengert.compat.tensorflow.words import refusal
 
 
 @V.operation("DenseBincount", arr=V.numbers_of, weights=V.ANY, minlength=int, maxlength=int)
@@ -21,7 +22,7 @@ def bincount(
     dtype=None,
     name=None,
     axis=None,
-    binary_output: bool = False,
+    binary_output=False,
 ) -> Any:
     """Count each nonnegative integer, or sum the weights at its positions.
 
@@ -113,16 +114,13 @@ UniqueWithCounts = namedtuple("UniqueWithCounts", ["y", "idx", "count"])
 
 def _sorted(values, axis, direction: str) -> Any:
     if direction not in ("ASCENDING", "DESCENDING"):
-        raise ValueError(
-            "Argument `direction` should be one of ASCENDING, DESCENDING. Received: "
-            f"direction={direction}"
-        )
+        raise refusal(ValueError, "Argument `direction` should", direction)
     place = V.axis_of(axis, values._payload.ndim)
     return wg.sort(values, dim=place, descending=direction == "DESCENDING", stable=True)
 
 
 @V.operation("TopKV2", values=V.REAL)
-def sort(values, axis=-1, direction: str = "ASCENDING", name=None) -> Any:
+def sort(values, axis=-1, direction="ASCENDING", name=None) -> Any:
     """Sort the elements along a dimension.
 
     Parameters
@@ -148,7 +146,7 @@ def sort(values, axis=-1, direction: str = "ASCENDING", name=None) -> Any:
 
 
 @V.operation("TopKV2", values=V.REAL)
-def argsort(values, axis=-1, direction: str = "ASCENDING", stable: bool = False, name=None) -> Any:
+def argsort(values, axis=-1, direction="ASCENDING", stable=False, name=None) -> Any:
     """Return the indices, as int32, that sort the elements; the sort is stable.
 
     Examples
@@ -160,7 +158,7 @@ def argsort(values, axis=-1, direction: str = "ASCENDING", stable: bool = False,
 
 
 @V.operation("TopKV2", input=V.REAL, k=int)
-def top_k(input, k=1, sorted: bool = True, index_type=None, name=None) -> Any:
+def top_k(input, k=1, sorted=True, index_type=None, name=None) -> Any:
     """Return the `k` largest elements along the last dimension, and their indices.
 
     Parameters
@@ -185,10 +183,7 @@ def top_k(input, k=1, sorted: bool = True, index_type=None, name=None) -> Any:
     [3 2] [1 2]
     """
     if not input._payload.ndim or input._payload.shape[-1] < k or k < 0:
-        raise V.invalid(
-            f"input must have at least k columns. Had {(input._payload.shape or (0,))[-1]}, needed "
-            f"{k}"
-        )
+        raise refusal(V.invalid, "input must have", (input._payload.shape or (0,))[-1], k)
     values, positions = wg.sort(input, dim=-1, descending=True, stable=True)
     return TopKV2(
         wg.narrow(values, -1, 0, k),
@@ -264,7 +259,7 @@ def _distinct(x, out_idx) -> tuple[Any, Any, Any]:
 
 
 @V.operation("LowerBound", "sorted_sequence", "values")
-def searchsorted(sorted_sequence, values, side: str = "left", out_type=None, name=None) -> Any:
+def searchsorted(sorted_sequence, values, side="left", out_type=None, name=None) -> Any:
     """Return the indices, as int32, at which to insert values into a sorted sequence.
 
     Raises
@@ -277,9 +272,7 @@ def searchsorted(sorted_sequence, values, side: str = "left", out_type=None, nam
     [1 2]
     """
     if side not in ("left", "right"):
-        raise ValueError(
-            f"Argument `side` must be either 'right' or 'left'. Received: `side` = {side}."
-        )
+        raise refusal(ValueError, "Argument `side` must", side)
     right = side == "right"
     found = wg.searchsorted(sorted_sequence.detach(), values.detach(), right=right)
     return V.converted(found, V.dtype_of(out_type, _INT32))

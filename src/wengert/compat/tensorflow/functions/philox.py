@@ -56,14 +56,14 @@ class Philox(np.random.Generator):
     lasting : bool. Whether a draw goes on behind the last one.
     """
 
-    def __init__(self, key: int, counter: int, lasting: bool = True) -> None:
+    def __init__(self, key: int, counter: int, lasting=True) -> None:
         super().__init__(np.random.PCG64([key, counter]))
         self.key, self.counter, self.lasting = key, counter, lasting
 
     def __reduce__(self) -> Any:
         return Philox, (self.key, self.counter, self.lasting)
 
-    def words(self, count: int, wide: int = 1) -> Any:
+    def words(self, count: int, wide=1) -> Any:
         """Return `wide` numbers of 32 bits for each of `count` results.
 
         A generator that advances goes on behind them.

@@ -10,6 +10,7 @@ import numpy as np
 import wengert as wg
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.functions import values as V
+from wengert.compat.tensorflow.words import refusal
 
 
 def turned(x, transpose: bool, adjoint: bool) -> Any:
@@ -24,15 +25,15 @@ def turned(x, transpose: bool, adjoint: bool) -> Any:
 def matmul(
     a,
     b,
-    transpose_a: bool = False,
-    transpose_b: bool = False,
-    adjoint_a: bool = False,
-    adjoint_b: bool = False,
-    a_is_sparse: bool = False,
-    b_is_sparse: bool = False,
+    transpose_a=False,
+    transpose_b=False,
+    adjoint_a=False,
+    adjoint_b=False,
+    a_is_sparse=False,
+    b_is_sparse=False,
     output_type=None,
-    grad_a: bool = False,
-    grad_b: bool = False,
+    grad_a=False,
+    grad_b=False,
     name=None,
 ) -> Any:
     """Multiply two matrices, or two batches of them.
@@ -61,10 +62,7 @@ def matmul(
     """
     if (transpose_a and adjoint_a) or (transpose_b and adjoint_b):
         which = "a" if transpose_a and adjoint_a else "b"
-        raise ValueError(
-            f"Only one of `transpose_{which}` and `adjoint_{which}` can be True. Received "
-            f"`transpose_{which}`=True, `adjoint_{which}`=True."
-        )
+        raise refusal(ValueError, "Only one of `transpose_{}`", which, which, which, which)
     if output_type is None:
         x, y = V.aligned("MatMul", a, b)
     else:
@@ -73,28 +71,17 @@ def matmul(
     V.check(x, V.NUMBERS)
     if x._payload.ndim < 2 or y._payload.ndim < 2:
         few = min(x._payload.ndim, y._payload.ndim)
-        raise V.invalid(
-            f"In[0] and In[1] ndims must be == 2: {few}; tf.linalg.matvec multiplies with a "
-            "vector, tf.tensordot(a, b, 1) two vectors"
-        )
+        raise refusal(V.invalid, "In[0] and In[1]", few)
     here, there = x._payload.shape, y._payload.shape
     x, y = turned(x, transpose_a, adjoint_a), turned(y, transpose_b, adjoint_b)
     if x._payload.shape[-1] != y._payload.shape[-2]:
-        raise V.invalid(
-            f"Matrix size-incompatible: In[0]: {V.shown(here)}, In[1]: {V.shown(there)}"
-        )
+        raise refusal(V.invalid, "Matrix size-incompatible: In[0]:", V.shown(here), V.shown(there))
     return wg.matmul(x, y)
 
 
 @V.operation("MatMul", "a", "b")
 def matvec(
-    a,
-    b,
-    transpose_a: bool = False,
-    adjoint_a: bool = False,
-    a_is_sparse: bool = False,
-    b_is_sparse: bool = False,
-    name=None,
+    a, b, transpose_a=False, adjoint_a=False, a_is_sparse=False, b_is_sparse=False, name=None
 ) -> Any:
     """Multiply a matrix and a vector, or batches of them; see `matmul`.
 
@@ -109,7 +96,7 @@ def matvec(
 
 
 @V.operation("Transpose", a=V.ANY)
-def matrix_transpose(a, name="matrix_transpose", conjugate: bool = False) -> Any:
+def matrix_transpose(a, name="matrix_transpose", conjugate=False) -> Any:
     """Swap the last two dimensions.
 
     Raises
@@ -123,10 +110,7 @@ def matrix_transpose(a, name="matrix_transpose", conjugate: bool = False) -> Any
      [2]]
     """
     if a._payload.ndim < 2:
-        raise ValueError(
-            "Argument `a` should be a (batch) matrix with rank >= 2.  Received `a` = "
-            f"of shape {a._payload.shape}"
-        )
+        raise refusal(ValueError, "Argument `a` should", a._payload.shape)
     return turned(a, True, conjugate)
 
 
@@ -157,7 +141,8 @@ def tensordot(a, b, axes, name=None) -> Any:
 
     Raises
     ------
-    InvalidArgumentError: If the sizes differ.
+    InvalidArgumentError: If the sizes differ, or a dimension is out of range.
+    ValueError: If the numbers of dimensions differ, or `axes` is negative.
 
     Examples
     --------
@@ -167,9 +152,16 @@ def tensordot(a, b, axes, name=None) -> Any:
     if isinstance(axes, Sequence) or np.ndim(axes):
         first, second = list(axes)
         dims = [list(V.integers(first, "axes")), list(V.integers(second, "axes"))]
-        pairs = [(i % a._payload.ndim, j % b._payload.ndim) for i, j in zip(*dims, strict=True)]
+        if len(dims[0]) != len(dims[1]):
+            raise refusal(ValueError, "Different number of", len(dims[0]), len(dims[1]))
+        pairs = [
+            (V.axis_of(i, a._payload.ndim), V.axis_of(j, b._payload.ndim))
+            for i, j in zip(*dims, strict=True)
+        ]
     else:
         (count,) = V.integers(axes, "axes")
+        if count < 0:
+            raise ValueError(f"`axes` must be at least 0. Received: {count}.")
         pairs = [(a._payload.ndim - count + i, i) for i in range(count)]
     for i, j in pairs:
         if a._payload.shape[i] != b._payload.shape[j]:
@@ -206,9 +198,7 @@ def einsum(equation: str, *inputs, **kwargs) -> Any:
     """
     for keyword in kwargs:
         if keyword not in ("optimize", "name"):
-            raise TypeError(
-                f"Invalid keyword arguments for this function: {keyword}. Expected: name, optimize."
-            )
+            raise refusal(TypeError, "Invalid keyword arguments", keyword)
     parts = V.aligned("Einsum", *inputs)
     _check_sizes(equation, parts)
     return wg.einsum(equation, *parts)
@@ -244,13 +234,12 @@ def add_n(inputs, name=None) -> Any:
     >>> print(tf.add_n([[1, 2], [3, 4], [5, 6]]).numpy())
     [ 9 12]
     """
+    if isinstance(inputs, np.ndarray):
+        inputs = list(inputs)
     if not isinstance(inputs, list | tuple):
         inputs = [inputs]
     if not inputs:
-        raise ValueError(
-            "Inputs must be an iterable of at least one Tensor/IndexedSlices with the same dtype "
-            "and shape."
-        )
+        raise refusal(ValueError, "Inputs must be")
     parts = V.aligned("AddN", *inputs)
     total = parts[0]
     for number, part in enumerate(parts[1:], 1):

@@ -12,6 +12,7 @@ from wengert.compat.kit.namespaces import completed
 from wengert.compat.kit.rows import shaped
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.templates import BOOLS, KINDS, rows
+from wengert.compat.tensorflow.words import refusal
 
 
 def _described(function, path: str, words: str, kinds, example: str, line: str) -> Any:
@@ -24,7 +25,7 @@ def _reduction(path: str, op: str, function: Callable[..., Any], kinds, *said: s
     """Make the reduction `path` of ``function(tensor, dimensions, keep)``."""
 
     @V.operation(op, input_tensor=bool if kinds is BOOLS else kinds)
-    def reduced(input_tensor, axis=None, keepdims: bool = False, name=None) -> Any:
+    def reduced(input_tensor, axis=None, keepdims=False, name=None) -> Any:
         """{words}, of all elements or along dimensions.
 
         Parameters
@@ -61,7 +62,9 @@ def _sum(x, axes: tuple[int, ...], keepdims: bool) -> Any:
 def _mean(x, axes: tuple[int, ...], keepdims: bool) -> Any:
     if x._payload.dtype.kind in "iu":
         count = int(np.prod([x._payload.shape[axis] for axis in axes]))
-        return wg.div(_sum(x, axes, keepdims), count, rounding_mode="trunc")
+        wide: Any = np.dtype(np.uint64 if x._payload.dtype.kind == "u" else np.int64)
+        total = wg.sum(x, axes, keepdims, dtype=wide)
+        return V.converted(wg.div(total, count, rounding_mode="trunc"), x._payload.dtype)
     return wg.mean(x, axes, keepdims)
 
 
@@ -122,7 +125,7 @@ rows(
 
 
 @V.operation("EuclideanNorm", input_tensor=V.NUMBERS)
-def reduce_euclidean_norm(input_tensor, axis=None, keepdims: bool = False, name=None) -> Any:
+def reduce_euclidean_norm(input_tensor, axis=None, keepdims=False, name=None) -> Any:
     """Return the root of the sum of squares, of all elements or along dimensions.
 
     Examples
@@ -144,15 +147,12 @@ def reduce_euclidean_norm(input_tensor, axis=None, keepdims: bool = False, name=
 def _numbers(value) -> Any:
     x = V.tensor_of(value)
     if not (V.is_floating(x) or V.is_complex(x)):
-        raise TypeError(
-            f"Input must be either real or complex. Received integer type {V.type_of(x)}: "
-            "tf.cast it to tf.float32"
-        )
+        raise refusal(TypeError, "Input must be", V.type_of(x))
     return x
 
 
 @V.operation("Mean", input_tensor=_numbers)
-def reduce_variance(input_tensor, axis=None, keepdims: bool = False, name=None) -> Any:
+def reduce_variance(input_tensor, axis=None, keepdims=False, name=None) -> Any:
     """Return the variance of all elements or along dimensions.
 
     Raises
@@ -170,7 +170,7 @@ def reduce_variance(input_tensor, axis=None, keepdims: bool = False, name=None) 
     return wg.var(input_tensor, axes, correction=0, keepdim=bool(keepdims))
 
 
-def reduce_std(input_tensor, axis=None, keepdims: bool = False, name=None) -> Any:
+def reduce_std(input_tensor, axis=None, keepdims=False, name=None) -> Any:
     """Return the root of `reduce_variance`; takes the same arguments.
 
     Examples
@@ -222,7 +222,7 @@ def _running(path: str, op: str, function, kinds, start: str, words: str, line: 
     """Make the cumulative `function` under the name `path`, with the identity `start`."""
 
     @V.operation(op, x=kinds)
-    def running(x, axis=0, exclusive: bool = False, reverse: bool = False, name=None) -> Any:
+    def running(x, axis=0, exclusive=False, reverse=False, name=None) -> Any:
         """{words} of the elements up to each, along a dimension.
 
         Parameters

@@ -15,10 +15,11 @@ from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.binary import fractional
 from wengert.compat.tensorflow.functions.indexing import flat_positions, positions
 from wengert.compat.tensorflow.functions.templates import KINDS, rows
+from wengert.compat.tensorflow.words import refusal
 
 
 @V.operation("ScatterNd", indices=positions, updates=V.ANY, shape=V.shape_of)
-def scatter_nd(indices, updates, shape, bad_indices_policy: str = "", name=None) -> Any:
+def scatter_nd(indices, updates, shape, bad_indices_policy="", name=None) -> Any:
     """Add `updates` at given positions to a tensor of zeros.
 
     Parameters
@@ -75,7 +76,7 @@ def _written(x, found, parts, write) -> Any:
             "Dimensions [0,{0}) of indices[shape={1}] must match dimensions [0,{0}) of "
             "updates[shape={2}]: updates of shape {3} are needed".format(
                 found.ndim - 1, V.shown(found.shape), V.shown(parts._payload.shape), V.shown(wanted)
-            ),
+            )
         )
     rows = wg.reshape(x, (math.prod(sizes[:depth]), *sizes[depth:]))
     parts = wg.reshape(parts, (len(flat), *sizes[depth:]))
@@ -86,7 +87,7 @@ def _scatter(path: str, op: str, write: Callable[..., Any], words: str, line: st
     """Make the scatter `path`, which writes parts into the rows of a tensor by `write`."""
 
     @V.operation(op, "tensor", "updates", indices=positions)
-    def scatter(tensor, indices, updates, bad_indices_policy: str = "", name=None) -> Any:
+    def scatter(tensor, indices, updates, bad_indices_policy="", name=None) -> Any:
         """The tensor with `updates` {words} at positions; `tensor` itself stays as it is.
 
         Parameters
@@ -140,10 +141,7 @@ def dynamic_partition(data, partitions, num_partitions: int, name=None) -> Any:
     """
     sizes, ndim = data._payload.shape, partitions.ndim
     if sizes[:ndim] != partitions.shape:
-        raise V.invalid(
-            f"data.shape must start with partitions.shape, got data.shape = {V.shown(sizes)}, "
-            f"partitions.shape = {V.shown(partitions.shape)}"
-        )
+        raise refusal(V.invalid, "data.shape must start", V.shown(sizes), V.shown(partitions.shape))
     if ((partitions < 0) | (partitions >= num_partitions)).any():
         raise V.invalid(f"partitions must be in [0, {num_partitions})")
     rows = wg.reshape(data, (partitions.size, *sizes[ndim:]))
@@ -286,15 +284,10 @@ def _unsorted(path: str, op: str, function, kinds, words: str, line: str, none: 
         """
         ids, sizes = segment_ids, data._payload.shape
         if sizes[: ids.ndim] != ids.shape:
-            raise V.invalid(
-                f"data.shape = {V.shown(sizes)} does not start with segment_ids.shape = "
-                f"{V.shown(ids.shape)}"
-            )
+            raise refusal(V.invalid, "data.shape = {}", V.shown(sizes), V.shown(ids.shape))
         if ids.size and ids.max() >= num_segments:
             where = tuple(np.argwhere(ids >= num_segments)[0])
-            raise V.invalid(
-                f"segment_ids{V.shown(where)} = {ids[where]} is out of range [0, {num_segments})"
-            )
+            raise refusal(V.invalid, "segment_ids{} = {}", V.shown(where), ids[where], num_segments)
         rows = wg.reshape(data, (ids.size, *sizes[ids.ndim :]))
         flat = ids.reshape(-1)
         if ids.size and ids.min() < 0:

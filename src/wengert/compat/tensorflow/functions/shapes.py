@@ -11,6 +11,7 @@ import wengert as wg
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.shapes import TensorShape
+from wengert.compat.tensorflow.words import refusal
 
 
 @V.operation("Reshape", tensor=V.ANY)
@@ -40,9 +41,7 @@ def reshape(tensor, shape, name=None) -> Any:
     count = tensor._payload.size
     known = math.prod(size for size in sizes if size != -1)
     if sizes.count(-1) > 1:
-        raise V.invalid(
-            f"Only one input size may be -1, not both {sizes.index(-1)} and a later one"
-        )
+        raise refusal(V.invalid, "Only one input", sizes.index(-1))
     if -1 not in sizes and known != count:
         raise V.invalid(
             f"Input to reshape is a tensor with {count} values, but the requested shape has {known}"
@@ -93,20 +92,15 @@ def squeeze(input, axis=None, name=None) -> Any:
     places = () if axis is None else V.integers(axis, "axis")
     for place in places:
         if not -ndim <= place < ndim:
-            raise V.invalid(
-                f"Tried to squeeze dim index {place} for tensor with {ndim} dimensions."
-            )
+            raise refusal(V.invalid, "Tried to squeeze", place, ndim)
         if sizes[place] != 1:
-            raise V.invalid(
-                f"Can not squeeze dim[{place % ndim}], expected a dimension of 1, "
-                f"got {sizes[place]}"
-            )
+            raise refusal(V.invalid, "Can not squeeze", place % ndim, sizes[place])
     gone = {place % ndim for place in places} or {i for i, size in enumerate(sizes) if size == 1}
     return wg.reshape(input, tuple(size for i, size in enumerate(sizes) if i not in gone))
 
 
 @V.operation("Transpose", a=V.ANY)
-def transpose(a, perm=None, conjugate: bool = False, name="transpose") -> Any:
+def transpose(a, perm=None, conjugate=False, name="transpose") -> Any:
     """Permute the dimensions by `perm`, or reverse them.
 
     Parameters
@@ -132,10 +126,7 @@ def transpose(a, perm=None, conjugate: bool = False, name="transpose") -> Any:
     ndim = a._payload.ndim
     order = tuple(reversed(range(ndim))) if perm is None else V.integers(perm, "perm")
     if len(order) != ndim:
-        raise V.invalid(
-            f"transpose expects a vector of size {ndim}. But input(1) is a vector of size "
-            f"{len(order)}"
-        )
+        raise refusal(V.invalid, "transpose expects a", ndim, len(order))
     for place in order:
         if not -ndim <= place < ndim:
             raise V.invalid(f"{place} is out of range [0 .. {ndim})")
@@ -189,14 +180,12 @@ def ensure_shape(x, shape, name=None) -> Any:
         size is not None and size != own for size, own in zip(sizes, here, strict=True)
     ):
         wanted = V.shown("?" if size is None else size for size in sizes)
-        raise V.invalid(
-            f"Shape of tensor input {V.shown(here)} is not compatible with expected shape {wanted}."
-        )
+        raise refusal(V.invalid, "Shape of tensor", V.shown(here), wanted)
     return x
 
 
 @V.operation("Meshgrid")
-def meshgrid(*args, indexing: str = "xy", name=None) -> Any:
+def meshgrid(*args, indexing="xy", name=None) -> Any:
     """Return the coordinates of the points of a grid, as a list with one tensor per argument.
 
     Parameters
@@ -214,9 +203,7 @@ def meshgrid(*args, indexing: str = "xy", name=None) -> Any:
     [[[1, 2], [1, 2]], [[3, 3], [4, 4]]]
     """
     if indexing not in ("xy", "ij"):
-        raise ValueError(
-            f"Argument `indexing` parameter must be either 'xy' or 'ij', got '{indexing}'"
-        )
+        raise refusal(ValueError, "Argument `indexing` parameter", indexing)
     parts = [wg.reshape(V.tensor_of(part), (-1,)) for part in args]
     return list(wg.meshgrid(*parts, indexing=indexing))
 

@@ -26,6 +26,7 @@ from wengert.compat.tensorflow.dtypes import cxx_name, numpy_dtype, of_numpy
 from wengert.compat.tensorflow.errors import OpError, invalid
 from wengert.compat.tensorflow.tensor import Tensor, made, same_dtype, tensor_of
 from wengert.compat.tensorflow.values import array_of
+from wengert.compat.tensorflow.words import refusal
 from wengert.interp.levels import Lifted
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.operands import cast as converted
@@ -74,7 +75,7 @@ def is_complex(x) -> bool:
     return x._payload.dtype.kind == "c"
 
 
-def check(x, allowed: Sequence[str], attribute: str = "T", op: str = "") -> None:
+def check(x, allowed: Sequence[str], attribute="T", op="") -> None:
     """Raise an error unless the kernel supports the dtype of `x`.
 
     Raises
@@ -92,10 +93,8 @@ def check(x, allowed: Sequence[str], attribute: str = "T", op: str = "") -> None
         hint = "; convert it first: tf.cast(x, tf.float32), or write 1.0 for 1"
     elif "int32" in allowed and "float" not in allowed:
         hint = "; convert it first: tf.cast(x, tf.int32)"
-    raise invalid(
-        f"Value for attr '{attribute}' of {name} is not in the list of allowed values: "
-        f"{', '.join(allowed)}{hint}",
-        op,
+    raise refusal(
+        invalid, "Value for attr '{}'", attribute, name, ", ".join(allowed), hint, operation=op
     )
 
 
@@ -260,7 +259,7 @@ def _truth(value) -> Any:
 
 def list_of(op: str, values) -> list[Any]:
     """Return tensors of one dtype, from a list of values or from the slices of a tensor."""
-    if isinstance(values, TensorBase) or hasattr(values, "_as_tensor"):
+    if isinstance(values, TensorBase | np.ndarray) or hasattr(values, "_as_tensor"):
         values = list(wg.unbind(tensor_of(values)))
     if not isinstance(values, list | tuple):
         values = [values]
@@ -275,7 +274,7 @@ def dtype_of(dtype, default=None) -> Any:
     return found
 
 
-def integers(value, what: str = "shape") -> tuple[int, ...]:
+def integers(value, what="shape") -> tuple[int, ...]:
     """Return integers from a list, a tensor, an array, a shape, or a single number.
 
     Raises
@@ -307,12 +306,10 @@ def integer(value, what: str) -> int:
     try:
         return operator.index(value)
     except TypeError:
-        raise TypeError(
-            f"Cannot convert {value!r} to EagerTensor of dtype int32: {what} takes integers"
-        ) from None
+        raise refusal(TypeError, "Cannot convert {!r} to EagerTensor", value, what) from None
 
 
-def shape_of(value, op: str = "") -> tuple[int, ...]:
+def shape_of(value, op="") -> tuple[int, ...]:
     """Return a shape, given in any form, as a tuple of sizes.
 
     Raises
@@ -341,7 +338,7 @@ def axis_of(axis, ndim: int, message: str | None = None) -> int:
     return number % ndim
 
 
-def axes_of(axis, ndim: int, op: str = "") -> tuple[int, ...]:
+def axes_of(axis, ndim: int, op="") -> tuple[int, ...]:
     """Return the dimensions to reduce; None means all of them.
 
     Raises
@@ -353,14 +350,9 @@ def axes_of(axis, ndim: int, op: str = "") -> tuple[int, ...]:
     found: list[int] = []
     for number in integers(axis, "axis"):
         if not -ndim <= number < ndim:
-            raise invalid(
-                f"Invalid reduction dimension ({number} for input with {ndim} dimension(s)", op
-            )
+            raise refusal(invalid, "Invalid reduction dimension", number, ndim, operation=op)
         if number % ndim in found:
-            raise invalid(
-                f"Invalid reduction arguments: Axes contains duplicate dimension: {number % ndim}",
-                op,
-            )
+            raise refusal(invalid, "Invalid reduction arguments:", number % ndim, operation=op)
         found.append(number % ndim)
     return tuple(found)
 

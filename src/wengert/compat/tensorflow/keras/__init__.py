@@ -13,7 +13,7 @@ from typing import Any as _Any
 
 from wengert.base.names import shows as _shows
 from wengert.compat.kit.namespaces import gathered as _gathered
-from wengert.compat.tensorflow.refusal import refusal as _refusal
+from wengert.compat.tensorflow.refusal import missing as _missing
 
 __version__ = "3.15.1"
 _LATER = ("backend", "ops")
@@ -23,7 +23,7 @@ _LATER = ("backend", "ops")
 def __getattr__(name: str) -> _Any:
     if name in _LATER:
         return _importlib.import_module(f"{__name__}.{name}")
-    raise _refusal("keras", name)
+    raise _missing("keras", name)
 
 
 _NOW = _gathered(

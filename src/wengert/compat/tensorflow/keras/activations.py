@@ -75,9 +75,7 @@ of_rows(
 swish, hard_swish = globals()["silu"], globals()["hard_silu"]
 
 
-def relu(
-    x, negative_slope: float = 0.0, max_value: float | None = None, threshold: float = 0.0
-) -> Any:
+def relu(x, negative_slope=0.0, max_value: float | None = None, threshold=0.0) -> Any:
     """Return x, at most `max_value`; below `threshold`, ``negative_slope * (x - threshold)``.
 
     Examples
@@ -97,7 +95,7 @@ def relu(
     return computed("Relu", rectified, tensor_of(x))
 
 
-def elu(x, alpha: float = 1.0) -> Any:
+def elu(x, alpha=1.0) -> Any:
     """Return x where positive, else ``alpha * (exp(x) - 1)``.
 
     Examples
@@ -110,7 +108,7 @@ def elu(x, alpha: float = 1.0) -> Any:
     return computed("Elu", wg.nn.functional.elu, tensor_of(x), alpha)
 
 
-def leaky_relu(x, negative_slope: float = 0.2) -> Any:
+def leaky_relu(x, negative_slope=0.2) -> Any:
     """Return x where positive, else `negative_slope` times x.
 
     Examples
@@ -121,19 +119,32 @@ def leaky_relu(x, negative_slope: float = 0.2) -> Any:
     return _nn.leaky_relu(x, negative_slope)
 
 
-def gelu(x, approximate: bool = False) -> Any:
+def gelu(x, approximate=False) -> Any:
     """Return x times the standard normal distribution function at x (see `tf.nn.gelu`)."""
     return _nn.gelu(x, approximate)
 
 
-def softmax(x, axis: int = -1) -> Any:
+def softmax(x, axis=-1) -> Any:
     """Return exponentials that sum to 1 along a dimension (see `tf.nn.softmax`)."""
-    return _nn.softmax(x, axis)
+    return _along(_nn.softmax, x, axis)
 
 
-def log_softmax(x, axis: int = -1) -> Any:
+def log_softmax(x, axis=-1) -> Any:
     """Return the logarithm of `softmax`."""
-    return _nn.log_softmax(x, axis)
+    return _along(_nn.log_softmax, x, axis)
+
+
+def _along(function, x, axis) -> Any:
+    """Apply a function of rows along a dimension, or along several as one."""
+    if not isinstance(axis, list | tuple):
+        return function(x, axis)
+    x = tensor_of(x)
+    ndim = x.ndim
+    order = sorted(range(ndim), key=[one % ndim for one in axis].__contains__)
+    moved = wg.permute(x, order)
+    result = tensor_of(function(made(wg.flatten(moved, ndim - len(axis)))))
+    back = sorted(range(ndim), key=order.__getitem__)
+    return made(wg.permute(wg.reshape(result, moved.shape), back))
 
 
 _of_name = getter(

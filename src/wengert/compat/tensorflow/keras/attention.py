@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+import string
 from typing import Any
 
 import numpy as np
@@ -38,9 +40,14 @@ class EinsumDense(Layer):
         """Create the weights."""
         terms, result = self.equation.replace(" ", "").split("->")
         before, inner = terms.split(",")
+        if "..." in before:
+            free = (letter for letter in string.ascii_letters if letter not in self.equation)
+            elided = "".join(itertools.islice(free, len(input_shape) - len(before) + 3))
+            before, result = before.replace("...", elided), result.replace("...", elided)
         sizes = dict(zip(before, input_shape, strict=True))
         given = np.atleast_1d(np.asarray(self.output_shape, object)).tolist()
-        sizes |= {a: n for a, n in zip(result[-len(given) :], given, strict=True) if n is not None}
+        last = result[len(result) - len(given) :]
+        sizes |= {a: n for a, n in zip(last, given, strict=True) if n is not None}
         self.kernel = self._weight("kernel", [sizes[letter] for letter in inner])
         first = min((result.index(letter) for letter in self.bias_axes or ()), default=0)
         summand = [sizes[a] if a in (self.bias_axes or ()) else 1 for a in result[first:]]
@@ -85,9 +92,9 @@ class _Attending(Seeded):
         self,
         inputs,
         mask=None,
-        training: bool = False,
-        return_attention_scores: bool = False,
-        use_causal_mask: bool = False,
+        training=False,
+        return_attention_scores=False,
+        use_causal_mask=False,
     ) -> Any:
         """Return weighted means of the values, and the weights if requested."""
         query, value = inputs[:2]
@@ -215,9 +222,9 @@ class MultiHeadAttention(Seeded):
         value_mask=None,
         key_mask=None,
         attention_mask=None,
-        return_attention_scores: bool = False,
-        training: bool = False,
-        use_causal_mask: bool = False,
+        return_attention_scores=False,
+        training=False,
+        use_causal_mask=False,
     ) -> Any:
         """Return the output for the queries, and the attention weights if requested."""
         key = value if key is None else key

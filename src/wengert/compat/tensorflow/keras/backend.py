@@ -1,7 +1,6 @@
 """Layer 9 · compat: the functions of ``tf.keras.backend``, which many programs import as ``K``.
 
-They are functions of `tf` with shorter names and other defaults. Each is a row: its parameters, and
-the function that takes them in this order.
+They are functions of `tf` with shorter names and other defaults, in rows of the same parameters.
 
 >>> K = tf.keras.backend
 >>> print(K.mean(K.square(tf.constant([[1.0, 4.0]])), axis=-1).numpy())
@@ -15,14 +14,13 @@ from typing import Any
 import numpy as np
 
 from wengert.compat.kit.namespaces import completed
-from wengert.compat.kit.rows import of_rows
 from wengert.compat.tensorflow import control, conversion, linalg, math, nn, random
 from wengert.compat.tensorflow import operations as ops
 from wengert.compat.tensorflow.conversion import convert_to_tensor
 from wengert.compat.tensorflow.keras import activations, loss_functions
 from wengert.compat.tensorflow.keras import globals as settings
 from wengert.compat.tensorflow.keras.globals import epsilon, floatx
-from wengert.compat.tensorflow.keras.operands import row
+from wengert.compat.tensorflow.keras.operands import of_families
 from wengert.compat.tensorflow.refusal import refusing
 from wengert.compat.tensorflow.variable import Variable
 
@@ -278,111 +276,68 @@ def _spatial_2d_padding(x, padding, data_format) -> Any:
     return ops.pad(x, [rest[0], *rest[1:] * first, *padding, *rest[1:] * (not first)])
 
 
-of_rows(
+of_families(
     globals(),
-    row,
     """
-    abs(x) | =ops.abs
-    all(x, axis=None, keepdims=False) | =math.reduce_all
-    any(x, axis=None, keepdims=False) | =math.reduce_any
-    arange(start, stop=None, step=1, dtype='int32') | =_arange
-    argmax(x, axis=-1) | =ops.argmax
-    argmin(x, axis=-1) | =ops.argmin
-    batch_dot(x, y, axes=None) | =_batch_dot
-    batch_flatten(x) | =_batch_flatten
-    batch_get_value(tensors) | =_batch_get_value
-    batch_set_value(tuples) | =_batch_set_value
-    bias_add(x, bias) | =nn.bias_add
-    binary_crossentropy(target, output, from_logits=False) | =_binary_crossentropy
-    cast(x, dtype) | =ops.cast
-    cast_to_floatx(x) | =_cast_to_floatx
-    categorical_crossentropy(target, output, from_logits=False, axis=-1)
-        | =_categorical_crossentropy
-    clip(x, min_value, max_value) | =_clip
-    concatenate(tensors, axis=-1) | =ops.concat
-    constant(value, dtype=None, shape=None, name=None) | =_constant
-    cos(x) | =ops.cos
-    count_params(x) | =_count_params
-    cumprod(x, axis=0) | =math.cumprod
-    cumsum(x, axis=0) | =math.cumsum
-    dot(x, y) | =_dot
-    dropout(x, level, noise_shape=None, seed=None) | =nn.dropout
-    dtype(x) | =_dtype
-    elu(x, alpha=1.0) | =activations.elu
-    equal(x, y) | =ops.equal
-    eval(x) | =_get_value
-    exp(x) | =ops.exp
-    expand_dims(x, axis=-1) | =ops.expand_dims
-    eye(size, dtype=None, name=None) | =_eye
-    flatten(x) | =_flatten
-    foldl(fn, elems, initializer=None) | =control.foldl
-    foldr(fn, elems, initializer=None) | =control.foldr
-    gather(reference, indices) | =ops.gather
-    get_value(x) | =_get_value
-    greater(x, y) | =ops.greater
-    greater_equal(x, y) | =ops.greater_equal
-    hard_sigmoid(x) | =_hard_sigmoid
-    in_top_k(predictions, targets, k) | =_in_top_k
-    int_shape(x) | =_int_shape
-    l2_normalize(x, axis=None) | =linalg.l2_normalize
-    less(x, y) | =ops.less
-    less_equal(x, y) | =ops.less_equal
-    log(x) | =math.log
-    map_fn(fn, elems) | =control.map_fn
-    max(x, axis=None, keepdims=False) | =math.reduce_max
-    maximum(x, y) | =ops.maximum
-    mean(x, axis=None, keepdims=False) | =_mean
-    min(x, axis=None, keepdims=False) | =math.reduce_min
-    minimum(x, y) | =ops.minimum
-    moving_average_update(x, value, momentum) | =_moving_average_update
-    ndim(x) | =_ndim
-    not_equal(x, y) | =ops.not_equal
-    one_hot(indices, num_classes) | =_one_hot
-    ones(shape, dtype=None, name=None) | =_ones
-    ones_like(x, dtype=None) | =ops.ones_like
-    permute_dimensions(x, pattern) | =ops.transpose
-    pow(x, a) | =ops.pow
-    prod(x, axis=None, keepdims=False) | =math.reduce_prod
-    random_bernoulli(shape, p=0.0, dtype=None, seed=None) | =_bernoulli
-    random_normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None) | =_normal
-    random_uniform(shape, minval=0.0, maxval=1.0, dtype=None, seed=None) | =_uniform
-    relu(x, alpha=0.0, max_value=None, threshold=0.0) | =activations.relu
-    repeat(x, n) | =_repeat
-    repeat_elements(x, rep, axis) | =ops.repeat
-    reshape(x, shape) | =ops.reshape
-    reverse(x, axes) | =_reverse
-    round(x) | =ops.round
-    set_value(x, value) | =_set_value
-    shape(x) | =ops.shape
-    sigmoid(x) | =ops.sigmoid
-    sign(x) | =ops.sign
-    sin(x) | =ops.sin
-    softmax(x, axis=-1) | =nn.softmax
-    softplus(x) | =math.softplus
-    softsign(x) | =math.softsign
-    sparse_categorical_crossentropy(target, output, from_logits=False, axis=-1, ignore_class=None)
-        | =_sparse_categorical_crossentropy
-    spatial_2d_padding(x, padding=((1, 1), (1, 1)), data_format=None) | =_spatial_2d_padding
-    sqrt(x) | =_sqrt
-    square(x) | =ops.square
-    squeeze(x, axis) | =ops.squeeze
-    stack(x, axis=0) | =ops.stack
-    std(x, axis=None, keepdims=False) | =_std
-    stop_gradient(variables) | =_stop_gradient
-    sum(x, axis=None, keepdims=False) | =math.reduce_sum
-    switch(condition, then_expression, else_expression) | =_switch
-    tanh(x) | =ops.tanh
-    temporal_padding(x, padding=(1, 1)) | =_temporal_padding
-    tile(x, n) | =_tile
-    transpose(x) | =ops.transpose
-    truncated_normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None) | =_truncated
-    update(x, new_x) | =_update
-    update_add(x, increment) | =_update_add
-    update_sub(x, decrement) | =_update_sub
-    var(x, axis=None, keepdims=False) | =_var
-    variable(value, dtype=None, name=None, constraint=None) | =_variable
-    zeros(shape, dtype=None, name=None) | =_zeros
-    zeros_like(x, dtype=None) | =ops.zeros_like
+    (x): ops.abs batch_flatten=_batch_flatten cast_to_floatx=_cast_to_floatx ops.cos
+        count_params=_count_params dtype=_dtype eval=_get_value ops.exp flatten=_flatten
+        get_value=_get_value hard_sigmoid=_hard_sigmoid int_shape=_int_shape math.log ndim=_ndim
+        ops.round ops.shape ops.sigmoid ops.sign ops.sin math.softplus math.softsign sqrt=_sqrt
+        ops.square ops.tanh ops.transpose
+    (x, axis=None, keepdims=False): all=math.reduce_all any=math.reduce_any max=math.reduce_max
+        mean=_mean min=math.reduce_min prod=math.reduce_prod std=_std sum=math.reduce_sum
+        var=_var
+    (start, stop=None, step=1, dtype='int32'): arange=_arange
+    (x, axis=-1): ops.argmax ops.argmin ops.expand_dims nn.softmax
+    (x, y, axes=None): batch_dot=_batch_dot
+    (tensors): batch_get_value=_batch_get_value
+    (tuples): batch_set_value=_batch_set_value
+    (x, bias): nn.bias_add
+    (target, output, from_logits=False): binary_crossentropy=_binary_crossentropy
+    (x, dtype): ops.cast
+    (target, output, from_logits=False, axis=-1):
+        categorical_crossentropy=_categorical_crossentropy
+    (x, min_value, max_value): clip=_clip
+    (tensors, axis=-1): concatenate=ops.concat
+    (value, dtype=None, shape=None, name=None): constant=_constant
+    (x, axis=0): math.cumprod math.cumsum ops.stack
+    (x, y): dot=_dot ops.equal ops.greater ops.greater_equal ops.less ops.less_equal ops.maximum
+        ops.minimum ops.not_equal
+    (x, level, noise_shape=None, seed=None): nn.dropout
+    (x, alpha=1.0): activations.elu
+    (size, dtype=None, name=None): eye=_eye
+    (fn, elems, initializer=None): control.foldl control.foldr
+    (reference, indices): ops.gather
+    (predictions, targets, k): in_top_k=_in_top_k
+    (x, axis=None): linalg.l2_normalize
+    (fn, elems): control.map_fn
+    (x, value, momentum): moving_average_update=_moving_average_update
+    (indices, num_classes): one_hot=_one_hot
+    (shape, dtype=None, name=None): ones=_ones zeros=_zeros
+    (x, dtype=None): ops.ones_like ops.zeros_like
+    (x, pattern): permute_dimensions=ops.transpose
+    (x, a): ops.pow
+    (shape, p=0.0, dtype=None, seed=None): random_bernoulli=_bernoulli
+    (shape, mean=0.0, stddev=1.0, dtype=None, seed=None): random_normal=_normal
+        truncated_normal=_truncated
+    (shape, minval=0.0, maxval=1.0, dtype=None, seed=None): random_uniform=_uniform
+    (x, alpha=0.0, max_value=None, threshold=0.0): activations.relu
+    (x, n): repeat=_repeat tile=_tile
+    (x, rep, axis): repeat_elements=ops.repeat
+    (x, shape): ops.reshape
+    (x, axes): reverse=_reverse
+    (x, value): set_value=_set_value
+    (target, output, from_logits=False, axis=-1, ignore_class=None):
+        sparse_categorical_crossentropy=_sparse_categorical_crossentropy
+    (x, padding=((1, 1), (1, 1)), data_format=None): spatial_2d_padding=_spatial_2d_padding
+    (x, axis): ops.squeeze
+    (variables): stop_gradient=_stop_gradient
+    (condition, then_expression, else_expression): switch=_switch
+    (x, padding=(1, 1)): temporal_padding=_temporal_padding
+    (x, new_x): update=_update
+    (x, increment): update_add=_update_add
+    (x, decrement): update_sub=_update_sub
+    (value, dtype=None, name=None, constraint=None): variable=_variable
     """,
     activations=activations,
     control=control,

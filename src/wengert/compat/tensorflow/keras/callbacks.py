@@ -24,6 +24,7 @@ from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow import nest
 from wengert.compat.tensorflow.functions.values import numbers_of
 from wengert.compat.tensorflow.refusal import refusing
+from wengert.compat.tensorflow.words import refusal
 from wengert.tape.sites import warn
 
 _PHASES = ("train", "test", "predict")
@@ -138,12 +139,7 @@ class CallbackList(Callback):
     """
 
     def __init__(
-        self,
-        callbacks=None,
-        add_history: bool = False,
-        add_progbar: bool = False,
-        model=None,
-        **params,
+        self, callbacks=None, add_history=False, add_progbar=False, model=None, **params
     ) -> None:
         self.callbacks = nest.flatten(callbacks) if callbacks else []
         for kind, wanted in ((History, add_history), (ProgbarLogger, add_progbar)):
@@ -213,12 +209,7 @@ class _Monitor(Callback):
             return False
         if kinds and any(word in said for word in _GROWING):
             return True
-        raise ValueError(
-            f"{type(self).__name__} callback received monitor={self.monitor}, but Keras isn't able "
-            "to automatically determine whether that metric should be maximized or minimized. Pass "
-            "`mode='max'` in order to monitor based on the highest metric value, or pass "
-            "`mode='min'` in order to use the lowest value."
-        )
+        raise refusal(ValueError, "{} callback received", type(self).__name__, self.monitor)
 
     def _value(self, logs, words: str) -> Any:
         self._grows()
@@ -255,6 +246,7 @@ class EarlyStopping(_Monitor):
     """
 
     def _prepare(self: Any) -> None:
+        super()._prepare()
         self.on_train_begin()
 
     def on_train_begin(self, logs=None) -> None:
@@ -315,25 +307,16 @@ class ModelCheckpoint(_Monitor):
     without = ("min_delta",)
 
     def _prepare(self: Any) -> None:
+        super()._prepare()
         self.filepath = os.fspath(self.filepath)
         self.best = self.initial_value_threshold
         self._epoch = self._batches = 0
         if self.save_freq != "epoch" and not isinstance(self.save_freq, int):
-            raise ValueError(
-                f"Unrecognized save_freq: {self.save_freq}. Expected save_freq are 'epoch' or "
-                "integer values"
-            )
+            raise refusal(ValueError, "Unrecognized save_freq: {}.", self.save_freq)
         if self.save_weights_only and not self.filepath.endswith(".weights.h5"):
-            raise ValueError(
-                "When using `save_weights_only=True` in `ModelCheckpoint`, the filepath provided "
-                "must end in `.weights.h5` (Keras weights format). Received: "
-                f"filepath={self.filepath}"
-            )
+            raise refusal(ValueError, "When using `save_weights_only=True`", self.filepath)
         if not self.save_weights_only and not self.filepath.endswith((".keras", ".h5")):
-            raise ValueError(
-                "The filepath provided must end in `.keras` (Keras model format). Received: "
-                f"filepath={self.filepath}"
-            )
+            raise refusal(ValueError, "The filepath provided must end in `.keras`", self.filepath)
 
     def on_epoch_begin(self, epoch: int, logs=None) -> None:
         self._epoch = epoch
@@ -354,9 +337,7 @@ class ModelCheckpoint(_Monitor):
         try:
             path = self.filepath.format(**{"epoch": epoch + 1, **logs})
         except KeyError as error:
-            raise KeyError(
-                f'Failed to format this callback filepath: "{self.filepath}". Reason: {error}'
-            ) from None
+            raise refusal(KeyError, "Failed to format", self.filepath, error) from None
         if not self._wanted(epoch, logs, path):
             return
         Path(path).parent.mkdir(parents=True, exist_ok=True)
@@ -406,10 +387,9 @@ class ReduceLROnPlateau(_Monitor):
     """
 
     def _prepare(self: Any) -> None:
+        super()._prepare()
         if self.factor >= 1.0:
-            raise ValueError(
-                f"ReduceLROnPlateau does not support a factor >= 1.0. Received factor={self.factor}"
-            )
+            raise refusal(ValueError, "ReduceLROnPlateau does not", self.factor)
         self.on_train_begin()
 
     def on_train_begin(self, logs=None) -> None:
@@ -464,9 +444,7 @@ class LearningRateScheduler(Callback):
         except TypeError:
             rate = self.schedule(epoch)
         if not isinstance(rate, float | np.floating):
-            raise ValueError(
-                f"The output of the `schedule` function should be a float. Got: {rate}"
-            )
+            raise refusal(ValueError, "The output of", rate)
         self.model.optimizer.learning_rate = rate
         if self.verbose:
             print(f"\nEpoch {epoch + 1}: LearningRateScheduler setting learning rate to {rate}.")
@@ -543,10 +521,7 @@ class TerminateOnNaN(Callback):
         if loss is None or np.isfinite(loss):
             return
         if self.raise_error:
-            raise RuntimeError(
-                f"NaN or Inf loss encountered at batch {batch}. Loss value: {loss}. Terminating "
-                "training immediately."
-            )
+            raise refusal(RuntimeError, "NaN or Inf", batch, loss)
         print(f"Batch {batch}: Invalid loss, terminating training")
         self.model.stop_training = True
 
@@ -560,11 +535,7 @@ class TensorBoard(Callback):
     """
 
     def __init__(self, log_dir="logs", *args, **kwargs) -> None:
-        raise NotImplementedError(
-            "tf.keras.callbacks.TensorBoard is not offered: use "
-            "tf.keras.callbacks.CSVLogger(path) for the numbers of each epoch, or a "
-            "LambdaCallback that writes them by wengert.utils.event_files"
-        )
+        raise refusal(NotImplementedError, "tf.keras.callbacks.TensorBoard is not")
 
 
 __getattr__ = refusing("keras.callbacks")

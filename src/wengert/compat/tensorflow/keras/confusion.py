@@ -6,13 +6,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from wengert.compat.kit.arguments import arguments
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.kit.rows import of_rows
 from wengert.compat.tensorflow.configs import snake_case
 from wengert.compat.tensorflow.functions.values import numbers_of
 from wengert.compat.tensorflow.keras.globals import name_for
 from wengert.compat.tensorflow.keras.means import Metric, same_rank
+from wengert.compat.tensorflow.keras.settings import settings
 
 _COUNTS = ("true_positives", "false_positives", "true_negatives", "false_negatives")
 
@@ -28,20 +28,15 @@ def _points(count: int, inner=None) -> Any:
     return np.asarray([-1e-7, *between, 1 + 1e-7])
 
 
-class _Plain(Metric):
-    """Default treatment of predictions, where no argument says otherwise."""
-
-    top_k: Any = None
-    class_id: Any = None
-    from_logits: bool = False
-
-
-@arguments("thresholds=None, name=None, dtype=None")
-class _Counting(_Plain):
+@settings("thresholds=None, name=None, dtype=None")
+class _Counting(Metric):
     """Base class that counts true and false positives and negatives for each threshold."""
 
     wanted: ClassVar[tuple[str, ...]] = _COUNTS
     """The counts that the metric needs."""
+    top_k: Any = None
+    class_id: Any = None
+    from_logits = False
 
     def _prepare(self: Any) -> None:
         self.name = self.name or name_for(type(self).__name__)
@@ -53,7 +48,8 @@ class _Counting(_Plain):
         self._limits = limits
         alone = len(self.wanted) == 1
         for count in self.wanted:
-            self.add_variable(limits.shape, "zeros", name="accumulator" if alone else count)
+            name = "accumulator" if alone else count
+            setattr(self, name, self.add_variable(limits.shape, "zeros", name=name))
 
     def update_state(self, y_true, y_pred, sample_weight=None) -> None:
         """Count a batch."""
@@ -110,7 +106,7 @@ of_rows(
 )
 
 
-@arguments("thresholds=None, top_k=None, class_id=None")
+@settings("thresholds=None, top_k=None, class_id=None")
 class _OfClasses(_Counting): ...
 
 
@@ -149,7 +145,7 @@ class Recall(_OfClasses):
     wanted = ("true_positives", "false_negatives")
 
 
-@arguments(
+@settings(
     "num_thresholds=200, curve='ROC', summation_method='interpolation', name=None, dtype=None, "
     "thresholds=None, from_logits=False"
 )
@@ -172,10 +168,7 @@ class AUC(_Counting):
     """
 
     def _prepare(self: Any) -> None:
-        if self.curve not in ("ROC", "PR"):
-            raise ValueError(f'Invalid AUC curve value: "{self.curve}".')
         self.name = self.name or name_for("AUC")
-        self._variables.clear()
         self._begin(_points(self.num_thresholds, self.thresholds))
 
     def result(self) -> Any:
@@ -205,7 +198,7 @@ class AUC(_Counting):
         return share(slope * (step + start * np.log(ratio)), np.maximum(tp + fn, 0)[1:]).sum()
 
 
-@arguments("num_thresholds=200, class_id=None, name=None, dtype=None")
+@settings("num_thresholds=200, class_id=None, name=None, dtype=None")
 class _At(_Counting):
     """Base class for the best value of one ratio where another has a lower bound."""
 
@@ -217,7 +210,6 @@ class _At(_Counting):
 
     def _prepare(self: Any) -> None:
         self.name = self.name or name_for(type(self).__name__)
-        self._variables.clear()
         self._begin(_points(self.num_thresholds))
 
     def result(self) -> Any:
@@ -236,7 +228,7 @@ def _bounded(kind: str, given: str, bound: str, best: str) -> Any:
         "bound": tuple(bound.split()),
         "best": tuple(best.split()),
     }
-    return arguments(given)(type(kind, (_At,), body))
+    return settings(given)(type(kind, (_At,), body))
 
 
 of_rows(

@@ -7,12 +7,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.rows import told
 from wengert.compat.tensorflow import nn, operations
+from wengert.compat.tensorflow.eager import bytes_of, is_text
 from wengert.compat.tensorflow.functions.values import numbers_of
 from wengert.compat.tensorflow.keras import activations
 from wengert.compat.tensorflow.keras.globals import epsilon
 from wengert.compat.tensorflow.keras.layer import Layer
 from wengert.compat.tensorflow.keras.settings import settings
+from wengert.compat.tensorflow.words import refusal
 
 __all__ = ["Activation", "Dense", "ELU", "Identity", "Lambda", "LeakyReLU", "ReLU", "Softmax"]
 
@@ -28,6 +31,25 @@ def conv_padding(value: str, known: tuple[str, ...] = ("valid", "same")) -> str:
         names = ", ".join(map(repr, known))
         raise ValueError(f"`padding` must be one of {names}. Received: padding={value!r}")
     return value.lower()
+
+
+def batches_of(data) -> list[Any]:
+    """Return what a layer adapts to as arrays: an array, or those of a dataset or an iterable."""
+    if hasattr(data, "as_numpy_iterator"):
+        data = list(data.as_numpy_iterator())
+    elif hasattr(data, "shape") or (
+        isinstance(data, list | tuple) and not any(hasattr(one, "shape") for one in data)
+    ):
+        return [_array(data)]
+    found = [_array(one[0] if isinstance(one, tuple) else one) for one in data]
+    if not found:
+        raise ValueError("adapt() received an empty iterable (no batches).")
+    rows = found[0].ndim < 2 and len({one.shape for one in found}) == 1
+    return [np.stack(found)] if rows else found
+
+
+def _array(data) -> Any:
+    return bytes_of(data) if is_text(data) else numbers_of(data)
 
 
 def check_last(data_format) -> None:
@@ -74,10 +96,14 @@ class _Conv(Weighted):
         check_last(self.data_format)
         d = self.dimensions
         self.filters = int(self.filters)
+        if self.groups < 1 or self.filters % self.groups:
+            raise refusal(ValueError, "The number of", self.groups, self.filters)
         self.kernel_size = several(self.kernel_size, d)
         self.strides = several(self.strides, d)
         self.padding = conv_padding(self.padding, self.paddings)
         self.dilation_rate = several(self.dilation_rate, d)
+        if max(self.strides) > 1 and max(self.dilation_rate) > 1:
+            raise refusal(ValueError, "`strides > 1`", self.strides, self.dilation_rate)
 
     def _shapes(self, channels: int) -> tuple[tuple[int, ...], int]:
         return (*self.kernel_size, channels // self.groups, self.filters), self.filters
@@ -139,6 +165,7 @@ class Conv2DTranspose(_Conv):
     without = ("groups",)
 
     def _prepare(self: Any) -> None:
+        super()._prepare()
         given = self.output_padding
         self.output_padding = None if given is None else several(given, self.dimensions)
 
@@ -186,7 +213,13 @@ class Conv3DTranspose(Conv2DTranspose):
 
 @settings("pool_size=2, strides=None, padding='valid', data_format=None")
 class _Pooling(Layer):
-    """Base class for layers that pool windows."""
+    """{words} of {of}.
+
+    Examples
+    --------
+    >>> tf.keras.layers.{name}()(tf.ones({example})).shape
+    TensorShape({pooled})
+    """
 
     dimensions: ClassVar[int]
     function: ClassVar[Any]
@@ -226,14 +259,6 @@ def _seen_mean(self, inputs, mask=None) -> Any:
     return operations.divide(total, count)
 
 
-_POOL = """{words} of {of}.
-
-Examples
---------
->>> import wengert.compat.tensorflow as tf
->>> tf.keras.layers.{name}()(tf.ones({example})).shape
-TensorShape({result})
-"""
 _PLACES = {1: "sequences", 2: "images", 3: "volumes"}
 _POOLED = {
     "Max": ("max", "The greatest elements", operations.reduce_max),
@@ -250,8 +275,13 @@ def _pools(namespace: dict[str, Any], word: str, d: int) -> None:
         (_Global, "Global", whole, "each channel of", [1, 1]),
     ):
         name = f"{before}{word}Pooling{d}D"
-        doc = _POOL.format(
-            words=words, of=f"{of} {_PLACES[d]}", name=name, example=example, result=result
+        doc = told(
+            _Pooling,
+            words=words,
+            of=f"{of} {_PLACES[d]}",
+            name=name,
+            example=example,
+            pooled=result,
         )
         body = {"dimensions": d, "function": staticmethod(function), "__doc__": doc}
         kind = type(name, (base,), {**body, "__module__": __name__})
@@ -328,7 +358,7 @@ class BatchNormalization(Normalizing):
         self.moving_mean = self._weight("moving_mean", size, trainable=False)
         self.moving_variance = self._weight("moving_variance", size, trainable=False)
 
-    def call(self, inputs, training: bool = False, mask=None) -> Any:
+    def call(self, inputs, training=False, mask=None) -> Any:
         if not training or not self.trainable:
             return self._scaled(inputs, self.moving_mean, self.moving_variance)
         ndim = len(inputs.shape)
@@ -384,32 +414,41 @@ class Normalization(Layer):
 
     def _prepare(self: Any) -> None:
         if (self.mean is None) is not (self.variance is None):
-            raise ValueError(
-                "When setting values directly, both `mean` and `variance` must be set. Received: "
-                f"mean={self.mean} and variance={self.variance}"
-            )
+            raise refusal(ValueError, "When setting values", self.mean, self.variance)
         self.mean = None if self.mean is None else np.asarray(self.mean, self._kind)
         self.variance = None if self.variance is None else np.asarray(self.variance, self._kind)
 
+    def _axes(self, ndim: int) -> list[int]:
+        """Return the dimensions that have own means, in order."""
+        given = [] if self.axis is None else np.atleast_1d(self.axis).tolist()
+        if any(not -ndim <= axis < ndim for axis in given):
+            raise refusal(ValueError, "All `axis` values", ndim, self.axis)
+        return sorted(axis % ndim for axis in given)
+
+    def build(self, input_shape) -> None:
+        """Spread the given means and variances over the dimensions that have own ones."""
+        kept = self._axes(len(input_shape))
+        sizes = [n if axis in kept else 1 for axis, n in enumerate(input_shape)]
+        for name in ("mean", "variance"):
+            value = getattr(self, name)
+            if value is None or value.ndim == len(sizes):
+                continue
+            shape = [1] * len(sizes)
+            for axis, size in zip(reversed(kept), reversed(value.shape), strict=False):
+                shape[axis] = size
+            setattr(self, name, np.broadcast_to(value.reshape(shape), sizes))
+
     def adapt(self, data) -> None:
-        """Set the mean and the variance to those of examples."""
-        batches = (
-            [numbers_of(data)]
-            if not hasattr(data, "as_numpy_iterator")
-            else [np.asarray(batch) for batch in data.as_numpy_iterator()]
-        )
-        values = np.concatenate(batches)
-        kept = () if self.axis is None else np.atleast_1d(self.axis) % values.ndim
-        axes = tuple(axis for axis in range(values.ndim) if axis not in kept)
+        """Set the mean and the variance to those of examples: an array, a dataset, or arrays."""
+        values = np.concatenate(batches_of(data))
+        axes = tuple(set(range(values.ndim)) - set(self._axes(values.ndim)))
         wide = values.astype(np.float64)
         self.mean = wide.mean(axes, keepdims=True).astype(self._kind)
         self.variance = wide.var(axes, keepdims=True).astype(self._kind)
 
     def call(self, inputs) -> Any:
         if self.mean is None or self.variance is None:
-            raise ValueError(
-                "You must call `.build(input_shape)` on the layer before using it: adapt"
-            )
+            raise refusal(ValueError, "You must call `.build(input_shape)`")
         width = np.maximum(np.sqrt(self.variance), self._kind.type(1e-7))
         x = operations.cast(inputs, str(self._kind))
         if self.invert:
@@ -444,11 +483,6 @@ class Dense(Weighted):
     """
 
     def _prepare(self: Any) -> None:
-        if not isinstance(self.units, int | np.integer) or self.units <= 0:
-            raise ValueError(
-                "Received an invalid value for `units`, expected a positive integer. Received: "
-                f"units={self.units}"
-            )
         self.units = int(self.units)
 
     def _shapes(self, channels: int) -> tuple[tuple[int, ...], int]:
@@ -456,10 +490,8 @@ class Dense(Weighted):
 
     def _product(self, inputs) -> Any:
         if inputs.shape[-1] != self.kernel.shape[0]:
-            raise ValueError(
-                f'Input 0 of layer "{self.name}" is incompatible with the layer: expected axis '
-                f"-1 of input shape to have value {self.kernel.shape[0]}, but received input with "
-                f"shape {tuple(inputs.shape)}"
+            raise refusal(
+                ValueError, "Input 0 of", self.name, self.kernel.shape[0], tuple(inputs.shape)
             )
         return operations.tensordot(inputs, self.kernel, 1)
 
@@ -501,7 +533,7 @@ class LeakyReLU(Layer):
     [-0.5  2. ]
     """
 
-    def __init__(self, negative_slope: float = 0.3, **kwargs) -> None:
+    def __init__(self, negative_slope=0.3, **kwargs) -> None:
         negative_slope = kwargs.pop("alpha", negative_slope)
         super().__init__(**kwargs)
         self.negative_slope = negative_slope

@@ -10,6 +10,7 @@ from wengert.base.patches import Setting
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.configs import snake_case
 from wengert.compat.tensorflow.functions.values import dtype_of
+from wengert.compat.tensorflow.words import refusal
 
 _EPSILON, _FLOATX = Setting(1e-7), Setting("float32")
 _COUNTS: dict[str, int] = {}
@@ -52,10 +53,7 @@ def set_floatx(value: str) -> None:
     ValueError: If it is not a floating dtype.
     """
     if value not in ("bfloat16", "float16", "float32", "float64"):
-        raise ValueError(
-            f"Unknown `floatx` value: {value}. Expected one of "
-            "{'bfloat16', 'float16', 'float32', 'float64'}"
-        )
+        raise refusal(ValueError, "Unknown `floatx` value:", value)
     _FLOATX.set(value)
 
 
@@ -70,7 +68,7 @@ def image_data_format() -> str:
     return "channels_last"
 
 
-def get_uid(prefix: str = "") -> int:
+def get_uid(prefix="") -> int:
     """Return the number of times a name has been requested, including this call."""
     _COUNTS[prefix] = _COUNTS.get(prefix, 0) + 1
     return _COUNTS[prefix]
@@ -83,7 +81,7 @@ def name_for(kind: str) -> str:
     return base if count == 1 else f"{base}_{count - 1}"
 
 
-def clear_session(free_memory: bool = True) -> None:
+def clear_session(free_memory=True) -> None:
     """Restart the numbering of names."""
     _COUNTS.clear()
 

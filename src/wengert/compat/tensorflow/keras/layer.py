@@ -25,18 +25,14 @@ from wengert.compat.tensorflow.configs import Configured, register_keras_seriali
 from wengert.compat.tensorflow.eager import is_text, labels_of
 from wengert.compat.tensorflow.functions.drawing import SeedGenerator, normals
 from wengert.compat.tensorflow.functions.normalisation import dropout
-from wengert.compat.tensorflow.functions.values import (
-    converted,
-    is_floating,
-    made,
-    tensor_of,
-)
+from wengert.compat.tensorflow.functions.values import converted, is_floating, made, tensor_of
 from wengert.compat.tensorflow.keras import constraints, regularizers
 from wengert.compat.tensorflow.keras.globals import float_type, name_for
 from wengert.compat.tensorflow.keras.means import Metric
 from wengert.compat.tensorflow.keras.symbols import OPERATORS, Symbol, symbolic
 from wengert.compat.tensorflow.keras.weights import Weight
 from wengert.compat.tensorflow.variable import Variable
+from wengert.compat.tensorflow.words import refusal
 from wengert.tape.sites import warn
 
 __all__ = ["Layer", "Seeded"]
@@ -105,9 +101,9 @@ class Layer(Configured):
         self,
         *,
         activity_regularizer=None,
-        trainable: bool = True,
+        trainable=True,
         dtype=None,
-        autocast: bool = True,
+        autocast=True,
         name: str | None = None,
         **kwargs,
     ) -> None:
@@ -123,13 +119,11 @@ class Layer(Configured):
         if batch is not None:
             self._input_shape = tuple(batch)
         if kwargs:
-            raise ValueError(
-                f"Unrecognized keyword arguments passed to {type(self).__name__}: {kwargs}"
-            )
+            raise refusal(ValueError, "Unrecognized keyword arguments", type(self).__name__, kwargs)
 
     # -- weights ----------------------------------------------------------------------------------
 
-    def _weight(self, name: str, shape, role: str = "", **more) -> Any:
+    def _weight(self, name: str, shape, role="", **more) -> Any:
         """Create a weight with the initializer, regularizer and constraint of its role."""
         role = role or name
         kinds = ("initializer", "regularizer", "constraint")
@@ -141,8 +135,8 @@ class Layer(Configured):
         shape=None,
         initializer=None,
         dtype=None,
-        trainable: bool = True,
-        autocast: bool = True,
+        trainable=True,
+        autocast=True,
         regularizer=None,
         constraint=None,
         aggregation=None,
@@ -194,7 +188,7 @@ class Layer(Configured):
             if name not in _UNSEEN:
                 yield from _found(value)
 
-    def _flatten_layers(self, recursive: bool = True, include_self: bool = True) -> Iterator[Any]:
+    def _flatten_layers(self, recursive=True, include_self=True) -> Iterator[Any]:
         seen: set[int] = set()
         stack: list[Any] = [self]
         while stack:
@@ -285,15 +279,13 @@ class Layer(Configured):
         """
         own = self.weights
         if len(own) != len(weights):
-            raise ValueError(
-                f"You called `set_weights(weights)` on layer '{self.name}' with a weight list of "
-                f"length {len(weights)}, but the layer was expecting {len(own)} weights."
+            raise refusal(
+                ValueError, "You called `set_weights(weights)`", self.name, len(weights), len(own)
             )
         for variable, value in zip(own, weights, strict=True):
             if tuple(variable.shape) != np.shape(value):
-                raise ValueError(
-                    f"Layer {self.name} weight shape {tuple(variable.shape)} is not compatible "
-                    f"with provided weight shape {np.shape(value)}."
+                raise refusal(
+                    ValueError, "Layer {} weight", self.name, tuple(variable.shape), np.shape(value)
                 )
         for variable, value in zip(own, weights, strict=True):
             variable.assign(value)
@@ -324,17 +316,12 @@ class Layer(Configured):
 
     def call(self, *args, **kwargs) -> Any:
         """Compute the output of the layer."""
-        raise NotImplementedError(
-            f"Layer {type(self).__name__} does not have a `call()` method implemented."
-        )
+        raise refusal(NotImplementedError, "Layer {} does", type(self).__name__)
 
     def __call__(self, *args, **kwargs) -> Any:
         """Build the layer if needed, and call it."""
         if not hasattr(self, "name"):
-            raise RuntimeError(
-                f"In layer {type(self).__name__}, you forgot to call `super().__init__()` as the "
-                "first statement in the `__init__()` method."
-            )
+            raise refusal(RuntimeError, "In layer {},", type(self).__name__)
         if any(isinstance(part, Symbol) for part in nest.flatten([args, list(kwargs.values())])):
             result = symbolic(self, args, kwargs)
             object.__setattr__(self, "_node", (args, result))
@@ -425,10 +412,7 @@ class Layer(Configured):
 
     def _in_graph(self, place: int) -> Any:
         if "_node" not in vars(self):
-            raise ValueError(
-                f"The layer {self.name} has never been called and thus has no defined input and "
-                "output."
-            )
+            raise refusal(ValueError, "The layer {}", self.name)
         args, result = vars(self)["_node"]
         return result if place else args[0] if len(args) == 1 else args
 
@@ -480,7 +464,7 @@ def _noted(build: Callable[..., Any]) -> Any:
 class Operation(Layer):
     """A layer that applies an operator to symbols of functional models."""
 
-    def __init__(self, symbol: str, reflected: bool = False, **kwargs) -> None:
+    def __init__(self, symbol: str, reflected=False, **kwargs) -> None:
         super().__init__(**kwargs)
         self.symbol, self.reflected = symbol, reflected
 

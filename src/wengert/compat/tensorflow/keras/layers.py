@@ -14,6 +14,7 @@ import numpy as np
 
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined, gathered
+from wengert.compat.kit.rows import told
 from wengert.compat.kit.signatures import named
 from wengert.compat.tensorflow import operations
 from wengert.compat.tensorflow.functions.values import converted, made, tensor_of
@@ -23,6 +24,7 @@ from wengert.compat.tensorflow.keras.layer import Seeded
 from wengert.compat.tensorflow.keras.settings import settings
 from wengert.compat.tensorflow.keras.symbols import Symbol
 from wengert.compat.tensorflow.refusal import refusing
+from wengert.compat.tensorflow.words import refusal
 
 _GATHERED = gathered(
     globals(),
@@ -152,14 +154,7 @@ class Dropout(Seeded):
     [1. 2.]
     """
 
-    def _prepare(self: Any) -> None:
-        if not 0 <= self.rate <= 1:
-            raise ValueError(
-                f"Invalid value received for argument `rate`. Expected a float value between 0 and "
-                f"1. Received: rate={self.rate}"
-            )
-
-    def call(self, inputs, training: bool = False) -> Any:
+    def call(self, inputs, training=False) -> Any:
         if not training or self.rate == 0:
             return inputs
         if self.rate == 1:
@@ -171,7 +166,7 @@ class Dropout(Seeded):
 class GaussianNoise(Seeded):
     """Adds normal random numbers in training."""
 
-    def call(self, inputs, training: bool = False) -> Any:
+    def call(self, inputs, training=False) -> Any:
         if not training or self.stddev == 0:
             return inputs
         draw = self._normal(inputs, 0.0, self.stddev)
@@ -180,29 +175,26 @@ class GaussianNoise(Seeded):
 
 # -- several inputs --------------------------------------------------------------------------------
 
-_MERGED = """The {words} of a list of inputs, element by element.
-
-Examples
---------
->>> import wengert.compat.tensorflow as tf
->>> print(tf.keras.layers.{name}()([tf.constant([1.0]), tf.constant([3.0])]).numpy())
-{shown}
-"""
-
 
 def _merging(name: str, words: str, function, shown: str) -> Any:
     def call(self, inputs) -> Any:
-        if not isinstance(inputs, list | tuple) or len(inputs) < 2:
-            raise ValueError(
-                "A merge layer should be called on a list of at least 2 inputs. Received: "
-                f"inputs={inputs}"
-            )
+        """The {words} of a list of inputs, element by element.
+
+        Examples
+        --------
+        >>> print(tf.keras.layers.{name}()([tf.constant([1.0]), tf.constant([3.0])]).numpy())
+        {shown}
+        """
+        exact = name == "Subtract"
+        if not isinstance(inputs, list | tuple) or (exact and len(inputs) != 2):
+            count = "exactly 2" if exact else "at least 1"
+            raise refusal(ValueError, "A `{}` layer", name, count, inputs)
         result = inputs[0]
         for part in inputs[1:]:
             result = function(result, part)
         return result / len(inputs) if name == "Average" else result
 
-    doc = _MERGED.format(words=words, name=name, shown=shown)
+    doc = told(call, words=words, name=name, shown=shown)
     call.__doc__ = "Return the result for a list of inputs."
     body = {"call": call, "compute_mask": _all_of, "__doc__": doc, "__module__": __name__}
     return type(name, (Layer,), body)

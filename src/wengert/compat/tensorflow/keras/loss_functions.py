@@ -15,6 +15,7 @@ from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.values import converted, is_floating, tensor_of
 from wengert.compat.tensorflow.keras.globals import epsilon, float_type
 from wengert.compat.tensorflow.nn import sparse_softmax_cross_entropy_with_logits
+from wengert.compat.tensorflow.words import refusal
 
 
 def both(y_true, y_pred) -> tuple[Any, Any]:
@@ -137,7 +138,7 @@ of_rows(
 
 
 @V.operation("Mean")
-def huber(y_true, y_pred, delta: float = 1.0) -> Any:
+def huber(y_true, y_pred, delta=1.0) -> Any:
     """Return the mean Huber loss over the last dimension: quadratic up to `delta`, else linear.
 
     Examples
@@ -182,7 +183,7 @@ def categorical_hinge(y_true, y_pred) -> Any:
 
 
 @V.operation("Sum")
-def cosine_similarity(y_true, y_pred, axis: int = -1) -> Any:
+def cosine_similarity(y_true, y_pred, axis=-1) -> Any:
     """Return minus the cosine of the angle between targets and predictions.
 
     Examples
@@ -203,17 +204,14 @@ def _of_one_shape(y_true, y_pred) -> tuple[Any, Any]:
     """Return targets and predictions, which must have one shape."""
     y, p = both(y_true, y_pred)
     if y._payload.shape != p._payload.shape:
-        raise ValueError(
-            "Arguments `target` and `output` must have the same shape. Received: "
-            f"target.shape={tuple(y._payload.shape)}, output.shape={tuple(p._payload.shape)}"
+        raise refusal(
+            ValueError, "Arguments `target` and", tuple(y._payload.shape), tuple(p._payload.shape)
         )
     return y, p
 
 
 @V.operation("Mean")
-def binary_crossentropy(
-    y_true, y_pred, from_logits: bool = False, label_smoothing: float = 0.0, axis: int = -1
-) -> Any:
+def binary_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=0.0, axis=-1) -> Any:
     """Return the cross entropy of two-class probabilities; the mean over a dimension.
 
     Parameters
@@ -248,12 +246,12 @@ def _of_two(y, p) -> Any:
 def binary_focal_crossentropy(
     y_true,
     y_pred,
-    apply_class_balancing: bool = False,
-    alpha: float = 0.25,
-    gamma: float = 2.0,
-    from_logits: bool = False,
-    label_smoothing: float = 0.0,
-    axis: int = -1,
+    apply_class_balancing=False,
+    alpha=0.25,
+    gamma=2.0,
+    from_logits=False,
+    label_smoothing=0.0,
+    axis=-1,
 ) -> Any:
     """Return the cross entropy of two-class probabilities, with less weight for certain ones.
 
@@ -284,7 +282,7 @@ def binary_focal_crossentropy(
 
 @V.operation("Sum")
 def categorical_crossentropy(
-    y_true, y_pred, from_logits: bool = False, label_smoothing: float = 0.0, axis: int = -1
+    y_true, y_pred, from_logits=False, label_smoothing=0.0, axis=-1
 ) -> Any:
     """Return the cross entropy of class probabilities over a dimension.
 
@@ -320,13 +318,7 @@ def categorical_crossentropy(
 
 @V.operation("Sum")
 def categorical_focal_crossentropy(
-    y_true,
-    y_pred,
-    alpha: float = 0.25,
-    gamma: float = 2.0,
-    from_logits: bool = False,
-    label_smoothing: float = 0.0,
-    axis: int = -1,
+    y_true, y_pred, alpha=0.25, gamma=2.0, from_logits=False, label_smoothing=0.0, axis=-1
 ) -> Any:
     """Return the cross entropy of class probabilities, with less weight for certain ones.
 
@@ -352,7 +344,7 @@ def categorical_focal_crossentropy(
 
 
 @V.operation("Sum")
-def tversky(y_true, y_pred, alpha: float = 0.5, beta: float = 0.5, axis=None) -> Any:
+def tversky(y_true, y_pred, alpha=0.5, beta=0.5, axis=None) -> Any:
     """Return one minus the Tversky index, of the overlap of targets and predictions.
 
     Parameters
@@ -395,7 +387,7 @@ def dice(y_true, y_pred, axis=None) -> Any:
 
 @V.operation("SparseSoftmaxCrossEntropyWithLogits")
 def sparse_categorical_crossentropy(
-    y_true, y_pred, from_logits: bool = False, ignore_class: int | None = None, axis: int = -1
+    y_true, y_pred, from_logits=False, ignore_class: int | None = None, axis=-1
 ) -> Any:
     """Return the cross entropy of class indices.
 

@@ -23,6 +23,7 @@ from wengert.compat.tensorflow.keras.globals import float_type
 from wengert.compat.tensorflow.keras.loss_functions import *  # noqa: F403
 from wengert.compat.tensorflow.keras.loss_functions import same_rank
 from wengert.compat.tensorflow.refusal import refusing
+from wengert.compat.tensorflow.words import refusal
 
 _FUNCTIONS = each.__all__
 
@@ -58,10 +59,7 @@ class Loss(Configured):
         if reduction == "auto":
             reduction = "sum_over_batch_size"
         if reduction not in known:
-            raise ValueError(
-                "Invalid value for argument `reduction`. Expected one of "
-                f"{{'sum_over_batch_size', 'sum', 'mean', None, 'none'}}. Received: {reduction}"
-            )
+            raise refusal(ValueError, "Invalid value for", reduction)
         self.name = name or type(self).__name__.lower()
         self.reduction = reduction
         self._dtype = dtype
@@ -123,7 +121,7 @@ def _reduced(losses, sample_weight, reduction) -> Any:
     return wg.mean(losses)
 
 
-def _class(name: str, options: str = "", label: str = "") -> Any:
+def _class(name: str, options="", label="") -> Any:
     """Return the class of the loss function of its name, which has further arguments."""
     label = label or snake_case(name)
     function = getattr(each, label.removesuffix("_loss"))

@@ -179,7 +179,7 @@ def _equal(y_true, y_pred) -> Any:
     return constant_of((y == p).astype(np.float32))
 
 
-def binary_accuracy(y_true, y_pred, threshold: float = 0.5) -> Any:
+def binary_accuracy(y_true, y_pred, threshold=0.5) -> Any:
     """Return whether each prediction is on the right side of a threshold.
 
     Examples
@@ -217,14 +217,14 @@ def sparse_categorical_accuracy(y_true, y_pred) -> Any:
     return constant_of((y == p.argmax(-1)).astype(np.float32))
 
 
-def sparse_top_k_categorical_accuracy(y_true, y_pred, k: int = 5) -> Any:
+def sparse_top_k_categorical_accuracy(y_true, y_pred, k=5) -> Any:
     """Return whether the right class is among the `k` largest predictions."""
     y, p = numbers_of(y_true).astype(np.int64), numbers_of(y_pred)
     own = np.take_along_axis(p, y.reshape(-1, 1), 1)
     return constant_of(((p > own).sum(1) < k).astype(np.float32))
 
 
-def top_k_categorical_accuracy(y_true, y_pred, k: int = 5) -> Any:
+def top_k_categorical_accuracy(y_true, y_pred, k=5) -> Any:
     """Return whether the largest target is among the `k` largest predictions.
 
     Examples
@@ -248,7 +248,7 @@ class _Wrapped(_Average):
         self._add(numbers_of(self.function(y_true, y_pred, **chosen)), sample_weight)
 
 
-def _wrapped(kind: str, options: str = "") -> Any:
+def _wrapped(kind: str, options="") -> Any:
     """Return the metric that averages the function of its name, which has further arguments."""
     label = "logcosh" if kind == "LogCoshError" else snake_case(kind)
     function = _OWN.get(label) or globals().get(label) or getattr(_losses, label)
@@ -264,7 +264,7 @@ def _wrapped(kind: str, options: str = "") -> Any:
     return arguments(text)(type(kind, (_Wrapped,), body))
 
 
-def _similarity(y_true, y_pred, axis: int = -1) -> Any:
+def _similarity(y_true, y_pred, axis=-1) -> Any:
     return -_losses.cosine_similarity(y_true, y_pred, axis)
 
 
@@ -306,7 +306,7 @@ class RootMeanSquaredError(_Average):
     3.0
     """
 
-    def __init__(self, name: str = "root_mean_squared_error", dtype=None) -> None:
+    def __init__(self, name="root_mean_squared_error", dtype=None) -> None:
         super().__init__(name=name, dtype=dtype)
 
     def update_state(self, y_true, y_pred, sample_weight=None) -> None:

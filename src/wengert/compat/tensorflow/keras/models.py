@@ -34,6 +34,7 @@ from wengert.compat.tensorflow.keras.summaries import summary_of
 from wengert.compat.tensorflow.keras.symbols import Symbol, inner
 from wengert.compat.tensorflow.keras.training import Trainer
 from wengert.compat.tensorflow.refusal import refusing
+from wengert.compat.tensorflow.words import refusal
 
 
 def _coded(value, places: dict[int, int]) -> Any:
@@ -193,9 +194,7 @@ class Model(Trainer, Layer):
     def call(self, inputs, *args, **kwargs) -> Any:
         """Run the layers between the inputs and the outputs on `inputs`."""
         if self._outputs is None:
-            raise NotImplementedError(
-                f"Model {type(self).__name__} does not have a `call()` method implemented."
-            )
+            raise refusal(NotImplementedError, "Model {} does", type(self).__name__)
         names = inner(self._inputs)
         if isinstance(inputs, dict):
             keys = self._inputs if isinstance(self._inputs, dict) else {s.name: s for s in names}
@@ -242,7 +241,7 @@ class Model(Trainer, Layer):
         """Return the config as JSON."""
         return json.dumps(serialize_keras_object(self), **kwargs)
 
-    def save(self, filepath, overwrite: bool = True, **kwargs) -> None:
+    def save(self, filepath, overwrite=True, **kwargs) -> None:
         """Write the config, the weights, and the optimizer state to a file.
 
         The file has this library's own format, which its `tf.keras.models.load_model` reads: a zip
@@ -259,11 +258,11 @@ class Model(Trainer, Layer):
         """
         write_model(self, filepath, overwrite)
 
-    def save_weights(self, filepath, overwrite: bool = True) -> None:
+    def save_weights(self, filepath, overwrite=True) -> None:
         """Write the weights to a file named ``….weights.h5``, which is not an HDF5 file."""
         write_weights(self, filepath, overwrite)
 
-    def load_weights(self, filepath, skip_mismatch: bool = False) -> None:
+    def load_weights(self, filepath, skip_mismatch=False) -> None:
         """Load the weights from a file that `save_weights` or `save` wrote.
 
         Raises
@@ -279,10 +278,7 @@ class Model(Trainer, Layer):
         ------
         NotImplementedError: Always.
         """
-        raise NotImplementedError(
-            "model.export is not offered: model.save(path + '.keras') writes what "
-            "tf.keras.models.load_model reads here"
-        )
+        raise refusal(NotImplementedError, "model.export is not")
 
     def get_layer(self, name: str | None = None, index: int | None = None) -> Any:
         """Return an inner layer by name or index.
@@ -304,8 +300,8 @@ class Model(Trainer, Layer):
         line_length: int | None = None,
         positions=None,
         print_fn=print,
-        expand_nested: bool = False,
-        show_trainable: bool = False,
+        expand_nested=False,
+        show_trainable=False,
         layer_range=None,
     ) -> None:
         """Print a table of the layers, with the shapes of their results and their parameters.
@@ -339,14 +335,14 @@ class Sequential(Model):
     TensorShape([2, 10])
     """
 
-    def __init__(self, layers=None, trainable: bool = True, name: str | None = None) -> None:
+    def __init__(self, layers=None, trainable=True, name: str | None = None) -> None:
         super().__init__(trainable=trainable, name=name)
         self._stack: list[Any] = []
         self._shape: Any = None
         for layer in layers or []:
             self.add(layer)
 
-    def add(self, layer, rebuild: bool = True) -> None:
+    def add(self, layer, rebuild=True) -> None:
         """Append a layer.
 
         Raises
@@ -361,10 +357,7 @@ class Sequential(Model):
             return
         if not isinstance(layer, Layer):
             if not callable(layer):
-                raise ValueError(
-                    "Only instances of `keras.Layer` can be added to a Sequential model. Received: "
-                    f"{layer} (of type {type(layer)})"
-                )
+                raise refusal(ValueError, "Only instances of", layer, type(layer))
             layer = _Called(layer)
         if not self._stack and self._shape is None and layer._input_shape is not None:
             self._shape = (layer._input_shape, "float32")
@@ -402,7 +395,7 @@ class Sequential(Model):
             model.add(deserialize_keras_object(layer, custom_objects))
         return model
 
-    def pop(self, rebuild: bool = True) -> Any:
+    def pop(self, rebuild=True) -> Any:
         """Remove the last layer."""
         last = self._stack.pop()
         self._inputs = None

@@ -7,13 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 import wengert as wg
+from wengert.compat.kit.namespaces import rows_of
 from wengert.compat.kit.signatures import signed
 from wengert.compat.tensorflow.conversion import is_tensor
 from wengert.compat.tensorflow.functions.values import dtype_of, tensor_of
 from wengert.compat.tensorflow.keras.globals import floatx
 from wengert.compat.tensorflow.keras.symbols import inner, symbolic
 
-__all__ = ["none", "one", "promoted", "row", "several", "two"]
+__all__ = ["none", "of_families", "one", "promoted", "several", "two"]
 
 
 def _floating(tensor: Any) -> Any:
@@ -25,7 +26,7 @@ def _plain(value: Any) -> Any:
     return tensor_of(value) if is_tensor(value) or hasattr(value, "_as_tensor") else value
 
 
-def promoted(values: Any, floating: bool = False) -> list[Any]:
+def promoted(values: Any, floating=False) -> list[Any]:
     """Convert operands to one dtype; numbers stay numbers beside tensors."""
     plain = (bool, int, float, complex)
     given: list[Any] = [value if isinstance(value, plain) else tensor_of(value) for value in values]
@@ -40,13 +41,13 @@ def _common(a: Any, b: Any) -> Any:
     return wg.empty(1, dtype=wg.result_type(a, b))
 
 
-def one(value: Any, *rest: Any, floating: bool = False) -> tuple[Any, ...]:
+def one(value: Any, *rest: Any, floating=False) -> tuple[Any, ...]:
     """Return the arguments of a function of one array."""
     tensor = tensor_of(value)
     return _floating(tensor) if floating else tensor, *map(_plain, rest)
 
 
-def two(a: Any, b: Any, *rest: Any, floating: bool = False) -> tuple[Any, ...]:
+def two(a: Any, b: Any, *rest: Any, floating=False) -> tuple[Any, ...]:
     """Return the arguments of a function of two arrays."""
     return *promoted([a, b], floating), *rest
 
@@ -61,18 +62,30 @@ def none(*args: Any) -> tuple[Any, ...]:
     return args
 
 
-def row(path: str, function: Callable[..., Any]) -> Any:
-    """Make the function of a row: ``name(parameters)``, and the function that takes them in order.
+def of_families(namespace: dict[str, Any], text: str, **modules: Any) -> None:
+    """Make the functions of rows, ``(parameters): name=function module.name ...``.
 
-    Arguments may be symbols of functional models.
+    Each calls a function of the module with the parameters in this order, by its own name or
+    another. Arguments may be symbols of functional models.
     """
-    name, _, text = path[:-1].partition("(")
+    known = namespace | modules
+    for parameters, functions in rows_of(text):
+        for each in functions:
+            name, _, path = each.rpartition("=")
+            first, *rest = path.split(".")
+            made = _function(
+                name or rest[-1], parameters[1:-1], functools.reduce(getattr, rest, known[first])
+            )
+            made.__module__ = namespace["__name__"]
+            namespace[made.__name__] = made
 
+
+def _function(name: str, parameters: str, function: Callable[..., Any]) -> Any:
     def compute(given: dict[str, Any]) -> Any:
         values = tuple([given[each] for each in own.__signature__.parameters])
         return symbolic(own, values, {}) if inner(values) else function(*values)
 
     own_words = function.__name__[0] == "_"
     doc = function.__doc__ or "" if own_words else f"Return `tf.{function.__name__}` of these."
-    own: Any = signed(name, text, compute, doc)
+    own: Any = signed(name, parameters, compute, doc)
     return own

@@ -3,7 +3,7 @@
 NOTE [Keras's operations]
 NumPy's functions are those of `wengert.numpy`, with Keras's dtypes: operands of several dtypes are
 promoted as PyTorch promotes them, so that whole numbers do not widen floats, and numbers without a
-dtype have `floatx`. The others are rows: their parameters, and the function that takes them in this
+dtype have `floatx`. The others are rows: parameters, and the functions that take them in this
 order. Symbols of functional models are operands as well (NOTE [symbols of Keras]).
 
 >>> print(tf.keras.ops.mean(tf.keras.ops.square([[1.0, 5.0]]), axis=-1).numpy())
@@ -21,7 +21,6 @@ import numpy as np
 import wengert as wg
 import wengert.numpy as wnp
 from wengert.compat.kit.namespaces import completed
-from wengert.compat.kit.rows import of_rows
 from wengert.compat.kit.signatures import named
 from wengert.compat.tensorflow import control, conversion, linalg, math, nn
 from wengert.compat.tensorflow import operations as tf
@@ -30,7 +29,7 @@ from wengert.compat.tensorflow.custom import custom_gradient as custom_gradient
 from wengert.compat.tensorflow.functions.values import computed, dtype_of, tensor_of
 from wengert.compat.tensorflow.keras import activations, backend, symbols
 from wengert.compat.tensorflow.keras.globals import floatx
-from wengert.compat.tensorflow.keras.operands import none, one, promoted, row, several, two
+from wengert.compat.tensorflow.keras.operands import none, of_families, one, promoted, several, two
 from wengert.compat.tensorflow.refusal import refusing
 
 _UNARY = """
@@ -182,74 +181,47 @@ def einsum(subscripts: str, *operands, **kwargs) -> Any:
     return tf.einsum(subscripts, *promoted(operands))
 
 
-of_rows(
+of_families(
     globals(),
-    row,
     """
-    arange(start, stop=None, step=None, dtype=None) | =_arange
-    array(x, dtype=None) | =conversion.convert_to_tensor
-    batch_normalization(x, mean, variance, axis, offset=None, scale=None, epsilon=0.001)
-        | =_batch_normalization
-    binary_crossentropy(target, output, from_logits=False) | =backend.binary_crossentropy
-    broadcast_to(x, shape) | =tf.broadcast_to
-    cast(x, dtype) | =tf.cast
-    categorical_crossentropy(target, output, from_logits=False, axis=-1)
-        | =backend.categorical_crossentropy
-    celu(x) | =activations.celu
-    convert_to_numpy(x) | =_convert_to_numpy
-    convert_to_tensor(x, dtype=None) | =conversion.convert_to_tensor
-    dtype(x) | =backend.dtype
-    elu(x, alpha=1.0) | =activations.elu
-    erf(x) | =math.erf
-    erfc(x) | =math.erfc
-    erfinv(x) | =math.erfinv
-    fori_loop(lower, upper, body_fun, init_val) | =_fori_loop
-    gelu(x, approximate=True) | =activations.gelu
-    glu(x) | =activations.glu
-    hard_shrink(x) | =activations.hard_shrink
-    hard_sigmoid(x) | =activations.hard_sigmoid
-    hard_silu(x) | =activations.hard_silu
-    hard_swish(x) | =activations.hard_silu
-    hard_tanh(x) | =activations.hard_tanh
-    in_top_k(targets, predictions, k) | =math.in_top_k
-    is_tensor(x) | =conversion.is_tensor
-    leaky_relu(x, negative_slope=0.2) | =activations.leaky_relu
-    log_sigmoid(x) | =activations.log_sigmoid
-    log_softmax(x, axis=-1) | =nn.log_softmax
-    logdet(x) | =linalg.logdet
-    logsumexp(x, axis=None, keepdims=False) | =math.reduce_logsumexp
-    lstsq(a, b, rcond=None) | =_lstsq
-    map(f, xs) | =control.map_fn
-    moments(x, axes, keepdims=False) | =_moments
-    ndim(x) | =backend.ndim
-    one_hot(x, num_classes, axis=-1, dtype=None) | =_one_hot
-    relu(x) | =activations.relu
-    relu6(x) | =activations.relu6
-    rsqrt(x) | =math.rsqrt
-    scatter(indices, values, shape) | =tf.scatter_nd
-    scatter_update(inputs, indices, updates) | =tf.tensor_scatter_nd_update
-    selu(x) | =activations.selu
-    shape(x) | =backend.int_shape
-    sigmoid(x) | =activations.sigmoid
-    silu(x) | =activations.silu
-    size(x) | =tf.size
-    slice(inputs, start_indices, shape) | =tf.slice
-    soft_shrink(x) | =activations.soft_shrink
-    softmax(x, axis=-1) | =nn.softmax
-    softplus(x) | =activations.softplus
-    softsign(x) | =activations.softsign
-    solve_triangular(a, b, lower=False) | =linalg.triangular_solve
-    sparse_categorical_crossentropy(target, output, from_logits=False, axis=-1)
-        | =backend.sparse_categorical_crossentropy
-    squareplus(x) | =activations.squareplus
-    stop_gradient(variable) | =conversion.stop_gradient
-    swish(x) | =activations.silu
-    tanh_shrink(x) | =activations.tanh_shrink
-    top_k(x, k, sorted=True) | =math.top_k
-    unstack(x, num=None, axis=0) | =tf.unstack
-    vectorized_map(function, elements) | =control.vectorized_map
-    where(condition, x1=None, x2=None) | =_where
-    while_loop(cond, body, loop_vars) | =control.while_loop
+    (start, stop=None, step=None, dtype=None): arange=_arange
+    (x, dtype=None): array=conversion.convert_to_tensor conversion.convert_to_tensor
+    (x, mean, variance, axis, offset=None, scale=None, epsilon=0.001):
+        batch_normalization=_batch_normalization
+    (target, output, from_logits=False): backend.binary_crossentropy
+    (x, shape): tf.broadcast_to
+    (x, dtype): tf.cast
+    (target, output, from_logits=False, axis=-1): backend.categorical_crossentropy
+        backend.sparse_categorical_crossentropy
+    (x): activations.celu convert_to_numpy=_convert_to_numpy backend.dtype math.erf math.erfc
+        math.erfinv activations.glu activations.hard_shrink activations.hard_sigmoid
+        activations.hard_silu hard_swish=activations.hard_silu activations.hard_tanh
+        conversion.is_tensor activations.log_sigmoid linalg.logdet backend.ndim activations.relu
+        activations.relu6 math.rsqrt activations.selu shape=backend.int_shape
+        activations.sigmoid activations.silu tf.size activations.soft_shrink
+        activations.softplus activations.softsign activations.squareplus swish=activations.silu
+        activations.tanh_shrink
+    (x, alpha=1.0): activations.elu
+    (lower, upper, body_fun, init_val): fori_loop=_fori_loop
+    (x, approximate=True): activations.gelu
+    (targets, predictions, k): math.in_top_k
+    (x, negative_slope=0.2): activations.leaky_relu
+    (x, axis=-1): activations.log_softmax activations.softmax
+    (x, axis=None, keepdims=False): logsumexp=math.reduce_logsumexp
+    (a, b, rcond=None): lstsq=_lstsq
+    (f, xs): map=control.map_fn
+    (x, axes, keepdims=False): moments=_moments
+    (x, num_classes, axis=-1, dtype=None): one_hot=_one_hot
+    (indices, values, shape): scatter=tf.scatter_nd
+    (inputs, indices, updates): scatter_update=tf.tensor_scatter_nd_update
+    (inputs, start_indices, shape): tf.slice
+    (a, b, lower=False): solve_triangular=linalg.triangular_solve
+    (variable): conversion.stop_gradient
+    (x, k, sorted=True): math.top_k
+    (x, num=None, axis=0): tf.unstack
+    (function, elements): control.vectorized_map
+    (condition, x1=None, x2=None): where=_where
+    (cond, body, loop_vars): control.while_loop
     """,
     activations=activations,
     backend=backend,

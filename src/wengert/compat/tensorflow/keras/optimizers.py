@@ -30,6 +30,7 @@ from wengert.compat.tensorflow.keras.weights import Weight
 from wengert.compat.tensorflow.refusal import refusing
 from wengert.compat.tensorflow.tape import GradientTape
 from wengert.compat.tensorflow.variable import Variable
+from wengert.compat.tensorflow.words import refusal
 from wengert.tape.sites import warn
 
 
@@ -74,9 +75,8 @@ class Optimizer(Configured):
         self.name = name or name_for(type(self).__name__)
         self.weight_decay = weight_decay
         if sum(limit is not None for limit in (clipnorm, clipvalue, global_clipnorm)) > 1:
-            raise ValueError(
-                "Only one of `clipnorm`, `clipvalue` and `global_clipnorm` can be set. Received: "
-                f"clipnorm={clipnorm}, clipvalue={clipvalue}, global_clipnorm={global_clipnorm}"
+            raise refusal(
+                ValueError, "Only one of `clipnorm`,", clipnorm, clipvalue, global_clipnorm
             )
         self.clipnorm = clipnorm
         self.clipvalue = clipvalue
@@ -167,20 +167,16 @@ class Optimizer(Configured):
         weights = self._known if trainable_variables is None else list(trainable_variables)
         grads = list(grads)
         if len(grads) != len(weights):
-            raise ValueError(
-                f"{len(grads)} gradients for {len(weights)} variables: one for each is needed"
-            )
+            raise refusal(ValueError, "{} gradients for", len(grads), len(weights))
         missing = [v.name for g, v in zip(grads, weights, strict=True) if g is None]
         if len(missing) == len(weights):
-            raise ValueError(
-                "No gradients provided for any variable. The loss does not depend on "
-                f"{', '.join(missing) or 'them: there are none'}, or was computed outside of the "
-                "tape"
+            raise refusal(
+                ValueError, "No gradients provided", ", ".join(missing) or "them: there are none"
             )
         if missing:
             warn(
                 f"Gradients do not exist for variables {missing} when minimizing the loss. If "
-                "using `model.compile()`, did you forget to provide a `loss` argument?",
+                "using `model.compile()`, did you forget to provide a `loss` argument?"
             )
         self.build(weights)
         given = [
@@ -270,9 +266,8 @@ class Optimizer(Configured):
         """
         values = [np.asarray(store[str(i)]) for i in range(len(store))]
         if len(values) != len(self.variables):
-            raise ValueError(
-                f"optimizer '{self.name}' has {len(self.variables)} variables, and {len(values)} "
-                "came: build it for the same weights first"
+            raise refusal(
+                ValueError, "optimizer '{}' has", self.name, len(self.variables), len(values)
             )
         self.iterations.assign(values.pop(0))
         if isinstance(self._rate, Variable):

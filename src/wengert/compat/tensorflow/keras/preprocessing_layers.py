@@ -20,14 +20,10 @@ from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow import image
 from wengert.compat.tensorflow.eager import bytes_of, is_text, labels_of
 from wengert.compat.tensorflow.functions import values as V
+from wengert.compat.tensorflow.keras.core_layers import batches_of
 from wengert.compat.tensorflow.keras.layer import Layer, Seeded
 from wengert.compat.tensorflow.keras.settings import settings
-
-
-def rows_of(data) -> list[Any]:
-    """Return what a layer adapts to as arrays: one, or those of the batches of a dataset."""
-    batches = data if hasattr(data, "as_numpy_iterator") else [data]
-    return [bytes_of(one) if is_text(one) else V.numbers_of(one) for one in batches]
+from wengert.compat.tensorflow.words import refusal
 
 
 def _encoded(places, mode: str, depth: int, weights=None, kind="float32") -> Any:
@@ -58,10 +54,7 @@ class CategoryEncoding(Layer):
     def call(self, inputs, count_weights=None) -> Any:
         places = V.numbers_of(inputs)
         if ((places < 0) | (places >= self.num_tokens)).any():
-            raise ValueError(
-                "Input values must be in the range 0 <= values < num_tokens with num_tokens="
-                f"{self.num_tokens}"
-            )
+            raise refusal(ValueError, "Input values must", self.num_tokens)
         return _encoded(places, self.output_mode, self.num_tokens, count_weights)
 
 
@@ -77,7 +70,7 @@ class Discretization(Layer):
 
     def adapt(self, data, steps=None) -> None:
         """Set the bounds to quantiles of examples."""
-        every = np.sort(np.concatenate([np.ravel(row) for row in rows_of(data)]).astype("f4"))
+        every = np.sort(np.concatenate([np.ravel(row) for row in batches_of(data)]).astype("f4"))
         step = max(len(every) * self.epsilon, 1)
         points = every[int(step - 1) :: int(step)]
         shares = np.arange(1, self.num_bins + 1) / self.num_bins
@@ -123,7 +116,7 @@ class _Lookup(Layer):
     def _read(self, token) -> Any:
         return self.kind(token.decode() if isinstance(token, bytes) else token)
 
-    def get_vocabulary(self, include_special_tokens: bool = True) -> list[Any]:
+    def get_vocabulary(self, include_special_tokens=True) -> list[Any]:
         """Return the tokens in the order of their indices."""
         return [*(self._special() if include_special_tokens else ()), *self._tokens]
 
@@ -134,7 +127,7 @@ class _Lookup(Layer):
     def adapt(self, data, steps=None) -> None:
         """Set the vocabulary to the tokens of examples, the most frequent first."""
         counts = collections.Counter(
-            token for rows in rows_of(data) for row in self._split(rows) for token in row
+            token for rows in batches_of(data) for row in self._split(rows) for token in row
         )
         counts.pop(self.mask_token, None)
         order = sorted(counts, key=lambda token: (counts[token], token), reverse=True)
@@ -199,8 +192,6 @@ class StringLookup(_Lookup):
     ['[UNK]', 'b', 'a']
     """
 
-    _prepare = _Lookup._prepare
-
 
 @settings(
     "max_tokens=None, num_oov_indices=1, mask_token=None, oov_token=-1, vocabulary=None, "
@@ -217,7 +208,6 @@ class IntegerLookup(_Lookup):
     """
 
     kind = int
-    _prepare = _Lookup._prepare
 
 
 _MARKS = re.compile(f"[{re.escape(string.punctuation)}]")
@@ -257,7 +247,7 @@ class TextVectorization(_Lookup):
     def _prepare(self: Any) -> None:
         if self.ragged or callable(self.split):
             raise ValueError("ragged=True and a function split are not offered here")
-        _Lookup._prepare(self)
+        super()._prepare()
 
     def _simple(self, text: str) -> str:
         kind = str(self.standardize)
@@ -333,7 +323,7 @@ class _Moved(Seeded):
         """Return for each image the matrix from the places in the result to those in the image."""
         raise NotImplementedError
 
-    def call(self, inputs, training: bool = True) -> Any:
+    def call(self, inputs, training=True) -> Any:
         if not training:
             return inputs
         x = V.tensor_of(inputs)

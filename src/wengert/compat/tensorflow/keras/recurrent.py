@@ -19,11 +19,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.rows import told
 from wengert.compat.tensorflow import nest, operations
 from wengert.compat.tensorflow.configs import deserialize_keras_object, serialize_keras_object
 from wengert.compat.tensorflow.keras.layer import Layer, Seeded
 from wengert.compat.tensorflow.keras.settings import settings
 from wengert.compat.tensorflow.variable import Variable
+from wengert.compat.tensorflow.words import refusal
 
 __all__ = ["GRU", "LSTM", "RNN", "Bidirectional", "Masking", "SimpleRNN", "TimeDistributed"]
 
@@ -39,11 +41,6 @@ class Cell(Seeded):
     ignored: ClassVar[tuple[str, ...]] = ("implementation",)
 
     def _prepare(self: Any) -> None:
-        if self.units <= 0:
-            raise ValueError(
-                "Received an invalid value for argument `units`, expected a positive integer, got "
-                f"{self.units}."
-            )
         self.dropout = min(1.0, max(0.0, self.dropout))
         self.recurrent_dropout = min(1.0, max(0.0, self.recurrent_dropout))
         self.state_size: Any = self.units
@@ -111,7 +108,7 @@ class Cell(Seeded):
         """Return the output and the states after a step, given its projected input."""
         raise NotImplementedError
 
-    def call(self, inputs, states, training: bool = False) -> Any:
+    def call(self, inputs, states, training=False) -> Any:
         """Return the output and the states after a step."""
         nested = isinstance(states, list | tuple)
         output, new = self.advanced(
@@ -157,6 +154,7 @@ class LSTMCell(Cell):
     gates = 4
 
     def _prepare(self: Any) -> None:
+        super()._prepare()
         self.state_size = [self.units, self.units]
 
     def _bias(self, wide: int) -> Any:
@@ -247,10 +245,7 @@ class StackedRNNCells(Layer):
         super().__init__(**kwargs)
         for cell in cells:
             if not hasattr(cell, "call") or not hasattr(cell, "state_size"):
-                raise ValueError(
-                    "All cells must have a `call` method and a `state_size` attribute. Received "
-                    f"cell without one: {cell}"
-                )
+                raise refusal(ValueError, "All cells must", cell)
         self.cells = list(cells)
 
     @property
@@ -274,7 +269,7 @@ class StackedRNNCells(Layer):
                 cell.build(input_shape)
             input_shape = (input_shape[0], size_of(cell))
 
-    def call(self, inputs, states, training: bool = False) -> Any:
+    def call(self, inputs, states, training=False) -> Any:
         """Return the output of the last cell, and the states of all."""
         after = []
         for cell, own in zip(self.cells, states, strict=True):
@@ -344,9 +339,7 @@ class RNN(Layer):
             self.cell = StackedRNNCells(self.cell)
         for needed in ("call", "state_size"):
             if not hasattr(self.cell, needed):
-                raise ValueError(
-                    f"Argument `cell` should have a `{needed}`. Received: cell={self.cell}"
-                )
+                raise refusal(ValueError, "Argument `cell` should", needed, self.cell)
 
     @property
     def state_size(self) -> list[Any]:
@@ -390,7 +383,7 @@ class RNN(Layer):
         held: list[Any] = nest.map_structure(lambda variable: variable.read_value(), self.states)
         return held
 
-    def call(self, sequences, initial_state=None, mask=None, training: bool = False) -> Any:
+    def call(self, sequences, initial_state=None, mask=None, training=False) -> Any:
         """Return the outputs, or the last one, and the states if requested."""
         if isinstance(sequences, list | tuple):
             sequences, initial_state = sequences[0], list(sequences[1:])
@@ -451,6 +444,13 @@ def _of_cell(kind: type, words: str) -> Any:
     names = {parameter.name for parameter in own[1:]}
 
     def __init__(self, *args, **kwargs) -> None:
+        """{words}: `{name}Cell` through a sequence (see `RNN`).
+
+        Examples
+        --------
+        >>> tf.keras.layers.{name}(4)(tf.ones([2, 5, 3])).shape.as_list()
+        [2, 4]
+        """
         given = dict(signature.bind(self, *args, **kwargs).arguments)
         given.pop("self")
         given |= given.pop("kwargs", {})
@@ -466,14 +466,7 @@ def _of_cell(kind: type, words: str) -> Any:
         raise AttributeError(f"'{name}' object has no attribute '{attribute}'")
 
     __init__.__signature__ = signature  # type: ignore[attr-defined]
-    doc = f"""{words}: `{name}Cell` through a sequence (see `RNN`).
-
-    Examples
-    --------
-    >>> import wengert.compat.tensorflow as tf
-    >>> tf.keras.layers.{name}(4)(tf.ones([2, 5, 3])).shape
-    TensorShape([2, 4])
-    """
+    doc, __init__.__doc__ = told(__init__, words=words, name=name), None
     body = {"__init__": __init__, "__getattr__": __getattr__, "__doc__": doc}
     return type(name, (RNN,), {**body, "__module__": __name__})
 
@@ -516,16 +509,14 @@ class TimeDistributed(Layer):
 
     def _prepare(self: Any) -> None:
         if not isinstance(self.layer, Layer):
-            raise ValueError(
-                f"Layer {self.layer} supplied to Wrapper is not a supported layer type"
-            )
+            raise refusal(ValueError, "Layer {} supplied", self.layer)
 
     def build(self, input_shape) -> None:
         """Build the layer, for one step."""
         if not self.layer.built:
             self.layer.build((input_shape[0], *input_shape[2:]))
 
-    def call(self, inputs, training: bool = False) -> Any:
+    def call(self, inputs, training=False) -> Any:
         shape = tuple(inputs.shape)
         flat = operations.reshape(inputs, (shape[0] * shape[1], *shape[2:]))
         result = self.layer(flat, training=training)
@@ -556,15 +547,9 @@ class Bidirectional(Layer):
         self, layer, merge_mode: str | None = "concat", weights=None, backward_layer=None, **kwargs
     ) -> None:
         if not isinstance(layer, Layer):
-            raise ValueError(
-                "Please initialize `Bidirectional` layer with a `keras.layers.Layer` instance. "
-                f"Received: {layer}"
-            )
+            raise refusal(ValueError, "Please initialize `Bidirectional`", layer)
         if merge_mode not in ("sum", "mul", "ave", "concat", None):
-            raise ValueError(
-                f"Invalid merge mode. Received: {merge_mode}. Merge mode should be one of "
-                '{"sum", "mul", "ave", "concat", None}'
-            )
+            raise refusal(ValueError, "Invalid merge mode.", merge_mode)
         super().__init__(**kwargs)
         self.merge_mode = merge_mode
         self.layer = layer
@@ -572,9 +557,7 @@ class Bidirectional(Layer):
         backwards = {"go_backwards": not self.forward_layer.go_backwards}
         self.backward_layer = backward_layer or _again(layer, "backward_", backwards)
         if self.forward_layer.go_backwards == self.backward_layer.go_backwards:
-            raise ValueError(
-                "Forward layer and backward layer should have different `go_backwards` value."
-            )
+            raise refusal(ValueError, "Forward layer and")
         for one in (self.forward_layer, self.backward_layer):
             one.zero_output_for_mask = one.return_sequences
         for key in ("stateful", "return_sequences", "return_state"):
@@ -595,7 +578,7 @@ class Bidirectional(Layer):
             if not one.built:
                 one.build(input_shape)
 
-    def call(self, sequences, initial_state=None, mask=None, training: bool = False) -> Any:
+    def call(self, sequences, initial_state=None, mask=None, training=False) -> Any:
         """Return the merged outputs, and the states of both layers if requested."""
         half = len(initial_state) // 2 if initial_state is not None else 0
         starts = (initial_state[:half], initial_state[half:]) if half else (None, None)

@@ -29,7 +29,7 @@ class L1L2(Regularizer):
     5.5
     """
 
-    def __init__(self, l1: float = 0.0, l2: float = 0.0) -> None:
+    def __init__(self, l1=0.0, l2=0.0) -> None:
         self.l1 = float(l1)
         self.l2 = float(l2)
 
@@ -52,7 +52,7 @@ class L1(L1L2):
     1.5
     """
 
-    def __init__(self, l1: float = 0.01) -> None:
+    def __init__(self, l1=0.01) -> None:
         super().__init__(l1=l1)
 
 
@@ -65,11 +65,11 @@ class L2(L1L2):
     2.5
     """
 
-    def __init__(self, l2: float = 0.01) -> None:
+    def __init__(self, l2=0.01) -> None:
         super().__init__(l2=l2)
 
 
-def l1_l2(l1: float = 0.01, l2: float = 0.01) -> L1L2:
+def l1_l2(l1=0.01, l2=0.01) -> L1L2:
     """Build an `L1L2` with these defaults."""
     return L1L2(l1, l2)
 

@@ -29,6 +29,7 @@ from wengert.compat.tensorflow.configs import (
     serialize_keras_object,
 )
 from wengert.compat.tensorflow.refusal import refusing
+from wengert.compat.tensorflow.words import refusal
 from wengert.tape.sites import warn
 
 CustomObjectScope = custom_object_scope
@@ -37,9 +38,7 @@ CustomObjectScope = custom_object_scope
 def _checked(path, overwrite: bool, ends: tuple[str, ...], what: str) -> str:
     name = os.fspath(path)
     if not name.endswith(ends):
-        raise ValueError(
-            f"The filepath provided must end in `{ends[0]}` ({what}). Received: filepath={name}"
-        )
+        raise refusal(ValueError, "The filepath provided must end in `{}`", ends[0], what, name)
     if not overwrite and Path(name).exists():
         raise ValueError(f"{name} is there already, and overwrite=False")
     return name
@@ -48,10 +47,7 @@ def _checked(path, overwrite: bool, ends: tuple[str, ...], what: str) -> str:
 def _weights(model) -> dict[str, Any]:
     """Return the values of a model's weights, by index and name."""
     if not model.built:
-        raise ValueError(
-            f"You are saving a model that has not yet been built: {model.name}. Call it once, or "
-            "build(input_shape)"
-        )
+        raise refusal(ValueError, "You are saving", model.name)
     return {f"{i}:{v.name}": v.numpy() for i, v in enumerate(model.weights)}
 
 
@@ -61,15 +57,12 @@ def write_weights(model, filepath, overwrite: bool) -> None:
     write_archive(name, {"weights": model.name}, _weights(model))
 
 
-def read_weights(model, filepath, skip_mismatch: bool = False) -> None:
+def read_weights(model, filepath, skip_mismatch=False) -> None:
     """Set the weights of a model to those in a file."""
     _, arrays = read_archive(filepath)
     found = [value for key, value in arrays.items() if not key.startswith("optimizer/")]
     if not model.weights and found:
-        raise ValueError(
-            f"model '{model.name}' has no weights yet: call it once, or build(input_shape), before "
-            "its weights are loaded"
-        )
+        raise refusal(ValueError, "model '{}' has", model.name)
     if not skip_mismatch:
         model.set_weights(found)
         return
@@ -80,7 +73,7 @@ def read_weights(model, filepath, skip_mismatch: bool = False) -> None:
             warn(f"A weight of shape {value.shape} was not loaded into {variable.name}")
 
 
-def write_model(model, filepath, overwrite: bool, include_optimizer: bool = True) -> None:
+def write_model(model, filepath, overwrite: bool, include_optimizer=True) -> None:
     """Write a model with its configuration."""
     name = _checked(filepath, overwrite, (".keras", ".h5"), "Keras model format")
     arrays = _weights(model)
@@ -94,12 +87,12 @@ def write_model(model, filepath, overwrite: bool, include_optimizer: bool = True
     write_archive(name, state, arrays)
 
 
-def save_model(model, filepath, overwrite: bool = True, **kwargs) -> None:
+def save_model(model, filepath, overwrite=True, **kwargs) -> None:
     """Write a model to a file (see `Model.save`)."""
     write_model(model, filepath, overwrite, kwargs.get("include_optimizer", True))
 
 
-def load_model(filepath, custom_objects=None, compile: bool = True, safe_mode: bool = True) -> Any:
+def load_model(filepath, custom_objects=None, compile=True, safe_mode=True) -> Any:
     """Load a model that `Model.save` wrote.
 
     Parameters
@@ -134,12 +127,12 @@ def load_model(filepath, custom_objects=None, compile: bool = True, safe_mode: b
     return model
 
 
-def save_weights(model, filepath, overwrite: bool = True, **kwargs) -> None:
+def save_weights(model, filepath, overwrite=True, **kwargs) -> None:
     """Write the weights of a model to a file."""
     write_weights(model, filepath, overwrite)
 
 
-def load_weights(model, filepath, skip_mismatch: bool = False, **kwargs) -> None:
+def load_weights(model, filepath, skip_mismatch=False, **kwargs) -> None:
     """Load the weights of a model from a file."""
     read_weights(model, filepath, skip_mismatch)
 

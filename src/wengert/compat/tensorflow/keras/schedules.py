@@ -11,6 +11,7 @@ from wengert.compat.kit.arguments import arguments
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.configs import Configured
 from wengert.compat.tensorflow.functions.values import constant_of, numbers_of
+from wengert.compat.tensorflow.words import refusal
 
 
 class LearningRateSchedule(Configured):
@@ -18,9 +19,7 @@ class LearningRateSchedule(Configured):
 
     def __call__(self, step) -> Any:
         """Return the learning rate."""
-        raise NotImplementedError(
-            f"Learning rate schedule '{type(self).__name__}' must override `__call__(self, step)`."
-        )
+        raise refusal(NotImplementedError, "Learning rate schedule", type(self).__name__)
 
 
 def _step(step) -> float:
@@ -46,9 +45,7 @@ class ExponentialDecay(LearningRateSchedule):
 
     def _prepare(self: Any) -> None:
         if self.decay_steps <= 0:
-            raise ValueError(
-                f"Argument `decay_steps` must be > 0. Received: decay_steps={self.decay_steps}"
-            )
+            raise refusal(ValueError, "Argument `decay_steps` must", self.decay_steps)
 
     def __call__(self, step) -> Any:
         share = _step(step) / self.decay_steps

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compat.kit.arguments import arguments
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.functions.values import numbers_of
 from wengert.compat.tensorflow.keras.confusion import share
 from wengert.compat.tensorflow.keras.globals import epsilon
 from wengert.compat.tensorflow.keras.means import Metric
+from wengert.compat.tensorflow.keras.settings import settings
+from wengert.compat.tensorflow.words import refusal
 
 
 def _weights(sample_weight) -> Any:
@@ -21,18 +22,17 @@ def _weights(sample_weight) -> Any:
 # -- intersection over union -----------------------------------------------------------------------
 
 
-def _counted(self: Any) -> None:
-    count, chosen = self.num_classes, self.target_class_ids
-    if chosen is not None and max(chosen) >= count:
-        raise ValueError(f"Target class id {max(chosen)} is out of range, which is [0, {count}).")
-    self.add_variable((count, count), "zeros", name="total_confusion_matrix")
-
-
 class _Overlap(Metric):
     """Base class of intersections over unions of labels and predictions."""
 
     threshold: float | None = None
     target_class_ids: Any = None
+
+    def _prepare(self: Any) -> None:
+        count, chosen = self.num_classes, self.target_class_ids
+        if chosen is not None and max(chosen) >= count:
+            raise ValueError(f"Target class id {max(chosen)} is out of range [0, {count}).")
+        self.add_variable((count, count), "zeros", name="total_confusion_matrix")
 
     def _labels(self: Any, values, sparse: bool) -> Any:
         numbers = numbers_of(values)
@@ -61,7 +61,7 @@ class _Overlap(Metric):
         return self._tensor(share(shared, either).sum() / max((either > 0).sum(), 1))
 
 
-@arguments(
+@settings(
     "num_classes, target_class_ids, name=None, dtype=None, ignore_class=None, sparse_y_true=True, "
     "sparse_y_pred=True, axis=-1"
 )
@@ -82,10 +82,8 @@ class IoU(_Overlap):
     0.5
     """
 
-    _prepare = _counted
 
-
-@arguments(
+@settings(
     "num_classes, name=None, dtype=None, ignore_class=None, sparse_y_true=True, "
     "sparse_y_pred=True, axis=-1"
 )
@@ -99,18 +97,15 @@ class MeanIoU(_Overlap):
     0.333
     """
 
-    _prepare = _counted
 
-
-@arguments("target_class_ids=(0, 1), threshold=0.5, name=None, dtype=None")
+@settings("target_class_ids=(0, 1), threshold=0.5, name=None, dtype=None")
 class BinaryIoU(_Overlap):
     """The intersection over union of two classes; predictions from `threshold` on are class 1."""
 
     num_classes, ignore_class, sparse_y_true, sparse_y_pred = 2, None, True, True
-    _prepare = _counted
 
 
-@arguments(
+@settings(
     "num_classes, target_class_ids, name=None, dtype=None, ignore_class=None, "
     "sparse_y_pred=False, axis=-1"
 )
@@ -118,15 +113,13 @@ class OneHotIoU(_Overlap):
     """`IoU` of one-hot labels."""
 
     sparse_y_true = False
-    _prepare = _counted
 
 
-@arguments("num_classes, name=None, dtype=None, ignore_class=None, sparse_y_pred=False, axis=-1")
+@settings("num_classes, name=None, dtype=None, ignore_class=None, sparse_y_pred=False, axis=-1")
 class OneHotMeanIoU(_Overlap):
     """`MeanIoU` of one-hot labels."""
 
     sparse_y_true = False
-    _prepare = _counted
 
 
 # -- scores of columns -----------------------------------------------------------------------------
@@ -148,17 +141,14 @@ class _OfColumns(Metric):
         found = [numbers_of(value).astype(np.float64) for value in values]
         if any(one.ndim != 2 for one in found):
             shapes = [one.shape for one in found]
-            raise ValueError(
-                f"{type(self).__name__} expects 2D inputs with shape (batch_size, output_dim). "
-                f"Received input shapes: y_pred.shape={shapes[1]} and y_true.shape={shapes[0]}."
-            )
+            raise refusal(ValueError, "{} expects 2D", type(self).__name__, shapes[1], shapes[0])
         return found
 
     def _totals(self) -> Any:
         return [variable.numpy().astype(np.float64) for variable in self._variables]
 
 
-@arguments("average=None, beta=1.0, threshold=None, name='fbeta_score', dtype=None")
+@settings("average=None, beta=1.0, threshold=None, name='fbeta_score', dtype=None")
 class FBetaScore(_OfColumns):
     """The weighted harmonic mean of precision and recall of each class.
 
@@ -178,13 +168,6 @@ class FBetaScore(_OfColumns):
 
     beta = 1.0
     _sums = ("true_positives", "false_positives", "false_negatives", "intermediate_weights")
-
-    def _prepare(self: Any) -> None:
-        if self.average not in (None, "micro", "macro", "weighted"):
-            raise ValueError(
-                "Invalid `average` argument value. Expected one of: "
-                f"{{None, 'micro', 'macro', 'weighted'}}. Received: average={self.average}"
-            )
 
     def update_state(self: Any, y_true, y_pred, sample_weight=None) -> None:
         """Count the examples of a batch."""
@@ -210,14 +193,14 @@ class FBetaScore(_OfColumns):
         return self._tensor(score if self.average is None else np.mean(score))
 
 
-@arguments("average=None, threshold=None, name='f1_score', dtype=None")
+@settings("average=None, threshold=None, name='f1_score', dtype=None")
 class F1Score(FBetaScore):
     """The harmonic mean of precision and recall of each class (see `FBetaScore`)."""
 
     without = ("beta",)
 
 
-@arguments("class_aggregation='uniform_average', num_regressors=0, name='r2_score', dtype=None")
+@settings("class_aggregation='uniform_average', num_regressors=0, name='r2_score', dtype=None")
 class R2Score(_OfColumns):
     """The share of the variance of targets that predictions explain.
 

@@ -7,41 +7,48 @@ from typing import Any, ClassVar
 import numpy as np
 
 from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.rows import told
 from wengert.compat.tensorflow import image, nn, operations
+from wengert.compat.tensorflow.keras import core_layers as core
 from wengert.compat.tensorflow.keras import regularizers
-from wengert.compat.tensorflow.keras.core_layers import (
-    Normalizing,
-    Weighted,
-    check_last,
-    conv_padding,
-    several,
-)
 from wengert.compat.tensorflow.keras.layer import Layer, Seeded
 from wengert.compat.tensorflow.keras.settings import settings
+from wengert.compat.tensorflow.words import refusal
 
 # -- margins and magnification ---------------------------------------------------------------------
 
 
 @settings("data_format=None")
 class _Margins(Layer):
-    """Base class for layers with a margin before and after each spatial dimension."""
+    """{words}.
+
+    Examples
+    --------
+    >>> tf.keras.layers.{kind}()(tf.ones({given})).shape
+    TensorShape({wide})
+    """
 
     dimensions: ClassVar[int]
 
     def _prepare(self: Any) -> None:
-        check_last(self.data_format)
+        core.check_last(self.data_format)
 
-    def _pairs(self, value) -> list[tuple[int, int]]:
-        if self.dimensions == 1 and np.ndim(value) == 1:
-            value = [tuple(value)]
-        sides = several(value, self.dimensions) if isinstance(value, int) else value
-        return [(n, n) if isinstance(n, int) else tuple(n) for n in sides]
+    def _pairs(self, name: str, value) -> tuple[tuple[int, int], ...]:
+        """Return the two margins of each spatial dimension."""
+        d = self.dimensions
+        alone = isinstance(value, int) or (d == 1 and np.ndim(value) == 1)
+        sides = [value] * d if alone else list(value)
+        pairs = [(n, n) if isinstance(n, int) else tuple(n) for n in sides]
+        if len(pairs) != d or any(len(pair) != 2 or min(pair) < 0 for pair in pairs):
+            raise refusal(ValueError, "`{}` should have", name, d, name, value)
+        return tuple((int(a), int(b)) for a, b in pairs)
 
 
 @settings("padding=1")
 class _Padding(_Margins):
     def _prepare(self: Any) -> None:
-        self.padding = tuple(self._pairs(self.padding))
+        super()._prepare()
+        self.padding = self._pairs("padding", self.padding)
 
     def call(self, inputs) -> Any:
         return operations.pad(inputs, [(0, 0), *self.padding, (0, 0)])
@@ -50,11 +57,14 @@ class _Padding(_Margins):
 @settings("cropping=1")
 class _Cropping(_Margins):
     def _prepare(self: Any) -> None:
-        self.cropping = tuple(self._pairs(self.cropping))
+        super()._prepare()
+        self.cropping = self._pairs("cropping", self.cropping)
 
     def call(self, inputs) -> Any:
         sizes = tuple(inputs.shape)[1:-1]
         spans = [slice(a, n - b) for n, (a, b) in zip(sizes, self.cropping, strict=True)]
+        if any(span.start >= span.stop for span in spans):
+            raise refusal(ValueError, "Values in `cropping`", tuple(inputs.shape), self.cropping)
         return inputs[(slice(None), *spans)]
 
 
@@ -63,7 +73,8 @@ class _UpSampling(_Margins):
     interpolation: ClassVar[str] = "nearest"
 
     def _prepare(self: Any) -> None:
-        self.size = several(self.size, self.dimensions)
+        super()._prepare()
+        self.size = core.several(self.size, self.dimensions)
 
     def call(self, inputs) -> Any:
         if self.interpolation == "bilinear":
@@ -84,13 +95,8 @@ for _name, (_base, _words, _size) in _FAMILIES.items():
     for _d, _what in _PLACES.items():
         _kind = f"{_name}{_d}D"
         _rows = 3 if _name != "ZeroPadding" else 2
-        _doc = f"""{_words.format(_what).capitalize()}.
-
-        Examples
-        --------
-        >>> tf.keras.layers.{_kind}()(tf.ones({[1, *[_rows] * _d, 1]})).shape
-        TensorShape({[1, *[_size] * _d, 1]})
-        """
+        _shapes = {"given": [1, *[_rows] * _d, 1], "wide": [1, *[_size] * _d, 1]}
+        _doc = told(_Margins, words=_words.format(_what).capitalize(), kind=_kind, **_shapes)
         _body = {"dimensions": _d, "__doc__": _doc, "__module__": __name__}
         globals()[_kind] = type(_kind, (_base,), _body)
 
@@ -113,6 +119,7 @@ class UpSampling2D(_UpSampling):
     dimensions = 2
 
     def _prepare(self: Any) -> None:
+        super()._prepare()
         if self.interpolation not in ("nearest", "bilinear"):
             raise ValueError(f"interpolation={self.interpolation!r} is not offered here")
 
@@ -139,7 +146,7 @@ class RepeatVector(Layer):
     "dilation_rate=1, activation=None, use_bias=True, {depthwise bias activity = glorot_uniform "
     "zeros}"
 )
-class _ByChannels(Weighted):
+class _ByChannels(core.Weighted):
     """Base class for depthwise convolutions."""
 
     without = ("kernel_initializer", "kernel_regularizer", "kernel_constraint")
@@ -147,12 +154,12 @@ class _ByChannels(Weighted):
     dimensions: ClassVar[int] = 2
 
     def _prepare(self: Any) -> None:
-        check_last(self.data_format)
+        core.check_last(self.data_format)
         self.kernel_size, self.strides, self.dilation_rate = (
-            several(value, self.dimensions)
+            core.several(value, self.dimensions)
             for value in (self.kernel_size, self.strides, self.dilation_rate)
         )
-        self.padding = conv_padding(self.padding)
+        self.padding = core.conv_padding(self.padding)
 
     def _by_channels(self, inputs, kernel) -> Any:
         if self.dimensions == 2:
@@ -242,7 +249,7 @@ class SeparableConv1D(SeparableConv2D):
 
 
 @settings("groups=32")
-class GroupNormalization(Normalizing):
+class GroupNormalization(core.Normalizing):
     """Normalizes groups of channels to mean 0 and variance 1, per example.
 
     Examples
@@ -252,18 +259,21 @@ class GroupNormalization(Normalizing):
     [[-1.  1. -1.  1.]]
     """
 
+    def _count(self, size: int) -> int:
+        """Return the number of groups: of one channel each if it is -1."""
+        return size if self.groups == -1 else int(self.groups)
+
     def build(self, input_shape) -> None:
         """Create the weights."""
         size = input_shape[self.axis]
-        if self.axis not in (-1, len(input_shape) - 1) or size % self.groups:
-            raise ValueError(
-                f"the last dimension is in {self.groups} groups here, and its size is {size}"
-            )
+        if self.axis not in (-1, len(input_shape) - 1) or size % self._count(size):
+            raise refusal(ValueError, "the last dimension", self.groups, size)
         super().build(input_shape)
 
     def call(self, inputs) -> Any:
         shape = tuple(inputs.shape)
-        parts = operations.reshape(inputs, (*shape[:-1], self.groups, shape[-1] // self.groups))
+        groups = self._count(shape[-1])
+        parts = operations.reshape(inputs, (*shape[:-1], groups, shape[-1] // groups))
         axes = [axis for axis in range(1, len(shape) + 1) if axis != len(shape) - 1]
         mean, variance = nn.moments(parts, axes, keepdims=True)
         plain = nn.batch_normalization(parts, mean, variance, None, None, self.epsilon)
@@ -296,7 +306,7 @@ class GaussianDropout(Seeded):
     [1.]
     """
 
-    def call(self, inputs, training: bool = False) -> Any:
+    def call(self, inputs, training=False) -> Any:
         if not training or not self.rate:
             return inputs
         spread = float(np.sqrt(self.rate / (1 - self.rate)))
@@ -306,7 +316,15 @@ class GaussianDropout(Seeded):
 
 @settings("rate, seed=None")
 class _SpatialDropout(Seeded):
-    def call(self, inputs, training: bool = False) -> Any:
+    """Whole channels of {what} left out at random, while training.
+
+    Examples
+    --------
+    >>> tf.keras.layers.{kind}(0.5)(tf.ones({kept})).shape
+    TensorShape({kept})
+    """
+
+    def call(self, inputs, training=False) -> Any:
         if not training or not self.rate:
             return inputs
         batch, *places, channels = tuple(inputs.shape)
@@ -315,13 +333,7 @@ class _SpatialDropout(Seeded):
 
 for _d, _what in _PLACES.items():
     _kind = f"SpatialDropout{_d}D"
-    _doc = f"""Whole channels of {_what} left out at random, while training.
-
-    Examples
-    --------
-    >>> tf.keras.layers.{_kind}(0.5)(tf.ones({[1, *[2] * _d, 3]})).shape
-    TensorShape({[1, *[2] * _d, 3]})
-    """
+    _doc = told(_SpatialDropout, what=_what, kind=_kind, kept=[1, *[2] * _d, 3])
     globals()[_kind] = type(_kind, (_SpatialDropout,), {"__doc__": _doc, "__module__": __name__})
 
 
@@ -333,7 +345,7 @@ class ActivityRegularization(Layer):
     l1, l2 : float. The factors of the sum of absolute values and of the sum of squares.
     """
 
-    def __init__(self, l1: float = 0.0, l2: float = 0.0, **kwargs) -> None:
+    def __init__(self, l1=0.0, l2=0.0, **kwargs) -> None:
         super().__init__(activity_regularizer=regularizers.L1L2(l1, l2), **kwargs)
         self.l1, self.l2 = l1, l2
 

@@ -67,7 +67,7 @@ def _is_chain(layers: Sequence[Any]) -> bool:
     return True
 
 
-def _listed(layers: Sequence[Any], nested: bool, level: int = 0) -> Iterator[tuple[int, Any]]:
+def _listed(layers: Sequence[Any], nested: bool, level=0) -> Iterator[tuple[int, Any]]:
     for layer in layers:
         yield level, layer
         if nested:

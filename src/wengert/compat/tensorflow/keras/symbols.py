@@ -16,6 +16,7 @@ import numpy as np
 from wengert.compat.tensorflow import nest
 from wengert.compat.tensorflow.functions.values import constant_of, dtype_of
 from wengert.compat.tensorflow.shapes import TensorShape
+from wengert.compat.tensorflow.words import refusal
 
 __all__ = [
     "OPERATORS",
@@ -106,9 +107,7 @@ def order_of(outputs, inputs) -> tuple[list[Symbol], dict[int, int]]:
             turns.setdefault(id(symbol), len(turns))
             continue
         if symbol.origin is None:
-            raise ValueError(
-                f"`inputs` not connected to `outputs`: {symbol!r} is needed, and is not an input"
-            )
+            raise refusal(ValueError, "`inputs` not connected", symbol)
         if ready:
             known.add(id(symbol))
             done.append(symbol)

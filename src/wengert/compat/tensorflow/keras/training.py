@@ -21,6 +21,7 @@ from wengert.compat.tensorflow.keras import metrics as _metrics
 from wengert.compat.tensorflow.keras import optimizers
 from wengert.compat.tensorflow.keras.callbacks import CallbackList, History
 from wengert.compat.tensorflow.tape import GradientTape
+from wengert.compat.tensorflow.words import refusal
 from wengert.tape.sites import warn
 
 __all__ = ["Trainer"]
@@ -110,10 +111,7 @@ def batches(
     count = len(_first(x))
     for part in (y, weight):
         if part is not None and len(_first(part)) != count:
-            raise ValueError(
-                "Data cardinality is ambiguous. Make sure all arrays contain the same number of "
-                f"samples: {count} and {len(_first(part))}"
-            )
+            raise refusal(ValueError, "Data cardinality is", count, len(_first(part)))
     order = stream_of(None).permutation(count) if shuffle else np.arange(count)
     size = batch_size or 32
     for number, start in enumerate(range(0, count, size)):
@@ -163,10 +161,10 @@ class Trainer:
         loss_weights=None,
         metrics=None,
         weighted_metrics=None,
-        run_eagerly: bool = False,
-        steps_per_execution: int = 1,
+        run_eagerly=False,
+        steps_per_execution=1,
         jit_compile="auto",
-        auto_scale_loss: bool = True,
+        auto_scale_loss=True,
     ) -> None:
         """Configure training.
 
@@ -194,9 +192,7 @@ class Trainer:
         self._counted = _Counted(loss, loss_weights, metrics, weighted_metrics)
         self._counted.begin(getattr(self, "_outputs", None), None)
 
-    def compute_loss(
-        self, x=None, y=None, y_pred=None, sample_weight=None, training: bool = True
-    ) -> Any:
+    def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True) -> Any:
         """Return the loss of a batch, with the terms that weights and layers add.
 
         Raises
@@ -208,10 +204,7 @@ class Trainer:
             self._counted.begin(getattr(self, "_outputs", None), y_pred)
             parts = self._counted.losses(y, y_pred, sample_weight) + parts
         if not parts:
-            raise ValueError(
-                "No loss to compute. Provide a `loss` argument in `compile()`, or call "
-                "`self.add_loss()` in the model."
-            )
+            raise refusal(ValueError, "No loss to")
         total = parts[0]
         for part in parts[1:]:
             total = total + part
@@ -273,13 +266,13 @@ class Trainer:
         """Return the predictions for one batch."""
         return self(unpacked(data)[0], training=False)  # type: ignore[operator]
 
-    def train_on_batch(self, x, y=None, sample_weight=None, return_dict: bool = False) -> Any:
+    def train_on_batch(self, x, y=None, sample_weight=None, return_dict=False) -> Any:
         """Train on one batch, and return its loss and metrics."""
         self._check_compiled()
         self.reset_metrics()
         return _listed(self.train_step(packed(x, y, sample_weight)), return_dict)
 
-    def test_on_batch(self, x, y=None, sample_weight=None, return_dict: bool = False) -> Any:
+    def test_on_batch(self, x, y=None, sample_weight=None, return_dict=False) -> Any:
         """Evaluate one batch, and return its loss and metrics."""
         self._check_compiled()
         self.reset_metrics()
@@ -296,19 +289,19 @@ class Trainer:
         x=None,
         y=None,
         batch_size: int | None = None,
-        epochs: int = 1,
+        epochs=1,
         verbose="auto",
         callbacks=None,
-        validation_split: float = 0.0,
+        validation_split=0.0,
         validation_data=None,
-        shuffle: bool = True,
+        shuffle=True,
         class_weight=None,
         sample_weight=None,
-        initial_epoch: int = 0,
+        initial_epoch=0,
         steps_per_epoch: int | None = None,
         validation_steps: int | None = None,
         validation_batch_size: int | None = None,
-        validation_freq: int = 1,
+        validation_freq=1,
     ) -> History:
         """Train the model.
 
@@ -401,7 +394,7 @@ class Trainer:
         sample_weight=None,
         steps: int | None = None,
         callbacks=None,
-        return_dict: bool = False,
+        return_dict=False,
         **kwargs,
     ) -> Any:
         """Return the loss and the metrics over all examples; for the arguments see `fit`.
@@ -439,9 +432,7 @@ class Trainer:
 
     def _check_compiled(self) -> None:
         if self.optimizer is None:
-            raise ValueError(
-                "You must call `compile()` before calling `fit()`, `evaluate()` or their like."
-            )
+            raise refusal(ValueError, "You must call `compile()`")
 
 
 def _shown(verbose) -> int:

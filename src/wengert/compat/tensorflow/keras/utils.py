@@ -32,9 +32,7 @@ class PyDataset:
     [0, 1, 2]
     """
 
-    def __init__(
-        self, workers: int = 1, use_multiprocessing: bool = False, max_queue_size: int = 10
-    ) -> None:
+    def __init__(self, workers=1, use_multiprocessing=False, max_queue_size=10) -> None:
         self.workers, self.max_queue_size = workers, max_queue_size
         self.use_multiprocessing = use_multiprocessing
 
@@ -93,7 +91,7 @@ def to_categorical(x, num_classes: int | None = None) -> Any:
     return constant_of(result.astype(np.float32)) if hasattr(x, "_payload") else result
 
 
-def normalize(x, axis: int = -1, order: int = 2) -> Any:
+def normalize(x, axis=-1, order=2) -> Any:
     """Divide an array by its norms along a dimension.
 
     Examples
@@ -120,12 +118,7 @@ def set_random_seed(seed: int) -> None:
 
 
 def pad_sequences(
-    sequences,
-    maxlen: int | None = None,
-    dtype="int32",
-    padding: str = "pre",
-    truncating: str = "pre",
-    value=0.0,
+    sequences, maxlen: int | None = None, dtype="int32", padding="pre", truncating="pre", value=0.0
 ) -> Any:
     """Pad lists of different lengths into the rows of an array.
 
@@ -154,9 +147,7 @@ def pad_sequences(
     return whole
 
 
-def split_dataset(
-    dataset, left_size=None, right_size=None, shuffle: bool = False, seed=None
-) -> Any:
+def split_dataset(dataset, left_size=None, right_size=None, shuffle=False, seed=None) -> Any:
     """Split a dataset in two: a fraction or a number of examples, and the rest.
 
     Examples
@@ -183,10 +174,10 @@ def timeseries_dataset_from_array(
     data,
     targets,
     sequence_length: int,
-    sequence_stride: int = 1,
-    sampling_rate: int = 1,
+    sequence_stride=1,
+    sampling_rate=1,
     batch_size: int | None = 128,
-    shuffle: bool = False,
+    shuffle=False,
     seed=None,
     start_index: int | None = None,
     end_index: int | None = None,

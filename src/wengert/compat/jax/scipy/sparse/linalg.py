@@ -156,7 +156,7 @@ def _solved(
 
 
 def cg(
-    A, b, x0=None, *, tol: float = 1e-5, atol: float = 0.0, maxiter: int | None = None, M=None
+    A, b, x0=None, *, tol=1e-5, atol=0.0, maxiter: int | None = None, M=None
 ) -> tuple[Any, None]:
     """Solve a positive definite system by conjugate gradients.
 
@@ -179,7 +179,7 @@ def cg(
 
 
 def bicgstab(
-    A, b, x0=None, *, tol: float = 1e-5, atol: float = 0.0, maxiter: int | None = None, M=None
+    A, b, x0=None, *, tol=1e-5, atol=0.0, maxiter: int | None = None, M=None
 ) -> tuple[Any, None]:
     """Solve a system by stabilized biconjugate gradients (see `cg`)."""
     return _solved(_bicgstab, A, b, x0, tol, atol, maxiter, M, False)
@@ -190,12 +190,12 @@ def gmres(
     b,
     x0=None,
     *,
-    tol: float = 1e-5,
-    atol: float = 0.0,
-    restart: int = 20,
+    tol=1e-5,
+    atol=0.0,
+    restart=20,
     maxiter: int | None = None,
     M=None,
-    solve_method: str = "batched",
+    solve_method="batched",
 ) -> tuple[Any, None]:
     """Solve a system by GMRES, restarted every `restart` vectors (see `cg`)."""
     if solve_method not in ("batched", "incremental"):

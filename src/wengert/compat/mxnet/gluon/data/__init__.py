@@ -23,6 +23,7 @@ from wengert.compat.mxnet.base import absent
 from wengert.compat.mxnet.numpy.creation import made
 from wengert.compat.mxnet.results import CLASSES
 from wengert.compat.mxnet.state import NUMPY
+from wengert.compat.mxnet.words import refusal
 from wengert.numpy import random as _random
 
 
@@ -35,11 +36,11 @@ class Dataset:
     def __getitem__(self, idx) -> Any:
         raise NotImplementedError
 
-    def transform(self, fn: Callable[..., Any], lazy: bool = True) -> Dataset:
+    def transform(self, fn: Callable[..., Any], lazy=True) -> Dataset:
         """Return a dataset of ``fn(*example)``."""
         return _Transformed(self, fn)
 
-    def transform_first(self, fn: Callable[..., Any], lazy: bool = True) -> Dataset:
+    def transform_first(self, fn: Callable[..., Any], lazy=True) -> Dataset:
         """Return a dataset with `fn` applied to the first element of each example."""
         return _Transformed(self, lambda first, *rest: (fn(first), *rest) if rest else fn(first))
 
@@ -84,10 +85,7 @@ class ArrayDataset(Dataset):
         self._data = []
         for i, data in enumerate(args):
             if len(data) != self._length:
-                raise AssertionError(
-                    f"All arrays must have the same length; array[0] has length {self._length} "
-                    f"while array[{i}] has {len(data)}."
-                )
+                raise refusal(AssertionError, "All arrays must", self._length, i, len(data))
             flat = isinstance(data, NDArray) and len(data.shape) == 1
             self._data.append(data.asnumpy() if flat else data)
 
@@ -103,7 +101,7 @@ class ArrayDataset(Dataset):
 class SequentialSampler:
     """Yields the integers below `length` in order."""
 
-    def __init__(self, length: int, start: int = 0) -> None:
+    def __init__(self, length: int, start=0) -> None:
         self._start, self._length = start, length
 
     def __iter__(self) -> Iterator[int]:
@@ -123,12 +121,9 @@ class RandomSampler(SequentialSampler):
 class BatchSampler:
     """Yields lists of `batch_size` positions; `last_batch` is ``"keep"`` or ``"discard"``."""
 
-    def __init__(self, sampler, batch_size: int, last_batch: str = "keep") -> None:
+    def __init__(self, sampler, batch_size: int, last_batch="keep") -> None:
         if last_batch not in ("keep", "discard"):
-            raise ValueError(
-                f"last_batch must be one of 'keep' or 'discard' ('rollover' is not offered), but "
-                f"got {last_batch}"
-            )
+            raise refusal(ValueError, "last_batch must be", last_batch)
         self._sampler, self._size, self._last = sampler, batch_size, last_batch
 
     def __iter__(self) -> Iterator[list[int]]:
@@ -176,12 +171,12 @@ class DataLoader:
         self,
         dataset,
         batch_size: int | None = None,
-        shuffle: bool = False,
+        shuffle=False,
         sampler=None,
         last_batch: str | None = None,
         batch_sampler=None,
         batchify_fn: Callable[..., Any] | None = None,
-        num_workers: int = 0,
+        num_workers=0,
         **memory,
     ) -> None:
         if batch_sampler is None:
@@ -206,7 +201,7 @@ class DataLoader:
 def __getattr__(name: str) -> Any:
     if name == "vision":
         return importlib.import_module(f"{__name__}.vision")
-    raise absent("wengert.compat.mxnet.gluon.data", name, {})
+    raise absent("wengert.compat.mxnet.gluon.data", name)
 
 
 __all__ = completed(globals())

@@ -15,6 +15,7 @@ from wengert.compat.mxnet.gluon.data.vision import transforms as transforms
 from wengert.compat.mxnet.numpy.creation import made
 from wengert.compat.mxnet.results import CLASSES
 from wengert.compat.mxnet.state import NUMPY
+from wengert.compat.mxnet.words import refusal
 
 __all__ = ["MNIST", "FashionMNIST", "transforms"]
 
@@ -27,10 +28,7 @@ def _read(path: Path) -> Any:
             rank = data[3]
             shape = [int.from_bytes(data[4 + 4 * i : 8 + 4 * i], "big") for i in range(rank)]
             return np.frombuffer(data, np.uint8, offset=4 + 4 * rank).reshape(shape)
-    raise FileNotFoundError(
-        f"{path}.gz is not there, and nothing is downloaded here: put the four files of the data "
-        "set into that folder, or make an ArrayDataset of arrays; wengert.datasets has digits"
-    )
+    raise refusal(FileNotFoundError, "{}.gz is not", path)
 
 
 class MNIST(ArrayDataset):
@@ -49,7 +47,7 @@ class MNIST(ArrayDataset):
 
     _folder = "mnist"
 
-    def __init__(self, root=None, train: bool = True, transform=None) -> None:
+    def __init__(self, root=None, train=True, transform=None) -> None:
         home = Path("~/.mxnet/datasets", self._folder) if root is None else Path(root)
         part = "train" if train else "t10k"
         images = _read(home.expanduser() / f"{part}-images-idx3-ubyte")
@@ -69,9 +67,7 @@ class FashionMNIST(MNIST):
     _folder = "fashion-mnist"
 
 
-_cure = "read the files with NumPy, and make an ArrayDataset of the arrays"
-_names = ("CIFAR10", "CIFAR100", "ImageFolderDataset", "ImageRecordDataset", "ImageListDataset")
-__getattr__ = absence("wengert.compat.mxnet.gluon.data.vision", dict.fromkeys(_names, _cure))
+__getattr__ = absence("wengert.compat.mxnet.gluon.data.vision")
 
 
 fill_sections(globals())

@@ -27,7 +27,7 @@ from wengert.compat.mxnet.results import computed
 from wengert.numpy import random as _random
 
 
-def _chance(low: float = 0.0, high: float = 1.0) -> float:
+def _chance(low=0.0, high=1.0) -> float:
     return float(_random.uniform(low, high))
 
 
@@ -84,23 +84,21 @@ class Normalize(_Mapped):
 class Resize(_Mapped):
     """Resizes images to ``(width, height)``, or one number."""
 
-    def __init__(self, size, keep_ratio: bool = False, interpolation: int = 1) -> None:
+    def __init__(self, size, keep_ratio=False, interpolation=1) -> None:
         super().__init__(lambda x: image.resize(x, size, keep_ratio, interpolation))
 
 
 class CenterCrop(_Mapped):
     """Crops the center of images."""
 
-    def __init__(self, size, interpolation: int = 1) -> None:
+    def __init__(self, size, interpolation=1) -> None:
         super().__init__(lambda x: image.center_crop(x, _size(size), interpolation)[0])
 
 
 class CropResize(_Mapped):
     """Crops images, and resizes them if `size` is given."""
 
-    def __init__(
-        self, x: int, y: int, width: int, height: int, size=None, interpolation: int = 1
-    ) -> None:
+    def __init__(self, x: int, y: int, width: int, height: int, size=None, interpolation=1) -> None:
         wanted = None if size is None else _size(size)
         super().__init__(
             lambda data: image.fixed_crop(data, x, y, width, height, wanted, interpolation or 1)
@@ -110,7 +108,7 @@ class CropResize(_Mapped):
 class RandomCrop(_Mapped):
     """Crops images at a random position, after padding with `pad` zeros."""
 
-    def __init__(self, size, pad=None, interpolation: int = 1) -> None:
+    def __init__(self, size, pad=None, interpolation=1) -> None:
         if pad is not None:
             raise ValueError("RandomCrop(pad=...) is not offered here: pad by np.pad before")
         super().__init__(lambda x: image.random_crop(x, _size(size), interpolation)[0])
@@ -124,7 +122,7 @@ class RandomResizedCrop(_Mapped):
         size,
         scale: tuple[float, float] = (0.08, 1.0),
         ratio: tuple[float, float] = (3 / 4, 4 / 3),
-        interpolation: int = 1,
+        interpolation=1,
     ) -> None:
         def cut(x) -> Any:
             height, width = x.shape[-3:-1]
@@ -143,14 +141,14 @@ class RandomResizedCrop(_Mapped):
 class RandomFlipLeftRight(_Mapped):
     """Flips images left to right at random."""
 
-    def __init__(self, p: float = 0.5) -> None:
+    def __init__(self, p=0.5) -> None:
         super().__init__(lambda x: image.flip_left_right(x) if _chance() < p else x)
 
 
 class RandomFlipTopBottom(_Mapped):
     """Flips images top to bottom at random."""
 
-    def __init__(self, p: float = 0.5) -> None:
+    def __init__(self, p=0.5) -> None:
         super().__init__(lambda x: image.flip_top_bottom(x) if _chance() < p else x)
 
 
@@ -216,7 +214,7 @@ class RandomColorJitter(Compose):
 class RandomApply(Block):
     """Applies a transform at random."""
 
-    def __init__(self, transforms, p: float = 0.5) -> None:
+    def __init__(self, transforms, p=0.5) -> None:
         super().__init__()
         self.transforms, self._p = transforms, p
 
@@ -228,8 +226,7 @@ class RandomApply(Block):
 HybridRandomApply = RandomApply
 
 
-_cures = dict.fromkeys(("RandomLighting", "RandomGray", "Rotate"), "write a Block")
-__getattr__ = absence("wengert.compat.mxnet.gluon.data.vision.transforms", _cures)
+__getattr__ = absence("wengert.compat.mxnet.gluon.data.vision.transforms")
 
 
 __all__ = completed(globals())
