@@ -19,7 +19,9 @@ from wengert.base.device import as_device, device, get_default_device
 from wengert.base.elsewhere import elsewhere
 from wengert.base.patches import Setting
 from wengert.interp.batched import Batched
+from wengert.interp.levels import memory_of
 from wengert.kernels.spectral import LinAlgError
+from wengert.kernels.strided import shares_owner
 from wengert.nn import functional
 from wengert.nn.modules.conversion import parsed
 from wengert.tape.base import TensorBase, new_tensor
@@ -54,6 +56,7 @@ __all__ = [
     "_get_tracing_state",
     "_log_api_usage_once",
     "_functions",
+    "_is_alias_of",
     "_is_cached_tensor",
     "_is_fwd_grad_enabled",
     "_is_multithreading_enabled",
@@ -90,6 +93,11 @@ def _get_accelerator(check: bool | None = None) -> device:
 def _get_default_device() -> str:
     """Return the type of the device on which tensors are made."""
     return get_default_device().type
+
+
+def _is_alias_of(data: Any, other: Any) -> bool:
+    """Return whether two tensors share the memory that they view."""
+    return bool(shares_owner(memory_of(data._payload), memory_of(other._payload)))
 
 
 def _log_api_usage_once(name: str) -> None:

@@ -433,3 +433,56 @@ def test_checks_of_sparse_indices_can_be_asked_for(t):
     assert setting.is_enabled()
     setting.disable()
     assert not setting.is_enabled()
+
+
+def test_storage_is_told_apart_and_shared(t):
+    x = t.ones(3)
+    assert isinstance(x.untyped_storage(), t.StorageBase)
+    assert t._C._is_alias_of(x, x[1:])
+    assert not t._C._is_alias_of(x, x.clone())
+
+
+def test_tables_of_hooks_do_not_need_getattr(t):
+    class Fails(t.nn.Module):
+        def __getattr__(self, name):
+            raise AttributeError(name)
+
+    module = Fails()
+    assert not module._forward_hooks
+    assert not module._forward_hooks_with_kwargs
+    seen = []
+    handle = module.register_forward_hook(lambda *_: seen.append(1))
+    assert len(module._forward_hooks) == 1
+    handle.remove()
+    assert not hasattr(t.nn.Module.__new__(t.nn.Module), "_forward_hooks")
+
+
+def test_a_context_of_ones_own_decorates(t):
+    class Counts(t.utils._contextlib._DecoratorContextManager):
+        def __init__(self, step):
+            super().__init__()
+            self.step = step
+
+        def clone(self):
+            return type(self)(self.step)
+
+        def __enter__(self):
+            entered.append(self.step)
+
+        def __exit__(self, *_):
+            entered.append(-self.step)
+
+    entered = []
+
+    @Counts(2)
+    def function():
+        return len(entered)
+
+    assert function() == 1
+    assert entered == [2, -2]
+
+
+def test_named_results_are_struct_sequences(t):
+    pytree = importlib.import_module(f"{t.__name__}.utils._pytree")
+    assert pytree.is_structseq_instance(t.ones(2, 2).max(0))
+    assert not pytree.is_structseq_instance((1, 2))

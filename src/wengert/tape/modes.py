@@ -299,7 +299,7 @@ class Switch:
 
     field = "grad"
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: Any = None) -> None:
         self._value = value
         self._before: list[Any] = []
 

@@ -292,9 +292,9 @@ def is_namedtuple(obj: Any) -> bool:
 
 
 def is_structseq_instance(obj: Any) -> bool:
-    """Return whether a value is one of Python's own named results, such as `time.localtime()`."""
-    return type(obj).__bases__ == (tuple,) and isinstance(
-        getattr(obj, "n_unnamed_fields", None), int
+    """Return whether a value is a named result of ours or of Python, as `time.localtime()` is."""
+    return isinstance(obj, Results) or (
+        type(obj).__bases__ == (tuple,) and isinstance(getattr(obj, "n_unnamed_fields", None), int)
     )
 
 

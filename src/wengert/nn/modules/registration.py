@@ -37,6 +37,27 @@ def type_name(value: Any) -> str:
     return f"{module}{kind.__qualname__}"
 
 
+class _Hooks:
+    """The table of hooks under one name, which a module makes on first use.
+
+    A class may have a `__getattr__` of its own, which does not know of these.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, module: Any, kind: Any = None) -> Any:
+        held = getattr(module, "__dict__", ())
+        if "_parameters" not in held:
+            raise AttributeError(f"no module has {self._name} before Module.__init__()")
+        if self._name in FLAGGED:
+            table, flag = FLAGGED[self._name]
+            return {key: True for key in held.get(table, ()) if flags_of(key) & flag}
+        if self._name in TABLES_OF_CALLS:
+            held["_is_hooked"] = True
+        return held.setdefault(self._name, OrderedDict())
+
+
 class Registration:
     """The part of `Module` that keeps parameters, buffers and submodules in tables."""
 
@@ -45,6 +66,8 @@ class Registration:
     _modules: dict[str, Any]
     _non_persistent_buffers_set: set[str]
     _is_hooked: bool
+
+    vars().update({name: _Hooks(name) for name in (*TABLES, *FLAGGED)})
 
     # -- attributes --------------------------------------------------------------------------------
 
@@ -58,14 +81,6 @@ class Registration:
                 return held["_buffers"][name]
             if name in held["_modules"]:
                 return held["_modules"][name]
-            if name in TABLES:
-                if name in TABLES_OF_CALLS:
-                    held["_is_hooked"] = True
-                return held.setdefault(name, OrderedDict())
-            if name in FLAGGED:
-                table, flag = FLAGGED[name]
-                marked: Any = {k: True for k in held.get(table, ()) if flags_of(k) & flag}
-                return marked
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __setattr__(self, name: str, value: Any) -> None:
