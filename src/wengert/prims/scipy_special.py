@@ -133,14 +133,41 @@ def beta_density(F: Any, a: Any, b: Any, x: Any) -> Any:
 
 
 _UNIT = ((1.0, 1.0, 0.1), (4.0, 4.0, 0.9))
-_several("betainc", "a b x", lambda F, g, a, b, x: g * beta_density(F, a, b, x), *_UNIT)
-_several("betaincc", "a b x", lambda F, g, a, b, x: -g * beta_density(F, a, b, x), *_UNIT)
-_several(
-    "betaincinv", "a b y", lambda F, g, a, b, result: g / beta_density(F, a, b, result), *_UNIT
-)
-_several(
-    "betainccinv", "a b y", lambda F, g, a, b, result: -g / beta_density(F, a, b, result), *_UNIT
-)
+
+
+def beta_slopes(F: Any, a: Any, b: Any, x: Any) -> tuple[Any, Any]:
+    """Return the derivatives by `a` and `b` of the value x that a constant share is below."""
+    return F.scipy_of_3(a, b, x, name="betamoved"), -F.scipy_of_3(b, a, x, name="betamovedc")
+
+
+def beta_partials(F: Any, a: Any, b: Any, x: Any) -> tuple[Any, Any, Any]:
+    """Return the derivatives of the share of the beta distribution below `x`."""
+    density = beta_density(F, a, b, x)
+    # at the ends nothing is moved, whatever the density is
+    by_a, by_b = (F.where(m == 0, m, -density * m) for m in beta_slopes(F, a, b, x))
+    return by_a, by_b, density
+
+
+def _shares_of_beta(sign: float) -> tuple[Any, Any, Any]:
+    return (
+        lambda F, g, a, b, x: sign * g * beta_partials(F, a, b, x)[0],
+        lambda F, g, a, b, x: sign * g * beta_partials(F, a, b, x)[1],
+        lambda F, g, a, b, x: sign * g * beta_density(F, a, b, x),
+    )
+
+
+def _quantiles_of_beta(sign: float) -> tuple[Any, Any, Any]:
+    return (
+        lambda F, g, a, b, result: g * beta_slopes(F, a, b, result)[0],
+        lambda F, g, a, b, result: g * beta_slopes(F, a, b, result)[1],
+        lambda F, g, a, b, result: sign * g / beta_density(F, a, b, result),
+    )
+
+
+_several("betainc", "a b x", _shares_of_beta(1.0), *_UNIT)
+_several("betaincc", "a b x", _shares_of_beta(-1.0), *_UNIT)
+_several("betaincinv", "a b y", _quantiles_of_beta(1.0), *_UNIT)
+_several("betainccinv", "a b y", _quantiles_of_beta(-1.0), *_UNIT)
 
 
 def gamma_density(F: Any, a: Any, x: Any) -> Any:
@@ -151,25 +178,30 @@ def gamma_density(F: Any, a: Any, x: Any) -> Any:
 _several(
     "gammaincinv",
     "a y",
-    lambda F, g, a, result: g / gamma_density(F, a, result),
+    (
+        lambda F, g, a, result: g * F._standard_gamma_grad(a, result),
+        lambda F, g, a, result: g / gamma_density(F, a, result),
+    ),
     (1.0, 0.1),
     (4.0, 0.9),
 )
 _several(
     "gammainccinv",
     "a y",
-    lambda F, g, a, result: -g / gamma_density(F, a, result),
+    (
+        lambda F, g, a, result: g * F._standard_gamma_grad(a, result),
+        lambda F, g, a, result: -g / gamma_density(F, a, result),
+    ),
     (1.0, 0.1),
     (4.0, 0.9),
 )
 
 
-def _student(F: Any, g: Any, df: Any, t: Any) -> Any:
+def student_density(F: Any, df: Any, t: Any) -> Any:
+    """Return the density of Student's distribution."""
     size = F.lgamma((df + 1) / 2) - F.lgamma(df / 2) - 0.5 * F.log(math.pi * df)
-    return g * F.exp(size - 0.5 * (df + 1) * F.log1p(t * t / df))
+    return F.exp(size - 0.5 * (df + 1) * F.log1p(t * t / df))
 
-
-_several("stdtr", "df t", _student, (1.0, -2.0), (5.0, 2.0))
 
 # -- exponentials, logarithms, integrals -----------------------------------------------------------
 
