@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.kernels import gamma as kernels
+from wengert.kernels.samplers import gamma_slope
 from wengert.prims import logarithms
-from wengert.prims.families import elementwise
+from wengert.prims.families import elementwise, general
 from wengert.prims.record import case, no_derivative, not_implemented
 
 REQUIRES = (logarithms,)
@@ -71,6 +72,36 @@ def _like(F: Any, self: Any, self_dtype: Any, other_dtype: Any) -> Any:
 
 def _density(F: Any, shape: Any, x: Any) -> Any:
     return F.exp(F.xlogy(shape - 1, x) - x - F.lgamma(shape))
+
+
+def no_second(name: str) -> Any:
+    """Return the rule of a derivative of samples, which has no derivative itself."""
+
+    def rule(F: Any, g: Any) -> Any:
+        raise NotImplementedError(
+            f"the derivative for '{name}' is not implemented: samples are differentiable once"
+        )
+
+    return rule
+
+
+def _slope_by_sample(F: Any, g: Any, self: Any, output: Any, result: Any) -> Any:
+    # the derivative of the log-density by the shape, as the sample moves with it
+    slope = F.log(output) - F.digamma(self) + ((self - 1) / output - 1) * result
+    return -g * slope
+
+
+general(
+    "_standard_gamma_grad",
+    gamma_slope,
+    args=("self", "output"),
+    vjp=(no_second("_standard_gamma_grad"), _slope_by_sample),
+    broadcasts=True,
+    promote="float",
+    refuses=not_implemented("_standard_gamma_grad_cpu", "bic"),
+    doc="derivative of gamma samples by their shape parameter",
+    batching="pointwise",
+)
 
 
 def _slopes_of_igamma(sign: float) -> tuple[Any, Any]:

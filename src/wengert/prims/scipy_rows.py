@@ -16,13 +16,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.kernels.samplers import beta_slope
 from wengert.kernels.scipy import distribution, ufunc
-from wengert.prims import bessel, samplers, scipy_special
+from wengert.prims import bessel, scipy_special
 from wengert.prims.families import elementwise
-from wengert.prims.record import case
+from wengert.prims.record import case, no_derivative
 
-REQUIRES = (bessel, samplers, scipy_special)
+REQUIRES = (bessel, scipy_special)
 
 Slope = Callable[..., Any]
 _ROOT_PI = math.sqrt(math.pi)
@@ -410,20 +409,6 @@ def _solved(name: str, partials: Partials, place: int, unknown: int = 0, sign: f
     _placed(name, partials, unknown, slope)
 
 
-def _moved(a: Any, b: Any, x: Any, y: Any) -> Any:
-    """Return dx/da of what a constant share of a beta distribution is below; 0 at the ends."""
-    wide = [np.asarray(v, np.float64) for v in np.broadcast_arrays(x, y, a, b)]
-    inner = (wide[0] > 0) & (wide[1] > 0) & (wide[2] > 0) & (wide[3] > 0)
-    found = np.where(np.isnan(sum(wide)), math.nan, np.zeros(inner.shape))
-    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        found[inner] = beta_slope(*[v[inner] for v in wide])
-    return found.astype(x.dtype)
-
-
-_row("betamoved", None, None, None, kernel=lambda a, b, x: _moved(a, b, x, 1 - x))
-_row("betamovedc", None, None, None, kernel=lambda b, a, x: _moved(b, a, 1 - x, x))
-
-
 def _gamma(F: Any, a: Any, x: Any) -> tuple[Any, ...]:
     density = scipy_special.gamma_density(F, a, x)
     return -density * F._standard_gamma_grad(a, x), density
@@ -731,8 +716,6 @@ _record(
 _record(
     "a b c d",
     "eval_jacobi",
-    lambda F, g, a, b, c, d, name: g * _slope(F, 0, name, a, b, c, d),
-    lambda F, g, a, b, c, d, name: g * _slope(F, 1, name, a, b, c, d),
-    lambda F, g, a, b, c, d, name: g * _slope(F, 2, name, a, b, c, d),
+    *[no_derivative(f"scipy.special: argument {i} of 4", "detach() it.") for i in (1, 2, 3)],
     lambda F, g, a, b, c, d, name: g * _slope(F, 3, name, a, b, c, d),
 )

@@ -17,6 +17,7 @@ import numpy as np
 
 from wengert.base.extras import scipy_module
 from wengert.kernels.integrals import expn
+from wengert.kernels.samplers import beta_slope
 from wengert.kernels.scipy import ufunc
 from wengert.prims import bessel, gamma, logarithms, normal, roots
 from wengert.prims.families import elementwise
@@ -135,9 +136,41 @@ def beta_density(F: Any, a: Any, b: Any, x: Any) -> Any:
 _UNIT = ((1.0, 1.0, 0.1), (4.0, 4.0, 0.9))
 
 
+def _moved(a: Any, b: Any, x: Any, y: Any) -> Any:
+    """Return dx/da of what a constant share of a beta distribution is below; 0 at the ends."""
+    wide = [np.asarray(v, np.float64) for v in np.broadcast_arrays(x, y, a, b)]
+    inner = (wide[0] > 0) & (wide[1] > 0) & (wide[2] > 0) & (wide[3] > 0)
+    found = np.where(np.isnan(sum(wide)), math.nan, np.zeros(inner.shape))
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        found[inner] = beta_slope(*[v[inner] for v in wide])
+    return found.astype(x.dtype)
+
+
+def _density_by_shape(F: Any, a: Any, b: Any, x: Any, y: Any, moved: Any) -> Any:
+    """Return the derivative of the log-density by `a`, for a value that is `moved` with it."""
+    by_a = F.log(x) - F.digamma(a) + F.digamma(a + b)
+    return by_a + ((a - 1) / x - (b - 1) / y) * moved
+
+
+_several(
+    "beta_moved",
+    "a b x",
+    lambda F, g, a, b, x, result: -g * _density_by_shape(F, a, b, x, 1 - x, result),
+    *_UNIT,
+    kernel=lambda a, b, x: _moved(a, b, x, 1 - x),
+)
+_several(
+    "beta_movedc",
+    "b a x",
+    lambda F, g, b, a, x, result: g * _density_by_shape(F, b, a, 1 - x, x, result),
+    *_UNIT,
+    kernel=lambda b, a, x: _moved(b, a, 1 - x, x),
+)
+
+
 def beta_slopes(F: Any, a: Any, b: Any, x: Any) -> tuple[Any, Any]:
     """Return the derivatives by `a` and `b` of the value x that a constant share is below."""
-    return F.scipy_of_3(a, b, x, name="betamoved"), -F.scipy_of_3(b, a, x, name="betamovedc")
+    return F.scipy_beta_moved(a, b, x), -F.scipy_beta_movedc(b, a, x)
 
 
 def beta_partials(F: Any, a: Any, b: Any, x: Any) -> tuple[Any, Any, Any]:

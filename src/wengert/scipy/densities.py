@@ -250,8 +250,8 @@ def _log_lognorm(F: Any, y: Any, s: Any) -> Any:
 
 
 def _log_weibull(F: Any, y: Any, c: Any) -> Any:
-    size = positive(F, y)
-    return inside(F, y > 0, F.np.log(c) + (c - 1) * F.np.log(size) - size**c)
+    size = F.np.where(y >= 0, y, 1)
+    return inside(F, y >= 0, F.np.log(c) + F.sp.xlogy(c - 1, size) - size**c)
 
 
 def _log_invgamma(F: Any, y: Any, a: Any) -> Any:
@@ -260,10 +260,10 @@ def _log_invgamma(F: Any, y: Any, a: Any) -> Any:
 
 
 def _log_f(F: Any, y: Any, n: Any, m: Any) -> Any:
-    size = positive(F, y)
+    size = F.np.where(y >= 0, y, 1)
     logs = (n * F.np.log(n) + m * F.np.log(m) - (n + m) * F.np.log(m + n * size)) / 2
-    logs = logs + (n / 2 - 1) * F.np.log(size) - F.sp.betaln(n / 2, m / 2)
-    return inside(F, y > 0, logs)
+    logs = logs + F.sp.xlogy(n / 2 - 1, size) - F.sp.betaln(n / 2, m / 2)
+    return inside(F, y >= 0, logs)
 
 
 def _log_rayleigh(F: Any, y: Any) -> Any:
@@ -271,8 +271,8 @@ def _log_rayleigh(F: Any, y: Any) -> Any:
 
 
 def _log_powerlaw(F: Any, y: Any, a: Any) -> Any:
-    logs = F.np.log(a) + (a - 1) * F.np.log(positive(F, y))
-    return inside(F, (y > 0) & (y <= 1), logs)
+    within = (y >= 0) & (y <= 1) & ((y > 0) | (a >= 1))
+    return inside(F, within, F.np.log(a) + F.sp.xlogy(a - 1, F.np.where(within, y, 1)))
 
 
 TABLE: dict[str, Row] = {

@@ -21,24 +21,19 @@ _HALF = math.sqrt(0.5)
 
 
 def _within(low: float, high: float, ends: bool, count: int, density: Rule, **rules: Rule) -> Row:
-    """Define a distribution on an interval, with or without its `ends`; rules see inner values."""
+    """Define a distribution on an interval; the density's rule sees its `ends` if they are set."""
+    middle = low + 1 if high == math.inf else (low + high) / 2
 
-    def safe(F: Any, y: Any) -> tuple[Any, Any]:
-        known = (y >= low) & (y <= high) if ends else (y > low) & (y < high)
-        middle = low + 1 if high == math.inf else (low + high) / 2
-        return known, F.np.where(known, y, middle)
-
-    def limited(rule: Rule, below: float, above: float) -> Rule:
+    def limited(rule: Rule, closed: bool, below: float, above: float) -> Rule:
         def limit(F: Any, y: Any, *own: Any) -> Any:
-            known, x = safe(F, y)
+            known = (y >= low) & (y <= high) if closed else (y > low) & (y < high)
             other = below if below == above else F.np.where(y > low, above, below)
-            return inside(F, known, rule(F, x, *own), other)
+            return inside(F, known, rule(F, F.np.where(known, y, middle), *own), other)
 
         return limit
 
-    ranges = {"cdf": (0.0, 1.0), "sf": (1.0, 0.0), "logsf": (0.0, -math.inf)}
-    made = {k: limited(r, *ranges[k]) if k in ranges else r for k, r in rules.items()}
-    return continuous(count, limited(density, -math.inf, -math.inf), **made)
+    made = {key: limited(rule, False, 0.0, 1.0) for key, rule in rules.items()}
+    return continuous(count, limited(density, ends, -math.inf, -math.inf), **made)
 
 
 def _above(count: int, density: Rule, **rules: Rule) -> Row:
@@ -285,7 +280,7 @@ FURTHER: dict[str, Row] = {
     ),
     "jf_skew_t": continuous(2, _log_jf_skew_t),
     "kappa4": continuous(2, _log_kappa4, cdf=lambda F, y, h, k: F.np.exp(_kappa4(F, y, h, k)[2])),
-    "ncx2": _above(2, _log_ncx2, cdf=lambda F, y, df, nc: F.sp.chndtr(y, df, nc)),
+    "ncx2": _from(2, _log_ncx2, cdf=lambda F, y, df, nc: F.sp.chndtr(y, df, nc)),
     "pearson3": continuous(1, _log_pearson3),
     "trapezoid": _within(0.0, 1.0, True, 2, _log_trapezoid),
     "vonmises_line": _within(-math.pi, math.pi, True, 1, TABLE["vonmises"].density),
@@ -335,7 +330,7 @@ FURTHER: dict[str, Row] = {
             F,
             c * y <= 1,
             math.log(2)
-            + (1 - c) * _log_rest(F, y, c)
+            + F.sp.xlog1py((1 - c) / c, -c * F.np.where(c * y <= 1, y, 0))
             - 2 * F.np.log1p(F.np.exp(_log_rest(F, y, c))),
         ),
         cdf=lambda F, y, c: inside(F, c * y < 1, -F.np.tanh(_log_rest(F, y, c) / 2), 1.0),
@@ -428,12 +423,12 @@ FURTHER: dict[str, Row] = {
         lambda F, y, c, d: F.np.log(c * d) - (c + 1) * F.np.log(y) - (d + 1) * F.np.log1p(y**-c),
         cdf=lambda F, y, c, d: (1 + y**-c) ** -d,
     ),
-    "burr12": _above(
+    "burr12": _from(
         2,
-        lambda F, y, c, d: F.np.log(c * d) + (c - 1) * F.np.log(y) - (d + 1) * F.np.log1p(y**c),
+        lambda F, y, c, d: F.np.log(c * d) + F.sp.xlogy(c - 1, y) - (d + 1) * F.np.log1p(y**c),
         cdf=lambda F, y, c, d: -F.np.expm1(-d * F.np.log1p(y**c)),
     ),
-    "chi": _above(
+    "chi": _from(
         1,
         lambda F, y, df: (
             (1 - df / 2) * math.log(2) - F.sp.gammaln(df / 2) + F.sp.xlogy(df - 1, y) - y * y / 2
@@ -471,9 +466,9 @@ FURTHER: dict[str, Row] = {
         ),
         cdf=lambda F, y, a, c: (-F.np.expm1(-(y**c))) ** a,
     ),
-    "fisk": _above(
+    "fisk": _from(
         1,
-        lambda F, y, c: F.np.log(c) + (c - 1) * F.np.log(y) - 2 * F.np.log1p(y**c),
+        lambda F, y, c: F.np.log(c) + F.sp.xlogy(c - 1, y) - 2 * F.np.log1p(y**c),
         cdf=lambda F, y, c: F.sp.expit(c * F.np.log(y)),
     ),
     "foldcauchy": _from(
@@ -575,9 +570,9 @@ FURTHER: dict[str, Row] = {
         lambda F, y, c: c * y - F.np.exp(y) - F.sp.gammaln(c),
         cdf=lambda F, y, c: F.sp.gammainc(c, F.np.exp(y)),
     ),
-    "loglaplace": _above(
+    "loglaplace": _from(
         1,
-        lambda F, y, c: F.np.log(c / 2) - F.np.log(y) - c * F.np.abs(F.np.log(y)),
+        lambda F, y, c: F.np.log(c / 2) + F.sp.xlogy(F.np.where(y < 1, c, -c) - 1, y),
         cdf=lambda F, y, c: F.np.where(y < 1, y**c / 2, 1 - y**-c / 2),
     ),
     "loguniform": continuous(2, _log_loguniform, cdf=_loguniform_below),
@@ -590,16 +585,16 @@ FURTHER: dict[str, Row] = {
         0,
         lambda F, y: math.log(2 / math.pi) / 2 + 2 * F.np.log(y) - y * y / 2,
     ),
-    "mielke": _above(
+    "mielke": _from(
         2,
-        lambda F, y, k, s: F.np.log(k) + (k - 1) * F.np.log(y) - (1 + k / s) * F.np.log1p(y**s),
+        lambda F, y, k, s: F.np.log(k) + F.sp.xlogy(k - 1, y) - (1 + k / s) * F.np.log1p(y**s),
         cdf=lambda F, y, k, s: y**k * (1 + y**s) ** (-k / s),
     ),
     "moyal": continuous(
         0,
         lambda F, y: -(y + F.np.exp(-y) + LOG_2_PI) / 2,
     ),
-    "nakagami": _above(
+    "nakagami": _from(
         1,
         lambda F, y, nu: (
             math.log(2)

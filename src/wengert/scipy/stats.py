@@ -71,7 +71,7 @@ def _density(name: str, y: Any, own: list[Any]) -> Any:
     if row is None:
         return _Known.apply(name, "logpdf" if hasattr(scipys, "logpdf") else "logpmf", y, *own)
     found = row.density(_F, y, *own)
-    # outside of all supports, and where an argument is no number or no parameter
+    # outside of all supports, and where an argument is NaN or outside of its range
     known = y == y
     if own:
         given = np.broadcast_arrays(*[v.detach() for v in own])
@@ -110,6 +110,7 @@ class _Known(Function):
             found = getattr(_scipys(name), key)(*values)
         result = new_tensor(np.asarray(found, values[0].dtype))
         ctx.name, ctx.key = name, key
+        ctx.set_materialize_grads(False)  # constants are None among the tangents
         ctx.save_for_backward(result, y, *own)
         ctx.save_for_forward(result, y, *own)
         return result
@@ -117,6 +118,8 @@ class _Known(Function):
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
         """Multiply by the derivatives of each element."""
+        if grad is None:
+            return (None,) * len(ctx.needs_input_grad)
         slopes = _Known._slopes(ctx, ctx.needs_input_grad[2:])
         return None, None, *[None if slope is None else grad * slope for slope in slopes]
 
