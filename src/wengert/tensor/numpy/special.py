@@ -39,6 +39,7 @@ _OTHERWISE = {
     "k0e": special.scaled_modified_bessel_k0,
     "k1e": special.scaled_modified_bessel_k1,
     "_zeta": special.zeta,
+    "zeta": lambda x, q=None: special.zeta(x, 1.0 if q is None else q),
     "round": T.round,
     "log_expit": T.log_sigmoid,
 }
