@@ -57,6 +57,7 @@ def _several(
     lows: tuple[float, ...],
     highs: tuple[float, ...],
     kernel: Any = None,
+    doc: str = "",
 ) -> None:
     """Register a function of several arguments; `lin` has the rules of all, or of the last ones.
 
@@ -78,7 +79,7 @@ def _several(
         lin=(*[no_derivative(f"{name}: {a}", _LAST) for a in names[:unknown]], *rules),
         cases=tuple(case(*[drawn(i, shape) for i in range(len(names))]) for shape in _SHAPES),
         refuses=not_implemented(f"{name}"),
-        doc=f"scipy.special.{name}",
+        doc=doc or f"scipy.special.{name}",
     )
 
 
@@ -158,6 +159,7 @@ _several(
     lambda F, g, a, b, x, result: -g * _density_by_shape(F, a, b, x, 1 - x, result),
     *_UNIT,
     kernel=lambda a, b, x: _moved(a, b, x, 1 - x),
+    doc="derivative by `a` of the value below which a constant share of a beta distribution is",
 )
 _several(
     "beta_movedc",
@@ -165,6 +167,7 @@ _several(
     lambda F, g, b, a, x, result: g * _density_by_shape(F, b, a, 1 - x, x, result),
     *_UNIT,
     kernel=lambda b, a, x: _moved(b, a, 1 - x, x),
+    doc="the negated derivative of that value by `b`",
 )
 
 
