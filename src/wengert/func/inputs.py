@@ -155,8 +155,9 @@ def as_tensor(value: Any, function: str, what: str) -> Any:
 
 def tensors_of(value: Any, function: str, what: str) -> tuple[list[Any], Callable[..., Any]]:
     """Return the tensors of a nested container, and a function that rebuilds it."""
+    rebuild: Callable[..., Any] = _only
     if isinstance(value, TensorBase):
-        tensors, rebuild = [value], _only
+        tensors = [value]
     else:
         leaves, rebuild = flatten(value)
         tensors = [as_tensor(leaf, function, what) for leaf in leaves]

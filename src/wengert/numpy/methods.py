@@ -174,12 +174,12 @@ class ArrayMethods:
         if dtype is None or (isinstance(dtype, _type) and issubclass(dtype, TensorBase)):
             return made(recorded.alias(self))
         plain: Any = Tensor
-        kinds = self._payload.dtype, checked(dtype).dtype
+        kinds, shape = (self._payload.dtype, checked(dtype).dtype), self._payload.shape
         if kinds[0] == kinds[1]:
             return made(recorded.alias(self))
-        if self.ndim and kinds in _PARTS:
+        if shape and kinds in _PARTS:
             return made(plain.flatten(recorded.view_as_real(self), -2))
-        if self.ndim and kinds[::-1] in _PARTS and self.shape[-1] % 2 == 0:
+        if shape and kinds[::-1] in _PARTS and shape[-1] % 2 == 0:
             return made(recorded.view_as_complex(plain.unflatten(self, -1, (-1, 2))))
         return made(plain.view(self, checked(dtype)))
 

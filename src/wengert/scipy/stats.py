@@ -151,9 +151,9 @@ class _Known(Function):
         at = result if key in _QUANTILES else y
         whole = not hasattr(_scipys(name), "logpdf")
         # a quantile of integers does not move; with a small step of the value, nor does its share
-        steps = [np.zeros_like(y)] * (1 + len(own)) if whole else [None] * (1 + len(own))
+        steps: list[Any] = [np.zeros_like(y) if whole else None] * (1 + len(own))
         sign = -1.0 if key in ("sf", "logsf", "isf") else 1.0
-        logs = None if whole else _density(name, at, own)
+        logs: Any = None if whole else _density(name, at, own)
         # where nothing is, the derivatives of its logarithm are 0
         there = result == result if at is result else result > -np.inf
         if wanted[0] and not whole:
@@ -199,7 +199,7 @@ def _function(name: str, key: str) -> Callable[..., Any]:
         kind = idiom_of((x, *values.values()))
         arrays = operands(f"{name}.{key}", x, *[(defaults | values)[part] for part in names])
         x, *own = map(plain, arrays)
-        scale = None if whole else own.pop()
+        scale: Any = None if whole else own.pop()
         loc = own.pop()
         placed, scaled = "loc" in values, "scale" in values
         y = x if quantile else x - loc if placed else x
