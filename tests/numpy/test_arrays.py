@@ -448,3 +448,25 @@ def test_second_derivatives_of_numpys_functions():
         func.grad(_numpys)(np.asarray(X + d)) - func.grad(_numpys)(np.asarray(X - d)) for d in steps
     ]
     assert wg.allclose(hessian, np.stack(rows) / 2e-5, rtol=1e-6)
+
+
+SOLVERS = {
+    "minimize": lambda f, x: wg.scipy.minimize(lambda x: f(x) * f(x), x),
+    "root": lambda f, x: wg.scipy.root(lambda x: x - f(x), x),
+    "least_squares": lambda f, x: wg.scipy.least_squares(lambda d: d["x"] - f(d["x"]), {"x": x}),
+    "solve_ivp": lambda f, x: wg.integrate.solve_ivp(lambda t, y: -f(y) * y, (0, 1), x),
+    "odeint": lambda f, x: wg.integrate.odeint(lambda y, t: -f(y[0]) * y, x[None], [0.0, 1.0]),
+}
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_solvers_pass_arrays_on_as_arrays(name):
+    pytest.importorskip("scipy")
+    seen = set()
+
+    def f(x):
+        seen.add(type(x))
+        return x.std() / x.size
+
+    SOLVERS[name](f, np.asarray(X.copy()).requires_grad_(name in ("solve_ivp", "odeint")))
+    assert seen == {np.ndarray}
