@@ -25,11 +25,6 @@ TRANSPOSED = """
     standardised_sum unused
 """
 """Records whose tangents come from transposing their reverse rules again."""
-ONCE = {
-    *("igamma", "igammac", "scipy_betainc", "scipy_betaincc", "scipy_betaincinv"),
-    *("scipy_betainccinv", "scipy_gammaincinv", "scipy_gammainccinv"),
-}
-"""Records with second derivatives by the last argument only."""
 
 
 def flat(result):
@@ -56,9 +51,7 @@ class Program:
     def __init__(self, prim, sample, seed=5, twice=False):
         self.prim = prim
         self.sample = sample
-        self.at = differentiable_args(prim, sample.arrays)
-        if twice and prim.name in ONCE:
-            self.at = self.at[-1:]
+        self.at = differentiable_args(prim, sample.arrays, twice)
         rng = np.random.default_rng(seed)
         self.inputs = [sample.arrays[i] for i in self.at]
         self.directions = [direction(rng, array) for array in self.inputs]
