@@ -269,7 +269,7 @@ LEFT_OUT = (
     "scipy_betaincinv scipy_betainccinv scipy_gammaincinv scipy_gammainccinv scipy_owens_t",
     "scipy_of_1 scipy_of_2 scipy_of_3 scipy_of_4",
     # by parameters, the rule is a series of a kernel
-    "igamma igammac scipy_betainc scipy_betaincc",
+    "igamma igammac scipy_betainc scipy_betaincc scipy_beta_moved scipy_beta_movedc",
 )
 NO_FUNCTION = {name for names in LEFT_OUT for name in names.split()}
 SMOOTH = [p for p in TABLE.values() if p.family == "elementwise" and p.is_differentiable]
