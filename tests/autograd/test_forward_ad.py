@@ -267,8 +267,8 @@ def test_an_operation_without_a_derivative_refuses_tangents():
     forward = wg.autograd.forward_ad
     with forward.dual_level():
         x = forward.make_dual(wg.ones(2), wg.ones(2))
-        with pytest.raises(NotImplementedError, match="Trying to use forward AD with igamma that"):
-            wg.igamma(x, x)
+        with pytest.raises(NotImplementedError, match="Trying to use forward AD with special_zeta"):
+            wg.special.zeta(x + 1, x)
 
 
 def test_gradients_with_tangents_have_memory_of_their_own():

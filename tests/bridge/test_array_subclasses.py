@@ -1,5 +1,6 @@
 """Test that subclasses of NumPy's array with their own operators are refused by name."""
 
+import pickle
 import warnings
 
 import numpy as np
@@ -94,3 +95,17 @@ def test_a_file_in_memory_is_an_array(tmp_path):
     x = wg.ones(3, requires_grad=True)
     (x * mapped).sum().backward()
     assert x.grad.tolist() == [2.0, 2.0, 2.0] and wg.tensor(mapped).tolist() == [2.0, 2.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [wnp.array, wnp.asarray, wnp.reshape, wnp.atleast_2d, jnp.asarray, mx.np.array, tf.constant],
+)
+def test_tensors_have_the_byte_order_of_the_machine(make):
+    swapped = np.array([1.0, 2.0]).astype(np.dtype(float).newbyteorder("S"))
+    args = (swapped, (2, 1)) if make is wnp.reshape else (swapped,)
+    made = make(*args)
+    assert made._payload.dtype.isnative
+    restored = pickle.loads(pickle.dumps(made))
+    assert np.asarray(restored).ravel().tolist() == [1.0, 2.0]
+    assert wnp.zeros(2, dtype=swapped.dtype).dtype.isnative

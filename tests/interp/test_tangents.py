@@ -48,10 +48,10 @@ def direction(rng, array):
 class Program:
     """One case of a record as a function of its differentiable arguments."""
 
-    def __init__(self, prim, sample, seed=5):
+    def __init__(self, prim, sample, seed=5, twice=False):
         self.prim = prim
         self.sample = sample
-        self.at = differentiable_args(prim, sample.arrays)
+        self.at = differentiable_args(prim, sample.arrays, twice)
         rng = np.random.default_rng(seed)
         self.inputs = [sample.arrays[i] for i in self.at]
         self.directions = [direction(rng, array) for array in self.inputs]
@@ -85,13 +85,13 @@ class Program:
         return [(a.numpy() - b.numpy()) / (2 * step) for a, b in zip(*moved, strict=True)]
 
 
-def programs(name, limit=None):
+def programs(name, limit=None, twice=False):
     prim = TABLE[name]
     for dtype in DTYPES:
         if not is_taken(prim, dtype):
             continue
         for i, sample in enumerate(samples(prim, dtype, np.random.default_rng(1))):
-            program = Program(prim, sample)
+            program = Program(prim, sample, twice=twice)
             if program.at and (limit is None or i < limit):
                 yield program
 
@@ -151,7 +151,7 @@ class Slope:
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", RECORDS)
 def test_tangents_of_tangents_are_differences(name):
-    for program in programs(name, limit=2):
+    for program in programs(name, limit=2, twice=True):
         slope = Slope(program)
         _, second = wg.func.jvp(
             slope, program.tensors(program.inputs), program.tensors(program.directions)
@@ -175,7 +175,7 @@ def test_tangents_of_tangents_are_differences(name):
 @pytest.mark.parametrize("name", RECORDS)
 def test_tangents_of_gradients_are_gradients_of_tangents(name):
     """The Hessian is symmetric: ``v H w`` by `jvp` of `grad` and by `grad` of `jvp`."""
-    for program in programs(name, limit=2):
+    for program in programs(name, limit=2, twice=True):
         if any(array.dtype.kind == "c" for array in program.inputs):
             continue
         numbers = tuple(range(len(program.inputs)))

@@ -335,3 +335,138 @@ def test_one_of_several_views_may_be_written_to(form):
         row += w[0]
     zeros.sum().backward()
     assert w.grad.tolist() == [[2.0, 2.0], [0.0, 0.0]]
+
+
+NUMBERS = {
+    "sum": lambda xp, x: x.sum(),
+    "mean": lambda xp, x: xp.mean(x),
+    "product": lambda xp, x: xp.dot(x, x),
+    "element": lambda xp, x: x[1],
+    "arithmetic": lambda xp, x: xp.sum(x) * 2 + 1,
+    "zeros": lambda xp, x: xp.zeros(()),
+    "array": lambda xp, x: xp.asarray(2.0),
+    "view": lambda xp, x: (x * 1)[..., 0],
+}
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_numbers_do_not_change_in_place(name):
+    def f(xp, x):
+        first = NUMBERS[name](xp, x)
+        second = first
+        second += x[0]
+        second *= x[2]
+        return first * x[1] + second
+
+    x = np.array([1.5, 2.0, 4.0]).requires_grad_()
+    assert f(np, x).item() == f(numpy, x.detach().numpy())
+    assert wg.autograd.gradcheck(lambda x: f(np, x), (x,))
+    forward = func.jacfwd(lambda x: f(np, x))(x.detach())
+    assert wg.allclose(func.grad(lambda x: f(np, x))(x.detach()), forward)
+
+
+def test_a_number_takes_the_dtype_of_what_is_done_to_it():
+    total = np.asarray([1, 2]).sum()
+    total /= 2
+    assert total.item() == 1.5 and total.dtype == numpy.float64
+
+
+def test_a_parameter_without_dimensions_is_written_in_place():
+    w = (np.asarray([1.0, 2.0]).sum()).requires_grad_()
+    same = w
+    with wg.no_grad():
+        w -= 1.0
+    assert same is w and w.requires_grad and w.item() == 2.0
+
+
+def test_views_as_other_dtypes():
+    z = numpy.array([[1.0 + 2.0j, 3.0 - 1.0j]])
+    for given, kind in ((z, float), (z.astype("c8"), "f4"), (z.real, complex), (z.real, float)):
+        x = np.asarray(given.copy()).requires_grad_()
+        seen = x.view(kind)
+        assert numpy.array_equal(seen.detach().numpy(), numpy.ascontiguousarray(given).view(kind))
+        (np.abs(seen) ** 2).sum().backward()
+        numpy.testing.assert_allclose(x.grad.numpy(), 2 * given, rtol=1e-6)
+    x = np.zeros(1, complex)
+    x.view(float)[1] = 3.0
+    assert x.tolist() == [3j]
+
+
+def test_argsort_keeps_the_order_of_equal_elements():
+    x = numpy.array([1.0, 0.0, 1.0, 0.0] * 20)
+    for sort in (np.argsort, numpy.argsort):
+        found = sort(np.asarray(x))
+        assert numpy.array_equal(numpy.asarray(found), numpy.argsort(x, kind="stable"))
+
+
+def _numpys(x):
+    """A function of an array that has another meaning, or none, for tensors of PyTorch."""
+    return x.std() * x[::-1][0] + (x / x.size).max(0)
+
+
+X = numpy.array([1.0, 2.0, 4.0])
+TRANSFORMS = {
+    "grad": lambda f, x: func.grad(f)(x),
+    "grad in a dict": lambda f, x: func.grad(lambda d: f(d["x"]))({"x": x})["x"],
+    "grad_and_value": lambda f, x: func.grad_and_value(f)(x)[0],
+    "vjp": lambda f, x: func.vjp(f, x)[1](np.asarray(1.0))[0],
+    "jvp": lambda f, x: np.stack([func.jvp(f, (x,), (d,))[1] for d in np.eye(3)]),
+    "jacrev": lambda f, x: func.jacrev(f)(x),
+    "jacfwd": lambda f, x: func.jacfwd(f)(x),
+    "vmap of grad": lambda f, x: func.vmap(func.grad(f))(x[None])[0],
+    "vmap of columns": lambda f, x: func.vmap(func.grad(f), in_dims=1, out_dims=1)(x[:, None])[
+        :, 0
+    ],
+    "grad of vmap": lambda f, x: func.grad(lambda x: func.vmap(f)(x[None]).sum())(x),
+    "linearize": lambda f, x: np.stack([func.linearize(f, x)[1](d) for d in np.eye(3)]),
+    "compiled": lambda f, x: wg.compile(func.grad(f))(x),
+}
+
+
+@pytest.mark.parametrize("name", TRANSFORMS)
+def test_transforms_pass_arrays_on_as_arrays(name):
+    seen = []
+
+    def f(x):
+        seen.append(type(x))
+        return _numpys(x)
+
+    steps = numpy.eye(3) * 1e-6
+    slopes = [(_numpys(X + d) - _numpys(X - d)) / 2e-6 for d in steps]
+    found = TRANSFORMS[name](_numpys if name == "compiled" else f, np.asarray(X.copy()))
+    assert type(found) is np.ndarray and set(seen) <= {np.ndarray}
+    numpy.testing.assert_allclose(found.numpy(), slopes, rtol=1e-7)
+
+
+def test_second_derivatives_of_numpys_functions():
+    x = np.asarray(X.copy()).requires_grad_()
+    hessian = func.hessian(_numpys)(x.detach())
+    (slope,) = wg.autograd.grad(func.grad(_numpys)(x).sum(), x)
+    assert type(hessian) is np.ndarray and wg.allclose(hessian.sum(0), slope)
+    steps = numpy.eye(3) * 1e-5
+    rows = [
+        func.grad(_numpys)(np.asarray(X + d)) - func.grad(_numpys)(np.asarray(X - d)) for d in steps
+    ]
+    assert wg.allclose(hessian, np.stack(rows) / 2e-5, rtol=1e-6)
+
+
+SOLVERS = {
+    "minimize": lambda f, x: wg.scipy.minimize(lambda x: f(x) * f(x), x),
+    "root": lambda f, x: wg.scipy.root(lambda x: x - f(x), x),
+    "least_squares": lambda f, x: wg.scipy.least_squares(lambda d: d["x"] - f(d["x"]), {"x": x}),
+    "solve_ivp": lambda f, x: wg.integrate.solve_ivp(lambda t, y: -f(y) * y, (0, 1), x),
+    "odeint": lambda f, x: wg.integrate.odeint(lambda y, t: -f(y[0]) * y, x[None], [0.0, 1.0]),
+}
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_solvers_pass_arrays_on_as_arrays(name):
+    pytest.importorskip("scipy")
+    seen = set()
+
+    def f(x):
+        seen.add(type(x))
+        return x.std() / x.size
+
+    SOLVERS[name](f, np.asarray(X.copy()).requires_grad_(name in ("solve_ivp", "odeint")))
+    assert seen == {np.ndarray}

@@ -13,7 +13,7 @@ from wengert.ops import elementary, special, transcendental
 from wengert.prims.record import TABLE
 
 INF, NAN = math.inf, math.nan
-pytest.importorskip("scipy")
+scipy_special = pytest.importorskip("scipy.special")
 
 
 def leaf(*values):
@@ -285,15 +285,18 @@ def test_mvlgamma_is_a_sum_of_lgamma():
         wg.mvlgamma(wg.tensor([True]), 1)
 
 
-def test_incomplete_gamma_at_zero_and_its_missing_derivative():
+def test_incomplete_gamma_at_zero_and_its_derivative_by_the_shape():
     a, x = leaf(1.0, 2.0, 3.0), leaf(0.0, 1.0, 2.0)
     value, (first,), (second,) = slopes(lambda t: wg.igamma(a.detach(), t), x)
     assert value[0] == 0 and first == pytest.approx([1.0, math.exp(-1), 2 * math.exp(-2)])
     assert second == pytest.approx([-1.0, 0.0, 0.0], abs=1e-15)
     both = wg.igamma(a, x) + wg.igammac(a, x)
     assert both.tolist() == pytest.approx([1.0] * 3)
-    with pytest.raises(NotImplementedError, match=r"^the derivative for 'igamma: input' is not"):
-        wg.igamma(a, x).sum().backward()
+    both.sum().backward()
+    assert a.grad.tolist() == [0.0] * 3
+    assert wg.autograd.gradcheck(wg.igamma, (leaf(0.3, 1.0, 20.0), leaf(0.1, 0.7, 24.0)))
+    with pytest.raises(NotImplementedError, match="the derivative for 'zeta' is not"):
+        wg.special.zeta(a, x + 1).sum().backward()
     with pytest.raises(NotImplementedError, match="\"igamma_cpu\" not implemented for 'Long'"):
         wg.igamma(wg.tensor([1]), wg.tensor([1]))
 
@@ -444,3 +447,24 @@ def test_the_records_hold_at_half_precision_and_in_every_layout():
     for name in ("sinc", "special_i1e", "polygamma", "special_legendre_polynomial_p"):
         assert name in TABLE
         check_record(name)
+
+
+@pytest.mark.parametrize(
+    ("function", "shapes", "at"),
+    [
+        (wg.special.gammainc, (2.5,), (0.3, 1.7)),
+        (wg.special.gammaincc, (0.4,), (0.3, 1.7)),
+        (scipy_special.betainc, (2.5, 0.7), (0.2, 0.9)),
+        (scipy_special.betaincc, (0.4, 3.0), (0.2, 0.9)),
+    ],
+)
+def test_derivatives_by_shapes_may_be_differentiated_by_the_value(function, shapes, at):
+    x = wg.tensor(at, dtype=wg.float64, requires_grad=True)
+    own = [wg.tensor(shape, dtype=wg.float64, requires_grad=True) for shape in shapes]
+    (density,) = wg.autograd.grad(function(*own, x).sum(), x, create_graph=True)
+    for shape in own:
+        (by_shape,) = wg.autograd.grad(function(*own, x).sum(), shape, create_graph=True)
+        (mixed,) = wg.autograd.grad(by_shape, x)
+        # the other order goes by the formula of the density
+        found = [wg.autograd.grad(d, shape, retain_graph=True)[0] for d in density]
+        assert wg.allclose(mixed, wg.stack(found), rtol=1e-9)

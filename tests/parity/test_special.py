@@ -91,7 +91,7 @@ ERRORS = """
 t.polygamma(-1, p); t.polygamma(1.5, p); t.mvlgamma(p, 0); t.mvlgamma(p, 1.5); t.mvlgamma(m, 1)
 t.lgamma(2.0); t.digamma(z); t.erfinv(z); t.i0(z); t.logit(z); t.logit(h, 'a'); t.xlogy(2, 3)
 t.logaddexp(n, k); t.logaddexp(x, 2); t.logaddexp(x, w); t.igamma(n, k)
-t.igamma(p, q).sum().backward(); t.special.zeta(p, q).sum().backward(); t.special.zeta(2, 3)
+t.special.zeta(p, q).sum().backward(); t.special.zeta(2, 3)
 t.special.chebyshev_polynomial_t(2, 3)
 t.special.airy_ai(z); t.special.erfcx(z); t.copysign(2.0, x); t.copysign(z, z); t.fmax(x, 2)
 t.fmax(z, z); t.frac(n); t.frexp(n); t.deg2rad(z); t.isposinf(z); t.signbit(z); t.gcd(x, x)

@@ -20,7 +20,7 @@ import numpy as np
 from wengert.autograd.batches import gradients_of_batch
 from wengert.base.sections import fill_sections
 from wengert.tape.backward import run_grad
-from wengert.tape.base import LEAF, OutputEdge, TensorBase, new_tensor
+from wengert.tape.base import LEAF, OutputEdge, TensorBase, alike, new_tensor
 from wengert.tape.node import Node, Unrecorded, edge_of, next_sequence
 
 _MANY = 8
@@ -68,10 +68,8 @@ class Gates:
 
 def leaf(tensor: Any, wanted: bool = True) -> Any:
     """Make a leaf over the memory of `tensor`; it requires a gradient if `wanted`."""
-    made = new_tensor(tensor._array(), None, tensor._share_version())
-    if wanted:
-        made._edge = LEAF
-    return made
+    edge = LEAF if wanted else None
+    return alike(new_tensor(tensor._array(), edge, tensor._share_version()), tensor)
 
 
 def products(

@@ -30,13 +30,17 @@ _CURES = {
 def plain_array(array: Any) -> Any:
     """Return `array`, also of a subclass, as a plain NumPy array that shares memory, or a scalar.
 
+    An array of another machine's byte order is copied.
+
     Raises
     ------
     TypeError: If its class has operators or functions of its own, or its elements are not numbers.
     """
-    kind = array.__class__
-    if array.dtype.kind not in "fciub":
-        from_numpy_dtype(array.dtype)
+    kind, dtype = array.__class__, array.dtype
+    if dtype.kind not in "fciub":
+        from_numpy_dtype(dtype)
+    if not dtype.isnative:
+        array = array.astype(dtype.newbyteorder("="))
     if kind is np.ndarray or isinstance(array, np.generic):
         return array
     own = any(getattr(kind, name) is not getattr(np.ndarray, name) for name in _OWN)

@@ -14,7 +14,7 @@ from wengert.interp.levels import Level, levels_of
 from wengert.ops.generator import get_rng_state, set_rng_state
 from wengert.ops.join import cat
 from wengert.ops.permute import movedim
-from wengert.tape.base import TensorBase
+from wengert.tape.base import TensorBase, alike
 from wengert.tape.levels import check_levels, move
 from wengert.tape.record import T
 from wengert.tape.views import link
@@ -172,7 +172,8 @@ def _run(
     name: str,
 ) -> Any:
     fronted = [
-        leaf if not dim else movedim(leaf, dim, 0) for leaf, dim in zip(leaves, dims, strict=True)
+        leaf if not dim else alike(movedim(leaf, dim, 0), leaf)
+        for leaf, dim in zip(leaves, dims, strict=True)
     ]
     with Entered(size, randomness, call, leaves) as level:
         return _within(call, fronted, dims, level, out_dims, name)
@@ -219,7 +220,7 @@ def _within(
         whole = move("unwrap", out, level)
         if shared:
             link(out, whole)
-        made.append(movedim(whole, 0, place) if place else whole)
+        made.append(alike(movedim(whole, 0, place), whole) if place else whole)
     return rebuild(made)
 
 

@@ -14,7 +14,7 @@ from wengert.interp.dual import Dual
 from wengert.interp.levels import Level
 from wengert.ops.like import zeros_like
 from wengert.tape.backward import run_grad
-from wengert.tape.base import LEAF, TensorBase, new_tensor
+from wengert.tape.base import LEAF, TensorBase, alike, new_tensor
 from wengert.tape.levels import brought, leads_outside, move
 from wengert.tape.modes import current_mode, enable_grad, is_recording, set_fwd_grad_enabled
 from wengert.tape.record import T
@@ -24,10 +24,11 @@ from wengert.tape.views import link
 def joined(primal: Any, tangent: Any, level: Level) -> Any:
     """Return a dual tensor of a value and its tangent."""
     if is_recording() and (primal._edge is not None or tangent._edge is not None):
-        return T.add(move("constant", primal, level), move("infinitesimal", tangent, level))
+        parts = move("constant", primal, level), move("infinitesimal", tangent, level)
+        return alike(T.add(*parts), primal)
     dual = new_tensor(Dual(primal._array(), tangent._payload, level), None, primal._share_version())
     link(primal, dual)
-    return dual
+    return alike(dual, primal)
 
 
 def _check_pair(primal: Any, tangent: Any, name: str) -> None:

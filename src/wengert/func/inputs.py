@@ -21,7 +21,7 @@ from wengert.interp.levels import Level
 from wengert.ops.create import tensor as new
 from wengert.prims import whole
 from wengert.tape import forward, level_writes
-from wengert.tape.base import LEAF, TensorBase, new_tensor
+from wengert.tape.base import LEAF, TensorBase, alike, new_tensor
 from wengert.tape.level_writes import OUTSIDE, end, left, put_back
 from wengert.tape.levels import brought
 from wengert.tape.modes import MODE, changed, current_mode
@@ -155,10 +155,21 @@ def as_tensor(value: Any, function: str, what: str) -> Any:
 
 def tensors_of(value: Any, function: str, what: str) -> tuple[list[Any], Callable[..., Any]]:
     """Return the tensors of a nested container, and a function that rebuilds it."""
+    rebuild: Callable[..., Any] = _only
     if isinstance(value, TensorBase):
-        return [value], _only
-    leaves, rebuild = flatten(value)
-    return [as_tensor(leaf, function, what) for leaf in leaves], rebuild
+        tensors = [value]
+    else:
+        leaves, rebuild = flatten(value)
+        tensors = [as_tensor(leaf, function, what) for leaf in leaves]
+    if not any(tensor._stays for tensor in tensors):
+        return tensors, rebuild
+
+    def rebuilt(values: list[Any]) -> Any:
+        """Rebuild the container of gradients, or of other values, in the classes of `tensors`."""
+        pairs = zip(values, tensors, strict=True)
+        return rebuild([v if v is None or v._stays else alike(T.alias(v), t) for v, t in pairs])
+
+    return tensors, rebuilt
 
 
 def _only(values: list[Any]) -> Any:
@@ -212,8 +223,8 @@ def fresh(tensor: Any, function: str, differentiable: bool = True) -> Any:
     if mode is not None and mode.levels:
         tensor = brought(tensor, mode.levels)
     if tensor._edge is not None:
-        return T.alias(tensor)
-    return new_tensor(tensor._payload, LEAF, tensor._share_version())
+        return alike(T.alias(tensor), tensor)
+    return alike(new_tensor(tensor._payload, LEAF, tensor._share_version()), tensor)
 
 
 def shown(value: Any, keep: bool) -> Any:
@@ -232,7 +243,7 @@ def shown(value: Any, keep: bool) -> Any:
 
 
 def _cut(tensor: Any) -> Any:
-    return new_tensor(tensor._payload, None, tensor._share_version())
+    return alike(new_tensor(tensor._payload, None, tensor._share_version()), tensor)
 
 
 def with_aux(output: Any, has_aux: bool, function: str) -> tuple[Any, Any]:

@@ -14,8 +14,9 @@ from wengert.base.dtypes import is_differentiable
 from wengert.base.sections import fill_sections
 from wengert.ops.create import as_tensor
 from wengert.ops.join import cat, stack
-from wengert.tape.base import new_tensor
+from wengert.tape.base import alike, new_tensor
 from wengert.tape.modes import enable_grad, is_recording, no_grad
+from wengert.tape.record import T
 from wengert.tensor.tensor import Tensor
 
 
@@ -48,6 +49,7 @@ class State:
                 f"{[list(part.shape) for part in parts]}: odeint takes states of any shape"
             )
         self.name = name
+        self.parts = parts
         self.shapes = [tuple(part.shape) for part in parts]
         self.sizes = [part.numel() for part in parts]
         self.size = sum(self.sizes)
@@ -66,12 +68,11 @@ class State:
     def split(self, vector: Any, lead: tuple[int, ...] = ()) -> Any:
         """Split a tensor ``(*lead, size)`` into the argument of the user's function."""
         if self.flat:
-            return vector
-        if len(self.sizes) == 1:
-            return self.rebuild([vector.reshape((*lead, *self.shapes[0]))])
-        parts = vector.split(self.sizes, dim=-1)
+            return _in_class(vector, self.parts[0])
+        parts = [vector] if len(self.sizes) == 1 else vector.split(self.sizes, dim=-1)
+        triples = zip(parts, self.shapes, self.parts, strict=True)
         return self.rebuild(
-            [p.reshape((*lead, *shape)) for p, shape in zip(parts, self.shapes, strict=True)]
+            [_in_class(p.reshape((*lead, *shape)), like) for p, shape, like in triples]
         )
 
     def join(self, value: Any, name: str) -> Any:
@@ -98,6 +99,10 @@ class State:
     @staticmethod
     def _shown(shapes: Sequence[tuple[int, ...]]) -> str:
         return " and ".join(str(list(shape)) for shape in shapes) or "nothing"
+
+
+def _in_class(part: Any, like: Any) -> Any:
+    return alike(T.alias(part), like) if like._stays else part
 
 
 def _is_array(item: Any) -> bool:

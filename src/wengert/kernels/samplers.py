@@ -414,9 +414,8 @@ def _digamma(x: Any) -> Any:
     return result + np.log(x) - 0.5 / x - series
 
 
-def beta_slope(x: Any, a: Any, b: Any) -> Any:
-    """Return dx/da of beta samples x of parameters a and b, in double precision."""
-    y = 1 - x
+def beta_slope(x: Any, y: Any, a: Any, b: Any) -> Any:
+    """Return dx/da of beta samples x = 1 - y of parameters a and b, in double precision."""
     # use the tail that is below the mean, or whose series is short
     upper = (x * (a + b + 2) > a + 1) | ((y * (a + b) < 3 * (b + 1)) & (x > 0.5))
     near, far = np.where(upper, y, x), np.where(upper, b, a)
@@ -432,7 +431,9 @@ def beta_slope(x: Any, a: Any, b: Any) -> Any:
         term = term * factor
         total += term
         changes += change
-        if not (np.absolute(change) > 1e-17 * np.absolute(changes)).any() and (factor < 1).all():
+        # every change of the terms may be 0, as for b = 1
+        small = (np.absolute(change) <= 1e-17 * np.absolute(changes)) & (term <= 1e-17 * total)
+        if (small & (factor < 1)).all():
             break
     by_power = np.log(x) - _digamma(np.where(upper, a, a + 1)) + _digamma(a + b)
     return (x * y / far) * np.where(upper, 1, -1) * (by_power * total + changes)
@@ -445,4 +446,4 @@ def dirichlet_slope(x: Any, alpha: Any, total: Any) -> Any:
     x, alpha, total = np.broadcast_arrays(x, alpha, total)
     x = np.clip(x, np.finfo(np.float64).tiny, np.nextafter(1.0, 0.0))
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        return (beta_slope(x, alpha, total - alpha) / (1 - x)).astype(kind)[()]
+        return (beta_slope(x, 1 - x, alpha, total - alpha) / (1 - x)).astype(kind)[()]

@@ -56,6 +56,16 @@ def _whole(args: list[Any], places: list[int]) -> list[Any]:
     return args
 
 
+def distribution(name: str, function: str, order: tuple[int, ...]) -> Callable[..., Any]:
+    """Return a kernel of a function of ``scipy.stats``, whose arguments come in another `order`."""
+
+    def kernel(*args: Any) -> Any:
+        known = getattr(scipy_module("stats", f"scipy.stats.{name}"), name)
+        return np.asarray(getattr(known, function)(*[args[i] for i in order]), args[0].dtype)
+
+    return kernel
+
+
 def quick(
     few: Callable[..., Any], many: Callable[..., Any], upto: int, least: Any = np.float32
 ) -> Callable[..., Any]:

@@ -15,8 +15,8 @@ gradient is recorded: always for a view, whose copy costs no more than the opera
 a whole array if it has a history. The results of `zeros` and similar functions count as written
 from the start, and so do copies. Leaves are not copied, since nothing writes to them while the tape
 records. An operation whose derivative needs its result (``y = np.exp(x)``) gets a copy of it when
-the result is first written to. A single element, ``y[i]``, is a number to NumPy, and never shares
-memory.
+the result is first written to. A single element, ``y[i]``, and a result without dimensions are
+numbers to NumPy: elements never share memory, and ``y += 1`` makes another number.
 """
 
 from __future__ import annotations
@@ -85,6 +85,7 @@ class ndarray(Tensor):
     """
 
     __slots__ = ()
+    _stays = True
     __torch_function__ = disabled_torch_function  # type: ignore[assignment]
     __hash__ = TensorBase.__hash__
     __class_getitem__: Any = classmethod(GenericAlias)
@@ -364,10 +365,20 @@ def _install_reflected(symbol: str, ufunc: Any) -> None:
     setattr(ndarray, operator.__name__, operator)
 
 
+def _is_number(array: Any) -> bool:
+    """Return whether NumPy has a number, which nothing changes in place, where this array is."""
+    payload = array._payload
+    if isinstance(payload, np.ndarray) or payload.ndim or array._edge is LEAF:
+        return False
+    return array._vc is None and (array._ext is None or array._ext.base is None)
+
+
 def _install_in_place(symbol: str, ufunc: Any) -> None:
     name = f"__i{symbol}__"
 
     def operator(self: Any, other: Any) -> Any:
+        if _is_number(self):
+            return getattr(self, f"__{symbol}__")(other)
         if not _operand(other):
             other = column(other)
             if not _operand(other):

@@ -23,6 +23,8 @@ from wengert.tensor.numpy.counterparts import as_dtype
 from wengert.tensor.tensor import Tensor
 
 _MADE: dict[str, Callable[..., Any]] = {}
+_PARTS = {(np.dtype(np.complex64), np.dtype(np.float32)), (np.dtype(complex), np.dtype(float))}
+"""Dtypes of complex numbers and of their parts."""
 _BYTES = "the bytes of an array have no gradient: write x.detach().numpy().{}"
 ABSENT = {
     **dict.fromkeys(("byteswap", "getfield", "setfield", "setflags"), _BYTES),
@@ -165,10 +167,20 @@ class ArrayMethods:
         return made(_function("copy")(self) if copy and converted is self else converted)
 
     def view(self, dtype: Any = None, type: Any = None) -> Any:
-        """Return a view of the same memory, or of its bytes as another dtype (without gradient)."""
+        """Return a view of the same memory, or of its bytes as another dtype.
+
+        The gradient flows between complex numbers and their parts, not through other bytes.
+        """
         if dtype is None or (isinstance(dtype, _type) and issubclass(dtype, TensorBase)):
             return made(recorded.alias(self))
         plain: Any = Tensor
+        kinds, shape = (self._payload.dtype, checked(dtype).dtype), self._payload.shape
+        if kinds[0] == kinds[1]:
+            return made(recorded.alias(self))
+        if shape and kinds in _PARTS:
+            return made(plain.flatten(recorded.view_as_real(self), -2))
+        if shape and kinds[::-1] in _PARTS and shape[-1] % 2 == 0:
+            return made(recorded.view_as_complex(plain.unflatten(self, -1, (-1, 2))))
         return made(plain.view(self, checked(dtype)))
 
     def copy(self, order: str = "C") -> Any:

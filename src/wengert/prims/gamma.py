@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.kernels import gamma as kernels
+from wengert.kernels.samplers import gamma_slope
 from wengert.prims import logarithms
-from wengert.prims.families import elementwise
+from wengert.prims.families import elementwise, general
 from wengert.prims.record import case, no_derivative, not_implemented
 
 REQUIRES = (logarithms,)
@@ -73,16 +74,50 @@ def _density(F: Any, shape: Any, x: Any) -> Any:
     return F.exp(F.xlogy(shape - 1, x) - x - F.lgamma(shape))
 
 
-def _slope_of_igamma(
-    F: Any, g: Any, self: Any, other: Any, self_dtype: Any, other_dtype: Any
-) -> Any:
-    return g * _density(F, _like(F, self, self_dtype, other_dtype), other)
+def no_second(name: str) -> Any:
+    """Return the rule of a derivative of samples, which has no derivative itself."""
+
+    def rule(F: Any, g: Any) -> Any:
+        raise NotImplementedError(
+            f"the derivative for '{name}' is not implemented: samples are differentiable once"
+        )
+
+    return rule
 
 
-def _slope_of_igammac(
-    F: Any, g: Any, self: Any, other: Any, self_dtype: Any, other_dtype: Any
-) -> Any:
-    return -g * _density(F, _like(F, self, self_dtype, other_dtype), other)
+def _slope_by_sample(F: Any, g: Any, self: Any, output: Any, result: Any) -> Any:
+    # the derivative of the log-density by the shape, as the sample moves with it
+    slope = F.log(output) - F.digamma(self) + ((self - 1) / output - 1) * result
+    return -g * slope
+
+
+general(
+    "_standard_gamma_grad",
+    gamma_slope,
+    args=("self", "output"),
+    vjp=(no_second("_standard_gamma_grad"), _slope_by_sample),
+    broadcasts=True,
+    promote="float",
+    refuses=not_implemented("_standard_gamma_grad_cpu", "bic"),
+    doc="derivative of gamma samples by their shape parameter",
+    batching="pointwise",
+)
+
+
+def _slopes_of_igamma(sign: float) -> tuple[Any, Any]:
+    """Return the rules of a share of the gamma distribution, below or (for -1) above."""
+
+    def by_value(F: Any, g: Any, self: Any, other: Any, self_dtype: Any, other_dtype: Any) -> Any:
+        return sign * g * _density(F, _like(F, self, self_dtype, other_dtype), other)
+
+    def by_shape(F: Any, g: Any, self: Any, other: Any) -> Any:
+        density = _density(F, self, other)
+        slope = -sign * density * F._standard_gamma_grad(self, other)
+        # at the ends all shapes agree
+        slope = F.where(density == 0, 0 * density, slope)
+        return g * F.where(other == 0, 0 * other, slope)
+
+    return by_shape, by_value
 
 
 def _slope_of_zeta(F: Any, g: Any, self: Any, other: Any, self_dtype: Any, other_dtype: Any) -> Any:
@@ -99,10 +134,7 @@ _NO_SHAPE = "It is known for the second argument only: detach() the first."
 elementwise(
     "igamma",
     kernels.igamma,
-    lin=(
-        no_derivative("igamma: input", _NO_SHAPE),
-        _slope_of_igamma,
-    ),
+    lin=_slopes_of_igamma(1.0),
     domain="positive",
     cases=_ORDERS,
     doc="regularised lower incomplete gamma function P(self, other)",
@@ -111,10 +143,7 @@ elementwise(
 elementwise(
     "igammac",
     kernels.igammac,
-    lin=(
-        no_derivative("igammac: input", _NO_SHAPE),
-        _slope_of_igammac,
-    ),
+    lin=_slopes_of_igamma(-1.0),
     domain="positive",
     cases=_ORDERS,
     doc="regularised upper incomplete gamma function Q(self, other)",

@@ -8,17 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.kernels import samplers as kernels
+from wengert.prims import gamma
 from wengert.prims.families import general, per_matrix
 from wengert.prims.record import not_implemented
 
-
-def _no_second(name: str) -> Any:
-    def rule(F: Any, g: Any) -> Any:
-        raise NotImplementedError(
-            f"the derivative for '{name}' is not implemented: samples are differentiable once"
-        )
-
-    return rule
+REQUIRES = (gamma,)
 
 
 def _slope_of_dirichlet(F: Any, g: Any, self: Any, drawn: Any) -> Any:
@@ -40,17 +34,6 @@ general(
     doc="gamma samples as a function of their shape parameter",
     batching="pointwise",
 )
-general(
-    "_standard_gamma_grad",
-    kernels.gamma_slope,
-    args=("self", "output"),
-    vjp=(_no_second("_standard_gamma_grad"),) * 2,
-    broadcasts=True,
-    promote="float",
-    refuses=not_implemented("_standard_gamma_grad_cpu", "bic"),
-    doc="derivative of gamma samples by their shape parameter",
-    batching="pointwise",
-)
 per_matrix(
     "_sample_dirichlet",
     _drawn,
@@ -62,7 +45,7 @@ per_matrix(
 general(
     "_dirichlet_grad",
     kernels.dirichlet_slope,
-    vjp=(_no_second("_dirichlet_grad"),) * 3,
+    vjp=(gamma.no_second("_dirichlet_grad"),) * 3,
     broadcasts=True,
     promote="float",
     refuses=not_implemented("_dirichlet_grad_cpu", "bic"),

@@ -3,18 +3,20 @@
 One record for each number of arguments computes them all; its parameter `name` selects the row. The
 slopes are those of the Digital Library of Mathematical Functions (https://dlmf.nist.gov): 9.2 and
 12.2 (Airy and parabolic cylinder functions), 10.61 (Kelvin), 11.4 (Struve), 18.9 (polynomials),
-19.4 and 22.13 (elliptic integrals and functions), 28.2 and 28.20 (Mathieu), 7.19 (Voigt).
+19.4, 19.18 and 22.13 (elliptic integrals and functions), 28.2 and 28.20 (Mathieu), 30.2 and 30.11
+(spheroidal functions), 7.19 (Voigt).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.kernels.scipy import ufunc
+from wengert.kernels.scipy import distribution, ufunc
 from wengert.prims import bessel, scipy_special
 from wengert.prims.families import elementwise
 from wengert.prims.record import case, no_derivative
@@ -90,6 +92,30 @@ for _name, _value in (("cem", "mathieu_a"), ("sem", "mathieu_b")):
             2,
             lambda F, m, q, x, value=_value: of(F, value, m, q) - 2.0 * q * F.cosh(2.0 * x),
         )
+
+
+def _spheroidal(name: str, value: str, sign: float, turn: float) -> None:
+    """Register a solution of ``(w S')' - sign (value - turn c² x² - m² / w) S = 0``.
+
+    Here w is ``1 + sign x²``.
+    """
+
+    def bend(F: Any, m: Any, n: Any, c: Any, x: Any) -> Any:
+        w = 1 + sign * x * x
+        rest = of(F, value, m, n, c) - turn * _square(c * x) - _square(m) / w
+        first, second = (of(F, f"{name}.{i}", m, n, c, x) for i in (0, 1))
+        return sign * (rest * first - 2 * x * second) / w
+
+    _row(f"{name}.0", None, None, None, lambda F, *args: of(F, f"{name}.1", *args))
+    _row(f"{name}.1", None, None, None, bend)
+
+
+_row("pro_cv", None, None, None)
+_row("obl_cv", None, None, None)
+_spheroidal("pro_ang1", "pro_cv", -1.0, 1.0)
+_spheroidal("pro_rad1", "pro_cv", -1.0, 1.0)
+_spheroidal("obl_ang1", "obl_cv", -1.0, -1.0)
+_spheroidal("obl_rad1", "obl_cv", 1.0, 1.0)
 
 # -- Kelvin's, Struve's and Airy's functions, and their integrals ----------------------------------
 
@@ -317,6 +343,23 @@ def _complement(p: Any) -> Any:
     return _carlson(0 * p, p, np.ones_like(p)) / 3
 
 
+def _symmetric(F: Any, x: Any, y: Any, z: Any) -> Any:
+    """Return the derivative of Carlson's R_F by `x`."""
+    return of(F, "elliprd", y, z, x) / -6
+
+
+_row("elliprd", None, None, None)
+_row(
+    "elliprf",
+    _symmetric,
+    lambda F, x, y, z: _symmetric(F, y, z, x),
+    lambda F, x, y, z: _symmetric(F, z, x, y),
+)
+_row(
+    "elliprc",
+    lambda F, x, y: _symmetric(F, x, y, y),
+    lambda F, x, y: 2 * _symmetric(F, y, y, x),
+)
 _row("ellipkm1", lambda F, p: 0.5 * (of(F, "ellipdm1", p) - of(F, "ellipkm1", p)) / p)
 _row(
     "ellipdm1",
@@ -329,61 +372,143 @@ _row(
 # -- distributions ---------------------------------------------------------------------------------
 
 
-def _shares(name: str, slope: Slope, inverse: str | None = None, sign: float = 1.0) -> None:
-    """Register the share of a distribution below its last argument, the rest, and the inverse.
+Partials = Callable[..., tuple[Any, ...]]
+"""``partials(F, *args)``, the derivatives of a share by each argument."""
 
-    `slope` is the density by the last argument; `inverse` inverts the share, or the rest where
-    `sign` is -1.
+
+def _at(slope: Slope, at: int, F: Any, *args: Any) -> Any:
+    return slope(F, at, *args)
+
+
+def _placed(name: str, partials: Partials, unknown: int, slope: Slope) -> None:
+    places = range(unknown, partials.__code__.co_argcount - 1)
+    _row(name, *[None] * unknown, *[partial(_at, slope, at) for at in places])
+
+
+def _share(name: str, partials: Partials, unknown: int = 0, sign: float = 1.0) -> None:
+    """Register a share of a distribution; the first `unknown` arguments are whole numbers."""
+
+    def slope(F: Any, at: int, *args: Any) -> Any:
+        args = (F.floor(args[0]), *args[1:]) if unknown else args
+        return sign * partials(F, *args)[at]
+
+    _placed(name, partials, unknown, slope)
+
+
+def _solved(name: str, partials: Partials, place: int, unknown: int = 0, sign: float = 1.0) -> None:
+    """Register the value that a share determines, which stands at its `place`.
+
+    The share is that of `partials`, times `sign`, plus any constant.
     """
-    unknown = (None,) * (slope.__code__.co_argcount - 2)
-    _row(name, *unknown, slope)
-    _row(f"{name}c", *unknown, lambda F, *args: -slope(F, *args))
-    if inverse is not None:
-        _row(
-            inverse,
-            *unknown,
-            lambda F, *args: sign / slope(F, *args[:-1], of(F, inverse, *args)),
-        )
+
+    def slope(F: Any, at: int, *args: Any) -> Any:
+        known = (F.floor(args[0]), *args[1:]) if unknown else args
+        found = partials(F, *known[:place], of(F, name, *args), *known[place + 1 :])
+        return (sign if at == place else -found[at]) / found[place]
+
+    _placed(name, partials, unknown, slope)
 
 
-def _binomial(F: Any, k: Any, n: Any, p: Any) -> Any:
-    k = F.floor(k)
+def _gamma(F: Any, a: Any, x: Any) -> tuple[Any, ...]:
+    density = scipy_special.gamma_density(F, a, x)
+    return -density * F._standard_gamma_grad(a, x), density
+
+
+def _chi_squared(F: Any, v: Any, x: Any) -> tuple[Any, ...]:
+    by_a, by_x = _gamma(F, 0.5 * v, 0.5 * x)
+    return 0.5 * by_a, 0.5 * by_x
+
+
+def _gamma_of_rate(F: Any, a: Any, b: Any, x: Any) -> tuple[Any, ...]:
+    by_shape, by_value = _gamma(F, b, a * x)
+    return x * by_value, by_shape, a * by_value
+
+
+def _poisson(F: Any, k: Any, m: Any) -> tuple[Any, ...]:
+    by_shape, by_value = _gamma(F, k + 1, m)
+    return -by_shape, -by_value
+
+
+def _binomial(F: Any, k: Any, n: Any, p: Any) -> tuple[Any, ...]:
     # at k = n the share is 1 whatever p is
-    whole = k == n
-    density = scipy_special.beta_density(F, F.where(whole, 1 + 0 * n, n - k), k + 1, 1 - p)
-    return F.where(whole, 0 * p, -density)
+    whole = k >= n
+    by_a, by_b, by_x = scipy_special.beta_partials(
+        F, F.where(whole, 1 + 0 * n, n - k), k + 1, 1 - p
+    )
+    return by_b - by_a, by_a, F.where(whole, 0 * p, -by_x)
 
 
-def _f_density(F: Any, dfn: Any, dfd: Any, x: Any) -> Any:
+def _trials(F: Any, k: Any, n: Any, p: Any) -> tuple[Any, ...]:
+    by_a, by_b, by_x = scipy_special.beta_partials(F, n, k + 1, p)
+    return by_b, by_a, by_x
+
+
+def _ratio(F: Any, dfn: Any, dfd: Any, x: Any) -> tuple[Any, ...]:
     total = dfd + dfn * x
-    share = dfn * x / total
-    density = scipy_special.beta_density(F, 0.5 * dfn, 0.5 * dfd, share)
-    return density * dfn * dfd / (total * total)
+    by_a, by_b, by_x = scipy_special.beta_partials(F, 0.5 * dfn, 0.5 * dfd, dfn * x / total)
+    by_x = by_x / _square(total)
+    return 0.5 * by_a + by_x * x * dfd, 0.5 * by_b - by_x * x * dfn, by_x * dfn * dfd
 
 
-def _poisson(F: Any, k: Any, m: Any) -> Any:
-    return -scipy_special.gamma_density(F, F.floor(k) + 1, m)
+def _student(F: Any, df: Any, t: Any) -> tuple[Any, ...]:
+    total = df + t * t
+    _, by_b, by_x = scipy_special.beta_partials(F, 0.5 + 0 * df, 0.5 * df, t * t / total)
+    by_df = 0.5 * by_b - by_x * _square(t / total)
+    by_df = F.where(t == 0, 0 * t, 0.5 * F.sgn(t) * by_df)
+    return by_df, scipy_special.student_density(F, df, t)
 
 
-_shares("bdtr", _binomial, "bdtri")
-_shares(
-    "nbdtr",
-    lambda F, k, n, p: scipy_special.beta_density(F, n, F.floor(k) + 1, p),
-    "nbdtri",
-)
-_shares("pdtr", _poisson, "pdtri")
-_shares(
-    "chdtr", lambda F, v, x: 0.5 * scipy_special.gamma_density(F, 0.5 * v, 0.5 * x), "chdtri", -1.0
-)
-_shares("fdtr", _f_density, "fdtri")
+for _name, _partials, _unknown in (
+    ("chdtr", _chi_squared, 0),
+    ("gdtr", _gamma_of_rate, 0),
+    ("fdtr", _ratio, 0),
+    ("stdtr", _student, 0),
+    ("bdtr", _binomial, 2),
+    ("nbdtr", _trials, 2),
+    ("pdtr", _poisson, 1),
+):
+    _share(_name, _partials, _unknown)
+    if _name != "stdtr":
+        _share(f"{_name}c", _partials, _unknown, -1.0)
+_solved("chdtri", _chi_squared, 1, sign=-1.0)
+_solved("chdtriv", _chi_squared, 0)
+_solved("gdtrix", _gamma_of_rate, 2)
+_solved("gdtria", _gamma_of_rate, 0)
+_solved("gdtrib", _gamma_of_rate, 1)
+_solved("fdtri", _ratio, 2)
+_solved("fdtridfd", _ratio, 1)
+_solved("stdtrit", _student, 1)
+_solved("stdtridf", _student, 0)
+_solved("bdtri", _binomial, 2, 2)
+_solved("bdtrik", _binomial, 0)
+_solved("bdtrin", _binomial, 1)
+_solved("nbdtri", _trials, 2, 2)
+_solved("nbdtrik", _trials, 0)
+_solved("nbdtrin", _trials, 1)
+_solved("pdtri", _poisson, 1, 1)
+_solved("pdtrik", _poisson, 0)
+_solved("btdtria", scipy_special.beta_partials, 0)
+_solved("btdtrib", scipy_special.beta_partials, 1)
 
 
-def _by_rate(F: Any, a: Any, b: Any, x: Any) -> Any:
-    return x * scipy_special.gamma_density(F, b, a * x)
+def _of_density(
+    name: str, inverse: str, dist: str, order: tuple[int, ...], sign: float = 1.0
+) -> None:
+    """Register a share and its inverse by the last argument, whose density SciPy computes."""
+    density, unknown = f"{dist}_pdf", (None,) * (len(order) - 1)
+    _row(density, *unknown, None, kernel=distribution(dist, "pdf", order))
+    _row(name, *unknown, lambda F, *args: sign * of(F, density, *args))
+    _row(
+        inverse,
+        *unknown,
+        lambda F, *args: sign / of(F, density, *args[:-1], of(F, inverse, *args)),
+    )
 
 
-def _by_place(F: Any, a: Any, b: Any, x: Any) -> Any:
-    return a * scipy_special.gamma_density(F, b, a * x)
+_of_density("nctdtr", "nctdtrit", "nct", (2, 0, 1))
+_of_density("ncfdtr", "ncfdtri", "ncf", (3, 0, 1, 2))
+_of_density("kolmogorov", "kolmogi", "kstwobign", (0,), -1.0)
+_of_density("smirnov", "smirnovi", "ksone", (1, 0), -1.0)
 
 
 def _by_share(F: Any, p: Any) -> Any:
@@ -402,25 +527,6 @@ _row(
     lambda F, mn, p, x: -1 / F.special_ndtri(p),
     lambda F, mn, p, x: (mn - x) * _by_share(F, p) / _square(F.special_ndtri(p)),
     lambda F, mn, p, x: 1 / F.special_ndtri(p),
-)
-_row("gdtr", _by_rate, None, _by_place)
-_row("gdtrc", lambda F, *args: -_by_rate(F, *args), None, lambda F, *args: -_by_place(F, *args))
-_row(
-    "gdtrix",
-    lambda F, a, b, p: -of(F, "gdtrix", a, b, p) / a,
-    None,
-    lambda F, a, b, p: 1 / _by_place(F, a, b, of(F, "gdtrix", a, b, p)),
-)
-
-_row(
-    "stdtrit",
-    None,
-    lambda F, df, p: F.exp(
-        0.5 * (df + 1) * F.log1p(_square(of(F, "stdtrit", df, p)) / df)
-        + 0.5 * F.log(math.pi * df)
-        + F.lgamma(0.5 * df)
-        - F.lgamma(0.5 * df + 0.5)
-    ),
 )
 
 
@@ -610,6 +716,6 @@ _record(
 _record(
     "a b c d",
     "eval_jacobi",
-    *[no_derivative(f"a polynomial: argument {i}", "detach() it.") for i in (1, 2, 3)],
+    *[no_derivative(f"scipy.special: argument {i} of 4", "detach() it.") for i in (1, 2, 3)],
     lambda F, g, a, b, c, d, name: g * _slope(F, 3, name, a, b, c, d),
 )

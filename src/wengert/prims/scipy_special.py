@@ -17,6 +17,7 @@ import numpy as np
 
 from wengert.base.extras import scipy_module
 from wengert.kernels.integrals import expn
+from wengert.kernels.samplers import beta_slope
 from wengert.kernels.scipy import ufunc
 from wengert.prims import bessel, gamma, logarithms, normal, roots
 from wengert.prims.families import elementwise
@@ -56,6 +57,7 @@ def _several(
     lows: tuple[float, ...],
     highs: tuple[float, ...],
     kernel: Any = None,
+    doc: str = "",
 ) -> None:
     """Register a function of several arguments; `lin` has the rules of all, or of the last ones.
 
@@ -77,7 +79,7 @@ def _several(
         lin=(*[no_derivative(f"{name}: {a}", _LAST) for a in names[:unknown]], *rules),
         cases=tuple(case(*[drawn(i, shape) for i in range(len(names))]) for shape in _SHAPES),
         refuses=not_implemented(f"{name}"),
-        doc=f"scipy.special.{name}",
+        doc=doc or f"scipy.special.{name}",
     )
 
 
@@ -133,14 +135,75 @@ def beta_density(F: Any, a: Any, b: Any, x: Any) -> Any:
 
 
 _UNIT = ((1.0, 1.0, 0.1), (4.0, 4.0, 0.9))
-_several("betainc", "a b x", lambda F, g, a, b, x: g * beta_density(F, a, b, x), *_UNIT)
-_several("betaincc", "a b x", lambda F, g, a, b, x: -g * beta_density(F, a, b, x), *_UNIT)
+
+
+def _moved(a: Any, b: Any, x: Any, y: Any) -> Any:
+    """Return dx/da of what a constant share of a beta distribution is below; 0 at the ends."""
+    wide = [np.asarray(v, np.float64) for v in np.broadcast_arrays(x, y, a, b)]
+    inner = (wide[0] > 0) & (wide[1] > 0) & (wide[2] > 0) & (wide[3] > 0)
+    found = np.where(np.isnan(sum(wide)), math.nan, np.zeros(inner.shape))
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        found[inner] = beta_slope(*[v[inner] for v in wide])
+    return found.astype(x.dtype)
+
+
+def _density_by_shape(F: Any, a: Any, b: Any, x: Any, y: Any, moved: Any) -> Any:
+    """Return the derivative of the log-density by `a`, for a value that is `moved` with it."""
+    by_a = F.log(x) - F.digamma(a) + F.digamma(a + b)
+    return by_a + ((a - 1) / x - (b - 1) / y) * moved
+
+
 _several(
-    "betaincinv", "a b y", lambda F, g, a, b, result: g / beta_density(F, a, b, result), *_UNIT
+    "beta_moved",
+    "a b x",
+    lambda F, g, a, b, x, result: -g * _density_by_shape(F, a, b, x, 1 - x, result),
+    *_UNIT,
+    kernel=lambda a, b, x: _moved(a, b, x, 1 - x),
+    doc="derivative by `a` of the value below which a constant share of a beta distribution is",
 )
 _several(
-    "betainccinv", "a b y", lambda F, g, a, b, result: -g / beta_density(F, a, b, result), *_UNIT
+    "beta_movedc",
+    "b a x",
+    lambda F, g, b, a, x, result: g * _density_by_shape(F, b, a, 1 - x, x, result),
+    *_UNIT,
+    kernel=lambda b, a, x: _moved(b, a, 1 - x, x),
+    doc="the negated derivative of that value by `b`",
 )
+
+
+def beta_slopes(F: Any, a: Any, b: Any, x: Any) -> tuple[Any, Any]:
+    """Return the derivatives by `a` and `b` of the value x that a constant share is below."""
+    return F.scipy_beta_moved(a, b, x), -F.scipy_beta_movedc(b, a, x)
+
+
+def beta_partials(F: Any, a: Any, b: Any, x: Any) -> tuple[Any, Any, Any]:
+    """Return the derivatives of the share of the beta distribution below `x`."""
+    density = beta_density(F, a, b, x)
+    # at the ends nothing is moved, whatever the density is
+    by_a, by_b = (F.where(m == 0, m, -density * m) for m in beta_slopes(F, a, b, x))
+    return by_a, by_b, density
+
+
+def _shares_of_beta(sign: float) -> tuple[Any, Any, Any]:
+    return (
+        lambda F, g, a, b, x: sign * g * beta_partials(F, a, b, x)[0],
+        lambda F, g, a, b, x: sign * g * beta_partials(F, a, b, x)[1],
+        lambda F, g, a, b, x: sign * g * beta_density(F, a, b, x),
+    )
+
+
+def _quantiles_of_beta(sign: float) -> tuple[Any, Any, Any]:
+    return (
+        lambda F, g, a, b, result: g * beta_slopes(F, a, b, result)[0],
+        lambda F, g, a, b, result: g * beta_slopes(F, a, b, result)[1],
+        lambda F, g, a, b, result: sign * g / beta_density(F, a, b, result),
+    )
+
+
+_several("betainc", "a b x", _shares_of_beta(1.0), *_UNIT)
+_several("betaincc", "a b x", _shares_of_beta(-1.0), *_UNIT)
+_several("betaincinv", "a b y", _quantiles_of_beta(1.0), *_UNIT)
+_several("betainccinv", "a b y", _quantiles_of_beta(-1.0), *_UNIT)
 
 
 def gamma_density(F: Any, a: Any, x: Any) -> Any:
@@ -151,25 +214,30 @@ def gamma_density(F: Any, a: Any, x: Any) -> Any:
 _several(
     "gammaincinv",
     "a y",
-    lambda F, g, a, result: g / gamma_density(F, a, result),
+    (
+        lambda F, g, a, result: g * F._standard_gamma_grad(a, result),
+        lambda F, g, a, result: g / gamma_density(F, a, result),
+    ),
     (1.0, 0.1),
     (4.0, 0.9),
 )
 _several(
     "gammainccinv",
     "a y",
-    lambda F, g, a, result: -g / gamma_density(F, a, result),
+    (
+        lambda F, g, a, result: g * F._standard_gamma_grad(a, result),
+        lambda F, g, a, result: -g / gamma_density(F, a, result),
+    ),
     (1.0, 0.1),
     (4.0, 0.9),
 )
 
 
-def _student(F: Any, g: Any, df: Any, t: Any) -> Any:
+def student_density(F: Any, df: Any, t: Any) -> Any:
+    """Return the density of Student's distribution."""
     size = F.lgamma((df + 1) / 2) - F.lgamma(df / 2) - 0.5 * F.log(math.pi * df)
-    return g * F.exp(size - 0.5 * (df + 1) * F.log1p(t * t / df))
+    return F.exp(size - 0.5 * (df + 1) * F.log1p(t * t / df))
 
-
-_several("stdtr", "df t", _student, (1.0, -2.0), (5.0, 2.0))
 
 # -- exponentials, logarithms, integrals -----------------------------------------------------------
 

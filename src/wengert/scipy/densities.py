@@ -50,13 +50,7 @@ class Row(NamedTuple):
 
 
 def continuous(count: int, density: Rule, **rules: Rule) -> Row:
-    """Define a distribution of real numbers; some functions are derived from its ``cdf``."""
-    if "cdf" in rules:
-        cdf = rules["cdf"]
-        rules.setdefault("sf", lambda F, y, *own: 1 - cdf(F, y, *own))
-        sf = rules["sf"]
-        rules.setdefault("logcdf", lambda F, y, *own: F.np.log(cdf(F, y, *own)))
-        rules.setdefault("logsf", lambda F, y, *own: F.np.log(sf(F, y, *own)))
+    """Define a distribution of real numbers."""
     return Row(count, density, False, rules)
 
 
@@ -82,10 +76,21 @@ def functions(name: str, F: Functions, row: Row | None = None) -> dict[str, Rule
         return F.np.exp(density(x, *args, **kwargs))
 
     made[exp] = plain
-    for key, rule in row.rules.items():
+    for key, rule in _derived(row).items():
         kind = "quantile" if key in ("ppf", "isf") else "value"
         made[key] = _function(f"{name}.{key}", row, rule, F, kind)
     return made
+
+
+def _derived(row: Row) -> dict[str, Rule]:
+    """Return the rules of a distribution, and what follows from the distribution function."""
+    rules = dict(row.rules)
+    cdf = rules.get("cdf")
+    if cdf is not None and not row.whole:
+        sf = rules.setdefault("sf", lambda F, y, *own: 1 - cdf(F, y, *own))
+        rules.setdefault("logcdf", lambda F, y, *own: F.np.log(cdf(F, y, *own)))
+        rules.setdefault("logsf", lambda F, y, *own: F.np.log(sf(F, y, *own)))
+    return rules
 
 
 def _function(name: str, row: Row, rule: Rule, F: Functions, kind: str) -> Rule:
@@ -245,8 +250,8 @@ def _log_lognorm(F: Any, y: Any, s: Any) -> Any:
 
 
 def _log_weibull(F: Any, y: Any, c: Any) -> Any:
-    size = positive(F, y)
-    return inside(F, y > 0, F.np.log(c) + (c - 1) * F.np.log(size) - size**c)
+    size = F.np.where(y >= 0, y, 1)
+    return inside(F, y >= 0, F.np.log(c) + F.sp.xlogy(c - 1, size) - size**c)
 
 
 def _log_invgamma(F: Any, y: Any, a: Any) -> Any:
@@ -255,10 +260,10 @@ def _log_invgamma(F: Any, y: Any, a: Any) -> Any:
 
 
 def _log_f(F: Any, y: Any, n: Any, m: Any) -> Any:
-    size = positive(F, y)
+    size = F.np.where(y >= 0, y, 1)
     logs = (n * F.np.log(n) + m * F.np.log(m) - (n + m) * F.np.log(m + n * size)) / 2
-    logs = logs + (n / 2 - 1) * F.np.log(size) - F.sp.betaln(n / 2, m / 2)
-    return inside(F, y > 0, logs)
+    logs = logs + F.sp.xlogy(n / 2 - 1, size) - F.sp.betaln(n / 2, m / 2)
+    return inside(F, y >= 0, logs)
 
 
 def _log_rayleigh(F: Any, y: Any) -> Any:
@@ -266,8 +271,8 @@ def _log_rayleigh(F: Any, y: Any) -> Any:
 
 
 def _log_powerlaw(F: Any, y: Any, a: Any) -> Any:
-    logs = F.np.log(a) + (a - 1) * F.np.log(positive(F, y))
-    return inside(F, (y > 0) & (y <= 1), logs)
+    within = (y >= 0) & (y <= 1) & ((y > 0) | (a >= 1))
+    return inside(F, within, F.np.log(a) + F.sp.xlogy(a - 1, F.np.where(within, y, 1)))
 
 
 TABLE: dict[str, Row] = {
@@ -380,46 +385,34 @@ TABLE: dict[str, Row] = {
         1,
         _log_lognorm,
         cdf=lambda F, y, s: inside(F, y > 0, F.sp.ndtr(F.np.log(positive(F, y)) / s), 0),
-        sf=lambda F, y, s: inside(F, y > 0, F.sp.ndtr(-F.np.log(positive(F, y)) / s), 1),
-        ppf=lambda F, q, s: F.np.exp(s * F.sp.ndtri(q)),
     ),
     "weibull_min": continuous(
         1,
         _log_weibull,
         cdf=lambda F, y, c: -F.np.expm1(-inside(F, y > 0, positive(F, y) ** c, 0)),
-        sf=lambda F, y, c: F.np.exp(-inside(F, y > 0, positive(F, y) ** c, 0)),
-        ppf=lambda F, q, c: (-F.np.log1p(-q)) ** (1 / c),
     ),
     "halfnorm": continuous(
         0,
         lambda F, y: inside(F, y >= 0, math.log(2) - (y * y + LOG_2_PI) / 2),
-        cdf=lambda F, y: F.sp.erf(F.np.maximum(y, 0) * math.sqrt(0.5)),
-        sf=lambda F, y: F.sp.erfc(F.np.maximum(y, 0) * math.sqrt(0.5)),
     ),
     "invgamma": continuous(
         1,
         _log_invgamma,
         cdf=lambda F, y, a: inside(F, y > 0, F.sp.gammaincc(a, 1 / positive(F, y)), 0),
-        sf=lambda F, y, a: inside(F, y > 0, F.sp.gammainc(a, 1 / positive(F, y)), 1),
     ),
     "f": continuous(
         2,
         _log_f,
         cdf=lambda F, y, n, m: F.sp.betainc(n / 2, m / 2, _share(F, n * F.np.maximum(y, 0), m)),
-        sf=lambda F, y, n, m: F.sp.betainc(m / 2, n / 2, _share(F, m, n * F.np.maximum(y, 0))),
     ),
     "rayleigh": continuous(
         0,
         _log_rayleigh,
-        cdf=lambda F, y: -F.np.expm1(-F.np.square(F.np.maximum(y, 0)) / 2),
-        sf=lambda F, y: F.np.exp(-F.np.square(F.np.maximum(y, 0)) / 2),
-        ppf=lambda F, q: F.np.sqrt(-2 * F.np.log1p(-q)),
     ),
     "powerlaw": continuous(
         1,
         _log_powerlaw,
         cdf=lambda F, y, a: F.np.where(y > 0, F.np.clip(positive(F, y), 0, 1) ** a, 0),
-        ppf=lambda F, q, a: q ** (1 / a),
     ),
     "bernoulli": discrete(
         1,

@@ -26,16 +26,14 @@ import numpy as np
 import wengert.linalg as _linalg
 from wengert.base.dtypes import finfo
 from wengert.base.extras import scipy_module
-from wengert.base.ports import PORTS
 from wengert.base.sections import fill_sections
 from wengert.implicit.decorators import root as _root
 from wengert.ops.join import cat, stack
 from wengert.ops.ranges import eye
 from wengert.ops.structure import block_diag as _block_diag
 from wengert.scipy.matrices import banded, frechet, matrix_function, sylvester
-from wengert.scipy.operands import operands
+from wengert.scipy.operands import idiom_of, of_idiom, operands, plain
 from wengert.tape.base import TensorBase, new_tensor
-from wengert.tensor.copying import of_class
 from wengert.types import Tensor
 
 __all__: list[str] = []
@@ -64,40 +62,14 @@ def _of(count: int, kinds: str = "fc") -> Callable[[Callable[..., Any]], Callabl
         @wraps(function)
         def called(*args: Any, **options: Any) -> Any:
             given = {key: value for key, value in options.items() if key not in _IGNORED}
-            kind = _kind_of(args)
+            kind = idiom_of(args)
             arrays = operands(name, *args[:count], kinds=kinds)
-            return _as(kind, function(*map(_plain, arrays), *args[count:], **given))
+            return of_idiom(kind, function(*map(plain, arrays), *args[count:], **given))
 
         __all__.append(name)
         return called
 
     return decorated
-
-
-def _plain(x: Any) -> Any:
-    """Return a plain tensor with PyTorch's methods, if it is an array of another idiom."""
-    return x if x.__class__ is PORTS.tensor else of_class(x, PORTS.tensor)
-
-
-def _kind_of(args: tuple[Any, ...]) -> Any:
-    """Return the array class of another idiom among `args`; None if there is none."""
-    for arg in args:
-        if isinstance(arg, TensorBase) and arg.__class__ is not PORTS.tensor:
-            return arg.__class__
-        if isinstance(arg, tuple) and (kind := _kind_of(arg)) is not None:
-            return kind
-    return None
-
-
-def _as(kind: Any, result: Any) -> Any:
-    """Return a result as arrays of the arguments' idiom."""
-    if kind is None:
-        return result
-    if isinstance(result, tuple):
-        return tuple(_as(kind, part) for part in result)
-    if isinstance(result, TensorBase) and result._payload.dtype.kind in "fc":
-        return of_class(result, kind)
-    return result
 
 
 def _square(x: Tensor) -> Tensor:
@@ -255,7 +227,7 @@ def _riccati(name: str, equation: Callable[..., Any]) -> Callable[..., Tensor]:
     ) -> Tensor:
         e = _eye(a) if e is None else e
         s = b.new_zeros(b.shape) if s is None else s
-        return found(None, *map(_plain, operands(name, a, b, q, r, e, s, kinds="fc")))
+        return found(None, *map(plain, operands(name, a, b, q, r, e, s, kinds="fc")))
 
     solved.__name__ = solved.__qualname__ = name
     solved.__doc__ = f"Solve a Riccati equation (see `scipy.linalg.{name}`)."
@@ -277,7 +249,7 @@ def solve_banded(l_and_u: Any, ab: Any, b: Any) -> Tensor:
     b : array_like. Of shape (n,) or (n, k).
     """
     lower, upper = l_and_u
-    ab, b = map(_plain, operands("solve_banded", ab, b, kinds="fc"))
+    ab, b = map(plain, operands("solve_banded", ab, b, kinds="fc"))
     return _columns(b, lambda b: banded(lower, upper, ab, b))
 
 
@@ -303,14 +275,14 @@ def solveh_banded(ab: Any, b: Any, *, lower: bool = False) -> Tensor:
 @_of(0)
 def solve_toeplitz(c_or_cr: Any, b: Any) -> Tensor:
     """Solve a system with a Toeplitz matrix (see `scipy.linalg.solve_toeplitz`)."""
-    matrix, b = map(_plain, operands("solve_toeplitz", _toeplitz_of(c_or_cr), b, kinds="fc"))
+    matrix, b = map(plain, operands("solve_toeplitz", _toeplitz_of(c_or_cr), b, kinds="fc"))
     return _columns(b, lambda b: _linalg.solve(matrix, b))
 
 
 @_of(0)
 def matmul_toeplitz(c_or_cr: Any, x: Any) -> Tensor:
     """Multiply a Toeplitz matrix with `x` (see `scipy.linalg.matmul_toeplitz`)."""
-    matrix, x = map(_plain, operands("matmul_toeplitz", _toeplitz_of(c_or_cr), x, kinds="fc"))
+    matrix, x = map(plain, operands("matmul_toeplitz", _toeplitz_of(c_or_cr), x, kinds="fc"))
     return matrix @ x
 
 
@@ -367,7 +339,7 @@ def lu_factor(a: Any) -> tuple[Tensor, Any]:
 def lu_solve(lu_and_piv: Any, b: Any, trans: int = 0) -> Tensor:
     """Solve a system with the result of `lu_factor` (see `scipy.linalg.lu_solve`)."""
     both, pivots = lu_and_piv
-    both, b = map(_plain, operands("lu_solve", both, b, kinds="fc"))
+    both, b = map(plain, operands("lu_solve", both, b, kinds="fc"))
     if not isinstance(pivots, TensorBase):
         pivots = new_tensor(np.asarray(pivots, np.int32))
     if trans == 1:
@@ -441,7 +413,7 @@ def eigh(
     if b is None:
         values, vectors = _linalg.eigh(a)
     else:
-        a, b = map(_plain, operands("eigh", a, b, kinds="fc"))
+        a, b = map(plain, operands("eigh", a, b, kinds="fc"))
         factor = _linalg.cholesky(_halves(b, lower, True))
         half = _linalg.solve_triangular(factor, a, upper=False)
         values, vectors = _linalg.eigh(_linalg.solve_triangular(factor, half.mH, upper=False))
@@ -611,12 +583,12 @@ def fractional_matrix_power(A: Any, t: float) -> Tensor:
 @_of(0)
 def block_diag(*arrs: Any) -> Tensor:
     """Put matrices along the diagonal of a large one (see `scipy.linalg.block_diag`)."""
-    return _block_diag(*map(_plain, operands("block_diag", *arrs, kinds=_ANY)))
+    return _block_diag(*map(plain, operands("block_diag", *arrs, kinds=_ANY)))
 
 
 def _lines(name: str, c: Any, r: Any) -> list[Tensor]:
     """Return vectors, or batches of them, with one dtype and batch shape."""
-    given = [_plain(x) for x in operands(name, c, c if r is None else r, kinds=_ANY)]
+    given = [plain(x) for x in operands(name, c, c if r is None else r, kinds=_ANY)]
     given = [x if x.ndim else x.reshape(1) for x in given]
     batch = np.broadcast_shapes(*(x.shape[:-1] for x in given))
     return [x.expand((*batch, x.shape[-1])) for x in given]

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.containers import field_names
+from wengert.base.ports import PORTS
 from wengert.base.sections import fill_sections
 from wengert.tape.base import LEAF, TensorBase, new_tensor
 
@@ -27,9 +28,10 @@ class Place:
     name: The expression for it: ``x0['weights'][0]``.
     kind: The type of the value: ``"array"``, ``"tensor"`` or ``"number"``.
     shape, start, stop: Its shape, and its range in the vector.
+    cls: The class of tensors that stand for it.
     """
 
-    __slots__ = ("kind", "name", "shape", "start", "stop")
+    __slots__ = ("cls", "kind", "name", "shape", "start", "stop")
 
     def __init__(self, name: str, kind: str, shape: tuple[int, ...], start: int, size: int) -> None:
         self.name = name
@@ -37,6 +39,13 @@ class Place:
         self.shape = shape
         self.start = start
         self.stop = start + size
+        self.cls: Any = PORTS.tensor
+
+    def tensor(self, array: Any, edge: Any = None) -> Any:
+        """Return a tensor over an array of the shape."""
+        made = new_tensor(array, edge)
+        made.__class__ = self.cls
+        return made
 
 
 class _Container:
@@ -167,6 +176,8 @@ class Nesting:
         else:
             kind = "number" if isinstance(value, Number) else "array"
         place = Place(name, kind, array.shape, self.size, array.size)
+        if kind == "tensor" and value._stays:
+            place.cls = value.__class__
         self.places.append(place)
         self.size += array.size
         pieces.append(array.reshape(-1))
@@ -177,14 +188,14 @@ class Nesting:
         single = self._single
         if single is not None:
             array = np.array(vector, np.float64)
-            leaf = new_tensor(array if array.shape == single.shape else array.reshape(single.shape))
-            leaf._edge = LEAF
+            array = array if array.shape == single.shape else array.reshape(single.shape)
+            leaf = single.tensor(array, LEAF)
             return leaf, [leaf]
         leaves: list[Any] = []
 
         def make(place: Place) -> Any:
             piece = np.array(vector[place.start : place.stop], np.float64)
-            leaves.append(new_tensor(piece.reshape(place.shape), LEAF))
+            leaves.append(place.tensor(piece.reshape(place.shape), LEAF))
             return leaves[-1]
 
         return self._built(make), leaves
@@ -195,7 +206,7 @@ class Nesting:
         def make(place: Place) -> Any:
             piece = np.array(vector[place.start : place.stop], np.float64).reshape(place.shape)
             if place.kind == "tensor":
-                return new_tensor(piece)
+                return place.tensor(piece)
             return float(piece) if place.kind == "number" else piece
 
         return self._built(make)

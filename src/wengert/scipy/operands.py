@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.ports import PORTS
 from wengert.base.sections import fill_sections
 from wengert.ops.coerce import is_sparse
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.operands import cast
+from wengert.tensor.copying import of_class
 
-__all__ = ["operands"]
+__all__ = ["idiom_of", "of_idiom", "operands", "plain"]
 
 
 def operands(name: str, *values: Any, kinds: str = "f") -> list[Any]:
@@ -37,6 +39,32 @@ def operands(name: str, *values: Any, kinds: str = "f") -> list[Any]:
     ]
     kind = np.result_type(*given) if given else np.dtype(np.float64)
     return [cast(tensor, kind) for tensor in tensors]
+
+
+def plain(x: Any) -> Any:
+    """Return a plain tensor with PyTorch's methods, if it is an array of another idiom."""
+    return x if x.__class__ is PORTS.tensor else of_class(x, PORTS.tensor)
+
+
+def idiom_of(args: tuple[Any, ...]) -> Any:
+    """Return the array class of another idiom among `args`; None if there is none."""
+    for arg in args:
+        if isinstance(arg, TensorBase) and arg.__class__ is not PORTS.tensor:
+            return arg.__class__
+        if isinstance(arg, tuple) and (kind := idiom_of(arg)) is not None:
+            return kind
+    return None
+
+
+def of_idiom(kind: Any, result: Any) -> Any:
+    """Return a result as arrays of the arguments' idiom."""
+    if kind is None:
+        return result
+    if isinstance(result, tuple):
+        return tuple(of_idiom(kind, part) for part in result)
+    if isinstance(result, TensorBase) and result._payload.dtype.kind in "fc":
+        return of_class(result, kind)
+    return result
 
 
 fill_sections(globals())

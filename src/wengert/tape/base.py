@@ -116,6 +116,8 @@ class TensorBase:
     _seq: ClassVar[int] = 1
     """Marks a leaf among edges: nodes have negative sequence numbers."""
     _wraps: ClassVar[bool] = True
+    _stays: ClassVar[bool] = False
+    """Whether a tensor keeps its class under transforms: its methods have other meanings."""
 
     # identity, since `==` compares elements
     __hash__ = object.__hash__
@@ -250,6 +252,13 @@ def tensor_over(payload: Any) -> Any:
     """Make a tensor without a history over a payload, or return the payload's own."""
     own = payload.tensor() if isinstance(payload, Lifted) else None
     return new_tensor(payload) if own is None else own
+
+
+def alike(made: Any, given: Any) -> Any:
+    """Return a new tensor, in the class of `given` if that one stays under transforms."""
+    if given._stays:
+        made.__class__ = given.__class__
+    return made
 
 
 def new_tensor(payload: Any, edge: Any = None, vc: list[Any] | None = None) -> Any:

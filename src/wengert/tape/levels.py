@@ -35,7 +35,7 @@ import numpy as np
 
 from wengert.base.ports import provides
 from wengert.interp.levels import Level, Lifted, levels_of
-from wengert.tape.base import LEAF, TensorBase, new_tensor
+from wengert.tape.base import LEAF, TensorBase, alike, new_tensor
 from wengert.tape.crossings import INTO, WAYS, is_flat
 from wengert.tape.invalidated import Invalidated
 from wengert.tape.modes import MODE, Mode, changed, current_mode, full_mode, is_recording
@@ -300,7 +300,7 @@ def move(way: str, tensor: Any, level: Level, local: bool | str = False) -> Any:
         edge.local = local
         edge.way = way
     shares = way in ("wrap", "unwrap", "spread", "constant", "primal_of")
-    return new_tensor(payload, edge, tensor._share_version() if shares else None)
+    return alike(new_tensor(payload, edge, tensor._share_version() if shares else None), tensor)
 
 
 def _completed(payload: Any, whole: Any, left: Level) -> Any:

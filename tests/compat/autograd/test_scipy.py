@@ -52,7 +52,7 @@ def test_special_functions_of_several_arguments(ag, name, args, argnums):
 def test_functions_without_a_derivative_are_refused(ours):
     special = ours("scipy.special")
     with pytest.raises(NotImplementedError):
-        ours.grad(lambda a: special.gammainc(a, 1.5))(2.0)
+        ours.grad(lambda v: special.jv(v, 1.5))(2.0)
     with pytest.raises(NotImplementedError, match="VJP of polygamma"):
         ours.grad(lambda n: special.polygamma(n, 1.5))(1.0)
     with pytest.raises(NotImplementedError, match="VJP of schur wrt argnums"):
@@ -137,7 +137,7 @@ def test_further_distributions(ours):
     with pytest.raises(NotImplementedError, match="VJP of moment wrt argnums"):
         ours.grad(stats.norm.moment, 1)(1, 0.3)
     with pytest.raises(AttributeError, match="write the density of others"):
-        _ = stats.levy_stable
+        _ = stats.multivariate_t
 
 
 def test_densities_outside_of_the_support(ours):

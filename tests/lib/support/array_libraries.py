@@ -38,7 +38,9 @@ CALLS = """
     stats: differential_entropy(xp.concat((v, w))) | trim_mean(v, 0.2)
     fft: fft(v) | rfft(x) | irfft(v) | hfft(v) | ihfft(v) | fft2(x) | ifftn(x) | fht(v, 0.1, 0.5)
     signal: hilbert(v) | resample(v, 6) | envelope(v) | fftconvolve(v, w)
+    interpolate: RBFInterpolator(xp.reshape(v, (4, 1)), w)(xp.asarray([[1.3]]))
     integrate: trapezoid(v) | cumulative_trapezoid(v) | cumulative_simpson(v) | trapezoid(v, w)
+    integrate: romb(xp.concat((v, v[:1])))
     integrate: cubature(lambda z: xp.exp(-s * z[:, 0]), 0 * v[:1], 0 * v[:1] + 1).estimate
     integrate: tanhsinh(lambda z, a: xp.exp(-a * z), 0 * s, 0 * s + 1, args=(v,)).integral
     integrate: nsum(lambda k, a: 1 / k**a, 0 * s + 1, xp.asarray(xp.inf), args=(2 + s,)).sum

@@ -258,6 +258,10 @@ BEYOND: tuple[tuple[str, str], ...] = (
         "polygamma special.polygamma special.zeta",
     ),
     (
+        "The derivative by the first argument is known, too; PyTorch refuses it.",
+        "igamma igammac",
+    ),
+    (
         "What comes of an argument that is NaN is NaN; PyTorch's is 0 or 1 where the other is 0 or "
         "infinite.",
         "igamma igammac",

@@ -56,9 +56,11 @@ def _samples(prim: Primitive, dtype: Any = np.float64) -> Iterator[Sample]:
         yield from samples(prim, dtype, np.random.default_rng(20))
 
 
-def _leaves(prim: Primitive, sample: Sample, arrays: list[Any] | None = None) -> list[Any]:
-    """The sample's arrays as tensors; those with a derivative require a gradient."""
-    traced = differentiable_args(prim, sample.arrays)
+def _leaves(
+    prim: Primitive, sample: Sample, arrays: list[Any] | None = None, twice: bool = False
+) -> list[Any]:
+    """The sample's arrays as tensors; those with a (second) derivative require a gradient."""
+    traced = differentiable_args(prim, sample.arrays, twice)
     arrays = sample.arrays if arrays is None else arrays
     return [new_tensor(a, LEAF if i in traced else None) for i, a in enumerate(arrays)]
 
@@ -107,10 +109,10 @@ def _payloads(tensors: list[Any]) -> list[Any]:
 # -- derivatives ----------------------------------------------------------------------------------
 
 
-def _function(prim: Primitive, sample: Sample) -> tuple[Any, list[Any]]:
+def _function(prim: Primitive, sample: Sample, twice: bool) -> tuple[Any, list[Any]]:
     """The primitive as a function of those arguments that have a derivative, and these."""
-    tensors = _leaves(prim, sample)
-    traced = differentiable_args(prim, sample.arrays)
+    tensors = _leaves(prim, sample, twice=twice)
+    traced = differentiable_args(prim, sample.arrays, twice)
 
     def function(*values: Any) -> Any:
         arguments = list(tensors)
@@ -125,7 +127,7 @@ def _derivatives(prim: Primitive, dtype: Any, check: Callable[..., bool]) -> Non
     if not prim.is_differentiable:
         return
     for sample in _samples(prim, dtype):
-        function, inputs = _function(prim, sample)
+        function, inputs = _function(prim, sample, check is not gradcheck)
         if not inputs:
             continue
         try:
@@ -160,7 +162,7 @@ def forward_over_reverse(prim: Primitive) -> None:
         return
     for dtype in (np.float64, np.complex128):
         for sample in _samples(prim, dtype):
-            function, inputs = _function(prim, sample)
+            function, inputs = _function(prim, sample, True)
             if inputs:
                 _tangents_of_gradients(function, inputs, f"{prim.name} {sample!r}")
 

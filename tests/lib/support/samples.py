@@ -111,8 +111,17 @@ def samples(prim: Primitive, dtype: Any, rng: Generator) -> Iterator[Sample]:
         yield Sample(arrays, case.params, case)
 
 
-def differentiable_args(prim: Primitive, arrays: list[Any]) -> list[int]:
-    """The positions of the arguments that have a derivative, as `arrays` stand."""
+ONCE = {
+    *("igamma", "igammac", "scipy_betainc", "scipy_betaincc", "scipy_betaincinv"),
+    *("scipy_betainccinv", "scipy_gammaincinv", "scipy_gammainccinv"),
+}
+"""Records with second derivatives by the last argument only."""
+
+
+def differentiable_args(prim: Primitive, arrays: list[Any], twice: bool = False) -> list[int]:
+    """The positions of the arguments that have a derivative, or a second one (`twice`)."""
+    if twice and prim.name in ONCE:
+        return [len(arrays) - 1]
     rules = prim.rules * len(arrays) if prim.variadic else prim.rules
     return [
         i

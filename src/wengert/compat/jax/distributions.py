@@ -33,30 +33,9 @@ from wengert.compat.jax.sampling import (
 )
 from wengert.compat.jax.words import refusal
 from wengert.compat.kit.signatures import signed
-from wengert.kernels.samplers import gamma_slope
-from wengert.tape.base import new_tensor
+from wengert.tape.record import T
 
 # -- gamma -----------------------------------------------------------------------------------------
-
-
-class _Slope(Function):
-    """The derivative dz/da of a gamma sample, or d(ln z)/da."""
-
-    @staticmethod
-    def forward(ctx, alpha, drawn_, logs: bool) -> Any:
-        a, z = np.asarray(alpha._payload), np.asarray(drawn_._payload)
-        if not logs:
-            return new_tensor(gamma_slope(a, z))
-        z = np.maximum(np.exp(z), np.finfo(z.dtype).tiny)
-        return new_tensor((gamma_slope(a, z) / z).astype(a.dtype))
-
-    @staticmethod
-    def backward(ctx, *grads) -> Any:
-        raise refusal(NotImplementedError, "the second derivative of")
-
-    @staticmethod
-    def vmap(info, in_dims, alpha, drawn_, logs: bool) -> Any:
-        return _Slope.apply(*aligned(info, in_dims[:2], (alpha, drawn_)), logs), 0
 
 
 class _Sample(Function):
@@ -71,7 +50,10 @@ class _Sample(Function):
     @staticmethod
     def backward(ctx, grad) -> Any:
         alpha, drawn_ = ctx.saved_tensors
-        return grad * _Slope.apply(alpha, drawn_, ctx.logs), None, None
+        if not ctx.logs:
+            return grad * T._standard_gamma_grad(alpha, drawn_), None, None
+        z = drawn_.exp().clamp_min(float(np.finfo(drawn_._payload.dtype).tiny))
+        return grad * T._standard_gamma_grad(alpha, z) / z, None, None
 
     @staticmethod
     def vmap(info, in_dims, alpha, drawn_, logs: bool) -> Any:

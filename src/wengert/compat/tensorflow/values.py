@@ -124,8 +124,8 @@ def array_of(value, wanted: np.dtype[Any] | None = None) -> Any:
                 return _sequence(value.tolist(), wanted)
             error = TextError if value.dtype.kind in "US" else TypeError
             raise error(f"Cannot convert an array of {value.dtype} to a Tensor of numbers")
-        of_numpy(value.dtype)
-        array: Any = value if wanted is None else cast_array(value, wanted)
+        native = of_numpy(value.dtype).dtype
+        array: Any = cast_array(value, native if wanted is None else wanted)
         # a tensor must not change with the array it was created from
         return array.copy() if array is value and isinstance(value, np.ndarray) else array
     if isinstance(value, list | tuple | range):

@@ -115,7 +115,7 @@ def known(x: Any) -> Any:
 def wrapped(result: Any) -> Any:
     """Return the result of a NumPy function with tensors in place of arrays."""
     if isinstance(result, np.ndarray | np.generic):
-        return new_tensor(result) if result.dtype.kind in "biufc" else result
+        return new_tensor(plain_array(result)) if result.dtype.kind in "biufc" else result
     if isinstance(result, list | tuple):
         parts = [wrapped(part) for part in result]
         return type(result)(*parts) if hasattr(result, "_fields") else type(result)(parts)
@@ -128,7 +128,7 @@ def common(*values: Any) -> list[Any]:
     made = []
     for value in values:
         if value.__class__ is np.ndarray:
-            value = new_tensor(value)
+            value = new_tensor(value if value.dtype.isnative else plain_array(value))
         elif not isinstance(value, TensorBase):
             break
         if kind is not None and value._payload.dtype is not kind:

@@ -61,19 +61,13 @@ APART = frozenset(_APART.split())
 _SPECIAL = {
     "It is the inverse of a distribution: x = inverse(p) has the derivative 1 / density(x) "
     "by p. Write an autograd.Function with that.": """
-        bdtrik bdtrin btdtria btdtrib chdtriv chndtridf chndtrinc fdtridfd gdtria gdtrib kolmogi
-        nbdtrik nbdtrin ncfdtri ncfdtridfd ncfdtridfn ncfdtrinc nctdtridf nctdtrinc nctdtrit pdtrik
-        smirnovi stdtridf
+        chndtridf chndtrinc ncfdtridfd ncfdtridfn ncfdtrinc nctdtridf nctdtrinc
         """,
-    "Write an autograd.Function whose backward multiplies by the distribution's density.": """
-        kolmogorov ncfdtr nctdtr smirnov
-        """,
-    "scipy.special.ellipkinc, ellipeinc, ellipk and ellipe are there; for others write an "
-    "autograd.Function.": "elliprc elliprd elliprf elliprg elliprj",
+    "scipy.special.elliprc, elliprf, ellipkinc, ellipeinc, ellipk and ellipe are there; for others "
+    "write an autograd.Function.": "elliprg elliprj",
     "No derivative of it is known here: write an autograd.Function around it.": """
-        besselpoly modfresnelm modfresnelp obl_ang1 obl_ang1_cv obl_cv obl_rad1 obl_rad1_cv obl_rad2
-        obl_rad2_cv pro_ang1 pro_ang1_cv pro_cv pro_rad1 pro_rad1_cv pro_rad2 pro_rad2_cv sph_harm
-        zetac
+        besselpoly modfresnelm modfresnelp obl_ang1_cv obl_rad1_cv obl_rad2 obl_rad2_cv pro_ang1_cv
+        pro_rad1_cv pro_rad2 pro_rad2_cv sph_harm zetac
         """,
 }
 REFUSED.update(

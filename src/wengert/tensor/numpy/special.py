@@ -39,6 +39,7 @@ _OTHERWISE = {
     "k0e": special.scaled_modified_bessel_k0,
     "k1e": special.scaled_modified_bessel_k1,
     "_zeta": special.zeta,
+    "zeta": lambda x, q=None: special.zeta(x, 1.0 if q is None else q),
     "round": T.round,
     "log_expit": T.log_sigmoid,
 }
@@ -46,17 +47,16 @@ _RECORDS = (
     "beta betaincc betainccinv betaincinv betainc betaln binom cosdg cosm1 cotdg dawsn ellipe "
     "ellipk erfcinv erfi exp1 exp10 expi expn exprel gamma gammainccinv gammaincinv huber hyp0f1 "
     "hyp1f1 hyp2f1 iv ive jv kl_div kv kve ndtri_exp owens_t poch powm1 pseudo_huber rel_entr "
-    "rgamma sindg spence stdtr tandg wrightomega yv"
+    "rgamma sindg spence tandg wrightomega yv"
 )
-_SECOND = "iv ive jv kv kve yv expn hyp0f1 stdtr gammainc gammaincc gammaincinv gammainccinv _zeta"
-_THIRD = "betainc betaincc betaincinv betainccinv hyp1f1"
+_SECOND = "iv ive jv kv kve yv expn hyp0f1 _zeta"
 _UNKNOWN: dict[str, tuple[int, ...]] = {
     **{
         name.partition(".")[0]: tuple(i for i, slope in enumerate(row.slopes) if slope is None)
         for name, row in scipy_rows.ROWS.items()
     },
     **dict.fromkeys(_SECOND.split(), (0,)),
-    **dict.fromkeys(_THIRD.split(), (0, 1)),
+    "hyp1f1": (0, 1),
     "hyp2f1": (0, 1, 2),
 }
 """The positions of arguments without a known derivative."""

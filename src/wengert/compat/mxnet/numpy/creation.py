@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert import numpy as wnp
-from wengert.base.arrays import unmasked
+from wengert.base.arrays import plain_array, unmasked
 from wengert.compat.kit.signatures import named
 from wengert.compat.mxnet.context import checked
 from wengert.compat.mxnet.results import CLASSES, adopt, computed, default_float, default_int, into
@@ -20,7 +20,7 @@ __all__ = ["CREATORS", "filled", "made", "numbers"]
 
 def made(array, cls: type | None = None) -> Any:
     """Convert a NumPy array without other references to an array of class `cls`."""
-    return adopt(new_tensor(np.asarray(array)), CLASSES["np"] if cls is None else cls)
+    return adopt(new_tensor(plain_array(np.asarray(array))), CLASSES["np"] if cls is None else cls)
 
 
 def filled(array, name: str, cls: type | None = None) -> Any:

@@ -1,8 +1,4 @@
-"""Layer 9 · compat: densities as formulas, for boxes.
-
-Arguments are SciPy's: `loc` and `scale` last, with the defaults 0 and 1. Outside of the support a
-density and its derivatives are 0.
-"""
+"""Layer 9 · compat: the distributions of several variables as formulas, for boxes."""
 
 from __future__ import annotations
 
@@ -14,8 +10,6 @@ import numpy as _np
 import wengert.compat.autograd.numpy as np
 from wengert.compat.autograd.boxes import carries, isbox, plain
 from wengert.compat.autograd.scipy import special
-from wengert.scipy.densities import TABLE, Functions, functions
-from wengert.scipy.further import FURTHER
 
 __all__ = ["FORMULAS"]
 
@@ -92,10 +86,7 @@ def _normal_entropy(mean=None, cov=1.0) -> Any:
     return 0.5 * (dim * (_np.log(2 * _np.pi) + 1.0) + np.linalg.slogdet(cov)[1])
 
 
-_F = Functions(np, special, lambda name, *values: values)
-
 FORMULAS: dict[str, dict[str, Formula]] = {
-    **{name: functions(name, _F, row) for name, row in (TABLE | FURTHER).items()},
     "dirichlet": _of_logpdf(_dirichlet_logpdf),
     "multivariate_normal": {**_of_logpdf(_normal_logpdf), "entropy": _normal_entropy},
 }
