@@ -63,9 +63,16 @@ def numbers(name: str, a, b, kinds: str = "iufc") -> Any:
 # -- rules that are more than one primitive --------------------------------------------------------
 
 
+def whole(x) -> Any:
+    """Return a boolean array, or a bool, as an array of integers; return others unchanged."""
+    is_bool = x.__class__ is bool or getattr(x, "dtype", None) == bool
+    return asarray(x, int) if is_bool else x
+
+
 def power(a, b) -> Any:
     """Return ``a ** b``."""
-    if b.__class__ is int and isinstance(a, Array) and a._payload.dtype.kind != "b":
+    a, b = whole(a), whole(b)
+    if b.__class__ is int and isinstance(a, Array):
         if a._payload.dtype.kind in "iu" and b < 0:
             raise refusal(TypeError, "Integers cannot be raised", a, b, float(b))
         return made(quiet("pow_scalar")(a, exponent=b), a.weak_type)

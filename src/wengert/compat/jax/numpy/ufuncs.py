@@ -165,6 +165,7 @@ def square(x, /) -> Any:
 def power(x1, x2, /) -> Any:
     """Return ``x1 ** x2``; integers to integer powers stay integers."""
     check_arrays("power", x1, x2)
+    x1, x2 = operators.whole(x1), operators.whole(x2)
     a, b = operators.numbers("pow", x1, x2)
     if a._payload.dtype.kind in "iu":
         known = not b.ndim and isinstance(b._payload, np.ndarray | np.generic)
@@ -344,9 +345,9 @@ of_rows(
     globals(),
     of_row,
     """
-    angle | z, deg=False | inexact-weak | Return the angles of complex numbers.
+    angle | z, deg=False | inexact | Return the angles of complex numbers.
     frexp | x, / | inexact | Return fractions in [1/2, 1) and exponents of 2.
-    heaviside | x1, x2, / | inexact | Return 0 below 0, 1 above, and `x2` at 0.
+    heaviside | x1, x2, / | inexact-weak | Return 0 below 0, 1 above, and `x2` at 0.
     i0 | x | inexact-weak | Return the modified Bessel function of order 0.
     modf | x, /, out=None | inexact-weak | Return the fractional and the integer parts.
     nan_to_num | x, copy=True, nan=0.0, posinf=None, neginf=None | own
