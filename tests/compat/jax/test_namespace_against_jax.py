@@ -17,6 +17,7 @@ pytestmark = pytest.mark.slow
 
 from wengert.compat import jax as ours  # noqa: E402
 
+importlib.import_module("jax.flatten_util")
 for _name in ("integrate", "linalg", "ndimage", "optimize", "signal", "special", "stats"):
     importlib.import_module(f"jax.scipy.{_name}")
 
@@ -33,7 +34,9 @@ def names_of(jax):
     jnp = jax.numpy
     draw = np.random.default_rng(1).normal
     return {
+        "jax": jax,
         "jnp": jnp,
+        "lax": jax.lax,
         "np": np,
         "nn": jax.nn,
         "sp": jax.scipy,
@@ -46,6 +49,9 @@ def names_of(jax):
         "b": jnp.array([True, False]),
         "f": jnp.arange(3.0),
         "w": jnp.asarray(1.0),
+        "wi": jnp.asarray(2),
+        "w3": jnp.asarray(1.5) * jnp.ones_like(1, shape=(3,)),
+        "b0": jnp.asarray(True),
         "i": jnp.arange(3),
         "ii": jnp.array([[3, 1, 2], [0, 5, 4]]),
         "c": jnp.array([1 + 2j, 3]),

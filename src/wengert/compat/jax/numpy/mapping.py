@@ -123,7 +123,7 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr, *args, **kwargs
     """
     (x,) = operands("apply_along_axis", arr)
     axis %= x.ndim
-    lines = call("moveaxis", x, axis, -1)
+    lines = call("moveaxis", x, axis, -1, weak=x.weak_type)
     mapped: Callable[..., Any] = lambda line: func1d(line, *args, **kwargs)  # noqa: E731
     for _ in range(x.ndim - 1):
         mapped = vmap(mapped)
