@@ -18,6 +18,7 @@ pytestmark = pytest.mark.slow
 from wengert.compat import jax as ours  # noqa: E402
 
 importlib.import_module("jax.flatten_util")
+importlib.import_module("wengert.compat.jax.flatten_util")
 for _name in ("integrate", "linalg", "ndimage", "optimize", "signal", "special", "stats"):
     importlib.import_module(f"jax.scipy.{_name}")
 
@@ -99,6 +100,8 @@ def test_results_are_those_of_jax(call):
             assert repr(x) == repr(y)
         elif hasattr(x, "weak_type"):
             assert (x.dtype, x.weak_type, tuple(x.shape)) == (y.dtype, y.weak_type, tuple(y.shape))
+            if isinstance(x, theirs.ShapeDtypeStruct):
+                continue
             np.testing.assert_allclose(np.asarray(y), np.asarray(x), rtol=1e-4, atol=2e-5)
         elif isinstance(x, np.ndarray):
             np.testing.assert_array_equal(x, y)

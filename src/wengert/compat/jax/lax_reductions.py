@@ -240,7 +240,9 @@ def reduce(
     if name is not None:
         ((x, start),) = pairs
         total = getattr(jnp, _KNOWN[name])(x, axis=dims, initial=None) if x.size else None
-        return start if total is None else computation(made(total.astype(x.dtype), x.weak_type), start)
+        return (
+            start if total is None else computation(made(total.astype(x.dtype), x.weak_type), start)
+        )
     rows = [_in_front(x, dims) for x, _ in pairs]
     shape = rows[0].shape[1:]
     result = structure.unflatten([jnp.broadcast_to(s, shape) for _, s in pairs])

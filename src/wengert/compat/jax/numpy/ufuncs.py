@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from wengert.compat.jax import operators
-from wengert.compat.jax.array import Array, asarray, is_weak, made
+from wengert.compat.jax.array import Array, asarray, made
 from wengert.compat.jax.checks import check_dtype, check_shapes, no_warnings
 from wengert.compat.jax.dtypes import default_dtype, inexact_of
 from wengert.compat.jax.numpy.calling import (
@@ -326,10 +326,10 @@ of_rows(
     """
     angle | z, deg=False | inexact | Return the angles of complex numbers.
     frexp | x, / | inexact | Return fractions in [1/2, 1) and exponents of 2.
-    heaviside | x1, x2, / | inexact-weak | Return 0 below 0, 1 above, and `x2` at 0.
+    heaviside | x1, x2, / | inexact | Return 0 below 0, 1 above, and `x2` at 0.
     i0 | x | inexact-weak | Return the modified Bessel function of order 0.
     modf | x, /, out=None | inexact-weak | Return the fractional and the integer parts.
-    nan_to_num | x, copy=True, nan=0.0, posinf=None, neginf=None | own-weak
+    nan_to_num | x, copy=True, nan=0.0, posinf=None, neginf=None | own
         | Replace NaN and infinities by numbers.
     sinc | x, / | inexact-weak | Return ``sin(pi * x) / (pi * x)``, and 1 at 0.
     """,
