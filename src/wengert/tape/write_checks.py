@@ -88,9 +88,9 @@ def check_overlap(target: Any, source: Any) -> None:
         raise _overlapping()
 
 
-def _steps(array: Any) -> list[tuple[int, int]]:
-    """Return the sizes and strides of the dimensions that an index may move along."""
-    return [place for place in zip(array.shape, array.strides, strict=True) if place[0] > 1]
+def _steps(array: Any) -> list[int]:
+    """Return the strides of the dimensions that have several elements."""
+    return [step for n, step in zip(array.shape, array.strides, strict=True) if n > 1]
 
 
 def check_apart(target: Any, source: Any) -> None:
