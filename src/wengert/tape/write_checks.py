@@ -89,7 +89,7 @@ def check_overlap(target: Any, source: Any) -> None:
 
 
 def _steps(array: Any) -> list[int]:
-    """Return the strides of the dimensions that have several elements."""
+    """Return the strides that tell where elements lie: those of dimensions of several."""
     return [step for n, step in zip(array.shape, array.strides, strict=True) if n > 1]
 
 
