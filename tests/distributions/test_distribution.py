@@ -135,6 +135,14 @@ def test_samples_of_small_concentrations_lie_in_the_support():
             assert ((found > 0) & (found < 1)).all()
 
 
+@pytest.mark.parametrize(("loc", "scale"), [("float32", "float64"), ("float64", "float32")])
+def test_normal_samples_have_the_dtype_of_the_mean(loc, scale):
+    parts = wg.zeros(2, dtype=getattr(wg, loc)), wg.ones(2, dtype=getattr(wg, scale))
+    for family in (D.Normal, D.LogNormal):
+        assert family(*parts).sample().dtype == parts[0].dtype
+        assert family(*parts).rsample().dtype == wg.float64
+
+
 def test_a_generator_is_drawn_from_and_no_other():
     wg.manual_seed(1)
     expected = wg.rand(2)

@@ -177,6 +177,39 @@ def test_chunks_of_rows_give_the_same():
         )
 
 
+@pytest.mark.parametrize(
+    ("function", "shape"),
+    [
+        (lambda x: x.min(0).values, ()),
+        (lambda x: x.max(0, True).values, ()),
+        (lambda x: x.max(0).values, (4,)),
+        (wg.unique, (4,)),
+        (wg.unique_consecutive, (4,)),
+        (lambda x: wg.unique(x, return_inverse=True)[0], (2, 2)),
+        (lambda x: wg.unique(x, dim=0), (2, 2)),
+    ],
+)
+def test_both_modes_and_batches_agree_on_what_is_picked(function, shape):
+    rng = np.random.default_rng(3)
+    x, way = (wg.tensor(rng.standard_normal(shape)) for _ in range(2))
+    y, pull = func.vjp(function, x)
+    weights = wg.tensor(rng.standard_normal(tuple(y.shape)))
+    slope = func.jvp(function, (x,), (way,))[1]
+    assert slope.any()
+    (gradient,) = pull(weights)
+    wg.testing.assert_close((slope * weights).sum(), (gradient * way).sum())
+    one = wg.tensor(1.0, dtype=wg.float64)
+    deeper = func.jvp(lambda t: func.jvp(function, (x * t,), (way * t,))[1], (one,), (one,))[1]
+    wg.testing.assert_close(deeper, slope)
+
+
+@pytest.mark.parametrize("name", ["min", "max", "median", "cummax", "sort", "mode"])
+def test_gradients_of_numbers_are_mapped(name):
+    x = wg.tensor([3.0, -1.0])
+    found = func.vmap(func.grad(lambda v: getattr(v * v, name)(0)[0]))(x)
+    assert found.tolist() == [6.0, -2.0]
+
+
 def test_second_derivatives():
     def f(x):
         return x[0] ** 2 * x[1] + x[2] ** 3

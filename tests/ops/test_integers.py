@@ -115,3 +115,18 @@ def test_integers_may_pass_a_dropout_that_does_nothing(name):
     assert function(x, 0.5, False).tolist() == x.tolist()
     with pytest.raises(RuntimeError, match="result type Float can't be cast to the desired output"):
         function(x, 0.5, True)
+
+
+@pytest.mark.parametrize(
+    ("call", "dtype", "values"),
+    [
+        (lambda x: wg.nn.functional.threshold(x, 1, 7.9), "int32", [7, 2, 3]),
+        (lambda x: wg.threshold(x, 1.5, -2.5), "int8", [-2, 2, 3]),
+        (wg.repeat_interleave, "int32", [0, 1, 1, 2, 2, 2]),
+        (lambda x: wg.cumulative_trapezoid(x.half(), x), "float16", [1.5, 4.0]),
+        (lambda x: wg.cumulative_trapezoid(x, x), "float32", [1.5, 4.0]),
+    ],
+)
+def test_numbers_beside_integers_do_not_decide_the_dtype(call, dtype, values):
+    made = call(ints(1, 2, 3, dtype=dtype if "int" in dtype else "int64"))
+    assert (made.dtype, made.tolist()) == (getattr(wg, dtype), values)

@@ -178,3 +178,19 @@ def test_a_correction_is_a_number_or_a_tensor_of_one(function):
     for correction in ([1.0], "one", wg.ones(2), wg.ones((), requires_grad=True)):
         with pytest.raises(TypeError, match="argument 'correction' must be Number, not"):
             function(x, correction=correction)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("size", [5, 5000])
+@pytest.mark.parametrize("scale", [1e-30, 1e-20, 1.0, 1e25])
+def test_deviations_are_right_where_their_squares_are_out_of_range(scale, size, compiled):
+    values = (np.random.default_rng(0).standard_normal((size, 2)) * scale).astype(np.float32)
+    expected = values.astype(np.float64).std(0, ddof=1)
+
+    def both(x):
+        return wg.std(x * 1, 0), wg.std_mean(x * 1, 0)[0]
+
+    x, function = wg.tensor(values), wg.compile(both) if compiled else both
+    for found in (*function(x), *function(x)):
+        assert found.dtype == wg.float32
+        np.testing.assert_allclose(found.numpy(), expected, rtol=1e-5)

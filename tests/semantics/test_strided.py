@@ -350,3 +350,13 @@ def test_a_write_through_pairs_reaches_the_complex_numbers(t):
 def test_pairs_that_are_refused(t, name, make, words):
     with pytest.raises(RuntimeError, match=words):
         getattr(t, name)(make(t))
+
+
+def test_strides_beyond_a_part_of_real_numbers_seen_as_complex_ones(t):
+    y = t.view_as_complex(t.arange(8.0, dtype=t.float64).view(4, 2))
+    for part in (y[1:], y[2]):
+        found = part.as_strided((3,), (1,), 0)
+        assert found.dtype == t.complex128
+        assert found.tolist() == [1j, 2 + 3j, 4 + 5j]
+    found[1:].zero_()
+    assert y.tolist() == [1j, 0, 0, 6 + 7j]

@@ -399,6 +399,14 @@ def test_a_write_that_reads_a_part_of_its_own_memory_is_refused():
     assert y.tolist() == [0.0] * 4
 
 
+def test_a_write_that_reads_all_of_its_own_memory_in_order_is_none_of_them():
+    y = wg.arange(3.0).reshape(1, 3)
+    y.add_(y.ravel()[None])
+    y[0] = y
+    y[:, None][:, 0].mul_(y)
+    assert y.tolist() == [[0.0, 4.0, 16.0]]
+
+
 def test_a_tensor_times_itself_in_place_has_the_right_gradient():
     # PyTorch refuses the backward pass here
     x = leaf([1.0, 3.0])

@@ -40,6 +40,11 @@ class Normal(ExponentialFamily):
     stddev = property(lambda self: self.scale)
     variance = property(lambda self: self.scale.pow(2))
 
+    def sample(self, sample_shape: Any = ()) -> Any:
+        shape = self._extended_shape(sample_shape)
+        with wg.no_grad():
+            return wg.normal(self.loc.expand(shape), self.scale.expand(shape))
+
     def rsample(self, sample_shape: Any = ()) -> Any:
         noise = wg.randn(
             self._extended_shape(sample_shape), dtype=self.loc.dtype, device=self.loc.device

@@ -14,6 +14,8 @@ from wengert.kernels.sums import dots, sums
 
 _FEW = 1024
 _SINGLE, _DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
+_TINY = np.finfo(np.float32).tiny / np.finfo(np.float32).eps
+"""Smaller variances of float32 may have lost digits to underflow."""
 
 
 def _squares(self: Any) -> Any:
@@ -24,7 +26,7 @@ def _squares(self: Any) -> Any:
 
 
 # invalid: the distance of an infinity from its mean is NaN
-@np.errstate(invalid="ignore")
+@np.errstate(invalid="ignore", over="ignore")
 def _spread(self: Any, centre: Any, dim: Dims, keepdim: bool, n: int) -> Any:
     apart = self - centre
     spread = sums(_squares(apart), dim, keepdim)
@@ -40,38 +42,47 @@ def _spread(self: Any, centre: Any, dim: Dims, keepdim: bool, n: int) -> Any:
 def _moments(self: Any, dim: Dims, correction: float, keepdim: bool) -> tuple[Any, Any]:
     """Return variances and means, in any precision, with reduced dimensions kept."""
     n = extent(self, dim)
-    if self.dtype.char == "f" and self.size <= _FEW and n - correction > 0:
-        # few numbers cost nothing in double precision, which is more accurate
-        wide = self.astype(_DOUBLE)
-        count, rest = numbers(wide, n, n - correction)
-        centre = sums(wide, dim, True) / count
-        return (_spread(wide, centre, dim, keepdim, 0) / rest).astype(_SINGLE), centre
-    # two passes: the one-pass formula cancels where the mean is large
-    centre = divided(sums(self, dim, True), n)
-    return divided(_spread(self, centre, dim, keepdim, n), n - correction), centre
+    single = self.dtype.char == "f" and n - correction > 0
+    if not single or self.size > _FEW:
+        # two passes: the one-pass formula cancels where the mean is large
+        centre = divided(sums(self, dim, True), n)
+        spread = divided(_spread(self, centre, dim, keepdim, n), n - correction)
+        if not single or (spread.size and spread.min() > _TINY and spread.max() < np.inf):
+            return spread, centre
+    # few numbers cost nothing in double precision, which is more accurate; squares fit in it
+    wide = self.astype(_DOUBLE)
+    count, rest = numbers(wide, n, n - correction)
+    centre = sums(wide, dim, True) / count
+    return _spread(wide, centre, dim, keepdim, 0) / rest, centre
 
 
 def var(self: Any, dim: Dims, correction: float, keepdim: bool) -> Any:
     """Return the variances along dimensions, by two passes."""
-    return _moments(self, dim, correction, keepdim)[0]
+    return _rounded(self, _moments(self, dim, correction, keepdim)[0])
 
 
 def std(self: Any, dim: Dims, correction: float, keepdim: bool) -> Any:
     """Return the standard deviations along dimensions, by two passes."""
-    return np.sqrt(_moments(self, dim, correction, keepdim)[0])
+    return _rounded(self, np.sqrt(_moments(self, dim, correction, keepdim)[0]))
 
 
 def var_mean(self: Any, dim: Dims, correction: float, keepdim: bool) -> tuple[Any, Any]:
     """Return the variances and means along dimensions."""
     spread, centre = _moments(self, dim, correction, keepdim)
     centre = centre.astype(self.dtype, copy=False)
-    return spread, centre if keepdim else centre.reshape(spread.shape)[()]
+    return _rounded(self, spread), centre if keepdim else centre.reshape(spread.shape)[()]
 
 
 def std_mean(self: Any, dim: Dims, correction: float, keepdim: bool) -> tuple[Any, Any]:
     """Return the standard deviations and means along dimensions."""
-    spread, centre = var_mean(self, dim=dim, correction=correction, keepdim=keepdim)
-    return np.sqrt(spread), centre
+    centre = var_mean(self, dim=dim, correction=correction, keepdim=keepdim)[1]
+    return std(self, dim=dim, correction=correction, keepdim=keepdim), centre
+
+
+# over: the variance of large numbers is infinite
+@np.errstate(over="ignore")
+def _rounded(self: Any, found: Any) -> Any:
+    return found.astype(_SINGLE) if self.dtype.char == "f" else found
 
 
 def vector_norm(self: Any, ord: float, dim: Dims, keepdim: bool) -> Any:

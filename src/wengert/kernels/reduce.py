@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from wengert.kernels import protocols
-from wengert.kernels.protocols import arange, largest, ones, smallest, zeros
+from wengert.kernels.protocols import arange, largest, smallest, zeros
 from wengert.kernels.shape import unsqueeze
 from wengert.kernels.sums import sums
 
@@ -167,8 +167,6 @@ def pick(self: Any, indices: Any, dim: int, keepdim: bool) -> Any:
 
 def at_index(indices: Any, dim: int, shape: Dims, keepdim: bool) -> Any:
     """Return the elements that `pick` takes from an array of `shape`, as a mask."""
-    if not shape:
-        return ones(indices, (), np.bool_)
     if not keepdim:
         indices = unsqueeze(indices, dim)
     sizes = [-1 if i == dim else 1 for i in range(len(shape))]

@@ -226,7 +226,7 @@ def repeat_interleave(
         dim = axis
     x = operand(input, "repeat_interleave")
     if repeats is None:
-        x, repeats = fixed(np.arange(len(x._payload))), x
+        x, repeats = fixed(np.arange(len(x._payload), dtype=x._payload.dtype)), x
     if dim is None:
         x, dim = reshape(x, -1), 0
     elif not x._payload.ndim:

@@ -383,11 +383,10 @@ def _trapezoid(name: str, y: Any, x: Any, dx: Any, dim: Any, names: dict[str, An
         return T.cumsum(T.mul(pairs, width / 2), dim=axis, reverse=False)
     steps = _steps(points, payload.shape, axis)
     axis -= max(0, payload.ndim - steps._payload.ndim)
+    areas = T.mul(pairs, steps)
     if whole:
-        areas = T.mul(pairs, steps)
         return T.div(_total(areas, axis), 2.0)
-    areas = T.mul(T.div(steps, 2.0), pairs)
-    return T.cumsum(areas, dim=axis, reverse=False)
+    return T.cumsum(T.div(areas, 2.0), dim=axis, reverse=False)
 
 
 def _wide(x: Any) -> Any:

@@ -16,6 +16,7 @@ from wengert.base.errors import not_implemented
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
+from wengert.interp.levels import Lifted
 from wengert.ops.coerce import operand
 from wengert.prims import search as _records
 from wengert.tape.base import new_tensor
@@ -131,7 +132,8 @@ def _unique(input: Any, sorted: bool = True, return_inverse: bool = False) -> tu
 
 def _of_elements(x: Any, name: str, return_inverse: bool, return_counts: bool) -> Any:
     _check_order(x._payload)
-    if not return_inverse and not return_counts and x._edge is None:
+    plain = x._edge is None and not isinstance(x._payload, Lifted)
+    if plain and not return_inverse and not return_counts:
         return T.unique_values(x) if name == "unique" else T.unique_consecutive_values(x)
     found = T.unique(x) if name == "unique" else T.unique_consecutive(x, dim=None)
     return _asked(T.take(x, found[0]), found, return_inverse, return_counts)

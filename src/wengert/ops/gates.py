@@ -134,6 +134,8 @@ def _above(op: str, input: Any, threshold: Any, value: Any, inplace: bool) -> An
     threshold = number(threshold, op, "threshold")
     real_number(threshold, x, op, "threshold")
     value = real_number(value, x, op, "value")
+    if x._payload.dtype.kind in "iu":
+        threshold, value = int(threshold), int(value)
     return _made("threshold", x, inplace, threshold=threshold, value=value)
 
 

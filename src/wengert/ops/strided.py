@@ -104,7 +104,11 @@ def window_of(x: Any, size: Any, stride: Any, storage_offset: int | None) -> dic
         )
     base = _base_of(x)
     apart = 0 if base is x else _address(x) - _address(base)
-    start = apart // x._payload.dtype.itemsize
+    start, rest = divmod(apart, x._payload.dtype.itemsize)
+    if rest:
+        raise RuntimeError(
+            "as_strided: the tensor does not begin with a whole element of its memory: clone() it"
+        )
     offset = start if storage_offset is None else integer(storage_offset, "as_strided", "offset")
     _check_geometry(sizes, strides, offset, _memory(base), x._payload.dtype.itemsize)
     layout = (_elements(_memory(x).strides, x), start)
@@ -167,10 +171,17 @@ def _of_base(x: Any, params: dict[str, Any]) -> Any:
         )
     if x._edge.__class__ is Invalidated and is_recording():
         raise RuntimeError(x._edge.message)
-    if base._payload.dtype != x._payload.dtype:
+    as_pairs = x._payload.dtype.kind == "c" != base._payload.dtype.kind
+    if as_pairs:
+        params["size"] = (*params["size"], 2)
+        params["stride"] = (*[2 * step for step in params["stride"]], 1)
+        params["storage_offset"] *= 2
+    elif base._payload.dtype != x._payload.dtype:
         base = T.view_as_real(base)
     params["layout"] = _elements(base._payload.strides, base), 0
     result = T.as_strided(base, **params)
+    if as_pairs:
+        result = T.view_as_complex(result)
     result._ext.no_write = result._ext.no_write or x._ext.no_write
     if x._edge.__class__ is Unrecorded:
         result._edge = Unrecorded(base=base)

@@ -122,6 +122,8 @@ def _slope_of_extremes(
 def _slope_of_picked(
     F: Any, g: Any, indices: Any, self_shape: tuple[int, ...], dim: int, keepdim: bool
 ) -> Any:
+    if not self_shape:
+        return g
     taken = F.at_index(indices, dim=dim, shape=self_shape, keepdim=keepdim)
     return F.where(taken, spread(F, g, self_shape, (dim,), keepdim), 0)
 

@@ -382,7 +382,7 @@ def choice(
             scores = gumbel(words, (count,), weights.dtype, mode) + jnp.log(weights)
             places = jnp.argsort(-scores)[:draws]
     places = places.reshape(sizes)
-    return places.astype(given.dtype) if of_range else jnp.take(given, places, axis)
+    return places if of_range else jnp.take(given, places, axis)
 
 
 def categorical(

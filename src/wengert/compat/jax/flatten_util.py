@@ -43,8 +43,9 @@ def ravel_pytree(pytree) -> tuple[Any, Callable[[Any], Any]]:
     arrays = [argument(leaf) for leaf in leaves]
     if not arrays:
         return asarray([]), lambda flat: structure.unflatten([])
-    dtype, _ = result_type(*arrays)
-    flat = jnp.concatenate([made(convert(x, dtype)).ravel() for x in arrays])
+    dtype, weak = result_type(*arrays)
+    weak = weak and all(x.dtype == dtype for x in arrays)
+    flat = made(jnp.concatenate([made(convert(x, dtype)).ravel() for x in arrays]), weak)
     shapes, dtypes = (tuple(getattr(x, name) for x in arrays) for name in ("shape", "dtype"))
     return flat, _Unravel(structure, dtype, flat.shape[0], shapes, dtypes)
 

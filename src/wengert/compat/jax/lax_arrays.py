@@ -52,7 +52,9 @@ def full_like(x, fill_value, dtype=None, shape=None) -> Any:
     """Return an array filled with one value, with the shape and dtype of another."""
     like = argument(x)
     sizes = like.shape if shape is None else shape
-    return full(sizes, fill_value, like._payload.dtype if dtype is None else dtype)
+    if dtype is None:
+        return _kept(full(sizes, fill_value, like._payload.dtype), like)
+    return full(sizes, fill_value, dtype)
 
 
 def _sizes(shape) -> tuple[int, ...]:
@@ -286,7 +288,7 @@ def dynamic_update_slice(operand, update, start_indices, **more) -> Any:
     if new.ndim != x.ndim:
         raise refusal(TypeError, "dynamic_update_slice update", new, x)
     index = _window(x, _starts(start_indices, x.ndim), new.shape)
-    return Updates(x)[index].set(new)
+    return made(Updates(x)[index].set(new))
 
 
 def dynamic_update_slice_in_dim(operand, update, start_index, axis: int) -> Any:

@@ -431,8 +431,8 @@ def stacked(results: list[Any]) -> Any:
     made_ = []
     for column in columns:
         arrays = [argument(leaf) for leaf in column]
-        weak = all(x.weak_type for x in arrays)
-        made_.append(made(asarray(arrays), weak))
+        # the first round is the one that JAX traces
+        made_.append(made(asarray(arrays), arrays[0].weak_type))
     return structure.unflatten(made_)
 
 

@@ -111,14 +111,13 @@ def _sign(x) -> Any:
 
 
 def _of_bits(x, count: Callable[[Any], Any]) -> Any:
-    return new_tensor(count(np.asarray(x)))
+    whole = np.asarray(x)
+    return new_tensor(count(whole.view(f"u{whole.itemsize}")).astype(whole.dtype))
 
 
 def _leading_zeros(bits) -> Any:
-    width = 8 * bits.dtype.itemsize
-    unsigned = bits.view(f"u{bits.dtype.itemsize}")
-    lengths = [width - int(v).bit_length() for v in unsigned.reshape(-1)]
-    return np.array(lengths, bits.dtype).reshape(bits.shape)
+    lengths = [8 * bits.itemsize - int(v).bit_length() for v in bits.reshape(-1)]
+    return np.array(lengths).reshape(bits.shape)
 
 
 def _logical_shift(a, b) -> Any:
@@ -166,10 +165,7 @@ _UNARY: dict[str, tuple[Callable[[Any], Any], str]] = {
     "abs": (absolute, "iufc"),
     "clz": (lambda x: _of_bits(x, _leading_zeros), "iu"),
     "neg": (negative, "iufc"),
-    "population_count": (
-        lambda x: _of_bits(x, lambda bits: np.bitwise_count(bits).astype(bits.dtype)),
-        "iu",
-    ),
+    "population_count": (lambda x: _of_bits(x, np.bitwise_count), "iu"),
     "sign": (_sign, "iufc"),
     "square": (lambda x: T.mul(x, x), "iufc"),
 }

@@ -61,7 +61,7 @@ def _logarithms(x, axis: int) -> Any:
 
 def _same_dtype(function: Callable[..., Any]) -> Callable[..., Any]:
     def scanned(x, axis: int) -> Any:
-        return function(x, axis=axis, dtype=x.dtype)
+        return made(function(x, axis=axis, dtype=x.dtype), x.weak_type)
 
     return scanned
 
@@ -193,7 +193,7 @@ def _interleaved(a, b, axis: int) -> Any:
     head = a[(*(slice(None),) * axis, slice(0, count))]
     pairs = jnp.stack([head, b], axis + 1)
     shape = (*a.shape[:axis], 2 * count, *a.shape[axis + 1 :])
-    whole = pairs.reshape(shape)
+    whole = made(pairs.reshape(shape))
     if a.shape[axis] == count:
         return whole
     return jnp.concatenate([whole, a[(*(slice(None),) * axis, slice(count, None))]], axis)
@@ -240,7 +240,9 @@ def reduce(
     if name is not None:
         ((x, start),) = pairs
         total = getattr(jnp, _KNOWN[name])(x, axis=dims, initial=None) if x.size else None
-        return start if total is None else computation(total.astype(x.dtype), start)
+        return (
+            start if total is None else computation(made(total.astype(x.dtype), x.weak_type), start)
+        )
     rows = [_in_front(x, dims) for x, _ in pairs]
     shape = rows[0].shape[1:]
     result = structure.unflatten([jnp.broadcast_to(s, shape) for _, s in pairs])

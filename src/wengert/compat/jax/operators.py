@@ -63,16 +63,40 @@ def numbers(name: str, a, b, kinds: str = "iufc") -> Any:
 # -- rules that are more than one primitive --------------------------------------------------------
 
 
+def _known_integer(x) -> int | None:
+    """Return the value of an integer that no transform follows, or None."""
+    if isinstance(x, TensorBase):
+        payload = x._payload
+        if isinstance(payload, np.ndarray | np.generic) and not payload.ndim:
+            return payload.item() if payload.dtype.kind in "iu" else None
+    return x if isinstance(x, int) else int(x) if isinstance(x, np.integer) else None
+
+
 def power(a, b) -> Any:
-    """Return ``a ** b``."""
-    if b.__class__ is int and isinstance(a, Array) and a._payload.dtype.kind != "b":
-        if a._payload.dtype.kind in "iu" and b < 0:
-            raise refusal(TypeError, "Integers cannot be raised", a, b, float(b))
-        return made(quiet("pow_scalar")(a, exponent=b), a.weak_type)
+    """Return ``a ** b``; integers to integer powers stay integers."""
+    known = _known_integer(b)
+    if known is not None:
+        x, _ = numbers("pow", a, a)
+        if x._payload.dtype.kind in "iu" and known < 0:
+            raise refusal(TypeError, "Integers cannot be raised", x, known, float(known))
+        return made(quiet("pow_scalar")(x, exponent=known), x.weak_type)
     x, y = numbers("pow", a, b)
+    if x._payload.dtype.kind in "iu":
+        return _whole_power(x, y)
     # a Python float to the powers of an array of integers has the dtype of an array
     weak = x.weak_type and not (isinstance(b, TensorBase) and b._payload.dtype.kind in "iu")
     return made(quiet("pow")(x, y), weak)
+
+
+def _whole_power(a, b) -> Any:
+    negatives = T.lt(b, 0)
+    with no_warnings():
+        raised = T.pow(a, T.where(negatives, T.sub(b, b), b))
+        # 1 and -1 have integer inverses
+        small = T.where(
+            T.eq(a, 1), a, T.where(T.eq(a, -1), T.pow(a, T.remainder(b, 2)), T.sub(a, a))
+        )
+    return made(T.where(negatives, small, raised))
 
 
 def _quotient_by_zero(x, dtype: np.dtype[Any]) -> Any:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
-from wengert.compat.jax.array import Array, asarray
+from wengert.compat.jax.array import Array, asarray, made
 from wengert.compat.jax.classes import is_traced
 from wengert.compat.jax.dtypes import canonical_dtype
 from wengert.compat.jax.methods import ShapedArray, Sized
@@ -22,6 +22,7 @@ from wengert.compat.jax.tracing import HOLDS_GRAPH, argument, check_callable, st
 from wengert.compat.jax.trees import tree_flatten, tree_leaves, tree_map, tree_structure
 from wengert.compat.jax.words import refusal
 from wengert.compat.kit.signatures import named
+from wengert.tape.base import new_tensor
 
 
 class ShapeDtypeStruct(Sized):
@@ -64,7 +65,8 @@ class ShapeDtypeStruct(Sized):
 def example(leaf) -> Any:
     """Return zeros of the shape and dtype of an array; return anything else unchanged."""
     if hasattr(leaf, "shape") and hasattr(leaf, "dtype"):
-        return asarray(np.zeros(tuple(leaf.shape), canonical_dtype(leaf.dtype)))
+        zeros = new_tensor(np.zeros(tuple(leaf.shape), canonical_dtype(leaf.dtype)))
+        return made(zeros, getattr(leaf, "weak_type", False))
     return asarray(leaf) * 0
 
 

@@ -93,7 +93,7 @@ def _var(F: Any, self: Any, dim: Dims, correction: float, keepdim: bool) -> Any:
 
 @rule(records.std, kinds=REAL)
 def _std(F: Any, self: Any, dim: Dims, correction: float, keepdim: bool) -> Any:
-    return F.sqrt(_moments(F, self, dim, correction, keepdim)[0])
+    return _std_mean(F, self, dim, correction, keepdim)[0]
 
 
 @rule(records.var_mean, kinds=REAL)
@@ -104,6 +104,11 @@ def _var_mean(F: Any, self: Any, dim: Dims, correction: float, keepdim: bool) ->
 
 @rule(records.std_mean, kinds=REAL)
 def _std_mean(F: Any, self: Any, dim: Dims, correction: float, keepdim: bool) -> Any:
+    if self.dtype == np.float32:
+        # the square of a deviation that float32 holds may be beyond its range
+        wide = F.to_copy(self, dtype=np.dtype(np.float64))
+        found = _std_mean(F, wide, dim, correction, keepdim)
+        return tuple(F.to_copy(value, dtype=self.dtype) for value in found)
     variance, centre = _var_mean(F, self, dim, correction, keepdim)
     return F.sqrt(variance), centre
 

@@ -102,6 +102,7 @@ def fused(function: Any, how: str, args: tuple[Any, ...], params: dict[str, Any]
     return results[0] if len(results) == 1 else tuple(results)
 
 
+@np.errstate(over="ignore")
 def _is_finite(array: Any) -> bool:
     """Return whether all elements are finite; also False if the sum of squares overflows."""
     flat = array.reshape(-1)

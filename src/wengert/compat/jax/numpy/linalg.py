@@ -71,7 +71,8 @@ def inv(a) -> Any:
 
 def det(a) -> Any:
     """Return the determinants of matrices."""
-    return call("linalg.det", _square("det", a))
+    x = _square("det", a)
+    return call("linalg.det", x, weak=x.weak_type)
 
 
 def slogdet(a, *, method: str | None = None) -> Any:

@@ -12,8 +12,9 @@ import numpy as np
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray
 from wengert.compat.jax.batching import vmap
-from wengert.compat.jax.numpy.calling import call, finished, operands, shape_of, table
+from wengert.compat.jax.numpy.calling import call, operands, shape_of, table
 from wengert.compat.jax.numpy.ufunc_class import ufunc
+from wengert.compat.jax.trees import tree_map
 from wengert.compat.jax.words import refusal
 
 _ARGUMENT = r"\(\s*(?:\w+\s*(?:,\s*\w+\s*)*)?\)"
@@ -87,7 +88,7 @@ def vectorize(
         for level in reversed(range(len(common))):
             axes = tuple(0 if w[level] == common[level] else None for w in aligned)
             mapped = vmap(mapped, axes)
-        return finished(mapped(*parts))
+        return tree_map(asarray, mapped(*parts))
 
     return wrapped
 
@@ -122,15 +123,14 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr, *args, **kwargs
     """
     (x,) = operands("apply_along_axis", arr)
     axis %= x.ndim
-    lines = call("moveaxis", x, axis, -1)
+    lines = call("moveaxis", x, axis, -1, weak=x.weak_type)
     mapped: Callable[..., Any] = lambda line: func1d(line, *args, **kwargs)  # noqa: E731
     for _ in range(x.ndim - 1):
         mapped = vmap(mapped)
     found = asarray(mapped(lines))
     more = found.ndim - (x.ndim - 1)
-    return call(
-        "moveaxis", found, list(range(x.ndim - 1, found.ndim)), list(range(axis, axis + more))
-    )
+    places = list(range(x.ndim - 1, found.ndim)), list(range(axis, axis + more))
+    return call("moveaxis", found, *places, weak=found.weak_type)
 
 
 def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, *, identity=None) -> Any:

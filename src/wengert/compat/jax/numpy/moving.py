@@ -172,9 +172,8 @@ def delete(arr, obj, axis: int | None = None, *, assume_unique_indices: bool = F
     """Return an array without some of its slices."""
     (x,) = operands("delete", arr)
     where = obj if isinstance(obj, slice) else value_of(obj, "obj of delete")
-    return call(
-        "delete", x, where if isinstance(where, slice) or where.ndim else where.item(), axis
-    )
+    at = where if isinstance(where, slice) or where.ndim else where.item()
+    return call("delete", x, at, axis, weak=x.weak_type)
 
 
 def insert(arr, obj, values, axis: int | None = None) -> Any:
@@ -182,9 +181,8 @@ def insert(arr, obj, values, axis: int | None = None) -> Any:
     x, new = operands("insert", arr, values)
     where = obj if isinstance(obj, slice) else value_of(obj, "obj of insert")
     new = asarray(new, x._payload.dtype)
-    return call(
-        "insert", x, where if isinstance(where, slice) or where.ndim else where.item(), new, axis
-    )
+    at = where if isinstance(where, slice) or where.ndim else where.item()
+    return call("insert", x, at, new, axis, weak=x.weak_type)
 
 
 def trim_zeros(filt, trim: str = "fb", axis=None) -> Any:

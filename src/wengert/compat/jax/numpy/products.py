@@ -63,7 +63,7 @@ def tensordot(
     if isinstance(axes, int) and axes > min(x.ndim, y.ndim):
         raise refusal(TypeError, "Number of tensordot axes", axes, x, y)
     try:
-        found = call("tensordot", x, y, axes)
+        found = call("tensordot", x, y, axes, weak=x.weak_type)
     except ValueError as error:
         raise TypeError(
             "dot_general requires contracting dimensions to have the same shape: "
@@ -93,13 +93,14 @@ def einsum(
     no_out("einsum", out)
     if isinstance(subscripts, str):
         given = as_operands("einsum", *operands_)
-        return _as_asked(call("einsum", subscripts, *given), preferred_element_type, "einsum")
+        found = call("einsum", subscripts, *given, weak=given[0].weak_type)
+        return _as_asked(found, preferred_element_type, "einsum")
     # arrays alternate with their lists of subscripts; the result's list comes last
     several = [subscripts, *operands_]
     count = len(several) // 2
     given = as_operands("einsum", *several[: 2 * count : 2])
     mixed = [part for pair in zip(given, several[1::2], strict=False) for part in pair]
-    found = call("einsum", *mixed, *several[2 * count :])
+    found = call("einsum", *mixed, *several[2 * count :], weak=given[0].weak_type)
     return _as_asked(found, preferred_element_type, "einsum")
 
 
@@ -148,7 +149,7 @@ def gradient(f, *varargs, axis=None, edge_order: int | None = None) -> Any:
     if edge_order is not None:
         raise NotImplementedError("The 'edge_order' argument to jnp.gradient is not supported.")
     x, *steps = as_operands("gradient", f, *varargs, inexact=True)
-    return call("gradient", x, *steps, axis=axis)
+    return call("gradient", x, *steps, axis=axis, weak=x.weak_type)
 
 
 def unwrap(p, discont=None, axis: int = -1, period=2 * np.pi) -> Any:
@@ -343,17 +344,17 @@ of_rows(
     globals(),
     of_row,
     """
-    convolve | a, v, mode="full", *, precision=None, preferred_element_type=None | inexact
+    convolve | a, v, mode="full", *, precision=None, preferred_element_type=None | inexact-weak
         | Return the convolution of vectors.
-    correlate | a, v, mode="valid", *, precision=None, preferred_element_type=None | inexact
+    correlate | a, v, mode="valid", *, precision=None, preferred_element_type=None | inexact-weak
         | Return the correlation of vectors.
-    diff | a, n=1, axis=-1, prepend=None, append=None | same prepend append
+    diff | a, n=1, axis=-1, prepend=None, append=None | same-weak prepend append
         | Return the differences of consecutive elements.
-    ediff1d | ary, to_end=None, to_begin=None | own to_end to_begin
+    ediff1d | ary, to_end=None, to_begin=None | own-weak to_end to_begin
         | Return the differences of all elements in order, with values added at both ends.
     inner | a, b, *, precision=None, preferred_element_type=None | same-weak
         | Return the sum of products over the last axes.
-    kron | a, b | same | Return the Kronecker product.
+    kron | a, b | same-weak | Return the Kronecker product.
     outer | a, b, out=None | same-weak | Return the products of all pairs of elements.
     polyval | p, x, *, unroll=16 | same
         | Evaluate a polynomial, whose coefficients begin with the highest power.

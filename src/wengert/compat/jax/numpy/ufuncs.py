@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from wengert.compat.jax import operators
-from wengert.compat.jax.array import Array, asarray, is_weak, made
+from wengert.compat.jax.array import Array, asarray, made
 from wengert.compat.jax.checks import check_dtype, check_shapes, no_warnings
 from wengert.compat.jax.dtypes import default_dtype, inexact_of
 from wengert.compat.jax.numpy.calling import (
@@ -165,27 +165,7 @@ def square(x, /) -> Any:
 def power(x1, x2, /) -> Any:
     """Return ``x1 ** x2``; integers to integer powers stay integers."""
     check_arrays("power", x1, x2)
-    a, b = operators.numbers("pow", x1, x2)
-    if a._payload.dtype.kind in "iu":
-        known = not b.ndim and isinstance(b._payload, np.ndarray | np.generic)
-        if known and b._payload.item() < 0:
-            raise TypeError(
-                f"Integers cannot be raised to negative powers, got {a._payload.dtype.name} ** "
-                f"{b._payload.item()}: write x ** {float(b._payload.item())}"
-            )
-        return _whole_power(a, b)
-    return operators.power(a, x2 if x2.__class__ is int or is_weak(a) else b)
-
-
-def _whole_power(a, b) -> Any:
-    negatives = T.lt(b, 0)
-    with no_warnings():
-        raised = T.pow(a, T.where(negatives, plain(asarray(0, b._payload.dtype)), b))
-        # 1 and -1 have integer inverses
-        small = T.where(
-            T.eq(a, 1), a, T.where(T.eq(a, -1), T.pow(a, T.remainder(b, 2)), T.sub(a, a))
-        )
-    return made(T.where(negatives, small, raised), a.weak_type)
+    return operators.power(x1, x2)
 
 
 def float_power(x, y, /) -> Any:
@@ -344,7 +324,7 @@ of_rows(
     globals(),
     of_row,
     """
-    angle | z, deg=False | inexact-weak | Return the angles of complex numbers.
+    angle | z, deg=False | inexact | Return the angles of complex numbers.
     frexp | x, / | inexact | Return fractions in [1/2, 1) and exponents of 2.
     heaviside | x1, x2, / | inexact | Return 0 below 0, 1 above, and `x2` at 0.
     i0 | x | inexact-weak | Return the modified Bessel function of order 0.
