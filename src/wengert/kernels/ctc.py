@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 Lengths = tuple[int, ...]
 _FEW = 128
@@ -44,12 +45,14 @@ def _forward(scores: Any, skips: Any) -> Any:
         return alpha[:, :, 2:]
     # exponentials and logarithms are vectorised, unlike `logaddexp`
     parts = np.empty((3, n, states), scores.dtype)
+    ways_in = np.zeros_like(parts)
+    ways_in[2] = two_back
+    # states `back` before each, for `back` from 0 to 2
+    earlier = sliding_window_view(alpha, states, 2)[:, :, ::-1].swapaxes(1, 2)
     least = np.finfo(scores.dtype).min / 4
     with np.errstate(divide="ignore"):
         for t in range(1, steps):
-            before = alpha[t - 1]
-            parts[0], parts[1] = before[:, 2:], before[:, 1:-1]
-            np.add(before[:, :-2], two_back, out=parts[2])
+            np.add(earlier[t - 1], ways_in, out=parts)
             top = np.maximum.reduce(parts)
             # without any path the maximum is -inf, which must not be subtracted
             np.maximum(top, least, out=top)
@@ -100,27 +103,30 @@ def ctc_posterior(
 ) -> Any:
     """Return the probability of each label at each time, given that the sequence is the target."""
     labels, skips = _states(targets, blank)
-    batch = np.arange(len(labels))[:, None]
+    times, n, classes = log_probs.shape
+    states = labels.shape[1]
+    time, batch = np.arange(times)[:, None, None], np.arange(n)[:, None]
     scores = log_probs[:, batch, labels]
-    posterior = np.zeros_like(log_probs)
+    # the recursion backwards is that of the sequences with their steps and states reversed; what
+    # lies outside of a sequence has negative numbers there
+    step = np.array(input_lengths)[:, None] - 1 - time
+    state = 2 * np.array(target_lengths)[:, None] - np.arange(states)
+    outside, reverse = (step < 0) | (state < 0), (step, batch, state)
     with np.errstate(invalid="ignore"):
-        # run the recursion backwards: reverse the states and the times of each sequence
-        back = np.full_like(scores, -np.inf)
-        back_skips = np.zeros_like(skips)
-        for i, (length, count) in enumerate(zip(input_lengths, target_lengths, strict=True)):
-            used = 2 * count + 1
-            back[:length, i, :used] = scores[:length, i, :used][::-1, ::-1]
-            back_skips[i, 2:used] = skips[i, 2:used][::-1]
+        back = scores[reverse]
+        back[outside] = -np.inf
+        back_skips = skips[batch, (state + 2) % states]
         # process both at once
         found = _forward(np.concatenate([scores, back], 1), np.concatenate([skips, back_skips]))
-        alpha, beta = found[:, : len(labels)], found[:, len(labels) :]
+        alpha, beta = found[:, :n], found[:, n:]
         ends = _ends(alpha, input_lengths, target_lengths)
-        for i, (length, count) in enumerate(zip(input_lengths, target_lengths, strict=True)):
-            if not length or (zero_infinity and np.isinf(ends[i])):
-                continue
-            used = 2 * count + 1
-            after = beta[:length, i, :used][::-1, ::-1]
-            ways = np.exp(alpha[:length, i, :used] + after - scores[:length, i, :used] - ends[i])
-            ways = np.nan_to_num(ways) if np.isfinite(ends[i]) else np.full_like(ways, np.nan)
-            np.add.at(posterior[:, i], (np.arange(length)[:, None], labels[i, :used]), ways)
+        ways = np.nan_to_num(np.exp(alpha + beta[reverse] - scores - ends[:, None]), copy=False)
+    known = np.isfinite(ends)
+    if not known.all():
+        nothing = np.where(zero_infinity & np.isinf(ends), 0, np.nan)
+        ways[:, ~known] = nothing[~known, None]
+    ways[outside] = 0
+    posterior = np.zeros(log_probs.shape, log_probs.dtype)
+    places = (time * n + batch) * classes + labels
+    np.add.at(posterior.reshape(-1), places.reshape(-1), ways.reshape(-1))
     return posterior
