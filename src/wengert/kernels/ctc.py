@@ -9,10 +9,10 @@ Temporal Classification", ICML 2006, equations 6 to 16.
 
 from __future__ import annotations
 
+from math import isfinite, isinf
 from typing import Any
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 
 Lengths = tuple[int, ...]
 _FEW = 128
@@ -45,14 +45,12 @@ def _forward(scores: Any, skips: Any) -> Any:
         return alpha[:, :, 2:]
     # exponentials and logarithms are vectorised, unlike `logaddexp`
     parts = np.empty((3, n, states), scores.dtype)
-    ways_in = np.zeros_like(parts)
-    ways_in[2] = two_back
-    # states `back` before each, for `back` from 0 to 2
-    earlier = sliding_window_view(alpha, states, 2)[:, :, ::-1].swapaxes(1, 2)
     least = np.finfo(scores.dtype).min / 4
     with np.errstate(divide="ignore"):
         for t in range(1, steps):
-            np.add(earlier[t - 1], ways_in, out=parts)
+            before = alpha[t - 1]
+            parts[0], parts[1] = before[:, 2:], before[:, 1:-1]
+            np.add(before[:, :-2], two_back, out=parts[2])
             top = np.maximum.reduce(parts)
             # without any path the maximum is -inf, which must not be subtracted
             np.maximum(top, least, out=top)
@@ -103,30 +101,31 @@ def ctc_posterior(
 ) -> Any:
     """Return the probability of each label at each time, given that the sequence is the target."""
     labels, skips = _states(targets, blank)
-    times, n, classes = log_probs.shape
-    states = labels.shape[1]
-    time, batch = np.arange(times)[:, None, None], np.arange(n)[:, None]
-    scores = log_probs[:, batch, labels]
-    # the recursion backwards is that of the sequences with their steps and states reversed; what
-    # lies outside of a sequence has negative numbers there
-    step = np.array(input_lengths)[:, None] - 1 - time
-    state = 2 * np.array(target_lengths)[:, None] - np.arange(states)
-    outside, reverse = (step < 0) | (state < 0), (step, batch, state)
+    time, n, classes = log_probs.shape
+    scores = log_probs[:, np.arange(n)[:, None], labels]
+    sizes = [*zip(input_lengths, [2 * count + 1 for count in target_lengths], strict=True)]
+    # run the recursion backwards: reverse the states and the times of each sequence
+    back, after = np.full((2, *scores.shape), -np.inf, scores.dtype)
+    back_skips = np.zeros_like(skips)
+    for i, (steps, states) in enumerate(sizes):
+        back[:steps, i, :states] = scores[:steps, i, :states][::-1, ::-1]
+        back_skips[i, 2:states] = skips[i, 2:states][::-1]
     with np.errstate(invalid="ignore"):
-        back = scores[reverse]
-        back[outside] = -np.inf
-        back_skips = skips[batch, (state + 2) % states]
         # process both at once
         found = _forward(np.concatenate([scores, back], 1), np.concatenate([skips, back_skips]))
-        alpha, beta = found[:, :n], found[:, n:]
-        ends = _ends(alpha, input_lengths, target_lengths)
-        ways = np.nan_to_num(np.exp(alpha + beta[reverse] - scores - ends[:, None]), copy=False)
-    known = np.isfinite(ends)
-    if not known.all():
-        nothing = np.where(zero_infinity & np.isinf(ends), 0, np.nan)
-        ways[:, ~known] = nothing[~known, None]
-    ways[outside] = 0
+        ends = _ends(found, input_lengths, target_lengths)
+        for i, (steps, states) in enumerate(sizes):
+            after[:steps, i, :states] = found[:steps, n + i, :states][::-1, ::-1]
+        after += found[:, :n]
+        after -= scores
+        after -= ends[:, None]
+        ways = np.exp(after, out=after)
+    # no path is in a state of probability 0
+    np.copyto(ways, 0, where=ways != ways)
+    for i, (end, (steps, states)) in enumerate(zip(ends, sizes, strict=True)):
+        if not isfinite(end):
+            ways[:steps, i, :states] = 0 if zero_infinity and isinf(end) else np.nan
     posterior = np.zeros(log_probs.shape, log_probs.dtype)
-    places = (time * n + batch) * classes + labels
+    places = np.arange(0, posterior.size, classes).reshape(time, n, 1) + labels
     np.add.at(posterior.reshape(-1), places.reshape(-1), ways.reshape(-1))
     return posterior
