@@ -12,10 +12,8 @@ import numpy as np
 
 from wengert.kernels.protocols import contiguous
 
-_WIDE = 1 << 16
-"""The number of elements of a matrix from which it matters how BLAS packs it."""
-_SMALL = 1200
-"""The number of elements of a product up to which BLAS packs nothing."""
+_WIDE, _SMALL = 1 << 16, 1200
+"""The size of matrices that BLAS packs slowly, and of products for which it packs none."""
 
 
 def _is_short_float(dtype: np.dtype[Any]) -> bool:
@@ -34,18 +32,18 @@ def _dot(self: Any, other: Any) -> Any:
 def _is_row_by_row(few: Any, turned: Any) -> bool:
     """Return whether few rows are multiplied by the transpose of a large matrix, in float32.
 
-    OpenBLAS takes up to three times as long to pack the matrix for this product as for the
-    transposed one.
+    OpenBLAS packs it in up to three times the time that it takes for the transposed product.
     """
-    return (
-        few.__class__ is turned.__class__ is np.ndarray
-        and few.dtype.char == turned.dtype.char == "f"
-        and few.ndim == turned.ndim == 2
-        and 8 < 8 * len(few) <= min(len(turned), 2 * turned.shape[1])
-        and len(few) * turned.shape[1] > _SMALL
-        and few.flags.c_contiguous
-        and turned.flags.f_contiguous
-    )
+    if (
+        few.__class__ is not np.ndarray
+        or few.dtype.char != "f"
+        or few.ndim != 2
+        or turned.ndim != 2
+    ):
+        return False
+    count, (inner, wide) = len(few), turned.shape
+    lie = few.flags.c_contiguous and turned.flags.f_contiguous
+    return lie and 1 < count <= min(inner // 8, wide // 4) and count * wide > _SMALL
 
 
 mm = mv = dot = _dot

@@ -157,10 +157,7 @@ def _padded(values: Any, counts: tuple[int, ...], n: int, single: bool) -> Any:
             f"{values.size}"
         )
     rows = np.zeros((n, max(counts, default=0)), values.dtype)
-    at = 0
-    for i, count in enumerate(counts):
-        rows[i, :count] = values[at : at + count]
-        at += count
+    rows[np.arange(rows.shape[1]) < np.array(counts, int)[:, None]] = values.reshape(-1)
     return rows
 
 

@@ -44,10 +44,7 @@ def _is_current(prim: Primitive) -> bool:
 
 
 def compiled_node(prim: Primitive, rules: Sequence[Any]) -> Any:
-    """Return the extension type of the nodes of `prim`, or None.
-
-    The functions `rules` compute large arrays; those of small ones are the record's own.
-    """
+    """Return the extension type of the nodes of `prim`, or None; `rules` are for large arrays."""
     if not _is_current(prim):
         return None
     hold = _recorded.HOLDERS.get(prim.name)
