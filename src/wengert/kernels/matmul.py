@@ -34,12 +34,7 @@ def _is_row_by_row(few: Any, turned: Any) -> bool:
 
     OpenBLAS packs it in up to three times the time that it takes for the transposed product.
     """
-    if (
-        few.__class__ is not np.ndarray
-        or few.dtype.char != "f"
-        or few.ndim != 2
-        or turned.ndim != 2
-    ):
+    if few.__class__ is not np.ndarray or few.dtype.char != "f" or {few.ndim, turned.ndim} != {2}:
         return False
     count, (inner, wide) = len(few), turned.shape
     lie = few.flags.c_contiguous and turned.flags.f_contiguous
