@@ -159,7 +159,7 @@ def _rule(prim: Primitive, rule: Any) -> Callable[..., Any]:
     """Return a rule's function on raw arrays; it may use native code for large ones."""
     how, call = FUSED[prim], rule.call
     if not has_fused_rules(prim):
-        return call  # type: ignore[no-any-return]
+        return call
 
     def applied(F: Any, g: Any, *args: Any) -> Any:
         if g.__class__ is np.ndarray and g.size >= LARGE:
