@@ -49,6 +49,11 @@ static inline int wg_kind(PyObject* value) {
     return Py_IS_TYPE(value, &PyDoubleArrType_Type) ? NPY_DOUBLE : -1;
 }
 
+/* The number of elements of an array, 0 for anything else. */
+static inline npy_intp wg_size(PyObject* value) {
+    return PyArray_CheckExact(value) ? PyArray_SIZE((PyArrayObject*)value) : 0;
+}
+
 #define WG_FINITE(T, FABS, MAXIMUM)                                                         \
     do {                                                                              \
         const T* x = (const T*)PyArray_DATA((PyArrayObject*)value);                   \

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from wengert.interp.eager import LARGE, has_fused_rules
 from wengert.interp.symbols import Symbol, named
 from wengert.prims.record import Primitive
 from wengert.prims.whole import TABLE
@@ -64,8 +65,9 @@ class _Typed(Steps):
         self.numbered = "numbered()"
         self.offset = "_at"
         self.of_numbers = "type({0}) is float or type({0}) is int"
-        self.called: dict[str, int] = {}
-        """The rules that are called rather than inlined, by the names that hold them."""
+        self.called: dict[str, str] = {}
+        """The functions of rules that are called rather than inlined, by the names that hold them.
+        """
 
     def loaded(self, name: str, i: int) -> list[str]:
         return [
@@ -81,10 +83,16 @@ class _Typed(Steps):
         rule = self.prim.rules[i].call
         # without functions to call
         text = _inlined(rule, None, *[named(v) for k, v in values.items() if k != "F"])
-        if text is not None:
+        if text is None:
+            text = self._call("rule", f"rules[{i}].call", i, values)
+        if not has_fused_rules(self.prim):
             return text
-        name = f"_rule_{self.prim.name}_{i}"
-        self.called[name] = i
+        fused = self._call("fused", f"fused[{i}]", i, values)
+        return f"({fused} if wg_size(g) >= {LARGE} else {text})"
+
+    def _call(self, kind: str, function: str, i: int, values: dict[str, str]) -> str:
+        name = f"_{kind}_{self.prim.name}_{i}"
+        self.called[name] = function
         return f"{name}({', '.join(values.values())})"
 
     def tensor(self, i: int) -> str:
@@ -160,15 +168,15 @@ def node_source(prim: Primitive) -> list[str]:
     ]
 
 
-def _rules_held(prim: Primitive, called: dict[str, int]) -> list[str]:
+def _rules_held(prim: Primitive, called: dict[str, str]) -> list[str]:
     """Return the lines that hold the rules of `prim`, whose record may be registered later."""
     if not called:
         return []
     return [
         f"cdef object {', '.join(called)}",
-        f"def hold_{prim.name}(rules):",
+        f"def hold_{prim.name}(rules, fused):",
         f"    global {', '.join(called)}",
-        *[f"    {name} = rules[{i}].call" for name, i in called.items()],
+        *[f"    {name} = {function}" for name, function in called.items()],
         f"HOLDERS[{prim.name!r}] = hold_{prim.name}",
     ]
 

@@ -17,6 +17,7 @@ cnp.import_array()
 cdef extern from "arrays.h":
     int wg_kind(object value)
     bint wg_same_shape(object left, object right)
+    Py_ssize_t wg_size(object value)
     object wg_add(object left, object right)
     object wg_sub(object left, object right)
     object wg_mul(object left, object right)

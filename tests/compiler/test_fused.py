@@ -130,6 +130,23 @@ def test_what_is_computed_as_a_whole_agrees_with_the_kernels(name, used):
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4 * max(1, np.abs(b).max()))
 
 
+@pytest.mark.parametrize("name", ["expm1", "gelu", "log_softmax", "sigmoid", "softmax", "tan"])
+def test_derivatives_of_large_arrays_are_native_with_and_without_compiled_nodes(name, used):
+    x, weights = wg.tensor(large(100, 100), requires_grad=True), wg.tensor(large(100, 100, seed=1))
+    function = getattr(F, name, None) or getattr(wg, name)
+    y = function(x, dim=1) if "softmax" in name else function(x)
+    used.clear()
+    (found,) = wg.autograd.grad(y, x, weights, retain_graph=True)
+    assert used == ["rule"]
+    wg.compiler.set_fused_kernels(False)
+    try:
+        (wanted,) = wg.autograd.grad(y, x, weights)
+    finally:
+        wg.compiler.set_fused_kernels(True)
+    assert used == ["rule"]
+    np.testing.assert_allclose(found.numpy(), wanted.numpy(), rtol=1e-5, atol=1e-5)
+
+
 def test_what_does_not_lie_row_by_row_or_is_small_is_the_kernels(used):
     x = wg.tensor(large(200, 200))
     for given in (x.t(), x[:, ::2], x[:10]):

@@ -63,8 +63,8 @@ def test_code_from_another_record_is_not_used():
     prim = TABLE["mul"]
     assert compiled.signature_of(prim) != compiled.signature_of(TABLE["add"])
     if compiled.IS_COMPILED:
-        assert compiled.compiled_node(prim) is not None
-        assert compiled.compiled_node(TABLE["roll"]) is None
+        assert compiled.compiled_node(prim, ()) is not None
+        assert compiled.compiled_node(TABLE["roll"], ()) is None
 
 
 def test_nodes_are_what_users_know():

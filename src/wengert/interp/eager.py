@@ -25,6 +25,11 @@ LARGE = 8192
 """The number of elements from which native code is considered."""
 
 
+def has_fused_rules(prim: Primitive) -> bool:
+    """Return whether native code may compute the derivatives of `prim`."""
+    return FUSED[prim] in ("elements", "whole")
+
+
 def _kernel(prim: Primitive) -> Any:
     """Return the kernel of `prim` for K.
 

@@ -9,6 +9,7 @@ Temporal Classification", ICML 2006, equations 6 to 16.
 
 from __future__ import annotations
 
+from math import isfinite, isinf
 from typing import Any
 
 import numpy as np
@@ -100,27 +101,31 @@ def ctc_posterior(
 ) -> Any:
     """Return the probability of each label at each time, given that the sequence is the target."""
     labels, skips = _states(targets, blank)
-    batch = np.arange(len(labels))[:, None]
-    scores = log_probs[:, batch, labels]
-    posterior = np.zeros_like(log_probs)
+    time, n, classes = log_probs.shape
+    scores = log_probs[:, np.arange(n)[:, None], labels]
+    sizes = [*zip(input_lengths, [2 * count + 1 for count in target_lengths], strict=True)]
+    # run the recursion backwards: reverse the states and the times of each sequence
+    back, after = np.full((2, *scores.shape), -np.inf, scores.dtype)
+    back_skips = np.zeros_like(skips)
+    for i, (steps, states) in enumerate(sizes):
+        back[:steps, i, :states] = scores[:steps, i, :states][::-1, ::-1]
+        back_skips[i, 2:states] = skips[i, 2:states][::-1]
     with np.errstate(invalid="ignore"):
-        # run the recursion backwards: reverse the states and the times of each sequence
-        back = np.full_like(scores, -np.inf)
-        back_skips = np.zeros_like(skips)
-        for i, (length, count) in enumerate(zip(input_lengths, target_lengths, strict=True)):
-            used = 2 * count + 1
-            back[:length, i, :used] = scores[:length, i, :used][::-1, ::-1]
-            back_skips[i, 2:used] = skips[i, 2:used][::-1]
         # process both at once
         found = _forward(np.concatenate([scores, back], 1), np.concatenate([skips, back_skips]))
-        alpha, beta = found[:, : len(labels)], found[:, len(labels) :]
-        ends = _ends(alpha, input_lengths, target_lengths)
-        for i, (length, count) in enumerate(zip(input_lengths, target_lengths, strict=True)):
-            if not length or (zero_infinity and np.isinf(ends[i])):
-                continue
-            used = 2 * count + 1
-            after = beta[:length, i, :used][::-1, ::-1]
-            ways = np.exp(alpha[:length, i, :used] + after - scores[:length, i, :used] - ends[i])
-            ways = np.nan_to_num(ways) if np.isfinite(ends[i]) else np.full_like(ways, np.nan)
-            np.add.at(posterior[:, i], (np.arange(length)[:, None], labels[i, :used]), ways)
+        ends = _ends(found, input_lengths, target_lengths)
+        for i, (steps, states) in enumerate(sizes):
+            after[:steps, i, :states] = found[:steps, n + i, :states][::-1, ::-1]
+        after += found[:, :n]
+        after -= scores
+        after -= ends[:, None]
+        ways = np.exp(after, out=after)
+    # no path is in a state of probability 0
+    np.copyto(ways, 0, where=ways != ways)
+    for i, (end, (steps, states)) in enumerate(zip(ends, sizes, strict=True)):
+        if not isfinite(end):
+            ways[:steps, i, :states] = 0 if zero_infinity and isinf(end) else np.nan
+    posterior = np.zeros(log_probs.shape, log_probs.dtype)
+    places = np.arange(0, posterior.size, classes).reshape(time, n, 1) + labels
+    np.add.at(posterior.reshape(-1), places.reshape(-1), ways.reshape(-1))
     return posterior

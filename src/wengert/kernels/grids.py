@@ -14,7 +14,7 @@ import numpy as np
 from wengert.kernels import few_points
 from wengert.kernels.fused import linspace
 from wengert.kernels.matmul import bmm
-from wengert.kernels.points import Layout, Points, layout_of, powers, valued
+from wengert.kernels.points import Layout, Points, layout_of
 from wengert.kernels.protocols import beside
 
 Shape = tuple[int, ...]
@@ -261,46 +261,14 @@ def grid_sample_slope(
                     value = reader.at(k)
                     value *= given
                     sums[k] = sums[k] + value.sum(1)
-            for d, slope in enumerate(_contracted(sums, points)):
-                result[d, some, part] = slope
+            for d in range(len(numbers)):
+                steep = points.weights(tuple([int(e == d) for e in range(len(numbers))]))
+                for value, weight in zip(sums, steep, strict=True):
+                    if weight is not None:
+                        result[d, some, part] += value * weight
         result *= layout.turn(numbers)
     result = result[::-1].transpose(1, 2, 0).reshape(grid.shape)
     return result.astype(grid.dtype, copy=False)
-
-
-def _contracted(sums: list[Any], points: Points) -> list[Any]:
-    """Return the sums of `sums` weighted by the derivatives for each dimension in turn."""
-    mode, count = points.layout.mode, len(points.rests)
-    plain, steep = powers(mode, 0), powers(mode, 1)
-    # one dimension at a time, from the last; `None` is the sum without a derivative yet
-    kept: dict[int | None, list[Any]] = {None: sums}
-    for d in range(count - 1, -1, -1):
-        rest = points.rests[d]
-        weights, slopes = [valued(p, rest) for p in plain], [valued(p, rest) for p in steep]
-        after = {key: _by_pairs(values, weights) for key, values in kept.items()}
-        after[d] = _by_pairs(kept[None], slopes)
-        kept = after
-    return [kept[d][0] for d in range(count)]
-
-
-def _by_pairs(values: list[Any], weights: list[Any]) -> list[Any]:
-    """Return sums of neighbouring values, weighted by as many weights."""
-    found = []
-    for first in range(0, len(values), len(weights)):
-        total: Any = None
-        for value, weight in zip(values[first : first + len(weights)], weights, strict=True):
-            if weight is None:
-                continue
-            if isinstance(weight, float) and abs(weight) == 1:
-                if total is None:
-                    total = value if weight > 0 else -value
-                else:
-                    total = total + value if weight > 0 else total - value
-            else:
-                term = value * weight
-                total = term if total is None else total + term
-        found.append(total)
-    return found
 
 
 # -- grids of affine maps -------------------------------------------------------------------------

@@ -12,6 +12,9 @@ import numpy as np
 
 from wengert.kernels.protocols import contiguous
 
+_WIDE, _SMALL = 1 << 16, 1200
+"""The size of matrices that BLAS packs slowly, and of products for which it packs none."""
+
 
 def _is_short_float(dtype: np.dtype[Any]) -> bool:
     """Return whether a dtype is float16 or bfloat16: no BLAS, and too coarse to sum in."""
@@ -19,9 +22,23 @@ def _is_short_float(dtype: np.dtype[Any]) -> bool:
 
 
 def _dot(self: Any, other: Any) -> Any:
-    if _is_short_float(self.dtype):
+    if self.dtype.itemsize == 2 and _is_short_float(self.dtype):
         return self.astype(np.float32).dot(other.astype(np.float32)).astype(self.dtype)
+    if other.size >= _WIDE and _is_row_by_row(self, other):
+        return contiguous(other.T.dot(self.T).T)
     return self.dot(other)
+
+
+def _is_row_by_row(few: Any, turned: Any) -> bool:
+    """Return whether few rows are multiplied by the transpose of a large matrix, in float32.
+
+    OpenBLAS packs it in up to three times the time that it takes for the transposed product.
+    """
+    if few.__class__ is not np.ndarray or few.dtype.char != "f" or {few.ndim, turned.ndim} != {2}:
+        return False
+    count, (inner, wide) = len(few), turned.shape
+    lie = few.flags.c_contiguous and turned.flags.f_contiguous
+    return lie and 1 < count <= min(inner // 8, wide // 4) and count * wide > _SMALL
 
 
 mm = mv = dot = _dot

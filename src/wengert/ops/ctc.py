@@ -122,11 +122,12 @@ def ctc_loss(
     labels = y._payload.fetched() if is_elsewhere(y._payload) else y._payload
     labels = _padded(labels, counts, n, single)
     inside = np.arange(labels.shape[1]) < np.array(counts, int).reshape(-1, 1)
-    if labels.size and ((labels >= classes) | (labels < 0))[inside].any():
+    labels = np.where(inside, labels, 0)
+    if labels.size and not 0 <= labels.min() <= labels.max() < classes:
         raise RuntimeError(f"targets must be labels from 0 to {classes - 1}")
     losses = T.ctc_loss(
         rows,
-        new_tensor(sent_to(rows, np.where(inside, labels, 0))),
+        new_tensor(sent_to(rows, labels)),
         input_lengths=steps,
         target_lengths=counts,
         blank=blank,
@@ -156,10 +157,7 @@ def _padded(values: Any, counts: tuple[int, ...], n: int, single: bool) -> Any:
             f"{values.size}"
         )
     rows = np.zeros((n, max(counts, default=0)), values.dtype)
-    at = 0
-    for i, count in enumerate(counts):
-        rows[i, :count] = values[at : at + count]
-        at += count
+    rows[np.arange(rows.shape[1]) < np.array(counts, int)[:, None]] = values.reshape(-1)
     return rows
 
 

@@ -119,6 +119,8 @@ class Plan:
         self._odd = [(i, list(rows[i])) for i, row in enumerate(self._rows) if row.arrays is None]
         self._keys = list(keys)
         self._memory: dict[tuple[Any, int], Any] = {}
+        sizes = [row.arrays[0].size for row in self._rows if row.arrays]
+        self._most = min(BLOCK, max([sum([n for n in sizes if n <= SMALL]), *sizes]))
         # the pieces updated in place, and those that are gathered, by the dtype of the rule
         self._chunks: dict[Any, tuple[Scratch, list[Any], list[_Gathered]]] = {}
         apart = not _overlap([arrays[0] for arrays in rows])
@@ -147,7 +149,7 @@ class Plan:
         if not pieces:
             return
         if kind not in self._chunks:
-            self._chunks[kind] = Scratch(kind, BLOCK), [], []
+            self._chunks[kind] = Scratch(kind, self._most), [], []
         _, direct, gathered = self._chunks[kind]
         row, size, part, arrays = pieces[0]
         if len(pieces) == 1 and arrays[0].dtype == kind:
@@ -162,8 +164,8 @@ class Plan:
     def _part(self, kind: np.dtype[Any], place: int, count: int) -> Any:
         """Return the first elements of the memory that pieces are copied to."""
         memory = self._memory.get((kind, place))
-        if memory is None:
-            memory = self._memory[kind, place] = np.empty(BLOCK, kind)
+        if memory is None or memory.size < count:
+            memory = self._memory[kind, place] = np.empty(count, kind)
         return memory[:count]
 
     def run(

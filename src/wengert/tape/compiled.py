@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import importlib
 import types
+from collections.abc import Sequence
 from typing import Any
 
 from wengert.prims.record import Primitive
@@ -42,13 +43,13 @@ def _is_current(prim: Primitive) -> bool:
     return bool(_recorded.RECORDS.get(prim.name) == signature_of(prim))
 
 
-def compiled_node(prim: Primitive) -> Any:
-    """Return the extension type of the nodes of `prim`, or None."""
+def compiled_node(prim: Primitive, rules: Sequence[Any]) -> Any:
+    """Return the extension type of the nodes of `prim`, or None; `rules` are for large arrays."""
     if not _is_current(prim):
         return None
     hold = _recorded.HOLDERS.get(prim.name)
     if hold is not None:
-        hold(prim.rules)
+        hold(prim.rules, rules)
     return _recorded.NODES.get(prim.name)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.ports import PORTS
-from wengert.interp.eager import FUSED, LARGE, K
+from wengert.interp.eager import FUSED, LARGE, K, has_fused_rules
 from wengert.prims.record import Primitive
 from wengert.tape.base import (
     FREED,
@@ -89,7 +89,7 @@ def node_class(prim: Primitive) -> type[Node]:
         single = prim.differentiable == 1 and not prim.variadic
         body["apply_in"] = _first_apply_in if single else apply_rules
         bases: tuple[Any, ...] = (Node,)
-        compiled = compiled_node(prim)
+        compiled = compiled_node(prim, [rule and _rule(prim, rule) for rule in prim.rules])
         if compiled is not None:
             bases = (compiled, Node)
             body["__slots__"] = ()
@@ -158,7 +158,7 @@ def _apply_of(prim: Primitive, recorded: bool = False) -> Callable[..., Any]:
 def _rule(prim: Primitive, rule: Any) -> Callable[..., Any]:
     """Return a rule's function on raw arrays; it may use native code for large ones."""
     how, call = FUSED[prim], rule.call
-    if how not in ("elements", "whole"):
+    if not has_fused_rules(prim):
         return call
 
     def applied(F: Any, g: Any, *args: Any) -> Any:
