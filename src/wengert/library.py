@@ -255,10 +255,13 @@ def custom_op(
     return CustomOpDef(name, fn, mutates_args)
 
 
-def _of(op: Any) -> CustomOpDef:
+def _of(op: Any, declared: bool = False) -> CustomOpDef:
+    """Return an operation; one that is to be `declared` may come before its definition."""
     if isinstance(op, CustomOpDef):
         return op
     if op not in _KNOWN:
+        if declared and "::" in op and not op.startswith("aten::"):
+            return CustomOpDef(op, None, ())
         raise RuntimeError(f"there is no operation {op!r}: make it by custom_op or define")
     return _KNOWN[op]
 
@@ -314,7 +317,8 @@ def define(qualname: Any, schema: str, *, lib: Any = None, tags: Any = ()) -> An
     if isinstance(qualname, Library):
         name = qualname.define(schema)
         return qualname._implemented(name, "")
-    CustomOpDef(qualname, None, ())
+    if qualname not in _KNOWN:
+        CustomOpDef(qualname, None, ())
     return None
 
 
@@ -328,7 +332,9 @@ def impl(qualname: Any, types: Any, func: Any = None, *, lib: Any = None) -> Any
         return qualname._implemented(types, func or "")
     kinds = [types] if isinstance(types, str) else list(types)
     names = {"CompositeExplicitAutograd": "cpu", "default": "cpu"}
-    return _of(qualname).register_kernel([names.get(k, k.lower()) for k in kinds], func)
+    return _of(qualname, declared=True).register_kernel(
+        [names.get(k, k.lower()) for k in kinds], func
+    )
 
 
 class Library:

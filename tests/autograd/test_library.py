@@ -98,7 +98,11 @@ def test_operations_are_defined_and_given_their_functions():
         operation(wg.ones(1))
     lib.impl("twice", lambda x: 2 * x, "CPU")
     assert operation(wg.ones(1)).item() == 2
+    lib.impl("thrice", lambda x: 3 * x, "CPU")  # before it is defined
+    library.define(f"{name}::thrice", "(Tensor x) -> Tensor")
+    assert getattr(wg.ops, name).thrice(wg.ones(1)).item() == 3
     for call in (
+        lambda: library.impl("aten::thrice", "CPU", abs),
         lambda: library.register_fake("no_namespace", abs),
         lambda: library.custom_op("no_namespace", abs),
         lambda: library.Library(name, "OTHER"),

@@ -123,18 +123,22 @@ print(wg.__version__)
     assert out == f"True\nTrue False {own}\nTrue\n{own}\n"
 
 
-def test_classes_are_printed_with_the_name():
+def test_classes_are_made_and_printed_with_the_name():
     out = run(
         INSTALLED
         + """
 import torch
 print(type(torch.ones(1)), type(torch.float32), type(torch.ones(1).shape), torch.device)
+class Base:
+    def __init_subclass__(cls, func=0, name=0):
+        print(cls.__name__, func + name)
+class Named(Base, func=1, name=2): ...
 done.undo()
 print("torch" in repr(type(wg.ones(1))))
 """
     )
     kinds = [f"<class 'torch.{name}'>" for name in ("Tensor", "dtype", "Size", "device")]
-    assert out == " ".join(kinds) + "\nFalse\n"
+    assert out == " ".join(kinds) + "\nNamed 3\nFalse\n"
 
 
 def test_layers_are_printed_where_pytorch_has_them():

@@ -144,8 +144,8 @@ def _function(name: str) -> Any:
 
 
 _NAMES = (
-    "_assert_async _assert_scalar _assert_tensor_metadata _conj _embedding_bag _fft_c2c "
-    "_grouped_mm _is_all_true _local_scalar_dense _pin_memory "
+    "_assert_async _assert_scalar _assert_tensor_metadata _conj _convolution _embedding_bag "
+    "_fft_c2c _grouped_mm _is_all_true _local_scalar_dense _pin_memory "
     "_scaled_dot_product_cudnn_attention _scaled_dot_product_cudnn_attention_backward "
     "_scaled_dot_product_flash_attention _scaled_dot_product_flash_attention_backward "
     "_sparse_addmm _sparse_mm_reduce_impl _to_copy _unsafe_view _upsample_bilinear2d_aa "

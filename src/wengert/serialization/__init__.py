@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle as pickle  # programs take it from here
 from typing import Any, TypeAlias
 
 from wengert.serialization.allowed import (
