@@ -17,6 +17,7 @@ from wengert.serialization.files import (
     load,
     save,
 )
+from wengert.serialization.rebuilt import _layout as _get_layout  # noqa: F401  files name it
 
 MAP_LOCATION: TypeAlias = Any
 """The type of `load`'s argument ``map_location``."""
