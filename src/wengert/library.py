@@ -39,7 +39,6 @@ __dir__ = shows(__all__)
 _NO_DISPATCH = "there is no dispatcher. Use custom_op, whose function runs as it is"
 fallthrough_kernel = refusal("library", "fallthrough_kernel", _NO_DISPATCH)
 get_kernel = refusal("library", "get_kernel", _NO_DISPATCH)
-triton_op = refusal("library", "triton_op", "there is no GPU to run it on. Use custom_op")
 wrap_triton = refusal("library", "wrap_triton", "there is no GPU to run it on. Use custom_op")
 register_autocast = refusal("library", "register_autocast", "cast inside of the function itself")
 register_torch_dispatch = refusal("library", "register_torch_dispatch", _NO_DISPATCH)
@@ -253,6 +252,10 @@ def custom_op(
     if fn is None:
         return lambda function: CustomOpDef(name, function, mutates_args)
     return CustomOpDef(name, fn, mutates_args)
+
+
+triton_op = custom_op
+"""An operation whose kernels are for a GPU: packages define them also where they do not run."""
 
 
 def _of(op: Any, declared: bool = False) -> CustomOpDef:

@@ -141,6 +141,27 @@ print("torch" in repr(type(wg.ones(1))))
     assert out == " ".join(kinds) + "\nNamed 3\nFalse\n"
 
 
+def test_methods_that_a_program_adds_are_not_overridden():
+    out = run(
+        INSTALLED
+        + """
+import torch
+cast = torch.as_subclass = torch.Tensor.as_subclass
+torch.Tensor.as_subclass = lambda self, kind: torch.as_subclass(self, kind)
+torch.Tensor.named = lambda self, other: type(self).__name__
+class Loud(torch.Tensor):
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        print(func.__name__)
+        return super().__torch_function__(func, types, args, kwargs)
+loud = torch.ones(1).as_subclass(Loud)
+print(type(loud.as_subclass(torch.Tensor)) is torch.Tensor, loud.named(loud), type(loud + 1))
+torch.Tensor.as_subclass = cast
+"""
+    )
+    assert out == "add\nTrue Loud <class '__main__.Loud'>\n"
+
+
 def test_layers_are_printed_where_pytorch_has_them():
     out = run(
         """
