@@ -38,6 +38,8 @@ class OpOverload(str):
         """All overloads of the operation."""
         return OpOverloadPacket(self.packet)
 
+    _overloadpacket = overloadpacket
+
     def name(self) -> str:
         """Return the qualified name."""
         return f"aten::{self.packet}" + (f".{self.kind}" if self.kind != "default" else "")
@@ -149,7 +151,7 @@ _NAMES = (
     "_scaled_dot_product_cudnn_attention _scaled_dot_product_cudnn_attention_backward "
     "_scaled_dot_product_flash_attention _scaled_dot_product_flash_attention_backward "
     "_sparse_addmm _sparse_mm_reduce_impl _to_copy _unsafe_view _upsample_bilinear2d_aa "
-    "convolution detach empty_permuted fill_diagonal index_put scaled_dot_product_attention "
+    "convolution copy detach empty_permuted fill_diagonal index_put scaled_dot_product_attention "
     "sym_constrain_range_for_size sym_size to"
 )
 _UNDERLYING = frozenset(_NAMES.split())

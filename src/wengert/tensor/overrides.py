@@ -192,7 +192,7 @@ def overrides(value: Any) -> bool:
 
 def _leaves(values: Any) -> Iterator[Any]:
     for value in values:
-        if isinstance(value, list | tuple):
+        if isinstance(value, list | tuple) and not overrides(value):
             yield from value
         else:
             yield value
