@@ -65,6 +65,8 @@ def test_counts_of_ones_own_and_the_table(t, capsys):
 
     found = names.counts(lambda: t.ones(3).sin(), custom_mapping={t.ops.aten.sin: of_sine})
     assert found == {"Global": {"sin": 21}}
+    with pytest.warns(UserWarning, match="mods argument is not needed"):
+        names.mode(mods=t.nn.Linear(2, 2))
     if t.__name__ == "torch":
         pytest.importorskip("tabulate")  # its table is that package's
     with names.mode() as counter:

@@ -94,7 +94,7 @@ class FlopCounterMode(TorchDispatchMode):
         custom_mapping: dict[Any, Callable[..., int]] | None = None,
     ) -> None:
         if mods is not None:
-            warn("mods argument is not needed anymore, you can stop passing it", stacklevel=2)
+            warn("mods argument is not needed anymore, you can stop passing it")
         self.depth, self.display = depth, display
         self._formulas = {
             **_FORMULAS,
@@ -142,8 +142,9 @@ class FlopCounterMode(TorchDispatchMode):
         """Compute the operation, and count it."""
         out = func(*args, **(kwargs or {}))
         name = str.__str__(func)
-        shown, formula = self._formulas.get(name) or self._formulas.get(func.packet, ("", None))
-        if formula is not None:
+        found = self._formulas.get(name) or self._formulas.get(func.packet)
+        if found is not None:
+            shown, formula = found
             shapes, out_shape = tree_map_only(TensorBase, _shape, (args, out))
             count = formula(*shapes, **(kwargs or {}), out_shape=out_shape)
             for module in self.mod_tracker.parents:

@@ -13,7 +13,7 @@ from wengert.nn.modules.module import (
     register_module_forward_hook,
     register_module_forward_pre_hook,
 )
-from wengert.tape.base import TensorBase
+from wengert.types import Tensor
 from wengert.utils._pytree import tree_leaves
 
 __all__ = ["ModuleTracker"]
@@ -78,7 +78,7 @@ class ModuleTracker:
         self.parents = {"Global"}
 
     def _at_gradients(self, values: Any, hook: Callable[[Any], None]) -> None:
-        leaves = [x for x in tree_leaves(values) if isinstance(x, TensorBase) and x.requires_grad]
+        leaves = [x for x in tree_leaves(values) if isinstance(x, Tensor) and x.requires_grad]
         if leaves:
             self._handles.append(register_multi_grad_hook(leaves, hook))
 

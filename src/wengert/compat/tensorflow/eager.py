@@ -12,7 +12,7 @@ does not compute with strings.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -126,7 +126,7 @@ class Tensor(NativeTensor):
     backing_device = device
 
     @property
-    def name(self) -> str:
+    def name(self) -> NoReturn:
         """Raise an error, as in eager TensorFlow: only graphs have names."""
         raise AttributeError("Tensor.name is undefined when eager execution is enabled.")
 
