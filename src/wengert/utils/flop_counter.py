@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable
+from functools import partial
 from math import prod
 from typing import Any
 
 from wengert.base.sections import fill_sections
 from wengert.ops.aten import OpOverloadPacket
+from wengert.prims import records
+from wengert.prims.facet import Facet
+from wengert.prims.table import TABLE
 from wengert.tape.base import TensorBase
 from wengert.tape.sites import warn
 from wengert.utils._pytree import tree_map_only
@@ -20,46 +24,38 @@ __all__ = ["FlopCounterMode"]
 Shape = tuple[int, ...]
 
 
-def _of_product(a: Shape, b: Shape, *, out_shape: Shape, **_: Any) -> int:
-    return 2 * prod(out_shape) * a[-1]
+FLOPS: Facet[tuple[str, Callable[..., int]] | None] = Facet("flops", lambda prim: None)
+"""The name that an operation is counted under, and its count by the shapes of its tensors."""
 
 
-def _of_sum(c: Shape, a: Shape, b: Shape, *, out_shape: Shape, **_: Any) -> int:
-    return _of_product(a, b, out_shape=out_shape)
+def _of_product(*shapes: Shape, out_shape: Shape, **_: Any) -> int:
+    return 2 * prod(out_shape) * shapes[-2][-1]
 
 
 def _of_contraction(x: Shape, y: Shape, *, a: Any, b: Any, **_: Any) -> int:
     return 2 * prod(dict(zip((*a, *b), (*x, *y), strict=True)).values())
 
 
-def _of_convolution(x: Shape, w: Shape, *_: Any, out_shape: Shape, **how: Any) -> int:
+def _of_convolution(
+    x: Shape, w: Shape, *_: Any, out_shape: Shape, transposed: Any, **how: Any
+) -> int:
     # each weight meets each position of the smaller side
-    side = x if how["transposed"] else out_shape
+    side = x if transposed else out_shape
     return 2 * side[0] * prod(side[2:]) * prod(w)
-
-
-def _of_input(g: Shape, w: Shape, *, out_shape: Shape, **_: Any) -> int:
-    return _of_convolution(g, w, out_shape=out_shape, transposed=True)
-
-
-def _of_transposed_input(g: Shape, w: Shape, *, out_shape: Shape, **_: Any) -> int:
-    return _of_convolution(g, w, out_shape=out_shape, transposed=False)
 
 
 def _of_weight(x: Shape, g: Shape, *, out_shape: Shape, **_: Any) -> int:
     return _of_convolution(g, out_shape, out_shape=out_shape, transposed=True)
 
 
-_FORMULAS: dict[str, tuple[str, Callable[..., int]]] = {
-    **dict.fromkeys(("mm", "bmm"), ("", _of_product)),
-    **dict.fromkeys(("addmm", "baddbmm"), ("", _of_sum)),
-    "contract": ("bmm", _of_contraction),
-    **dict.fromkeys(("convolution", "convolution_without_bias"), ("convolution", _of_convolution)),
-    "correlate_input": ("convolution_backward", _of_input),
-    "correlate": ("convolution_backward", _of_transposed_input),
-    "correlate_weight": ("convolution_backward", _of_weight),
-}
-"""The name that an operation is counted under, its own if empty, and its count."""
+for _prim in (records.mm, records.addmm, records.bmm, records.baddbmm):
+    FLOPS.of(_prim)((_prim.name, _of_product))
+FLOPS.of(records.contract)(("bmm", _of_contraction))
+FLOPS.of(records.convolution, records.convolution_without_bias)(("convolution", _of_convolution))
+_BACKWARD = "convolution_backward"
+FLOPS.of(records.correlate_weight)((_BACKWARD, _of_weight))
+for _prim, _transposed in ((records.correlate_input, True), (records.correlate, False)):
+    FLOPS.of(_prim)((_BACKWARD, partial(_of_convolution, transposed=_transposed)))
 
 
 class FlopCounterMode(TorchDispatchMode):
@@ -96,10 +92,7 @@ class FlopCounterMode(TorchDispatchMode):
         if mods is not None:
             warn("mods argument is not needed anymore, you can stop passing it")
         self.depth, self.display = depth, display
-        self._formulas = {
-            **_FORMULAS,
-            **{str(op).split(".")[1]: ("", own) for op, own in (custom_mapping or {}).items()},
-        }
+        self._own = {str(op).split(".")[1]: own for op, own in (custom_mapping or {}).items()}
         self.flop_counts: dict[str, Counter[Any]] = defaultdict(Counter)
         self.mod_tracker = ModuleTracker()
 
@@ -141,14 +134,16 @@ class FlopCounterMode(TorchDispatchMode):
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Compute the operation, and count it."""
         out = func(*args, **(kwargs or {}))
-        name = str.__str__(func)
-        found = self._formulas.get(name) or self._formulas.get(func.packet)
+        own, record = self._own.get(func.packet), TABLE.get(str.__str__(func).rstrip("_"))
+        found = None if record is None else FLOPS[record]
+        if own is not None:
+            found = func.packet, own
         if found is not None:
             shown, formula = found
             shapes, out_shape = tree_map_only(TensorBase, _shape, (args, out))
             count = formula(*shapes, **(kwargs or {}), out_shape=out_shape)
             for module in self.mod_tracker.parents:
-                self.flop_counts[module][OpOverloadPacket(shown or func.packet)] += count
+                self.flop_counts[module][OpOverloadPacket(shown)] += count
         return out
 
 
