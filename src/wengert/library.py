@@ -39,7 +39,6 @@ __dir__ = shows(__all__)
 _NO_DISPATCH = "there is no dispatcher. Use custom_op, whose function runs as it is"
 fallthrough_kernel = refusal("library", "fallthrough_kernel", _NO_DISPATCH)
 get_kernel = refusal("library", "get_kernel", _NO_DISPATCH)
-triton_op = refusal("library", "triton_op", "there is no GPU to run it on. Use custom_op")
 wrap_triton = refusal("library", "wrap_triton", "there is no GPU to run it on. Use custom_op")
 register_autocast = refusal("library", "register_autocast", "cast inside of the function itself")
 register_torch_dispatch = refusal("library", "register_torch_dispatch", _NO_DISPATCH)
@@ -255,10 +254,17 @@ def custom_op(
     return CustomOpDef(name, fn, mutates_args)
 
 
-def _of(op: Any) -> CustomOpDef:
+triton_op = custom_op
+"""An operation whose kernels are for a GPU: packages define them also where they do not run."""
+
+
+def _of(op: Any, declared: bool = False) -> CustomOpDef:
+    """Return an operation; one that is to be `declared` may come before its definition."""
     if isinstance(op, CustomOpDef):
         return op
     if op not in _KNOWN:
+        if declared and "::" in op and not op.startswith("aten::"):
+            return CustomOpDef(op, None, ())
         raise RuntimeError(f"there is no operation {op!r}: make it by custom_op or define")
     return _KNOWN[op]
 
@@ -314,7 +320,8 @@ def define(qualname: Any, schema: str, *, lib: Any = None, tags: Any = ()) -> An
     if isinstance(qualname, Library):
         name = qualname.define(schema)
         return qualname._implemented(name, "")
-    CustomOpDef(qualname, None, ())
+    if qualname not in _KNOWN:
+        CustomOpDef(qualname, None, ())
     return None
 
 
@@ -328,7 +335,9 @@ def impl(qualname: Any, types: Any, func: Any = None, *, lib: Any = None) -> Any
         return qualname._implemented(types, func or "")
     kinds = [types] if isinstance(types, str) else list(types)
     names = {"CompositeExplicitAutograd": "cpu", "default": "cpu"}
-    return _of(qualname).register_kernel([names.get(k, k.lower()) for k in kinds], func)
+    return _of(qualname, declared=True).register_kernel(
+        [names.get(k, k.lower()) for k in kinds], func
+    )
 
 
 class Library:

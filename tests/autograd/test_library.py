@@ -98,7 +98,13 @@ def test_operations_are_defined_and_given_their_functions():
         operation(wg.ones(1))
     lib.impl("twice", lambda x: 2 * x, "CPU")
     assert operation(wg.ones(1)).item() == 2
+    lib.impl("thrice", lambda x: 3 * x, "CPU")  # before it is defined
+    library.define(f"{name}::thrice", "(Tensor x) -> Tensor")
+    assert getattr(wg.ops, name).thrice(wg.ones(1)).item() == 3
+    kernel = library.triton_op(f"{name}::of_gpu", lambda x: x, mutates_args={})
+    assert kernel is getattr(wg.ops, name).of_gpu
     for call in (
+        lambda: library.impl("aten::thrice", "CPU", abs),
         lambda: library.register_fake("no_namespace", abs),
         lambda: library.custom_op("no_namespace", abs),
         lambda: library.Library(name, "OTHER"),

@@ -123,18 +123,43 @@ print(wg.__version__)
     assert out == f"True\nTrue False {own}\nTrue\n{own}\n"
 
 
-def test_classes_are_printed_with_the_name():
+def test_classes_are_made_and_printed_with_the_name():
     out = run(
         INSTALLED
         + """
 import torch
 print(type(torch.ones(1)), type(torch.float32), type(torch.ones(1).shape), torch.device)
+class Base:
+    def __init_subclass__(cls, func=0, name=0):
+        print(cls.__name__, func + name)
+class Named(Base, func=1, name=2): ...
 done.undo()
 print("torch" in repr(type(wg.ones(1))))
 """
     )
     kinds = [f"<class 'torch.{name}'>" for name in ("Tensor", "dtype", "Size", "device")]
-    assert out == " ".join(kinds) + "\nFalse\n"
+    assert out == " ".join(kinds) + "\nNamed 3\nFalse\n"
+
+
+def test_methods_that_a_program_adds_are_not_overridden():
+    out = run(
+        INSTALLED
+        + """
+import torch
+cast = torch.as_subclass = torch.Tensor.as_subclass
+torch.Tensor.as_subclass = lambda self, kind: torch.as_subclass(self, kind)
+torch.Tensor.named = lambda self, other: type(self).__name__
+class Loud(torch.Tensor):
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        print(func.__name__)
+        return super().__torch_function__(func, types, args, kwargs)
+loud = torch.ones(1).as_subclass(Loud)
+print(type(loud.as_subclass(torch.Tensor)) is torch.Tensor, loud.named(loud), type(loud + 1))
+torch.Tensor.as_subclass = cast
+"""
+    )
+    assert out == "add\nTrue Loud <class '__main__.Loud'>\n"
 
 
 def test_layers_are_printed_where_pytorch_has_them():

@@ -292,3 +292,22 @@ def test_a_checkpoint_of_a_gpu_is_on_the_cpu():
         assert wg.load(file, map_location=where).tolist() == [0.0, 1.0, 2.0]
     with pytest.raises(RuntimeError, match="device 'cuda' is not available"):
         wg.load(file, map_location="cuda")
+
+
+def test_a_plain_pickle_of_tensors_loads():
+    class Renaming(pickle.Unpickler):
+        def find_class(self, module, name):
+            return super().find_class(module.replace("torch", "wengert", 1), name)
+
+    state = {
+        "view": torch.arange(6.0).reshape(2, 3).t(),
+        "leaf": torch.ones(2, dtype=torch.bfloat16, requires_grad=True),
+        **torch.nn.Linear(2, 1).state_dict(),
+    }
+    loaded = Renaming(io.BytesIO(pickle.dumps(state))).load()
+    for name, x in state.items():
+        same(loaded[name], x)
+    layer, sparse = torch.nn.Linear(2, 1), torch.eye(2).to_sparse()
+    layer, sparse = Renaming(io.BytesIO(pickle.dumps((layer, sparse)))).load()
+    assert type(layer) is wg.nn.Linear and type(layer.weight) is wg.nn.Parameter
+    assert sparse.to_dense().tolist() == [[1.0, 0.0], [0.0, 1.0]]

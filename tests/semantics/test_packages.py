@@ -4,6 +4,7 @@ import collections
 import copy
 import importlib
 import math
+import pickle
 import time
 import types
 
@@ -358,7 +359,24 @@ def test_names_that_packages_import_from_where_they_stand(t):
     assert t.nn.init._no_grad_uniform_(t.zeros(2), 1.0, 1.0).tolist() == [1.0, 1.0]
     assert not hasattr(t.nn.init, "nothing")
     assert t._C._get_accelerator().type == "cpu"
-    assert t._C._has_mps is t._C._has_xpu is False
+    assert t._C._has_mps is t._C._has_xpu is t._C._is_tracing() is t.cuda._initialized is False
+    assert t.serialization.pickle is pickle and issubclass(t.nn.parameter._ParameterMeta, type)
+    assert t.TensorType.__name__ == "TensorType" and isinstance(t.DeviceObjType, type)
+    assert bool(importlib.import_module(f"{t.__name__}.jit._state")._enabled) in (False, True)
+    state = importlib.import_module(f"{t.__name__}.amp.grad_scaler").OptState
+    assert [one.name for one in state] == ["READY", "UNSCALED", "STEPPED"]
+    clipped = importlib.import_module(f"{t.__name__}.distributions.transforms")._clipped_sigmoid
+    assert 0 < clipped(t.tensor(-999.0)) < clipped(t.tensor(999.0)) < 1
+    pytree, pair = t.utils._pytree, collections.namedtuple("Pair", "a b")(1, 2)
+    assert pytree._namedtuple_unflatten(*pytree._namedtuple_flatten(pair)) == pair
+
+
+def test_an_object_that_takes_every_attribute_for_its_own_is_no_parameter(t):
+    class Strict:
+        def __getattr__(self, name):
+            raise KeyError(name)
+
+    assert not isinstance(Strict(), t.nn.Parameter)
 
 
 def test_transforms_and_distributions_may_be_modules_too(t):

@@ -457,32 +457,63 @@ def test_tables_of_hooks_do_not_need_getattr(t):
     assert not hasattr(t.nn.Module.__new__(t.nn.Module), "_forward_hooks")
 
 
-def test_a_context_of_ones_own_decorates(t):
-    class Counts(t.utils._contextlib._DecoratorContextManager):
-        def __init__(self, step):
-            super().__init__()
-            self.step = step
-
-        def clone(self):
-            return type(self)(self.step)
-
-        def __enter__(self):
-            entered.append(self.step)
-
-        def __exit__(self, *_):
-            entered.append(-self.step)
-
-    entered = []
-
-    @Counts(2)
-    def function():
-        return len(entered)
-
-    assert function() == 1
-    assert entered == [2, -2]
-
-
 def test_named_results_are_struct_sequences(t):
     pytree = importlib.import_module(f"{t.__name__}.utils._pytree")
     assert pytree.is_structseq_instance(t.ones(2, 2).max(0))
     assert not pytree.is_structseq_instance((1, 2))
+
+
+def test_a_context_manager_of_ones_own_decorates(t):
+    class Loud(importlib.import_module(f"{t.__name__}.utils._contextlib")._DecoratorContextManager):
+        def __init__(self):
+            super().__init__()
+            self.entered = 0
+
+        def __enter__(self):
+            heard.append("in")
+
+        def __exit__(self, *_):
+            heard.append("out")
+
+    heard = []
+
+    @Loud()
+    def speak():
+        heard.append("word")
+
+    speak()
+    assert heard == ["in", "word", "out"]
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_batches_are_fetched_for_objects_that_are_like_a_loader(t, workers):
+    data = importlib.import_module(f"{t.__name__}.utils.data.dataloader")
+    worker_info = importlib.import_module(f"{t.__name__}.utils.data").get_worker_info
+
+    class Share:
+        number, count = 0, 1
+
+    class Source:
+        _IterableDataset_len_called = multiprocessing_context = generator = None
+        _auto_collation = drop_last = pin_memory = persistent_workers = False
+        _dataset_kind = data._DatasetKind.Iterable
+        _index_sampler = range(9)
+        num_workers, prefetch_factor, timeout, in_order, pin_memory_device = workers, 2, 0, True, ""
+        _get_shared_seed = collate_fn = staticmethod(lambda x: x)
+
+        def __init__(self):
+            self.dataset, self.share = self, Share()
+
+        def __iter__(self):
+            share = self.share
+            return (i for i in range(5) if i % share.count == share.number)
+
+        @staticmethod
+        def worker_init_fn(_):
+            info = worker_info()
+            info.dataset.share.number, info.dataset.share.count = info.id, info.num_workers
+
+    kinds = data._SingleProcessDataLoaderIter, data._MultiProcessingDataLoaderIter
+    source = Source()
+    assert list(kinds[workers > 0](source)) == [0, 1, 2, 3, 4]
+    assert source.share.count == 1

@@ -1,5 +1,6 @@
 """Test subclasses of Tensor: creation, results of operations, and overrides."""
 
+import collections
 import copy
 import pickle
 from typing import ClassVar
@@ -543,3 +544,16 @@ def test_the_name_of_an_operation_is_copied_and_called(t):
     assert t.equal(mm(x, x), x @ x) and t.equal(mm.default(x, x), x @ x)
     assert t.ops.aten.sum.dim_IntList(x, [0], True).tolist() == [[4.0, 6.0]]
     assert t.ops.aten.view.default(x, [4]).shape == (4,)
+
+
+def test_a_named_tuple_that_overrides_functions_is_asked_itself(t):
+    class Scaled(collections.namedtuple("Scaled", "value scale")):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            seen.append((func, types))
+            return func(*[a.value * a.scale if isinstance(a, cls) else a for a in args])
+
+    seen = []
+    x, w = t.ones(1, 3), Scaled(t.ones(2, 3), 2.0)
+    assert t.nn.functional.linear(x, w).tolist() == [[6.0, 6.0]]
+    assert seen == [(t.nn.functional.linear, (Scaled,))]

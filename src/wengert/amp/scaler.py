@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from enum import Enum
 from typing import Any, TypeVar
 
 import numpy as np
@@ -14,7 +15,11 @@ from wengert.tape.sites import warn
 
 T = TypeVar("T")
 
-_READY, _UNSCALED, _STEPPED = range(3)
+
+class OptState(Enum):
+    """How far an optimizer has come since the last update of the scale."""
+
+    READY, UNSCALED, STEPPED = range(3)
 
 
 class _State:
@@ -23,7 +28,7 @@ class _State:
     __slots__ = ("infinite", "stage")
 
     def __init__(self) -> None:
-        self.stage = _READY
+        self.stage = OptState.READY
         self.infinite: bool | None = None
 
 
@@ -116,11 +121,11 @@ class GradScaler:
         if not self._enabled:
             return
         state = self._state_of(optimizer)
-        if state.stage == _UNSCALED:
+        if state.stage is OptState.UNSCALED:
             raise RuntimeError(
                 "unscale_() has already been called on this optimizer since the last update()."
             )
-        if state.stage == _STEPPED:
+        if state.stage is OptState.STEPPED:
             raise RuntimeError("unscale_() is being called after step().")
         gradients = [
             parameter.grad
@@ -138,7 +143,7 @@ class GradScaler:
             if not np.isfinite(values).all():
                 state.infinite = True
             gradient.detach().mul_(inverse)
-        state.stage = _UNSCALED
+        state.stage = OptState.UNSCALED
 
     def step(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
         """Call ``optimizer.step(*args)`` on unscaled gradients; skip it if one is not finite.
@@ -157,14 +162,14 @@ class GradScaler:
         if "closure" in kwargs:
             raise RuntimeError("Closure use is not currently supported if GradScaler is enabled.")
         state = self._state_of(optimizer)
-        if state.stage == _STEPPED:
+        if state.stage is OptState.STEPPED:
             raise RuntimeError("step() has already been called since the last update().")
-        if state.stage == _READY:
+        if state.stage is OptState.READY:
             self.unscale_(optimizer)
         if state.infinite is None:
             raise AssertionError("No inf checks were recorded for this optimizer.")
         result = None if state.infinite else optimizer.step(*args, **kwargs)
-        state.stage = _STEPPED
+        state.stage = OptState.STEPPED
         return result
 
     def update(self, new_scale: Any = None) -> None:

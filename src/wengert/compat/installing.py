@@ -152,7 +152,7 @@ def _watching(build: Any) -> Any:
     See NOTE [overriding without tensors].
     """
 
-    def build_class(func: Any, /, name: str, *bases: Any, **kwargs: Any) -> Any:
+    def build_class(func: Any, name: str, /, *bases: Any, **kwargs: Any) -> Any:
         if "__torch_function__" in func.__code__.co_names:
             prepare()
         return build(func, name, *bases, **kwargs)

@@ -56,6 +56,8 @@ else:
         """Import `amp` on first use; make stand-ins for names that need a GPU."""
         if name == "amp":
             return importlib.import_module("wengert.cuda.amp")
+        if name == "_initialized":
+            return is_initialized()
         if name in _NOTHING or name in _NEEDS_GPU:
             return globals().setdefault(name, _made(name))
         if name in _OF_GPU:

@@ -496,6 +496,12 @@ class TanhTransform(Transform):
         return 2.0 * (math.log(2.0) - x - softplus(-2.0 * x))
 
 
+def _clipped_sigmoid(x: Any) -> Any:
+    """Return sigmoids between the smallest number and the one below 1."""
+    info = wg.finfo(x.dtype)
+    return wg.clamp(wg.sigmoid(x), min=info.tiny, max=1.0 - info.eps)
+
+
 class SigmoidTransform(Transform):
     """y = 1 / (1 + exp(-x)).
 
@@ -509,9 +515,7 @@ class SigmoidTransform(Transform):
     bijective = True
     sign: Any = +1
 
-    def _call(self, x: Any) -> Any:
-        info = wg.finfo(x.dtype)
-        return wg.clamp(wg.sigmoid(x), min=info.tiny, max=1.0 - info.eps)
+    _call = staticmethod(_clipped_sigmoid)
 
     def _inverse(self, y: Any) -> Any:
         info = wg.finfo(y.dtype)

@@ -6,6 +6,7 @@ from wengert.base.names import shows
 from wengert.distributions import number_transforms as _numbers
 from wengert.distributions import shaped_transforms as _shaped
 from wengert.distributions.number_transforms import *  # noqa: F403  see `__all__`
+from wengert.distributions.number_transforms import _clipped_sigmoid as _clipped_sigmoid
 from wengert.distributions.number_transforms import _InverseTransform as _InverseTransform
 from wengert.distributions.shaped_transforms import *  # noqa: F403  see `__all__`
 

@@ -37,18 +37,18 @@ def is_lazy(param: Any) -> bool:
     return getattr(param, "_is_uninitialised", False) is True
 
 
-class _ParameterClass(TensorClass):
+class _ParameterMeta(TensorClass):
     """Makes ``isinstance(x, Parameter)`` true also for parameters of another subclass."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
-        if super().__instancecheck__(instance):
-            return True
-        return cls is Parameter and getattr(instance, "_is_param", False) is True
+        if cls is not Parameter or not isinstance(instance, Tensor):
+            return super().__instancecheck__(instance)
+        return super().__instancecheck__(instance) or getattr(instance, "_is_param", False) is True
 
 
 @provides("parameter")
 @shown
-class Parameter(Tensor, metaclass=_ParameterClass):
+class Parameter(Tensor, metaclass=_ParameterMeta):
     """A tensor that is a parameter of a model: a leaf that requires a gradient.
 
     It shares the memory of the tensor that it is made from, but not its graph. Operations on it

@@ -38,6 +38,8 @@ class OpOverload(str):
         """All overloads of the operation."""
         return OpOverloadPacket(self.packet)
 
+    _overloadpacket = overloadpacket
+
     def name(self) -> str:
         """Return the qualified name."""
         return f"aten::{self.packet}" + (f".{self.kind}" if self.kind != "default" else "")
@@ -144,12 +146,12 @@ def _function(name: str) -> Any:
 
 
 _NAMES = (
-    "_assert_async _assert_scalar _assert_tensor_metadata _conj _embedding_bag _fft_c2c "
-    "_grouped_mm _is_all_true _local_scalar_dense _pin_memory "
+    "_assert_async _assert_scalar _assert_tensor_metadata _conj _convolution _embedding_bag "
+    "_fft_c2c _grouped_mm _is_all_true _local_scalar_dense _pin_memory "
     "_scaled_dot_product_cudnn_attention _scaled_dot_product_cudnn_attention_backward "
     "_scaled_dot_product_flash_attention _scaled_dot_product_flash_attention_backward "
     "_sparse_addmm _sparse_mm_reduce_impl _to_copy _unsafe_view _upsample_bilinear2d_aa "
-    "convolution detach empty_permuted fill_diagonal index_put scaled_dot_product_attention "
+    "convolution copy detach empty_permuted fill_diagonal index_put scaled_dot_product_attention "
     "sym_constrain_range_for_size sym_size to"
 )
 _UNDERLYING = frozenset(_NAMES.split())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle as pickle  # programs take it from here
 from typing import Any, TypeAlias
 
 from wengert.serialization.allowed import (
@@ -16,6 +17,7 @@ from wengert.serialization.files import (
     load,
     save,
 )
+from wengert.serialization.rebuilt import _layout as _get_layout  # noqa: F401  files name it
 
 MAP_LOCATION: TypeAlias = Any
 """The type of `load`'s argument ``map_location``."""

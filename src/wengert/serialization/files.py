@@ -175,6 +175,11 @@ def load(
     return safe.read(given, "the file")
 
 
+def load_bytes(content: bytes) -> Any:
+    """Return the storage in a pickle that PyTorch's tensors are written to by ``pickle.dump``."""
+    return load(io.BytesIO(content))
+
+
 def get_unsafe_globals_in_checkpoint(f: Any) -> list[str]:
     """Return the disallowed classes and functions that a file of `torch.save` names.
 

@@ -290,33 +290,12 @@ def is_multithreading_enabled() -> bool:
     return full_mode().multithreading
 
 
-class Switch:
-    """A context manager and decorator that changes one field of the mode.
+class Decorating:
+    """A context manager that decorates functions, which then run in it."""
 
-    On exit it restores the value from entry and leaves other fields as they are. One object may be
-    entered several times, also while it is active, as in PyTorch.
-    """
-
-    field = "grad"
-
-    def __init__(self, value: Any = None) -> None:
-        self._value = value
-        self._before: list[Any] = []
-
-    def __enter__(self) -> None:
-        self._before.append(getattr(full_mode(), self.field))
-        self._set(self._value)
-
-    def __exit__(self, *exc: object) -> None:
-        self._set(self._before.pop())
-
-    def _set(self, value: Any) -> None:
-        if getattr(full_mode(), self.field) is not value:
-            change_mode(**{self.field: value})
-
-    def clone(self) -> Switch:
-        """Return an equal switch; a decorated function enters a new one at each call."""
-        return type(self)(self._value)
+    def clone(self) -> Any:
+        """Return one to enter; a decorated function enters a new one at each call."""
+        return type(self)()
 
     def __call__(self, function: F) -> F:
         """Decorate `function` to run in this mode; a generator function runs each step in it.
@@ -346,6 +325,34 @@ class Switch:
                 return function(*args, **kwargs)
 
         return call  # type: ignore[return-value]  # keeps the signature of `function`
+
+
+class Switch(Decorating):
+    """A context manager and decorator that changes one field of the mode.
+
+    On exit it restores the value from entry and leaves other fields as they are. One object may be
+    entered several times, also while it is active, as in PyTorch.
+    """
+
+    field = "grad"
+
+    def __init__(self, value: Any) -> None:
+        self._value = value
+        self._before: list[Any] = []
+
+    def __enter__(self) -> None:
+        self._before.append(getattr(full_mode(), self.field))
+        self._set(self._value)
+
+    def __exit__(self, *exc: object) -> None:
+        self._set(self._before.pop())
+
+    def clone(self) -> Switch:
+        return type(self)(self._value)
+
+    def _set(self, value: Any) -> None:
+        if getattr(full_mode(), self.field) is not value:
+            change_mode(**{self.field: value})
 
 
 def _stepwise(generator: Any, mode: Callable[[], contextlib.AbstractContextManager[None]]) -> Any:

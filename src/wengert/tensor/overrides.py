@@ -192,7 +192,7 @@ def overrides(value: Any) -> bool:
 
 def _leaves(values: Any) -> Iterator[Any]:
     for value in values:
-        if isinstance(value, list | tuple):
+        if isinstance(value, list | tuple) and not overrides(value):
             yield from value
         else:
             yield value
@@ -446,7 +446,8 @@ def _install() -> None:
                 value = value.__get__(None, plain)
             if isinstance(value, property):
                 body[name] = _property(value)
-            elif isinstance(value, FUNCTIONS):
+            elif isinstance(value, FUNCTIONS) and value.__module__.startswith("wengert."):
+                # not the methods that a program has added
                 body[name] = _operator(name) or _method(name)
     between: Any = type(_BETWEEN, (plain,), body)
     _OVERRIDING.append(between)
@@ -622,6 +623,8 @@ def _expose(module: types.ModuleType) -> None:
             and value.__module__.startswith("wengert.")
             and not name.startswith("_")
             and name not in _TAKES_NO_TENSOR
+            # a program may give a method a name in the module
+            and value.__name__ not in _LEFT_ALONE.split()
         ):
             found = _looking(value, module.__name__, name)
             _REPLACED.setdefault(value, found)

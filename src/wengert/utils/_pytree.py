@@ -350,6 +350,7 @@ PyTree = Context = Any
 _, _dict_flatten, _dict_unflatten, _dict_flatten_with_keys = SUPPORTED_NODES[dict]
 _, _list_flatten, _list_unflatten, _list_flatten_with_keys = SUPPORTED_NODES[list]
 _, _tuple_flatten, _tuple_unflatten, _tuple_flatten_with_keys = SUPPORTED_NODES[tuple]
+_, _namedtuple_flatten, _namedtuple_unflatten, _ = SUPPORTED_NODES[namedtuple]
 
 
 def _kind(tree: Any) -> Any:

@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from wengert.base.elsewhere import elsewhere
 from wengert.base.sections import fill_sections
@@ -43,7 +43,7 @@ class _Loss(WithOptions, Module):
 class _WeightedLoss(_Loss):
     """A loss whose weights are a buffer."""
 
-    _options: ClassVar[Sequence[str]] = ("weight",)
+    _options: tuple[str, ...] = ("weight",)
     weight: Tensor | None
 
     def __init__(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar
+from collections.abc import Iterable
+from typing import Any
 
 from wengert.nn import init
 from wengert.nn.parameter import Parameter
@@ -16,7 +16,7 @@ Sizes = int | tuple[int, ...]
 class WithOptions:
     """A layer that hands its function the attributes that `_options` names, by these names."""
 
-    _options: ClassVar[Sequence[str]] = ()
+    _options: tuple[str, ...] = ()
 
     def _given(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self._options}

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from wengert.base.elsewhere import elsewhere
@@ -159,7 +158,7 @@ class MaxUnpool3d(_MaxUnpoolNd):
 class _AvgPoolNd(WithOptions, Module):
     _shows = "kernel_size= stride= padding="
 
-    _options: ClassVar[Sequence[str]] = (
+    _options: tuple[str, ...] = (
         *("kernel_size", "stride", "padding", "ceil_mode", "count_include_pad"),
     )
     kernel_size: Sizes

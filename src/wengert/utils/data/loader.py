@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import enum
 import re
 from collections.abc import (
     Callable,
@@ -160,6 +161,33 @@ def _check_context(context: Any, num_workers: int) -> None:
         )
 
 
+def _fetcher(loader: Any, dataset: Any, collate: Collate) -> Callable[[Any], Any]:
+    """Return a function that fetches a batch, and `END` after the last one of a stream."""
+    whole = loader._auto_collation
+    if loader._dataset_kind is _DatasetKind.Iterable:
+        # `iter` is asked once: a stream may start over when it is asked again
+        examples = (example for example in dataset)
+        if not whole:
+            return lambda _: next(map(collate, examples), END)
+        size = loader.batch_size
+
+        def fetch(_: Any) -> Any:
+            batch = list(islice(examples, size))
+            enough = len(batch) == size or (batch and not loader.drop_last)
+            return collate(batch) if enough else END
+
+        return fetch
+    if not whole:
+        return lambda i: collate(dataset[i])
+    return lambda numbers: collate(examples_of(dataset, numbers))
+
+
+class _DatasetKind(enum.IntEnum):
+    """Whether a data set has indices, or is a stream."""
+
+    Map, Iterable = range(2)
+
+
 def _is_batch(fetched: Any) -> bool:
     return fetched is not END
 
@@ -171,11 +199,17 @@ _EACH_WHOLE = (
 
 
 class _BaseDataLoaderIter:
-    """An iterator over the batches of a loader, with a length."""
+    """An iterator over the batches of a loader, with a length.
 
-    def __init__(self, loader: DataLoader[Any], batches: Iterator[Any]) -> None:
-        self._loader, self._batches = loader, batches
+    Packages make it of objects of their own that have the attributes of a `DataLoader`.
+    """
+
+    def __init__(self, loader: Any) -> None:
+        self._loader, self._batches = loader, self._fetched(loader)
         self._count = 0
+
+    def _fetched(self, loader: Any) -> Iterator[Any]:
+        raise NotImplementedError
 
     def __iter__(self) -> Iterator[Any]:
         return self
@@ -183,7 +217,7 @@ class _BaseDataLoaderIter:
     def __next__(self) -> Any:
         batch = next(self._batches)
         self._count += 1
-        told = self._loader._told_length
+        told = self._loader._IterableDataset_len_called
         if told is not None and self._count > told:
             warn(
                 f"Length of IterableDataset {self._loader.dataset} was reported to be {told} (when "
@@ -201,9 +235,30 @@ class _BaseDataLoaderIter:
 class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
     """The iterator of loaders without workers."""
 
+    def _fetched(self, loader: Any) -> Iterator[Any]:
+        # drawn in each pass, with or without workers
+        drawn_seed(loader.generator)
+        fetch = _fetcher(loader, loader.dataset, loader.collate_fn)
+        return takewhile(_is_batch, map(fetch, loader._index_sampler))
+
 
 class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
     """The iterator of loaders with workers."""
+
+    def _fetched(self, loader: Any) -> Iterator[Any]:
+        workers = getattr(loader, "_workers", None)
+        if workers is None:
+            base = drawn_seed(loader.generator)
+            workers = [Worker(loader, number, base) for number in range(loader.num_workers)]
+            if loader.persistent_workers:
+                loader._workers = workers
+
+        def fetcher(worker: Worker) -> Callable[[Any], Any]:
+            collate = worker.own(loader.collate_fn, loader.dataset)
+            return _fetcher(loader, worker.info.dataset, collate)
+
+        prefetch = 2 if loader.prefetch_factor is None else loader.prefetch_factor
+        return Batches(workers, fetcher, loader._index_sampler, prefetch)
 
 
 class DataLoader(Generic[T_co]):
@@ -284,8 +339,9 @@ class DataLoader(Generic[T_co]):
         if persistent_workers and not num_workers:
             raise ValueError("persistent_workers option needs num_workers > 0")
         _check_context(multiprocessing_context, num_workers)
-        self._is_iterable = isinstance(dataset, IterableDataset)
-        if self._is_iterable and (shuffle or sampler is not None or batch_sampler is not None):
+        is_stream = isinstance(dataset, IterableDataset)
+        self._dataset_kind = _DatasetKind.Iterable if is_stream else _DatasetKind.Map
+        if is_stream and (shuffle or sampler is not None or batch_sampler is not None):
             raise ValueError(
                 "DataLoader with IterableDataset: expected unspecified shuffle, sampler and "
                 "batch_sampler options, since the data set decides on the order"
@@ -304,14 +360,14 @@ class DataLoader(Generic[T_co]):
                 "batch_size=None option disables auto-batching and is mutually exclusive with "
                 "drop_last"
             )
-        if sampler is None and not self._is_iterable:
+        if sampler is None and not is_stream:
             sized: Any = dataset
             sampler = (
                 RandomSampler(sized, generator=generator) if shuffle else SequentialSampler(sized)
             )
         if batch_size is not None and batch_sampler is None and sampler is not None:
             batch_sampler = BatchSampler(sampler, batch_size, drop_last)
-        if self._is_iterable and batch_size is not None:
+        if is_stream and batch_size is not None:
             # refuses invalid sizes
             BatchSampler((), batch_size, drop_last)
         self.dataset: Any = dataset
@@ -332,7 +388,7 @@ class DataLoader(Generic[T_co]):
         default = default_collate if self._auto_collation else default_convert
         self.collate_fn = collate_fn or default
         self._workers: list[Worker] | None = None
-        self._told_length: int | None = None
+        self._IterableDataset_len_called: int | None = None
         self._is_complete = True
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -343,57 +399,26 @@ class DataLoader(Generic[T_co]):
         super().__setattr__(name, value)
 
     def __iter__(self) -> Iterator[Any]:
-        workers = self._workers
-        if workers is None:
-            # drawn in each pass, with or without workers
-            base = drawn_seed(self.generator)
-            workers = [Worker(self, number, base) for number in range(self.num_workers)]
-            self._workers = workers if self.persistent_workers else None
-        if not workers:
-            fetched = map(self._fetcher(self.dataset, self.collate_fn), self._orders())
-            return _SingleProcessDataLoaderIter(self, takewhile(_is_batch, fetched))
-        prefetch = 2 if self.prefetch_factor is None else self.prefetch_factor
+        kind = _MultiProcessingDataLoaderIter if self.num_workers else _SingleProcessDataLoaderIter
+        return kind(self)
 
-        def fetcher(worker: Worker) -> Callable[[Any], Any]:
-            collate = worker.own(self.collate_fn, self.dataset)
-            return self._fetcher(worker.info.dataset, collate)
-
-        made = Batches(workers, fetcher, self._orders(), prefetch)
-        return _MultiProcessingDataLoaderIter(self, made)
-
-    def _orders(self) -> Iterable[Any]:
-        """Return the indices of each batch to fetch."""
-        if self._is_iterable:
+    @property
+    def _index_sampler(self) -> Iterable[Any]:
+        """The indices of each batch to fetch."""
+        if self._dataset_kind is _DatasetKind.Iterable:
             return repeat(None)
         return (self.sampler or ()) if self.batch_sampler is None else self.batch_sampler
 
-    def _fetcher(self, dataset: Any, collate: Collate) -> Callable[[Any], Any]:
-        """Return a function that fetches a batch, and `END` after the last one of a stream."""
-        size = self.batch_size
-        if self._is_iterable:
-            # `iter` is asked once: a stream may start over when it is asked again
-            examples = (example for example in dataset)
-            if size is None:
-                return lambda _: next(map(collate, examples), END)
-
-            def fetch(_: Any) -> Any:
-                batch = list(islice(examples, size))
-                enough = len(batch) == size or (batch and not self.drop_last)
-                return collate(batch) if enough else END
-
-            return fetch
-        if self.batch_sampler is None:
-            return lambda i: collate(dataset[i])
-        return lambda numbers: collate(examples_of(dataset, numbers))
-
     def __len__(self) -> int:
         """Return the number of batches in a pass."""
-        if not self._is_iterable:
+        if self._dataset_kind is _DatasetKind.Map:
             order: Any = self.sampler if self.batch_sampler is None else self.batch_sampler
             return len(order)
         count, size = len(self.dataset), self.batch_size or 1
-        self._told_length = count // size if self.drop_last else -(-count // size)
-        return self._told_length
+        told = self._IterableDataset_len_called = (
+            count // size if self.drop_last else -(-count // size)
+        )
+        return told
 
 
 fill_sections(globals())

@@ -71,6 +71,9 @@ class Worker:
         if isinstance(dataset, Dataset):
             # worker_init_fn and iterators may change its attributes
             dataset = copy.copy(dataset)
+        elif dataset is loader:
+            # a package's own object: what its workers change in it may lie deeper
+            dataset = copy.deepcopy(dataset)
         seed = base + number
         self.info = WorkerInfo(number, loader.num_workers, seed, dataset)
         self._stream = Stream(seed)

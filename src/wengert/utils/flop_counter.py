@@ -1,0 +1,154 @@
+"""Layer 8 · utils: counts of floating-point operations, by module and operation."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from functools import partial
+from math import prod
+from typing import Any
+
+from wengert.base.sections import fill_sections
+from wengert.ops.aten import OpOverloadPacket
+from wengert.prims import records
+from wengert.prims.facet import Facet
+from wengert.prims.table import TABLE
+from wengert.tape.base import TensorBase
+from wengert.tape.sites import warn
+from wengert.utils._pytree import tree_map_only
+from wengert.utils.dispatch import TorchDispatchMode
+from wengert.utils.module_tracker import ModuleTracker
+
+__all__ = ["FlopCounterMode"]
+
+Shape = tuple[int, ...]
+
+
+FLOPS: Facet[tuple[str, Callable[..., int]] | None] = Facet("flops", lambda prim: None)
+"""The name that an operation is counted under, and its count by the shapes of its tensors."""
+
+
+def _of_product(*shapes: Shape, out_shape: Shape, **_: Any) -> int:
+    return 2 * prod(out_shape) * shapes[-2][-1]
+
+
+def _of_contraction(x: Shape, y: Shape, *, a: Any, b: Any, **_: Any) -> int:
+    return 2 * prod(dict(zip((*a, *b), (*x, *y), strict=True)).values())
+
+
+def _of_convolution(
+    x: Shape, w: Shape, *_: Any, out_shape: Shape, transposed: Any, **how: Any
+) -> int:
+    # each weight meets each position of the smaller side
+    side = x if transposed else out_shape
+    return 2 * side[0] * prod(side[2:]) * prod(w)
+
+
+def _of_weight(x: Shape, g: Shape, *, out_shape: Shape, **_: Any) -> int:
+    return _of_convolution(g, out_shape, out_shape=out_shape, transposed=True)
+
+
+for _prim in (records.mm, records.addmm, records.bmm, records.baddbmm):
+    FLOPS.of(_prim)((_prim.name, _of_product))
+FLOPS.of(records.contract)(("bmm", _of_contraction))
+FLOPS.of(records.convolution, records.convolution_without_bias)(("convolution", _of_convolution))
+_BACKWARD = "convolution_backward"
+FLOPS.of(records.correlate_weight)((_BACKWARD, _of_weight))
+for _prim, _transposed in ((records.correlate_input, True), (records.correlate, False)):
+    FLOPS.of(_prim)((_BACKWARD, partial(_of_convolution, transposed=_transposed)))
+
+
+class FlopCounterMode(TorchDispatchMode):
+    """Count the floating-point operations of matrix products and convolutions.
+
+    A multiplication and an addition are two. Other operations are not counted, nor are those inside
+    of recurrent layers. Attention counts as its two products.
+
+    Parameters
+    ----------
+    mods : Accepted for compatibility with PyTorch.
+    depth : int. How deep nested modules are shown in the table.
+    display : bool. Whether to print the table at the end.
+    custom_mapping : dict, optional. Counts of further operations: ``ops.aten.sin`` to a function of
+        the arguments, where shapes stand for tensors, and of ``out_shape=``.
+
+    Examples
+    --------
+    >>> from wengert.utils.flop_counter import FlopCounterMode
+    >>> layer = wg.nn.Linear(4, 3)
+    >>> with FlopCounterMode(display=False) as counter:
+    ...     _ = layer(wg.ones(2, 4))
+    >>> counter.get_total_flops(), counter.get_flop_counts()["Linear"]
+    (48, {aten.addmm: 48})
+    """
+
+    def __init__(
+        self,
+        mods: Any = None,
+        depth: int = 2,
+        display: bool = True,
+        custom_mapping: dict[Any, Callable[..., int]] | None = None,
+    ) -> None:
+        if mods is not None:
+            warn("mods argument is not needed anymore, you can stop passing it")
+        self.depth, self.display = depth, display
+        self._own = {str(op).split(".")[1]: own for op, own in (custom_mapping or {}).items()}
+        self.flop_counts: dict[str, Counter[Any]] = defaultdict(Counter)
+        self.mod_tracker = ModuleTracker()
+
+    def get_total_flops(self) -> int:
+        """Return the count of everything."""
+        return sum(self.flop_counts["Global"].values())
+
+    def get_flop_counts(self) -> dict[str, dict[Any, int]]:
+        """Return the count of each operation in each module."""
+        return {name: dict(counts) for name, counts in self.flop_counts.items()}
+
+    def get_table(self, depth: int | None = None) -> str:
+        """Return a table of the modules, and of their operations."""
+        depth = self.depth if depth is None else depth
+        total = max(self.get_total_flops(), 1)
+        rows = []
+        for name, counts in self.flop_counts.items():
+            level = 0 if name == "Global" else name.count(".") + 1
+            if level <= depth:
+                of_module = [(name, sum(counts.values()))]
+                of_module += [(f" - {op}", count) for op, count in counts.items()]
+                rows += [(" " * level + label, count) for label, count in of_module]
+        width = max([len(label) for label, _ in rows], default=0)
+        lines = [f"{label:{width}}  {count:>15,}  {count / total:>8.2%}" for label, count in rows]
+        return "\n".join([f"{'Module':{width}}  {'FLOP':>15}  {'% Total':>8}", *lines])
+
+    def __enter__(self) -> FlopCounterMode:
+        self.flop_counts.clear()
+        self.mod_tracker.__enter__()
+        super().__enter__()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        super().__exit__(*exc)
+        self.mod_tracker.__exit__(*exc)
+        if self.display:
+            print(self.get_table())
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Compute the operation, and count it."""
+        out = func(*args, **(kwargs or {}))
+        own, record = self._own.get(func.packet), TABLE.get(str.__str__(func).rstrip("_"))
+        found = None if record is None else FLOPS[record]
+        if own is not None:
+            found = func.packet, own
+        if found is not None:
+            shown, formula = found
+            shapes, out_shape = tree_map_only(TensorBase, _shape, (args, out))
+            count = formula(*shapes, **(kwargs or {}), out_shape=out_shape)
+            for module in self.mod_tracker.parents:
+                self.flop_counts[module][OpOverloadPacket(shown)] += count
+        return out
+
+
+def _shape(x: Any) -> Shape:
+    return tuple(x.shape)
+
+
+fill_sections(globals())
