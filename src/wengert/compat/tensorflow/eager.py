@@ -19,6 +19,7 @@ import numpy as np
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.dtypes import DType, of_numpy
 from wengert.compat.tensorflow.shapes import TensorShape
+from wengert.compat.tensorflow.words import refusal
 from wengert.interp.levels import Lifted
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tensor.overrides import disabled_torch_function
@@ -44,11 +45,7 @@ class _Method(_Missing):
         self.name = name
 
     def __get__(self, instance, owner: type) -> Any:
-        raise AttributeError(
-            f"EagerTensor object has no attribute {self.name!r}: TensorFlow's tensors have "
-            "operators and few methods; write the function, as tf.reduce_sum(x), tf.reshape(x, "
-            "shape), tf.transpose(x), tf.cast(x, dtype), or x.numpy() for NumPy's"
-        )
+        raise refusal(AttributeError, "EagerTensor object has", self.name)
 
 
 class Reference:
@@ -107,9 +104,7 @@ class Tensor(NativeTensor):
     def set_shape(self, shape) -> None:
         """Check that the shape is compatible with `shape`."""
         if not self.shape.is_compatible_with(shape):
-            raise ValueError(
-                f"Tensor's shape {self.shape} is not compatible with supplied shape {shape}."
-            )
+            raise refusal(ValueError, "Tensor's shape {}", self.shape, shape)
 
     @property
     def dtype(self) -> DType:  # type: ignore[override]
@@ -143,10 +138,7 @@ class Tensor(NativeTensor):
     @property  # type: ignore[misc]  # read-only
     def grad(self) -> Any:
         """Raise an error: tensors have no gradients of their own; tapes compute them."""
-        raise AttributeError(
-            "'EagerTensor' object has no attribute 'grad': gradients are what "
-            "tape.gradient(target, sources) returns"
-        )
+        raise refusal(AttributeError, "'EagerTensor' object has")
 
     def ref(self) -> Reference:
         """Return a hashable reference to this tensor, for sets and dicts."""
@@ -154,7 +146,7 @@ class Tensor(NativeTensor):
 
     # -- values -----------------------------------------------------------------------------------
 
-    def numpy(self, *, force: bool = False) -> Any:
+    def numpy(self, *, force=False) -> Any:
         """Return the values as a NumPy array, or a NumPy scalar for a 0-d tensor.
 
         Operations on them are not recorded.
@@ -233,11 +225,7 @@ class Tensor(NativeTensor):
         raise TypeError("'EagerTensor' object is not reversible: use tf.reverse(tensor, axis=[0])")
 
     def __setitem__(self, index, value) -> None:
-        raise TypeError(
-            "'tensorflow.python.framework.ops.EagerTensor' object does not support item "
-            "assignment: make a new tensor, with tf.tensor_scatter_nd_update say, or use a "
-            "tf.Variable and its assign methods"
-        )
+        raise refusal(TypeError, "'tensorflow.python.framework.ops.EagerTensor' object does")
 
     def __copy__(self) -> Any:
         return self
