@@ -85,6 +85,10 @@ def _get_tracing_state() -> None:
     """Return None: nothing is traced for TorchScript."""
 
 
+def _no_mode(*inputs: Any) -> None:
+    """Return None: no mode of PyTorch's compilers is active, and no tensor is of one."""
+
+
 def _get_accelerator(check: bool | None = None) -> device:
     """Return the CPU: there is no accelerator."""
     return as_device("cpu")

@@ -517,3 +517,12 @@ def test_batches_are_fetched_for_objects_that_are_like_a_loader(t, workers):
     source = Source()
     assert list(kinds[workers > 0](source)) == [0, 1, 2, 3, 4]
     assert source.share.count == 1
+
+
+def test_no_mode_of_a_compiler_is_active(t):
+    for module, name in (
+        ("_guards", "active_fake_mode"),
+        ("_guards", "detect_fake_mode"),
+        ("fx.experimental.proxy_tensor", "get_proxy_mode"),
+    ):
+        assert getattr(importlib.import_module(f"{t.__name__}.{module}"), name)() is None
