@@ -34,6 +34,7 @@ from wengert.tape.watch import CURRENT
 from wengert.tensor.overrides import DisableTorchFunction as DisableTorchFunction
 from wengert.tensor.overrides import DisableTorchFunctionSubclass as DisableTorchFunctionSubclass
 from wengert.tensor.overrides import disabled_torch_function as _disabled_torch_function_impl
+from wengert.tensor.overrides import is_enabled as _is_torch_function_enabled
 from wengert.tensor.overrides import is_in_mode as _is_torch_function_mode_enabled
 
 __all__ = [
@@ -56,6 +57,7 @@ __all__ = [
     "_is_cached_tensor",
     "_is_fwd_grad_enabled",
     "_is_multithreading_enabled",
+    "_is_torch_function_enabled",
     "_is_torch_function_mode_enabled",
     "_nn",
     "_remove_cached_tensor",

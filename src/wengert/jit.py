@@ -192,6 +192,13 @@ def annotate(the_type: Any, the_value: Any) -> Any:
     return the_value
 
 
+def _unwrap_optional(x: Any) -> Any:
+    """Return `x`, which is not None."""
+    if x is None:
+        raise AssertionError("Unwrapping null optional")
+    return x
+
+
 class Attribute(typing.NamedTuple):
     """A value with its type, which TorchScript needs."""
 

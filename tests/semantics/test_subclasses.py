@@ -543,3 +543,15 @@ def test_the_name_of_an_operation_is_copied_and_called(t):
     assert t.equal(mm(x, x), x @ x) and t.equal(mm.default(x, x), x @ x)
     assert t.ops.aten.sum.dim_IntList(x, [0], True).tolist() == [[4.0, 6.0]]
     assert t.ops.aten.view.default(x, [4]).shape == (4,)
+
+
+def test_methods_that_are_called_by_the_name_of_their_class_are_seen(t):
+    class Seen(t.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return func.__name__
+
+    x = t.ones(2).as_subclass(Seen)
+    names = ("abs", "sum", "exp_", "size", "neg")
+    assert [getattr(t.Tensor, name)(x) for name in names] == list(names)
+    assert t.exp_(x) == "exp_" and t.Tensor.sum(t.ones(2)).item() == 2

@@ -26,7 +26,7 @@ from __future__ import annotations
 import inspect
 import types
 from _thread import allocate_lock
-from collections.abc import Callable, Iterable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
 from functools import wraps
 from typing import Any
@@ -35,7 +35,6 @@ from wengert.base.names import INSTALLED
 from wengert.base.patches import put
 from wengert.base.ports import PORTS
 from wengert.prims.facet import OPERATOR
-from wengert.prims.table import TABLE
 from wengert.tape.base import TensorBase
 from wengert.tape.compiled import FUNCTIONS
 
