@@ -131,6 +131,13 @@ def test_products_of_bytes_are_computed_in_int32(t):
         t._int_mm(a, a.float())
 
 
+@pytest.mark.parametrize("make", ["linspace", "logspace"])
+def test_series_are_leaves_whatever_their_bounds_require(t, make):
+    low, high = t.tensor(0.0, requires_grad=True), t.tensor(1.0, requires_grad=True)
+    made = getattr(t, make)(low, high, 2)
+    assert not made.requires_grad and t.equal(made, getattr(t, make)(0.0, 1.0, 2))
+
+
 def test_limits_of_equal_types_are_equal(t):
     assert t.finfo() == t.finfo(t.float32) == t.finfo(t.complex64) != t.finfo(t.float64)
     assert t.iinfo(t.int8) == t.iinfo(t.int8) != t.iinfo(t.uint8)

@@ -130,7 +130,8 @@ def _spaced(
             f"{function} only supports 0-dimensional start and end tensors, but got start with "
             f"{ndims[0]} dimension(s) and end with {ndims[1]} dimension(s)."
         )
-    start, end = number(start), number(end)
+    # the series is a leaf, also where a bound requires a gradient
+    start, end = (number(v.detach() if isinstance(v, TensorBase) else v) for v in (start, end))
     count = integer(function, "steps", steps)
     if count < 0:
         raise RuntimeError(f"number of steps must be non-negative, but got {count}")

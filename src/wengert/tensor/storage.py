@@ -6,6 +6,7 @@ their version cell, so a write through it counts as a write to the tensors.
 
 from __future__ import annotations
 
+import copy
 import operator
 from collections.abc import Iterator, Sequence
 from typing import Any, Self
@@ -23,6 +24,7 @@ from wengert.kernels.shared import map_file, shared_memory_of
 from wengert.kernels.strided import owner_of
 from wengert.tape.inplace import count
 from wengert.tape.modes import untraced
+from wengert.tensor.copying import copied_together
 
 _NAMES = {
     "Double": "float64",
@@ -188,8 +190,11 @@ class Storage:
         self._values[where] = value
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        found: Self = memo.setdefault(id(self), self.clone())
-        return found
+        """Return a copy that tensors of this memory share, if they are copied together with it."""
+        made: Self = object.__new__(type(self))
+        made._lie_over(copied_together(self._values, memo), copy.deepcopy(self._cell, memo))
+        memo[id(self)] = made
+        return made
 
     def _heading(self) -> str:
         raise NotImplementedError
