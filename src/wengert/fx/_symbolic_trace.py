@@ -275,7 +275,7 @@ class Tracer(TracerBase):
             patched.append((space, name, space.get(name, patched)))
             space[name] = value
 
-        spaces = [getattr(fn, "__globals__", {}), *map(vars, self._modules)]
+        spaces: list[Any] = [getattr(fn, "__globals__", {}), *map(vars, self._modules)]
         spaces += [getattr(type(m).forward, "__globals__", {}) for m in self.root.modules()]
         wrapped = {id(_wrapped(*one)) for one in _WRAPPED}
         for space in {id(space): space for space in spaces}.values():

@@ -131,7 +131,10 @@ def _spaced(
             f"{ndims[0]} dimension(s) and end with {ndims[1]} dimension(s)."
         )
     # the series is a leaf, also where a bound requires a gradient
-    start, end = (number(v.detach() if isinstance(v, TensorBase) else v) for v in (start, end))
+    start, end = (
+        number(v.detach() if isinstance(v, TensorBase) else v)  # type: ignore[attr-defined]
+        for v in (start, end)
+    )
     count = integer(function, "steps", steps)
     if count < 0:
         raise RuntimeError(f"number of steps must be non-negative, but got {count}")

@@ -159,8 +159,11 @@ def load(
     untraced("it reads a file")
     if isinstance(map_location, str | device):
         if is_meta(map_location):
-            given = {"weights_only": weights_only, "mmap": mmap, "encoding": encoding}
-            return _without_values(load(f, None, pickle_module, **given))
+            return _without_values(
+                load(
+                    f, None, pickle_module, weights_only=weights_only, mmap=mmap, encoding=encoding
+                )
+            )
         check_device(map_location)
     trusted = weights_only is not None and not weights_only
     if pickle_module is not None and not (trusted and pickle_module is pickle):
