@@ -449,7 +449,10 @@ def _install() -> None:
     _OVERRIDING.append(between)
     _NOT_WRAPPED.update((plain.grad.__get__, plain._base.__get__))
     for name in body:
-        if isinstance(inspect.getattr_static(plain, name), FUNCTIONS) and not _operator(name):
+        # NumPy looks its protocols up on the class of the argument
+        own, hidden = inspect.getattr_static(plain, name), name.startswith(("__array", "__dlpack"))
+        hidden = hidden or (name[0] == "_" and name[1] != "_")
+        if isinstance(own, FUNCTIONS) and not (hidden or _operator(name)):
             put(plain, name, _looking(getattr(plain, name), plain.__module__, f"Tensor.{name}"))
     for kind in _PLAIN_KINDS:
         give_way(kind)
