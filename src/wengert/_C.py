@@ -25,9 +25,10 @@ from wengert.kernels.strided import shares_owner
 from wengert.nn import functional
 from wengert.nn.modules.conversion import parsed
 from wengert.tape.base import TensorBase, new_tensor
-from wengert.tape.modes import change_mode, current_mode, full_mode, set_grad_enabled
+from wengert.tape.modes import change_mode, current_mode, full_mode
 from wengert.tape.modes import is_grad_enabled as is_grad_enabled
 from wengert.tape.modes import is_multithreading_enabled as _is_multithreading_enabled
+from wengert.tape.modes import set_grad_enabled as _set_grad_enabled
 from wengert.tape.node import AccumulateGrad, Node, accumulator_of, edge_of, next_sequence
 from wengert.tape.saved import SavedTensor
 from wengert.tape.saving import RUNNING, keeps_aside, stand_in, unpacked
@@ -36,6 +37,7 @@ from wengert.tape.watch import CURRENT
 from wengert.tensor.overrides import DisableTorchFunction as DisableTorchFunction
 from wengert.tensor.overrides import DisableTorchFunctionSubclass as DisableTorchFunctionSubclass
 from wengert.tensor.overrides import disabled_torch_function as _disabled_torch_function_impl
+from wengert.tensor.overrides import is_enabled as _is_torch_function_enabled
 from wengert.tensor.overrides import is_in_mode as _is_torch_function_mode_enabled
 
 __all__ = [
@@ -60,6 +62,7 @@ __all__ = [
     "_is_cached_tensor",
     "_is_fwd_grad_enabled",
     "_is_multithreading_enabled",
+    "_is_torch_function_enabled",
     "_is_torch_function_mode_enabled",
     "_nn",
     "_remove_cached_tensor",
@@ -208,16 +211,22 @@ class DelayedError(Node):
         return made[0] if len(made) == 1 else made
 
 
-class _Undefined(Node):
-    """Returns no gradient."""
+class _After(Node):
+    """A node after that of a tensor."""
 
     __slots__ = ()
-    label = "UndefinedGradBackward"
 
     def __init__(self, tensor: TensorBase) -> None:
         self.edges = (edge_of(tensor),)
         self._ext = None
         self._seq = next_sequence()
+
+
+class _Undefined(_After):
+    """Returns no gradient."""
+
+    __slots__ = ()
+    label = "UndefinedGradBackward"
 
     def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return None for each argument."""
@@ -236,16 +245,11 @@ class UndefinedGrad(Node):
         return new_tensor(tensor._array(), _Undefined(tensor), tensor._share_version())
 
 
-class _Warning(Node):
+class _Warning(_After):
     """Passes its gradient on with a warning."""
 
     __slots__ = ()
     label = "TestWarnInAutogradBackward0"
-
-    def __init__(self, tensor: TensorBase) -> None:
-        self.edges = (edge_of(tensor),)
-        self._ext = None
-        self._seq = next_sequence()
 
     def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
         warn("Warn from backward")
@@ -304,11 +308,6 @@ def _unsafe_set_version_counter(tensors: Iterable[TensorBase], versions: Iterabl
 def _set_fwd_grad_enabled(enabled: bool) -> None:
     """Set whether operations propagate tangents."""
     change_mode(tangents=bool(enabled))
-
-
-def _set_grad_enabled(enabled: bool) -> None:
-    """Set whether operations are recorded."""
-    set_grad_enabled(enabled)
 
 
 def _saved_tensors_hooks_is_enabled() -> bool:

@@ -259,7 +259,7 @@ def __getattr__(name: str) -> _Any:
     if name == "detach" or (name[-1:] == "_" and name[0] != "_"):
         found = _method_functions().get(name)
         if found is not None:
-            return globals().setdefault(name, found)
+            return globals().setdefault(name, _published(found, _OWN, name))
     return _elsewhere(_OWN)(name)
 
 

@@ -146,23 +146,12 @@ def trace_module(mod: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def script_method(fn: Any) -> Any:
-    """Return `fn` unchanged."""
+    """Return `fn` unchanged: it can be called, and runs as Python."""
     return fn
 
 
-def export(fn: Any) -> Any:
-    """Return `fn` unchanged: every method can be called."""
-    return fn
-
-
-def unused(fn: Any) -> Any:
-    """Return `fn` unchanged."""
-    return fn
-
-
-def interface(obj: Any) -> Any:
-    """Return `obj` unchanged."""
-    return obj
+export = interface = unused = script_if_tracing = script_method
+_script_if_tracing = _overload = _overload_method = script_method
 
 
 def ignore(drop: Any = False, **kwargs: Any) -> Any:
@@ -170,15 +159,6 @@ def ignore(drop: Any = False, **kwargs: Any) -> Any:
     if callable(drop):
         return drop
     return lambda fn: fn
-
-
-def script_if_tracing(fn: Any) -> Any:
-    """Return `fn` unchanged, as nothing is traced."""
-    return fn
-
-
-_script_if_tracing = script_if_tracing
-_overload = _overload_method = script_method
 
 
 def annotate(the_type: Any, the_value: Any) -> Any:
@@ -190,6 +170,13 @@ def annotate(the_type: Any, the_value: Any) -> Any:
     []
     """
     return the_value
+
+
+def _unwrap_optional(x: Any) -> Any:
+    """Return `x`, which is not None."""
+    if x is None:
+        raise AssertionError("Unwrapping null optional")
+    return x
 
 
 class Attribute(typing.NamedTuple):

@@ -131,6 +131,14 @@ def wrap_torch_function(dispatcher: Callable[..., Iterable[Any]]) -> Callable[..
     return decorate
 
 
+class BaseTorchFunctionMode(TorchFunctionMode):
+    """A mode that runs the functions that it sees."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Return ``func(*args, **kwargs)``."""
+        return func(*args, **(kwargs or {}))
+
+
 def is_tensor_like(inp: Any) -> bool:
     """Return whether a value is a tensor, or has a class that overrides functions of tensors."""
     return isinstance(inp, TensorBase) or hasattr(inp, "__torch_function__")

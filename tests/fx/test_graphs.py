@@ -1,8 +1,12 @@
 """Test program graphs: tracing, editing, running and code generation."""
 
 import copy
+import dataclasses
+import math
 import operator
 import pickle
+from math import floor
+from typing import NamedTuple
 
 import pytest
 
@@ -116,6 +120,62 @@ def test_known_arguments_are_checked_when_the_graph_runs():
     assert wg.equal(traced(X, True), X + 1)
     with pytest.raises(AssertionError, match="up has been specialized to have value True"):
         traced(X, False)
+    traced = fx.symbolic_trace(program, concrete_args={"up": None})
+    traced.graph.eliminate_dead_code()
+    traced.recompile()
+    assert wg.equal(traced(X, None), X - 1)
+    with pytest.raises(AssertionError, match="up has been specialized to have value None"):
+        traced(X, True)
+    with pytest.warns(UserWarning, match="Was not able to add assertion .* input up"):
+        fx.symbolic_trace(program, concrete_args={"up": len})
+
+
+@dataclasses.dataclass
+class Ends:
+    low: object
+    high: object
+
+
+class Pair(NamedTuple):
+    left: object
+    right: object
+
+
+class Spread:
+    """An object that says which node makes it."""
+
+    def __init__(self, ends):
+        self.ends = ends
+
+    def __fx_create_arg__(self, tracer):
+        return tracer.create_node("call_function", Spread, (tracer.create_arg(self.ends),), {})
+
+
+def test_results_in_objects_are_made_by_their_classes():
+    def program(x):
+        assert fx._symbolic_trace.is_fx_tracing()
+        return Ends(x.min(), [Pair(x.max(), 1), Spread(Pair(2, x))])
+
+    traced = fx.symbolic_trace(program)
+    made = traced(X)
+    assert not fx._symbolic_trace.is_fx_tracing()
+    assert type(made) is Ends and made.low == X.min()
+    assert type(made.high[0]) is Pair and made.high[0] == (X.max(), 1)
+    assert type(made.high[1]) is Spread and wg.equal(made.high[1].ends.right, X)
+    calls = [node.target for node in traced.graph.nodes if node.op == "call_function"]
+    assert calls == [Pair, Pair, Spread, Ends]
+
+
+def test_functions_of_mathematics_are_calls():
+    def program(x):
+        return x / math.sqrt(x.shape[0]) + floor(x.shape[1] / 3)
+
+    traced = fx.symbolic_trace(program)
+    for x in (X, X[:2]):
+        assert wg.equal(traced(x), program(x))
+    assert math.sqrt(4) == 2 and fx.symbolic_trace(lambda x: x + math.pi)(1) == 1 + math.pi
+    with pytest.raises(TypeError):
+        fx.Tracer(autowrap_modules=()).trace(program)
 
 
 def chosen(x, total):
@@ -131,8 +191,9 @@ def test_wrapped_functions_are_called_when_the_graph_runs():
         return chosen(x, x.sum()) + len(x)
 
     traced = fx.symbolic_trace(program)
+    again = fx.symbolic_trace(traced)
     for x in (wg.ones(2), -wg.ones(3)):
-        assert wg.equal(traced(x), program(x))
+        assert wg.equal(traced(x), program(x)) and wg.equal(again(x), program(x))
 
 
 def test_operations_are_replaced():

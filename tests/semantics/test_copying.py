@@ -96,6 +96,22 @@ def test_tensors_that_share_memory_share_it_in_a_deep_copy(t):
     assert base[2].item() == 2.0
 
 
+@pytest.mark.filterwarnings("ignore:TypedStorage is deprecated")
+@pytest.mark.parametrize("first", [False, True])
+def test_tensors_share_the_storages_that_are_copied_with_them(t, first):
+    x = t.arange(6.0).reshape(2, 3)
+    held = [x[1], x.storage(), x, x.untyped_storage()]
+    copied = copy.deepcopy(held if first else held[::-1])
+    row, typed, twin, untyped = copied if first else copied[::-1]
+    twin.add_(1)
+    assert row.tolist() == [4, 5, 6] and list(typed) == [1, 2, 3, 4, 5, 6]
+    assert untyped.data_ptr() == twin.data_ptr() == typed.data_ptr()
+    assert x.sum().item() == 15 and copy.deepcopy(typed)[0] == 1
+    alone = copy.deepcopy(held[1])
+    alone[0] = 7
+    assert x[0, 0].item() == 0
+
+
 def test_the_order_of_the_views_in_a_deep_copy_does_not_matter(t):
     base = t.arange(6.0)
     part, twin = copy.deepcopy([base[2:4], base])

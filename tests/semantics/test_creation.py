@@ -129,3 +129,28 @@ def test_products_of_bytes_are_computed_in_int32(t):
     assert found.dtype is t.int32 and found.tolist() == [[-127, 16510], [-16640, -16247]]
     with pytest.raises(RuntimeError, match="Expected mat2 dtype to be"):
         t._int_mm(a, a.float())
+
+
+@pytest.mark.parametrize("make", ["linspace", "logspace"])
+def test_series_are_leaves_whatever_their_bounds_require(t, make):
+    low, high = t.tensor(0.0, requires_grad=True), t.tensor(1.0, requires_grad=True)
+    made = getattr(t, make)(low, high, 2)
+    assert not made.requires_grad and t.equal(made, getattr(t, make)(0.0, 1.0, 2))
+
+
+def test_limits_of_equal_types_are_equal(t):
+    assert t.finfo() == t.finfo(t.float32) == t.finfo(t.complex64) != t.finfo(t.float64)
+    assert t.iinfo(t.int8) == t.iinfo(t.int8) != t.iinfo(t.uint8)
+    assert t.finfo(t.complex128).dtype == "float64" and t.finfo(t.float32).resolution == 1e-6
+    with pytest.raises(RuntimeError, match="Unknown Complex ScalarType"):
+        t.int8.to_complex()
+
+
+@pytest.mark.filterwarnings("ignore:torch.range is deprecated")
+@pytest.mark.parametrize("end", [2**63, 1e300, 1.7e308])
+@pytest.mark.parametrize("make", ["arange", "range"])
+def test_more_elements_than_memory_has_addresses_are_refused(t, make, end):
+    with pytest.raises(RuntimeError):
+        getattr(t, make)(0, end, dtype=t.float64)
+    with pytest.raises(RuntimeError):
+        getattr(t, make)(0, -end, -1, dtype=t.float64)

@@ -95,6 +95,7 @@ def test_a_compiled_module_is_a_module_around_the_original(t):
     outer.eval()
     assert not c.training and not c._orig_mod.training
     c.kept = 3
+    assert {*dir(c._orig_mod), "_orig_mod", "kept"} <= {*dir(c)}
     assert c._orig_mod.kept == 3 and c.weight is c._orig_mod.weight
     del c.kept
     assert not hasattr(c._orig_mod, "kept")

@@ -526,3 +526,70 @@ def test_no_mode_of_a_compiler_is_active(t):
         ("fx.experimental.proxy_tensor", "get_proxy_mode"),
     ):
         assert getattr(importlib.import_module(f"{t.__name__}.{module}"), name)() is None
+
+
+def test_a_function_may_ask_whether_all_leaves_get_gradients(t):
+    valid = t.autograd._is_checkpoint_valid
+    seen = []
+
+    class Asks(t.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx, g):
+            seen.append(valid())
+            return g
+
+    x = t.ones(2, requires_grad=True)
+    Asks.apply(x).sum().backward()
+    t.autograd.grad(Asks.apply(x).sum(), x)
+    Asks.apply(x).sum().backward(inputs=x)
+    assert valid() and seen == [True, False, False]
+
+
+def test_values_are_unwrapped_from_optional_types(t):
+    assert t.jit._unwrap_optional(0) == 0
+    with pytest.raises(AssertionError, match="Unwrapping null optional"):
+        t.jit._unwrap_optional(None)
+
+
+def test_the_core_says_whether_any_device_casts(t):
+    asked = t._C._is_any_autocast_enabled
+    assert not asked()
+    with t.autocast("cpu", dtype=t.bfloat16):
+        assert asked()
+
+
+def test_the_basic_mode_runs_what_it_sees(t):
+    class Doubles(t.overrides.BaseTorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            return 2 * super().__torch_function__(func, types, args, kwargs)
+
+    with t.overrides.BaseTorchFunctionMode():
+        x = t.full((2,), fill_value=3.0)
+        with Doubles():
+            y = x.exp()
+    assert x.tolist() == [3.0, 3.0] and y.tolist() == (2 * x.exp()).tolist()
+    assert t._C._is_torch_function_enabled()
+    with t._C.DisableTorchFunction():
+        assert not t._C._is_torch_function_enabled()
+
+
+def test_modules_run_on_other_parameters_under_a_former_name(t):
+    call = importlib.import_module(f"{t.__name__}.nn.utils.stateless")._functional_call
+    layer = t.nn.Linear(2, 1)
+    values = {"weight": t.ones(1, 2), "bias": t.zeros(1)}
+    assert call(layer, values, t.ones(2)).tolist() == [2.0]
+
+
+def test_what_acts_like_a_tensor_is_broadcast(t):
+    class Like:
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return [func.__name__, *args]
+
+    like = Like()
+    made = t.distributions.utils.broadcast_all(like, 2.0)
+    assert made[0] == "broadcast_tensors" and made[1] is like and made[2].dtype == t.float32

@@ -557,3 +557,15 @@ def test_a_named_tuple_that_overrides_functions_is_asked_itself(t):
     x, w = t.ones(1, 3), Scaled(t.ones(2, 3), 2.0)
     assert t.nn.functional.linear(x, w).tolist() == [[6.0, 6.0]]
     assert seen == [(t.nn.functional.linear, (Scaled,))]
+
+
+def test_methods_that_are_called_by_the_name_of_their_class_are_seen(t):
+    class Seen(t.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return func.__name__
+
+    x = t.ones(2).as_subclass(Seen)
+    names = ("abs", "sum", "exp_", "size", "neg")
+    assert [getattr(t.Tensor, name)(x) for name in names] == list(names)
+    assert t.exp_(x) == "exp_" and t.Tensor.sum(t.ones(2)).item() == 2

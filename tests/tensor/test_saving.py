@@ -198,6 +198,27 @@ def test_paths_and_files(tmp_path, name, form):
     assert wg.load(path)[0].tolist() == [0.0]
 
 
+def test_a_file_read_to_the_device_meta_gives_shapes_alone(form):
+    file = io.BytesIO()
+    x = wg.arange(6.0).reshape(2, 3).t()
+    save({"w": wg.nn.Parameter(x), "x": [x], "step": 3}, file)
+    made = wg.load(io.BytesIO(file.getvalue()), map_location="meta")
+    assert made["w"].is_meta and isinstance(made["w"], wg.nn.Parameter) and made["w"].requires_grad
+    assert made["x"][0].is_meta and made["x"][0].stride() == (1, 3)
+    assert made["x"][0].shape == (3, 2) and not made["x"][0].requires_grad and made["step"] == 3
+
+
+def test_the_versions_of_modules_survive_a_reading_to_the_device_meta(form):
+    file = io.BytesIO()
+    save(wg.nn.BatchNorm1d(2).state_dict(), file)
+    state = wg.load(io.BytesIO(file.getvalue()), map_location="meta")
+    whole = wg.load(io.BytesIO(file.getvalue()))
+    assert getattr(state, "_metadata", None) == getattr(whole, "_metadata", None)
+    model = wg.nn.BatchNorm1d(2, device="meta")
+    model.load_state_dict(state, assign=True)
+    assert model.weight.is_meta and model.weight.shape == (2,)
+
+
 # -- other programs --------------------------------------------------------------------------------
 
 

@@ -196,6 +196,10 @@ def is_autocast_enabled(device_type: str = "cuda") -> bool:
     return device_type == "cpu" and _entered() is not None
 
 
+def _is_any_autocast_enabled() -> bool:
+    return _entered() is not None
+
+
 def get_autocast_dtype(device_type: str = "cuda") -> dtype:
     """Return the dtype of products in the current `autocast`, or in one without ``dtype``.
 

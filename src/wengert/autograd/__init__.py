@@ -24,6 +24,7 @@ _LAZY = {
     "SavedTensor": "graph",
     "_calculate_shape": "api",
     "_functions": "_functions",
+    "_is_checkpoint_valid": "api",
     "_force_original_view_tracking": "grad_mode",
     "anomaly_mode": "anomaly_mode",
     "detect_anomaly": "anomaly_mode",

@@ -47,6 +47,12 @@ def _gradients(value: Any, count: int, what: str) -> list[Any]:
     return values
 
 
+def _is_checkpoint_valid() -> bool:
+    """Return whether a backward pass that begins here reaches all leaves, as the current one."""
+    walk = CURRENT.get()
+    return walk is None or walk.targets is None
+
+
 def _calculate_shape(output: Any, grad: Any, is_grads_batched: bool) -> tuple[Any, Any]:
     """Return the shapes of an output and of its cotangent, which may be batched."""
     return output.shape, grad.shape[1:] if is_grads_batched else grad.shape

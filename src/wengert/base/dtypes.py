@@ -84,6 +84,8 @@ class dtype:
 
     def to_complex(self) -> dtype:
         """Return the complex type whose parts are of this floating type."""
+        if self.category < FLOATING:
+            raise RuntimeError(f"Unknown Complex ScalarType for {self!r}")
         return from_numpy_dtype(complex_of(self.dtype))
 
     def __repr__(self) -> str:
@@ -353,7 +355,18 @@ _LIMITS = {
 """The limits of dtypes that NumPy does not know."""
 
 
-class finfo:
+class _Limits:
+    """Numeric limits, which are equal for equal types."""
+
+    dtype: str
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class finfo(_Limits):
     """The numeric limits of a floating type: `bits`, `eps`, `max`, `min`, `tiny`.
 
     Examples
@@ -363,18 +376,18 @@ class finfo:
     """
 
     def __init__(self, type: Any = None) -> None:
-        self._dtype = get_default_dtype() if type is None else as_dtype(type)
-        if self._dtype.category < FLOATING:
+        chosen = get_default_dtype() if type is None else as_dtype(type)
+        if chosen.category < FLOATING:
             raise TypeError(
                 "torch.finfo() requires a floating point input type. Use torch.iinfo to handle "
-                f"'{self._dtype!r}'"
+                f"'{chosen!r}'"
             )
-        limits = _LIMITS.get(self._dtype.name) or np.finfo(self._dtype.dtype)
+        self.dtype = chosen.to_real().name
+        limits = _LIMITS.get(self.dtype) or np.finfo(chosen.dtype)
         self.bits = int(limits.bits)
         self.eps, self.max, self.min = float(limits.eps), float(limits.max), float(limits.min)
         self.tiny = self.smallest_normal = float(limits.smallest_normal)
-        self.resolution = float(limits.resolution)
-        self.dtype = self._dtype.name
+        self.resolution = float(str(limits.resolution))
 
     def __repr__(self) -> str:
         return (
@@ -384,7 +397,7 @@ class finfo:
         )
 
 
-class iinfo:
+class iinfo(_Limits):
     """The numeric limits of an integer type: `bits`, `max`, `min`.
 
     Examples

@@ -10,6 +10,7 @@ import wengert as wg
 from wengert.base.elsewhere import elsewhere
 from wengert.base.sections import fill_sections
 from wengert.nn.functional import binary_cross_entropy_with_logits
+from wengert.overrides import is_tensor_like
 
 __all__ = [
     "broadcast_all",
@@ -42,7 +43,7 @@ def broadcast_all(*values: Any) -> tuple[Any, ...]:
     >>> wg.distributions.utils.broadcast_all(1.7, wg.zeros(2))
     (tensor([1.7000, 1.7000]), tensor([0., 0.]))
     """
-    if not all(isinstance(value, bool | int | float | wg.Tensor) for value in values):
+    if not all(isinstance(v, bool | int | float) or is_tensor_like(v) for v in values):
         raise ValueError(
             "Input arguments must all be instances of Number, torch.Tensor or objects implementing "
             f"__torch_function__. They are {', '.join(type(value).__name__ for value in values)}"
@@ -50,9 +51,7 @@ def broadcast_all(*values: Any) -> tuple[Any, ...]:
     first = next((value for value in values if isinstance(value, wg.Tensor)), None)
     kind = wg.get_default_dtype() if first is None else first.dtype
     place = None if first is None else first.device
-    made = [
-        v if isinstance(v, wg.Tensor) else wg.tensor(v, dtype=kind, device=place) for v in values
-    ]
+    made = [v if is_tensor_like(v) else wg.tensor(v, dtype=kind, device=place) for v in values]
     return tuple(wg.broadcast_tensors(*made))
 
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import builtins
 import functools
 import inspect
+import math
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from types import FunctionType, MethodType
 from typing import Any
 
 import wengert
+from wengert.base.device import device
+from wengert.base.dtypes import dtype
 from wengert.base.sections import fill_sections
 from wengert.fx.graph import Graph
 from wengert.fx.graph_module import GraphModule
@@ -20,12 +25,34 @@ from wengert.nn.modules.module import Module
 from wengert.nn.parameter import Parameter
 from wengert.tape.base import TensorBase
 from wengert.tape.compiled import FUNCTIONS
+from wengert.tape.sites import warn
 from wengert.tensor.overrides import as_found
 
 __all__ = ["Tracer", "symbolic_trace", "wrap"]
 
 _WRAPPED: list[tuple[dict[str, Any], str]] = []
 """Functions that are not traced into: the globals of their modules, and their own names."""
+
+
+_TRACING: ContextVar[bool] = ContextVar("fx_tracing", default=False)
+
+
+def is_fx_tracing() -> bool:
+    """Return whether a `Tracer` is calling the program."""
+    return _TRACING.get()
+
+
+def _wrapped(space: dict[str, Any], name: str) -> Any:
+    return space.get(name) or getattr(builtins, name)
+
+
+def _assert_is_none(value: Any, msg: str) -> None:
+    if value is not None:
+        raise AssertionError(msg)
+
+
+_COMPARED = (str, int, float, complex, dtype, device)
+"""Types of concrete arguments whose equality a graph checks."""
 
 
 def wrap(fn_or_name: Any) -> Any:
@@ -58,7 +85,8 @@ class Tracer(TracerBase):
 
     Parameters
     ----------
-    autowrap_modules : tuple of module. Modules whose functions are not traced into.
+    autowrap_modules : tuple of module. Modules whose functions are not traced into; default:
+        `math`.
     autowrap_functions : tuple of callable. Functions that are not traced into.
     param_shapes_constant : bool. Whether shapes of parameters are constants, which the program may
         branch on.
@@ -78,13 +106,14 @@ class Tracer(TracerBase):
 
     def __init__(
         self,
-        autowrap_modules: tuple[Any, ...] = (),
+        autowrap_modules: tuple[Any, ...] = (math,),
         autowrap_functions: tuple[Callable[..., Any], ...] = (),
         param_shapes_constant: bool = False,
     ) -> None:
+        self._modules = autowrap_modules
         self._functions = {
-            f for m in autowrap_modules for f in vars(m).values() if callable(f)
-        } | set(autowrap_functions)
+            id(f) for m in autowrap_modules for f in vars(m).values() if callable(f)
+        } | set(map(id, autowrap_functions))
         self.root: Any = None
         self._paths: dict[int, str] = {}
         self._constants = 0
@@ -199,17 +228,21 @@ class Tracer(TracerBase):
             if param.name in concrete:
                 value = concrete[param.name]
                 given = self.create_proxy("placeholder", f"{param.name}_1", default, {})
-                if not isinstance(value, TensorBase | Module) and value is not None:
-                    same = given == value
-                    self.create_proxy(
-                        "call_function",
-                        wengert._assert,  # type: ignore[attr-defined]
-                        (
-                            same,
-                            f"{param.name} has been specialized to have value {value} but got "
-                            "another value",
-                        ),
-                        {},
+                if value is None or isinstance(value, _COMPARED):
+                    why = (
+                        f"{param.name} has been specialized to have value {value} but got another "
+                        "value"
+                    )
+                    check, found = (
+                        (_assert_is_none, given)
+                        if value is None
+                        else (wengert._assert, given == value)  # type: ignore[attr-defined]
+                    )
+                    self.create_proxy("call_function", check, (found, why), {})
+                else:
+                    warn(
+                        "Was not able to add assertion to guarantee correct input "
+                        f"{param.name} to specialized function: pass the same object in each call"
                     )
             else:
                 name = "_" + param.name if stars else param.name
@@ -242,26 +275,29 @@ class Tracer(TracerBase):
             patched.append((space, name, space.get(name, patched)))
             space[name] = value
 
-        spaces = [getattr(fn, "__globals__", {})]
+        spaces: list[Any] = [getattr(fn, "__globals__", {}), *map(vars, self._modules)]
         spaces += [getattr(type(m).forward, "__globals__", {}) for m in self.root.modules()]
+        wrapped = {id(_wrapped(*one)) for one in _WRAPPED}
         for space in {id(space): space for space in spaces}.values():
-            if space.get("__name__", "").startswith("wengert."):
+            unnamed = "__name__" not in space
+            if not unnamed and space["__name__"].startswith("wengert."):
                 continue
             for name, value in list(space.items()):
-                if isinstance(value, FUNCTIONS):
-                    if value in self._functions:
-                        patch(space, name, self._noting(value))
-                    elif as_found(value) is not value:
-                        # imported before functions began to check for proxies
-                        patch(space, name, as_found(value))
+                # the code of a graph has no name, and keeps the calls of the program it is of
+                if id(value) in self._functions or (id(value) in wrapped and unnamed):
+                    patch(space, name, self._noting(value))
+                elif isinstance(value, FUNCTIONS) and as_found(value) is not value:
+                    # imported before functions began to check for proxies
+                    patch(space, name, as_found(value))
         for space, name in _WRAPPED:
-            original = space.get(name) or getattr(sys.modules["builtins"], name)
-            patch(space, name, self._noting(original))
+            patch(space, name, self._noting(_wrapped(space, name)))
         Module.__call__ = called  # type: ignore[method-assign, assignment]
         Module.__getattr__ = got  # type: ignore[method-assign]
+        token = _TRACING.set(True)
         try:
             yield
         finally:
+            _TRACING.reset(token)
             Module.__call__ = call  # type: ignore[method-assign]
             Module.__getattr__ = attribute  # type: ignore[method-assign]
             for space, name, value in reversed(patched):

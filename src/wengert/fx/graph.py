@@ -291,6 +291,12 @@ class Graph:
             if node.graph is not self:
                 raise RuntimeError(f"Node '{node}' does not belong to this Graph!")
             for arg in node.all_input_nodes:
+                if arg.graph is not self:
+                    raise RuntimeError(
+                        f"Argument '{arg}' of Node '{node}' does not belong to this Graph, but was "
+                        "used as an argument! To copy nodes from another graph, map them by the "
+                        f"``arg_transform`` of node_copy()\n{self}"
+                    )
                 if arg not in seen:
                     raise RuntimeError(
                         f"Argument '{arg}' of Node '{node}' was used before it has been defined! "
@@ -431,6 +437,8 @@ class _Code:
         path = path_of(func)
         module, _, name = path.rpartition(".")
         if module == "builtins":
+            # among the globals, where a tracer finds it
+            self.globals[name] = func
             return name
         if module.split(".")[0] == "torch":
             held: Any = wengert

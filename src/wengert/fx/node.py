@@ -46,7 +46,7 @@ IN_PLACE = {
 }
 
 
-_IMPURE = ("_assert", "manual_seed", "setattr")
+_IMPURE = ("_assert", "_assert_is_none", "manual_seed", "setattr")
 _DECLARED: list[Any] = [operator.setitem]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import dis
 import operator
 import sys
@@ -56,12 +57,14 @@ class TracerBase:
         proxy_factory_fn: Any = None,
     ) -> Any:
         """Make a node from arguments that may hold proxies, and return a proxy for its result."""
-        given = map_aggregate(args, self.create_arg), map_aggregate(kwargs, self.create_arg)
+        given = self.create_arg(args), self.create_arg(kwargs)
         node = self.create_node(kind, target, *given, name, type_expr)
         return (proxy_factory_fn or self.proxy)(node)
 
     def create_arg(self, a: Any) -> Any:
         """Convert a value to a node's argument: proxies, also in containers, become their nodes.
+
+        A named tuple or an instance of a dataclass becomes a call of its class.
 
         Raises
         ------
@@ -71,9 +74,18 @@ class TracerBase:
             return a.node
         if isinstance(a, TensorBase):
             raise NotImplementedError(f"argument of type: {type(a)}")
-        if isinstance(a, tuple | list | dict | slice):
-            return map_aggregate(a, self.create_arg)
-        return a
+        if hasattr(a, "__fx_create_arg__"):
+            return a.__fx_create_arg__(self)
+        if isinstance(a, tuple) and hasattr(a, "_fields"):
+            return self.create_node("call_function", type(a), tuple(map(self.create_arg, a)), {})
+        if dataclasses.is_dataclass(a) and not isinstance(a, type):
+            named = {field.name: getattr(a, field.name) for field in dataclasses.fields(a)}
+            return self.create_node("call_function", type(a), (), self.create_arg(named))
+        if isinstance(a, tuple | list):
+            return (tuple if isinstance(a, tuple) else list)(map(self.create_arg, a))
+        if isinstance(a, dict):
+            return {key: self.create_arg(value) for key, value in a.items()}
+        return map_aggregate(a, self.create_arg) if isinstance(a, slice) else a
 
     def to_bool(self, obj: Proxy) -> bool:
         """Refuse a branch on a proxy.

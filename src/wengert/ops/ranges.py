@@ -73,16 +73,9 @@ def arange(
         raise NotImplementedError(f"\"arange_cpu\" not implemented for '{as_dtype(kind)!r}'")
     if not (math.isfinite(start) and math.isfinite(end)):
         raise RuntimeError(f"unsupported range: {start} -> {end}")
-    if step == 0:
-        raise RuntimeError("step must be nonzero")
-    if (end - start) * step < 0:
-        raise RuntimeError(
-            "upper bound and lower bound inconsistent with step sign: "
-            f"from {start} to {end} in steps of {step}"
-        )
+    count = math.ceil(_length(start, end, step, kind))
     if kind.kind in "iu":
         # as in PyTorch: only in int64 do the integer bounds determine the count
-        count = math.ceil((end - start) / step)
         start, end, step = int(start), int(end), int(step)
         if step == 0:
             raise RuntimeError("step must be nonzero: it is cut to 0 in an integer dtype")
@@ -90,9 +83,22 @@ def arange(
             count = max(-((start - end) // step), 0)
         array = (start + step * np.arange(count, dtype=np.int64)).astype(kind, copy=False)
     else:
-        count = math.ceil((end - start) / step)
         array = fused.progression(start, step, count, kind)
     return created(array, device, requires_grad, out, "arange")
+
+
+def _length(start: Any, end: Any, step: Any, kind: np.dtype[Any]) -> float:
+    """Return the number of steps, not rounded, if an array of `kind` can have as many elements."""
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
+    length: float = (end - start) / step
+    where = f"from {start} to {end} in steps of {step}"
+    if length < 0:
+        raise RuntimeError(f"upper bound and lower bound inconsistent with step sign: {where}")
+    # NumPy makes an empty array where the count overflows
+    if not length * kind.itemsize < 2**63:
+        raise RuntimeError(f"invalid size, possible overflow? The range is {where}")
+    return length
 
 
 def _real(function: str, value: Any) -> Any:
@@ -124,7 +130,11 @@ def _spaced(
             f"{function} only supports 0-dimensional start and end tensors, but got start with "
             f"{ndims[0]} dimension(s) and end with {ndims[1]} dimension(s)."
         )
-    start, end = number(start), number(end)
+    # the series is a leaf, also where a bound requires a gradient
+    start, end = (
+        number(v.detach() if isinstance(v, TensorBase) else v)  # type: ignore[attr-defined]
+        for v in (start, end)
+    )
     count = integer(function, "steps", steps)
     if count < 0:
         raise RuntimeError(f"number of steps must be non-negative, but got {count}")
@@ -460,12 +470,8 @@ def range(
     )
     if end is None:
         start, end = 0, start
-    if step == 0:
-        raise RuntimeError("step must be nonzero")
-    if (end - start) * step < 0:
-        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     kind = float_type(asked(dtype, out))
-    count = math.floor((end - start) / step) + 1
+    count = math.floor(_length(start, end, step, kind)) + 1
     values = (start + step * np.arange(count, dtype=np.float64)).astype(kind)
     return created(values, device, requires_grad, out, "range")
 

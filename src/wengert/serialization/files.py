@@ -13,10 +13,15 @@ from collections.abc import Callable
 from pickle import UnpicklingError
 from typing import Any
 
-from wengert.base.device import check_device, device
+from wengert.base.device import check_device, device, is_meta
 from wengert.base.sections import fill_sections
+from wengert.nn.modules.module import Module
+from wengert.nn.parameter import Parameter
 from wengert.serialization import checkpoints, safe
+from wengert.tape.base import TensorBase
 from wengert.tape.modes import untraced
+from wengert.tensor.tensor import Tensor
+from wengert.utils._pytree import tree_map
 
 DEFAULT_PROTOCOL = 2
 """Pickle's protocol in PyTorch's files."""
@@ -114,8 +119,8 @@ def load(
     Parameters
     ----------
     f : str, path or binary file. The file to read. Its first bytes determine the format.
-    map_location : device, dict or callable, optional. Accepted for compatibility with PyTorch:
-        tensors are always loaded to the CPU.
+    map_location : device, dict or callable, optional. ``"meta"`` keeps the shapes of tensors alone.
+        Otherwise accepted for compatibility with PyTorch: tensors are loaded to the CPU.
     pickle_module : Must be None, or `pickle` with ``weights_only=False``.
     weights_only : bool, optional. Whether to load only such states, the default. False loads whole
         objects, such as modules, from a file of `torch.save`: only do so with files that you trust,
@@ -153,6 +158,12 @@ def load(
     """
     untraced("it reads a file")
     if isinstance(map_location, str | device):
+        if is_meta(map_location):
+            return _without_values(
+                load(
+                    f, None, pickle_module, weights_only=weights_only, mmap=mmap, encoding=encoding
+                )
+            )
         check_device(map_location)
     trusted = weights_only is not None and not weights_only
     if pickle_module is not None and not (trusted and pickle_module is pickle):
@@ -196,6 +207,21 @@ def get_unsafe_globals_in_checkpoint(f: Any) -> list[str]:
             return checkpoints.unsafe_names(file, repr(os.fsdecode(f)))
     _check_binary(f, "read")
     return checkpoints.unsafe_names(f, "the file")
+
+
+def _without_values(state: Any) -> Any:
+    def bare(value: Any) -> Any:
+        if isinstance(value, Module):
+            return value.to("meta")
+        if not isinstance(value, TensorBase):
+            return value
+        kind = Parameter if isinstance(value, Parameter) else Tensor.requires_grad_
+        return kind(value.detach().to("meta"), value._edge is not None)  # type: ignore[attr-defined]
+
+    made = tree_map(bare, state)
+    if made is not state and hasattr(state, "_metadata"):
+        made._metadata = state._metadata
+    return made
 
 
 def _is_checkpoint(file: Any, name: str) -> bool:

@@ -213,7 +213,7 @@ def deep_copy(tensor: Any, memo: dict[int, Any], keep_grad: bool = True) -> Any:
     array = tensor._array()
     # a payload other than an array, as under a trace, raises if it cannot be one
     there = isinstance(array, Lifted) and array.computes
-    array = array.copy() if there else _copied_together(np.asarray(array), memo)
+    array = array.copy() if there else copied_together(np.asarray(array), memo)
     if is_inference_mode_enabled():
         cell: Any = InferenceCell()
     else:
@@ -313,7 +313,7 @@ def _laid_over(
     return np.ndarray(shape, dtype, flat, offset, strides)
 
 
-def _copied_together(array: Any, memo: dict[int, Any]) -> Any:
+def copied_together(array: Any, memo: dict[int, Any]) -> Any:
     """Return a copy of `array` as a view of the copy of its owner's memory."""
     owner = owner_of(array)
     flat = None if owner is array else _in_memory_order(owner)

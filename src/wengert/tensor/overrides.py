@@ -26,7 +26,7 @@ from __future__ import annotations
 import inspect
 import types
 from _thread import allocate_lock
-from collections.abc import Callable, Iterable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
 from functools import wraps
 from typing import Any
@@ -35,7 +35,6 @@ from wengert.base.names import INSTALLED
 from wengert.base.patches import put
 from wengert.base.ports import PORTS
 from wengert.prims.facet import OPERATOR
-from wengert.prims.table import TABLE
 from wengert.tape.base import TensorBase
 from wengert.tape.compiled import FUNCTIONS
 
@@ -65,8 +64,6 @@ _TAKES_NO_TENSOR = frozenset(_THEMSELVES.split())
 """Functions that query the argument itself, of any class."""
 _OVERRIDES: dict[type, bool] = dict.fromkeys((int, float, bool, str, type(None), slice), False)
 """Whether instances of a class override ``__torch_function__``, for some common classes."""
-_TAKES_TENSORS = frozenset({"gradient", "repeats", "vec2"})
-"""Parameters of methods that take tensors, besides the arguments of records."""
 _BACKWARD = frozenset({"backward", "grad"})
 _OPERATORS = {symbol: prim for prim, symbol in OPERATOR.items() if symbol}
 _BINARY = frozenset(["matmul", *[s for s, prim in _OPERATORS.items() if len(prim.args) == 2]])
@@ -452,9 +449,11 @@ def _install() -> None:
     between: Any = type(_BETWEEN, (plain,), body)
     _OVERRIDING.append(between)
     _NOT_WRAPPED.update((plain.grad.__get__, plain._base.__get__))
-    known = _TAKES_TENSORS.union(*[prim.args for prim in TABLE.values()]) - {"self"}
     for name in body:
-        if _takes_second_tensor(name, known):
+        # NumPy looks its protocols up on the class of the argument
+        own, hidden = inspect.getattr_static(plain, name), name.startswith(("__array", "__dlpack"))
+        hidden = hidden or (name[0] == "_" and name[1] != "_")
+        if isinstance(own, FUNCTIONS) and not (hidden or _operator(name)):
             put(plain, name, _looking(getattr(plain, name), plain.__module__, f"Tensor.{name}"))
     for kind in _PLAIN_KINDS:
         give_way(kind)
@@ -631,27 +630,19 @@ def _expose(module: types.ModuleType) -> None:
             put(module, name, found)
 
 
-def _takes_second_tensor(name: str, known: Set[str]) -> bool:
-    plain: Any = PORTS.tensor
-    method = inspect.getattr_static(plain, name)
-    if not isinstance(method, FUNCTIONS) or _operator(name) is not None:
-        return False
-    code = method.__code__
-    operation = getattr(plain, name.removesuffix("_"), None)
-    if code.co_flags & inspect.CO_VARARGS and isinstance(operation, FUNCTIONS):
-        # an in-place method that passes its arguments on to the operation of its name
-        code = operation.__code__
-    names = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
-    return not known.isdisjoint(names)
-
-
 def _looking(function: Any, module: str, name: str) -> Any:
     """Wrap `function` to look for overriding subclasses among its arguments."""
     quiet = function.__name__ in _BACKWARD
-    shown = _NAMES.get(name.removeprefix("Tensor."))
+    shown, plain_kind = _NAMES.get(name.removeprefix("Tensor.")), _OVERRIDES.get
 
     @wraps(function)
     def looking(*args: Any, **kwargs: Any) -> Any:
+        if not (kwargs or quiet or _ENTERED):
+            for value in args:
+                if plain_kind(type(value)) is not False:
+                    break
+            else:
+                return looking.__wrapped__(*args)
         if is_in_mode() or (_overriding(args, kwargs) and not _DISABLED.get()):
             func = looking if shown is None else getattr(PORTS.tensor, shown)
             return dispatch(func, args, kwargs)

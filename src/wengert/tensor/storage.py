@@ -6,6 +6,7 @@ their version cell, so a write through it counts as a write to the tensors.
 
 from __future__ import annotations
 
+import copy
 import operator
 from collections.abc import Iterator, Sequence
 from typing import Any, Self
@@ -23,6 +24,7 @@ from wengert.kernels.shared import map_file, shared_memory_of
 from wengert.kernels.strided import owner_of
 from wengert.tape.inplace import count
 from wengert.tape.modes import untraced
+from wengert.tensor.copying import copied_together
 
 _NAMES = {
     "Double": "float64",
@@ -188,8 +190,11 @@ class Storage:
         self._values[where] = value
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        found: Self = memo.setdefault(id(self), self.clone())
-        return found
+        """Return a copy that tensors of this memory share, if they are copied together with it."""
+        made: Self = object.__new__(type(self))
+        made._lie_over(copied_together(self._values, memo), copy.deepcopy(self._cell, memo))
+        memo[id(self)] = made
+        return made
 
     def _heading(self) -> str:
         raise NotImplementedError
@@ -197,34 +202,23 @@ class Storage:
     def __repr__(self) -> str:
         return "\n ".join(["", *map(str, self.tolist())])[1:] + f"\n[{self._heading()}]"
 
-    def _converted(self, name: str) -> TypedStorage:
-        kind = extras.bfloat16().dtype if name == "bfloat16" else as_dtype(name).dtype
-        return storage_over(self._values.astype(kind), kind, [0, None])
+
+def _element_type(name: str) -> dtype:
+    return extras.bfloat16() if name == "bfloat16" else as_dtype(name)
 
 
 def _conversion(name: str) -> Any:
     def convert(self: Storage) -> TypedStorage:
-        return self._converted(name)
+        kind = _element_type(name).dtype
+        made: TypedStorage = storage_over(self._values.astype(kind), kind, [0, None])
+        return made
 
     convert.__doc__ = f"Return the elements as {name}, in new memory."
     return convert
 
 
-for _method, _target in {
-    "double": "float64",
-    "float": "float32",
-    "half": "float16",
-    "bfloat16": "bfloat16",
-    "long": "int64",
-    "int": "int32",
-    "short": "int16",
-    "char": "int8",
-    "byte": "uint8",
-    "bool": "bool",
-    "complex_double": "complex128",
-    "complex_float": "complex64",
-}.items():
-    setattr(Storage, _method, _conversion(_target))
+for _name, _kind in _NAMES.items():
+    setattr(Storage, _name.lower().replace("complex", "complex_"), _conversion(_kind))
 
 
 class UntypedStorage(Storage):
@@ -395,7 +389,7 @@ class _TypedClass(type):
     @property
     def dtype(cls) -> dtype:
         """The element type of its storages."""
-        return extras.bfloat16() if cls._name == "bfloat16" else as_dtype(cls._name)
+        return _element_type(cls._name)
 
     def __call__(cls, content: Any = 0, **more: Any) -> Any:
         return TypedStorage(content, **more, dtype=cls.dtype)

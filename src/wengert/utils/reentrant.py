@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from wengert.autograd.api import backward
+from wengert.autograd.api import _is_checkpoint_valid, backward
 from wengert.autograd.function import Function
 from wengert.base.sections import fill_sections
 from wengert.ops.generator import default_generator, fork_rng
@@ -13,7 +13,6 @@ from wengert.tape.base import LEAF, TensorBase
 from wengert.tape.masked import apart, continuing
 from wengert.tape.modes import MODE, changed, current_mode, full_mode, no_grad
 from wengert.tape.sites import warn
-from wengert.tape.watch import CURRENT
 from wengert.utils.dispatch import fresh_casts
 
 
@@ -98,7 +97,7 @@ class CheckpointFunction(Function):
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
         """Recompute the function, and compute its gradients."""
-        if CURRENT.get().targets is not None:
+        if not _is_checkpoint_valid():
             raise RuntimeError(
                 "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or "
                 "passing an `inputs` parameter to .backward(). To resolve this error, you can "

@@ -49,5 +49,8 @@ class OptimizedModule(Module):
         else:
             setattr(self._orig_mod, name, value)
 
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *dir(self._orig_mod)]
+
     def __delattr__(self, name: str) -> None:
         delattr(self._orig_mod, name)

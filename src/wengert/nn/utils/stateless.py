@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from typing import Any
 
-from wengert.func.functional_call import functional_call as call
+from wengert.func.functional_call import functional_call as _functional_call
 from wengert.func.functional_call import with_state
 from wengert.tape.sites import warn
 
@@ -27,7 +27,7 @@ def functional_call(
         "`wengert.func.functional_call` instead, which takes the same arguments.",
         FutureWarning,
     )
-    return call(
+    return _functional_call(
         module, parameters_and_buffers, args, kwargs, tie_weights=tie_weights, strict=strict
     )
 
