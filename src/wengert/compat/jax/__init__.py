@@ -50,7 +50,8 @@ _LATER = """
     listing: make_jaxpr
     references: Ref freeze new_ref
     sharding: NamedSharding P Shard make_mesh reshard set_mesh shard_map smap
-    staging: check_tracer_leaks numpy_dtype_promotion numpy_rank_promotion
+    settings: numpy_dtype_promotion numpy_rank_promotion
+    staging: check_tracer_leaks
     """
 _MODULES = """
     ad_checkpoint custom_batching custom_derivatives debug dlpack dtypes errors example_libraries
