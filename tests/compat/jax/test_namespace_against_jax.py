@@ -17,7 +17,16 @@ pytestmark = pytest.mark.slow
 
 from wengert.compat import jax as ours  # noqa: E402
 
-for _name in ("integrate", "linalg", "ndimage", "optimize", "signal", "special", "stats"):
+for _name in (
+    "integrate",
+    "interpolate",
+    "linalg",
+    "ndimage",
+    "optimize",
+    "signal",
+    "special",
+    "stats",
+):
     importlib.import_module(f"jax.scipy.{_name}")
 
 CALLS = pathlib.Path(__file__).with_name("calls")
