@@ -63,7 +63,6 @@ _COMPILED = "programs are made by calls, and stay in this process"
 _ABSENT = {
     **{f"tree_{n}": f"write jax.tree.{n}" for n in ("flatten", "leaves", "map", "unflatten")},
     **dict.fromkeys(("export", "ffi"), _COMPILED),
-    "profiler": "measure with Python's own tools",
     "distributed": _DEVICES,
 }
 

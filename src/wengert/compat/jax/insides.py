@@ -3,14 +3,15 @@
 NOTE [JAX's insides]
 Nothing is traced here, so most of these names have no effect: libraries look up a class, fill a
 dictionary of rules, or define a function that only a trace calls. Each module is a table with rows
-of names, by kind: ``class`` for a class without instances, ``refused`` for a function that raises
-when called, ``same`` for a function that returns its argument, ``nothing`` for a function that does
-nothing, ``dict`` for an empty dictionary. Any other word is the module of ours that has the names,
-``.`` the package itself.
+of names, by kind: ``class`` for a class without instances, ``context`` for a context without
+effect, ``refused`` for a function that raises when called, ``same`` for a function that returns its
+argument, ``nothing`` for a function that does nothing, ``dict`` for an empty dictionary. Any other
+word is the module of ours that has the names, ``.`` the package itself.
 """
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import sys
 from collections import defaultdict
@@ -78,7 +79,6 @@ _NAMES = {
         primitives: AbstractValue HiPrimitive Zero aval_property control_flow_allowed_effects
             instantiate_zeros is_undefined_primal
         """,
-    "experimental.sparse": "class: BCOO BCSR COO CSR JAXSparse",
     "experimental.multihost_utils": """
         same: process_allgather broadcast_one_to_all
         nothing: sync_global_devices
@@ -127,6 +127,7 @@ _NAMES = {
         nothing: record_event record_event_duration_secs register_event_listener
             register_event_duration_secs_listener
         """,
+    "profiler": "context: StepTraceAnnotation TraceAnnotation\nsame: annotate_function",
     "ref": "references: Ref addupdate freeze get new_ref set swap",
     "version": ".: __version__ __version_info__",
 }
@@ -134,6 +135,19 @@ _NAMES = {
 
 def _nothing(*args, **kwargs) -> None:
     """Do nothing."""
+
+
+class _Context(contextlib.ContextDecorator):
+    """A context that does nothing."""
+
+    def __init__(self, *args, **kwargs) -> None:
+        pass
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exc: object) -> None:
+        pass
 
 
 def _same(value=None, *args, **kwargs) -> Any:
@@ -166,6 +180,8 @@ class Inside(ModuleType):
             value: Any = type(name, (), {"__module__": self.__name__, "__doc__": f"``jax.{path}``"})
         elif home == "dict":
             value = defaultdict(_nothing)
+        elif home == "context":
+            value = _Context
         elif home == "refused":
             value = _refused(path)
         elif home in ("same", "nothing"):
