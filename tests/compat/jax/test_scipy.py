@@ -309,6 +309,20 @@ def test_an_optimiser_refuses_gradients_of_another_structure():
         update(0, [1.0], init((1.0,)))
 
 
+def test_the_functions_of_an_optimiser_have_names():
+    chosen = optimizers.sgd(0.5)
+    state = chosen.update_fn(0, jnp.ones(2), chosen.init_fn(jnp.zeros(2)))
+    assert chosen.params_fn(state).tolist() == [-0.5, -0.5]
+
+
+@pytest.mark.parametrize("padding", ["SAME", "VALID", [(1, 2)]])
+@pytest.mark.parametrize("steps", [1, 2, 3])
+def test_transposed_convolutions_of_stax_have_the_shape_that_they_state(padding, steps):
+    init, apply = stax.Conv1DTranspose(2, (2,), (steps,), padding)
+    shape, params = init(jax.random.PRNGKey(0), (-1, 5, 3))
+    assert (4, *shape[1:]) == apply(params, jnp.ones((4, 5, 3))).shape and shape[0] == -1
+
+
 def test_schedules_and_clipping():
     assert optimizers.piecewise_constant([2, 4], [1.0, 0.5, 0.1])(3) == 0.5
     assert close(optimizers.inverse_time_decay(1.0, 10, 1.0)(10), 0.5)

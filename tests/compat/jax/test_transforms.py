@@ -539,6 +539,18 @@ def test_transposes_check_their_types(fun, primal, cotangent, message):
         jax.linear_transpose(fun, primal)(cotangent)
 
 
+def test_what_a_linearized_function_returns_beside_is_followed_no_more():
+    _, slope, (x, total) = jax.linearize(lambda x: (x**2, (x, x.sum())), F, has_aux=True)
+    assert np.asarray(x).tolist() == F.tolist() and float(total) == F.sum()
+    assert slope(F).tolist() == (2 * F * F).tolist()
+
+    def outer(z):
+        _, slope, aux = jax.linearize(lambda x: (x**2 * z, x * z), 3.0, has_aux=True)
+        return aux * slope(1.0)
+
+    assert grad(outer)(2.0) == 72
+
+
 def test_linearized_functions_refuse_other_tangents():
     for primal, tangent in ((1.0, 1), (jnp.arange(3), jnp.ones(3)), (jnp.ones(2), jnp.ones(3))):
         with pytest.raises(ValueError, match="inconsistent with the original primal values"):
