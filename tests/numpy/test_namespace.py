@@ -112,6 +112,17 @@ def test_padding_by_what_an_edge_reflects_to_the_other_side(mode):
         np.pad(np.array(x), 4, mode, reflect_type="odd")
 
 
+def test_only_lines_are_convolved():
+    line, square, number = np.array([1.0, 2.0]), np.ones((2, 2)), np.array(3.0)
+    assert np.convolve(number, line).tolist() == [3.0, 6.0]
+    for function in (np.convolve, np.correlate):
+        for pair in ((square, line), (line, square), (square, square)):
+            with pytest.raises(ValueError, match="object too deep for desired array"):
+                function(*pair)
+    with pytest.raises(ValueError, match="object of too small depth"):
+        np.correlate(number, line)
+
+
 def test_ufuncs_have_their_methods():
     x = np.array([[1.0, 2.0], [3.0, 4.0]]).requires_grad_()
     assert np.add.reduce(x, axis=None).tolist() == 10.0

@@ -138,7 +138,8 @@ def mean(a, axis=None, dtype=None, out=None, keepdims: bool = False, *, where=No
     x = _inexact("mean", a, dtype)
     if not x._payload.size and axis is None and where is None:
         return call("sum", x, keepdims=keepdims) * np.nan
-    return call("mean", x, axes_of("mean", axis), keepdims=keepdims, **_masked(where, "mean"))
+    found = call("mean", x, axes_of("mean", axis), keepdims=keepdims, **_masked(where, "mean"))
+    return found if dtype is None else asarray(found, checked_dtype(dtype, "mean"))
 
 
 def _spread(name: str) -> Callable[..., Any]:
