@@ -27,6 +27,10 @@ from wengert.compat.kit.namespaces import closed, defined
 class JAXSparse:
     """The class of sparse arrays."""
 
+    def todense(self) -> Any:
+        """Return the array with its zeros."""
+        raise NotImplementedError
+
 
 class BCOO(JAXSparse):
     """A sparse array: its elements, and their coordinates; elements at the same place add up.

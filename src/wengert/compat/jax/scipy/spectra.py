@@ -16,12 +16,12 @@ from wengert.compat.jax.numpy.calling import as_operands
 from wengert.compat.jax.scipy.signal import detrend as _detrended
 from wengert.compat.kit.namespaces import defined
 
-_EXTENSIONS: dict[Any, dict[str, str] | None] = {
+_EXTENSIONS: dict[Any, dict[str, str]] = {
     "even": {"mode": "reflect"},
     "odd": {"mode": "reflect", "reflect_type": "odd"},
     "constant": {"mode": "edge"},
     "zeros": {"mode": "constant"},
-    None: None,
+    None: {},
 }
 
 
@@ -34,7 +34,8 @@ class _Windows(NamedTuple):
     nfft: int
 
 
-def _windows(window, nperseg, noverlap, nfft, most: int, dtype) -> _Windows:
+def _windows(taken: tuple[Any, ...], most: int, dtype) -> _Windows:
+    window, nperseg, noverlap, nfft = taken
     if isinstance(window, str | tuple):
         length = 256 if nperseg is None else int(nperseg)
         if length > most:
@@ -83,7 +84,7 @@ def _spectra(
     if len({x.ndim for x in given}) > 1:
         raise ValueError(f"the signals must have as many dimensions: {[x.ndim for x in given]}")
     longest = max(x.shape[-1] for x in given)
-    of = _windows(*window, longest, given[0].dtype)
+    of = _windows(window, longest, given[0].dtype)
     if boundary not in _EXTENSIONS:
         raise ValueError(f"Unknown boundary option '{boundary}', must be one of: {[*_EXTENSIONS]}")
     ends = of.length // 2 if boundary else 0
@@ -207,7 +208,7 @@ def istft(
         nperseg = count
     if nfft is None:
         nfft = count + (input_onesided and nperseg == count + 1)
-    of = _windows(window, nperseg, noverlap, nfft, nfft, z.dtype)
+    of = _windows((window, nperseg, noverlap, nfft), nfft, z.dtype)
     back = jnp.fft.irfft if input_onesided else jnp.fft.ifft
     parts = back(z, of.nfft)[..., : of.length] * (of.values * of.values.sum())
     places = np.arange(z.shape[-2])[:, None] * of.step + np.arange(of.length)
