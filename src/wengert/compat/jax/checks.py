@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,6 +12,7 @@ from wengert.base.sections import fill_sections
 from wengert.compat.jax.settings import numpy_rank_promotion
 from wengert.compat.jax.words import refusal
 from wengert.tape.record import T
+from wengert.tape.sites import warn
 
 _NAMES = {"b": "bool", "i": "integer", "u": "integer", "f": "floating", "c": "complexfloating"}
 
@@ -54,10 +54,9 @@ def _report_ranks(which: str) -> None:
     """Warn of operands with different numbers of dimensions, or refuse them."""
     if numpy_rank_promotion.value == "raise":
         raise refusal(ValueError, "Operands could not be broadcast", which)
-    warnings.warn(
+    warn(
         f"Following NumPy automatic rank promotion for {which}. Set the jax_numpy_rank_promotion "
-        "config option to 'allow' to disable this warning.",
-        stacklevel=2,
+        "config option to 'allow' to disable this warning."
     )
 
 

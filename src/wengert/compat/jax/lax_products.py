@@ -313,12 +313,7 @@ class FftType(enum.IntEnum):
 
 
 def fft(x, fft_type: FftType | str, fft_lengths: Sequence[int]) -> Any:
-    """Return the discrete Fourier transform over the last axes, whose lengths are given.
-
-    Raises
-    ------
-    ValueError: If the array has other lengths.
-    """
+    """Return the discrete Fourier transform over the last axes, which have the given lengths."""
     kind = FftType[fft_type.upper()] if isinstance(fft_type, str) else FftType(fft_type)
     sizes, array = tuple(map(int, fft_lengths)), argument(x)
     half = sizes[-1] // 2 + 1 if kind is FftType.IRFFT else sizes[-1]

@@ -47,12 +47,7 @@ class Switch:
         self.default = Setting(self.checked(first))
 
     def checked(self, value) -> Any:
-        """Return a value that the switch may have.
-
-        Raises
-        ------
-        TypeError, ValueError: If it is no such value.
-        """
+        """Return a value that the switch may have; refuse any other."""
         if self.words:
             if value not in self.words:
                 words = list(self.words)

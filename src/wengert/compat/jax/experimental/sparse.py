@@ -27,9 +27,7 @@ from wengert.compat.kit.namespaces import closed, defined
 class JAXSparse:
     """The class of sparse arrays."""
 
-    def todense(self) -> Any:
-        """Return the array with its zeros."""
-        raise NotImplementedError
+    todense: Callable[[], Any]
 
 
 class BCOO(JAXSparse):
@@ -39,7 +37,7 @@ class BCOO(JAXSparse):
     ----------
     args : tuple of array_like. The elements (nse,), and their coordinates (nse, dimensions). A
         coordinate beyond the shape is of no element.
-    shape : tuple of int
+    shape : sequence of int
     indices_sorted, unique_indices : bool. What is known of the coordinates.
     """
 
@@ -59,7 +57,7 @@ class BCOO(JAXSparse):
 
     @property
     def ndim(self) -> int:
-        """The number of dimensions."""
+        """The length of the shape."""
         return len(self.shape)
 
     n_sparse = ndim
@@ -76,12 +74,12 @@ class BCOO(JAXSparse):
 
     @property
     def dtype(self) -> Any:
-        """The dtype of the elements."""
+        """That of the elements."""
         return self.data.dtype
 
     @property
     def T(self) -> BCOO:
-        """The transpose."""
+        """The result of `transpose`."""
         return self.transpose()
 
     def __repr__(self) -> str:
@@ -227,7 +225,7 @@ register(
 
 
 def bcoo_fromdense(mat, *, nse: int | None = None, index_dtype="int32") -> BCOO:
-    """Return the elements of an array that are not 0 (see `BCOO.fromdense`)."""
+    """Call `BCOO.fromdense`."""
     return BCOO.fromdense(mat, nse=nse, index_dtype=index_dtype)
 
 
@@ -274,7 +272,7 @@ def value_and_grad(fun: Callable[..., Any], argnums=0, has_aux: bool = False) ->
 
 
 def grad(fun: Callable[..., Any], argnums=0, has_aux: bool = False) -> Any:
-    """Build the gradient of a function; that of a sparse argument is as sparse."""
+    """Build the second result of `value_and_grad`."""
     of_all = value_and_grad(fun, argnums, has_aux)
 
     def followed(*args, **kwargs) -> Any:
@@ -285,19 +283,12 @@ def grad(fun: Callable[..., Any], argnums=0, has_aux: bool = False) -> Any:
 
 
 class COO(JAXSparse):
-    """A matrix of rows, columns and elements, which is not there: write `BCOO`."""
+    """The class of other layouts, which has no instances: write `BCOO`."""
 
 
-class BCSR(COO):
-    """A matrix of compressed rows, which is not there: write `BCOO`."""
-
-
-class CSR(COO):
-    """A matrix of compressed rows, which is not there: write `BCOO`."""
-
-
+BCSR = CSR = COO
 _CURES = {"sparsify": "operators take BCOO as they are", "*": "BCOO has its methods"}
 __getattr__ = closed(globals(), "jax.experimental.sparse", _CURES)
-__all__ = defined(globals(), "bcoo_todense")
+__all__ = defined(globals(), "BCSR CSR bcoo_todense")
 
 fill_sections(globals())

@@ -161,9 +161,7 @@ def sqrtm(A, blocksize: int = 1) -> Array:
 def funm(A, func: Callable[[Any], Any], disp: bool = True) -> Array:
     """Return the function of a matrix that `func` computes of its eigenvalues, as a complex matrix.
 
-    Raises
-    ------
-    NotImplementedError: If `disp` is not set, which asks for an estimate of the error.
+    An estimate of the error, for `disp` not set, is not there.
     """
     if not disp:
         raise NotImplementedError("jax.scipy.linalg.funm with disp=False: there is no estimate")

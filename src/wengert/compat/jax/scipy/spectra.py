@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +14,7 @@ from wengert.compat.jax.array import Array
 from wengert.compat.jax.numpy.calling import as_operands
 from wengert.compat.jax.scipy.signal import detrend as _detrended
 from wengert.compat.kit.namespaces import defined
+from wengert.tape.sites import warn
 
 _EXTENSIONS: dict[Any, dict[str, str]] = {
     "even": {"mode": "reflect"},
@@ -41,7 +41,7 @@ def _windows(taken: tuple[Any, ...], most: int, dtype) -> _Windows:
         if length > most:
             if nperseg is not None:
                 text = f"nperseg = {length} is greater than input_length={most}, using nperseg="
-                warnings.warn(f"{text}{most}", stacklevel=4)
+                warn(f"{text}{most}")
             length = most
         values = scipy_module("signal", "jax.scipy.signal").get_window(window, length)
     else:
