@@ -102,6 +102,27 @@ def test_functions_have_names_texts_and_signatures():
     assert "no gradient" in np.argsort.__doc__
 
 
+@pytest.mark.parametrize("mode", ["reflect", "symmetric"])
+def test_padding_by_what_an_edge_reflects_to_the_other_side(mode):
+    x = numpy.arange(12.0).reshape(3, 4) ** 2
+    for width in (1, (1, 2), [(1, 0), (2, 3)], [(2, 2), (0, 1)]):
+        wanted = numpy.pad(x, width, mode=mode, reflect_type="odd")
+        assert numpy.array_equal(np.pad(np.array(x), width, mode, reflect_type="odd"), wanted)
+    with pytest.raises(NotImplementedError, match="farther than dimension 0"):
+        np.pad(np.array(x), 4, mode, reflect_type="odd")
+
+
+def test_only_lines_are_convolved():
+    line, square, number = np.array([1.0, 2.0]), np.ones((2, 2)), np.array(3.0)
+    assert np.convolve(number, line).tolist() == [3.0, 6.0]
+    for function in (np.convolve, np.correlate):
+        for pair in ((square, line), (line, square), (square, square)):
+            with pytest.raises(ValueError, match="object too deep for desired array"):
+                function(*pair)
+    with pytest.raises(ValueError, match="object of too small depth"):
+        np.correlate(number, line)
+
+
 def test_ufuncs_have_their_methods():
     x = np.array([[1.0, 2.0], [3.0, 4.0]]).requires_grad_()
     assert np.add.reduce(x, axis=None).tolist() == 10.0

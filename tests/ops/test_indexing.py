@@ -213,3 +213,19 @@ def test_a_mask_takes_one_number_of_any_dtype():
     assert wg.index_put(wg.ones(3), (mask,), wg.tensor(5)).tolist() == [5.0, 1.0, 5.0]
     with pytest.raises(RuntimeError, match="source and destination dtypes match"):
         wg.index_put(wg.ones(3), (mask,), wg.tensor(5), accumulate=True)
+
+
+def test_values_are_added_again_for_each_row_of_an_index():
+    at = np.arange(2)[:, None] * 16 + np.arange(32)
+    wanted = np.bincount(at.reshape(-1), minlength=48).astype(float)
+    for value in (np.ones(32), np.ones((1, 32)), np.ones((2, 1)), np.ones(1), np.ones(())):
+        put = wg.index_put(
+            wg.zeros(48, dtype=wg.float64),
+            (wg.from_numpy(at),),
+            wg.from_numpy(np.asarray(value)),
+            accumulate=True,
+        )
+        assert put.tolist() == wanted.tolist()
+        y = wg.zeros(48, dtype=wg.float64)
+        np.maximum.at(y, at, value)
+        assert y.tolist() == [1.0] * 48

@@ -167,7 +167,13 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
     >>> push(wg.tensor([1.0, 1.0]))
     tensor([ 3., 12.])
     """
-    (output, pull), inputs = pullback(func, primals, False)
+    output, pushed = linearized(func, primals, False)
+    return output, pushed
+
+
+def linearized(func: Callable[..., Any], primals: tuple[Any, ...], has_aux: bool) -> list[Any]:
+    """Return the results of `linearize`, and what else `func` returned if it `has_aux`."""
+    (output, pull, *aux), inputs = pullback(func, primals, has_aux)
     outputs, rebuild = flatten(output)
     with enable_grad():
         # linear in the cotangents: the transpose is the derivative
@@ -204,7 +210,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
         made = [zeros_like(o) if f is None else f for o, f in zip(outputs, found, strict=True)]
         return rebuild(made)
 
-    return output, pushed
+    return [output, pushed, *aux]
 
 
 fill_sections(globals())

@@ -93,7 +93,7 @@ def put_into(self: Any, value: Any, indices: Indices, accumulate: bool) -> None:
         if accumulate and _in_rows(self, value, indices):
             _add_at(self, value, indices)
         elif accumulate:
-            np.add.at(self, key, value)
+            combine_at(np.add, self, key, value)
         else:
             self[key] = value
     except IndexError as error:
@@ -104,6 +104,14 @@ def put_into(self: Any, value: Any, indices: Indices, accumulate: bool) -> None:
             f"shape mismatch: value tensor of shape {list(np.shape(value))} cannot be broadcast to "
             f"indexing result of shape {list(self[key].shape)}"
         ) from None
+
+
+def combine_at(ufunc: Any, target: Any, key: Any, value: Any) -> None:
+    """Apply ``ufunc.at``: combine values with the elements that a key names, one by one."""
+    if target.ndim == 1 and np.size(value) > 1:
+        # NumPy reads past values that it has to repeat for each row of an index
+        value = np.broadcast_to(value, target[key].shape)
+    ufunc.at(target, key, value)
 
 
 def _in_rows(self: Any, value: Any, indices: Indices) -> bool:

@@ -467,6 +467,28 @@ def test_values_that_are_no_numbers_are_found_when_asked_for():
     assert jnp.isnan(jnp.log(-1.0))
 
 
+def test_promotion_of_dtypes_and_ranks_is_refused_where_asked_for():
+    with jax.numpy_dtype_promotion("strict"):
+        for operands in ((F, X), (X, 1.5), (X, True), (F, jnp.bfloat16(1))):
+            with pytest.raises(jax.dtypes.TypePromotionError, match=r"no available .*strict"):
+                jnp.add(*operands)
+        assert (F + 1).dtype == F.dtype and (X * 2).dtype == X.dtype
+    with jax.numpy_rank_promotion("raise"):
+        with pytest.raises(
+            ValueError, match=r"broadcast together for add on shapes \(2, 3\) \(3,\)"
+        ):
+            _ = M + F
+        assert (M + 1).shape == M.shape
+    with (
+        jax.numpy_rank_promotion("warn"),
+        pytest.warns(UserWarning, match="rank promotion for mul"),
+    ):
+        _ = M * F
+    assert (M + F).dtype == F.dtype
+    with pytest.raises(ValueError, match="must be in"):
+        jax.config.update("jax_numpy_rank_promotion", "always")
+
+
 # -- devices ---------------------------------------------------------------------------------------
 
 

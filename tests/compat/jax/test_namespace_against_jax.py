@@ -19,7 +19,16 @@ from wengert.compat import jax as ours  # noqa: E402
 
 importlib.import_module("jax.flatten_util")
 importlib.import_module("wengert.compat.jax.flatten_util")
-for _name in ("integrate", "linalg", "ndimage", "optimize", "signal", "special", "stats"):
+for _name in (
+    "integrate",
+    "interpolate",
+    "linalg",
+    "ndimage",
+    "optimize",
+    "signal",
+    "special",
+    "stats",
+):
     importlib.import_module(f"jax.scipy.{_name}")
 
 CALLS = pathlib.Path(__file__).with_name("calls")

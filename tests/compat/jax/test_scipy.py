@@ -63,10 +63,10 @@ def test_functions_of_several_numbers():
 
 
 def test_absent_functions_say_what_to_write():
-    with pytest.raises(AttributeError, match="'schur': its derivative is not there: "):
-        _ = linalg.schur
-    with pytest.raises(AttributeError, match="'RegularGridInterpolator': write "):
-        _ = jax.scipy.interpolate.RegularGridInterpolator
+    with pytest.raises(AttributeError, match="'logm': JAX has none either: "):
+        _ = linalg.logm
+    with pytest.raises(AttributeError, match=r"'interpn': jax\.numpy\.interp is "):
+        _ = jax.scipy.interpolate.interpn
     with pytest.raises(
         AttributeError, match=r"module 'jax\.scipy' has no attribute 'cluster': write"
     ):
@@ -307,6 +307,20 @@ def test_an_optimiser_refuses_gradients_of_another_structure():
     init, update, _ = optimizers.sgd(0.1)
     with pytest.raises(TypeError, match="gradient tree that did not match"):
         update(0, [1.0], init((1.0,)))
+
+
+def test_the_functions_of_an_optimiser_have_names():
+    chosen = optimizers.sgd(0.5)
+    state = chosen.update_fn(0, jnp.ones(2), chosen.init_fn(jnp.zeros(2)))
+    assert chosen.params_fn(state).tolist() == [-0.5, -0.5]
+
+
+@pytest.mark.parametrize("padding", ["SAME", "VALID", [(1, 2)]])
+@pytest.mark.parametrize("steps", [1, 2, 3])
+def test_transposed_convolutions_of_stax_have_the_shape_that_they_state(padding, steps):
+    init, apply = stax.Conv1DTranspose(2, (2,), (steps,), padding)
+    shape, params = init(jax.random.PRNGKey(0), (-1, 5, 3))
+    assert (4, *shape[1:]) == apply(params, jnp.ones((4, 5, 3))).shape and shape[0] == -1
 
 
 def test_schedules_and_clipping():

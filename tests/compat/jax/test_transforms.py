@@ -539,6 +539,19 @@ def test_transposes_check_their_types(fun, primal, cotangent, message):
         jax.linear_transpose(fun, primal)(cotangent)
 
 
+def test_what_a_linearized_function_returns_beside_is_followed_no_more():
+    place = jnp.array([1.0, 2.0])
+    _, slope, (x, total) = jax.linearize(lambda x: (x**2, (x, x.sum())), place, has_aux=True)
+    assert np.asarray(x).tolist() == [1.0, 2.0] and float(total) == 3
+    assert slope(place).tolist() == [2.0, 8.0]
+
+    def outer(z):
+        _, slope, aux = jax.linearize(lambda x: (x**2 * z, x * z), 3.0, has_aux=True)
+        return aux * slope(1.0)
+
+    assert grad(outer)(2.0) == 72
+
+
 def test_linearized_functions_refuse_other_tangents():
     for primal, tangent in ((1.0, 1), (jnp.arange(3), jnp.ones(3)), (jnp.ones(2), jnp.ones(3))):
         with pytest.raises(ValueError, match="inconsistent with the original primal values"):

@@ -50,7 +50,8 @@ _LATER = """
     listing: make_jaxpr
     references: Ref freeze new_ref
     sharding: NamedSharding P Shard make_mesh reshard set_mesh shard_map smap
-    staging: check_tracer_leaks numpy_dtype_promotion numpy_rank_promotion
+    settings: numpy_dtype_promotion numpy_rank_promotion
+    staging: check_tracer_leaks
     """
 _MODULES = """
     ad_checkpoint custom_batching custom_derivatives debug dlpack dtypes errors example_libraries
@@ -62,7 +63,6 @@ _COMPILED = "programs are made by calls, and stay in this process"
 _ABSENT = {
     **{f"tree_{n}": f"write jax.tree.{n}" for n in ("flatten", "leaves", "map", "unflatten")},
     **dict.fromkeys(("export", "ffi"), _COMPILED),
-    "profiler": "measure with Python's own tools",
     "distributed": _DEVICES,
 }
 

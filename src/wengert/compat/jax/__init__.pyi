@@ -71,8 +71,8 @@ from wengert.compat.jax.staging import named_scope as named_scope
 from wengert.compat.jax.references import new_ref as new_ref
 from wengert.compat.jax import nn as nn
 from wengert.compat.jax import numpy as numpy
-from wengert.compat.jax.staging import numpy_dtype_promotion as numpy_dtype_promotion
-from wengert.compat.jax.staging import numpy_rank_promotion as numpy_rank_promotion
+def numpy_dtype_promotion(new_val=True) -> Any: ...
+def numpy_rank_promotion(new_val=True) -> Any: ...
 from wengert.compat.jax import ops as ops
 from wengert.compat.jax.jitting import pmap as pmap
 from wengert.compat.jax.cpu import process_count as process_count

@@ -17,7 +17,15 @@ from wengert.compat.jax.classes import (
     made,
     of_kind,
 )
-from wengert.compat.jax.dtypes import WEAK, canonical_dtype, canonical_name, inexact_of, join
+from wengert.compat.jax.dtypes import (
+    WEAK,
+    TypePromotionError,
+    canonical_dtype,
+    canonical_name,
+    inexact_of,
+    join,
+)
+from wengert.compat.jax.settings import numpy_dtype_promotion
 from wengert.compat.jax.words import refusal
 from wengert.ops.join import stack
 from wengert.tape.base import TensorBase, new_tensor
@@ -222,7 +230,13 @@ def result_type(*values) -> tuple[np.dtype[Any], bool]:
     >>> result_type(asarray([1, 2]), 1.5)
     (dtype('float32'), True)
     """
-    joined = join(frozenset(map(_name, values)))
+    names = frozenset(map(_name, values))
+    joined = join(names)
+    if numpy_dtype_promotion.value == "strict" and {joined} != (
+        names - _WEAK_NAMES.keys() or {joined}
+    ):
+        shown = tuple(sorted(names))
+        raise refusal(TypePromotionError, "Input dtypes {} have no available", shown)
     weak = _WEAK_NAMES.get(joined)
     return canonical_dtype(weak or joined), weak is not None
 

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
+from wengert.compat.jax.settings import numpy_rank_promotion
 from wengert.compat.jax.words import refusal
 from wengert.tape.record import T
+from wengert.tape.sites import warn
 
 _NAMES = {"b": "bool", "i": "integer", "u": "integer", "f": "floating", "c": "complexfloating"}
 
@@ -35,6 +37,9 @@ def check_shapes(name: str, *operands) -> None:
     shapes = [tuple(x._payload.shape) for x in operands]
     if all(shape == shapes[0] or not shape for shape in shapes):
         return
+    ranks = {len(shape) for shape in shapes if shape}
+    if len(ranks) > 1 and numpy_rank_promotion.value != "allow":
+        _report_ranks(f"{name} on shapes {' '.join(map(str, shapes))}")
     try:
         np.broadcast_shapes(*shapes)
     except ValueError:
@@ -43,6 +48,16 @@ def check_shapes(name: str, *operands) -> None:
                 f"{name} got incompatible shapes for broadcasting: {', '.join(map(str, shapes))}."
             ) from None
         raise refusal(ValueError, "Incompatible shapes for", shapes, name) from None
+
+
+def _report_ranks(which: str) -> None:
+    """Warn of operands with different numbers of dimensions, or refuse them."""
+    if numpy_rank_promotion.value == "raise":
+        raise refusal(ValueError, "Operands could not be broadcast", which)
+    warn(
+        f"Following NumPy automatic rank promotion for {which}. Set the jax_numpy_rank_promotion "
+        "config option to 'allow' to disable this warning."
+    )
 
 
 def resized(x, sizes: tuple[int, ...]) -> tuple[int, ...]:

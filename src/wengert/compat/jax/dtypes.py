@@ -33,7 +33,7 @@ class extended(np.generic):
 
 
 class TypePromotionError(ValueError):
-    """The error for dtypes without a common dtype; never raised here."""
+    """The error for dtypes without a common dtype, if promotion is strict."""
 
 
 class prng_key(extended):

@@ -3,14 +3,15 @@
 NOTE [JAX's insides]
 Nothing is traced here, so most of these names have no effect: libraries look up a class, fill a
 dictionary of rules, or define a function that only a trace calls. Each module is a table of
-``insides.txt`` with rows of names, by kind: ``class`` for a class without instances, ``refused``
-for a function that raises when called, ``same`` for a function that returns its argument,
-``nothing`` for a function that does nothing, ``dict`` for an empty dictionary. Any other word is
-the module of ours that has the names, ``.`` the package itself.
+``insides.txt`` with rows of names, by kind: ``class`` for a class without instances, ``context`` for
+a context without effect, ``refused`` for a function that raises when called, ``same`` for a
+function that returns its argument, ``nothing`` for a function that does nothing, ``dict`` for an
+empty dictionary. Any other word is the module of ours that has the names, ``.`` the package itself.
 """
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import sys
 from collections import defaultdict
@@ -26,6 +27,19 @@ _WHY = "nothing is traced, so there are no jaxprs and no primitives"
 
 def _nothing(*args, **kwargs) -> None:
     """Do nothing."""
+
+
+class _Context(contextlib.ContextDecorator):
+    """A context that does nothing."""
+
+    def __init__(self, *args, **kwargs) -> None:
+        pass
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exc: object) -> None:
+        pass
 
 
 def _same(value=None, *args, **kwargs) -> Any:
@@ -58,6 +72,8 @@ class Inside(ModuleType):
             value: Any = type(name, (), {"__module__": self.__name__, "__doc__": f"``jax.{path}``"})
         elif home == "dict":
             value = defaultdict(_nothing)
+        elif home == "context":
+            value = _Context
         elif home == "refused":
             value = _refused(path)
         elif home in ("same", "nothing"):

@@ -303,6 +303,28 @@ def conv_with_general_padding(
     )
 
 
+class FftType(enum.IntEnum):
+    """The transforms of `fft`."""
+
+    FFT = 0
+    IFFT = 1
+    RFFT = 2
+    IRFFT = 3
+
+
+def fft(x, fft_type: FftType | str, fft_lengths: Sequence[int]) -> Any:
+    """Return the discrete Fourier transform over the last axes, which have the given lengths."""
+    kind = FftType[fft_type.upper()] if isinstance(fft_type, str) else FftType(fft_type)
+    sizes, array = tuple(map(int, fft_lengths)), argument(x)
+    half = sizes[-1] // 2 + 1 if kind is FftType.IRFFT else sizes[-1]
+    if array.shape[array.ndim - len(sizes) :] != (*sizes[:-1], half):
+        text = (
+            f"{kind.name} input shape {array.shape} minor dimensions must be equal to fft_lengths"
+        )
+        raise ValueError(f"{text} {sizes}")
+    return getattr(jnp.fft, f"{kind.name.lower()}n")(array, sizes, tuple(range(-len(sizes), 0)))
+
+
 def conv_transpose(
     lhs,
     rhs,

@@ -15,6 +15,7 @@ from wengert.compat.jax.array import Array, asarray
 from wengert.compat.jax.dtypes import canonical_dtype, float0
 from wengert.compat.jax.trees import tree_flatten
 from wengert.compat.jax.words import refusal
+from wengert.func.forward import linearized
 from wengert.func.jacobians import by_columns, by_rows
 from wengert.ops.like import ones_like
 
@@ -519,18 +520,11 @@ def linearize(fun: Callable[..., Any], *primals, has_aux=False) -> Any:
     tracing.check_callable(fun)
     leaves = tracing.Leaves(primals)
     both, results, beside = _of_tensors(fun, leaves, has_aux)
-    kept: list[Any] = []
-
-    def call(*tensors) -> Any:
-        outputs, kept[:] = both(*tensors)
-        return outputs
-
-    tensors = leaves.tensors
-    if tensors:
-        outputs, slope = func.linearize(call, *tensors)
+    if leaves.tensors:
+        outputs, slope, (whole, others) = linearized(both, tuple(leaves.tensors), True)
     else:
-        outputs, slope = call(), None
-    whole, others = kept
+        outputs, (whole, others) = both()
+        slope = None
     value = results.give(outputs, whole)
     zeros = [0 * x for x in outputs] if slope is None else []
 

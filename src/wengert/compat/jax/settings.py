@@ -27,40 +27,53 @@ def _of_environment(name: str) -> bool:
     raise ValueError(f"invalid truth value {text!r} for environment {name.upper()!r}")
 
 
-_HERE: ContextVar[dict[str, bool] | None] = ContextVar("wengert_jax_config", default=None)
+_HERE: ContextVar[dict[str, Any] | None] = ContextVar("wengert_jax_config", default=None)
 """The settings of the current context, if it has any."""
 CONTEXTS.append(_HERE.get)
 
 
 class Switch:
-    """A setting that is on or off: for the process, and for a ``with`` block.
+    """A setting that is on or off, or one of some words: for the process, and in a ``with`` block.
 
     Parameters
     ----------
     name: Its name in ``config.update``, and of the environment variable with its initial value.
+    *words: The words that it may be; the first is the default. Without any, it is on or off.
     """
 
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.default = Setting(_of_environment(name))
+    def __init__(self, name: str, *words: str) -> None:
+        self.name, self.words = name, words
+        first = os.environ.get(name.upper(), words[0]) if words else _of_environment(name)
+        self.default = Setting(self.checked(first))
+
+    def checked(self, value) -> Any:
+        """Return a value that the switch may have; refuse any other."""
+        if self.words:
+            if value not in self.words:
+                words = list(self.words)
+                raise ValueError(f"new enum value for {self.name} must be in {words}, got {value}")
+            return value
+        if not isinstance(value, bool | int):
+            raise TypeError(f"{self.name} is True or False, not {value!r}")
+        return bool(value)
 
     @property
-    def value(self) -> bool:
-        """Whether the switch is on in the current context."""
-        here: bool = (_HERE.get() or {}).get(self.name, self.default.value)
-        return here
+    def value(self) -> Any:
+        """The value in the current context."""
+        return (_HERE.get() or {}).get(self.name, self.default.value)
 
-    def __call__(self, new_val: bool = True) -> _Within:
+    def __call__(self, new_val: Any = True) -> _Within:
         """Return a context in which the setting has another value."""
-        return _Within(self, bool(new_val))
+        return _Within(self, self.checked(new_val))
 
-    def choose(self, value: bool) -> None:
+    def choose(self, value) -> None:
         """Set the switch for the process."""
+        value = self.checked(value)
         untraced(f"it sets {self.name}")
         self.default.set(value)
         _watch(self, value)
 
-    def put(self, value: bool) -> Token[Any]:
+    def put(self, value) -> Token[Any]:
         """Set the switch for this context."""
         _watch(self, value)
         return _HERE.set({**(_HERE.get() or {}), self.name: value})
@@ -73,7 +86,7 @@ class Switch:
 class _Within:
     """A context in which a switch has another value; also a decorator."""
 
-    def __init__(self, switch: Switch, value: bool) -> None:
+    def __init__(self, switch: Switch, value) -> None:
         self._switch = switch
         self._value = value
         self._tokens: list[Token[Any]] = []
@@ -89,7 +102,7 @@ WATCHED: list[str] = []
 """The checks for non-finite values that have ever been switched on."""
 
 
-def _watch(switch: Switch, value: bool) -> None:
+def _watch(switch: Switch, value) -> None:
     if value and switch in (debug_nans, debug_infs) and switch.name not in WATCHED:
         WATCHED.append(switch.name)
 
@@ -116,7 +129,17 @@ debug_infs = Switch("jax_debug_infs")
 without_jit = Switch("jax_disable_jit")
 for _switch in (debug_nans, debug_infs):
     _watch(_switch, _switch.default.value)
-_ALL = (enable_x64, debug_nans, debug_infs, without_jit)
+numpy_dtype_promotion = Switch("jax_numpy_dtype_promotion", "standard", "strict")
+numpy_rank_promotion = Switch("jax_numpy_rank_promotion", "allow", "warn", "raise")
+_ALL = (
+    enable_x64,
+    debug_nans,
+    debug_infs,
+    without_jit,
+    numpy_dtype_promotion,
+    numpy_rank_promotion,
+    Switch("jax_default_prng_impl", "threefry2x32"),
+)
 _SWITCHES = {switch.name: switch for switch in _ALL}
 _IGNORED: dict[str, Any] = {
     "jax_check_tracer_leaks": False,
@@ -124,12 +147,9 @@ _IGNORED: dict[str, Any] = {
     "jax_debug_key_reuse": False,
     "jax_default_device": None,
     "jax_default_matmul_precision": None,
-    "jax_default_prng_impl": "threefry2x32",
     "jax_enable_custom_prng": False,
     "jax_explain_cache_misses": False,
     "jax_log_compiles": False,
-    "jax_numpy_dtype_promotion": "standard",
-    "jax_numpy_rank_promotion": "allow",
     "jax_platform_name": "cpu",
     "jax_platforms": "cpu",
     "jax_persistent_cache_min_compile_time_secs": 1.0,
@@ -157,8 +177,8 @@ class Config:
 
         Parameters
         ----------
-        name : str. ``jax_enable_x64``, ``jax_debug_nans`` or ``jax_debug_infs``; options of
-            compilation and devices are accepted and change nothing.
+        name : str. ``jax_enable_x64``, ``jax_debug_nans``, ``jax_numpy_rank_promotion``, ...;
+            options of compilation and devices are accepted and change nothing.
         val: Its value.
 
         Raises
@@ -166,9 +186,7 @@ class Config:
         AttributeError: If there is no such option.
         """
         if name in _SWITCHES:
-            if not isinstance(val, bool | int):
-                raise TypeError(f"{name} is True or False, not {val!r}")
-            _SWITCHES[name].choose(bool(val))
+            _SWITCHES[name].choose(val)
         elif name in self._values:
             self._values[name] = val
         else:

@@ -131,10 +131,6 @@ default_matmul_precision = _changing_nothing("default_matmul_precision", _PRODUC
 ensure_compile_time_eval = _changing_nothing(
     "ensure_compile_time_eval", "everything is computed immediately"
 )
-numpy_dtype_promotion = _changing_nothing(
-    "numpy_dtype_promotion", "dtypes are promoted by the standard rules"
-)
-numpy_rank_promotion = numpy_dtype_promotion
 check_tracer_leaks = checking_leaks
 
 

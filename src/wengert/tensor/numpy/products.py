@@ -167,7 +167,7 @@ def cross(
 @counterpart("convolve")
 def convolve(a: Any, v: Any, mode: str = "full") -> Any:
     """Compute ``numpy.convolve``."""
-    a, v = common(a, v)
+    a, v = _lines(*[x if np.ndim(x) else tensor(x)[None] for x in (a, v)])
     if len(v) > len(a):
         a, v = v, a
     return _slid(a, arrange.flip(v, (0,)), mode)
@@ -175,11 +175,21 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Any:
 
 @counterpart("correlate")
 def _correlate(a: Any, v: Any, mode: str = "valid") -> Any:
-    a, v = common(a, v)
+    a, v = _lines(a, v)
     v = pointwise.conj(v)
     if len(v) <= len(a):
         return _slid(a, v, mode)
     return arrange.flip(_slid(v, a, mode), (0,))
+
+
+def _lines(a: Any, v: Any) -> Any:
+    """Return both operands in one dtype; refuse other shapes than lines, in NumPy's words."""
+    a, v = common(a, v)
+    for x in (a, v):
+        if x.ndim != 1:
+            how = "too deep" if x.ndim else "of too small depth"
+            raise ValueError(f"object {how} for desired array: its shape is {tuple(x.shape)}")
+    return a, v
 
 
 def _slid(a: Any, v: Any, mode: str) -> Any:

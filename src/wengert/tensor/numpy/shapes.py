@@ -325,6 +325,8 @@ def _pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> A
             f"numpy.pad of a tensor with mode={mode!r}: write it with np.concatenate; modes "
             "constant, edge, reflect, symmetric, wrap and empty are there"
         )
+    if mode in ("reflect", "symmetric") and kwargs.get("reflect_type") == "odd":
+        return _pad_odd(a, pad_width, mode)
     places = np.arange(a._payload.size).reshape(a.shape)
     if mode == "constant":
         values = kwargs.pop("constant_values", 0)
@@ -337,6 +339,19 @@ def _pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> A
     if mode == "empty":
         at = np.pad(places, pad_width, mode="edge")
     return shape.reshape(a, (-1,))[at]
+
+
+def _pad_odd(a: Any, pad_width: Any, mode: str) -> Any:
+    """Pad by twice the edge less what it reflects, one dimension after the other."""
+    for dim, width in enumerate(np.broadcast_to(pad_width, (a.ndim, 2)).tolist()):
+        if max(width) >= a.shape[dim] + (mode == "symmetric"):
+            raise NotImplementedError(
+                f"numpy.pad of a tensor with reflect_type='odd' by {max(width)} elements, which is "
+                f"farther than dimension {dim} with {a.shape[dim]} reaches: pad in two steps"
+            )
+        widths = [width if d == dim else (0, 0) for d in range(a.ndim)]
+        a = _pad(a, widths, "edge") * 2 - _pad(a, widths, mode)
+    return a
 
 
 _PADDED_BY_PLACE = {"edge", "reflect", "symmetric", "wrap", "empty"}

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.kernels.index import combine_at
 from wengert.ops import expand, join, pointwise, shape
 from wengert.ops import reduce as reductions
 from wengert.tape.base import TensorBase
@@ -174,6 +175,13 @@ def reduceat(
     return into(out[0] if isinstance(out, tuple) else out, result, label_of(ufunc, "reduceat"))
 
 
+def _combine(ufunc: Any, a: Any, index: Any, b: Any) -> None:
+    if b is None:
+        ufunc.at(a, index)
+    else:
+        combine_at(ufunc, a, index, values(b))
+
+
 def at(ufunc: Any, a: Any, indices: Any, b: Any = None, /) -> None:
     """Compute ``ufunc.at(a, indices, b)`` in place; an index may occur several times."""
     label = label_of(ufunc, "at")
@@ -182,7 +190,7 @@ def at(ufunc: Any, a: Any, indices: Any, b: Any = None, /) -> None:
     if not isinstance(a, TensorBase):
         if boundary.loses(b):
             raise boundary.target_lost(label)
-        ufunc.at(a, index, *([] if b is None else [values(b)]))
+        _combine(ufunc, a, index, b)
         return
     value = None if b is None else tensor(b)
     if ufunc in (np.add, np.subtract):
@@ -199,5 +207,5 @@ def at(ufunc: Any, a: Any, indices: Any, b: Any = None, /) -> None:
             label, "Only np.add.at and np.subtract.at are recorded: write x[i] = f(x[i], b)."
         )
     check_writable(a, recording=False)
-    ufunc.at(a._array(), index, *([] if b is None else [values(b)]))
+    _combine(ufunc, a._array(), index, b)
     bump(a, label)

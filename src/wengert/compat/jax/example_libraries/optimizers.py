@@ -42,9 +42,9 @@ register(
 class Optimizer(NamedTuple):
     """The functions of an optimiser."""
 
-    init_fun: Callable[[Any], OptimizerState]
-    update_fun: Callable[[Any, Any, OptimizerState], OptimizerState]
-    params_fun: Callable[[OptimizerState], Any]
+    init_fn: Callable[[Any], OptimizerState]
+    update_fn: Callable[[Any, Any, OptimizerState], OptimizerState]
+    params_fn: Callable[[OptimizerState], Any]
 
 
 def optimizer(opt_maker: Callable[..., Any]) -> Callable[..., Optimizer]:

@@ -48,7 +48,8 @@ def Dense(out_dim: int, W_init=_WEIGHTS, b_init=_BIAS) -> Layer:
     return init_fun, apply_fun
 
 
-def GeneralConv(
+def _convolution(
+    transposed: bool,
     dimension_numbers,
     out_chan: int,
     filter_shape,
@@ -68,19 +69,21 @@ def GeneralConv(
             out_chan if c == "O" else input_shape[lhs_spec.index("C")] if c == "I" else next(sizes)
             for c in rhs_spec
         ]
-        output = _convolved_shape(input_shape, kernel, steps, padding, dimension_numbers)
+        spatial = [c for c in lhs_spec if c not in "NC"]
+        pads = padding if not isinstance(padding, str) else [padding] * len(spatial)
+        ends = {"N": input_shape[lhs_spec.index("N")], "C": out_chan}
+        for c, step, pad in zip(spatial, steps, pads, strict=True):
+            given = input_shape[lhs_spec.index(c)], kernel[rhs_spec.index(c)], step, pad
+            ends[c] = _spread(*given) if transposed else _reach(*given)
+        output = tuple(ends[c] for c in out_spec)
         bias = [out_chan if c == "C" else 1 for c in out_spec]
         of_w, of_b = split(rng)
         return output, (of_weights(of_w, tuple(kernel)), b_init(of_b, tuple(bias)))
 
     def apply_fun(params, inputs, **kwargs) -> Any:
         w, b = params
-        return (
-            lax_products.conv_general_dilated(
-                inputs, w, steps, padding, dimension_numbers=dimension_numbers
-            )
-            + b
-        )
+        convolve = lax_products.conv_transpose if transposed else lax_products.conv_general_dilated
+        return convolve(inputs, w, steps, padding, dimension_numbers=dimension_numbers) + b
 
     return init_fun, apply_fun
 
@@ -95,18 +98,21 @@ def _reach(size: int, window: int, step: int, padding) -> int:
     return (size + before + after - window) // step + 1
 
 
-def _convolved_shape(shape, kernel, steps, padding, names) -> Any:
-    lhs_spec, rhs_spec, out_spec = names
-    spatial = [c for c in lhs_spec if c not in "NC"]
-    pads = padding if not isinstance(padding, str) else [padding] * len(spatial)
-    sizes = {"N": shape[lhs_spec.index("N")], "C": kernel[rhs_spec.index("O")]}
-    for c, step, pad in zip(spatial, steps, pads, strict=True):
-        sizes[c] = _reach(shape[lhs_spec.index(c)], kernel[rhs_spec.index(c)], step, pad)
-    return tuple(sizes[c] for c in out_spec)
+def _spread(size: int, window: int, step: int, padding) -> int:
+    """Return the size of one dimension of a transposed convolution."""
+    if size == -1 or padding == "SAME":
+        return size if size == -1 else size * step
+    if padding == "VALID":
+        return size * step + max(window - step, 0)
+    return (size - 1) * step + sum(padding) - window + 2
 
 
+GeneralConv = functools.partial(_convolution, False)
+GeneralConvTranspose = functools.partial(_convolution, True)
 Conv = functools.partial(GeneralConv, ("NHWC", "HWIO", "NHWC"))
 """A convolution of images (N, H, W, C)."""
+ConvTranspose = functools.partial(GeneralConvTranspose, ("NHWC", "HWIO", "NHWC"))
+Conv1DTranspose = functools.partial(GeneralConvTranspose, ("NHC", "HIO", "NHC"))
 
 
 def BatchNorm(
@@ -318,8 +324,9 @@ def shape_dependent(make_layer: Callable[[Any], Layer]) -> Layer:
 
 
 _LAYERS = (
-    "AvgPool Conv Elu Exp FanInSum Flatten Gelu Identity LeakyRelu LogSoftmax MaxPool Relu "
-    "Selu Sigmoid Softmax Softplus SumPool Tanh"
+    "AvgPool Conv Conv1DTranspose ConvTranspose Elu Exp FanInSum Flatten Gelu GeneralConv "
+    "GeneralConvTranspose Identity LeakyRelu LogSoftmax MaxPool Relu Selu Sigmoid Softmax Softplus "
+    "SumPool Tanh"
 )
 __all__ = [*defined(globals()), *_LAYERS.split()]
 

@@ -19,12 +19,11 @@ def disable_x64() -> Any:
 
 _ABSENT = {
     "optimizers": "write jax.example_libraries.optimizers",
-    "sparse": "write wengert.sparse",
     "stax": "write jax.example_libraries.stax",
 }
 
 
-_MODULES = ("checkify", "jet", "layout", "ode")
+_MODULES = ("checkify", "jet", "layout", "ode", "sparse")
 
 
 def __getattr__(name: str) -> Any:

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from wengert.base.sections import fill_sections
-from wengert.compat.jax.array import asarray
+from wengert.compat.jax.array import asarray, made
 from wengert.compat.jax.dtypes import float0
 from wengert.compat.jax.reverse import jvp
 from wengert.compat.jax.tracing import argument
@@ -87,7 +87,7 @@ def jet(
             away: Any = 0.0
             for k in range(order, 0, -1):
                 away = t / (k if factorial_scaled else 1) * (terms[k - 1] + away)
-            return x + away.astype(x.dtype)
+            return x + made(away.astype(x.dtype), x.weak_type)
 
         return one
 

@@ -14,7 +14,6 @@ PrecisionLike = Any
 _HOMES = "lax_arrays lax_control lax_elementwise lax_parallel lax_products lax_reductions"
 _FUNCTIONS = _tables("wengert.compat.jax", _HOMES)
 _ABSENT = {
-    "fft": "write jnp.fft",
     "pshuffle": "write lax.ppermute",
     "ragged_dot": "write lax.dot for each group",
     "random_gamma_grad": "jax.random.gamma is differentiable",

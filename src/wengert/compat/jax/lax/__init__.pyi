@@ -6,6 +6,7 @@ Written by stubs/generate.py.
 from typing import Any
 
 from wengert.compat.jax.lax_products import ConvDimensionNumbers as ConvDimensionNumbers
+from wengert.compat.jax.lax_products import FftType as FftType
 from wengert.compat.jax.lax_arrays import GatherDimensionNumbers as GatherDimensionNumbers
 from wengert.compat.jax.lax_arrays import GatherScatterMode as GatherScatterMode
 from wengert.compat.jax.lax_products import Precision as Precision
@@ -89,6 +90,7 @@ def exp(x, accuracy=None) -> Any: ...
 def exp2(x, accuracy=None) -> Any: ...
 from wengert.compat.jax.lax_arrays import expand_dims as expand_dims
 def expm1(x, accuracy=None) -> Any: ...
+from wengert.compat.jax.lax_products import fft as fft
 def floor(x, accuracy=None) -> Any: ...
 from wengert.compat.jax.lax_control import fori_loop as fori_loop
 from wengert.compat.jax.lax_arrays import full as full

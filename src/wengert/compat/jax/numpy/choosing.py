@@ -101,7 +101,7 @@ def piecewise(x, condlist, funclist, *args, **kw) -> Any:
         )
 
     found = of(result)
-    for condition, function in zip(reversed(holds), reversed(list(funclist)), strict=True):
+    for condition, function in zip(holds, funclist, strict=True):  # the last one that holds
         found = where(condition, of(function), found)
     return call("broadcast_to", found, tuple(x.shape))
 

@@ -330,8 +330,12 @@ class _Joined:
         wide = []
         for x in (call("atleast_1d", part) for part in given):
             missing = max(least - x.ndim, 0)
-            before = start + missing + 1 if start < 0 else min(start, missing)
-            wide.append(x.reshape((*[1] * before, *x.shape, *[1] * (missing - before))))
+            x = x.reshape((*[1] * missing, *x.shape))
+            if missing and start != -1:
+                # JAX turns all dimensions, where NumPy moves those of the array
+                turn, axes = least - abs(least + start + 1) % least, [*range(least)]
+                x = x.transpose(axes[turn:] + axes[:turn])
+            wide.append(x)
         return call("concatenate", wide, axis)
 
 

@@ -133,7 +133,8 @@ def mean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=None) -> A
     x = _inexact("mean", a, dtype)
     if not x._payload.size and axis is None and where is None:
         return C.call("sum", x, keepdims=keepdims) * np.nan
-    return C.call("mean", x, C.axes_of("mean", axis), keepdims=keepdims, **_masked(where, "mean"))
+    found = C.call("mean", x, C.axes_of("mean", axis), keepdims=keepdims, **_masked(where, "mean"))
+    return found if dtype is None else asarray(found, C.checked_dtype(dtype, "mean"))
 
 
 def _spread(name: str) -> Callable[..., Any]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 import wengert.compat.jax.numpy as jnp
 from wengert.base.extras import scipy_module
 from wengert.base.sections import fill_sections
@@ -23,14 +25,9 @@ from wengert.compat.kit.namespaces import closed, defined
 from wengert.compat.kit.rows import of_rows
 from wengert.compat.kit.signatures import signed
 from wengert.scipy import linalg as _scipy
+from wengert.scipy.matrices import matrix_function
 
-_CURES = {
-    "funm": "write by jnp.linalg.eigh or eig",
-    "hessenberg": "its derivative is not there: write scipy.linalg.hessenberg on np.asarray(a)",
-    "logm": "JAX has none either: write by jnp.linalg.eigh",
-    "rsf2csf": "its derivative is not there: write scipy.linalg.rsf2csf on np.asarray(a)",
-    "schur": "its derivative is not there: write scipy.linalg.schur on np.asarray(a)",
-}
+_CURES = {"logm": "JAX has none either: write by jnp.linalg.eigh"}
 
 
 def _matrix(name: str, a) -> Array:
@@ -156,6 +153,26 @@ def eigh(
     return tuple(linalg.eigh(x, half, symmetrize_input=False))
 
 
+def sqrtm(A, blocksize: int = 1) -> Array:
+    """Return the square root of a matrix, which is complex."""
+    return made(_scipy.sqrtm(plain(_matrix("sqrtm", A)))).astype(complex)
+
+
+def funm(A, func: Callable[[Any], Any], disp: bool = True) -> Array:
+    """Return the function of a matrix that `func` computes of its eigenvalues, as a complex matrix.
+
+    An estimate of the error, for `disp` not set, is not there.
+    """
+    if not disp:
+        raise NotImplementedError("jax.scipy.linalg.funm with disp=False: there is no estimate")
+    scipys = scipy_module("linalg", "jax.scipy.linalg.funm").funm
+
+    def of_values(array) -> Any:
+        return scipys(array, lambda values: np.asarray(func(asarray(values))))
+
+    return made(matrix_function(of_values, plain(_matrix("funm", A)))).astype(complex)
+
+
 _UNSEEN = frozenset(
     {
         "blocksize",
@@ -173,13 +190,16 @@ _UNSEEN = frozenset(
 
 
 def _constant(name: str, parameters: str, text: str) -> Callable[..., Any]:
-    """Build the counterpart of SciPy's function for constants."""
+    """Build the counterpart of SciPy's function for constants: no transform can follow it."""
 
-    def compute(given: dict[str, Any]) -> Array:
+    def compute(given: dict[str, Any]) -> Any:
         dtype = given.pop("dtype", None)
         numbers = {key: static(v, key) if key == "n" else v for key, v in given.items()}
         function = getattr(scipy_module("linalg", f"jax.scipy.linalg.{name}"), name)
-        found = function(**numbers)
+        arrays = {key: np.asarray(_matrix(name, v)) for key, v in given.items() if key in "aTZ"}
+        found = function(**(numbers | arrays))
+        if arrays:
+            return finished(found)
         return asarray(found, dtype or (float if found.dtype.kind in "iuf" else complex))
 
     return signed(name, parameters, compute, f"{text}\n\nSee `scipy.linalg.{name}`.")
@@ -223,7 +243,6 @@ of_rows(
         | Return orthogonal and triangular factors, by ``mode`` ``"full"``, ``"economic"``, ``"r"``.
     solve_sylvester | A, B, C, *, method="schur", tol=1e-8 | inexact
         | Return the solution X of ``A @ X + X @ B = C``.
-    sqrtm | A, blocksize=1 | inexact | Return the square root of a matrix.
     svd | a, full_matrices=True, compute_uv=True, overwrite_a=False, check_finite=True,
         lapack_driver="gesdd" | inexact | Return the singular value decomposition.
     toeplitz | c, r=None | same r
@@ -235,6 +254,10 @@ of_rows(
     _constant,
     """
     dft | n, scale=None, *, dtype=None | Return the matrix of the discrete Fourier transform.
+    hessenberg | a, *, calc_q=False, overwrite_a=False, check_finite=True
+        | Return the Hessenberg form H of ``a = Q @ H @ Q^H``, and Q for `calc_q`.
+    rsf2csf | T, Z, check_finite=True | Return the complex Schur form for the real one.
+    schur | a, output="real" | Return T and Z of the Schur form ``a = Z @ T @ Z^H``.
     hadamard | n, dtype=int | Return the Hadamard matrix; its size is a power of 2.
     helmert | n, full=False | Return the Helmert matrix.
     hilbert | n | Return the Hilbert matrix.

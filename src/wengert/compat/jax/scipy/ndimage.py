@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import wengert.compat.jax.numpy as jnp
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray
+from wengert.compat.jax.lax_elementwise import round as rounded
 from wengert.compat.jax.numpy.calling import operands
 from wengert.compat.jax.words import refusal
 from wengert.compat.kit.namespaces import closed
@@ -36,6 +37,23 @@ _INSIDE = {
     "reflect": _reflect,
     "wrap": lambda index, size: index % size,
 }
+
+
+def interpolated(parts: list[list[tuple[Any, Any]]], element: Callable[[list[Any]], Any]) -> Any:
+    """Return the sum of elements at the corners around positions, by their weights.
+
+    Parameters
+    ----------
+    parts: For each dimension, the indices near the positions, each with its weight.
+    element: Returns the elements at the indices of one corner.
+    """
+    total: Any = 0
+    for corner in itertools.product(*parts):
+        value = element([place for place, _ in corner])
+        for _, weight in corner:
+            value = value * weight
+        total = total + value
+    return total
 
 
 def map_coordinates(
@@ -67,28 +85,27 @@ def map_coordinates(
     parts = []
     for at in places:
         if order == 0:
-            parts.append([(jnp.round(at).astype(int), 1)])
+            nearest = rounded(at) if at.dtype.kind == "f" else at
+            parts.append([(nearest.astype(int), 1)])
             continue
         low = jnp.floor(at)
         weight = at - low
         first = low.astype(int)
         parts.append([(first, 1 - weight), (first + 1, weight)])
-    total: Any = 0
-    for corner in itertools.product(*parts):
-        index = tuple(
-            _INSIDE[mode](place, size) for (place, _), size in zip(corner, x.shape, strict=True)
-        )
-        value = x[index]
-        if mode == "constant":
-            there: Any = True
-            for (place, _), size in zip(corner, x.shape, strict=True):
-                there = there & (place >= 0) & (place < size)
-            value = jnp.where(there, value, asarray(cval, x.dtype))
-        for _, weight in corner:
-            value = value * weight
-        total = total + value
+
+    def element(places) -> Any:
+        index = [_INSIDE[mode](place, size) for place, size in zip(places, x.shape, strict=True)]
+        value = x[tuple(index)]
+        if mode != "constant":
+            return value
+        there: Any = True
+        for place, size in zip(places, x.shape, strict=True):
+            there = there & (place >= 0) & (place < size)
+        return jnp.where(there, value, asarray(cval, x.dtype))
+
+    total = interpolated(parts, element)
     if x.dtype.kind in "iu":
-        total = jnp.round(total)
+        total = rounded(total * 1.0)
     return total.astype(x.dtype)
 
 

@@ -1,21 +1,20 @@
-"""Layer 9 · compat: ``jax.scipy.signal``: convolutions."""
+"""Layer 9 · compat: ``jax.scipy.signal``: convolutions, and spectra in `spectra`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 import wengert.compat.jax.numpy as jnp
 from wengert.base.sections import named
 from wengert.compat.jax.array import Array, promote_inexact
+from wengert.compat.jax.lax_products import conv_general_dilated
 from wengert.compat.jax.numpy.calling import check_arrays
 from wengert.compat.kit.namespaces import closed
 
+_SPECTRA = "csd istft stft welch"
 __all__ = ["convolve", "convolve2d", "correlate", "correlate2d", "detrend", "fftconvolve"]
-_SPECTRA = "write it by jnp.fft.rfft of windows of the signal"
-_CURES = dict.fromkeys(("csd", "istft", "stft", "welch"), _SPECTRA)
+__all__ += _SPECTRA.split()
 
 
 def _operands(name: str, a, b, dimensions: int | None = None) -> list[Any]:
@@ -52,26 +51,9 @@ def _cut(full, x, y, mode: str, name: str, later: bool = False) -> Array:
 
 
 def _full(x, y) -> Any:
-    """Return the full convolution of two arrays, by the elements of the smaller one."""
-    if y.size > x.size:
-        x, y = y, x
-    around = [(n - 1, n - 1) for n in y.shape]
-    wide = jnp.pad(x, around)
-    sizes = [m + n - 1 for m, n in zip(x.shape, y.shape, strict=True)]
-    windows = [
-        np.arange(s)[:, None] + np.arange(n)[None, :] for s, n in zip(sizes, y.shape, strict=True)
-    ]
-    letters = [chr(97 + 2 * i) for i in range(x.ndim)], [chr(98 + 2 * i) for i in range(x.ndim)]
-    spread = []
-    for i, window in enumerate(windows):
-        shape = [1] * (2 * x.ndim)
-        shape[2 * i], shape[2 * i + 1] = window.shape
-        spread.append(window.reshape(shape))
-    text = "".join(a + b for a, b in zip(*letters, strict=True))
-    flipped = jnp.flip(y)
-    return jnp.einsum(
-        f"{text},{''.join(letters[1])}->{''.join(letters[0])}", wide[tuple(spread)], flipped
-    )
+    """Return the full convolution of two arrays."""
+    steps, around = (1,) * x.ndim, [(n - 1, n - 1) for n in y.shape]
+    return conv_general_dilated(x[None, None], jnp.flip(y)[None, None], steps, around)[0, 0]
 
 
 def _by(name: str, correlates: bool, dimensions: int | None) -> Any:
@@ -135,4 +117,6 @@ def detrend(data, axis: int = -1, type: str = "linear", bp: int = 0, overwrite_d
     return jnp.moveaxis((flat - fitted).reshape(lines.shape), 0, axis)
 
 
-__getattr__ = closed(globals(), "jax.scipy.signal", _CURES)
+__getattr__ = closed(
+    globals(), "jax.scipy.signal", later=f"spectra: {_SPECTRA}", root="wengert.compat.jax.scipy"
+)

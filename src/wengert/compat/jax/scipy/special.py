@@ -146,7 +146,7 @@ def gammasgn(x) -> Array:
     (x,) = as_operands("gammasgn", x, inexact=True)
     whole = jnp.floor(x)
     found = jnp.where((x > 0) | (whole % 2 == 0), 1.0, -1.0)
-    return jnp.where((x < 0) & (x == whole), jnp.nan, found).astype(x.dtype)
+    return jnp.where(jnp.isnan(x) | (x < 0) & (x == whole), jnp.nan, found).astype(x.dtype)
 
 
 def factorial(n, exact: bool = False) -> Array:

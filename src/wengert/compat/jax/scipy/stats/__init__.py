@@ -114,6 +114,7 @@ def mode(a, axis: int | None = 0, nan_policy: str = "propagate", keepdims: bool 
     """Return the most frequent value (the least in a tie) and its count."""
     _check_policy("mode", nan_policy)
     (x,) = operands("mode", a)
+    whole, dimensions = axis is None, x.ndim
     if axis is None:
         x, axis = x.reshape(-1), 0
     lines = jnp.moveaxis(x, axis, -1)
@@ -124,6 +125,8 @@ def mode(a, axis: int | None = 0, nan_policy: str = "propagate", keepdims: bool 
     found = [jnp.moveaxis(part, -1, axis) for part in found]
     if not keepdims:
         found = [jnp.squeeze(part, axis) for part in found]
+    elif whole:
+        found = [part.reshape((1,) * dimensions) for part in found]
     return ModeResult(*found)
 
 
