@@ -139,6 +139,14 @@ def test_a_number_is_an_input_without_sizes(monkeypatch, capsys):
     assert "input 0: float64 ()" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("text", ["3,,4", ",3", "3 4", "-1", "x"])
+def test_shapes_that_make_no_sense(text, monkeypatch, capsys):
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    with pytest.raises(SystemExit, match="2"):
+        main(["check", "test_cli:right", f"--shape={text}"])
+    assert "a shape is sizes with commas, as in 3,4" in capsys.readouterr().err
+
+
 def not_a_tensor(x):
     return 5
 

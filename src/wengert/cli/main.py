@@ -24,7 +24,8 @@ from wengert.tape.tracebacks import print_users
 def _shape(text: str) -> tuple[int, ...]:
     """Parse ``"3,4"`` as a shape; ``"()"`` or ``""`` is that of a number."""
     try:
-        shape = tuple(int(size) for size in text.strip("() ").split(",") if size.strip())
+        sizes = text.strip("() ").removesuffix(",")
+        shape = tuple(map(int, sizes.split(","))) if sizes else ()
     except ValueError:
         shape = (-1,)
     if min(shape, default=0) < 0:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import TracebackType
@@ -29,7 +30,8 @@ _INSTALLED = tuple(
 
 _full = os.environ.get(_VARIABLE) == "full"
 _printed: Any = None
-"""The previous hook that printed tracebacks."""
+_printed_of_threads: Any = None
+"""The previous hooks that printed tracebacks."""
 
 
 def set_full_tracebacks(full: bool) -> None:
@@ -53,10 +55,11 @@ def set_full_tracebacks(full: bool) -> None:
 
 
 def install() -> None:
-    """Fold the tracebacks that Python prints, and those of IPython where it runs."""
-    global _printed
+    """Fold the tracebacks that Python prints, in any thread, and those of IPython where it runs."""
+    global _printed, _printed_of_threads
     if _printed is None:
         _printed, sys.excepthook = sys.excepthook, _print
+        _printed_of_threads, threading.excepthook = threading.excepthook, _print_of_threads
     shell: Any = getattr(sys.modules.get("IPython"), "get_ipython", bool)()
     if shell and not shell.custom_exceptions:
         shell.set_custom_exc((Exception,), _print_in_ipython)
@@ -65,6 +68,13 @@ def install() -> None:
 def _print(kind: Any, error: BaseException, trace: Any) -> None:
     with _folded(error):
         _printed(kind, error, error.__traceback__)
+
+
+def _print_of_threads(given: Any) -> None:
+    error = given.exc_value
+    with _folded(error):
+        trace = getattr(error, "__traceback__", given.exc_traceback)
+        _printed_of_threads(threading.ExceptHookArgs((given.exc_type, error, trace, given.thread)))
 
 
 def _print_in_ipython(shell: Any, kind: Any, error: Any, trace: Any, tb_offset: Any = None) -> None:
