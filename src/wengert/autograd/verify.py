@@ -483,7 +483,7 @@ def _of(tensor: Any) -> Any:
 
 
 def one_number(pairs: Any, tensor: Any) -> Any:
-    """Combine the derivatives by ``x`` and ``y`` to the gradient by ``x + iy``."""
+    """Combine derivatives with respect to ``x`` and ``y`` into the gradient of ``x + iy``."""
     return (
         pairs[..., 0] + 1j * pairs[..., 1] if tensor._payload.dtype.kind == "c" else pairs[..., 0]
     )

@@ -50,7 +50,7 @@ def diff(
 
     Parameters
     ----------
-    input : Tensor. Of any dtype; of bools it is told where neighbours differ.
+    input : Tensor. Of any dtype; for bools, whether neighbours differ.
     n : int. The order: how often to take differences.
     dim : int. The dimension.
     prepend, append : Tensor, optional. What to put before and behind the input first; of its shape

@@ -13,8 +13,9 @@ from wengert.ops import pointwise as _pointwise
 from wengert.ops import reduce as _reduce
 from wengert.ops import transcendental as _core
 from wengert.ops.checks import real_input
-from wengert.ops.elementwise import binary, documented, two_tensors, unary
+from wengert.ops.elementwise import binary, two_tensors, unary
 from wengert.ops.out import into
+from wengert.ops.pointwise import documented
 from wengert.prims import bessel as _bessel
 from wengert.prims import polynomials as _polynomials
 from wengert.prims.record import TABLE
@@ -151,8 +152,8 @@ zeta = binary(
     "tensor([1.6449, 1.2021])",
     record="special_zeta",
     namespace="wg.special",
-    note="differentiable by `other`, to any order. The derivative by `input` is not known: going "
-    "backward to it raises NotImplementedError",
+    note="differentiable with respect to `other`, to any order. The derivative with respect to\n"
+    "        `input` is not known: going backward to it raises NotImplementedError",
 )
 
 
@@ -210,8 +211,8 @@ def _polynomial(name: str, doc: str, value: str) -> Callable[..., Any]:
         "The degree\n        is cut off to an integer; below 0 the result is 0.",
         f"wg.special.{name}(wg.tensor([0.5]), 3)",
         f"tensor([{value}])",
-        note="differentiable by `input`, to any order, which it is not in PyTorch. Going backward "
-        "to a\n        degree raises NotImplementedError",
+        note="differentiable with respect to `input`, to any order (in PyTorch it is not). Going\n"
+        "        backward to a degree raises NotImplementedError",
         references="NIST Digital Library of Mathematical Functions, section 18.9.",
     )
 

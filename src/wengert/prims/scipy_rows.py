@@ -507,7 +507,7 @@ _row(
 
 
 def _agm(F: Any, a: Any, b: Any) -> Any:
-    """Return the derivative by `a` of ``pi (a + b) / (4 K)``, the arithmetic-geometric mean."""
+    """Return d/da of ``pi (a + b) / (4 K)``, the arithmetic-geometric mean."""
     total = a + b
     share = 4 * a * b / (total * total)
     whole = of(F, "ellipkm1", share)
