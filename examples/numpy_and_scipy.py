@@ -70,7 +70,7 @@ def main():
     print("  gradcheck:    ", gradcheck(fft_product, (signal, kernel)))
     print("  gradgradcheck:", gradgradcheck(fft_product, (signal, kernel)))
     (fft_product(signal, kernel) ** 2).sum().backward()
-    print("  gradient by the kernel:", kernel.grad.numpy().round(3))
+    print("  gradient of the kernel:", kernel.grad.numpy().round(3))
 
     if correlate2d is None:
         print("\nSciPy is not installed: pip install 'wengert[scipy]'")

@@ -81,8 +81,9 @@ def get_analytical_jacobian(
 
     Returns
     -------
-    tuple: The Jacobians by those of `inputs` that require a gradient; whether a second pass gives
-        the same up to `nondet_tol`; and whether gradients have the shapes and the dtypes of inputs.
+    tuple: The Jacobians with respect to those of `inputs` that require a gradient; whether a second
+        pass gives the same up to `nondet_tol`; and whether gradients have the shapes and the dtypes
+        of inputs.
     """
     _deprecate("get_analytical_jacobian", grad_out)
     wanted = [x for x in as_tuple(inputs) if requires_grad(x)]

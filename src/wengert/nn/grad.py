@@ -71,7 +71,8 @@ def _families(dimensions: int) -> tuple[Any, Any]:
         function.__name__ = function.__qualname__ = f"{name}_{what}"
         function.__doc__ = (
             f"Return the gradient of the {what} of `{name}`, from the gradient of its result.\n\n"
-            f"Differentiable with respect to the other tensors. `{what}_size` is the {what}'s shape."
+            "Differentiable with respect to the other tensors. "
+            f"`{what}_size` is the shape of the {what}."
         )
     return of_input, of_weight
 

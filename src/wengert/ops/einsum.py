@@ -46,7 +46,7 @@ def einsum(*args: Any) -> Any:
         for further dimensions, which broadcast from the last one on. Without ``->`` the result has
         the ellipsis, and the subscripts that come once, in alphabetical order.
     *operands : Tensor. One for each group of subscripts. Or, instead of an equation, each operand
-        followed by a list of numbers below 52 (or ``...``), and at last the list of the result.
+        followed by a list of numbers below 52 (or ``...``), and finally the list of the result.
 
     Returns
     -------

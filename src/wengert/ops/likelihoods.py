@@ -48,9 +48,7 @@ def poisson_nll_loss(
     Tensor: The loss; differentiable with respect to `input`, and `target`, except for Stirling's
         term.
 
-    Raises
-    ------
-    ValueError: For another reduction.
+    %(raises_reduction)s
 
     Examples
     --------

@@ -230,23 +230,23 @@ chebyshev_polynomial_w = _polynomial(
     "chebyshev_polynomial_w", "Chebyshev polynomial of the fourth kind", "-1."
 )
 shifted_chebyshev_polynomial_t = _polynomial(
-    "shifted_chebyshev_polynomial_t", "chebyshev_polynomial_t at 2 input - 1", "-0."
+    "shifted_chebyshev_polynomial_t", "chebyshev_polynomial_t(2 * self - 1)", "-0."
 )
 shifted_chebyshev_polynomial_u = _polynomial(
-    "shifted_chebyshev_polynomial_u", "chebyshev_polynomial_u at 2 input - 1", "-0."
+    "shifted_chebyshev_polynomial_u", "chebyshev_polynomial_u(2 * self - 1)", "-0."
 )
 shifted_chebyshev_polynomial_v = _polynomial(
-    "shifted_chebyshev_polynomial_v", "chebyshev_polynomial_v at 2 input - 1", "1."
+    "shifted_chebyshev_polynomial_v", "chebyshev_polynomial_v(2 * self - 1)", "1."
 )
 shifted_chebyshev_polynomial_w = _polynomial(
-    "shifted_chebyshev_polynomial_w", "chebyshev_polynomial_w at 2 input - 1", "-1."
+    "shifted_chebyshev_polynomial_w", "chebyshev_polynomial_w(2 * self - 1)", "-1."
 )
 hermite_polynomial_h = _polynomial(
-    "hermite_polynomial_h", "Hermite polynomial of physicists, by the weight exp(-x * x)", "-5."
+    "hermite_polynomial_h", "Hermite polynomial of the physicists, of weight exp(-x * x)", "-5."
 )
 hermite_polynomial_he = _polynomial(
     "hermite_polynomial_he",
-    "Hermite polynomial of probabilists, by the weight exp(-x * x / 2)",
+    "Hermite polynomial of the probabilists, of weight exp(-x * x / 2)",
     "-1.3750",
 )
 laguerre_polynomial_l = _polynomial("laguerre_polynomial_l", "Laguerre polynomial", "-0.1458")

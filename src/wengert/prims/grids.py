@@ -120,7 +120,7 @@ linear(
     batching="fold",
 )
 
-# -- derivatives by the grid ----------------------------------------------------------------------
+# -- derivatives with respect to the grid ---------------------------------------------------------
 
 
 class _Around:

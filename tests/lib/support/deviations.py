@@ -129,7 +129,7 @@ THEIRS = (
         "linalg.householder_product",
     ),
     Deviation(
-        "PyTorch's derivatives by weights in float32 have more of their rounding errors.",
+        "PyTorch's gradients of weights in float32 have larger rounding errors.",
         (r"complex128 .*derivative 2 by argument 1 differs by .*\n.*aweights=float32",),
         "cov",
     ),
@@ -160,7 +160,9 @@ THEIRS = (
         "nn.functional.interpolate/bilinear nn.functional.interpolate/bicubic",
     ),
     Deviation(
-        "PyTorch has no derivative by the window.", ("argument 1 is None in PyTorch",), "istft"
+        "PyTorch has no derivative with respect to the window.",
+        ("argument 1 is None in PyTorch",),
+        "istft",
     ),
     Deviation(
         "PyTorch has no second derivatives where it works in pieces.",

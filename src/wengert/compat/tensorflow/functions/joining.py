@@ -20,9 +20,7 @@ def concat(values, axis, name="concat") -> Any:
     values : sequence of Tensor. The tensors, of one dtype, and of one shape except along `axis`.
     axis : int. The dimension.
 
-    Returns
-    -------
-    Tensor: Differentiable.
+    %(returns_differentiable)s
 
     Raises
     ------
@@ -287,9 +285,7 @@ def pad(tensor, paddings, mode: str = "CONSTANT", constant_values=0, name=None) 
         mirrored with the edge.
     constant_values : number. The value of constant padding.
 
-    Returns
-    -------
-    Tensor: Differentiable.
+    %(returns_differentiable)s
 
     Raises
     ------

@@ -76,9 +76,7 @@ def diag(
         diagonal, and square if neither is given.
     padding_value : number. The value of the other elements.
 
-    Returns
-    -------
-    Tensor: Differentiable.
+    %(returns_differentiable)s
 
     Examples
     --------

@@ -223,9 +223,7 @@ def binary_crossentropy(
     label_smoothing : float. The fraction by which targets move to one half.
     axis : int. The dimension to average.
 
-    Returns
-    -------
-    Tensor: Differentiable.
+    %(returns_differentiable)s
 
     Examples
     --------
