@@ -29,8 +29,10 @@ def raised_by(function):
 def printed(monkeypatch):
     def text(error):
         lines = []
-        monkeypatch.setattr(
-            tracebacks, "_printed", lambda *given: lines.extend(traceback.format_exception(*given))
+        monkeypatch.setitem(
+            tracebacks._previous,
+            "program",
+            lambda *given: lines.extend(traceback.format_exception(*given)),
         )
         tracebacks._print(type(error), error, error.__traceback__)
         return "".join(lines)
@@ -120,7 +122,7 @@ def test_a_program_prints_the_folded_one(tmp_path):
 
 def test_a_thread_prints_the_folded_one(monkeypatch):
     shown = []
-    monkeypatch.setattr(tracebacks, "_printed_of_threads", shown.append)
+    monkeypatch.setitem(tracebacks._previous, "threads", shown.append)
     error = raised_by(wrong_product)
     thread = threading.current_thread()
     given = (type(error), error, error.__traceback__, thread)

@@ -438,10 +438,7 @@ SPARSE = b"ctorch._utils\n_rebuild_sparse_tensor\n(ctorch.serialization\n_get_la
     "instructions",
     [
         tensor(**EXPANDED)[:-2] + b"}X\x03\0\0\0neg\x88stR",
-        SPARSE
-        + b"X\x10\0\0\0torch.sparse_csr\x85R("
-        + tensor(**EXPANDED) * 3
-        + b"K\3K\3\x86ttR",
+        SPARSE + b"X\x10\0\0\0torch.sparse_csr\x85R(" + tensor(**EXPANDED) * 3 + b"K\3K\3\x86ttR",
     ],
 )
 def test_few_bytes_that_are_shown_often_are_not_copied(instructions):

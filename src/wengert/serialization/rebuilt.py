@@ -126,7 +126,7 @@ def _with_bits(tensor: Any, metadata: Any) -> Any:
 
 
 def _spread(tensor: Any) -> Any:
-    """Return a tensor's array, which is about to be copied: a small file must not stand for much."""
+    """Return the array of a tensor that is about to be copied, which must not outgrow the file."""
     array = tensor._payload
     if array.size and array.nbytes > array.base.nbytes:
         raise ValueError("a tensor that is copied has more elements than its storage")
