@@ -83,7 +83,7 @@ def main():
     result = Correlate.apply(image, window)
     (slope,) = wg.autograd.grad(result.tanh().sum(), window, create_graph=True)
     (slope**2).sum().backward()
-    print("  the gradient of a gradient's size, by the image:")
+    print("  the gradient of the image, of a gradient's size:")
     print("  " + str(image.grad.numpy().round(2)[:2]).replace("\n", "\n  "))
 
 

@@ -18,7 +18,7 @@ __all__ = ["Explanation", "explain"]
 
 
 def explain(output: Any, input: Any) -> Explanation:
-    """Explain why the gradient of `output` by `input` is None or zero, or why `backward` raises.
+    """Explain why the gradient of `input` is None or zero, or why ``output.backward()`` raises.
 
     Parameters
     ----------

@@ -179,7 +179,7 @@ def jacobian(
     vectorize: bool = False,
     strategy: str = "reverse-mode",
 ) -> Any:
-    """Return the Jacobian of `func`: the derivative of each output element by each input.
+    """Return the Jacobian of `func`: the derivatives of all output elements.
 
     Parameters
     ----------

@@ -192,7 +192,7 @@ def gradients(
     create_graph: bool = False,
     keep: bool = False,
 ) -> tuple[Any, ...]:
-    """Return the gradients of `outputs` by `inputs`; None where there is no path.
+    """Return the gradients of `outputs` with respect to `inputs`; None where there is no path.
 
     None and tensors without history among `outputs` contribute nothing.
     """

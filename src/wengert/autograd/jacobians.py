@@ -58,7 +58,7 @@ def _get_numerical_jacobian(
     eps: float = 1e-3,
     is_forward_ad: bool = False,
 ) -> tuple[tuple[Any, ...], ...]:
-    """Return the Jacobians of all outputs by each input, without a warning."""
+    """Return the Jacobians of all outputs with respect to each input, without a warning."""
     wanted = _iter_tensors(inputs if target is None else target, True)
     evaluate = evaluator(lambda *_: fn(inputs), as_tuple(inputs), eps)
     return tuple(tuple(_real(one, x) for one in columns(evaluate, x, eps)) for x in wanted)

@@ -116,7 +116,7 @@ def one_sided(
 def columns(
     evaluate: Evaluator, tensor: Any, eps: float, push: Callable[..., list[Any]] = along
 ) -> list[Any]:
-    """Return the Jacobian of every output by `tensor`, a row for each element of `tensor`.
+    """Return each output's Jacobian with respect to `tensor`, a row for each element of `tensor`.
 
     `push` returns the derivatives along a direction; default: finite differences.
 

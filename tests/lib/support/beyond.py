@@ -50,8 +50,8 @@ BEYOND: tuple[tuple[str, str], ...] = (
         "cumsum",
     ),
     (
-        "The derivative is by `log_probs` as they are. PyTorch's has `exp(log_probs)` added, "
-        "which is the same only if a `log_softmax` made them.",
+        "The derivative is with respect to `log_probs` as they are. PyTorch's has "
+        "`exp(log_probs)` added, which is the same only if a `log_softmax` made them.",
         "nn.functional.ctc_loss",
     ),
     (
