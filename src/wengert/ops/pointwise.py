@@ -86,6 +86,7 @@ def documented(
     """
     returns = "differentiable, to any order" if slope else "it never requires a gradient"
     function.__name__ = function.__qualname__ = name
+    shapes = "shapes do not broadcast, or " if parameters.startswith("input, ") else ""
     ends = f"\n\n    References\n    ----------\n    {references}" if references else ""
     function.__doc__ = f"""{_summary(doc)}
 
@@ -103,7 +104,7 @@ def documented(
     Raises
     ------
     RuntimeError
-        If shapes do not broadcast, or `out` is given and an argument requires a gradient.{raises}
+        If {shapes}`out` is given and an argument requires a gradient.{raises}
 
     Examples
     --------

@@ -41,6 +41,7 @@ def resume(owner) -> None:
 
 _FORMAT = "wengert.compat.tensorflow 1"
 _HDF5 = b"\x89HDF"
+_DAMAGE = (zipfile.BadZipFile, EOFError, LookupError, RecursionError, TypeError, ValueError)
 
 
 def write_archive(path, state, arrays: dict[str, Any]) -> None:
@@ -79,22 +80,44 @@ def read_archive(path) -> tuple[Any, dict[str, Any]]:
     try:
         with zipfile.ZipFile(path) as archive:
             if "config.json" in archive.namelist():
-                raise ValueError(
-                    f"{path} was written by Keras: load it there, and carry the weights over by "
-                    "numpy.savez(path, *model.get_weights())"
-                )
-            head = json.loads(archive.read("state.json"))
-            if head["format"] != _FORMAT:
-                raise ValueError(f"{path} is of the format {head['format']!r}, not {_FORMAT!r}")
-            arrays = {
-                name: np.lib.format.read_array(
-                    io.BytesIO(archive.read(f"arrays/{number}.npy")), allow_pickle=False
-                )
-                for number, name in enumerate(head["arrays"])
-            }
-    except (zipfile.BadZipFile, KeyError, EOFError) as error:
+                head, arrays = {"format": "Keras", "state": None}, {}
+            else:
+                _check_sizes(archive, os.path.getsize(path))
+                head = json.loads(archive.read("state.json"))
+                names = head["arrays"] if head["format"] == _FORMAT else ()
+                arrays = {
+                    name: _array(archive.read(f"arrays/{number}.npy"))
+                    for number, name in enumerate(names)
+                }
+        written, state = head["format"], head["state"]
+    except _DAMAGE as error:
         raise ValueError(f"{path} is damaged, or no file of this library: {error}") from error
-    return head["state"], arrays
+    if written == "Keras":
+        raise ValueError(
+            f"{path} was written by Keras: load it there, and carry the weights over by "
+            "numpy.savez(path, *model.get_weights())"
+        )
+    if written != _FORMAT:
+        raise ValueError(f"{path} is of the format {written!r}, not {_FORMAT!r}")
+    return state, arrays
+
+
+def _check_sizes(archive: zipfile.ZipFile, length: int) -> None:
+    """Refuse records that take more memory than the file has bytes."""
+    found = archive.infolist()
+    if any(info.compress_type for info in found) or sum(info.file_size for info in found) > length:
+        raise ValueError("its records are compressed, or larger than the file")
+
+
+def _array(content: bytes) -> Any:
+    """Return the array of a record; its header asks for no memory that the record does not fill."""
+    file = io.BytesIO(content)
+    version = np.lib.format.read_magic(file)
+    shape, in_columns, dtype = np.lib.format.read_array_header_1_0(file)
+    if version != (1, 0) or min(shape, default=0) < 0 or dtype.hasobject:
+        raise ValueError("an array has a header that is never written")
+    order: Any = "F" if in_columns else "C"
+    return np.ndarray(shape, dtype, content, file.tell(), order=order).copy("K")
 
 
 fill_sections(globals())
