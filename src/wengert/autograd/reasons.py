@@ -90,11 +90,8 @@ def _wrapped(line: str) -> list[str]:
 
 
 def listed(leaves: list[Any]) -> str:
-    """Describe a few tensors by shape, dtype and name."""
-    shown = []
-    for leaf in leaves[:4]:
-        name = None if leaf._ext is None else leaf._ext.name
-        shown.append(describe(leaf._payload) + (f" '{name}'" if name else ""))
+    """Describe a few tensors by shape and dtype."""
+    shown = [describe(leaf._payload) for leaf in leaves[:4]]
     if len(leaves) > 4:
         shown.append(f"{len(leaves) - 4} more")
     return ", ".join(shown)

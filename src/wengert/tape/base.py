@@ -72,7 +72,6 @@ class Extra:
     post_hooks: Hooks of a leaf to run once its gradient has been added to, by handle id.
     watchpoint: The object that stands for a leaf with hooks (see `wengert.tape.handles`).
     accumulator: Reference to the node that stands for the leaf, weak unless the node has hooks.
-    name: A name given by the user.
     grad_dtype
         The dtype set for a leaf's gradient: None for any, `OWN` for the dtype of the leaf.
     ended: Whether this is the input of a transform that has ended, so its gradient is not needed.
@@ -92,9 +91,16 @@ class Extra:
     stale = False
     level = 0
     accumulator: Any = None
-    name: str | None = None
     grad_dtype: Any = OWN
     ended = False
+
+    def state(self, besides: frozenset[str]) -> tuple[tuple[str, Any], ...]:
+        """Return the attributes that differ from those of a new tensor, but for `besides`."""
+        return tuple(
+            (name, value)
+            for name, value in vars(self).items()
+            if name not in besides and value is not getattr(Extra, name) and value != {}
+        )
 
 
 class TensorBase:

@@ -197,7 +197,11 @@ class TensorMetadata(StorageMethods):
     is_sparse = is_sparse_csr = is_quantized = is_nested = is_meta = False
     is_ipu = is_maia = is_mkldnn = is_mps = is_mtia = is_vulkan = is_xla = is_xpu = False
 
-    _cdata = property(id)  # PyTorch's address of a tensor, which programs compare
+    @property
+    def _cdata(self) -> int:
+        """PyTorch's address of a tensor, which programs compare."""
+        untraced("it reads the address of a tensor")
+        return id(self)
 
 
 fill_sections(globals())

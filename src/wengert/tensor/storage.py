@@ -18,7 +18,7 @@ from wengert.base.dtypes import as_dtype, dtype, from_numpy_dtype, get_default_d
 from wengert.base.errors import long_name
 from wengert.base.sections import fill_sections
 from wengert.interp.dual import Dual
-from wengert.interp.levels import is_elsewhere
+from wengert.interp.levels import is_elsewhere, memory_of
 from wengert.kernels.shared import map_file, shared_memory_of
 from wengert.kernels.strided import owner_of
 from wengert.tape.inplace import count
@@ -487,13 +487,13 @@ class StorageMethods:
 
 
 def _storage_of(tensor: Any, kind: Any) -> Any:
-    memory = _memory(tensor)
     untraced("it asks for the memory of a tensor")
+    memory = _memory(tensor)
     return storage_over(owner_of(memory), kind, tensor._share_version())
 
 
 def _memory(tensor: Any) -> np.ndarray[Any, Any]:
-    memory = tensor._array()
+    memory = memory_of(tensor._array())
     while isinstance(memory, Dual):
         # the tangent has its own memory
         memory = memory.primal

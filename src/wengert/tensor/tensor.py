@@ -453,9 +453,8 @@ class Tensor(
         return self._base is not None
 
     @property
-    def name(self) -> str | None:
-        """A name given by the user; None at first."""
-        return None if self._ext is None else self._ext.name
+    def name(self) -> None:
+        """None: tensors have no names."""
 
     # -- Python's protocols -----------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ from wengert.tape.base import LEAF
 from wengert.tape.masked import REPORT
 from wengert.tape.versions import InferenceCell
 
-__all__ = ["UNSEEN", "Conditions", "Matcher", "compiled", "error_state", "shows_errors"]
+__all__ = ["UNSEEN", "VIEWED", "Conditions", "Matcher", "compiled", "error_state", "shows_errors"]
 
 Matcher = Callable[[tuple[Any, ...], dict[str, Any]], tuple[list[Any], list[Any]] | None]
 
@@ -27,6 +27,10 @@ Matcher = Callable[[tuple[Any, ...], dict[str, Any]], tuple[list[Any], list[Any]
 _variable = getattr(getattr(getattr(np, "_core", None), "umath", None), "_extobj_contextvar", None)
 error_state: Callable[[], Any] = object if _variable is None else _variable.get
 """Return NumPy's error state object, which each change replaces; or a new object each time."""
+_USUAL = frozenset({"grad", "linked", "views", "level", "accumulator", "watchpoint"})
+"""The rare attributes of a tensor (`Extra`) that do not matter, or have conditions of their own."""
+VIEWED = _USUAL | {"base", "chain"}
+"""Those of a view, whose base has conditions of its own."""
 UNSEEN: list[Any] = [None]
 """The last error state for which `shows_errors` returned False."""
 
@@ -78,6 +82,8 @@ class Conditions:
         self._lines: list[str] = []
         self._scope: dict[str, Any] = {
             "LEAF": LEAF,
+            "USUAL": _USUAL,
+            "VIEWED": VIEWED,
             "InferenceCell": InferenceCell,
             "ndarray": np.ndarray,
             "memory": _memory,

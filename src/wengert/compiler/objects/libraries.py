@@ -51,8 +51,19 @@ _PURE = frozenset(
 _WORLDLY = {
     "builtins": frozenset(
         {
-            *("print", "open", "input", "exec", "eval", "globals", "locals", "breakpoint", "id"),
-            *("__import__", "compile", "help", "exit", "quit", "memoryview"),
+            *(
+                "print",
+                "open",
+                "input",
+                "exec",
+                "eval",
+                "globals",
+                "locals",
+                "breakpoint",
+                "id",
+                "hash",
+            ),
+            *("__import__", "compile", "help", "exit", "quit", "memoryview", "id", "hash"),
         }
     ),
     "decimal": frozenset({"getcontext", "setcontext", "localcontext"}),

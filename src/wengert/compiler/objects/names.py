@@ -28,7 +28,7 @@ class Names:
         itself.
     written: The globals that are assigned.
     imported: The modules that are imported while it runs.
-    attributes: All names of attributes, and strings that may be such names.
+    attributes: All names of attributes, strings that may be such, and ``is_`` for that operator.
     streams
         The accesses to standard streams, as (global, attribute), with whether each is only an
         argument of ``print``.
@@ -49,7 +49,7 @@ class Names:
 
     def _add(self, code: CodeType) -> None:
         chain: list[str] | None = None
-        name = ""
+        name = last = ""
         for step in instructions_of(code)[0]:
             what = step.opname
             if what in _ATTRIBUTE:
@@ -63,6 +63,9 @@ class Names:
                 continue
             if what in _SILENT:
                 continue
+            if what == "IS_OP" and last != "LOAD_CONST":
+                self.attributes.add("is_")
+            last = what
             if chain is not None:
                 self.read.setdefault(name, set()).add(tuple(chain))
                 chain = None

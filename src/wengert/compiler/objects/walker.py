@@ -218,7 +218,7 @@ def _rule(thing: Any, kind: type) -> Reader:
     shown = issubclass(kind, tuple)
     if is_of_library(kind) and not shown and not is_pure(kind.__module__, kind.__name__):
         raise Unknown(f"it uses an object of {kind.__module__} ({kind.__name__})")
-    return functools.partial(_instance, kind, _BASES[base], _slots(kind, base))
+    return functools.partial(_instance, _BASES[base], _slots(kind, base))
 
 
 def _hides(kind: type, base: type) -> bool:
@@ -242,17 +242,21 @@ _MANAGED_DICT = 1 << 4
 _MANAGED_WEAKREF = 1 << 3
 
 
-def _slots(kind: type, base: type) -> list[Any]:
-    """Return the descriptors of all slots that classes between `kind` and `base` define."""
+def _slots(kind: type, base: type) -> list[tuple[int, str]]:
+    """Return the places of all slots that classes between `kind` and `base` define.
+
+    They are places in ``kind.__mro__`` and names, which keep no class alive.
+    """
     return [
-        member
-        for part in kind.__mro__[: kind.__mro__.index(base)]
+        (i, name)
+        for i, part in enumerate(kind.__mro__[: kind.__mro__.index(base)])
         for name, member in part.__dict__.items()
         if type(member) is types.MemberDescriptorType and name != "__dict__"
     ]
 
 
-def _instance(kind: type, content: Reader | None, slots: list[Any], thing: Any) -> Reading:
+def _instance(content: Reader | None, slots: list[tuple[int, str]], thing: Any) -> Reading:
+    kind = type(thing)
     if content is None:
         made = Reading("class")
     else:
@@ -262,8 +266,8 @@ def _instance(kind: type, content: Reader | None, slots: list[Any], thing: Any) 
     if held is not None:
         made.parts.append(Part("{0}.__dict__", held))
     facts = []
-    for slot in slots:
-        get = slot.__get__
+    for i, name in slots:
+        get = kind.__mro__[i].__dict__[name].__get__
         try:
             value = get(thing)
         except AttributeError:
@@ -420,5 +424,5 @@ _ATTRIBUTES: dict[type, frozenset[str]] = {
     **dict.fromkeys((logging.Logger, logging.RootLogger), _LOGGERS),
 }
 """The types whose objects may have a ``__dict__``, with the attributes that all of them have."""
-_RULES: dict[type, Reader] = {}
-"""The cache of `_rule`."""
+_RULES: weakref.WeakKeyDictionary[type, Reader] = weakref.WeakKeyDictionary()
+"""The cache of `_rule`, which keeps no class alive."""

@@ -32,7 +32,7 @@ import numpy as np
 from wengert.base.patches import CONTEXTS, PATCHES, Members
 from wengert.base.ports import PORTS
 from wengert.compiler.objects.flows import questions_of, sinks_of
-from wengert.compiler.objects.guards import Conditions, Matcher
+from wengert.compiler.objects.guards import VIEWED, Conditions, Matcher
 from wengert.compiler.objects.libraries import is_of_library, may_tell
 from wengert.compiler.objects.names import words_of
 from wengert.compiler.objects.reading import Reading
@@ -68,10 +68,12 @@ _ABOUT = frozenset({"__name__", "__qualname__", "__doc__", "__module__"})
 _DENIED = frozenset(
     {
         *("__subclasses__", "__annotations__", "__kwdefaults__", "__match_args__"),
-        *("__globals__", "__builtins__", "f_globals", "f_locals", "f_back", "gi_frame"),
+        *("__hash__", "__globals__", "__builtins__", "f_globals", "f_locals", "f_back", "gi_frame"),
     }
 )
 """Attributes that code may not read, since they are not walked."""
+_NODES = frozenset({"grad_fn", "output_nr"})
+"""Names with which code may reach the nodes of a graph."""
 _SEEDS = frozenset({"manual_seed", "seed", "initial_seed", "get_state", "set_state"})
 _EVERYTHING = DYNAMIC | {
     *("copy", "deepcopy", "asdict", "astuple", "replace", "fields", "methodcaller", "hasattr"),
@@ -100,6 +102,14 @@ _ASKED: tuple[Any, ...] = (
 )
 _ASKED += (io.TextIOWrapper, io.BytesIO, datetime.datetime, datetime.tzinfo, types.FunctionType)
 _MISSING = object()
+_IS = frozenset({"is_", "is_not", "deepcopy"})
+"""Names with which code may ask whether two objects are one (see `Names` for the operator)."""
+_SHOWING = frozenset({"repr", "ascii", "__repr__"})
+"""Names with which code makes texts of objects that it may look at."""
+_VALUES = frozenset(
+    {tuple, frozenset, types.CellType, property, staticmethod, classmethod, types.MethodType}
+)
+"""Classes whose objects are compared by their parts, or through the object that they belong to."""
 _CONTAINERS = frozenset({dict, list, tuple, set, frozenset})
 
 
@@ -112,7 +122,6 @@ def is_watched(tensor: Any) -> bool:
     return edge is not None and edge is not LEAF and node_of(edge)._ext is not None
 
 
-@functools.lru_cache(512)
 def _is_ours(kind: Any) -> bool:
     """Return whether a class belongs to this package."""
     return is_of_library(kind) and kind.__module__.startswith("wengert.")
@@ -123,7 +132,6 @@ def _wraps(thing: Any) -> bool:
     return "__wrapped__" in getattr(thing, "__dict__", ())
 
 
-@functools.lru_cache(512)
 def _is_of_user(kind: Any) -> bool:
     """Return whether a class has no library base, so that only user code handles it."""
     return not any(is_of_library(base) for base in kind.__mro__[:-1])
@@ -136,11 +144,11 @@ def _protocols() -> frozenset[str]:
 
 
 def _plain(name: str, more: str = "") -> str:
-    """Return the condition that a tensor is not a view, has no hooks, and does not meet `more`."""
+    """Return the condition that a tensor has no rare attributes that matter, nor meets `more`."""
     ext = f"{name}._ext"
-    having = f"{ext}.base is not None or {ext}.hooks or {ext}.post_hooks"
-    also = f" or {ext}.{more}" if more else ""
-    return f"if {ext} is not None and ({having}{also}): return None"
+    having = f"not {ext}.__dict__.keys() <= USUAL and {ext}.state(USUAL)"
+    also = f"{ext}.{more} or " if more else ""
+    return f"if {ext} is not None and ({also}{having}): return None"
 
 
 class Environment(Reach):
@@ -202,6 +210,7 @@ class Environment(Reach):
         self._places = Places(function, args, kwargs)
         self._called: Any = None
         self._plain_at: dict[int, int] = {}
+        self._apart: dict[type, list[tuple[Any, str]]] = {}
         self.apart: Conditions = self
         self.loose: list[int | str] = []
         self.where: tuple[str, int] | None = None
@@ -228,6 +237,7 @@ class Environment(Reach):
                 self._escaped()
             self._asked()
             self._hooked()
+            self._kept_apart()
             self.apart = self.noted()
             if gradients:
                 self._gradients()
@@ -251,7 +261,7 @@ class Environment(Reach):
         self.tensors = [None] * len(self.tensors)
         self.arrays = [None] * len(self.arrays)
         self.apart = Conditions()
-        self.walked, self.looked_up = [], []
+        self.walked, self.looked_up, self._apart = [], [], {}
         self._openings = None
 
     def swap(self) -> None:
@@ -387,9 +397,11 @@ class Environment(Reach):
         if value is None or kind is bool:
             self._line(f"if {path} is not {value}: return None")
             return
-        if issubclass(kind, type) and place is not _OF_OBJECT and not is_of_library(value):
-            # the class may be called
-            self._attributes |= _MAKING
+        if issubclass(kind, type) and place is not _OF_OBJECT:
+            if not is_of_library(value):
+                # the class may be called
+                self._attributes |= _MAKING
+            self._instances_of(kind)
         reading = read(value)
         if reading.by == "value":
             name = self._local(path)
@@ -408,6 +420,8 @@ class Environment(Reach):
             other = "" if own else f" or {name}.__class__ is not {self._constant(kind)}"
             self._line(f"if {name}{other}: return None")
             self.walked.append(value)
+            if not own:
+                self._apart.setdefault(kind, []).append((value, name))
             return
         if not fresh:
             seen = self._names.get(id(value))
@@ -432,6 +446,7 @@ class Environment(Reach):
             name = self._local(path)
             if not path.endswith(".__dict__"):
                 self._line(f"if {name}.__class__ is not {self._constant(kind)}: return None")
+                self._apart.setdefault(kind, []).append((value, name))
         if fresh:
             self._alive(value)
         else:
@@ -577,12 +592,20 @@ class Environment(Reach):
         if not is_of_library(type(tensor)):
             # a subclass may take part in operations
             self._value(type(tensor), self._constant(type(tensor)))
+        made = "not " if is_inference(tensor) else ""
+        self._line(f"if {name}._vc.__class__ is {made}InferenceCell: return None")
         base = None if ext is None else ext.base
-        if base is None:
+        state = () if ext is None else ext.state(VIEWED)
+        if base is None and not state:
             self._plain_at[i] = len(self._lines)
             self._line(_plain(name))
         else:
-            self._line(f"if {name}._ext is None or {name}._ext.base is None: return None")
+            own = f"{name}._ext"
+            there = f"{own} is not None and {own}.base is {'' if base is None else 'not '}None"
+            known = self._constant(state)
+            usual = "" if state else f"{own}.__dict__.keys() <= VIEWED or "
+            self._require(f"{there} and ({usual}{own}.state(VIEWED) == {known})")
+        if base is not None:
             self._tensor(base, f"{name}._ext.base")
         # forward mode caches the result of unpack_dual() there; the payload holds it, too
         if getattr(tensor, "__dict__", None) and tensor.__dict__.keys() != {"_given_tangent"}:
@@ -608,11 +631,6 @@ class Environment(Reach):
             self._line(f"if t{i}._ext is None or t{i}._ext.grad is None: return None")
             self._tensor(grad, f"t{i}._ext.grad")
         self._plainly(count)
-        if any(t._edge is not None for t in self.met):
-            for i, tensor in enumerate(self.met):
-                # the tape refuses to save inference tensors
-                made = "not " if is_inference(tensor) else ""
-                self._line(f"if t{i}._vc.__class__ is {made}InferenceCell: return None")
 
     def _plainly(self, first: int) -> None:
         """Guard that tensors without attributes have none, where code asks which exist."""
@@ -646,6 +664,9 @@ class Environment(Reach):
         asked = self._attributes & _DENIED
         if asked:
             raise Unknown(f"it reads {min(asked)}")
+        edges = [tensor._edge for tensor in self.met if tensor._edge is not None]
+        if self._attributes & _NODES and any(edge is not LEAF for edge in edges):
+            raise Unknown("it reads the node of a tensor that is not a leaf")
         if any(type(thing) is Generator for thing in self.kept) and self._attributes & _SEEDS:
             raise Unknown("it seeds a generator, or reads its state")
         about = sorted(self._attributes & _ABOUT)
@@ -686,6 +707,30 @@ class Environment(Reach):
             for owner, name, value in members.foreign():
                 self._value(value, f"{self._tool(vars(owner))}[{name!r}]")
         return len(self.walked) > count
+
+    def _kept_apart(self) -> None:
+        """Guard that objects are different ones, where code may ask whether they are one.
+
+        That they are the same is guarded as they are met, but for empty containers.
+        """
+        asked = self._attributes & _IS
+        shown = self._attributes & _SHOWING
+        for kind, met in self._apart.items():
+            compared = kind.__eq__ is object.__eq__
+            if shown and kind.__repr__ is object.__repr__:
+                # the text has the address
+                for value, _ in met:
+                    self.hold(value)
+            if kind in _VALUES or not (asked or compared):
+                continue
+            first: dict[int, str] = {}
+            for value, name in met:
+                known = first.setdefault(id(value), name)
+                if known != name:
+                    self._require(f"{name} is {known}")
+            if len(first) > 1:
+                ids = ", ".join(f"id({name})" for name in first.values())
+                self._line(f"if len({{{ids}}}) != {len(first)}: return None")
 
     def _hooked(self) -> None:
         """Guard that there are no global module hooks, where modules are reached."""

@@ -25,12 +25,13 @@ from wengert.compiler.objects.walker import slots_of
 from wengert.compiler.tracing.exit import Effect, Leaf, View
 from wengert.compiler.tracing.memory import groups_of, steps_of, writes_to
 from wengert.compiler.tracing.payloads import is_of_transform
+from wengert.compiler.tracing.prints import ADDRESS
 from wengert.compiler.tracing.scalar import Scalar
 from wengert.compiler.tracing.sym import Storage, Sym
 from wengert.compiler.tracing.trace import Trace
 from wengert.ops.return_types import Results
 from wengert.prims import records
-from wengert.tape.base import LEAF, Extra, SparseValue, TensorBase, new_tensor
+from wengert.tape.base import LEAF, SparseValue, TensorBase, new_tensor
 from wengert.tape.invalidated import Invalidated
 from wengert.tape.node import Unrecorded, edge_of, target_of
 from wengert.tape.versions import InferenceCell
@@ -248,13 +249,16 @@ class _Results:
                 return Leaf("constant", leaf)
             return self._array(i, leaf, self.trace.symbol(leaf))
         if not self._stays(leaf):
-            self.trace.give_up(f"a result is a new object ({type(leaf).__name__})")
+            written = "text with the address of an" if isinstance(leaf, str) else "a new"
+            self.trace.give_up(f"a result is {written} object ({type(leaf).__name__})")
         return Leaf("constant", leaf)
 
     def _stays(self, thing: Any) -> bool:
         """Return whether a constant is the same in every call."""
-        if isinstance(thing, _IMMUTABLE) or any(thing is kept for kept in self.environment.kept):
+        if any(thing is kept for kept in self.environment.kept):
             return True
+        if isinstance(thing, _IMMUTABLE):
+            return not (isinstance(thing, str) and ADDRESS.search(thing))
         parts = thing.metadata() if isinstance(thing, Structure) else thing
         return isinstance(thing, Structure | tuple) and all(map(self._stays, parts))
 
@@ -482,9 +486,8 @@ def _carried(tensor: Any) -> str | None:
     """Return why later runs cannot reproduce the state of a result, or None."""
     ext, edge = tensor._ext, tensor._edge
     if ext is not None:
-        for name, value in vars(ext).items():
-            if name not in _FOLLOWS and value is not getattr(Extra, name) and value != {}:
-                return f"a result has a state of its own ({name})"
+        for name, _ in ext.state(_FOLLOWS):
+            return f"a result has a state of its own ({name})"
     if getattr(tensor, "__dict__", None):
         return f"a result has attributes of its own ({', '.join(vars(tensor))})"
     if edge is None or edge is LEAF or edge.__class__ is Unrecorded:

@@ -34,6 +34,7 @@ from wengert.tape.modes import current_mode
 from wengert.tensor.printing import array_text, history_of
 
 __all__ = [
+    "ADDRESS",
     "Marks",
     "Piece",
     "Said",
@@ -238,7 +239,7 @@ def said_of(
         said = Said(report.name, texts, {}, decisions, site, *how)
     if isinstance(said, str):
         return said
-    if any(_ADDRESS.search(part) for part in said.constants()):
+    if any(ADDRESS.search(part) for part in said.constants()):
         return "it prints where an object lies in memory"
     if not are_known([said.stream]):
         return "what it prints goes to a stream that is not Python's own"
@@ -268,7 +269,7 @@ def _printed(
     return Said("print", tuple(map(text_of, args)), options, decisions, site, stream)
 
 
-_ADDRESS = re.compile("0x[0-9a-f]{6}")
+ADDRESS = re.compile("0x[0-9a-f]{6}")
 """An address in the default ``repr`` of an object, which may differ in each call."""
 _TEXTS = VALUES | {dtype, slice}
 _HELD = frozenset({list, tuple, dict, set, frozenset})

@@ -17,6 +17,7 @@ from wengert.compiler.objects.guards import Conditions
 from wengert.compiler.objects.libraries import (
     EXACT,
     is_library_module,
+    is_of_library,
     is_pure,
     is_trusted,
     keeps_state,
@@ -111,7 +112,9 @@ class Reach(Conditions):
             if key == "print" and key not in names.passed | names.written:
                 self._prints(function)
             else:
-                self._built_in(key, built_in[key])
+                # the hashes that classes define serve to find keys
+                if key != "hash" or function.__name__ != "__hash__":
+                    self._built_in(key, built_in[key])
                 if isinstance(built_in[key], type) and names.read[key] - {()}:
                     # an unbound method may reject a stand-in
                     self._tells = True
@@ -223,12 +226,18 @@ class Reach(Conditions):
         )
         self.looked_up.append((vars(module), name))
         self._tells = self._tells or may_tell(value)
+        self._instances_of(type(value))
         fixed = isinstance(value, type | types.BuiltinFunctionType | np.ufunc | dtype)
         path = f"{self._tool(vars(module))}[{name!r}]"
         if fixed and not read(value).facts:
             self._require(f"{path} is {self._constant(value)}")
             return
         self._value(value, path)
+
+    def _instances_of(self, kind: type) -> None:
+        """Note that ``isinstance`` with a class of the metaclass `kind` may look at attributes."""
+        if issubclass(kind, type) and is_of_library(kind) and "__instancecheck__" in vars(kind):
+            self._attributes.add("hasattr")
 
     def _keys(self, module: types.ModuleType) -> Iterable[str]:
         """Return the names of a module used as an object that code may look up."""

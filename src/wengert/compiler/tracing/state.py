@@ -34,6 +34,7 @@ from wengert.base.dtypes import default_float
 from wengert.base.ports import PORTS
 from wengert.compiler.ir.programs import Value
 from wengert.compiler.objects.bytecode import instructions_of
+from wengert.compiler.objects.guards import VIEWED
 from wengert.compiler.objects.names import names_of
 from wengert.compiler.objects.walker import Unknown, content_of, read, slots_of
 from wengert.compiler.passes.value_numbering import constant_key, params_key
@@ -419,7 +420,7 @@ class _Reader:
         if ext.hooks or ext.post_hooks or ext.watchpoint is not None:
             raise Unknown("a tensor has hooks")
         grad = None if ext.grad is None else self.key(ext.grad, depth + 1)
-        return ext.base is None, ext.no_write, ext.stale, ext.retains, ext.name, grad
+        return ext.base is None, ext.state(VIEWED), grad
 
     def _payload(self, payload: Any) -> Any:
         """Return the key of the payload of a tensor under transforms."""
