@@ -60,9 +60,7 @@ def _read(path: str) -> list[Any]:
     except MemoryError as error:
         raise BadRequest(f"{path!r} is too large: {error}") from error
     except _DAMAGE as error:  # NumPy's message suggests unpickling the file, which runs code
-        raise BadRequest(
-            f"{path!r} is not a file of arrays, as np.save or np.savez write"
-        ) from error
+        raise BadRequest(f"{path!r} is not a file of arrays from np.save or np.savez") from error
 
 
 def _tensor(array: Any, double: bool) -> Any:

@@ -41,8 +41,7 @@ def _unary(prim: Primitive) -> Callable[..., Any]:
 
 def _binary(prim: Primitive) -> Callable[..., Any]:
     def function(input: Any, other: Any, *, out: Any = None) -> Any:
-        made = getattr(T, prim.name)(input, other)
-        return made if out is None else into(out, made, prim.name)
+        return _result(getattr(T, prim.name)(input, other), out, prim.name)
 
     return _from_record(function, prim, _TWO)
 
@@ -52,11 +51,10 @@ _TWO = """input, other : Tensor
 
 
 def _from_record(function: Callable[..., Any], prim: Primitive, parameters: str) -> Any:
-    assert EXAMPLE[prim] is not None
-    given, result = EXAMPLE[prim]
-    example = f"wg.{prim.name}({given})"
-    slope = prim.is_differentiable
-    return documented(function, prim.name, prim.doc, parameters, example, result, slope=slope)
+    example = EXAMPLE[prim]
+    assert example is not None
+    call, slope = f"wg.{prim.name}({example[0]})", prim.is_differentiable
+    return documented(function, prim.name, prim.doc, parameters, call, example[1], slope=slope)
 
 
 def documented(
@@ -124,8 +122,8 @@ def _summary(doc: str) -> str:
     words = re.findall(r"[a-z]\w*+(?!\()", formula)
     if words and _NAMES.issuperset(words):
         doc = f"``{formula}``{doc[len(formula) :]}"
-    first, mark, rest = re.sub(r"\bself\b", "input", doc[0].upper() + doc[1:]).partition("; ")
-    return f"{first}, element by element{mark}{rest}."
+    text = re.sub(r"\bself\b", "input", doc[0].upper() + doc[1:])
+    return re.sub(r"(;|$)", r", element by element\1", text, count=1) + "."
 
 
 def add(input: Any, other: Any, former: Any = None, *, alpha: Any = 1, out: Any = None) -> Any:

@@ -74,8 +74,8 @@ def _print(kind: Any, error: BaseException, trace: Any) -> None:
 def _print_of_threads(given: Any) -> None:
     error = given.exc_value
     with _folded(error):
-        trace = getattr(error, "__traceback__", given.exc_traceback)
-        _previous["threads"](threading.ExceptHookArgs((given.exc_type, error, trace, given.thread)))
+        parts = given.exc_type, error, getattr(error, "__traceback__", None), given.thread
+        _previous["threads"](threading.ExceptHookArgs(parts))
 
 
 def _print_in_ipython(shell: Any, kind: Any, error: Any, trace: Any, tb_offset: Any = None) -> None:

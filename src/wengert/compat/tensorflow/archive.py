@@ -82,13 +82,15 @@ def read_archive(path) -> tuple[Any, dict[str, Any]]:
             if "config.json" in archive.namelist():
                 head, arrays = {"format": "Keras", "state": None}, {}
             else:
-                _check_sizes(archive, os.path.getsize(path))
+                # so that a small file does not stand for much memory
+                found = archive.infolist()
+                size = sum(one.file_size for one in found)
+                if size > os.path.getsize(path) or any(one.compress_type for one in found):
+                    raise ValueError("its records are compressed, or larger than the file")
                 head = json.loads(archive.read("state.json"))
                 names = head["arrays"] if head["format"] == _FORMAT else ()
-                arrays = {
-                    name: _array(archive.read(f"arrays/{number}.npy"))
-                    for number, name in enumerate(names)
-                }
+                records = (archive.read(f"arrays/{i}.npy") for i in range(len(names)))
+                arrays = dict(zip(names, map(_array, records), strict=True))
         written, state = head["format"], head["state"]
     except _DAMAGE as error:
         raise ValueError(f"{path} is damaged, or no file of this library: {error}") from error
@@ -100,13 +102,6 @@ def read_archive(path) -> tuple[Any, dict[str, Any]]:
     if written != _FORMAT:
         raise ValueError(f"{path} is of the format {written!r}, not {_FORMAT!r}")
     return state, arrays
-
-
-def _check_sizes(archive: zipfile.ZipFile, length: int) -> None:
-    """Refuse records that take more memory than the file has bytes."""
-    found = archive.infolist()
-    if any(info.compress_type for info in found) or sum(info.file_size for info in found) > length:
-        raise ValueError("its records are compressed, or larger than the file")
 
 
 def _array(content: bytes) -> Any:
