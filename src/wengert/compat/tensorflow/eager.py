@@ -126,7 +126,7 @@ class Tensor(NativeTensor):
     backing_device = device
 
     @property
-    def name(self) -> str:
+    def name(self) -> str:  # type: ignore[override]
         """Raise an error, as in eager TensorFlow: only graphs have names."""
         raise AttributeError("Tensor.name is undefined when eager execution is enabled.")
 
