@@ -80,7 +80,7 @@ def _parser() -> argparse.ArgumentParser:
         help="where the pictures go; default: wengert-demo",
     )
 
-    commands.add_parser("info", help="versions, and what is installed beside")
+    commands.add_parser("info", help="the versions of wengert and of packages that it can use")
 
     command = commands.add_parser(
         "ops", help="the primitives, what each one saves, and its derivative"
