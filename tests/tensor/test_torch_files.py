@@ -278,7 +278,7 @@ def test_the_pickle_of_another_library_is_refused(protocol, capsys):
         (b"ccollections\nOrderedDict\n)R}X\x09\0\0\0__class__K\x01sb", "'__class__' cannot be"),
         (b"(X\x06\0\0\0moduleK\x01tQ", "Only persistent_load of storage is allowed"),
         (b"K\x01Q", "Only persistent_load of storage is allowed"),
-        (b"}(K\x01K\x02\x86\x85K\x01u", "A key of type tuple is none that can be loaded"),
+        (b"}(K\x01K\x02\x86\x85K\x01u", "A key of type tuple cannot be loaded"),
         (b"}]K\x01s", "A key of type list"),
         (b"c__builtin__\nset\n]]a\x85R", "A key of type list"),
         (b"K\x01K\x02a", "Can only append to lists"),

@@ -105,7 +105,7 @@ round = _elementary.round
 softmax = _neural.softmax
 log_softmax = _neural.log_softmax
 
-_NONE_IN_PYTORCH = "differentiable, to any order, which it is not in PyTorch"
+_NONE_IN_PYTORCH = "differentiable, to any order (in PyTorch it is not)"
 
 
 def _special(name: str, given: str, result: str, **texts: str) -> Callable[..., Any]:

@@ -98,7 +98,7 @@ def draw(
 
     Raises
     ------
-    TypeError: If `y` is not a tensor, or `params` has none of its forms.
+    TypeError: If `y` is not a tensor, or `params` has another form.
     ValueError: If a word of `show` or the mode is unknown, or the depth is negative.
 
     Notes

@@ -38,8 +38,8 @@ def load(file, cls: type) -> Any:
     with open(file, "rb") as opened:
         if opened.read(2) != b"PK":
             raise MXNetError(
-                f"Invalid NDArray file format: {os.fspath(file)!r} is none that this library "
-                "wrote. Files are NumPy's .npz here; in MXNet write numpy.savez(file, "
+                f"Invalid NDArray file format: {os.fspath(file)!r} was not written by "
+                "this library. Files are NumPy's .npz here; in MXNet write numpy.savez(file, "
                 "**{name: x.asnumpy() for name, x in arrays.items()})"
             )
         opened.seek(0)

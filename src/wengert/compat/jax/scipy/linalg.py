@@ -25,9 +25,9 @@ from wengert.compat.kit.signatures import signed
 from wengert.scipy import linalg as _scipy
 
 _CURES = {
-    "funm": "write by jnp.linalg.eigh or eig",
+    "funm": "write it with jnp.linalg.eigh or eig",
     "hessenberg": "its derivative is not there: write scipy.linalg.hessenberg on np.asarray(a)",
-    "logm": "JAX has none either: write by jnp.linalg.eigh",
+    "logm": "JAX has none either: write it with jnp.linalg.eigh",
     "rsf2csf": "its derivative is not there: write scipy.linalg.rsf2csf on np.asarray(a)",
     "schur": "its derivative is not there: write scipy.linalg.schur on np.asarray(a)",
 }
