@@ -46,8 +46,7 @@ copysign = binary(
     ("[1.0, -2.0]", "[-1.0, 0.0]"),
     "tensor([-1.,  2.])",
     check=_first_is_tensor,
-    note="differentiable with respect to `input`, with the derivative 0 at 0; the\n"
-    "        derivative with respect to `other` is 0",
+    note="differentiable in `input`, with the derivative 0 at 0; the gradient of `other` is 0",
 )
 fmax = binary("fmax", ('[1.0, float("nan")]', "[2.0, 3.0]"), "tensor([2., 3.])", numbers=False)
 fmin = binary("fmin", ('[1.0, float("nan")]', "[2.0, 3.0]"), "tensor([1., 3.])", numbers=False)
@@ -57,8 +56,7 @@ nextafter = binary(
     ("[1.0]", "[2.0]"),
     "tensor([1.0000])",
     numbers=False,
-    note="its derivative with respect to `input` is 1, but 0 where the two are equal; that with\n"
-    "        respect to `other` is 0",
+    note="the gradient of `input` is 1, but 0 where both are equal; that of `other` is 0",
 )
 gcd = binary("gcd", ("[12, -18]", "[8, 27]"), "tensor([4, 9])", numbers=False)
 lcm = binary("lcm", ("[4, -6]", "[6, 9]"), "tensor([12, 18])", numbers=False)
