@@ -134,7 +134,7 @@ class Installation:
     def _complete(self, module: ModuleType) -> None:
         """Make a star import give the names that the module re-exports, as PyTorch's does."""
         shown = vars(module).get("__all__", ())
-        row = NAMES.get(_own_name(module).partition(".")[2], {}) if shown else {}
+        row = NAMES.get(_own_name(module).partition(".")[2], {}) if shown != () else {}
         more = [name for name in row if name[:1] != "_" and name not in shown]
         if more:
             self._set(module, "__all__", [*shown, *more])
