@@ -118,7 +118,7 @@ def two(
     call: Callable[..., Any] | None = None,
     **regions: tuple[Region, Region],
 ) -> None:
-    """A function of two arguments; it has derivatives by the last of them, as many as slopes."""
+    """A function of two arguments; the last have derivatives, one for each slope."""
     CASES.append(Case(name, call or _named(name), exact, slopes, regions))
 
 

@@ -43,11 +43,11 @@ TITLES = {
     COMPILED: "wengert, compiled",
 }
 PHASES = {
-    "alone": "forwards, not recorded",
-    "recorded": "forwards, recorded",
-    "backward": "backwards",
-    "both": "recorded and backwards",
-    "double": "recorded, backwards, and backwards through that",
+    "alone": "forward, not recorded",
+    "recorded": "forward, recorded",
+    "backward": "backward",
+    "both": "forward and backward",
+    "double": "first and second derivatives",
 }
 PACKAGES = ("numpy", "torch", "autograd", "mygrad", "jax", "candle-nn")
 
@@ -138,7 +138,7 @@ def _wholes(accounts: Sequence[Account]) -> str:
         same = [a for a in accounts if (a.kernel, a.dtype, a.shape) == (kernel, dtype, shape)]
         cells = [" / ".join(_cell(a, part.phase, part.name) for a in same) for part in wholes]
         body.append([f"{kernel} {shape}, {dtype}", *cells])
-    return _table(["ns", "recorded", "backwards", "into `.grad`"], body)
+    return _table(["ns", "forward", "backward", "into `.grad`"], body)
 
 
 def _parts_chart(path: Path, accounts: Sequence[Account]) -> None:
@@ -146,7 +146,7 @@ def _parts_chart(path: Path, accounts: Sequence[Account]) -> None:
     chosen = [a for a in accounts if (a.kernel, a.dtype) == ("product", "float32")]
     shape = max(a.shape for a in chosen if len(a.shape) < 2 and sum(a.shape) <= 8)
     rows = {}
-    for phase, words in (("forward", "recorded"), ("backward", "backwards")):
+    for phase, words in (("forward", "forward"), ("backward", "backward")):
         for account in chosen:
             if account.shape == shape:
                 build = "compiled" if account.build == COMPILED else "Python"

@@ -76,7 +76,7 @@ class Passes(NamedTuple):
     alone: Callable[[], Any]
     """A forward pass that is not recorded."""
     double: Callable[[], list[Any]] | None
-    """Forwards, backwards, and backwards through that; the last cotangents."""
+    """Forward, backward, and backward through that; the last cotangents."""
     is_split: bool = True
     """Whether the two parts of a step can be told apart; else all of its time is the second."""
 

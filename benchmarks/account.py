@@ -1,7 +1,7 @@
 """Where the time goes: one operation by its parts, and beside every library that is installed.
 
 Chains of products and of matrix products, from numbers to 100,000 elements: forwards alone,
-recorded, backwards, and backwards twice. ``--page docs/performance.md`` writes the figures of that
+forward, backward, and second derivatives. ``--page docs/performance.md`` writes the figures of that
 page, with those of the other benchmarks, and its plot; ``--plot FILE`` the plot alone.
 """
 
@@ -72,7 +72,7 @@ def chain_of(kernel: str, ops: int) -> Callable[..., Any]:
 
 
 def contestant(passes: Passes, ops: int) -> Callable[[], Mapping[str, float]]:
-    """Seconds per operation: forwards without and with recording, backwards, both, and twice."""
+    """Seconds per operation: forward without and with recording, backward, both, double."""
 
     def timed(call: Callable[[], Any], repeats: int) -> float:
         start = clock()
@@ -135,7 +135,7 @@ def accounts(options: Any) -> list[Account]:
 
 
 def plot_of(options: Any) -> Any:
-    """The chart of a product, recorded and backwards, over the size."""
+    """The chart of a product, forward and backward, over the size."""
     series: dict[str, tuple[list[float], list[float]]] = {}
     for size in PLOTTED:
         if size > options.largest:
@@ -148,7 +148,7 @@ def plot_of(options: Any) -> Any:
             up.append(1e6 * statistics.median(times))
     return curve(
         series,
-        title="A product, recorded and backwards",
+        title="A product, forward and backward",
         x="elements (float64)",
         y=UNIT,
         log=True,

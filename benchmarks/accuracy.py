@@ -78,7 +78,7 @@ def arguments(case: _exact.Case, region: tuple[Any, ...], dtype: np.dtype[Any]) 
 
 
 def references(case: _exact.Case, args: list[np.ndarray]) -> tuple[list[Any], list[list[Any]]]:
-    """The exact values at the arguments, and the derivatives by the last ones."""
+    """The exact values at the arguments, and the derivatives with respect to the last."""
     values: list[Any] = []
     slopes: list[list[Any]] = [[] for _ in case.slopes]
     for row in zip(*args, strict=True):

@@ -1,4 +1,4 @@
-"""Training steps of seven kinds of networks: forwards, backwards, and the optimiser.
+"""Training steps of seven kinds of networks: forward, backward, and the optimiser.
 
 Each network is written once in PyTorch's idiom and runs with us, compiled and as it is, and with
 PyTorch; JAX runs it as a function of its parameters under `jit`. All start from the same weights,

@@ -87,8 +87,8 @@ def tape() -> object:
     """What is recorded, and what is kept."""
     w = wg.tensor([0.5, -1.0], requires_grad=True)
     x = wg.tensor([1.0, 2.0])
-    loss = ((w * x).tanh() ** 2).sum()
-    return draw(loss, params={"w": w, "loss": loss}, show="shape,saved")
+    y = (w * x).tanh()
+    return draw(y, params={"w": w, "y": y}, show="shape,saved")
 
 
 class Right(wg.autograd.Function):

@@ -5,12 +5,12 @@
 
 Take f(x) = (log x^2) * sin x + 1 / x. A computer evaluates it step by step, and each step is so
 simple that its derivative is in every table. Drawn as a graph, with the value of each step in a
-box and its derivative on the arrows, the chain rule becomes a walk: the derivative of f by x is the
-sum, over all ways from x to f, of the products of the derivatives along the way. There are two
+box and its derivative on the arrows, the chain rule becomes a walk: the derivative df/dx is the
+sum, over all paths from x to f, of the products of the derivatives along the path. There are two
 orders in which to add these up:
 
-* forward, from x to f: each box gets its tangent, the derivative of its value by x;
-* backward, from f to x: each box gets its adjoint, the derivative of f by its value.
+* forward, from x to f: each box gets its tangent, the derivative of its value with respect to x;
+* backward, from f to x: each box gets its adjoint, the derivative of f with respect to its value.
 
 The program does both by hand, compares, and draws both sweeps: as .svg, and as .html, where they
 can be followed step by step.

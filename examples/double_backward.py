@@ -69,7 +69,7 @@ class Sinh(Function):
     @staticmethod
     def backward(ctx, grad, grad_rising, grad_falling):
         rising, falling = ctx.saved_tensors
-        # a second derivative sends gradients by the two further results
+        # a second derivative sends gradients through the two further results
         return grad * (rising + falling) / 2 + grad_rising * rising - grad_falling * falling
 
 
@@ -93,7 +93,7 @@ class Cube(Function):
 
 
 class CubeBackward(Function):
-    """3 x² times a gradient, by NumPy; linear in the gradient, and its derivative by x is 6 x."""
+    """3 x² times a gradient, by NumPy: linear in the gradient; the derivative for x is 6 x."""
 
     @staticmethod
     def forward(ctx, grad, x):

@@ -70,7 +70,7 @@ def main():
     print("  gradcheck:    ", gradcheck(fft_product, (signal, kernel)))
     print("  gradgradcheck:", gradgradcheck(fft_product, (signal, kernel)))
     (fft_product(signal, kernel) ** 2).sum().backward()
-    print("  gradient by the kernel:", kernel.grad.numpy().round(3))
+    print("  gradient of the kernel:", kernel.grad.numpy().round(3))
 
     if correlate2d is None:
         print("\nSciPy is not installed: pip install 'wengert[scipy]'")
@@ -83,7 +83,7 @@ def main():
     result = Correlate.apply(image, window)
     (slope,) = wg.autograd.grad(result.tanh().sum(), window, create_graph=True)
     (slope**2).sum().backward()
-    print("  the gradient of a gradient's size, by the image:")
+    print("  the gradient of the image, of a gradient's size:")
     print("  " + str(image.grad.numpy().round(2)[:2]).replace("\n", "\n  "))
 
 

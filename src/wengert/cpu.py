@@ -65,7 +65,7 @@ def current_stream(device: Any = None) -> Stream:
 
 
 def stream(stream: Any) -> nullcontext[None]:
-    """Return a context with a stream, of which there is one."""
+    """Return a context with a stream: the only one."""
     return nullcontext()
 
 

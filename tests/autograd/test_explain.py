@@ -196,7 +196,7 @@ def test_zero(operation):
     x = leaf()
     y = getattr(x * 2, operation)().sum()
     why = explain(y, x)
-    check(why, "zero", "constant but for jumps", y.grad_fn.next_functions[0][0].name(),
+    check(why, "zero", "constant except for jumps", y.grad_fn.next_functions[0][0].name(),
           connected=True)  # fmt: skip
     check(explain(y + x.sum(), x), "connected", connected=True)
 

@@ -18,7 +18,7 @@ FORWARD = {"vectorize": True, "strategy": "forward-mode"}
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("after", [False, True])
 def test_a_function_that_writes_to_its_input_is_refused(name, after):
-    # PyTorch differentiates by the value after the write: it gives 1 for the first derivative of 2x
+    # PyTorch takes the derivative at the value after the write: 1 for the first derivative of 2x
     x = wg.tensor(3.0, requires_grad=True) * 1
 
     def f(x):

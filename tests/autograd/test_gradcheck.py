@@ -173,7 +173,7 @@ def test_the_message_names_the_argument_the_element_and_both_numbers(fast, shape
     text = str(caught.value)
     right = 2 * x[3, 2].item()
     assert text.startswith("Jacobian mismatch for output 0 with respect to input 1,\n")
-    assert "output 0[3, 2] by argument 1 ('weight')[3, 2]" in text
+    assert "output 0[3, 2] with respect to argument 1 ('weight')[3, 2]" in text
     assert f"analytical {3 * right:.8g}" in text
     assert f"numerical  {right:.6g}"[:-1] in text
     assert "relative 2" in text
@@ -354,7 +354,8 @@ def wrong_at(row, column, by):
 
 @pytest.mark.parametrize("by", [0.5, 1e-2, 2e-3])
 def test_one_wrong_element_of_many_is_found_and_named(by):
-    with pytest.raises(GradcheckError, match=r"output 0\[12, 7\] by argument 0\[12, 7\]"):
+    where = r"output 0\[12, 7\] with respect to argument 0\[12, 7\]"
+    with pytest.raises(GradcheckError, match=where):
         gradcheck(wrong_at(12, 7, by), large())
 
 

@@ -28,7 +28,7 @@ SIZES = {
 }
 SCALARS = {"hello": 1, "gmm": 4, "lstm": 2, "llsq": 1, "lse": 1, "det": 1, "rosenbrock": 1}
 SCALARS |= {"nbody": 2, "particle": 1}
-"""How many arguments those are differentiated by that give a number and its gradient."""
+"""The number of arguments to differentiate, of those that give a number and its gradient."""
 
 
 def module_of(name):

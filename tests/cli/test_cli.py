@@ -4,6 +4,7 @@ import io
 import json
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -122,6 +123,38 @@ def test_files_of_other_things_than_numbers(array, monkeypatch, capsys, tmp_path
     assert "an input is an array of numbers, not of" in capsys.readouterr().err
 
 
+def _archive(method):
+    data = io.BytesIO()
+    np.savez_compressed(data, a=np.arange(100.0))
+    return method(data.getvalue())
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"PK\x03\x04 and no more",
+        _archive(lambda data: data[:60] + b"\xff" * 20 + data[80:]),
+        _archive(lambda data: data[:-30]),
+    ],
+)
+def test_damaged_files(content, monkeypatch, capsys, tmp_path):
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    (tmp_path / "x.npz").write_bytes(content)
+    assert main(["check", "test_cli:right", "--inputs", str(tmp_path / "x.npz")]) == 2
+    assert "x.npz' is not a file of arrays" in capsys.readouterr().err
+
+
+def test_a_module_that_imports_one_that_is_missing_shows_the_line(
+    folding, monkeypatch, capsys, tmp_path
+):
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "imports_missing.py").write_text("import no_such_module_xyz")
+    assert main(["check", "imports_missing:f"]) == 2
+    said = capsys.readouterr().err
+    assert 'imports_missing.py", line 1' in said and "looked in" not in said
+
+
 def test_a_file_that_claims_more_than_memory_holds(monkeypatch, capsys, tmp_path):
     monkeypatch.syspath_prepend(str(Path(__file__).parent))
     file = tmp_path / "x.npy"
@@ -130,13 +163,21 @@ def test_a_file_that_claims_more_than_memory_holds(monkeypatch, capsys, tmp_path
         file.read_bytes().replace(b"(3,), }" + b" " * 14, b"(99999999999999,), }" + b" ")
     )
     assert main(["check", "test_cli:right", "--inputs", str(file)]) == 2
-    assert "x.npy is too large" in capsys.readouterr().err
+    assert "x.npy' is too large" in capsys.readouterr().err
 
 
 def test_a_number_is_an_input_without_sizes(monkeypatch, capsys):
     monkeypatch.syspath_prepend(str(Path(__file__).parent))
     assert main(["check", "test_cli:right", "--shape", "()"]) == 0
     assert "input 0: float64 ()" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("text", ["3,,4", ",3", "3 4", "-1", "x"])
+def test_shapes_that_make_no_sense(text, monkeypatch, capsys):
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    with pytest.raises(SystemExit, match="2"):
+        main(["check", "test_cli:right", f"--shape={text}"])
+    assert "a shape is sizes with commas, as in 3,4" in capsys.readouterr().err
 
 
 def not_a_tensor(x):
@@ -158,7 +199,8 @@ def is_interrupted(x):
 @pytest.fixture
 def folding(monkeypatch):
     monkeypatch.setattr(sys, "excepthook", sys.__excepthook__)
-    monkeypatch.setattr(tracebacks, "_printed", None)
+    monkeypatch.setattr(threading, "excepthook", threading.__excepthook__)
+    monkeypatch.setattr(tracebacks, "_previous", {})
     tracebacks.install()
 
 

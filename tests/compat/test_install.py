@@ -273,6 +273,21 @@ print(again is done, "torch" in sys.modules, wg.fft.__spec__.name)
     assert "\n[] " in out
 
 
+def test_names_for_star_imports_are_taken_back():
+    out = run(
+        """
+import wengert as wg
+import wengert._dynamo.config  # an object that stands for a module
+before = list(wg.nn.__all__)
+with wg.compat.install("torch"):
+    from torch.nn import *
+    print(NLLLoss2d.__name__, "NLLLoss2d" in wg.nn.__all__, "NLLLoss2d" in before)
+print(wg.nn.__all__ == before)
+"""
+    )
+    assert out == "NLLLoss True False\nTrue\n"
+
+
 @pytest.mark.parametrize(
     ("name", "code", "expected"),
     [

@@ -103,6 +103,15 @@ def test_a_file_that_others_could_write_to_is_not_run(tmp_path: Path) -> None:
     assert cached.kept(file) is None
 
 
+def test_code_under_the_name_of_other_code_is_not_run(tmp_path: Path) -> None:
+    one, other = tmp_path / "one.code", tmp_path / "other.code"
+    cached.keep(one, b"machine code")
+    other.write_bytes(one.read_bytes())
+    other.chmod(0o600)
+    assert cached.kept(one) == b"machine code"
+    assert cached.kept(other) is None
+
+
 def _owned_by(user: int) -> Any:
     return os.stat_result((0o100600, 0, 0, 1, user, 0, 12, 0, 0, 0))
 

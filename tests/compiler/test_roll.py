@@ -18,7 +18,7 @@ RNG = np.random.default_rng(40)
 
 
 def traced(function, *arrays, grad=True):
-    """What a function of tensors computes, and the gradients by all of them, as a program."""
+    """What a function of tensors computes, and the gradients of all of them, as a program."""
     trace = Trace(function.__code__)
     symbols = [trace.input(np.array(array)) for array in arrays]
     tensors = [new_tensor(symbol, LEAF if grad else None) for symbol in symbols]

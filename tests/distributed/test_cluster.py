@@ -194,6 +194,14 @@ class Wordless(Exception):
         raise ValueError("no text")
 
 
+class Leaving(Exception):
+    def __str__(self):
+        sys.exit("while its text is made")
+
+    def __reduce__(self):
+        return sys.exit, ("while it is read",)
+
+
 @pytest.mark.parametrize(
     ("leave", "words"),
     [
@@ -201,6 +209,7 @@ class Wordless(Exception):
         (lambda: signal.default_int_handler(2, None), "KeyboardInterrupt: "),
         (lambda: (_ for _ in ()).throw(Abort("now")), "Abort: now"),
         (lambda: (_ for _ in ()).throw(Wordless()), "Wordless, whose text cannot be made"),
+        (lambda: (_ for _ in ()).throw(Leaving()), "Leaving, whose text cannot be made"),
     ],
 )
 def test_whatever_leaves_a_loss_is_an_error_and_the_workers_stay(leave, words, client):

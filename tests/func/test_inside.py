@@ -34,7 +34,7 @@ def test_no_confusion_of_perturbations():
 
 
 CLOSED_OVER = {
-    # each gives sum(w * something); the derivative by w is that something
+    # each gives sum(w * something); the gradient of w is that something
     "grad": (lambda w: func.grad(lambda x: (w * x**2).sum())(X).sum(), 2 * X),
     "vjp": (lambda w: func.vjp(lambda x: w * x**2, X)[1](X)[0].sum(), 2 * X * X),
     "jvp": (lambda w: func.jvp(lambda x: w * x**2, (X,), (UNIT,))[1].sum(), 2 * X * UNIT),

@@ -25,7 +25,7 @@ NUMBERS = {
     "full": lambda k: wg.full((2,), k, dtype=wg.float32),
     "full_like": lambda k: wg.full_like(x, k),
     "gradient": lambda k: wg.gradient(x, spacing=k),
-    "gradient by dimension": lambda k: (
+    "gradient along a dimension": lambda k: (
         None if isinstance(k, wg.Tensor) else wg.gradient(x, spacing=[k])
     ),
     "huber_loss": lambda k: F.huber_loss(x, -x, delta=k),

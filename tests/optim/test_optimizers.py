@@ -365,6 +365,11 @@ def test_overflow_raises_nothing_in_the_middle_of_a_step():
 X = wg.ones(2, requires_grad=True)
 REFUSED = {
     "a tensor": (lambda: wg.optim.SGD(X), TypeError, "params argument given to the optimizer"),
+    "a module": (
+        lambda: wg.optim.SGD(wg.nn.Linear(1, 1)),
+        TypeError,
+        r"but got Linear: give its parameters\(\)",
+    ),
     "nothing": (lambda: wg.optim.SGD([]), ValueError, "optimizer got an empty parameter list"),
     "no leaf": (lambda: wg.optim.SGD([X * 2]), ValueError, "can't optimize a non-leaf Tensor"),
     "a number": (lambda: wg.optim.SGD([1.0]), TypeError, "optimizer can only optimize Tensors"),

@@ -86,7 +86,7 @@ def test_what_is_not_saved_may_be_written_to():
 def test_only_what_a_needed_gradient_uses_is_saved():
     x = leaf([0.5, 1.5])
     w = wg.tensor([2.0, 3.0], dtype=wg.float64)
-    y = x.clone() * w  # the gradient by x needs w only
+    y = x.clone() * w  # the gradient of x needs w only
     copy = w.clone()
     w.add_(1)
     with pytest.raises(RuntimeError, match=MODIFIED):

@@ -12,7 +12,7 @@ def visits(f):
 
 
 def gradient_behind(length, differentiable):
-    """The gradient by the end of a chain, of something that is made of it."""
+    """The gradient of the end of a chain, of something that is made of it."""
     x = wg.tensor(1.5, requires_grad=True)
     for _ in range(length):
         x = x * 1.0

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import threading
 import traceback
 from types import SimpleNamespace
 
@@ -28,8 +29,10 @@ def raised_by(function):
 def printed(monkeypatch):
     def text(error):
         lines = []
-        monkeypatch.setattr(
-            tracebacks, "_printed", lambda *given: lines.extend(traceback.format_exception(*given))
+        monkeypatch.setitem(
+            tracebacks._previous,
+            "program",
+            lambda *given: lines.extend(traceback.format_exception(*given)),
         )
         tracebacks._print(type(error), error, error.__traceback__)
         return "".join(lines)
@@ -114,4 +117,27 @@ def test_a_program_prints_the_folded_one(tmp_path):
     program.write_text("import wengert as wg\nwg.ones(3) @ wg.ones(4)\n")
     done = subprocess.run([sys.executable, program], capture_output=True, text=True)
     assert done.returncode == 1 and "program.py" in done.stderr
+    assert "matmul.py" not in done.stderr and "left out" in done.stderr
+
+
+def test_a_thread_prints_the_folded_one(monkeypatch):
+    shown = []
+    monkeypatch.setitem(tracebacks._previous, "threads", shown.append)
+    error = raised_by(wrong_product)
+    thread = threading.current_thread()
+    given = (type(error), error, error.__traceback__, thread)
+    tracebacks._print_of_threads(threading.ExceptHookArgs(given))
+    assert traceback.extract_tb(shown[0].exc_traceback)[-1].filename == HERE
+    assert shown[0].exc_value is error and shown[0].thread is thread
+    assert any(name.endswith("matmul.py") for name in files(error))
+
+
+def test_the_threads_of_a_program_print_the_folded_one(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import threading, wengert as wg\n"
+        "threading.Thread(target=lambda: wg.ones(3) @ wg.ones(4)).start()\n"
+    )
+    done = subprocess.run([sys.executable, program], capture_output=True, text=True)
+    assert "Exception in thread" in done.stderr and "program.py" in done.stderr
     assert "matmul.py" not in done.stderr and "left out" in done.stderr

@@ -278,7 +278,7 @@ def test_the_pickle_of_another_library_is_refused(protocol, capsys):
         (b"ccollections\nOrderedDict\n)R}X\x09\0\0\0__class__K\x01sb", "'__class__' cannot be"),
         (b"(X\x06\0\0\0moduleK\x01tQ", "Only persistent_load of storage is allowed"),
         (b"K\x01Q", "Only persistent_load of storage is allowed"),
-        (b"}(K\x01K\x02\x86\x85K\x01u", "A key of type tuple is none that can be loaded"),
+        (b"}(K\x01K\x02\x86\x85K\x01u", "A key of type tuple cannot be loaded"),
         (b"}]K\x01s", "A key of type list"),
         (b"c__builtin__\nset\n]]a\x85R", "A key of type list"),
         (b"K\x01K\x02a", "Can only append to lists"),
@@ -428,6 +428,29 @@ def test_storages_are_saved_with_the_tensors_over_them():
     assert type(found[4]) is wg.UntypedStorage and len(found[4]) == 8
     with pytest.raises(RuntimeError, match="view the same data as different types"):
         roundtrip([a, a.view(wg.int32), a.storage()])
+
+
+EXPANDED = {"size": b"\x8a\x06\0\0\0\0\0\1\x85", "stride": b"K\0\x85"}
+SPARSE = b"ctorch._utils\n_rebuild_sparse_tensor\n(ctorch.serialization\n_get_layout\n"
+
+
+@pytest.mark.parametrize(
+    "instructions",
+    [
+        tensor(**EXPANDED)[:-2] + b"}X\x03\0\0\0neg\x88stR",
+        SPARSE + b"X\x10\0\0\0torch.sparse_csr\x85R(" + tensor(**EXPANDED) * 3 + b"K\3K\3\x86ttR",
+    ],
+)
+def test_few_bytes_that_are_shown_often_are_not_copied(instructions):
+    shown = wg.load(packed(b"\x80\x02" + tensor(**EXPANDED) + b".", ONE))
+    assert shown.shape == (2**40,) and shown[5] == 0
+    with pytest.raises(RuntimeError, match="more elements than its storage"):
+        wg.load(packed(b"\x80\x02" + instructions + b".", ONE))
+
+
+def test_negative_tensors_come_back():
+    call = tensor(size=b"K\2\x85")[:-2] + b"}X\x03\0\0\0neg\x88stR"
+    assert wg.load(packed(b"\x80\x02" + call + b".", ONE)).tolist() == [0.0, -1.0]
 
 
 def test_keys_of_storages_lead_nowhere_but_to_records():

@@ -308,9 +308,9 @@ def test_a_result_that_is_no_number_starts_from_ones_or_from_what_is_given():
 def test_the_graph_of_the_gradient_has_two_parts():
     x = leaf(2.0)
     made = picture(x.sin() * x, {"x": x}, mode="double", show="value")
-    assert titles(made, "result") == ["y", "gradient by x"]
+    assert titles(made, "result") == ["y", "gradient of x"]
     wanted = np.cos(2.0) * 2 + np.sin(2.0)
-    assert box(made, "gradient by x").lines == [f"value {wanted:.5g}"]
+    assert box(made, "gradient of x").lines == [f"value {wanted:.5g}"]
     parts = [b.details["part"] for b in made.boxes if b.kind == "operation"]
     assert parts == ["forward"] * 2 + ["backward"] * (len(parts) - 2)
     assert len(parts) > 4
@@ -326,8 +326,8 @@ def test_the_graph_of_the_gradient_has_two_parts():
 def test_a_gradient_that_is_constant_is_told():
     x = leaf()
     made = picture(x * 3, {"x": x}, mode="double", show="value")
-    assert box(made, "gradient by x").lines == ["value 3"]
-    assert made.notes == ["Constant, and so without a graph: gradient by x."]
+    assert box(made, "gradient of x").lines == ["value 3"]
+    assert made.notes == ["Constant, and so without a graph: gradient of x."]
 
 
 def test_tangents_are_the_derivatives_along_the_way():
@@ -553,7 +553,7 @@ def test_any_mode_will_do():
             made = picture(y, {"x": x}, show="grad", mode="forward")
             assert texts(made)[-1] == f"tangent of y = {3 * np.exp(2.0):.5g}"
             made = picture(y, {"x": x}, show="value", mode="double")
-            assert box(made, "gradient by x").lines[-1] == f"value {3 * np.exp(2.0):.5g}"
+            assert box(made, "gradient of x").lines[-1] == f"value {3 * np.exp(2.0):.5g}"
 
 
 def test_values_inside_a_transform():

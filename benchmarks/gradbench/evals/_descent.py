@@ -17,7 +17,7 @@ Gradient = Callable[[Function], Function]
 
 
 def forward(f: Function) -> Function:
-    """The gradient of `f` by its first argument in forward mode, direction by direction."""
+    """The gradient of `f` for its first argument in forward mode, direction by direction."""
 
     def gradient(x: Any, *others: Any) -> Any:
         def along(direction: Any) -> Any:

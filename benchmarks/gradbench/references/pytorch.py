@@ -21,7 +21,7 @@ DOUBLE = torch.float64
 
 
 def gradient_of(f: Function, count: int = 1) -> Function:
-    """The gradients of `f` by its first `count` arguments."""
+    """The gradients of `f` with respect to its first `count` arguments."""
 
     def gradient(*args: Any) -> Any:
         leaves = [arg.detach().requires_grad_() for arg in args[:count]]

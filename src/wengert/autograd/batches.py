@@ -25,7 +25,7 @@ def gradients_of_batch(
     keep: bool,
     create_graph: bool,
 ) -> list[Any]:
-    """Return gradients of `outputs` by `inputs` for a batch of vectors; None without a path.
+    """Return the gradients of `inputs` for a batch of vectors; None without a path.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ from wengert.tape.record import T
 
 
 def followed(tensor: Any) -> bool:
-    """Return whether derivatives by `tensor` may be needed: it has a history or a tangent."""
+    """Return whether a derivative of `tensor` may be needed: it has a history or a tangent."""
     return tensor._edge is not None or bool(levels_of(tensor._payload))
 
 

@@ -18,7 +18,7 @@ __all__ = ["Explanation", "explain"]
 
 
 def explain(output: Any, input: Any) -> Explanation:
-    """Explain why the gradient of `output` by `input` is None or zero, or why `backward` raises.
+    """Explain why the gradient of `input` is None or zero, or why ``output.backward()`` raises.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def explain(output: Any, input: Any) -> Explanation:
     >>> wg.autograd.explain(w.round().sum(), w)
     The gradient from output (float32 []) to input (float32 [2], a leaf) is zero everywhere.
         SumBackward0 -> RoundBackward0 -> AccumulateGrad
-      Every path passes an operation that is constant but for jumps (RoundBackward0). Use the
+      Every path passes an operation that is constant except for jumps (RoundBackward0). Use the
       values from before it, or a smooth function in its place.
     """
     for name, value in (("output", output), ("input", input)):
@@ -122,7 +122,7 @@ def _with_path(output: Any, input: Any, reach: Reach, paths: Paths) -> Explanati
         names = ", ".join(dict.fromkeys(node.label for node in flat_nodes(nodes)))
         lines[0] = f"The gradient from {ends} is zero everywhere."
         lines += [
-            f"Every path passes an operation that is constant but for jumps ({names}). Use the "
+            f"Every path passes an operation that is constant except for jumps ({names}). Use the "
             "values from before it, or a smooth function in its place.",
         ]
         return Explanation("zero", lines, path=path)

@@ -71,7 +71,7 @@ def enter_dual_level() -> int:
     if _OPEN.get() is not None:
         raise RuntimeError(
             "Nested forward mode AD is not supported at the moment: end the level that is under "
-            "way first, or take derivatives of derivatives by func.jvp, which nests"
+            "way first, or take derivatives of derivatives with func.jvp, which nests"
         )
     entered = Entered()
     entered.__enter__()

@@ -179,7 +179,7 @@ def jacobian(
     vectorize: bool = False,
     strategy: str = "reverse-mode",
 ) -> Any:
-    """Return the Jacobian of `func`: the derivative of each output element by each input.
+    """Return the Jacobian of `func`: the derivatives of all output elements.
 
     Parameters
     ----------
@@ -270,7 +270,7 @@ def hessian(
     %(one_element, differentiated)s
     create_graph : bool. Whether the result can be differentiated, by the inputs and by other
         tensors that `func` uses and that require a gradient.
-    strict : bool. Raise, instead of giving zeros, if the gradient by some input does not depend on
+    strict : bool. Raise instead of giving zeros if the gradient of some input does not depend on
         some input.
     vectorize : bool. As in `jacobian`.
     outer_jacobian_strategy : {"reverse-mode", "forward-mode"}. How the Jacobian of the gradient is

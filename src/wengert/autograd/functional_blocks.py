@@ -68,7 +68,7 @@ def _construct_standard_basis_for(
 def by_rows(
     outputs: tuple[Any, ...], at: tuple[Any, ...], create_graph: bool, strict: bool, vectorize: bool
 ) -> tuple[tuple[Any, ...], ...]:
-    """Return the Jacobian of each output by each input, in reverse mode."""
+    """Return the Jacobian of each output with respect to each input, in reverse mode."""
     if vectorize:
         blocks = _rows_at_once(outputs, at, create_graph)
     else:
@@ -116,7 +116,7 @@ def _stacked(rows: list[Any], like: Any) -> Any:
 def _rows(
     number: int, output: Any, at: tuple[Any, ...], create_graph: bool, strict: bool
 ) -> list[tuple[Any, ...]]:
-    """Return the gradients of each element of one output by each input."""
+    """Return the gradients of each element of one output with respect to each input."""
     if not output.requires_grad:
         return [filled((None,) * len(at), at, False, False, NO_PATH)] * output.numel()
     if output.is_complex():

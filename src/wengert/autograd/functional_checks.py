@@ -77,7 +77,8 @@ def prepared(tensors: Sequence[Any], connect: bool, track: bool) -> tuple[Any, .
     Parameters
     ----------
     tensors: Inputs or vectors.
-    connect: Whether results should have derivatives by those of `tensors` that require a gradient.
+    connect: Whether results should have derivatives with respect to those of `tensors` that require
+        a gradient.
     track: Whether the others should require a gradient, too.
     """
     return tuple(
@@ -191,7 +192,7 @@ def gradients(
     create_graph: bool = False,
     keep: bool = False,
 ) -> tuple[Any, ...]:
-    """Return the gradients of `outputs` by `inputs`; None where there is no path.
+    """Return the gradients of `outputs` with respect to `inputs`; None where there is no path.
 
     None and tensors without history among `outputs` contribute nothing.
     """

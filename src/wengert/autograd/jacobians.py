@@ -58,7 +58,7 @@ def _get_numerical_jacobian(
     eps: float = 1e-3,
     is_forward_ad: bool = False,
 ) -> tuple[tuple[Any, ...], ...]:
-    """Return the Jacobians of all outputs by each input, without a warning."""
+    """Return the Jacobians of all outputs with respect to each input, without a warning."""
     wanted = _iter_tensors(inputs if target is None else target, True)
     evaluate = evaluator(lambda *_: fn(inputs), as_tuple(inputs), eps)
     return tuple(tuple(_real(one, x) for one in columns(evaluate, x, eps)) for x in wanted)
@@ -81,8 +81,9 @@ def get_analytical_jacobian(
 
     Returns
     -------
-    tuple: The Jacobians by those of `inputs` that require a gradient; whether a second pass gives
-        the same up to `nondet_tol`; and whether gradients have the shapes and the dtypes of inputs.
+    tuple: The Jacobians with respect to those of `inputs` that require a gradient; whether a second
+        pass gives the same up to `nondet_tol`; and whether gradients have the shapes and the dtypes
+        of inputs.
     """
     _deprecate("get_analytical_jacobian", grad_out)
     wanted = [x for x in as_tuple(inputs) if requires_grad(x)]

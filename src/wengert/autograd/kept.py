@@ -13,7 +13,8 @@ count as dependent.
 
 During that `backward`, a dependent tensor is the result of a node that cannot be walked
 (`_Refusal`). Arrays and numbers have no history: once `backward` has read one, its results refuse
-to be differentiated by the arguments, but not by other values such as the incoming gradient.
+to be differentiated with respect to the arguments, but not to other values such as the incoming
+gradient.
 """
 
 from __future__ import annotations

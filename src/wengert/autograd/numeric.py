@@ -116,12 +116,12 @@ def one_sided(
 def columns(
     evaluate: Evaluator, tensor: Any, eps: float, push: Callable[..., list[Any]] = along
 ) -> list[Any]:
-    """Return the Jacobian of every output by `tensor`, a row for each element of `tensor`.
+    """Return each output's Jacobian with respect to `tensor`, a row for each element of `tensor`.
 
     `push` returns the derivatives along a direction; default: finite differences.
 
-    For a complex tensor, the row of ``x + iy`` is the pair of the derivatives by ``x`` and ``y``:
-    the result has another, last dimension of size 2.
+    For a complex tensor, the row of ``x + iy`` is the pair of the derivatives with respect to ``x``
+    and ``y``: the result has another, last dimension of size 2.
     """
     shape, size = tensor._payload.shape, tensor._payload.size
     units = (1, 1j) if tensor._payload.dtype.kind == "c" else (1,)

@@ -111,7 +111,7 @@ class Check:
     # -- the analytical side --------------------------------------------------------------------
 
     def _pull(self, part: _Part, values: Any) -> list[Any]:
-        """Return the flattened gradient of `part`, weighted by `values`, by every watched input."""
+        """Return the flattened gradient of `part`, weighted by `values`, for each watched input."""
         grads = run_grad([part.tensor], self.watched, [part.cotangent(values)], True, False)
         pulled = []
         for k, (grad, tensor) in enumerate(zip(grads, self.watched, strict=True)):
@@ -145,8 +145,8 @@ class Check:
                         "grad_output multiple times gives different values, although analytical "
                         "gradient matches numerical gradient. The tolerance for nondeterminism "
                         f"was {self.nondet_tol}.\n"
-                        f"  The gradient of output {part.position} by {self._argument(k)} differs "
-                        f"by {apart:.3g} between two runs."
+                        f"  The gradient of output {part.position} with respect to "
+                        f"{self._argument(k)} differs by {apart:.3g} between two runs."
                     )
         return first
 
@@ -403,7 +403,7 @@ class Check:
         relative = apart / abs(expected) if expected else np.inf
         return (
             f"{self._heading(part, k)}\n"
-            f"  the derivative of {of} by {by} is\n"
+            f"  the derivative of {of} with respect to {by} is\n"
             f"    analytical {found:.8g}\n"
             f"    numerical  {expected:.8g}\n"
             f"  difference {apart:.3g} (relative {relative:.3g}; allowed: atol {self.atol:g} + "
@@ -483,7 +483,7 @@ def _of(tensor: Any) -> Any:
 
 
 def one_number(pairs: Any, tensor: Any) -> Any:
-    """Combine the derivatives by ``x`` and ``y`` to the gradient by ``x + iy``."""
+    """Combine derivatives with respect to ``x`` and ``y`` into the gradient of ``x + iy``."""
     return (
         pairs[..., 0] + 1j * pairs[..., 1] if tensor._payload.dtype.kind == "c" else pairs[..., 0]
     )

@@ -186,6 +186,6 @@ def _expect_equal(check: Check, many: Any, one: Any, i: int, k: int, what: str) 
     b = 0 if one is None else one._payload
     if not np.allclose(a, b, check.rtol, check.atol, equal_nan=True):
         raise GradcheckError(
-            f"While testing batched {what}: under vmap those of output {i} by "
+            f"While testing batched {what}: under vmap those of output {i} for "
             f"{check._argument(k)} differ by {np.abs(a - b).max():.3g} from those without"
         )

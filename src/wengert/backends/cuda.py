@@ -67,5 +67,5 @@ def preferred_blas_library(backend: Any = None) -> str:
 
 @contextmanager
 def sdp_kernel(**enabled: bool) -> Iterator[None]:
-    """Return a context for attention kernels, of which there is one; without effect."""
+    """Return a context for attention kernels, without effect: there is only one."""
     yield

@@ -16,7 +16,7 @@ _REASONS = {
     "kernels": (
         "it is a kernel of PyTorch's own build. Use the function of nn.functional that it is for"
     ),
-    "sized": "numbers and shapes are those of each call; there are none that stand for any",
+    "sized": "numbers and shapes are those of each call; no symbol stands for all of them",
 }
 _PACKAGE = {"torch": ""}
 

@@ -12,10 +12,11 @@ REASONS = {
         "arrays of NumPy have no quantised types. Compute in float16, or quantise after training"
     ),
     "compiled": (
-        "models are Python here. Use wengert.compile to make them faster, and save for their state"
+        "models are Python here. Use wengert.compile to make them faster, and wengert.save to keep "
+        "their state"
     ),
     "package": (
-        "models are Python here. Use save and load for their state, and ship the code as a package"
+        "models are Python here. Use wengert.save for their state, and ship the code as a package"
     ),
     "onnx": "models are Python here. Export with PyTorch, after loading the parameters there",
     "cluster": (

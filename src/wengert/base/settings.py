@@ -1,4 +1,4 @@
-"""Layer 0 · base: process-wide settings, which but for one are stored without effect.
+"""Layer 0 · base: process-wide settings; all but one are stored without effect.
 
 The alternatives that they select in PyTorch are the same here: every operation is deterministic,
 and products have the full precision of their dtype. Only new memory is filled, where results that

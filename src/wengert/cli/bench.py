@@ -37,14 +37,14 @@ def _folder() -> Path:
     )
 
 
-def bench(script: str | None = None, quick: bool = False, json: bool = False) -> int:
+def bench(script: str | None = None, quick: bool = False, as_json: bool = False) -> int:
     """Run one benchmark, or all, each in a separate process.
 
     Parameters
     ----------
     script: One of `SCRIPTS`; all of them if None.
     quick: Whether to measure fewer rounds.
-    json: Whether to print JSON instead of tables, one object a script.
+    as_json: Whether to print JSON instead of tables, one object a script.
 
     Returns
     -------
@@ -57,7 +57,7 @@ def bench(script: str | None = None, quick: bool = False, json: bool = False) ->
     if script is not None and script not in SCRIPTS:
         raise BadRequest(f"there is no benchmark {script!r}, only {', '.join(SCRIPTS)}")
     folder = _folder()
-    switches = [*(["--quick"] if quick else []), *(["--json"] if json else [])]
+    switches = [*(["--quick"] if quick else []), *(["--json"] if as_json else [])]
     return max(
         subprocess.run([sys.executable, folder / f"{name}.py", *switches], check=False).returncode
         for name in ([script] if script else SCRIPTS)

@@ -74,8 +74,8 @@ def graph(
     results = [y for y in result if isinstance(y, wg.Tensor)] if _several(result) else [result]
     if not any(isinstance(y, wg.Tensor) and y.requires_grad for y in results):
         raise BadRequest(
-            f"{target} recorded no graph: its result requires no gradient. Do the inputs, and is "
-            "no_grad() or detach() in the way?"
+            f"{target} recorded no graph: its result does not require a gradient. Does an input "
+            "require one? Is no_grad() or detach() in the way?"
         )
     pairs = zip(_names(function, len(inputs)), inputs, strict=True)
     params = {name: x for name, x in pairs if isinstance(x, wg.Tensor) and x.requires_grad}

@@ -15,7 +15,7 @@ from wengert.cli.request import BadRequest
 from wengert.prims.whole import TABLE
 from wengert.tape.compiled import IS_COMPILED
 
-EXTRAS = ("scipy", "safetensors", "ml_dtypes", "graphviz", "matplotlib")
+EXTRAS = ("scipy", "llvmlite", "safetensors", "ml_dtypes", "dask", "tqdm", "graphviz", "matplotlib")
 PEERS = ("torch", "autograd", "mygrad", "jax")
 
 

@@ -24,7 +24,8 @@ from wengert.tape.tracebacks import print_users
 def _shape(text: str) -> tuple[int, ...]:
     """Parse ``"3,4"`` as a shape; ``"()"`` or ``""`` is that of a number."""
     try:
-        shape = tuple(int(size) for size in text.strip("() ").split(",") if size.strip())
+        sizes = text.strip("() ").removesuffix(",")
+        shape = tuple(map(int, sizes.split(","))) if sizes else ()
     except ValueError:
         shape = (-1,)
     if min(shape, default=0) < 0:
@@ -42,13 +43,15 @@ def _inputs(command: argparse.ArgumentParser, dtypes: tuple[str, ...]) -> None:
     command.add_argument("target", metavar="module:function")
     command.add_argument(
         "--shape",
+        dest="shapes",
         type=_shape,
         action="append",
         default=[],
         metavar="3,4",
         help="draw an input of this shape at random; once for each input",
     )
-    command.add_argument("--inputs", metavar="FILE", help="read the inputs from a .npy or .npz")
+    help = "read the inputs from a .npy or .npz"
+    command.add_argument("--inputs", dest="file", metavar="FILE", help=help)
     command.add_argument(
         "--dtype", default=dtypes[0], choices=dtypes, help=f"of drawn inputs; default: {dtypes[0]}"
     )
@@ -77,7 +80,7 @@ def _parser() -> argparse.ArgumentParser:
         help="where the pictures go; default: wengert-demo",
     )
 
-    commands.add_parser("info", help="versions, and what is installed beside")
+    commands.add_parser("info", help="the versions of wengert and of packages that it can use")
 
     command = commands.add_parser(
         "ops", help="the primitives, what each one saves, and its derivative"
@@ -99,7 +102,8 @@ def _parser() -> argparse.ArgumentParser:
         description=f"Run gradcheck and gradgradcheck on a function of tensors. {_WHERE_FROM}",
     )
     _inputs(command, ("float64", "complex128"))
-    command.add_argument("--first", action="store_true", help="first derivatives only")
+    help = "first derivatives only"
+    command.add_argument("--first", dest="second", action="store_false", help=help)
     command.add_argument("--forward", action="store_true", help="check forward mode, too")
     command.add_argument("--fast", action="store_true", help="along random directions only")
 
@@ -124,49 +128,22 @@ def _parser() -> argparse.ArgumentParser:
     )
     command.add_argument("--depth", type=_positive, help="leave out what lies deeper")
 
-    for command in commands.choices.values():
-        command.add_argument("--json", action="store_true", help="print JSON, for programs")
+    # options are the arguments of the functions, by name
+    runs = (demo, info, _listed, bench, check, graph)
+    for command, run in zip(commands.choices.values(), runs, strict=True):
+        command.set_defaults(run=run)
+        help = "print JSON, for programs"
+        command.add_argument("--json", dest="as_json", action="store_true", help=help)
     return parser
 
 
-def _run(options: argparse.Namespace) -> int:
-    if options.command == "demo":
-        return demo(options.epochs, options.seed, options.output, as_json=options.json)
-    if options.command == "info":
-        return info(options.json)
-    if options.command == "ops":
-        if not options.markdown:
-            return operations(options.part, options.json)
-        if options.json or options.part:
-            raise BadRequest("--markdown is the whole page: it takes no name and no --json")
-        sys.stdout.write(page())
-        return 0
-    if options.command == "bench":
-        return bench(options.script, options.quick, options.json)
-    if options.command == "check":
-        return check(
-            options.target,
-            options.shape,
-            options.dtype,
-            file=options.inputs,
-            seed=options.seed,
-            second=not options.first,
-            forward=options.forward,
-            fast=options.fast,
-            as_json=options.json,
-        )
-    return graph(
-        options.target,
-        options.shape,
-        options.dtype,
-        options.output,
-        file=options.inputs,
-        seed=options.seed,
-        mode=options.mode,
-        show=options.show,
-        depth=options.depth,
-        as_json=options.json,
-    )
+def _listed(part: str, markdown: bool, as_json: bool) -> int:
+    if not markdown:
+        return operations(part, as_json)
+    if as_json or part:
+        raise BadRequest("--markdown is the whole page: it takes no name and no --json")
+    sys.stdout.write(page())
+    return 0
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -189,10 +166,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     rsqrt      elementwise  RsqrtBackward0  result  1 / sqrt(self)  -g * result ** 3 / 2
     0
     """
-    options = _parser().parse_args(argv)
+    options = vars(_parser().parse_args(argv))
+    name, run = options.pop("command"), options.pop("run")
     status, said = 2, ""
     try:
-        status = _run(options)
+        status = run(**options)
         sys.stdout.flush()
     except BrokenPipeError:
         _discard_output()  # the reader (`wengert ops | head`) has closed the pipe
@@ -210,7 +188,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if print_users(error):  # a traceback serves only those whose code is in it
             said = f"the code that it ran raised {type(error).__name__}"
     if said:
-        print(f"wengert {options.command}: {said}", file=sys.stderr)
+        print(f"wengert {name}: {said}", file=sys.stderr)
     return status
 
 

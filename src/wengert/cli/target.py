@@ -6,6 +6,8 @@ import importlib
 import inspect
 import os
 import sys
+import zipfile
+import zlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,6 +15,8 @@ import numpy as np
 
 import wengert as wg
 from wengert.cli.request import BadRequest
+
+_DAMAGE = (ValueError, EOFError, KeyError, RuntimeError, zipfile.BadZipFile, zlib.error)
 
 
 def load(target: str) -> Callable[..., Any]:
@@ -31,6 +35,8 @@ def load(target: str) -> Callable[..., Any]:
     try:
         found: Any = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
+        if not f"{module_name}.".startswith(f"{error.name}."):
+            raise  # the module is there, but not one that it imports
         raise BadRequest(f"{error}; looked in {here} and where Python does") from error
     for name in path.split("."):
         if not hasattr(found, name):
@@ -44,17 +50,17 @@ def load(target: str) -> Callable[..., Any]:
 def _read(path: str) -> list[Any]:
     """Read the arrays of a NumPy file: one of an .npy, all of an .npz in the order of writing."""
     try:
-        content = np.load(path, allow_pickle=False)
+        with open(path, "rb") as file:
+            content = np.load(file, allow_pickle=False)
+            if isinstance(content, np.ndarray):
+                return [content]
+            return [content[name] for name in content.files]
     except OSError as error:
-        raise BadRequest(f"{path}: {error}") from error
+        raise BadRequest(f"{path!r}: {error.strerror or error}") from error
     except MemoryError as error:
-        raise BadRequest(f"{path} is too large: {error}") from error
-    except ValueError as error:  # NumPy's message suggests unpickling the file, which runs code
-        raise BadRequest(f"{path} is not a file of arrays, as np.save or np.savez write") from error
-    if isinstance(content, np.ndarray):
-        return [content]
-    with content:
-        return [content[name] for name in content.files]
+        raise BadRequest(f"{path!r} is too large: {error}") from error
+    except _DAMAGE as error:  # NumPy's message suggests unpickling the file, which runs code
+        raise BadRequest(f"{path!r} is not a file of arrays from np.save or np.savez") from error
 
 
 def _tensor(array: Any, double: bool) -> Any:

@@ -70,7 +70,7 @@ class Installation:
 
     def __init__(self, name: str, module: ModuleType, version: str) -> None:
         self.name, self.module, self.version = name, module, version
-        self._finder = _Finder(name, module, _Distribution(name, version))
+        self._finder = _Finder(self, _Distribution(name, version))
         self._before: list[tuple[Any, str, Any]] = []
         self._beside: list[Installation] = []
 
@@ -130,6 +130,14 @@ class Installation:
             rows = (path for path, names in NAMES.items() if name in names)
             home = next((path for path in rows if path.startswith("nn.modules.")), home)
         self._set(kind, "__module__", f"{self.name}.{home}".rstrip("."))
+
+    def _complete(self, module: ModuleType) -> None:
+        """Make a star import give the names that the module re-exports, as PyTorch's does."""
+        shown = vars(module).get("__all__", ())
+        row = NAMES.get(_own_name(module).partition(".")[2], {}) if shown != () else {}
+        more = [name for name in row if name[:1] != "_" and name not in shown]
+        if more:
+            self._set(module, "__all__", [*shown, *more])
 
     def _set(self, owner: Any, attribute: str, value: Any) -> None:
         self._before.append((owner, attribute, vars(owner).get(attribute, _ABSENT)))
@@ -232,8 +240,9 @@ def install(name: str) -> Installation:
 class _Finder(MetaPathFinder):
     """Find a package's modules under another name."""
 
-    def __init__(self, name: str, package: ModuleType, distribution: Distribution) -> None:
-        self._name, self._package, self._distribution = name, package, distribution
+    def __init__(self, of: Installation, distribution: Distribution) -> None:
+        self._name, self._package, self._distribution = of.name, of.module, distribution
+        self.complete = of._complete
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -262,21 +271,13 @@ class _Finder(MetaPathFinder):
                 )
                 if alias not in sys.modules:
                     sys.modules[alias] = module
-                    _complete(module)
+                    self.complete(module)
 
     def find_distributions(self, context: Any = None) -> Iterator[Distribution]:
         """Yield the distribution, which `importlib.metadata` asks for the version."""
         name = (context or DistributionFinder.Context()).name
         if name is None or name.lower() == self._name:
             yield self._distribution
-
-
-def _complete(module: ModuleType) -> None:
-    """Make a star import give the names that the module re-exports from others, as PyTorch's."""
-    shown = vars(module).get("__all__")
-    if shown is not None:
-        row = NAMES.get(_own_name(module).partition(".")[2], {})
-        vars(module)["__all__"] = [*shown, *(n for n in row if n[:1] != "_" and n not in shown)]
 
 
 def _submodule(parent: ModuleType, name: str) -> ModuleType | None:
@@ -310,7 +311,7 @@ class _Loader(Loader):
     def exec_module(self, module: ModuleType) -> None:
         """Execute nothing; restore the attributes that the import system has overwritten."""
         module.__spec__ = self._spec
-        _complete(module)
+        self._finder.complete(module)
         self._finder.mirror()
 
 

@@ -84,7 +84,7 @@ def _portable(error: BaseException) -> BaseException:
     """Return `error`, or a replacement if it cannot be pickled and unpickled."""
     try:
         pickle.loads(pickle.dumps(error))
-    except Exception:
+    except BaseException:
         # an error whose class takes other arguments than its text, or that holds unpicklable values
         return RuntimeError(_said(error))
     return error
@@ -93,7 +93,7 @@ def _portable(error: BaseException) -> BaseException:
 def _said(error: BaseException) -> str:
     try:
         return f"{type(error).__qualname__}: {error}"
-    except Exception:
+    except BaseException:  # an exit would end the worker
         return f"{type(error).__qualname__}, whose text cannot be made"
 
 

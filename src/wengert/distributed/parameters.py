@@ -170,7 +170,7 @@ class OfModule:
         return id(self.module), [type(part) for part in self.module.modules()], shapes
 
     def gradients(self, found: list[Any]) -> Any:
-        """Return the gradients by the parameters' names; None for unused ones."""
+        """Return the gradients under their parameters' names; None for unused parameters."""
         return {
             name: None if grad is None else new_tensor(grad)
             for (name, _), grad in zip(self.named, found, strict=True)

@@ -153,7 +153,7 @@ class Equation:
     def push(self, vector: Any) -> Any:
         """Return the product of the Jacobian with respect to z with a vector."""
         if self._pushed is None:
-            # the product from the left is linear in its vector, so it can be differentiated by it
+            # the product from the left is linear in its vector, so it has a derivative
             unknowns, _, results = self._graph
             dummies = [leaf(t) for t in self.equations.tensors(np.zeros(self.equations.size))]
             with enable_grad():

@@ -230,7 +230,7 @@ def solve_ivp(
 
     Examples
     --------
-    A ball that is thrown upwards, and the derivative of its landing time by its speed:
+    A ball that is thrown upwards, and the derivative of its landing time with respect to its speed:
 
     >>> def ball(t, y):
     ...     height, speed = y

@@ -1,6 +1,6 @@
 """Layer 8 · integrate: derivatives with respect to times, and at events.
 
-NOTE [derivatives by times]
+NOTE [derivatives with respect to times]
 Solvers get their times as numbers. The dependence of a state on its time is recorded afterwards, as
 one step of the classical Runge-Kutta method of length zero: ``t - number``, which is 0 but has a
 derivative. The method has order 4, so its value has the right derivatives up to the fourth.

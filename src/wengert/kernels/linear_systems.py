@@ -133,7 +133,7 @@ def slogdet(self: Any) -> tuple[Any, Any]:
 
 
 def cofactor(self: Any) -> Any:
-    """Return the derivative of the determinant by each element, also for singular matrices."""
+    """Return the gradient of the determinant, also for singular matrices."""
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         try:
             # the pivot, which may be tiny, cancels: it is the same in both

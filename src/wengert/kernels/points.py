@@ -263,7 +263,7 @@ class Points:
             self.index = total
 
     def weights(self, orders: Shape) -> list[Any]:
-        """Return the weight of each element, differentiated by dimension as given; None for 0."""
+        """Return each element's weight, differentiated along the dimensions given; None for 0."""
         mode = self.layout.mode
         each = [
             [valued(p, None if self.rests is None else self.rests[d]) for p in powers(mode, order)]

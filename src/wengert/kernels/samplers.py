@@ -362,7 +362,7 @@ def _below(a: Any, x: Any) -> Any:
 
 def _above(a: Any, x: Any) -> Any:
     # 1 - P = x**a exp(-x) / gamma(a) * h with Legendre's continued fraction h, by Lentz's method,
-    # each factor with its logarithmic derivative by a; p without the same factors is 1 / x
+    # each factor with its logarithmic derivative d/da; p without the same factors is 1 / x
     step = x + 1 - a
     d, d_slope = 1 / step, 1 / (step * step)
     c, c_slope = np.full_like(x, math.inf), np.zeros_like(x)

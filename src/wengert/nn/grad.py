@@ -70,8 +70,9 @@ def _families(dimensions: int) -> tuple[Any, Any]:
     for function, what in ((of_input, "input"), (of_weight, "weight")):
         function.__name__ = function.__qualname__ = f"{name}_{what}"
         function.__doc__ = (
-            f"The gradient of a loss by the {what} of `{name}`, from that by its result.\n\n"
-            f"Differentiable by the other tensors. `{what}_size` is the shape of the {what}."
+            f"Return the gradient of the {what} of `{name}`, from the gradient of its result.\n\n"
+            "Differentiable with respect to the other tensors. "
+            f"`{what}_size` is the shape of the {what}."
         )
     return of_input, of_weight
 

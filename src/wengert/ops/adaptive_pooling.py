@@ -102,7 +102,7 @@ def _avg_pool(d: int) -> Callable[..., Any]:
     scales = (None,) * d
 
     def function(input: Any, output_size: Any) -> Any:
-        """The mean of each bin of the last {dims}, which are divided into bins.
+        """Divide the last {dims} into bins, and return the mean of each.
 
         Parameters
         ----------
@@ -146,13 +146,13 @@ def _max_pool(d: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
         return getattr(T, f"{name}_with_indices")(x, indices, dims=d), indices
 
     def function(input: Any, output_size: Any, return_indices: bool = False) -> Any:
-        """The largest element of each bin of the last {dims}, which are divided into bins.
+        """Divide the last {dims} into bins, and return the largest element of each.
 
         Parameters
         ----------
         input : Tensor. Of shape {shapes}, floating.
         %(bins)s
-        return_indices : bool. Whether to return also where the elements were.
+        return_indices : bool. Whether to also return where the elements were.
 
         %(returns_largest)s
 

@@ -186,7 +186,7 @@ def _right_side(b: Any, A: Any, op: str, arg: str, name: str, prefix: str) -> tu
 
 @export("wengert", "Tensor")
 def cholesky_inverse(input: Any, upper: bool = False, *, out: Any = None) -> Any:
-    """Return the inverses of matrices of which there are Cholesky factors.
+    """Return the inverses of matrices, from their Cholesky factors.
 
     Parameters
     ----------

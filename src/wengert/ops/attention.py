@@ -261,7 +261,7 @@ def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
 
     Returns
     -------
-    Tensor: Of shape (..., k); differentiable by all.
+    Tensor: Of shape (..., k); differentiable with respect to all.
 
     %(raises_shapes)s
 

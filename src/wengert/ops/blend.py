@@ -70,9 +70,7 @@ def addcmul(
     input, tensor1, tensor2 : Tensor. They broadcast against each other.
     %(blended)s
 
-    Raises
-    ------
-    RuntimeError: If the shapes do not broadcast.
+    %(raises_broadcast)s
 
     Examples
     --------

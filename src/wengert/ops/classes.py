@@ -107,7 +107,7 @@ def nll_loss(
 
     Returns
     -------
-    Tensor: The loss; differentiable by the input.
+    Tensor: The loss; differentiable with respect to the input.
 
     %(raises_classes)s
 
@@ -152,7 +152,7 @@ def cross_entropy(
 
     Returns
     -------
-    Tensor: The loss; differentiable by the input, and by target probabilities.
+    Tensor: The loss; differentiable with respect to the input, and the target probabilities.
 
     %(raises_classes)s
 

@@ -62,7 +62,7 @@ def in_former_order(
 ) -> tuple[Any, ...]:
     """Return the tensors of a call in a former order, and then its factors.
 
-    Programs of old give factors by position, before the tensors that they multiply:
+    Older programs give factors by position, before the tensors that they multiply:
     ``addmm(beta, input, alpha, mat1, mat2)``, and as a method ``input.addmm(beta, mat1, mat2)``.
 
     Parameters

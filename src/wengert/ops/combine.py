@@ -34,7 +34,7 @@ def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
 
     Raises
     ------
-    RuntimeError: If the input has not one dimension, or `r` is negative.
+    RuntimeError: If the input is not one-dimensional, or `r` is negative.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def cartesian_prod(*tensors: Any) -> Any:
 
     Raises
     ------
-    RuntimeError: If there is no tensor, or one has not one dimension, or the dtypes differ.
+    RuntimeError: If there is no tensor, if one is not one-dimensional, or if the dtypes differ.
 
     Examples
     --------

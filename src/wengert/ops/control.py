@@ -74,7 +74,7 @@ def _check_not_implemented(cond: Any, message: Message = None) -> None:
 
 
 def _check_is_size(i: Any, message: Message = None, *, max: Any = None) -> None:
-    """Raise a RuntimeError unless `i` is no less than 0, nor more than `max`."""
+    """Raise a RuntimeError unless `i` is from 0 to `max`."""
     _check(bool(i >= 0 and (max is None or i <= max)), message)
 
 

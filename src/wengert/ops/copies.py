@@ -38,7 +38,7 @@ Returns
 Raises
 ------
 IndexError, RuntimeError
-    Whatever does not fit, as in the function of views.
+    As the function that returns a view raises them.
 
 Examples
 --------
@@ -82,10 +82,10 @@ def _copy_of(
         function,
         made,
         name,
-        summary=f"What `{stem}` gives, as a copy.",
-        arguments=f"What `{stem}` takes.",
+        summary=f"Return the result of `{stem}` as a copy.",
+        arguments=f"The arguments of `{stem}`.",
         out=_OUT,
-        returns=f"Tensor\n    In memory of its own. {history}",
+        returns=f"Tensor\n    It shares no memory with `input`. {history}",
         example=example,
         result=result,
     )
@@ -113,10 +113,10 @@ def _copies_of(
         function,
         made,
         name,
-        summary=f"The parts that `{stem}` gives, as copies.",
-        arguments=f"What `{stem}` takes.",
+        summary=f"Return the parts of `{stem}` as copies.",
+        arguments=f"The arguments of `{stem}`.",
         out=_OUTS,
-        returns="tuple of Tensor\n    In memory of their own. Differentiable, to any order.",
+        returns="tuple of Tensor\n    They share no memory with `input`. Differentiable.",
         example=example,
         result=result,
     )
@@ -137,7 +137,7 @@ def _copying(made: Callable[..., Any], name: str, example: str, result: str) -> 
         summary=f"The parts that `{stem}` gives, each of which may be written to.\n\n"
         "PyTorch's parts share the memory of `input`, so that of the two only one may be written\n"
         "to; these are copies.",
-        arguments=f"What `{stem}` takes.",
+        arguments=f"The arguments of `{stem}`.",
         out="",
         returns="tuple of Tensor\n    Differentiable, to any order.",
         example=example,

@@ -290,7 +290,7 @@ def scalar_tensor(
     pin_memory: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    """Return a number as a tensor without dimensions, of the default floating dtype unless told.
+    """Return a number as a 0-d tensor, of the default floating dtype unless `dtype` is given.
 
     Examples
     --------

@@ -58,9 +58,9 @@ def ctc_loss(
 
     Returns
     -------
-    Tensor: The loss; differentiable by `log_probs`, once. PyTorch's gradient by `log_probs` has the
-        probabilities added, which makes no difference behind ``log_softmax``; this one is the
-        derivative for any `log_probs`.
+    Tensor: The loss; differentiable with respect to `log_probs`, once. PyTorch's gradient with
+        respect to `log_probs` has the probabilities added, which makes no difference behind
+        ``log_softmax``; this one is the derivative for any `log_probs`.
 
     Raises
     ------

@@ -50,11 +50,11 @@ def diff(
 
     Parameters
     ----------
-    input : Tensor. Of any dtype; of bools it is told where neighbours differ.
+    input : Tensor. Of any dtype. For bools, the result says whether neighbours differ.
     n : int. The order: how often to take differences.
     dim : int. The dimension.
-    prepend, append : Tensor, optional. What to put before and behind the input first; of its shape
-        but for `dim`.
+    prepend, append : Tensor, optional. Tensors to concatenate before and after the input first; of
+        its shape except for `dim`.
     out : Tensor, optional. Where to write the result.
 
     Returns

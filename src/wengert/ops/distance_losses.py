@@ -38,7 +38,7 @@ def cosine_embedding_loss(
 
     Returns
     -------
-    Tensor: The loss; differentiable by both vectors, to any order.
+    Tensor: The loss; differentiable with respect to both vectors, to any order.
 
     %(raises_reduction)s
     RuntimeError: If the numbers of dimensions do not fit.
@@ -101,7 +101,7 @@ def triplet_margin_loss(
 
     Returns
     -------
-    Tensor: The loss; differentiable by all three, to any order.
+    Tensor: The loss; differentiable with respect to all three, to any order.
 
     Raises
     ------
@@ -165,7 +165,7 @@ def triplet_margin_with_distance_loss(
 
     Returns
     -------
-    Tensor: The loss; differentiable by all three, as far as the function is.
+    Tensor: The loss; differentiable with respect to all three, as far as the function is.
 
     Raises
     ------

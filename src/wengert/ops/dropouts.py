@@ -77,13 +77,9 @@ def _rows(name: str, dims: tuple[int, int]) -> Any:
         %(at_all)s
         inplace : bool. Whether to write the result into the input.
 
-        Returns
-        -------
-        Tensor: The result; differentiable.
+        %(returns_result)s
 
-        Raises
-        ------
-        ValueError: If `p` is not between 0 and 1.
+        %(raises_probability)s
 
         Examples
         --------

@@ -41,12 +41,12 @@ def einsum(*args: Any) -> Any:
     Parameters
     ----------
     equation : str. Subscripts a-z and A-Z, one for each dimension, of each operand, with commas
-        between; then ``->`` and those of the result. A subscript that the result has not is summed
+        between; then ``->`` and those of the result. A subscript that the result lacks is summed
         over; one that an operand has twice is its diagonal; sizes of 1 broadcast. ``...`` stands
         for further dimensions, which broadcast from the last one on. Without ``->`` the result has
         the ellipsis, and the subscripts that come once, in alphabetical order.
     *operands : Tensor. One for each group of subscripts. Or, instead of an equation, each operand
-        followed by a list of numbers below 52 (or ``...``), and at last the list of the result.
+        followed by a list of numbers below 52 (or ``...``), and finally the list of the result.
 
     Returns
     -------

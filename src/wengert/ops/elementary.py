@@ -46,7 +46,7 @@ copysign = binary(
     ("[1.0, -2.0]", "[-1.0, 0.0]"),
     "tensor([-1.,  2.])",
     check=_first_is_tensor,
-    note="differentiable by `input`, with the derivative 0 at 0; that by `other` is 0",
+    note="differentiable in `input`, with the derivative 0 at 0; the gradient of `other` is 0",
 )
 fmax = binary("fmax", ('[1.0, float("nan")]', "[2.0, 3.0]"), "tensor([2., 3.])", numbers=False)
 fmin = binary("fmin", ('[1.0, float("nan")]', "[2.0, 3.0]"), "tensor([1., 3.])", numbers=False)
@@ -56,7 +56,7 @@ nextafter = binary(
     ("[1.0]", "[2.0]"),
     "tensor([1.0000])",
     numbers=False,
-    note="its derivative by `input` is 1, but 0 where the two are equal, and by `other` 0",
+    note="the gradient of `input` is 1, but 0 where both are equal; that of `other` is 0",
 )
 gcd = binary("gcd", ("[12, -18]", "[8, 27]"), "tensor([4, 9])", numbers=False)
 lcm = binary("lcm", ("[4, -6]", "[6, 9]"), "tensor([12, 18])", numbers=False)
@@ -88,7 +88,8 @@ def heaviside(input: Any, values: Any, *, out: Any = None) -> Any:
 
     Returns
     -------
-    Tensor: Its derivative by `input` is 0, that by `values` is 1 where the input is 0.
+    Tensor: Its derivative with respect to `input` is 0; that with respect to `values` is 1 where
+        the input is 0.
 
     Raises
     ------
@@ -155,7 +156,7 @@ def float_power(input: Any, exponent: Any, *, out: Any = None) -> Any:
 
     Returns
     -------
-    Tensor: The result; differentiable by both, to any order.
+    Tensor: The result; differentiable with respect to both, to any order.
 
     Raises
     ------
@@ -341,7 +342,7 @@ def fill(input: Any, value: Any) -> Any:
 
     Parameters
     ----------
-    input : Tensor. Gives shape and dtype; the derivative by it is 0.
+    input : Tensor. Gives shape and dtype; its derivative is 0.
     value : number or Tensor. A tensor without dimensions is differentiable.
 
     Raises

@@ -10,6 +10,7 @@ import numpy as np
 from wengert.base.sections import fill_sections
 from wengert.ops.coerce import operand
 from wengert.ops.out import into
+from wengert.ops.pointwise import documented
 from wengert.prims.record import TABLE
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.masked import hides
@@ -17,10 +18,6 @@ from wengert.tape.operands import is_number
 from wengert.tape.record import T
 
 Function = Callable[..., Any]
-
-_OUT = """
-    out : Tensor, optional
-        Where to write the result, which must not be part of a graph."""
 
 
 def unary(
@@ -116,59 +113,6 @@ def two_tensors(name: str, input: Any, other: Any) -> TypeError:
         f"{name}() received an invalid combination of arguments - got ({type(input).__name__}, "
         f"{type(other).__name__}), but expected at least one Tensor"
     )
-
-
-def documented(
-    function: Function,
-    name: str,
-    doc: str,
-    parameters: str,
-    example: str,
-    result: str,
-    *,
-    slope: bool = True,
-    note: str = "",
-    raises: str = "",
-    references: str = "",
-) -> Function:
-    """Return `function` with its name and a docstring.
-
-    Parameters
-    ----------
-    doc: The summary, in one line.
-    parameters: The documentation of its arguments.
-    example, result: An example and what it prints.
-    slope: Whether it has a derivative.
-    note: A further remark on the result.
-    raises: Further errors.
-    references: The sources of its formulas.
-    """
-    returns = "differentiable, to any order" if slope else "it never requires a gradient"
-    function.__name__ = function.__qualname__ = name
-    ends = f"\n\n    References\n    ----------\n    {references}" if references else ""
-    function.__doc__ = f"""{doc[0].upper()}{doc[1:]}, element by element.
-
-    Parameters
-    ----------
-    {parameters}{_OUT}
-
-    Returns
-    -------
-    Tensor
-        The result; {note or returns}.
-
-    Raises
-    ------
-    RuntimeError
-        If shapes do not broadcast, or `out` is given and an argument requires a gradient.{raises}
-
-    Examples
-    --------
-    >>> import wengert as wg
-    >>> {example}
-    {result}{ends}
-    """
-    return function
 
 
 fill_sections(globals())

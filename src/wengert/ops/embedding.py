@@ -106,7 +106,7 @@ def embedding(
 
     Returns
     -------
-    Tensor: Of the shape of `input` and d; differentiable by `weight`, to any order.
+    Tensor: Of the shape of `input` and d; differentiable with respect to `weight`, to any order.
 
     Raises
     ------
@@ -179,7 +179,7 @@ def embedding_bag(
 
     Returns
     -------
-    Tensor: Of shape (bags, d); differentiable by `weight` and `per_sample_weights`.
+    Tensor: Of shape (bags, d); differentiable with respect to `weight` and `per_sample_weights`.
 
     Raises
     ------

@@ -163,8 +163,8 @@ def frombuffer(
 
     Raises
     ------
-    ValueError: If `buffer` has no such protocol, is empty or too short, or holds no whole number of
-        elements.
+    ValueError: If `buffer` has no such protocol, is empty or too short, or does not hold a whole
+        number of elements.
 
     Examples
     --------

@@ -129,7 +129,7 @@ class Generator:
 
         Raises
         ------
-        TypeError, RuntimeError: If `new_state` is no such tensor.
+        TypeError, RuntimeError: If `new_state` is not such a tensor.
 
         Examples
         --------
@@ -298,7 +298,7 @@ def set_rng_state(new_state: Any) -> None:
 
     Raises
     ------
-    TypeError, RuntimeError: If `new_state` is no such tensor.
+    TypeError, RuntimeError: If `new_state` is not such a tensor.
 
     Examples
     --------

@@ -42,9 +42,9 @@ def grid_sample(
 
     Returns
     -------
-    Tensor: Of shape (N, C, ...). Differentiable by both arguments, to any order. A coordinate that
-        is not a number makes the sample NaN, or zero for "nearest". Where the padding keeps the
-        point within, it is on the side of -1.
+    Tensor: Of shape (N, C, ...). Differentiable with respect to both arguments, to any order. A
+        coordinate that is not a number makes the sample NaN, or zero for "nearest". Where the
+        padding keeps the point within, it is on the side of -1.
 
     Raises
     ------

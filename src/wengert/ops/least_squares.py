@@ -51,7 +51,7 @@ def lstsq(input: Any, b: Any, rcond: float | None = None, *, driver: str | None 
 
     Raises
     ------
-    LinAlgError: For "gels", if a matrix has not full rank.
+    LinAlgError: For "gels", if a matrix does not have full rank.
     RuntimeError: If the shapes or dtypes do not fit, or for another driver.
 
     Examples

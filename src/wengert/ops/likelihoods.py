@@ -35,7 +35,7 @@ def poisson_nll_loss(
     Parameters
     ----------
     input : Tensor. The logarithms of the expected counts, or with ``log_input=False`` the counts.
-    target : Tensor. The counts that were met.
+    target : Tensor. The observed counts.
     log_input : bool. Whether `input` holds logarithms.
     full : bool. Whether to add the term that depends on the target alone, by Stirling's
         approximation.
@@ -45,11 +45,10 @@ def poisson_nll_loss(
 
     Returns
     -------
-    Tensor: The loss; differentiable by `input`, and by `target` but for Stirling's term.
+    Tensor: The loss; differentiable with respect to `input`, and `target`, except for Stirling's
+        term.
 
-    Raises
-    ------
-    ValueError: For another reduction.
+    %(raises_reduction)s
 
     Examples
     --------
@@ -89,7 +88,7 @@ def gaussian_nll_loss(
 
     Returns
     -------
-    Tensor: The loss; differentiable by `input`, `target` and `var`.
+    Tensor: The loss; differentiable with respect to `input`, `target` and `var`.
 
     Raises
     ------

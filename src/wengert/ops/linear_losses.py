@@ -45,7 +45,8 @@ def linear_cross_entropy(
 
     Returns
     -------
-    Tensor: The loss; differentiable by `input`, `linear_weight`, `linear_bias` and probabilities.
+    Tensor: The loss; differentiable with respect to `input`, `linear_weight`, `linear_bias` and
+        probabilities.
 
     Raises
     ------

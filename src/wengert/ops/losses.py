@@ -149,8 +149,8 @@ def l1_loss(
 
     Returns
     -------
-    Tensor: The loss; differentiable by input and target, with the derivative 0 where they are
-        equal.
+    Tensor: The loss; differentiable with respect to input and target, with the derivative 0 where
+        they are equal.
 
     Raises
     ------
@@ -265,7 +265,7 @@ def kl_div(
 
     Returns
     -------
-    Tensor: The divergence; differentiable by both.
+    Tensor: The divergence; differentiable with respect to both.
 
     %(raises_reduction, error_broadcast)s
 
@@ -316,7 +316,8 @@ def binary_cross_entropy(
 
     Returns
     -------
-    Tensor: The loss; differentiable by input and target. Logarithms are kept above -100.
+    Tensor: The loss; differentiable with respect to input and target. Logarithms are kept above
+        -100.
 
     Raises
     ------

@@ -48,7 +48,7 @@ def margin_ranking_loss(
 
     Returns
     -------
-    Tensor: The loss; differentiable by both scores, to any order.
+    Tensor: The loss; differentiable with respect to both scores, to any order.
 
     %(raises_reduction)s
     RuntimeError: If the numbers of dimensions differ, or the shapes do not broadcast.
@@ -90,7 +90,7 @@ def hinge_embedding_loss(
 
     Returns
     -------
-    Tensor: The loss; differentiable by the distances, to any order.
+    Tensor: The loss; differentiable with respect to the distances, to any order.
 
     %(raises_reduction)s
 

@@ -280,7 +280,7 @@ def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
     Parameters
     ----------
     input, other : Tensor. Of one dtype. Two vectors give their `dot`; a vector before or after a
-        matrix is a row or a column, whose dimension the result has not; further dimensions are
+        matrix is a row or a column, whose dimension the result lacks; further dimensions are
         lists of matrices, which broadcast.
 
     %(returns_smooth)s

@@ -38,7 +38,7 @@ def canonical_mask(
     ----------
     mask, name: The mask, or None, and what to call it.
     target: The tensor whose dtype a mask of bools is converted to.
-    other, other_name: A mask that is to be of the same kind, or None.
+    other, other_name: A mask that must be of the same kind, or None.
     """
     if mask is None:
         return None

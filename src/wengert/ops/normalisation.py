@@ -60,7 +60,8 @@ def layer_norm(
 
     Returns
     -------
-    Tensor: Of the input's shape and dtype; differentiable by all tensors, to any order.
+    Tensor: Of the input's shape and dtype; differentiable with respect to all tensors, to any
+        order.
 
     %(raises_shape_or_dtype, error_floating)s
 
@@ -98,7 +99,7 @@ def rms_norm(
 
     Returns
     -------
-    Tensor: Of the input's shape; differentiable by both tensors, to any order.
+    Tensor: Of the input's shape; differentiable with respect to both tensors, to any order.
 
     %(raises_shapes, error_integers)s
 
@@ -147,7 +148,8 @@ def group_norm(
 
     Returns
     -------
-    Tensor: Of the input's shape and dtype; differentiable by all tensors, to any order.
+    Tensor: Of the input's shape and dtype; differentiable with respect to all tensors, to any
+        order.
 
     Raises
     ------

@@ -99,7 +99,7 @@ def applied(name: str, x: Any, weight: Any, bias: Any, *others: Any, **params: A
 
 
 def check_count(param: Any, arg: str, channels: int) -> None:
-    """Refuse a parameter that has not one element for each channel."""
+    """Refuse a parameter that does not have one element for each channel."""
     if param is not None and param._payload.size != channels:
         raise RuntimeError(
             f"{arg} should contain {channels} elements not {param._payload.size}: one for each "

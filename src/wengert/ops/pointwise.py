@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -35,33 +36,57 @@ def _unary(prim: Primitive) -> Callable[..., Any]:
             return compute(input)
         return into(out, compute(input), prim.name)
 
-    return _documented(function, prim, "input : Tensor\n        Of any shape.")
+    return _from_record(function, prim, "input : Tensor\n        Of any shape.")
 
 
 def _binary(prim: Primitive) -> Callable[..., Any]:
     def function(input: Any, other: Any, *, out: Any = None) -> Any:
-        made = getattr(T, prim.name)(input, other)
-        return made if out is None else into(out, made, prim.name)
+        return _result(getattr(T, prim.name)(input, other), out, prim.name)
 
-    return _documented(function, prim, _TWO)
+    return _from_record(function, prim, _TWO)
 
 
 _TWO = """input, other : Tensor
         Tensors whose shapes broadcast; one of them may be a number."""
 
 
-def _documented(function: Callable[..., Any], prim: Primitive, parameters: str) -> Any:
-    name, doc = prim.name, prim.doc
-    slope = (
-        "differentiable to any order, for floating and complex dtypes"
-        if prim.is_differentiable
-        else "never requires a gradient"
-    )
+def _from_record(function: Callable[..., Any], prim: Primitive, parameters: str) -> Any:
     example = EXAMPLE[prim]
     assert example is not None
-    given, result = example
+    call, slope = f"wg.{prim.name}({example[0]})", prim.is_differentiable
+    return documented(function, prim.name, prim.doc, parameters, call, example[1], slope=slope)
+
+
+def documented(
+    function: Callable[..., Any],
+    name: str,
+    doc: str,
+    parameters: str,
+    example: str,
+    result: str,
+    *,
+    slope: bool = True,
+    note: str = "",
+    raises: str = "",
+    references: str = "",
+) -> Any:
+    """Return `function` with its name and a docstring.
+
+    Parameters
+    ----------
+    doc: The summary, in one line, by the names of a record.
+    parameters: The documentation of its arguments.
+    example, result: An example and what it prints.
+    slope: Whether it has a derivative.
+    note: A further remark on the result.
+    raises: Further errors.
+    references: The sources of its formulas.
+    """
+    returns = "differentiable, to any order" if slope else "it never requires a gradient"
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"""{doc[0].upper()}{doc[1:]}, element by element.
+    shapes = "shapes do not broadcast, or " if parameters.startswith("input, ") else ""
+    ends = f"\n\n    References\n    ----------\n    {references}" if references else ""
+    function.__doc__ = f"""{_summary(doc)}
 
     Parameters
     ----------
@@ -72,20 +97,33 @@ def _documented(function: Callable[..., Any], prim: Primitive, parameters: str) 
     Returns
     -------
     Tensor
-        The result; {slope}.
+        The result; {note or returns}.
 
     Raises
     ------
     RuntimeError
-        If shapes do not broadcast, or if `out` is given and an argument requires a gradient.
+        If {shapes}`out` is given and an argument requires a gradient.{raises}
 
     Examples
     --------
     >>> import wengert as wg
-    >>> wg.{name}({given})
-    {result}
+    >>> {example}
+    {result}{ends}
     """
     return function
+
+
+_NAMES = frozenset(("self", "other", "pi", "e"))
+
+
+def _summary(doc: str) -> str:
+    """Return a record's text as a sentence: formulas as code, self as `input`."""
+    formula = re.split(r"[,;](?![^(]*\))", doc, maxsplit=1)[0]
+    words = re.findall(r"[a-z]\w*+(?!\()", formula)
+    if words and _NAMES.issuperset(words):
+        doc = f"``{formula}``{doc[len(formula) :]}"
+    text = re.sub(r"\bself\b", "input", doc[0].upper() + doc[1:])
+    return re.sub(r"(;|$)", r", element by element\1", text, count=1) + "."
 
 
 def add(input: Any, other: Any, former: Any = None, *, alpha: Any = 1, out: Any = None) -> Any:
@@ -94,12 +132,13 @@ def add(input: Any, other: Any, former: Any = None, *, alpha: Any = 1, out: Any 
     Parameters
     ----------
     input, other : Tensor. Tensors whose shapes broadcast; one of them may be a number.
-    former : Tensor, optional. The second tensor, where programs of old give the factor before it.
+    former : Tensor, optional. The second tensor, for older programs, which give the factor before
+        it.
     alpha : number. A factor of `other`.
 
     Returns
     -------
-    Tensor: The result; differentiable by both.
+    Tensor: The result; differentiable with respect to both.
 
     %(raises_broadcast)s
 
@@ -135,7 +174,8 @@ def pow(input: Any, exponent: Any, *, out: Any = None) -> Any:
 
     Returns
     -------
-    Tensor: The result; differentiable by both. At ``input = 0`` the derivative by `exponent` is 0.
+    Tensor: The result; differentiable with respect to both. At ``input = 0`` the derivative with
+        respect to `exponent` is 0.
 
     Raises
     ------

@@ -76,7 +76,7 @@ def _max_pool(d: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
             at most half a window.
         dilation : int or tuple of int. How far apart the elements of a window are.
         ceil_mode : bool. Whether windows may reach over the end.
-        return_indices : bool. Whether to return also where the elements were, for `max_unpool{d}d`.
+        return_indices : bool. Whether to also return where the elements were, for `max_unpool{d}d`.
 
         %(returns_largest)s
 

@@ -133,7 +133,7 @@ def binomial(count: Any, prob: Any, generator: Any = None) -> Any:
 def _standard_gamma(input: Any, generator: Any = None) -> Any:
     """Numbers of the gamma distribution of these shape parameters, and of rate 1.
 
-    Differentiable by the parameters, once (see NOTE [derivatives of samples]).
+    Differentiable with respect to the parameters, once (see NOTE [derivatives of samples]).
 
     Examples
     --------
@@ -157,7 +157,7 @@ def _standard_gamma(input: Any, generator: Any = None) -> Any:
 def _sample_dirichlet(input: Any, generator: Any = None) -> Any:
     """Numbers of the Dirichlet distribution, whose concentrations lie along the last dimension.
 
-    Differentiable by the concentrations, once.
+    Differentiable with respect to the concentrations, once.
 
     Examples
     --------

@@ -171,7 +171,7 @@ def bucketize(
 
     Raises
     ------
-    RuntimeError: If the boundaries have not one dimension.
+    RuntimeError: If the boundaries are not one-dimensional.
 
     Examples
     --------

@@ -165,7 +165,8 @@ def clamp(input: Any, min: Any = None, max: Any = None, *, out: Any = None) -> A
 
     Returns
     -------
-    Tensor: NaN stays NaN. Differentiable, to any order; at a bound the derivative by `input` is 1.
+    Tensor: NaN stays NaN. Differentiable, to any order; at a bound the derivative with respect to
+        `input` is 1.
 
     Raises
     ------
@@ -217,7 +218,7 @@ def clip(input: Any, min: Any = None, max: Any = None, *, out: Any = None) -> An
 
     Returns
     -------
-    Tensor: Differentiable, to any order; at a bound the derivative by `input` is 1.
+    Tensor: Differentiable, to any order; at a bound the derivative with respect to `input` is 1.
 
     Raises
     ------
@@ -242,7 +243,7 @@ def clamp_min(input: Any, min: Any, *, out: Any = None) -> Any:
 
     Returns
     -------
-    Tensor: Differentiable, to any order; at the bound the derivative by `input` is 1.
+    Tensor: Differentiable, to any order; at the bound the derivative with respect to `input` is 1.
 
     Examples
     --------
@@ -271,7 +272,7 @@ def clamp_max(input: Any, max: Any, *, out: Any = None) -> Any:
 
     Returns
     -------
-    Tensor: Differentiable, to any order; at the bound the derivative by `input` is 1.
+    Tensor: Differentiable, to any order; at the bound the derivative with respect to `input` is 1.
 
     Examples
     --------

@@ -67,7 +67,8 @@ def view(input: Any, *sizes: Any, dtype: Any = None, size: Any = None) -> Any:
 
     Returns
     -------
-    Tensor: It shares memory with `input`. Differentiable by the new shape, not as another type.
+    Tensor: It shares memory with `input`. Differentiable with a new shape, but not as another
+        dtype.
 
     Raises
     ------

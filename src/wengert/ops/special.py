@@ -13,8 +13,9 @@ from wengert.ops import pointwise as _pointwise
 from wengert.ops import reduce as _reduce
 from wengert.ops import transcendental as _core
 from wengert.ops.checks import real_input
-from wengert.ops.elementwise import binary, documented, two_tensors, unary
+from wengert.ops.elementwise import binary, two_tensors, unary
 from wengert.ops.out import into
+from wengert.ops.pointwise import documented
 from wengert.prims import bessel as _bessel
 from wengert.prims import polynomials as _polynomials
 from wengert.prims.record import TABLE
@@ -104,7 +105,7 @@ round = _elementary.round
 softmax = _neural.softmax
 log_softmax = _neural.log_softmax
 
-_NONE_IN_PYTORCH = "differentiable, to any order, which it is not in PyTorch"
+_NONE_IN_PYTORCH = "differentiable, to any order (in PyTorch it is not)"
 
 
 def _special(name: str, given: str, result: str, **texts: str) -> Callable[..., Any]:
@@ -151,8 +152,8 @@ zeta = binary(
     "tensor([1.6449, 1.2021])",
     record="special_zeta",
     namespace="wg.special",
-    note="differentiable by `other`, to any order. The derivative by `input` is not known: going "
-    "backward to it raises NotImplementedError",
+    note="differentiable with respect to `other`, to any order. The derivative with respect to\n"
+    "        `input` is not known: going backward to it raises NotImplementedError",
 )
 
 
@@ -210,8 +211,8 @@ def _polynomial(name: str, doc: str, value: str) -> Callable[..., Any]:
         "The degree\n        is cut off to an integer; below 0 the result is 0.",
         f"wg.special.{name}(wg.tensor([0.5]), 3)",
         f"tensor([{value}])",
-        note="differentiable by `input`, to any order, which it is not in PyTorch. Going backward "
-        "to a\n        degree raises NotImplementedError",
+        note="differentiable with respect to `input`, to any order (in PyTorch it is not). Going\n"
+        "        backward to a degree raises NotImplementedError",
         references="NIST Digital Library of Mathematical Functions, section 18.9.",
     )
 
@@ -229,23 +230,23 @@ chebyshev_polynomial_w = _polynomial(
     "chebyshev_polynomial_w", "Chebyshev polynomial of the fourth kind", "-1."
 )
 shifted_chebyshev_polynomial_t = _polynomial(
-    "shifted_chebyshev_polynomial_t", "chebyshev_polynomial_t at 2 input - 1", "-0."
+    "shifted_chebyshev_polynomial_t", "chebyshev_polynomial_t(2 * self - 1)", "-0."
 )
 shifted_chebyshev_polynomial_u = _polynomial(
-    "shifted_chebyshev_polynomial_u", "chebyshev_polynomial_u at 2 input - 1", "-0."
+    "shifted_chebyshev_polynomial_u", "chebyshev_polynomial_u(2 * self - 1)", "-0."
 )
 shifted_chebyshev_polynomial_v = _polynomial(
-    "shifted_chebyshev_polynomial_v", "chebyshev_polynomial_v at 2 input - 1", "1."
+    "shifted_chebyshev_polynomial_v", "chebyshev_polynomial_v(2 * self - 1)", "1."
 )
 shifted_chebyshev_polynomial_w = _polynomial(
-    "shifted_chebyshev_polynomial_w", "chebyshev_polynomial_w at 2 input - 1", "-1."
+    "shifted_chebyshev_polynomial_w", "chebyshev_polynomial_w(2 * self - 1)", "-1."
 )
 hermite_polynomial_h = _polynomial(
-    "hermite_polynomial_h", "Hermite polynomial of physicists, by the weight exp(-x * x)", "-5."
+    "hermite_polynomial_h", "Hermite polynomial of the physicists, of weight exp(-x * x)", "-5."
 )
 hermite_polynomial_he = _polynomial(
     "hermite_polynomial_he",
-    "Hermite polynomial of probabilists, by the weight exp(-x * x / 2)",
+    "Hermite polynomial of the probabilists, of weight exp(-x * x / 2)",
     "-1.3750",
 )
 laguerre_polynomial_l = _polynomial("laguerre_polynomial_l", "Laguerre polynomial", "-0.1458")

@@ -53,8 +53,8 @@ logaddexp2 = binary(
 )
 
 _INCOMPLETE = (
-    "differentiable by `other`, to any order. The derivative by `input` is not known: going "
-    "backward to it raises NotImplementedError"
+    "differentiable with respect to `other`, to any order. The derivative with respect to\n        "
+    "`input` is not known: going backward to it raises NotImplementedError"
 )
 
 
@@ -127,7 +127,7 @@ def polygamma(n: int, input: Any, *, out: Any = None) -> Any:
 
     Returns
     -------
-    Tensor: Differentiable by `input`, to any order.
+    Tensor: Differentiable with respect to `input`, to any order.
 
     Raises
     ------

@@ -114,7 +114,7 @@ def typed(name: str) -> TypedTensor:
 
 
 def _documentation(name: str, kind: dtype) -> str:
-    return f"""Tensors of dtype {kind.name}, as they were made of old.
+    return f"""Tensors of dtype {kind.name}: the old way to make them.
 
 Prefer `tensor` with ``dtype=``. ``isinstance(x, {name})`` asks for the dtype.
 
@@ -151,7 +151,7 @@ def new(input: Any, *data: Any, size: Any = None, device: Any = None) -> Any:
 
 
 def set_default_tensor_type(t: Any, /) -> None:
-    """Change the floating type that Python floats become, by the name of old.
+    """Change the floating type that Python floats become, by its old name.
 
     Prefer `set_default_dtype`.
 
@@ -161,7 +161,7 @@ def set_default_tensor_type(t: Any, /) -> None:
 
     Raises
     ------
-    TypeError: If it names no floating type.
+    TypeError: If it does not name a floating type.
 
     Examples
     --------

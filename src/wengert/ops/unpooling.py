@@ -281,7 +281,7 @@ def _fractional(d: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
         output_size : int or tuple of int, optional. The number of windows along each dimension.
         output_ratio : tuple of float, optional. This number as a part of the input's size; either
             this or `output_size`.
-        return_indices : bool. Whether to return also where the elements were.
+        return_indices : bool. Whether to also return where the elements were.
 
         Returns
         -------

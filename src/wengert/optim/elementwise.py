@@ -85,9 +85,7 @@ class Elementwise(Optimizer):
         ----------
         closure : callable, optional. Recomputes the loss and its gradients, and returns the loss.
 
-        Returns
-        -------
-        Tensor or float or None: What `closure` returned.
+        %(returns_closure)s
 
         Raises
         ------

@@ -104,10 +104,13 @@ class Optimizer(Hooked):
         return f"{type(self).__name__} does not support sparse gradients"
 
     def __init__(self, params: ParamsT, defaults: dict[str, Any]) -> None:
-        if isinstance(params, TensorBase):
+        if isinstance(params, TensorBase) or not hasattr(params, "__iter__"):
+            cure = (
+                "give its parameters()" if hasattr(params, "parameters") else "put it into a list"
+            )
             raise TypeError(
                 "params argument given to the optimizer should be an iterable of Tensors or dicts, "
-                f"but got {type(params).__name__}: put it into a list"
+                f"but got {type(params).__name__}: {cure}"
             )
         self.defaults = defaults
         self.state: defaultdict[Any, Any] = defaultdict(dict)

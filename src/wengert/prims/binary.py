@@ -244,7 +244,7 @@ elementwise(
     scalar="pow_scalar",
     rscalar="rpow_scalar",
     domain=("positive", "real"),
-    doc="self to the power exponent; at self = 0 the derivative by the exponent is 0",
+    doc="self to the power exponent; at self = 0 the derivative with respect to exponent is 0",
     in_place=True,
     numpy="power float_power",
     operator="pow",

@@ -32,7 +32,7 @@ bilinear(
         case((2, 0), (0, 3), a=(0, 1), b=(1, 2), out=(0, 2)),
         case((0, 2), (0, 2), a=(0, 1), b=(0, 1), out=(0,)),
     ),
-    doc="the sums of products of two tensors over the dimensions that the result has not",
+    doc="the sums of products of two tensors over the dimensions that the result lacks",
     autocast="lower",
     sparsity="contraction",
 )

@@ -88,7 +88,7 @@ bilinear(
         _case((0, 2, 3), (2, 1, 2), size=(4,)),
     ),
     layout="suggested",
-    doc="the derivative of correlate by its first argument",
+    doc="the derivative of correlate with respect to its first argument",
     sparsity="correlation",
     fused="kernel",
 )
@@ -114,7 +114,7 @@ bilinear(
         _case((1, 1, 3, 2, 3), (1, 1, 2, 1, 3), size=(2, 2, 1)),
         _case((0, 1, 4), (0, 2, 3), size=(2,)),
     ),
-    doc="the derivative of correlate by its weight",
+    doc="the derivative of correlate with respect to its weight",
     fused="kernel",
 )
 

@@ -306,7 +306,7 @@ per_matrix(
         for shape in ((3, 3), (2, 2, 2), (0, 0))
         for upper in (False, True)
     ),
-    doc="the inverses of matrices of which there are Cholesky factors",
+    doc="the inverses of matrices, from their Cholesky factors",
     lacks="half",
     casts=True,
 )

@@ -64,7 +64,7 @@ constant(
     "grid_turn",
     corners.grid_turn,
     cases=_GRIDS,
-    doc="the derivatives of the positions of a grid's points by its numbers",
+    doc="the derivatives of the positions of a grid's points with respect to its numbers",
     lacks="complex",
     batching="pointwise",
 )
@@ -120,7 +120,7 @@ linear(
     batching="fold",
 )
 
-# -- derivatives by the grid ----------------------------------------------------------------------
+# -- derivatives with respect to the grid ---------------------------------------------------------
 
 
 class _Around:
@@ -175,7 +175,7 @@ class _Around:
         )
 
     def twice(self, u: Any, d: int) -> list[Any]:
-        """Return the derivatives by dimension `d` of those along a direction."""
+        """Return the derivatives with respect to dimension `d` of those along a direction."""
         return self._sums(
             [
                 (
@@ -288,7 +288,7 @@ general(
     vjp=(_slope_by_output, _slope_by_input, _slope_by_grid),
     refuses=_REFUSED,
     cases=_cases(_slope_cases)[::2],
-    doc="the derivative by a grid of the sum of self times the sampled input",
+    doc="the derivative of the sum of self times the sampled input with respect to a grid",
     batching="fold",
     fused="kernel",
 )

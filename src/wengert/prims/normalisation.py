@@ -139,7 +139,7 @@ def _curvature(
     dim: Dims,
     eps: float,
 ) -> Any:
-    """Return the derivative of ``<g, standardise_backward(self, input)>`` by the input."""
+    """Return the gradient of the input of ``<g, standardise_backward(self, input)>``."""
     scale = F.rsqrt(F.var(input, dim=dim, correction=0, keepdim=True) + eps)
     standard = F.standardise(input, known, dim=dim, eps=eps)
     other = _unweighed(F, g, input, known, self_dtype, dim, eps)

@@ -141,7 +141,7 @@ elementwise(
     promote="same",
     domain="fractional",
     refuses=not_implemented("frac_cpu", "bic"),
-    doc="what is after the point, with the sign of self",
+    doc="fractional part, with the sign of self",
 )
 constant(
     "frexp_scale",

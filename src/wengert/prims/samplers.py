@@ -49,6 +49,6 @@ general(
     broadcasts=True,
     promote="float",
     refuses=not_implemented("_dirichlet_grad_cpu", "bic"),
-    doc="derivative of elements of Dirichlet samples by their parameters, over 1 - x",
+    doc="derivative of elements of Dirichlet samples with respect to their parameters, over 1 - x",
     batching="pointwise",
 )

@@ -171,7 +171,7 @@ for _name, _doc in (
 # -- sums of exponentials -------------------------------------------------------------------------
 
 # NOTE [running sums of exponentials]
-# With y[k] = log(sum of exp(x[i]) for i <= k), the derivative of y[k] by x[i] is exp(x[i] - y[k]).
+# With y[k] = log(sum of exp(x[i]) for i <= k), dy[k]/dx[i] is exp(x[i] - y[k]).
 # So the cotangent of x[i] is exp(x[i] - y[i]) * s[i], where s[i] sums exp(y[i] - y[k]) * g[k] over
 # k >= i: the recurrence s[i] = g[i] + exp(y[i] - y[i + 1]) * s[i + 1]. For real numbers no exponent
 # is above 0, so nothing overflows. Where the difference of two infinities would be NaN, it is taken

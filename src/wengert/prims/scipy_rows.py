@@ -575,7 +575,7 @@ def _dispersion(x: Any, sigma: Any, gamma: Any) -> Any:
 
 
 def _voigt(F: Any, x: Any, sigma: Any, gamma: Any) -> tuple[Any, Any]:
-    """Return the derivatives of Voigt's profile by `x` and `gamma`; the dispersion's follow."""
+    """Return d/dx and d/dgamma of Voigt's profile; the dispersion's derivatives follow."""
     profile = of(F, "voigt_profile", x, sigma, gamma)
     other = of(F, "voigt_dispersion", x, sigma, gamma)
     square = sigma * sigma
@@ -613,7 +613,7 @@ _row(
 
 
 def _agm(F: Any, a: Any, b: Any) -> Any:
-    """Return the derivative by `a` of ``pi (a + b) / (4 K)``, the arithmetic-geometric mean."""
+    """Return d/da of ``pi (a + b) / (4 K)``, the arithmetic-geometric mean."""
     total = a + b
     share = 4 * a * b / (total * total)
     whole = of(F, "ellipkm1", share)
@@ -625,13 +625,13 @@ _row("agm", _agm, lambda F, a, b: _agm(F, b, a))
 
 
 def _by_power(F: Any, logarithm: Any, lam: Any) -> Any:
-    """Return the derivative of ``expm1(lam logarithm) / lam`` by `lam`."""
+    """Return the derivative of ``expm1(lam logarithm) / lam`` with respect to `lam`."""
     slope = _square(logarithm) * scipy_special.slope_of_exprel(F, lam * logarithm)
     return F.where(F.isinf(logarithm), 1 / (lam * lam), slope)
 
 
 def _shrunk(F: Any, y: Any, lam: Any) -> Any:
-    """Return the derivative of ``log1p(lam y) / lam`` by `lam`."""
+    """Return the derivative of ``log1p(lam y) / lam`` with respect to `lam`."""
     grown = F.log1p(lam * y)
     part = y / F.scipy_exprel(grown)
     return -part * part * scipy_special.slope_of_exprel(F, grown) / (1 + lam * y)
@@ -665,8 +665,8 @@ def _slope(F: Any, place: int, name: str, *args: Any) -> Any:
     slope = ROWS[name].slopes[place]
     if slope is None:
         raise NotImplementedError(
-            f"the derivative of scipy.special.{name} by argument {place + 1} is not implemented: "
-            "detach() it"
+            f"the derivative of scipy.special.{name} with respect to argument {place + 1} is not "
+            "implemented: detach() it"
         )
     return slope(F, *args)
 

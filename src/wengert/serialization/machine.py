@@ -48,8 +48,8 @@ def checked_key(key: Any) -> Any:
     if isinstance(key, tuple) and all(isinstance(part, _SCALARS) for part in key):
         return key
     raise UnpicklingError(
-        f"Weights only load failed. A key of type {type(key).__qualname__} is none that can be "
-        "loaded: keys are text, numbers, None, or tuples of these"
+        f"Weights only load failed. A key of type {type(key).__qualname__} cannot be loaded: "
+        "keys are text, numbers, None, or tuples of these"
     )
 
 

@@ -118,11 +118,19 @@ def _with_bits(tensor: Any, metadata: Any) -> Any:
     for name, done in (metadata or {}).items():
         if name not in ("conj", "neg") or done is not True:
             raise ValueError(f"tensors do not have a bit {name!r}")
-        array = tensor._payload
+        array = _spread(tensor)
         # a modified tensor has its own memory
         changed = np.conjugate(array) if name == "conj" else np.negative(array)
         tensor = make(Tensor, np.asarray(changed), tensor._edge)
     return tensor
+
+
+def _spread(tensor: Any) -> Any:
+    """Return the array of a tensor that is about to be copied, which must not outgrow the file."""
+    array = tensor._payload
+    if array.size and array.nbytes > array.base.nbytes:
+        raise ValueError("a tensor that is copied has more elements than its storage")
+    return array
 
 
 def _rebuild_parameter(data: Any, requires_grad: Any, hooks: Any) -> Any:
@@ -179,6 +187,8 @@ def _rebuild_sparse(layout: Any, data: Any) -> Any:
     parts, (size, *coalesced) = data[:count], data[count:]
     if any(type(part) is not Tensor for part in parts):
         raise ValueError("a sparse tensor is made of tensors")
+    for indices in parts[:-1]:
+        _spread(indices)
     shape = _checked_size(tuple(size))
     if count == 3:
         starts, columns, values = parts

@@ -275,7 +275,7 @@ def sum(input: Any, dim: Any = None, dtype: Any = None) -> Any:
     Returns
     -------
     Tensor or sparse tensor: Dense if all sparse dimensions are summed over, otherwise sparse.
-        Differentiable by the values.
+        Differentiable with respect to the values.
 
     Examples
     --------
@@ -326,7 +326,7 @@ def _softmax(input: Any, dim: int, dtype: Any, name: str, logarithm: bool) -> An
 def softmax(input: Any, dim: int, *, dtype: Any = None) -> Any:
     """Compute `softmax` along a dimension over the stored elements; others count as -inf.
 
-    Differentiable by the values.
+    Differentiable with respect to the values.
 
     Examples
     --------

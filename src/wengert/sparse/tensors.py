@@ -234,7 +234,7 @@ class SparseBase(SparseValue):
         return self
 
     def to_dense(self, dtype: Any = None, *, masked_grad: bool = True) -> Any:
-        """Return the dense tensor, with zeros elsewhere; differentiable by the values."""
+        """Return the dense tensor, with zeros elsewhere. Differentiable, as the values are."""
         self = self.to_sparse_coo()
         values = self._values_ if dtype is None else to(self._values_, dtype)
         made = zeros(tuple(self.shape), dtype=values.dtype)

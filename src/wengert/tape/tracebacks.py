@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import TracebackType
@@ -28,8 +29,11 @@ _INSTALLED = tuple(
 )
 
 _full = os.environ.get(_VARIABLE) == "full"
-_printed: Any = None
-"""The previous hook that printed tracebacks."""
+_previous: dict[str, Any] = {}
+"""The hooks that printed tracebacks before, of the program and of threads.
+
+In a dictionary, since a function in a module's namespace counts as a definition of the module.
+"""
 
 
 def set_full_tracebacks(full: bool) -> None:
@@ -53,10 +57,10 @@ def set_full_tracebacks(full: bool) -> None:
 
 
 def install() -> None:
-    """Fold the tracebacks that Python prints, and those of IPython where it runs."""
-    global _printed
-    if _printed is None:
-        _printed, sys.excepthook = sys.excepthook, _print
+    """Fold the tracebacks that Python prints, in any thread, and those of IPython where it runs."""
+    if not _previous:
+        _previous["program"], sys.excepthook = sys.excepthook, _print
+        _previous["threads"], threading.excepthook = threading.excepthook, _print_of_threads
     shell: Any = getattr(sys.modules.get("IPython"), "get_ipython", bool)()
     if shell and not shell.custom_exceptions:
         shell.set_custom_exc((Exception,), _print_in_ipython)
@@ -64,7 +68,14 @@ def install() -> None:
 
 def _print(kind: Any, error: BaseException, trace: Any) -> None:
     with _folded(error):
-        _printed(kind, error, error.__traceback__)
+        _previous["program"](kind, error, error.__traceback__)
+
+
+def _print_of_threads(given: Any) -> None:
+    error = given.exc_value
+    with _folded(error):
+        parts = given.exc_type, error, getattr(error, "__traceback__", None), given.thread
+        _previous["threads"](threading.ExceptHookArgs(parts))
 
 
 def _print_in_ipython(shell: Any, kind: Any, error: Any, trace: Any, tb_offset: Any = None) -> None:

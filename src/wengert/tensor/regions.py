@@ -138,7 +138,7 @@ def set_(
     history = getattr(source, "_edge", None)
     if self._edge not in (None, LEAF) or (history is not None and is_recording()):
         raise NotImplementedError(
-            "the derivative for 'set_' is not implemented: use detach(), or write by copy_()"
+            "the derivative for 'set_' is not implemented: use detach(), or write with copy_()"
         )
     kind = self._payload.dtype
     if source is None:

@@ -57,8 +57,8 @@ def dependency_graph(
     ----------
     f : callable. Takes `args`, and returns a tensor or a nested container of tensors.
     *args: The point: tensors, arrays, numbers, or nested containers of these. The sweep
-        differentiates by floating and complex ones, or by Python's integers if there are no others;
-        Python's numbers have double precision.
+        differentiates with respect to floating and complex ones, or Python's integers if there are
+        no others; Python's numbers have double precision.
     mode : {"backward", "forward"}. From the result to the arguments, or from the arguments to the
         result.
     show : str. Some of the words that `draw` takes: ``value``, ``shape``, ``grad`` (adjoints or

@@ -98,7 +98,7 @@ def draw(
 
     Raises
     ------
-    TypeError: If `y` is not a tensor, or `params` has none of its forms.
+    TypeError: If `y` is not a tensor, or `params` has another form.
     ValueError: If a word of `show` or the mode is unknown, or the depth is negative.
 
     Notes
@@ -407,7 +407,7 @@ class _Drawn:
         return seeds
 
     def _with_gradients(self, gradient: Any) -> tuple[list[Any], list[str]]:
-        """Return the outputs with their recorded gradients by the leaves, and the names of all."""
+        """Return the outputs with their recorded gradients of the leaves, and the names of all."""
         graph = Graph(self.outputs)
         own = {id(tensor): name for name, tensor in self.params.items()}
         leaves = [leaf for leaf in graph.leaves if is_recorded(leaf)]
@@ -429,7 +429,7 @@ class _Drawn:
             if grad is not None:
                 lone = "leaf" if len(leaves) == 1 else f"leaf{subscript(place + 1)}"
                 outputs.append(grad)
-                titles.append(f"gradient by {own.get(id(leaf), lone)}")
+                titles.append(f"gradient of {own.get(id(leaf), lone)}")
         constant = [
             title
             for title, grad in zip(titles, outputs, strict=True)

@@ -255,7 +255,8 @@ def _input(value: Any, whole: bool) -> Any:
 
     Parameters
     ----------
-    whole: Whether to differentiate by integers, because no argument is floating or complex.
+    whole: Whether to differentiate with respect to integers, because no argument is floating or
+        complex.
     """
     if isinstance(value, TensorBase):
         made = leaf(value, is_differentiable(value._payload.dtype))

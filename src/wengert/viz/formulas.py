@@ -114,7 +114,7 @@ def partial(
     place: int,
     params: Mapping[str, Any] | None = None,
 ) -> Symbol | None:
-    """Return the derivative of a node's operation by the argument at `place`, if it is short.
+    """Return an operation's derivative with respect to the argument at `place`, if it is short.
 
     Parameters
     ----------

@@ -139,7 +139,7 @@ def ones_like(payload: Any) -> Any:
 def local_derivative(
     node: Any, shape: tuple[int, ...], dtype: Any, index: int = 0
 ) -> list[tuple[str, Any]]:
-    """Return the derivative of output `index` of a node by each of its arguments.
+    """Return the derivative of output `index` of a node with respect to each of its arguments.
 
     Returns
     -------

@@ -49,7 +49,7 @@ def tree(y: Any, params: Any = None, depth: int | None = None, *, limit: int = _
 
     Raises
     ------
-    TypeError: If `y` is not a tensor, or `params` has none of its forms.
+    TypeError: If `y` is not a tensor, or `params` has another form.
 
     Examples
     --------

@@ -82,7 +82,7 @@ def kinds(value):
 
 
 def compare(f, *args):
-    """Values, Jacobians by each argument, and types, of ours and the original's."""
+    """Values, Jacobians with respect to each argument, and types, of ours and the original's."""
 
     found = []
     for root in (autograd, ours):

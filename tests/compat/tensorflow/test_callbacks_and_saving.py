@@ -1,12 +1,16 @@
 """Test Keras's callbacks in order, and saved models, with TensorFlow 2.21's numbers."""
 
+import io
 import json
+import tracemalloc
 import warnings
+import zipfile
 
 import numpy as np
 import pytest
 
 import wengert.compat.tensorflow as tf
+from wengert.compat.tensorflow import archive
 
 keras = tf.keras
 
@@ -219,6 +223,50 @@ def test_weights_alone_and_files_of_others(tmp_path):
     (tmp_path / "d.keras").write_bytes((tmp_path / "w.weights.h5").read_bytes()[:100])
     with pytest.raises(ValueError, match="damaged"):
         keras.models.load_model(tmp_path / "d.keras")
+
+
+def _header(shape):
+    content = io.BytesIO()
+    head = {"descr": "<f8", "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(content, head)
+    return content.getvalue()
+
+
+HEAD = json.dumps({"format": archive._FORMAT, "arrays": ["a"], "state": {}})
+
+
+@pytest.mark.parametrize(
+    ("head", "array", "words"),
+    [
+        (HEAD, _header((10**12,)), "too small"),
+        (HEAD, _header((2,)) + bytes(8), "too small"),
+        (HEAD, _header((-1,)), "never written"),
+        (HEAD, _header((1,)).replace(b"'<f8'", b"'|O' ") + bytes(8), "never written"),
+        (HEAD, b"not an array", "magic"),
+        ("[]", b"", "indices"),
+        ("{", b"", "property name"),
+        ("[" * 100_000, b"", "recursion"),
+        ('{"format": "x"}', b"", "state"),
+    ],
+)
+def test_damaged_files_ask_for_no_memory(head, array, words, tmp_path):
+    with zipfile.ZipFile(tmp_path / "x", "w") as target:
+        target.writestr("state.json", head)
+        target.writestr("arrays/0.npy", array)
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match=f"is damaged, or no file of this library: .*{words}"):
+            archive.read_archive(tmp_path / "x")
+        assert tracemalloc.get_traced_memory()[1] < 10**7
+    finally:
+        tracemalloc.stop()
+
+
+def test_files_that_would_grow_are_refused(tmp_path):
+    with zipfile.ZipFile(tmp_path / "x", "w", zipfile.ZIP_DEFLATED) as target:
+        target.writestr("state.json", HEAD + " " * 10**6)
+    with pytest.raises(ValueError, match="records are compressed, or larger than the file"):
+        archive.read_archive(tmp_path / "x")
 
 
 def test_what_cannot_be_read_back_is_not_written():

@@ -254,7 +254,7 @@ def test_clipped_gradients_inside_of_a_function():
 
 
 def test_a_differential_equation_is_fitted_by_second_derivatives():
-    """The residual of u'' = -u is differentiated by weights, through two inner tapes."""
+    """The weights of the residual of u'' = -u have gradients, through two inner tapes."""
     w = tf.Variable([0.9, 0.2], dtype=tf.float64)
     x = tf.constant(np.linspace(0, 1, 7))
 

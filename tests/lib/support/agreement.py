@@ -199,7 +199,7 @@ def derivatives_differ(
         if isinstance(by_us, Failure):
             return f"derivative {order}: we raise {by_us!r}", order
         for i, (x, y) in enumerate(zip(by_us, by_them, strict=True)):
-            text = _gradient_differs(x, y, 5 * near, f"derivative {order} by argument {i}")
+            text = _gradient_differs(x, y, 5 * near, f"derivative {order} of argument {i}")
             if text is not None:
                 return text, order
         pairs = [

@@ -180,7 +180,7 @@ a number, all arrays of `wengert.numpy`; [arrays](arrays.md) says how to use the
 
 ## Computed with gradients
 
-The values of each call agree with those on NumPy's arrays, and its gradients by all arrays with
+The values of each call agree with those on NumPy's arrays, and the gradients of all arrays with
 finite differences.
 
 | module | calls |

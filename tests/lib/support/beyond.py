@@ -18,8 +18,8 @@ BEYOND: tuple[tuple[str, str], ...] = (
         "nn.functional.multi_margin_loss nn.functional.multilabel_margin_loss",
     ),
     (
-        "Where the exponent is 0, the derivative by both arguments is the reciprocal of the base;"
-        " PyTorch's is 0.",
+        "Where the exponent is 0, the derivative with respect to both arguments is the reciprocal "
+        "of the base; PyTorch's is 0.",
         "pow float_power",
     ),
     (
@@ -50,8 +50,8 @@ BEYOND: tuple[tuple[str, str], ...] = (
         "cumsum",
     ),
     (
-        "The derivative is by `log_probs` as they are. PyTorch's has `exp(log_probs)` added, "
-        "which is the same only if a `log_softmax` made them.",
+        "The derivative is with respect to `log_probs` as they are. PyTorch's has "
+        "`exp(log_probs)` added, which is the same only if a `log_softmax` made them.",
         "nn.functional.ctc_loss",
     ),
     (
@@ -194,7 +194,7 @@ BEYOND: tuple[tuple[str, str], ...] = (
         "logcumsumexp",
     ),
     (
-        "The derivative by the target has the bounds that the logarithms have; PyTorch's is "
+        "The gradient of the target has the bounds that the logarithms have; PyTorch's is "
         "infinite where the input is 0 or 1.",
         "nn.functional.binary_cross_entropy",
     ),
@@ -457,8 +457,8 @@ BEYOND: tuple[tuple[str, str], ...] = (
         "inference_mode",
     ),
     (
-        "A hook of several tensors runs where one of them is differentiated by itself, and where "
-        "one is a leaf; there PyTorch's hook raises in `autograd.grad`.",
+        "A hook of several tensors runs where one of them is differentiated with respect to "
+        "itself, and where one is a leaf; there PyTorch's hook raises in `autograd.grad`.",
         "autograd.graph.register_multi_grad_hook",
     ),
     (

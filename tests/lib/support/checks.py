@@ -80,7 +80,7 @@ def _cotangents(outputs: list[Any]) -> list[Any]:
 
 
 def _gradients(leaves: list[Any], outputs: list[Any], graph: bool = False) -> list[Any]:
-    """The gradients of random weights of `outputs` by `leaves`: payloads, None where unused."""
+    """The gradients of `leaves` for random weights of `outputs`: payloads, None where unused."""
     inputs = [leaf for leaf in leaves if leaf._edge is not None]
     grads = run_grad(outputs, inputs, _cotangents(outputs), True, graph)
     return [None if g is None else g._payload for g in grads]

@@ -120,17 +120,17 @@ THEIRS = (
     Deviation(
         "PyTorch's derivative with respect to the input is zero at the wrong places; here at those "
         "that are overwritten.",
-        ("derivative 1 by argument 0 differs",),
+        ("derivative 1 of argument 0 differs",),
         "as_strided_scatter",
     ),
     Deviation(
         "PyTorch's second derivative has lost six digits.",
-        ("complex128 .*derivative 2 by argument 0 differs",),
+        ("complex128 .*derivative 2 of argument 0 differs",),
         "linalg.householder_product",
     ),
     Deviation(
-        "PyTorch's derivatives by weights in float32 have more of their rounding errors.",
-        (r"complex128 .*derivative 2 by argument 1 differs by .*\n.*aweights=float32",),
+        "PyTorch's gradients of weights in float32 have larger rounding errors.",
+        (r"complex128 .*derivative 2 of argument 1 differs by .*\n.*aweights=float32",),
         "cov",
     ),
     Deviation(
@@ -160,11 +160,13 @@ THEIRS = (
         "nn.functional.interpolate/bilinear nn.functional.interpolate/bicubic",
     ),
     Deviation(
-        "PyTorch has no derivative by the window.", ("argument 1 is None in PyTorch",), "istft"
+        "PyTorch has no derivative with respect to the window.",
+        ("argument 1 is None in PyTorch",),
+        "istft",
     ),
     Deviation(
         "PyTorch has no second derivatives where it works in pieces.",
-        ("derivative 2 by argument 0 is None in PyTorch",),
+        ("derivative 2 of argument 0 is None in PyTorch",),
         "nn.functional.linear_cross_entropy/chunked "
         "nn.functional.linear_cross_entropy/chunked_none",
     ),

@@ -13,7 +13,7 @@ PyTorch is the measure, except where it is known to be at odds with itself:
 * hooks of several tensors, of which some are leaves: not supported in PyTorch under ``grad``;
 * ``retain_grad`` on a Function's second output before it is written to: an internal error;
 * hooks on the nodes of ``cat`` and ``stack``, which show gradients that nobody asked for;
-* gradients by tensors that are not leaves, where hooks replace gradients or graphs are created:
+* gradients of tensors that are not leaves, where hooks replace gradients or graphs are created:
   they depend on what else is asked for;
 * ``detach`` beside views which no write to their base may follow, and ``requires_grad_`` of what
   has been used: PyTorch notices writes past the graph when such a view is used;

@@ -130,7 +130,7 @@ class Side:
         return {n: v for n, v in self.names.items() if n[0] == "x" and isinstance(v, kind)}
 
     def derivatives(self) -> list[Any]:
-        """First and second derivatives by the leaves of all tensors with a history."""
+        """First and second derivatives with respect to the leaves of all tensors with a history."""
         found = [
             x
             for x in self.tensors().values()

@@ -32,11 +32,10 @@ class Names(NamedTuple):
 
 def listed() -> dict[str, list[str]]:
     """The names that PyTorch lists, by module."""
-    modules = rows_of(LIST.read_text(encoding="utf-8"))
-    for module, names in modules.items():
-        names += ROWS.get(module.removeprefix("torch."), ("", []))[1]
-        names.sort()
-    return modules
+    return {
+        module: sorted({*names, *ROWS.get(module.removeprefix("torch."), ("", []))[1]})
+        for module, names in rows_of(LIST.read_text(encoding="utf-8")).items()
+    }
 
 
 def found(module: str, names: list[str]) -> Names:
@@ -86,9 +85,9 @@ def page() -> str:
         "`PYTHONPATH=tests/lib python -m support.names > docs/pytorch-names.md` writes this page",
         "from the public names of PyTorch 2.13; a test compares.",
         "",
-        f"Of {whole} names in {len(modules)} modules {here} are here. {refused} have no meaning on",
-        "one machine with NumPy: they can be imported, and say when they are used what to do",
-        f"instead. The other {whole - here - refused} are not here.",
+        f"Of {whole} names in {len(modules)} modules, {here} work here. Another {refused} have no",
+        "meaning on one machine with NumPy: they can be imported, and using one raises an error",
+        f"that says what to do instead. The other {whole - here - refused} are missing.",
         "",
         "## Complete",
         "",

@@ -48,7 +48,7 @@ LEFT_OUT = {
     "layout": "sparse tensors and other layouts",
     "device": "tensors of the device `meta`, without values",
     "dimensions": "more than 64 dimensions, the most that NumPy has",
-    "module": "modules as arguments, but for distances",
+    "module": "modules as arguments, except for distances",
 }
 """Which samples are not taken: those that hold what has no counterpart here."""
 

@@ -65,7 +65,7 @@ def _flat(value: Any) -> list[Any]:
 
 
 def derivatives(module: Any, inputs: Mapping[str, Any], value: Any) -> dict[str, Any]:
-    """The first and second derivatives of `value` by `inputs`, along fixed random weights.
+    """First and second derivatives of `value` with respect to `inputs`, for fixed random weights.
 
     Returns
     -------

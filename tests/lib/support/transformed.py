@@ -68,7 +68,7 @@ EXCEPTIONS = (
         "geqrf",
     ),
     Deviation(
-        "There is no derivative by that argument; PyTorch refuses it, too.",
+        "There is no derivative with respect to that argument; PyTorch refuses it, too.",
         ("raises NotImplementedError: Trying to use forward AD with .* the derivative for",),
         "special.zeta special.chebyshev_polynomial_t special.chebyshev_polynomial_u "
         "special.chebyshev_polynomial_v special.chebyshev_polynomial_w "

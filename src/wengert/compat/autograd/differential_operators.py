@@ -187,8 +187,8 @@ def jacobian(fun: Function, x) -> Any:
     """
     if isinstance(x, list | tuple | dict):
         raise TypeError(
-            "jacobian takes derivatives by a number or an array, not by a container: flatten it "
-            "with autograd.misc.flatten, or take one argnum after the other"
+            "jacobian takes derivatives with respect to a number or an array, not to a container: "
+            "flatten it with autograd.misc.flatten, or take one argnum after the other"
         )
     vjp, answer = traced(fun, x)
     space = vspace(answer)

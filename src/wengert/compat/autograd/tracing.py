@@ -99,7 +99,7 @@ def _seen(box) -> Any:
 
 
 def call(fun: Callable[..., Any], value, boxes: list[Any]) -> Any:
-    """Call ``fun(value)`` as a function being differentiated by `boxes`."""
+    """Call ``fun(value)`` as a function being differentiated with respect to `boxes`."""
     token, walking = TRACING.set((TRACING.get(), boxes)), WALKING.set(False)
     try:
         if is_recording():

@@ -57,7 +57,7 @@ _ASKED: dict[type[Exception], str] = {
 
 
 class Array(Tensor):
-    """A JAX array: immutable, of JAX's dtypes, differentiable by `grad` and the other transforms.
+    """A JAX array: immutable, of JAX's dtypes, differentiable with `grad` and the other transforms.
 
     Arrays are made by ``jnp.array``, ``jnp.zeros``, ... and by operations on arrays.
 

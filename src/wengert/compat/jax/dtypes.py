@@ -41,7 +41,7 @@ class prng_key(extended):
 
 
 float0: Any = np.dtype([("float0", np.void, 0)])
-"""The dtype of the placeholder for a derivative by integers; it has no bytes."""
+"""The dtype of the placeholder for a derivative with respect to integers; it has no bytes."""
 iinfo = np.iinfo
 
 _HALVES = {

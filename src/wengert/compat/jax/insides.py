@@ -3,8 +3,8 @@
 NOTE [JAX's insides]
 Nothing is traced here, so most of these names have no effect: libraries look up a class, fill a
 dictionary of rules, or define a function that only a trace calls. Each module is a table of
-``insides.txt`` with rows of names, by kind: ``class`` for a class without instances, ``context`` for
-a context without effect, ``refused`` for a function that raises when called, ``same`` for a
+``insides.txt`` with rows of names, by kind: ``class`` for a class without instances, ``context``
+for a context without effect, ``refused`` for a function that raises when called, ``same`` for a
 function that returns its argument, ``nothing`` for a function that does nothing, ``dict`` for an
 empty dictionary. Any other word is the module of ours that has the names, ``.`` the package itself.
 """

@@ -104,7 +104,7 @@ def gradients(
     create_graph: bool,
     train_mode: bool,
 ) -> list[Any]:
-    """Return the gradients of `heads` by `sources` as plain tensors, or None without a path."""
+    """Return the gradients of `sources` as plain tensors, or None without a path."""
     seeds = _checked(heads, grads)
     _, nodes = _walked(heads)
     found = _run(heads, sources, seeds, bool(retain_graph), bool(create_graph), train_mode)

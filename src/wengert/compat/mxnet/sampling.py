@@ -67,8 +67,8 @@ def drawing(
 
     draw.__signature__ = signature  # type: ignore[attr-defined]
     doc = (
-        f"Numbers drawn as `numpy.random.{name}` draws them; the sample is differentiable by the "
-        "parameters where it only moves and stretches with them."
+        f"Numbers drawn as `numpy.random.{name}` draws them; the sample is differentiable with "
+        "respect to parameters that only move or stretch it."
     )
     return named(draw, name, doc)
 

@@ -42,6 +42,7 @@ def resume(owner) -> None:
 
 _FORMAT = "wengert.compat.tensorflow 1"
 _HDF5 = b"\x89HDF"
+_DAMAGE = (zipfile.BadZipFile, EOFError, LookupError, RecursionError, TypeError, ValueError)
 
 
 def write_archive(path, state, arrays: dict[str, Any]) -> None:
@@ -77,19 +78,36 @@ def read_archive(path) -> tuple[Any, dict[str, Any]]:
     try:
         with zipfile.ZipFile(path) as archive:
             if "config.json" in archive.namelist():
-                raise refusal(ValueError, "{} was written", path)
-            head = json.loads(archive.read("state.json"))
-            if head["format"] != _FORMAT:
-                raise ValueError(f"{path} is of the format {head['format']!r}, not {_FORMAT!r}")
-            arrays = {
-                name: np.lib.format.read_array(
-                    io.BytesIO(archive.read(f"arrays/{number}.npy")), allow_pickle=False
-                )
-                for number, name in enumerate(head["arrays"])
-            }
-    except (zipfile.BadZipFile, KeyError, EOFError) as error:
+                head, arrays = {"format": "Keras", "state": None}, {}
+            else:
+                # so that a small file does not stand for much memory
+                found = archive.infolist()
+                size = sum(one.file_size for one in found)
+                if size > os.path.getsize(path) or any(one.compress_type for one in found):
+                    raise ValueError("its records are compressed, or larger than the file")
+                head = json.loads(archive.read("state.json"))
+                names = head["arrays"] if head["format"] == _FORMAT else ()
+                records = (archive.read(f"arrays/{i}.npy") for i in range(len(names)))
+                arrays = dict(zip(names, map(_array, records), strict=True))
+        written, state = head["format"], head["state"]
+    except _DAMAGE as error:
         raise ValueError(f"{path} is damaged, or no file of this library: {error}") from error
-    return head["state"], arrays
+    if written == "Keras":
+        raise refusal(ValueError, "{} was written", path)
+    if written != _FORMAT:
+        raise ValueError(f"{path} is of the format {written!r}, not {_FORMAT!r}")
+    return state, arrays
+
+
+def _array(content: bytes) -> Any:
+    """Return the array of a record; its header asks for no memory that the record does not fill."""
+    file = io.BytesIO(content)
+    version = np.lib.format.read_magic(file)
+    shape, in_columns, dtype = np.lib.format.read_array_header_1_0(file)
+    if version != (1, 0) or min(shape, default=0) < 0 or dtype.hasobject:
+        raise ValueError("an array has a header that is never written")
+    order: Any = "F" if in_columns else "C"
+    return np.ndarray(shape, dtype, content, file.tell(), order=order).copy("K")
 
 
 fill_sections(globals())

@@ -40,9 +40,7 @@ def _complex(path: str, op: str, d: str, function: Callable[..., Any], what: str
         ----------
         input : Tensor. The input, of a complex dtype.
 
-        Returns
-        -------
-        Tensor: Differentiable.
+        %(returns_differentiable)s
 
         Raises
         ------
@@ -72,9 +70,7 @@ def _real(path: str, op: str, d: str, function: Callable[..., Any], what: str) -
         fft_length : sequence of int, optional. The sizes of the real signal; shorter input is
             padded with zeros, and longer input is truncated.
 
-        Returns
-        -------
-        Tensor: Differentiable.
+        %(returns_differentiable)s
 
         Raises
         ------

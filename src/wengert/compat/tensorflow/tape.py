@@ -528,7 +528,7 @@ class GradientTape:
         return made(reshape(rows, (*shape, *size[1:])))
 
     def _rows(self, end, ends: list[Any], basis, at_once: bool) -> list[Any]:
-        """Return the gradients of `end` by each source, one per row of `basis`."""
+        """Return the gradients of `end` with respect to each source, one per row of `basis`."""
         connected = [False] * len(ends)
 
         def pulled(seed) -> tuple[Any, ...]:

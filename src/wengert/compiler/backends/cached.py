@@ -3,7 +3,7 @@
 The variable ``WENGERT_COMPILE_CACHE`` names its folder; without it nothing is cached. Since cached
 code is run, a folder that others can write to is refused with a warning. A file's name is a digest
 of the module's text, the processor and the versions of LLVM, so that stale code is not found;
-truncated files are ignored.
+truncated, changed or exchanged files are ignored.
 """
 
 from __future__ import annotations
@@ -70,8 +70,7 @@ def kept(file: Path | None) -> bytes | None:
     except OSError:
         return None
     head, code = content[: len(_MARK) + 32], content[len(_MARK) + 32 :]
-    whole = head == _MARK + hashlib.sha256(code).digest()
-    return code if whole else None
+    return code if head == _head(file, code) else None
 
 
 def keep(file: Path, code: bytes) -> None:
@@ -80,5 +79,10 @@ def keep(file: Path, code: bytes) -> None:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=file.parent)
         with os.fdopen(handle, "wb") as target:
-            target.write(_MARK + hashlib.sha256(code).digest() + code)
+            target.write(_head(file, code) + code)
         os.replace(name, file)
+
+
+def _head(file: Path, code: bytes) -> bytes:
+    """Return what precedes code in its file; the file's name says which code it must be."""
+    return _MARK + hashlib.sha256(file.name.encode() + code).digest()

@@ -32,9 +32,7 @@ class Dropout(_DropoutNd):
     p : float. The probability that an element becomes 0.
     inplace : bool. Whether to write the result to the input.
 
-    Raises
-    ------
-    ValueError: If `p` is not between 0 and 1.
+    %(raises_probability)s
 
     Examples
     --------

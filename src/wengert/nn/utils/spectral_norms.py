@@ -76,9 +76,7 @@ def spectral_norm(
     eps : float. The lower bound of norms.
     dim : int, optional. The output dimension; default: 1 for transposed convolutions, else 0.
 
-    Returns
-    -------
-    Module: `module` itself.
+    %(returns_module)s
 
     Raises
     ------

@@ -50,9 +50,7 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
     dim : int, optional. The dimension along which each slice has its own norm; None for one norm
         overall.
 
-    Returns
-    -------
-    Module: `module` itself.
+    %(returns_module)s
 
     Raises
     ------

@@ -247,7 +247,7 @@ def _cure(function: Any) -> str | None:
     if isinstance(function, np.ufunc) or hasattr(function, "_implementation"):
         home = "np.linalg" if "linalg" in home else "np.fft" if "fft" in home else "np"
         return (
-            "NumPy's functions differentiate by tensors, but see none within a list: write "
+            "NumPy's functions do not record tensors within a list: write "
             f"{home}.{name}(np.stack([...])) for {home}.{name}([...])."
         )
     return "Write it with functions of NumPy's that take tensors."

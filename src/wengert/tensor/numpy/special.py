@@ -147,8 +147,8 @@ def rule_of(name: str) -> Callable[..., Any] | None:
             places = " and ".join(str(i + 1) for i in unknown)
             raise boundary.function_lost(
                 f"scipy.special.{name}",
-                f"No derivative is known by its argument{'s' * (len(unknown) > 1)} {places}: "
-                "detach() what is not differentiated by.",
+                f"No derivative is known with respect to argument{'s' * (len(unknown) > 1)} "
+                f"{places}: detach() what needs no derivative.",
             )
         return ours(*args)
 

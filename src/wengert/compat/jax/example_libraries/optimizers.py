@@ -138,7 +138,7 @@ def nesterov(step_size: Schedule, mass) -> Any:
 
 
 def _over_root(g, squares) -> Any:
-    """Divide a gradient by the root of a sum of squares, with 0 where the sum is 0."""
+    """Divide a gradient by the square root of a sum of squares, with 0 where the sum is 0."""
     there = squares > 0
     return jnp.where(there, g / jnp.sqrt(jnp.where(there, squares, 1)), 0.0)
 

@@ -85,7 +85,7 @@ def __getattr__(name: str) -> Any:
     if name in _ABSENT or (name.startswith("float") and name[5:6].isdigit()):
         why = f": {_ABSENT.get(name, _NARROW)}"
     elif not name.startswith("_") and hasattr(_np, name):
-        why = f": NumPy has it, but JAX has not; write numpy.{name}, and np.asarray(x) for an array"
+        why = f": NumPy has it, JAX does not; write numpy.{name}, and np.asarray(x) for an array"
     raise AttributeError(f"module 'jax.numpy' has no attribute {name!r}{why}")
 
 

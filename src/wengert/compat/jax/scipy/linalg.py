@@ -27,7 +27,7 @@ from wengert.compat.kit.signatures import signed
 from wengert.scipy import linalg as _scipy
 from wengert.scipy.matrices import matrix_function
 
-_CURES = {"logm": "JAX has none either: write by jnp.linalg.eigh"}
+_CURES = {"logm": "JAX has none either: write it with jnp.linalg.eigh"}
 
 
 def _matrix(name: str, a) -> Array:

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``jax.scipy.optimize``: `minimize` by BFGS, with derivatives by `grad`."""
+"""Layer 9 · compat: ``jax.scipy.optimize``: `minimize` by BFGS, with derivatives from `grad`."""
 
 from __future__ import annotations
 

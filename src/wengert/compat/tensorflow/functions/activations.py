@@ -211,9 +211,7 @@ def relu(features, name=None) -> Any:
     ----------
     features : Tensor. The input, of a real dtype.
 
-    Returns
-    -------
-    Tensor: Differentiable.
+    %(returns_differentiable)s
 
     Raises
     ------
@@ -290,9 +288,7 @@ def gelu(features, approximate=False, name=None) -> Any:
     features : Tensor. The input, of a real floating dtype.
     approximate : bool. Whether to use the `tanh` approximation.
 
-    Returns
-    -------
-    Tensor: Differentiable.
+    %(returns_differentiable)s
 
     Raises
     ------

@@ -68,7 +68,7 @@ def _quotient_or_zero(x, y) -> Any:
 
 
 def _product_or_zero(x, y) -> Any:
-    # where y is 0, a non-finite x counts as 0; for finite x the derivative by y stays x
+    # where y is 0, a non-finite x counts as 0; the gradient of y stays x where x is finite
     return wg.where((y == 0) & ~wg.isfinite(x), wg.zeros_like(x), x) * y
 
 

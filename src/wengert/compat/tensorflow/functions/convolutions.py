@@ -69,9 +69,7 @@ def _pooling(path: str, op: str, d: str, what: str, places: str) -> Any:
             window. Padding does not count.
         data_format : str, optional. The position of the channels: ``C`` last, or after ``N``.
 
-        Returns
-        -------
-        Tensor: Differentiable.
+        %(returns_differentiable)s
 
         Raises
         ------

@@ -256,9 +256,7 @@ def strided_slice(
         ``...``, a new dimension, or a single index.
     var, name : optional. Accepted, and of no effect.
 
-    Returns
-    -------
-    Tensor: Differentiable.
+    %(returns_differentiable)s
 
     Examples
     --------

@@ -21,9 +21,7 @@ def concat(values, axis, name="concat") -> Any:
     values : sequence of Tensor. The tensors, of one dtype, and of one shape except along `axis`.
     axis : int. The dimension.
 
-    Returns
-    -------
-    Tensor: Differentiable.
+    %(returns_differentiable)s
 
     Raises
     ------
@@ -272,9 +270,7 @@ def pad(tensor, paddings, mode="CONSTANT", constant_values=0, name=None) -> Any:
         mirrored with the edge.
     constant_values : number. The value of constant padding.
 
-    Returns
-    -------
-    Tensor: Differentiable.
+    %(returns_differentiable)s
 
     Raises
     ------

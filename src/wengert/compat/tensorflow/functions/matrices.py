@@ -71,9 +71,7 @@ def diag(
         diagonal, and square if neither is given.
     padding_value : number. The value of the other elements.
 
-    Returns
-    -------
-    Tensor: Differentiable.
+    %(returns_differentiable)s
 
     Examples
     --------

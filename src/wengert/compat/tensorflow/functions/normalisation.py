@@ -58,9 +58,7 @@ def clip_by_norm(t, clip_norm, axes=None, name=None) -> Any:
     axes : int or sequence of int, optional. The dimensions along which norms are taken; all by
         default.
 
-    Returns
-    -------
-    Tensor: Differentiable.
+    %(returns_differentiable)s
 
     Examples
     --------
@@ -332,9 +330,7 @@ def dropout(x, rate, noise_shape=None, seed=None, name=None) -> Any:
         that of `x`.
     seed : int, optional. The operation seed; see `set_seed`.
 
-    Returns
-    -------
-    Tensor: Differentiable.
+    %(returns_differentiable)s
 
     Raises
     ------

@@ -129,9 +129,7 @@ def sort(values, axis=-1, direction="ASCENDING", name=None) -> Any:
     axis : int. The dimension; the last by default.
     direction : str. ``"ASCENDING"`` or ``"DESCENDING"``.
 
-    Returns
-    -------
-    Tensor: Differentiable.
+    %(returns_differentiable)s
 
     Raises
     ------

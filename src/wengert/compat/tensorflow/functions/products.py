@@ -46,9 +46,7 @@ def matmul(
     output_type : DType, optional. The dtype of the result and of the accumulation.
     a_is_sparse, b_is_sparse, grad_a, grad_b, name : optional. Accepted, and of no effect.
 
-    Returns
-    -------
-    Tensor: Differentiable.
+    %(returns_differentiable)s
 
     Raises
     ------
@@ -135,9 +133,7 @@ def tensordot(a, b, axes, name=None) -> Any:
     axes : int, or pair of int or of sequences of int. The number of last dimensions of `a` and
         first dimensions of `b` to contract, or the dimensions of each.
 
-    Returns
-    -------
-    Tensor: Differentiable.
+    %(returns_differentiable)s
 
     Raises
     ------
@@ -182,9 +178,7 @@ def einsum(equation: str, *inputs, **kwargs) -> Any:
     *inputs : Tensor. The factors, of one dtype.
     **kwargs: ``optimize`` and ``name``, which are ignored.
 
-    Returns
-    -------
-    Tensor: Differentiable.
+    %(returns_differentiable)s
 
     Raises
     ------

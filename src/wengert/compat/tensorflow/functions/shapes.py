@@ -23,9 +23,7 @@ def reshape(tensor, shape, name=None) -> Any:
     tensor : Tensor or tensor-like.
     shape : sequence of int, or Tensor. The new shape; one size may be -1, which is inferred.
 
-    Returns
-    -------
-    Tensor: Differentiable.
+    %(returns_differentiable)s
 
     Raises
     ------
@@ -109,9 +107,7 @@ def transpose(a, perm=None, conjugate=False, name="transpose") -> Any:
     perm : sequence of int, optional. The dimension of `a` for each dimension of the result.
     conjugate : bool. Whether to conjugate complex numbers.
 
-    Returns
-    -------
-    Tensor: Differentiable.
+    %(returns_differentiable)s
 
     Raises
     ------

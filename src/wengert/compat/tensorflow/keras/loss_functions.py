@@ -221,9 +221,7 @@ def binary_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=0.0, 
     label_smoothing : float. The fraction by which targets move to one half.
     axis : int. The dimension to average.
 
-    Returns
-    -------
-    Tensor: Differentiable.
+    %(returns_differentiable)s
 
     Examples
     --------

@@ -6,7 +6,7 @@ box has a plane for each remainder modulo the stride, where elements a stride ap
 tap thus reads the elements of adjacent results from adjacent addresses, at a constant offset, and
 no im2col matrix is stored. A tile of results, several planes by several vectors of positions, stays
 in registers during the loop over all taps; each tap loads a vector from the box for each vector of
-the tile, and one weight for each of its planes. The derivative by the weights keeps the sums of
+the tile, and one weight for each of its planes. The gradient of the weights keeps the sums of
 several planes and several taps in registers, and loops over positions.
 """
 
@@ -509,7 +509,7 @@ class _Tile:
                 vector.store_some(cell.get(), to, piece.used)
 
 
-# -- the derivative by the weights ----------------------------------------------------------------
+# -- the gradient of the weights ----------------------------------------------------------------
 
 
 class _WeightGradient:
