@@ -27,8 +27,13 @@ Matcher = Callable[[tuple[Any, ...], dict[str, Any]], tuple[list[Any], list[Any]
 _variable = getattr(getattr(getattr(np, "_core", None), "umath", None), "_extobj_contextvar", None)
 error_state: Callable[[], Any] = object if _variable is None else _variable.get
 """Return NumPy's error state object, which each change replaces; or a new object each time."""
-_USUAL = frozenset({"grad", "linked", "views", "level", "accumulator", "watchpoint", "ended"})
-"""The rare attributes of a tensor (`Extra`) that do not matter, or have conditions of their own."""
+_USUAL = frozenset(
+    {"grad", "linked", "views", "level", "accumulator", "watchpoint", "ended", "stale"}
+)
+"""The rare attributes of a tensor (`Extra`) that do not matter, or have conditions of their own.
+
+A write makes views stale, also one of the function itself.
+"""
 VIEWED = _USUAL | {"base", "chain"}
 """Those of a view, whose base has conditions of its own."""
 UNSEEN: list[Any] = [None]

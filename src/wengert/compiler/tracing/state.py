@@ -420,7 +420,7 @@ class _Reader:
         if ext.hooks or ext.post_hooks or ext.watchpoint is not None:
             raise Unknown("a tensor has hooks")
         grad = None if ext.grad is None else self.key(ext.grad, depth + 1)
-        return ext.base is None, ext.state(VIEWED), grad
+        return ext.base is None, ext.state(VIEWED), ext.stale, grad
 
     def _payload(self, payload: Any) -> Any:
         """Return the key of the payload of a tensor under transforms."""
