@@ -47,7 +47,7 @@ class _Hooks:
         self._name = name
 
     def __get__(self, module: Any, kind: Any = None) -> Any:
-        held = getattr(module, "__dict__", ())
+        held: Any = getattr(module, "__dict__", ())
         if "_parameters" not in held:
             raise AttributeError(f"no module has {self._name} before Module.__init__()")
         if self._name in FLAGGED:
