@@ -178,7 +178,6 @@ NOT_BY_NUMBERS = {
     "full_like": lambda c: wg.full_like(X, c),
     "new_full": lambda c: X.new_full((2,), c),
     "arange": lambda c: wg.arange(0.0, c),
-    "linspace": lambda c: wg.linspace(0, c, 3),
     "histc": lambda c: wg.histc(X, 3, c, 5),
     "bernoulli": lambda c: wg.bernoulli(X, c * 0.1),
     "uniform_": lambda c: wg.zeros(2).uniform_(0, c),

@@ -382,7 +382,7 @@ class finfo(_Limits):
                 "torch.finfo() requires a floating point input type. Use torch.iinfo to handle "
                 f"'{chosen!r}'"
             )
-        self.dtype = chosen.to_real().name
+        self.dtype = chosen.name if chosen.name in _LIMITS else chosen.to_real().name
         limits = _LIMITS.get(self.dtype) or np.finfo(chosen.dtype)
         self.bits = int(limits.bits)
         self.eps, self.max, self.min = float(limits.eps), float(limits.max), float(limits.min)

@@ -344,7 +344,7 @@ def _complement(p: Any) -> Any:
 
 
 def _symmetric(F: Any, x: Any, y: Any, z: Any) -> Any:
-    """Return the derivative of Carlson's R_F by `x`."""
+    """Return the derivative of Carlson's R_F with respect to `x`."""
     return of(F, "elliprd", y, z, x) / -6
 
 
@@ -373,7 +373,7 @@ _row(
 
 
 Partials = Callable[..., tuple[Any, ...]]
-"""``partials(F, *args)``, the derivatives of a share by each argument."""
+"""``partials(F, *args)``, the derivatives of a share with respect to each argument."""
 
 
 def _at(slope: Slope, at: int, F: Any, *args: Any) -> Any:

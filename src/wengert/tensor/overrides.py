@@ -450,10 +450,8 @@ def _install() -> None:
     _OVERRIDING.append(between)
     _NOT_WRAPPED.update((plain.grad.__get__, plain._base.__get__))
     for name in body:
-        # NumPy looks its protocols up on the class of the argument
-        own, hidden = inspect.getattr_static(plain, name), name.startswith(("__array", "__dlpack"))
-        hidden = hidden or (name[0] == "_" and name[1] != "_")
-        if isinstance(own, FUNCTIONS) and not (hidden or _operator(name)):
+        own = inspect.getattr_static(plain, name)
+        if isinstance(own, FUNCTIONS) and not (_is_looked_up(name, own) or _operator(name)):
             put(plain, name, _looking(getattr(plain, name), plain.__module__, f"Tensor.{name}"))
     for kind in _PLAIN_KINDS:
         give_way(kind)
@@ -628,6 +626,12 @@ def _expose(module: types.ModuleType) -> None:
             found = _looking(value, module.__name__, name)
             _REPLACED.setdefault(value, found)
             put(module, name, found)
+
+
+def _is_looked_up(name: str, method: Any) -> bool:
+    """Return whether a method is private, or one that Python or NumPy looks up on the class."""
+    one = name[:1] == "_" and (name[1] != "_" or method.__code__.co_argcount < 2)
+    return one or name.startswith(("__array", "__dlpack"))
 
 
 def _looking(function: Any, module: str, name: str) -> Any:

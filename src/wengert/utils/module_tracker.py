@@ -31,7 +31,7 @@ class ModuleTracker:
     >>> from wengert.utils.module_tracker import ModuleTracker
     >>> layer = wg.nn.Sequential(wg.nn.ReLU())
     >>> with ModuleTracker() as tracker:
-    ...     _ = layer[0].register_forward_hook(lambda *_: print(sorted(tracker.parents)))
+    ...     _ = layer[0].register_forward_pre_hook(lambda *_: print(sorted(tracker.parents)))
     ...     _ = layer(wg.ones(1))
     ['Global', 'Sequential', 'Sequential.0']
     """

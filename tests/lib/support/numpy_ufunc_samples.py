@@ -8,7 +8,7 @@ import numpy as np
 
 from support.numpy_calls import Call, cx, ints, pos, rising, unit, x
 
-__all__ = ["SPECIAL", "UFUNCS"]
+__all__ = ["ONCE", "SPECIAL", "UFUNCS"]
 
 _ONE = (Call(x(2, 3)), Call(x()))
 _POSITIVE = (Call(pos(2, 3)), Call(pos()))
@@ -164,3 +164,30 @@ SPECIAL: dict[str, tuple[Call, ...]] = {
     ),
 }
 """Those of ``scipy.special`` that differentiate, by their names."""
+
+_QUANTILES = (Call(1.5, pos(3), via=_fraction),)
+ONCE: dict[str, tuple[Call, ...]] = {
+    "elliprf": (Call(pos(3), pos(3), pos(3)),),
+    "elliprc": (Call(pos(3), rising(3), via=lambda f, a, b: f(a, a + b)),),
+    "bdtrik": (Call(pos(3), 9.0, 0.4, via=_share_first),),
+    "bdtrin": (Call(3.0, pos(3), 0.4, via=_share_second),),
+    "nbdtrik": (Call(pos(3), 9.0, 0.4, via=_share_first),),
+    "nbdtrin": (Call(3.0, pos(3), 0.4, via=_share_second),),
+    **dict.fromkeys(("btdtria", "gdtria"), (Call(pos(3), 2.0, 0.4, via=_share_first),)),
+    **dict.fromkeys(("btdtrib", "gdtrib"), (Call(2.0, pos(3), 0.4, via=_share_second),)),
+    "chdtriv": (Call(pos(3), 2.0, via=_share_first),),
+    "fdtridfd": (Call(2.0, pos(3), 2.0, via=_share_second),),
+    "pdtrik": (Call(pos(3), 3.0, via=_share_first),),
+    "stdtridf": (Call(pos(3), 2.0, via=lambda f, p, t: f(0.85 + 0.02 * p, t)),),
+    **dict.fromkeys(("kolmogorov",), (Call(pos(3)),)),
+    "kolmogi": (Call(pos(3), via=_fraction),),
+    **dict.fromkeys(("smirnov", "smirnovi"), (Call(4, pos(3), via=_fraction),)),
+    "ncfdtr": (Call(2.0, 3.0, 0.5, pos(3)),),
+    "ncfdtri": (Call(2.0, 3.0, 0.5, pos(3), via=_fraction),),
+    "nctdtr": (Call(3.0, 0.5, pos(3)),),
+    "nctdtrit": (Call(3.0, 0.5, pos(3), via=_fraction),),
+    **dict.fromkeys(("pro_ang1", "obl_ang1"), (Call(1, 2, 1.5, unit(3)),)),
+    "pro_rad1": (Call(1, 2, 1.5, pos(3), via=lambda f, *a: f(*a[:-1], 1.5 + a[-1])),),
+    "obl_rad1": (Call(1, 2, 1.5, pos(3)),),
+}
+"""Those of `scipy.special` with first derivatives only, by some or all of their arguments."""

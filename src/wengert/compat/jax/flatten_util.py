@@ -35,7 +35,7 @@ def ravel_pytree(pytree) -> tuple[Any, Callable[[Any], Any]]:
     >>> from wengert.compat.jax.flatten_util import ravel_pytree
     >>> flat, unravel = ravel_pytree({"a": [1.0, 2.0], "b": 3.0})
     >>> flat
-    Array([1., 2., 3.], dtype=float32)
+    Array([1., 2., 3.], dtype=float32, weak_type=True)
     >>> unravel(2 * flat)["a"][1]
     Array(4., dtype=float32)
     """

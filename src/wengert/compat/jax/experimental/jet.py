@@ -67,8 +67,8 @@ def jet(
     Examples
     --------
     >>> from wengert.compat.jax.experimental.jet import jet
-    >>> jet(jax.numpy.sin, (0.0,), ([1.0, 0.0, 0.0],))[1]
-    [Array(1., dtype=float32), Array(0., dtype=float32), Array(-1., dtype=float32)]
+    >>> [float(term) for term in jet(jax.numpy.sin, (0.0,), ([1.0, 0.0, 0.0],))[1]]
+    [1.0, 0.0, -1.0]
     """
     orders = {len(terms) for terms in series}
     if len(orders) != 1 or len(series) != len(primals):

@@ -291,6 +291,7 @@ def _pools(namespace: dict[str, Any], word: str, d: int) -> None:
 for _word in _POOLED:
     for _d in _PLACES:
         _pools(globals(), _word, _d)
+_Pooling.__doc__ = None
 _mean_of_steps: Any = globals()["GlobalAveragePooling1D"]
 _mean_of_steps.call, _mean_of_steps.compute_mask = _seen_mean, lambda self, inputs, mask=None: None
 

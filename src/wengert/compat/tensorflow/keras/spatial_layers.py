@@ -99,6 +99,7 @@ for _name, (_base, _words, _size) in _FAMILIES.items():
         _doc = told(_Margins, words=_words.format(_what).capitalize(), kind=_kind, **_shapes)
         _body = {"dimensions": _d, "__doc__": _doc, "__module__": __name__}
         globals()[_kind] = type(_kind, (_base,), _body)
+_Margins.__doc__ = None
 
 
 @settings("data_format/interpolation='nearest'")
@@ -335,6 +336,7 @@ for _d, _what in _PLACES.items():
     _kind = f"SpatialDropout{_d}D"
     _doc = told(_SpatialDropout, what=_what, kind=_kind, kept=[1, *[2] * _d, 3])
     globals()[_kind] = type(_kind, (_SpatialDropout,), {"__doc__": _doc, "__module__": __name__})
+_SpatialDropout.__doc__ = None
 
 
 class ActivityRegularization(Layer):
