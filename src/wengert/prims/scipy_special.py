@@ -148,7 +148,7 @@ def _moved(a: Any, b: Any, x: Any, y: Any) -> Any:
 
 
 def _density_by_shape(F: Any, a: Any, b: Any, x: Any, y: Any, moved: Any) -> Any:
-    """Return the derivative of the log-density with respect to `a`, for a value that is `moved` with it."""
+    """Return the log-density's derivative with respect to `a`, if the value `moved` with it."""
     by_a = F.log(x) - F.digamma(a) + F.digamma(a + b)
     return by_a + ((a - 1) / x - (b - 1) / y) * moved
 
@@ -159,7 +159,7 @@ _several(
     lambda F, g, a, b, x, result: -g * _density_by_shape(F, a, b, x, 1 - x, result),
     *_UNIT,
     kernel=lambda a, b, x: _moved(a, b, x, 1 - x),
-    doc="derivative with respect to `a` of the value below which a constant share of a beta distribution is",
+    doc="derivative with respect to `a` of the quantile of a beta distribution",
 )
 _several(
     "beta_movedc",
@@ -167,12 +167,12 @@ _several(
     lambda F, g, b, a, x, result: g * _density_by_shape(F, b, a, 1 - x, x, result),
     *_UNIT,
     kernel=lambda b, a, x: _moved(b, a, 1 - x, x),
-    doc="the negated derivative of that value with respect to `b`",
+    doc="the negated derivative of the quantile with respect to `b`",
 )
 
 
 def beta_slopes(F: Any, a: Any, b: Any, x: Any) -> tuple[Any, Any]:
-    """Return the derivatives with respect to `a` and `b` of the value x that a constant share is below."""
+    """Return the derivatives of the quantile x with respect to `a` and `b`."""
     return F.scipy_beta_moved(a, b, x), -F.scipy_beta_movedc(b, a, x)
 
 

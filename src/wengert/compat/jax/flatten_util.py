@@ -37,7 +37,7 @@ def ravel_pytree(pytree) -> tuple[Any, Callable[[Any], Any]]:
     >>> flat
     Array([1., 2., 3.], dtype=float32, weak_type=True)
     >>> unravel(2 * flat)["a"][1]
-    Array(4., dtype=float32)
+    Array(4., dtype=float32, weak_type=True)
     """
     leaves, structure = tree_flatten(pytree)
     arrays = [argument(leaf) for leaf in leaves]
