@@ -156,3 +156,18 @@ def test_the_diagonal_of_a_view_that_got_other_memory_lies_there(backend):
         found, expected = (wg.arange(12.0).reshape(4, 3) for _ in range(2))
         here, there = compiled(found[1:], found[:3]), filled(expected[1:], expected[:3])
         assert [t.tolist() for t in (*here, found)] == [t.tolist() for t in (*there, expected)]
+
+
+@pytest.mark.parametrize("backend", ["numpy", "llvm"])
+@pytest.mark.filterwarnings("ignore:.*is not compiled")
+def test_a_view_has_the_history_that_a_write_to_its_base_gave_it(backend):
+    def written(x):
+        part = x.flatten().requires_grad_().expand(2, 1)
+        x.view(-1)[0] = -1
+        return part
+
+    compiled = wg.compile(written, backend=backend)
+    for _ in range(3):
+        here, there = compiled(wg.tensor(3.0)), written(wg.tensor(3.0))
+        assert (here.requires_grad, here.is_leaf) == (there.requires_grad, there.is_leaf)
+        assert here.tolist() == there.tolist()

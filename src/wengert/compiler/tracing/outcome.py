@@ -322,7 +322,7 @@ class _Results:
         if ext.no_write == MADE_IN_FUNCTION:
             self.trace.give_up("a result is a view that a custom function made")
         own = edge is None or edge is LEAF or edge.__class__ is Unrecorded
-        if not own and not _is_history_of(leaf, ext.base):
+        if not own and (ext.base._edge is None or not _is_history_of(leaf, ext.base)):
             self.trace.give_up("a result is a view whose history is not that of its base")
         recorded = not (edge is LEAF or edge.__class__ is Unrecorded)
         recorded &= ext.no_write in (None, ONE_OF_SEVERAL)
