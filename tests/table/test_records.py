@@ -10,7 +10,7 @@ from support.samples import samples, supports
 from wengert.autograd import gradgradcheck
 from wengert.interp.eager import K
 from wengert.prims.whole import TABLE
-from wengert.tape.compiled import IS_COMPILED, compiled_maker, compiled_node
+from wengert.tape import compiled
 
 # they have no second derivative: tests/ops/test_neural.py and tests/distributions have theirs
 BY_HAND = {"ctc_loss", "ctc_posterior", "_standard_gamma", "_standard_gamma_grad"}
@@ -25,7 +25,8 @@ CHECKED = [
 # where modules are compiled, the steps of other records are in Python, and tested there
 RECORDS = [
     pytest.param(name, marks=pytest.mark.sampled(12))
-    if IS_COMPILED and not (compiled_node(TABLE[name]) or compiled_maker(TABLE[name]))
+    if compiled.IS_COMPILED
+    and not (compiled.compiled_maker(TABLE[name]) or name in compiled._recorded.NODES)
     else name
     for name in TABLE
     if name not in BY_HAND

@@ -44,11 +44,14 @@ def _is_current(prim: Primitive) -> bool:
 
 
 def compiled_node(prim: Primitive, rules: Sequence[Any]) -> Any:
-    """Return the extension type of the nodes of `prim`, or None; `rules` are for large arrays."""
+    """Return the extension type of the nodes of `prim`, or None.
+
+    It gets `rules` for large arrays, unless these are empty.
+    """
     if not _is_current(prim):
         return None
     hold = _recorded.HOLDERS.get(prim.name)
-    if hold is not None:
+    if hold is not None and rules:
         hold(prim.rules, rules)
     return _recorded.NODES.get(prim.name)
 
