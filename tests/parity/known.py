@@ -240,7 +240,7 @@ KNOWN = (
     ),
     Known("What is added to a complex number", NAN, r"complex[\s\S]*(add|sub|[-+])"),
     Known("Where a cotangent is 0", "; not with a sum", "logcumsumexp"),
-    Known("The derivative by the target has", VALUE + ".*in PyTorch .*inf", r"_cross_entropy\("),
+    Known("The gradient of the target has", VALUE + ".*in PyTorch .*inf", r"_cross_entropy\("),
     Known("A tensor that shows memory several", VALUE, r"(expand|broadcast_to)[\s\S]*median"),
     Known("Infinite elements, and NaN", OURS_NAN, r"(inf|nan)[\s\S]*(conv|fft|stft)"),
     Known("The third derivative at 0", SLOPE + ".*; not beside", r"0\.0\b[\s\S]*special\.i1\("),
