@@ -659,7 +659,8 @@ def _looking(function: Any, module: str, name: str) -> Any:
     # the new location, for pickles
     looking.__module__, looking.__qualname__ = module, name
     looking.__name__ = name.rpartition(".")[2]
+    made: Any = looking
     # frames tell which function a program has called
-    looking.__code__ = looking.__code__.replace(co_name=looking.__name__)
+    made.__code__ = made.__code__.replace(co_name=made.__name__)
     _LOOKING.add(looking)
     return looking
