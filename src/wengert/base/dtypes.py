@@ -363,8 +363,6 @@ class _Limits:
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and vars(self) == vars(other)
 
-    __hash__ = None  # type: ignore[assignment]
-
 
 class finfo(_Limits):
     """The numeric limits of a floating type: `bits`, `eps`, `max`, `min`, `tiny`.

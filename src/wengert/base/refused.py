@@ -45,7 +45,7 @@ REASONS = {
 """The message for each kind."""
 
 _HOMES = {
-    "passes": ("_higher_order_ops _lazy _ops _prims_common _subclasses fx"),
+    "passes": "_higher_order_ops _lazy _ops _prims_common _subclasses fx",
     "quantized": (
         "ao sparse.semi_structured quantization nn.intrinsic nn.qat nn.quantizable nn.quantized"
     ),
