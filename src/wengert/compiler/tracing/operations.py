@@ -8,6 +8,7 @@ nearly all of them: those whose arguments are symbols of one trace.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -30,18 +31,15 @@ from wengert.tape.views import single_step
 __all__ = ["S", "run"]
 
 
-def real(value: Any) -> Any:
+def real(value: Any, number: Callable[[Scalar], Any] = attrgetter("number")) -> Any:
     """Return the array or number that a value stands for in this run, also within tuples."""
     if isinstance(value, Sym):
         return value.array
     if isinstance(value, Scalar):
-        return value.number
-    if isinstance(value, tuple):
-        if hasattr(value, "_fields"):
-            return type(value)(*map(real, value))
-        return tuple(map(real, value))
-    if isinstance(value, list):
-        return list(map(real, value))
+        return number(value)
+    if isinstance(value, tuple | list):
+        parts = [real(part, number) for part in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
     return value
 
 
@@ -91,7 +89,9 @@ def _run(
         # by type(): an object may fake its `__class__`
         if type(param) not in _PLAIN and not _is_plain(param):
             noted = {n: trace.param(p) for n, p in params.items()}
-            params = {n: real(p) for n, p in params.items()}
+            # which memory a view shows is guarded: writes and results lead back through it
+            number = Scalar.exact if prim.view else attrgetter("number")
+            params = {n: real(p, number) for n, p in params.items()}
             break
     if prim.name == "view":
         # only some strides permit a view
