@@ -353,3 +353,35 @@ def test_messages_about_parameters_of_distributions_show_their_values():
                 said.append(str(error))
     assert said[0] == said[1]
     assert "scale: -1.0" in said[0]
+
+
+@pytest.mark.parametrize("fullgraph", [False, True])
+def test_errors_have_the_context_and_the_cause_that_they_have_uncompiled(fullgraph):
+    def plain(x):
+        raise ValueError(float(x.sum()))
+
+    def chained(x):
+        try:
+            raise KeyError("first")
+        except KeyError as error:
+            raise ValueError("second") from error
+
+    def sometimes(x):
+        if x.sum() > 1:
+            raise ValueError("large")
+        return x
+
+    for function in (plain, chained, sometimes):
+        options = {"measure": False, "quiet": True}
+        compiled = wg.compile(function, backend="numpy", fullgraph=fullgraph, options=options)
+        for value in (0.0, 0.0, 5.0, 5.0):
+            shown = []
+            for f in (function, compiled):
+                try:
+                    f(wg.tensor([value]))
+                except ValueError as error:
+                    about = error.__cause__, error.__context__, error.__suppress_context__
+                    shown.append([repr(part) for part in about])
+                else:
+                    shown.append([])
+            assert shown[0] == shown[1]

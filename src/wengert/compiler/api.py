@@ -144,12 +144,15 @@ class Compiled:
             if quick_mode is mode and quick_default is default:
                 try:
                     result = quick(args, kwargs)
-                except Missing as missing:
+                except Missing as found_missing:
                     # the output that it prints could not be printed
-                    return self._traced((mode, default), args, kwargs, missing)
+                    missing = found_missing
+                    break
                 if result is not MISS:
                     return result
-        return self._run((mode, default), args, kwargs)
+        else:
+            return self._run((mode, default), args, kwargs)
+        return self._traced((mode, default), args, kwargs, missing)
 
     def _beneath(self, mode: Any, args: Any, kwargs: Any) -> Any:
         """Call the function in a special mode: transforms, another trace, or a dispatch mode."""
@@ -344,16 +347,20 @@ class Compiled:
             environment.numbers = self._numbers
             before = environment.apart
             started = perf_counter()
+            error = None
             try:
                 captured = self._captured(environment, entry, args, kwargs, missing)
             except Unseen as unseen:
+                error = unseen.cause
+            if error is not None:
+                # outside of `except`, which would become the context of what is raised here
                 known = environment.openings and Openings(self._open, environment.openings)
                 after = self._environment(args, kwargs, False, known)
                 if options.fullgraph or self._open or not before.equals(after):
-                    raise unseen.cause from None
+                    raise error
                 # the error may come from tracing alone
                 result = self.function(*args, **kwargs)
-                what = f"tracing it raises {type(unseen.cause).__name__}: {unseen.cause}"
+                what = f"tracing it raises {type(error).__name__}: {error}"
                 self._stop(Reason(what, None))
                 return result
             ends.callback(captured.let_go)

@@ -48,7 +48,7 @@ from wengert.base.size import Size
 from wengert.compiler.control import COMPILED
 from wengert.compiler.objects import contents
 from wengert.compiler.objects.contents import MOST_BYTES, content_of
-from wengert.compiler.objects.libraries import is_of_library, is_pure
+from wengert.compiler.objects.libraries import is_of_library, is_pure, of_library_name
 from wengert.compiler.objects.reading import (
     Part,
     Reader,
@@ -123,10 +123,10 @@ _ABOUT = frozenset(
         *("__attrs_attrs__", "__attrs_props__"),
         *("__firstlineno__", "__static_attributes__", "__annotate__", "__annotate_func__"),
         *("__annotations_cache__", "__type_params__", "__repr__", "__reduce__", "__reduce_ex__"),
-        *("__getstate__", "__setstate__", "__init_subclass__", "__dir__", "__sizeof__"),
+        *("__getstate__", "__setstate__", "__dir__", "__sizeof__"),
     }
 )
-"""Attributes that describe a class, or print and pickle its objects: they affect no result."""
+"""Attributes that describe a class, or print and pickle its objects, unless a user wrote them."""
 
 
 def _class(thing: Any) -> Reading:
@@ -140,7 +140,7 @@ def _class(thing: Any) -> Reading:
     parts = [
         Part("{1}[" + repr(key) + "]", part, own)
         for key, part in list(own.items())
-        if (key not in _ABOUT or _is_text(key, part))
+        if (key not in _ABOUT or _is_written(part))
         and type(part) not in _LAYOUT
         and key.isidentifier()
     ]
@@ -162,16 +162,19 @@ def _registered(thing: Any) -> int:
     return len(abc._get_dump(thing)[0])  # type: ignore[attr-defined]  # not in typeshed
 
 
-def _is_text(key: str, part: Any) -> bool:
-    """Return whether a part of a class is a ``__repr__`` that a user wrote.
+def _is_written(part: Any) -> bool:
+    """Return whether a part of a class is a method that a user wrote, which may have effects.
 
-    Those of dataclasses and attrs classes are generated from the attributes.
+    Those of dataclasses, enumerations and attrs classes are generated from the attributes.
     """
-    return (
-        key == "__repr__"
-        and isinstance(part, types.FunctionType)
-        and not hasattr(part, "__wrapped__")
-        and not part.__code__.co_filename.startswith("<attrs ")
+    if not isinstance(part, types.FunctionType) or hasattr(part, "__wrapped__"):
+        return False
+    made_by = str(part.__globals__.get("__name__"))
+    return not (
+        of_library_name(made_by)
+        or made_by.startswith("attr.")
+        or part.__name__.startswith("__annotat")
+        or part.__code__.co_filename.startswith("<attrs ")
     )
 
 

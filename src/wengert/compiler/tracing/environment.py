@@ -80,8 +80,8 @@ _EVERYTHING = DYNAMIC | {
     *("setattr", "delattr", "__getstate__", "__reduce__", "__reduce_ex__", "pformat", "pprint"),
 }
 """Names with which code may reach all attributes of an object."""
-_MAKING = frozenset({"__init__", "__post_init__"})
-"""Methods that run when a class is called."""
+_MAKING = frozenset({"__init__", "__post_init__", "__init_subclass__"})
+"""Methods that run when a class is called, or is the base of another one."""
 _CLASSES = frozenset({"type", "__class__", "__base__", "__bases__", "__mro__", "mro"})
 """Names that lead from an object to its class."""
 _OF_OBJECT = Place(None, None)
