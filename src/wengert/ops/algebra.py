@@ -9,6 +9,7 @@ import numpy as np
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
+from wengert.ops.checks import flag
 from wengert.ops.coerce import operand
 from wengert.ops.factors import householder_product, lu_factor_ex
 from wengert.ops.factors import lu_solve as _lu_solve
@@ -119,7 +120,7 @@ def cholesky(input: Any, upper: bool = False, *, out: Any = None) -> Any:
     """
     x = square_of(operand(input, "cholesky"), "cholesky", "cholesky", "input")
     check_lapack(x, "cholesky_cpu")
-    return into(out, T.linalg_cholesky(x, upper=bool(upper), what="cholesky"), "cholesky")
+    return into(out, T.linalg_cholesky(x, upper=flag(upper, "upper"), what="cholesky"), "cholesky")
 
 
 @export("wengert", "Tensor")
@@ -147,7 +148,7 @@ def cholesky_solve(input: Any, input2: Any, upper: bool = False, *, out: Any = N
     y, x = _right_side(input, input2, "cholesky_solve", "input2", "b", "")
     check_lapack(x, "cholesky_solve_cpu")
     back = adjoint_of(x)
-    first, second = (back, x) if upper else (x, back)
+    first, second = (back, x) if flag(upper, "upper") else (x, back)
     half = T.linalg_solve_triangular(first, y, upper=False, left=True, unitriangular=False)
     result = T.linalg_solve_triangular(second, half, upper=True, left=True, unitriangular=False)
     return result if out is None else into(out, result, "cholesky_solve")
@@ -209,7 +210,7 @@ def cholesky_inverse(input: Any, upper: bool = False, *, out: Any = None) -> Any
     """
     x = square_of(operand(input, "cholesky_inverse"), "cholesky_inverse", "cholesky_inverse")
     check_lapack(x, "cholesky_inverse_out_cpu")
-    return into(out, T.cholesky_inverse(x, upper=bool(upper)), "cholesky_inverse")
+    return into(out, T.cholesky_inverse(x, upper=flag(upper, "upper")), "cholesky_inverse")
 
 
 @export("wengert", "Tensor")
@@ -250,9 +251,9 @@ def triangular_solve(
     solution = T.linalg_solve_triangular(
         transposed(x) if transpose else x,
         y,
-        upper=bool(upper) != bool(transpose),
+        upper=flag(upper, "upper") != flag(transpose, "transpose"),
         left=True,
-        unitriangular=bool(unitriangular),
+        unitriangular=flag(unitriangular, "unitriangular"),
     )
     batch = solution._payload.shape[:-2]
     results = _solved((solution, T.clone(expand_batch(x, batch))))

@@ -14,6 +14,7 @@ from wengert.base.dtypes import is_differentiable, is_half, joined
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.ops.arrange import repeat_interleave
+from wengert.ops.checks import flag
 from wengert.ops.coerce import dtype_name, number, operand
 from wengert.ops.dropout import dropout
 from wengert.ops.expand import broadcast_tensors
@@ -140,7 +141,7 @@ def scaled_dot_product_attention(
         last = k._payload.ndim - 1
         scores = matmul(q, T.transpose(k, dim0=last - 1, dim1=last))
     hidden = None
-    if is_causal:
+    if flag(is_causal, "is_causal"):
         rows, columns = scores._payload.shape[-2:]
         later = _few_later if rows <= _FEW >= columns else _later
         hidden = new_tensor(sent_to(scores, later(rows, columns)))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
+import numpy as np
+
 from wengert.base.dtypes import is_differentiable
-from wengert.base.errors import c_name, not_implemented
+from wengert.base.errors import c_name, not_implemented, wrong_type
 from wengert.base.shapes import normal_dim, normal_dims
 from wengert.ops.coerce import operand
 from wengert.prims.facet import Facet
@@ -45,6 +48,21 @@ def check_bools(dtype: Any, name: str) -> None:
             f"{name}_ only supports boolean masks, but got mask with dtype {c_name(dtype)}: "
             "compare it first, as in mask != 0"
         )
+
+
+def flag(value: Any, name: str) -> bool:
+    """Return the argument `name`, which must be a bool: a number may be meant for another one.
+
+    Raises
+    ------
+    TypeError: If it is none.
+    """
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    frame = sys._getframe(1)
+    while frame.f_code.co_name.startswith("_") and frame.f_back is not None:
+        frame = frame.f_back
+    raise wrong_type(frame.f_code.co_name, name, "bool", value)
 
 
 OVERLOADED: Facet[bool] = Facet("overloaded", lambda prim: False)

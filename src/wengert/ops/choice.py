@@ -13,6 +13,7 @@ from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.kernels import random as kernels
 from wengert.kernels.reducing import largest, smallest
+from wengert.ops.checks import flag
 from wengert.ops.generator import stream_of
 from wengert.ops.like import memory_like
 from wengert.ops.options import (
@@ -266,7 +267,7 @@ def multinomial(
         )
     if num_samples <= 0:
         raise RuntimeError(f"cannot sample n_sample <= 0 samples, but got {num_samples}")
-    if not replacement and num_samples > weights.shape[-1]:
+    if not flag(replacement, "replacement") and num_samples > weights.shape[-1]:
         raise RuntimeError(
             "cannot sample n_sample > prob_dist.size(-1) samples without replacement: "
             f"{num_samples} of {weights.shape[-1]}"

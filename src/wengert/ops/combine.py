@@ -12,6 +12,7 @@ import numpy as np
 
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
+from wengert.ops.checks import flag
 from wengert.ops.coerce import dtype_name, integer, operand, sizes_of
 from wengert.tape.base import new_tensor
 from wengert.tape.operands import cast
@@ -50,7 +51,9 @@ def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
         raise RuntimeError(f"Expect a non-negative number, but got {count}")
     if not count:
         return new_tensor(np.zeros(0, x._payload.dtype))
-    return T.take(x, new_tensor(_chosen(x._payload.size, count, bool(with_replacement))))
+    return T.take(
+        x, new_tensor(_chosen(x._payload.size, count, flag(with_replacement, "with_replacement")))
+    )
 
 
 def _chosen(n: int, r: int, replaced: bool) -> Any:

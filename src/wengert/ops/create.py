@@ -23,6 +23,7 @@ from wengert.base.memory_format import (
 from wengert.base.sections import fill_sections
 from wengert.base.settings import unwritten
 from wengert.ops.cast import to
+from wengert.ops.checks import flag
 from wengert.ops.convert import check_array, narrow, to_array
 from wengert.ops.foreign import from_dlpack, frombuffer
 from wengert.ops.options import check_strided, float_type, made, number, shape_of, type_of
@@ -221,7 +222,7 @@ def asarray(
             )
     if source is None:
         fresh = new_tensor(to_array(obj, target)) if copy else as_tensor(obj, target)
-        return made(fresh._payload, device, bool(requires_grad))
+        return made(fresh._payload, device, flag(requires_grad, "requires_grad"))
     if requires_grad is False and source._edge is not None:
         note("asarray(t)", source)
         source = new_tensor(source._array(), None, source._share_version())

@@ -12,6 +12,7 @@ from wengert.base.errors import long_name
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.interp.levels import is_elsewhere
+from wengert.ops.checks import flag
 from wengert.ops.coerce import operand
 from wengert.ops.losses import reduction_of
 from wengert.ops.options import sent_to
@@ -131,7 +132,7 @@ def ctc_loss(
         input_lengths=steps,
         target_lengths=counts,
         blank=blank,
-        zero_infinity=bool(zero_infinity),
+        zero_infinity=flag(zero_infinity, "zero_infinity"),
     )
     if how == "mean":
         return mean(losses / np.maximum(counts, 1).astype(x._payload.dtype))

@@ -10,6 +10,7 @@ from wengert.base.dtypes import default_float, from_numpy_dtype
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.ops import spectral
+from wengert.ops.checks import flag
 from wengert.ops.coerce import operand
 from wengert.ops.matmul import matmul
 from wengert.ops.out import into_several
@@ -58,8 +59,8 @@ def svd(input: Any, some: bool = True, compute_uv: bool = True, *, out: Any = No
             f"linalg.svd: input should have at least 2 dimensions, but has {len(shape)} dimensions "
             "instead"
         )
-    if compute_uv:
-        U, S, Vh = spectral.svd(x, not some)
+    if flag(compute_uv, "compute_uv"):
+        U, S, Vh = spectral.svd(x, not flag(some, "some"))
         results = svd_result((U, S, mH(Vh)))
     else:
         S = spectral.svdvals(x)
@@ -100,7 +101,9 @@ def qr(input: Any, some: bool = True, *, out: Any = None) -> Any:
         "torch.qr is deprecated in favor of torch.linalg.qr and will be removed in a future "
         f"PyTorch release. Write linalg.qr(A, '{'reduced' if some else 'complete'}').",
     )
-    return into_several(out, qr_result(spectral.qr(input, "reduced" if some else "complete")), "qr")
+    return into_several(
+        out, qr_result(spectral.qr(input, "reduced" if flag(some, "some") else "complete")), "qr"
+    )
 
 
 @export("wengert", "Tensor")

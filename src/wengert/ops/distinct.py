@@ -17,6 +17,7 @@ from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
 from wengert.interp.levels import Lifted
+from wengert.ops.checks import flag
 from wengert.ops.coerce import operand
 from wengert.prims import search as _records
 from wengert.tape.base import new_tensor
@@ -133,7 +134,11 @@ def _unique(input: Any, sorted: bool = True, return_inverse: bool = False) -> tu
 def _of_elements(x: Any, name: str, return_inverse: bool, return_counts: bool) -> Any:
     _check_order(x._payload)
     plain = x._edge is None and not isinstance(x._payload, Lifted)
-    if plain and not return_inverse and not return_counts:
+    if (
+        plain
+        and not flag(return_inverse, "return_inverse")
+        and not flag(return_counts, "return_counts")
+    ):
         return T.unique_values(x) if name == "unique" else T.unique_consecutive_values(x)
     found = T.unique(x) if name == "unique" else T.unique_consecutive(x, dim=None)
     return _asked(T.take(x, found[0]), found, return_inverse, return_counts)
@@ -162,9 +167,9 @@ def _check_order(payload: Any) -> None:
 def _asked(output: Any, found: Any, return_inverse: bool, return_counts: bool) -> Any:
     _, inverse, counts = found
     made = [output]
-    if return_inverse:
+    if flag(return_inverse, "return_inverse"):
         made.append(inverse)
-    if return_counts:
+    if flag(return_counts, "return_counts"):
         made.append(counts)
     return tuple(made) if len(made) > 1 else output
 

@@ -12,6 +12,7 @@ from wengert.base.errors import long_name, not_implemented
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted
+from wengert.ops.checks import flag
 from wengert.ops.coerce import number, operand
 from wengert.ops.options import sent_to
 from wengert.ops.randomness import drawn
@@ -54,7 +55,7 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = F
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     input = operand(input, "dropout")
     payload = input._payload
-    if p == 0 or not training or payload.size == 0:
+    if p == 0 or not flag(training, "training") or payload.size == 0:
         return input
     check_droppable(payload.dtype, "dropout")
     if p == 1:

@@ -14,6 +14,7 @@ import numpy as np
 
 from wengert.base.export import export
 from wengert.base.sections import fill_sections, named
+from wengert.ops.checks import flag
 from wengert.ops.coerce import number, operand
 from wengert.ops.dropout import check_droppable
 from wengert.ops.options import sent_to
@@ -38,7 +39,7 @@ def dropped(name: str, input: Any, p: float, train: bool, channels: bool, inplac
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     x = operand(input, name)
     payload = x._payload
-    if p == 0 or not train or payload.size == 0:
+    if p == 0 or not flag(train, "training") or payload.size == 0:
         return x
     check_droppable(payload.dtype, name)
     if channels and payload.ndim < 2:

@@ -14,6 +14,7 @@ from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted, is_elsewhere
 from wengert.kernels.reduce import are_within
+from wengert.ops.checks import flag
 from wengert.ops.coerce import dtype_name, number, operand
 from wengert.ops.gather import gather, index_add
 from wengert.ops.options import sent_to
@@ -128,7 +129,7 @@ def embedding(
     row = _row(padding_idx, w._payload.shape[0], outside)
     if max_norm is not None and x._payload.size:
         _shorten(w, x._payload, max_norm, norm_type)
-    return _rows(w, x, row, bool(scale_grad_by_freq), sparse)
+    return _rows(w, x, row, flag(scale_grad_by_freq, "scale_grad_by_freq"), sparse)
 
 
 def _rows(w: Any, x: Any, row: int, by_freq: bool, sparse: bool) -> Any:
@@ -259,7 +260,7 @@ def embedding_bag(
         kept = places != row
         flat = new_tensor(sent_to(x, places[kept]))
         owners = bags[kept]
-    rows = _rows(w, flat, -1, bool(scale_grad_by_freq), sparse)
+    rows = _rows(w, flat, -1, flag(scale_grad_by_freq, "scale_grad_by_freq"), sparse)
     if factors is not None:
         rows = rows * reshape(reshape(factors, (-1,))[kept], (-1, 1))
     counts = np.bincount(owners, minlength=len(starts))

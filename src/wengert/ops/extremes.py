@@ -18,7 +18,7 @@ from wengert.base.errors import long_name
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.ops import return_types
-from wengert.ops.checks import all_dims, names_none, one_dim, real_input, renamed
+from wengert.ops.checks import all_dims, flag, names_none, one_dim, real_input, renamed
 from wengert.ops.coerce import operand
 from wengert.ops.out import check_dtype, into
 from wengert.tape.base import TensorBase
@@ -120,8 +120,10 @@ def _extreme(
         dim = one_dim(dim, input._payload.ndim, name)
         _check_along(name, input._payload, (dim,))
         find = T.argmax if name == "max" else T.argmin
-        indices = find(input, dim=dim, keepdim=bool(keepdim))
-        values = getattr(T, f"{name}_dim")(input, indices, dim=dim, keepdim=bool(keepdim))
+        indices = find(input, dim=dim, keepdim=flag(keepdim, "keepdim"))
+        values = getattr(T, f"{name}_dim")(
+            input, indices, dim=dim, keepdim=flag(keepdim, "keepdim")
+        )
         if out is not None:
             values, indices = into(out[0], values, name), into(out[1], indices, name)
         return getattr(return_types, name)((values, indices))
@@ -215,7 +217,7 @@ def _along(name: str, input: Any, dim: Any, keepdim: Any, out: Any, names: dict[
             f"{long_name(payload.dtype)} for input's dtype and {long_name(out._payload.dtype)} for "
             "out's dtype."
         )
-    result = getattr(T, name)(input, dim=dims, keepdim=bool(keepdim))
+    result = getattr(T, name)(input, dim=dims, keepdim=flag(keepdim, "keepdim"))
     return result if out is None else into(out, result, name)
 
 
@@ -264,8 +266,8 @@ def aminmax(
     for given in () if out is None else out:
         if isinstance(given, TensorBase):
             check_dtype(given, input)
-    low = T.amin(input, dim=dims, keepdim=bool(keepdim))
-    high = T.amax(input, dim=dims, keepdim=bool(keepdim))
+    low = T.amin(input, dim=dims, keepdim=flag(keepdim, "keepdim"))
+    high = T.amax(input, dim=dims, keepdim=flag(keepdim, "keepdim"))
     if out is not None:
         low, high = into(out[0], low, "aminmax"), into(out[1], high, "aminmax")
     return return_types.aminmax((low, high))
@@ -342,7 +344,7 @@ def _position(
         _check_along(name, payload, (dim,))
     if input._edge is not None:
         note(f"{name}()", input)
-    result = getattr(T, name)(input, dim=dim, keepdim=bool(keepdim))
+    result = getattr(T, name)(input, dim=dim, keepdim=flag(keepdim, "keepdim"))
     return result if out is None else into(out, result, name)
 
 

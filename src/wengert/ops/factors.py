@@ -11,6 +11,7 @@ from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
 from wengert.interp.levels import Lifted
 from wengert.kernels.factors import first_failure
+from wengert.ops.checks import flag
 from wengert.ops.coerce import dtype_name, operand
 from wengert.ops.linear_checks import (
     adjoint_of,
@@ -74,7 +75,7 @@ def cholesky(input: Any, *, upper: bool = False, out: Any = None) -> Any:
     """
     x = square_of(input, "linalg_cholesky", "linalg.cholesky", "input")
     check_floating(x, "linalg.cholesky", "cholesky_cpu")
-    result = T.linalg_cholesky(x, upper=bool(upper), what="linalg.cholesky")
+    result = T.linalg_cholesky(x, upper=flag(upper, "upper"), what="linalg.cholesky")
     return result if out is None else into(out, result, "linalg_cholesky")
 
 
@@ -107,7 +108,9 @@ def cholesky_ex(
     """
     x = square_of(input, "linalg_cholesky_ex", "linalg.cholesky", "input")
     check_floating(x, "linalg.cholesky", "cholesky_cpu")
-    found = T.linalg_cholesky_ex(x, upper=bool(upper), check=bool(check_errors))
+    found = T.linalg_cholesky_ex(
+        x, upper=flag(upper, "upper"), check=flag(check_errors, "check_errors")
+    )
     return into_several(out, linalg_cholesky_ex(found), "linalg_cholesky_ex")
 
 
@@ -122,7 +125,7 @@ def _factored(A: Any, pivot: bool, op: str, name: str) -> tuple[Any, Any, Any]:
             f"{list(x._payload.shape)} instead"
         )
     check_lapack(x, "lu_cpu")
-    if not pivot:
+    if not flag(pivot, "pivot"):
         raise RuntimeError(
             "linalg.lu_factor: LU without pivoting is not implemented on the CPU: it is not "
             "stable. Leave out pivot=False"
@@ -272,7 +275,7 @@ def lu_solve(
     batch = broadcast(x._payload.shape[:-2], y._payload.shape[:-2])
     x, p, y = expand_batch(x, batch), expand_batch(p, batch, 1), expand_batch(y, batch)
     if left:
-        result = T.linalg_lu_solve(x, y, p, adjoint=bool(adjoint))
+        result = T.linalg_lu_solve(x, y, p, adjoint=flag(adjoint, "adjoint"))
     else:
         result = adjoint_of(T.linalg_lu_solve(x, adjoint_of(y), p, adjoint=not adjoint))
     return result if out is None else into(out, result, "linalg_lu_solve")
@@ -378,7 +381,7 @@ def ormqr(
     x, t = _reflections("ormqr", "ormqr", input, tau, bounded=False)
     y = operand(other, "ormqr", "other", 3)
     m, shape = x._payload.shape[-2], y._payload.shape
-    side = -2 if left else -1
+    side = -2 if flag(left, "left") else -1
     if len(shape) < 2:
         raise RuntimeError("torch.ormqr: other must have at least 2 dimensions.")
     if shape[side] != m:
@@ -401,7 +404,7 @@ def ormqr(
     check_same_dtype(x, y, "torch.ormqr: Expected input and other of one dtype, but got {} and {}")
     check_lapack(x, "ormqr_cpu")
     q = _reflected(x, t, m)
-    q, y = transposed(adjoint_of(q) if transpose else q), transposed(y)
+    q, y = transposed(adjoint_of(q) if flag(transpose, "transpose") else q), transposed(y)
     # the columns of the result are contiguous, as LAPACK's are
     return into(out, transposed(matmul(y, q) if left else matmul(q, y)), "ormqr")
 

@@ -21,6 +21,7 @@ from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted
 from wengert.kernels.fused import linspace
 from wengert.ops import named_results
+from wengert.ops.checks import flag
 from wengert.ops.coerce import dtype_name, integer, operand
 from wengert.ops.named_results import pair
 from wengert.ops.options import number
@@ -325,7 +326,7 @@ def _histogram(
         size = math.prod(sizes)
         every = _weighed(numbers, weight, size + 1)
         hist = T.view(T.slice(every, dim=0, start=0, end=size, step=1), shape=sizes)
-    if density:
+    if flag(density, "density"):
         hist = T.div(hist, T.sum(hist))
         for i, edge in enumerate(edges):
             hist = T.div(

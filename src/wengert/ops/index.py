@@ -18,7 +18,7 @@ from wengert.base.export import export
 from wengert.base.ports import PORTS
 from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted
-from wengert.ops.checks import check_bools
+from wengert.ops.checks import check_bools, flag
 from wengert.ops.coerce import dtype_name, operand
 from wengert.tape.base import TensorBase
 from wengert.tape.masked import hides
@@ -304,7 +304,7 @@ def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -
     x, value = operand(input, "index_put"), operand(values, "index_put", "values", 3)
     places = named_places(x, indices)
     value = fitting_value(value, x, indices, places, accumulate)
-    return T.index_put(x, value, indices=places, accumulate=bool(accumulate))
+    return T.index_put(x, value, indices=places, accumulate=flag(accumulate, "accumulate"))
 
 
 def check_bytes(value: Any, index: Any, arrays: tuple[Any, ...]) -> None:

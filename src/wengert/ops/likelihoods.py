@@ -12,6 +12,7 @@ import numpy as np
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted
+from wengert.ops.checks import flag
 from wengert.ops.coerce import operand
 from wengert.ops.losses import reduced, reduction_of
 from wengert.ops.select import clamp, where
@@ -58,8 +59,8 @@ def poisson_nll_loss(
     how = reduction_of(reduction, size_average, reduce)
     x = operand(input, "poisson_nll_loss")
     y = operand(target, "poisson_nll_loss", "target", 2)
-    losses = x.exp() - y * x if log_input else x - y * (x + eps).log()
-    if full:
+    losses = x.exp() - y * x if flag(log_input, "log_input") else x - y * (x + eps).log()
+    if flag(full, "full"):
         stirling = y * y.log() - y + 0.5 * (2 * math.pi * y).log()
         losses = losses + where(y <= 1, 0.0, stirling)
     return reduced(losses, how)
@@ -122,7 +123,7 @@ def gaussian_nll_loss(
     v = v + clamp(eps - held, min=0)
     away = x - y
     losses = 0.5 * (v.log() + away * away / v)
-    if full:
+    if flag(full, "full"):
         losses = losses + 0.5 * math.log(2 * math.pi)
     return reduced(losses, reduction)
 

@@ -13,6 +13,7 @@ from typing import Any
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.kernels.spectral import LinAlgError
+from wengert.ops.checks import flag
 from wengert.ops.coerce import integer, operand
 from wengert.ops.linear_checks import (
     check_floating,
@@ -267,7 +268,11 @@ def solve_triangular(
         "of type {} instead",
     )
     result = T.linalg_solve_triangular(
-        x, y, upper=bool(upper), left=bool(left), unitriangular=bool(unitriangular)
+        x,
+        y,
+        upper=flag(upper, "upper"),
+        left=flag(left, "left"),
+        unitriangular=flag(unitriangular, "unitriangular"),
     )
     return result if out is None else into(out, result, "linalg_solve_triangular")
 

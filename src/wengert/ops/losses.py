@@ -16,6 +16,7 @@ from wengert.base.errors import cannot_cast, long_name, not_implemented
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
+from wengert.ops.checks import flag
 from wengert.ops.coerce import operand
 from wengert.ops.constants import ONE, ZERO
 from wengert.ops.reduce import mean, sum
@@ -285,7 +286,7 @@ def kl_div(
             "release.",
         )
     input, target = operand(input, "kl_div"), operand(target, "kl_div", "target", 2)
-    if log_target:
+    if flag(log_target, "log_target"):
         terms = T.mul(T.exp(target), T.sub(target, input))
     else:
         # 0 * log 0 is 0, and the derivative of the branch not taken must be finite, too

@@ -13,6 +13,7 @@ from wengert.base.dtypes import as_dtype, is_differentiable
 from wengert.base.errors import long_name
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
+from wengert.ops.checks import flag
 from wengert.ops.coerce import operand
 from wengert.ops.linear_checks import check_floating, square_of
 from wengert.ops.moments import vector_norm
@@ -77,7 +78,9 @@ def matrix_norm(
         )
     if dtype is not None:
         x = _as_dtype(x, as_dtype(dtype).dtype)
-    return into(out, _matrix_norm(x, _order(ord), dims, bool(keepdim)), "linalg_matrix_norm")
+    return into(
+        out, _matrix_norm(x, _order(ord), dims, flag(keepdim, "keepdim")), "linalg_matrix_norm"
+    )
 
 
 def _order(ord: Any) -> Any:

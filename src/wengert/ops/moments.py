@@ -18,7 +18,7 @@ from wengert.base.dtypes import as_dtype, is_differentiable
 from wengert.base.errors import long_name, wrong_type
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
-from wengert.ops.checks import all_dims, names_none, renamed
+from wengert.ops.checks import all_dims, flag, names_none, renamed
 from wengert.ops.coerce import number, operand
 from wengert.ops.out import into
 from wengert.prims import moments as _records
@@ -178,7 +178,9 @@ def _spread(
             f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the "
             "reduction factor (input numel divided by output numel).",
         )
-    return getattr(T, name)(input, dim=dims, correction=correction, keepdim=bool(keepdim))
+    return getattr(T, name)(
+        input, dim=dims, correction=correction, keepdim=flag(keepdim, "keepdim")
+    )
 
 
 def vector_norm(
@@ -232,7 +234,7 @@ def vector_norm(
     dims = all_dims(dim, payload.ndim, "linalg_vector_norm")
     if payload.size == 0 and (ord < 0 or ord == math.inf):
         _check_identity(payload.shape, ord, dims, dim)
-    result = T.vector_norm(x, ord=ord, dim=dims, keepdim=bool(keepdim))
+    result = T.vector_norm(x, ord=ord, dim=dims, keepdim=flag(keepdim, "keepdim"))
     return result if out is None else into(out, result, "linalg_vector_norm")
 
 

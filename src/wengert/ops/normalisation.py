@@ -11,6 +11,7 @@ from wengert.base.errors import not_implemented
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.kernels.normalisation import are_few
+from wengert.ops.checks import flag
 from wengert.ops.coerce import number, operand
 from wengert.ops.normalisation_arguments import (
     UNKNOWN,
@@ -409,7 +410,7 @@ def normalised_batch(
     ):
         check_count(param, arg, shape[1])
     check_dtypes(x, "batch_norm", weight, bias, mean, var)
-    if not training:
+    if not flag(training, "training"):
         return _with_statistics(x, weight, bias, mean, var, eps)
     dim = (0, *range(2, len(shape)))
     known = moments(x, dim, eps) if mean is None else T.moments(widened(x), dim=dim, eps=eps)

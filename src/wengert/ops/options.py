@@ -15,6 +15,7 @@ from wengert.base.errors import wrong_type
 from wengert.base.layout import strided
 from wengert.base.ports import PORTS
 from wengert.interp.levels import Lifted, is_elsewhere
+from wengert.ops.checks import flag
 from wengert.ops.coerce import NOT_A_NUMBER, has_tangent
 from wengert.tape.base import LEAF, TensorBase, new_tensor
 from wengert.tape.inference import made_in_inference
@@ -32,7 +33,7 @@ def made(array: Any, device: Any = None, requires_grad: bool = False, layout: An
         array = PORTS.sent(array, place)
     if requires_grad and not is_differentiable(array.dtype):
         raise _not_differentiable(array.dtype)
-    edge = LEAF if requires_grad else None
+    edge = LEAF if requires_grad is not False and flag(requires_grad, "requires_grad") else None
     if mode is None:
         return new_tensor(array, edge)
     return made_in_inference(new_tensor(traced("made", array), edge))

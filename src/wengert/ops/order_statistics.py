@@ -19,7 +19,7 @@ from wengert.base.errors import not_implemented
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.ops import named_results
-from wengert.ops.checks import one_dim, real_input, renamed
+from wengert.ops.checks import flag, one_dim, real_input, renamed
 from wengert.ops.coerce import dtype_name, integer, operand, plain
 from wengert.ops.named_results import pair
 from wengert.ops.options import sent_to
@@ -85,7 +85,7 @@ def kthvalue(
             f"kthvalue(): selected number k out of range for dimension {axis}: it has size {size}, "
             f"and k is {rank}"
         )
-    indices = T.argkth(x, k=rank - 1, dim=axis, keepdim=bool(keepdim))
+    indices = T.argkth(x, k=rank - 1, dim=axis, keepdim=flag(keepdim, "keepdim"))
     return pair(named_results.kthvalue, T.kthvalue(x, indices, dim=axis), indices, out)
 
 
@@ -152,7 +152,7 @@ def _median(name: str, input: Any, dim: Any, keepdim: Any, out: Any, names: dict
     if dim is not None:
         x, axis = _checked(input, dim, name, "median_out")
         find = T.argmedian if name == "median" else T.argnanmedian
-        indices = find(x, dim=axis, keepdim=bool(keepdim))
+        indices = find(x, dim=axis, keepdim=flag(keepdim, "keepdim"))
         take = T.median_dim if name == "median" else T.nanmedian_dim
         return pair(getattr(named_results, name), take(x, indices, dim=axis), indices, out)
     x = real_input(input, name, "median_cpu")
@@ -186,7 +186,7 @@ def mode(input: Any, dim: int = -1, keepdim: bool = False, *, out: Any = None, *
     if names:
         dim, keepdim = renamed("mode", None if dim == -1 else dim, keepdim, names)
     x, axis = _checked(input, dim, "mode", "mode_cpu")
-    indices = T.argmode(x, dim=axis, keepdim=bool(keepdim))
+    indices = T.argmode(x, dim=axis, keepdim=flag(keepdim, "keepdim"))
     return pair(named_results.mode, T.mode(x, indices, dim=axis), indices, out)
 
 
@@ -285,7 +285,7 @@ def _quantile(
         q = operand(q, name)
     found = _at_ranks(rows, q, interpolation, name == "nanquantile")
     single = is_number(q) or not q._payload.ndim
-    if keepdim:
+    if flag(keepdim, "keepdim"):
         rest = (1,) * ndim if dim is None else (*rest[:axis], *([1] * bool(ndim)), *rest[axis:])
     if single:
         result = T.view(T.contiguous(found), shape=rest)

@@ -15,7 +15,7 @@ from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast, expanded, normal_dim
 from wengert.kernels.reduce import are_within
-from wengert.ops.checks import bool_mask
+from wengert.ops.checks import bool_mask, flag
 from wengert.ops.coerce import dtype_name, integer, operand, plain
 from wengert.ops.out import into
 from wengert.ops.written import Form, copied, form
@@ -255,7 +255,7 @@ def _put(x: Any, index: Any, source: Any, accumulate: bool = False) -> Form:
         raise IndexError(
             f"out of range: tried to access index {place} on a tensor of {size} elements."
         )
-    return "put", (where, y), {"accumulate": bool(accumulate)}
+    return "put", (where, y), {"accumulate": flag(accumulate, "accumulate")}
 
 
 @export("wengert", "Tensor", "Tensor_ written")

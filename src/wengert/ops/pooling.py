@@ -12,6 +12,7 @@ from typing import Any
 from wengert.base.errors import not_implemented
 from wengert.base.export import export
 from wengert.base.sections import fill_sections, named
+from wengert.ops.checks import flag
 from wengert.ops.coerce import integer, operand
 from wengert.ops.windows import several, window, words_of
 from wengert.prims import pooling
@@ -133,8 +134,8 @@ def _mean(
         kernel_size=kernel,
         stride=steps,
         padding=pads,
-        ceil_mode=bool(ceil_mode),
-        count_include_pad=bool(count_include_pad),
+        ceil_mode=flag(ceil_mode, "ceil_mode"),
+        count_include_pad=flag(count_include_pad, "count_include_pad"),
         divisor_override=divisor_override,
     )
 
@@ -256,7 +257,7 @@ def _lp_pool(d: int, greatest: Callable[..., Any]) -> Callable[..., Any]:
             kernel_size=kernel,
             stride=steps,
             padding=pads,
-            ceil_mode=bool(ceil_mode),
+            ceil_mode=flag(ceil_mode, "ceil_mode"),
             count_include_pad=True,
             divisor_override=None if ceil_mode else 1,
         )

@@ -10,6 +10,7 @@ from wengert.base.errors import wrong_type
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
 from wengert.interp.levels import Lifted
+from wengert.ops.checks import flag
 from wengert.ops.coerce import dtype_name, operand
 from wengert.ops.linear_checks import LAPACK, square_of
 from wengert.ops.out import into
@@ -127,13 +128,13 @@ def pinv(
             "more dimensions of float, double, cfloat or cdouble types"
         )
     a, r = _tolerances("pinv", x, rcond, atol, rtol, absolute=False)
-    if hermitian:
+    if flag(hermitian, "hermitian"):
         square_of(x, "linalg_eigh", "linalg.eigh", "input")
     lead = array.shape[:-2]
     wide = broadcast(lead, a.shape, r.shape) if a.ndim or r.ndim else lead
     if wide != lead:
         x = T.expand(x, shape=(*wide, *array.shape[-2:]))
-    result = T.linalg_pinv(x, new_tensor(a), new_tensor(r), hermitian=bool(hermitian))
+    result = T.linalg_pinv(x, new_tensor(a), new_tensor(r), hermitian=flag(hermitian, "hermitian"))
     return result if out is None else into(out, result, "linalg_pinv")
 
 

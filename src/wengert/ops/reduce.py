@@ -16,7 +16,7 @@ from wengert.base.dtypes import as_dtype, is_differentiable
 from wengert.base.errors import long_name, not_implemented
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
-from wengert.ops.checks import all_dims, dim_or_axis, names_none, one_dim, renamed
+from wengert.ops.checks import all_dims, dim_or_axis, flag, names_none, one_dim, renamed
 from wengert.ops.coerce import operand
 from wengert.ops.out import asked, into
 from wengert.prims import moments as _records
@@ -87,7 +87,7 @@ def sum(
         result = T.sum(input)
     else:
         dims = all_dims(dim, input._payload.ndim, "sum")
-        result = T.sum_dim(input, dim=dims, keepdim=bool(keepdim))
+        result = T.sum_dim(input, dim=dims, keepdim=flag(keepdim, "keepdim"))
     if dtype is not None:
         result = _narrowed(result, dtype)
     return result if out is None else into(out, result, "sum")
@@ -138,7 +138,7 @@ def mean(
         result = T.mean(input)
     else:
         dims = all_dims(dim, input._payload.ndim, "mean")
-        result = T.mean_dim(input, dim=dims, keepdim=bool(keepdim))
+        result = T.mean_dim(input, dim=dims, keepdim=flag(keepdim, "keepdim"))
     return result if out is None else into(out, result, "mean")
 
 
@@ -200,7 +200,7 @@ def prod(
     else:
         ndim = input._payload.ndim
         dims = (one_dim(dim, ndim, "prod"),) if ndim else _of_scalar(dim, "prod")
-        result = T.prod_dim(input, dim=dims, keepdim=bool(keepdim))
+        result = T.prod_dim(input, dim=dims, keepdim=flag(keepdim, "keepdim"))
     result = _narrowed(result, dtype)
     return result if out is None else into(out, result, "prod")
 
@@ -265,7 +265,7 @@ def _truth(name: str, input: Any, dim: Any, keepdim: Any, out: Any, names: dict[
     input = operand(input, name)
     payload = input._payload
     dims = () if dim is not None and names_none(dim) else all_dims(dim, payload.ndim, name)
-    result = getattr(T, name)(input, dim=dims, keepdim=bool(keepdim))
+    result = getattr(T, name)(input, dim=dims, keepdim=flag(keepdim, "keepdim"))
     given = isinstance(out, TensorBase)
     kind = (out if given else input)._payload.dtype
     if given and kind not in (np.bool_, np.uint8):
@@ -336,7 +336,7 @@ def logsumexp(
             "logsumexp(): argument 'dim' (position 2) must be tuple of ints, not NoneType"
         )
     dims = all_dims(dim, input._payload.ndim, "logsumexp")
-    result = T.logsumexp(input, dim=dims, keepdim=bool(keepdim))
+    result = T.logsumexp(input, dim=dims, keepdim=flag(keepdim, "keepdim"))
     return result if out is None else into(out, result, "logsumexp")
 
 

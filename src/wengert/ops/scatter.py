@@ -11,6 +11,7 @@ from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
 from wengert.kernels.reduce import are_within
+from wengert.ops.checks import flag
 from wengert.ops.coerce import dtype_name, integer, operand
 from wengert.ops.gather import along, check_slices, source_of
 from wengert.ops.out import into
@@ -79,7 +80,7 @@ def scatter_reduce(
     if reduce not in ("sum", "prod"):
         kernel = f"scatter_gather_tensor_cpu_reduce_{reduce}"
         _refuse(x, kernel, "b" if reduce == "mean" else "c", "scatter_reduce")
-    params = {"dim": axis, "reduce": reduce, "include_self": bool(include_self)}
+    params = {"dim": axis, "reduce": reduce, "include_self": flag(include_self, "include_self")}
     return into(out, T.scatter_reduce(x, where, y, **params), "scatter_reduce")
 
 
@@ -130,7 +131,7 @@ def index_reduce(
     if reduce != "prod":
         kernel = "div_floor_cpu" if reduce == "mean" else f"{reduce[1:]}imum_cpu"
         _refuse(x, kernel, "b" if reduce == "mean" else "c", "index_reduce")
-    params = {"dim": axis, "reduce": reduce, "include_self": bool(include_self)}
+    params = {"dim": axis, "reduce": reduce, "include_self": flag(include_self, "include_self")}
     return into(out, T.index_reduce(x, where, y, **params), "index_reduce")
 
 

@@ -13,6 +13,7 @@ from wengert.base.errors import long_name, not_implemented
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.kernels.reduce import are_within
+from wengert.ops.checks import flag
 from wengert.ops.coerce import dtype_name, integer, operand
 from wengert.ops.out import into
 from wengert.prims import search as _records
@@ -82,7 +83,9 @@ def searchsorted(
         order = operand(sorter, "searchsorted", "sorter")
         _check_sorter(rows._payload, order._payload)
         rows = T.gather(rows, order, dim=rows._payload.ndim - 1)
-    return _inserted("searchsorted", rows, values, bool(right) or side == "right", out_int32, out)
+    return _inserted(
+        "searchsorted", rows, values, flag(right, "right") or side == "right", out_int32, out
+    )
 
 
 def _values(value: Any, rows: Any, op: str, arg: str) -> Any:
@@ -139,7 +142,7 @@ def _inserted(name: str, rows: Any, values: Any, right: bool, out_int32: bool, o
             )
         if tensor._edge is not None:
             note(f"{name}()", tensor)
-    kind = _INT32 if out_int32 else _INT64
+    kind = _INT32 if flag(out_int32, "out_int32") else _INT64
     if out is not None and out._payload.dtype != kind:
         raise RuntimeError(
             f"torch.{name}(): output tensor's dtype is wrong, it can only be Int(int32) or "
@@ -184,7 +187,7 @@ def bucketize(
         raise RuntimeError(
             f"boundaries tensor must be 1 dimension, but got dim({rows._payload.ndim})"
         )
-    return _inserted("bucketize", rows, values, bool(right), out_int32, out)
+    return _inserted("bucketize", rows, values, flag(right, "right"), out_int32, out)
 
 
 @export("wengert")
@@ -237,7 +240,7 @@ def isin(
         new_tensor(np.asarray(value, kind)) if is_number(value) else cast(operand(value, ""), kind)
         for value in given
     )
-    return into(out, T.isin(sought, among, invert=bool(invert)), "isin")
+    return into(out, T.isin(sought, among, invert=flag(invert, "invert")), "isin")
 
 
 @export("wengert", "Tensor")

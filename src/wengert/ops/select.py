@@ -12,7 +12,7 @@ from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
 from wengert.interp.levels import Lifted
-from wengert.ops.checks import bool_mask
+from wengert.ops.checks import bool_mask, flag
 from wengert.ops.coerce import dtype_name, has_tangent, operand, plain, real_number
 from wengert.ops.out import into
 from wengert.tape.base import TensorBase, new_tensor
@@ -124,7 +124,7 @@ def nonzero(input: Any, *, out: Any = None, as_tuple: bool = False) -> Any:
     if as_tuple and isinstance(x._payload, Lifted):
         rows = T.nonzero(x if x._payload.ndim else T.unsqueeze(x, dim=0))
         return tuple(T.unbind(rows, dim=1))
-    if as_tuple:
+    if flag(as_tuple, "as_tuple"):
         array = x._payload if x._payload.ndim else np.reshape(x._payload, 1)
         # NumPy's positions are columns of one array
         columns = [new_tensor(np.ascontiguousarray(found)) for found in np.nonzero(array)]

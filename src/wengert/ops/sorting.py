@@ -9,7 +9,7 @@ from typing import Any
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.ops import named_results
-from wengert.ops.checks import one_dim, renamed
+from wengert.ops.checks import flag, one_dim, renamed
 from wengert.ops.coerce import integer, operand
 from wengert.ops.named_results import pair
 from wengert.ops.out import into
@@ -63,7 +63,7 @@ def sort(
     if names:
         dim, _ = renamed("sort", None if dim == -1 else dim, True, names)
     x, axis = _sortable(input, dim, "sort")
-    indices = T.argsort(x, dim=axis, descending=bool(descending))
+    indices = T.argsort(x, dim=axis, descending=flag(descending, "descending"))
     return pair(named_results.sort, T.sort(x, indices, dim=axis), indices, out)
 
 
@@ -99,7 +99,7 @@ def argsort(
     x, axis = _sortable(input, dim, "sort")
     if x._edge is not None:
         note("argsort()", x)
-    return into(out, T.argsort(x, dim=axis, descending=bool(descending)), "argsort")
+    return into(out, T.argsort(x, dim=axis, descending=flag(descending, "descending")), "argsort")
 
 
 @export("wengert", "Tensor")
@@ -176,7 +176,9 @@ def topk(
         raise RuntimeError(
             f"selected index k out of range: dimension {axis} has size {size}, and k is {count}"
         )
-    indices = T.argtop(x, k=count, dim=axis, largest=bool(largest), sorted=bool(sorted))
+    indices = T.argtop(
+        x, k=count, dim=axis, largest=flag(largest, "largest"), sorted=flag(sorted, "sorted")
+    )
     return pair(named_results.topk, T.topk(x, indices, dim=axis), indices, out)
 
 

@@ -13,11 +13,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from wengert.base.errors import wrong_type
 from wengert.base.sections import fill_sections
 from wengert.kernels.spectral import LinAlgError
+from wengert.ops.checks import flag
 from wengert.ops.coerce import dtype_name
 from wengert.ops.linear_checks import check_floating, check_lapack, matrices_of, square_of
 from wengert.ops.out import into, into_several
@@ -229,16 +228,10 @@ def svd(A: Any, full_matrices: bool = True, *, driver: str | None = None, out: A
     >>> S
     tensor([4., 3.])
     """
-    _flag(full_matrices, "svd", "full_matrices")
     x = _for_svd(A, "svd")
     _no_driver(driver)
-    results = linalg_svd(T.linalg_svd(x, full_matrices=full_matrices)[1:])
+    results = linalg_svd(T.linalg_svd(x, full_matrices=flag(full_matrices, "full_matrices"))[1:])
     return results if out is None else into_several(out, results, "linalg_svd")
-
-
-def _flag(value: Any, op: str, arg: str) -> None:
-    if not isinstance(value, bool | np.bool_):
-        raise wrong_type(f"linalg_{op}", arg, "bool", value)
 
 
 def _no_driver(driver: Any) -> None:

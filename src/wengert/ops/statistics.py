@@ -12,7 +12,7 @@ from wengert.base.dtypes import as_dtype, default_float, is_differentiable
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.ops import reduce
-from wengert.ops.checks import all_dims, renamed
+from wengert.ops.checks import all_dims, flag, renamed
 from wengert.ops.coerce import dtype_name, integer, operand
 from wengert.ops.out import into
 from wengert.prims import parts as _parts_records
@@ -67,7 +67,7 @@ def nansum(
         if not is_differentiable(x._payload.dtype) or x._payload.dtype.kind == "c":
             return reduce.sum(x, dim, keepdim, out=out)
     dims = all_dims(dim, x._payload.ndim, "nansum")
-    return into(out, hides(T.nansum(x, dim=dims, keepdim=bool(keepdim)), x), "nansum")
+    return into(out, hides(T.nansum(x, dim=dims, keepdim=flag(keepdim, "keepdim")), x), "nansum")
 
 
 @export("wengert", "Tensor")
@@ -113,7 +113,9 @@ def nanmean(
     total = nansum(x, dim, keepdim, dtype=dtype)
     dims = all_dims(dim, x._payload.ndim, "nanmean")
     counted = T.eq(x, x)
-    count = T.sum_dim(cast(counted, total._payload.dtype), dim=dims, keepdim=bool(keepdim))
+    count = T.sum_dim(
+        cast(counted, total._payload.dtype), dim=dims, keepdim=flag(keepdim, "keepdim")
+    )
     with np.errstate(divide="ignore", invalid="ignore"):
         result = T.div(total, count)
     return result if out is None else into(out, result, "nanmean")

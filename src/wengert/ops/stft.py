@@ -9,6 +9,7 @@ import numpy as np
 from wengert.base.errors import long_name
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
+from wengert.ops.checks import flag
 from wengert.ops.coerce import integer, operand
 from wengert.ops.padding import pad
 from wengert.prims import fourier as _records
@@ -199,7 +200,12 @@ def stft(
         result = T.fft_c2c(parts, dim=(2,), norm=norm, forward=True)
     else:
         result = T.fft_r2c(
-            parts, dim=(2,), norm=norm, forward=True, onesided=bool(onesided), doubled=False
+            parts,
+            dim=(2,),
+            norm=norm,
+            forward=True,
+            onesided=flag(onesided, "onesided"),
+            doubled=False,
         )
     result = T.transpose(result, dim0=1, dim1=2)
     if one:
@@ -334,7 +340,7 @@ def _check_spectrum(
             "of real numbers counted as a dimension)"
         )
     count = array.shape[-2]
-    onesided = count != n_fft if onesided is None else bool(onesided)
+    onesided = count != n_fft if onesided is None else flag(onesided, "onesided")
     expected = ("n_fft / 2 + 1", n_fft // 2 + 1) if onesided else ("n_fft", n_fft)
     if count != expected[1]:
         raise RuntimeError(

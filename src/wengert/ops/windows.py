@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from wengert.kernels.windows import pooled_size
+from wengert.ops.checks import flag
 
 Shape = tuple[int, ...]
 WORDS = ("no", "one", "two", "three")
@@ -77,7 +78,7 @@ def window(
         stride = None if stride is None else several(stride, op, "stride", 3)
         padding = several(padding, op, "padding", 4)
         dilation = several(dilation, op, "dilation", 5)
-    return _checked(op, shape, kernel_size, stride, padding, dilation, bool(ceil_mode))
+    return _checked(op, shape, kernel_size, stride, padding, dilation, flag(ceil_mode, "ceil_mode"))
 
 
 @lru_cache(maxsize=1024)

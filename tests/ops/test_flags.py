@@ -1,0 +1,48 @@
+"""Test that arguments that are bools take nothing else: a number may be meant for a neighbour."""
+
+import numpy as np
+import pytest
+
+import wengert as wg
+from wengert.nn import functional as F
+
+X = wg.tensor([[2.0, 1.0], [1.0, 3.0]])
+CALLS = {
+    "sum": lambda flag: X.sum(0, flag),
+    "mean": lambda flag: X.mean(0, flag),
+    "amax": lambda flag: X.amax(0, flag),
+    "argmax": lambda flag: X.argmax(0, flag),
+    "max": lambda flag: X.max(0, flag),
+    "any": lambda flag: X.any(0, flag),
+    "std": lambda flag: X.std(0, keepdim=flag),
+    "median": lambda flag: X.median(0, flag),
+    "quantile": lambda flag: X.quantile(0.5, 0, flag),
+    "logsumexp": lambda flag: X.logsumexp(0, flag),
+    "sort": lambda flag: X.sort(0, flag),
+    "topk": lambda flag: X.topk(1, 0, flag),
+    "index_put": lambda flag: X.index_put((wg.tensor([0]),), X[0], flag),
+    "scatter_reduce": lambda flag: X.scatter_reduce(
+        0, wg.zeros(1, 2, dtype=wg.int64), X, "sum", include_self=flag
+    ),
+    "unique": lambda flag: X.unique(return_counts=flag),
+    "nonzero": lambda flag: X.nonzero(as_tuple=flag),
+    "multinomial": lambda flag: X.multinomial(1, flag),
+    "bucketize": lambda flag: wg.bucketize(X, X[0].sort().values, right=flag),
+    "cholesky": lambda flag: wg.linalg.cholesky(X, upper=flag),
+    "svd": lambda flag: wg.linalg.svd(X, flag),
+    "lu_factor": lambda flag: wg.linalg.lu_factor(X, pivot=True if flag is False else flag),
+    "zeros": lambda flag: wg.zeros(2, requires_grad=flag),
+    "dropout": lambda flag: F.dropout(X, 0.5, flag),
+    "kl_div": lambda flag: F.kl_div(X, X, reduction="sum", log_target=flag),
+    "max_pool1d": lambda flag: F.max_pool1d(X, 2, ceil_mode=flag),
+    "attention": lambda flag: F.scaled_dot_product_attention(X, X, X, is_causal=flag),
+}
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_flags_are_bools(call):
+    for flag in (True, False, np.True_):
+        call(flag)
+    for wrong in (1, 0, None, "yes", 0.5, [True]):
+        with pytest.raises(TypeError, match=r"^\w+\(\): argument '\w+' must be bool, not "):
+            call(wrong)
