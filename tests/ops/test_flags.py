@@ -46,3 +46,38 @@ def test_flags_are_bools(call):
     for wrong in (1, 0, None, "yes", 0.5, [True]):
         with pytest.raises(TypeError, match=r"^\w+\(\): argument '\w+' must be bool, not "):
             call(wrong)
+
+
+COUNTS = {
+    "cat": lambda n: wg.cat([X, X], n),
+    "select": lambda n: X.select(0, n),
+    "unsqueeze": lambda n: X.unsqueeze(n),
+    "transpose": lambda n: X.transpose(0, n),
+    "chunk": lambda n: X.chunk(n),
+    "topk": lambda n: X.topk(n),
+    "roll": lambda n: X.roll(n, 0),
+    "flip": lambda n: X.flip(n),
+    "repeat": lambda n: X.repeat(n, 1),
+    "reshape": lambda n: X.reshape(n, -1),
+    "fft": lambda n: wg.fft.fft(X, dim=n),
+    "triu": lambda n: X.triu(n),
+    "triu_indices": lambda n: wg.triu_indices(n, 2),
+    "multinomial": lambda n: X.multinomial(n),
+    "polygamma": lambda n: wg.polygamma(n, X),
+    "round": lambda n: X.round(decimals=n),
+    "hann_window": lambda n: wg.hann_window(n),
+    "fftfreq": lambda n: wg.fft.fftfreq(n),
+    "max_pool1d": lambda n: F.max_pool1d(X, n),
+    "conv1d": lambda n: F.conv1d(X[None], X[:, :, None], stride=n),
+    "group_norm": lambda n: F.group_norm(X, n),
+    "empty_strided": lambda n: wg.empty_strided((2,), (n,)),
+}
+
+
+@pytest.mark.parametrize("call", COUNTS.values(), ids=COUNTS)
+def test_numbers_of_things_are_neither_bools_nor_fractions(call):
+    for number in (1, np.int64(1)):
+        call(number)
+    for wrong in (True, 1.5, 1.0, None, "1"):
+        with pytest.raises(TypeError):
+            call(wrong)

@@ -12,6 +12,20 @@ from typing import Any
 Shape = tuple[int, ...]
 
 
+def whole(value: Any) -> int:
+    """Return an int, or what has ``__index__`` as an int; a bool is none of these.
+
+    Raises
+    ------
+    TypeError: If it is none.
+    """
+    if type(value) is int:
+        return value
+    if isinstance(value, bool):
+        raise TypeError("an int is expected, not a bool")
+    return operator.index(value)
+
+
 def normal_dim(dim: Any, ndim: int) -> int:
     """Return `dim` counted from the front; a tensor without dimensions takes 0 and -1."""
     if dim.__class__ is int and 0 <= dim < ndim:

@@ -265,6 +265,7 @@ def multinomial(
             "multinomial only supports floating-point dtypes for input, got: "
             f"{as_dtype(weights.dtype)!r}"
         )
+    num_samples = integer("multinomial", "num_samples", num_samples)
     if num_samples <= 0:
         raise RuntimeError(f"cannot sample n_sample <= 0 samples, but got {num_samples}")
     if not flag(replacement, "replacement") and num_samples > weights.shape[-1]:
@@ -281,12 +282,11 @@ def multinomial(
     stream = stream_of("multinomial", generator)
     # for one sample the order does not matter, and PyTorch takes the second way
     choose = _with_replacement if replacement and num_samples > 1 else _without_replacement
-    count = int(num_samples)
 
     def draw(array: Any) -> Any:
         rows = array if array.ndim < 3 else array.reshape(-1, array.shape[-1])
         _check_weights(rows, replacement)
-        return choose(stream, rows, count).reshape(*array.shape[:-1], count)
+        return choose(stream, rows, num_samples).reshape(*array.shape[:-1], num_samples)
 
     return into(out, made_in_inference(new_tensor(drawn_of(draw, weights))), "multinomial")
 

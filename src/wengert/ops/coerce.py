@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 from wengert.base.arrays import plain_array
 from wengert.base.dtypes import from_numpy_dtype
 from wengert.base.errors import kind_of, long_name, wrong_type
-from wengert.base.shapes import expanded
+from wengert.base.shapes import expanded, whole
 from wengert.interp.dual import Dual
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.operands import is_number
@@ -84,12 +83,12 @@ def in_former_order(
     return (*tensors, *numbers, *factors[len(numbers) :])
 
 
-def integer(value: Any, op: str, arg: str) -> int:
-    """Return `value`, an int or an object with ``__index__``, as an int."""
+def integer(value: Any, op: str, arg: str, position: int = 0) -> int:
+    """Return `value`, an int or an object with ``__index__`` but no bool, as an int."""
     try:
-        return operator.index(value)
+        return whole(value)
     except TypeError:
-        raise wrong_type(op, arg, "int", value) from None
+        raise wrong_type(op, arg, "int", value, position) from None
 
 
 def integers(values: Any, op: str, arg: str, position: int) -> tuple[int, ...]:
@@ -97,7 +96,7 @@ def integers(values: Any, op: str, arg: str, position: int) -> tuple[int, ...]:
     found = []
     for i, value in enumerate(values):
         try:
-            found.append(operator.index(value))
+            found.append(whole(value))
         except TypeError:
             raise TypeError(
                 f"{op}(): argument '{arg}' (position {position}) must be tuple of ints, but found "
@@ -152,7 +151,7 @@ def sizes_of(values: Sequence[Any], op: str, arg: str = "size") -> tuple[int, ..
     if len(values) == 1 and isinstance(values[0], tuple | list):
         values = values[0]
     try:
-        return tuple(map(operator.index, values))
+        return tuple(map(whole, values))
     except TypeError:
         kinds = ", ".join(type(value).__name__ for value in values)
         raise TypeError(f"{op}(): argument '{arg}' must be tuple of ints, not ({kinds})") from None

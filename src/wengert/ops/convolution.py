@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy as np
 from wengert.base.errors import kind_of
 from wengert.base.export import export
 from wengert.base.sections import fill_sections, named
+from wengert.base.shapes import whole
 from wengert.ops.convolution_arguments import check_dtypes, checked, ints
 from wengert.ops.padding import constant_pad_nd
 from wengert.prims import convolution as _records
@@ -37,7 +37,7 @@ def _tensor(value: Any, op: str, arg: str) -> Any:
 
 def _group_count(value: Any, op: str) -> int:
     try:
-        return operator.index(value)
+        return whole(value)
     except TypeError:
         raise TypeError(
             f"{op}() received an invalid combination of arguments - got groups of type "

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import operator
 from functools import lru_cache
 from typing import Any
 
 from wengert.base.errors import c_name
+from wengert.base.shapes import whole
 from wengert.kernels.columns import result_size
 from wengert.ops.coerce import dtype_name
 from wengert.tape.modes import mixes_dtypes
@@ -23,7 +23,7 @@ def ints(value: Any, op: str, arg: str) -> int | Shape:
         plain = []
         for i, item in enumerate(value):
             try:
-                plain.append(operator.index(item))
+                plain.append(whole(item))
             except TypeError:
                 raise TypeError(
                     f"{op}(): argument '{arg}' failed to unpack the object at pos {i + 1} with "
@@ -31,7 +31,7 @@ def ints(value: Any, op: str, arg: str) -> int | Shape:
                 ) from None
         return tuple(plain)
     try:
-        return operator.index(value)
+        return whole(value)
     except TypeError:
         kinds = "an int or a tuple of ints"
         if arg == "padding" and "_" not in op:

@@ -13,7 +13,7 @@ from wengert.base.errors import wrong_type
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.ops import named_parts
-from wengert.ops.coerce import dtype_name, number, operand
+from wengert.ops.coerce import dtype_name, integer, number, operand
 from wengert.ops.elementwise import binary, two_tensors, unary
 from wengert.ops.out import into
 from wengert.ops.select import check_filling
@@ -330,9 +330,8 @@ def round(input: Any, *, decimals: int = 0, out: Any = None) -> Any:
     >>> wg.round(wg.tensor([1.25, -2.5])), wg.round(wg.tensor([1.26]), decimals=1)
     (tensor([ 1., -2.]), tensor([1.3000]))
     """
-    if not hasattr(decimals, "__index__"):
-        raise wrong_type("round", "decimals", "int", decimals)
-    made = T.round_decimals(input, decimals=int(decimals)) if decimals else T.round(input)
+    decimals = integer(decimals, "round", "decimals")
+    made = T.round_decimals(input, decimals=decimals) if decimals else T.round(input)
     return made if out is None else into(out, made, "round")
 
 

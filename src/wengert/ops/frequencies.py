@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.errors import wrong_type
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dims
-from wengert.ops.coerce import operand
+from wengert.ops.coerce import integer, operand
 from wengert.ops.options import float_type, made
 from wengert.ops.out import into
 from wengert.tape.record import T
@@ -20,9 +19,7 @@ __all__ = ["fftfreq", "fftshift", "ifftshift", "rfftfreq"]
 def _frequencies(
     name: str, n: Any, d: float, out: Any, dtype: Any, device: Any, requires_grad: bool
 ) -> Any:
-    if isinstance(n, float) or not hasattr(n, "__index__"):
-        raise wrong_type(f"fft_{name}", "n", "int", n, 1)
-    n = int(n)
+    n = integer(n, f"fft_{name}", "n", 1)
     if n < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
     kind = float_type(dtype)

@@ -12,7 +12,7 @@ from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.kernels.normalisation import are_few
 from wengert.ops.checks import flag
-from wengert.ops.coerce import number, operand
+from wengert.ops.coerce import integer, number, operand
 from wengert.ops.normalisation_arguments import (
     UNKNOWN,
     applied,
@@ -188,6 +188,7 @@ def normalised_groups(x: Any, num_groups: int, weight: Any, bias: Any, eps: floa
             "input's shape is (N, C, ...)"
         )
     channels = shape[1]
+    num_groups = integer(num_groups, name, "num_groups", 2)
     if num_groups == 0:
         raise ZeroDivisionError("integer division or modulo by zero: num_groups is 0")
     if num_groups < 0:
@@ -205,7 +206,7 @@ def normalised_groups(x: Any, num_groups: int, weight: Any, bias: Any, eps: floa
                 f"{list(shape)}"
             )
     check_dtypes(x, "GroupNormKernelImpl", weight, bias)
-    return _by_groups(x, weight, bias, int(num_groups), eps)[0]
+    return _by_groups(x, weight, bias, num_groups, eps)[0]
 
 
 def _by_groups(

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable
 from typing import Any
 
@@ -14,6 +13,7 @@ from wengert.base.dtypes import as_dtype, default_float, dtype, is_differentiabl
 from wengert.base.errors import wrong_type
 from wengert.base.layout import strided
 from wengert.base.ports import PORTS
+from wengert.base.shapes import whole
 from wengert.interp.levels import Lifted, is_elsewhere
 from wengert.ops.checks import flag
 from wengert.ops.coerce import NOT_A_NUMBER, has_tangent
@@ -107,7 +107,7 @@ def integer(function: str, name: str, value: Any) -> int:
         return value
     plain = number(value)
     try:
-        return operator.index(plain)
+        return whole(plain)
     except TypeError:
         raise wrong_type(function, name, "int", value) from None
 
@@ -149,7 +149,7 @@ def _checked(function: str, given: tuple[Any, ...]) -> tuple[int, ...]:
                 f"{function}(): argument 'size' (position 1) must be tuple of ints, but found "
                 f"element of type {type(length).__name__} at pos {i}"
             )
-        shape.append(operator.index(plain))
+        shape.append(whole(plain))
     if min(shape, default=0) < 0:
         raise RuntimeError(
             f"{function}: Dimension size must be non-negative. Trying to create tensor with "

@@ -324,6 +324,7 @@ def tril_indices(
     """
     if layout is not None:
         check_strided(layout, "tril_indices")
+    row, col = integer("tril_indices", "row", row), integer("tril_indices", "col", col)
     mask = np.tri(max(row, 0), max(col, 0), offset, bool)
     return _triangle("tril_indices", mask, row, col, dtype, device)
 
@@ -348,6 +349,7 @@ def triu_indices(
     """
     if layout is not None:
         check_strided(layout, "triu_indices")
+    row, col = integer("triu_indices", "row", row), integer("triu_indices", "col", col)
     mask = ~np.tri(max(row, 0), max(col, 0), offset - 1, bool)
     return _triangle("triu_indices", mask, row, col, dtype, device)
 

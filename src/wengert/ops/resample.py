@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from wengert.base.errors import not_implemented
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
+from wengert.base.shapes import whole
 from wengert.ops.adaptive_pooling import (
     adaptive_avg_pool1d,
     adaptive_avg_pool2d,
@@ -183,7 +183,7 @@ def _whole(size: Any, dims: int, spatial: tuple[int, ...]) -> tuple[int, ...]:
             "format."
         )
     try:
-        return tuple([operator.index(n) for n in several])
+        return tuple([whole(n) for n in several])
     except TypeError:
         raise TypeError(
             "expected size to be one of int or Tuple[int] or Tuple[int, int] or Tuple[int, int, "

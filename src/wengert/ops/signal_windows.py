@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.errors import long_name, not_implemented, wrong_type
+from wengert.base.errors import long_name, not_implemented
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
+from wengert.ops.coerce import integer
 from wengert.ops.options import float_type, made
 
 
@@ -23,9 +24,7 @@ def _window(
     requires_grad: bool,
 ) -> Any:
     """Return the values of `shape`, a function on [0, 1], at positions one element apart."""
-    if isinstance(length, float) or not hasattr(length, "__index__"):
-        raise wrong_type(name, "window_length", "int", length, 1)
-    length = int(length)
+    length = integer(length, name, "window_length", 1)
     kind = float_type(dtype)
     if kind.kind in "biu":
         raise RuntimeError(

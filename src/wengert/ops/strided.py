@@ -434,7 +434,7 @@ def empty_strided(
     (1, 2)
     """
     shape, kind = shape_of("empty_strided", (size,)), float_type(dtype)
-    steps = tuple(int(step) for step in stride)
+    steps = sizes_of((stride,), "empty_strided", "stride")
     if len(steps) != len(shape):
         raise RuntimeError(
             f"dimensionality of sizes ({len(shape)}) must match dimensionality of strides "

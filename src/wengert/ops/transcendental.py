@@ -7,13 +7,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from wengert.base.dtypes import FLOATING, category, promote
 from wengert.base.errors import not_implemented, wrong_type
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
-from wengert.ops.coerce import number, operand
+from wengert.ops.coerce import integer, number, operand
 from wengert.ops.elementwise import binary, unary
 from wengert.ops.out import into
 from wengert.prims import bessel as _bessel
@@ -138,11 +136,10 @@ def polygamma(n: int, input: Any, *, out: Any = None) -> Any:
     >>> wg.polygamma(1, wg.tensor([1.0, 2.0]))
     tensor([1.6449, 0.6449])
     """
-    if isinstance(n, bool) or not isinstance(n, int | np.integer):
-        raise wrong_type("polygamma", "n", "int", n, 1)
+    n = integer(n, "polygamma", "n", 1)
     if n < 0:
         raise RuntimeError(f"polygamma(n, x) does not support negative n.: n is {n}")
-    made = T.polygamma(input, n=int(n))
+    made = T.polygamma(input, n=n)
     return made if out is None else into(out, made, "polygamma")
 
 
@@ -169,15 +166,14 @@ def mvlgamma(input: Any, p: int, *, out: Any = None) -> Any:
     tensor([0.4516, 1.5502])
     """
     x = operand(input, "mvlgamma")
-    if isinstance(p, bool) or not hasattr(p, "__index__"):
-        raise wrong_type("mvlgamma", "p", "int", p, 2)
+    p = integer(p, "mvlgamma", "p", 2)
     if p < 1:
         raise RuntimeError(f"p has to be greater than or equal to 1: it is {p}")
     if x._payload.dtype.kind == "b":
         raise RuntimeError(
             "The input tensor may not be a boolean tensor.: convert it to a floating dtype"
         )
-    made = T.mvlgamma(x, p=int(p))
+    made = T.mvlgamma(x, p=p)
     return made if out is None else into(out, made, "mvlgamma")
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import operator
 from functools import lru_cache
 from typing import Any
 
+from wengert.base.shapes import whole
 from wengert.kernels.windows import pooled_size
 from wengert.ops.checks import flag
 
@@ -32,7 +32,7 @@ def several(value: Any, op: str, arg: str, position: int) -> Shape:
         return (value,)
     several = value if isinstance(value, tuple | list) else (value,)
     try:
-        return tuple([operator.index(item) for item in several])
+        return tuple([whole(item) for item in several])
     except TypeError:
         kind = type(value).__name__
         raise TypeError(
