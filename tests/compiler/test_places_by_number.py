@@ -45,3 +45,40 @@ def test_places_follow_numbers(place, use, numbers):
         return function, calls, [buffer, shown]
 
     compare(world, "numpy")
+
+
+DIMENSIONS = {
+    "sum": lambda x, i: x.sum(i),
+    "unbind": lambda x, i: x.unbind(i)[0],
+    "sort": lambda x, i: x.sort(i).values,
+    "softmax": lambda x, i: x.softmax(i),
+    "max": lambda x, i: x.max(i).indices,
+    "cat": lambda x, i: wg.cat([x, x], i),
+    "unsqueeze": lambda x, i: x.unsqueeze(i),
+    "flip": lambda x, i: x.flip(i),
+    "movedim": lambda x, i: x.movedim(0, i),
+    "fft": lambda x, i: wg.fft.fft(x, dim=i).real,
+    "pool": lambda x, i: wg.nn.functional.max_pool1d(x, i + 1),
+    "stride": lambda x, i: wg.nn.functional.avg_pool1d(x, 2, stride=i + 1),
+    "convolution": lambda x, i: wg.nn.functional.conv1d(x[None], x[None, :, :2], padding=i),
+    "sizes": lambda x, i: x.new_zeros(i + 1) + x.sum(),
+}
+
+
+@pytest.mark.parametrize("use", DIMENSIONS.values(), ids=DIMENSIONS)
+def test_dimensions_follow_numbers(use):
+    def world():
+        held = types.SimpleNamespace(n=0)
+
+        def function(x):
+            held.n += 1
+            return use(x, held.n % 2)
+
+        def calls():
+            for number in (0, 1, 0, 2, 1):
+                held.n = number
+                yield (wg.arange(12, dtype=wg.float64).reshape(3, 4).sin(),)
+
+        return function, calls, ()
+
+    compare(world, "numpy")

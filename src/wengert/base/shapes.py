@@ -28,7 +28,7 @@ def whole(value: Any) -> int:
 
 def normal_dim(dim: Any, ndim: int) -> int:
     """Return `dim` counted from the front; a tensor without dimensions takes 0 and -1."""
-    if dim.__class__ is int and 0 <= dim < ndim:
+    if type(dim) is int and 0 <= dim < ndim:
         found: int = dim
         return found
     if dim.__class__ is bool:

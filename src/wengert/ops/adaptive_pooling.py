@@ -80,7 +80,7 @@ def _check_vector(name: str, shape: Shape, sizes: tuple[int | None, ...]) -> Non
 
 def _prepared(name: str, input: Any, output_size: Any) -> tuple[Any, Shape]:
     x = operand(input, name)
-    if output_size.__class__ is not int:
+    if type(output_size) is not int:
         if isinstance(output_size, tuple | list):
             output_size = tuple(
                 [n if n is None else several(n, name, "output_size", 2)[0] for n in output_size]

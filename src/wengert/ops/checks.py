@@ -50,6 +50,10 @@ def check_bools(dtype: Any, name: str) -> None:
         )
 
 
+_SHARED = ("_", "made", "created")
+"""How the names of functions begin that public ones share."""
+
+
 def flag(value: Any, name: str) -> bool:
     """Return the argument `name`, which must be a bool: a number may be meant for another one.
 
@@ -60,7 +64,7 @@ def flag(value: Any, name: str) -> bool:
     if isinstance(value, bool | np.bool_):
         return bool(value)
     frame = sys._getframe(1)
-    while frame.f_code.co_name.startswith("_") and frame.f_back is not None:
+    while frame.f_back is not None and frame.f_code.co_name.startswith(_SHARED):
         frame = frame.f_back
     raise wrong_type(frame.f_code.co_name, name, "bool", value)
 
@@ -81,9 +85,9 @@ def _refuse(name: str, dim: Any, expected: str) -> TypeError:
 
 def one_dim(dim: Any, ndim: int, name: str) -> int:
     """Return a single dim, counted from the front."""
-    if dim.__class__ is int and 0 <= dim < ndim:
+    if type(dim) is int and 0 <= dim < ndim:
         return dim
-    if dim.__class__ is not int and not hasattr(dim, "__index__"):
+    if type(dim) is not int and not hasattr(dim, "__index__"):
         raise _refuse(name, dim, "int")
     return normal_dim(dim, ndim)
 
@@ -106,7 +110,7 @@ def names_none(dim: Any) -> bool:
 
 def all_dims(dim: Any, ndim: int, name: str) -> tuple[int, ...]:
     """One dim, several, or all for None and for an empty sequence: a tuple from the front."""
-    if dim.__class__ is int and 0 <= dim < ndim:
+    if type(dim) is int and 0 <= dim < ndim:
         return (dim,)
     if names_none(dim):
         return tuple(range(ndim))

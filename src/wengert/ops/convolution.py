@@ -62,9 +62,9 @@ def _convolve(
     if isinstance(padding, str):
         if transposed:
             raise TypeError(f"{op}(): argument 'padding' must be tuple of ints, not str")
-    elif padding.__class__ is not int:
+    elif type(padding) is not int:
         padding = ints(padding, op, "padding")
-    if groups.__class__ is not int:
+    if type(groups) is not int:
         groups = _group_count(groups, op)
     a, k = x._payload, w._payload
     if (a.dtype.kind == "c") != (k.dtype.kind == "c"):

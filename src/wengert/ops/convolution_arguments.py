@@ -17,7 +17,7 @@ _LETTERS = ("width", "height", "depth")
 
 def ints(value: Any, op: str, arg: str) -> int | Shape:
     """An int, or a sequence of them as a tuple."""
-    if value.__class__ is int:
+    if type(value) is int:
         return value
     if isinstance(value, tuple | list):
         plain = []

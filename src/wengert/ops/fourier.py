@@ -218,7 +218,7 @@ def _line(name: str, example: str) -> Callable[..., Any]:
     ) -> Any:
         x = operand(input, f"fft_{name}")
         ndim = x._payload.ndim
-        axis = dim if dim.__class__ is int else integer(dim, f"fft_{name}", "dim")
+        axis = dim if type(dim) is int else integer(dim, f"fft_{name}", "dim")
         if not ndim:
             raise IndexError(f"Dimension specified as {axis} but tensor has no dimensions")
         size = None if n is None else integer(n, f"fft_{name}", "n")

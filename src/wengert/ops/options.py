@@ -123,7 +123,7 @@ def shape_of(function: str, given: tuple[Any, ...], size: Any = None) -> tuple[i
             f'{function}() missing 1 required positional arguments: "size"; a tensor without '
             f"dimensions is {function}(())"
         )
-    if len(given) == 1 and given[0].__class__ is not int:
+    if len(given) == 1 and type(given[0]) is not int:
         given = _sequence(function, given[0])
     for length in given:
         if type(length) is not int or length < 0:
@@ -132,7 +132,9 @@ def shape_of(function: str, given: tuple[Any, ...], size: Any = None) -> tuple[i
 
 
 def _sequence(function: str, size: Any) -> tuple[Any, ...]:
-    if isinstance(size, np.integer) or (isinstance(size, TensorBase) and not size._payload.ndim):
+    if isinstance(size, int | np.integer) or (
+        isinstance(size, TensorBase) and not size._payload.ndim
+    ):
         return (size,)
     if isinstance(size, Iterable) and not isinstance(size, str | dict | TensorBase):
         return tuple(size)

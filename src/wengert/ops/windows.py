@@ -28,7 +28,7 @@ def words_of(d: int, count: int = 4) -> dict[str, Any]:
 
 def several(value: Any, op: str, arg: str, position: int) -> Shape:
     """Return `value`, an int or a sequence of ints, as a tuple."""
-    if value.__class__ is int:
+    if type(value) is int:
         return (value,)
     several = value if isinstance(value, tuple | list) else (value,)
     try:
@@ -70,8 +70,8 @@ def window(
     ceil_mode: bool,
 ) -> tuple[Shape, Shape, Shape, Shape]:
     """The kernel size, stride, padding and dilation of each dimension, checked."""
-    if not kernel_size.__class__ is padding.__class__ is dilation.__class__ is int or not (
-        stride is None or stride.__class__ is int
+    if not type(kernel_size) is type(padding) is type(dilation) is int or not (
+        stride is None or type(stride) is int
     ):
         # convert sequences to tuples of ints, the cache key of the checked arguments
         kernel_size = several(kernel_size, op, "kernel_size", 2)
