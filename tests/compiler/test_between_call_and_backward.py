@@ -311,3 +311,19 @@ def test_gradients_that_are_retained_are_those_of_the_backward_pass_alone():
         for call in (function, f, f):
             call(ones(requires_grad=True) * 3).sum().backward()
             assert kept.value.grad.tolist() == (ones() * 2).tolist()
+
+
+def test_a_call_that_is_traced_anew_is_differentiated_twice_beside_turned_arguments():
+    def function(x, y):
+        half = x * 2 if float(x.sum()) > 1 else x / (1 + x * x)
+        return half * half
+
+    f = wg.compile(function, backend="numpy", options=OPTIONS)
+    for shift in (0.0, 5.0, 0.0, -3.0):
+        found = []
+        for call in (function, f):
+            x = (ones() + shift).requires_grad_()
+            result = call(x, wg.ones(2, 3).t())
+            (slope,) = wg.autograd.grad(result.sum(), x, create_graph=True)
+            found.append(wg.autograd.grad(slope.sum(), x)[0])
+        assert wg.allclose(*found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -568,9 +569,7 @@ class Entry:
             return self.finished(
                 *(found, known, list(tensors), list(arrays), given, tensors, memory)
             )
-        own = type(self).__new__(type(self))
-        own.environment, own.options, own.name = self.environment, self.options, self.name
-        own.function, own._match, own.layout = self.function, self._match, self.layout
+        own = copy.copy(self)
         own.tree = Graph(places, self.options)
         own.tree.add(places, trace.items, exit)
         found, known = own.tree.run(inputs, None, *_taken(captured))
