@@ -81,3 +81,20 @@ def test_numbers_of_things_are_neither_bools_nor_fractions(call):
     for wrong in (True, 1.5, 1.0, None, "1"):
         with pytest.raises(TypeError):
             call(wrong)
+
+
+WRONG = {
+    "a kept dimension of two tensors": lambda: wg.max(X, X, True),
+    "a kept dimension of none": lambda: wg.min(X, keepdim=True),
+    "a kept dimension of a median": lambda: X.median(keepdim=True),
+    "another size": lambda: X.repeat_interleave(2, 0, output_size=5),
+    "another size of several": lambda: X.repeat_interleave(wg.tensor([1, 2]), 0, output_size=2),
+    "no tolerance": lambda: wg.isclose(X, X, atol=float("nan")),
+    "no norm": lambda: wg.renorm(X, float("nan"), 0, 1.0),
+}
+
+
+@pytest.mark.parametrize("call", WRONG.values(), ids=WRONG)
+def test_what_would_have_no_effect_is_refused(call):
+    with pytest.raises((TypeError, RuntimeError)):
+        call()

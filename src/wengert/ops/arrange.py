@@ -209,13 +209,14 @@ def repeat_interleave(
     repeats : int or Tensor of int. The number of copies, or one number per position.
     dim : int, optional. The dimension; without it all elements in one.
     %(axis)s
-    output_size : int, optional. Accepted for compatibility; has no effect.
+    output_size : int, optional. The size of the dimension of the result, which is checked.
 
     %(returns_smooth)s
 
     Raises
     ------
-    RuntimeError: If `repeats` is negative or has another size than the dimension.
+    RuntimeError: If `repeats` is negative or has another size than the dimension, or if the result
+        has another size than `output_size`.
 
     Examples
     --------
@@ -236,10 +237,22 @@ def repeat_interleave(
     shape = x._payload.shape
     axis = normal_dim(integer(dim, "repeat_interleave", "dim"), len(shape))
     if isinstance(repeats, TensorBase) and repeats._payload.size != 1:
-        return _repeated(x, repeats._payload, axis)
-    if isinstance(repeats, TensorBase):
-        repeats = repeats._payload.item()
-    count = integer(repeats, "repeat_interleave", "repeats")
+        result = _repeated(x, repeats._payload, axis)
+    else:
+        once = repeats._payload.item() if isinstance(repeats, TensorBase) else repeats
+        result = _alike(x, integer(once, "repeat_interleave", "repeats"), axis)
+    if output_size is not None:
+        found, wanted = result._payload.shape[axis], output_size
+        if found != integer(wanted, "repeat_interleave", "output_size"):
+            raise RuntimeError(
+                f"repeat_interleave: Invalid output_size, expected {found} but got {wanted}"
+            )
+    return result
+
+
+def _alike(x: Any, count: int, axis: int) -> Any:
+    """Repeat all positions as often."""
+    shape = x._payload.shape
     if count < 0:
         raise RuntimeError(f"Repeats must be non-negative, but got {count}")
     wide = (*shape[: axis + 1], count, *shape[axis + 1 :])

@@ -120,6 +120,12 @@ def all_dims(dim: Any, ndim: int, name: str) -> tuple[int, ...]:
     return normal_dims(dim, ndim)
 
 
+def check_alone(name: str, dim: Any, keepdim: Any) -> None:
+    """Refuse `keepdim` where no dimension is given, which it would be about."""
+    if dim is None and keepdim is not False:
+        raise TypeError(f"{name}() takes keepdim only together with a dim")
+
+
 def renamed(name: str, dim: Any, keepdim: Any, names: dict[str, Any]) -> tuple[Any, Any]:
     """Return `dim` and `keepdim`, also if given under NumPy's names ``axis`` and ``keepdims``."""
     for key, value in names.items():

@@ -68,7 +68,7 @@ def _compared(name: str, input: Any, other: Any, *tolerances: Any) -> tuple[Any,
     broadcast(a.shape, b.shape)
     limits = [number(limit, name, kind) for kind, limit in zip(_KINDS, tolerances, strict=True)]
     for kind, limit in zip(_KINDS, limits, strict=True):
-        if limit < 0:
+        if not limit >= 0:
             raise RuntimeError(f"{kind} must be greater than or equal to zero, but got {limit}")
     return a, b, *limits
 

@@ -18,7 +18,7 @@ from wengert.base.errors import long_name
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.ops import return_types
-from wengert.ops.checks import all_dims, flag, names_none, one_dim, real_input, renamed
+from wengert.ops.checks import all_dims, check_alone, flag, names_none, one_dim, real_input, renamed
 from wengert.ops.coerce import operand
 from wengert.ops.out import check_dtype, into
 from wengert.tape.base import TensorBase
@@ -109,6 +109,7 @@ def _extreme(
         dim, keepdim = renamed(name, dim, keepdim, names)
     if isinstance(dim, TensorBase | np.ndarray):
         dim, other = None, dim
+    check_alone(name, dim, keepdim)
     input = real_input(input, name, f"{name}_all") if dim is None else _ordered(input, name)
     if other is not None:
         other = _ordered(other, name)

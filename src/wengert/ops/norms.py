@@ -136,9 +136,9 @@ def renorm(input: Any, p: float, dim: int, maxnorm: float, *, out: Any = None) -
             raise wrong_type("renorm", name, "Number", value)
         if isinstance(value, complex):
             raise RuntimeError(f"renorm: {name} must be real-valued")
-    if power <= 0:
+    if not power > 0:
         raise RuntimeError(f"renorm: non-positive-norm not supported: p is {power}")
-    if most < 0:
+    if not most >= 0:
         raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {most}")
     array = x._payload
     if array.ndim < 2:

@@ -19,7 +19,7 @@ from wengert.base.errors import not_implemented
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.ops import named_results
-from wengert.ops.checks import flag, one_dim, real_input, renamed
+from wengert.ops.checks import check_alone, flag, one_dim, real_input, renamed
 from wengert.ops.coerce import dtype_name, integer, operand, plain
 from wengert.ops.named_results import pair
 from wengert.ops.options import sent_to
@@ -149,6 +149,7 @@ def nanmedian(
 def _median(name: str, input: Any, dim: Any, keepdim: Any, out: Any, names: dict[str, Any]) -> Any:
     if names:
         dim, keepdim = renamed(name, dim, keepdim, names)
+    check_alone(name, dim, keepdim)
     if dim is not None:
         x, axis = _checked(input, dim, name, "median_out")
         find = T.argmedian if name == "median" else T.argnanmedian

@@ -166,8 +166,7 @@ def movedim(input: Any, source: Any, destination: Any) -> Any:
 
 def _moved(dims: Any, name: str, ndim: int) -> list[int]:
     found = [
-        normal_dim(dim if type(dim) is int else integer(dim, "movedim", name), ndim)
-        for dim in dims
+        normal_dim(dim if type(dim) is int else integer(dim, "movedim", name), ndim) for dim in dims
     ]
     if len(found) > 1 and len(set(found)) != len(found):
         raise RuntimeError(f"movedim: repeated dim in `{name}` ({list(dims)})")

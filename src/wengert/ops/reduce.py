@@ -16,7 +16,15 @@ from wengert.base.dtypes import as_dtype, is_differentiable
 from wengert.base.errors import long_name, not_implemented
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
-from wengert.ops.checks import all_dims, dim_or_axis, flag, names_none, one_dim, renamed
+from wengert.ops.checks import (
+    all_dims,
+    check_alone,
+    dim_or_axis,
+    flag,
+    names_none,
+    one_dim,
+    renamed,
+)
 from wengert.ops.coerce import operand
 from wengert.ops.out import asked, into
 from wengert.prims import moments as _records
@@ -193,9 +201,8 @@ def prod(
     if out is not None:
         dtype = asked(dtype, out)
     input = _summable(input, dtype, "prod")
+    check_alone("prod", dim, keepdim)
     if dim is None:
-        if keepdim:
-            raise TypeError("prod() takes keepdim only together with a dim")
         result = T.prod(input)
     else:
         ndim = input._payload.ndim
