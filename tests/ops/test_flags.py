@@ -1,5 +1,8 @@
 """Test that arguments that are bools take nothing else: a number may be meant for a neighbour."""
 
+from decimal import Decimal
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -98,3 +101,29 @@ WRONG = {
 def test_what_would_have_no_effect_is_refused(call):
     with pytest.raises((TypeError, RuntimeError)):
         call()
+
+
+NUMBERS = {
+    "hardshrink": lambda n: F.hardshrink(X, n),
+    "threshold": lambda n: F.threshold(X, n, 1.0),
+    "threshold's value": lambda n: F.threshold(X, 0.0, n),
+    "leaky_relu": lambda n: F.leaky_relu(X, n),
+    "elu": lambda n: F.elu(X, n),
+    "celu": lambda n: F.celu(X, n),
+    "softplus": lambda n: F.softplus(X, n),
+    "add": lambda n: wg.add(X, X, alpha=n),
+    "addmm": lambda n: wg.addmm(X, X, X, alpha=n),
+    "addcmul": lambda n: wg.addcmul(X, X, X, value=n),
+    "layer_norm": lambda n: F.layer_norm(X, (2,), eps=n),
+    "huber_loss": lambda n: F.huber_loss(X, X, delta=n),
+    "margin_ranking_loss": lambda n: F.margin_ranking_loss(X, X, X, margin=n),
+}
+
+
+@pytest.mark.parametrize("call", NUMBERS.values(), ids=NUMBERS)
+def test_numbers_are_numbers(call):
+    for number in (1.0, 1, np.float32(1.0), wg.tensor(1.0)):
+        call(number)
+    for wrong in (None, "1", [1.0], (1.0, 2.0), b"1", Fraction(1, 2), Decimal("0.5"), {}):
+        with pytest.raises(TypeError):
+            call(wrong)

@@ -129,9 +129,8 @@ def leaky_relu(input: Any, negative_slope: float = 0.01, inplace: bool = False) 
     >>> wg.nn.functional.leaky_relu(wg.tensor([-1.0, 2.0]))
     tensor([-0.0100,  2.0000])
     """
-    return _activation(
-        "leaky_relu", "leaky_relu_cpu", input, inplace, negative_slope=float(negative_slope)
-    )
+    slope = float(number(negative_slope, "leaky_relu", "negative_slope"))
+    return _activation("leaky_relu", "leaky_relu_cpu", input, inplace, negative_slope=slope)
 
 
 @export("nn.functional")
@@ -147,9 +146,8 @@ def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
     >>> wg.nn.functional.elu(wg.tensor([-1.0, 2.0]))
     tensor([-0.6321,  2.0000])
     """
-    return _activation(
-        "elu", "elu_cpu", input, inplace, alpha=float(alpha), scale=1.0, input_scale=1.0
-    )
+    alpha = float(number(alpha, "elu", "alpha"))
+    return _activation("elu", "elu_cpu", input, inplace, alpha=alpha, scale=1.0, input_scale=1.0)
 
 
 @export("nn.functional")
@@ -193,11 +191,11 @@ def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
     >>> wg.nn.functional.celu(wg.tensor([-1.0, 2.0]), alpha=2.0)
     tensor([-0.7869,  2.0000])
     """
-    alpha = number(alpha, "celu", "alpha")
+    alpha = float(number(alpha, "celu", "alpha"))
     if alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
     return _activation(
-        "elu", "elu_cpu", input, inplace, alpha=float(alpha), scale=1.0, input_scale=1 / alpha
+        "elu", "elu_cpu", input, inplace, alpha=alpha, scale=1.0, input_scale=1 / alpha
     )
 
 
@@ -288,7 +286,8 @@ def softplus(input: Any, beta: float = 1.0, threshold: float = 20.0, *, out: Any
     >>> wg.nn.functional.softplus(wg.tensor([-1.0, 2.0]))
     tensor([0.3133, 2.1269])
     """
-    beta, threshold = float(beta), float(threshold)
+    beta = float(number(beta, "softplus", "beta"))
+    threshold = float(number(threshold, "softplus", "threshold"))
     result = _activation("softplus", "softplus_cpu", input, beta=beta, threshold=threshold)
     return into(out, result, "softplus")
 

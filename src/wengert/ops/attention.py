@@ -128,9 +128,9 @@ def scaled_dot_product_attention(
         and k._payload.shape == (*lead, v._payload.shape[-2], q._payload.shape[-1])
         and v._payload.shape[:-2] == lead
     )
+    if scale is None:
+        scale = 1 / math.sqrt(max(q._payload.shape[-1], 1))
     factor = number(scale, op, "scale")
-    if factor is None:
-        factor = 1 / math.sqrt(max(q._payload.shape[-1], 1))
     q = T.mul_scalar(q, other=factor)
     *batch, row, column, inner = range(len(lead) + 3)
     if together:

@@ -116,12 +116,15 @@ def plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def number(value: Any, op: str, arg: str) -> Any:
+def number(value: Any, op: str, arg: str, wanted: str = "Number", position: int = 0) -> Any:
     """Return `value` as a number: one, or a 0-d tensor that requires no gradient."""
     if value.__class__ in _PLAIN:
         return value
     if not isinstance(value, TensorBase):
-        return plain(value)
+        found = value.item() if isinstance(value, np.ndarray) and not value.ndim else plain(value)
+        if not is_number(found):
+            raise wrong_type(op, arg, wanted, value, position)
+        return found
     tensor: Any = value
     if tensor._payload.ndim or tensor._edge is not None or has_tangent(tensor):
         raise TypeError(

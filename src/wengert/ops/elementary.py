@@ -284,13 +284,13 @@ def nan_to_num(
     tensor([1., 0., 9.])
     """
     x = operand(input, "nan_to_num")
-    nan, posinf, neginf = (
-        number(value, "nan_to_num", arg)
-        for arg, value in (("nan", nan), ("posinf", posinf), ("neginf", neginf))
-    )
-    for place, (arg, value) in enumerate((("nan", nan), ("posinf", posinf), ("neginf", neginf))):
-        if value is not None and (not is_number(value) or isinstance(value, complex)):
+    given = {"nan": nan, "posinf": posinf, "neginf": neginf}
+    for place, (arg, value) in enumerate(given.items()):
+        if value is not None:
+            given[arg] = number(value, "nan_to_num", arg, "float", place + 2)
+        if isinstance(given[arg], complex):
             raise wrong_type("nan_to_num", arg, "float", value, place + 2)
+    nan, posinf, neginf = given.values()
     kind = x._payload.dtype
     if kind.kind == "V":
         # the kernel computes in float32, which has a larger range

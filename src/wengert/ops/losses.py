@@ -17,7 +17,7 @@ from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
 from wengert.ops.checks import flag
-from wengert.ops.coerce import operand
+from wengert.ops.coerce import number, operand
 from wengert.ops.constants import ONE, ZERO
 from wengert.ops.reduce import mean, sum
 from wengert.prims import neural as _records
@@ -202,7 +202,9 @@ def smooth_l1_loss(
     input, target = _pair(input, target, "smooth_l1_loss", "smooth_l1_cpu")
     if beta == 0:
         return reduced(T.abs(T.sub(input, target)), reduction)
-    return T.smooth_l1_loss(input, target, reduction=reduction, beta=float(beta))
+    return T.smooth_l1_loss(
+        input, target, reduction=reduction, beta=float(number(beta, "smooth_l1_loss", "beta"))
+    )
 
 
 @export("nn.functional")
@@ -231,16 +233,16 @@ def huber_loss(
     >>> wg.nn.functional.huber_loss(wg.tensor([1.0, 2.0]), wg.tensor([1.5, 4.0]))
     tensor(0.8125)
     """
-    reduction = reduction_of(reduction)
-    if delta <= 0:
+    reduction, delta = reduction_of(reduction), float(number(delta, "huber_loss", "delta"))
+    if not delta > 0:
         raise RuntimeError(
             f"huber_loss does not support non-positive values for delta, got {delta}"
         )
     input, target = _pair(input, target, "huber_loss", "huber_cpu")
     if weight is not None:
-        losses = T.huber_loss(input, target, reduction="none", delta=float(delta))
+        losses = T.huber_loss(input, target, reduction="none", delta=delta)
         return reduced(_weigh(losses, operand(weight, "huber_loss", "weight", 5)), reduction)
-    return T.huber_loss(input, target, reduction=reduction, delta=float(delta))
+    return T.huber_loss(input, target, reduction=reduction, delta=delta)
 
 
 @export("nn.functional")

@@ -13,7 +13,7 @@ from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
 from wengert.ops.activations import logsigmoid, softplus
-from wengert.ops.coerce import operand
+from wengert.ops.coerce import number, operand
 from wengert.ops.gather import check_bounds, gather
 from wengert.ops.losses import reduced, reduction_of
 from wengert.ops.options import sent_to
@@ -67,7 +67,9 @@ def margin_ranking_loss(
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
             f"input1: {a.shape}, input2: {b.shape}, target: {y.shape} "
         )
-    return reduced(clamp(-y * (a - b) + float(margin), min=0), how)
+    return reduced(
+        clamp(-y * (a - b) + float(number(margin, "margin_ranking_loss", "margin")), min=0), how
+    )
 
 
 @export("wengert", "nn.functional")

@@ -80,6 +80,7 @@ def layer_norm(
     bias = parameter(bias, "layer_norm", "bias", 4)
     dim = last_dims("layer_norm", x, normalized_shape, weight=weight, bias=bias)
     check_dtypes(x, "LayerNormKernelImpl", weight, bias)
+    eps = number(eps, "layer_norm", "eps")
     known = moments(x, dim, eps)
     return applied("layer_norm", x, weight, bias, known, dim=dim, eps=eps)
 
@@ -269,6 +270,7 @@ def instance_norm(
             f"torch.Size({shape})"
         )
     statistics = running_mean, running_var
+    eps = number(eps, "instance_norm", "eps")
     return normalised_instances(x, *statistics, weight, bias, use_input_stats, momentum, eps)
 
 
@@ -366,7 +368,8 @@ def batch_norm(
     name = "batch_norm"
     x = operand(input, name)
     shape = x._payload.shape
-    if training and eps <= 0:
+    eps = number(eps, "batch_norm", "eps")
+    if training and not eps > 0:
         raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
     if training and shape and math.prod(shape[2:]) * shape[0] == 1:
         raise ValueError(

@@ -18,7 +18,6 @@ from wengert.prims import bessel as _bessel
 from wengert.prims import gamma as _gamma
 from wengert.prims import logarithms as _logarithms
 from wengert.prims import normal as _normal
-from wengert.tape.operands import is_number
 from wengert.tape.record import T
 
 REQUIRES = (_bessel, _gamma, _logarithms, _normal)
@@ -107,8 +106,8 @@ def logit(input: Any, eps: float | None = None, *, out: Any = None) -> Any:
     >>> wg.logit(wg.tensor([0.5, 0.0]), eps=0.1)
     tensor([ 0.0000, -2.1972])
     """
-    eps = number(eps, "logit", "eps")
-    if eps is not None and (not is_number(eps) or isinstance(eps, complex)):
+    eps = None if eps is None else number(eps, "logit", "eps", "float", 2)
+    if isinstance(eps, complex):
         raise wrong_type("logit", "eps", "float", eps, 2)
     made = T.logit(input, eps=eps)
     return made if out is None else into(out, made, "logit")
