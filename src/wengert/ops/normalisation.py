@@ -369,7 +369,7 @@ def batch_norm(
     x = operand(input, name)
     shape = x._payload.shape
     eps = number(eps, "batch_norm", "eps")
-    if training and not eps > 0:
+    if training and eps <= 0:
         raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
     if training and shape and math.prod(shape[2:]) * shape[0] == 1:
         raise ValueError(
