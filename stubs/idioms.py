@@ -50,7 +50,7 @@ RESULTS = {
     **dict.fromkeys(["ndim", "size"], "_int"),
     **dict.fromkeys(["save", "savez", "set_printoptions"], "None"),
 }
-"""What the functions of JAX's tables return that return no array."""
+"""The results of functions of JAX's tables other than arrays."""
 _LIKE = """a a1 a2 ar1 ar2 arr array ary b beta condition element fp h indices input_tensor lhs m
     new_val obj on_false on_true operand other p q rhs scatter_indices tensor test_elements u
     updates v val vals values x x1 x2 xp y z"""
@@ -191,14 +191,14 @@ ATTRIBUTES = {
     "dtype": "np.dtype[Any]",
     "shape": "tuple[_int, ...]",
 }
-"""The types of attributes that are no arrays."""
+"""The types of attributes other than arrays."""
 METHODS = {
     **dict.fromkeys(["item", "tolist"], "Any"),
     **dict.fromkeys(["__divmod__", "__rdivmod__", "nonzero"], "tuple[Array, ...]"),
     "__array__": "np.ndarray[Any, Any]",
     "__iter__": "Iterator[Array]",
 }
-"""What methods return that return no array, and whose annotations do not say so."""
+"""The results of methods other than arrays, where annotations do not say them."""
 _SPECIAL = """abs add and array bool complex contains divmod eq float floordiv ge getitem gt hash
     index int invert iter le len lshift lt matmul mod mul ne neg or pos pow round rshift sub truediv
     xor"""
