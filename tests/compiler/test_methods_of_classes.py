@@ -1,7 +1,9 @@
 """Test that methods which Python calls by itself keep their effects in every call."""
 
 import copy
+import functools
 import linecache
+import math
 import pickle
 import sys
 import types
@@ -56,5 +58,64 @@ def test_methods_that_python_calls_have_their_effects_in_each_call(name, monkeyp
         space.update(copy=copy, pickle=pickle, types=types, LOG=[])
         exec(compile(text, file, "exec"), space)
         return space["function"], lambda: [(wg.ones(2),)] * 4, space["LOG"]
+
+    compare(world, "numpy")
+
+
+CONVERSIONS = {
+    "__index__": "[2.0, 3.0, 4.0][counter]",
+    "__len__": "len(counter)",
+    "__int__": "int(counter)",
+    "__float__": "float(counter)",
+    "__hash__": "hash(counter)",
+}
+COUNTER = """
+class Counter:
+    number = {first}
+    def {name}(self):
+        self.number = (self.number + 1) % 3
+        return self.number
+    def __round__(self, digits=None):
+        return 7
+counter = Counter()
+def function(x):
+    return x * {use} + round(counter)
+"""
+
+
+@pytest.mark.parametrize("name", CONVERSIONS)
+@pytest.mark.filterwarnings("ignore:.* is not compiled")
+def test_numbers_that_python_asks_for_are_numbers(name):
+    first = 0.5 if name == "__float__" else 0
+    text = COUNTER.format(name=name, use=CONVERSIONS[name], first=first)
+    file = f"<conversions {name}>"
+    linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
+
+    def world():
+        space = {}
+        exec(compile(text, file, "exec"), space)
+        return space["function"], lambda: [(wg.ones(2),)] * 6, ()
+
+    compare(world, "numpy")
+
+
+def test_counts_of_a_cache_are_seen():
+    def world():
+        known = functools.lru_cache(lambda n: n + 1)
+        return (lambda x: x * known(3) + known.cache_info().hits), lambda: [(wg.ones(2),)] * 5, ()
+
+    compare(world, "numpy")
+
+
+def test_the_sign_of_a_number_that_is_none_is_seen():
+    def world():
+        held = types.SimpleNamespace(value=float("nan"))
+
+        def calls():
+            for sign in (1.0, 1.0, -1.0, 1.0, -1.0):
+                held.value = math.copysign(float("nan"), sign)
+                yield (wg.ones(2),)
+
+        return (lambda x: x * math.copysign(1.0, held.value)), calls, ()
 
     compare(world, "numpy")

@@ -173,7 +173,9 @@ def _spacing(payload: Any, spacing: Any, dim: Any) -> tuple[tuple[int, ...], lis
         dims = normal_dims(tuple(dim), ndim)
     else:
         dims = (normal_dim(integer(dim, "gradient", "dim"), ndim),)
-    if isinstance(spacing, TensorBase | np.generic) and not spacing.ndim:
+    if isinstance(spacing, np.generic) or (
+        isinstance(spacing, TensorBase) and not spacing._payload.ndim
+    ):
         spacing = number(spacing, "gradient", "spacing")
     if spacing is None or is_number(spacing):
         return dims, [1 if spacing is None else spacing] * len(dims)

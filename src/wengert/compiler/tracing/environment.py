@@ -68,7 +68,16 @@ _ABOUT = frozenset({"__name__", "__qualname__", "__doc__", "__module__"})
 _DENIED = frozenset(
     {
         *("__subclasses__", "__annotations__", "__kwdefaults__", "__match_args__"),
-        *("__hash__", "__globals__", "__builtins__", "f_globals", "f_locals", "f_back", "gi_frame"),
+        *(
+            "__hash__",
+            "__globals__",
+            "__builtins__",
+            "cache_info",
+            "f_globals",
+            "f_locals",
+            "f_back",
+            "gi_frame",
+        ),
     }
 )
 """Attributes that code may not read, since they are not walked."""
@@ -82,6 +91,13 @@ _EVERYTHING = DYNAMIC | {
 """Names with which code may reach all attributes of an object."""
 _MAKING = frozenset({"__init__", "__post_init__", "__init_subclass__"})
 """Methods that run when a class is called, or is the base of another one."""
+_CONVERTING = frozenset(
+    {
+        *("__index__", "__int__", "__float__", "__complex__", "__len__", "__hash__"),
+        "__length_hint__",
+    }
+)
+"""Methods that make a number of an object."""
 _CLASSES = frozenset({"type", "__class__", "__base__", "__bases__", "__mro__", "mro"})
 """Names that lead from an object to its class."""
 _OF_OBJECT = Place(None, None)
@@ -402,6 +418,9 @@ class Environment(Reach):
                 # the class may be called
                 self._attributes |= _MAKING
             self._instances_of(kind)
+        if issubclass(kind, type) and not _CONVERTING.isdisjoint(vars(value)):
+            # Python takes nothing but numbers from these
+            self._tells = self._tells or not is_of_library(value)
         reading = read(value)
         if reading.by == "value":
             name = self._local(path)
@@ -548,12 +567,10 @@ class Environment(Reach):
 
     def _float(self, value: float, path: str) -> None:
         name = self._local(path)
-        if value != value:
-            self._require(f"{name}.__class__ is float and {name} != {name}")
-        elif value == 0:
-            sign = math.copysign(1, value)
+        if value != value or value == 0:
+            sign, other = math.copysign(1, value), "== 0" if value == 0 else f"!= {name}"
             self._require(
-                f"{name}.__class__ is float and {name} == 0 and copysign(1, {name}) == {sign}"
+                f"{name}.__class__ is float and {name} {other} and copysign(1, {name}) == {sign}"
             )
         else:
             self._require(f"{name}.__class__ is float and {name} == {self._constant(value)}")
