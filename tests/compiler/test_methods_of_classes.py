@@ -70,16 +70,16 @@ CONVERSIONS = {
     "__hash__": "hash(counter)",
 }
 COUNTER = """
+LOG = []
 class Counter:
     number = {first}
     def {name}(self):
         self.number = (self.number + 1) % 3
         return self.number
-    def __round__(self, digits=None):
-        return 7
 counter = Counter()
 def function(x):
-    return x * {use} + round(counter)
+    LOG.append("called")
+    return x * {use}
 """
 
 
