@@ -14,13 +14,13 @@ from wengert.base.sections import fill_sections
 from wengert.kernels import random as kernels
 from wengert.kernels.reducing import largest, smallest
 from wengert.ops.checks import flag
+from wengert.ops.coerce import integer
 from wengert.ops.generator import stream_of
 from wengert.ops.like import memory_like
 from wengert.ops.options import (
     beside,
     check_strided,
     input_tensor,
-    integer,
     made,
     sent_to,
     shape_of,
@@ -84,7 +84,7 @@ def randint(
         raise wrong_type("randint", "size", "tuple of ints", size, 2)
     shape = shape_of("randint", (tuple(size),))
     kind = np.dtype(np.int64) if dtype is None else type_of(dtype)
-    low, high = integer("randint", "low", low), integer("randint", "high", high)
+    low, high = integer(low, "randint", "low"), integer(high, "randint", "high")
     low, span = span_of(low, high, kind)
     stream = stream_of("randint", generator)
     count = math.prod(shape)
@@ -159,7 +159,7 @@ def randperm(
     """
     if layout is not None:
         check_strided(layout, "randperm")
-    count = integer("randperm", "n", n)
+    count = integer(n, "randperm", "n")
     if count < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {count}: [{count}]")
     kind = np.dtype(np.int64) if dtype is None else type_of(dtype)
@@ -265,7 +265,7 @@ def multinomial(
             "multinomial only supports floating-point dtypes for input, got: "
             f"{as_dtype(weights.dtype)!r}"
         )
-    num_samples = integer("multinomial", "num_samples", num_samples)
+    num_samples = integer(num_samples, "multinomial", "num_samples")
     if num_samples <= 0:
         raise RuntimeError(f"cannot sample n_sample <= 0 samples, but got {num_samples}")
     if not flag(replacement, "replacement") and num_samples > weights.shape[-1]:

@@ -101,17 +101,6 @@ def number(value: Any) -> Any:
     return value.item() if isinstance(value, Lifted) else value
 
 
-def integer(function: str, name: str, value: Any) -> int:
-    """An integer argument, also given as a 0-d tensor."""
-    if type(value) is int:
-        return value
-    plain = number(value)
-    try:
-        return whole(plain)
-    except TypeError:
-        raise wrong_type(function, name, "int", value) from None
-
-
 def shape_of(function: str, given: tuple[Any, ...], size: Any = None) -> tuple[int, ...]:
     """Return a shape from ``f(2, 3)``, ``f((2, 3))`` or ``f(size=(2, 3))``."""
     if size is not None:

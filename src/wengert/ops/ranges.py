@@ -13,8 +13,8 @@ from wengert.base.errors import long_name
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.kernels import fused
-from wengert.ops.coerce import operand
-from wengert.ops.options import check_strided, float_type, integer, made, number, type_of
+from wengert.ops.coerce import integer, operand
+from wengert.ops.options import check_strided, float_type, made, number, type_of
 from wengert.ops.out import asked, created, into
 from wengert.prims import parts as _records
 from wengert.tape.base import TensorBase
@@ -135,7 +135,7 @@ def _spaced(
         number(v.detach() if isinstance(v, TensorBase) else v)  # type: ignore[attr-defined]
         for v in (start, end)
     )
-    count = integer(function, "steps", steps)
+    count = integer(steps, function, "steps")
     if count < 0:
         raise RuntimeError(f"number of steps must be non-negative, but got {count}")
     kind = float_type(dtype)
@@ -275,8 +275,8 @@ def eye(
     """
     if layout is not None:
         check_strided(layout, "eye")
-    rows = integer("eye", "n", n)
-    columns = rows if m is None else integer("eye", "m", m)
+    rows = integer(n, "eye", "n")
+    columns = rows if m is None else integer(m, "eye", "m")
     for name, value in (("n", rows), ("m", columns)):
         if value < 0:
             raise RuntimeError(f"{name} must be greater or equal to 0, got {value}")
@@ -324,7 +324,7 @@ def tril_indices(
     """
     if layout is not None:
         check_strided(layout, "tril_indices")
-    row, col = integer("tril_indices", "row", row), integer("tril_indices", "col", col)
+    row, col = integer(row, "tril_indices", "row"), integer(col, "tril_indices", "col")
     mask = np.tri(max(row, 0), max(col, 0), offset, bool)
     return _triangle("tril_indices", mask, row, col, dtype, device)
 
@@ -349,7 +349,7 @@ def triu_indices(
     """
     if layout is not None:
         check_strided(layout, "triu_indices")
-    row, col = integer("triu_indices", "row", row), integer("triu_indices", "col", col)
+    row, col = integer(row, "triu_indices", "row"), integer(col, "triu_indices", "col")
     mask = ~np.tri(max(row, 0), max(col, 0), offset - 1, bool)
     return _triangle("triu_indices", mask, row, col, dtype, device)
 

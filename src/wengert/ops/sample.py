@@ -15,8 +15,9 @@ import numpy as np
 from wengert.base.dtypes import FLOATING, as_dtype, category
 from wengert.base.export import export
 from wengert.kernels import random as kernels
+from wengert.ops.coerce import integer
 from wengert.ops.generator import stream_of
-from wengert.ops.options import integer, number
+from wengert.ops.options import number
 from wengert.tape.sites import warn
 
 _INT64, _INT64_END = np.dtype(np.int64), 1 << 63
@@ -154,14 +155,14 @@ def draw_random(template: Any, low: Any = None, high: Any = ..., *, generator: A
     """Draw integers from [low, high), [0, low) without `high`, or all positive ones."""
     if low is None:
         return _draw("random_", generator, kernels.full_range, template)
-    bottom = integer("random_", "from", low)
+    bottom = integer(low, "random_", "from")
     kind = template.dtype
     if high is ...:
         bottom, top = 0, bottom
     elif high is None:
         top = kernels.largest_of(kind) + 1
     else:
-        top = integer("random_", "to", high)
+        top = integer(high, "random_", "to")
     return _draw("random_", generator, kernels.integers, template, *span_of(bottom, top, kind))
 
 
