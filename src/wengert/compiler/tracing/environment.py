@@ -92,10 +92,7 @@ _EVERYTHING = DYNAMIC | {
 _MAKING = frozenset({"__init__", "__post_init__", "__init_subclass__"})
 """Methods that run when a class is called, or is the base of another one."""
 _CONVERTING = frozenset(
-    {
-        *("__index__", "__int__", "__float__", "__complex__", "__len__", "__hash__"),
-        "__length_hint__",
-    }
+    {"__index__", "__int__", "__float__", "__complex__", "__len__", "__length_hint__"}
 )
 """Methods that make a number of an object."""
 _CLASSES = frozenset({"type", "__class__", "__base__", "__bases__", "__mro__", "mro"})
