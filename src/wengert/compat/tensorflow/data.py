@@ -29,7 +29,7 @@ from wengert.compat.tensorflow.eager import bytes_of, is_text, labels_of
 from wengert.compat.tensorflow.errors import OpError, OutOfRangeError
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.drawing import own_stream
-from wengert.compat.tensorflow.refusal import missing
+from wengert.compat.tensorflow.refusal import refusing
 from wengert.compat.tensorflow.words import refusal
 
 AUTOTUNE = -1
@@ -749,10 +749,14 @@ class _Iteration:
             raise OutOfRangeError("End of sequence [Op:IteratorGetNext]") from None
 
 
-def __getattr__(name: str) -> Any:
-    if name == "experimental":
-        raise refusal(AttributeError, "module 'tensorflow.data' has")
-    raise missing("data", name)
+experimental = SimpleNamespace(
+    AUTOTUNE=AUTOTUNE,
+    INFINITE_CARDINALITY=INFINITE_CARDINALITY,
+    UNKNOWN_CARDINALITY=UNKNOWN_CARDINALITY,
+    cardinality=Dataset.cardinality,
+)
+"""``tf.data.experimental``: older names."""
 
+__getattr__ = refusing("data")
 
-__all__ = completed(globals(), "AUTOTUNE INFINITE_CARDINALITY UNKNOWN_CARDINALITY")
+__all__ = completed(globals(), "AUTOTUNE INFINITE_CARDINALITY UNKNOWN_CARDINALITY experimental")

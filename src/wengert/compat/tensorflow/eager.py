@@ -163,9 +163,8 @@ class Tensor(NativeTensor):
         return array if dtype is None else array.astype(dtype, copy=False)
 
     def _scalar(self) -> Any:
-        if self._payload.ndim:
-            raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
-        return self._payload.item()
+        payload = self._payload  # NumPy decides on arrays of one element
+        return np.asarray(payload) if payload.ndim else payload.item()
 
     def __float__(self) -> float:
         return float(self._scalar())

@@ -66,7 +66,7 @@ class device(contextlib.ContextDecorator):
     """
 
     def __init__(self, device_name) -> None:
-        self.device_name = device_name
+        self._device_name = device_name
 
     def __enter__(self) -> None:
         return None
