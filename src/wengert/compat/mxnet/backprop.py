@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert.compat.mxnet.base import MXNetError, reraise, shown
-from wengert.compat.mxnet.state import CLEARED, RECORDING, TRAINING, cleared, node_of
+from wengert.compat.mxnet.state import CLEARED, Modes, cleared, node_of
 from wengert.tape.backward import run_grad
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.node import Unrecorded, edge_of
@@ -86,14 +86,11 @@ def _run(
     create_graph: bool,
     train_mode: bool,
 ) -> list[Any]:
-    before = RECORDING.set(create_graph), TRAINING.set(bool(train_mode))
     try:
-        return run_grad(heads, sources, seeds, keep, create_graph)
+        with Modes(create_graph, bool(train_mode)):
+            return run_grad(heads, sources, seeds, keep, create_graph)
     except (RuntimeError, ValueError) as error:
         reraise(error)
-    finally:
-        RECORDING.reset(before[0])
-        TRAINING.reset(before[1])
 
 
 def gradients(

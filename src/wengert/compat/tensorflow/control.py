@@ -20,12 +20,13 @@ from wengert.tape.modes import full_mode
 from wengert.tape.record import T
 
 
-def cond(
-    pred,
-    true_fn: Callable[[], Any] | None = None,
-    false_fn: Callable[[], Any] | None = None,
-    name=None,
-) -> Any:
+def _check_functions(**given) -> None:
+    for name, function in given.items():
+        if not callable(function):
+            raise TypeError(f"{name!r} must be callable.")
+
+
+def cond(pred, true_fn=None, false_fn=None, name=None) -> Any:
     """Return the result of `true_fn` if `pred` is true, else of `false_fn`.
 
     Raises
@@ -38,10 +39,7 @@ def cond(
     >>> tf.cond(x > 0.0, lambda: x, lambda: -x)
     <tf.Tensor: shape=(), dtype=float32, numpy=2.0>
     """
-    if not callable(true_fn):
-        raise TypeError("'true_fn' must be callable.")
-    if not callable(false_fn):
-        raise TypeError("'false_fn' must be callable.")
+    _check_functions(true_fn=true_fn, false_fn=false_fn)
     return true_fn() if bool(pred) else false_fn()
 
 
@@ -127,10 +125,7 @@ def while_loop(
     >>> x
     <tf.Tensor: shape=(), dtype=float32, numpy=8.0>
     """
-    if not callable(cond):
-        raise TypeError("'cond' must be callable.")
-    if not callable(body):
-        raise TypeError("'body' must be callable.")
+    _check_functions(cond=cond, body=body)
     count = len(loop_vars)
     limit = None if maximum_iterations is None else int(maximum_iterations)
     done = 0

@@ -256,12 +256,10 @@ class Dataset:
         def begin() -> Iterator[Any]:
             streams = [iter(dataset) for dataset in datasets]
             for place in choice_dataset:
-                for element in streams[int(place)]:
-                    yield element
-                    break
-                else:
-                    if stop_on_empty_dataset:
-                        return
+                found = list(itertools.islice(streams[int(place)], 1))
+                if not found and stop_on_empty_dataset:
+                    return
+                yield from found
 
         return Dataset(begin)
 
@@ -282,13 +280,11 @@ class Dataset:
             streams = [iter(dataset) for dataset in datasets]
             while left.any():
                 place = int(rng.choice(len(left), p=left / left.sum()))
-                for element in streams[place]:
-                    yield element
-                    break
-                else:
-                    if stop_on_empty_dataset:
-                        return
-                    left[place] = 0
+                found = list(itertools.islice(streams[place], 1))
+                if not found and stop_on_empty_dataset:
+                    return
+                yield from found
+                left[place] *= len(found)
 
         return Dataset(begin)
 

@@ -21,6 +21,7 @@ import re
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -324,14 +325,6 @@ def _note(directory: Path, paths: list[str], latest: str) -> None:
     (directory / "checkpoint").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-class _State:
-    """The state of the checkpoints in a folder."""
-
-    def __init__(self, latest: str, paths: list[str]) -> None:
-        self.model_checkpoint_path = latest
-        self.all_model_checkpoint_paths = paths
-
-
 def get_checkpoint_state(checkpoint_dir, latest_filename=None) -> Any:
     """Return the latest checkpoint in a folder and all of them, or None."""
     directory = Path(checkpoint_dir)
@@ -341,7 +334,8 @@ def get_checkpoint_state(checkpoint_dir, latest_filename=None) -> Any:
     found = re.findall(r'^(\w+): "(.*)"$', file.read_text(encoding="utf-8"), re.MULTILINE)
     paths = [(key, str(directory / name)) for key, name in found]
     latest = next(path for key, path in paths if key == "model_checkpoint_path")
-    return _State(latest, [path for key, path in paths if key.startswith("all")])
+    every = [path for key, path in paths if key.startswith("all")]
+    return SimpleNamespace(model_checkpoint_path=latest, all_model_checkpoint_paths=every)
 
 
 def latest_checkpoint(checkpoint_dir, latest_filename=None) -> str | None:
