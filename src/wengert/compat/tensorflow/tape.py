@@ -19,7 +19,7 @@ from wengert.base.dtypes import is_differentiable
 from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow import nest, recording
 from wengert.compat.tensorflow.dtypes import cxx_name
-from wengert.compat.tensorflow.errors import invalid
+from wengert.compat.tensorflow.errors import invalid, mismatched
 from wengert.compat.tensorflow.tensor import converted, made, tensor_of
 from wengert.compat.tensorflow.words import refusal
 from wengert.func.batch import vmap
@@ -121,13 +121,9 @@ def seeds_of(targets: list[Any], given) -> list[Any]:
         kind = np.dtype(target._payload.dtype)
         seed = tensor_of(value if known else converted(value, kind))
         if seed._payload.dtype != kind:
-            raise invalid(
-                f"cannot compute Mul as input #1(zero-based) was expected to be a "
-                f"{cxx_name(np.dtype(seed._payload.dtype))} tensor but is a "
-                f"{cxx_name(kind)} tensor",
-                "Mul",
-                f"\noutput_gradients[{i}] must have the dtype of its target: write tf.cast.",
-            )
+            advice = f"\noutput_gradients[{i}] must have the dtype of its target: write tf.cast."
+            came = cxx_name(np.dtype(seed._payload.dtype))
+            raise mismatched("Mul", 1, came, cxx_name(kind), advice)
         shape = tuple(target._payload.shape)
         if tuple(seed._payload.shape) != shape:
             try:

@@ -9,9 +9,9 @@ import numpy as np
 
 import wengert as wg
 from wengert.compat.kit.namespaces import completed
+from wengert.compat.tensorflow import infix
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.templates import fits, function_of, rows, unary
-from wengert.compat.tensorflow.infix import check_divisor
 from wengert.compat.tensorflow.words import refusal
 from wengert.tape.base import TensorBase
 
@@ -26,12 +26,12 @@ def _smaller(x, y) -> Any:
 
 
 def _truncated(x, y) -> Any:
-    check_divisor("TruncateDiv", y)
+    infix.check_divisor("TruncateDiv", y)
     return wg.div(x.detach(), y.detach(), rounding_mode="trunc")
 
 
 def _remainder(x, y) -> Any:
-    check_divisor("TruncateMod", y)
+    infix.check_divisor("TruncateMod", y)
     return wg.fmod(x, y)
 
 
@@ -76,11 +76,11 @@ rows(
     function_of,
     """
     multiply | Mul | =wg.mul | =NUMBERS | The product | [1.0, 2.0], 3 | [3. 6.]
-    math.floordiv | FloorDiv | =floor_quotient | =REAL | The quotient, rounded down | [7, -7], 2
-        | [ 3 -4] | =FLAT
-    math.floormod | FloorMod | =floor_modulus | =REAL
+    math.floordiv | FloorDiv | =infix.floor_quotient | =REAL | The quotient, rounded down
+        | [7, -7], 2 | [ 3 -4] | =FLAT
+    math.floormod | FloorMod | =infix.floor_modulus | =REAL
         | The remainder of a division that is rounded down: of the sign of `y` | [7, -7], 3 | [1 2]
-    math.mod | FloorMod | =floor_modulus | =REAL
+    math.mod | FloorMod | =infix.floor_modulus | =REAL
         | The remainder of a division that is rounded down: of the sign of `y` | [7, -7], 3 | [1 2]
     math.pow | Pow | =_power | =NUMBERS | A power | [2.0, 3.0], [3.0, 2.0] | [8. 9.]
     math.maximum | Maximum | =_greater | =REAL
