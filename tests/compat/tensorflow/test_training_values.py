@@ -163,3 +163,35 @@ def test_shapes_that_do_not_fit_and_limits_that_exclude_each_other_are_refused()
         tf.keras.losses.BinaryCrossentropy()([[0.0], [1.0]], [[0.5, 0.5], [0.5, 0.5]])
     with pytest.raises(ValueError, match="Only one of"):
         tf.keras.optimizers.SGD(clipnorm=1.0, clipvalue=1.0)
+
+
+def test_metrics_of_functions_leave_out_what_the_mask_hides():
+    target, mask = np.array([[1, 0], [1, 0]]), tf.constant([[True, False], [True, True]])
+
+    def predicted():
+        found = tf.constant([[[0.1, 0.9], [0.2, 0.8]], [[0.7, 0.3], [0.6, 0.4]]])
+        found._keras_mask = mask
+        return found
+
+    accuracy = tf.keras.metrics.SparseCategoricalAccuracy()
+    accuracy.update_state(target, predicted())
+    assert float(accuracy.result()) == pytest.approx(2 / 3)
+    accuracy.reset_state()
+    accuracy.update_state(target, predicted(), sample_weight=np.array([[3.0, 1.0], [1.0, 2.0]]))
+    assert float(accuracy.result()) == pytest.approx(5 / 6)
+    own = tf.keras.metrics.MeanMetricWrapper(lambda y, p: tf.reduce_sum(p, -1) * 2.0)
+    own.update_state(target, predicted())
+    assert [float(variable) for variable in own.variables] == [3.0, 1.5]
+
+
+def test_means_count_each_example_once():
+    mean = tf.keras.metrics.Mean()
+    mean.update_state(np.ones((2, 3)))
+    mean.update_state(np.zeros((2, 1)))
+    assert float(mean.result()) == 0.5
+    weighted = tf.keras.metrics.MeanSquaredError()
+    weighted.update_state(np.zeros((2, 2, 1)), [[[1.0], [3.0]], [[0.0], [2.0]]], [1.0, 3.0])
+    assert float(weighted.result()) == pytest.approx((5 + 3 * 2) / 4)
+    total = tf.keras.metrics.Sum()
+    total.update_state(np.ones((2, 3)), [2.0, 1.0])
+    assert [float(variable) for variable in total.variables] == [9.0]
