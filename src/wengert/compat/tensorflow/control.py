@@ -12,7 +12,7 @@ from wengert.compat.kit.rows import shaped
 from wengert.compat.tensorflow import nest
 from wengert.compat.tensorflow.conversion import convert_to_tensor, stop_gradient
 from wengert.compat.tensorflow.errors import invalid
-from wengert.compat.tensorflow.recording import CONTEXT, BatchLift, Lifts, active, set_context
+from wengert.compat.tensorflow.recording import BatchLift, lifts_now, within
 from wengert.compat.tensorflow.tensor import made, same_dtype, tensor_of
 from wengert.compat.tensorflow.words import refusal
 from wengert.func.batch import vmap
@@ -303,11 +303,7 @@ def vectorized_map(fn: Callable[[Any], Any], elems, fallback_to_while_loop=True,
     structure: list[Any] = []
 
     def mapped(*parts) -> tuple[Any, ...]:
-        lift = BatchLift(full_mode().levels[-1])
-        context = active()
-        stack = () if context is None or context.lifts is None else context.lifts.stack
-        before = set_context(lifts=Lifts((*stack, lift)))
-        try:
+        with within(stack=(*lifts_now(), BatchLift(full_mode().levels[-1]))):
             one = [
                 made(part) if value.shape[0] == whole else made(tensor_of(value))[0]
                 for part, value in zip(parts, flat, strict=True)
@@ -315,8 +311,6 @@ def vectorized_map(fn: Callable[[Any], Any], elems, fallback_to_while_loop=True,
             result = fn(nest.pack_sequence_as(elems, one))
             structure[:] = [result]
             return tuple(tensor_of(leaf) for leaf in nest.flatten(result))
-        finally:
-            CONTEXT.set(before)
 
     dims = tuple(0 if value.shape[0] == whole else None for value in flat)
     try:
