@@ -40,6 +40,10 @@ _REFUSED = {
     "aggregation": lambda: M.R2Score(class_aggregation="other"),
     "num_regressors": lambda: M.R2Score(num_regressors=-1),
     "`weight_decay` must be a float": lambda: tf.keras.optimizers.AdamW(weight_decay=None),
+    "decay_steps": lambda: tf.keras.optimizers.schedules.InverseTimeDecay(0.1, 0, 0.5),
+    "convolution filter must be 4-dim": lambda: tf.nn.conv2d_transpose(
+        _IMAGE, _IMAGE[0], (1, 5, 5, 2), 1
+    ),
     "degenerates": lambda: tf.keras.optimizers.Lion(beta_1=-0.1),
     r"batch_dot .* axes=\[5, 5\]": lambda: L.Dot(5)([_IMAGE, _IMAGE]),
     r"batch_dot .* axes=\[1, 3\]": lambda: tf.keras.backend.batch_dot(_IMAGE, _IMAGE, (1, 3)),

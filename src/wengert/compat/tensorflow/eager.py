@@ -70,6 +70,12 @@ class Reference:
         return f"<Reference wrapping {self._wrapped!r}>"
 
 
+def written(value) -> str:
+    """Return a NumPy array as text, from the next line if it has several."""
+    text = repr(value.item()) if isinstance(value, np.generic) else repr(value)
+    return "\n" + text if "\n" in text else text
+
+
 class Tensor(NativeTensor):
     """An eager tensor as in TensorFlow: an immutable value.
 
@@ -197,9 +203,7 @@ class Tensor(NativeTensor):
         raise AttributeError("EagerTensor object has no attribute 'round': use tf.round(x)")
 
     def __repr__(self) -> str:
-        value = self.numpy()
-        text = repr(value.item()) if isinstance(value, np.generic) else repr(value)
-        text = "\n" + text if "\n" in text else text
+        text = written(self.numpy())
         return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={text}>"
 
     def __str__(self) -> str:

@@ -28,7 +28,7 @@ import numpy as np
 
 from wengert.compat.kit.arguments import Given, arguments
 from wengert.compat.kit.namespaces import completed
-from wengert.compat.tensorflow.archive import WAITING, read_archive, resume, write_archive
+from wengert.compat.tensorflow.archive import WAITING, Resuming, read_archive, write_archive
 from wengert.compat.tensorflow.dtypes import of_numpy
 from wengert.compat.tensorflow.errors import NotFoundError
 from wengert.compat.tensorflow.refusal import refusing
@@ -235,7 +235,7 @@ class CheckpointOptions:
         vars(self).update(options)
 
 
-class Checkpoint:
+class Checkpoint(Resuming):
     """Saves and restores a graph of objects that hold variables.
 
     Parameters
@@ -256,11 +256,6 @@ class Checkpoint:
             if not _leads(value) and not isinstance(value, list | dict | tuple):
                 raise refusal(ValueError, "`Checkpoint` was expecting", name, value)
             setattr(self, name, value)
-
-    def __setattr__(self, name: str, value) -> None:
-        object.__setattr__(self, name, value)
-        if WAITING:
-            resume(self)
 
     def _counter(self) -> Any:
         if "save_counter" not in vars(self):
