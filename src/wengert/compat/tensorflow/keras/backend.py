@@ -41,7 +41,8 @@ _mean, _std, _var = map(_of_floats, _MEANS)
 def _arange(start, stop, step, dtype) -> Any:
     """Return numbers at even distances, whole ones by default."""
     limits = [start] if stop is None else [start, stop]
-    return ops.cast(ops.range(*limits, delta=step), dtype)
+    numbers = ops.range(*limits, delta=1 if step is None else step)
+    return numbers if dtype is None else ops.cast(numbers, dtype)
 
 
 def _sqrt(x) -> Any:
