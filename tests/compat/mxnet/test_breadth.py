@@ -183,3 +183,8 @@ def test_schedules_check_their_steps():
     ):
         with pytest.raises(ValueError, match=r"increasing|no more than 1|strictly positive"):
             make()
+
+
+def test_products_of_whole_numbers_keep_the_dtype_by_both_names():
+    numbers = np.array([1, 2, 3], dtype="int32")
+    assert np.prod(numbers).dtype == np.product(numbers).dtype == "int32"
