@@ -91,4 +91,4 @@ def mismatched(operation: str, place: int, wanted: str, came: str, advice="") ->
     )
 
 
-__all__ = completed(globals())
+__all__ = completed(globals(), without="invalid mismatched")
