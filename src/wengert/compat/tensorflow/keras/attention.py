@@ -292,10 +292,10 @@ class Dot(Layer):
     def call(self, inputs) -> Any:
         if len(inputs) != 2:
             raise refusal(ValueError, "A `{}` layer should", "Dot", 2, inputs)
-        pair = (self.axes, self.axes) if isinstance(self.axes, int) else tuple(self.axes)
+        (a, b), pair = inputs, tuple(np.broadcast_to(self.axes, 2).tolist())
         if self.normalize:
-            inputs = [nn.l2_normalize(x, axis) for x, axis in zip(inputs, pair, strict=True)]
-        return batch_dot(*inputs, pair)
+            a, b = nn.l2_normalize(a, pair[0]), nn.l2_normalize(b, pair[1])
+        return batch_dot(a, b, pair)
 
 
 __all__ = completed(globals(), without="batch_dot")

@@ -107,7 +107,7 @@ class _Average(Metric):
             return reduce(array, axis=axes) if axes else array
 
         numbers = np.asarray(values, np.float64)
-        weights = np.float64(1.0)
+        weights: Any = np.float64(1.0)
         if sample_weight is not None:
             numbers, weights = same_rank(numbers, sample_weight)
             numbers = of_examples(numbers, weights.ndim)
@@ -240,8 +240,9 @@ def sparse_categorical_accuracy(y_true, y_pred) -> Any:
 def sparse_top_k_categorical_accuracy(y_true, y_pred, k=5) -> Any:
     """Return whether the right class is among the `k` largest predictions."""
     y, p = numbers_of(y_true).astype(np.int64), numbers_of(y_pred)
+    p = p.reshape(-1, p.shape[-1])
     own = np.take_along_axis(p, y.reshape(-1, 1), 1)
-    return constant_of(((p > own).sum(1) < k).astype(np.float32))
+    return constant_of(((p > own).sum(1) < k).astype(np.float32).reshape(y.shape))
 
 
 def top_k_categorical_accuracy(y_true, y_pred, k=5) -> Any:
