@@ -53,7 +53,7 @@ def to(
 
     Raises
     ------
-    RuntimeError: For a device that there is no backend for.
+    RuntimeError: If no backend computes on the device.
 
     Examples
     --------

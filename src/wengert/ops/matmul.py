@@ -22,7 +22,7 @@ from wengert.tape.record import T
 
 
 def check_dtypes(a: Any, b: Any, message: str) -> None:
-    """Refuse two dtypes (with `message`, which names them), and bools that there are."""
+    """Raise if the dtypes differ (`message` names them), or if there are bools to multiply."""
     if a.dtype != b.dtype and not mixes_dtypes():
         raise RuntimeError(
             message.format(
