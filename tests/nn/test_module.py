@@ -251,7 +251,7 @@ def test_arguments_that_init_does_not_take_are_named():
 
 
 def test_a_loss_that_is_made_with_the_tensors_says_to_call_it():
-    with pytest.raises(RuntimeError, match=r"^Boolean value of Tensor .* MSELoss\(\)\(input, target"):
+    with pytest.raises(RuntimeError, match=r"^Boolean value of .* MSELoss\(\)\(input, target"):
         nn.MSELoss(wg.ones(3), wg.ones(3))
     with pytest.raises(RuntimeError, match=r"CrossEntropyLoss\(\)\(input, target\)"):
         nn.CrossEntropyLoss(wg.ones(3, 4), wg.tensor([0, 1, 2]))

@@ -84,7 +84,7 @@ def test_what_the_constructors_refuse(call, message):
 
 
 def test_a_type_that_no_tensor_has():
-    with pytest.raises(ValueError, match="^invalid type: 'float'$"):
+    with pytest.raises(ValueError, match=r"^invalid type: 'float'$"):
         wg.ones(2).type("float")
 
 

@@ -372,8 +372,8 @@ class Check:
         tensor = self.watched[k]
         if tensor._payload.dtype.name not in _DOUBLE:
             return (
-                f"\n  The input is {tensor._payload.dtype.name}, too coarse for steps of {self.eps:g}: "
-                "use float64, or a larger eps and larger tolerances."
+                f"\n  The input is {tensor._payload.dtype.name}, too coarse for steps of "
+                f"{self.eps:g}: use float64, or a larger eps and larger tolerances."
             )
         if tensor._payload.dtype.kind == "c":
             return ""
