@@ -1,7 +1,10 @@
 """Test invariants of every source file, by its syntax tree."""
 
 import functools
+import os
 import re
+import subprocess
+import sys
 import tomllib
 
 import pytest
@@ -120,6 +123,13 @@ def test_changes_that_tests_notice_can_still_be_made():
     for change in known["change"]:
         text = (PACKAGE / change["file"]).read_text(encoding="utf-8")
         assert change["before"] in text, f"{change['what']}: {change['file']} is another now"
+
+
+def test_mutation_tests_run_without_pytests_path():
+    command = [sys.executable, str(REPOSITORY / "tests/mutation"), "--help"]
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGE.parent)}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr
 
 
 def public_texts():
