@@ -32,7 +32,8 @@ class _Loss(WithOptions, Module):
         self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
     ) -> None:
         super().__init__()
-        if isinstance(size_average, Tensor) or isinstance(reduce, Tensor):
+        given: Any = (size_average, reduce)
+        if any(isinstance(one, Tensor) for one in given):
             raise RuntimeError(
                 "Boolean value of Tensor with more than one value is ambiguous: "
                 f"{type(self).__name__}() takes settings. Call what it returns with the tensors: "
