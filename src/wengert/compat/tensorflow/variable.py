@@ -326,7 +326,7 @@ class Variable:
 
     def _assigned(self, value, read_value=True) -> Any:
         self._cell.value = value
-        return _handle(self) if read_value else None
+        return _Unread(self) if read_value else None
 
     def assign(self, value, use_locking=False, name=None, read_value=True) -> Any:
         """Assign another value to the variable.
@@ -435,10 +435,6 @@ class _Unread(Variable):
         self._name = "UnreadVariable"
         self._trainable = variable._trainable
         self._constraint = variable._constraint
-
-
-def _handle(variable: Variable) -> Any:
-    return _Unread(variable)
 
 
 def _unpickled(value, trainable: bool, name: str) -> Variable:

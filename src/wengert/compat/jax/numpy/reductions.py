@@ -175,7 +175,7 @@ def _place(name: str) -> Callable[..., Any]:
         if name.startswith("nan"):
             return _nan_place(name, x, axis, bool(keepdims))
         more = {"keepdims": True} if keepdims else {}
-        return _as_index(C.call(name, x, C.axes_of(name, axis), **more))
+        return asarray(C.call(name, x, C.axes_of(name, axis), **more), default_dtype("i"))
 
     return function
 
@@ -189,10 +189,6 @@ def _nan_place(name: str, x, axis, keepdims: bool) -> Any:
     places = NAMES[name.removeprefix("nan")](filled, axis, None, keepdims)
     none = C.call("all", made(missing), C.axes_of(name, axis), keepdims=keepdims)
     return made(T.where(none, C.plain(asarray(-1, places._payload.dtype)), places))
-
-
-def _as_index(x) -> Any:
-    return asarray(x, default_dtype("i"))
 
 
 def _scan(name: str) -> Callable[..., Any]:
