@@ -330,6 +330,8 @@ REFUSED_ARGUMENTS = (
     (lambda: np.polymul(wg.tensor(TABLE), wg.tensor(TABLE)), ValueError, "1d only"),
     (lambda: np.roots(wg.tensor(TABLE)), ValueError, "1d only"),
     (lambda: np.ediff1d(wg.tensor(SMALL), to_end=wg.tensor([0.5])), TypeError, "`to_end`"),
+    (lambda: wg.tensor(SMALL) * np.ones(2, np.longdouble), TypeError, "numpy.(float|longdouble)"),
+    (lambda: np.ones(2, np.clongdouble) + wg.tensor(TABLE), TypeError, "numpy.c(omplex|longd)"),
 )
 
 
