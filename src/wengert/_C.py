@@ -15,6 +15,7 @@ from typing import Any, Self
 
 from wengert.autograd.forward_ad import _is_fwd_grad_enabled as _is_fwd_grad_enabled
 from wengert.autograd.once import Error
+from wengert.backends.mps import is_available as _mps_is_available
 from wengert.base.device import as_device, device, get_default_device
 from wengert.base.elsewhere import elsewhere
 from wengert.base.patches import Setting
@@ -57,6 +58,7 @@ __all__ = [
     "_get_default_device",
     "_get_tracing_state",
     "_log_api_usage_once",
+    "_mps_is_available",
     "_functions",
     "_is_alias_of",
     "_is_cached_tensor",
