@@ -242,7 +242,7 @@ def bmm(input: Any, mat2: Any, *, out: Any = None) -> Any:
         x, y = operand(input, "bmm", "self"), operand(mat2, "bmm", "mat2", 2)
     except TypeError:
         if out is None and is_sparse(input):
-            return input.bmm(mat2)  # type: ignore[attr-defined]
+            return input.bmm(mat2)
         raise
     check_batches(x, y)
     result = T.bmm(x, y)
