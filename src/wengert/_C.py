@@ -15,7 +15,6 @@ from typing import Any, Self
 
 from wengert.autograd.forward_ad import _is_fwd_grad_enabled as _is_fwd_grad_enabled
 from wengert.autograd.once import Error
-from wengert.backends.mps import is_available as _mps_is_available
 from wengert.base.device import as_device, device, get_default_device
 from wengert.base.elsewhere import elsewhere
 from wengert.base.patches import Setting
@@ -107,6 +106,11 @@ def _get_default_device() -> str:
 def _is_alias_of(data: Any, other: Any) -> bool:
     """Return whether two tensors share the memory that they view."""
     return bool(shares_owner(memory_of(data._payload), memory_of(other._payload)))
+
+
+def _mps_is_available() -> bool:
+    """Return False: there is no support for GPUs."""
+    return False
 
 
 def _log_api_usage_once(name: str) -> None:

@@ -109,22 +109,16 @@ counterpart("sum")(total)
 counterpart("prod")(prod)
 
 
-@counterpart("all")
-def every(
-    a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = True
-) -> Any:
-    """Compute ``numpy.all``."""
-    a = pointwise.ne(tensor(a), 0)
-    return over(reductions.all, _kept(a, where, True), axis, keepdims)
+def _truth(name: str, ours: Callable[..., Any], filler: bool) -> None:
+    @counterpart(name)
+    def truth(
+        a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = True
+    ) -> Any:
+        return over(ours, _kept(pointwise.ne(tensor(a), 0), where, filler), axis, keepdims)
 
 
-@counterpart("any")
-def some(
-    a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = True
-) -> Any:
-    """Compute ``numpy.any``."""
-    a = pointwise.ne(tensor(a), 0)
-    return over(reductions.any, _kept(a, where, False), axis, keepdims)
+_truth("all", reductions.all, True)
+_truth("any", reductions.any, False)
 
 
 def _count(a: Any, axis: Any, keepdims: Any, where: Any) -> Any:
@@ -306,18 +300,18 @@ def _trace(
     return total(arrange.diagonal(tensor(a), offset, axis1, axis2), -1, dtype)
 
 
-@counterpart("cumsum")
-def _cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
-    a, dim = one_axis(a, axis)
-    kind = wide(a._payload.dtype) if dtype is None else dtype_of(dtype)
-    return reductions.cumsum(as_dtype(a, kind), dim, dtype=kept_by(kind))
+def _scan(name: str, ours: Callable[..., Any]) -> Callable[..., Any]:
+    @counterpart(name)
+    def scan(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
+        a, dim = one_axis(a, axis)
+        kind = wide(a._payload.dtype) if dtype is None else dtype_of(dtype)
+        return ours(as_dtype(a, kind), dim, dtype=kept_by(kind))
+
+    return scan
 
 
-@counterpart("cumprod")
-def _cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
-    a, dim = one_axis(a, axis)
-    kind = wide(a._payload.dtype) if dtype is None else dtype_of(dtype)
-    return reductions.cumprod(as_dtype(a, kind), dim, dtype=kept_by(kind))
+_cumsum = _scan("cumsum", reductions.cumsum)
+_cumprod = _scan("cumprod", reductions.cumprod)
 
 
 def _with_start(name: str, scan: Callable[..., Any], start: int) -> None:
