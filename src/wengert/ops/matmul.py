@@ -235,7 +235,12 @@ def bmm(input: Any, mat2: Any, *, out: Any = None) -> Any:
     >>> wg.bmm(wg.ones(2, 1, 3), wg.ones(2, 3, 1)).shape
     torch.Size([2, 1, 1])
     """
-    x, y = operand(input, "bmm", "self"), operand(mat2, "bmm", "mat2", 2)
+    try:
+        x, y = operand(input, "bmm", "self"), operand(mat2, "bmm", "mat2", 2)
+    except TypeError:
+        if out is None and is_sparse(input):
+            return input.bmm(mat2)
+        raise
     check_batches(x, y)
     result = T.bmm(x, y)
     return result if out is None else into(out, result, "bmm")
