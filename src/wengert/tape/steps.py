@@ -213,19 +213,24 @@ class Steps:
         if prim.variadic:
             return self._joining()
         outs = ["_out", *[f"_out{i}" for i in range(1, prim.outputs or 1)]]
-        results = ["_r", *[f"_r{i}" for i in range(1, len(outs))]]
-        # tensors are made when their arrays are there: frames of errors keep none without
-        computed = [f"{', '.join(results)} = {self.computed()}"]
-        made = [*self.made(), "_out._payload = _r"]
-        for out, result in zip(outs[1:], results[1:], strict=True):
-            made += [*self.made(out), *self.cut(out), f"{out}._payload = {result}"]
+        named = "_r = " if "result" in prim.saved else ""
+        computed = [f"_out._payload = {named}{self.computed()}"]
+        if len(outs) > 1:
+            results = ["_r", *[f"_r{i}" for i in range(1, len(outs))]]
+            computed = [f"{', '.join(results)} = {self.computed()}", "_out._payload = _r"]
+            for out, result in zip(outs[1:], results[1:], strict=True):
+                computed += [*self.made(out), *self.cut(out), f"{out}._payload = {result}"]
         returned = f"return {', '.join(outs)}"
-        if prim.broadcasts:
-            computed[0] = f"try: {computed[0]}"
-            computed += ["except ValueError:", f"    {self.slow}"]
+        # frames of errors keep no tensor without an array; without one, `try` costs nothing
+        caught = ["except ValueError:", "    del _out", f"    {self.slow}"]
+        computed[:1] = [
+            f"try: {computed[0]}",
+            *(caught if prim.broadcasts else []),
+            *("except BaseException:", "    del _out", "    raise"),
+        ]
         if parts(prim):
             return [*self.opened(), f"_r = {self.computed()}", *self._parting()]
-        lines = [*self._of_number(), *self.opened(), *computed, *made]
+        lines = [*self._of_number(), *self.opened(), *self.made(), *computed]
         # the result has no edge; `attach_view` may set that of a view
         unrecorded = [] if prim.view else self.cut()
         if prim.view:
@@ -488,8 +493,8 @@ class Steps:
             "    if (_m is None or _m is NO_GRAD) and type(a0) is ndarray and (",
             f"        a0.dtype in SAME or {_whole_with(other)}",
             "    ):",
-            f"        _r = {prim.infix.format('a0', other)}",
-            *_within(_within([*self.made(), *self.cut(), "_out._payload = _r"])),
+            *_within(_within([*self.made(), *self.cut()])),
+            f"        _out._payload = {prim.infix.format('a0', other)}",
             "        return _out",
         ]
 
