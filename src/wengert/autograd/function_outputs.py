@@ -208,7 +208,8 @@ def _save(node: Any, made: list[Any]) -> None:
         entry: Any = None
         if isinstance(tensor, SparseValue):
             # detached: the values of an output hold the node
-            sparse[i], tensor = tensor.detach(), tensor._values_
+            whole: Any = tensor
+            sparse[i], tensor = whole.detach(), whole._values_
         if tensor is not None:
             own = next(
                 (i for i, out in enumerate(made) if tensor is out and tensor._edge is not None),
@@ -222,6 +223,4 @@ def _save(node: Any, made: list[Any]) -> None:
                 cell = tensor._share_version()
                 entry = (None, own, tensor._payload, cell, cell[0])
         entries.append(entry)
-    node._saved = tuple(entries)
-    if sparse:
-        node._sparse = sparse
+    node._saved, node._sparse = tuple(entries), sparse
