@@ -163,7 +163,7 @@ def index_backward(self: Any, shape: Shape, indices: Indices) -> Any:
 
 def _add_at(self: Any, value: Any, indices: Indices) -> None:
     """Add `value`, which has the shape of the indexed elements, into self."""
-    if value.size <= _LITTLE:
+    if value.size <= _LITTLE or self.ndim == value.ndim == 1:
         np.add.at(self, _key(indices), value)
         return
     rows, dims = _rows(indices)
@@ -201,7 +201,7 @@ def _rows(indices: Indices, broadcast: bool = True) -> tuple[list[Any], list[int
         rows += parts
         dims += range(dim, dim + len(parts))
         dim += len(parts)
-    return list(np.broadcast_arrays(*rows)) if broadcast else rows, dims
+    return list(np.broadcast_arrays(*rows)) if broadcast and len(rows) > 1 else rows, dims
 
 
 def _positions(rows: list[Any], sizes: Shape) -> Any:
