@@ -16,7 +16,7 @@ from numpy.lib.stride_tricks import as_strided
 from wengert.kernels.layout import LAYOUTS
 from wengert.kernels.protocols import arange, asarray, contiguous, copied, is_numpys, zeros
 from wengert.kernels.reduce import places_of
-from wengert.kernels.scatter import corner, flat_places
+from wengert.kernels.scatter import add_rows, corner, flat_places
 
 Shape = tuple[int, ...]
 Indices = tuple[Any, ...]
@@ -25,11 +25,6 @@ _ALL = slice(None)
 _MANY = 2048
 # the number of elements up to which NumPy's general way, without preparation, is faster
 _LITTLE = 64
-# rows longer than this are added faster one by one than element by element
-_LONG_ROW = 512
-# rows longer than this are added faster in rounds of distinct positions, if these are few
-_SHORT_ROW = 16
-_ROUNDS = 24
 
 
 def _key(indices: Indices) -> tuple[Any, ...]:
@@ -155,7 +150,7 @@ def index_backward(self: Any, shape: Shape, indices: Indices) -> Any:
     sizes = tuple([shape[d] for d in dims])
     positions, values = _as_rows(self, rows, dims, sizes)
     target = zeros(self, (math.prod(sizes), values.shape[1]), self.dtype)
-    _add_rows(target, positions, values, True)
+    add_rows(target, positions, values)
     moved = target.reshape(*sizes, *[shape[d] for d in rest])
     back = [(*dims, *rest).index(d) for d in range(len(shape))]
     return contiguous(moved.transpose(back))
@@ -173,7 +168,7 @@ def _add_at(self: Any, value: Any, indices: Indices) -> None:
         return
     positions, values = _as_rows(value, rows, dims, self.shape[:count])
     lines = self.reshape(math.prod(self.shape[:count]), values.shape[1])
-    _add_rows(lines, positions, values, False)
+    add_rows(lines, positions, values)
 
 
 def _as_rows(self: Any, rows: list[Any], dims: list[int], sizes: Shape) -> tuple[Any, Any]:
@@ -210,37 +205,6 @@ def _positions(rows: list[Any], sizes: Shape) -> Any:
     for row, size in zip(rows, sizes, strict=True):
         total = total * size + np.where(row < 0, row + size, row)
     return total.reshape(-1)
-
-
-def _add_rows(target: Any, positions: Any, rows: Any, fresh: bool) -> None:
-    """Add each of `rows` to the row of `target`, zeros if `fresh`, that `positions` names."""
-    width = target.shape[1]
-    if not rows.size:
-        return
-    if width == 1:
-        np.add.at(target.reshape(-1), positions, rows.reshape(-1))
-    elif np.bincount(positions).max() == 1:
-        target[positions] = rows if fresh else target[positions] + rows
-    elif width > _LONG_ROW:
-        for position, row in zip(positions.tolist(), rows, strict=True):
-            target[position] += row
-    elif width > _SHORT_ROW and (rounds := _rounds(positions)):
-        for chosen in rounds:
-            target[positions[chosen]] += rows[chosen]
-    else:
-        elements = positions[:, None] * width + arange(positions, width)
-        np.add.at(target.reshape(-1), elements.reshape(-1), rows.reshape(-1))
-
-
-def _rounds(positions: Any) -> list[Any]:
-    """Group indices by occurrence of their position: first, second, ...; [] if too many."""
-    order = np.argsort(positions, kind="stable")
-    starts = np.flatnonzero(np.diff(positions[order], prepend=-1))
-    counts = np.diff(starts, append=positions.size)
-    if counts.max() > _ROUNDS:
-        return []
-    turn = arange(positions, positions.size) - np.repeat(starts, counts)
-    return [order[turn == k] for k in range(counts.max())]
 
 
 def take(self: Any, index: Any) -> Any:
@@ -281,7 +245,19 @@ def gather(self: Any, index: Any, dim: int) -> Any:
     """Return, for each position of `index`, the element of self at that index along `dim`."""
     if self.ndim == 0:
         return np.broadcast_to(self, index.shape).copy()
+    if _names_rows(index, self, dim):
+        return self.take(_first_of_rows(index), 0)
     return self[_grid(index, dim)]
+
+
+def _names_rows(index: Any, self: Any, dim: int) -> bool:
+    """Return whether an index that was expanded names whole rows of self."""
+    whole = dim == 0 and index.size and index.shape[1:] == self.shape[1:]
+    return bool(whole and index.ndim > 1 and not any(index.strides[1:]))
+
+
+def _first_of_rows(index: Any) -> Any:
+    return index.reshape(len(index), -1)[:, 0]
 
 
 def scatter(self: Any, index: Any, src: Any, dim: int) -> Any:
@@ -308,9 +284,13 @@ def scatter_add(self: Any, index: Any, src: Any, dim: int) -> Any:
     """Return a copy of self with the elements of `src` added where `index` points."""
     if self.ndim == 0:
         return self + np.add.reduce(src, axis=None, dtype=self.dtype)
-    result = copied(self, "C")
+    result, source = copied(self, "C"), corner(src, index)
+    if _names_rows(index, self, dim):
+        rows = source.reshape(len(source), -1)
+        add_rows(result.reshape(-1, rows.shape[1]), _first_of_rows(index), rows)
+        return result
     places = flat_places(index, index.shape, self.shape, dim)
-    np.add.at(result.reshape(-1), places, corner(src, index).reshape(-1))
+    np.add.at(result.reshape(-1), places, source.reshape(-1))
     return result
 
 

@@ -67,9 +67,9 @@ def clamp(self: Any, min: Any, max: Any, out: Any = None) -> Any:
         if low <= high:
             return np.clip(self, low, high, out)
     if min is not None:
-        self = np.maximum(self, _bound(self, min), out)
+        self = np.maximum(self, _bound(self, min), out=out)
     if max is not None:
-        self = np.minimum(self, _bound(self, max), out)
+        self = np.minimum(self, _bound(self, max), out=out)
     return self
 
 

@@ -44,8 +44,8 @@ def write(
     ----------
     name: The name of the operation that users see (``add_``), for messages.
     """
-    payload = tensor._payload
-    if payload.dtype.char not in _QUICK[prim] or not is_plain(tensor):
+    payload, dtypes = tensor._payload, _QUICK[prim]
+    if not dtypes or not is_plain(tensor) or payload.dtype.char not in dtypes:
         return _write(prim, tensor, others, params, name)
     # the quick path: only arithmetic on arrays of one shape and dtype
     form, given = prim, others
@@ -71,7 +71,7 @@ def write(
         if form.into is not None:
             form.into(payload, *given, **params)
         elif form.kernel.__class__ is np.ufunc:
-            form.kernel(payload, *given, payload)
+            form.kernel(payload, *given, out=payload)
         else:
             np.copyto(payload, getattr(K, form.name)(payload, *given, **params))
     except (FloatingPointError, KeyboardInterrupt):
