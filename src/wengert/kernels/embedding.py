@@ -9,6 +9,7 @@ import numpy as np
 from wengert.kernels.protocols import asarray, zeros
 from wengert.kernels.scatter import add_rows
 
+
 def embedding(weight: Any, indices: Any, padding_idx: int, scale_grad_by_freq: bool) -> Any:
     """Return the rows of `weight` that `indices` name."""
     return weight.take(asarray(indices), axis=0)

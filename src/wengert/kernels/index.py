@@ -14,7 +14,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from wengert.kernels.layout import LAYOUTS
-from wengert.kernels.protocols import arange, asarray, contiguous, copied, is_numpys, zeros
+from wengert.kernels.protocols import asarray, contiguous, copied, is_numpys, zeros
 from wengert.kernels.reduce import places_of
 from wengert.kernels.scatter import add_rows, corner, flat_places
 

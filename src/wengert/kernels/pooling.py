@@ -26,6 +26,7 @@ from wengert.kernels.windows import (
     by_blocks,
     flat_planes,
     resized,
+    rows_of_tiles,
     windows,
 )
 
@@ -33,6 +34,8 @@ Shape = tuple[int, ...]
 _FEW = 1 << 12
 # the number of bins up to which they are searched one by one
 _FEW_BINS = 64
+# the number of elements from which those of a window are searched in one pass
+_LARGE_TILE = 48
 
 
 # -- the largest elements -------------------------------------------------------------------------
@@ -45,6 +48,9 @@ def _lowest(dtype: Any) -> Any:
 def _largest_along(x: Any, along: Along) -> Any:
     if along.only is not None:
         return np.maximum.reduce(x[along.only], axis=along.axis, keepdims=True)
+    rows = rows_of_tiles(x, along, _LARGE_TILE)
+    if rows is not None:
+        return np.maximum.reduce(rows, -1).reshape(*x.shape[:-1], along.count)
     whole = [part for _, out, part in along.taps if out is None]
     if len(whole) > 1:
         result = np.maximum(x[whole[0]], x[whole[1]])
@@ -71,7 +77,6 @@ def max_pool(
     plan = windows(self.shape[-dims:], kernel_size, stride, padding, dilation, ceil_mode)
     if _is_small(self, dims, plan.shape, kernel_size) and not plan.gaps:
         return _largest_of_few(self, dims, plan.table, plan.shape)
-
     if plan.one:
         return flat_planes(self, dims).max(-1).reshape(*self.shape[:-dims], *plan.shape)
 
@@ -91,7 +96,12 @@ def max_pool_indices(
     dims = len(kernel_size)
     plan = windows(self.shape[-dims:], kernel_size, stride, padding, dilation, ceil_mode)
     few = not is_numpys(self) or _is_small(self, dims, plan.shape, kernel_size)
-    if few and not plan.gaps:
+    if math.prod(kernel_size) >= _LARGE_TILE and all(along.tiles for along in plan.along):
+        each = _tiles(self, plan.shape, kernel_size)
+        places = _found_of_few(self, dims, plan.table, plan.shape, each)
+        if places is not None:
+            return places
+    elif few and not plan.gaps:
         places = _found_of_few(self, dims, plan.table, plan.shape)
         if places is not None:
             return places
@@ -102,6 +112,14 @@ def _is_small(x: Any, dims: int, shape: Shape, kernel: Shape) -> bool:
     """Return whether there are few elements, so that the number of NumPy calls dominates."""
     planes = math.prod(x.shape[: x.ndim - dims])
     return 0 < planes * math.prod(shape) * math.prod(kernel) <= _FEW
+
+
+def _tiles(x: Any, shape: Shape, kernel: Shape) -> Any:
+    """Return the elements of windows side by side: (planes, windows, taps)."""
+    split = [n for pair in zip(shape, kernel, strict=True) for n in pair]
+    planes, last = math.prod(x.shape[: x.ndim - len(shape)]), len(split) + 1
+    tiles = x.reshape(planes, *split).transpose(0, *range(1, last, 2), *range(2, last, 2))
+    return tiles.reshape(planes, math.prod(shape), math.prod(kernel))
 
 
 def _each(x: Any, dims: int, table: Any) -> Any:
@@ -115,9 +133,9 @@ def _largest_of_few(x: Any, dims: int, table: Any, shape: Shape) -> Any:
     return _each(x, dims, table).max(2).reshape(*x.shape[: x.ndim - dims], *shape)
 
 
-def _found_of_few(x: Any, dims: int, table: Any, shape: Shape) -> Any:
+def _found_of_few(x: Any, dims: int, table: Any, shape: Shape, each: Any = None) -> Any:
     """Compute `_found` by a table; return None for NaNs, which `_found` handles in NumPy."""
-    each = _each(x, dims, table)
+    each = _each(x, dims, table) if each is None else each
     code = each.argmax(2)
     if x.dtype.kind == "f" and np.count_nonzero(np.isnan(x)):
         if is_numpys(x):
