@@ -47,13 +47,15 @@ def index(self: Any, indices: Indices) -> Any:
     if self.flags.c_contiguous or not result.size or not is_numpys(self):
         # NumPy stores the indexed dimensions before those that precede them
         return result if result.flags.c_contiguous else contiguous(result)
-    return LAYOUTS["elements"](result, _walked(self, indices, result.shape))
+    walked = _walked(self, indices, result.shape)
+    return contiguous(result) if walked is None else LAYOUTS["elements"](result, walked)
 
 
-def _walked(self: Any, indices: Indices, shape: Shape) -> list[Any]:
+def _walked(self: Any, indices: Indices, shape: Shape) -> list[Any] | None:
     """Return the arrays that PyTorch iterates over to fill the result, in the result's shape.
 
-    These are self, with a stride of 0 along indexed dimensions, and the indices.
+    These are self, with a stride of 0 along indexed dimensions, and the indices. None stands for
+    arrays in C order.
     """
     steps: list[int] = []
     places = []
@@ -65,12 +67,15 @@ def _walked(self: Any, indices: Indices, shape: Shape) -> list[Any]:
             places.append((i, len(steps)))
         dim += index.ndim if index is not None and index.dtype.kind == "b" else 1
     steps += self.strides[dim:]
+    arrays = [index for index in indices if index is not None and index.dtype.kind != "b"]
+    falling = len({*steps}) == len(steps) and steps == sorted(steps, reverse=True)
+    if falling and len([array for array in arrays if array.flags.c_contiguous]) == len(arrays):
+        return None
     beside = places[-1][0] - places[0][0] == len(places) - 1
     first = places[0][1] if beside else 0
     named = [0] * (len(shape) - len(steps))
     still = as_strided(self, shape, [*steps[:first], *named, *steps[first:]], writeable=False)
     after = (1,) * (len(steps) - first)
-    arrays = [index for index in indices if index is not None and index.dtype.kind != "b"]
     return [still, *(array.reshape((*array.shape, *after)) for array in arrays)]
 
 
