@@ -223,18 +223,17 @@ def take_backward(self: Any, index: Any, shape: Shape) -> Any:
     return flat.reshape(shape)
 
 
-def index_add(self: Any, index: Any, source: Any, dim: int, alpha: Any) -> Any:
-    """Add the slices of `source` to the slices of self that `index` names, in a copy."""
-    if self.ndim == 0:
-        added = np.add.reduce(source, axis=None, dtype=self.dtype)
-        return self + (added if alpha == 1 else (added * alpha).astype(self.dtype))
+def index_add_at(self: Any, index: Any, source: Any, dim: int, alpha: Any) -> None:
+    """Add the slices of `source`, times a number, to those that `index` names."""
     indices = (None,) * dim + (index.reshape(-1),)
-    if alpha == 1 and self.__class__ is np.ndarray:
-        result = copied(self, "C")
-        _add_at(result, source, indices)
-        return result
-    added = index_backward(source, self.shape, indices)
-    return self + (added if alpha == 1 else added * alpha)
+    if self.ndim and alpha == 1 and self.__class__ is np.ndarray:
+        _add_at(self, source, indices)
+        return
+    if self.ndim:
+        added = index_backward(source, self.shape, indices)
+    else:
+        added = np.add.reduce(source, axis=None, dtype=self.dtype)
+    self += added if alpha == 1 else (added * alpha).astype(self.dtype)
 
 
 # -- along a dimension, an index for each element -------------------------------------------------
@@ -265,38 +264,34 @@ def _first_of_rows(index: Any) -> Any:
     return index.reshape(len(index), -1)[:, 0]
 
 
-def scatter(self: Any, index: Any, src: Any, dim: int) -> Any:
-    """Return a copy of self with the elements of `src` at the positions that `index` names."""
-    return _scattered(self, index, corner(src, index), dim)
+def scatter_at(self: Any, index: Any, src: Any, dim: int) -> None:
+    """Write the elements of `src` at the positions that `index` names."""
+    if self.ndim:
+        self[_grid(index, dim)] = corner(src, index)
+    elif index.size:
+        self[...] = src.reshape(())
 
 
-def scatter_value(self: Any, index: Any, dim: int, value: Any) -> Any:
-    """Return a copy of self with a number at the positions that `index` names."""
-    return _scattered(self, index, value, dim)
+def scatter_value_at(self: Any, index: Any, dim: int, value: Any) -> None:
+    """Write a number at the positions that `index` names."""
+    if self.ndim or index.size:
+        self[_grid(index, dim) if self.ndim else ...] = value
 
 
-def _scattered(self: Any, index: Any, values: Any, dim: int) -> Any:
-    if self.ndim == 0:
-        if index.size and not hasattr(values, "dtype"):
-            return np.full_like(self, values)
-        return copied(values if index.size else self, dtype=self.dtype).reshape(())
-    result = copied(self)
-    result[_grid(index, dim)] = values
-    return result
-
-
-def scatter_add(self: Any, index: Any, src: Any, dim: int) -> Any:
-    """Return a copy of self with the elements of `src` added where `index` points."""
-    if self.ndim == 0:
-        return self + np.add.reduce(src, axis=None, dtype=self.dtype)
-    result, source = copied(self, "C"), corner(src, index)
-    if _names_rows(index, self, dim):
+def scatter_add_at(self: Any, index: Any, src: Any, dim: int) -> None:
+    """Add the elements of `src` where `index` points."""
+    if not self.ndim:
+        self += np.add.reduce(src, axis=None, dtype=self.dtype)
+        return
+    source = corner(src, index)
+    if not self.flags.c_contiguous:
+        np.add.at(self, _grid(index, dim), source)
+    elif _names_rows(index, self, dim):
         rows = source.reshape(len(source), -1)
-        add_rows(result.reshape(-1, rows.shape[1]), _first_of_rows(index), rows)
-        return result
-    places = flat_places(index, index.shape, self.shape, dim)
-    np.add.at(result.reshape(-1), places, source.reshape(-1))
-    return result
+        add_rows(self.reshape(-1, rows.shape[1]), _first_of_rows(index), rows)
+    else:
+        places = flat_places(index, index.shape, self.shape, dim)
+        np.add.at(self.reshape(-1), places, source.reshape(-1))
 
 
 # -- masks ----------------------------------------------------------------------------------------

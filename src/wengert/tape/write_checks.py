@@ -19,7 +19,6 @@ from wengert.tape.operands import cast, is_number
 from wengert.tape.versions import InferenceCell, refuse_inference_write
 from wengert.tape.views import elsewhere, write_refused
 
-
 _REAL = frozenset({bool, int, float})
 
 
