@@ -134,7 +134,7 @@ def remainder(self: Any, other: Any) -> Any:
 def floor_divide(self: Any, other: Any) -> Any:
     """Return the quotient rounded down."""
     _integer_division_check(self, other)
-    return single.floor_divide(self, other)
+    return np.floor_divide(self, other)
 
 
 def trunc_divide(self: Any, other: Any) -> Any:

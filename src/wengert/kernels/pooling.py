@@ -33,9 +33,9 @@ from wengert.kernels.windows import (
 Shape = tuple[int, ...]
 _FEW = 1 << 12
 # the number of bins up to which they are searched one by one
-_FEW_BINS = 64
-# the number of elements from which those of a window are searched in one pass
-_LARGE_TILE = 48
+_FEW_BINS, _FEW_EVEN_BINS = 64, 8
+# the number of elements from which the largest of a row is found in one pass
+_LONG = 48
 
 
 # -- the largest elements -------------------------------------------------------------------------
@@ -48,7 +48,7 @@ def _lowest(dtype: Any) -> Any:
 def _largest_along(x: Any, along: Along) -> Any:
     if along.only is not None:
         return np.maximum.reduce(x[along.only], axis=along.axis, keepdims=True)
-    rows = rows_of_tiles(x, along, _LARGE_TILE)
+    rows = rows_of_tiles(x, along, _LONG)
     if rows is not None:
         return np.maximum.reduce(rows, -1).reshape(*x.shape[:-1], along.count)
     whole = [part for _, out, part in along.taps if out is None]
@@ -96,12 +96,7 @@ def max_pool_indices(
     dims = len(kernel_size)
     plan = windows(self.shape[-dims:], kernel_size, stride, padding, dilation, ceil_mode)
     few = not is_numpys(self) or _is_small(self, dims, plan.shape, kernel_size)
-    if math.prod(kernel_size) >= _LARGE_TILE and all(along.tiles for along in plan.along):
-        each = _tiles(self, plan.shape, kernel_size)
-        places = _found_of_few(self, dims, plan.table, plan.shape, each)
-        if places is not None:
-            return places
-    elif few and not plan.gaps:
+    if few and not plan.gaps:
         places = _found_of_few(self, dims, plan.table, plan.shape)
         if places is not None:
             return places
@@ -112,14 +107,6 @@ def _is_small(x: Any, dims: int, shape: Shape, kernel: Shape) -> bool:
     """Return whether there are few elements, so that the number of NumPy calls dominates."""
     planes = math.prod(x.shape[: x.ndim - dims])
     return 0 < planes * math.prod(shape) * math.prod(kernel) <= _FEW
-
-
-def _tiles(x: Any, shape: Shape, kernel: Shape) -> Any:
-    """Return the elements of windows side by side: (planes, windows, taps)."""
-    split = [n for pair in zip(shape, kernel, strict=True) for n in pair]
-    planes, last = math.prod(x.shape[: x.ndim - len(shape)]), len(split) + 1
-    tiles = x.reshape(planes, *split).transpose(0, *range(1, last, 2), *range(2, last, 2))
-    return tiles.reshape(planes, math.prod(shape), math.prod(kernel))
 
 
 def _each(x: Any, dims: int, table: Any) -> Any:
@@ -133,9 +120,9 @@ def _largest_of_few(x: Any, dims: int, table: Any, shape: Shape) -> Any:
     return _each(x, dims, table).max(2).reshape(*x.shape[: x.ndim - dims], *shape)
 
 
-def _found_of_few(x: Any, dims: int, table: Any, shape: Shape, each: Any = None) -> Any:
+def _found_of_few(x: Any, dims: int, table: Any, shape: Shape) -> Any:
     """Compute `_found` by a table; return None for NaNs, which `_found` handles in NumPy."""
-    each = _each(x, dims, table) if each is None else each
+    each = _each(x, dims, table)
     code = each.argmax(2)
     if x.dtype.kind == "f" and np.count_nonzero(np.isnan(x)):
         if is_numpys(x):
@@ -290,16 +277,16 @@ def adaptive_max_pool_indices(self: Any, output_size: Shape) -> Any:
     """Return the index of the largest element of each bin in the flattened pooled dimensions."""
     dims = len(output_size)
     sizes = self.shape[-dims:]
-    kernel = _even(sizes, output_size)
-    if kernel is not None:
-        return max_pool_indices(self, kernel, kernel, (0,) * dims, (1,) * dims, False)
-    plan = bins(sizes, output_size)
+    kernel, plan = _even(sizes, output_size), bins(sizes, output_size)
     if _is_small(self, dims, output_size, tuple([parts.longest for parts in plan])):
         places = _found_of_few(self, dims, bin_table(sizes, output_size), output_size)
         if places is not None:
             return places
-    if math.prod(output_size) <= _FEW_BINS and not np.count_nonzero(self != self):
+    few = _FEW_BINS if kernel is None else _FEW_EVEN_BINS
+    if math.prod(output_size) <= few and not np.count_nonzero(self != self):
         return _found_bin_by_bin(self, plan)
+    if kernel is not None:
+        return max_pool_indices(self, kernel, kernel, (0,) * dims, (1,) * dims, False)
     return by_blocks(lambda x: _found_in_bins(x, plan), self, dims, output_size, np.int64)
 
 

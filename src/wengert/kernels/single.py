@@ -284,14 +284,6 @@ def _left_over(rounding: Any, sign_of_other: bool) -> Function:
     return block
 
 
-def _whole_part(self: Any, other: Any) -> Any:
-    quotient = np.divide(self, other, dtype=np.float64)
-    if not (quotient.max() < _EXACT and quotient.min() > -_EXACT):
-        return np.full_like(self, np.nan)
-    return np.floor(quotient).astype(SINGLE)
-
-
-floor_divide = large_pair(np.floor_divide, _whole_part)
 fmod = large_pair(np.fmod, _left_over(np.trunc, False))
 remainder = large_pair(np.remainder, _left_over(np.floor, True))
 
