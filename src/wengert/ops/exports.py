@@ -38,9 +38,6 @@ _NAMES = {
         "scatter": "index_reduce scatter_reduce",
         "transcendental": "digamma erfinv i0 igamma igammac lgamma logit mvlgamma sinc xlogy",
     },
-    ("Tensor", "Tensor_ apart", "wengert"): {
-        "gather": "index_add scatter scatter_add",
-    },
     ("Tensor", "Tensor_ reshaped", "wengert"): {
         "permute": "swapaxes swapdims t transpose",
         "shape": "squeeze unsqueeze",
@@ -48,6 +45,7 @@ _NAMES = {
     },
     ("Tensor", "Tensor_ written", "wengert"): {
         "blend": "addcdiv addcmul lerp",
+        "gather": "index_add scatter scatter_add",
         "place": "index_copy index_fill masked_scatter put",
     },
     ("Tensor", "nn.functional", "wengert"): {

@@ -490,7 +490,7 @@ class Steps:
             f"if {self.of_numbers.format(other)}:",
             "    _m = _mode()",
             f"    a0 = getattr({self_}, '_payload', None)",
-            "    if (_m is None or _m is NO_GRAD) and type(a0) is ndarray and (",
+            "    if (_m is None or _m is NO_GRAD) and type(a0) in PLAIN and (",
             f"        a0.dtype in SAME or {_whole_with(other)}",
             "    ):",
             *_within(_within([*self.made(), *self.cut()])),
