@@ -246,6 +246,13 @@ def imag(val, /) -> Any:
     return call("imag" if x._payload.dtype.kind == "c" else "zeros_like", x, weak=x.weak_type)
 
 
+def angle(z, deg: bool = False) -> Any:
+    """Return the angles of complex numbers: 0 or pi for real ones, by their sign."""
+    (x,) = as_operands("angle", z, inexact=True)
+    found = made(T.atan2(plain(imag(x)), plain(real(x))))
+    return NAMES["rad2deg"](found) if deg else found
+
+
 def rint(x, /) -> Any:
     """Round to the nearest integer in an inexact dtype, with halves to even."""
     (x,) = as_operands("rint", x)
@@ -324,7 +331,6 @@ of_rows(
     globals(),
     of_row,
     """
-    angle | z, deg=False | inexact | Return the angles of complex numbers.
     frexp | x, / | inexact | Return fractions in [1/2, 1) and exponents of 2.
     heaviside | x1, x2, / | inexact | Return 0 below 0, 1 above, and `x2` at 0.
     i0 | x | inexact-weak | Return the modified Bessel function of order 0.
