@@ -95,13 +95,13 @@ def top_k(operand, k: int, *, axis: int = -1) -> list[Any]:
     at = _axis(axis, x.ndim) if x.ndim else 0
     if not x.ndim or not 0 <= k <= x.shape[at]:
         raise refusal(ValueError, "k argument to top_k must", k, x, axis)
-    # not -x of integers, whose least one has no negative
-    return _first(x, ~x if x.dtype.kind in "biu" else -x, k, at)
+    # NaN is the largest; not -x of integers, whose least one has no negative
+    return _first(x, [~x] if x.dtype.kind in "biu" else [-x, ~jnp.isnan(x)], k, at)
 
 
-def _first(x, by, k: int, axis: int) -> list[Any]:
-    """Return `k` elements in the ascending order of `by`, and their indices."""
-    places = jnp.argsort(by, axis=axis)[(slice(None),) * axis + (slice(k),)]
+def _first(x, by: list[Any], k: int, axis: int) -> list[Any]:
+    """Return `k` elements in the ascending order of keys, the last one first, and their indices."""
+    places = jnp.lexsort(tuple(by), axis=axis)[(slice(None),) * axis + (slice(k),)]
     return [jnp.take_along_axis(x, places, axis=axis), places]
 
 
@@ -113,7 +113,7 @@ def approx_max_k(operand, k: int, reduction_dimension: int = -1, *args, **option
 def approx_min_k(operand, k: int, reduction_dimension: int = -1, *args, **options) -> list[Any]:
     """Return the exact `k` smallest elements along an axis, and their indices."""
     x = argument(operand)
-    return _first(x, x, k, _axis(reduction_dimension, x.ndim))
+    return _first(x, [x], k, _axis(reduction_dimension, x.ndim))
 
 
 def associative_scan(
