@@ -359,7 +359,7 @@ of_rows(
     of_row,
     """
     frexp | x, / | inexact | Return fractions in [1/2, 1) and exponents of 2.
-    heaviside | x1, x2, / | inexact-weak | Return 0 below 0, 1 above, and `x2` at 0.
+    heaviside | x1, x2, / | inexact | Return 0 below 0, 1 above, and `x2` at 0.
     i0 | x | inexact-weak | Return the modified Bessel function of order 0.
     modf | x, /, out=None | inexact-weak | Return the fractional and the integer parts.
     nan_to_num | x, copy=True, nan=0.0, posinf=None, neginf=None | own
