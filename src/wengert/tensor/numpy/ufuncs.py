@@ -71,8 +71,9 @@ def _extreme(ours: Callable[..., Any], ahead: Any, keeps_nan: bool) -> Callable[
 
 
 def _heaviside(x: Any, y: Any) -> Any:
+    step = getattr(T, str(_primitive_of("heaviside")))
     # NaN stays, which is 0 for PyTorch
-    return select.where(T.isnan(x), x, T.heaviside(x, y))
+    return select.where(T.isnan(x), x, step(x, y))
 
 
 _COMPOSED = frozenset({"float_power", "fmax", "fmin", "heaviside"})
