@@ -76,8 +76,6 @@ def _heaviside(x: Any, y: Any) -> Any:
     return select.where(T.isnan(x), x, step(x, y))
 
 
-_COMPOSED = frozenset({"float_power", "fmax", "fmin", "heaviside"})
-"""Ufuncs of two arguments that are not what their primitive is."""
 _ORDERED = {
     np.fmax: (np.greater_equal, False),
     np.fmin: (np.less_equal, False),
@@ -85,10 +83,12 @@ _ORDERED = {
     np.minimum: (np.less_equal, True),
 }
 """The comparison that prefers the first of two numbers, and whether NaN is preferred."""
+_COMPOSED = frozenset({np.float_power, np.fmax, np.fmin, np.heaviside})
+"""Ufuncs of two arguments that are not what their primitive is."""
 RULES: dict[str, Callable[..., Any]] = {
     "clip": lambda x, low, high: T.clamp_tensor(x, low, high),
     "divmod": lambda x, y: (T.floor_divide(_detached(x), _detached(y)), T.remainder(x, y)),
-    "heaviside": _heaviside,
+    np.heaviside.__name__: _heaviside,
     "frexp": lambda x: tuple(late("frexp")(x)),
     "matmul": products.matmul_of,
     "matvec": products.matvec,
@@ -139,7 +139,7 @@ def rule_of(ufunc: Any) -> Callable[..., Any] | None:
 def one_primitive(ufunc: Any) -> str | None:
     """Return the single primitive of a ufunc on floating arrays of one dtype, or None."""
     name = ufunc.__name__
-    if ufunc.nin > 1 and (is_constant(ufunc) or name in _COMPOSED):
+    if ufunc.nin > 1 and (is_constant(ufunc) or ufunc in _COMPOSED):
         return None
     return _primitive_of(name) if _is_numpys(ufunc) else None
 
