@@ -295,7 +295,7 @@ SAME_AS_NUMPY = (
     (np.prod, (ON,), {"initial": 2.5}), (np.nanvar, (HOLES,), {"ddof": 2, "axis": 0}),
     (np.nanstd, (HOLES,), {"correction": 3, "axis": 1}),
     (np.median, (SMALL,), {"axis": (), "keepdims": True}),
-    
+
     (np.quantile, (SMALL, [0.2, 0.8]), {"axis": (), "keepdims": True}),
     (np.quantile, (SMALL, [0.2, 0.8]), {"method": "lower", "axis": 0}),
     (np.percentile, (ON, 30), {"method": "nearest"}),

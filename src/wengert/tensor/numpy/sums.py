@@ -109,16 +109,18 @@ counterpart("sum")(total)
 counterpart("prod")(prod)
 
 
-def _truth(name: str, ours: Callable[..., Any], filler: bool) -> None:
+def _truth(name: str, ours: Callable[..., Any], filler: bool) -> Callable[..., Any]:
     @counterpart(name)
     def truth(
         a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = True
     ) -> Any:
         return over(ours, _kept(pointwise.ne(tensor(a), 0), where, filler), axis, keepdims)
 
+    return truth
 
-_truth("all", reductions.all, True)
-_truth("any", reductions.any, False)
+
+every = _truth("all", reductions.all, True)
+some = _truth("any", reductions.any, False)
 
 
 def _count(a: Any, axis: Any, keepdims: Any, where: Any) -> Any:
