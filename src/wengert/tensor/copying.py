@@ -132,6 +132,11 @@ def set_attributes(tensor: Any, state: Any) -> None:
         setattr(tensor, name, value)
 
 
+def reduces_itself(cls: type) -> bool:
+    """Return whether a subclass defines how it is pickled."""
+    return cls.__reduce_ex__.__module__ != CopyProtocol.__reduce_ex__.__module__
+
+
 def warn_of_hooks(tensor: Any) -> None:
     """Warn that the hooks of a leaf are not copied."""
     for hook in ((tensor._ext and tensor._ext.hooks) or {}).values():
