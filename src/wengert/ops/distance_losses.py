@@ -17,7 +17,7 @@ from wengert.ops.reduce import sum
 from wengert.ops.select import clamp, where
 
 
-@export("wengert", "nn.functional")
+@export("nn.functional")
 def cosine_embedding_loss(
     input1: Any,
     input2: Any,
@@ -75,7 +75,7 @@ def _triplet_loss(positive: Any, negative: Any, swapped: Any, margin: float, how
     return reduced(clamp(positive - negative + margin, min=0), how)
 
 
-@export("wengert", "nn.functional")
+@export("nn.functional")
 def triplet_margin_loss(
     anchor: Any,
     positive: Any,

@@ -19,7 +19,7 @@ from wengert.tape.base import new_tensor
 from wengert.tape.operands import is_number
 
 
-@export("wengert", "nn.functional")
+@export("nn.functional")
 def poisson_nll_loss(
     input: Any,
     target: Any,

@@ -27,7 +27,7 @@ from wengert.tape.record import T
 REQUIRES = (_records,)
 
 
-@export("wengert", "nn.functional")
+@export("nn.functional")
 def margin_ranking_loss(
     input1: Any,
     input2: Any,
@@ -70,7 +70,7 @@ def margin_ranking_loss(
     return reduced(clamp(-y * (a - b) + float(margin), min=0), how)
 
 
-@export("wengert", "nn.functional")
+@export("nn.functional")
 def hinge_embedding_loss(
     input: Any,
     target: Any,

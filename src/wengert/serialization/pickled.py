@@ -27,6 +27,7 @@ from wengert.base.size import Size
 from wengert.kernels.strided import owner_of
 from wengert.nn.parameter import Parameter
 from wengert.serialization.allowed import allowed
+from wengert.serialization.rebuilt import FUNCTIONS as FUNCTIONS_BY_PATH
 from wengert.serialization.safe import check_savable
 from wengert.serialization.sharing import sharing
 from wengert.sparse.tensors import SparseRows, SparseTensor
@@ -50,7 +51,8 @@ class Pickler:
         self.storages: list[Any] = []
         self._out = bytearray()
         self._memo: dict[Any, int] = {}
-        self._users = {id(value): path for path, value in allowed().items()}
+        known = {**FUNCTIONS_BY_PATH, **allowed()}
+        self._users = {id(value): path for path, value in known.items()}
         self._met: dict[int, Any] = {}
         self._places: dict[int, tuple[int, Any, int, tuple[int, ...]]] = {}
         self._kept: list[Any] = []

@@ -30,7 +30,7 @@ from wengert.tape.node import is_leaf_edge
 from wengert.tape.record import T
 from wengert.tape.sites import warn
 from wengert.tape.versions import InferenceCell
-from wengert.tape.views import MADE_UNRECORDED
+from wengert.tape.views import MADE_UNRECORDED, placed_as
 
 _OWN = frozenset(("_edge", "_ext", "_payload", "_vc"))
 _NO_SUBCLASS = (
@@ -91,7 +91,7 @@ def make_leaf(cls: Any, data: Any, requires_grad: bool) -> Any:
     edge, array = LEAF if requires_grad else None, data._array()
     if not isinstance(array, Lifted) or array.tensor() is None:
         _check_memory(cls)
-        return make(cls, array, edge, data._share_version())
+        return placed_as(data, make(cls, array, edge, data._share_version()))
     own = tensor_over(array.constant())
     if type(own) is not cls:
         raise RuntimeError(
