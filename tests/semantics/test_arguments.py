@@ -444,3 +444,15 @@ def test_a_segment_that_ties_with_its_start_has_the_gradient(t, reduce, start):
     (g,) = t.autograd.grad(y.sum(), x)
     middle = [0.0, 1.0] if reduce == "max" else [1.0, 0.0]
     assert g.tolist() == [1.0, *middle, 0.5, 0.5]
+
+
+@pytest.mark.filterwarnings("ignore:reduction. 'mean' divides")
+@pytest.mark.parametrize("name", sorted(LOSSES.keys() - {"ctc_loss"}))
+def test_losses_are_in_full_inside_an_autocast(t, name):
+    x, y = t.tensor([[0.5, 2.0], [1.0, 0.3]]).half(), t.tensor([[0.25, 1.0], [0.5, 3.0]]).half()
+    loss, args = getattr(t, name), LOSSES[name](t, x, y)
+    with t.autocast("cpu", dtype=t.float16):
+        made = loss(*args, reduction=0)
+    assert made.dtype == t.float32
+    whole = [one.float() if t.is_tensor(one) else one for one in args]
+    assert t.allclose(made, loss(*whole, reduction=0))

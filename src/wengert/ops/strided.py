@@ -84,14 +84,18 @@ def as_strided(input: Any, size: Any, stride: Any, storage_offset: int | None = 
             [1, 3, 5]])
     """
     x = operand(input, "as_strided")
+    rooted = _root_of_plain(x)
     lonely = x._ext is None or (x._ext.base is None and not x._ext.views)
-    base = _base_of(x)
-    if base._ext is not None and base._ext.root is not None and x._edge is base._edge is None:
-        storage_offset = _place(x)[1] if storage_offset is None else storage_offset
-        x = _rooted(x, base._ext.root)
-    elif lonely and x._edge is None and x._vc is not None:
+    if lonely and rooted is None and x._edge is None and x._vc is not None:
         x = _detached(x)
-    params = window_of(x, size, stride, storage_offset)
+    try:
+        params = window_of(x, size, stride, storage_offset)
+    except RuntimeError:
+        if rooted is None:
+            raise
+        offset = _place(x)[1] if storage_offset is None else storage_offset
+        x = _over(rooted, x)
+        params = window_of(x, size, stride, offset)
     return T.as_strided(x, **params) if is_within(x, params) else _of_base(x, params)
 
 
@@ -129,7 +133,14 @@ def _place(x: Any) -> tuple[Any, int]:
     return base, start
 
 
-def _rooted(x: Any, root: Any) -> Any:
+def _root_of_plain(x: Any) -> Any:
+    """Return the memory under a detached view without a gradient, or None."""
+    base = _base_of(x)
+    plain = base._ext is not None and x._edge is base._edge is None
+    return base._ext.root if plain else None
+
+
+def _over(root: Any, x: Any) -> Any:
     """Extend a detached view to all the memory of the tensor that it was a view of."""
     if root.dtype != x._payload.dtype:
         root = root.reshape(-1).view(x._payload.dtype)

@@ -170,8 +170,8 @@ def swap_tensors(t1: Any, t2: Any) -> None:
     for name, tensor in (("t1", t1), ("t2", t2)):
         if weakref.getweakrefcount(tensor):
             raise RuntimeError(f"Cannot swap {name} because it has weakref associated with it")
-        ext = tensor._ext
-        held = () if ext is None else (*(ext.views or ()), ext.accumulator)
+        ext = tensor._extra()
+        held = (*(ext.views or ()), ext.accumulator)
         if any(one is not None and one() is not None for one in held):
             raise RuntimeError(f"Cannot swap {name} because a view or a node refers to it")
         state = attributes_of(tensor)

@@ -40,6 +40,7 @@ class TensorMetadata(StorageMethods):
     _payload: Any
     _array: Any
     _base: Any
+    _extra: Any
 
     @property
     def shape(self) -> Size:
@@ -208,9 +209,9 @@ class TensorMetadata(StorageMethods):
 
     @property
     def _cdata(self) -> int:
-        """PyTorch's address of a tensor, which programs compare."""
+        """PyTorch's address of what a tensor refers to, which `utils.swap_tensors` exchanges."""
         untraced("it reads the address of a tensor")
-        return id(self)
+        return id(self._extra())
 
 
 fill_sections(globals())

@@ -498,9 +498,7 @@ def _carried(tensor: Any) -> str | None:
     return None
 
 
-_FOLLOWS = frozenset(
-    "base chain linked root views no_write stale level ended accumulator".split()
-)
+_FOLLOWS = frozenset("base chain linked root views no_write stale level ended accumulator".split())
 """Attributes that a tensor regains as a view or below a transform."""
 
 
