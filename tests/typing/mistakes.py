@@ -1,6 +1,7 @@
 """Typical mistakes, one per line: a type checker must report every line with a comment."""
 
 import wengert as torch
+import wengert.compat.jax.numpy as jnp
 import wengert.nn.functional as F
 from wengert import Tensor, nn, optim
 from wengert.utils.data import DataLoader, TensorDataset
@@ -51,3 +52,15 @@ def train(model: Net, x: Tensor, y: Tensor) -> float:
     name: str = x.shape  # a size is not a string
     print(values, first, second, third, name)
     return loss  # a tensor, not a number
+
+
+def arrays() -> None:
+    x = jnp.ones((2, 3), dtype=jnp.float32)
+    jnp.mean(x, dim=1)  # it is called axis
+    jnp.sum("x")  # a string where an array goes
+    x.sum(keepdim=True)  # it is called keepdims
+    print(x.sizes)  # a letter too many
+    x[0] = 1.0  # arrays are immutable
+    jnp.sin(x, x)  # an argument too many
+    shape: str = x.shape  # a tuple is not a string
+    print(shape)

@@ -20,7 +20,7 @@ import wengert as wg
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-PROGRAMS = ("program", "mistakes")
+PROGRAMS = ("program", "jax_program", "mistakes")
 SPACES = (
     *("", "Tensor", "amp", "autograd", "autograd.functional", "autograd.graph", "fft", "func"),
     *("linalg", "nn", "nn.functional", "nn.init", "nn.utils", "nn.utils.parametrizations"),
@@ -148,9 +148,9 @@ def pyright_says(tmp_path_factory):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("checker", ["mypy_says", "pyright_says"])
-def test_a_typed_program_is_clean(checker, request):
+def test_typed_programs_are_clean(checker, request):
     found = request.getfixturevalue(checker)
-    assert [one for one in found if one[0] == "program"] == []
+    assert [one for one in found if one[0] in ("program", "jax_program")] == []
 
 
 @pytest.mark.slow
@@ -190,6 +190,16 @@ def test_the_typed_program_runs(tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().out
 
 
+def test_the_typed_program_of_jax_runs():
+    program, jax = load(HERE / "jax_program.py"), importlib.import_module("wengert.compat.jax")
+    x = jax.numpy.ones((2, 3))
+    key = jax.random.PRNGKey(0)
+    assert program.predict(program.layers(key, [3, 4, 2]), x).shape == (2, 2)
+    assert program.reductions(x).shape == ()
+    assert program.pieces(jax.numpy.ones((2, 2))).shape == (6,)
+    assert program.plain(x) == (6.0, 6, (2, 3), "float32")
+
+
 def test_the_stubs_are_what_would_be_written():
     # in a process of its own: what other tests have named or overridden is not there
     command = [sys.executable, ROOT / "stubs" / "generate.py", "--check"]
@@ -199,6 +209,7 @@ def test_the_stubs_are_what_would_be_written():
 
 @pytest.mark.slow
 def test_stubs_and_package_agree(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "stubs")
     stubtest = pytest.importorskip("mypy.stubtest")
     options = importlib.import_module("mypy.options").Options()
     options.cache_dir = str(tmp_path)

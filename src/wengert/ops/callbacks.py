@@ -10,6 +10,7 @@ import numpy as np
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import expanded
+from wengert.interp.levels import memory_of
 from wengert.kernels.shared import in_shared_memory, shared_memory_of
 from wengert.ops.create import from_numpy
 from wengert.tape.modes import no_grad, untraced
@@ -82,10 +83,10 @@ def _called(name: str, input: Any, others: tuple[Any, ...], function: Callable[.
             f"Can't call {name}() on Variable that requires grad: the gradient would be lost. "
             f"Use tensor.detach().{name}() instead."
         )
-    own = input._array()
+    own = memory_of(input._array())
     for other in others:
-        expanded(other._array().shape, own.shape)
-    arrays = [own, *(np.broadcast_to(other._array(), own.shape) for other in others)]
+        expanded(other._payload.shape, own.shape)
+    arrays = [own, *(np.broadcast_to(memory_of(other._array()), own.shape) for other in others)]
     rows = zip(*(array.ravel().tolist() for array in arrays), strict=True)
     values = [function(*row) for row in rows]
     for value in values:
@@ -116,20 +117,22 @@ def share_memory_(input: Any) -> Any:
     True
     """
     untraced("it moves memory")
-    if shared_memory_of(input._array()) is None:
+    own = memory_of(input._array())
+    if shared_memory_of(own) is None:
         if (input._ext is not None and input._ext.base is not None) or has_views(input):
             raise RuntimeError(
                 "share_memory_(): the tensor is a view or has views, which would stay in "
                 "memory of their own: share a clone()"
             )
-        input._payload = in_shared_memory(input._array())
+        input._payload = in_shared_memory(own)
     return input
 
 
 @export("Tensor")
 def is_shared(input: Any) -> bool:
     """Return whether the memory is shared with other processes; see `share_memory_`."""
-    return shared_memory_of(input._array()) is not None
+    untraced("it asks where its memory lies")
+    return shared_memory_of(memory_of(input._array())) is not None
 
 
 fill_sections(globals())

@@ -9,7 +9,7 @@ import numpy as np
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
-from wengert.interp.levels import Lifted
+from wengert.interp.levels import Lifted, memory_of
 from wengert.kernels.factors import first_failure
 from wengert.ops.coerce import dtype_name, operand
 from wengert.ops.linear_checks import (
@@ -435,14 +435,14 @@ def geqrf(input: Any, *, out: Any = None) -> Any:
     if x._payload.ndim < 2:
         raise RuntimeError("torch.geqrf: input must have at least 2 dimensions.")
     check_lapack(x, "geqrf_cpu")
-    if isinstance(x._payload, Lifted):
+    if isinstance(x._payload, Lifted) and not x._payload.traced:
         raise NotImplementedError("geqrf() of a value of a transform: use linalg.qr")
     if x._edge is not None and is_recording():
         raise NotImplementedError(
             "the derivative for 'geqrf' is not implemented: use linalg.qr, or detach() the input"
         )
     untraced("geqrf() is computed outside of the graph")
-    a, tau = np.linalg.qr(x._array(), mode="raw")
+    a, tau = np.linalg.qr(memory_of(x._array()), mode="raw")
     results = _geqrf((new_tensor(np.ascontiguousarray(a).swapaxes(-1, -2)), new_tensor(tau)))
     return results if out is None else into_several(out, results, "geqrf")
 

@@ -153,7 +153,8 @@ def boxed(result) -> Any:
 
 def carries(box) -> bool:
     """Return whether a derivative follows a box."""
-    return box._edge is not None or isinstance(box._payload, Lifted)
+    payload = box._payload
+    return box._edge is not None or (isinstance(payload, Lifted) and not payload.traced)
 
 
 def isbox(x) -> bool:
@@ -177,6 +178,13 @@ def getval(x) -> Any:
     payload: Any = x._payload
     while isinstance(payload, Dual):
         payload = payload.primal
+    return _own(payload)
+
+
+def _own(payload) -> Any:
+    """Return a payload as NumPy's own array or number."""
+    if isinstance(payload, Lifted) and payload.traced:
+        payload = np.asarray(payload)
     return payload if payload.ndim else payload[()]
 
 
@@ -196,10 +204,7 @@ def unboxed(value) -> Any:
     """Return a result for the caller: a box if an outer derivative follows it, else NumPy's own."""
     if not isinstance(value, TensorBase):
         return value
-    payload: Any = value._payload
-    if carries(value):
-        return boxed(value)
-    return payload if payload.ndim else payload[()]
+    return boxed(value) if carries(value) else _own(value._payload)
 
 
 def released(value) -> Any:

@@ -3,9 +3,13 @@
 Written by stubs/generate.py.
 """
 
+from builtins import str as _str
+from numpy.dtypes import VoidDType as _VoidDType
+from types import SimpleNamespace as _SimpleNamespace
 from typing import Any
+from wengert.compat.jax.settings import Config as _Config
 
-from wengert.compat.jax.classes import Array as Array
+from wengert.compat.jax.typing import Array as Array
 from wengert.compat.jax.cpu import Device as Device
 from wengert.compat.jax.sharding import NamedSharding as NamedSharding
 from wengert.compat.jax.sharding import P as P
@@ -17,10 +21,10 @@ from wengert.compat.jax.callbacks import block_until_ready as block_until_ready
 from wengert.compat.jax.staging import check_tracer_leaks as check_tracer_leaks
 from wengert.compat.jax.staging import checking_leaks as checking_leaks
 from wengert.compat.jax.ad_checkpoint import checkpoint as checkpoint
-checkpoint_policies: Any
+checkpoint_policies: _SimpleNamespace
 from wengert.compat.jax.jitting import clear_caches as clear_caches
 from wengert.compat.jax.staging import closure_convert as closure_convert
-config: Any
+config: _Config
 from wengert.compat.jax.callbacks import copy_to_host_async as copy_to_host_async
 from wengert.compat.jax import custom_batching as custom_batching
 from wengert.compat.jax import custom_derivatives as custom_derivatives
@@ -28,8 +32,8 @@ from wengert.compat.jax.custom import custom_gradient as custom_gradient
 from wengert.compat.jax.custom import custom_jvp as custom_jvp
 from wengert.compat.jax.custom import custom_vjp as custom_vjp
 from wengert.compat.jax import debug as debug
-def debug_infs(new_val=True) -> Any: ...
-def debug_nans(new_val=True) -> Any: ...
+def debug_infs(new_val: Any = True) -> Any: ...
+def debug_nans(new_val: Any = True) -> Any: ...
 from wengert.compat.jax.cpu import default_backend as default_backend
 from wengert.compat.jax.staging import default_device as default_device
 from wengert.compat.jax.staging import default_matmul_precision as default_matmul_precision
@@ -41,14 +45,14 @@ from wengert.compat.jax.jitting import disable_jit as disable_jit
 from wengert.compat.jax import dlpack as dlpack
 from wengert.compat.jax import dtypes as dtypes
 from wengert.compat.jax.callbacks import effects_barrier as effects_barrier
-def enable_x64(new_val=True) -> Any: ...
+def enable_x64(new_val: Any = True) -> Any: ...
 from wengert.compat.jax.staging import ensure_compile_time_eval as ensure_compile_time_eval
 from wengert.compat.jax import errors as errors
 from wengert.compat.jax.staging import eval_shape as eval_shape
 from wengert.compat.jax import example_libraries as example_libraries
 from wengert.compat.jax import experimental as experimental
 from wengert.compat.jax import flatten_util as flatten_util
-float0: Any
+float0: _VoidDType
 from wengert.compat.jax.references import freeze as freeze
 from wengert.compat.jax.reverse import fwd_and_bwd as fwd_and_bwd
 from wengert.compat.jax.reverse import grad as grad
@@ -71,8 +75,8 @@ from wengert.compat.jax.staging import named_scope as named_scope
 from wengert.compat.jax.references import new_ref as new_ref
 from wengert.compat.jax import nn as nn
 from wengert.compat.jax import numpy as numpy
-def numpy_dtype_promotion(new_val=True) -> Any: ...
-def numpy_rank_promotion(new_val=True) -> Any: ...
+def numpy_dtype_promotion(new_val: Any = True) -> Any: ...
+def numpy_rank_promotion(new_val: Any = True) -> Any: ...
 from wengert.compat.jax import ops as ops
 from wengert.compat.jax.jitting import pmap as pmap
 from wengert.compat.jax.cpu import process_count as process_count
@@ -95,4 +99,4 @@ from wengert.compat.jax import typing as typing
 from wengert.compat.jax.reverse import value_and_grad as value_and_grad
 from wengert.compat.jax.reverse import vjp as vjp
 from wengert.compat.jax.batching import vmap as vmap
-__version__: str
+__version__: _str

@@ -3,7 +3,6 @@
 Written by stubs/generate.py.
 """
 
-from typing import Any
 
 from wengert.compat.jax.custom import CustomVJPPrimal as CustomVJPPrimal
 from wengert.compat.jax.custom import SymbolicZero as SymbolicZero

@@ -15,7 +15,7 @@ import numpy as np
 import wengert.compat.jax.numpy as jnp
 from wengert.autograd.function import Function
 from wengert.base.sections import fill_sections
-from wengert.compat.jax.array import Array, asarray, made, promote_inexact
+from wengert.compat.jax.array import asarray, made, promote_inexact
 from wengert.compat.jax.dtypes import default_dtype, requested_dtype
 from wengert.compat.jax.keys import aligned, split, words_of
 from wengert.compat.jax.numpy.calling import check_arrays, plain, shape_of, static
@@ -31,6 +31,7 @@ from wengert.compat.jax.sampling import (
     shape_for,
     uniform,
 )
+from wengert.compat.jax.typing import Array
 from wengert.compat.jax.words import refusal
 from wengert.compat.kit.signatures import signed
 from wengert.tape.record import T

@@ -18,7 +18,6 @@ from wengert.compat.jax.cpu import CPU
 from wengert.compat.jax.dtypes import float0, prng_key, requested_dtype
 from wengert.compat.jax.sharding import SingleDeviceSharding
 from wengert.compat.jax.words import refusal
-from wengert.compat.kit.signatures import named
 from wengert.ops.shape import reshape as _reshape
 from wengert.tape.record import T
 from wengert.tensor.tensor import Tensor
@@ -271,12 +270,8 @@ class _Later:
 
     def __get__(self, instance, owner) -> Any:
         function = getattr(_numpy(), self.name)
-
-        def method(self, *args, **kwargs) -> Any:
-            return function(self, *args, **kwargs)
-
-        setattr(Array, self.name, named(method, self.name, f"Return ``jnp.{self.name}(x, ...)``."))
-        return method if instance is None else method.__get__(instance, owner)
+        setattr(Array, self.name, function)
+        return function if instance is None else function.__get__(instance, owner)
 
 
 _SHARDS = "there is one device, and arrays have no shards: use the array itself"

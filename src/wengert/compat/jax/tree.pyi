@@ -3,7 +3,6 @@
 Written by stubs/generate.py.
 """
 
-from typing import Any
 
 from wengert.compat.jax.tree_util import tree_all as all
 from wengert.compat.jax.tree_util import tree_broadcast as broadcast

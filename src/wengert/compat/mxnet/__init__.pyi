@@ -3,7 +3,7 @@
 Written by stubs/generate.py.
 """
 
-from typing import Any
+from builtins import str as _str
 
 from wengert.compat.mxnet.context import Context as Context
 from wengert.compat.mxnet.base import MXNetError as MXNetError
@@ -37,4 +37,4 @@ from wengert.compat.mxnet import random as random
 from wengert.compat.mxnet import test_utils as test_utils
 from wengert.compat.mxnet.util import use_np as use_np
 from wengert.compat.mxnet import util as util
-__version__: str
+__version__: _str

@@ -153,7 +153,8 @@ class Tensor(NativeTensor):
         """
         payload = self._payload
         if isinstance(payload, Lifted):
-            payload = payload.constant() if not payload.owner.size else np.asarray(payload)
+            batched = payload.traced or payload.owner.size
+            payload = np.asarray(payload) if batched else payload.constant()
         if not payload.ndim:
             return payload[()] if isinstance(payload, np.ndarray) else payload
         return payload.copy()

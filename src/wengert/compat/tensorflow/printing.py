@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import builtins
 import sys
 
 import numpy as np
 
 from wengert.compat.kit.namespaces import completed
 from wengert.tape.base import TensorBase
-
-_show = print
+from wengert.tape.modes import untraced
 
 
 def _number(value) -> str:
@@ -76,10 +76,12 @@ def print(*inputs, output_stream=None, summarize=3, sep=" ", end="\n", name=None
     """
     text = sep.join(_text(value, summarize) for value in inputs) + end
     if isinstance(output_stream, str) and output_stream.startswith("file://"):
+        untraced("it writes to a file")
         with open(output_stream.removeprefix("file://"), "a", encoding="utf-8") as file:
             file.write(text)
         return
-    _show(text, end="", file=sys.stderr if output_stream is None else output_stream)
+    # looked up in each call, since a trace notes what is printed
+    builtins.print(text, end="", file=sys.stderr if output_stream is None else output_stream)
 
 
 __all__ = completed(globals())

@@ -211,7 +211,13 @@ class Sym(LiftedArray):
         return getattr(self.array, name)
 
     def __repr__(self) -> str:
-        return f"Sym({self.array!r})"
+        return repr(self._escaped("its text"))
+
+    def __str__(self) -> str:
+        return str(self._escaped("its text"))
+
+    def __format__(self, spec: str) -> str:
+        return format(self._escaped("its text"), spec)
 
     def write(self, result: Any) -> None:
         self.trace.write(self, result)

@@ -17,9 +17,10 @@ import numpy as np
 
 import wengert.compat.jax.numpy as jnp
 from wengert.base.sections import fill_sections
-from wengert.compat.jax.array import Array, asarray, made, promote, promote_inexact
+from wengert.compat.jax.array import asarray, made, promote, promote_inexact
 from wengert.compat.jax.checks import check_dtype
 from wengert.compat.jax.numpy.calling import check_arrays, checked_dtype, plain, static
+from wengert.compat.jax.typing import Array
 from wengert.compat.jax.words import refusal
 from wengert.compat.kit.namespaces import closed, defined
 from wengert.ops import activations, special

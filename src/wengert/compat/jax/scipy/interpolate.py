@@ -7,10 +7,10 @@ from typing import Any
 
 import wengert.compat.jax.numpy as jnp
 from wengert.base.sections import fill_sections
-from wengert.compat.jax.array import Array
 from wengert.compat.jax.numpy.calling import as_operands
 from wengert.compat.jax.scipy.ndimage import interpolated
 from wengert.compat.jax.trees import register
+from wengert.compat.jax.typing import Array
 from wengert.compat.kit.namespaces import closed
 
 __all__ = ["RegularGridInterpolator"]

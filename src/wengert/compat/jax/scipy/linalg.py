@@ -10,7 +10,7 @@ import numpy as np
 import wengert.compat.jax.numpy as jnp
 from wengert.base.extras import scipy_module
 from wengert.base.sections import fill_sections
-from wengert.compat.jax.array import Array, asarray, made, promote
+from wengert.compat.jax.array import asarray, made, promote
 from wengert.compat.jax.numpy import linalg
 from wengert.compat.jax.numpy.calling import (
     as_operands,
@@ -20,6 +20,7 @@ from wengert.compat.jax.numpy.calling import (
     plain,
     static,
 )
+from wengert.compat.jax.typing import Array
 from wengert.compat.jax.words import refusal
 from wengert.compat.kit.namespaces import closed, defined
 from wengert.compat.kit.rows import of_rows

@@ -8,9 +8,10 @@ from typing import Any
 
 import wengert.compat.jax.numpy as jnp
 from wengert.base.sections import fill_sections
-from wengert.compat.jax.array import Array, asarray
+from wengert.compat.jax.array import asarray
 from wengert.compat.jax.lax_elementwise import round as rounded
 from wengert.compat.jax.numpy.calling import operands
+from wengert.compat.jax.typing import Array
 from wengert.compat.jax.words import refusal
 from wengert.compat.kit.namespaces import closed
 

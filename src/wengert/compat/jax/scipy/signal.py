@@ -7,9 +7,10 @@ from typing import Any
 
 import wengert.compat.jax.numpy as jnp
 from wengert.base.sections import named
-from wengert.compat.jax.array import Array, promote_inexact
+from wengert.compat.jax.array import promote_inexact
 from wengert.compat.jax.lax_products import conv_general_dilated
 from wengert.compat.jax.numpy.calling import check_arrays
+from wengert.compat.jax.typing import Array
 from wengert.compat.kit.namespaces import closed
 
 _SPECTRA = "csd istft stft welch"

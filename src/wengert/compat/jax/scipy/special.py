@@ -15,7 +15,7 @@ import numpy as np
 import wengert.compat.jax.numpy as jnp
 from wengert.base.extras import scipy_module
 from wengert.base.sections import fill_sections
-from wengert.compat.jax.array import Array, asarray, made
+from wengert.compat.jax.array import asarray, made
 from wengert.compat.jax.checks import no_warnings
 from wengert.compat.jax.nn import log_softmax as _log_softmax
 from wengert.compat.jax.nn import logsumexp as logsumexp
@@ -29,6 +29,7 @@ from wengert.compat.jax.numpy.calling import (
     static,
     value_of,
 )
+from wengert.compat.jax.typing import Array
 from wengert.compat.kit.namespaces import closed, rows_of
 from wengert.ops import special
 from wengert.tensor.numpy.special import rule_of

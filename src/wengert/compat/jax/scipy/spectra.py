@@ -10,9 +10,9 @@ import numpy as np
 import wengert.compat.jax.numpy as jnp
 from wengert.base.extras import scipy_module
 from wengert.base.sections import fill_sections
-from wengert.compat.jax.array import Array
 from wengert.compat.jax.numpy.calling import as_operands
 from wengert.compat.jax.scipy.signal import detrend as _detrended
+from wengert.compat.jax.typing import Array
 from wengert.compat.kit.namespaces import defined
 from wengert.tape.sites import warn
 

@@ -3,7 +3,7 @@
 Written by stubs/generate.py.
 """
 
-from typing import Any
+from builtins import str as _str
 
 from wengert.compat.tensorflow.keras.layers import Input as Input
 from wengert.compat.tensorflow.keras.layer import Layer as Layer
@@ -29,4 +29,4 @@ from wengert.compat.tensorflow import random as random
 from wengert.compat.tensorflow.keras import regularizers as regularizers
 from wengert.compat.tensorflow.keras import saving as saving
 from wengert.compat.tensorflow.keras import utils as utils
-__version__: str
+__version__: _str

@@ -21,10 +21,10 @@ import numpy as np
 
 import wengert.compat.jax.numpy as jnp
 from wengert.base.sections import fill_sections
-from wengert.compat.jax.array import Array
 from wengert.compat.jax.numpy.calling import as_operands, operands
 from wengert.compat.jax.scipy import special as sp
 from wengert.compat.jax.scipy.linalg import solve_triangular
+from wengert.compat.jax.typing import Array
 from wengert.compat.jax.words import refusal
 from wengert.compat.kit.namespaces import closed
 from wengert.scipy.densities import Functions, functions

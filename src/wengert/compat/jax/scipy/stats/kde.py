@@ -57,7 +57,7 @@ class gaussian_kde:
             factor = bw_method(self)
         elif isinstance(bw_method, str):
             raise ValueError("`bw_method` should be 'scott', 'silverman', a scalar, or a callable.")
-        data = jnp.atleast_2d(jnp.cov(self.dataset, rowvar=1, bias=False, aweights=self.weights))
+        data = jnp.atleast_2d(jnp.cov(self.dataset, rowvar=True, bias=False, aweights=self.weights))
         self.covariance, self.inv_cov = data * factor**2, jnp.linalg.inv(data) / factor**2
 
     @property
