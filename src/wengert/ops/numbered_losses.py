@@ -16,10 +16,19 @@ from wengert.base.sections import fill_sections, named
 from wengert.ops import ctc, distance_losses, likelihoods, losses, margin_losses
 
 
+def _kind(parameter: inspect.Parameter) -> str:
+    """The type of a parameter, for stubs."""
+    if parameter.annotation != "Any":
+        return str(parameter.annotation)
+    if parameter.name.endswith("lengths"):
+        return "Tensor | Sequence[int]"
+    return "Tensor" if parameter.default is inspect.Parameter.empty else "Tensor | None"
+
+
 def _numbered(loss: Callable[..., Any], parameters: str, arguments: str) -> Callable[..., Any]:
     name, known = loss.__name__, inspect.signature(loss).parameters
-    order = [known[one] for one in parameters.split()]
-    at = order.index(known["reduction"])
+    order = [known[one].replace(annotation=_kind(known[one])) for one in parameters.split()]
+    at = parameters.split().index("reduction")
     order[at] = order[at].replace(default=0, annotation="int")
     signature = inspect.Signature(order, return_annotation=Any)
 

@@ -498,7 +498,10 @@ def _carried(tensor: Any) -> str | None:
     return None
 
 
-_FOLLOWS = frozenset("base chain linked root views no_write stale level ended accumulator".split())
+_FOLLOWS = frozenset(
+    {*("base", "chain", "linked", "root", "views", "no_write", "stale", "level", "ended")}
+    | {"accumulator"}
+)
 """Attributes that a tensor regains as a view or below a transform."""
 
 
