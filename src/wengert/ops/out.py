@@ -105,10 +105,10 @@ def into(out: Any, result: Any, name: str) -> Any:
         check_dtype(out, result)
     if category(value.dtype) > category(out._payload.dtype):
         if name.startswith(("linalg_", "cholesky")):
-            need, have = map(errors.long_name, (value.dtype, out._payload.dtype))
             raise RuntimeError(
                 f"{name.removeprefix('linalg_')}: Expected result to be safely castable from "
-                f"{need} dtype, but got result with dtype {have}"
+                f"{errors.long_name(value.dtype)} dtype, but got result with dtype "
+                f"{errors.long_name(out._payload.dtype)}"
             )
         raise errors.cannot_cast(value.dtype, out._payload.dtype)
     check_writable(out, recording=False)
