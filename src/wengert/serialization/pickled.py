@@ -25,7 +25,7 @@ from wengert.base.dtypes import dtype, from_numpy_dtype
 from wengert.base.layout import layout, strided
 from wengert.base.size import Size
 from wengert.kernels.strided import owner_of
-from wengert.nn.parameter import Parameter
+from wengert.nn.parameter import Parameter, is_lazy
 from wengert.serialization.allowed import allowed
 from wengert.serialization.rebuilt import FUNCTIONS as FUNCTIONS_BY_PATH
 from wengert.serialization.safe import check_savable
@@ -164,6 +164,11 @@ class Pickler:
     def _tensor(self, tensor: Any, place: str) -> None:
         kind = type(tensor)
         plain = kind is Tensor or kind is Parameter
+        if is_lazy(tensor):
+            raise TypeError(
+                f"cannot save {place}, which is a {kind.__qualname__}: it has no shape yet, until "
+                "the module is first called"
+            )
         if not plain and reduces_itself(kind):
             self._object(tensor, place)
             return
