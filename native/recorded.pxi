@@ -109,6 +109,7 @@ cdef object NO_GRAD = modes.NO_GRAD
 cdef object F32 = np.dtype(np.float32)
 cdef object F64 = np.dtype(np.float64)
 cdef tuple SAME = (F32, F64)
+cdef object PLAIN = frozenset({np.ndarray, np.float32, np.float64})
 cdef object ndarray = np.ndarray
 cdef object check_result = saved.check_result
 cdef object check_saved = saved.check_saved

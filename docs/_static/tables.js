@@ -16,7 +16,7 @@ function fold(table) {
   details.append(frame);
   const say = (shown) => {
     const all = rows === 1 ? "1 row" : `${rows} rows`;
-    summary.textContent = shown === rows ? all : `${shown} of ${all}`;
+    summary.textContent = shown === rows ? `Table: ${all}` : `Table: ${shown} of ${all}`;
   };
   say(rows);
   return { table, details, say, rows };
@@ -31,7 +31,7 @@ function find(folded, text) {
       shown += found;
     }
     say(shown);
-    details.open = text !== "" && shown > 0;
+    details.open = folded.length === 1 || (text !== "" && shown > 0);
     details.hidden = shown === 0;
   }
   // headings without a table that is left go, too
@@ -51,6 +51,7 @@ document.addEventListener("DOMContentLoaded", () => {
   const folded = tables.filter((table) => table.tBodies[0].rows.length >= least).map(fold);
   const first = folded[0];
   if (!first) return;
+  first.details.open = folded.length === 1; // the table is what the page is for
   const field = document.createElement("input");
   field.type = "search";
   field.className = "table-search";

@@ -57,6 +57,7 @@ __all__ = [
     "_get_default_device",
     "_get_tracing_state",
     "_log_api_usage_once",
+    "_mps_is_available",
     "_functions",
     "_is_alias_of",
     "_is_cached_tensor",
@@ -105,6 +106,11 @@ def _get_default_device() -> str:
 def _is_alias_of(data: Any, other: Any) -> bool:
     """Return whether two tensors share the memory that they view."""
     return bool(shares_owner(memory_of(data._payload), memory_of(other._payload)))
+
+
+def _mps_is_available() -> bool:
+    """Return False: there is no support for GPUs."""
+    return False
 
 
 def _log_api_usage_once(name: str) -> None:

@@ -248,10 +248,9 @@ def __getattr__(name: str) -> _Any:
         return _named_only(name)
     if name.endswith("Storage"):
         storage = _importlib.import_module(f"{_OWN}.tensor.storage")
-        if name == "Storage":
-            return storage.storage_class("FloatStorage")
-        if name in storage.STORAGES:
-            return globals().setdefault(name, storage.storage_class(name))
+        named = "FloatStorage" if name == "Storage" else name
+        if named in storage.STORAGES:
+            return storage.storage_class(named)
     if name.startswith("_foreach_"):
         found = _importlib.import_module(f"{_OWN}.ops.foreach").foreach(name)
         if found is not None:
@@ -276,8 +275,7 @@ def __dir__() -> list[str]:
     own = {name for name, value in globals().items() if not isinstance(value, type(_sys))}
     lazy = {*_LAZY, *_EXPORTED, *_FROM_LAZY, *_TYPED, *_method_functions()}
     found = own | lazy | {"autograd", "random", "return_types"}
-    # like `bfloat16` itself it needs an optional package
-    found -= {"BFloat16Tensor"}
+    found -= {"bfloat16", "BFloat16Tensor"}  # they need an optional package
     return sorted(name for name in found if not name.startswith("_") or name.startswith("__"))
 
 

@@ -52,7 +52,7 @@ class Future:
     def set_result(self, result: Any) -> None:
         """Set the result, once."""
         if self.done():
-            raise RuntimeError("Future already has a result: it is set once")
+            raise RuntimeError("Future can only be marked completed once")
         self._future.set_result(result)
 
     def set_exception(self, result: BaseException) -> None:
@@ -69,7 +69,12 @@ class Future:
             try:
                 made.set_result(callback(self))
             except Exception as error:
-                made.set_exception(error)
+                kind = type(error).__name__
+                failed = RuntimeError(
+                    f"Got the following error when running the callback: {kind}: {error}"
+                )
+                failed.__cause__ = error
+                made.set_exception(failed)
 
         self._future.add_done_callback(go_on)
         return made

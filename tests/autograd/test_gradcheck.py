@@ -423,6 +423,12 @@ def test_a_steep_bend_is_no_kink():
         gradcheck(Wrong.apply, x)
 
 
+@pytest.mark.filterwarnings("ignore:Input #0")
+def test_rounding_is_told_from_a_kink():
+    with pytest.raises(GradcheckError, match="The input is float32, too coarse for steps of 1e-06"):
+        gradcheck(lambda x: x * 2, wg.ones(3, requires_grad=True))
+
+
 @pytest.mark.filterwarnings("ignore:Backwards compatibility")
 def test_a_backward_that_fails_on_an_undefined_gradient():
     with pytest.raises((GradcheckError, TypeError)):

@@ -131,6 +131,7 @@ NUMBERS = [
     ("rsub_scalar", {"other": -0.0}),
     ("mul_scalar", {"other": 0.1}),
     ("div_scalar", {"other": 3}),
+    ("floor_divide_scalar", {"other": 0.3}),
     ("remainder_scalar", {"other": 0.3}),
     ("fmod_scalar", {"other": -0.3}),
     *(("pow_scalar", {"exponent": e}) for e in (0, 1, 2, 3, -1, 2.0, 1.7, -3)),

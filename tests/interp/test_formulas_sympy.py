@@ -264,7 +264,7 @@ LEFT_OUT = (
     "angle complex conj imag polar real fill_scalar zero nan_to_num nextafter grid_position",
     # steps, whose derivative SymPy leaves open
     "ceil floor round round_decimals trunc frac div_floor div_trunc copysign",
-    "floor_divide fmod fmod_scalar heaviside remainder remainder_scalar",
+    "floor_divide floor_divide_scalar fmod fmod_scalar heaviside remainder remainder_scalar",
     # SymPy has no such function
     "scipy_betaincinv scipy_betainccinv scipy_gammaincinv scipy_gammainccinv scipy_owens_t",
     "scipy_of_1 scipy_of_2 scipy_of_3 scipy_of_4",

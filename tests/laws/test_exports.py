@@ -1,7 +1,10 @@
 """Test that a function declares where it is public (NOTE [lazy exports])."""
 
+import ast
+import contextlib
 import importlib
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import wengert as wg
+from support.names import listed
 from wengert.base.export import SURFACES
 from wengert.ops.exports import EXPORTS
 from wengert.tensor.methods import TensorMethods
@@ -37,6 +41,15 @@ def test_functions_are_found_in_the_package():
     for name in EXPORTS["wengert"]:
         assert getattr(wg, name).__name__ == name
         assert name in dir(wg)
+
+
+def test_what_a_star_brings_does_not_depend_on_what_was_used():
+    for name in listed()["torch"]:
+        with contextlib.suppress(AttributeError, ImportError):
+            getattr(wg, name)
+    stub = (ROOT / "src/wengert/__init__.pyi").read_text(encoding="utf-8")
+    (brought,) = re.findall(r"^__all__ = (\[.*?\])", stub, re.MULTILINE | re.DOTALL)
+    assert sorted(wg.__all__) == sorted(ast.literal_eval(brought))
 
 
 def test_functions_of_networks_are_found_there():

@@ -1,7 +1,11 @@
 """Test invariants of every source file, by its syntax tree."""
 
+import ast
 import functools
+import os
 import re
+import subprocess
+import sys
 import tomllib
 
 import pytest
@@ -120,6 +124,23 @@ def test_changes_that_tests_notice_can_still_be_made():
     for change in known["change"]:
         text = (PACKAGE / change["file"]).read_text(encoding="utf-8")
         assert change["before"] in text, f"{change['what']}: {change['file']} is another now"
+        changed = text.replace(change["before"], change["after"], 1)
+        assert code_of(changed) != code_of(text), f"{change['what']}: only words change"
+
+
+def code_of(text):
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            node.value = ast.Constant(None)  # a docstring
+    return ast.dump(tree)
+
+
+def test_mutation_tests_run_without_pytests_path():
+    command = [sys.executable, str(REPOSITORY / "tests/mutation"), "--help"]
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGE.parent)}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr
 
 
 def public_texts():

@@ -25,10 +25,13 @@ from pathlib import Path
 
 from mutants import Mutant, mutants
 
-from support.checks import CHECKS
 from wengert.prims.whole import TABLE
 
 ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "lib"))
+
+from support.checks import CHECKS  # noqa: E402
+
 PACKAGE = ROOT / "src" / "wengert"
 
 ANOMALIES = ["tests/tape/test_anomaly.py", "tests/semantics/test_anomaly.py"]

@@ -245,6 +245,16 @@ def test_arguments_that_init_does_not_take_are_named():
         Scale.__mro__[1](size=3)
     with pytest.raises(TypeError, match=r"takes 1 positional argument but 3 were given"):
         nn.Module(1, 2)
+    # the class that was called, where a base has its `__init__`
+    with pytest.raises(TypeError, match=r"^Conv2d.__init__\(\) missing .* 'kernel_size'"):
+        nn.Conv2d(3, 4)
+
+
+def test_a_loss_that_is_made_with_the_tensors_says_to_call_it():
+    with pytest.raises(RuntimeError, match=r"^Boolean value of .* MSELoss\(\)\(input, target"):
+        nn.MSELoss(wg.ones(3), wg.ones(3))
+    with pytest.raises(RuntimeError, match=r"CrossEntropyLoss\(\)\(input, target\)"):
+        nn.CrossEntropyLoss(wg.ones(3, 4), wg.tensor([0, 1, 2]))
 
 
 def test_further_bases_are_initialised_where_a_class_asks_for_it():

@@ -321,3 +321,17 @@ def test_wrong_types():
         unpooling.fractional_max_pool2d(ONES, 2)
     with pytest.raises(ValueError, match="invalid output_size"):
         unpooling.max_unpool2d(ONES, wg.zeros(2, 3, 8, 8, dtype=wg.int64), 2, output_size=(18, 17))
+
+
+@pytest.mark.parametrize("length", [4, 50, 100])
+def test_long_windows_side_by_side(length):
+    x = RNG.standard_normal((2, 3, 200)).astype(np.float32)
+    x[0, 1, 7] = np.nan
+    rows = x.astype(np.float64).reshape(2, 3, -1, length)
+    leaf = wg.from_numpy(x).requires_grad_()
+    mean = wg.nn.functional.avg_pool1d(leaf, length)
+    np.testing.assert_allclose(mean.detach().numpy(), rows.mean(-1), rtol=1e-5, atol=1e-6)
+    largest = wg.nn.functional.max_pool1d(leaf, length)
+    np.testing.assert_array_equal(largest.detach().numpy(), rows.max(-1).astype(np.float32))
+    mean.sum().backward()
+    np.testing.assert_allclose(leaf.grad.numpy(), np.full(x.shape, 1 / length), rtol=1e-6)

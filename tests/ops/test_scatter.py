@@ -1,8 +1,10 @@
 """Test scatter and indexed writes, beyond the record table."""
 
+import numpy as np
 import pytest
 
 import wengert as wg
+from wengert.kernels import scatter
 
 
 def test_each_way_of_combining():
@@ -199,3 +201,40 @@ def test_a_number_takes_the_first_of_a_source():
             x.scatter_add(0, at, bad)
     with pytest.raises(RuntimeError, match="no larger"):
         wg.ones(3).scatter_add(0, wg.tensor([0, 1]), wg.tensor(1.0))
+
+
+@pytest.mark.parametrize("with_scipy", [True, False])
+@pytest.mark.parametrize("dtype", [np.float32, np.complex128])
+def test_many_rows_are_added_one_after_the_other(monkeypatch, dtype, with_scipy):
+    if not with_scipy:
+        monkeypatch.setattr(scatter, "_sparse_product", lambda: None)
+    rng = np.random.default_rng(0)
+    start, rows = (rng.standard_normal((n, 40)).astype(dtype) for n in (7, 300))
+    places = rng.integers(0, 7, 300)
+    wanted = start.copy()
+    for place, row in zip(places, rows, strict=True):
+        wanted[place] += row
+    index, x, src = (wg.from_numpy(array) for array in (places, start, rows))
+    assert np.array_equal(x.index_add(0, index, src).numpy(), wanted)
+    spread = index[:, None].expand(-1, 40)
+    assert np.array_equal(x.scatter_add(0, spread, src).numpy(), wanted)
+    assert np.array_equal(x.scatter_add(0, spread.contiguous(), src).numpy(), wanted)
+    assert np.array_equal(src.gather(0, spread).numpy(), rows[places])
+
+
+def test_rows_that_do_not_exist_are_refused_and_nothing_is_written():
+    x, rows = wg.zeros(3, 2000), wg.ones(3, 2000)
+    with pytest.raises(RuntimeError, match="out of bounds"):
+        x.index_add_(0, wg.tensor([0, 1, 3]), rows)
+    assert not x.any()
+
+
+@pytest.mark.parametrize("shown", [lambda x: x.t(), lambda x: x[:, :2], lambda x: x[1]])
+@pytest.mark.parametrize("write", ["scatter_", "scatter_add_"])
+def test_writes_along_a_dimension_go_through_views(shown, write):
+    x = wg.arange(9.0).reshape(3, 3)
+    part = shown(x)
+    index = wg.zeros(part.shape, dtype=wg.int64)
+    wanted = getattr(part.clone(), write)(0, index, wg.ones(part.shape))
+    assert wg.equal(getattr(part, write)(0, index, wg.ones(part.shape)), wanted)
+    assert wg.equal(shown(x), wanted)

@@ -83,6 +83,11 @@ def test_what_the_constructors_refuse(call, message):
     assert wg.get_default_dtype() is wg.float32
 
 
+def test_a_type_that_no_tensor_has():
+    with pytest.raises(ValueError, match=r"^invalid type: 'float'$"):
+        wg.ones(2).type("float")
+
+
 def test_the_default_type_by_its_old_name():
     wg.set_default_tensor_type("torch.DoubleTensor")
     try:

@@ -19,9 +19,9 @@ pytestmark = pytest.mark.torch
 
 DIFFER = """
     eq nonzero
-    __getitem__ __radd__ __rmul__ add addr bmm/triton_optimized cat cholesky cholesky_inverse
-    cholesky_solve cummax cummin diagonal_scatter div/no_rounding_mode ge gt histogramdd
-    index_add index_copy kron ldexp le logical_and logical_or logical_xor lt lu lu_solve
+    __getitem__ __radd__ __rdiv__ __rmul__ add addr bmm/triton_optimized cat cholesky
+    cholesky_inverse cholesky_solve cummax cummin diagonal_scatter div/no_rounding_mode ge gt
+    histogramdd index_add index_copy kron ldexp le logical_and logical_or logical_xor lt lu lu_solve
     lu_unpack masked_fill masked_scatter median mul mvlgamma/mvlgamma_p_1
     mvlgamma/mvlgamma_p_3 mvlgamma/mvlgamma_p_5 nanmedian nanquantile ne
     nn.functional.adaptive_avg_pool1d nn.functional.adaptive_avg_pool3d

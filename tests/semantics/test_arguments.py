@@ -389,3 +389,70 @@ def test_warnings_alone_may_be_asked_for_without_deterministic_algorithms(t):
         assert t.is_deterministic_algorithms_warn_only_enabled()
     finally:
         t.use_deterministic_algorithms(False)
+
+
+LOSSES = {
+    "binary_cross_entropy_with_logits": lambda t, x, y: (x, y),
+    "cosine_embedding_loss": lambda t, x, y: (x, y, t.tensor([1.0, -1.0])),
+    "ctc_loss": lambda t, x, y: (
+        t.stack([x, y]).log_softmax(-1), t.tensor([[1], [1]]), t.tensor([2, 2]), t.tensor([1, 1])
+    ),
+    "hinge_embedding_loss": lambda t, x, y: (x, t.ones(2, 2)),
+    "kl_div": lambda t, x, y: (x, y),
+    "margin_ranking_loss": lambda t, x, y: (x, y, t.ones(2, 2)),
+    "poisson_nll_loss": lambda t, x, y: (x, y, True, False, 1e-8),
+    "triplet_margin_loss": lambda t, x, y: (x, y, x + 1),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:reduction. 'mean' divides")
+@pytest.mark.parametrize("name", LOSSES)
+def test_losses_of_the_main_namespace_take_a_number_for_their_reduction(t, name):
+    loss, known = getattr(t, name), getattr(t.nn.functional, name)
+    args = LOSSES[name](t, t.tensor([[0.5, 2.0], [1.0, 0.3]]), t.tensor([[0.25, 1.0], [0.5, 3.0]]))
+    given = {"eps": args[4]} if name == "poisson_nll_loss" else {}
+    others = args[:4] if given else args
+    for number, word in {0: "none", 1: "mean", 2: "sum", 7: "none"}.items():
+        expected = known(*others, reduction=word, **given)
+        if name == "ctc_loss" and word == "mean":
+            expected = known(*others, reduction="none").mean()
+        assert t.allclose(loss(*args, reduction=number), expected)
+    if not given:
+        assert t.equal(loss(*args), loss(*args, reduction=0))
+    with pytest.raises(TypeError, match="int"):
+        loss(*args, reduction="mean")
+
+
+def test_pooling_of_the_main_namespace_returns_places(t):
+    values, places = t.adaptive_max_pool1d(t.tensor([[1.0, 3.0, 2.0, 0.0]]), 2)
+    assert values.tolist() == [[3.0, 2.0]] and places.tolist() == [[1, 2]]
+
+
+@pytest.mark.parametrize("eps", [0.2, 0.5, 0.6, 0.9])
+def test_logit_of_any_bounds(t, eps):
+    x = t.tensor([-1.0, 0.0, 0.3, 0.5, 0.7, 1.0, 2.0])
+    kept = [eps if v < eps else 1 - eps if v > 1 - eps else v for v in x.tolist()]
+    assert t.allclose(t.logit(x, eps), t.logit(t.tensor(kept)))
+
+
+@pytest.mark.parametrize(("reduce", "start"), [("max", 2.0), ("min", 2.0)])
+def test_a_segment_that_ties_with_its_start_has_the_gradient(t, reduce, start):
+    x = t.tensor([2.0, 1.0, 3.0, 2.0, 2.0], requires_grad=True)
+    segments = {"lengths": t.tensor([1, 2, 2]), "initial": start}
+    name = "segment_reduce" if hasattr(t, "segment_reduce") else "_segment_reduce"
+    y = getattr(t, name)(x, reduce, axis=0, unsafe=False, **segments)
+    (g,) = t.autograd.grad(y.sum(), x)
+    middle = [0.0, 1.0] if reduce == "max" else [1.0, 0.0]
+    assert g.tolist() == [1.0, *middle, 0.5, 0.5]
+
+
+@pytest.mark.filterwarnings("ignore:reduction. 'mean' divides")
+@pytest.mark.parametrize("name", sorted(LOSSES.keys() - {"ctc_loss"}))
+def test_losses_are_in_full_inside_an_autocast(t, name):
+    x, y = t.tensor([[0.5, 2.0], [1.0, 0.3]]).half(), t.tensor([[0.25, 1.0], [0.5, 3.0]]).half()
+    loss, args = getattr(t, name), LOSSES[name](t, x, y)
+    with t.autocast("cpu", dtype=t.float16):
+        made = loss(*args, reduction=0)
+    assert made.dtype == t.float32
+    whole = [one.float() if t.is_tensor(one) else one for one in args]
+    assert t.allclose(made, loss(*whole, reduction=0))

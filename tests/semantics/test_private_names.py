@@ -307,10 +307,28 @@ def test_the_build_and_the_future_say_how_it_is(t):
     t.__future__.set_overwrite_module_params_on_conversion(False)
 
 
+def test_modules_swap_their_parameters_on_conversion(t):
+    module = t.nn.Linear(2, 1)
+    weight, place = module.weight, module.weight._cdata
+    weight.grad = grad = t.ones(1, 2)
+    t.__future__.set_swap_module_params_on_conversion(True)
+    try:
+        module.to(t.float64)
+    finally:
+        t.__future__.set_swap_module_params_on_conversion(False)
+    assert module.weight is weight and weight._cdata != place and weight.dtype == t.float64
+    assert weight.grad is grad and grad.dtype == t.float64 and weight.requires_grad
+    module(t.ones(1, 2, dtype=t.float64)).sum().backward()
+    assert grad.tolist() == [[2.0, 2.0]]
+
+
 def test_tensors_are_swapped_with_all_that_they_have(t):
     a, b = t.zeros(2), t.nn.Parameter(t.ones(3))
     b.mark = 1
+    one, two = a._cdata, b._cdata
+    assert one != two == b._cdata
     t.utils.swap_tensors(a, b)
+    assert (a._cdata, b._cdata) == (two, one)
     assert type(a) is t.nn.Parameter and type(b) is t.Tensor
     assert a.mark == 1 and not hasattr(b, "mark")
     (a * 2).sum().backward()

@@ -95,6 +95,44 @@ def test_strides_and_offset_are_those_asked_for(t):
     assert x[3:].as_strided((1,), (1,), 0).tolist() == [0.0]
 
 
+DETACHED = {
+    "detach": lambda t, x: x[1].detach(),
+    "data": lambda t, x: x[1].data,
+    "bytes": lambda t, x: x[1].view(t.int32).view(t.float32),
+    "of a detached one": lambda t, x: x[1:].detach()[0],
+    "twice": lambda t, x: x[1].detach().detach().data,
+    "parameter": lambda t, x: t.nn.Parameter(x[1], requires_grad=False),
+}
+
+
+@pytest.mark.parametrize("kind", DETACHED)
+def test_a_detached_view_begins_where_the_view_does(t, kind):
+    x = t.arange(20.0).view(4, 5)
+    v = DETACHED[kind](t, x)
+    assert v.storage_offset() == 5 and v[2:].storage_offset() == 7
+    assert v.as_strided((2,), (1,)).tolist() == [5.0, 6.0]
+    assert v.as_strided((2,), (1,), 0).tolist() == [0.0, 1.0]
+    assert v[2:].as_strided((2,), (12,), 1).tolist() == [1.0, 13.0]
+    with pytest.raises(RuntimeError, match=r"out of bounds|setStorage"):
+        v.as_strided((2,), (1,), 19)
+    v.as_strided((1,), (1,), 3).fill_(-1.0)
+    assert x[0, 3] == -1
+
+
+def test_a_detached_view_of_another_type_begins_at_its_own_elements(t):
+    x = t.arange(20.0, dtype=t.float64).view(4, 5)
+    v = x[1].view(t.int32)
+    assert v.storage_offset() == 10
+    assert v.as_strided((2,), (1,), 2).view(t.float64).tolist() == [1.0]
+    assert t.from_numpy(x.numpy()[1:])[1].detach().storage_offset() == 5
+
+
+def test_offsets_of_a_leaf_that_is_a_detached_view(t):
+    d = t.arange(20.0).view(4, 5)[1].detach().requires_grad_()
+    (g,) = t.autograd.grad(d.as_strided((2,), (2,), 6).sum(), d)
+    assert g.tolist() == [0.0, 1.0, 0.0, 1.0, 0.0]
+
+
 def test_the_function_and_the_method_agree(t):
     x = t.arange(6.0)
     assert t.as_strided(x, (2,), (2,), 1).equal(x.as_strided((2,), (2,), 1))

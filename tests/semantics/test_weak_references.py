@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
 
 
@@ -19,6 +20,20 @@ def test_entries_go_with_their_tensors(t):
     assert reference() is x
     del x
     assert reference() is None
+
+
+def test_dictionaries_are_copied_and_merged(t):
+    weak = importlib.import_module(f"{t.__name__}.utils.weak")
+    x, y = t.ones(2), t.ones(2)
+    one, two = weak.WeakIdKeyDictionary({x: [1]}), weak.WeakIdKeyDictionary({y: [2]})
+    shallow, deep = one.copy(), copy.deepcopy(one)
+    assert shallow[x] is one[x] and deep[x] == one[x] and deep[x] is not one[x]
+    both = one | two
+    assert both[x] is one[x] and both[y] is two[y] and len(one) == 1
+    assert ({y: 3} | one)[y] == 3
+    one |= {y: 4}
+    assert one[y] == 4 and len(shallow) == 1
+    assert repr(one).startswith("<WeakIdKeyDictionary at 0x")
 
 
 def test_names_in_several_places(t):

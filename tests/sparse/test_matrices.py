@@ -1,4 +1,4 @@
-"""Test `wengert.sparse.matmul` and `solve`: derivatives through constant sparse matrices."""
+"""Test derivatives through constant sparse matrices: `matmul`, `solve`, custom Functions."""
 
 import numpy as np
 import pytest
@@ -100,3 +100,57 @@ def test_what_does_not_fit_is_refused():
         wg.sparse.solve(SQUARE, wg.ones(4, dtype=wg.complex128))
     with pytest.raises(RuntimeError, match="singular"):
         wg.sparse.solve(sparse.csr_array((2, 2)), wg.ones(2))
+
+
+class Weighted(wg.autograd.Function):
+    """The product of a matrix of given edges, kept as a sparse tensor on ctx, and a dense one."""
+
+    @staticmethod
+    def forward(ctx, edges, weights, layout, dense):
+        matrix = wg.sparse_coo_tensor(edges, weights, (3, 3))
+        matrix = matrix.to_sparse_csr() if layout is wg.sparse_csr else matrix
+        ctx.save_for_backward(matrix, edges, None, dense)
+        return matrix @ dense
+
+    @staticmethod
+    def backward(ctx, grad):
+        matrix, edges, nothing, dense = ctx.saved_tensors
+        assert matrix.shape == (3, 3) and nothing is None
+        of_weights = (grad @ dense.t())[edges[0], edges[1]]
+        return None, of_weights, None, matrix.to_dense().t() @ grad
+
+
+@pytest.mark.parametrize("layout", [wg.sparse_coo, wg.sparse_csr])
+def test_function_saves_sparse_tensor(layout):
+    edges = wg.tensor([[0, 1, 2], [2, 0, 1]])
+    weights = wg.tensor([2.0, 3.0, 5.0], requires_grad=True)
+    dense = wg.arange(6.0).reshape(3, 2).requires_grad_()
+    result = Weighted.apply(edges, weights, layout, dense)
+    full = wg.zeros(3, 3).index_put(tuple(edges), weights)
+    assert wg.equal(result, full @ dense)
+    mine = wg.autograd.grad((result**2).sum(), (weights, dense))
+    theirs = wg.autograd.grad(((full @ dense) ** 2).sum(), (weights, dense))
+    for given, wanted in zip(mine, theirs, strict=True):
+        assert wg.equal(given, wanted)
+    with pytest.raises(RuntimeError, match="second time"):
+        result.grad_fn.saved_tensors  # noqa: B018
+
+
+def test_function_notices_changed_values_of_saved_sparse_tensor():
+    weights = wg.tensor([2.0, 3.0], requires_grad=True)
+    matrix = wg.sparse_coo_tensor(wg.tensor([[0, 1], [1, 0]]), wg.tensor([2.0, 3.0]), (2, 2))
+
+    class Scaled(wg.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(matrix)
+            return matrix @ x
+
+        @staticmethod
+        def backward(ctx, grad):
+            return ctx.saved_tensors[0].to_dense().t() @ grad
+
+    result = Scaled.apply(weights)
+    matrix._values().mul_(2)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        result.sum().backward()

@@ -410,3 +410,19 @@ def test_row_offsets_and_row_indices_are_made_of_each_other(dtype):
     assert back.tolist() == x.indices().tolist()
     turned = wg._convert_indices_from_csr_to_coo(starts, columns, transpose=True)
     assert turned.tolist() == x.indices().flip(0).tolist()
+
+
+def test_batches_of_sparse_matrices_multiply_dense_ones():
+    blocks = wg.tensor([[[1.0, 0.0], [0.0, 2.0]], [[0.0, 0.0], [3.0, 0.0]]], dtype=wg.float64)
+    y = wg.arange(8.0, dtype=wg.float64).reshape(2, 2, 2).requires_grad_()
+    x = blocks.to_sparse().coalesce()
+    for made in (wg.bmm(x, y), x.bmm(y)):
+        assert made.tolist() == (blocks @ y).tolist()
+    values = x.values().requires_grad_()
+    assert wg.autograd.gradcheck(
+        lambda values, y: wg.bmm(wg.sparse_coo_tensor(x.indices(), values, (2, 2, 2)), y),
+        (values, y),
+    )
+    for other in (y[0], y[:1], y[:, :1]):
+        with pytest.raises(RuntimeError, match="batches of sparse and of dense matrices"):
+            wg.bmm(x, other)

@@ -507,3 +507,26 @@ def test_a_write_that_does_not_fit_changes_nothing(index, value, error):
     with pytest.raises(RuntimeError, match="single memory location"):
         x[1:] = x[:-1]
     assert x.tolist() == [0.0, 1.0, 2.0, 3.0, 4.0] and x._version == 0
+
+
+@pytest.mark.parametrize("size", [5, 20_000])
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        *[(name, ()) for name in ("relu", "exp", "sigmoid", "square", "reciprocal", "trunc")],
+        *[("clamp", (-1.0, 0.5)), ("clamp_min", (0,)), ("clamp_max", (0.25,)), ("pow", (3,))],
+    ],
+)
+def test_a_write_without_history_gives_the_bits_of_the_form_that_copies(name, given, size):
+    x = wg.from_numpy(np.random.default_rng(0).standard_normal(size).astype(np.float32))
+    wanted = getattr(x, name)(*given).numpy()
+    memory = x.data_ptr()
+    assert getattr(x, f"{name}_")(*given) is x
+    assert (x._version, x.data_ptr()) == (1, memory)
+    assert x.numpy().tobytes() == wanted.tobytes()
+
+
+def test_sources_that_share_memory_with_the_target_are_read_before_they_are_written():
+    x = wg.arange(6.0)
+    assert x.addcmul_(x, x).tolist() == [0.0, 2.0, 6.0, 12.0, 20.0, 30.0]
+    assert x.lerp_(x, 0.5).tolist() == [0.0, 2.0, 6.0, 12.0, 20.0, 30.0]

@@ -342,3 +342,19 @@ def test_memory_is_flat_over_steps_that_create_graphs(one_step):
         tracemalloc.stop()
     # one step allocates some 20 kB: a leak of one of its arrays at every step would be 4 MB
     assert after - before < 2_000_000
+
+
+def test_the_frames_of_an_error_keep_no_tensor_without_an_array():
+    x = wg.ones(3)
+    calls = (
+        lambda: x + wg.ones(4), lambda: wg.linalg.cholesky(-wg.eye(2)), lambda: x.sum(3),
+        lambda: x > wg.ones(2, 2), lambda: x.view(2, 2), lambda: wg.cat([x, wg.ones(2, 2)]),
+    )  # fmt: skip
+    errors = []
+    for call in calls:
+        with pytest.raises((RuntimeError, IndexError)) as caught:
+            call()
+        errors.append(caught)
+    for found in [found for found in gc.get_objects() if isinstance(found, wg.Tensor)]:
+        assert found.numel() >= 0
+    assert len(errors) == len(calls)

@@ -234,3 +234,14 @@ def test_what_switches_recording_leaves_the_mode_that_it_found():
             assert current_mode() is before
         assert current_mode() is within
     assert current_mode() is before
+
+
+def test_leaving_inference_mode_keeps_what_was_set_in_it():
+    with wg.inference_mode():
+        wg.autograd.set_multithreading_enabled(False)
+    assert not wg.is_inference_mode_enabled()
+    assert not wg.autograd.is_multithreading_enabled()
+    wg.autograd.set_multithreading_enabled(True)
+    with wg.no_grad(), wg.inference_mode():
+        pass
+    assert wg.is_grad_enabled()

@@ -126,7 +126,7 @@ def test_a_step_of_an_optimiser():
     first.sum().backward(retain_graph=True)
     optimiser.step()  # changed the weights
     text = error(first)
-    assert "changed by step" in text
+    assert "changed by step" in text and "backward() before step()" in text
     assert lines_of(text) == (line("used the weights"), line("changed the weights"))
 
 

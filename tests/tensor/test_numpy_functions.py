@@ -283,3 +283,59 @@ def test_histograms_hold_what_is_at_their_ends():
         counts, edges = np.histogram(wg.tensor(a), bins)
         assert np.array_equal(counts.numpy(), np.histogram(a, bins)[0])
         assert edges[-1].item() == 1.9
+
+
+HOLES = np.array([[1.0, np.nan, 3.0], [np.nan, np.nan, 6.0]])
+SMALL = np.array([[3, 1], [2, 7]], np.int32)
+ON = np.array([[True, False], [True, True]])
+SAME_AS_NUMPY = (
+    (np.max, (ON,), {"initial": 0}), (np.min, (SMALL,), {"initial": 2.5, "axis": 0}),
+    (np.max, (SMALL,), {"initial": -1, "where": ON, "axis": 1}),
+    (np.sum, (SMALL,), {"initial": 0.5}),
+    (np.prod, (ON,), {"initial": 2.5}), (np.nanvar, (HOLES,), {"ddof": 2, "axis": 0}),
+    (np.nanstd, (HOLES,), {"correction": 3, "axis": 1}),
+    (np.median, (SMALL,), {"axis": (), "keepdims": True}),
+
+    (np.quantile, (SMALL, [0.2, 0.8]), {"axis": (), "keepdims": True}),
+    (np.quantile, (SMALL, [0.2, 0.8]), {"method": "lower", "axis": 0}),
+    (np.percentile, (ON, 30), {"method": "nearest"}),
+    (np.diff, (SMALL,), {"n": 0, "prepend": 1}),
+    (np.insert, (SMALL, [0, 1], [7.5, 8]), {"axis": 1}),
+    (np.insert, (ON, 1, 5), {"axis": None}),
+    (np.ediff1d, (SMALL.astype("i1"),), {"to_end": [1, 2], "to_begin": 0}),
+    (np.setdiff1d, (SMALL, np.array([1.0, 9.5])), {}), (np.angle, (SMALL,), {"deg": True}),
+    (np.vander, (np.array([20, 30], np.uint8), 3), {}),
+    (np.polymul, (np.array([0, 0, 2]), np.array([0, 1, 3])), {}),
+    (np.polymul, (np.array([0, 0]), np.array([0, 1, 3])), {}),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("function", "args", "named"), SAME_AS_NUMPY)
+def test_rare_arguments_give_numpys_values_and_dtypes(function, args, named):
+    given = [wg.tensor(a) if isinstance(a, np.ndarray) else a for a in args]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # NumPy's averages of nothing
+        expected = function(*args, **named)
+        result = function(*given, **named).numpy()
+    assert result.dtype == expected.dtype
+    np.testing.assert_allclose(result, expected, rtol=1e-12, strict=True)
+
+
+TABLE = np.eye(2)
+REFUSED_ARGUMENTS = (
+    (lambda: np.mean(wg.tensor(SMALL), dtype="i8"), TypeError, "floating point or complex"),
+    (lambda: np.nanmean(wg.tensor(SMALL), dtype="i8"), TypeError, "floating point or complex"),
+    (lambda: np.var(wg.tensor(TABLE + 1j), dtype="f8"), TypeError, "floating point or complex"),
+    (lambda: np.vander(wg.tensor(TABLE)), ValueError, "one-dimensional"),
+    (lambda: np.polymul(wg.tensor(TABLE), wg.tensor(TABLE)), ValueError, "1d only"),
+    (lambda: np.roots(wg.tensor(TABLE)), ValueError, "1d only"),
+    (lambda: np.ediff1d(wg.tensor(SMALL), to_end=wg.tensor([0.5])), TypeError, "`to_end`"),
+    (lambda: wg.tensor(SMALL) * np.ones(2, np.longdouble), TypeError, "numpy.(float|longdouble)"),
+    (lambda: np.ones(2, np.clongdouble) + wg.tensor(TABLE), TypeError, "numpy.c(omplex|longd)"),
+)
+
+
+@pytest.mark.parametrize(("call", "error", "words"), REFUSED_ARGUMENTS)
+def test_arguments_without_a_right_result_are_refused(call, error, words):
+    with pytest.raises(error, match=words):
+        call()

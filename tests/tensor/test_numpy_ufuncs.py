@@ -287,3 +287,29 @@ def test_methods_give_numpys_dtypes():
         found, expected = call(leaf()), call(A)
         assert found.detach().numpy().dtype == expected.dtype
         np.testing.assert_array_equal(found.detach().numpy(), expected)
+
+
+@pytest.mark.parametrize("name", ["fmax", "fmin", "maximum", "minimum"])
+@pytest.mark.parametrize("dtype", [wg.float32, wg.float64])
+def test_equal_operands_of_extremes_share_the_derivative(name, dtype):
+    x = wg.tensor([1.0, 2.0, -1.0], dtype=dtype, requires_grad=True)
+    y = wg.tensor([1.0, 0.0, -1.0], dtype=dtype, requires_grad=True)
+    a, b = wg.autograd.grad(getattr(np, name)(x, y).sum(), (x, y))
+    first = 1.0 if "max" in name else 0.0
+    assert a.tolist() == [0.5, first, 0.5]
+    assert b.tolist() == [0.5, 1 - first, 0.5]
+    assert a.dtype is dtype
+
+
+def test_the_extreme_of_a_number_and_nan_is_the_number():
+    x = wg.tensor([np.nan, 1.0], requires_grad=True)
+    found = np.fmax(x, 0.5)
+    assert found.tolist() == [0.5, 1.0]
+    assert found.dtype is wg.float32
+    assert wg.autograd.grad(found.sum(), x)[0].tolist() == [0.0, 1.0]
+    assert np.fmin(wg.tensor([3, 1]), 2).tolist() == [2, 1]
+
+
+def test_the_step_at_nan_is_nan():
+    found = np.heaviside(wg.tensor([np.nan, -1.0, 0.0, 2.0]), 0.5)
+    assert np.array_equal(found, np.heaviside([np.nan, -1.0, 0.0, 2.0], 0.5), equal_nan=True)

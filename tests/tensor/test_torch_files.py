@@ -226,6 +226,94 @@ def test_what_the_user_allows_is_saved_and_loaded():
     assert sorted(name.rpartition(".")[2] for name in names) == ["Mode", "Settings", "Slotted"]
 
 
+class Tagged(wg.Tensor):
+    pass
+
+
+class Counted(wg.Tensor):
+    def __getstate__(self):
+        return {"count": 5}
+
+    def __setstate__(self, state):
+        self.count = state["count"] + 1
+
+
+class Reduced(wg.Tensor):
+    def __reduce_ex__(self, protocol):
+        return _reduced, (self.as_subclass(wg.Tensor), 7)
+
+
+def _reduced(tensor, mark):
+    made = tensor.as_subclass(Reduced)
+    made.mark = mark
+    return made
+
+
+class Paired(wg.Tensor):
+    """Two tensors in one, which computes on both."""
+
+    def __new__(cls, one, two):
+        made = wg.Tensor._make_wrapper_subclass(cls, one.shape, one.stride(), dtype=one.dtype)
+        made.one, made.two = one, two
+        return made
+
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args, kwargs):
+        raise NotImplementedError(func)
+
+
+def test_instances_of_allowed_subclasses_are_loaded():
+    x = wg.arange(6.0).reshape(2, 3)
+    tagged = x.t().as_subclass(Tagged)
+    tagged.note = [1, wg.ones(1)]
+    state = [x, tagged, wg.nn.Parameter(x.as_subclass(Tagged)), x.as_subclass(Counted)]
+    data = written([*state, x.as_subclass(Reduced), Paired(x.t(), x.t() + 1)])
+    with pytest.raises(pickle.UnpicklingError, match=r"Unsupported global: GLOBAL .*Tagged"):
+        wg.load(io.BytesIO(data))
+    with serialization.safe_globals([Tagged, Counted, Reduced, Paired, _reduced]):
+        found = [wg.load(io.BytesIO(data))]
+    found.append(wg.load(io.BytesIO(data), weights_only=False))
+    for plain, tag, param, count, reduced, paired in found:
+        assert [type(one) for one in (tag, param, count)] == [Tagged, Tagged, Counted]
+        assert tag.stride() == (1, 3) and tag.note[0] == 1 and tag.note[1].tolist() == [1.0]
+        assert isinstance(param, wg.nn.Parameter) and param.requires_grad and param.is_leaf
+        assert count.count == 6 and reduced.mark == 7 and type(reduced) is Reduced
+        assert type(paired) is Paired and paired.stride() == (1, 3) and paired.shape == (3, 2)
+        assert wg.equal(paired.two, x.t() + 1)
+        plain[0, 0] = 9.0
+        assert float(tag[0, 0]) == float(count[0, 0]) == float(param[0, 0]) == 9.0
+
+
+def test_an_instance_of_a_class_that_is_no_tensor_is_not_made():
+    data = written([wg.ones(2).as_subclass(Tagged)])
+    name = f"{Tagged.__module__}\nTagged".encode()
+    pickled = records(data)["archive/data.pkl"].replace(name, b"collections\nOrderedDict")
+    with pytest.raises(pickle.UnpicklingError, match="instances of Tensor's subclasses"):
+        wg.load(packed(pickled, {"data/0": wg.ones(2).numpy().tobytes()}))
+
+
+def test_the_byte_order_of_files_that_do_not_say_theirs():
+    Order = serialization.LoadEndianness
+    data = written(wg.tensor([1, 256], dtype=wg.int16))
+    with zipfile.ZipFile(io.BytesIO(data)) as source:
+        bare = io.BytesIO()
+        with zipfile.ZipFile(bare, "w") as target:
+            for name in source.namelist():
+                if not name.endswith("byteorder"):
+                    target.writestr(name, source.read(name))
+    orders = {None: [1, 256], Order.NATIVE: [1, 256], Order.BIG: [256, 1], Order.LITTLE: [1, 256]}
+    assert sys.byteorder == "little" and serialization.get_default_load_endianness() is None
+    for order, expected in orders.items():
+        serialization.set_default_load_endianness(order)
+        try:
+            assert wg.load(io.BytesIO(bare.getvalue())).tolist() == expected
+            assert wg.load(io.BytesIO(data)).tolist() == [1, 256]
+        finally:
+            serialization.set_default_load_endianness(None)
+    with pytest.raises(TypeError, match="Invalid argument type"):
+        serialization.set_default_load_endianness("big")
+
+
 def test_the_list_of_what_is_allowed():
     serialization.add_safe_globals([Mode])
     with serialization.safe_globals([Mode, (Settings, "old.place.Settings")]):

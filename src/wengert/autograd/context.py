@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.base.sections import fill_sections
-from wengert.tape.base import TensorBase
+from wengert.tape.base import SparseValue, TensorBase
 from wengert.tape.sites import warn
 from wengert.types import Tensor
 
@@ -33,12 +33,14 @@ class FunctionCtx:
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Save tensors (inputs, outputs or others) or None for `backward`; call it only once.
 
+        Of a sparse tensor the values are saved: a change of its indices is not noticed.
+
         Raises
         ------
         TypeError: If a value is neither a tensor nor None: set that as an attribute.
         """
         for i, tensor in enumerate(tensors):
-            if tensor is not None and not isinstance(tensor, TensorBase):
+            if tensor is not None and not isinstance(tensor, SparseValue | TensorBase):
                 raise TypeError(
                     "save_for_backward can only save variables, but argument "
                     f"{i} is of type {type(tensor).__name__}: set it as an attribute of ctx"

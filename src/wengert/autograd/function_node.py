@@ -22,7 +22,7 @@ from wengert.tape.write_checks import check_writable
 
 _READ: tuple[Any, ...] = (None,)
 """The mark of saved tensors that were read and may be read only once."""
-_NONE_REFUSED: Mapping[int, Any] = MappingProxyType({})
+_NONE: Mapping[int, Any] = MappingProxyType({})
 
 OF_NODES = frozenset(
     {
@@ -44,25 +44,17 @@ class FunctionNode(Node):
     """The node of a custom Function; each Function has its own subclass."""
 
     __slots__ = (
-        *(
-            "needs_input_grad",
-            "several",
-            "_asked",
-            "_attributes",
-            "_constants",
-            "_dirty",
-            "_given",
-            "_inputs_levels",
-        ),
-        *("_inputs_meta", "_is_pure_view", "_kept", "_materialize", "_materialize_non_diff_grads"),
-        *("_outputs_meta", "_positions", "_recorded", "_refused", "_saved", "_saved_for_forward"),
-        *("_to_save", "_watched"),
+        *("needs_input_grad", "several", "_asked", "_attributes", "_constants", "_dirty", "_given"),
+        *("_inputs_levels", "_inputs_meta", "_is_pure_view", "_kept", "_materialize"),
+        *("_materialize_non_diff_grads", "_outputs_meta", "_positions", "_recorded", "_refused"),
+        *("_saved", "_saved_for_forward", "_sparse", "_to_save", "_watched"),
     )
     gives_all: ClassVar[bool] = True
     function: ClassVar[type[Any]]
     needs_input_grad: tuple[bool, ...]
     several: bool  # type: ignore[misc]  # differs from call to call
     _refused: Mapping[int, Any]
+    _sparse: Mapping[int, Any]
     _watched: tuple[set[str], set[str]] | None
 
     def __init__(self, needs: tuple[bool, ...]) -> None:
@@ -77,7 +69,7 @@ class FunctionNode(Node):
         self._given: tuple[Any, ...] = ()
         self.several = self._recorded = self._is_pure_view = False
         self._materialize_non_diff_grads = True
-        self._refused = _NONE_REFUSED
+        self._refused = self._sparse = _NONE
         self._watched = None
         self._constants: tuple[Any, ...] = ()
         self._materialize = True
@@ -96,6 +88,7 @@ class FunctionNode(Node):
 
     def release(self) -> None:
         self._saved = self._kept = None
+        self._sparse = _NONE
 
     def width(self) -> int:
         """Return the number of outputs, some of which may not be tensors."""
@@ -113,6 +106,8 @@ class FunctionNode(Node):
                 "clear_saved_tensors_on_access=False."
             )
         tensors = tuple(self._unpack(i, entry) for i, entry in enumerate(self._saved))
+        for i, sparse in self._sparse.items():
+            tensors = (*tensors[:i], sparse._with(tensors[i]), *tensors[i + 1 :])
         if self.function.clear_saved_tensors_on_access:
             self._saved = _READ
         return tensors

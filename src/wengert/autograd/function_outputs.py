@@ -9,7 +9,7 @@ from wengert.autograd.kept import Kept
 from wengert.base.dtypes import is_differentiable
 from wengert.base.ports import PORTS
 from wengert.interp.levels import levels_of
-from wengert.tape.base import OutputEdge, TensorBase, new_tensor, version_of
+from wengert.tape.base import OutputEdge, SparseValue, TensorBase, new_tensor, version_of
 from wengert.tape.inplace import bump, write_through_view
 from wengert.tape.modes import current_mode, no_grad
 from wengert.tape.node import USER_CODE, edge_of, is_leaf_edge, next_sequence
@@ -203,8 +203,13 @@ def _save(node: Any, made: list[Any]) -> None:
     aside = keeps_aside(mode)
     # packing a tensor may raise; then nothing may hold an output, which holds the node
     to_save, node._to_save = node._to_save, ()
-    for tensor in to_save:
+    sparse: dict[int, Any] = {}
+    for i, tensor in enumerate(to_save):
         entry: Any = None
+        if isinstance(tensor, SparseValue):
+            # detached: the values of an output hold the node
+            whole: Any = tensor
+            sparse[i], tensor = whole.detach(), whole._values_
         if tensor is not None:
             own = next(
                 (i for i, out in enumerate(made) if tensor is out and tensor._edge is not None),
@@ -218,4 +223,4 @@ def _save(node: Any, made: list[Any]) -> None:
                 cell = tensor._share_version()
                 entry = (None, own, tensor._payload, cell, cell[0])
         entries.append(entry)
-    node._saved = tuple(entries)
+    node._saved, node._sparse = tuple(entries), sparse

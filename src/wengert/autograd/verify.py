@@ -370,6 +370,11 @@ class Check:
     def _slopes(self, part: _Part, k: int, row: int, column: int) -> str:
         """Describe the one-sided slopes at an element, to detect a kink."""
         tensor = self.watched[k]
+        if tensor._payload.dtype.name not in _DOUBLE:
+            return (
+                f"\n  The input is {tensor._payload.dtype.name}, too coarse for steps of "
+                f"{self.eps:g}: use float64, or a larger eps and larger tolerances."
+            )
         if tensor._payload.dtype.kind == "c":
             return ""
 

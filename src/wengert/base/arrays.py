@@ -27,6 +27,10 @@ _CURES = {
 }
 
 
+NUMBERS = "?bBhHiIlLqQefdFD"
+"""The characters of NumPy's dtypes that tensors have, too."""
+
+
 def plain_array(array: Any) -> Any:
     """Return `array`, also of a subclass, as a plain NumPy array that shares memory, or a scalar.
 
@@ -37,7 +41,7 @@ def plain_array(array: Any) -> Any:
     TypeError: If its class has operators or functions of its own, or its elements are not numbers.
     """
     kind, dtype = array.__class__, array.dtype
-    if dtype.kind not in "fciub":
+    if dtype.char not in NUMBERS:
         from_numpy_dtype(dtype)
     if not dtype.isnative:
         array = array.astype(dtype.newbyteorder("="))

@@ -68,7 +68,7 @@ class device:
             return
         if not isinstance(type, str):
             raise TypeError(
-                f"device(): argument 'type' (position 1) must be str, not {_class_name(type)}"
+                f"device(): argument 'type' (position 1) must be str, not {type.__class__.__name__}"
             )
         name, number = _parse(type)
         if number is not None and index is not None:
@@ -105,10 +105,6 @@ class device:
 
     def __exit__(self, *exc: object) -> None:
         PORTS.made_on(None, True)
-
-
-def _class_name(value: Any) -> str:
-    return value.__class__.__name__
 
 
 def _parse(text: str) -> tuple[str, int | None]:

@@ -69,13 +69,15 @@ def modified_in_place(
     """Return the error for a saved value modified between the forward and the backward pass."""
     origin = f", which is {origin}," if origin else ""
     kind = f"torch.{long_name(array.dtype)}Tensor {list(array.shape)}"
+    advice = "Use an operation that is not in place, or clone() the tensor before changing it."
+    if cell[1] == "step":
+        advice = "Call backward() before step(), or compute the loss again after it."
     return RuntimeError(
         f"{_MODIFIED}: [{kind}]{origin} is at version {cell[0]}; expected version "
         f"{expected} instead.\n"
         f"  needed by {node}, as its '{name}'{f': {saved_at}' if saved_at else ''}\n"
         f"  changed by {cell[1] or 'an in-place operation'}"
-        f"{f': {written_at}' if written_at else ''}\n"
-        "  Use an operation that is not in place, or clone() the tensor before changing it."
+        f"{f': {written_at}' if written_at else ''}\n  {advice}"
     )
 
 

@@ -18,7 +18,6 @@ SURFACES = {
     "nn.functional": "functions of networks",
     "Tensor": "methods, whose first parameter is the tensor",
     "Tensor_": "methods that write what the function gives over their tensor",
-    "Tensor_ apart": "such that no other tensor may share the memory",
     "Tensor_ drawn": "methods that write what is drawn: ``uniform_`` of ``draw_uniform``",
     "Tensor_ drawn each": "such that their parameter may be a tensor",
     "Tensor_ reshaped": "methods that give their tensor the shape of the view that is returned",

@@ -52,7 +52,7 @@ class _Names:
             base, digits = name, None
         if digits is None or name in self.used:
             number = self._counts.get(name, 0)
-            if _is_taken(name):
+            if name in _MEANT or keyword.iskeyword(name) or hasattr(builtins, name):
                 number += 1
                 name = f"{base}_{number}"
         else:
@@ -66,10 +66,6 @@ class _Names:
 
 
 _MEANT = {"inf", "nan", "NoneType", "torch", "device", "fx_pytree", "pytree"}
-
-
-def _is_taken(name: str) -> bool:
-    return name in _MEANT or keyword.iskeyword(name) or hasattr(builtins, name)
 
 
 class _Nodes:

@@ -107,11 +107,6 @@ class AdjointSolution(Function):
         return [gradient_of(a, like) for a, like in zip(arrays, inputs, strict=True)]
 
 
-def _way_back(course: Course, grad: Any) -> list[tuple[float, int]]:
-    """Return the times at which the adjoint grows, with their rows, in backward order."""
-    return _order(course, [row for row in range(len(grad)) if grad[row].any()])
-
-
 def _order(course: Course, rows: Iterable[int]) -> list[tuple[float, int]]:
     sign = 1.0 if max(course.times) > course.start else -1.0
     stops = [(float(course.times[row]), row) for row in rows]
@@ -127,7 +122,8 @@ def _backwards(course: Course, grad: Any, by_parameters: bool) -> list[Any]:
         return [np.full_like(adjoint, np.nan), *[np.full(t.shape, np.nan) for t in field.wanted]]
     if scale == 0.0:
         return [adjoint, *sums]
-    stops = _way_back(course, grad)
+    # the times at which the adjoint grows, with their rows
+    stops = _order(course, [row for row in range(len(grad)) if grad[row].any()])
     integrate = scipy_module("integrate", "sensitivity='adjoint'").solve_ivp
 
     options = dict(course.options)

@@ -126,14 +126,10 @@ def _layer_norm(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     return call(value, weight.value, bias.value, _known(call, known), dim=merged, eps=params["eps"])
 
 
-def _of_channels(ndim: int) -> Dims:
-    return (0, *range(2, ndim))
-
-
 @RULES.of(records.batch_norm)
 def _batch_norm(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     self, weight, bias, known = slots
-    standard = _standard(call, self, known, _of_channels(self.ndim), params["eps"])
+    standard = _standard(call, self, known, (0, *range(2, self.ndim)), params["eps"])
     return _scaled(call, standard, weight, bias, False)
 
 

@@ -165,7 +165,7 @@ def _held(index: Any) -> bool:
     return isinstance(index, Within)
 
 
-def _is_simple(call: Call, indices: tuple[Any, ...]) -> bool:
+def _is_simple(indices: tuple[Any, ...]) -> bool:
     """Return whether the batch can be one more index array: adjacent integer arrays, in front."""
     arrays = [i.value if _held(i) else i for i in indices]
     if any(isinstance(i, Within) and not isinstance(i.value, np.ndarray) for i in indices):
@@ -189,7 +189,7 @@ def _index(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
         if sum(i is not None for i in indices) > 1 and not _in_a_row(indices):
             return each(call, slots, params)
         return call(slot.value, indices=made)
-    if not _is_simple(call, indices):
+    if not _is_simple(indices):
         return each(call, slots, params)
     return call(slot.value, indices=_with_batch(call, indices, slot.batched))
 
@@ -205,7 +205,7 @@ def _index_backward(call: Call, slots: list[Slot], params: dict[str, Any]) -> An
     (slot,) = slots
     indices, shape = params["indices"], params["shape"]
     if any(map(_held, indices)):
-        if not _is_simple(call, indices):
+        if not _is_simple(indices):
             return each(call, slots, params)
         made = _with_batch(call, indices, True)
     elif _in_a_row(indices):

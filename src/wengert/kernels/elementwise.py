@@ -25,9 +25,9 @@ def rsqrt(self: Any) -> Any:
     return 1 / np.sqrt(self)
 
 
-def relu(self: Any) -> Any:
+def relu(self: Any, out: Any = None) -> Any:
     """Return the larger of self and 0; NaN stays."""
-    return clamp(self, 0 if self.dtype.kind == "f" else self.dtype.type(0), None)
+    return clamp(self, 0 if self.dtype.kind == "f" else self.dtype.type(0), None, out)
 
 
 def sigmoid(self: Any) -> Any:

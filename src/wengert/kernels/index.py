@@ -14,9 +14,9 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from wengert.kernels.layout import LAYOUTS
-from wengert.kernels.protocols import arange, asarray, contiguous, copied, is_numpys, zeros
+from wengert.kernels.protocols import asarray, contiguous, copied, is_numpys, zeros
 from wengert.kernels.reduce import places_of
-from wengert.kernels.scatter import corner, flat_places
+from wengert.kernels.scatter import add_rows, corner, flat_places
 
 Shape = tuple[int, ...]
 Indices = tuple[Any, ...]
@@ -25,11 +25,6 @@ _ALL = slice(None)
 _MANY = 2048
 # the number of elements up to which NumPy's general way, without preparation, is faster
 _LITTLE = 64
-# rows longer than this are added faster one by one than element by element
-_LONG_ROW = 512
-# rows longer than this are added faster in rounds of distinct positions, if these are few
-_SHORT_ROW = 16
-_ROUNDS = 24
 
 
 def _key(indices: Indices) -> tuple[Any, ...]:
@@ -52,13 +47,15 @@ def index(self: Any, indices: Indices) -> Any:
     if self.flags.c_contiguous or not result.size or not is_numpys(self):
         # NumPy stores the indexed dimensions before those that precede them
         return result if result.flags.c_contiguous else contiguous(result)
-    return LAYOUTS["elements"](result, _walked(self, indices, result.shape))
+    walked = _walked(self, indices, result.shape)
+    return contiguous(result) if walked is None else LAYOUTS["elements"](result, walked)
 
 
-def _walked(self: Any, indices: Indices, shape: Shape) -> list[Any]:
+def _walked(self: Any, indices: Indices, shape: Shape) -> list[Any] | None:
     """Return the arrays that PyTorch iterates over to fill the result, in the result's shape.
 
-    These are self, with a stride of 0 along indexed dimensions, and the indices.
+    These are self, with a stride of 0 along indexed dimensions, and the indices. None stands for
+    arrays in C order.
     """
     steps: list[int] = []
     places = []
@@ -70,12 +67,15 @@ def _walked(self: Any, indices: Indices, shape: Shape) -> list[Any]:
             places.append((i, len(steps)))
         dim += index.ndim if index is not None and index.dtype.kind == "b" else 1
     steps += self.strides[dim:]
+    arrays = [index for index in indices if index is not None and index.dtype.kind != "b"]
+    falling = len({*steps}) == len(steps) and steps == sorted(steps, reverse=True)
+    if falling and len([array for array in arrays if array.flags.c_contiguous]) == len(arrays):
+        return None
     beside = places[-1][0] - places[0][0] == len(places) - 1
     first = places[0][1] if beside else 0
     named = [0] * (len(shape) - len(steps))
     still = as_strided(self, shape, [*steps[:first], *named, *steps[first:]], writeable=False)
     after = (1,) * (len(steps) - first)
-    arrays = [index for index in indices if index is not None and index.dtype.kind != "b"]
     return [still, *(array.reshape((*array.shape, *after)) for array in arrays)]
 
 
@@ -155,7 +155,7 @@ def index_backward(self: Any, shape: Shape, indices: Indices) -> Any:
     sizes = tuple([shape[d] for d in dims])
     positions, values = _as_rows(self, rows, dims, sizes)
     target = zeros(self, (math.prod(sizes), values.shape[1]), self.dtype)
-    _add_rows(target, positions, values, True)
+    add_rows(target, positions, values)
     moved = target.reshape(*sizes, *[shape[d] for d in rest])
     back = [(*dims, *rest).index(d) for d in range(len(shape))]
     return contiguous(moved.transpose(back))
@@ -163,7 +163,7 @@ def index_backward(self: Any, shape: Shape, indices: Indices) -> Any:
 
 def _add_at(self: Any, value: Any, indices: Indices) -> None:
     """Add `value`, which has the shape of the indexed elements, into self."""
-    if value.size <= _LITTLE:
+    if value.size <= _LITTLE or self.ndim == value.ndim == 1:
         np.add.at(self, _key(indices), value)
         return
     rows, dims = _rows(indices)
@@ -173,7 +173,7 @@ def _add_at(self: Any, value: Any, indices: Indices) -> None:
         return
     positions, values = _as_rows(value, rows, dims, self.shape[:count])
     lines = self.reshape(math.prod(self.shape[:count]), values.shape[1])
-    _add_rows(lines, positions, values, False)
+    add_rows(lines, positions, values)
 
 
 def _as_rows(self: Any, rows: list[Any], dims: list[int], sizes: Shape) -> tuple[Any, Any]:
@@ -201,7 +201,7 @@ def _rows(indices: Indices, broadcast: bool = True) -> tuple[list[Any], list[int
         rows += parts
         dims += range(dim, dim + len(parts))
         dim += len(parts)
-    return list(np.broadcast_arrays(*rows)) if broadcast else rows, dims
+    return list(np.broadcast_arrays(*rows)) if broadcast and len(rows) > 1 else rows, dims
 
 
 def _positions(rows: list[Any], sizes: Shape) -> Any:
@@ -210,37 +210,6 @@ def _positions(rows: list[Any], sizes: Shape) -> Any:
     for row, size in zip(rows, sizes, strict=True):
         total = total * size + np.where(row < 0, row + size, row)
     return total.reshape(-1)
-
-
-def _add_rows(target: Any, positions: Any, rows: Any, fresh: bool) -> None:
-    """Add each of `rows` to the row of `target`, zeros if `fresh`, that `positions` names."""
-    width = target.shape[1]
-    if not rows.size:
-        return
-    if width == 1:
-        np.add.at(target.reshape(-1), positions, rows.reshape(-1))
-    elif np.bincount(positions).max() == 1:
-        target[positions] = rows if fresh else target[positions] + rows
-    elif width > _LONG_ROW:
-        for position, row in zip(positions.tolist(), rows, strict=True):
-            target[position] += row
-    elif width > _SHORT_ROW and (rounds := _rounds(positions)):
-        for chosen in rounds:
-            target[positions[chosen]] += rows[chosen]
-    else:
-        elements = positions[:, None] * width + arange(positions, width)
-        np.add.at(target.reshape(-1), elements.reshape(-1), rows.reshape(-1))
-
-
-def _rounds(positions: Any) -> list[Any]:
-    """Group indices by occurrence of their position: first, second, ...; [] if too many."""
-    order = np.argsort(positions, kind="stable")
-    starts = np.flatnonzero(np.diff(positions[order], prepend=-1))
-    counts = np.diff(starts, append=positions.size)
-    if counts.max() > _ROUNDS:
-        return []
-    turn = arange(positions, positions.size) - np.repeat(starts, counts)
-    return [order[turn == k] for k in range(counts.max())]
 
 
 def take(self: Any, index: Any) -> Any:
@@ -254,18 +223,17 @@ def take_backward(self: Any, index: Any, shape: Shape) -> Any:
     return flat.reshape(shape)
 
 
-def index_add(self: Any, index: Any, source: Any, dim: int, alpha: Any) -> Any:
-    """Add the slices of `source` to the slices of self that `index` names, in a copy."""
-    if self.ndim == 0:
-        added = np.add.reduce(source, axis=None, dtype=self.dtype)
-        return self + (added if alpha == 1 else (added * alpha).astype(self.dtype))
+def index_add_at(self: Any, index: Any, source: Any, dim: int, alpha: Any) -> None:
+    """Add the slices of `source`, times a number, to those that `index` names."""
     indices = (None,) * dim + (index.reshape(-1),)
-    if alpha == 1 and self.__class__ is np.ndarray:
-        result = copied(self, "C")
-        _add_at(result, source, indices)
-        return result
-    added = index_backward(source, self.shape, indices)
-    return self + (added if alpha == 1 else added * alpha)
+    if self.ndim and alpha == 1 and self.__class__ is np.ndarray:
+        _add_at(self, source, indices)
+        return
+    if self.ndim:
+        added = index_backward(source, self.shape, indices)
+    else:
+        added = np.add.reduce(source, axis=None, dtype=self.dtype)
+    self += added if alpha == 1 else (added * alpha).astype(self.dtype)
 
 
 # -- along a dimension, an index for each element -------------------------------------------------
@@ -281,37 +249,49 @@ def gather(self: Any, index: Any, dim: int) -> Any:
     """Return, for each position of `index`, the element of self at that index along `dim`."""
     if self.ndim == 0:
         return np.broadcast_to(self, index.shape).copy()
+    if _names_rows(index, self, dim):
+        return self.take(_first_of_rows(index), 0)
     return self[_grid(index, dim)]
 
 
-def scatter(self: Any, index: Any, src: Any, dim: int) -> Any:
-    """Return a copy of self with the elements of `src` at the positions that `index` names."""
-    return _scattered(self, index, corner(src, index), dim)
+def _names_rows(index: Any, self: Any, dim: int) -> bool:
+    """Return whether an index that was expanded names whole rows of self."""
+    whole = dim == 0 and index.size and index.shape[1:] == self.shape[1:]
+    return bool(whole and index.ndim > 1 and not any(index.strides[1:]))
 
 
-def scatter_value(self: Any, index: Any, dim: int, value: Any) -> Any:
-    """Return a copy of self with a number at the positions that `index` names."""
-    return _scattered(self, index, value, dim)
+def _first_of_rows(index: Any) -> Any:
+    return index.reshape(len(index), -1)[:, 0]
 
 
-def _scattered(self: Any, index: Any, values: Any, dim: int) -> Any:
-    if self.ndim == 0:
-        if index.size and not hasattr(values, "dtype"):
-            return np.full_like(self, values)
-        return copied(values if index.size else self, dtype=self.dtype).reshape(())
-    result = copied(self)
-    result[_grid(index, dim)] = values
-    return result
+def scatter_at(self: Any, index: Any, src: Any, dim: int) -> None:
+    """Write the elements of `src` at the positions that `index` names."""
+    if self.ndim:
+        self[_grid(index, dim)] = corner(src, index)
+    elif index.size:
+        self[...] = src.reshape(())
 
 
-def scatter_add(self: Any, index: Any, src: Any, dim: int) -> Any:
-    """Return a copy of self with the elements of `src` added where `index` points."""
-    if self.ndim == 0:
-        return self + np.add.reduce(src, axis=None, dtype=self.dtype)
-    result = copied(self, "C")
-    places = flat_places(index, index.shape, self.shape, dim)
-    np.add.at(result.reshape(-1), places, corner(src, index).reshape(-1))
-    return result
+def scatter_value_at(self: Any, index: Any, dim: int, value: Any) -> None:
+    """Write a number at the positions that `index` names."""
+    if self.ndim or index.size:
+        self[_grid(index, dim) if self.ndim else ...] = value
+
+
+def scatter_add_at(self: Any, index: Any, src: Any, dim: int) -> None:
+    """Add the elements of `src` where `index` points."""
+    if not self.ndim:
+        self += np.add.reduce(src, axis=None, dtype=self.dtype)
+        return
+    source = corner(src, index)
+    if not self.flags.c_contiguous:
+        np.add.at(self, _grid(index, dim), source)
+    elif _names_rows(index, self, dim):
+        rows = source.reshape(len(source), -1)
+        add_rows(self.reshape(-1, rows.shape[1]), _first_of_rows(index), rows)
+    else:
+        places = flat_places(index, index.shape, self.shape, dim)
+        np.add.at(self.reshape(-1), places, source.reshape(-1))
 
 
 # -- masks ----------------------------------------------------------------------------------------

@@ -47,7 +47,8 @@ def logit(self: Any, eps: float | None) -> Any:
     if self.dtype.kind == "c":
         raise TypeError(f"not defined for {self.dtype}")
     if eps is not None:
-        self = np.minimum(np.maximum(self, eps), 1 - eps)
+        # of ends that are crossed, the lower one counts for what is below it
+        self = np.where(self < eps, self.dtype.type(eps), np.minimum(self, 1 - eps))
     result = np.log(self / (1 - self))
     # the result vanishes at 1/2, near which the quotient rounds to 1
     middle = np.absolute(self - 0.5) < 0.25

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from wengert.kernels.protocols import beside, contiguous, empty, numbers, zeros
-from wengert.kernels.sums import sums
+from wengert.kernels.sums import row_sums, sums
 from wengert.kernels.windows import (
     Along,
     Windows,
@@ -22,6 +22,7 @@ from wengert.kernels.windows import (
     matrix_of,
     product,
     resized,
+    rows_of_tiles,
     windows,
 )
 
@@ -31,6 +32,9 @@ Shape = tuple[int, ...]
 def _sum_along(x: Any, along: Along) -> Any:
     if along.only is not None:
         return np.add.reduce(x[along.only], axis=along.axis, keepdims=True)
+    rows = rows_of_tiles(x, along, 4)
+    if rows is not None:
+        return row_sums(rows).reshape(*x.shape[:-1], along.count)
     whole = [part for _, out, part in along.taps if out is None]
     if len(whole) > 1:
         result = x[whole[0]] + x[whole[1]]
@@ -53,6 +57,8 @@ def _spread_along(g: Any, along: Along) -> Any:
     shape = resized(g, along, along.n)
     if along.count == 1 and along.tiles:
         return np.broadcast_to(g, shape)
+    if along.axis == -1 and along.tiles:
+        return g.repeat(along.stride, -1)
     result = (empty if along.tiles else zeros)(g, shape, g.dtype)
     for _, out, part in along.taps:
         given = g if out is None else g[out]

@@ -12,7 +12,6 @@ from wengert.kernels.elementwise import exp_of_minus_plus_one
 from wengert.kernels.protocols import numbers
 from wengert.kernels.reduce import along, are_within
 from wengert.kernels.reducing import largest as _largest
-from wengert.kernels.reducing import smallest as _smallest
 from wengert.kernels.select import choose, clamp
 from wengert.kernels.shape import split
 from wengert.kernels.special import erfc
@@ -265,23 +264,19 @@ def _weighed(target: Any, weight: Any, classes: int, ignore_index: int) -> tuple
     The weights are one number if all targets have the same. The third result marks the targets that
     count, and is None if all do: a weight of 0 would not remove a NaN.
     """
-    index = target
-    if target.size and not 0 <= ignore_index < classes and are_within(target, classes):
-        return index, weight[index] if weight.ndim else weight, None
-    lowest, highest = (_smallest(target, None), _largest(target, None)) if target.size else (0, 0)
-    counted = None
-    if target.size and lowest <= ignore_index <= highest:
+    counted = index = target
+    if not (target.size and not 0 <= ignore_index < classes and are_within(target, classes)):
         counted = target != ignore_index
-        index = np.where(counted, target, 0)
-        lowest, highest = _smallest(index, None), _largest(index, None)
-    if lowest < 0 or highest >= classes:
-        outside = np.logical_or(index < 0, index >= classes)
-        raise IndexError(
-            f"Target {np.asarray(index)[outside].flat[0]} is out of bounds. The input has "
-            f"{classes} classes, 0 to {classes - 1}."
-        )
+        if np.count_nonzero(counted) < target.size:
+            index = np.where(counted, target, 0)
+        if target.size and not are_within(index, classes):
+            outside = np.logical_or(index < 0, index >= classes)
+            raise IndexError(
+                f"Target {np.asarray(index)[outside].flat[0]} is out of bounds. The input has "
+                f"{classes} classes, 0 to {classes - 1}."
+            )
     weights = weight[index] if weight.ndim else weight
-    return index, weights if counted is None else weights * counted, counted
+    return (index, weights, None) if index is target else (index, weights * counted, counted)
 
 
 def _total(weights: Any, count: int) -> Any:

@@ -26,13 +26,16 @@ from wengert.kernels.windows import (
     by_blocks,
     flat_planes,
     resized,
+    rows_of_tiles,
     windows,
 )
 
 Shape = tuple[int, ...]
 _FEW = 1 << 12
 # the number of bins up to which they are searched one by one
-_FEW_BINS = 64
+_FEW_BINS, _FEW_EVEN_BINS = 64, 8
+# the number of elements from which the largest of a row is found in one pass
+_LONG = 48
 
 
 # -- the largest elements -------------------------------------------------------------------------
@@ -45,6 +48,9 @@ def _lowest(dtype: Any) -> Any:
 def _largest_along(x: Any, along: Along) -> Any:
     if along.only is not None:
         return np.maximum.reduce(x[along.only], axis=along.axis, keepdims=True)
+    rows = rows_of_tiles(x, along, _LONG)
+    if rows is not None:
+        return np.maximum.reduce(rows, -1).reshape(*x.shape[:-1], along.count)
     whole = [part for _, out, part in along.taps if out is None]
     if len(whole) > 1:
         result = np.maximum(x[whole[0]], x[whole[1]])
@@ -71,7 +77,6 @@ def max_pool(
     plan = windows(self.shape[-dims:], kernel_size, stride, padding, dilation, ceil_mode)
     if _is_small(self, dims, plan.shape, kernel_size) and not plan.gaps:
         return _largest_of_few(self, dims, plan.table, plan.shape)
-
     if plan.one:
         return flat_planes(self, dims).max(-1).reshape(*self.shape[:-dims], *plan.shape)
 
@@ -272,16 +277,16 @@ def adaptive_max_pool_indices(self: Any, output_size: Shape) -> Any:
     """Return the index of the largest element of each bin in the flattened pooled dimensions."""
     dims = len(output_size)
     sizes = self.shape[-dims:]
-    kernel = _even(sizes, output_size)
-    if kernel is not None:
-        return max_pool_indices(self, kernel, kernel, (0,) * dims, (1,) * dims, False)
-    plan = bins(sizes, output_size)
+    kernel, plan = _even(sizes, output_size), bins(sizes, output_size)
     if _is_small(self, dims, output_size, tuple([parts.longest for parts in plan])):
         places = _found_of_few(self, dims, bin_table(sizes, output_size), output_size)
         if places is not None:
             return places
-    if math.prod(output_size) <= _FEW_BINS and not np.count_nonzero(self != self):
+    few = _FEW_BINS if kernel is None else _FEW_EVEN_BINS
+    if math.prod(output_size) <= few and not np.count_nonzero(self != self):
         return _found_bin_by_bin(self, plan)
+    if kernel is not None:
+        return max_pool_indices(self, kernel, kernel, (0,) * dims, (1,) * dims, False)
     return by_blocks(lambda x: _found_in_bins(x, plan), self, dims, output_size, np.int64)
 
 

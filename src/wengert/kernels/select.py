@@ -56,17 +56,20 @@ def choose(condition: Any, self: Any, other: Any) -> Any:
     return np.bitwise_xor(picked, second, out=picked).view(like.dtype)
 
 
-def clamp(self: Any, min: Any, max: Any) -> Any:
-    """Clamp to bounds that may be None; NaN stays, and `max` wins where the bounds cross."""
+def clamp(self: Any, min: Any, max: Any, out: Any = None) -> Any:
+    """Clamp to bounds that may be None; NaN stays, and `max` wins where the bounds cross.
+
+    `out`, if given, receives the result.
+    """
     if self.size > _LARGE and self.dtype.kind == "f" and not (np.ndim(min) or np.ndim(max)):
         # one vectorised pass; NumPy vectorises maximum only for two arrays
         low, high = -np.inf if min is None else min, np.inf if max is None else max
         if low <= high:
-            return np.clip(self, low, high)
+            return np.clip(self, low, high, out)
     if min is not None:
-        self = np.maximum(self, _bound(self, min))
+        self = np.maximum(self, _bound(self, min), out=out)
     if max is not None:
-        self = np.minimum(self, _bound(self, max))
+        self = np.minimum(self, _bound(self, max), out=out)
     return self
 
 

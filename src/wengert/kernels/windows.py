@@ -123,6 +123,16 @@ class Along:
         return end - begin if padded else np.minimum(end, self.n) - np.maximum(begin, 0)
 
 
+def rows_of_tiles(x: Any, along: Along, least: int) -> Any:
+    """Return windows of `least` elements or more, side by side in the last dimension, as rows.
+
+    Return None for other windows: for those, it is faster to go from tap to tap.
+    """
+    if along.axis != -1 or not along.tiles or along.stride < least or x.dtype.kind != "f":
+        return None
+    return x.reshape(-1, along.stride)
+
+
 class Windows:
     """The windows over the last dimensions: one `Along` for each that is pooled."""
 

@@ -307,6 +307,8 @@ def numpys_error(
             function(*values(given), **values(named or {}))
         except (ValueError, TypeError, IndexError) as numpys:
             return numpys
+        except RuntimeError:  # NumPy cannot read the values that a transform follows
+            pass
     return error
 
 

@@ -179,8 +179,9 @@ adaptive_avg_pool3d = _avg_pool(3)
 adaptive_max_pool1d, adaptive_max_pool1d_with_indices = _max_pool(1)
 adaptive_max_pool2d, adaptive_max_pool2d_with_indices = _max_pool(2)
 adaptive_max_pool3d, adaptive_max_pool3d_with_indices = _max_pool(3)
-export("wengert", "nn.functional")(adaptive_avg_pool1d, adaptive_max_pool1d)
+export("wengert", "nn.functional")(adaptive_avg_pool1d)
 export("nn.functional")(
+    adaptive_max_pool1d,
     adaptive_avg_pool2d,
     adaptive_avg_pool3d,
     adaptive_max_pool1d_with_indices,

@@ -19,7 +19,7 @@ from wengert.tape.views import has_views
 
 @export("Tensor")
 def apply_(input: Any, callable: Callable[[Any], Any]) -> Any:
-    """Write over each element what a function makes of it; in Python, so it is slow.
+    """Replace each element by a function of it, which Python calls for each: it is slow.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def apply_(input: Any, callable: Callable[[Any], Any]) -> Any:
 
 @export("Tensor")
 def map_(input: Any, tensor: Any, callable: Callable[[Any, Any], Any]) -> Any:
-    """Write over each element what a function makes of it and the element of another tensor.
+    """Replace each element by a function of it and of the element of another tensor.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def map_(input: Any, tensor: Any, callable: Callable[[Any, Any], Any]) -> Any:
 
 @export("Tensor")
 def map2_(input: Any, x: Any, y: Any, callable: Callable[[Any, Any, Any], Any]) -> Any:
-    """Set each element to a function of it and of the elements of two other tensors.
+    """Replace each element by a function of it and of the elements of two other tensors.
 
     Parameters
     ----------

@@ -53,7 +53,7 @@ def to(
 
     Raises
     ------
-    RuntimeError: For a device that there is no backend for.
+    RuntimeError: If no backend computes on the device.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def type_of(input: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
     """
     if dtype is None:
         return f"torch.{long_name(input._payload.dtype)}Tensor"
-    if isinstance(dtype, str) and dtype.endswith("Tensor"):
+    if isinstance(dtype, str):
         short = dtype.removeprefix("torch.").removesuffix("Tensor")
         known = {long_name(d.dtype): d for d in DTYPES.values()}
         if short not in known:

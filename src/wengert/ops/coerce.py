@@ -45,8 +45,11 @@ def operands(values: Any, op: str) -> list[Any]:
     """Return a list or tuple of tensors, checked."""
     if not isinstance(values, list | tuple):
         raise wrong_type(op, "tensors", "tuple of Tensors", values, 1)
-    if all(issubclass(kind, TensorBase) for kind in {*map(type, values)}):
-        # one per kind, not one per value
+    # one test per kind, not one per value
+    for kind in {*map(type, values)}:
+        if not issubclass(kind, TensorBase):
+            break
+    else:
         return list(values)
     for i, value in enumerate(values):
         if not isinstance(value, TensorBase | np.ndarray | np.generic):

@@ -33,7 +33,7 @@ def _lengths(values: Any, name: str) -> tuple[int, ...]:
     return tuple([int(n) for n in values])
 
 
-@export("wengert", "nn.functional")
+@export("nn.functional")
 def ctc_loss(
     log_probs: Any,
     targets: Any,

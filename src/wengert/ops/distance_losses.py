@@ -10,14 +10,14 @@ from typing import Any
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.ops.coerce import operand
-from wengert.ops.losses import reduced, reduction_of
+from wengert.ops.losses import in_full, reduced, reduction_of
 from wengert.ops.moments import vector_norm
 from wengert.ops.pointwise import minimum
 from wengert.ops.reduce import sum
 from wengert.ops.select import clamp, where
 
 
-@export("wengert", "nn.functional")
+@export("nn.functional")
 def cosine_embedding_loss(
     input1: Any,
     input2: Any,
@@ -51,7 +51,7 @@ def cosine_embedding_loss(
     how = reduction_of(reduction, size_average, reduce)
     a = operand(input1, "cosine_embedding_loss", "input1")
     b = operand(input2, "cosine_embedding_loss", "input2", 2)
-    y = operand(target, "cosine_embedding_loss", "target", 3)
+    a, b, y = in_full(a, b, operand(target, "cosine_embedding_loss", "target", 3))
     ndim = y._payload.ndim
     if ndim > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
@@ -75,7 +75,7 @@ def _triplet_loss(positive: Any, negative: Any, swapped: Any, margin: float, how
     return reduced(clamp(positive - negative + margin, min=0), how)
 
 
-@export("wengert", "nn.functional")
+@export("nn.functional")
 def triplet_margin_loss(
     anchor: Any,
     positive: Any,
@@ -115,11 +115,12 @@ def triplet_margin_loss(
     tensor(1.0000)
     """
     how = reduction_of(reduction, size_average, reduce)
-    a, b, c = (
-        operand(value, "triplet_margin_loss", name, i + 1)
-        for i, (name, value) in enumerate(
-            (("anchor", anchor), ("positive", positive), ("negative", negative))
-        )
+    named = ("anchor", anchor), ("positive", positive), ("negative", negative)
+    a, b, c = in_full(
+        *[
+            operand(value, "triplet_margin_loss", name, i)
+            for i, (name, value) in enumerate(named, 1)
+        ]
     )
     _check_triplet(margin, [t._payload.ndim for t in (a, b, c)])
 

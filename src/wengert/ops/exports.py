@@ -38,9 +38,6 @@ _NAMES = {
         "scatter": "index_reduce scatter_reduce",
         "transcendental": "digamma erfinv i0 igamma igammac lgamma logit mvlgamma sinc xlogy",
     },
-    ("Tensor", "Tensor_ apart", "wengert"): {
-        "gather": "index_add scatter scatter_add",
-    },
     ("Tensor", "Tensor_ reshaped", "wengert"): {
         "permute": "swapaxes swapdims t transpose",
         "shape": "squeeze unsqueeze",
@@ -48,6 +45,7 @@ _NAMES = {
     },
     ("Tensor", "Tensor_ written", "wengert"): {
         "blend": "addcdiv addcmul lerp",
+        "gather": "index_add scatter scatter_add",
         "place": "index_copy index_fill masked_scatter put",
     },
     ("Tensor", "nn.functional", "wengert"): {
@@ -114,14 +112,18 @@ _NAMES = {
             "softplus softsign tanhshrink"
         ),
         "adaptive_pooling": (
-            "adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool1d_with_indices "
-            "adaptive_max_pool2d adaptive_max_pool2d_with_indices adaptive_max_pool3d "
+            "adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool1d "
+            "adaptive_max_pool1d_with_indices adaptive_max_pool2d "
+            "adaptive_max_pool2d_with_indices adaptive_max_pool3d "
             "adaptive_max_pool3d_with_indices"
         ),
         "affine": "linear",
         "attention": "scaled_dot_product_attention",
         "classes": "cross_entropy nll_loss",
-        "distance_losses": "triplet_margin_with_distance_loss",
+        "ctc": "ctc_loss",
+        "distance_losses": (
+            "cosine_embedding_loss triplet_margin_loss triplet_margin_with_distance_loss"
+        ),
         "dropout": "dropout",
         "dropouts": "alpha_dropout dropout1d dropout2d dropout3d feature_alpha_dropout",
         "embedding": "embedding embedding_bag",
@@ -129,14 +131,15 @@ _NAMES = {
         "gates": "glu gumbel_softmax hardswish softshrink",
         "grids": "affine_grid grid_sample",
         "layers": "elu_ hardtanh_ leaky_relu_",
-        "likelihoods": "gaussian_nll_loss",
+        "likelihoods": "gaussian_nll_loss poisson_nll_loss",
         "linear_losses": "linear_cross_entropy",
         "losses": (
             "binary_cross_entropy binary_cross_entropy_with_logits huber_loss kl_div l1_loss "
             "mse_loss smooth_l1_loss"
         ),
         "margin_losses": (
-            "multi_margin_loss multilabel_margin_loss multilabel_soft_margin_loss soft_margin_loss"
+            "hinge_embedding_loss margin_ranking_loss multi_margin_loss multilabel_margin_loss "
+            "multilabel_soft_margin_loss soft_margin_loss"
         ),
         "multihead": "multi_head_attention_forward",
         "normalisation": "batch_norm group_norm instance_norm layer_norm",
@@ -153,18 +156,14 @@ _NAMES = {
         ),
     },
     ("nn.functional", "wengert"): {
-        "adaptive_pooling": "adaptive_avg_pool1d adaptive_max_pool1d",
+        "adaptive_pooling": "adaptive_avg_pool1d",
         "attention": "bilinear cosine_similarity pairwise_distance",
         "convolution": (
             "conv1d conv2d conv3d conv_tbc conv_transpose1d conv_transpose2d conv_transpose3d"
         ),
-        "ctc": "ctc_loss",
-        "distance_losses": "cosine_embedding_loss triplet_margin_loss",
         "distances": "pdist",
         "gates": "rrelu rrelu_ threshold threshold_",
         "layers": "celu_ relu_ selu_",
-        "likelihoods": "poisson_nll_loss",
-        "margin_losses": "hinge_embedding_loss margin_ranking_loss",
         "normalisation": "rms_norm",
         "padding": "channel_shuffle native_channel_shuffle pixel_shuffle pixel_unshuffle",
         "pooling": "avg_pool1d max_pool1d max_pool1d_with_indices max_pool2d max_pool3d",
@@ -195,12 +194,16 @@ _NAMES = {
         "histograms": "histogramdd",
         "join": "cat column_stack concat concatenate dstack hstack row_stack stack vstack",
         "layers": (
-            "alpha_dropout alpha_dropout_ batch_norm celu dropout dropout_ embedding "
-            "feature_alpha_dropout feature_alpha_dropout_ feature_dropout feature_dropout_ "
-            "group_norm instance_norm layer_norm selu"
+            "adaptive_max_pool1d alpha_dropout alpha_dropout_ batch_norm celu dropout dropout_ "
+            "embedding feature_alpha_dropout feature_alpha_dropout_ feature_dropout "
+            "feature_dropout_ group_norm instance_norm layer_norm selu"
         ),
         "like": "empty_like full_like ones_like zeros_like",
         "moments": "std_mean var_mean",
+        "numbered_losses": (
+            "binary_cross_entropy_with_logits cosine_embedding_loss ctc_loss hinge_embedding_loss "
+            "kl_div margin_ranking_loss poisson_nll_loss triplet_margin_loss"
+        ),
         "padding": "constant_pad_nd",
         "products": "chain_matmul tensordot vander",
         "random": "normal rand rand_like randn randn_like",

@@ -16,6 +16,7 @@ from wengert.ops.coerce import dtype_name, integer, operand, plain, real_number
 from wengert.ops.out import into
 from wengert.ops.shape import reshape
 from wengert.ops.strided import in_shape
+from wengert.ops.written import Form, copied, form
 from wengert.prims import scatter as _records
 from wengert.tape.base import new_tensor
 from wengert.tape.operands import held, is_number
@@ -239,7 +240,29 @@ def take(input: Any, index: Any, *, out: Any = None) -> Any:
     return result if out is None else into(out, result, "take")
 
 
-@export("wengert", "Tensor", "Tensor_ apart")
+@form
+def _scatter(
+    input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: Any = None
+) -> Form:
+    x, where, axis = along(input, dim, index, "scatter")
+    source = plain(value if src is None else src)
+    if reduce not in (None, "add", "multiply"):
+        raise RuntimeError(f"reduce argument must be either add or multiply, but got {reduce!r}")
+    params: dict[str, Any] = {"dim": axis}
+    if is_number(source):
+        check_bounds(where._payload, x._payload.shape[axis] if x._payload.ndim else 1, axis)
+        number = held(source, x._payload.dtype)
+        if reduce is None:
+            return "scatter_value", (where,), {**params, "value": number}
+        source = new_tensor(np.full(where._payload.shape, number, x._payload.dtype))
+    else:
+        source = source_of(x, where, source, axis, "scatter")
+    if reduce == "multiply":
+        return "scatter_reduce", (where, source), {**params, "reduce": "prod", "include_self": True}
+    return "scatter" if reduce is None else "scatter_add", (where, source), params
+
+
+@export("wengert", "Tensor", "Tensor_ written")
 def scatter(
     input: Any,
     dim: int,
@@ -273,29 +296,18 @@ def scatter(
     >>> wg.zeros(3).scatter(0, wg.tensor([2, 0]), wg.tensor([5.0, 6.0]))
     tensor([6., 0., 5.])
     """
-    x, where, axis = along(input, dim, index, "scatter")
-    source = plain(value if src is None else src)
-    if reduce not in (None, "add", "multiply"):
-        raise RuntimeError(f"reduce argument must be either add or multiply, but got {reduce!r}")
-    if is_number(source):
-        check_bounds(where._payload, x._payload.shape[axis] if x._payload.ndim else 1, axis)
-        if reduce is None:
-            value = held(source, x._payload.dtype)
-            result = T.scatter_value(x, where, dim=axis, value=value)
-            return result if out is None else into(out, result, "scatter")
-        number = held(source, x._payload.dtype)
-        source = new_tensor(np.full(where._payload.shape, number, x._payload.dtype))
-    else:
-        source = source_of(x, where, source, axis, "scatter")
-    if reduce == "multiply":
-        result = T.scatter_reduce(x, where, source, dim=axis, reduce="prod", include_self=True)
-    else:
-        made = T.scatter if reduce is None else T.scatter_add
-        result = made(x, where, source, dim=axis)
+    x = operand(input, "scatter")
+    result = copied(x, _scatter(x, dim, index, src, value=value, reduce=reduce))
     return result if out is None else into(out, result, "scatter")
 
 
-@export("wengert", "Tensor", "Tensor_ apart")
+@form
+def _scatter_add(input: Any, dim: int, index: Any, src: Any) -> Form:
+    x, where, axis = along(input, dim, index, "scatter_add")
+    return "scatter_add", (where, source_of(x, where, src, axis, "scatter_add")), {"dim": axis}
+
+
+@export("wengert", "Tensor", "Tensor_ written")
 def scatter_add(input: Any, dim: int, index: Any, src: Any, *, out: Any = None) -> Any:
     """Return a copy with values added at the positions in `index` along a dimension.
 
@@ -316,8 +328,8 @@ def scatter_add(input: Any, dim: int, index: Any, src: Any, *, out: Any = None) 
     >>> wg.zeros(3).scatter_add(0, wg.tensor([2, 2]), wg.tensor([5.0, 6.0]))
     tensor([ 0.,  0., 11.])
     """
-    x, where, axis = along(input, dim, index, "scatter_add")
-    result = T.scatter_add(x, where, source_of(x, where, src, axis, "scatter_add"), dim=axis)
+    x = operand(input, "scatter_add")
+    result = copied(x, _scatter_add(x, dim, index, src))
     return result if out is None else into(out, result, "scatter_add")
 
 
@@ -361,7 +373,26 @@ def check_slices(op: str, own: Any, index: Any, source: Any, axis: int) -> None:
         )
 
 
-@export("wengert", "Tensor", "Tensor_ apart")
+@form
+def _index_add(x: Any, dim: int, index: Any, source: Any, *, alpha: float = 1) -> Form:
+    y = operand(source, "index_add", "source", 4)
+    axis = normal_dim(integer(dim, "index_add", "dim"), x._payload.ndim)
+    where = _index_array(index, "index_add")
+    own, given, array = x._payload, y._payload, where._payload
+    if array.ndim > 1:
+        raise IndexError("index_add_(): Index is supposed to be a vector")
+    if own.dtype != given.dtype:
+        raise RuntimeError("index_add_(): self and source must have the same scalar type")
+    check_slices("index_add_", own, array, given, axis)
+    size = own.shape[axis] if own.ndim else 1
+    check_bounds(array, size, axis)
+    alpha = real_number(alpha, x, "index_add", "alpha")
+    if own.dtype.kind in "iu":
+        alpha = held(alpha, own.dtype)
+    return "index_add", (where, y), {"dim": axis, "alpha": alpha}
+
+
+@export("wengert", "Tensor", "Tensor_ written")
 def index_add(
     input: Any, dim: int, index: Any, source: Any, *, alpha: float = 1, out: Any = None
 ) -> Any:
@@ -387,21 +418,8 @@ def index_add(
     >>> wg.zeros(3).index_add(0, wg.tensor([2, 2]), wg.tensor([5.0, 6.0]))
     tensor([ 0.,  0., 11.])
     """
-    x, y = operand(input, "index_add"), operand(source, "index_add", "source", 4)
-    axis = normal_dim(integer(dim, "index_add", "dim"), x._payload.ndim)
-    where = _index_array(index, "index_add")
-    own, given, array = x._payload, y._payload, where._payload
-    if array.ndim > 1:
-        raise IndexError("index_add_(): Index is supposed to be a vector")
-    if own.dtype != given.dtype:
-        raise RuntimeError("index_add_(): self and source must have the same scalar type")
-    check_slices("index_add_", own, array, given, axis)
-    size = own.shape[axis] if own.ndim else 1
-    check_bounds(array, size, axis)
-    alpha = real_number(alpha, x, "index_add", "alpha")
-    if own.dtype.kind in "iu":
-        alpha = held(alpha, own.dtype)
-    result = T.index_add(x, where, y, dim=axis, alpha=alpha)
+    x = operand(input, "index_add")
+    result = copied(x, _index_add(x, dim, index, source, alpha=alpha))
     return result if out is None else into(out, result, "index_add")
 
 

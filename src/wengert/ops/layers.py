@@ -12,7 +12,7 @@ from typing import Any
 
 from wengert.base.export import export
 from wengert.base.sections import fill_sections, named
-from wengert.ops import activations, dropouts, normalisation
+from wengert.ops import activations, adaptive_pooling, dropouts, normalisation
 from wengert.ops import dropout as elements
 from wengert.ops import embedding as tables
 from wengert.ops.coerce import operand
@@ -112,6 +112,22 @@ def instance_norm(
     return normalisation.normalised_instances(
         x, running_mean, running_var, weight, bias, use_input_stats, momentum, eps
     )
+
+
+# -- pooling --------------------------------------------------------------------------------------
+
+
+@export("wengert")
+def adaptive_max_pool1d(input: Any, output_size: Any) -> tuple[Any, Any]:
+    """`nn.functional.adaptive_max_pool1d` with the places of the elements.
+
+    Examples
+    --------
+    >>> wg.adaptive_max_pool1d(wg.tensor([[1.0, 3.0, 2.0, 0.0]]), 2)
+    (tensor([[3., 2.]]), tensor([[1, 2]]))
+    """
+    found: tuple[Any, Any] = adaptive_pooling.adaptive_max_pool1d_with_indices(input, output_size)
+    return found
 
 
 # -- tables ---------------------------------------------------------------------------------------

@@ -14,13 +14,13 @@ from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted
 from wengert.ops.checks import flag
 from wengert.ops.coerce import operand
-from wengert.ops.losses import reduced, reduction_of
+from wengert.ops.losses import in_full, reduced, reduction_of
 from wengert.ops.select import clamp, where
 from wengert.tape.base import new_tensor
 from wengert.tape.operands import is_number
 
 
-@export("wengert", "nn.functional")
+@export("nn.functional")
 def poisson_nll_loss(
     input: Any,
     target: Any,
@@ -58,7 +58,7 @@ def poisson_nll_loss(
     """
     how = reduction_of(reduction, size_average, reduce)
     x = operand(input, "poisson_nll_loss")
-    y = operand(target, "poisson_nll_loss", "target", 2)
+    x, y = in_full(x, operand(target, "poisson_nll_loss", "target", 2))
     losses = x.exp() - y * x if flag(log_input, "log_input") else x - y * (x + eps).log()
     if flag(full, "full"):
         stirling = y * y.log() - y + 0.5 * (2 * math.pi * y).log()

@@ -14,13 +14,13 @@ class linalg_slogdet(Results, fields="sign logabsdet"):
 
 
 class linalg_solve_ex(Results, fields="result info"):
-    """The solutions of systems, and where there is none."""
+    """The solutions of systems, and for each 0, or where its matrix is singular."""
 
     __slots__ = ()
 
 
 class linalg_inv_ex(Results, fields="inverse info"):
-    """The inverses of matrices, and where there is none."""
+    """The inverses of matrices, and for each 0, or where the matrix is singular."""
 
     __slots__ = ()
 
@@ -32,7 +32,7 @@ class linalg_lstsq(Results, fields="solution residuals rank singular_values"):
 
 
 class linalg_cholesky_ex(Results, fields="L info"):
-    """Cholesky factors, and where there is none."""
+    """Cholesky factors, and for each 0, or the first minor that is not positive-definite."""
 
     __slots__ = ()
 

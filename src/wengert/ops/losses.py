@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from wengert.base.dtypes import is_differentiable
 from wengert.base.errors import cannot_cast, long_name, not_implemented
 from wengert.base.export import export
@@ -22,6 +24,7 @@ from wengert.ops.constants import ONE, ZERO
 from wengert.ops.reduce import mean, sum
 from wengert.prims import neural as _records
 from wengert.tape.modes import mixes_dtypes
+from wengert.tape.operands import cast
 from wengert.tape.record import T
 from wengert.tape.sites import warn
 
@@ -52,6 +55,16 @@ def reduced(losses: Any, reduction: str) -> Any:
     if reduction == "none":
         return losses
     return mean(losses) if reduction == "mean" else sum(losses)
+
+
+def in_full(*tensors: Any) -> tuple[Any, ...]:
+    """Return the arguments of a loss; inside an `autocast`, those of 16 bits in float32."""
+    if not mixes_dtypes():
+        return tensors
+    kinds = [tensor._payload.dtype for tensor in tensors]
+    short = [is_differentiable(kind) and kind.itemsize == 2 for kind in kinds]
+    single = np.dtype(np.float32)
+    return tuple([cast(t, single) if few else t for t, few in zip(tensors, short, strict=True)])
 
 
 def _pair(input: Any, target: Any, name: str, kernel: str | None) -> tuple[Any, Any]:
@@ -163,7 +176,7 @@ def l1_loss(
     tensor(1.)
     """
     reduction = reduction_of(reduction, size_average, reduce)
-    input, target = _pair(input, target, "l1_loss", None)
+    input, target = in_full(*_pair(input, target, "l1_loss", None))
     losses = T.abs(T.sub(input, target))
     if weight is not None:
         return _weighted(losses, operand(weight, "l1_loss", "weight", 6), reduction)
@@ -287,7 +300,7 @@ def kl_div(
             "definition.'mean' will be changed to behave the same as 'batchmean' in the next major "
             "release.",
         )
-    input, target = operand(input, "kl_div"), operand(target, "kl_div", "target", 2)
+    input, target = in_full(operand(input, "kl_div"), operand(target, "kl_div", "target", 2))
     if flag(log_target, "log_target"):
         terms = T.mul(T.exp(target), T.sub(target, input))
     else:

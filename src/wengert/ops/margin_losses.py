@@ -15,7 +15,7 @@ from wengert.base.shapes import broadcast
 from wengert.ops.activations import logsigmoid, softplus
 from wengert.ops.coerce import number, operand
 from wengert.ops.gather import check_bounds, gather
-from wengert.ops.losses import reduced, reduction_of
+from wengert.ops.losses import in_full, reduced, reduction_of
 from wengert.ops.options import sent_to
 from wengert.ops.reduce import mean, sum
 from wengert.ops.select import clamp, masked_fill, where
@@ -27,7 +27,7 @@ from wengert.tape.record import T
 REQUIRES = (_records,)
 
 
-@export("wengert", "nn.functional")
+@export("nn.functional")
 def margin_ranking_loss(
     input1: Any,
     input2: Any,
@@ -61,7 +61,7 @@ def margin_ranking_loss(
     how = reduction_of(reduction, size_average, reduce)
     a = operand(input1, "margin_ranking_loss", "input1")
     b = operand(input2, "margin_ranking_loss", "input2", 2)
-    y = operand(target, "margin_ranking_loss", "target", 3)
+    a, b, y = in_full(a, b, operand(target, "margin_ranking_loss", "target", 3))
     if not a._payload.ndim == b._payload.ndim == y._payload.ndim:
         raise RuntimeError(
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
@@ -72,7 +72,7 @@ def margin_ranking_loss(
     )
 
 
-@export("wengert", "nn.functional")
+@export("nn.functional")
 def hinge_embedding_loss(
     input: Any,
     target: Any,
@@ -103,7 +103,7 @@ def hinge_embedding_loss(
     """
     how = reduction_of(reduction, size_average, reduce)
     x = operand(input, "hinge_embedding_loss")
-    y = operand(target, "hinge_embedding_loss", "target", 2)
+    x, y = in_full(x, operand(target, "hinge_embedding_loss", "target", 2))
     apart = where(y != 1, clamp(margin - x, min=0), 0.0)
     return reduced(apart + where(y != -1, x, 0.0), how)
 
@@ -132,7 +132,7 @@ def soft_margin_loss(
     """
     how = reduction_of(reduction, size_average, reduce)
     x = operand(input, "soft_margin_loss")
-    y = operand(target, "soft_margin_loss", "target", 2)
+    x, y = in_full(x, operand(target, "soft_margin_loss", "target", 2))
     shape = broadcast(x._payload.shape, y._payload.shape)
     if shape != x._payload.shape:
         raise RuntimeError(

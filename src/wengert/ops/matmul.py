@@ -22,14 +22,11 @@ from wengert.tape.record import T
 
 
 def check_dtypes(a: Any, b: Any, message: str) -> None:
-    """Refuse two dtypes (with `message`, which names them), and bools that there are."""
+    """Raise if the dtypes differ (`message` names them), or if there are bools to multiply."""
     if a.dtype != b.dtype and not mixes_dtypes():
-        raise RuntimeError(
-            message.format(
-                dtype_name(a), dtype_name(b), dtype_name(a).lower(), dtype_name(b).lower()
-            )
-            + "\n  Convert one of them: x.to(y.dtype)."
-        )
+        names = dtype_name(a), dtype_name(b)
+        said = message.format(*names, *map(str.lower, names))
+        raise RuntimeError(f"{said}\n  Convert one of them: x.to(y.dtype).")
     if a.dtype.kind == "b" and (a.ndim == b.ndim == 1 or (a.size and b.size)):
         raise not_implemented("addmm_impl_cpu_", a.dtype, "convert the tensors to a number type")
 
@@ -238,7 +235,12 @@ def bmm(input: Any, mat2: Any, *, out: Any = None) -> Any:
     >>> wg.bmm(wg.ones(2, 1, 3), wg.ones(2, 3, 1)).shape
     torch.Size([2, 1, 1])
     """
-    x, y = operand(input, "bmm", "self"), operand(mat2, "bmm", "mat2", 2)
+    try:
+        x, y = operand(input, "bmm", "self"), operand(mat2, "bmm", "mat2", 2)
+    except TypeError:
+        if out is None and is_sparse(input):
+            return input.bmm(mat2)
+        raise
     check_batches(x, y)
     result = T.bmm(x, y)
     return result if out is None else into(out, result, "bmm")

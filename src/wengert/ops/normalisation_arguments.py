@@ -16,7 +16,7 @@ from wengert.ops.out import into
 from wengert.prims import normalisation
 from wengert.prims.table import TABLE
 from wengert.tape.base import new_tensor
-from wengert.tape.inplace import write
+from wengert.tape.inplace import is_plain, write, written
 from wengert.tape.modes import is_recording
 from wengert.tape.operands import cast
 from wengert.tape.record import T
@@ -136,18 +136,30 @@ def refuse_escape(held: Any, value: Any, message: str) -> None:
 
 def update(name: str, mean: Any, var: Any, known: Any, count: int, momentum: float) -> None:
     """Move the running mean and variance towards those of `count` elements each."""
+    further = count / (count - 1)
+    if known.__class__ is np.ndarray and _can_move(mean, known) and _can_move(var, known):
+        for old, new in ((mean, known[0]), (var, known[1] * further)):
+            old._payload *= 1 - momentum
+            old._payload += momentum * new
+            written(old, name)
+        return
     if isinstance(known, Lifted):
         # a batch has statistics for each of its elements, but no tangents
         known = known.constant()
     rows = [T.select(new_tensor(known), dim=0, index=i)._payload for i in (0, 1)]
     refuse_escape(mean, new_tensor(rows[0]), _NOT_BATCHED)
-    for old, new in ((mean, rows[0]), (var, rows[1] * (count / (count - 1)))):
+    for old, new in ((mean, rows[0]), (var, rows[1] * further)):
         value = (1 - momentum) * old._payload + momentum * new
         moved = new_tensor(value.astype(old._payload.dtype, copy=False))
         if isinstance(moved._payload, Lifted):
             write(TABLE["assign"], old, (moved,), {}, name)
         else:
             into(old, moved, name)
+
+
+def _can_move(old: Any, known: Any) -> bool:
+    """Return whether a running value is an array that may be written to, without conversions."""
+    return is_plain(old) and old._payload.dtype is known.dtype
 
 
 def _sizes(name: str, normalized_shape: Any) -> tuple[int, ...]:

@@ -339,7 +339,8 @@ def _at_ranks(rows: Any, q: Any, interpolation: str, ignore_nan: bool) -> Any:
     if known and not ignore_nan:
         return _at_common_ranks(rows, q, interpolation)
     own = payload.dtype
-    wanted = new_tensor(sent_to(rows, np.full(1, q, own))) if is_number(q) else _one_dim(q)
+    wanted = new_tensor(sent_to(rows, np.full(1, q, own))) if is_number(q) else q
+    wanted = wanted if wanted._payload.ndim else T.view(wanted, shape=(1,))
     last = payload.ndim - 1
     missing = T.isnan(rows)
     if ignore_nan:
@@ -364,10 +365,6 @@ def _at_ranks(rows: Any, q: Any, interpolation: str, ignore_nan: bool) -> Any:
     if interpolation == "midpoint":
         return T.lerp(below, above, weight=0.5)
     return T.lerp_tensor(below, above, T.sub(ranks, floor))
-
-
-def _one_dim(q: Any) -> Any:
-    return q if q._payload.ndim else T.view(q, shape=(1,))
 
 
 def _at_common_ranks(rows: Any, q: Any, interpolation: str) -> Any:

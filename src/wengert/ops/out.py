@@ -104,6 +104,12 @@ def into(out: Any, result: Any, name: str) -> Any:
     if name in TABLE and not CASTS[TABLE[name]]:
         check_dtype(out, result)
     if category(value.dtype) > category(out._payload.dtype):
+        if name.startswith(("linalg_", "cholesky")):
+            raise RuntimeError(
+                f"{name.removeprefix('linalg_')}: Expected result to be safely castable from "
+                f"{errors.long_name(value.dtype)} dtype, but got result with dtype "
+                f"{errors.long_name(out._payload.dtype)}"
+            )
         raise errors.cannot_cast(value.dtype, out._payload.dtype)
     check_writable(out, recording=False)
     mode = current_mode()

@@ -452,8 +452,7 @@ def range(
     start, end, step : number. The first one, the last one if the steps lead there, and the steps.
     out : Tensor, optional. The tensor to write to.
     dtype : dtype, optional. Default: the default floating dtype.
-    layout, device: Those that there are.
-    requires_grad : bool. Whether operations on the result are recorded.
+    %(ignored_layout, device, requires_grad)s
 
     Examples
     --------

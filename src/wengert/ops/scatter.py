@@ -192,7 +192,7 @@ def segment_reduce(
     _refuse(x, "_segment_reduce_cpu", "biuc", op)
     dim = normal_dim(integer(axis, op, "axis"), x._payload.ndim)
     sizes, start = x._payload.shape, initial
-    if start is None:
+    if start is None or reduce != how:
         start = {"prod": 1, "amax": -np.inf}.get(how, np.inf if how == "amin" else 0)
     named = "lengths" if offsets is None else "offsets"
     ends = operand(lengths if offsets is None else offsets, op, named).long()
@@ -216,13 +216,18 @@ def segment_reduce(
     places = searchsorted(ends, steps, right=True)[apart].expand(sizes)
     slots = (*sizes[:dim], counts.shape[-1] + 2, *sizes[dim + 1 :])
     base = new_tensor(np.full(slots, start, x._payload.dtype))
-    params = {"dim": dim, "reduce": "sum" if reduce == "mean" else how, "include_self": True}
-    every = T.scatter_reduce(base, places, x, **params)
+    summing = {"dim": dim, "reduce": "sum", "include_self": True}
+    own = {} if reduce == "mean" else {"reduce": how, "include_self": reduce == how}
+    every = T.scatter_reduce(base, places, x, **{**summing, **own})
     if reduce != how:
         # NaN equals no extreme, not even itself: added apart, it gets its gradient; -0.0 adds 0
         nothing = new_tensor(np.full(slots, -0.0, x._payload.dtype))
         nans = T.where(T.isnan(x), x, new_tensor(np.asarray(-0.0, x._payload.dtype)))
-        every = every + T.scatter_reduce(nothing, places, nans, **{**params, "reduce": "sum"})
+        every = every + T.scatter_reduce(nothing, places, nans, **summing)
+        if initial is not None:  # a value that equals it has the whole gradient
+            bound = new_tensor(np.asarray(initial, x._payload.dtype))
+            beyond = T.lt(every, bound) if how == "amax" else T.gt(every, bound)
+            every = T.where(beyond, bound, every)
     found = every.narrow(dim, 1, counts.shape[-1])
     if reduce == "mean":
         found = found / counts.clamp(min=1)[apart]

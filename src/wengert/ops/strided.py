@@ -24,7 +24,7 @@ from wengert.tape.modes import is_recording, traced, untraced
 from wengert.tape.node import Unrecorded
 from wengert.tape.record import T
 from wengert.tape.sites import mark
-from wengert.tape.views import link
+from wengert.tape.views import link, placed_as, root_of
 
 Shape = tuple[int, ...]
 
@@ -84,10 +84,18 @@ def as_strided(input: Any, size: Any, stride: Any, storage_offset: int | None = 
             [1, 3, 5]])
     """
     x = operand(input, "as_strided")
+    rooted = _root_of_plain(x)
     lonely = x._ext is None or (x._ext.base is None and not x._ext.views)
-    if lonely and x._edge is None and x._vc is not None:
+    if lonely and rooted is None and x._edge is None and x._vc is not None:
         x = _detached(x)
-    params = window_of(x, size, stride, storage_offset)
+    try:
+        params = window_of(x, size, stride, storage_offset)
+    except RuntimeError:
+        if rooted is None:
+            raise
+        offset = _place(x)[1] if storage_offset is None else storage_offset
+        x = _over(rooted, x)
+        params = window_of(x, size, stride, offset)
     return T.as_strided(x, **params) if is_within(x, params) else _of_base(x, params)
 
 
@@ -102,17 +110,45 @@ def window_of(x: Any, size: Any, stride: Any, storage_offset: int | None) -> dic
             "can access memory outside of `tensor`: use views that are named by dimensions ("
             "select, narrow, unfold, diagonal)"
         )
-    base = _base_of(x)
-    apart = 0 if base is x else _address(x) - _address(base)
-    start, rest = divmod(apart, x._payload.dtype.itemsize)
+    base, start = _place(x)
+    offset = start if storage_offset is None else integer(storage_offset, "as_strided", "offset")
+    first = offset - _place(base)[1]
+    _check_geometry(sizes, strides, first, _memory(base), x._payload.dtype.itemsize)
+    layout = (_elements(_memory(x).strides, x), start)
+    return {"size": sizes, "stride": strides, "storage_offset": offset, "layout": layout}
+
+
+def _place(x: Any) -> tuple[Any, int]:
+    """Return the tensor that owns the memory of `x`, and where `x` begins in its storage."""
+    base, root, memory = _base_of(x), root_of(x), _memory(x)
+    root = root.primal if isinstance(root, Dual) else memory_of(root)
+    if root is None or not shares_owner(memory, root):
+        return base, 0
+    apart = _address(x) - int(root.__array_interface__["data"][0])
+    start, rest = divmod(apart, memory.itemsize)
     if rest:
         raise RuntimeError(
             "as_strided: the tensor does not begin with a whole element of its memory: clone() it"
         )
-    offset = start if storage_offset is None else integer(storage_offset, "as_strided", "offset")
-    _check_geometry(sizes, strides, offset, _memory(base), x._payload.dtype.itemsize)
-    layout = (_elements(_memory(x).strides, x), start)
-    return {"size": sizes, "stride": strides, "storage_offset": offset, "layout": layout}
+    return base, start
+
+
+def _root_of_plain(x: Any) -> Any:
+    """Return the memory under a detached view without a gradient, or None."""
+    base = _base_of(x)
+    plain = base._ext is not None and x._edge is base._edge is None
+    return base._ext.root if plain else None
+
+
+def _over(root: Any, x: Any) -> Any:
+    """Extend a detached view to all the memory of the tensor that it was a view of."""
+    if root.dtype != x._payload.dtype:
+        root = root.reshape(-1).view(x._payload.dtype)
+    if not shares_owner(root, _memory(x)):
+        raise RuntimeError("as_strided: the tensor's storage has gaps: clone() it")
+    made = new_tensor(root, None, x._share_version())
+    link(x, made)
+    return made
 
 
 def _detached(x: Any) -> Any:
@@ -171,6 +207,7 @@ def _of_base(x: Any, params: dict[str, Any]) -> Any:
         )
     if x._edge.__class__ is Invalidated and is_recording():
         raise RuntimeError(x._edge.message)
+    params["storage_offset"] -= _place(base)[1]
     as_pairs = x._payload.dtype.kind == "c" != base._payload.dtype.kind
     if as_pairs:
         params["size"] = (*params["size"], 2)
@@ -385,7 +422,7 @@ def view_dtype(x: Any, dtype: Any) -> Any:
             _check_wider(array, ratio, names)
     if x._edge is not None:
         note("view(dtype)", x)
-    return new_tensor(traced("made", array.view(kind)), None, x._share_version())
+    return placed_as(x, new_tensor(traced("made", array.view(kind)), None, x._share_version()))
 
 
 def _check_wider(array: Any, ratio: int, names: str) -> None:

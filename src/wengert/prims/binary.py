@@ -493,7 +493,23 @@ elementwise(
     example=("wg.tensor([5.0, -5.0]), wg.tensor([3.0, 3.0])", "tensor([ 1., -2.])"),
     numpy="floor_divide",
     operator="floordiv",
+    scalar="floor_divide_scalar",
     takes_numbers=True,
+    fused="elements",
+)
+elementwise(
+    "floor_divide_scalar",
+    kernels.floor_divide,
+    of_number=True,
+    lin=zero,
+    promote="same",
+    domain="fractional",
+    node="FloorDivideBackward0",
+    cases=(case((2, 3), other=2.0),),
+    doc="the quotient with a number, rounded down; its derivative is 0",
+    lacks="complex",
+    fused="elements",
+    wraps=True,
 )
 elementwise(
     "div_floor",

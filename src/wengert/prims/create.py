@@ -51,7 +51,7 @@ linear(
     doc="src in the shape and the place of self",
     pointwise=False,
     sparsity="written_over",
-    plain=True,
+    quick="fdil",
 )
 elementwise(
     "fill_scalar",
@@ -65,7 +65,7 @@ elementwise(
     raises=False,
     pointwise=False,
     writes="overlapping",
-    plain=True,
+    quick="fdil",
 )
 linear(
     "fill_tensor",
@@ -89,7 +89,7 @@ elementwise(
     doc="zeros in the shape and the place of self",
     pointwise=False,
     writes="overlapping",
-    plain=True,
+    quick="fdil",
 )
 linear(
     "to_copy",

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from wengert.kernels import index as kernels
+from wengert.kernels.place import copying
 from wengert.kernels.select import choose
 from wengert.prims.families import constant, linear
 from wengert.prims.record import case
@@ -127,7 +128,8 @@ linear(
 )
 linear(
     "index_add",
-    kernels.index_add,
+    copying(kernels.index_add_at),
+    into=kernels.index_add_at,
     vjp=(
         lambda F, g: g,
         None,
@@ -140,6 +142,7 @@ linear(
     layout="same",
     doc="self to which positions of a dimension of source are added",
     fused="kernel",
+    writes="scattered",
 )
 linear(
     "gather",
@@ -163,7 +166,8 @@ linear(
 )
 linear(
     "scatter_add",
-    kernels.scatter_add,
+    copying(kernels.scatter_add_at),
+    into=kernels.scatter_add_at,
     vjp=(
         lambda F, g: g,
         None,
@@ -179,10 +183,12 @@ linear(
     shows={"src_sym_sizes": None},
     doc="self to which src is added at the places that an index names along a dimension",
     fused="kernel",
+    writes="scattered",
 )
 linear(
     "scatter",
-    kernels.scatter,
+    copying(kernels.scatter_at),
+    into=kernels.scatter_at,
     vjp=(
         lambda F, g, index, dim: F.scatter_value(g, index, dim=dim, value=0),
         None,
@@ -198,16 +204,19 @@ linear(
     shows={"src_sym_sizes": None},
     doc="self with src written at the places that an index names along a dimension",
     fused="kernel",
+    writes="scattered",
 )
 linear(
     "scatter_value",
-    kernels.scatter_value,
+    copying(kernels.scatter_value_at),
+    into=kernels.scatter_value_at,
     vjp=(lambda F, g, index, dim: F.scatter_value(g, index, dim=dim, value=0), None),
     node="ScatterBackward1",
     cases=(case((2, 3), _whole([1, 0, 1]), dim=0, value=2.5),),
     layout="same",
     doc="self with a number written at the places that an index names along a dimension",
     fused="kernel",
+    writes="scattered",
 )
 linear(
     "corner_backward",

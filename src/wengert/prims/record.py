@@ -95,10 +95,6 @@ def _arrays_of(kernel: Callable[..., Any], count: int) -> tuple[str, ...]:
     return ("self", "other")[:count] if count == 1 or len(names) < count else names
 
 
-def _takes_the_rest(function: Callable[..., Any]) -> bool:
-    return bool(function.__code__.co_flags & CO_VARKEYWORDS)
-
-
 def _by_position(
     call: Callable[..., Any], names: tuple[str, ...], rest: tuple[str, ...]
 ) -> Callable[..., Any]:
@@ -402,7 +398,7 @@ class Primitive:
                     f"{sorted(known)}, not {names}"
                 )
             names = names[2:]
-            if _takes_the_rest(call):
+            if call.__code__.co_flags & CO_VARKEYWORDS:
                 rest = tuple(name for name in self.params if name not in names)
                 call = _by_position(call, names, rest)
                 names += rest

@@ -52,6 +52,7 @@ _clamped = partial(
     raises=False,
     tangents="diagonal",
     batching="pointwise",
+    quick="fd",
 )
 _clamped_by_tensors = partial(
     _clamped, promote="same", broadcasts=True, node="ClampBackward0", layout="elements"
@@ -60,6 +61,7 @@ _clamped_by_tensors = partial(
 _clamped(
     "clamp",
     kernels.clamp,
+    into=lambda self, min, max: kernels.clamp(self, min, max, self),
     vjp=(_within,),
     node="ClampBackward1",
     cases=(
@@ -74,7 +76,8 @@ _clamped(
 )
 _clamped(
     "clamp_min",
-    lambda self, min: np.maximum(self, min),
+    lambda self, min: kernels.clamp(self, min, None),
+    into=lambda self, min: kernels.clamp(self, min, None, self),
     vjp=(lambda F, g, self, min: F.where(self >= min, g, 0),),
     cases=(case((2, 3), min=0.1), case((), min=0)),
     doc="self, but at least a number; at the number the derivative is 1",
@@ -82,7 +85,8 @@ _clamped(
 )
 _clamped(
     "clamp_max",
-    lambda self, max: np.minimum(self, max),
+    lambda self, max: kernels.clamp(self, None, max),
+    into=lambda self, max: kernels.clamp(self, None, max, self),
     vjp=(lambda F, g, self, max: F.where(self <= max, g, 0),),
     cases=(case((2, 3), max=0.1), case((), max=0)),
     doc="self, but at most a number; at the number the derivative is 1",

@@ -303,6 +303,7 @@ elementwise(
 elementwise(
     "relu",
     kernels.relu,
+    into=lambda self: kernels.relu(self, self),
     lin=lambda F, g, result: F.threshold_backward(g, result),
     promote="same",
     domain="nonzero",

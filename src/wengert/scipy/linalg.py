@@ -331,7 +331,7 @@ def lu(a: Any, permute_l: bool = False, *, p_indices: bool = False) -> Any:
 @_of(1)
 def lu_factor(a: Any) -> tuple[Tensor, Any]:
     """Return both triangular factors in one matrix, and 0-based pivots (see `lu_solve`)."""
-    both, pivots = _linalg.lu_factor(a)
+    both, pivots, _ = _linalg.lu_factor_ex(a)
     return both, pivots - 1
 
 

@@ -11,6 +11,11 @@ from wengert.serialization.allowed import (
     get_safe_globals,
     safe_globals,
 )
+from wengert.serialization.checkpoints import (
+    LoadEndianness,
+    get_default_load_endianness,
+    set_default_load_endianness,
+)
 from wengert.serialization.files import (
     DEFAULT_PROTOCOL,
     get_unsafe_globals_in_checkpoint,
@@ -25,14 +30,17 @@ MAP_LOCATION: TypeAlias = Any
 __all__ = [
     "DEFAULT_PROTOCOL",
     "MAP_LOCATION",
+    "LoadEndianness",
     "SourceChangeWarning",
     "add_safe_globals",
     "clear_safe_globals",
+    "get_default_load_endianness",
     "get_safe_globals",
     "get_unsafe_globals_in_checkpoint",
     "load",
     "safe_globals",
     "save",
+    "set_default_load_endianness",
 ]
 
 

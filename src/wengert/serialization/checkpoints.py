@@ -11,11 +11,15 @@ large tensor stays small.
 from __future__ import annotations
 
 import io
+import sys
+from enum import Enum
 from pickle import UnpicklingError
 from typing import Any, BinaryIO
 
 import numpy as np
 
+from wengert.base.errors import kind_of
+from wengert.base.sections import fill_sections
 from wengert.serialization.archive import Archive, fill, write_archive
 from wengert.serialization.machine import names_in, run
 from wengert.serialization.pickled import Pickler
@@ -35,6 +39,36 @@ _DAMAGE = (
     ValueError,
     TypeError,
 )
+
+
+class LoadEndianness(Enum):
+    """The byte order of files that do not say theirs."""
+
+    NATIVE, LITTLE, BIG = 1, 2, 3
+
+
+_assumed: LoadEndianness | None = None
+
+
+def get_default_load_endianness() -> LoadEndianness | None:
+    """Return the byte order that `load` assumes of a file that does not say its own."""
+    return _assumed
+
+
+def set_default_load_endianness(endianness: LoadEndianness | None) -> None:
+    """Set the byte order that `load` assumes of a file that does not say its own.
+
+    Parameters
+    ----------
+    endianness : LoadEndianness, optional. None, as from the start, assumes this machine's.
+    """
+    global _assumed
+    if endianness is not None and not isinstance(endianness, LoadEndianness):
+        raise TypeError(
+            "Invalid argument type in function set_default_load_endianness: expected "
+            f"LoadEndianness or None, but got {kind_of(endianness)}"
+        )
+    _assumed = endianness
 
 
 def read(
@@ -85,7 +119,9 @@ def read(
 
 
 def _read_archive(archive: Archive, encoding: str, trusted: bool) -> Any:
-    order = archive.read("byteorder").tobytes() if archive.has("byteorder") else b"little"
+    assumed = sys.byteorder if _assumed in (None, LoadEndianness.NATIVE) else _assumed.name.lower()
+    has_order = archive.has("byteorder")
+    order = archive.read("byteorder").tobytes() if has_order else assumed.encode()
     if order not in (b"little", b"big"):
         raise archive.damaged(f"its byte order is {order!r:.40}")
     names = Checkpoint(lambda key, _: archive.read(f"data/{key}"), order == b"big")
@@ -169,3 +205,6 @@ def write(obj: Any, f: Any) -> None:
         return
     with open(f, "wb") as file:
         write_archive(file, pickled, pickler.storages)
+
+
+fill_sections(globals())

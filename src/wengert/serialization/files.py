@@ -241,7 +241,8 @@ def _is_checkpoint(file: Any, name: str) -> bool:
 
 
 def _is_seekable(file: Any) -> bool:
-    return bool(getattr(file, "seekable", lambda: False)())
+    has_both = hasattr(file, "seek") and hasattr(file, "tell")
+    return bool(getattr(file, "seekable", lambda: has_both)())
 
 
 def _check_binary(file: Any, method: str) -> None:

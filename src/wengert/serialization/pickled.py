@@ -22,17 +22,21 @@ import numpy as np
 
 from wengert.base.device import device
 from wengert.base.dtypes import dtype, from_numpy_dtype
-from wengert.base.layout import layout
+from wengert.base.layout import layout, strided
 from wengert.base.size import Size
 from wengert.kernels.strided import owner_of
-from wengert.nn.parameter import Parameter
+from wengert.nn.parameter import Parameter, is_lazy
 from wengert.serialization.allowed import allowed
+from wengert.serialization.rebuilt import FUNCTIONS as FUNCTIONS_BY_PATH
 from wengert.serialization.safe import check_savable
 from wengert.serialization.sharing import sharing
 from wengert.sparse.tensors import SparseRows, SparseTensor
 from wengert.tape.base import TensorBase
 from wengert.tape.compiled import FUNCTIONS
+from wengert.tensor.copying import reduces_itself
 from wengert.tensor.storage import Storage, TypedStorage, UntypedStorage, flat_memory
+from wengert.tensor.tensor import Tensor
+from wengert.tensor.wrapped import Wrapped
 
 
 class Pickler:
@@ -47,7 +51,8 @@ class Pickler:
         self.storages: list[Any] = []
         self._out = bytearray()
         self._memo: dict[Any, int] = {}
-        self._users = {id(value): path for path, value in allowed().items()}
+        known = {**FUNCTIONS_BY_PATH, **allowed()}
+        self._users = {id(value): path for path, value in known.items()}
         self._met: dict[int, Any] = {}
         self._places: dict[int, tuple[int, Any, int, tuple[int, ...]]] = {}
         self._kept: list[Any] = []
@@ -157,41 +162,69 @@ class Pickler:
     # -- tensors -----------------------------------------------------------------------------------
 
     def _tensor(self, tensor: Any, place: str) -> None:
-        check_savable(tensor, place)
-        if self._looking:
-            self._met[id(tensor)] = tensor
-            self._memo[id(tensor)] = len(self._memo)
-            self._value(vars(tensor), f"vars({place})")
+        kind = type(tensor)
+        plain = kind is Tensor or kind is Parameter
+        if is_lazy(tensor):
+            raise TypeError(
+                f"cannot save {place}, which is a {kind.__qualname__}: it has no shape yet, until "
+                "the module is first called"
+            )
+        if not plain and reduces_itself(kind):
+            self._object(tensor, place)
             return
-        requires, attributes = tensor._edge is not None, vars(tensor)
-        is_parameter = isinstance(tensor, Parameter)
-        if is_parameter:
+        computes = isinstance(tensor._payload, Wrapped)
+        if not computes:
+            check_savable(tensor, place)
+        attributes = vars(tensor) if plain else tensor.__getstate__()
+        if self._looking:
+            if not computes:
+                self._met[id(tensor)] = tensor
+            self._memo[id(tensor)] = len(self._memo)
+            self._value(attributes, f"vars({place})")
+            return
+        requires = tensor._edge is not None
+        if kind is Parameter:
             self._name("torch._utils _rebuild_parameter" + "_with_state" * bool(attributes))
             self._out += b"("
             self._strided(tensor, False, place)
             self._out += b"R" + _PLAIN[bool](requires)
             self._call("collections OrderedDict", (), place)
-        elif attributes:
+        elif attributes or not plain:
             self._name("torch._tensor _rebuild_from_type_v2")
             self._out += b"("
-            self._strided(tensor, requires, place, "torch Tensor")
+            write = self._wrapped if computes else self._strided
+            write(tensor, requires, place, kind)
         else:
             self._strided(tensor, requires, place)
-        if attributes:
+        if attributes or not plain:
             self._value(attributes, f"vars({place})")
-        self._out += b"tR" if attributes or is_parameter else b"R"
+        self._out += b"R" if kind is Tensor and not attributes else b"tR"
         self._remember(tensor)
 
-    def _strided(self, tensor: Any, requires_grad: bool, place: str, cls: str = "") -> None:
+    def _wrapped(self, tensor: Any, requires_grad: bool, place: str, cls: type) -> None:
+        """Write how a tensor without memory is rebuilt, whose attributes hold its values."""
+        array = tensor._payload.array
+        self._name("torch._utils _rebuild_wrapper_subclass")
+        self._value(cls, place)
+        steps = tuple(step // array.itemsize for step in array.strides)
+        kind = from_numpy_dtype(array.dtype)
+        parts = cls, kind, tuple(array.shape), steps, 0, strided, device("cpu"), requires_grad
+        self._tuple(parts, place)
+
+    def _strided(
+        self, tensor: Any, requires_grad: bool, place: str, cls: type | None = None
+    ) -> None:
         """Write the function that rebuilds a tensor, its class if asked for, and its arguments."""
         key, kind, offset, strides = self._places[id(tensor)]
-        own = tensor.dtype
+        own = from_numpy_dtype(tensor._payload.dtype)
         self._name(f"torch._utils _rebuild_tensor_v{2 if kind == own else 3}")
-        if cls:
-            self._name(cls)
+        if cls is Tensor:
+            self._name("torch Tensor")
+        elif cls is not None:
+            self._value(cls, place)
         self._out += b"("
         self._persistent(key, kind)
-        for part in (offset, tuple(map(int, tensor.shape)), strides, requires_grad):
+        for part in (offset, tuple(map(int, tensor._payload.shape)), strides, requires_grad):
             self._value(part, place)
         self._call("collections OrderedDict", (), place)
         if kind != own:

@@ -26,7 +26,7 @@ from wengert.serialization.machine import checked_key
 from wengert.sparse.creation import sparse_coo_tensor, sparse_csr_tensor
 from wengert.tape.base import LEAF
 from wengert.tape.sites import warn
-from wengert.tensor.copying import make
+from wengert.tensor.copying import make, set_attributes
 from wengert.tensor.storage import (
     STORAGES,
     Storage,
@@ -148,11 +148,34 @@ def _rebuild_from_type(function: Any, kind: Any, arguments: Any, state: Any) -> 
     if not any(function is one for one in FUNCTIONS.values()) or type(arguments) is not tuple:
         raise UnpicklingError("Weights only load failed. Only tensors are rebuilt with attributes")
     made = function(*arguments)
-    if not isinstance(made, Tensor) or (kind is not Tensor and kind is not Parameter):
+    # a class that the file may not name has not been found
+    if not isinstance(made, Tensor) or not isinstance(kind, type) or not issubclass(kind, Tensor):
         raise UnpicklingError(
-            f"Weights only load failed. Tensors of the subclass {kind} are not loaded"
+            f"Weights only load failed. Tensors are instances of Tensor's subclasses, not of {kind}"
         )
-    return _with_attributes(made, state)
+    if kind is Tensor or kind is Parameter:
+        return _with_attributes(made, state)
+    if type(made) is not kind:
+        made = make(kind, made._payload, made._edge, made._vc)
+    set_attributes(made, state)
+    return made
+
+
+def _rebuild_wrapper(
+    kind: Any,
+    element: Any,
+    size: Any,
+    stride: Any,
+    offset: Any,
+    layout: Any,
+    place: Any,
+    requires_grad: Any,
+) -> Any:
+    """Rebuild a tensor without memory, of a class that computes."""
+    size, stride = _checked_size(size), _checked_size(stride)
+    return Tensor._make_wrapper_subclass(
+        kind, size, stride, dtype=element, requires_grad=requires_grad
+    )
 
 
 def _with_attributes(tensor: Any, state: Any) -> Any:
@@ -244,6 +267,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     _UTILS + "_rebuild_parameter": _rebuild_parameter,
     _UTILS + "_rebuild_parameter_with_state": _rebuild_parameter_with_state,
     _UTILS + "_rebuild_sparse_tensor": _rebuild_sparse,
+    _UTILS + "_rebuild_wrapper_subclass": _rebuild_wrapper,
     _UTILS + "_rebuild_qtensor": _foreign,
 }
 _VALUES: dict[str, Any] = {

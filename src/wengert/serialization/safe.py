@@ -32,7 +32,7 @@ _VERSION = 1
 def write(obj: Any, f: Any) -> None:
     """Write a state as a safetensors file, to a path or to a binary file."""
     _need_safetensors()
-    encoder = Encoder(check_savable)
+    encoder = Encoder(_check_plain)
     form = encoder.encode(obj)
     arrays, infos = _laid_out(encoder)
     entry = {"version": _VERSION, "state": form, "tensors": infos}
@@ -82,13 +82,18 @@ def _need_safetensors() -> None:
 # -- saving ----------------------------------------------------------------------------------------
 
 
-def check_savable(tensor: Any, place: str) -> None:
-    """Raise for a tensor of a subclass at `place`; warn about hooks, which are not saved."""
+def _check_plain(tensor: Any, place: str) -> None:
+    """Raise also for a tensor of a subclass at `place`."""
     if type(tensor) not in (Tensor, Parameter):
         raise TypeError(
-            f"cannot save {place}, which is a {type(tensor).__qualname__}: loading never runs the "
-            "code of a class. Save x.as_subclass(wengert.Tensor) and what else the object holds"
+            f"cannot save {place}, which is a {type(tensor).__qualname__}: a safetensors file "
+            "names no classes. Save x.as_subclass(wengert.Tensor) and what else the object holds"
         )
+    check_savable(tensor, place)
+
+
+def check_savable(tensor: Any, place: str) -> None:
+    """Raise for a tensor at `place` without an array; warn about hooks, which are not saved."""
     if is_elsewhere(tensor._payload):
         raise RuntimeError(f"cannot save {place}, which is on another device: save its x.cpu()")
     if isinstance(tensor._array(), Lifted):

@@ -22,6 +22,7 @@ from wengert.ops.create import zeros
 from wengert.ops.gather import index_add
 from wengert.ops.index import getitem, index_put
 from wengert.ops.join import cat as dense_cat
+from wengert.ops.join import stack as dense_stack
 from wengert.ops.neural import log_softmax as dense_log_softmax
 from wengert.ops.neural import softmax as dense_softmax
 from wengert.ops.out import into
@@ -124,6 +125,20 @@ def _matmul(left: Any, right: Any) -> Any:
         )
     _check_inner(dense.shape, right.shape)
     return _times_dense(x, dense) if dense.ndim == 1 else _times_dense(x, dense.t()).t()
+
+
+def _bmm(left: Any, right: Any) -> Any:
+    """Multiply a batch of sparse matrices with dense ones, as one matrix of blocks."""
+    x = left.to_sparse_coo()
+    if x.sparse_dim() != 3 or x.dense_dim() or x.shape[::2] != right.shape[:2] or right.ndim != 3:
+        raise RuntimeError(
+            "bmm: expected batches of sparse and of dense matrices, of shapes (b, n, m) and "
+            f"(b, m, p), but got {tuple(x.shape)} and {tuple(right.shape)}"
+        )
+    (count, rows, columns), (batch, row, column) = x.shape, x._indices_
+    places = dense_stack([batch * rows + row, batch * columns + column], 0)
+    blocks = SparseTensor(places, x._values_, (count * rows, count * columns), False)
+    return _times_dense(blocks, right.flatten(0, 1)).unflatten(0, (count, rows))
 
 
 def mm(mat1: Any, mat2: Any, reduce: str | None = None) -> Any:
@@ -543,6 +558,7 @@ class _Methods:
     __matmul__ = _matmul
     __neg__ = neg = _negated
     matmul = mv = _matmul
+    bmm = _bmm
     mm = mm
     sum = _total
     norm = _norm

@@ -61,6 +61,7 @@ class Extra:
     retains: Whether a non-leaf keeps its gradient.
     base, chain
         For a view: the tensor that owns the memory, and the ``(primitive, params)`` steps from it.
+    root: For a view that was detached: the array of the tensor that owned the memory.
     linked
         For a base: weak references to tensors over its memory on other sides of transforms.
     views: Weak references to the views of this base whose history follows its own.
@@ -85,6 +86,7 @@ class Extra:
     retains = False
     base: TensorBase | None = None
     chain: tuple[Any, ...] = ()
+    root: Any = None
     linked: Any = ()
     views: list[Any] | None = None
     no_write: str | None = None

@@ -55,6 +55,8 @@ class _Inference:
 
 
 _INFERENCE = _Inference()
+_ALONE = changed(None, inference=_INFERENCE, grad=False)
+"""The mode of ``inference_mode`` without others, shared."""
 
 
 class inference_mode(Switch):
@@ -93,12 +95,17 @@ class inference_mode(Switch):
         self._before.append((mode.grad, mode.inference))
         if self._value is not None and mode.records:
             note_switch("inference_mode()")
+        if self._value is not None and current_mode() is None:
+            MODE.set(_ALONE)
+            return
         # leaving inference mode records again, as in PyTorch
         MODE.set(changed(mode, inference=self._value, grad=self._value is None))
 
     def __exit__(self, *exc: object) -> None:
         grad, inference = self._before.pop()
-        MODE.set(changed(current_mode(), inference=inference, grad=grad))
+        mode = current_mode()
+        alone = mode is _ALONE and grad and inference is None
+        MODE.set(None if alone else changed(mode, inference=inference, grad=grad))
 
     def clone(self) -> Switch:
         return type(self)(self._value is not None)

@@ -44,30 +44,36 @@ def write(
     ----------
     name: The name of the operation that users see (``add_``), for messages.
     """
-    if not _KNOWN[prim] or len(others) > 1 or not is_plain(tensor):
+    payload, dtypes = tensor._payload, _QUICK[prim]
+    if not dtypes or not is_plain(tensor) or payload.dtype.char not in dtypes:
         return _write(prim, tensor, others, params, name)
     # the quick path: only arithmetic on arrays of one shape and dtype
-    payload = tensor._payload
-    given = others
-    if others:
-        (other,) = others
-        kind = other.__class__
-        if kind is int or (kind is float and payload.dtype.kind == "f"):
-            if prim.scalar is None or not -_SMALL < other < _SMALL:
-                return _write(prim, tensor, others, params, name)
-        elif (
-            isinstance(other, TensorBase)
-            and (other is tensor or holds(tensor, other))
-            and other._payload.shape == payload.shape
-        ):
-            given = (other._payload,)
-        else:
+    form, given = prim, others
+    if len(others) == 1 and others[0].__class__ in _NUMBERS:
+        (number,) = others
+        if prim.scalar is None or not -_SMALL < number < _SMALL:
             return _write(prim, tensor, others, params, name)
+        if number.__class__ is float and payload.dtype.kind != "f":
+            return _write(prim, tensor, others, params, name)
+        if prim.kernel.__class__ is not np.ufunc:
+            form, given = TABLE[prim.scalar], ()
+            params = {form.params[0]: number}
+    elif others:
+        for other in others:
+            if not (
+                isinstance(other, TensorBase)
+                and (other is tensor or holds(tensor, other))
+                and other._payload.shape == payload.shape
+            ):
+                return _write(prim, tensor, others, params, name)
+        given = tuple([other._payload for other in others])
     try:
-        if prim.into is None:
-            prim.kernel(payload, *given, payload)
+        if form.into is not None:
+            form.into(payload, *given, **params)
+        elif form.kernel.__class__ is np.ufunc:
+            form.kernel(payload, *given, out=payload)
         else:
-            prim.into(payload, *given, **params)
+            np.copyto(payload, getattr(K, form.name)(payload, *given, **params))
     except (FloatingPointError, KeyboardInterrupt):
         bump(tensor, name)
         raise
@@ -134,25 +140,28 @@ def _write(
     return tensor
 
 
-def _is_arithmetic(prim: Primitive) -> bool:
-    refused = any("f" in chars or "i" in chars for chars in prim.refuses)
-    plain = prim.promote == "same" and not prim.predicate and not refused
-    return plain and isinstance(prim.kernel, np.ufunc)
+def _quick_dtypes(prim: Primitive) -> str:
+    refused = set().union(*prim.refuses)
+    if prim.promote is None or prim.predicate or prim.outputs != 1 or "f" in refused:
+        return ""
+    whole = prim.promote == "same" and "i" not in refused and isinstance(prim.kernel, np.ufunc)
+    return "fdil" if whole else "fd"
 
 
-PLAIN: Facet[bool] = Facet("plain", _is_arithmetic)
-"""Whether the kernel (a ufunc) or `into` can write to arrays of one shape and any real dtype."""
+QUICK: Facet[str] = Facet("quick", _quick_dtypes)
+"""The dtypes of arrays of one shape to which the in-place form can write without conversions."""
 
 
-class _Plain(dict[Primitive, bool]):
+class _Quick(dict[Primitive, str]):
     """The facet's values, cached per primitive."""
 
-    def __missing__(self, prim: Primitive) -> bool:
-        self[prim] = PLAIN[prim]
+    def __missing__(self, prim: Primitive) -> str:
+        self[prim] = QUICK[prim]
         return self[prim]
 
 
-_KNOWN = _Plain()
+_QUICK = _Quick()
+_NUMBERS = frozenset({int, float})
 _SMALL = 2**31
 """The bound on the magnitude of numbers that every dtype of the fast path holds."""
 
@@ -308,7 +317,7 @@ def _compute(
     elif form.into is not None:
         form.into(*payloads, **params)
     else:
-        np.copyto(payload, form.kernel(*payloads, **params), casting="same_kind")
+        np.copyto(payload, getattr(K, form.name)(*payloads, **params), casting="same_kind")
 
 
 def _is_old_value_needed(prim: Primitive, tensors: list[Any]) -> bool:

@@ -146,6 +146,7 @@ _FIELDS = (
     "meta",
     "tangents",
 )
+_GRAD = {"grad"}
 _DEFAULT = Mode()
 _DEFAULT_FIELDS = _DEFAULT.fields()
 NO_GRAD = Mode(grad=False)
@@ -170,6 +171,8 @@ def full_mode() -> Mode:
 
 def changed(mode: Mode | None, **changes: Any) -> Mode | None:
     """Return `mode` with some of its fields changed."""
+    if (mode is None or mode is NO_GRAD) and changes.keys() == _GRAD:
+        return None if changes["grad"] else NO_GRAD
     fields = {**(_DEFAULT if mode is None else mode).fields(), **changes}
     if {**fields, "grad": True} == _DEFAULT_FIELDS:
         return None if fields["grad"] else NO_GRAD

@@ -42,6 +42,7 @@ from wengert.tape.steps import Steps
 from wengert.tape.views import attach_view, attach_views
 
 _FREED_CELL = (-1, None)
+_PLAIN = frozenset({np.ndarray, np.float32, np.float64})
 _CLASSES: dict[str, type[Node]] = {}
 _LIFTED: dict[str, type[Node]] = {}
 _COMPLEX: dict[str, Any] = {}
@@ -133,7 +134,7 @@ def _apply_of(prim: Primitive, recorded: bool = False) -> Callable[..., Any]:
         "FREED_CELL": _FREED_CELL,
         "INVALID": INVALID,
         "LEAF": LEAF,
-        "PLAIN": frozenset({np.ndarray, np.float32, np.float64}),
+        "PLAIN": _PLAIN,
         "Tensor": PORTS.tensor,
         "apply_rules": apply_rules,
         "version_then": version_then,
@@ -186,6 +187,7 @@ def _scope(prim: Primitive, slow: Callable[..., Any] | None, form: Primitive | N
         "OutputEdge": OutputEdge,
         "F32": np.dtype(np.float32),
         "F64": np.dtype(np.float64),
+        "PLAIN": _PLAIN,
         "SAME": (np.dtype(np.float32), np.dtype(np.float64)),
         "next_sequence": next_sequence,
         "_getframe": sys._getframe,

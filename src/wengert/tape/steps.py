@@ -221,9 +221,13 @@ class Steps:
             for out, result in zip(outs[1:], results[1:], strict=True):
                 computed += [*self.made(out), *self.cut(out), f"{out}._payload = {result}"]
         returned = f"return {', '.join(outs)}"
-        if prim.broadcasts:
-            computed[0] = f"try: {computed[0]}"
-            computed[1:1] = ["except ValueError:", f"    {self.slow}"]
+        # frames of errors keep no tensor without an array; without one, `try` costs nothing
+        caught = ["except ValueError:", "    del _out", f"    {self.slow}"]
+        computed[:1] = [
+            f"try: {computed[0]}",
+            *(caught if prim.broadcasts else []),
+            *("except BaseException:", "    del _out", "    raise"),
+        ]
         if parts(prim):
             return [*self.opened(), f"_r = {self.computed()}", *self._parting()]
         lines = [*self._of_number(), *self.opened(), *self.made(), *computed]
@@ -486,7 +490,7 @@ class Steps:
             f"if {self.of_numbers.format(other)}:",
             "    _m = _mode()",
             f"    a0 = getattr({self_}, '_payload', None)",
-            "    if (_m is None or _m is NO_GRAD) and type(a0) is ndarray and (",
+            "    if (_m is None or _m is NO_GRAD) and type(a0) in PLAIN and (",
             f"        a0.dtype in SAME or {_whole_with(other)}",
             "    ):",
             *_within(_within([*self.made(), *self.cut()])),

@@ -13,7 +13,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Sequence
 from contextvars import ContextVar
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from wengert.base import errors
 from wengert.base.ports import PORTS
@@ -28,6 +28,7 @@ from wengert.tape.versions import InferenceCell
 
 _new_tuple, _new_tensor, _new_edge = tuple.__new__, TensorBase.__new__, OutputEdge.__new__
 _reference = weakref.ref
+V = TypeVar("V", bound=TensorBase)
 
 MADE_UNRECORDED = "no_grad"
 MADE_IN_INFERENCE = "inference"
@@ -199,6 +200,20 @@ def link(tensor: Any, other: Any) -> None:
 def _base_of(tensor: Any) -> Any:
     ext = tensor._ext
     return tensor if ext is None or ext.base is None else ext.base
+
+
+def root_of(tensor: Any) -> Any:
+    """Return the payload where the storage of a view begins, also of a detached one; or None."""
+    base = _base_of(tensor)
+    root = None if base._ext is None else base._ext.root
+    return base._payload if root is None and base is not tensor else root
+
+
+def placed_as(view: Any, made: V) -> V:
+    """Note that `made`, which is over the memory of `view`, begins where that does; return it."""
+    if view._ext is not None and (root := root_of(view)) is not None:
+        made._extra().root = root
+    return made
 
 
 def elsewhere(tensor: Any) -> list[Any]:

@@ -19,10 +19,14 @@ from wengert.tape.operands import cast, is_number
 from wengert.tape.versions import InferenceCell, refuse_inference_write
 from wengert.tape.views import elsewhere, write_refused
 
+_REAL = frozenset({bool, int, float})
+
 
 def check_cast(prim: Primitive, tensor: Any, scalars: list[Any], *arrays: Any) -> None:
     """Refuse an in-place operation whose result has a wider kind of dtype than `tensor`."""
     have = tensor._payload.dtype
+    if have.kind == "f" and not arrays and _REAL.issuperset(map(type, scalars)):
+        return
     result = promote([tensor._payload, *arrays], scalars, prim.promote == "float")
     if category(result) > category(have):
         raise errors.cannot_cast(result, have)

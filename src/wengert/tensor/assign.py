@@ -166,7 +166,7 @@ def clamp_(self: Any, min: Any = None, max: Any = None) -> Any:
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     bounds = [bound for bound in (min, max) if bound is not None]
-    if all(is_number(bound) for bound in bounds):
+    if all(map(is_number, bounds)):
         check_cast(TABLE["clamp"], self, bounds)
         return write(TABLE["clamp"], self, (), {"min": min, "max": max}, "clamp_")
     if not all(isinstance(bound, TensorBase | np.ndarray) for bound in bounds):

@@ -30,7 +30,7 @@ from wengert.tape.node import is_leaf_edge
 from wengert.tape.record import T
 from wengert.tape.sites import warn
 from wengert.tape.versions import InferenceCell
-from wengert.tape.views import MADE_UNRECORDED
+from wengert.tape.views import MADE_UNRECORDED, placed_as
 
 _OWN = frozenset(("_edge", "_ext", "_payload", "_vc"))
 _NO_SUBCLASS = (
@@ -91,7 +91,7 @@ def make_leaf(cls: Any, data: Any, requires_grad: bool) -> Any:
     edge, array = LEAF if requires_grad else None, data._array()
     if not isinstance(array, Lifted) or array.tensor() is None:
         _check_memory(cls)
-        return make(cls, array, edge, data._share_version())
+        return placed_as(data, make(cls, array, edge, data._share_version()))
     own = tensor_over(array.constant())
     if type(own) is not cls:
         raise RuntimeError(
@@ -132,6 +132,11 @@ def set_attributes(tensor: Any, state: Any) -> None:
         setattr(tensor, name, value)
 
 
+def reduces_itself(cls: type) -> bool:
+    """Return whether a subclass defines how it is pickled."""
+    return cls.__reduce_ex__.__module__ != CopyProtocol.__reduce_ex__.__module__
+
+
 def warn_of_hooks(tensor: Any) -> None:
     """Warn that the hooks of a leaf are not copied."""
     for hook in ((tensor._ext and tensor._ext.hooks) or {}).values():
@@ -165,8 +170,8 @@ def swap_tensors(t1: Any, t2: Any) -> None:
     for name, tensor in (("t1", t1), ("t2", t2)):
         if weakref.getweakrefcount(tensor):
             raise RuntimeError(f"Cannot swap {name} because it has weakref associated with it")
-        ext = tensor._ext
-        held = () if ext is None else (*(ext.views or ()), ext.accumulator)
+        ext = tensor._extra()
+        held = (*(ext.views or ()), ext.accumulator)
         if any(one is not None and one() is not None for one in held):
             raise RuntimeError(f"Cannot swap {name} because a view or a node refers to it")
         state = attributes_of(tensor)

@@ -16,7 +16,6 @@ from wengert.tensor.methods import TensorMethods
 
 _FORMS: dict[str, Callable[..., Any]] = {
     "Tensor_": rewrite.computed,
-    "Tensor_ apart": partial(rewrite.computed, apart=True),
     "Tensor_ drawn": assign.random_in_place,
     "Tensor_ drawn each": partial(assign.random_in_place, each=True),
     "Tensor_ reshaped": rewrite.reshaped,

@@ -24,7 +24,13 @@ from wengert.base.size import Size
 from wengert.interp.levels import device_of, memory_of
 from wengert.kernels.strided import shares_owner
 from wengert.tape.modes import untraced
+from wengert.tape.views import root_of
 from wengert.tensor.storage import StorageMethods
+
+
+def _address_of(array: Any) -> int:
+    # CuPy's arrays have it as an attribute
+    return int(array.ctypes.data if isinstance(array, np.ndarray) else array.data.ptr)
 
 
 class TensorMetadata(StorageMethods):
@@ -34,6 +40,7 @@ class TensorMetadata(StorageMethods):
     _payload: Any
     _array: Any
     _base: Any
+    _extra: Any
 
     @property
     def shape(self) -> Size:
@@ -142,17 +149,14 @@ class TensorMetadata(StorageMethods):
 
     def _address(self) -> int:
         untraced("it reads the address of a tensor")
-        array = memory_of(self._array())
-        # CuPy's arrays have it as an attribute
-        address: Any = array.ctypes.data if isinstance(array, np.ndarray) else array.data.ptr
-        return int(address)
+        return _address_of(memory_of(self._array()))
 
     def storage_offset(self) -> int:
         """Return the position of the first element in the storage."""
-        base = self._base
-        if base is None or not shares_owner(memory_of(self._payload), memory_of(base._payload)):
+        root = memory_of(root_of(self))
+        if root is None or not shares_owner(memory_of(self._payload), root):
             return 0
-        return int(self._address() - base._address()) // self.itemsize
+        return (self._address() - _address_of(root)) // int(self.itemsize)
 
     def is_floating_point(self) -> bool:
         """Return whether the dtype is a real floating type."""
@@ -184,6 +188,12 @@ class TensorMetadata(StorageMethods):
         """Return whether another tensor has the same shape."""
         return bool(self._payload.shape == other._payload.shape)
 
+    def is_set_to(self, tensor: Any) -> bool:
+        """Return whether another tensor shows the same memory, in the same shape and strides."""
+        one, two = self._array(), tensor._array()
+        same = one.shape == two.shape and one.strides == two.strides
+        return bool(same and one.size and self._address() == tensor._address())
+
     @property
     def is_cpu(self) -> bool:
         """Whether the memory is on the CPU."""
@@ -199,9 +209,9 @@ class TensorMetadata(StorageMethods):
 
     @property
     def _cdata(self) -> int:
-        """PyTorch's address of a tensor, which programs compare."""
+        """PyTorch's address of what a tensor refers to, which `utils.swap_tensors` exchanges."""
         untraced("it reads the address of a tensor")
-        return id(self)
+        return id(self._extra())
 
 
 fill_sections(globals())

@@ -91,6 +91,8 @@ class TensorOperators:
             return T.reciprocal(self) * other
         return record(TABLE["div"], (other, self), {}) if _operand(other) else NotImplemented
 
+    __rdiv__ = __rtruediv__  # its name in PyTorch's tables of operations
+
 
 def _no_matrix(x: Any, other: Any) -> Any:
     """Return the result of ``x @ other`` for an operand that is not an array."""

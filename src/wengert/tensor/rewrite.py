@@ -11,32 +11,23 @@ from typing import Any
 
 from wengert.base import errors
 from wengert.base.dtypes import category, is_differentiable
-from wengert.interp.levels import memory_of
 from wengert.ops.signatures import HandsOn
 from wengert.prims.table import TABLE
-from wengert.tape.base import LEAF, TensorBase, new_tensor
+from wengert.tape.base import LEAF, new_tensor
 from wengert.tape.inplace import bump, write, write_result
 from wengert.tape.modes import MODE, changed, current_mode, is_recording
 from wengert.tape.node import Unrecorded
 from wengert.tape.views import keep_views, move_edge, recorded_as
-from wengert.tape.write_checks import check_apart, check_mode, check_writable
+from wengert.tape.write_checks import check_mode, check_writable
 
 
-def computed(operation: Callable[..., Any], apart: bool = False) -> Callable[..., Any]:
-    """Make the method that writes the result of `operation` to its tensor.
-
-    Parameters
-    ----------
-    apart: Whether the other tensors must not share the tensor's memory.
-    """
+def computed(operation: Callable[..., Any]) -> Callable[..., Any]:
+    """Make the method that writes the result of `operation` to its tensor."""
     name = f"{operation.__name__}_"
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         check_writable(self, is_recording() and self._edge is not None)
         memory = self._array()
-        for value in (*args, *kwargs.values()):
-            if apart and isinstance(value, TensorBase):
-                check_apart(memory_of(memory), memory_of(value._payload))
         before = new_tensor(memory.copy(), self._edge)
         result = operation(before, *args, **kwargs)
         if category(result._payload.dtype) > category(memory.dtype):

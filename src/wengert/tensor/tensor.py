@@ -39,7 +39,7 @@ from wengert.tape.node import GradientEdge, Unrecorded, is_leaf_edge, target_of
 from wengert.tape.operands import is_number
 from wengert.tape.sites import warn
 from wengert.tape.versions import InferenceCell, is_inference
-from wengert.tape.views import has_views, require_grad_of_views
+from wengert.tape.views import has_views, placed_as, require_grad_of_views
 from wengert.tensor import copying, overrides
 from wengert.tensor.copying import CopyProtocol
 from wengert.tensor.internals import TensorInternals, gradient_kind
@@ -379,7 +379,7 @@ class Tensor(
             if own is not None:
                 return tensor_over(payload)
         detached: Tensor = new_tensor(payload, None, self._share_version())
-        return detached
+        return placed_as(self, detached)
 
     def detach_(self) -> Tensor:
         """Remove the tensor from its graph, in place.
@@ -417,7 +417,8 @@ class Tensor(
         """
         if self._edge is not None:
             note(".data", self)
-        return new_tensor(self._array(), None, InferenceCell([1]) if is_inference(self) else None)
+        cell = InferenceCell([1]) if is_inference(self) else None
+        return placed_as(self, new_tensor(self._array(), None, cell))
 
     @data.deleter
     def data(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import weakref
 from collections.abc import Iterator, MutableMapping
 from typing import Any, Self
@@ -84,6 +85,34 @@ class WeakIdKeyDictionary(MutableMapping[Any, Any]):
     def __len__(self) -> int:
         return len(self.data)
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} at {id(self):#x}>"
+
+    def copy(self) -> Self:
+        """Return a dictionary of the same keys and values."""
+        return type(self)(self, self.ref_type)
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        made = self.copy()
+        made.update({key: copy.deepcopy(value, memo) for key, value in made.items()})
+        return made
+
+    def __or__(self, other: Any) -> Any:
+        made = self.copy()
+        made.update(other)
+        return made
+
+    def __ror__(self, other: Any) -> Any:
+        made = type(self)(other, self.ref_type)
+        made.update(self)
+        return made
+
+    def __ior__(self, other: Any) -> Self:
+        self.update(other)
+        return self
+
 
 class TensorWeakRef:
     """A weak reference to a tensor; calling it returns the tensor, or None if it has been freed."""
@@ -96,6 +125,7 @@ class TensorWeakRef:
 
 
 WeakTensorKeyDictionary = WeakIdKeyDictionary
+_WeakHashRef = weakref.ref
 
 
 fill_sections(globals())

@@ -290,6 +290,33 @@ def test_boxes_are_written_to_and_differentiated_through():
         ref[...]
 
 
+def test_boxes_know_their_bounds_and_dtype():
+    ref = jax.new_ref(jnp.arange(3.0))
+    with pytest.raises(ValueError, match="Out of bound indexer: idx=3, dim=3"):
+        list(ref)
+    with pytest.raises(ValueError, match="Invalid dtype for `swap`"):
+        ref[0] = jnp.int32(2)
+    with pytest.raises(ValueError, match="Invalid dtype for `addupdate`"):
+        jax.ref.addupdate(ref, 0, jnp.float16(2))
+    whole = jax.new_ref(jnp.zeros(2, int))
+    whole[0] = jnp.int8(3)
+    assert whole[...].tolist() == [3, 0]
+
+
+def test_boxes_are_arguments_of_jitted_functions():
+    @jax.jit
+    def step(boxes, x):
+        for ref in boxes:
+            ref[0] = ref[0] + x
+        return boxes[0][0]
+
+    a, b = jax.new_ref(jnp.zeros(2)), jax.new_ref(jnp.ones(2))
+    assert [float(step([a, b], 2.0)) for _ in range(3)] == [2.0, 4.0, 6.0]
+    assert b[...].tolist() == [7.0, 1.0]
+    assert float(step([b, a], 1.0)) == 8.0
+    assert a[...].tolist() == [7.0, 0.0]
+
+
 def test_typed_keys_are_arrays_and_leaves():
     key = jax.random.key(0)
     assert isinstance(key, jax.Array)

@@ -162,3 +162,29 @@ def test_sparse_arrays_are_kept_by_places_and_computed_dense():
         sparse.csr_matrix(([1], [0], [0, 2]), shape=(1, 1))
     with pytest.raises(ValueError, match="storage 'other'"):
         a.tostype("other")
+
+
+def test_pick_takes_one_index_per_row():
+    data = mx.nd.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    assert mx.nd.pick(data, mx.nd.array([2, 0])).asnumpy().tolist() == [3.0, 4.0]
+    for index, axis in (([0, 1], 0), ([1], 1), ([[0, 1, 2]], 1)):
+        with pytest.raises(mx.MXNetError, match="one index per row"):
+            mx.nd.pick(data, mx.nd.array(index), axis=axis)
+
+
+def test_schedules_check_their_steps():
+    schedules = mx.lr_scheduler
+    for make in (
+        lambda: schedules.MultiFactorScheduler([5, 3]),
+        lambda: schedules.MultiFactorScheduler([0, 3]),
+        lambda: schedules.MultiFactorScheduler([1, 3], factor=2.0),
+        lambda: schedules.PolyScheduler(0),
+        lambda: schedules.CosineScheduler(0),
+    ):
+        with pytest.raises(ValueError, match=r"increasing|no more than 1|strictly positive"):
+            make()
+
+
+def test_products_of_whole_numbers_keep_the_dtype_by_both_names():
+    numbers = np.array([1, 2, 3], dtype="int32")
+    assert np.prod(numbers).dtype == np.product(numbers).dtype == "int32"

@@ -39,6 +39,14 @@ _REFUSED = {
     "average": lambda: M.F1Score(average="other"),
     "aggregation": lambda: M.R2Score(class_aggregation="other"),
     "num_regressors": lambda: M.R2Score(num_regressors=-1),
+    "`weight_decay` must be a float": lambda: tf.keras.optimizers.AdamW(weight_decay=None),
+    "decay_steps": lambda: tf.keras.optimizers.schedules.InverseTimeDecay(0.1, 0, 0.5),
+    "convolution filter must be 4-dim": lambda: tf.nn.conv2d_transpose(
+        _IMAGE, _IMAGE[0], (1, 5, 5, 2), 1
+    ),
+    "degenerates": lambda: tf.keras.optimizers.Lion(beta_1=-0.1),
+    r"batch_dot .* axes=\[5, 5\]": lambda: L.Dot(5)([_IMAGE, _IMAGE]),
+    r"batch_dot .* axes=\[1, 3\]": lambda: tf.keras.backend.batch_dot(_IMAGE, _IMAGE, (1, 3)),
     "non-negative": lambda: tf.pad(_ROW, [[0, 0], [-1, 0]]),
     "size_splits": lambda: tf.split(_ROW[0], [2, 3], num=3),
     "divisible": lambda: tf.nn.space_to_depth(_IMAGE, 1),
@@ -91,7 +99,8 @@ def test_normalization_takes_batches_and_statistics_of_several_dimensions():
 
 def test_einsum_dense_with_elided_dimensions():
     layer = L.EinsumDense("...b,bc->...c", output_shape=4, bias_axes="c")
-    assert layer(np.ones((1, 2, 3), "f")).shape == (1, 2, 4)
+    x = np.arange(6.0, dtype="f").reshape(1, 2, 3)
+    assert layer(x).numpy() == pytest.approx(x @ layer.kernel.numpy(), rel=1e-5)
     assert layer.kernel.shape == (3, 4) and layer.bias.shape == (4,)
     assert L.EinsumDense("ab,b->a", output_shape=())(np.ones((5, 32), "f")).shape == (5,)
 
@@ -147,3 +156,14 @@ def test_a_table_of_embeddings_may_be_in_parts():
     whole = tf.nn.embedding_lookup(table, [1, 3]).numpy().tolist()
     assert tf.nn.embedding_lookup([table], [1, 3]).numpy().tolist() == whole
     assert tf.nn.embedding_lookup([table[:2], table[2:]], [1, 3]).numpy().tolist() == whole
+
+
+def test_optimizers_assign_the_gradients_of_some_variables():
+    layer = L.Layer()
+    scale = layer.add_weight((2,), "ones", overwrite_with_gradient=True)
+    weight = layer.add_weight((2,), "ones")
+    optimizer = tf.keras.optimizers.SGD(0.1, clipvalue=0.5, weight_decay=0.5)
+    gradient = tf.constant([5.0, 6.0])
+    optimizer.apply_gradients([(gradient, scale), (gradient, weight)])
+    assert scale.numpy().tolist() == [5.0, 6.0]
+    np.testing.assert_allclose(weight.numpy(), [0.9, 0.9], rtol=1e-6)

@@ -196,3 +196,10 @@ def test_sizes_named_elements_and_strings():
         lambda: iter(["a", "b"]), output_signature=tf.TensorSpec((), tf.string)
     )
     assert listed(words) == [b"a", b"b"]
+
+
+def test_older_names_of_cardinalities():
+    old = tf.data.experimental
+    assert old.AUTOTUNE == tf.data.AUTOTUNE
+    assert old.cardinality(tf.data.Dataset.range(5)).numpy() == 5
+    assert old.cardinality(tf.data.Dataset.range(5).repeat()).numpy() == old.INFINITE_CARDINALITY

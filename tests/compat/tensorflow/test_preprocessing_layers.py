@@ -136,3 +136,7 @@ def test_a_model_takes_texts():
     assert model(tf.constant(["the cat sat", "dog"])).numpy().tolist() == [[2.0], [2.0]]
     data = tf.data.Dataset.from_tensor_slices(["the cat sat", "dog"]).batch(2).map(model.layers[0])
     assert next(iter(data)).numpy().tolist() == [[1, 2, 4, 0], [3, 0, 0, 0]]
+
+
+def test_intervals_are_numbered_in_32_bits():
+    assert tf.keras.layers.Discretization([0.0, 1.0])([[-1.0, 0.5]]).dtype == tf.int32

@@ -47,9 +47,8 @@ def test_a_model_of_several_outputs_has_a_loss_and_metrics_for_each():
     wanted = {"loss": 11.5 + 0.5, "one_loss": 11.5, "two_loss": 1.0, "two_mae": 1.0}
     model.compile("sgd", ["mse", "mae"], loss_weights=[1.0, 0.5], metrics=[None, ["mae"]])
     assert model.evaluate(X, [zeros, ones], verbose=0, return_dict=True) == pytest.approx(wanted)
-    model.compile(
-        "sgd", {"one": "mse", "two": "mae"}, loss_weights={"two": 0.5}, metrics={"two": "mae"}
-    )
+    weights = {"one": 1.0, "two": 0.5}
+    model.compile("sgd", {"one": "mse", "two": "mae"}, weights, metrics={"two": "mae"})
     history = model.fit({"a": X}, {"one": zeros, "two": ones}, verbose=0).history
     assert list(history) == ["loss", "one_loss", "two_loss", "two_mae"]
     assert [value for (value,) in history.values()] == pytest.approx(list(wanted.values()))
@@ -163,3 +162,80 @@ def test_shapes_that_do_not_fit_and_limits_that_exclude_each_other_are_refused()
         tf.keras.losses.BinaryCrossentropy()([[0.0], [1.0]], [[0.5, 0.5], [0.5, 0.5]])
     with pytest.raises(ValueError, match="Only one of"):
         tf.keras.optimizers.SGD(clipnorm=1.0, clipvalue=1.0)
+
+
+def test_metrics_of_functions_leave_out_what_the_mask_hides():
+    target, mask = np.array([[1, 0], [1, 0]]), tf.constant([[True, False], [True, True]])
+
+    def predicted():
+        found = tf.constant([[[0.1, 0.9], [0.2, 0.8]], [[0.7, 0.3], [0.6, 0.4]]])
+        found._keras_mask = mask
+        return found
+
+    accuracy = tf.keras.metrics.SparseCategoricalAccuracy()
+    accuracy.update_state(target, predicted())
+    assert float(accuracy.result()) == pytest.approx(2 / 3)
+    accuracy.reset_state()
+    accuracy.update_state(target, predicted(), sample_weight=np.array([[3.0, 1.0], [1.0, 2.0]]))
+    assert float(accuracy.result()) == pytest.approx(5 / 6)
+    own = tf.keras.metrics.MeanMetricWrapper(lambda y, p: tf.reduce_sum(p, -1) * 2.0)
+    own.update_state(target, predicted())
+    assert [float(variable) for variable in own.variables] == [3.0, 1.5]
+
+
+def test_means_count_each_example_once():
+    mean = tf.keras.metrics.Mean()
+    mean.update_state(np.ones((2, 3)))
+    mean.update_state(np.zeros((2, 1)))
+    assert float(mean.result()) == 0.5
+    weighted = tf.keras.metrics.MeanSquaredError()
+    weighted.update_state(np.zeros((2, 2, 1)), [[[1.0], [3.0]], [[0.0], [2.0]]], [1.0, 3.0])
+    assert float(weighted.result()) == pytest.approx((5 + 3 * 2) / 4)
+    total = tf.keras.metrics.Sum()
+    total.update_state(np.ones((2, 3)), [2.0, 1.0])
+    assert [float(variable) for variable in total.variables] == [9.0]
+
+
+def _linear(outputs=1):
+    model = tf.keras.Sequential([tf.keras.layers.Input((2,)), tf.keras.layers.Dense(outputs)])
+    for weight in model.weights:
+        weight.assign(np.linspace(-1.0, 1.0, weight.numpy().size).reshape(weight.numpy().shape))
+    return model
+
+
+def test_metrics_are_named_as_asked_and_once():
+    model = _linear()
+
+    def spread(y_true, y_pred):
+        return tf.reduce_max(y_pred, -1) - tf.reduce_min(y_pred, -1)
+
+    plain, weighted = ["AUC", "mse", spread, lambda y, p: p[:, 0]], ["mse", "mae"]
+    model.compile("sgd", "mse", metrics=plain, weighted_metrics=weighted)
+    x, y, weight = np.eye(2), np.array([[0.0], [1.0]]), np.array([3.0, 1.0])
+    found = model.evaluate(x, y, sample_weight=weight, verbose=0, return_dict=True)
+    assert sorted(found) == ["AUC", "lambda", "loss", "mae", "mse", "spread", "weighted_mse"]
+    errors = (model.predict(x, verbose=0) - y)[:, 0] ** 2
+    assert found["mse"] == pytest.approx(errors.mean(), rel=1e-6)
+    assert found["weighted_mse"] == pytest.approx((errors * weight).sum() / 4, rel=1e-6)
+
+
+def test_metrics_of_outputs_begin_with_their_names():
+    entry = tf.keras.Input((2,))
+    parts = {name: tf.keras.layers.Dense(1, name=name)(entry) for name in ("a", "b")}
+    model = tf.keras.Model(entry, parts)
+    given = {"a": np.ones((4, 1)), "b": np.zeros((4, 1))}
+    metrics = {"a": ["mse"], "b": ["mse"]}
+    for _ in range(2):
+        model.compile("sgd", "mse", metrics=metrics, weighted_metrics=metrics)
+        found = model.evaluate(np.ones((4, 2)), given, verbose=0, return_dict=True)
+    names = [f"{o}_{m}" for o in "ab" for m in ("loss", "mse", "weighted_mse")]
+    assert sorted(found) == sorted([*names, "loss"])
+    with pytest.raises(ValueError, match="`loss_weights` must match the number of losses"):
+        model.compile("sgd", "mse", loss_weights={"a": 0.3})
+        model.evaluate(np.ones((4, 2)), given, verbose=0)
+
+
+def test_best_classes_of_sequences():
+    scores = np.array([[[0.1, 0.2, 0.7], [0.5, 0.3, 0.2]]], np.float32)
+    found = tf.keras.metrics.sparse_top_k_categorical_accuracy([[1, 2]], scores, k=2)
+    assert found.numpy().tolist() == [[1.0, 0.0]]

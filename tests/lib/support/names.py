@@ -82,35 +82,38 @@ def page() -> str:
     lines = [
         "# PyTorch's names",
         "",
-        "`PYTHONPATH=tests/lib python -m support.names > docs/pytorch-names.md` writes this page",
-        "from the public names of PyTorch 2.13; a test compares.",
-        "",
-        f"Of {whole} names in {len(modules)} modules, {here} work here. Another {refused} have no",
-        "meaning on one machine with NumPy: they can be imported, and using one raises an error",
-        f"that says what to do instead. The other {whole - here - refused} are missing.",
+        f"Of {whole} public names in {len(modules)} modules of PyTorch 2.13, {here} work here.",
+        f"Another {refused} have no meaning on one machine with NumPy: they can be imported, and",
+        "using one raises an error that says what to do instead. The other",
+        f"{whole - here - refused} are missing.",
         "",
         "## Complete",
         "",
-        f"{_code(complete)}",
+        "| module | names |",
+        "|---|---|",
+        *[f"| `{name}` | {len(modules[name].here)} |" for name in complete],
         "",
         "## In part",
         "",
         "| module | here | refused | not here |",
         "|---|---|---|---|",
     ]
-    partial = {name: one for name, one in modules.items() if name not in complete}
-    for module, one in partial.items():
+    reasons: dict[str, list[str]] = {}
+    for module, one in modules.items():
+        if module in complete:
+            continue
         count = sum(map(len, one.refused.values()))
         lines.append(f"| `{module}` | {len(one.here)} | {count or ''} | {_code(one.absent)} |")
-    lines += ["", "## Refused, and why", ""]
-    reasons: dict[str, dict[str, list[str]]] = {}
-    for module, one in partial.items():
         for reason, names in one.refused.items():
-            reasons.setdefault(reason, {})[module] = names
-    for reason, by_module in reasons.items():
-        lines += [f"**{reason[0].upper()}{reason[1:]}.**", ""]
-        lines += [f"* `{module}`: {_code(names)}" for module, names in by_module.items()]
-        lines.append("")
+            reasons.setdefault(reason, []).append(f"| `{module}` | {_code(names)} | {reason} |")
+    lines += ["", "## Refused, and why", "", "| module | names | why |", "|---|---|---|"]
+    lines += [row for rows in reasons.values() for row in rows]
+    lines += [
+        "",
+        "`PYTHONPATH=tests/lib python -m support.names > docs/pytorch-names.md` writes this page;",
+        "a test compares.",
+        "",
+    ]
     return "\n".join(lines)
 
 

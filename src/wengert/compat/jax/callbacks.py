@@ -99,7 +99,7 @@ def pure_callback(
     Raises
     ------
     ValueError: If a derivative follows an argument: define one by `jax.custom_jvp` or
-        `jax.custom_vjp`.
+        `jax.custom_vjp`. If the results have another shape or dtype than announced.
 
     Examples
     --------
@@ -107,6 +107,8 @@ def pure_callback(
     Array(0., dtype=float32)
     """
     untraced(f"it calls {name_of(callback)}()")
+    if vmap_method not in (None, "sequential", "expand_dims", "broadcast_all"):
+        raise refusal(ValueError, "vmap_method must be", vmap_method)
     given = tree_map(argument, (args, kwargs))
     leaves, structure = tree_flatten(given)
     if any(map(is_followed, leaves)):
@@ -153,8 +155,10 @@ def _results(value, shapes) -> Any:
     wanted, structure = tree_flatten(shapes)
     found = structure.flatten_up_to(value)
     arrays = []
-    for leaf, like in zip(found, wanted, strict=True):
-        array = asarray(np.asarray(leaf), canonical_dtype(like.dtype))
+    for i, (leaf, like) in enumerate(zip(found, wanted, strict=True)):
+        array, dtype = asarray(np.asarray(leaf)), canonical_dtype(like.dtype)
+        if array.dtype != dtype:
+            raise refusal(ValueError, "Incorrect output dtype", i, dtype.name, array.dtype.name)
         if array.shape != tuple(like.shape):
             raise refusal(ValueError, "the callback returned an", array, like)
         arrays.append(array)

@@ -32,7 +32,7 @@ def wrap_init(f: Callable[..., Any], params=None, *, debug_info=None) -> Wrapped
     return WrappedFun(lambda *args: f(*args, **(params or {})))
 
 
-def _flattened(f: WrappedFun, call: Callable[[Any], Any]) -> tuple[WrappedFun, Any]:
+def _flattened(call: Callable[[Any], Any]) -> tuple[WrappedFun, Any]:
     found: list[PyTreeDef] = []
 
     def flat(*leaves) -> list[Any]:
@@ -50,12 +50,12 @@ def flatten_fun(f: WrappedFun, in_tree: PyTreeDef) -> tuple[WrappedFun, Any]:
         args, kwargs = in_tree.unflatten(leaves)
         return f.f(*args, **kwargs) if kwargs else f.f(*args)
 
-    return _flattened(f, call)
+    return _flattened(call)
 
 
 def flatten_fun_nokwargs(f: WrappedFun, in_tree: PyTreeDef) -> tuple[WrappedFun, Any]:
     """Like `flatten_fun`, but for positional arguments only."""
-    return _flattened(f, lambda leaves: f.f(*in_tree.unflatten(leaves)))
+    return _flattened(lambda leaves: f.f(*in_tree.unflatten(leaves)))
 
 
 class PartialVal(NamedTuple):

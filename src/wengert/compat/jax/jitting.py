@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, WeakArray, asarray
 from wengert.compat.jax.batching import vmap
+from wengert.compat.jax.references import Ref
 from wengert.compat.jax.settings import WATCHED, debug_infs, debug_nans, enable_x64, without_jit
 from wengert.compat.jax.stages import Lowered, Traced
 from wengert.compat.jax.staging import eval_shape
@@ -151,7 +152,7 @@ def _dynamic(value, name: str, fun, fresh: bool) -> Any:
 
     def leaf(part) -> Any:
         try:
-            return argument(part)
+            return part if isinstance(part, Ref) else argument(part)
         except TypeError:
             raise refusal(TypeError, "Error interpreting argument", fun, part, name) from None
 

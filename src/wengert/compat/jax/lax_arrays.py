@@ -246,7 +246,7 @@ def _window(x, starts: Sequence[Any], sizes: Sequence[int]) -> tuple[Any, ...]:
     return tuple(parts)
 
 
-def _starts(start_indices, ndim: int) -> list[Any]:
+def _starts(start_indices) -> list[Any]:
     if isinstance(start_indices, int):
         return [start_indices]
     if isinstance(start_indices, TensorBase):
@@ -264,7 +264,7 @@ def dynamic_slice(operand, start_indices, slice_sizes, **more) -> Any:
     Array([3, 4, 5], dtype=int32)
     """
     x = argument(operand)
-    return x[_window(x, _starts(start_indices, x.ndim), _sizes(slice_sizes))]
+    return x[_window(x, _starts(start_indices), _sizes(slice_sizes))]
 
 
 def dynamic_slice_in_dim(operand, start_index, slice_size: int, axis: int = 0) -> Any:
@@ -287,7 +287,7 @@ def dynamic_update_slice(operand, update, start_indices, **more) -> Any:
     x, new = same_dtypes("dynamic_update_slice", operand, update)
     if new.ndim != x.ndim:
         raise refusal(TypeError, "dynamic_update_slice update", new, x)
-    index = _window(x, _starts(start_indices, x.ndim), new.shape)
+    index = _window(x, _starts(start_indices), new.shape)
     return made(Updates(x)[index].set(new))
 
 

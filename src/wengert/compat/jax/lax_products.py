@@ -101,6 +101,23 @@ def batch_matmul(lhs, rhs, precision=None) -> Any:
     return jnp.matmul(a, b)
 
 
+def ragged_dot(lhs, rhs, group_sizes, precision=None, preferred_element_type=None) -> Any:
+    """Multiply each row by the matrix of its group: groups of rows follow one another.
+
+    Parameters
+    ----------
+    lhs : array_like, shape (m, k)
+    rhs : array_like, shape (groups, k, n)
+    group_sizes : array_like of int. The numbers of rows; rows that are beyond them give zeros.
+    """
+    a, b = same_dtypes("ragged_dot", lhs, rhs)
+    places = jnp.arange(a.shape[0])[:, None]
+    ends = jnp.cumsum(argument(group_sizes))
+    inside = (places < ends) & (places >= ends - argument(group_sizes))
+    found = jnp.einsum("mk,gkn,mg->mn", a, b, inside.astype(a.dtype))
+    return _finished(found, preferred_element_type)
+
+
 # -- convolution -----------------------------------------------------------------------------------
 
 

@@ -24,7 +24,6 @@ from wengert.compat.jax.words import refusal
 from wengert.compat.kit.namespaces import functions_of
 from wengert.compat.kit.signatures import named
 from wengert.ops.scan import logcumsumexp
-from wengert.tape.record import T
 from wengert.tensor.numpy.counterparts import late
 
 
@@ -44,14 +43,6 @@ def _scan(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
     doc = f"Compute `jax.lax.{name}`: all partial results along an axis."
     return named(scanned, name, doc)
-
-
-def _greatest(x, axis: int) -> Any:
-    return made(T.cummax(x, T.argcummax(x, dim=axis), dim=axis), x.weak_type)
-
-
-def _least(x, axis: int) -> Any:
-    return made(T.cummin(x, T.argcummin(x, dim=axis), dim=axis), x.weak_type)
 
 
 def _logarithms(x, axis: int) -> Any:
@@ -104,13 +95,13 @@ def top_k(operand, k: int, *, axis: int = -1) -> list[Any]:
     at = _axis(axis, x.ndim) if x.ndim else 0
     if not x.ndim or not 0 <= k <= x.shape[at]:
         raise refusal(ValueError, "k argument to top_k must", k, x, axis)
-    # not -x of integers, whose least one has no negative
-    return _first(x, ~x if x.dtype.kind in "biu" else -x, k, at)
+    # NaN is the largest; not -x of integers, whose least one has no negative
+    return _first(x, [~x] if x.dtype.kind in "biu" else [-x, ~jnp.isnan(x)], k, at)
 
 
-def _first(x, by, k: int, axis: int) -> list[Any]:
-    """Return `k` elements in the ascending order of `by`, and their indices."""
-    places = jnp.argsort(by, axis=axis)[(slice(None),) * axis + (slice(k),)]
+def _first(x, by: list[Any], k: int, axis: int) -> list[Any]:
+    """Return `k` elements in the ascending order of keys, the last one first, and their indices."""
+    places = jnp.lexsort(tuple(by), axis=axis)[(slice(None),) * axis + (slice(k),)]
     return [jnp.take_along_axis(x, places, axis=axis), places]
 
 
@@ -122,7 +113,7 @@ def approx_max_k(operand, k: int, reduction_dimension: int = -1, *args, **option
 def approx_min_k(operand, k: int, reduction_dimension: int = -1, *args, **options) -> list[Any]:
     """Return the exact `k` smallest elements along an axis, and their indices."""
     x = argument(operand)
-    return _first(x, x, k, _axis(reduction_dimension, x.ndim))
+    return _first(x, [x], k, _axis(reduction_dimension, x.ndim))
 
 
 def associative_scan(
@@ -231,11 +222,15 @@ def reduce(
     computation : callable. Combines two partial results.
     dimensions : sequence of int. The dimensions to reduce.
     """
-    leaves, structure = tree_flatten(operands)
-    starts = structure.flatten_up_to(init_values)
-    pairs = [same_dtypes("reduce", x, start) for x, start in zip(leaves, starts, strict=True)]
-    ndim = pairs[0][0].ndim
-    dims = tuple(_axis(d, ndim) for d in dimensions)
+    leaves, structure = tree_flatten(tree_map(argument, operands))
+    starts = map(argument, structure.flatten_up_to(init_values))
+    pairs = [
+        same_dtypes("reduce", x, made(asarray(s, x.dtype), True) if s.weak_type else s)
+        for x, s in zip(leaves, starts, strict=True)
+    ]
+    dims = tuple(_axis(d, leaves[0].ndim) for d in dimensions)
+    if not dims:
+        return structure.unflatten(leaves)
     name = _named(computation) if len(pairs) == 1 else None
     if name is not None:
         ((x, start),) = pairs
@@ -373,8 +368,9 @@ def _pooled(x, moving: list[int], counts: list[int], *sizes: tuple[int, ...]) ->
 
 _SCANS: dict[str, Callable[..., Any]] = {
     "cumlogsumexp": _logarithms,
-    "cummax": _greatest,
-    "cummin": _least,
+    # scans of `maximum`, by which equal elements share the derivative as in JAX
+    "cummax": lambda x, at: made(associative_scan(jnp.maximum, x, axis=at), x.weak_type),
+    "cummin": lambda x, at: made(associative_scan(jnp.minimum, x, axis=at), x.weak_type),
     "cumprod": _same_dtype(jnp.cumprod),
     "cumsum": _same_dtype(jnp.cumsum),
 }

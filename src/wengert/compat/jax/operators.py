@@ -117,10 +117,6 @@ def remainder(a, b) -> Any:
     return made(by_zero("remainder", x, y, lambda x, dtype: dtype.type(0)), x.weak_type)
 
 
-def _divmod(a, b) -> Any:
-    return floor_quotient(a, b), remainder(a, b)
-
-
 _product = np.errstate(all="ignore")(_matmul)
 
 
@@ -192,7 +188,7 @@ _OTHERS: dict[str, tuple[Callable[[Any, Any], Any], Any]] = {
     "pow": (power, np.power),
     "floordiv": (floor_quotient, np.floor_divide),
     "mod": (remainder, np.remainder),
-    "divmod": (_divmod, np.divmod),
+    "divmod": (lambda a, b: (floor_quotient(a, b), remainder(a, b)), np.divmod),
     "matmul": (matmul, np.matmul),
 }
 _OF_NUMBER = {"add": "add_scalar", "mul": "mul_scalar", "sub": "rsub_scalar"}

@@ -10,6 +10,7 @@ from typing import Any
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray
 from wengert.compat.jax.classes import Array
+from wengert.compat.jax.words import refusal
 
 
 class Ref:
@@ -33,10 +34,30 @@ class Ref:
         return self._value
 
     def __getitem__(self, index) -> Any:
-        return self._held()[index]
+        return self._at(index).get()
 
     def __setitem__(self, index, value) -> None:
-        self._value = self._held().at[index].set(value)
+        self._value = self._at(index).set(self._fitting(value, "swap"))
+
+    def _at(self, index) -> Any:
+        """Return the place of an index, whose numbers are within bounds."""
+        held = self._held()
+        numbers = index if isinstance(index, tuple) else (index,)
+        for number, size in zip(numbers, held.shape, strict=False):
+            if number is Ellipsis:
+                break
+            if isinstance(number, int) and number >= size:
+                raise refusal(ValueError, "Out of bound indexer", number, size)
+        return held.at[index]
+
+    def _fitting(self, value, what: str) -> Any:
+        """Return what is written as an array; only a weak number or an integer is converted."""
+        array, dtype = asarray(value), self._held().dtype
+        kinds = array.dtype.kind + dtype.kind
+        converted = kinds in ("ii", "iu", "ui", "uu") or (array.weak_type and kinds == "ff")
+        if array.dtype != dtype and not converted:
+            raise refusal(ValueError, "Invalid dtype for", what, dtype, array.dtype)
+        return array
 
     def get(self) -> Any:
         """Return the whole array."""
@@ -91,7 +112,8 @@ def swap(ref: Ref, idx=..., value=None, **options) -> Any:
 
 def addupdate(ref: Ref, idx=..., value=None, **options) -> None:
     """Add to the elements; an element indexed twice receives both."""
-    ref._value = ref._held().at[... if idx is None else idx].add(value)
+    place = ref._at(... if idx is None else idx)
+    ref._value = place.add(ref._fitting(value, "addupdate"))
 
 
 fill_sections(globals())

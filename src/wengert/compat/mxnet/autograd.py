@@ -9,7 +9,6 @@ array([2., 4.])
 
 from __future__ import annotations
 
-from contextvars import Token
 from typing import Any
 
 from wengert.autograd import Function as _TapeFunction
@@ -18,36 +17,12 @@ from wengert.compat.mxnet import backprop
 from wengert.compat.mxnet.arrays import NDArray
 from wengert.compat.mxnet.base import MXNetError, absence, reraise, shown
 from wengert.compat.mxnet.results import adopt, mark, operand
-from wengert.compat.mxnet.state import RECORDING, TRAINING
+from wengert.compat.mxnet.state import RECORDING, TRAINING, Modes
 from wengert.compat.mxnet.words import refusal
 from wengert.tape.base import TensorBase
 from wengert.tape.modes import no_grad
 
 # -- modes -----------------------------------------------------------------------------------------
-
-
-class _Scope:
-    """Sets recording and training inside a ``with`` block; None leaves a mode unchanged."""
-
-    def __init__(self, recording: bool | None, training: bool | None) -> None:
-        self._wanted = recording, training
-        self._entered: list[tuple[Token[bool] | None, Token[bool] | None]] = []
-
-    def __enter__(self) -> None:
-        recording, training = self._wanted
-        self._entered.append(
-            (
-                None if recording is None else RECORDING.set(recording),
-                None if training is None else TRAINING.set(training),
-            )
-        )
-
-    def __exit__(self, *exc: object) -> None:
-        recording, training = self._entered.pop()
-        if training is not None:
-            TRAINING.reset(training)
-        if recording is not None:
-            RECORDING.reset(recording)
 
 
 def record(train_mode=True) -> Any:
@@ -63,22 +38,22 @@ def record(train_mode=True) -> Any:
     ...     autograd.is_recording(), autograd.is_training()
     (True, True)
     """
-    return _Scope(True, bool(train_mode))
+    return Modes(True, bool(train_mode))
 
 
 def pause(train_mode=False) -> Any:
     """Stop recording inside a ``with`` block; its results are constants."""
-    return _Scope(False, bool(train_mode))
+    return Modes(False, bool(train_mode))
 
 
 def train_mode() -> Any:
     """Set `is_training` inside a ``with`` block; recording is unchanged."""
-    return _Scope(None, True)
+    return Modes(None, True)
 
 
 def predict_mode() -> Any:
     """Clear `is_training` inside a ``with`` block; recording is unchanged."""
-    return _Scope(None, False)
+    return Modes(None, False)
 
 
 def is_recording() -> bool:
@@ -350,17 +325,16 @@ class Function:
         self._used = True
         self._count = len(inputs)
         self._class = next((type(x) for x in inputs if isinstance(x, NDArray)), NDArray)
-        recording = RECORDING.set(False)
+        recorded = RECORDING.get()
         try:
-            if not recording.old_value:
-                with no_grad():
-                    return self.forward(*inputs)
-            given = [_outside(x) for x in inputs]
-            result = type(self)._recorder.apply(self, *given)
+            with Modes(False, None):
+                if not recorded:
+                    with no_grad():
+                        return self.forward(*inputs)
+                given = [_outside(x) for x in inputs]
+                result = type(self)._recorder.apply(self, *given)
         except (RuntimeError, ValueError) as error:
             reraise(error)
-        finally:
-            RECORDING.reset(recording)
         return adopt(result, self._class)
 
 
@@ -419,11 +393,8 @@ def get_symbol(x) -> Any:
 
 def _outside(value) -> Any:
     """Return an argument in the form that operations outside the Function receive."""
-    token = RECORDING.set(True)
-    try:
+    with Modes(True, None):
         return operand(value, writes=True)
-    finally:
-        RECORDING.reset(token)
 
 
 __getattr__ = absence("wengert.compat.mxnet.autograd")

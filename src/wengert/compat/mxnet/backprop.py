@@ -8,22 +8,16 @@ from typing import Any
 import numpy as np
 
 from wengert.compat.mxnet.base import MXNetError, reraise, shown
-from wengert.compat.mxnet.state import CLEARED, RECORDING, TRAINING, cleared, node_of
+from wengert.compat.mxnet.state import CLEARED, Modes, cleared, node_of
+from wengert.compat.mxnet.words import refusal
 from wengert.tape.backward import run_grad
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.node import Unrecorded, edge_of
 
 __all__ = ["backward", "gradients"]
 
-_UNRECORDED = (
-    "Check failed: !AGInfo: :IsNone(*i): Cannot differentiate node because it is not in a "
-    "computational graph. You need to set is_recording to true or use autograd.record() to save "
-    "computational graphs for backward. If you want to differentiate the same graph twice, you "
-    "need to pass retain_graph=True to backward."
-)
 
-
-def _unrecorded(head, index: int) -> MXNetError:
+def _unrecorded(head, index: int) -> Exception:
     what = f"heads[{index}] is an array of shape {tuple(head._payload.shape)}"
     if head._edge is not None and cleared(head._edge):
         why = (
@@ -37,7 +31,7 @@ def _unrecorded(head, index: int) -> MXNetError:
             "that was computed outside of autograd.record(), or from no array with an attached "
             "gradient: call x.attach_grad(), then compute it inside `with autograd.record():`"
         )
-    return MXNetError(f"{_UNRECORDED} ({what} {why}.)")
+    return refusal(MXNetError, "Check failed: !AGInfo: :IsNone(*i)", what, why)
 
 
 def _walked(heads: Sequence[Any]) -> tuple[list[Any], list[Any]]:
@@ -86,14 +80,11 @@ def _run(
     create_graph: bool,
     train_mode: bool,
 ) -> list[Any]:
-    before = RECORDING.set(create_graph), TRAINING.set(bool(train_mode))
     try:
-        return run_grad(heads, sources, seeds, keep, create_graph)
+        with Modes(create_graph, bool(train_mode)):
+            return run_grad(heads, sources, seeds, keep, create_graph)
     except (RuntimeError, ValueError) as error:
         reraise(error)
-    finally:
-        RECORDING.reset(before[0])
-        TRAINING.reset(before[1])
 
 
 def gradients(

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -70,18 +71,19 @@ def crop(data, x: int, y: int, width: int, height: int) -> Any:
 
 def center_crop(src, size, interp=1) -> Any:
     """Crop the center of an image, and return its position too."""
-    height, width = src.shape[-3:-1]
-    w, h = min(size[0], width), min(size[1], height)
-    x, y = (width - w) // 2, (height - h) // 2
-    return fixed_crop(src, x, y, w, h, size, interp), (x, y, w, h)
+    return _cropped(src, size, interp, lambda left: left // 2)
 
 
 def random_crop(src, size, interp=1) -> Any:
     """Crop an image at a random position, and return the position too."""
+    return _cropped(src, size, interp, lambda left: int(_random.randint(0, left + 1)))
+
+
+def _cropped(src, size, interp, place: Callable[[int], int]) -> Any:
+    """Return a part of the size and its box; `place` chooses its start, given what is left."""
     height, width = src.shape[-3:-1]
     w, h = min(size[0], width), min(size[1], height)
-    x = int(_random.randint(0, width - w + 1))
-    y = int(_random.randint(0, height - h + 1))
+    x, y = place(width - w), place(height - h)
     return fixed_crop(src, x, y, w, h, size, interp), (x, y, w, h)
 
 

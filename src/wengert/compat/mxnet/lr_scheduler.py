@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
@@ -64,6 +65,13 @@ class FactorScheduler(LRScheduler):
 class MultiFactorScheduler(LRScheduler):
     """Multiplies the rate by `factor` after each number of updates in `step`."""
 
+    def _prepare(self: Any) -> None:
+        super()._prepare()
+        if any(before >= at for before, at in itertools.pairwise([0, *self.step])):
+            raise ValueError("Schedule step must be an increasing integer list")
+        if self.factor > 1.0:
+            raise ValueError("Factor must be no more than 1 to make lr reduce")
+
     def after(self, num_update: int) -> float:
         rate: float = self.base_lr * self.factor ** sum(num_update > at for at in self.step)
         return rate
@@ -72,6 +80,11 @@ class MultiFactorScheduler(LRScheduler):
 @arguments("max_update, base_lr=0.01, pwr=2, final_lr=0.0")
 class PolyScheduler(LRScheduler):
     """Decays the rate along a power of the number of updates left until `max_update`."""
+
+    def _prepare(self: Any) -> None:
+        super()._prepare()
+        if self.max_update < 1:
+            raise ValueError("maximum number of updates must be strictly positive")
 
     def _left(self, share: float) -> float:
         return float((1 - share) ** self.pwr)

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.compat.kit.arguments import Given, arguments
 from wengert.compat.kit.namespaces import completed, functions_of
 from wengert.compat.mxnet.base import absence
 from wengert.compat.mxnet.results import array_of
@@ -23,7 +24,7 @@ def _listed(value) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else [value]
 
 
-class EvalMetric:
+class EvalMetric(Given):
     """Base class for metrics: a mean over all batches since `reset`."""
 
     def __init__(
@@ -66,12 +67,9 @@ class EvalMetric:
         return self.name, self.sum_metric / self.num_inst if self.num_inst else float("nan")
 
 
+@arguments("axis=1, name='accuracy', output_names=None, label_names=None")
 class Accuracy(EvalMetric):
     """The fraction of predictions whose largest entry is at the label."""
-
-    def __init__(self, axis=1, name="accuracy", *names, **kwargs) -> None:
-        self.axis = axis
-        super().__init__(name, *names, **kwargs)
 
     def _measure(self, label, pred) -> tuple[Any, int]:
         if pred.shape != label.shape:
@@ -80,28 +78,25 @@ class Accuracy(EvalMetric):
         return same.sum(), same.size
 
 
+@arguments("top_k=1, name='top_k_accuracy', output_names=None, label_names=None")
 class TopKAccuracy(EvalMetric):
     """The fraction of labels among the `top_k` largest predictions."""
 
-    def __init__(self, top_k=1, name="top_k_accuracy", *names, **kwargs) -> None:
-        self.top_k = top_k
-        super().__init__(f"{name}_{top_k}", *names, **kwargs)
+    def _prepare(self) -> None:
+        self.name += f"_{self.top_k}"
 
     def _measure(self, label, pred) -> tuple[Any, int]:
         largest = np.argsort(pred, -1)[:, -self.top_k :]
         return (largest == label.astype(np.int64).reshape(-1, 1)).sum(), len(pred)
 
 
+@arguments("name='f1', average='macro', output_names=None, label_names=None")
 class F1(EvalMetric):
     """The harmonic mean of precision and recall for two classes.
 
     With `average` ``"macro"`` it is the mean of the scores of the batches, with ``"micro"`` the
     score of all examples.
     """
-
-    def __init__(self, name="f1", average="macro", *names, **kwargs) -> None:
-        self.average = average
-        super().__init__(name, *names, **kwargs)
 
     def reset(self) -> None:
         """Forget all batches."""
@@ -149,14 +144,9 @@ MAE = _error("MAE", "mean size", lambda y, p: np.abs(y - p).mean())
 RMSE = _error("RMSE", "root of the mean of the squares", lambda y, p: ((y - p) ** 2).mean() ** 0.5)
 
 
+@arguments("eps=1e-12, name='cross-entropy', output_names=None, label_names=None")
 class CrossEntropy(EvalMetric):
     """The negative mean logarithm of the predictions for the labels."""
-
-    _called = "cross-entropy"
-
-    def __init__(self, eps=1e-12, name: str | None = None, *names, **kwargs) -> None:
-        self.eps = eps
-        super().__init__(name or self._called, *names, **kwargs)
 
     def _measure(self, label, pred) -> tuple[Any, int]:
         rows = pred.reshape(-1, pred.shape[-1])
@@ -164,18 +154,14 @@ class CrossEntropy(EvalMetric):
         return -np.log(own + self.eps).sum(), len(rows)
 
 
+@arguments("eps=1e-12, name='nll-loss', output_names=None, label_names=None")
 class NegativeLogLikelihood(CrossEntropy):
     """The negative mean logarithm of the predictions for the labels."""
 
-    _called = "nll-loss"
 
-
+@arguments("name='pearsonr', output_names=None, label_names=None, average='macro'")
 class PearsonCorrelation(EvalMetric):
     """The correlation of labels and predictions, averaged over batches (``"macro"``) or of all."""
-
-    def __init__(self, name="pearsonr", *names, average="macro", **kwargs) -> None:
-        self.average = average
-        super().__init__(name, *names, **kwargs)
 
     def reset(self) -> None:
         """Forget all batches."""
@@ -191,11 +177,9 @@ class PearsonCorrelation(EvalMetric):
         return every * (self.num_inst + 1) - self.sum_metric, 1
 
 
+@arguments("name='mcc', output_names=None, label_names=None, average='macro'")
 class MCC(F1):
     """Matthews' correlation of two classes; see `F1` for `average`."""
-
-    def __init__(self, name="mcc", *names, average="macro", **kwargs) -> None:
-        super().__init__(name, average, *names, **kwargs)
 
     def _score(self) -> float:
         both, said, right, count = self._counts
@@ -215,14 +199,14 @@ class CustomMetric(EvalMetric):
         return found if isinstance(found, tuple) else (found, 1)
 
 
+@arguments("ignore_label=None, axis=-1, name='perplexity', output_names=None, label_names=None")
 class Perplexity(CrossEntropy):
     """The exponential of the cross entropy; the label `ignore_label` is skipped."""
 
-    def __init__(
-        self, ignore_label: int | None = None, axis=-1, name="perplexity", *names, **kwargs
-    ) -> None:
-        self.ignore_label = ignore_label
-        super().__init__(1e-10, name, *names, **kwargs)
+    without = ("eps",)
+
+    def _prepare(self) -> None:
+        self.eps = 1e-10
 
     def _measure(self, label, pred) -> tuple[Any, int]:
         kept = label.ravel() != self.ignore_label
@@ -271,7 +255,13 @@ class CompositeEvalMetric(EvalMetric):
         return list(names), list(values)
 
 
-_SHORT = {"acc": "accuracy", "ce": "crossentropy", "top_k_acc": "topkaccuracy"}
+_SHORT = {
+    "acc": "accuracy",
+    "ce": "crossentropy",
+    "nll_loss": "negativeloglikelihood",
+    "pearsonr": "pearsoncorrelation",
+    "top_k_acc": "topkaccuracy",
+}
 
 
 def create(metric, *args, **kwargs) -> Any:

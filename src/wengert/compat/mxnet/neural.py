@@ -141,8 +141,11 @@ def pick(data, index, axis=-1, mode="clip", keepdims=False) -> Any:
     places = np.asarray(_whole(index)._payload)
     count = data._payload.shape[axis]
     places = places % count if mode == "wrap" else places.clip(0, count - 1)
-    if places.ndim < data._payload.ndim:
-        places = np.expand_dims(places, axis)
+    shape = tuple(data._payload.shape)
+    kept = (*shape[:axis], 1, *shape[axis:][1:])
+    if places.shape not in (kept, tuple(np.delete(kept, axis))):
+        raise MXNetError(f"pick() takes one index per row, of shape {kept}, got {places.shape}")
+    places = places.reshape(kept)
     picked = gather(data, axis, new_tensor(places))
     return picked if keepdims else squeeze(picked, axis)
 

@@ -89,26 +89,26 @@ def _quick(name: str, a, b) -> Any:
         raise converted(error) from error
 
 
-def _quotient(symbol: str, kind, result) -> Any:
-    """Return a result; the legacy quotient of integers is an integer."""
-    whole = symbol == "truediv" and kind.kind in "iu" and type(result) is NDArray
-    return result.astype(kind) if whole else result
-
-
 def _arithmetic(symbol: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
     numpys, prim = _ARITHMETIC[symbol]
     name = f"__{symbol}__"
+
+    def general(self, other, turned: bool) -> Any:
+        if not _understood(other):
+            return NotImplemented
+        if symbol != "truediv":
+            other = whole_number(self, other)
+        args = (other, self) if turned else (self, other)
+        result = computed(_winner(self, other), getattr(wnp, numpys), args, {})
+        kind = self._payload.dtype
+        whole = symbol == "truediv" and kind.kind in "iu" and type(result) is NDArray
+        return result.astype(kind) if whole else result  # legacy arrays keep whole numbers
 
     def forward(self, other) -> Any:
         kind = self._payload.dtype
         if prim is not None and kind.kind == "f" and _alike(kind, other):
             return adopt(_quick(name, self, other), _winner(self, other))
-        if not _understood(other):
-            return NotImplemented
-        if symbol != "truediv":
-            other = whole_number(self, other)
-        result = computed(_winner(self, other), getattr(wnp, numpys), (self, other), {})
-        return _quotient(symbol, kind, result)
+        return general(self, other, False)
 
     def backward(self, other) -> Any:
         kind = self._payload.dtype
@@ -116,12 +116,7 @@ def _arithmetic(symbol: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
             # not PyTorch's operator, which multiplies by the reciprocal
             result = getattr(T, prim)(new_tensor(kind.type(other)), operand(self))
             return adopt(result, self.__class__)
-        if not _understood(other):
-            return NotImplemented
-        if symbol != "truediv":
-            other = whole_number(self, other)
-        result = computed(_winner(self, other), getattr(wnp, numpys), (other, self), {})
-        return _quotient(symbol, kind, result)
+        return general(self, other, True)
 
     return named(forward, name), named(backward, f"__r{symbol}__")
 

@@ -13,14 +13,14 @@ references to the nodes of these graphs.
 
 from __future__ import annotations
 
-from contextvars import ContextVar
+from contextvars import ContextVar, Token
 from typing import Any
 from weakref import WeakSet
 
 from wengert.base.patches import CONTEXTS
 from wengert.tape.base import LEAF
 
-__all__ = ["CLEARED", "NUMPY", "RECORDING", "TRAINING", "cleared", "node_of"]
+__all__ = ["CLEARED", "NUMPY", "RECORDING", "TRAINING", "Modes", "cleared", "node_of"]
 
 RECORDING: ContextVar[bool] = ContextVar("wengert_mxnet_recording", default=False)
 TRAINING: ContextVar[bool] = ContextVar("wengert_mxnet_training", default=False)
@@ -30,6 +30,22 @@ NUMPY: ContextVar[tuple[bool, bool, bool]] = ContextVar(
 """The settings of ``npx.set_np``: shape, array, dtype."""
 CONTEXTS.extend([RECORDING.get, TRAINING.get, NUMPY.get])
 CLEARED: WeakSet[Any] = WeakSet()
+
+
+class Modes:
+    """Sets recording and training inside a ``with`` block; None leaves a mode unchanged."""
+
+    def __init__(self, recording: bool | None, training: bool | None) -> None:
+        wanted = ((RECORDING, recording), (TRAINING, training))
+        self._wanted = [(mode, value) for mode, value in wanted if value is not None]
+        self._entered: list[list[tuple[ContextVar[bool], Token[bool]]]] = []
+
+    def __enter__(self) -> None:
+        self._entered.append([(mode, mode.set(value)) for mode, value in self._wanted])
+
+    def __exit__(self, *exc: object) -> None:
+        for mode, token in self._entered.pop():
+            mode.reset(token)
 
 
 def node_of(edge) -> Any:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.autograd.numeric import columns, evaluator
 from wengert.compat import mxnet as mx
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.mxnet import autograd
@@ -215,38 +216,24 @@ def check_numeric_gradient(
     named = list(location) if isinstance(location, dict) else None
     values = list(location.values()) if isinstance(location, dict) else list(location)
     cls = next((type(v) for v in values if isinstance(v, NDArray)), NDArray)
-    arrays = [np.array(array_of(value), np.float64) for value in values]
+    given = [made(np.array(array_of(value), np.float64), cls) for value in values]
 
-    def called(points: list[Any], record: bool) -> tuple[Any, list[Any]]:
-        given = [made(point.copy(), cls) for point in points]
-        if not record:
-            return sym(*given) if named is None else sym(**dict(zip(named, given, strict=True))), []
-        for one in given:
-            one.attach_grad()
-        with autograd.record():
-            result = sym(*given) if named is None else sym(**dict(zip(named, given, strict=True)))
-        return result, given
+    def called(*arrays) -> Any:
+        return sym(*arrays) if named is None else sym(**dict(zip(named, arrays, strict=True)))
 
-    result, given = called(arrays, True)
+    for one in given:
+        one.attach_grad()
+    with autograd.record():
+        result = called(*given)
     weights = np.random.RandomState(0).uniform(0.5, 1.5, result.shape)
     result.backward(made(weights.astype(result.dtype), type(result)))
-    for i, array in enumerate(arrays):
-        slope = np.zeros_like(array)
-        for place in np.ndindex(array.shape):
-            ends = []
-            for step in (numeric_eps, -numeric_eps):
-                moved = [one.copy() for one in arrays]
-                moved[i][place] += step / 2
-                ends.append((array_of(called(moved, False)[0]).astype(np.float64) * weights).sum())
-            slope[place] = (ends[0] - ends[1]) / numeric_eps
+    evaluate = evaluator(called, given, numeric_eps)
+    for i, one in enumerate(given):
+        (slopes,) = columns(evaluate, one, numeric_eps / 2)
+        slope = (slopes[..., 0] @ weights.ravel()).reshape(one.shape)
         label = f"argument {i}" if named is None else named[i]
-        assert_almost_equal(
-            slope,
-            given[i].grad,
-            rtol,
-            1e-4 if atol is None else atol,
-            (f"NUMERICAL_{label}", f"BACKWARD_{label}"),
-        )
+        names = (f"NUMERICAL_{label}", f"BACKWARD_{label}")
+        assert_almost_equal(slope, one.grad, rtol, 1e-4 if atol is None else atol, names)
 
 
 __getattr__ = absence("wengert.compat.mxnet.test_utils")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from wengert.compat.kit.namespaces import completed
@@ -60,24 +60,22 @@ def set_np_shape(active: bool) -> bool:
 
 
 @contextlib.contextmanager
-def np_shape(active=True) -> Iterator[None]:
+def _within(setting: Callable[[], tuple[bool, bool, bool]]) -> Iterator[None]:
+    token = NUMPY.set(setting())
+    try:
+        yield
+    finally:
+        NUMPY.reset(token)
+
+
+def np_shape(active=True) -> Any:
     """Call `set_np_shape` for the duration of a ``with`` statement."""
-    token = NUMPY.set((bool(active), *NUMPY.get()[1:]))
-    try:
-        yield
-    finally:
-        NUMPY.reset(token)
+    return _within(lambda: (bool(active), *NUMPY.get()[1:]))
 
 
-@contextlib.contextmanager
-def np_array(active=True) -> Iterator[None]:
+def np_array(active=True) -> Any:
     """Enable or disable ``mxnet.np`` arrays inside a ``with`` block."""
-    shape, _, dtype = NUMPY.get()
-    token = NUMPY.set((shape or bool(active), bool(active), dtype))
-    try:
-        yield
-    finally:
-        NUMPY.reset(token)
+    return _within(lambda: (NUMPY.get()[0] or bool(active), bool(active), NUMPY.get()[2]))
 
 
 _METHODS = ("__init__", "forward", "hybrid_forward")

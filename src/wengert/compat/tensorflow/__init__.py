@@ -18,10 +18,9 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from wengert.compat.kit.namespaces import gathered
-from wengert.compat.kit.words import cures as _cures
+from wengert.compat.kit.namespaces import gathered, homes_of
 from wengert.compat.tensorflow import accumulator as autodiff
-from wengert.compat.tensorflow import dtypes
+from wengert.compat.tensorflow.refusal import missing as _missing
 
 _OFFERED = gathered(
     globals(),
@@ -49,66 +48,40 @@ __version__ = "2.21.0"
 newaxis = None
 NotDifferentiable = globals()["no_gradient"]
 
-_CONTROL = "case cond foldl foldr map_fn scan switch_case vectorized_map while_loop"
-_ASSERTIONS = ("Assert", "assert_equal", "assert_greater", "assert_less", "assert_rank")
-_ELSEWHERE = {
-    **dict.fromkeys(_CONTROL.split(), "control"),
-    **dict.fromkeys(_ASSERTIONS, "debugging"),
-    "SparseTensor": "sparse",
-    "TensorArray": "array",
-    "print": "printing",
-}
-"""Names whose modules are imported on first use."""
 _NAMES = """
-    bitwise config data debugging distribute image initializers keras linalg math nn
+    bitwise config data debugging distribute dtypes image initializers keras linalg math nn
     random saved_model signal sparse strings train
     """
 _MODULES = frozenset(_NAMES.split())
-_TYPES = ("bool", "bfloat16")
-_OF_KERAS = ("losses", "metrics", "optimizers")
+_LATER = homes_of(
+    """
+    array: TensorArray
+    control: case cond foldl foldr map_fn scan switch_case vectorized_map while_loop
+    debugging: Assert assert_equal assert_greater assert_less assert_rank
+    dtypes: bool bfloat16
+    keras: losses metrics optimizers
+    printing: print
+    sparse: SparseTensor
+    """
+)
+"""Names whose modules are imported on first use."""
 
 
 def __getattr__(name: str) -> Any:
-    if name in _TYPES:
-        return getattr(dtypes, name)
-    if name in _ELSEWHERE:
-        value = getattr(importlib.import_module(f"{__name__}.{_ELSEWHERE[name]}"), name)
-    elif name in _OF_KERAS:
-        value = getattr(importlib.import_module(f"{__name__}.keras"), name)
-    elif name in _MODULES:
-        try:
-            value = importlib.import_module(f"{__name__}.{name}")
-        except ModuleNotFoundError as error:
-            raise AttributeError(f"wengert.compat.tensorflow does not offer tf.{name}") from error
-    elif name.startswith("__"):
+    if name in _MODULES:
+        return importlib.import_module(f"{__name__}.{name}")
+    home, own = _LATER.get(name, ("operations", name))
+    if name.startswith("__"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    else:
-        functions = importlib.import_module(f"{__name__}.operations")
-        if name not in functions.__all__:
-            hint = _cures("wengert.compat.tensorflow").get(name)
-            raise AttributeError(
-                f"module 'tensorflow' has no attribute {name!r}: wengert.compat.tensorflow does "
-                f"not offer tf.{name}" + (f"; {hint}" if hint else "")
-            )
-        value = getattr(functions, name)
-    globals()[name] = value
-    return value
+    module = importlib.import_module(f"{__name__}.{home}")
+    if home == "operations" and name not in module.__all__:
+        raise _missing("", name)
+    return globals().setdefault(name, getattr(module, own))
 
 
 def __dir__() -> list[str]:
     functions = importlib.import_module(f"{__name__}.operations")
-    return sorted(
-        {
-            *__all__,
-            "__version__",
-            *_ELSEWHERE,
-            *_MODULES,
-            *_OF_KERAS,
-            *_TYPES,
-            "dtypes",
-            *functions.__all__,
-        }
-    )
+    return sorted({*__all__, "__version__", *_LATER, *_MODULES, *functions.__all__})
 
 
 __all__ = [*_OFFERED, "NotDifferentiable", "autodiff", "newaxis"]

@@ -7,7 +7,7 @@ from typing import Any
 
 from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow import nest
-from wengert.compat.tensorflow.recording import Lifts, TangentLift, active, set_context
+from wengert.compat.tensorflow.recording import TangentLift, lifts_now, set_context
 from wengert.compat.tensorflow.tape import GradientTape, UnconnectedGradients
 from wengert.compat.tensorflow.tensor import converted, made
 from wengert.compat.tensorflow.words import refusal
@@ -88,9 +88,7 @@ class ForwardAccumulator:
         else:
             levels = full_mode().levels
             change_mode(levels=(*levels, self._lift.level))
-        context = active()
-        stack = () if context is None or context.lifts is None else context.lifts.stack
-        set_context(lifts=Lifts((*stack, self._lift)))
+        set_context(stack=(*lifts_now(), self._lift))
         self._recording = True
         return self
 
@@ -99,10 +97,7 @@ class ForwardAccumulator:
             return
         lift = self._lift
         change_mode(levels=tuple(one for one in full_mode().levels if one is not lift.level))
-        context = active()
-        stack = () if context is None or context.lifts is None else context.lifts.stack
-        rest = tuple(one for one in stack if one is not lift)
-        set_context(lifts=Lifts(rest) if rest else None)
+        set_context(stack=tuple(one for one in lifts_now() if one is not lift))
         self._recording = False
 
     def jvp(self, primals, unconnected_gradients=UnconnectedGradients.NONE) -> Any:

@@ -40,6 +40,15 @@ def resume(owner) -> None:
         again()
 
 
+class Resuming:
+    """An object whose new attributes may have values that wait for them."""
+
+    def __setattr__(self, name: str, value) -> None:
+        object.__setattr__(self, name, value)
+        if WAITING:
+            resume(self)
+
+
 _FORMAT = "wengert.compat.tensorflow 1"
 _HDF5 = b"\x89HDF"
 _DAMAGE = (zipfile.BadZipFile, EOFError, LookupError, RecursionError, TypeError, ValueError)

@@ -12,7 +12,7 @@ from wengert.compat.kit.rows import shaped
 from wengert.compat.tensorflow import nest
 from wengert.compat.tensorflow.conversion import convert_to_tensor, stop_gradient
 from wengert.compat.tensorflow.errors import invalid
-from wengert.compat.tensorflow.recording import CONTEXT, BatchLift, Lifts, active, set_context
+from wengert.compat.tensorflow.recording import BatchLift, lifts_now, within
 from wengert.compat.tensorflow.tensor import made, same_dtype, tensor_of
 from wengert.compat.tensorflow.words import refusal
 from wengert.func.batch import vmap
@@ -20,12 +20,13 @@ from wengert.tape.modes import full_mode
 from wengert.tape.record import T
 
 
-def cond(
-    pred,
-    true_fn: Callable[[], Any] | None = None,
-    false_fn: Callable[[], Any] | None = None,
-    name=None,
-) -> Any:
+def _check_functions(**given) -> None:
+    for name, function in given.items():
+        if not callable(function):
+            raise TypeError(f"{name!r} must be callable.")
+
+
+def cond(pred, true_fn=None, false_fn=None, name=None) -> Any:
     """Return the result of `true_fn` if `pred` is true, else of `false_fn`.
 
     Raises
@@ -38,10 +39,7 @@ def cond(
     >>> tf.cond(x > 0.0, lambda: x, lambda: -x)
     <tf.Tensor: shape=(), dtype=float32, numpy=2.0>
     """
-    if not callable(true_fn):
-        raise TypeError("'true_fn' must be callable.")
-    if not callable(false_fn):
-        raise TypeError("'false_fn' must be callable.")
+    _check_functions(true_fn=true_fn, false_fn=false_fn)
     return true_fn() if bool(pred) else false_fn()
 
 
@@ -127,10 +125,7 @@ def while_loop(
     >>> x
     <tf.Tensor: shape=(), dtype=float32, numpy=8.0>
     """
-    if not callable(cond):
-        raise TypeError("'cond' must be callable.")
-    if not callable(body):
-        raise TypeError("'body' must be callable.")
+    _check_functions(cond=cond, body=body)
     count = len(loop_vars)
     limit = None if maximum_iterations is None else int(maximum_iterations)
     done = 0
@@ -308,11 +303,7 @@ def vectorized_map(fn: Callable[[Any], Any], elems, fallback_to_while_loop=True,
     structure: list[Any] = []
 
     def mapped(*parts) -> tuple[Any, ...]:
-        lift = BatchLift(full_mode().levels[-1])
-        context = active()
-        stack = () if context is None or context.lifts is None else context.lifts.stack
-        before = set_context(lifts=Lifts((*stack, lift)))
-        try:
+        with within(stack=(*lifts_now(), BatchLift(full_mode().levels[-1]))):
             one = [
                 made(part) if value.shape[0] == whole else made(tensor_of(value))[0]
                 for part, value in zip(parts, flat, strict=True)
@@ -320,8 +311,6 @@ def vectorized_map(fn: Callable[[Any], Any], elems, fallback_to_while_loop=True,
             result = fn(nest.pack_sequence_as(elems, one))
             structure[:] = [result]
             return tuple(tensor_of(leaf) for leaf in nest.flatten(result))
-        finally:
-            CONTEXT.set(before)
 
     dims = tuple(0 if value.shape[0] == whole else None for value in flat)
     try:

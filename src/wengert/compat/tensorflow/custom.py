@@ -142,17 +142,13 @@ def _applied(call: _Call, inputs: list[Any]) -> list[Any]:
     the reverse mode uses the user's gradient. Where they saw no operations, tangents are computed
     by the transpose of the user's gradient.
     """
-    context = recording.active()
-    lifts = () if context is None or context.lifts is None else context.lifts.stack
+    lifts = recording.lifts_now()
     batches = tuple(lift for lift in lifts if isinstance(lift, recording.BatchLift))
-    before = recording.set_context(lifts=recording.Lifts(batches) if batches else None)
-    try:
+    with recording.within(stack=batches):
         operands = [tensor_of(value) for value in inputs]
         node: Any
         outputs, node = _Custom._applied((call, *operands))
         results = [made(output) for output in outputs]
-    finally:
-        recording.CONTEXT.set(before)
     if node._recorded:
         # the gradients are values of these levels: the engine must not unwrap them
         node._inputs_levels = [*node._inputs_levels, *(lift.level for lift in lifts)]
@@ -163,12 +159,8 @@ def _applied(call: _Call, inputs: list[Any]) -> list[Any]:
         tangents = lift.tangents
         found = [tangents.get(value) for value in call.values]
         if all(tangent is None for tangent in found):
-            others = tuple(one for one in lifts if one is not lift)
-            before = recording.set_context(lifts=recording.Lifts(others) if others else None)
-            try:
+            with recording.within(stack=tuple(one for one in lifts if one is not lift)):
                 found = _transposed(call, [tangents.get(getattr(x, "handle", x)) for x in inputs])
-            finally:
-                recording.CONTEXT.set(before)
         for result, tangent in zip(results, found, strict=True):
             if tangent is not None:
                 tangents.put(result, tangent)
@@ -224,11 +216,8 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
     @custom_gradient
     @functools.wraps(f)
     def inner(*args, **kwargs) -> Any:
-        before = recording.set_context(tapes=())
-        try:
+        with recording.within(tapes=()):
             result = f(*args, **kwargs)
-        finally:
-            recording.CONTEXT.set(before)
 
         def gradient(*upstream, variables=None) -> Any:
             """Return the gradients, from a second computation."""

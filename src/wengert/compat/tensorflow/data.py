@@ -29,7 +29,7 @@ from wengert.compat.tensorflow.eager import bytes_of, is_text, labels_of
 from wengert.compat.tensorflow.errors import OpError, OutOfRangeError
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.drawing import own_stream
-from wengert.compat.tensorflow.refusal import missing
+from wengert.compat.tensorflow.refusal import refusing
 from wengert.compat.tensorflow.words import refusal
 
 AUTOTUNE = -1
@@ -256,12 +256,10 @@ class Dataset:
         def begin() -> Iterator[Any]:
             streams = [iter(dataset) for dataset in datasets]
             for place in choice_dataset:
-                for element in streams[int(place)]:
-                    yield element
-                    break
-                else:
-                    if stop_on_empty_dataset:
-                        return
+                found = list(itertools.islice(streams[int(place)], 1))
+                if not found and stop_on_empty_dataset:
+                    return
+                yield from found
 
         return Dataset(begin)
 
@@ -282,13 +280,11 @@ class Dataset:
             streams = [iter(dataset) for dataset in datasets]
             while left.any():
                 place = int(rng.choice(len(left), p=left / left.sum()))
-                for element in streams[place]:
-                    yield element
-                    break
-                else:
-                    if stop_on_empty_dataset:
-                        return
-                    left[place] = 0
+                found = list(itertools.islice(streams[place], 1))
+                if not found and stop_on_empty_dataset:
+                    return
+                yield from found
+                left[place] *= len(found)
 
         return Dataset(begin)
 
@@ -749,10 +745,14 @@ class _Iteration:
             raise OutOfRangeError("End of sequence [Op:IteratorGetNext]") from None
 
 
-def __getattr__(name: str) -> Any:
-    if name == "experimental":
-        raise refusal(AttributeError, "module 'tensorflow.data' has")
-    raise missing("data", name)
+experimental = SimpleNamespace(
+    AUTOTUNE=AUTOTUNE,
+    INFINITE_CARDINALITY=INFINITE_CARDINALITY,
+    UNKNOWN_CARDINALITY=UNKNOWN_CARDINALITY,
+    cardinality=Dataset.cardinality,
+)
+"""``tf.data.experimental``: older names."""
 
+__getattr__ = refusing("data")
 
-__all__ = completed(globals(), "AUTOTUNE INFINITE_CARDINALITY UNKNOWN_CARDINALITY")
+__all__ = completed(globals(), "AUTOTUNE INFINITE_CARDINALITY UNKNOWN_CARDINALITY experimental")

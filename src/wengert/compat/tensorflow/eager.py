@@ -70,6 +70,12 @@ class Reference:
         return f"<Reference wrapping {self._wrapped!r}>"
 
 
+def written(value) -> str:
+    """Return a NumPy array as text, from the next line if it has several."""
+    text = repr(value.item()) if isinstance(value, np.generic) else repr(value)
+    return "\n" + text if "\n" in text else text
+
+
 class Tensor(NativeTensor):
     """An eager tensor as in TensorFlow: an immutable value.
 
@@ -164,9 +170,8 @@ class Tensor(NativeTensor):
         return array if dtype is None else array.astype(dtype, copy=False)
 
     def _scalar(self) -> Any:
-        if self._payload.ndim:
-            raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
-        return self._payload.item()
+        payload = self._payload  # NumPy decides on arrays of one element
+        return np.asarray(payload) if payload.ndim else payload.item()
 
     def __float__(self) -> float:
         return float(self._scalar())
@@ -199,9 +204,7 @@ class Tensor(NativeTensor):
         raise AttributeError("EagerTensor object has no attribute 'round': use tf.round(x)")
 
     def __repr__(self) -> str:
-        value = self.numpy()
-        text = repr(value.item()) if isinstance(value, np.generic) else repr(value)
-        text = "\n" + text if "\n" in text else text
+        text = written(self.numpy())
         return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={text}>"
 
     def __str__(self) -> str:

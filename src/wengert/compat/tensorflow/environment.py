@@ -56,7 +56,15 @@ class name_scope(contextlib.ContextDecorator):
         _SCOPE.reset(self._tokens.pop())
 
 
-class device(contextlib.ContextDecorator):
+class _Nothing(contextlib.ContextDecorator):
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, *exc: object) -> None:
+        return None
+
+
+class device(_Nothing):
     """Return a context that names a device; all operations run on the CPU.
 
     Examples
@@ -66,16 +74,10 @@ class device(contextlib.ContextDecorator):
     """
 
     def __init__(self, device_name) -> None:
-        self.device_name = device_name
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, *exc: object) -> None:
-        return None
+        self._device_name = device_name
 
 
-class control_dependencies(contextlib.ContextDecorator):
+class control_dependencies(_Nothing):
     """Return a context that orders operations, which run in program order anyway.
 
     Parameters
@@ -87,12 +89,6 @@ class control_dependencies(contextlib.ContextDecorator):
         for value in control_inputs or ():
             if callable(value) and not hasattr(value, "dtype"):
                 value()
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, *exc: object) -> None:
-        return None
 
 
 @contextlib.contextmanager

@@ -81,4 +81,14 @@ def invalid(message: str, operation="", advice="") -> OpError:
     return error
 
 
-__all__ = completed(globals())
+def mismatched(operation: str, place: int, wanted: str, came: str, advice="") -> OpError:
+    """Return the error for an operand of another dtype than the others."""
+    return invalid(
+        f"cannot compute {operation} as input #{place}(zero-based) was expected to be a {wanted} "
+        f"tensor but is a {came} tensor",
+        operation,
+        advice,
+    )
+
+
+__all__ = completed(globals(), without="invalid mismatched")

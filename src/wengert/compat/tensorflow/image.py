@@ -188,9 +188,13 @@ def random_brightness(image, max_delta: float, seed=None) -> Any:
 
 def random_contrast(image, lower: float, upper: float, seed=None) -> Any:
     """Apply `adjust_contrast` with a random factor."""
+    return adjust_contrast(image, _between(lower, upper, seed))
+
+
+def _between(lower: float, upper: float, seed) -> Any:
     if not 0 <= lower < upper:
         raise ValueError("upper must be > lower, and lower must be non-negative.")
-    return adjust_contrast(image, stream_of(seed).uniform(lower, upper))
+    return stream_of(seed).uniform(lower, upper)
 
 
 def _cut(image, top: int, left: int, height: int, width: int) -> Any:
@@ -404,9 +408,7 @@ def random_hue(image, max_delta: float, seed=None) -> Any:
 
 def random_saturation(image, lower: float, upper: float, seed=None) -> Any:
     """Apply `adjust_saturation` with a random factor between `lower` and `upper`."""
-    if not 0 <= lower < upper:
-        raise ValueError("upper must be > lower, and lower must be non-negative.")
-    return adjust_saturation(image, stream_of(seed).uniform(lower, upper))
+    return adjust_saturation(image, _between(lower, upper, seed))
 
 
 def psnr(a, b, max_val, name=None) -> Any:

@@ -19,7 +19,7 @@ from wengert.tape.base import new_tensor
 from wengert.tape.record import T
 from wengert.tensor.tensor import Tensor as NativeTensor
 
-__all__ = ["OPERATORS", "install"]
+__all__ = ["OPERATORS", "check_divisor", "floor_modulus", "floor_quotient", "install"]
 
 _WHOLE = (*V.INTEGERS, "bool")
 
@@ -75,24 +75,11 @@ def _divided(a, b) -> Any:
     return _computed("RealDiv", T.div, a, b)
 
 
-def _floored(a, b) -> Any:
-    a, b = same_dtype("FloorDiv", a, b)
-    V.check(a, V.REAL, op="FloorDiv")
-    _check_divisor(b, "FloorDiv")
-    rounded = _floor_of_quotient if a._payload.dtype.kind == "f" else T.floor_divide
-    return _computed("FloorDiv", rounded, a, b)
-
-
-def _floor_of_quotient(a, b) -> Any:
-    # as in TensorFlow, the floor of the rounded quotient, without a gradient
-    return T.floor(T.div(a.detach(), b.detach()))
-
-
-def _remainder(a, b) -> Any:
-    a, b = same_dtype("FloorMod", a, b)
-    V.check(a, V.REAL, op="FloorMod")
-    _check_divisor(b, "FloorMod")
-    return _computed("FloorMod", floor_modulus, a, b)
+def floor_quotient(a, b) -> Any:
+    """Return the quotient, rounded down; it passes no gradient on."""
+    check_divisor("FloorDiv", b)
+    a, b = a.detach(), b.detach()
+    return T.floor(T.div(a, b)) if a._payload.dtype.kind == "f" else T.floor_divide(a, b)
 
 
 def floor_modulus(a, b) -> Any:
@@ -100,34 +87,27 @@ def floor_modulus(a, b) -> Any:
 
     That rounds the quotient before it is cut: by 0.1 it is 60 of 6, though 59 times fit.
     """
+    check_divisor("FloorMod", b)
     whole = wg.remainder(a, b)
     if b._edge is None or b._payload.dtype.kind != "f":
         return whole
-    slope = wg.neg(wg.mul(_floor_of_quotient(a, b), b))
+    slope = wg.neg(wg.mul(floor_quotient(a, b), b))
     known = wg.isfinite(slope).detach()
     slope = wg.where(known, slope, wg.zeros_like(slope))
     return wg.where(known, wg.remainder(a, b.detach()) + (slope - slope.detach()), whole)
 
 
-def _check_divisor(b, op_name: str) -> None:
+def check_divisor(op_name: str, b) -> None:
+    """Raise an error if whole numbers are divided by 0."""
     if b._payload.dtype.kind in "iu" and not np.all(np.asarray(b._payload)):
         raise invalid("Integer division by zero", op_name)
 
 
-def _bits(op_name: str, prim: str) -> Callable[..., Any]:
+def _of_kinds(op_name: str, kinds: tuple[str, ...], function: Callable[..., Any]) -> Any:
     def operation(a, b) -> Any:
         a, b = same_dtype(op_name, a, b)
-        V.check(a, _WHOLE, op=op_name)
-        return _computed(op_name, getattr(T, prim), a, b)
-
-    return operation
-
-
-def _compared(op_name: str, prim: str) -> Callable[..., Any]:
-    def operation(a, b) -> Any:
-        a, b = same_dtype(op_name, a, b)
-        V.check(a, V.REAL, op=op_name)
-        return _computed(op_name, getattr(T, prim), a, b)
+        V.check(a, kinds, op=op_name)
+        return _computed(op_name, function, a, b)
 
     return operation
 
@@ -163,20 +143,13 @@ def _product(a, b) -> Any:
     return _computed("BatchMatMulV2", matmul, a, b)
 
 
-def _negative(a) -> Any:
-    a = tensor_of(a)
-    V.check(a, V.NUMBERS, op="Neg")
-    return made(T.neg(a))
+def _alone(op_name: str, kinds: tuple[str, ...], function: Callable[..., Any]) -> Any:
+    def operation(a) -> Any:
+        a = tensor_of(a)
+        V.check(a, kinds, op=op_name)
+        return made(function(a))
 
-
-def _inverted(a) -> Any:
-    a = tensor_of(a)
-    V.check(a, _WHOLE, op="Invert")
-    return made(T.bitwise_not(a))
-
-
-def _absolute(a) -> Any:
-    return made(T.abs(tensor_of(a)))
+    return operation
 
 
 OPERATORS: dict[str, Callable[..., Any]] = {
@@ -185,21 +158,21 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "mul": _arithmetic("Mul", "mul", "__mul__"),
     "pow": _arithmetic("Pow", "pow", "__pow__"),
     "truediv": _divided,
-    "floordiv": _floored,
-    "mod": _remainder,
+    "floordiv": _of_kinds("FloorDiv", V.REAL, floor_quotient),
+    "mod": _of_kinds("FloorMod", V.REAL, floor_modulus),
     "matmul": _product,
-    "and": _bits("BitwiseAnd", "bitwise_and"),
-    "or": _bits("BitwiseOr", "bitwise_or"),
-    "xor": _bits("BitwiseXor", "bitwise_xor"),
-    "lt": _compared("Less", "lt"),
-    "le": _compared("LessEqual", "le"),
-    "gt": _compared("Greater", "gt"),
-    "ge": _compared("GreaterEqual", "ge"),
+    "and": _of_kinds("BitwiseAnd", _WHOLE, T.bitwise_and),
+    "or": _of_kinds("BitwiseOr", _WHOLE, T.bitwise_or),
+    "xor": _of_kinds("BitwiseXor", _WHOLE, T.bitwise_xor),
+    "lt": _of_kinds("Less", V.REAL, T.lt),
+    "le": _of_kinds("LessEqual", V.REAL, T.le),
+    "gt": _of_kinds("Greater", V.REAL, T.gt),
+    "ge": _of_kinds("GreaterEqual", V.REAL, T.ge),
     "eq": _equality("Equal", "eq", False),
     "ne": _equality("NotEqual", "ne", True),
-    "neg": _negative,
-    "invert": _inverted,
-    "abs": _absolute,
+    "neg": _alone("Neg", V.NUMBERS, T.neg),
+    "invert": _alone("Invert", _WHOLE, T.bitwise_not),
+    "abs": _alone("Abs", V.NUMBERS, T.abs),
 }
 _COMPARISONS = frozenset({"lt", "le", "gt", "ge", "eq", "ne"})
 _UNARY = frozenset({"neg", "invert", "abs"})

@@ -9,7 +9,7 @@ from typing import Any
 
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow import nest
-from wengert.compat.tensorflow.archive import WAITING, resume
+from wengert.compat.tensorflow.archive import Resuming
 from wengert.compat.tensorflow.environment import name_scope as scope_of
 from wengert.compat.tensorflow.environment import qualified
 from wengert.compat.tensorflow.variable import Variable
@@ -22,7 +22,7 @@ def _snake_case(name: str) -> str:
     return re.sub(r"((?<=[a-z0-9])[A-Z]|(?!^)(?<!_)[A-Z](?=[a-z]))", r"_\1", name).lower()
 
 
-class Module:
+class Module(Resuming):
     """Base class for objects that track the variables and modules in their attributes.
 
     Parameters
@@ -49,11 +49,6 @@ class Module:
             raise refusal(ValueError, "{!r} is not", name)
         self._name = name
         self._scope_name = qualified(name) + "/"
-
-    def __setattr__(self, name: str, value) -> None:
-        object.__setattr__(self, name, value)
-        if WAITING:
-            resume(self)
 
     @property
     def name(self) -> str:

@@ -44,7 +44,8 @@ through unchanged.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, ClassVar
 
@@ -495,9 +496,28 @@ def set_context(**changes) -> Context | None:
     """Replace fields of the active state, and return the previous one."""
     before = active()
     now = _NOTHING if before is None else before
+    if "stack" in changes:
+        stack = changes.pop("stack")
+        changes["lifts"] = Lifts(stack) if stack else None
     fields = {"tapes": now.tapes, "lifts": now.lifts, "everything": now.everything, **changes}
     CONTEXT.set(Context(**fields) if any(fields.values()) else None)
     return before
+
+
+@contextmanager
+def within(**changes) -> Iterator[None]:
+    """Change the context inside a ``with`` block."""
+    before = set_context(**changes)
+    try:
+        yield
+    finally:
+        CONTEXT.set(before)
+
+
+def lifts_now() -> tuple[Lift, ...]:
+    """Return the lifts of the context, from the outermost to the innermost."""
+    context = active()
+    return () if context is None or context.lifts is None else context.lifts.stack
 
 
 def activate(record: Record) -> None:

@@ -11,8 +11,9 @@ __all__ = ["missing", "refusing"]
 
 
 def missing(module: str, name: str) -> AttributeError:
-    """Return the error for a name that ``tf.<module>`` does not have here."""
-    full = f"{module}.{name}"
+    """Return the error for a name that ``tf.<module>``, or `tf`, does not have here."""
+    home = f"tensorflow.{module}".strip(".")
+    full = f"{module}.{name}".strip(".")
     instead = cures("wengert.compat.tensorflow").get(full)
     if instead is None and name.startswith("LinearOperator"):
         instead = "use the matrix itself, and tf.linalg.matmul, solve, ..."
@@ -20,7 +21,7 @@ def missing(module: str, name: str) -> AttributeError:
         instead = "use tf.sparse, or dense tensors"
     hint = f"; {instead}" if instead else ""
     return AttributeError(
-        f"module 'tensorflow.{module}' has no attribute {name!r}: wengert.compat.tensorflow does "
+        f"module {home!r} has no attribute {name!r}: wengert.compat.tensorflow does "
         f"not offer tf.{full}{hint}"
     )
 

@@ -23,7 +23,7 @@ _REAL = ("float", "double")
 _FLOAT32 = np.dtype(np.float32)
 
 
-def _checked(op: str, value, kinds: tuple[str, ...], d: int, attribute: str) -> Any:
+def _checked(value, kinds: tuple[str, ...], d: int, attribute: str) -> Any:
     x = V.tensor_of(value)
     V.check(x, kinds, attribute)
     if x._payload.ndim < d:
@@ -52,7 +52,7 @@ def _complex(path: str, op: str, d: str, function: Callable[..., Any], what: str
         TensorShape({shape})
         """
         dims = tuple(range(-int(d), 0))
-        return function(_checked(op, input, _COMPLEX, int(d), "Tcomplex"), dim=dims)
+        return function(_checked(input, _COMPLEX, int(d), "Tcomplex"), dim=dims)
 
     return shaped(transform, path, what=what, shape=[4] * int(d))
 
@@ -81,7 +81,7 @@ def _real(path: str, op: str, d: str, function: Callable[..., Any], what: str) -
         >>> tf.{path}(tf.ones({shape}, tf.{dtype})).shape
         TensorShape({result})
         """
-        x = _checked(op, input_tensor, kinds, int(d), attribute)
+        x = _checked(input_tensor, kinds, int(d), attribute)
         sizes = None if fft_length is None else V.integers(fft_length, "fft_length")
         return function(x, s=sizes, dim=tuple(range(-int(d), 0)))
 

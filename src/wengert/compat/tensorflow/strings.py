@@ -133,24 +133,16 @@ def unicode_decode(input, input_encoding: str, errors="replace", *args, name=Non
     >>> print(tf.strings.unicode_decode("ab", "UTF-8").numpy())
     [97 98]
     """
-    array = bytes_of(input)
-    rows = [[ord(c) for c in s.decode(input_encoding, errors)] for s in array.ravel()]
-    _check_rows(rows)
-    numbers = np.asarray(rows, np.int32)
-    return constant_of(numbers.reshape(*array.shape, numbers.shape[-1]))
+    return _rows(input, lambda s: [ord(c) for c in s.decode(input_encoding, errors)], np.int32)
 
 
-def _check_rows(rows: list[Any]) -> None:
-    if len({len(row) for row in rows}) > 1:
-        raise refusal(ValueError, "the strings have")
-
-
-def _rows(input, function: Callable[[bytes], list[bytes]]) -> Any:
+def _rows(input, function: Callable[[bytes], list[Any]], kind: Any = object) -> Any:
     array = bytes_of(input)
     rows = [function(s) for s in array.ravel()]
-    _check_rows(rows)
-    found = labels_of(rows)._payload
-    return labels_of(found.reshape(*array.shape, found.shape[-1]))
+    if len({len(row) for row in rows}) > 1:
+        raise refusal(ValueError, "the strings have")
+    found = np.asarray(rows, kind).reshape(*array.shape, len(rows[0]) if rows else 0)
+    return labels_of(found) if kind is object else constant_of(found)
 
 
 def to_number(input, out_type="float32", name=None) -> Any:

@@ -19,7 +19,7 @@ from wengert.base.dtypes import is_differentiable
 from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow import nest, recording
 from wengert.compat.tensorflow.dtypes import cxx_name
-from wengert.compat.tensorflow.errors import invalid
+from wengert.compat.tensorflow.errors import invalid, mismatched
 from wengert.compat.tensorflow.tensor import converted, made, tensor_of
 from wengert.compat.tensorflow.words import refusal
 from wengert.func.batch import vmap
@@ -90,18 +90,19 @@ def known_targets(
     """Return the indices of the targets that a tape knows, and the nodes that lead to them."""
     edges = [target._edge for target in targets if target._edge is not None]
     through = record.recorded(edges)
-    known = [
-        i
-        for i, target in enumerate(targets)
-        if target._edge is not None
-        and is_differentiable(target._payload.dtype)
-        and (
-            recording.node_of(target._edge) in through
-            or record.watches(target._edge)
-            or target._edge in same
-        )
-    ]
-    return known, through
+    return _reached(record, targets, through, same), through
+
+
+def _reached(
+    record: recording.Record, ends: list[Any], through: set[Any], same: set[Any]
+) -> list[int]:
+    """Return the indices of what a tape watches, or has computed by the nodes `through`."""
+
+    def known(edge) -> bool:
+        return recording.node_of(edge) in through or record.watches(edge) or edge in same
+
+    held = [i for i, end in enumerate(ends) if end._edge is not None]
+    return [i for i in held if is_differentiable(ends[i]._payload.dtype) and known(ends[i]._edge)]
 
 
 def seeds_of(targets: list[Any], given) -> list[Any]:
@@ -120,13 +121,9 @@ def seeds_of(targets: list[Any], given) -> list[Any]:
         kind = np.dtype(target._payload.dtype)
         seed = tensor_of(value if known else converted(value, kind))
         if seed._payload.dtype != kind:
-            raise invalid(
-                f"cannot compute Mul as input #1(zero-based) was expected to be a "
-                f"{cxx_name(np.dtype(seed._payload.dtype))} tensor but is a "
-                f"{cxx_name(kind)} tensor",
-                "Mul",
-                f"\noutput_gradients[{i}] must have the dtype of its target: write tf.cast.",
-            )
+            advice = f"\noutput_gradients[{i}] must have the dtype of its target: write tf.cast."
+            came = cxx_name(np.dtype(seed._payload.dtype))
+            raise mismatched("Mul", 1, came, cxx_name(kind), advice)
         shape = tuple(target._payload.shape)
         if tuple(seed._payload.shape) != shape:
             try:
@@ -360,17 +357,7 @@ class GradientTape:
         found: list[Any] = [None] * len(ends)
         same = edges_of_both(targets, ends)
         known, through = known_targets(record, targets, same)
-        asked = [
-            i
-            for i, end in enumerate(ends)
-            if end._edge is not None
-            and is_differentiable(end._payload.dtype)
-            and (
-                record.watches(end._edge)
-                or recording.node_of(end._edge) in through
-                or end._edge in same
-            )
-        ]
+        asked = _reached(record, ends, through, same)
         if not known or not asked:
             return found
         context = recording.active()
@@ -447,20 +434,12 @@ class GradientTape:
         missing = unconnected(unconnected_gradients)
         if nest.is_nested(target):
             raise refusal(AttributeError, "{!r} object has", type(target).__name__)
-        if not experimental_use_pfor and not self._persistent:
-            raise RuntimeError(
-                "GradientTape must be created with persistent=True to compute the jacobian with "
-                "eager execution enabled and with  experimental_use_pfor set to False."
-            )
         ends = [End(value, "sources") for value in nest.flatten(sources)]
         end = End(target, "target")
         shape = tuple(end._payload.shape)
         count = math.prod(shape)
         basis = np.eye(count, dtype=end._payload.dtype).reshape(count, *shape)
-        if self._recording:
-            self._inside()
-        found = self._rows(end, ends, basis, experimental_use_pfor)
-        self._used()
+        found = self._rows("jacobian", end, ends, basis, experimental_use_pfor)
         for i, (rows, source) in enumerate(zip(found, ends, strict=True)):
             if rows is not None:
                 size = (*shape, *source._payload.shape)
@@ -508,27 +487,26 @@ class GradientTape:
                 raise ValueError(f"Shape {sizes} must have rank at least 2")
         if shape[0] != size[0]:
             raise refusal(ValueError, "Need first dimension", shape, size)
-        if not experimental_use_pfor and not self._persistent:
-            raise RuntimeError(
-                "GradientTape must be created with persistent=True to compute the batch_jacobian "
-                "with eager execution enabled and with  experimental_use_pfor set to False."
-            )
         rest = shape[1:]
         count = math.prod(rest)
         basis = np.eye(count, dtype=end._payload.dtype).reshape(count, 1, *rest)
         basis = np.ascontiguousarray(np.broadcast_to(basis, (count, *shape)))
-        if self._recording:
-            self._inside()
-        (rows,) = self._rows(end, [by], basis, experimental_use_pfor)
-        self._used()
+        (rows,) = self._rows("batch_jacobian", end, [by], basis, experimental_use_pfor)
         if rows is None:
             return zeros_of(by, rest, after=1)
         order = (1, 0, *range(2, len(size) + 1))
         rows = T.permute(tensor_of(rows), dims=order)
         return made(reshape(rows, (*shape, *size[1:])))
 
-    def _rows(self, end, ends: list[Any], basis, at_once: bool) -> list[Any]:
+    def _rows(self, name: str, end, ends: list[Any], basis, at_once: bool) -> list[Any]:
         """Return the gradients of `end` with respect to each source, one per row of `basis`."""
+        if not at_once and not self._persistent:
+            raise RuntimeError(
+                f"GradientTape must be created with persistent=True to compute the {name} with "
+                "eager execution enabled and with  experimental_use_pfor set to False."
+            )
+        if self._recording:
+            self._inside()
         connected = [False] * len(ends)
 
         def pulled(seed) -> tuple[Any, ...]:
@@ -555,6 +533,7 @@ class GradientTape:
                 rows = [T.stack(*column, dim=0) for column in zip(*each, strict=True)]
         finally:
             self._persistent = persistent
+        self._used()
         return [made(row) if found else None for row, found in zip(rows, connected, strict=True)]
 
 

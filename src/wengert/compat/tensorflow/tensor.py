@@ -22,7 +22,7 @@ from wengert.base.dtypes import is_differentiable
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.dtypes import cxx_name, numpy_dtype, of_numpy
 from wengert.compat.tensorflow.eager import DEVICE, Reference, StringTensor, Tensor
-from wengert.compat.tensorflow.errors import invalid
+from wengert.compat.tensorflow.errors import invalid, mismatched
 from wengert.compat.tensorflow.recording import Context, active, followed, source_of
 from wengert.compat.tensorflow.values import array_of
 from wengert.compat.tensorflow.words import refusal
@@ -324,12 +324,9 @@ def same_dtype(op_name: str, *values) -> tuple[Any, ...]:
             high = max(place, i)
             have = cxx_name(np.dtype(kind if place < i else tensor._payload.dtype))
             came = cxx_name(np.dtype(tensor._payload.dtype if place < i else kind))
-            raise invalid(
-                f"cannot compute {op_name} as input #{high}(zero-based) was expected to be a "
-                f"{have} tensor but is a {came} tensor",
-                op_name,
-                f"\nDtypes are not promoted: write tf.cast(x, tf.{of_numpy(np.dtype(kind)).name}).",
-            )
+            wanted = of_numpy(np.dtype(kind)).name
+            advice = f"\nDtypes are not promoted: write tf.cast(x, tf.{wanted})."
+            raise mismatched(op_name, high, have, came, advice)
         ready.append(tensor)
     if context is not None and context.tapes and is_differentiable(kind):
         _join(values, ready, context)
@@ -343,11 +340,7 @@ def _operand(value, kind, op_name: str, place: int) -> Any:
         if op_name != "AddV2" or not place:
             raise
         natural = array_of(value)
-    raise invalid(
-        f"cannot compute {op_name} as input #{place}(zero-based) was expected to be a "
-        f"{cxx_name(np.dtype(kind))} tensor but is a {cxx_name(natural.dtype)} tensor",
-        op_name,
-    )
+    raise mismatched(op_name, place, cxx_name(np.dtype(kind)), cxx_name(natural.dtype))
 
 
 def _join(values: tuple[Any, ...], ready: list[Any], context: Context) -> None:

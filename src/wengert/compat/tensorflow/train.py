@@ -21,13 +21,14 @@ import re
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from wengert.compat.kit.arguments import Given, arguments
 from wengert.compat.kit.namespaces import completed
-from wengert.compat.tensorflow.archive import WAITING, read_archive, resume, write_archive
+from wengert.compat.tensorflow.archive import WAITING, Resuming, read_archive, write_archive
 from wengert.compat.tensorflow.dtypes import of_numpy
 from wengert.compat.tensorflow.errors import NotFoundError
 from wengert.compat.tensorflow.refusal import refusing
@@ -234,7 +235,7 @@ class CheckpointOptions:
         vars(self).update(options)
 
 
-class Checkpoint:
+class Checkpoint(Resuming):
     """Saves and restores a graph of objects that hold variables.
 
     Parameters
@@ -255,11 +256,6 @@ class Checkpoint:
             if not _leads(value) and not isinstance(value, list | dict | tuple):
                 raise refusal(ValueError, "`Checkpoint` was expecting", name, value)
             setattr(self, name, value)
-
-    def __setattr__(self, name: str, value) -> None:
-        object.__setattr__(self, name, value)
-        if WAITING:
-            resume(self)
 
     def _counter(self) -> Any:
         if "save_counter" not in vars(self):
@@ -324,14 +320,6 @@ def _note(directory: Path, paths: list[str], latest: str) -> None:
     (directory / "checkpoint").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-class _State:
-    """The state of the checkpoints in a folder."""
-
-    def __init__(self, latest: str, paths: list[str]) -> None:
-        self.model_checkpoint_path = latest
-        self.all_model_checkpoint_paths = paths
-
-
 def get_checkpoint_state(checkpoint_dir, latest_filename=None) -> Any:
     """Return the latest checkpoint in a folder and all of them, or None."""
     directory = Path(checkpoint_dir)
@@ -341,7 +329,8 @@ def get_checkpoint_state(checkpoint_dir, latest_filename=None) -> Any:
     found = re.findall(r'^(\w+): "(.*)"$', file.read_text(encoding="utf-8"), re.MULTILINE)
     paths = [(key, str(directory / name)) for key, name in found]
     latest = next(path for key, path in paths if key == "model_checkpoint_path")
-    return _State(latest, [path for key, path in paths if key.startswith("all")])
+    every = [path for key, path in paths if key.startswith("all")]
+    return SimpleNamespace(model_checkpoint_path=latest, all_model_checkpoint_paths=every)
 
 
 def latest_checkpoint(checkpoint_dir, latest_filename=None) -> str | None:

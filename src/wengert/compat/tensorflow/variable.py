@@ -19,6 +19,7 @@ from wengert.base.dtypes import is_differentiable
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.signatures import named
 from wengert.compat.tensorflow.dtypes import DType, numpy_dtype, of_numpy
+from wengert.compat.tensorflow.eager import written
 from wengert.compat.tensorflow.environment import qualified
 from wengert.compat.tensorflow.errors import invalid
 from wengert.compat.tensorflow.infix import install
@@ -284,9 +285,7 @@ class Variable:
         value = self._cell.value
         return value[()] if not value.ndim else value.copy()
 
-    def __array__(self, dtype=None, copy: bool | None = None) -> Any:
-        array = np.asarray(self.numpy())
-        return array if dtype is None else array.astype(dtype, copy=False)
+    __array__ = Tensor.__array__
 
     def __float__(self) -> float:
         return float(self.value())
@@ -327,7 +326,7 @@ class Variable:
 
     def _assigned(self, value, read_value=True) -> Any:
         self._cell.value = value
-        return _handle(self) if read_value else None
+        return _Unread(self) if read_value else None
 
     def assign(self, value, use_locking=False, name=None, read_value=True) -> Any:
         """Assign another value to the variable.
@@ -413,9 +412,7 @@ class Variable:
     # -- printing, keys ---------------------------------------------------------------------------
 
     def __repr__(self) -> str:
-        value = self.numpy()
-        text = repr(value.item()) if isinstance(value, np.generic) else repr(value)
-        text = "\n" + text if "\n" in text else text
+        text = written(self.numpy())
         return (
             f"<tf.Variable {self._name!r} shape={self.shape} dtype={self.dtype.name}, numpy={text}>"
         )
@@ -438,10 +435,6 @@ class _Unread(Variable):
         self._name = "UnreadVariable"
         self._trainable = variable._trainable
         self._constraint = variable._constraint
-
-
-def _handle(variable: Variable) -> Any:
-    return _Unread(variable)
 
 
 def _unpickled(value, trainable: bool, name: str) -> Variable:

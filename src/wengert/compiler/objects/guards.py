@@ -28,7 +28,7 @@ _variable = getattr(getattr(getattr(np, "_core", None), "umath", None), "_extobj
 error_state: Callable[[], Any] = object if _variable is None else _variable.get
 """Return NumPy's error state object, which each change replaces; or a new object each time."""
 _USUAL = frozenset(
-    {"grad", "linked", "views", "level", "accumulator", "watchpoint", "ended", "stale"}
+    {"grad", "linked", "root", "views", "level", "accumulator", "watchpoint", "ended", "stale"}
 )
 """The rare attributes of a tensor (`Extra`) that do not matter, or have conditions of their own.
 

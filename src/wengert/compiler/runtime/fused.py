@@ -82,7 +82,9 @@ def fused(function: Any, how: str, args: tuple[Any, ...], params: dict[str, Any]
             if char not in _DTYPES:
                 return None
             if not (arg.flags.c_contiguous and arg.flags.aligned):
-                if 0 not in arg.strides:
+                named = char in "il" and params.get("dim") == 0 and not any(arg.strides[1:])
+                if 0 not in arg.strides or named:
+                    # for an index that was expanded, kernels copy whole rows
                     return None
                 # such as the cotangent of a sum, which is one number
                 args = (*args[:i], np.ascontiguousarray(arg), *args[i + 1 :])

@@ -499,7 +499,8 @@ def _carried(tensor: Any) -> str | None:
 
 
 _FOLLOWS = frozenset(
-    {*("base", "chain", "linked", "views", "no_write", "stale", "level", "ended", "accumulator")}
+    {*("base", "chain", "linked", "root", "views", "no_write", "stale", "level", "ended")}
+    | {"accumulator"}
 )
 """Attributes that a tensor regains as a view or below a transform."""
 

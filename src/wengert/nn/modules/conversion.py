@@ -56,6 +56,7 @@ class Conversion:
 
         Parameters keep their identity, so that optimisers and tied weights still refer to them.
         """
+        swaps = get_swap_module_params_on_conversion()
         if recurse:
             for module in self.children():
                 module._apply(fn)
@@ -70,13 +71,16 @@ class Conversion:
                 param.grad, kept = None, param.grad
                 if isinstance(grad, SparseValue):
                     kept = grad
+                elif swaps:
+                    if grad is not kept:
+                        swap_tensors(kept, grad)
                 else:
                     kept.data = grad
             plain = type(param).__torch_function__ is Parameter.__torch_function__
-            if plain and not is_meta(made.device):
-                param.data = made
-            elif get_swap_module_params_on_conversion():
+            if swaps:
                 swap_tensors(param, Parameter(made, param.requires_grad))
+            elif plain and not is_meta(made.device):
+                param.data = made
             else:
                 param = self._parameters[name] = Parameter(made, param.requires_grad)
             if grad is not None:

@@ -32,6 +32,13 @@ class _Loss(WithOptions, Module):
         self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
     ) -> None:
         super().__init__()
+        given: Any = (size_average, reduce)
+        if any(isinstance(one, Tensor) for one in given):
+            raise RuntimeError(
+                "Boolean value of Tensor with more than one value is ambiguous: "
+                f"{type(self).__name__}() takes settings. Call what it returns with the tensors: "
+                f"{type(self).__name__}()(input, target)"
+            )
         if size_average is not None or reduce is not None:
             reduction = reduction_of(reduction, size_average, reduce)
         self.reduction = reduction

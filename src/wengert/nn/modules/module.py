@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from collections import OrderedDict
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, ClassVar, ParamSpec, Protocol, TypeVar
 
 from wengert.base.elsewhere import elsewhere
@@ -59,6 +60,15 @@ def _forward_unimplemented(self: Any, *input: Any) -> Any:
     )
 
 
+def _renamed(method: Any, name: str) -> Any:
+    """Return a copy of `method` under the `name` that errors in its arguments show."""
+    copy = FunctionType(method.__code__, method.__globals__, closure=method.__closure__)
+    for part in ("__defaults__", "__kwdefaults__", "__annotations__", "__doc__", "__dict__"):
+        setattr(copy, part, getattr(method, part))
+    copy.__qualname__ = name
+    return copy
+
+
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
 
@@ -110,6 +120,8 @@ class Module(Registration, Traversal, Conversion, Hooks, State):
         super().__init_subclass__(**kwargs)
         if cls.__module__.startswith("wengert.nn."):
             shown(cls)
+            if "__init__" not in vars(cls):
+                cls.__init__ = _renamed(cls.__init__, f"{cls.__name__}.__init__")  # type: ignore[method-assign]
         for name, value in list(vars(cls).items()):
             if isinstance(value, FUNCTIONS) and f"{value.__module__}:".startswith(_OPERATIONS):
                 setattr(cls, name, staticmethod(value))

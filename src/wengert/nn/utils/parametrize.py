@@ -120,7 +120,7 @@ class ParametrizationList(ModuleList):
             self._register_several(original, new)
         if not unsafe:
             try:
-                _check(self(), old, "the tensor", "tensor")
+                _check(self(), old)
             except BaseException:
                 original.data = old
                 raise
@@ -202,7 +202,7 @@ class ParametrizationList(ModuleList):
         return made
 
 
-def _check(new: Any, old: Any, subject: str, name: str) -> None:
+def _check(new: Any, old: Any) -> None:
     """Raise an error if a parametrisation changes the shape or dtype of a tensor."""
     if not isinstance(new, Tensor):
         raise ValueError(f"A parametrization must return a tensor. Got {type(new).__name__}.")
@@ -210,7 +210,7 @@ def _check(new: Any, old: Any, subject: str, name: str) -> None:
         before, after = getattr(old, what), getattr(new, what)
         if before != after:
             raise ValueError(
-                f"Registering a parametrization may not change the {what} of {subject}, unless "
+                f"Registering a parametrization may not change the {what} of the tensor, unless "
                 f"`unsafe` flag is enabled.\nunparametrized {what}: {before}\n"
                 f"parametrized {what}: {after}"
             )
@@ -328,7 +328,7 @@ def register_parametrization(
 def _check_further(module: Any, name: str, parametrization: Any) -> None:
     old = getattr(module, name)
     new = parametrization(old)
-    _check(new, old, "the tensor", name)
+    _check(new, old)
     if not hasattr(parametrization, "right_inverse"):
         return
     try:

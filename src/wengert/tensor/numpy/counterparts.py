@@ -128,7 +128,7 @@ def common(*values: Any) -> list[Any]:
     made = []
     for value in values:
         if value.__class__ is np.ndarray:
-            value = new_tensor(value if value.dtype.isnative else plain_array(value))
+            value = new_tensor(plain_array(value))
         elif not isinstance(value, TensorBase):
             break
         if kind is not None and value._payload.dtype is not kind:

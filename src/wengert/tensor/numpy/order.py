@@ -6,6 +6,7 @@ See NOTE [counterparts]. The order has no gradient; the gradient flows to the se
 from __future__ import annotations
 
 from collections import namedtuple
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -26,20 +27,22 @@ from wengert.tensor.numpy.counterparts import (
     values,
 )
 
-_OURS = frozenset({"linear", "lower", "higher", "midpoint", "nearest"})
+_OF_ELEMENTS = ("lower", "higher", "nearest")
+_OURS = frozenset({"linear", "midpoint", *_OF_ELEMENTS})
 
 
 # -- quantiles -------------------------------------------------------------------------------------
 
 
-def _merged(a: Any, axis: Any) -> tuple[Any, int | None, tuple[int, ...]]:
+def _merged(a: Any, axis: Any) -> tuple[Any, int | None, tuple[int, ...] | None]:
     """Return `a` with several axes merged into the last, the axis to reduce, and those merged."""
     if axis is None or not isinstance(axis, tuple | list):
-        return a, axis, ()
+        return a, axis, None
     dims = all_axes(axis, a.ndim)
     rest = [n for n in range(a.ndim) if n not in dims]
     moved = permute.permute(a, (*rest, *dims))
-    return shape.reshape(moved, (*[a.shape[n] for n in rest], -1)), -1, dims
+    count = prod(a.shape[n] for n in dims)
+    return shape.reshape(moved, (*[a.shape[n] for n in rest], count)), -1, dims
 
 
 def _split(made: Any, dims: tuple[int, ...], leading: int) -> Any:
@@ -70,6 +73,7 @@ def _quantile(name: str, scale: float, ignoring: bool) -> None:
                 f"numpy.{name} of tensors with weights= or method={method!r}: methods "
                 f"{', '.join(sorted(_OURS))} are there; sort and interpolate for others"
             )
+        kind = tensor(a)._payload.dtype
         (a,) = floating(a)
         q = as_dtype(q, a._payload.dtype)
         at = np.asarray(known(q))
@@ -86,7 +90,8 @@ def _quantile(name: str, scale: float, ignoring: bool) -> None:
         made = ours(a, flat, axis, keep, interpolation=method)
         if q.ndim > 1:
             made = shape.reshape(made, (*q.shape, *made.shape[1:]))
-        return _split(made, dims, q.ndim) if dims and keep else made
+        made = as_dtype(made, kind) if kind.kind in "biu" and method in _OF_ELEMENTS else made
+        return _split(made, dims, q.ndim) if dims is not None and keep else made
 
     quantile.__doc__ = f"Compute ``numpy.{name}``."
 
@@ -115,7 +120,7 @@ def _median(name: str, ours: str) -> None:
             late(ours)(a, 0.5, axis, keep, interpolation=one) for one in ("lower", "higher")
         )
         made = (low + high) / 2
-        return _split(made, dims, 0) if dims and keep else made
+        return _split(made, dims, 0) if dims is not None and keep else made
 
 
 _median("median", "quantile")
@@ -219,7 +224,7 @@ def _union1d(ar1: Any, ar2: Any) -> Any:
 
 @counterpart("setdiff1d")
 def _setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
-    a, b = _flat(ar1, ar2)
+    a, b = (shape.reshape(tensor(ar), (-1,)) for ar in (ar1, ar2))
     a = a if assume_unique else _unique(a)
     return taken(a, np.flatnonzero(~np.isin(known(a), known(b))), 0)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.interp.levels import is_plain
 from wengert.ops import join, permute, pointwise, shape
 from wengert.ops.matmul import matmul
 from wengert.tensor.numpy.counterparts import (
@@ -17,8 +18,10 @@ from wengert.tensor.numpy.counterparts import (
     counterpart,
     counterparts,
     floating,
+    known,
     rule,
     tensor,
+    values,
 )
 from wengert.tensor.numpy.products import convolve
 
@@ -30,6 +33,9 @@ def _linalg(name: str) -> Any:
 @counterpart("vander")
 def _vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     x = tensor(x)
+    if x.ndim != 1:
+        raise ValueError("x must be a one-dimensional array or sequence.")
+    x = as_dtype(x, np.promote_types(x._payload.dtype, int))
     count = len(x) if N is None else N
     powers = [x**n for n in range(count)]
     return join.stack(powers if increasing else powers[::-1], 1) if powers else x[:, None][:, :0]
@@ -44,8 +50,25 @@ def _polyval(p: Any, x: Any) -> Any:
     return made
 
 
+def _one(*polynomials: Any) -> list[Any]:
+    """Return each polynomial as a tensor of one dimension."""
+    if any(np.ndim(values(a)) > 1 for a in polynomials):
+        raise ValueError("Polynomial must be 1d only.")
+    return [shape.reshape(a, (-1,)) for a in common(*polynomials)]
+
+
+def _polymul(a1: Any, a2: Any) -> Any:
+    trimmed = []
+    for a in _one(a1, a2):
+        own = known(a)
+        # under `vmap` leading zeros stay, since each element has its own
+        places = np.flatnonzero(own) if is_plain(own) else [0]
+        trimmed.append(a[int(places[0]) if len(places) else -1 :])
+    return convolve(*trimmed)
+
+
 def _polysum(a1: Any, a2: Any, sign: int) -> Any:
-    parts = [shape.reshape(a, (-1,)) for a in common(a1, a2)]
+    parts = _one(a1, a2)
     count = max(len(part) for part in parts)
     wide = [
         join.cat([tensor(np.zeros(count - len(part), part._payload.dtype)), part], 0)
@@ -73,7 +96,7 @@ def _polyint(p: Any, m: int = 1, k: Any = None) -> Any:
 
 @counterpart("polydiv")
 def _polydiv(u: Any, v: Any) -> Any:
-    u, v = (shape.reshape(a, (-1,)) for a in floating(u, v))
+    u, v = floating(*_one(u, v))
     n, m = len(v) - 1, len(u) - 1
     steps = max(m - n + 1, 1)
     quotient = []
@@ -148,7 +171,7 @@ def _poly(seq_of_zeros: Any) -> Any:
 
 @counterpart("roots")
 def _roots(p: Any) -> Any:
-    (p,) = floating(shape.reshape(tensor(p), (-1,)))
+    (p,) = floating(*_one(p))
     places = np.flatnonzero(p._payload)
     if not places.size:
         return tensor(np.zeros(0))
@@ -174,6 +197,6 @@ counterparts(
     {
         "polyadd": lambda a1, a2: _polysum(a1, a2, 1),
         "polysub": lambda a1, a2: _polysum(a1, a2, -1),
-        "polymul": lambda a1, a2: convolve(*[shape.reshape(a, (-1,)) for a in common(a1, a2)]),
+        "polymul": _polymul,
     }
 )

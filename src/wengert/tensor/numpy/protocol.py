@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.arrays import column
+from wengert.base.arrays import NUMBERS, column
 from wengert.base.device import check_device
 from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted, is_elsewhere
@@ -234,9 +234,9 @@ _ARRAYS = TensorBase | np.ndarray
 
 def _operation(ufunc: Any, name: str, a: Any, b: Any) -> Any:
     """Compute a ufunc that is the implementation of an operator."""
-    if a.__class__ is np.ndarray and a.dtype.kind in "fciub":
+    if a.__class__ is np.ndarray and a.dtype.char in NUMBERS:
         return getattr(T, name)(new_tensor(a), b)
-    if b.__class__ is np.ndarray and b.dtype.kind in "fciub":
+    if b.__class__ is np.ndarray and b.dtype.char in NUMBERS:
         return getattr(T, name)(a, new_tensor(b))
     if isinstance(a, np.generic):
         # NumPy's scalars count as Python numbers, as they do in PyTorch

@@ -23,6 +23,7 @@ from wengert.tensor.numpy.counterparts import (
     common,
     counterpart,
     counterparts,
+    floating,
     late,
     normal_axis,
     one_axis,
@@ -227,7 +228,7 @@ def _delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
 @counterpart("insert")
 def _insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     a, dim = one_axis(arr, axis)
-    a, values = common(a, values)
+    values = as_dtype(values, a._payload.dtype)
     count = a.shape[dim]
     # the source of each element of the result: NumPy inserts markers into the positions
     many = obj if isinstance(obj, slice) or np.ndim(obj) else [obj]
@@ -411,8 +412,7 @@ def _imag(val: Any) -> Any:
 
 @counterpart("angle")
 def _angle(z: Any, deg: bool = False) -> Any:
-    z = tensor(z)
-    made = late("angle")(z)
+    made = late("angle")(*floating(z))
     return made * (180 / math.pi) if deg else made
 
 

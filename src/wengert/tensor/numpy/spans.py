@@ -48,6 +48,8 @@ def _diff(
     a: Any, n: int = 1, axis: int = -1, prepend: Any = np._NoValue, append: Any = np._NoValue
 ) -> Any:
     a = tensor(a)
+    if n == 0:
+        return a
     dim = normal_axis(axis, a.ndim)
     ends = []
     for end in (prepend, append):
@@ -71,12 +73,18 @@ def _diff(
 @counterpart("ediff1d")
 def _ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     flat = shape.reshape(tensor(ary), (-1,))
-    parts = [flat[1:] - flat[:-1]]
-    if to_begin is not None:
-        parts.insert(0, shape.reshape(tensor(to_begin), (-1,)))
-    if to_end is not None:
-        parts.append(shape.reshape(tensor(to_end), (-1,)))
-    return join.cat(common(*parts), 0)
+    kind = flat._payload.dtype
+    parts = []
+    for name, part in (("begin", to_begin), (None, flat[1:] - flat[:-1]), ("end", to_end)):
+        if part is None:
+            continue
+        if name and not is_weak(part) and not np.can_cast(tensor(part)._payload, kind, "same_kind"):
+            raise TypeError(
+                f"dtype of `to_{name}` must be compatible with input `ary` under the `same_kind` "
+                f"rule, got {tensor(part).dtype} for {flat.dtype}; convert it with .to(dtype)"
+            )
+        parts.append(shape.reshape(as_dtype(part, kind), (-1,)))
+    return join.cat(parts, 0)
 
 
 @counterpart("gradient")

@@ -76,7 +76,7 @@ def total(
     a = tensor(a)
     a = as_dtype(_kept(a, where, 0), wide(a._payload.dtype) if dtype is None else dtype)
     made = over(reductions.sum, a, axis, keepdims, dtype=kept_by(a._payload.dtype))
-    return made + initial if given(initial) else made
+    return made + as_dtype(initial, made._payload.dtype) if given(initial) else made
 
 
 def kept_by(kind: Any) -> Any:
@@ -102,29 +102,25 @@ def prod(
     else:
         for dim in sorted(_dims(axis, a.ndim), reverse=True):
             a = reductions.prod(a, dim, keepdim=keep, dtype=kept_by(a._payload.dtype))
-    return a * initial if given(initial) else a
+    return a * as_dtype(initial, a._payload.dtype) if given(initial) else a
 
 
 counterpart("sum")(total)
 counterpart("prod")(prod)
 
 
-@counterpart("all")
-def every(
-    a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = True
-) -> Any:
-    """Compute ``numpy.all``."""
-    a = pointwise.ne(tensor(a), 0)
-    return over(reductions.all, _kept(a, where, True), axis, keepdims)
+def _truth(name: str, ours: Callable[..., Any], filler: bool) -> Callable[..., Any]:
+    @counterpart(name)
+    def truth(
+        a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = True
+    ) -> Any:
+        return over(ours, _kept(pointwise.ne(tensor(a), 0), where, filler), axis, keepdims)
+
+    return truth
 
 
-@counterpart("any")
-def some(
-    a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = True
-) -> Any:
-    """Compute ``numpy.any``."""
-    a = pointwise.ne(tensor(a), 0)
-    return over(reductions.any, _kept(a, where, False), axis, keepdims)
+every = _truth("all", reductions.all, True)
+some = _truth("any", reductions.any, False)
 
 
 def _count(a: Any, axis: Any, keepdims: Any, where: Any) -> Any:
@@ -139,6 +135,19 @@ def _count(a: Any, axis: Any, keepdims: Any, where: Any) -> Any:
     return count
 
 
+def _inexact(a: Any, dtype: Any) -> Any:
+    """Return `a` in the inexact dtype in which to average it."""
+    (a,) = floating(a)
+    if dtype is None:
+        return a
+    if dtype_of(dtype).kind not in ("c" if a._payload.dtype.kind == "c" else "fc"):
+        raise TypeError(
+            f"averages of tensors of {a.dtype} with dtype={dtype!r}: expected a floating point or "
+            "complex dtype that holds them; convert the input or the result with .to(dtype)"
+        )
+    return as_dtype(a, dtype)
+
+
 @counterpart("mean")
 def mean(
     a: Any,
@@ -150,7 +159,7 @@ def mean(
     where: Any = True,
 ) -> Any:
     """Compute ``numpy.mean``."""
-    (a,) = floating(a) if dtype is None else (as_dtype(a, dtype),)
+    a = _inexact(a, dtype)
     if _masks(where):
         return total(a, axis, None, None, keepdims, where=where) / _count(a, axis, keepdims, where)
     return over(reductions.mean, a, axis, keepdims)
@@ -171,13 +180,13 @@ def variance(
 ) -> Any:
     """Compute ``numpy.var``."""
     ddof = correction if given(correction) else ddof
-    (a,) = floating(a) if dtype is None else (as_dtype(a, dtype),)
+    a = _inexact(a, dtype)
     if not _masks(where) and not given(mean):
         return over(moments.var, a, axis, keepdims, correction=ddof)
     centre = tensor(mean) if given(mean) else _mean(a, axis, keepdims=True, where=where)
     away = pointwise.abs(a - centre)
     added = total(pointwise.square(away), axis, None, None, keepdims, where=where)
-    return added / (_count(away, axis, keepdims, where) - ddof)
+    return added / select.clamp(tensor(_count(away, axis, keepdims, where) - ddof), 0)
 
 
 _mean = mean
@@ -190,7 +199,7 @@ def _std(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, **kwargs:
         return pointwise.sqrt(variance(a, axis, dtype, **kwargs))
     ddof = kwargs.pop("correction", _NONE)
     ddof = ddof if given(ddof) else kwargs.get("ddof", 0)
-    (a,) = floating(a) if dtype is None else (as_dtype(a, dtype),)
+    a = _inexact(a, dtype)
     return over(moments.std, a, axis, kwargs.get("keepdims", False), correction=ddof)
 
 
@@ -221,7 +230,7 @@ def _extreme(ours: Callable[..., Any], pair: Callable[..., Any], ufunc: str) -> 
                     f"reduction operation '{ufunc}' does not have an identity, so to use a where "
                     "mask one has to specify 'initial'"
                 )
-            a = select.where(tensor(where), *common(a, initial))
+            a = select.where(tensor(where), a, as_dtype(initial, a._payload.dtype))
         dims = _dims(axis, a.ndim)
         if not a._payload.size and any(not a.shape[dim] for dim in dims):
             keep = given(keepdims) and bool(keepdims)
@@ -237,7 +246,7 @@ def _extreme(ours: Callable[..., Any], pair: Callable[..., Any], ufunc: str) -> 
             made = _complex_extreme(getattr(np, ufunc), a, axis, keepdims)
         else:
             made = over(ours, a, axis, keepdims)
-        return pair(*common(made, initial)) if given(initial) else made
+        return pair(made, as_dtype(initial, made._payload.dtype)) if given(initial) else made
 
     return extreme
 
@@ -293,18 +302,18 @@ def _trace(
     return total(arrange.diagonal(tensor(a), offset, axis1, axis2), -1, dtype)
 
 
-@counterpart("cumsum")
-def _cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
-    a, dim = one_axis(a, axis)
-    kind = wide(a._payload.dtype) if dtype is None else dtype_of(dtype)
-    return reductions.cumsum(as_dtype(a, kind), dim, dtype=kept_by(kind))
+def _scan(name: str, ours: Callable[..., Any]) -> Callable[..., Any]:
+    @counterpart(name)
+    def scan(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
+        a, dim = one_axis(a, axis)
+        kind = wide(a._payload.dtype) if dtype is None else dtype_of(dtype)
+        return ours(as_dtype(a, kind), dim, dtype=kept_by(kind))
+
+    return scan
 
 
-@counterpart("cumprod")
-def _cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
-    a, dim = one_axis(a, axis)
-    kind = wide(a._payload.dtype) if dtype is None else dtype_of(dtype)
-    return reductions.cumprod(as_dtype(a, kind), dim, dtype=kept_by(kind))
+_cumsum = _scan("cumsum", reductions.cumsum)
+_cumprod = _scan("cumprod", reductions.cumprod)
 
 
 def _with_start(name: str, scan: Callable[..., Any], start: int) -> None:
@@ -390,7 +399,6 @@ def _nanmean(
     *,
     where: Any = True,
 ) -> Any:
-    (a,) = floating(a)
     return mean(a, axis, dtype, None, keepdims, where=_there(a, where))
 
 
@@ -411,9 +419,9 @@ def _nanvar(
     there = _there(a, where)
     # replace NaN before the subtraction: the difference would hide NaN in the gradient
     a = select.where(there, a, 0)
-    return variance(
-        a, axis, dtype, None, ddof, keepdims, where=there, mean=mean, correction=correction
-    )
+    ddof = correction if given(correction) else ddof
+    made = variance(a, axis, dtype, None, ddof, keepdims, where=there, mean=mean)
+    return select.where(over(reductions.sum, there, axis, keepdims) <= ddof, float("nan"), made)
 
 
 @counterpart("nanstd")

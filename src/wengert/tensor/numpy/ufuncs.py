@@ -54,20 +54,26 @@ def _subtract(x: Any, y: Any) -> Any:
 
 
 def _extreme(ours: Callable[..., Any], ahead: Any, keeps_nan: bool) -> Callable[..., Any]:
-    """Build `maximum` and the like, where NumPy orders complex numbers by real parts first."""
+    """Build `maximum` and the like, where NumPy orders complex numbers by real parts first.
+
+    Equal numbers share the derivative, which PyTorch's `fmax` and `fmin` give to the first.
+    """
 
     def rule(x: Any, y: Any) -> Any:
-        try:
+        kinds = [v._payload.dtype.kind for v in (x, y) if isinstance(v, TensorBase)]
+        if "c" not in kinds and (keeps_nan or "f" not in kinds):
             return ours(x, y)
-        except RuntimeError:  # the primitive refuses complex numbers
-            x, y = tensor(x), tensor(y)
-            if "c" not in (x._payload.dtype.kind, y._payload.dtype.kind):
-                raise
+        x, y = tensor(x), tensor(y)
         first = T.logical_or(call(ahead, x, y), T.isnan(x if keeps_nan else y))
-        # equal numbers share the derivative, as for real numbers
         return select.where(T.eq(x, y), x / 2 + y / 2, select.where(first, x, y))
 
     return rule
+
+
+def _heaviside(x: Any, y: Any) -> Any:
+    step = getattr(T, str(_primitive_of("heaviside")))
+    # NaN stays, which is 0 for PyTorch
+    return select.where(T.isnan(x), x, step(x, y))
 
 
 _ORDERED = {
@@ -77,9 +83,12 @@ _ORDERED = {
     np.minimum: (np.less_equal, True),
 }
 """The comparison that prefers the first of two numbers, and whether NaN is preferred."""
+_COMPOSED = frozenset({np.float_power, np.fmax, np.fmin, np.heaviside})
+"""Ufuncs of two arguments that are not what their primitive is."""
 RULES: dict[str, Callable[..., Any]] = {
     "clip": lambda x, low, high: T.clamp_tensor(x, low, high),
     "divmod": lambda x, y: (T.floor_divide(_detached(x), _detached(y)), T.remainder(x, y)),
+    np.heaviside.__name__: _heaviside,
     "frexp": lambda x: tuple(late("frexp")(x)),
     "matmul": products.matmul_of,
     "matvec": products.matvec,
@@ -130,7 +139,7 @@ def rule_of(ufunc: Any) -> Callable[..., Any] | None:
 def one_primitive(ufunc: Any) -> str | None:
     """Return the single primitive of a ufunc on floating arrays of one dtype, or None."""
     name = ufunc.__name__
-    if ufunc.nin > 1 and (is_constant(ufunc) or name == "float_power"):
+    if ufunc.nin > 1 and (is_constant(ufunc) or ufunc in _COMPOSED):
         return None
     return _primitive_of(name) if _is_numpys(ufunc) else None
 

@@ -15,7 +15,6 @@ _HOMES = "lax_arrays lax_control lax_elementwise lax_parallel lax_products lax_r
 _FUNCTIONS = _tables("wengert.compat.jax", _HOMES)
 _ABSENT = {
     "pshuffle": "write lax.ppermute",
-    "ragged_dot": "write lax.dot for each group",
     "random_gamma_grad": "jax.random.gamma is differentiable",
     "rng_bit_generator": "write jax.random.bits",
 }

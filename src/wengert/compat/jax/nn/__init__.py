@@ -63,7 +63,7 @@ def relu(x) -> Array:
     >>> jax.nn.relu(jax.numpy.array([-1.0, 0.0, 2.0]))
     Array([0., 0., 2.], dtype=float32)
     """
-    return jnp.where(x > 0, x, jnp.zeros_like(x))
+    return _of(T.relu, promote(x, 0)[0])
 
 
 @_activation

@@ -1,6 +1,7 @@
 """Layer 9 · compat: linear algebra under the names of ``jax.numpy.linalg``.
 
-If a matrix is singular or not positive definite, the result is NaN, as in JAX, and nothing raises.
+Where a matrix of a batch is singular, not positive definite, or not finite, its result is NaN, as
+in JAX, and nothing raises.
 
 >>> jnp.linalg.norm(jnp.array([3.0, 4.0]))
 Array(5., dtype=float32)
@@ -15,8 +16,10 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
-from wengert.compat.jax.array import asarray, made
+from wengert.compat.jax.array import asarray
+from wengert.compat.jax.callbacks import pure_callback
 from wengert.compat.jax.custom_batching import custom_vmap
+from wengert.compat.jax.lax_elementwise import stop_gradient
 from wengert.compat.jax.numpy import products, reductions
 from wengert.compat.jax.numpy.calling import (
     as_operands,
@@ -28,11 +31,15 @@ from wengert.compat.jax.numpy.calling import (
     plain,
     static,
 )
+from wengert.compat.jax.staging import ShapeDtypeStruct
+from wengert.compat.jax.trees import tree_map
 from wengert.compat.jax.words import refusal
 from wengert.compat.kit.namespaces import closed, defined
 from wengert.compat.kit.rows import of_rows
+from wengert.kernels.spectral import LinAlgError
 from wengert.ops.factors import geqrf
-from wengert.tape.base import new_tensor
+
+_FAILURES = (np.linalg.LinAlgError, LinAlgError)
 
 
 def _square(name: str, a) -> Any:
@@ -43,12 +50,46 @@ def _square(name: str, a) -> Any:
     return x
 
 
-def _or_nan(function: Callable[[], Any], x, shape: tuple[int, ...]) -> Any:
-    """Return the result of a function, or NaN where the matrix `x` makes it fail."""
+def _fails(function: Callable[..., Any], matrices: np.ndarray) -> np.ndarray:
+    """Return for which matrices of a batch a function fails."""
+    failed = np.array(~np.isfinite(matrices).all((-2, -1)))
+    for place in map(tuple, np.argwhere(~failed)):
+        try:
+            function(asarray(matrices[place]))
+        except _FAILURES:
+            failed[place] = True
+    return failed
+
+
+def or_nan(function: Callable[..., Any], x, cores: int | None = None) -> Any:
+    """Call a function of matrices; where it fails, its results and their derivatives are NaN.
+
+    Parameters
+    ----------
+    cores : int, optional. How many dimensions of the results are not of the batch; if omitted, all
+        that come after those of the batch of `x`.
+    """
     try:
-        return function()
-    except np.linalg.LinAlgError:
-        return made(new_tensor(np.full(shape, np.nan, x._payload.dtype)))
+        return function(x)
+    except _FAILURES:
+        batch = ShapeDtypeStruct(tuple(x.shape[:-2]), bool)
+        fails, still = functools.partial(_fails, function), stop_gradient(x)
+        failed = pure_callback(fails, batch, still, vmap_method="broadcast_all")
+    eye = np.eye(*x.shape[-2:], dtype=x._payload.dtype)
+    total = reductions.NAMES["sum"](x, (-2, -1))
+    spoilt = call("where", failed, np.float32(np.nan), np.float32(0)) * total
+
+    def result(part) -> Any:
+        if isinstance(part, int) or part._payload.dtype.kind not in "fc":
+            return part  # ranks and exchanges of rows
+        rest = part.ndim - spoilt.ndim if cores is None else cores
+        return part + spoilt.reshape(tuple(spoilt.shape) + (1,) * rest).astype(part._payload.dtype)
+
+    return tree_map(result, function(call("where", failed[..., None, None], eye, x)))
+
+
+def _call(name: str, x, *rest, cores: int | None = None, **options) -> Any:
+    return or_nan(lambda x: call(f"linalg.{name}", x, *rest, **options), x, cores)
 
 
 def _adjoint(x) -> Any:
@@ -60,13 +101,12 @@ def cholesky(a, *, upper: bool = False, symmetrize_input: bool = True) -> Any:
     x = _square("cholesky", a)
     if symmetrize_input:
         x = (x + _adjoint(x)) / 2
-    return _or_nan(lambda: call("linalg.cholesky", x, upper=upper), x, x.shape)
+    return _call("cholesky", x, upper=upper)
 
 
 def inv(a) -> Any:
     """Return the inverses of matrices."""
-    x = _square("inv", a)
-    return _or_nan(lambda: call("linalg.inv", x), x, x.shape)
+    return _call("inv", _square("inv", a))
 
 
 def det(a) -> Any:
@@ -89,7 +129,7 @@ def solve(a, b) -> Any:
         raise refusal(ValueError, "right hand array must be", y)
     if x.shape[-1] != x.shape[-2]:
         raise refusal(ValueError, "last two dimensions of", x)
-    return _or_nan(lambda: call("linalg.solve", x, y), y, y.shape)
+    return _call("solve", x, y, cores=min(y.ndim, 2))
 
 
 def lstsq(a, b, rcond=None, *, numpy_resid: bool = False) -> Any:
@@ -98,7 +138,7 @@ def lstsq(a, b, rcond=None, *, numpy_resid: bool = False) -> Any:
     if x.ndim != 2:
         raise TypeError(f"{x.ndim}-dimensional array given. Array must be two-dimensional")
     if isinstance(x._payload, np.ndarray):
-        found, residuals, rank, s = call("linalg.lstsq", x, y, rcond)
+        found, residuals, rank, s = _call("lstsq", x, y, rcond)
     else:
         found, residuals, rank, s = products.least_squares(x, y, rcond)
     if not numpy_resid:
@@ -113,7 +153,7 @@ def pinv(a, rtol=None, hermitian: bool = False, *, rcond=None) -> Any:
     cut = rtol if rcond is None else rcond
     if cut is None:
         cut = 10.0 * max(x.shape[-2:]) * float(np.finfo(x._payload.dtype).eps)
-    return call("linalg.pinv", x, rcond=cut, hermitian=hermitian)
+    return _call("pinv", x, rcond=cut, hermitian=hermitian)
 
 
 @custom_vmap
@@ -137,7 +177,7 @@ def qr(a, mode: str = "reduced") -> Any:
         mode = "complete"
     if mode not in ("reduced", "complete", "r"):
         raise ValueError(f"Unsupported QR decomposition mode '{mode}'")
-    return call("linalg.qr", x, mode)
+    return _call("qr", x, mode)
 
 
 def svd(
@@ -151,7 +191,7 @@ def svd(
     (x,) = as_operands("jnp.linalg.svd", a, inexact=True)
     if subset_by_index is not None:
         raise refusal(NotImplementedError, "jnp.linalg.svd with subset_by_index=")
-    return call("linalg.svd", x, full_matrices, compute_uv, hermitian)
+    return _call("svd", x, full_matrices, compute_uv, hermitian)
 
 
 def _hermitian(name: str, a, symmetrize: bool) -> Any:
@@ -162,7 +202,7 @@ def _hermitian(name: str, a, symmetrize: bool) -> Any:
 def eigh(a, UPLO: str | None = None, symmetrize_input: bool = True) -> Any:
     """Return the eigenvalues, in ascending order, and eigenvectors of Hermitian matrices."""
     _check_half(UPLO)
-    return call("linalg.eigh", _hermitian("eigh", a, symmetrize_input), UPLO or "L")
+    return _call("eigh", _hermitian("eigh", a, symmetrize_input), UPLO or "L")
 
 
 def _check_half(half: str | None) -> None:
@@ -173,7 +213,7 @@ def _check_half(half: str | None) -> None:
 def eigvalsh(a, UPLO: str | None = "L", *, symmetrize_input: bool = True) -> Any:
     """Return the eigenvalues of Hermitian matrices."""
     _check_half(UPLO)
-    return call("linalg.eigvalsh", _hermitian("eigvalsh", a, symmetrize_input), UPLO or "L")
+    return _call("eigvalsh", _hermitian("eigvalsh", a, symmetrize_input), UPLO or "L")
 
 
 def _as_complex(x) -> Any:
@@ -184,13 +224,13 @@ def _as_complex(x) -> Any:
 def eig(a) -> Any:
     """Return the eigenvalues and eigenvectors, as complex numbers."""
     x = _square("eig", a)
-    found = call("linalg.eig", _as_complex(x))
+    found = _call("eig", _as_complex(x))
     return type(found)(*map(_as_complex, found))
 
 
 def eigvals(a) -> Any:
     """Return the eigenvalues, as complex numbers."""
-    return _as_complex(call("linalg.eigvals", _as_complex(_square("eigvals", a))))
+    return _as_complex(_call("eigvals", _as_complex(_square("eigvals", a))))
 
 
 def norm(x, ord=None, axis=None, keepdims: bool = False) -> Any:
@@ -217,20 +257,19 @@ def matrix_power(a, n: int) -> Any:
     n = static(n, "n of matrix_power")
     if n < 0:
         x = _square("matrix_power", x)
-    return call("linalg.matrix_power", x, n)
+    return _call("matrix_power", x, n)
 
 
 def matrix_rank(M, rtol=None, *, hermitian: bool = False, tol=None) -> Any:
-    """Count the singular values above a tolerance."""
+    """Count the singular values above `rtol`, or above rounding errors of the largest one."""
     (x,) = as_operands("jnp.linalg.matrix_rank", M, inexact=True)
     if x.ndim < 2:
         return call("any", x != 0).astype(int)
-    s = call("linalg.svdvals", x)
-    cut = rtol if tol is None else tol
-    if cut is None:
-        cut = max(x.shape[-2:]) * float(np.finfo(x._payload.dtype).eps)
-    bound = s[..., :1] * cut
-    return reductions.NAMES["sum"]((s > bound).astype(int), -1)
+    s = _call("svdvals", x)
+    bound = rtol if tol is None else tol
+    if bound is None:
+        bound = s[..., 0] * (max(x.shape[-2:]) * float(np.finfo(x._payload.dtype).eps))
+    return reductions.NAMES["sum"]((s > asarray(bound)[..., None]).astype(int), -1)
 
 
 def multi_dot(arrays, *, precision=None) -> Any:
@@ -257,7 +296,7 @@ def outer(x1, x2, /) -> Any:
 def _row(name: str, parameters: str, meeting: str, text: str) -> Callable[..., Any]:
     """Return `jax.numpy`'s product of this name, or the counterpart of NumPy's function."""
     product = products.NAMES.get(name)
-    compute: Any = functools.partial(call, f"linalg.{name}")
+    compute: Any = functools.partial(_call, name)
     if product is not None:
         compute = lambda *arrays, weak, **options: product(*arrays, **options)  # noqa: E731
     return of_row(name, parameters, meeting, text, compute, "numpy.linalg")

@@ -175,7 +175,7 @@ def _place(name: str) -> Callable[..., Any]:
         if name.startswith("nan"):
             return _nan_place(name, x, axis, bool(keepdims))
         more = {"keepdims": True} if keepdims else {}
-        return _as_index(C.call(name, x, C.axes_of(name, axis), **more))
+        return asarray(C.call(name, x, C.axes_of(name, axis), **more), default_dtype("i"))
 
     return function
 
@@ -189,10 +189,6 @@ def _nan_place(name: str, x, axis, keepdims: bool) -> Any:
     places = NAMES[name.removeprefix("nan")](filled, axis, None, keepdims)
     none = C.call("all", made(missing), C.axes_of(name, axis), keepdims=keepdims)
     return made(T.where(none, C.plain(asarray(-1, places._payload.dtype)), places))
-
-
-def _as_index(x) -> Any:
-    return asarray(x, default_dtype("i"))
 
 
 def _scan(name: str) -> Callable[..., Any]:
@@ -250,14 +246,14 @@ def _quantile(name: str) -> Callable[..., Any]:
         x, _ = C.as_operands(name, a, q, inexact=True)
         if isinstance(q, TensorBase) and not isinstance(q._payload, np.ndarray | np.generic):
             raise NotImplementedError(f"jnp.{name} at a q that differs within the batch of a vmap")
-        at = C.value_of(q, "q").astype(x._payload.dtype)
-        at = np.clip(at, 0, 100 if "percentile" in name else 1)
+        at = np.clip(C.value_of(q, "q"), 0, 100 if "percentile" in name else 1)
+        at = at.astype(x._payload.dtype)
         axis = C.axes_of(name, axis)
         if weights is None and method not in _METHODS:
             raise refusal(ValueError, "method can only be 'linear'")
         if weights is not None and method != "inverted_cdf":
             raise refusal(NotImplementedError, "{} doesn't support weights", method)
-        shares = at / at.dtype.type(100) if "percentile" in name else at
+        shares = (at / 100).astype(at.dtype) if "percentile" in name else at
         rule = None if weights is not None else _METHODS[method]
         ignoring = name.startswith("nan")
         if rule is not None and not ignoring and x._payload.size and x.dtype.char in "fd":
@@ -320,7 +316,8 @@ def _picked(x, at, axis, keepdims: bool, weights, rule: Any, ignoring: bool) -> 
         sums = (take_along_axis(wide, order, -1) * there).cumsum(-1)
         found = element((sums[..., None, :] < q[:, None] * sums[..., -1:, None]).sum(-1))
     if not ignoring:
-        found = C.call("where", there.all(-1, keepdims=True), found, np.nan)
+        nan = asarray(np.nan, found.dtype)
+        found = C.call("where", there.all(-1, keepdims=True), found, nan)
     found = C.call("moveaxis", found, -1, 0)
     sizes = [1 if i in axes else n for i, n in enumerate(x.shape)] if keepdims else found.shape[1:]
     return found.reshape((*at.shape, *sizes))

@@ -189,6 +189,33 @@ def remainder(x1, x2, /) -> Any:
         return operators.remainder(x1, x2)
 
 
+def fmax(x1, x2, /) -> Any:
+    """Return the larger element, or the one that is not NaN; of equal ones, the second."""
+    return _first_if("greater", *as_operands("fmax", x1, x2))
+
+
+def fmin(x1, x2, /) -> Any:
+    """Return the smaller element, or the one that is not NaN; of equal ones, the second."""
+    return _first_if("less", *as_operands("fmin", x1, x2))
+
+
+def _first_if(relation: str, x, y) -> Any:
+    first = T.logical_or(NAMES[relation](x, y), T.isnan(y))
+    return call("where", first, x, y, weak=x.weak_type)
+
+
+def hypot(x1, x2, /) -> Any:
+    """Return ``sqrt(x1**2 + x2**2)``; where both are 0, its derivatives are 1/2, as in JAX."""
+    x, y = as_operands("hypot", x1, x2, inexact=True)
+    if x._payload.dtype.kind == "c":
+        raise ValueError("jnp.hypot does not support complex-valued inputs")
+    check_shapes("hypot", x, y)
+    none = T.logical_and(T.eq(x, 0), T.eq(y, 0))
+    found = T.hypot(T.where(none, 1.0, x), y)
+    weak = asarray(x1).weak_type and asarray(x2).weak_type
+    return made(T.where(none, T.mul(T.add(x, y), 0.5), found), weak)
+
+
 def divmod_(x1, x2, /) -> Any:
     """Return ``x1 // x2`` and the remainder."""
     return floor_divide(x1, x2), remainder(x1, x2)
@@ -244,6 +271,13 @@ def imag(val, /) -> Any:
     """Return the imaginary parts: 0 for real numbers."""
     (x,) = operands("imag", val)
     return call("imag" if x._payload.dtype.kind == "c" else "zeros_like", x, weak=x.weak_type)
+
+
+def angle(z, deg: bool = False) -> Any:
+    """Return the angles of complex numbers: 0 or pi for real ones, by their sign."""
+    (x,) = as_operands("angle", z, inexact=True)
+    found = made(T.atan2(plain(imag(x)), plain(real(x))))
+    return NAMES["rad2deg"](found) if deg else found
 
 
 def rint(x, /) -> Any:
@@ -324,7 +358,6 @@ of_rows(
     globals(),
     of_row,
     """
-    angle | z, deg=False | inexact | Return the angles of complex numbers.
     frexp | x, / | inexact | Return fractions in [1/2, 1) and exponents of 2.
     heaviside | x1, x2, / | inexact | Return 0 below 0, 1 above, and `x2` at 0.
     i0 | x | inexact-weak | Return the modified Bessel function of order 0.
@@ -338,9 +371,8 @@ of_rows(
 # -- the tables -----------------------------------------------------------------------------------
 
 _PAIRS = """
-    f: arctan2 copysign hypot nextafter
+    f: arctan2 copysign nextafter
     biuf: fmod
-    cbiuf: fmax fmin
     iu: gcd lcm
     biu: left_shift right_shift
     biufc: true_divide

@@ -212,7 +212,10 @@ def _row(name: str, parameters: str, meeting: str, text: str) -> Callable[..., A
 
     def compute(*arrays, weak: bool, **options) -> Any:
         rest = {key: value for key, value in options.items() if key not in _UNSEEN}
-        return finished(function(*map(plain, arrays), **rest))
+        first, *others = arrays
+        return linalg.or_nan(
+            lambda x: finished(function(plain(x), *map(plain, others), **rest)), first
+        )
 
     return of_row(name, parameters, meeting, text, compute, "scipy.linalg")
 

@@ -68,7 +68,7 @@ def _check_installed(name: str) -> None:
 
 _ROWS = """
     x: dawsn entr erf erfc erfcx erfinv exp1 expi expit fresnel gamma gammaln i0 i0e i1 i1e logit
-        ndtr sici spence digamma=psi loggamma=gammaln
+        ndtr sici spence digamma=psi
     p: ndtri
     x, y: xlog1py xlogy
     p, q: kl_div rel_entr
@@ -108,6 +108,12 @@ def log_ndtr(x, series_order: int = 3) -> Array:
     """Return the logarithm of `ndtr`, accurate in the lower tail for any `series_order`."""
     (x,) = as_operands("log_ndtr", x, inexact=True)
     return _computed("log_ndtr", x)
+
+
+def loggamma(x) -> Array:
+    """Return the logarithm of the gamma function: NaN where that is not positive."""
+    (x,) = as_operands("loggamma", x, inexact=True)
+    return jnp.where(x > 0, _computed("gammaln", x), jnp.nan)
 
 
 def polygamma(n, x) -> Array:

@@ -191,7 +191,9 @@ for _name, _base, _what in (("Max", _Pool, "largest element"), ("Avg", _Average,
     _kinds(f"Global{_name}Pool{{d}}D", _Global, _whole, kind=_name.lower())
 
 
-class _Sequence(Block):
+class Stack(Block):
+    """Base class for blocks that run their children in turn."""
+
     def __init__(self, *args, **kwargs) -> None:
         if args:
             raise TypeError(f"{type(self).__name__}() takes no layers: write net.add(layer, ...)")
@@ -226,11 +228,11 @@ class _Sequence(Block):
         return (x, *args) if args else x
 
 
-class Sequential(_Sequence):
+class Sequential(Stack):
     """A sequence of layers."""
 
 
-class HybridSequential(_Sequence, HybridBlock):
+class HybridSequential(Stack, HybridBlock):
     """A sequence of layers."""
 
 

@@ -83,8 +83,9 @@ class Block(Given):
         super().__setattr__(name, value)
 
     def __repr__(self) -> str:
-        lines = [f"  ({name}): {_indented(child)}" for name, child in self._children.items()]
-        return f"{type(self).__name__}(\n" + "\n".join(lines) + "\n)"
+        lines = [f"  ({name}): {child!r}" for name, child in self._children.items()]
+        inner = "\n".join([line.replace("\n", "\n  ") for line in lines])
+        return f"{type(self).__name__}(\n{inner}\n)"
 
     @property
     def prefix(self) -> str:
@@ -123,7 +124,8 @@ class Block(Given):
         for name, value in vars(self).items():
             parts = value.values() if isinstance(value, dict) else value
             held = isinstance(value, list | tuple | dict) and name[0] != "_"
-            if held and not set(filter(_is_block, parts)) <= set(self._children.values()):
+            blocks = {part for part in parts if isinstance(part, Block)} if held else set()
+            if not blocks <= set(self._children.values()):
                 warn(
                     f'"{self.name}.{name}" is an unregistered container with Blocks. Note that '
                     "Blocks inside the list, tuple or dict will not be registered automatically. "
@@ -219,14 +221,6 @@ class HybridBlock(Block):
     def hybrid_forward(self, F, x, *args, **params) -> Any:
         """Compute the output; a subclass defines it."""
         raise refusal(NotImplementedError, "{} must define", type(self).__name__)
-
-
-def _is_block(value) -> bool:
-    return isinstance(value, Block)
-
-
-def _indented(block) -> str:
-    return repr(block).replace("\n", "\n  ")
 
 
 __all__ = completed(globals())

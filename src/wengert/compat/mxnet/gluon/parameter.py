@@ -19,18 +19,6 @@ from wengert.compat.mxnet.words import refusal
 
 __all__ = ["Constant", "DeferredInitializationError", "Parameter", "ParameterDict"]
 
-_DEFERRED = (
-    "Parameter '{}' has not been initialized yet because initialization was deferred. Actual "
-    "initialization happens during the first forward pass. Please pass one batch of data through "
-    "the network before accessing Parameters. You can also avoid deferred initialization by "
-    "specifying in_units, num_features, etc., for network layers."
-)
-_MISSING = (
-    "Parameter '{}' has not been initialized. Note that you should initialize parameters and "
-    "create Trainer with Block.collect_params() instead of Block.params because the later does not "
-    "include Parameters of nested child Blocks"
-)
-
 
 class DeferredInitializationError(MXNetError):
     """The error for a parameter whose shape is still unknown."""
@@ -162,8 +150,12 @@ class Parameter:
         if self._data is not None:
             return self._data
         if self._pending is not None:
-            raise DeferredInitializationError(_DEFERRED.format(self.name))
-        raise RuntimeError(_MISSING.format(self.name))
+            raise refusal(
+                DeferredInitializationError,
+                "Parameter '{}' has not been initialized yet",
+                self.name,
+            )
+        raise refusal(RuntimeError, "Parameter '{}' has not been initialized. Note", self.name)
 
     def data(self, ctx=None) -> Any:
         """Return the array."""

@@ -25,7 +25,7 @@ from wengert import numpy as wnp
 from wengert.compat.kit.arguments import arguments
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.mxnet.base import absence
-from wengert.compat.mxnet.gluon.basic_layers import called
+from wengert.compat.mxnet.gluon.basic_layers import Stack, called
 from wengert.compat.mxnet.gluon.block import HybridBlock
 from wengert.compat.mxnet.numpy.creation import made
 from wengert.compat.mxnet.results import CLASSES, computed
@@ -345,29 +345,22 @@ class GRUCell(_OneCell):
     mode = "GRU"
 
 
-class SequentialRNNCell(RecurrentCell):
-    """A stack of cells, each taking the output of the previous one."""
-
-    def add(self, cell) -> None:
-        """Append a cell."""
-        self.register_child(cell)
-
-    def __len__(self) -> int:
-        return len(self._children)
-
-    def __getitem__(self, i: int) -> Any:
-        return list(self._children.values())[i]
+class _Composed(RecurrentCell):
+    """Base class for cells whose states are those of the cells in them."""
 
     def state_info(self, batch_size=0) -> list[dict[str, Any]]:
-        """Return the state descriptions of all cells."""
+        """Return the shapes of the states."""
         cells: Any = self._children.values()
         return [info for cell in cells for info in cell.state_info(batch_size)]
+
+
+class SequentialRNNCell(_Composed, Stack):
+    """A stack of cells, each taking the output of the previous one."""
 
     def forward(self, x, states) -> Any:
         """Run one step of each cell."""
         after: list[Any] = []
-        cells: Any = self._children.values()
-        for cell in cells:
+        for cell in self:
             count = len(cell.state_info())
             x, new = cell(x, states[len(after) : len(after) + count])
             after += new
@@ -377,33 +370,24 @@ class SequentialRNNCell(RecurrentCell):
 HybridSequentialRNNCell = SequentialRNNCell
 
 
-class DropoutCell(RecurrentCell):
+class DropoutCell(_Composed):
     """Dropout with a new mask at each step in training."""
 
     def __init__(self, rate: float, axes=(), prefix=None, params=None) -> None:
         super().__init__(prefix, params)
         self._rate, self._axes = rate, axes
 
-    def state_info(self, batch_size=0) -> list[dict[str, Any]]:
-        """Return no states."""
-        return []
-
     def forward(self, x, states) -> Any:
         """Return the input with dropout."""
         return (called("dropout", x, self._rate, axes=self._axes) if self._rate else x), states
 
 
-class _Around(RecurrentCell):
+class _Around(_Composed):
     """Base class for cells that wrap another cell."""
 
     def __init__(self, base_cell) -> None:
         super().__init__()
         self.base_cell = base_cell
-
-    def state_info(self, batch_size=0) -> list[dict[str, Any]]:
-        """Return the state descriptions of the wrapped cell."""
-        found: list[dict[str, Any]] = self.base_cell.state_info(batch_size)
-        return found
 
 
 class ResidualCell(_Around):
@@ -447,17 +431,12 @@ def _mixed(rate: float, new, old) -> Any:
     return computed(type(new), wnp.where, (kept > 0, new, old), {})
 
 
-class BidirectionalCell(RecurrentCell):
+class BidirectionalCell(_Composed):
     """A pair of cells, one of which runs backwards; only `unroll` is supported."""
 
     def __init__(self, l_cell, r_cell, output_prefix="bi_") -> None:
         super().__init__()
         self.l_cell, self.r_cell = l_cell, r_cell
-
-    def state_info(self, batch_size=0) -> list[dict[str, Any]]:
-        """Return the state descriptions of both cells."""
-        found: list[dict[str, Any]] = self.l_cell.state_info(batch_size)
-        return found + self.r_cell.state_info(batch_size)
 
     def __call__(self, inputs, states) -> Any:
         """Raise an error: a single step cannot run in both directions."""

@@ -23,11 +23,10 @@ from wengert.compat.mxnet.arrays import NDArray as NDArray
 from wengert.compat.mxnet.base import absent
 from wengert.compat.mxnet.ndarray import creation as _creation
 from wengert.compat.mxnet.ndarray import functions as _functions
-from wengert.compat.mxnet.ndarray import functions as _methods
 from wengert.compat.mxnet.numpy_extension import waitall as waitall
 
 _MODULES = frozenset({"contrib", "linalg", "random", "sparse"})
-_INSTALLED = _methods.INSTALLED  # importing it installs the methods of arrays
+_INSTALLED = _functions.INSTALLED  # importing it installs the methods of arrays
 
 
 def __getattr__(name: str) -> Any:

@@ -23,7 +23,7 @@ def _turned(a, transposed: bool) -> Any:
     return wnp.swapaxes(a, -1, -2) if transposed else a
 
 
-def _gemm(A, B, C, transpose_a=False, transpose_b=False, alpha=1.0, beta=1.0, axis=-2) -> Any:
+def _gemm(A, B, C, transpose_a=False, transpose_b=False, alpha=1.0, beta=1.0) -> Any:
     """Return ``alpha * A @ B + beta * C``."""
     return _gemm2(A, B, transpose_a, transpose_b, alpha) + beta * C
 

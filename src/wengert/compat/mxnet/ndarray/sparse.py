@@ -119,7 +119,7 @@ def _made(dense, stype: str) -> Any:
     return _KINDS[stype](dense)
 
 
-def _dense_of(arg, shape, dtype) -> Any:
+def _dense_of(arg, dtype) -> Any:
     """Convert numbers or an array to a dense array; a shape gives zeros."""
     if isinstance(arg, tuple) and all(isinstance(n, int) for n in arg):
         return np.zeros(arg, dtype or np.float32)
@@ -137,7 +137,7 @@ def csr_matrix(arg1, shape=None, ctx=None, dtype=None) -> Any:
     ValueError: If the indices do not match the shape.
     """
     if not (isinstance(arg1, tuple) and len(arg1) == 3):
-        return CSRNDArray(_dense_of(arg1, shape, dtype))
+        return CSRNDArray(_dense_of(arg1, dtype))
     data = numbers(array_of(arg1[0]) if hasattr(arg1[0], "asnumpy") else arg1[0], dtype)
     columns, starts = (array_of(part).astype(np.int64) for part in arg1[1:])
     if shape is None:
@@ -153,7 +153,7 @@ def csr_matrix(arg1, shape=None, ctx=None, dtype=None) -> Any:
 def row_sparse_array(arg1, shape=None, ctx=None, dtype=None) -> Any:
     """Build an array from ``(data, indices)``, a shape, or an array."""
     if not (isinstance(arg1, tuple) and len(arg1) == 2 and not isinstance(arg1[0], int)):
-        return RowSparseNDArray(_dense_of(arg1, shape, dtype))
+        return RowSparseNDArray(_dense_of(arg1, dtype))
     data = numbers(array_of(arg1[0]) if hasattr(arg1[0], "asnumpy") else arg1[0], dtype)
     rows = array_of(arg1[1]).astype(np.int64)
     sizes = shape or (int(rows.max()) + 1, *data.shape[1:])
@@ -169,7 +169,7 @@ def zeros(stype: str, shape, ctx=None, dtype=None, **options) -> Any:
 
 def array(source_array, ctx=None, dtype=None) -> Any:
     """Convert an array or a SciPy matrix to a sparse array."""
-    dense = _dense_of(source_array, None, dtype)
+    dense = _dense_of(source_array, dtype)
     return _made(dense, getattr(source_array, "stype", "csr"))
 
 

@@ -65,10 +65,7 @@ def array(object, dtype=None, ctx=None) -> Any:
     array([1, 2], dtype=int32)
     """
     checked(ctx)
-    if isinstance(object, TensorBase):
-        result = computed(CLASSES["np"], wnp.array, (object,), {})
-        return result if dtype is None else result.astype(dtype)
-    if isinstance(object, list | tuple) and _arrays(object):
+    if _arrays(object):
         result = computed(CLASSES["np"], wnp.array, (object,), {})
         return result if dtype is None else result.astype(dtype)
     return made(numbers(object, dtype))

@@ -124,13 +124,14 @@ def function_of(name: str) -> Callable[..., Any]:
         If ``wengert.numpy`` has no such function.
     """
     below: Any = wnp
-    for part in _SPELLED.get(name, name).split("."):
+    own = _SPELLED.get(name, name)
+    for part in own.split("."):
         below = getattr(below, part)
     below = TIED.get(name, below)
     short = name.rpartition(".")[2]
     plain: Any = getattr(np, short, None)
     ufunc = isinstance(plain, np.ufunc)
-    keeps = (ufunc and short not in ("divide", "true_divide")) or name in _KEEPING
+    keeps = (ufunc and short not in ("divide", "true_divide")) or own in _KEEPING
 
     def function(*args, **kwargs) -> Any:
         kwargs.pop("ctx", None)

@@ -9,9 +9,9 @@ import numpy as np
 
 import wengert as wg
 from wengert.compat.kit.namespaces import completed
+from wengert.compat.tensorflow import infix
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.templates import fits, function_of, rows, unary
-from wengert.compat.tensorflow.infix import floor_modulus
 from wengert.compat.tensorflow.words import refusal
 from wengert.tape.base import TensorBase
 
@@ -25,32 +25,14 @@ def _smaller(x, y) -> Any:
     return wg.where((x <= y) | wg.isnan(x), x, y)
 
 
-def _floor_divided(x, y) -> Any:
-    _refuse_zero("FloorDiv", y)
-    x, y = x.detach(), y.detach()
-    if V.kind_of(x) == "f":
-        return wg.floor(wg.div(x, y))
-    return wg.floor_divide(x, y)
-
-
 def _truncated(x, y) -> Any:
-    _refuse_zero("TruncateDiv", y)
+    infix.check_divisor("TruncateDiv", y)
     return wg.div(x.detach(), y.detach(), rounding_mode="trunc")
 
 
-def _modulus(x, y) -> Any:
-    _refuse_zero("FloorMod", y)
-    return floor_modulus(x, y)
-
-
 def _remainder(x, y) -> Any:
-    _refuse_zero("TruncateMod", y)
+    infix.check_divisor("TruncateMod", y)
     return wg.fmod(x, y)
-
-
-def _refuse_zero(op: str, y) -> None:
-    if V.kind_of(y) in "iu" and not np.all(y._payload):
-        raise V.invalid("Integer division by zero", op)
 
 
 def _power(x, y) -> Any:
@@ -94,11 +76,11 @@ rows(
     function_of,
     """
     multiply | Mul | =wg.mul | =NUMBERS | The product | [1.0, 2.0], 3 | [3. 6.]
-    math.floordiv | FloorDiv | =_floor_divided | =REAL | The quotient, rounded down | [7, -7], 2
-        | [ 3 -4] | =FLAT
-    math.floormod | FloorMod | =_modulus | =REAL
+    math.floordiv | FloorDiv | =infix.floor_quotient | =REAL | The quotient, rounded down
+        | [7, -7], 2 | [ 3 -4] | =FLAT
+    math.floormod | FloorMod | =infix.floor_modulus | =REAL
         | The remainder of a division that is rounded down: of the sign of `y` | [7, -7], 3 | [1 2]
-    math.mod | FloorMod | =_modulus | =REAL
+    math.mod | FloorMod | =infix.floor_modulus | =REAL
         | The remainder of a division that is rounded down: of the sign of `y` | [7, -7], 3 | [1 2]
     math.pow | Pow | =_power | =NUMBERS | A power | [2.0, 3.0], [3.0, 2.0] | [8. 9.]
     math.maximum | Maximum | =_greater | =REAL

@@ -217,9 +217,8 @@ _CONV = {1: wg.conv1d, 2: wg.conv2d, 3: wg.conv3d}
 _TRANSPOSED = {1: wg.conv_transpose1d, 2: wg.conv_transpose2d, 3: wg.conv_transpose3d}
 
 
-def _convolved(
-    op: str, d: int, input, filters, strides, padding, data_format, dilations, depthwise=False
-) -> Any:
+def _read(op: str, d: int, input, filters, strides, data_format, dilations) -> tuple[Any, ...]:
+    """Return the input with channels first, the filters, the format, strides and dilations."""
     x, w = V.aligned(op, input, filters)
     V.check(x, V.FLOATING)
     channels_first = is_channels_first(data_format)
@@ -230,7 +229,15 @@ def _convolved(
             )
     steps = per_dimension(strides, d, channels_first, "strides")
     spread = per_dimension(dilations, d, channels_first, "dilations")
-    x = first(x, channels_first)
+    return first(x, channels_first), w, channels_first, steps, spread
+
+
+def _convolved(
+    op: str, d: int, input, filters, strides, padding, data_format, dilations, depthwise=False
+) -> Any:
+    x, w, channels_first, steps, spread = _read(
+        op, d, input, filters, strides, data_format, dilations
+    )
     depth, sizes = x._payload.shape[1], x._payload.shape[2:]
     kernel, (taken, made_) = w._payload.shape[:d], w._payload.shape[d:]
     if depthwise:
@@ -393,16 +400,13 @@ def atrous_conv2d(value, filters, rate, padding, name=None) -> Any:
 def _transposed(
     op: str, d: int, input, filters, output_shape, strides, padding, data_format, dilations
 ) -> Any:
-    x, w = V.aligned(op, input, filters)
-    V.check(x, V.FLOATING)
-    channels_first = is_channels_first(data_format)
-    steps = per_dimension(strides, d, channels_first, "strides")
-    spread = per_dimension(dilations, d, channels_first, "dilations")
+    x, w, channels_first, steps, spread = _read(
+        op, d, input, filters, strides, data_format, dilations
+    )
     wanted = V.shape_of(output_shape)
     sizes = wanted[2:] if channels_first else wanted[1:-1]
     if len(wanted) == d:
         sizes = wanted
-    x = first(x, channels_first)
     if w._payload.shape[-1] != x._payload.shape[1]:
         raise refusal(V.invalid, "input channels does", x._payload.shape[1], w._payload.shape[-1])
     extent = extent_of(w._payload.shape[:d], spread)

@@ -224,8 +224,7 @@ def unique(x, out_idx=None, name=None) -> Any:
     >>> print(y.numpy(), idx.numpy())
     [7 3] [0 1 0]
     """
-    y, idx, _ = _distinct(x, out_idx)
-    return Unique(y, idx)
+    return Unique(*_distinct(x, out_idx)[:2])
 
 
 @V.operation("UniqueWithCounts", x=V.ANY)

@@ -23,7 +23,7 @@ import numpy as np
 import wengert as wg
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.dtypes import cxx_name, numpy_dtype, of_numpy
-from wengert.compat.tensorflow.errors import OpError, invalid
+from wengert.compat.tensorflow.errors import OpError, invalid, mismatched
 from wengert.compat.tensorflow.tensor import Tensor, made, same_dtype, tensor_of
 from wengert.compat.tensorflow.values import array_of
 from wengert.compat.tensorflow.words import refusal
@@ -243,11 +243,8 @@ def truths(op: str, *values) -> list[Any]:
     found = [_truth(value) for value in values]
     for i, x in enumerate(found):
         if x._payload.dtype.kind != "b":
-            raise invalid(
-                f"cannot compute {op} as input #{i}(zero-based) was expected to be a bool tensor "
-                f"but is a {cxx_name(x._payload.dtype)} tensor; compare it with something: x != 0",
-                op,
-            )
+            advice = "\nCompare it with something: x != 0."
+            raise mismatched(op, i, "bool", cxx_name(x._payload.dtype), advice)
     return found
 
 

@@ -11,8 +11,10 @@ import numpy as np
 
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow import nn, operations
+from wengert.compat.tensorflow.conversion import convert_to_tensor
 from wengert.compat.tensorflow.keras.layer import Layer, Seeded
 from wengert.compat.tensorflow.keras.settings import settings
+from wengert.compat.tensorflow.words import refusal
 
 
 @settings(
@@ -253,6 +255,24 @@ class MultiHeadAttention(Seeded):
         return (result, weights) if return_attention_scores else result
 
 
+def batch_dot(x, y, axes) -> Any:
+    """Return the products of the examples of two batches, over a dimension of each."""
+    x, y = convert_to_tensor(x), convert_to_tensor(y)
+    m, n = x.shape.rank, y.shape.rank
+    over = (m - 1, n - 1 - (n > 2)) if axes is None else (axes if np.ndim(axes) else (axes, axes))
+    i, j = (axis + rank * (axis < 0) for axis, rank in zip(over, (m, n), strict=True))
+    if not i or not j:
+        raise ValueError(f"Cannot perform batch_dot over axis 0. Received: axes={axes}")
+    inside = 0 < i < m and 0 < j < n
+    if not inside or x.shape[0] != y.shape[0] or x.shape[i] != y.shape[j]:
+        raise refusal(ValueError, "Cannot do batch_dot on", tuple(x.shape), tuple(y.shape), [i, j])
+    first, second = [*"abcdefgh"[:m]], [*"aqrstuvw"[:n]]
+    second[j] = first[i]
+    kept = first[:i] + first[i + 1 :] + second[1:j] + second[j + 1 :]
+    product = operations.einsum(f"{''.join(first)},{''.join(second)}->{''.join(kept)}", x, y)
+    return product if len(kept) > 1 else operations.expand_dims(product, 1)
+
+
 @settings("axes, normalize=False")
 class Dot(Layer):
     """Dot products of two inputs, per example.
@@ -270,18 +290,12 @@ class Dot(Layer):
     """
 
     def call(self, inputs) -> Any:
-        a, b = inputs
-        pair = (self.axes, self.axes) if isinstance(self.axes, int) else tuple(self.axes)
+        if len(inputs) != 2:
+            raise refusal(ValueError, "A `{}` layer should", "Dot", 2, inputs)
+        (a, b), pair = inputs, tuple(np.broadcast_to(self.axes, 2).tolist())
         if self.normalize:
             a, b = nn.l2_normalize(a, pair[0]), nn.l2_normalize(b, pair[1])
-        ranks = len(a.shape), len(b.shape)
-        letters = "bcdefgh"[: ranks[0] - 1], "stuvwxy"[: ranks[1] - 1]
-        first, second = (list(part) for part in letters)
-        first[pair[0] % ranks[0] - 1] = second[pair[1] % ranks[1] - 1] = "z"
-        left = [one for one in (*first, *second) if one != "z"]
-        equation = f"a{''.join(first)},a{''.join(second)}->a{''.join(left)}"
-        result = operations.einsum(equation, a, b)
-        return result if left else operations.expand_dims(result, 1)
+        return batch_dot(a, b, pair)
 
 
-__all__ = completed(globals())
+__all__ = completed(globals(), without="batch_dot")

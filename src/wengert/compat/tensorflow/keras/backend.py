@@ -17,7 +17,7 @@ from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow import control, conversion, linalg, math, nn, random
 from wengert.compat.tensorflow import operations as ops
 from wengert.compat.tensorflow.conversion import convert_to_tensor
-from wengert.compat.tensorflow.keras import activations, loss_functions
+from wengert.compat.tensorflow.keras import activations, attention, loss_functions
 from wengert.compat.tensorflow.keras import globals as settings
 from wengert.compat.tensorflow.keras.globals import epsilon, floatx
 from wengert.compat.tensorflow.keras.operands import of_families
@@ -41,7 +41,8 @@ _mean, _std, _var = map(_of_floats, _MEANS)
 def _arange(start, stop, step, dtype) -> Any:
     """Return numbers at even distances, whole ones by default."""
     limits = [start] if stop is None else [start, stop]
-    return ops.cast(ops.range(*limits, delta=step), dtype)
+    numbers = ops.range(*limits, delta=1 if step is None else step)
+    return numbers if dtype is None else ops.cast(numbers, dtype)
 
 
 def _sqrt(x) -> Any:
@@ -59,21 +60,6 @@ def _dot(x, y) -> Any:
     """Return the product over the last dimension of `x` and the last but one of `y`."""
     x, y = convert_to_tensor(x), convert_to_tensor(y)
     return ops.tensordot(x, y, [[-1], [-1 if y.shape.rank == 1 else -2]])
-
-
-def _batch_dot(x, y, axes) -> Any:
-    """Return the products of the examples of two batches, over a dimension of each."""
-    x, y = convert_to_tensor(x), convert_to_tensor(y)
-    m, n = x.shape.rank, y.shape.rank
-    over = (m - 1, n - 1 - (n > 2)) if axes is None else (axes if np.ndim(axes) else (axes, axes))
-    i, j = over[0] % m, over[1] % n
-    if not i or not j:
-        raise ValueError(f"Cannot perform batch_dot over axis 0. Received: axes={axes}")
-    first, second = [*"abcdefgh"[:m]], [*"aqrstuvw"[:n]]
-    second[j] = first[i]
-    kept = first[:i] + first[i + 1 :] + second[1:j] + second[j + 1 :]
-    product = ops.einsum(f"{''.join(first)},{''.join(second)}->{''.join(kept)}", x, y)
-    return product if len(kept) > 1 else ops.expand_dims(product, 1)
 
 
 def _flatten(x) -> Any:
@@ -289,7 +275,7 @@ of_families(
         var=_var
     (start, stop=None, step=1, dtype='int32'): arange=_arange
     (x, axis=-1): ops.argmax ops.argmin ops.expand_dims nn.softmax
-    (x, y, axes=None): batch_dot=_batch_dot
+    (x, y, axes=None): batch_dot=attention.batch_dot
     (tensors): batch_get_value=_batch_get_value
     (tuples): batch_set_value=_batch_set_value
     (x, bias): nn.bias_add
@@ -340,6 +326,7 @@ of_families(
     (value, dtype=None, name=None, constraint=None): variable=_variable
     """,
     activations=activations,
+    attention=attention,
     control=control,
     linalg=linalg,
 )

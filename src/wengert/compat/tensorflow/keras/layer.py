@@ -140,6 +140,7 @@ class Layer(Configured):
         regularizer=None,
         constraint=None,
         aggregation=None,
+        overwrite_with_gradient=False,
         name: str | None = None,
     ) -> Any:
         """Add a weight.
@@ -154,6 +155,7 @@ class Layer(Configured):
         regularizer, constraint : callable, optional. The penalty on the weight; its projection
             after each step.
         autocast, aggregation : optional. Accepted, and of no effect.
+        overwrite_with_gradient : bool. Whether optimizers assign the gradient to the weight.
         name : str, optional. A name.
 
         Returns
@@ -176,6 +178,7 @@ class Layer(Configured):
             trainable=trainable,
             constraint=constraints.get(constraint),
         )
+        variable.overwrite_with_gradient = overwrite_with_gradient
         self._weights.append(variable)
         if regularizer is not None:
             self._regularized.append((variable, regularizers.get(regularizer)))

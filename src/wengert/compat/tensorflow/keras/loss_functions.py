@@ -200,14 +200,14 @@ def _unit(x, axis: int) -> Any:
     return wg.mul(x, wg.rsqrt(wg.clamp(total, min=1e-12)))
 
 
-def _of_one_shape(y_true, y_pred) -> tuple[Any, Any]:
+def _of_one_shape(y_true, y_pred, share: float, classes=0) -> tuple[Any, Any]:
     """Return targets and predictions, which must have one shape."""
     y, p = both(y_true, y_pred)
     if y._payload.shape != p._payload.shape:
         raise refusal(
             ValueError, "Arguments `target` and", tuple(y._payload.shape), tuple(p._payload.shape)
         )
-    return y, p
+    return smoothed(y, share, classes or p._payload.shape[-1]) if share else y, p
 
 
 @V.operation("Mean")
@@ -228,9 +228,7 @@ def binary_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=0.0, 
     >>> print(tf.keras.losses.binary_crossentropy([[1.0]], [[0.0]], from_logits=True).numpy())
     [0.6931472]
     """
-    y, p = _of_one_shape(y_true, y_pred)
-    if label_smoothing:
-        y = wg.add(wg.mul(y, 1.0 - label_smoothing), 0.5 * label_smoothing)
+    y, p = _of_one_shape(y_true, y_pred, label_smoothing, 2)
     each = wg.sub(wg.nn.functional.softplus(p), wg.mul(p, y)) if from_logits else _of_two(y, p)
     return wg.mean(each, axis)
 
@@ -266,9 +264,7 @@ def binary_focal_crossentropy(
     >>> print(tf.keras.losses.binary_focal_crossentropy([[1.0]], [[0.5]]).numpy())
     [0.1732868]
     """
-    y, p = _of_one_shape(y_true, y_pred)
-    if label_smoothing:
-        y = wg.add(wg.mul(y, 1.0 - label_smoothing), 0.5 * label_smoothing)
+    y, p = _of_one_shape(y_true, y_pred, label_smoothing, 2)
     if from_logits:
         p = wg.sigmoid(p)
     wrong = wg.sub(1.0, wg.add(wg.mul(y, p), wg.mul(wg.sub(1.0, y), wg.sub(1.0, p))))
@@ -305,9 +301,7 @@ def categorical_crossentropy(
     >>> print(tf.keras.losses.categorical_crossentropy([[0.0, 1.0]], [[0.5, 0.5]]).numpy())
     [0.6931472]
     """
-    y, p = _of_one_shape(y_true, y_pred)
-    if label_smoothing:
-        y = smoothed(y, label_smoothing, p._payload.shape[-1])
+    y, p = _of_one_shape(y_true, y_pred, label_smoothing)
     if from_logits:
         return wg.neg(wg.sum(wg.mul(y, wg.log_softmax(p, axis)), axis))
     p = wg.div(p, wg.sum(p, axis, True))
@@ -332,9 +326,7 @@ def categorical_focal_crossentropy(
     >>> print(tf.keras.losses.categorical_focal_crossentropy([[0.0, 1.0]], [[0.5, 0.5]]).numpy())
     [0.0433217]
     """
-    y, p = _of_one_shape(y_true, y_pred)
-    if label_smoothing:
-        y = smoothed(y, label_smoothing, p._payload.shape[-1])
+    y, p = _of_one_shape(y_true, y_pred, label_smoothing)
     p = wg.softmax(p, axis) if from_logits else p
     p = clipped(wg.div(p, wg.sum(p, axis, True)), epsilon(), 1.0 - epsilon())
     share = wg.mul(wg.pow(wg.sub(1.0, p), gamma), wg.as_tensor(alpha, dtype=p.dtype))

@@ -13,7 +13,7 @@ from wengert.compat.kit.rows import of_rows
 from wengert.compat.kit.signatures import signature_of
 from wengert.compat.tensorflow import initializers
 from wengert.compat.tensorflow.configs import Configured, snake_case
-from wengert.compat.tensorflow.functions.values import constant_of, numbers_of
+from wengert.compat.tensorflow.functions.values import constant_of, numbers_of, tensor_of
 from wengert.compat.tensorflow.keras import losses as _losses
 from wengert.compat.tensorflow.keras.globals import float_type, name_for
 from wengert.compat.tensorflow.keras.weights import Weight
@@ -85,31 +85,36 @@ class _Average(Metric):
     """A weighted sum and its divisor."""
 
     _called: ClassVar[str | None] = None
+    _kept: ClassVar[tuple[str, ...]] = ("total", "count")
 
     def __init__(self, name: str | None = None, dtype=None) -> None:
         super().__init__(name=name or self._called, dtype=dtype)
-        self._sums = [self.add_variable((), "zeros", name=name) for name in ("total", "count")]
+        self._sums = [self.add_variable((), "zeros", name=name) for name in self._kept]
 
     def _added(self, total, count) -> None:
-        for variable, number in zip(self._sums, (total, count), strict=True):
+        for variable, number in zip(self._sums, (total, count), strict=False):
             variable.assign_add(variable.dtype.as_numpy_dtype(number))
 
     def _mean(self) -> float:
         total, count = (float(variable.numpy()) for variable in self._sums)
         return total / count if count else 0.0
 
-    def _add(self, values, sample_weight) -> None:
+    def _add(self, values, sample_weight, reduce=np.mean) -> None:
+        """Add a batch, in which each example counts once, however many elements it has."""
+
+        def of_examples(array, first=1) -> Any:
+            axes = tuple(range(first, array.ndim))
+            return reduce(array, axis=axes) if axes else array
+
         numbers = np.asarray(values, np.float64)
-        if sample_weight is None:
-            self._added(numbers.sum(), numbers.size)
-            return
-        weights = np.asarray(numbers_of(sample_weight), np.float64)
-        if weights.ndim == numbers.ndim + 1 and weights.shape[-1] == 1:
-            weights = weights[..., 0]
-        elif weights.ndim < numbers.ndim:
-            weights = weights.reshape(*weights.shape, *(1,) * (numbers.ndim - weights.ndim))
-        weights = np.broadcast_to(weights, numbers.shape)
-        self._added((numbers * weights).sum(), weights.sum())
+        weights: Any = np.float64(1.0)
+        if sample_weight is not None:
+            numbers, weights = same_rank(numbers, sample_weight)
+            numbers = of_examples(numbers, weights.ndim)
+            weights = np.broadcast_to(weights, numbers.shape)
+        numbers = of_examples(numbers * weights)
+        count = numbers.size if sample_weight is None else of_examples(weights).sum()
+        self._added(numbers.sum(), count)
 
     def result(self) -> Any:
         return self._tensor(self._mean())
@@ -141,16 +146,31 @@ class Sum(_Average):
     4.0
     """
 
-    _called = "sum"
+    _called, _kept = "sum", ("total",)
 
     def update_state(self, values, sample_weight=None) -> None:
-        self._add(numbers_of(values), sample_weight)
+        self._add(numbers_of(values), sample_weight, np.sum)
 
     def result(self) -> Any:
         return self._tensor(self._sums[0].numpy())
 
 
-class MeanMetricWrapper(_Average):
+class _OfPairs(_Average):
+    """Base class for means over the elements that the predictions' mask shows."""
+
+    def _values(self, y_true, y_pred) -> Any:
+        raise NotImplementedError
+
+    def update_state(self, y_true, y_pred, sample_weight=None) -> None:
+        """Add a batch."""
+        values = tensor_of(self._values(y_true, y_pred))
+        mask = getattr(y_pred, "_keras_mask", None)
+        if mask is not None:
+            sample_weight = _losses.seen(mask, values, sample_weight, "sum")
+        self._add(numbers_of(values), sample_weight)
+
+
+class MeanMetricWrapper(_OfPairs):
     """The mean of a function of targets and predictions."""
 
     def __init__(self, fn, name: str | None = None, dtype=None, **kwargs) -> None:
@@ -158,8 +178,8 @@ class MeanMetricWrapper(_Average):
         self._fn = fn
         self._options = kwargs
 
-    def update_state(self, y_true, y_pred, sample_weight=None) -> None:
-        self._add(numbers_of(self._fn(y_true, y_pred, **self._options)), sample_weight)
+    def _values(self, y_true, y_pred) -> Any:
+        return self._fn(y_true, y_pred, **self._options)
 
 
 # -- accuracies ------------------------------------------------------------------------------------
@@ -220,8 +240,9 @@ def sparse_categorical_accuracy(y_true, y_pred) -> Any:
 def sparse_top_k_categorical_accuracy(y_true, y_pred, k=5) -> Any:
     """Return whether the right class is among the `k` largest predictions."""
     y, p = numbers_of(y_true).astype(np.int64), numbers_of(y_pred)
+    p = p.reshape(-1, p.shape[-1])
     own = np.take_along_axis(p, y.reshape(-1, 1), 1)
-    return constant_of(((p > own).sum(1) < k).astype(np.float32))
+    return constant_of(((p > own).sum(1) < k).astype(np.float32).reshape(y.shape))
 
 
 def top_k_categorical_accuracy(y_true, y_pred, k=5) -> Any:
@@ -236,16 +257,14 @@ def top_k_categorical_accuracy(y_true, y_pred, k=5) -> Any:
     return sparse_top_k_categorical_accuracy(numbers_of(y_true).argmax(-1), y_pred, k)
 
 
-class _Wrapped(_Average):
+class _Wrapped(_OfPairs):
     """Base class for means of a function that may have further arguments."""
 
     function: ClassVar[Any]
     options: ClassVar[tuple[str, ...]] = ()
 
-    def update_state(self, y_true, y_pred, sample_weight=None) -> None:
-        """Add a batch."""
-        chosen = {name: getattr(self, name) for name in self.options}
-        self._add(numbers_of(self.function(y_true, y_pred, **chosen)), sample_weight)
+    def _values(self, y_true, y_pred) -> Any:
+        return self.function(y_true, y_pred, **{name: getattr(self, name) for name in self.options})
 
 
 def _wrapped(kind: str, options="") -> Any:

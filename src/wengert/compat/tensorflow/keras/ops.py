@@ -120,16 +120,6 @@ _of_numpy("solve", two, wnp.linalg, floating=True)
 # -- others ----------------------------------------------------------------------------------------
 
 
-def _arange(start, stop, step, dtype) -> Any:
-    """Return numbers from `start` on, below `stop`."""
-    limits = [start] if stop is None else [start, stop]
-    return _cast(tf.range(*limits, delta=1 if step is None else step), dtype)
-
-
-def _cast(x, dtype) -> Any:
-    return x if dtype is None else tf.cast(x, dtype)
-
-
 def _where(condition, x1, x2) -> Any:
     """Select elements by a condition; without values return the positions where it holds."""
     if x1 is None and x2 is None:
@@ -184,7 +174,7 @@ def einsum(subscripts: str, *operands, **kwargs) -> Any:
 of_families(
     globals(),
     """
-    (start, stop=None, step=None, dtype=None): arange=_arange
+    (start, stop=None, step=None, dtype=None): arange=backend._arange
     (x, dtype=None): array=conversion.convert_to_tensor conversion.convert_to_tensor
     (x, mean, variance, axis, offset=None, scale=None, epsilon=0.001):
         batch_normalization=_batch_normalization

@@ -179,11 +179,12 @@ class Optimizer(Configured):
                 "using `model.compile()`, did you forget to provide a `loss` argument?"
             )
         self.build(weights)
-        given = [
-            (np.asarray(numbers_of(g)), v)
-            for g, v in zip(grads, weights, strict=True)
-            if g is not None
-        ]
+        given = []
+        for g, variable in zip(grads, weights, strict=True):
+            if getattr(variable, "overwrite_with_gradient", False) and g is not None:
+                variable.assign(g)
+            elif g is not None:
+                given.append((np.asarray(numbers_of(g)), variable))
         arrays = self._clipped([g for g, _ in given])
         step = int(self.iterations.numpy()) + 1
         rate = float(np.asarray(numbers_of(self.learning_rate)))
@@ -348,6 +349,10 @@ class AdamW(Adam):
     0.004
     """
 
+    def _prepare(self: Any) -> None:
+        if self.weight_decay is None:
+            raise ValueError("Argument `weight_decay` must be a float. Received: weight_decay=None")
+
 
 @settings(
     "learning_rate=0.001, rho=0.9, momentum=0.0, epsilon=1e-7, centered=False, weight_decay=None"
@@ -468,6 +473,10 @@ class Lion(Optimizer):
     """
 
     kept = ("momentum",)
+
+    def _prepare(self: Any) -> None:
+        if not 0 < self.beta_1 <= 1:
+            raise refusal(ValueError, "Argument `beta_1` must", self.beta_1)
 
     def _step(self, g, lr, state: dict[str, Any], t: int) -> Any:
         one, two = g.dtype.type(self.beta_1), g.dtype.type(self.beta_2)

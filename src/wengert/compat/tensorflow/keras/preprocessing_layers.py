@@ -29,7 +29,7 @@ from wengert.compat.tensorflow.words import refusal
 def _encoded(places, mode: str, depth: int, weights=None, kind="float32") -> Any:
     """Return whole numbers as they are, or as vectors of `depth` numbers of a dtype."""
     if mode == "int":
-        return V.constant_of(places.astype(np.int64))
+        return V.constant_of(places)
     if mode not in ("one_hot", "multi_hot", "count"):
         raise ValueError(f"output_mode={mode!r} is not offered here")
     if mode == "one_hot" and places.ndim > 1 and places.shape[-1] == 1:
@@ -79,7 +79,7 @@ class Discretization(Layer):
         self.bin_boundaries = (points if few else np.interp(shares, held, points))[:-1].tolist()
 
     def call(self, inputs) -> Any:
-        places = np.digitize(V.numbers_of(inputs), self.bin_boundaries)
+        places = np.digitize(V.numbers_of(inputs), self.bin_boundaries).astype(np.int32)
         return _encoded(places, self.output_mode, len(self.bin_boundaries) + 1)
 
 

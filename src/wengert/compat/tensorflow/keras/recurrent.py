@@ -425,11 +425,6 @@ class RNN(Layer):
         kept = nest.map_structure(lambda a, b: operations.where(seen, a, b), new, states)
         return operations.where(seen, output, before), kept
 
-    @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Any:
-        """Build an object from a config."""
-        return cls(**{key: deserialize_keras_object(value) for key, value in config.items()})
-
 
 _RNN = list(inspect.signature(RNN.__init__).parameters.values())[2:-1]
 _IGNORED = ("use_cudnn", "implementation")

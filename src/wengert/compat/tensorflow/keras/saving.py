@@ -57,10 +57,17 @@ def write_weights(model, filepath, overwrite: bool) -> None:
     write_archive(name, {"weights": model.name}, _weights(model))
 
 
+def _parted(arrays: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    """Return the weights of a model, and the values of its optimizer."""
+    start = "optimizer/"
+    kept = {k.removeprefix(start): arrays[k] for k in arrays if k.startswith(start)}
+    return [value for key, value in arrays.items() if not key.startswith(start)], kept
+
+
 def read_weights(model, filepath, skip_mismatch=False) -> None:
     """Set the weights of a model to those in a file."""
     _, arrays = read_archive(filepath)
-    found = [value for key, value in arrays.items() if not key.startswith("optimizer/")]
+    found, _ = _parted(arrays)
     if not model.weights and found:
         raise refusal(ValueError, "model '{}' has", model.name)
     if not skip_mismatch:
@@ -113,15 +120,10 @@ def load_model(filepath, custom_objects=None, compile=True, safe_mode=True) -> A
         raise ValueError(f"{filepath} holds weights alone: make the model, and load_weights")
     with custom_object_scope(custom_objects or {}):
         model = deserialize_keras_object(state["model"])
-        own = [value for key, value in arrays.items() if not key.startswith("optimizer/")]
+        own, kept = _parted(arrays)
         model.set_weights(own)
         if compile and state.get("compile") is not None:
             model.compile_from_config(state["compile"])
-            kept = {
-                key.partition("/")[2]: value
-                for key, value in arrays.items()
-                if key.startswith("optimizer/")
-            }
             if len(kept) > 2:
                 model.optimizer.load_own_variables(kept)
     return model

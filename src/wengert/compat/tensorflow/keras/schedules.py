@@ -30,10 +30,21 @@ def _rate(value: float) -> Any:
     return constant_of(np.float32(value))
 
 
-@arguments(
-    "initial_learning_rate, decay_steps, decay_rate, staircase=False, name='ExponentialDecay'"
-)
-class ExponentialDecay(LearningRateSchedule):
+@arguments("initial_learning_rate, decay_steps, decay_rate, staircase=False")
+class _Decay(LearningRateSchedule):
+    """Base class for schedules whose rate depends on the number of decays so far."""
+
+    def _prepare(self: Any) -> None:
+        if self.decay_steps <= 0:
+            raise refusal(ValueError, "Argument `decay_steps` must", self.decay_steps)
+
+    def _count(self, step) -> float:
+        share: float = _step(step) / self.decay_steps
+        return math.floor(share) if self.staircase else share
+
+
+@arguments("staircase/name='ExponentialDecay'")
+class ExponentialDecay(_Decay):
     """``initial_learning_rate * decay_rate ** (step / decay_steps)``.
 
     Examples
@@ -43,21 +54,12 @@ class ExponentialDecay(LearningRateSchedule):
     0.25
     """
 
-    def _prepare(self: Any) -> None:
-        if self.decay_steps <= 0:
-            raise refusal(ValueError, "Argument `decay_steps` must", self.decay_steps)
-
     def __call__(self, step) -> Any:
-        share = _step(step) / self.decay_steps
-        if self.staircase:
-            share = math.floor(share)
-        return _rate(self.initial_learning_rate * self.decay_rate**share)
+        return _rate(self.initial_learning_rate * self.decay_rate ** self._count(step))
 
 
-@arguments(
-    "initial_learning_rate, decay_steps, decay_rate, staircase=False, name='InverseTimeDecay'"
-)
-class InverseTimeDecay(LearningRateSchedule):
+@arguments("staircase/name='InverseTimeDecay'")
+class InverseTimeDecay(_Decay):
     """``initial_learning_rate / (1 + decay_rate * step / decay_steps)``.
 
     Examples
@@ -67,10 +69,7 @@ class InverseTimeDecay(LearningRateSchedule):
     """
 
     def __call__(self, step) -> Any:
-        share = _step(step) / self.decay_steps
-        if self.staircase:
-            share = math.floor(share)
-        return _rate(self.initial_learning_rate / (1 + self.decay_rate * share))
+        return _rate(self.initial_learning_rate / (1 + self.decay_rate * self._count(step)))
 
 
 @arguments("boundaries, values, name='PiecewiseConstant'")

@@ -14,6 +14,7 @@ import numpy as np
 
 from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow import nest, operations
+from wengert.compat.tensorflow.configs import snake_case
 from wengert.compat.tensorflow.functions.drawing import stream_of
 from wengert.compat.tensorflow.functions.values import constant_of, numbers_of
 from wengert.compat.tensorflow.keras import losses as _losses
@@ -218,13 +219,14 @@ class Trainer:
 
     def get_metrics_result(self) -> dict[str, Any]:
         """Return the results of the metrics so far, by name."""
-        return {metric.name: metric.result() for metric in self.metrics}
+        names = {id(m): name for name, m in self._counted.named()} if self._counted else {}
+        return {names.get(id(metric), metric.name): metric.result() for metric in self.metrics}
 
     @property
     def metrics(self) -> list[Any]:
         """The metrics: the loss, those given to `compile`, and those among the attributes."""
         own = super().metrics  # type: ignore[misc]
-        found = [] if self._counted is None else self._counted.all()
+        found = [] if self._counted is None else [metric for _, metric in self._counted.named()]
         return found + [metric for metric in own if not any(metric is other for other in found)]
 
     @property
@@ -478,12 +480,15 @@ class _Counted:
         if names == self._names:
             return
         self._names = names
+        factors = self._given[1]
+        if seen is not None and isinstance(factors, list | dict) and len(factors) != len(names):
+            raise refusal(ValueError, "`loss_weights` must match", len(names), len(factors))
         loss, factors, *metrics = (self._for_each(given) for given in self._given)
         self._losses = [_losses.get(one) for one in loss]
         self._factors = [1.0 if one is None else one for one in factors]
         self._parts = [_metrics.Mean(name=f"{name}_loss") for name in names if len(names) > 1]
         self._watched = [
-            (place, weighted, self._named(_metric(one), names[place]))
+            (place, weighted, _metric(one))
             for weighted, kinds in zip((False, True), metrics, strict=True)
             for place, given in enumerate(kinds)
             for one in (given if isinstance(given, list | tuple) else [given] if given else [])
@@ -498,16 +503,20 @@ class _Counted:
             return list(given)
         return [given] * len(self._names)
 
-    def _named(self, metric, output: str) -> Any:
-        if len(self._names) > 1:
-            metric.name = f"{output}_{metric.name}"
-        return metric
-
-    def all(self) -> list[Any]:
-        """Return all metrics."""
+    def named(self) -> list[tuple[str, Any]]:
+        """Return the names of all metrics, with the metrics."""
         first = [self.tracker] if any(loss is not None for loss in self._losses) else []
-        rest = [m.inner if isinstance(m, _Chosen) and m.inner else m for *_, m in self._watched]
-        return [*first, *self._parts, *rest]
+        found = [(metric.name, metric) for metric in (*first, *self._parts)]
+        met: dict[str, int] = {}
+        for place, weighted, metric in self._watched:
+            output = f"{self._names[place]}_" if len(self._names) > 1 else ""
+            name = output + metric.name
+            if weighted and name in met:
+                name = f"{output}weighted_{metric.name}"
+            met[name] = count = met.get(name, -1) + 1
+            inner = metric.inner or metric if isinstance(metric, _Chosen) else metric
+            found.append((f"{name}_{count}" if count else name, inner))
+        return found
 
     def losses(self, y, y_pred, weight) -> list[Any]:
         """Return the losses of a batch, one for each output."""
@@ -552,8 +561,10 @@ def _metric(metric) -> Any:
     if isinstance(metric, _metrics.Metric):
         return metric
     if isinstance(metric, str | type):
-        return _metrics.get(metric)
-    return _metrics.MeanMetricWrapper(metric)
+        found = _metrics.get(metric)
+        found.name = metric if isinstance(metric, str) else found.name
+        return found
+    return _metrics.MeanMetricWrapper(metric, snake_case(getattr(metric, "__name__", "metric")))
 
 
 def _resolved(metric, y, y_pred) -> Any:

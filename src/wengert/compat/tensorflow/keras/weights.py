@@ -19,6 +19,7 @@ class Weight(Variable):
 
     def __init__(self, value, owner: str, name: str, **kwargs) -> None:
         super().__init__(value, name=name, **kwargs)
+        self.overwrite_with_gradient = False
         self._label = name
         self._owner = owner
 

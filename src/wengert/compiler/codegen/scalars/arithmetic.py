@@ -323,6 +323,9 @@ def _bits(operation: str) -> Any:
     return lambda m, a, b: m.exact(operation, a, b)
 
 
+native(records.floor_divide_scalar, **_DIVISION)(
+    lambda m, a, other: _floor_quotient(m, a, m.value(other))
+)
 native(records.remainder_scalar, **_DIVISION)(lambda m, a, other: _remainder(m, a, m.value(other)))
 native(records.fmod_scalar, **_DIVISION)(lambda m, a, other: _fmod(m, a, m.value(other)))
 native(records.bitwise_and, **_BITS)(_bits("and"))

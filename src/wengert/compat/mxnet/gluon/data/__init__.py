@@ -45,18 +45,6 @@ class Dataset:
         return _Transformed(self, lambda first, *rest: (fn(first), *rest) if rest else fn(first))
 
 
-class _Transformed(Dataset):
-    def __init__(self, data: Dataset, fn: Callable[..., Any]) -> None:
-        self._data, self._fn = data, fn
-
-    def __len__(self) -> int:
-        return len(self._data)
-
-    def __getitem__(self, idx) -> Any:
-        example = self._data[idx]
-        return self._fn(*example) if isinstance(example, tuple) else self._fn(example)
-
-
 class SimpleDataset(Dataset):
     """A list as a dataset."""
 
@@ -68,6 +56,16 @@ class SimpleDataset(Dataset):
 
     def __getitem__(self, idx) -> Any:
         return self._data[idx]
+
+
+class _Transformed(SimpleDataset):
+    def __init__(self, data: Dataset, fn: Callable[..., Any]) -> None:
+        super().__init__(data)
+        self._fn = fn
+
+    def __getitem__(self, idx) -> Any:
+        example = super().__getitem__(idx)
+        return self._fn(*example) if isinstance(example, tuple) else self._fn(example)
 
 
 class ArrayDataset(Dataset):
@@ -146,11 +144,9 @@ def default_batchify_fn(data) -> Any:
     first = data[0]
     if isinstance(first, tuple):
         return [default_batchify_fn(part) for part in zip(*data, strict=True)]
-    cls = CLASSES["np"] if NUMPY.get()[1] else CLASSES["nd"]
     if isinstance(first, NDArray):
         return made(np.stack([np.asarray(x._payload) for x in data]), type(first))
-    values = np.asarray(data)
-    return made(values, cls)
+    return made(np.asarray(data), CLASSES["np" if NUMPY.get()[1] else "nd"])
 
 
 class DataLoader:

@@ -12,6 +12,7 @@ array([[1., 1.],
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -155,10 +156,6 @@ class RandomFlipTopBottom(_Mapped):
 _GREY = (0.299, 0.587, 0.114)
 
 
-def _brightness(x, factor: float) -> Any:
-    return x * factor
-
-
 def _contrast(x, factor: float) -> Any:
     grey: Any = sum(x[..., i] * weight for i, weight in enumerate(_GREY))
     return x * factor + (1 - factor) * grey.mean()
@@ -194,7 +191,7 @@ def _jitter(name: str, words: str, function: Callable[[Any, float], Any]) -> Any
     return type(name, (_Mapped,), {"__init__": __init__, "__doc__": doc, "__module__": __name__})
 
 
-RandomBrightness = _jitter("RandomBrightness", "brightness", _brightness)
+RandomBrightness = _jitter("RandomBrightness", "brightness", operator.mul)
 RandomContrast = _jitter("RandomContrast", "contrast", _contrast)
 RandomSaturation = _jitter("RandomSaturation", "saturation", _saturation)
 RandomHue = _jitter("RandomHue", "hue", _hue)
