@@ -1,4 +1,4 @@
-"""Layer 5 · ops: losses in the package's main namespace, whose reduction is a number.
+"""Layer 5 · ops · losses: those in the package's main namespace, whose reduction is a number.
 
 PyTorch's main namespace has them with the signatures of its C++ functions: a reduction is 1 for the
 mean, 2 for the sum, and any other number, such as the default 0, for each loss by itself.
