@@ -222,7 +222,8 @@ def asarray(
             )
     if source is None:
         fresh = new_tensor(to_array(obj, target)) if copy else as_tensor(obj, target)
-        return made(fresh._payload, device, flag(requires_grad, "requires_grad"))
+        wanted = requires_grad is not None and flag(requires_grad, "requires_grad")
+        return made(fresh._payload, device, wanted)
     if requires_grad is False and source._edge is not None:
         note("asarray(t)", source)
         source = new_tensor(source._array(), None, source._share_version())
