@@ -69,6 +69,12 @@ class _Typed(Steps):
         """The functions of rules that are called rather than inlined, by the names that hold them.
         """
 
+    def tried(self, computed: str) -> list[str]:
+        # frames do not show the variables of compiled functions
+        if not self.prim.broadcasts:
+            return [computed]
+        return [f"try: {computed}", "except ValueError:", f"    {self.slow}"]
+
     def loaded(self, name: str, i: int) -> list[str]:
         return [
             f"o_{name} = node.s_{name}",

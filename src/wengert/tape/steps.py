@@ -221,13 +221,7 @@ class Steps:
             for out, result in zip(outs[1:], results[1:], strict=True):
                 computed += [*self.made(out), *self.cut(out), f"{out}._payload = {result}"]
         returned = f"return {', '.join(outs)}"
-        # frames of errors keep no tensor without an array; without one, `try` costs nothing
-        caught = ["except ValueError:", "    del _out", f"    {self.slow}"]
-        computed[:1] = [
-            f"try: {computed[0]}",
-            *(caught if prim.broadcasts else []),
-            *("except BaseException:", "    del _out", "    raise"),
-        ]
+        computed[:1] = self.tried(computed[0])
         if parts(prim):
             return [*self.opened(), f"_r = {self.computed()}", *self._parting()]
         lines = [*self._of_number(), *self.opened(), *self.made(), *computed]
@@ -257,6 +251,15 @@ class Steps:
             *noted,
             returned,
         ]
+
+    def tried(self, computed: str) -> list[str]:
+        """Compute the result; where that raises, the frame keeps no tensor without an array.
+
+        Where it does not, `try` costs nothing.
+        """
+        slow = ["except ValueError:", "    del _out", f"    {self.slow}"]
+        given_up = ["except BaseException:", "    del _out", "    raise"]
+        return [f"try: {computed}", *(slow if self.prim.broadcasts else []), *given_up]
 
     def _attached(self, outs: list[str]) -> list[str]:
         """Make the node the history of the differentiable outputs."""
