@@ -48,8 +48,8 @@ OURS = (
     Deviation(
         "A reversed operator that is called by its name with a number for the tensor swaps the "
         "two.",
-        ("descriptor",),
-        "__radd__ __rand__ __rmul__ __ror__ __rxor__",
+        ("descriptor", "'int' object has no attribute 'reciprocal'"),
+        "__radd__ __rand__ __rdiv__ __rmul__ __ror__ __rxor__",
     ),
     Deviation(
         "Results are complete before they are written, so `out` may overlap the input.",
