@@ -48,6 +48,8 @@ _MAX_BOX_BYTES = 1 << 22
 _L1_BYTES, _L2_BYTES = 24 << 10, 1 << 18
 # from so many multiplications on, im2col and BLAS win where vectors would be mostly empty
 _LARGE_WORK = 1 << 21
+# where so many planes meet at so few places, BLAS sums the gradient of weights quicker
+_MANY_PLANES, _FEW_PLACES = 64, 256
 
 
 class _Copy(NamedTuple):
@@ -542,6 +544,8 @@ def _accepts_weight_gradient(step: Step) -> bool:
         return False
     dtype = step.outs[0].dtype
     job = _WeightGradient(step)
+    if min(job.each, job.box.planes) >= _MANY_PLANES and job.places <= _FEW_PLACES:
+        return False
     return job.box_elements * dtype.itemsize <= _MAX_BOX_BYTES and _is_profitable(
         job.work(), job.box.size, dtype
     )
