@@ -31,16 +31,16 @@ ARRAYS = {
     "wengert.compat.tensorflow": ("_Tensor", "Any"),
 }
 """The types of arrays, as results and as arguments, of idioms' functions without annotations."""
-_LISTS = "array_split broadcast_arrays dsplit hsplit meshgrid split vsplit"
-_TUPLES = "diag_indices diag_indices_from divmod frexp histogramdd ix_ mask_indices modf nonzero"
-_TUPLES += " tril_indices tril_indices_from triu_indices triu_indices_from unravel_index unstack"
-_OPEN = "apply_along_axis average einsum_path frompyfunc gradient histogram histogram2d intersect1d"
-_OPEN += " linspace load pbroadcast pcast pmax pmean pmin polydiv polyfit psum pswapaxes pvary"
-_OPEN += " all_gather all_to_all associative_scan cond custom_linear_solve custom_root dtype finfo"
-_OPEN += " fori_loop map optimization_barrier platform_dependent ppermute promote_types"
-_OPEN += " psum_scatter reduce reduce_window result_type scan sort stop_gradient switch while_loop"
-_OPEN += " with_sharding_constraint"
-_OPEN += " unique unique_all unique_counts unique_inverse vectorize get_printoptions printoptions"
+_LISTS = """array_split broadcast_arrays dsplit hsplit meshgrid split vsplit"""
+_TUPLES = """diag_indices diag_indices_from divmod frexp histogramdd ix_ mask_indices modf nonzero
+    tril_indices tril_indices_from triu_indices triu_indices_from unravel_index unstack"""
+_OPEN = """all_gather all_to_all apply_along_axis associative_scan average cond custom_linear_solve
+    custom_root dtype einsum_path finfo fori_loop frompyfunc get_printoptions gradient
+    histogram histogram2d intersect1d linspace load map optimization_barrier pbroadcast
+    pcast platform_dependent pmax pmean pmin polydiv polyfit ppermute printoptions
+    promote_types psum psum_scatter pswapaxes pvary reduce reduce_window result_type scan
+    sort stop_gradient switch unique unique_all unique_counts unique_inverse vectorize
+    while_loop with_sharding_constraint"""
 RESULTS = {
     **dict.fromkeys(_LISTS.split(), "list[_Array]"),
     **dict.fromkeys(_TUPLES.split(), "tuple[_Array, ...]"),

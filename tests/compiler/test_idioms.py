@@ -51,6 +51,14 @@ def test_texts_of_arrays_show_their_values():
 
 
 @pytest.mark.filterwarnings("ignore:.* runs as it is")
+@pytest.mark.parametrize("text", [str, repr, lambda array: f"{array[0]:.2f}"])
+def test_texts_of_payloads_show_their_values(text):
+    compiled = wg.compile(lambda x: text((x * 2)._payload))
+    for n in (1.0, 2.0, 3.0):
+        assert compiled(wg.tensor([n])) == text(np.array([2 * n], np.float32))
+
+
+@pytest.mark.filterwarnings("ignore:.* runs as it is")
 def test_tf_print_prints_in_every_call(capsys):
     def function(x):
         tf.print("in the function")

@@ -147,6 +147,15 @@ def test_registers_of_all_lengths(monkeypatch):
         all_agree((2, 3, 5, 7), (5, 3, 3, 3), f8, stride=(1, 2))
 
 
+@pytest.mark.parametrize(
+    ("planes", "size", "natively"), [(64, 16, False), (64, 17, True), (63, 16, True)]
+)
+def test_gradients_of_weights_of_many_planes_at_few_places_are_left_to_blas(planes, size, natively):
+    x, g = drawn(1, planes, size, size, dtype=f4), drawn(1, 64, size, size, dtype=f4)
+    window = windowed(2, size=(3, 3), padding=(1, 1))
+    assert (native("correlate_weight", x, g, **window) is not None) == natively
+
+
 def test_what_is_left_to_the_kernels(monkeypatch):
     monkeypatch.setattr(native_convolution, "register_bytes", lambda: 64)
     window = windowed(2, size=(4, 4), padding=(1, 1))

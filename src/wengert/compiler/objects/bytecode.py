@@ -263,9 +263,6 @@ def is_returned(code: CodeType, until: CodeType | None) -> bool:
     frame: Any = sys._getframe(1)
     asked = ""
     while frame is not None and OURS[frame.f_code.co_filename]:
-        if frame.f_code is code and frame.f_back is not None and frame.f_back.f_code is until:
-            # the compiled function is itself one of the library, such as ``grad(f)``
-            return True
         asked, frame = frame.f_code.co_name, frame.f_back
     return (
         asked in _READS

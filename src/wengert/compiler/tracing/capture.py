@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import inspect
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
@@ -131,9 +130,6 @@ def capture(
     """
     missing = Missing() if missing is None else missing
     code = getattr(function, "__code__", None)
-    if code is None:
-        # an object with `__call__`, such as ``autograd.grad(f)``
-        code = getattr(inspect.getattr_static(type(function), "__call__", None), "__code__", None)
     until = getattr(function, "until", _Run.trace_call.__code__)
     trace = Trace(code, until, missing.drawn, missing.said)
     with _symbols(trace, environment) as inputs:
