@@ -216,9 +216,6 @@ class Sym(LiftedArray):
     def __str__(self) -> str:
         return str(self._escaped("its text"))
 
-    def __format__(self, spec: str) -> str:
-        return format(self._escaped("its text"), spec)
-
     def write(self, result: Any) -> None:
         self.trace.write(self, result)
 
