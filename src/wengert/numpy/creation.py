@@ -15,7 +15,7 @@ from wengert.base.device import check_device
 from wengert.base.dtypes import as_dtype as checked
 from wengert.base.sections import fill_sections
 from wengert.numpy.arrays import array_of, copied, fillable, made, ndarray
-from wengert.ops import shape
+from wengert.ops import foreign, shape
 from wengert.ops.clone import clone
 from wengert.tape.base import TensorBase
 from wengert.tensor.numpy import boundary as numpy_boundary
@@ -137,9 +137,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
     >>> np.from_dlpack(numpy.ones(2))
     tensor([1., 1.], dtype=torch.float64)
     """
-    check_device(device)
-    more: dict[str, Any] = {} if copy is None else {"copy": copy}  # missing in NumPy 2.0
-    return asarray(np.from_dlpack(x, **more))
+    return asarray(foreign.from_dlpack(x, device=device, copy=copy))
 
 
 class vectorize:

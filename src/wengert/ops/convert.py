@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.arrays import plain_array
+from wengert.base.capsules import array_from
 from wengert.base.dtypes import (
     FLOATING,
     as_dtype,
@@ -218,9 +219,13 @@ def _general(data: Any, dtype: np.dtype[Any] | None) -> Any:
         if dtype is None and isinstance(data, float | int | complex):
             # a subclass of a Python number has no dtype of its own
             dtype = _implied({data.__class__})
-        return to_array(np.asarray(data), dtype)
+        try:
+            return to_array(np.asarray(data), dtype)
+        except TypeError:
+            if not hasattr(data, "__dlpack__"):  # which PyTorch's bfloat16 has
+                raise
     if hasattr(data, "__dlpack__"):
-        return to_array(np.from_dlpack(data), dtype)
+        return to_array(array_from(data), dtype)
     arrays: set[np.dtype[Any]] = set()
     numbers: set[type] = set()
     nested = _unwrap(data, arrays, numbers, 0)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.capsules import is_capsule
 from wengert.base.device import as_device
 from wengert.base.dtypes import as_dtype, category, default_complex, default_float
 from wengert.base.errors import overflow, wrong_type
@@ -162,7 +163,7 @@ def _over_memory(obj: Any, dtype: Any) -> Any:
     """
     if isinstance(obj, _OWN) or hasattr(obj, "__array__"):
         return obj
-    if type(obj).__name__ == "PyCapsule" or hasattr(obj, "__dlpack__"):
+    if is_capsule(obj) or hasattr(obj, "__dlpack__"):
         return from_dlpack(obj)
     try:
         memoryview(obj)

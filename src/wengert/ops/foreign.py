@@ -6,17 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.capsules import (
-    BFLOAT,
-    UNSIGNED,
-    element_kind,
-    is_first_version,
-    set_element_kind,
-)
+from wengert.base.capsules import array_from, is_capsule
 from wengert.base.device import check_device
 from wengert.base.dtypes import as_dtype, from_numpy_dtype
 from wengert.base.export import export
-from wengert.base.extras import bfloat16
 from wengert.base.sections import fill_sections
 from wengert.kernels.shared import map_file
 from wengert.ops.options import check_strided, float_type, made
@@ -26,66 +19,14 @@ from wengert.tape.modes import traced
 from wengert.tape.sites import warn
 
 
-class _Capsule:
-    """Hands a bare capsule to NumPy, which expects an object that exports one."""
-
-    def __init__(self, capsule: Any) -> None:
-        self._capsule = capsule
-
-    def __dlpack__(self, **_: Any) -> Any:
-        return self._capsule
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return (1, 0)  # NumPy reads the capsule itself, too
-
-
-class _Writable:
-    """The memory of an array that NumPy made read-only, for others to write to."""
-
-    def __init__(self, array: Any) -> None:
-        self._array = array
-        known = array.__array_interface__
-        self.__array_interface__ = {**known, "data": (known["data"][0], False)}
-
-
-def _read(capsule: Any) -> Any:
-    first = is_first_version(capsule)
-    array = np.from_dlpack(_Capsule(capsule))
-    return np.asarray(_Writable(array)) if first else array
-
-
-def _taken(value: Any, capsule: bool) -> Any:
-    """Return the array exported by `value`, a capsule or an object that exports one."""
-    try:
-        return _read(value) if capsule else np.from_dlpack(value)
-    except (RuntimeError, BufferError):
-        # see NOTE [bfloat16 in capsules]
-        held = value if capsule else _handed(value)
-        if held is None or element_kind(held) != BFLOAT:
-            raise
-        half = bfloat16().numpy
-        set_element_kind(held, UNSIGNED)
-        return _read(held).view(half)
-
-
-def _handed(value: Any) -> Any:
-    """Return a capsule of `value`, of the protocol's first version if it knows no other."""
-    if tuple(value.__dlpack_device__()) != (1, 0):
-        return None
-    try:
-        return value.__dlpack__(max_version=(1, 0))
-    except TypeError:
-        return value.__dlpack__()
-
-
 @export("wengert")
 def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Any:
     """Return a tensor over the memory of another library's, by the DLPack protocol.
 
     What is written to one appears in the other; writes of the other library are not seen by the
     check for saved values that were changed in place. Memory that the other library says is not to
-    be written to raises when it is: JAX's arrays, and what is in a capsule of the protocol's first
-    version, which does not tell.
+    be written to raises when it is, and so does that of an object that knows the protocol's first
+    version alone, which does not tell, like JAX's arrays. That of a bare capsule may be written to.
 
     Parameters
     ----------
@@ -121,14 +62,14 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
         memory = held.numpy()
         tensor = new_tensor(traced("shared", memory), None, held._share_version())
         return new_tensor(traced("shared", memory.copy())) if copy else made_in_inference(tensor)
-    capsule = type(ext_tensor).__name__ == "PyCapsule"
+    capsule = is_capsule(ext_tensor)
     if not capsule and not hasattr(ext_tensor, "__dlpack__"):
         raise TypeError(
             f"from_dlpack() takes a capsule or an object with __dlpack__, not "
             f"{type(ext_tensor).__name__}: tensor() copies values"
         )
     try:
-        array = _taken(ext_tensor, capsule)
+        array = array_from(ext_tensor)
     except ValueError as error:
         if capsule:
             raise RuntimeError(

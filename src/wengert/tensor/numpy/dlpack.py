@@ -57,13 +57,13 @@ def exported(
         )
     # arrays of other idioms have no `numpy` method, and some are read-only
     array = tensor.numpy() if tensor.__class__ is PORTS.tensor else np.asarray(tensor)
+    if copy:
+        array = array.copy()
     if any(step < 0 for step in array.strides):
         raise BufferError(
             "Can't export tensors whose elements lie in the reverse order, which other libraries "
             "do not know: use tensor.contiguous()"
         )
-    if copy:
-        array = array.copy()
     half = array.dtype.name == "bfloat16"  # see NOTE [bfloat16 in capsules]
     if half:
         array = array.view(np.uint16)

@@ -13,7 +13,7 @@ from wengert.compat.jax.array import asarray as converted
 from wengert.compat.jax.array import convert, is_weak, made, of_kind, result_type
 from wengert.compat.jax.dtypes import canonical_dtype, default_dtype, inexact_of, prng_key
 from wengert.compat.jax.numpy import calling as C
-from wengert.ops import expand, shape
+from wengert.ops import expand, foreign, shape
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.record import T
 
@@ -295,7 +295,7 @@ def from_dlpack(x, /, *, device=None, copy: bool | None = None) -> Any:
     """Convert an array of another library through DLPack."""
     if isinstance(x, TensorBase):
         return converted(x)
-    return converted(np.from_dlpack(x))
+    return converted(foreign.from_dlpack(x, copy=copy))
 
 
 NAMES = C.table(
