@@ -254,3 +254,20 @@ def test_a_power_of_zero_falls_without_bound_below_the_exponent_zero():
     exponent = wg.tensor([-1.0, 0.0, 1.0], requires_grad=True)
     wg.sum(0**exponent).backward()
     assert exponent.grad.tolist() == [-float("inf"), 0.0, 0.0]
+
+
+@pytest.mark.parametrize("name", ["acos", "asin", "acosh", "asinh", "sqrt", "log", "log1p"])
+@pytest.mark.parametrize("zero", [0.0, -0.0])
+@pytest.mark.parametrize("turn", [1, 1j])
+def test_along_a_branch_cut_the_derivative_is_that_of_its_side(name, zero, turn):
+    def at(along):
+        return np.array([complex(a, zero) if turn == 1 else complex(zero, a) for a in along])
+
+    along = np.array([-2.5, -1.3, 0.4, 1.3, 2.5])
+    ours = getattr(wg, name)
+    z = wg.tensor(at(along), requires_grad=True)
+    (slope,) = wg.autograd.grad(ours(z).real.sum(), z)
+    step = 1e-6
+    ends = [ours(wg.tensor(at(along + h))).numpy() for h in (step, -step)]
+    expected = (ends[0] - ends[1]) / (2 * step) / turn
+    np.testing.assert_allclose(slope.numpy().conj(), expected, rtol=1e-6)

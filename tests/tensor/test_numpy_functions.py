@@ -285,6 +285,7 @@ def test_histograms_hold_what_is_at_their_ends():
         assert edges[-1].item() == 1.9
 
 
+TABLE = np.eye(2)
 HOLES = np.array([[1.0, np.nan, 3.0], [np.nan, np.nan, 6.0]])
 SMALL = np.array([[3, 1], [2, 7]], np.int32)
 ON = np.array([[True, False], [True, True]])
@@ -307,12 +308,28 @@ SAME_AS_NUMPY = (
     (np.vander, (np.array([20, 30], np.uint8), 3), {}),
     (np.polymul, (np.array([0, 0, 2]), np.array([0, 1, 3])), {}),
     (np.polymul, (np.array([0, 0]), np.array([0, 1, 3])), {}),
+    (np.take, (SMALL, ON), {"axis": 1}), (np.take, (np.array(3.0), [0, 0]), {"axis": -1}),
+    (np.cumsum, (np.array(3),), {"axis": 0}), (np.repeat, (np.array(3.0), 2), {"axis": 0}),
+    (np.cov, (HOLES[:1].astype("f4"),), {}), (np.cov, (TABLE, ON), {"dtype": "f4"}),
+    (np.corrcoef, (SMALL,), {"dtype": "f4"}), (np.corrcoef, (SMALL.astype("f4"),), {}),
+    (np.hstack, ([SMALL],), {"dtype": "f4", "casting": "unsafe"}),
+    (np.vstack, ([TABLE],), {"dtype": "i8", "casting": "unsafe"}),
+    (np.add, (TABLE, 0.7), {"dtype": "i8", "casting": "unsafe"}),
+    (np.fmod, (2.5, SMALL * 0.6), {"dtype": "i8", "casting": "unsafe"}),
+    (np.multiply, (TABLE.astype("f4"), 0.1), {"dtype": "f8"}),
+    (np.multiply, (TABLE, 0.1), {"signature": "ff->f", "casting": "same_kind"}),
 )  # fmt: skip
+
+
+def tensors(value):
+    if isinstance(value, list):
+        return [tensors(part) for part in value]
+    return wg.tensor(value) if isinstance(value, np.ndarray) else value
 
 
 @pytest.mark.parametrize(("function", "args", "named"), SAME_AS_NUMPY)
 def test_rare_arguments_give_numpys_values_and_dtypes(function, args, named):
-    given = [wg.tensor(a) if isinstance(a, np.ndarray) else a for a in args]
+    given = [tensors(a) for a in args]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # NumPy's averages of nothing
         expected = function(*args, **named)
@@ -321,7 +338,6 @@ def test_rare_arguments_give_numpys_values_and_dtypes(function, args, named):
     np.testing.assert_allclose(result, expected, rtol=1e-12, strict=True)
 
 
-TABLE = np.eye(2)
 REFUSED_ARGUMENTS = (
     (lambda: np.mean(wg.tensor(SMALL), dtype="i8"), TypeError, "floating point or complex"),
     (lambda: np.nanmean(wg.tensor(SMALL), dtype="i8"), TypeError, "floating point or complex"),
@@ -329,6 +345,8 @@ REFUSED_ARGUMENTS = (
     (lambda: np.vander(wg.tensor(TABLE)), ValueError, "one-dimensional"),
     (lambda: np.polymul(wg.tensor(TABLE), wg.tensor(TABLE)), ValueError, "1d only"),
     (lambda: np.roots(wg.tensor(TABLE)), ValueError, "1d only"),
+    (lambda: np.concatenate([wg.tensor(TABLE)], dtype="i8"), TypeError, "rule 'same_kind'"),
+    (lambda: np.stack([wg.tensor(TABLE)], dtype="f4", casting="no"), TypeError, "rule 'no'"),
     (lambda: np.ediff1d(wg.tensor(SMALL), to_end=wg.tensor([0.5])), TypeError, "`to_end`"),
     (lambda: wg.tensor(SMALL) * np.ones(2, np.longdouble), TypeError, "numpy.(float|longdouble)"),
     (lambda: np.ones(2, np.clongdouble) + wg.tensor(TABLE), TypeError, "numpy.c(omplex|longd)"),

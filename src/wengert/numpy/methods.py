@@ -19,7 +19,7 @@ from wengert.tape.base import TensorBase
 from wengert.tape.detachments import note
 from wengert.tape.record import T as recorded
 from wengert.tensor.methods import TensorMethods
-from wengert.tensor.numpy.counterparts import as_dtype
+from wengert.tensor.numpy.counterparts import as_dtype, check_cast
 from wengert.tensor.tensor import Tensor
 
 _MADE: dict[str, Callable[..., Any]] = {}
@@ -156,12 +156,7 @@ class ArrayMethods:
     ) -> Any:
         """Convert to another dtype: differentiable between floating and complex ones."""
         converted = as_dtype(self, dtype)
-        allowed: Any = np.can_cast
-        if not allowed(self._payload.dtype, converted._payload.dtype, casting):
-            raise TypeError(
-                f"Cannot cast array data from {self._payload.dtype!r} to "
-                f"{converted._payload.dtype!r} according to the rule '{casting}'"
-            )
+        check_cast("array data", self._payload.dtype, converted._payload.dtype, casting)
         if converted._edge is None and self._edge is not None:
             note(f".astype({converted._payload.dtype})", self)
         return made(_function("copy")(self) if copy and converted is self else converted)

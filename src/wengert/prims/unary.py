@@ -158,7 +158,8 @@ elementwise(
 def _over_circle(F: Any, x: Any, dtype: Any) -> Any:
     """Return 1 / sqrt(1 - x * x), by factors: 1 - x * x loses digits near 1, and may overflow."""
     if dtype.kind == "c":
-        return F.rsqrt(1 - x) * F.rsqrt(1 + x)
+        # a difference keeps the sign of an imaginary zero, which tells the sides of a branch cut
+        return F.rsqrt(-(x - 1)) * F.rsqrt(x - -1)
     return F.rsqrt((1 - x) * (1 + x))
 
 
@@ -175,7 +176,7 @@ def _slope_of_atan(F: Any, g: Any, self: Any, self_dtype: Any) -> Any:
 
 def _slope_of_asinh(F: Any, g: Any, self: Any, self_dtype: Any) -> Any:
     if self_dtype.kind == "c":
-        return g * (F.rsqrt(1 - 1j * self) * F.rsqrt(1 + 1j * self))
+        return g / F.cosh(F.asinh(self))  # on the same side of a branch cut
     # the square of a large number would overflow
     return g / F.hypot(self, F.zeros_like(self) + 1)
 
@@ -251,7 +252,7 @@ elementwise(
 elementwise(
     "acosh",
     np.arccosh,
-    lin=lambda F, g, self: g * F.rsqrt(self - 1) * F.rsqrt(self + 1),
+    lin=lambda F, g, self: g * F.rsqrt(self - 1) * F.rsqrt(self - -1),
     domain="above one",
     doc="inverse hyperbolic cosine",
     example=("wg.tensor([1.5, 2.0])", "tensor([0.9624, 1.3170])"),

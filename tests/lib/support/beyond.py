@@ -23,6 +23,11 @@ BEYOND: tuple[tuple[str, str], ...] = (
         "pow float_power",
     ),
     (
+        "On a branch cut the derivative of complex numbers is that of the side which the sign of "
+        "the zero tells, as the function is; PyTorch's is that of the other side on half of them.",
+        "acos asin asinh",
+    ),
+    (
         "Where the absolute value is 0, its derivative is that of the product; PyTorch's is 0.",
         "polar",
     ),

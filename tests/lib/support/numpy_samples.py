@@ -242,6 +242,7 @@ SAMPLES: dict[str, tuple[Call, ...]] = {
     "real": (Call(x(3)), Call(cx(3))),
     "imag": (Call(cx(3)),),
     "angle": (Call(cx(3)), Call(cx(3), deg=True)),
+    "ix_": (Call(x(3), ints(2)), Call(mask(4), x(2), x(3))),
     "meshgrid": (
         Call(x(2), x(3)),
         Call(x(2), x(3), indexing="ij"),

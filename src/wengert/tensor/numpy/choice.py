@@ -91,6 +91,8 @@ def _take(
 ) -> Any:
     a, dim = one_axis(a, axis)
     at = _indices(indices)
+    if at.dtype.kind == "b":
+        at = at.astype(np.intp)  # positions, not a mask
     if mode != "raise":
         n = a.shape[dim]
         at = at % n if mode == "wrap" else np.clip(at, 0, n - 1)

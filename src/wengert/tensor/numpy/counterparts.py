@@ -165,11 +165,21 @@ def as_dtype(value: Any, kind: Any) -> Any:
     return tensor(np.asarray(value, kind))
 
 
+def check_cast(what: str, given: Any, kind: Any, casting: str) -> None:
+    """Raise a TypeError if a rule of NumPy's does not allow a dtype to become another."""
+    allowed: Any = np.can_cast
+    if not allowed(given, kind, casting):
+        raise TypeError(
+            f"Cannot cast {what} from {given!r} to {kind!r} according to the rule '{casting}': ask "
+            "for another dtype, or give casting='unsafe'"
+        )
+
+
 def one_axis(a: Any, axis: int | None) -> tuple[Any, int]:
-    """Return `a` and an axis of it; flattened if `axis` is None."""
+    """Return `a` and an axis of it; flattened if `axis` is None or `a` has no dimensions."""
     a = tensor(a)
-    if axis is None:
-        return reshape(a, (-1,)), 0
+    if axis is None or not a.ndim:
+        return reshape(a, (-1,)), normal_axis(axis or 0, 1)
     return a, normal_axis(axis, a.ndim)
 
 

@@ -139,9 +139,10 @@ def _with_out(ours: Callable[..., Any], function: Any, label: str) -> Callable[.
         return ours
     by_name = parameters["out"].kind is inspect.Parameter.KEYWORD_ONLY
     place = sys.maxsize if by_name else list(parameters).index("out")
+    casts = "casting" in inspect.signature(ours).parameters
 
     def with_out(*args: Any, **kwargs: Any) -> Any:
-        casting = kwargs.pop("casting", "same_kind")
+        casting = (kwargs.get if casts else kwargs.pop)("casting", "same_kind")
         out = kwargs.pop("out", None)
         if len(args) > place:
             args, out = (*args[:place], None, *args[place + 1 :]), args[place]

@@ -19,7 +19,7 @@ _CONSTANT = """
     allclose argmax argmin argpartition argsort argwhere array2string array_equal array_equiv
     array_repr array_str can_cast common_type count_nonzero diag_indices_from digitize einsum_path
     empty_like flatnonzero in1d isclose iscomplex iscomplexobj isin isneginf isposinf
-    isreal isrealobj ix_ lexsort linalg.matrix_rank may_share_memory min_scalar_type nanargmax
+    isreal isrealobj lexsort linalg.matrix_rank may_share_memory min_scalar_type nanargmax
     nanargmin ndim nonzero ones_like packbits ravel_multi_index result_type searchsorted shape
     shares_memory size tril_indices_from triu_indices_from unpackbits unravel_index zeros_like
     """

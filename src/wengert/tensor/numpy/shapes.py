@@ -20,14 +20,18 @@ from wengert.tape.base import TensorBase
 from wengert.tensor.numpy.counterparts import (
     all_axes,
     as_dtype,
+    check_cast,
     common,
     counterpart,
     counterparts,
+    dtype_of,
     floating,
     late,
     normal_axis,
     one_axis,
     tensor,
+    values,
+    wrapped,
 )
 
 
@@ -146,9 +150,9 @@ def _each(function: Callable[[Any], Any], arrays: Sequence[Any]) -> Any:
 
 @counterpart("concatenate", "concat")
 def _concatenate(
-    arrays: Any, /, axis: int | None = 0, out: Any = None, *, dtype: Any = None
+    arrays: Any, /, axis: int | None = 0, out: Any = None, *, dtype: Any = None, casting: Any = None
 ) -> Any:
-    parts = _parts(arrays, dtype)
+    parts = _parts(arrays, dtype, casting)
     if axis is None:
         return join.cat([shape.reshape(part, (-1,)) for part in parts], 0)
     if parts[0].ndim == 0:
@@ -156,14 +160,19 @@ def _concatenate(
     return join.cat(parts, axis)
 
 
-def _parts(arrays: Any, dtype: Any = None) -> list[Any]:
+def _parts(arrays: Any, dtype: Any = None, casting: Any = None) -> list[Any]:
     parts = common(*arrays)
-    return parts if dtype is None else [as_dtype(part, dtype) for part in parts]
+    if dtype is None:
+        return parts
+    check_cast("array data", parts[0]._payload.dtype, dtype_of(dtype), casting or "same_kind")
+    return [as_dtype(part, dtype) for part in parts]
 
 
 @counterpart("stack")
-def _stack(arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None) -> Any:
-    return join.stack(_parts(arrays, dtype), axis)
+def _stack(
+    arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, casting: Any = None
+) -> Any:
+    return join.stack(_parts(arrays, dtype, casting), axis)
 
 
 @counterpart("block")
@@ -433,6 +442,20 @@ def _meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str =
     return tuple(clone(grid) for grid in grids) if copy else tuple(grids)
 
 
+@counterpart("ix_")
+def _ix(*args: Any) -> tuple[Any, ...]:
+    parts = [tensor(part) for part in args]
+    # positions are NumPy's; of numbers with a gradient it sees the shape alone
+    seen = [np.empty(x.shape) if x._payload.dtype.kind in "fc" else values(x) for x in parts]
+    made = np.ix_(*seen)
+    return tuple(
+        shape.reshape(x, grid.shape)
+        if x._payload.dtype.kind in "fc" and x.shape != (0,)
+        else wrapped(grid)
+        for x, grid in zip(parts, made, strict=True)
+    )
+
+
 # -- what one call computes ------------------------------------------------------------------------
 
 counterparts(
@@ -441,8 +464,8 @@ counterparts(
         "swapaxes": lambda a, axis1, axis2: permute.transpose(tensor(a), axis1, axis2),
         "moveaxis": lambda a, source, destination: permute.movedim(tensor(a), source, destination),
         "unstack": lambda x, /, *, axis=0: split.unbind(tensor(x), axis),
-        "hstack": lambda tup, *, dtype=None: join.hstack(_parts(tup, dtype)),
-        "vstack": lambda tup, *, dtype=None: join.vstack(_parts(tup, dtype)),
+        "hstack": lambda tup, **kinds: join.hstack(_parts(tup, **kinds)),
+        "vstack": lambda tup, **kinds: join.vstack(_parts(tup, **kinds)),
         "dstack": lambda tup: join.dstack(_parts(tup)),
         "column_stack": lambda tup: join.column_stack(_parts(tup)),
         "append": lambda arr, values, axis=None: _concatenate((arr, values), axis),

@@ -205,18 +205,19 @@ def _cov(
     *,
     dtype: Any = None,
 ) -> Any:
-    (m,) = floating(m)
+    m, *others = common(*([m] if y is None else [m, y]))
+    kind = np.result_type(m._payload.dtype, np.float64) if dtype is None else dtype
+    m, *others = [as_dtype(value, kind) for value in (m, *others)]
     if m.ndim > 2:
         raise ValueError("m has more than 2 dimensions")
     m = shape.reshape(m, (1, -1)) if m.ndim < 2 else m
     if not rowvar and m.shape[0] != 1:
         m = permute.transpose(m, 0, 1)
-    if y is not None:
-        (y,) = floating(y)
+    for y in others:
         y = shape.reshape(y, (1, -1)) if y.ndim < 2 else y
         if not rowvar and y.shape[0] != 1:
             y = permute.transpose(y, 0, 1)
-        m = join.cat(common(m, y), 0)
+        m = join.cat([m, y], 0)
     correction = (0 if bias else 1) if ddof is None else ddof
     weights = [None if w is None else tensor(w) for w in (fweights, aweights)]
     return late("cov")(m, correction=correction, fweights=weights[0], aweights=weights[1])
@@ -224,7 +225,7 @@ def _cov(
 
 @counterpart("corrcoef")
 def _corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Any:
-    c = _cov(x, y, rowvar)
+    c = _cov(x, y, rowvar, dtype=dtype)
     if not c.ndim:
         return c / c
     deviation = pointwise.sqrt(pointwise.real(arrange.diag(c)))

@@ -41,6 +41,7 @@ _OTHERWISE = {
     "_zeta": special.zeta,
     "zeta": lambda x, q=None: special.zeta(x, 1.0 if q is None else q),
     "round": T.round,
+    "multigammaln": lambda a, d: special.multigammaln(a, int(d) if int(d) == d else d),
     "log_expit": T.log_sigmoid,
 }
 _RECORDS = (

@@ -328,8 +328,7 @@ def _with_start(name: str, scan: Callable[..., Any], start: int) -> None:
         include_initial: bool = False,
     ) -> Any:
         x = tensor(x)
-        if not x.ndim:
-            raise ValueError("At least one dimension of the array is required")
+        x = x if x.ndim else x.reshape(1)
         if axis is None and x.ndim != 1:
             raise ValueError("For arrays which have more than one dimension ``axis`` is required.")
         made = scan(x, axis or 0, dtype)

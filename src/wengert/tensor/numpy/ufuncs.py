@@ -25,7 +25,15 @@ from wengert.tape.modes import current_mode, is_recording
 from wengert.tape.operands import cast
 from wengert.tape.record import T
 from wengert.tensor.numpy import boundary, products
-from wengert.tensor.numpy.counterparts import as_dtype, is_weak, late, tensor, values, wrapped
+from wengert.tensor.numpy.counterparts import (
+    as_dtype,
+    check_cast,
+    is_weak,
+    late,
+    tensor,
+    values,
+    wrapped,
+)
 
 _STEPS = frozenset({"floor_divide", "spacing"})
 """Ufuncs with floating results but without a gradient."""
@@ -343,7 +351,7 @@ def resolved(
             f"{label_of(ufunc)} has no form for "
             + ", ".join(str(getattr(k, "__name__", k)) for k in asked[: ufunc.nin])
         )
-    weak = _keeps_numbers(ufunc) and len(kinds) > 0
+    weak = signature is None and len(kinds) > 0 and _keeps_numbers(ufunc)
     return [
         value if is_weak(value) and weak else as_dtype(value, kind)
         for value, kind in zip(made, full, strict=False)
@@ -395,12 +403,7 @@ def into(target: Any, value: Any, label: str, casting: str = "same_kind", where:
         return value if where is True else select.where(where, value, 0)
     plain = isinstance(target, np.ndarray)
     memory = target if plain else target._payload
-    allowed: Any = np.can_cast
-    if not allowed(value._payload.dtype, memory.dtype, casting):
-        raise TypeError(
-            f"Cannot cast output of {label} from {value._payload.dtype!r} to {memory.dtype!r} with "
-            f"casting rule '{casting}': give out= another dtype, or casting='unsafe'"
-        )
+    check_cast(f"output of {label}", value._payload.dtype, memory.dtype, casting)
     masks = () if where is True else (where._payload.shape,)
     shape = np.broadcast_shapes(value._payload.shape, memory.shape, *masks)
     if shape != memory.shape:
