@@ -220,10 +220,12 @@ def _general(data: Any, dtype: np.dtype[Any] | None) -> Any:
             # a subclass of a Python number has no dtype of its own
             dtype = _implied({data.__class__})
         try:
-            return to_array(np.asarray(data), dtype)
+            array = np.asarray(data)
         except TypeError:
-            if not hasattr(data, "__dlpack__"):  # which PyTorch's bfloat16 has
+            if not hasattr(data, "__dlpack__"):
                 raise
+            array = array_from(data)  # PyTorch's bfloat16
+        return to_array(array, dtype)
     if hasattr(data, "__dlpack__"):
         return to_array(array_from(data), dtype)
     arrays: set[np.dtype[Any]] = set()
