@@ -41,6 +41,9 @@ METHODS = {
     "subtract.reduce": lambda t: np.subtract.reduce(t, axis=1),
     "hypot.reduce": lambda t: np.hypot.reduce(t, axis=1, keepdims=True),
     "fmax.reduce": lambda t: np.fmax.reduce(t, axis=1),
+    "several axes": lambda t: np.logaddexp2.reduce(t, axis=(1, 0), initial=0.5, keepdims=True),
+    "no axis": lambda t: np.hypot.reduce(t, axis=(), initial=1.5),
+    "logaddexp.reduce no axis": lambda t: np.logaddexp.reduce(t, axis=()),
     "add.accumulate": lambda t: np.add.accumulate(t, axis=1),
     "multiply.accumulate": lambda t: np.multiply.accumulate(t),
     "maximum.accumulate": lambda t: np.maximum.accumulate(t, axis=1),
@@ -283,8 +286,11 @@ def test_methods_give_numpys_dtypes():
     calls += [lambda t: np.maximum.reduce(t, dtype=np.float32)]
     calls += [lambda t: np.add.reduce(100 * t, dtype=np.int8)]
     calls += [lambda t: np.cumprod(t, dtype=np.int32), lambda t: np.trace(t, dtype=np.int16)]
-    for call in calls:
-        found, expected = call(leaf()), call(A)
+    calls += [lambda t, u=u: u.reduce(t, axis=0, initial=u is np.logical_or) for u in logical]
+    whole = [lambda t: np.logaddexp.reduce(t), lambda t: np.float_power.reduceat(t, [0, 1])]
+    pairs = [(call, A) for call in calls] + [(call, np.array([[2, 1], [3, 4]])) for call in whole]
+    for call, given in pairs:
+        found, expected = call(wg.tensor(given)), call(given)
         assert found.detach().numpy().dtype == expected.dtype
         np.testing.assert_array_equal(found.detach().numpy(), expected)
 
@@ -313,3 +319,23 @@ def test_the_extreme_of_a_number_and_nan_is_the_number():
 def test_the_step_at_nan_is_nan():
     found = np.heaviside(wg.tensor([np.nan, -1.0, 0.0, 2.0]), 0.5)
     assert np.array_equal(found, np.heaviside([np.nan, -1.0, 0.0, 2.0], 0.5), equal_nan=True)
+
+
+UFUNCS = {u for u in vars(np).values() if isinstance(u, np.ufunc) and not u.signature}
+
+
+@pytest.mark.parametrize("ufunc", sorted(UFUNCS, key=str), ids=lambda u: u.__name__)
+@pytest.mark.parametrize("array", [np.array([True, False]), np.array([3, 2]), np.uint8([7, 1])])
+def test_masks_and_integers_give_numpys_values(ufunc, array):
+    if array.dtype == bool and ufunc in (np.remainder, np.power):
+        pytest.skip("as in PyTorch, masks have no remainders and powers")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            expected = ufunc(*[array] * ufunc.nin)
+        except TypeError:
+            return
+        found = ufunc(*[wg.tensor(array)] * ufunc.nin)
+    for i in range(ufunc.nout):
+        ours, theirs = (found[i], expected[i]) if ufunc.nout > 1 else (found, expected)
+        np.testing.assert_allclose(ours.numpy(), theirs, rtol=1e-6)

@@ -39,7 +39,7 @@ for _prim, _names in NUMPY.items():
     _ufunc = getattr(np, _names.partition(" ")[0], None) if _names else None
     if _ufunc is not None and len(_prim.args) == 1 and _prim.family != "constant":
         _UNARY[_ufunc] = _prim.name
-    elif _ufunc is not None and OPERATOR[_prim] and not is_step(_prim):
+    elif _ufunc is not None and len(_prim.args) == 2 and OPERATOR[_prim] and not is_step(_prim):
         _BINARY[_ufunc] = _prim.name
 _FUNCTIONS: dict[Any, Callable[..., Any]] = {}
 """The implementations of NumPy's functions that have been called on tensors."""

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -22,15 +23,15 @@ from wengert.tape.write_checks import check_writable
 from wengert.tensor import assign
 from wengert.tensor.numpy import boundary, sums
 from wengert.tensor.numpy.counterparts import all_axes, as_dtype, late, normal_axis, tensor, values
-from wengert.tensor.numpy.ufuncs import call, into, label_of
+from wengert.tensor.numpy.ufuncs import call, into, label_of, resolved
 
 
-def _all(a: Any, axis: Any, dtype: Any = None, **given: Any) -> Any:
-    return sums.every(a, axis, **given)
+def _all(a: Any, axis: Any, dtype: Any = None, initial: Any = True, **given: Any) -> Any:
+    return sums.every(a, axis, **given) & bool(initial)
 
 
-def _any(a: Any, axis: Any, dtype: Any = None, **given: Any) -> Any:
-    return sums.some(a, axis, **given)
+def _any(a: Any, axis: Any, dtype: Any = None, initial: Any = False, **given: Any) -> Any:
+    return sums.some(a, axis, **given) | bool(initial)
 
 
 def _logarithmic(a: Any, axis: Any, dtype: Any = None, **given: Any) -> Any:
@@ -40,8 +41,8 @@ def _logarithmic(a: Any, axis: Any, dtype: Any = None, **given: Any) -> Any:
             "numpy.logaddexp.reduce of a tensor with initial= or where=: use np.logaddexp and "
             "np.where"
         )
-    a = as_dtype(a, dtype)
-    return reductions.logsumexp(a, all_axes(axis, a.ndim), keepdims)
+    a, dims = _elements(np.logaddexp, a, dtype), all_axes(axis, a.ndim)
+    return reductions.logsumexp(a, dims, keepdims) if dims else a
 
 
 _REDUCTIONS: dict[Any, Callable[..., Any]] = {
@@ -88,8 +89,10 @@ def reduce(
 
 
 def _elements(ufunc: Any, a: Any, dtype: Any) -> Any:
-    """Return the operand of a loop over elements: booleans for logical ufuncs."""
-    return as_dtype(a, np.bool_ if ufunc.__name__.startswith("logical_") else dtype)
+    """Return the operand of a loop over elements, in the dtype of results."""
+    if ufunc.__name__.startswith("logical_"):
+        return as_dtype(a, np.bool_)
+    return resolved(ufunc, (a, a), "unsafe", dtype)[0]
 
 
 def _one_by_one(
@@ -106,27 +109,24 @@ def _one_by_one(
         )
     if where is not True:
         raise NotImplementedError(f"{label} of a tensor with where=: select with np.where first")
-    for dim in sorted(dims, reverse=True):
-        parts = list(T.unbind(a, dim=dim))
-        if initial is not np._NoValue:
-            parts.insert(0, expand.broadcast_to(as_dtype(initial, a._payload.dtype), _less(a, dim)))
-            initial = np._NoValue
-        if not parts:
-            if ufunc.identity is None:
-                raise ValueError(
-                    f"zero-size array to reduction operation {ufunc.__name__} which has no identity"
-                )
-            parts = [tensor(np.full(_less(a, dim), ufunc.identity, a._payload.dtype))]
-        made = parts[0]
-        for part in parts[1:]:
-            made = call(ufunc, made, part)
-        a = shape.unsqueeze(made, dim) if keepdims else made
-    return a
-
-
-def _less(a: Any, dim: int) -> tuple[int, ...]:
-    sizes = tuple(a.shape)
-    return sizes[:dim] + sizes[dim + 1 :]
+    kept = tuple(dim for dim in range(a.ndim) if dim not in dims)
+    sizes = tuple(a.shape[dim] for dim in kept)
+    ones = tuple(1 if dim in dims else n for dim, n in enumerate(a.shape))
+    count = prod(a.shape[dim] for dim in dims)
+    rows = shape.reshape(T.permute(a, dims=kept + dims), (*sizes, count))
+    parts = list(T.unbind(rows, dim=len(sizes)))
+    if initial is np._NoValue and not parts:
+        if ufunc.identity is None:
+            raise ValueError(
+                f"zero-size array to reduction operation {ufunc.__name__} which has no identity"
+            )
+        initial = ufunc.identity
+    if initial is not np._NoValue:
+        parts.insert(0, expand.broadcast_to(as_dtype(initial, a._payload.dtype), sizes))
+    made = parts[0]
+    for part in parts[1:]:
+        made = call(ufunc, made, part)
+    return shape.reshape(made, ones) if keepdims else made
 
 
 def accumulate(ufunc: Any, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
