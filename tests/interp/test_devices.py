@@ -122,6 +122,24 @@ def test_views_and_writes():
             call()
 
 
+def test_derivatives_are_checked_there():
+    class Wrong(wg.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            assert x.is_cuda
+            return x * x
+
+        @staticmethod
+        def backward(ctx, g):
+            return 2 * g
+
+    x = wg.tensor([1.5, 2.0], dtype=wg.float64, device="cuda", requires_grad=True)
+    assert wg.autograd.gradcheck(lambda x: x.sin() * x, (x,), check_forward_ad=True)
+    assert wg.autograd.gradgradcheck(lambda x: x.sin() * x, (x,), wg.ones_like(x))
+    with pytest.raises(wg.autograd.GradcheckError, match="mismatch"):
+        wg.autograd.gradcheck(Wrong.apply, x)
+
+
 def test_transforms_and_copies():
     x = wg.tensor([1.0, 2.0], device="cuda")
     np.testing.assert_allclose(_on(wg.func.vmap(wg.func.grad(wg.sin))(x)).numpy(), np.cos([1, 2]))

@@ -124,7 +124,7 @@ def gradcheck(
             "Setting check_batched_forward_grad=True requires check_forward_ad to be True"
         )
     verify = _module("verify")
-    func, inputs = verify.of_values(func, inputs)
+    func, inputs = verify.of_values(*verify.on_cpu(func, inputs))
     settings = (func, inputs, eps, atol, rtol, nondet_tol, check_grad_dtypes)
     check = verify.Check(*settings)
     try:
@@ -209,6 +209,9 @@ def gradgradcheck(
         raise AssertionError(
             "Setting check_batched_grad=True requires check_rev_over_rev to be True"
         )
+    func, inputs = _module("verify").on_cpu(func, inputs)
+    if grad_outputs is not None:
+        _, grad_outputs = _module("verify").on_cpu(func, grad_outputs)
     gradients, arguments = _module("verify_gradients").function_of_gradients(
         func, inputs, grad_outputs, gen_non_contig_grad_outputs
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,9 +12,12 @@ import numpy as np
 from wengert.autograd.numeric import Evaluator, along, as_tuple, columns, evaluator, one_sided
 from wengert.autograd.projected import bisect, differs, signs, times
 from wengert.autograd.undefined import undefined_gradients
+from wengert.base.device import CPU
 from wengert.base.dtypes import is_differentiable
+from wengert.interp.levels import device_of
 from wengert.tape.backward import run_grad
 from wengert.tape.base import SparseValue, TensorBase, new_tensor
+from wengert.tape.record import T
 from wengert.tape.sites import warn
 
 # Jacobians of up to this many entries are compared in full when a projection differs
@@ -446,6 +450,30 @@ def _checked_inputs(inputs: Sequence[Any]) -> list[int]:
             "have requires_grad=True."
         )
     return positions
+
+
+def on_cpu(func: Callable[..., Any], inputs: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """Return `func` and its inputs with those on other devices on the CPU: it sends them there."""
+    inputs = as_tuple(inputs)
+    places = {
+        i: device_of(x._payload)
+        for i, x in enumerate(inputs)
+        if isinstance(x, TensorBase) and device_of(x._payload) != CPU
+    }
+    if not places:
+        return func, inputs
+
+    @functools.wraps(func)
+    def function(*given: Any) -> Any:
+        sent = (T.to_device(x, device=places[i]) if i in places else x for i, x in enumerate(given))
+        outputs = as_tuple(func(*sent))
+        return tuple(x.cpu() if isinstance(x, TensorBase) else x for x in outputs)
+
+    values = (
+        x.detach().cpu().requires_grad_(x.requires_grad) if i in places else x
+        for i, x in enumerate(inputs)
+    )
+    return function, tuple(values)
 
 
 def of_values(func: Callable[..., Any], inputs: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
