@@ -132,6 +132,22 @@ def test_only_the_triangle_in_question_is_read(lower):
     np.testing.assert_allclose(linalg.solveh_banded(diagonals, v[:2], lower=lower), right)
 
 
+def test_what_a_structure_leaves_out_has_no_derivative():
+    bands = [("diagonal", 0), ("tridiagonal", 1)]
+    for kind, width in bands:
+        band = np.triu(np.tril(A, width), -width)
+        x = wg.tensor(A, requires_grad=True)
+        found = linalg.solve(x, v, assume_a=kind)
+        np.testing.assert_allclose(found.detach(), theirs.solve(band, v))
+        (slope,) = wg.autograd.grad(found.sum(), x)
+        assert np.array_equal(slope != 0, band != 0)
+    H = wg.tensor(COMPLEX, requires_grad=True)
+    (slope,) = wg.autograd.grad(linalg.solve(H, v + 0j, assume_a="her").abs().sum(), H)
+    assert np.array_equal(np.diag(slope).imag, np.zeros(3))
+    with pytest.raises(ValueError, match="band is not a recognized matrix structure"):
+        linalg.solve(A, v, assume_a="band")
+
+
 def test_eigenvalues_of_pairs_and_parts_of_them():
     values, vectors = linalg.eigh(S, Q)
     np.testing.assert_allclose(S @ vectors.numpy(), Q @ vectors.numpy() * values.numpy())
