@@ -57,3 +57,23 @@ def test_values_at_the_edges_are_scipys(name, kind):
 
 def listed(result):
     return result if isinstance(result, tuple) else (result,)
+
+
+def test_beyond_its_ends_a_share_is_constant():
+    x = wnp.asarray([3.0, -3.0, 0.5]).requires_grad_()
+    shape = wnp.asarray([0.5, 1.5, 1.5]).requires_grad_()
+    wnp.special.tklmbda(x, shape).sum().backward()
+    for found in (x.grad, shape.grad):
+        assert found[:2].tolist() == [0.0, 0.0] and abs(found[2]) > 0.01
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ["bdtr", "bdtrc", "nbdtr", "nbdtrc", "bdtri", "nbdtri"])
+def test_counts_are_rounded_down_for_the_derivative_too(name):
+    function = getattr(wnp.special, name)
+    slopes = []
+    for counts in ((1.0, 4.0), (1.7, 4.6)):
+        p = wnp.asarray(0.3).requires_grad_()
+        function(*counts, p).backward()
+        slopes.append(p.grad.item())
+    assert slopes[0] == slopes[1]

@@ -389,8 +389,7 @@ def _share(name: str, partials: Partials, unknown: int = 0, sign: float = 1.0) -
     """Register a share of a distribution; the first `unknown` arguments are whole numbers."""
 
     def slope(F: Any, at: int, *args: Any) -> Any:
-        args = (F.floor(args[0]), *args[1:]) if unknown else args
-        return sign * partials(F, *args)[at]
+        return sign * partials(F, *map(F.floor, args[:unknown]), *args[unknown:])[at]
 
     _placed(name, partials, unknown, slope)
 
@@ -402,7 +401,7 @@ def _solved(name: str, partials: Partials, place: int, unknown: int = 0, sign: f
     """
 
     def slope(F: Any, at: int, *args: Any) -> Any:
-        known = (F.floor(args[0]), *args[1:]) if unknown else args
+        known = (*map(F.floor, args[:unknown]), *args[unknown:])
         found = partials(F, *known[:place], of(F, name, *args), *known[place + 1 :])
         return (sign if at == place else -found[at]) / found[place]
 
@@ -532,16 +531,19 @@ _row(
 
 def _rest(F: Any, x: Any, lam: Any) -> tuple[Any, Any, Any]:
     below = of(F, "tklmbda", x, lam)
-    return below, 1 - below, F.pow(below, lam - 1) + F.pow(1 - below, lam - 1)
+    inside = (below > 0) & (below < 1)
+    below = F.where(inside, below, 0.5)
+    slope = F.pow(below, lam - 1) + F.pow(1 - below, lam - 1)
+    return below, 1 - below, F.where(inside, 1 / slope, 0 * x)  # beyond its ends it is constant
 
 
 def _tukey(F: Any, x: Any, lam: Any) -> Any:
-    return 1 / _rest(F, x, lam)[2]
+    return _rest(F, x, lam)[2]
 
 
 def _tukey_by_shape(F: Any, x: Any, lam: Any) -> Any:
     p, q, slope = _rest(F, x, lam)
-    return (x - F.pow(p, lam) * F.log(p) + F.pow(q, lam) * F.log(q)) / (lam * slope)
+    return (x - F.pow(p, lam) * F.log(p) + F.pow(q, lam) * F.log(q)) / lam * slope
 
 
 _row("tklmbda", _tukey, _tukey_by_shape)
