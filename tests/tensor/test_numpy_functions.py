@@ -338,6 +338,12 @@ def test_rare_arguments_give_numpys_values_and_dtypes(function, args, named):
     np.testing.assert_allclose(result, expected, rtol=1e-12, strict=True)
 
 
+def test_a_list_is_averaged_into_a_tensor():
+    out = wg.zeros(3, dtype=wg.float64)
+    np.nanmean([wg.tensor([1.0, np.nan, 3.0]), wg.tensor([2.0, 5.0, 6.0])], axis=0, out=out)
+    assert out.tolist() == [1.5, 5.0, 4.5]
+
+
 REFUSED_ARGUMENTS = (
     (lambda: np.mean(wg.tensor(SMALL), dtype="i8"), TypeError, "floating point or complex"),
     (lambda: np.nanmean(wg.tensor(SMALL), dtype="i8"), TypeError, "floating point or complex"),

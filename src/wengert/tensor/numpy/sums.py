@@ -384,7 +384,7 @@ _without_nan_extreme("nanmin", amin, np.inf)
 
 def _there(a: Any, where: Any) -> Any:
     """Return a mask of the elements that are neither NaN nor masked."""
-    there = pointwise.logical_not(pointwise.isnan(a))
+    there = pointwise.logical_not(pointwise.isnan(tensor(a)))
     return pointwise.logical_and(there, tensor(where)) if _masks(where) else there
 
 
