@@ -467,7 +467,7 @@ def on_cpu(func: Callable[..., Any], inputs: Any) -> tuple[Callable[..., Any], t
     def function(*given: Any) -> Any:
         sent = (T.to_device(x, device=places[i]) if i in places else x for i, x in enumerate(given))
         outputs = as_tuple(func(*sent))
-        return tuple(x.cpu() if isinstance(x, TensorBase) else x for x in outputs)
+        return tuple(x.cpu() if hasattr(x, "cpu") else x for x in outputs)
 
     values = (
         x.detach().cpu().requires_grad_(x.requires_grad) if i in places else x
