@@ -326,6 +326,7 @@ def _traced_class(prim: Primitive, payload: Any) -> type[Node]:
     if applies_directly(prim):
         lines = _TracedSteps(prim).apply()
         body["apply"] = _applied(prim, payload._namespace, lines, Payload=payload)
+        body["apply_in"] = body["apply"]
     return type(node_class(prim).__name__, (node_class(prim),), body)
 
 
