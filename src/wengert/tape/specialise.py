@@ -281,10 +281,10 @@ class _TracedSteps(_ComplexSteps):
         return [*[check.format(i) for i in self.traced], *super().node(sited)]
 
     def apply(self) -> list[str]:
-        foreign = ["if g.__class__ is not Payload:", "    return apply_rules(node, g, keep, edges)"]
+        foreign = "g.__class__ is not Payload"
         if self.prim.differentiable != 1:
-            foreign = ["for _part in g:", *[f"    {line}" for line in foreign]]
-        return [*foreign, *super().apply()]
+            foreign = "any([_part.__class__ is not Payload for _part in g])"
+        return [f"if {foreign}: return apply_rules(node, g, keep, edges)", *super().apply()]
 
     def _is_observed(self) -> bool:
         return False
