@@ -290,7 +290,7 @@ class _TracedSteps(_ComplexSteps):
         return False
 
 
-def traced_recorder(prim: Primitive, slow: Callable[..., Any], payload: type) -> Any:
+def traced_recorder(prim: Primitive, slow: Callable[..., Any], payload: Any) -> Any:
     """Return `recorder`'s function for tensors over payloads of a trace, made on first use.
 
     Parameters
