@@ -204,7 +204,7 @@ def embedding_bag(
         input, weight = weight, input
     x, w = _checked(input, weight, "embedding_bag")
     largest = mode == "max"
-    if mode not in ("sum", "mean", "max"):
+    if not (largest or mode == "sum" or mode == "mean"):
         raise ValueError("mode has to be one of sum, mean or max")
     if largest and sparse:
         raise ValueError("max mode does not support sparse weights")
