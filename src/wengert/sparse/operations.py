@@ -15,9 +15,11 @@ import numpy as np
 
 from wengert.base.dtypes import category
 from wengert.base.errors import cannot_cast
+from wengert.base.layout import strided
 from wengert.base.patches import put
 from wengert.base.sections import fill_sections
-from wengert.base.shapes import normal_dim
+from wengert.base.shapes import normal_dim, normal_dims
+from wengert.ops.cast import CASTS
 from wengert.ops.create import zeros
 from wengert.ops.gather import index_add
 from wengert.ops.index import getitem, index_put
@@ -402,9 +404,13 @@ def _power(self: Any, exponent: Any) -> Any:
     return held._with(held._values_**exponent)
 
 
-def _nothing_like(self: Any) -> Any:
+def _nothing_like(self: Any, *, layout: Any = None, memory_format: Any = None, **new: Any) -> Any:
     """Return a tensor of the same shape and dtype without elements."""
-    return _emptied(self.clone().detach())
+    if layout not in (None, self.layout):
+        made = zeros(tuple(self.shape), **{"dtype": self.dtype, **new})
+        return made if layout is strided else made.to_sparse(layout=layout)
+    wanted = new.pop("requires_grad", False)
+    return _emptied(self.detach().to(**new).clone()).requires_grad_(wanted)
 
 
 def _t(self: SparseTensor) -> SparseTensor:
@@ -520,9 +526,10 @@ def _negated(self: Any) -> Any:
 
 def _total(self: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """Sum the elements, like `sparse.sum`."""
-    if keepdim:
-        raise NotImplementedError("sum(): keepdim is not supported of sparse tensors")
-    return sum(self, dim, dtype)
+    total = sum(self, dim, dtype)
+    for one in sorted(normal_dims(dim, self.ndim)) if keepdim else ():
+        total = total.unsqueeze(one)
+    return total
 
 
 def _norm(self: Any, p: Any = "fro", dim: Any = None) -> Any:
@@ -532,21 +539,34 @@ def _norm(self: Any, p: Any = "fro", dim: Any = None) -> Any:
     return self.to_sparse_coo().coalesce()._values_.flatten().norm(2 if p == "fro" else p)
 
 
+_TESTS = ("conj_physical", "isinf", "isnan", "isneginf", "isposinf", "positive", "signbit")
+"""Functions of one element that have no derivative, or are nothing of their own."""
+
+
 def _of_values(self: Any, name: str) -> Any:
     """Make the method that computes a function of each element that maps zero to zero."""
     if name[-1] == "_" != name[-2:-1]:
         compute = getattr(self, name[:-1])
         return lambda: _set(self, compute())
     method = getattr(Tensor, name, None)  # registers the primitive of that name
+    if name in CASTS:
+        return lambda: self._with(method(self._values_))
     prim = TABLE.get(name)
-    single = prim is not None and len(prim.args) == 1 and prim.family == "elementwise"
+    single = name in _TESTS or (
+        prim is not None and len(prim.args) == 1 and prim.family == "elementwise"
+    )
     if method is None or not single or bool(method(zeros(1, dtype=self.dtype))):
         raise NotOfSparse(
             f"{type(self).__name__} has no {name!r}, or it is not supported of sparse tensors: use "
             "to_dense(), or values() of a coalesced tensor"
         )
     held = self.coalesce() if isinstance(self, SparseTensor) else self
-    return lambda: held._with(method(held._values_))
+
+    def compute(inplace: bool = False) -> Any:
+        made = held._with(method(held._values_))
+        return _set(self, made) if inplace else made
+
+    return compute
 
 
 class _Methods:
@@ -571,6 +591,13 @@ class _Methods:
     permute = _permuted
     __pow__ = pow = _power
     zeros_like = _nothing_like
+
+    empty_like = _nothing_like
+
+    def linear(self, weight: Any, bias: Any = None) -> Any:
+        """Compute ``self @ weight.T + bias``."""
+        product = _matmul(self, weight.t())
+        return product if bias is None else product + bias
 
     def square(self) -> Any:
         """Return the squares of all elements."""
@@ -667,15 +694,17 @@ def install() -> None:
     """Give the classes these methods, and make the package's functions dispatch to them."""
     package: Any = sys.modules["wengert"]
     single = {prim.name for prim in TABLE.values() if prim.family == "elementwise"}
-    made: dict[Any, Any] = {}
-    for name in sorted({*single, *vars(_Methods), *_OF_SEVERAL}):
-        dense = getattr(package, name, None) if name[0] != "_" and name[-1] != "_" else None
-        if isinstance(dense, FunctionType) and dense not in made:
-            made[dense] = extended(dense, functools.partial(_either, dense.__name__))
-    # under each of its names: `absolute` is `abs`
-    for name, value in list(vars(package).items()):
-        if isinstance(value, FunctionType) and value in made:
-            put(package, name, made[value])
+    names = sorted({*single, *_TESTS, *vars(_Methods), *_OF_SEVERAL})
+    for module in (package, package.nn.functional):
+        made: dict[Any, Any] = {}
+        for name in names:
+            dense = getattr(module, name, None) if name[0] != "_" and name[-1] != "_" else None
+            if isinstance(dense, FunctionType) and dense not in made:
+                made[dense] = extended(dense, functools.partial(_either, dense.__name__))
+        # under each of its names: `absolute` is `abs`
+        for name, value in list(vars(module).items()):
+            if isinstance(value, FunctionType) and value in made:
+                put(module, name, made[value])
     for kind in (SparseTensor, SparseRows):
         for name, method in vars(_Methods).items():
             if name not in ("__module__", "__doc__", "__dict__", "__weakref__", "__qualname__"):

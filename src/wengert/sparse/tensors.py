@@ -159,12 +159,18 @@ class SparseBase(SparseValue):
 
     ndimension = dim
 
+    def is_contiguous(self, memory_format: Any = None) -> bool:
+        """Return False: the elements are not where a dense tensor has them."""
+        return False
+
     def is_same_size(self, other: Any) -> bool:
         """Return whether `other` has the same shape."""
         return bool(self.shape == other.shape)
 
-    def type(self) -> str:
-        """Return the name of the constructor of such tensors."""
+    def type(self, dtype: Any = None) -> Any:
+        """Return the name of the constructor of such tensors, or the tensor in another dtype."""
+        if dtype is not None:
+            return self.to(dtype)
         name = next(name for name in TYPED if typed(name).dtype == self.dtype)
         return f"torch.sparse.{name}"
 
@@ -217,18 +223,6 @@ class SparseBase(SparseValue):
         """Convert the tensor to another dtype; arguments as for `Tensor.to`."""
         return self._with(to(self._values_, *args, **kwargs))
 
-    def half(self) -> Self:
-        """Convert the tensor to float16."""
-        return self._with(self._values_.half())
-
-    def float(self) -> Self:
-        """Convert the tensor to float32."""
-        return self._with(self._values_.float())
-
-    def double(self) -> Self:
-        """Convert the tensor to float64."""
-        return self._with(self._values_.double())
-
     def cpu(self) -> Self:
         """Return the tensor itself."""
         return self
@@ -239,7 +233,7 @@ class SparseBase(SparseValue):
         values = self._values_ if dtype is None else to(self._values_, dtype)
         made = zeros(tuple(self.shape), dtype=values.dtype)
         if not self.sparse_dim():
-            return made + values.sum(0)
+            return made + values.sum(0, dtype=made.dtype)
         return index_put(made, tuple(self._indices_), values, accumulate=True)
 
     def numpy(self, *, force: bool = False) -> Any:
