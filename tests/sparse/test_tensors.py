@@ -278,6 +278,24 @@ def test_one_element_is_coalesced_and_indices_count_from_the_end():
     assert (one * two).values().tolist() == (two * one).values().tolist() == [6.0]
 
 
+def test_the_gradient_has_each_element_once():
+    for uses in (lambda x: x.sum(), lambda x: (x * x).sum(), lambda x: (x @ D).sum()):
+        several, once = given(), given().coalesce()
+        for x in (several.requires_grad_(), once.requires_grad_()):
+            uses(x).backward()
+        assert several._nnz() > once._nnz()
+        check(several.grad, once.grad.to_dense())
+        several.grad = several.grad
+        check(several.grad, once.grad.to_dense())
+
+
+def test_what_is_times_zero_does_not_count():
+    x, wanted = given(), given().to_dense() @ D
+    check(wg.addmm(wg.full((2, 4), wg.nan, dtype=wg.float64), x, D, beta=0), wanted)
+    check(wg.mul(SAME, x), SAME * x.to_dense())
+    assert [row.tolist() for row in x.to_sparse_csr()] == x.to_dense().tolist()
+
+
 def test_the_dtype_of_a_number_stays():
     for dtype in (wg.int32, wg.uint8, wg.bool):
         number = wg.tensor(1, dtype=dtype)

@@ -194,8 +194,9 @@ def addmm(mat: Any, mat1: Any, mat2: Any, *, beta: float = 1.0, alpha: float = 1
     tensor([[7.],
             [9.]])
     """
-    product = mm(mat1, mat2)
-    return mat * beta + product * alpha
+    product = mm(mat1, mat2) * alpha
+    # as in PyTorch, nan and inf in `mat` do not count then
+    return mat * beta + product if beta != 0 else product
 
 
 # -- element by element ----------------------------------------------------------------------------
@@ -664,7 +665,7 @@ class _Methods:
         return _added(self, other if alpha == 1 else other * alpha, -1)
 
 
-_OF_SEVERAL = {function.__name__: function for function in (addmm, cat, stack)}
+_OF_SEVERAL = {"addmm": addmm, "cat": cat, "mul": operator.mul, "stack": stack}
 
 
 def _either(name: str, dense: Callable[..., Any]) -> Callable[..., Any]:

@@ -136,13 +136,17 @@ class SparseBase(SparseValue):
 
     @property
     def grad(self) -> Self | None:
-        """The gradient of the values, at the stored positions; None before there is one."""
+        """The gradient of the elements, at the stored positions; None before there is one."""
         found = self._values_.grad
-        return None if found is None else self._with(found)
+        return None if found is None else self._gradient(found)
 
     @grad.setter
     def grad(self, value: Self | None) -> None:
-        self._values_.grad = None if value is None else value._values_
+        self._values_.grad = None if value is None else value.sparse_mask(self)._values_
+
+    def _gradient(self, found: Any) -> Self:
+        """Return the gradient of the elements from that of the values."""
+        return self._with(found)
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
         """Set whether the values require a gradient."""
@@ -350,6 +354,18 @@ class SparseTensor(SparseBase):
         values = index_add(empty, 0, coordinates(which), self._values_)
         return SparseTensor(coordinates(places), values, self.shape, True)
 
+    def _gradient(self, found: Any) -> Self:
+        """Return the gradient of the elements, once where values add up to one element."""
+        if self._coalesced:
+            return self._with(found)
+        places, which, _ = distinct(
+            array_of(self._indices_), tuple(self.shape[: self.sparse_dim()])
+        )
+        one = np.zeros(places.shape[1], np.int64)
+        one[which] = np.arange(which.size)
+        values = getitem(found, coordinates(one))
+        return type(self)(coordinates(places), values, self.shape, True)
+
     def to_sparse_coo(self) -> SparseTensor:
         """Return the tensor itself."""
         return self
@@ -438,6 +454,9 @@ class SparseRows(SparseBase):
     def to_sparse_csr(self, dense_dim: int | None = None) -> SparseRows:
         """Return the matrix itself."""
         return self
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.to_sparse_coo()[index]
 
     def __repr__(self) -> str:
         parts = {
