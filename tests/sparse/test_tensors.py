@@ -366,6 +366,8 @@ def test_copies_and_pickles_are_the_same():
         (lambda: bool(given()), RuntimeError, "Boolean value of Tensor with more than one value"),
         (lambda: wg.exp(given()), AttributeError, "no 'exp', or it is not supported of sparse"),
         (lambda: sparse.mm(given(), D, reduce="amax"), NotImplementedError, "reduce='amax'"),
+        (lambda: D.to_sparse(layout=wg.sparse_bsr), NotImplementedError, "sparse_bsr is not"),
+        (lambda: D.to_sparse(blocksize=(1, 1)), NotImplementedError, "layouts of blocks"),
         (lambda: wg.ones(2, 2, 2).to_sparse_csr(), RuntimeError, "a matrix is stored by rows"),
     ],
 )
