@@ -513,6 +513,11 @@ def _set(self: Any, made: Any) -> Any:
     return self
 
 
+def _in_place(name: str) -> Callable[..., Any]:
+    """Return the method that does another in place."""
+    return lambda self, *args, **kwargs: _set(self, getattr(self, name)(*args, **kwargs))
+
+
 def _emptied(self: Any) -> Any:
     """Remove all elements."""
     coo = self.to_sparse_coo()
@@ -548,7 +553,7 @@ def _of_values(self: Any, name: str) -> Any:
     """Make the method that computes a function of each element that maps zero to zero."""
     if name[-1] == "_" != name[-2:-1]:
         compute = getattr(self, name[:-1])
-        return lambda: _set(self, compute())
+        return lambda *args, **kwargs: _set(self, compute(*args, **kwargs))
     method = getattr(Tensor, name, None)  # registers the primitive of that name
     if name in CASTS:
         return lambda: self._with(method(self._values_))
@@ -563,11 +568,11 @@ def _of_values(self: Any, name: str) -> Any:
         )
     held = self.coalesce() if isinstance(self, SparseTensor) else self
 
-    def compute(inplace: bool = False) -> Any:
+    def of_values(inplace: bool = False) -> Any:
         made = held._with(method(held._values_))
         return _set(self, made) if inplace else made
 
-    return compute
+    return of_values
 
 
 class _Methods:
@@ -635,23 +640,7 @@ class _Methods:
     div = __truediv__
     zero_ = _emptied
 
-    def add_(self, other: Any, *, alpha: float = 1) -> Any:
-        """Do `add` in place."""
-        return _set(self, self.add(other, alpha=alpha))
-
-    def sub_(self, other: Any, *, alpha: float = 1) -> Any:
-        """Do `sub` in place."""
-        return _set(self, self.sub(other, alpha=alpha))
-
-    def mul_(self, other: Any) -> Any:
-        """Do `mul` in place."""
-        return _set(self, self * other)
-
-    def div_(self, other: Any) -> Any:
-        """Do `div` in place."""
-        return _set(self, self / other)
-
-    __iadd__, __isub__, __imul__, __itruediv__ = add_, sub_, mul_, div_
+    __iadd__, __isub__, __imul__, __itruediv__ = map(_in_place, ("add", "sub", "mul", "div"))
 
     def __rmatmul__(self, other: Any) -> Any:
         return _matmul(other, self)
