@@ -554,7 +554,7 @@ def _of_values(self: Any, name: str) -> Any:
     if name[-1] == "_" != name[-2:-1]:
         compute = getattr(self, name[:-1])
         return lambda *args, **kwargs: _set(self, compute(*args, **kwargs))
-    method = getattr(Tensor, name, None)  # registers the primitive of that name
+    method: Any = getattr(Tensor, name, None)  # registers the primitive of that name
     if name in CASTS:
         return lambda: self._with(method(self._values_))
     prim = TABLE.get(name)
