@@ -545,8 +545,16 @@ def _norm(self: Any, p: Any = "fro", dim: Any = None) -> Any:
     return self.to_sparse_coo().coalesce()._values_.flatten().norm(2 if p == "fro" else p)
 
 
-_TESTS = ("conj_physical", "isinf", "isnan", "isneginf", "isposinf", "positive", "signbit")
-"""Functions of one element that have no derivative, or are nothing of their own."""
+_COMPOSED = ("conj_physical", "isneginf", "isposinf", "positive")
+"""Functions of each element that are no primitives."""
+
+
+def _of_elements(name: str) -> bool:
+    """Return whether a function computes something of each element of one tensor."""
+    prim = TABLE.get(name)
+    if prim is None:
+        return name in _COMPOSED
+    return len(prim.args) == 1 and (prim.family == "elementwise" or prim.predicate)
 
 
 def _of_values(self: Any, name: str) -> Any:
@@ -557,11 +565,7 @@ def _of_values(self: Any, name: str) -> Any:
     method: Any = getattr(Tensor, name, None)  # registers the primitive of that name
     if name in CASTS:
         return lambda: self._with(method(self._values_))
-    prim = TABLE.get(name)
-    single = name in _TESTS or (
-        prim is not None and len(prim.args) == 1 and prim.family == "elementwise"
-    )
-    if method is None or not single or bool(method(zeros(1, dtype=self.dtype))):
+    if method is None or not _of_elements(name) or bool(method(zeros(1, dtype=self.dtype))):
         raise NotOfSparse(
             f"{type(self).__name__} has no {name!r}, or it is not supported of sparse tensors: use "
             "to_dense(), or values() of a coalesced tensor"
@@ -640,7 +644,8 @@ class _Methods:
     div = __truediv__
     zero_ = _emptied
 
-    __iadd__, __isub__, __imul__, __itruediv__ = map(_in_place, ("add", "sub", "mul", "div"))
+    __iadd__, __isub__ = _in_place("add"), _in_place("sub")
+    __imul__, __itruediv__ = _in_place("mul"), _in_place("div")
 
     def __rmatmul__(self, other: Any) -> Any:
         return _matmul(other, self)
@@ -654,7 +659,7 @@ class _Methods:
         return _added(self, other if alpha == 1 else other * alpha, -1)
 
 
-_OF_SEVERAL = {"addmm": addmm, "cat": cat, "mul": operator.mul, "stack": stack}
+_OF_SEVERAL = {function.__name__: function for function in (addmm, cat, operator.mul, stack)}
 
 
 def _either(name: str, dense: Callable[..., Any]) -> Callable[..., Any]:
@@ -683,8 +688,8 @@ def _either(name: str, dense: Callable[..., Any]) -> Callable[..., Any]:
 def install() -> None:
     """Give the classes these methods, and make the package's functions dispatch to them."""
     package: Any = sys.modules["wengert"]
-    single = {prim.name for prim in TABLE.values() if prim.family == "elementwise"}
-    names = sorted({*single, *_TESTS, *vars(_Methods), *_OF_SEVERAL})
+    of_one = filter(_of_elements, (*TABLE, *_COMPOSED))
+    names = sorted({*of_one, *vars(_Methods), *_OF_SEVERAL})
     for module in (package, package.nn.functional):
         made: dict[Any, Any] = {}
         for name in names:
