@@ -545,15 +545,15 @@ def _norm(self: Any, p: Any = "fro", dim: Any = None) -> Any:
     return self.to_sparse_coo().coalesce()._values_.flatten().norm(2 if p == "fro" else p)
 
 
-_COMPOSED = ("conj_physical", "isneginf", "isposinf", "positive")
-"""Functions of each element that are no primitives."""
+_OTHERS = ("conj_physical", "isneginf", "isposinf", "positive")
+"""Functions of each element whose records do not say so, or that have none."""
 
 
 def _of_elements(name: str) -> bool:
     """Return whether a function computes something of each element of one tensor."""
     prim = TABLE.get(name)
-    if prim is None:
-        return name in _COMPOSED
+    if prim is None or name in _OTHERS:
+        return name in _OTHERS
     return len(prim.args) == 1 and (prim.family == "elementwise" or prim.predicate)
 
 
@@ -688,7 +688,7 @@ def _either(name: str, dense: Callable[..., Any]) -> Callable[..., Any]:
 def install() -> None:
     """Give the classes these methods, and make the package's functions dispatch to them."""
     package: Any = sys.modules["wengert"]
-    of_one = filter(_of_elements, (*TABLE, *_COMPOSED))
+    of_one = filter(_of_elements, (*TABLE, *_OTHERS))
     names = sorted({*of_one, *vars(_Methods), *_OF_SEVERAL})
     for module in (package, package.nn.functional):
         made: dict[Any, Any] = {}
