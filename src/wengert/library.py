@@ -10,6 +10,7 @@ import enum
 import inspect
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from types import SimpleNamespace
 from typing import Any
 
@@ -62,10 +63,56 @@ def _leaves(values: Any) -> list[Any]:
     return [leaf for leaf in flatten(values)[0] if isinstance(leaf, TensorBase)]
 
 
+class _Lists:
+    """Which arguments of a call are lists of tensors, whose items a `Function` has to see."""
+
+    def __init__(self, given: Iterable[Any]) -> None:
+        self._counts = [
+            len(one) if isinstance(one, list | tuple) and _leaves(one) else None for one in given
+        ]
+
+    def __bool__(self) -> bool:
+        return any(count is not None for count in self._counts)
+
+    def flat(self, values: tuple[Any, ...], name: str = "") -> list[Any]:
+        """Return the items of arguments, or of what there is of them; None is for all items."""
+        found: list[Any] = []
+        for i, (value, count) in enumerate(zip(values, self._counts, strict=True)):
+            items = [value] if count is None else [None] * count if value is None else list(value)
+            if count not in (None, len(items)):
+                raise RuntimeError(
+                    "Expected the return from backward to be of the same structure as the inputs. "
+                    f"Got: {len(items)} gradients of {count} tensors in argument {i} of {name}"
+                )
+            found += items
+        return found
+
+    def nested(self, items: Iterable[Any]) -> tuple[Any, ...]:
+        """Return arguments, or what there is of each, from the items."""
+        rest = iter(items)
+        return (
+            tuple(items)
+            if not self
+            else tuple(
+                next(rest) if count is None else list(islice(rest, count)) for count in self._counts
+            )
+        )
+
+    def of(self, ctx: Any) -> Any:
+        """Return `ctx` with a `needs_input_grad` like the arguments."""
+        body = {"needs_input_grad": self.nested(ctx.needs_input_grad)}
+        return type(type(ctx).__name__, (type(ctx),), body)(ctx._node) if self else ctx
+
+
 class CustomOpDef:
     """An operation made by `custom_op`, which can be called and given derivatives."""
 
     def __init__(self, name: str, fn: Callable[..., Any] | None, mutates: Iterable[str]) -> None:
+        if isinstance(mutates, str) and mutates != "unknown":
+            raise ValueError(
+                "mutates_args must either be a sequence of the names of the arguments that are "
+                f"mutated or the string 'unknown', but got {mutates!r}"
+            )
         if name.count("::") != 1:
             raise ValueError(f"expected a name of the form 'namespace::name', but got {name!r}")
         self._qualname = name
@@ -138,18 +185,23 @@ class CustomOpDef:
         self._function = None
         return func
 
-    def _made(self, keywords: dict[str, Any]) -> Any:
-        """Return the `Function` that computes it."""
+    def _made(self, lists: _Lists, keywords: dict[str, Any]) -> Any:
+        """Return the `Function` that computes it, of the items of lists of tensors."""
         function, rules, name = self._fn, self._rules, self._qualname
+        assert function is not None
+        parameters = inspect.signature(function).parameters.values()
+        required = sum(p.kind < p.VAR_POSITIONAL and p.default is p.empty for p in parameters)
 
-        def forward(*args: Any) -> Any:
-            assert function is not None
-            return function(*args, **keywords)
+        def forward(*items: Any) -> Any:
+            return function(*lists.nested(items), **keywords)
 
         def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            ctx._gives_list = isinstance(output, list)
             if rules.get("setup_context") is not None:
                 more = {"keyword_only_inputs": keywords} if keywords else {}
-                rules["setup_context"](ctx=ctx, inputs=inputs, output=output, **more)
+                rules["setup_context"](
+                    ctx=lists.of(ctx), inputs=lists.nested(inputs), output=output, **more
+                )
 
         def backward(ctx: Any, *grads: Any) -> Any:
             if "backward" not in rules:
@@ -157,16 +209,22 @@ class CustomOpDef:
                     f"Trying to backward through {name} but no autograd formula was registered. "
                     "Please use register_autograd to add one."
                 )
-            return rules["backward"](ctx, *grads)
+            ctx = lists.of(ctx)
+            made = rules["backward"](ctx, *([list(grads)] if ctx._gives_list else grads))
+            made = made if isinstance(made, tuple) else (made,)
+            needs = ctx.needs_input_grad[len(made) :]
+            if len(made) >= required and not any(flatten(needs)[0]):
+                # as in PyTorch, without the arguments that have their defaults
+                made += (None,) * len(needs)
+            return tuple(lists.flat(made, name)) if lists else made
 
-        body: dict[str, Any] = {
-            "forward": staticmethod(forward),
-            "setup_context": staticmethod(setup_context),
-            "backward": staticmethod(backward),
-        }
+        def vmap(info: Any, in_dims: Any, *items: Any) -> Any:
+            return rules["vmap"](info, lists.nested(in_dims), *lists.nested(items), **keywords)
+
+        body = {"forward": forward, "setup_context": setup_context, "backward": backward}
         if "vmap" in rules:
-            body["vmap"] = staticmethod(rules["vmap"])
-        return type(self._name, (Function,), body)
+            body["vmap"] = vmap
+        return type(self._name, (Function,), {one: staticmethod(f) for one, f in body.items()})
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self._fn is None:
@@ -206,11 +264,12 @@ class CustomOpDef:
             # setup_context runs only where there will be a derivative
             with no_grad():
                 return self._fn(*bound.args, **bound.kwargs)
-        if bound.kwargs:
-            return self._made(bound.kwargs).apply(*bound.args)
-        if self._function is None:
-            self._function = self._made({})
-        return self._function.apply(*bound.args)
+        lists = _Lists(bound.args)
+        if lists or bound.kwargs:
+            made = self._made(lists, bound.kwargs)
+        else:
+            made = self._function = self._function or self._made(lists, {})
+        return made.apply(*lists.flat(bound.args))
 
 
 def custom_op(

@@ -175,3 +175,63 @@ def test_libraries_as_decorators_and_for_a_while():
             wg.ops.tests_scoped.twice(wg.ones(1)) == 2 == 4 * wg.ops.tests_scoped.half(wg.ones(1))
         )
     assert not hasattr(wg.ops.tests_scoped, "twice")
+
+
+def test_tensors_in_lists_have_gradients():
+    space, needs = f"here{uuid.uuid4().hex}", []
+
+    @library.custom_op(f"{space}::cat", mutates_args=())
+    def cat(parts: list[wg.Tensor], weight: wg.Tensor, dim: int = 0) -> wg.Tensor:
+        return weight * wg.cat(parts, dim)
+
+    def context(ctx, inputs, output):
+        ctx.sizes, ctx.dim = [part.shape[0] for part in inputs[0]], inputs[2]
+        ctx.save_for_backward(*inputs[0], inputs[1])
+
+    def backward(ctx, g):
+        *parts, weight = ctx.saved_tensors
+        needs.append(ctx.needs_input_grad)
+        return list((weight * g).split(ctx.sizes)), (wg.cat(parts, ctx.dim) * g).sum()
+
+    cat.register_autograd(backward, setup_context=context)
+    x, y, weight = wg.ones(2, requires_grad=True), wg.ones(3), wg.tensor(2.0, requires_grad=True)
+    cat([x, y], weight).mul(wg.arange(5.0)).sum().backward()
+    assert (
+        x.grad.tolist() == [0, 2] and weight.grad == 10 and needs == [([True, False], True, False)]
+    )
+    wide = [wg.randn(n, dtype=wg.float64, requires_grad=True) for n in (2, 1)]
+    assert wg.autograd.gradcheck(lambda *xs: cat([*xs[:2]], xs[2]), (*wide, weight.double()))
+    assert wg.vmap(lambda x: cat([x, y], weight))(wg.ones(4, 2)).shape == (4, 5)
+    assert wg.func.grad(lambda x: cat([x, y], weight)[1])(wg.ones(2)).tolist() == [0, 2]
+
+
+def test_the_gradients_of_a_list_of_results_are_a_list():
+    @library.custom_op(f"here{uuid.uuid4().hex}::two", mutates_args=())
+    def two(x: wg.Tensor) -> list[wg.Tensor]:
+        return [x + 1, x + 2]
+
+    two.register_autograd(lambda ctx, grads: grads[0] + 2 * grads[1])
+    x = wg.ones(2, requires_grad=True)
+    first, second = made = two(x)
+    (first + 3 * second).sum().backward()
+    assert isinstance(made, list) and x.grad.tolist() == [7, 7]
+
+
+def test_wrong_numbers_of_gradients_are_errors(cube):
+    @library.custom_op(f"here{uuid.uuid4().hex}::add", mutates_args=())
+    def add(parts: list[wg.Tensor]) -> wg.Tensor:
+        return parts[0] + parts[1]
+
+    add.register_autograd(lambda ctx, g: [g])
+    x = wg.ones(1, requires_grad=True)
+    with pytest.raises(RuntimeError, match="same structure as the inputs"):
+        add([x, x]).backward()
+    # arguments that have their defaults may be left out
+    cube.register_autograd(lambda ctx, g: 3 * g)
+    cube(x).backward()
+    assert x.grad == 3
+
+
+def test_what_is_written_to_is_a_list_of_names():
+    with pytest.raises(ValueError, match="a sequence of the names"):
+        library.custom_op("here::written", lambda x: None, mutates_args="x")

@@ -383,7 +383,7 @@ def test_a_wrong_result_of_a_rule_is_refused():
 
     with pytest.raises(RuntimeError, match="Trying to set a forward gradient that has a dif"):
         func.jvp(Wrong.apply, (X,), (X,))
-    with pytest.raises(RuntimeError, match=r"Wrong\.vmap must return a pair"):
+    with pytest.raises(RuntimeError, match=r"Expected the vmap staticmethod to have two returns"):
         func.vmap(Wrong.apply)(X)
     Wrong.generate_vmap_rule = True
     with pytest.raises(RuntimeError, match="generate_vmap_rule=True and an overriden vmap"):
@@ -866,3 +866,21 @@ def test_a_batch_that_a_called_function_writes_outside_is_refused_and_taken_back
     with pytest.raises(RuntimeError, match="from outside"):
         func.vmap(call)(wg.ones(2, 3))
     assert OUTER.tolist() == [0, 0, 0]
+
+
+def test_a_rule_for_batches_says_where_the_batch_is():
+    class Wrong(wg.autograd.Function):
+        @staticmethod
+        def forward(x):
+            return 2 * x
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            pass
+
+        @staticmethod
+        def vmap(info, in_dims, x):
+            return 2 * x, (0, 0)
+
+    with pytest.raises(RuntimeError, match=r"vmap staticmethod returned an incompatible .*Wrong"):
+        func.vmap(Wrong.apply)(X)

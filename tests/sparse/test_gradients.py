@@ -258,3 +258,30 @@ def test_a_sparse_gradient_does_not_follow_writes_to_the_indices():
     wg.nn.functional.embedding(rows, weight, sparse=True).sum().backward()
     rows[0] = 8
     assert weight.grad._indices().tolist() == [[7, 1]]
+
+
+def test_a_function_may_return_a_sparse_gradient():
+    stored = wg.sparse_coo_tensor([[0, 2]], [1.0, 2.0], (3,))
+
+    class Read(wg.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx, g):
+            return stored * g[0]
+
+    x = wg.ones(3, requires_grad=True)
+    Read.apply(x).sum().backward()
+    assert places(x.grad) == [[0, 2]] and x.grad.to_dense().tolist() == [1, 0, 2]
+    (Read.apply(x).sum() + x.sum()).backward()
+    assert x.grad.tolist() == [3, 1, 5]
+    # in front of other operations it is dense, as it is under transforms
+    x = wg.ones(3, requires_grad=True)
+    Read.apply(2 * x).sum().backward()
+    assert x.grad.tolist() == [2, 0, 4]
+    assert grad(lambda x: Read.apply(x).sum())(wg.ones(3)).tolist() == [1, 0, 2]
+    wrong = wg.ones(4, requires_grad=True)
+    with pytest.raises(RuntimeError, match="invalid gradient at index 0"):
+        Read.apply(wrong).sum().backward()

@@ -50,6 +50,19 @@ assert wg.sqrt(sparse).is_sparse and wg.exp(wg.zeros(1)) == 1
     run(code)
 
 
+def test_writes_outside_of_a_transform_are_refused_by_overridable_methods():
+    code = """
+import wengert as wg
+class Tagged(wg.Tensor): pass
+for method in (wg.Tensor.copy_, wg.Tensor.add_):
+    try:
+        wg.vmap(method, in_dims=(None, 0))(wg.ones(3), wg.ones(2, 3))
+    except RuntimeError as error:
+        print("inplace" in str(error))
+"""
+    assert run(code) == ["True", "True"]
+
+
 def test_nothing_changes_until_a_subclass_overrides():
     code = """
 import wengert as wg

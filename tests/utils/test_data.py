@@ -177,7 +177,11 @@ REFUSED = {
     ),
     "a stream in another order": (
         lambda: DataLoader(Stream(), shuffle=True),
-        "DataLoader with IterableDataset",
+        "DataLoader with IterableDataset: expected unspecified shuffle option, but got",
+    ),
+    "a stream by indices": (
+        lambda: DataLoader(Stream(), sampler=[0]),
+        "expected unspecified sampler option, but got sampler=",
     ),
     "less than no workers": (
         lambda: DataLoader([1], num_workers=-1),

@@ -10,7 +10,16 @@ from wengert.autograd.context import FunctionCtx
 from wengert.autograd.kept import Kept
 from wengert.base import errors
 from wengert.base.ports import PORTS
-from wengert.tape.base import FREED, LEAF, OWN, OutputEdge, TensorBase, new_tensor, version_of
+from wengert.tape.base import (
+    FREED,
+    LEAF,
+    OWN,
+    OutputEdge,
+    SparseValue,
+    TensorBase,
+    new_tensor,
+    version_of,
+)
 from wengert.tape.modes import current_mode
 from wengert.tape.node import Node, edge_of
 from wengert.tape.record import T
@@ -189,7 +198,7 @@ class FunctionNode(Node):
         walk = CURRENT.get()
         for grad in grads if walk is not None else ():
             walk.lent.add(grad)
-        return tuple(None if grad is None else grad._payload for grad in grads)
+        return tuple(grad._payload if isinstance(grad, TensorBase) else grad for grad in grads)
 
     def step(self, g: Any, keep: bool, edges: tuple[Any, ...], raw: bool) -> tuple[Any, ...]:
         """Call `apply` or `apply_in`; also handle missing gradients."""
@@ -267,7 +276,7 @@ class FunctionNode(Node):
                     f"function {self.label} returned a gradient different than None at position "
                     f"{i + 1}, but the corresponding forward input was not a Variable"
                 )
-            if not isinstance(grad, TensorBase):
+            if not isinstance(grad, SparseValue | TensorBase):
                 raise RuntimeError(
                     f"expected Variable or None (got {type(grad).__name__}): {name}.backward "
                     f"returned it as the gradient of argument {i}"
@@ -277,6 +286,12 @@ class FunctionNode(Node):
         """Return a gradient from `backward` in the shape and dtype of its input."""
         shape, dtype = meta
         name = self.function.__name__
+        if isinstance(grad, SparseValue):
+            # see NOTE [sparse gradients]
+            stored: Any = grad
+            if isinstance(edge, TensorBase) and (stored.shape, stored.dtype) == (shape, dtype):
+                return stored
+            grad = stored.to_dense()
         have = grad._payload
         if have.shape != shape:
             if not _reduces_to(have.shape, shape):

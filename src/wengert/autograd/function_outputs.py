@@ -45,7 +45,7 @@ def finish(node: FunctionNode, args: tuple[Any, ...], output: Any, recorded: boo
     node._given = node._dirty = ()
     if recorded:
         _save(node, made)
-    return tuple(made) if several else made[0]
+    return (made if isinstance(output, list) else tuple(made)) if several else made[0]
 
 
 def _check_pure_view(node: FunctionNode, tensors: list[Any], outputs: list[Any]) -> None:

@@ -518,12 +518,18 @@ def _mapped(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
         made = function.vmap(VmapInfo(level.size, randomness), dims, *whole)
     if not (isinstance(made, tuple) and len(made) == 2):
         raise RuntimeError(
-            f"{function.__name__}.vmap must return a pair (output, out_dims), not "
-            f"{type(made).__name__}"
+            "Expected the vmap staticmethod to have two returns, an output and out_dims, but got "
+            f"{type(made).__name__} from {function.__name__}.vmap"
         )
     output, out_dims = made
     leaves, rebuild = flatten(output)
-    places = dims_of(out_dims, output, f"{function.__name__}.vmap", "out")
+    try:
+        places = list(dims_of(out_dims, output, f"{function.__name__}.vmap", "out"))
+    except ValueError as error:
+        raise RuntimeError(
+            "The autograd.Function's vmap staticmethod returned an incompatible (output, out_dims) "
+            f"tuple. {error}"
+        ) from error
     return rebuild(
         [
             out if dim is None else move("wrap", movedim(out, dim, 0) if dim else out, level, True)

@@ -129,12 +129,22 @@ class Transformed:
 
 def _users(function: Any) -> list[Any]:
     """Return the user's functions among `function` and those that it calls."""
-    if isinstance(function, Transformed):
-        return _users(function._made[1])
-    if not isinstance(function, FunctionType) or not OURS[function.__code__.co_filename]:
-        return [function]
-    inner = [cell.cell_contents for cell in function.__closure__ or () if cell != CellType()]
-    return [one for value in inner if callable(value) for one in _users(value)]
+    found: list[Any] = []
+    waiting, seen = [function], set[int]()
+    while waiting:
+        one = waiting.pop()
+        if id(one) in seen:
+            continue
+        # a function may close over itself
+        seen.add(id(one))
+        if isinstance(one, Transformed):
+            waiting.append(one._made[1])
+        elif not isinstance(one, FunctionType) or not OURS[one.__code__.co_filename]:
+            found.append(one)
+        else:
+            cells = [cell for cell in one.__closure__ or () if cell != CellType()]
+            waiting += [cell.cell_contents for cell in cells if callable(cell.cell_contents)]
+    return found
 
 
 def _made_again(maker: Callable[..., Any], func: Any, options: dict[str, Any]) -> Any:

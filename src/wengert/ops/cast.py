@@ -215,7 +215,9 @@ def to_dense(input: Any, dtype: Any = None, *, masked_grad: bool = True) -> Any:
 
 
 @export("Tensor")
-def to_sparse(input: Any, sparse_dim: Any = None, *, layout: Any = None) -> Any:
+def to_sparse(
+    input: Any, sparse_dim: Any = None, *, layout: Any = None, blocksize: Any = None
+) -> Any:
     """Return the tensor with only those elements stored that are not zero.
 
     Parameters
@@ -223,10 +225,15 @@ def to_sparse(input: Any, sparse_dim: Any = None, *, layout: Any = None) -> Any:
     %(input)s
     sparse_dim : int, optional. The number of dimensions with indices; default: all.
     layout : layout, optional. `sparse_coo`, which is the default, or `sparse_csr`.
+    blocksize : None. Layouts of blocks are not supported.
 
     Returns
     -------
     SparseTensor: Differentiable: the gradient is zero where nothing is stored.
+
+    Raises
+    ------
+    NotImplementedError: For another layout, or blocks.
 
     Examples
     --------
@@ -236,6 +243,8 @@ def to_sparse(input: Any, sparse_dim: Any = None, *, layout: Any = None) -> Any:
            values=tensor([1., 1.]),
            size=(2, 2), nnz=2, layout=torch.sparse_coo)
     """
+    if blocksize is not None:
+        raise NotImplementedError("to_sparse(): layouts of blocks are not supported")
     return PORTS.sparse(input, sparse_coo if layout is None else layout, sparse_dim)
 
 

@@ -15,9 +15,11 @@ import numpy as np
 
 from wengert.base.dtypes import category
 from wengert.base.errors import cannot_cast
+from wengert.base.layout import strided
 from wengert.base.patches import put
 from wengert.base.sections import fill_sections
-from wengert.base.shapes import normal_dim
+from wengert.base.shapes import normal_dim, normal_dims
+from wengert.ops.cast import CASTS
 from wengert.ops.create import zeros
 from wengert.ops.gather import index_add
 from wengert.ops.index import getitem, index_put
@@ -192,8 +194,9 @@ def addmm(mat: Any, mat1: Any, mat2: Any, *, beta: float = 1.0, alpha: float = 1
     tensor([[7.],
             [9.]])
     """
-    product = mm(mat1, mat2)
-    return mat * beta + product * alpha
+    product = mm(mat1, mat2) * alpha
+    # as in PyTorch, nan and inf in `mat` do not count then
+    return mat * beta + product if beta != 0 else product
 
 
 # -- element by element ----------------------------------------------------------------------------
@@ -402,9 +405,13 @@ def _power(self: Any, exponent: Any) -> Any:
     return held._with(held._values_**exponent)
 
 
-def _nothing_like(self: Any) -> Any:
+def _nothing_like(self: Any, *, layout: Any = None, memory_format: Any = None, **new: Any) -> Any:
     """Return a tensor of the same shape and dtype without elements."""
-    return _emptied(self.clone().detach())
+    if layout not in (None, self.layout):
+        made = zeros(tuple(self.shape), **{"dtype": self.dtype, **new})
+        return made if layout is strided else made.to_sparse(layout=layout)
+    wanted = new.pop("requires_grad", False)
+    return _emptied(self.detach().to(**new).clone()).requires_grad_(wanted)
 
 
 def _t(self: SparseTensor) -> SparseTensor:
@@ -506,6 +513,11 @@ def _set(self: Any, made: Any) -> Any:
     return self
 
 
+def _in_place(name: str) -> Callable[..., Any]:
+    """Return the method that does another in place."""
+    return lambda self, *args, **kwargs: _set(self, getattr(self, name)(*args, **kwargs))
+
+
 def _emptied(self: Any) -> Any:
     """Remove all elements."""
     coo = self.to_sparse_coo()
@@ -520,9 +532,10 @@ def _negated(self: Any) -> Any:
 
 def _total(self: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """Sum the elements, like `sparse.sum`."""
-    if keepdim:
-        raise NotImplementedError("sum(): keepdim is not supported of sparse tensors")
-    return sum(self, dim, dtype)
+    total = sum(self, dim, dtype)
+    for one in sorted(normal_dims(dim, self.ndim)) if keepdim else ():
+        total = total.unsqueeze(one)
+    return total
 
 
 def _norm(self: Any, p: Any = "fro", dim: Any = None) -> Any:
@@ -532,21 +545,38 @@ def _norm(self: Any, p: Any = "fro", dim: Any = None) -> Any:
     return self.to_sparse_coo().coalesce()._values_.flatten().norm(2 if p == "fro" else p)
 
 
+_OTHERS = ("conj_physical", "positive", "signbit")
+"""Functions of each element whose records do not say so, or that have none."""
+
+
+def _of_elements(name: str) -> bool:
+    """Return whether a function computes something of each element of one tensor."""
+    prim = TABLE.get(name)
+    if prim is None or name in _OTHERS:
+        return name in _OTHERS
+    return len(prim.args) == 1 and (prim.family == "elementwise" or prim.predicate)
+
+
 def _of_values(self: Any, name: str) -> Any:
     """Make the method that computes a function of each element that maps zero to zero."""
     if name[-1] == "_" != name[-2:-1]:
         compute = getattr(self, name[:-1])
-        return lambda: _set(self, compute())
-    method = getattr(Tensor, name, None)  # registers the primitive of that name
-    prim = TABLE.get(name)
-    single = prim is not None and len(prim.args) == 1 and prim.family == "elementwise"
-    if method is None or not single or bool(method(zeros(1, dtype=self.dtype))):
+        return lambda *args, **kwargs: _set(self, compute(*args, **kwargs))
+    method: Any = getattr(Tensor, name, None)  # registers the primitive of that name
+    if name in CASTS:
+        return lambda: self._with(method(self._values_))
+    if method is None or not _of_elements(name) or bool(method(zeros(1, dtype=self.dtype))):
         raise NotOfSparse(
             f"{type(self).__name__} has no {name!r}, or it is not supported of sparse tensors: use "
             "to_dense(), or values() of a coalesced tensor"
         )
     held = self.coalesce() if isinstance(self, SparseTensor) else self
-    return lambda: held._with(method(held._values_))
+
+    def of_values(inplace: bool = False) -> Any:
+        made = held._with(method(held._values_))
+        return _set(self, made) if inplace else made
+
+    return of_values
 
 
 class _Methods:
@@ -571,6 +601,13 @@ class _Methods:
     permute = _permuted
     __pow__ = pow = _power
     zeros_like = _nothing_like
+
+    empty_like = _nothing_like
+
+    def linear(self, weight: Any, bias: Any = None) -> Any:
+        """Compute ``self @ weight.T + bias``."""
+        product = _matmul(self, weight.t())
+        return product if bias is None else product + bias
 
     def square(self) -> Any:
         """Return the squares of all elements."""
@@ -607,23 +644,8 @@ class _Methods:
     div = __truediv__
     zero_ = _emptied
 
-    def add_(self, other: Any, *, alpha: float = 1) -> Any:
-        """Do `add` in place."""
-        return _set(self, self.add(other, alpha=alpha))
-
-    def sub_(self, other: Any, *, alpha: float = 1) -> Any:
-        """Do `sub` in place."""
-        return _set(self, self.sub(other, alpha=alpha))
-
-    def mul_(self, other: Any) -> Any:
-        """Do `mul` in place."""
-        return _set(self, self * other)
-
-    def div_(self, other: Any) -> Any:
-        """Do `div` in place."""
-        return _set(self, self / other)
-
-    __iadd__, __isub__, __imul__, __itruediv__ = add_, sub_, mul_, div_
+    __iadd__, __isub__ = _in_place("add"), _in_place("sub")
+    __imul__, __itruediv__ = _in_place("mul"), _in_place("div")
 
     def __rmatmul__(self, other: Any) -> Any:
         return _matmul(other, self)
@@ -637,7 +659,7 @@ class _Methods:
         return _added(self, other if alpha == 1 else other * alpha, -1)
 
 
-_OF_SEVERAL = {function.__name__: function for function in (addmm, cat, stack)}
+_OF_SEVERAL = {function.__name__: function for function in (addmm, cat, operator.mul, stack)}
 
 
 def _either(name: str, dense: Callable[..., Any]) -> Callable[..., Any]:
@@ -666,16 +688,18 @@ def _either(name: str, dense: Callable[..., Any]) -> Callable[..., Any]:
 def install() -> None:
     """Give the classes these methods, and make the package's functions dispatch to them."""
     package: Any = sys.modules["wengert"]
-    single = {prim.name for prim in TABLE.values() if prim.family == "elementwise"}
-    made: dict[Any, Any] = {}
-    for name in sorted({*single, *vars(_Methods), *_OF_SEVERAL}):
-        dense = getattr(package, name, None) if name[0] != "_" and name[-1] != "_" else None
-        if isinstance(dense, FunctionType) and dense not in made:
-            made[dense] = extended(dense, functools.partial(_either, dense.__name__))
-    # under each of its names: `absolute` is `abs`
-    for name, value in list(vars(package).items()):
-        if isinstance(value, FunctionType) and value in made:
-            put(package, name, made[value])
+    of_one = filter(_of_elements, (*TABLE, *_OTHERS))
+    names = sorted({*of_one, *vars(_Methods), *_OF_SEVERAL})
+    for module in (package, package.nn.functional):
+        made: dict[Any, Any] = {}
+        for name in names:
+            dense = getattr(module, name, None) if name[0] != "_" and name[-1] != "_" else None
+            if isinstance(dense, FunctionType) and dense not in made:
+                made[dense] = extended(dense, functools.partial(_either, dense.__name__))
+        # under each of its names: `absolute` is `abs`
+        for name, value in list(vars(module).items()):
+            if isinstance(value, FunctionType) and value in made:
+                put(module, name, made[value])
     for kind in (SparseTensor, SparseRows):
         for name, method in vars(_Methods).items():
             if name not in ("__module__", "__doc__", "__dict__", "__weakref__", "__qualname__"):

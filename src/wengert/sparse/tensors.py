@@ -136,13 +136,17 @@ class SparseBase(SparseValue):
 
     @property
     def grad(self) -> Self | None:
-        """The gradient of the values, at the stored positions; None before there is one."""
+        """The gradient of the elements, at the stored positions; None before there is one."""
         found = self._values_.grad
-        return None if found is None else self._with(found)
+        return None if found is None else self._gradient(found)
 
     @grad.setter
     def grad(self, value: Self | None) -> None:
-        self._values_.grad = None if value is None else value._values_
+        self._values_.grad = None if value is None else value.sparse_mask(self)._values_
+
+    def _gradient(self, found: Any) -> Self:
+        """Return the gradient of the elements from that of the values."""
+        return self._with(found)
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
         """Set whether the values require a gradient."""
@@ -159,12 +163,18 @@ class SparseBase(SparseValue):
 
     ndimension = dim
 
+    def is_contiguous(self, memory_format: Any = None) -> bool:
+        """Return False: the elements are not where a dense tensor has them."""
+        return False
+
     def is_same_size(self, other: Any) -> bool:
         """Return whether `other` has the same shape."""
         return bool(self.shape == other.shape)
 
-    def type(self) -> str:
-        """Return the name of the constructor of such tensors."""
+    def type(self, dtype: Any = None) -> Any:
+        """Return the name of the constructor of such tensors, or the tensor in another dtype."""
+        if dtype is not None:
+            return self.to(dtype)
         name = next(name for name in TYPED if typed(name).dtype == self.dtype)
         return f"torch.sparse.{name}"
 
@@ -217,18 +227,6 @@ class SparseBase(SparseValue):
         """Convert the tensor to another dtype; arguments as for `Tensor.to`."""
         return self._with(to(self._values_, *args, **kwargs))
 
-    def half(self) -> Self:
-        """Convert the tensor to float16."""
-        return self._with(self._values_.half())
-
-    def float(self) -> Self:
-        """Convert the tensor to float32."""
-        return self._with(self._values_.float())
-
-    def double(self) -> Self:
-        """Convert the tensor to float64."""
-        return self._with(self._values_.double())
-
     def cpu(self) -> Self:
         """Return the tensor itself."""
         return self
@@ -239,7 +237,7 @@ class SparseBase(SparseValue):
         values = self._values_ if dtype is None else to(self._values_, dtype)
         made = zeros(tuple(self.shape), dtype=values.dtype)
         if not self.sparse_dim():
-            return made + values.sum(0)
+            return made + values.sum(0, dtype=made.dtype)
         return index_put(made, tuple(self._indices_), values, accumulate=True)
 
     def numpy(self, *, force: bool = False) -> Any:
@@ -356,6 +354,18 @@ class SparseTensor(SparseBase):
         values = index_add(empty, 0, coordinates(which), self._values_)
         return SparseTensor(coordinates(places), values, self.shape, True)
 
+    def _gradient(self, found: Any) -> Self:
+        """Return the gradient of the elements, once where values add up to one element."""
+        if self._coalesced:
+            return self._with(found)
+        places, which, _ = distinct(
+            array_of(self._indices_), tuple(self.shape[: self.sparse_dim()])
+        )
+        one = np.zeros(places.shape[1], np.int64)
+        one[which] = np.arange(which.size)
+        values = getitem(found, coordinates(one))
+        return type(self)(coordinates(places), values, self.shape, True)
+
     def to_sparse_coo(self) -> SparseTensor:
         """Return the tensor itself."""
         return self
@@ -444,6 +454,9 @@ class SparseRows(SparseBase):
     def to_sparse_csr(self, dense_dim: int | None = None) -> SparseRows:
         """Return the matrix itself."""
         return self
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.to_sparse_coo()[index]
 
     def __repr__(self) -> str:
         parts = {

@@ -341,11 +341,13 @@ class DataLoader(Generic[T_co]):
         _check_context(multiprocessing_context, num_workers)
         is_stream = isinstance(dataset, IterableDataset)
         self._dataset_kind = _DatasetKind.Iterable if is_stream else _DatasetKind.Map
-        if is_stream and (shuffle or sampler is not None or batch_sampler is not None):
-            raise ValueError(
-                "DataLoader with IterableDataset: expected unspecified shuffle, sampler and "
-                "batch_sampler options, since the data set decides on the order"
-            )
+        orders = {"shuffle": shuffle or None, "sampler": sampler, "batch_sampler": batch_sampler}
+        for option, value in orders.items() if is_stream else ():
+            if value is not None:
+                raise ValueError(
+                    f"DataLoader with IterableDataset: expected unspecified {option} option, but "
+                    f"got {option}={value}: the data set decides on the order"
+                )
         if sampler is not None and shuffle:
             raise ValueError("sampler option is mutually exclusive with shuffle")
         if batch_sampler is not None:
