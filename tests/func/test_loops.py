@@ -11,7 +11,9 @@ VALUES = wg.tensor([[1.0, 2.0, 4.0], [4.0, 4.0, 5.0]])
 SAME = {
     "the bounds of bins": lambda i, x: wg.histc(x, 3),
     "one value in all bins": lambda i, x: wg.histc(x * 0 + x[0], 2),
-    "degrees of freedom": lambda i, x: wg.cov(wg.stack([x, x * x]), fweights=(i == 1).long() + i // 2),
+    "degrees of freedom": lambda i, x: wg.cov(
+        wg.stack([x, x * x]), fweights=(i == 1).long() + i // 2
+    ),
     "no degrees of freedom": lambda i, x: wg.cov(x, fweights=(x == 4).long()),
 }
 REFUSED = {
@@ -29,7 +31,7 @@ def test_each_element_has_its_own(function):
 
 @pytest.mark.parametrize("function", REFUSED.values(), ids=REFUSED)
 def test_what_depends_on_the_whole_batch_is_refused(function):
-    with pytest.raises(RuntimeError, match="^vmap: .*differ from one element"):
+    with pytest.raises(RuntimeError, match=r"^vmap: .*differ from one element"):
         vmap(function)(NUMBERS, VALUES)
 
 

@@ -96,7 +96,9 @@ def vector_norm(self: Any, ord: float, dim: Dims, keepdim: bool) -> Any:
         if len(dim) == self.ndim and self.flags.c_contiguous and not keepdim:
             flat = _parts(self.reshape(-1))
             return np.sqrt(dots(flat, flat))
-        is_plain = self.__class__ is np.ndarray and (self.dtype.kind != "c" or self.flags.c_contiguous)
+        is_plain = self.__class__ is np.ndarray and (
+            self.dtype.kind != "c" or self.flags.c_contiguous
+        )
         if dim == (self.ndim - 1,) and self.dtype.itemsize > 2 and is_plain:
             rows = _parts(self)
             norm = np.sqrt(dots(rows, rows))
