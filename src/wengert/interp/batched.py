@@ -15,7 +15,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from wengert.prims.facet import Facet
 from wengert.prims.record import Primitive
 
 
-def _refuse(what: str) -> Any:
+def _refuse(what: str) -> NoReturn:
     raise RuntimeError(
         f"vmap: It looks like you're {what} on a Tensor. We don't support vmap over calling "
         "this: its result would differ from one element of the batch to the next. Compute with "
