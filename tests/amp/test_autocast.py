@@ -34,6 +34,8 @@ def tensors():
         ("conv2d", lambda x, b, c: F.conv2d(c, wg.ones(3, 2, 3, 3))),
         ("transposed", lambda x, b, c: F.conv_transpose2d(c, wg.ones(2, 3, 3, 3))),
         ("mixed", lambda x, b, c: x @ x.T.half()),
+        ("mixed einsum", lambda x, b, c: wg.einsum("ij,kj->ik", x.half(), x)),
+        ("mixed sum", lambda x, b, c: wg.baddbmm(b.half()[..., :1], b, b.mT)),
         ("mixed conv", lambda x, b, c: F.conv2d(c.half(), wg.ones(3, 2, 3, 3), wg.ones(3))),
     ],
 )
@@ -55,6 +57,9 @@ def test_products_are_computed_in_the_lower_dtype(name, product):
         ("layer norm", lambda x: F.layer_norm(x.half(), (4,)), half),
         ("mse", lambda x: F.mse_loss(x.half(), x.half()), wg.float32),
         ("cross entropy", lambda x: F.cross_entropy(x.half(), wg.tensor([0, 1])), wg.float32),
+        ("weighted", lambda x: F.cross_entropy(x.half(), x.long() * 0 + 0.5, x[0]), wg.float32),
+        ("margins", lambda x: F.multi_margin_loss(x.half(), wg.tensor([0, 1])), wg.float32),
+        ("log_softmax", lambda x: F.log_softmax(x.half(), -1), half),
         ("product of elements", lambda x: x.half().prod(), wg.float32),
         ("float64", lambda x: x.double() @ x.double().T, wg.float64),
         ("integers", lambda x: x.long() @ x.long().T, wg.int64),
@@ -111,6 +116,8 @@ def test_contexts_nest_and_leave_no_trace():
         assert not wg.is_autocast_enabled()
         assert wg.get_autocast_dtype("cpu") is wg.get_autocast_cpu_dtype() is half
     assert (x @ x).dtype is wg.float32
+    with wg.autocast("cpu", dtype=half), wg.autocast("cpu"):
+        assert (x @ x).dtype is half
     context = wg.autocast("cpu", dtype=half)
     with pytest.raises(ZeroDivisionError), context, context:
         raise ZeroDivisionError
@@ -170,6 +177,14 @@ def test_without_a_gpu_nothing_warns_of_what_is_switched_off():
         warnings.simplefilter("error")
         with wg.autocast("cuda", enabled=False), wg.cuda.amp.autocast(enabled=False):
             assert (wg.ones(1, 1) @ wg.ones(1, 1)).dtype is wg.float32
+
+
+def test_the_old_names_for_a_cpu_take_no_device():
+    with wg.cpu.amp.autocast(True, half):
+        assert (wg.ones(1, 1) @ wg.ones(1, 1)).dtype is half
+    with wg.cpu.amp.autocast(enabled=False):
+        assert (wg.ones(1, 1) @ wg.ones(1, 1)).dtype is wg.float32
+    assert wg.cpu.amp.GradScaler(4.0).get_scale() == 4.0
 
 
 def test_a_device_that_is_unknown_is_an_error():

@@ -257,3 +257,13 @@ def test_parts_that_are_too_long_are_scaled_down():
     wg.renorm(x, 2, 0, 1.0).sum().backward()
     assert x.grad.isfinite().all()
     assert x.grad[1:].tolist() == [[1.0, 1.0], [1.0, 1.0]]
+
+
+@pytest.mark.filterwarnings("ignore:overflow")
+@pytest.mark.parametrize("largest", [complex(1, -INF), complex(INF, -1), complex(3e38, 3e38)])
+def test_complex_numbers_without_bound_have_a_norm_without_bound(largest):
+    x = wg.tensor([largest, 1.0, largest], dtype=wg.complex64)
+    assert x.norm().item() == wg.dist(x, wg.zeros(3)).item() == INF
+    for rows in (x[None], wg.stack([x, x])):
+        assert wg.linalg.vector_norm(rows, dim=-1).isinf().all()
+        assert wg.linalg.vector_norm(rows.T.contiguous().T, dim=-1).isinf().all()

@@ -376,3 +376,11 @@ def test_random_projections_find_a_low_rank(shape):
     assert wg.allclose(U * S[..., None, :] @ V.mT, a - mean)
     with pytest.raises(ValueError, match="must be non-negative integer and not greater than"):
         wg.pca_lowrank(a, q=9)
+
+
+def test_no_singular_value_is_less_than_zero():
+    zero = wg.tensor([[0.0, -0.0], [-0.0, -0.0]], requires_grad=True)
+    for x in (zero, -zero, zero.detach(), wg.diag(wg.tensor([1.0, -0.0])).requires_grad_()):
+        values = wg.linalg.svdvals(x)
+        assert not wg.signbit(values).any() and not wg.signbit(wg.linalg.svd(x).S).any()
+        assert not wg.linalg.cond(x) < 0

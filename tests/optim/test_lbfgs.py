@@ -107,6 +107,14 @@ def test_one_group_and_one_line_search_are_all_there_is():
         wg.optim.LBFGS([{"params": [x]}, {"params": [wg.ones(1)]}])
 
 
+def test_a_group_that_is_added_later_is_refused():
+    first, second = wg.ones(2, requires_grad=True), wg.ones(2, requires_grad=True)
+    optimizer = wg.optim.LBFGS([first])
+    optimizer.add_param_group({"params": [second]})
+    with pytest.raises(ValueError, match="doesn't support per-parameter options"):
+        optimizer.step(lambda: first.sum() + second.sum())
+
+
 def test_a_straight_line_is_followed_ten_times_as_far_each_time():
     x = wg.ones(1, requires_grad=True)
     optimizer = wg.optim.LBFGS([x], max_iter=1, max_eval=3, line_search_fn="strong_wolfe")

@@ -90,8 +90,8 @@ class autocast:
     ----------
     device_type : str. ``"cpu"``. For other devices, which are not available, it warns and casts
         nothing.
-    dtype : dtype, optional. bfloat16 (for which the package ml_dtypes is needed) unless float16 is
-        asked for.
+    dtype : dtype, optional. float16, or bfloat16 (for which the package ml_dtypes is needed), the
+        default outside of another `autocast`; inside, it is that one's.
     enabled : bool. False turns an outer autocast off.
     cache_enabled : bool, optional. Whether parameters are cast once rather than at every use; True
         by default.
@@ -125,7 +125,9 @@ class autocast:
         if kind not in _DEVICES:
             raise RuntimeError(f"User specified an unsupported autocast device_type '{kind}'")
         self.device = kind
-        self._given = None if dtype is None else as_dtype(dtype)
+        entered = _entered()
+        given = entered.lower if dtype is None and entered is not None else dtype
+        self._given = None if given is None else as_dtype(given)
         self._enabled = enabled
         self._keeps = True if cache_enabled is None else cache_enabled
         self._outer: list[tuple[Any, ...]] = []

@@ -1,4 +1,7 @@
-"""Layer 9 · cuda: deprecated names for mixed precision on a GPU; they warn unless disabled."""
+"""Layer 9 · cuda: deprecated names for mixed precision on a GPU; they warn unless disabled.
+
+Those for a CPU, of ``cpu.amp``, are here, too.
+"""
 
 from __future__ import annotations
 
@@ -38,6 +41,8 @@ class GradScaler(amp.GradScaler):
     1.0
     """
 
+    _device = "cuda"
+
     def __init__(
         self,
         init_scale: float = 2.0**16,
@@ -47,8 +52,21 @@ class GradScaler(amp.GradScaler):
         enabled: bool = True,
     ) -> None:
         super().__init__(
-            "cuda", init_scale, growth_factor, backoff_factor, growth_interval, enabled
+            self._device, init_scale, growth_factor, backoff_factor, growth_interval, enabled
         )
+
+
+class _OnCPU(amp.autocast):
+    """Old name of ``amp.autocast("cpu")``."""
+
+    def __init__(self, enabled: bool = True, dtype: Any = None, cache_enabled: bool = True) -> None:
+        super().__init__("cpu", dtype=dtype, enabled=enabled, cache_enabled=cache_enabled)
+
+
+class _CPUScaler(GradScaler):
+    """Old name of ``amp.GradScaler("cpu")``."""
+
+    _device = "cpu"
 
 
 custom_fwd: Callable[..., Any] = functools.partial(amp.custom_fwd, device_type="cuda")

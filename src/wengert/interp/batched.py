@@ -15,7 +15,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -23,6 +23,38 @@ from wengert.base.ports import provides
 from wengert.interp.levels import Infix, Interpreter, Level, Lifted, namespace_of
 from wengert.prims.facet import Facet
 from wengert.prims.record import Primitive
+
+
+def _refuse(what: str) -> NoReturn:
+    raise RuntimeError(
+        f"vmap: It looks like you're {what} on a Tensor. We don't support vmap over calling "
+        "this: its result would differ from one element of the batch to the next. Compute with "
+        "tensors instead (wengert.where in place of an `if`), or call the function in a loop."
+    )
+
+
+@functools.total_ordering
+class Bound:
+    """The smallest or largest element of a batch: checks compare it, but it is no element's own."""
+
+    __slots__ = ("number",)
+
+    def __init__(self, number: Any) -> None:
+        self.number = number
+
+    def __eq__(self, other: object) -> bool:
+        return bool(self.number == getattr(other, "number", other))
+
+    def __lt__(self, other: Any) -> bool:
+        return bool(self.number < getattr(other, "number", other))
+
+    def __str__(self) -> str:
+        return str(self.number)
+
+    def __index__(self) -> int:
+        _refuse("reading the least or the greatest value")
+
+    __int__ = __float__ = __index__
 
 
 @provides("batched")
@@ -65,19 +97,12 @@ class Batched(Infix, Lifted):
         return self.value.all()
 
     def min(self, axis: Any = None) -> Any:
-        """Return the smallest element of all values."""
-        return self.value.min() if axis is None else self._refuse("reading the least values")
+        """Return the smallest element of all values, to be compared."""
+        return Bound(self.value.min()) if axis is None else _refuse("reading the least values")
 
     def max(self, axis: Any = None) -> Any:
-        """Return the largest element of all values."""
-        return self.value.max() if axis is None else self._refuse("reading the greatest values")
-
-    def _refuse(self, what: str) -> Any:
-        raise RuntimeError(
-            f"vmap: It looks like you're {what} on a Tensor. We don't support vmap over calling "
-            "this: its result would differ from one element of the batch to the next. Compute with "
-            "tensors instead (wengert.where in place of an `if`), or call the function in a loop."
-        )
+        """Return the largest element of all values, to be compared."""
+        return Bound(self.value.max()) if axis is None else _refuse("reading the greatest values")
 
     def __bool__(self) -> bool:
         raise RuntimeError(
@@ -88,20 +113,20 @@ class Batched(Infix, Lifted):
 
     def item(self) -> Any:
         """Refuse: there is one value for each element of the batch."""
-        return self._refuse("calling .item()")
+        return _refuse("calling .item()")
 
     def tolist(self) -> Any:
         """Refuse: there is one value for each element of the batch."""
-        return self._refuse("calling .tolist()")
+        return _refuse("calling .tolist()")
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
-        return self._refuse("reading the values of, as a NumPy array would,")
+        return _refuse("reading the values of, as a NumPy array would,")
 
     def __getitem__(self, index: Any) -> Any:
-        return self._refuse("reading some of the values")
+        return _refuse("reading some of the values")
 
     def __iter__(self) -> Any:
-        return self._refuse("reading the values one by one")
+        return _refuse("reading the values one by one")
 
     __float__ = __int__ = __index__ = __complex__ = item
 

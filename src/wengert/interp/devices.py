@@ -267,10 +267,10 @@ def _check_indices(prim: Primitive, arrays: list[Any], params: dict[str, Any]) -
         elif name == "target" and name in prim.fixed:
             pairs.append((array[array != params["ignore_index"]], shape[:2][-1]))
     for index, size in pairs:
-        if index.size and (int(index.min()) < -size or int(index.max()) >= size):
+        if index.size and (index.min() < -size or index.max() >= size):
             raise IndexError(
-                f"index {int(index.max())} or {int(index.min())} is out of bounds for dimension "
-                f"with size {size}"
+                f"index {index.max()} or {index.min()} is out of bounds for dimension with size "
+                f"{size}"
             )
 
 

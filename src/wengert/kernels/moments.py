@@ -25,6 +25,11 @@ def _squares(self: Any) -> Any:
     return self * self
 
 
+def _parts(self: Any) -> Any:
+    """Return complex numbers as pairs of real ones: products of infinite ones are NaN."""
+    return self.view(self.real.dtype) if self.dtype.kind == "c" else self
+
+
 # invalid: the distance of an infinity from its mean is NaN
 @np.errstate(invalid="ignore", over="ignore")
 def _spread(self: Any, centre: Any, dim: Dims, keepdim: bool, n: int) -> Any:
@@ -89,10 +94,14 @@ def vector_norm(self: Any, ord: float, dim: Dims, keepdim: bool) -> Any:
     """Return (sum of abs(self) ** ord) ** (1 / ord), and its limits for `ord` 0 and infinity."""
     if ord == 2:
         if len(dim) == self.ndim and self.flags.c_contiguous and not keepdim:
-            flat = self.reshape(-1)
-            return np.sqrt(dots(flat, flat).real)
-        if dim == (self.ndim - 1,) and self.dtype.itemsize > 2 and self.__class__ is np.ndarray:
-            norm = np.sqrt(dots(self, self).real)
+            flat = _parts(self.reshape(-1))
+            return np.sqrt(dots(flat, flat))
+        is_plain = self.__class__ is np.ndarray and (
+            self.dtype.kind != "c" or self.flags.c_contiguous
+        )
+        if dim == (self.ndim - 1,) and self.dtype.itemsize > 2 and is_plain:
+            rows = _parts(self)
+            norm = np.sqrt(dots(rows, rows))
             return norm[..., None] if keepdim else norm
         return np.sqrt(sums(_squares(self), dim, keepdim))
     if ord == 0:

@@ -90,9 +90,23 @@ def bincount(self: Any, size: int) -> Any:
     return np.bincount(self, minlength=size)
 
 
+def check_range(low: float, high: float) -> None:
+    """Refuse bounds that are not finite."""
+    if not (math.isfinite(low) and math.isfinite(high)):
+        raise RuntimeError(f"torch.histc: range of [{low:g}, {high:g}] is not finite")
+
+
 def histc(self: Any, bins: int, low: float, high: float) -> Any:
-    """Count the elements in each of several bins of equal width between two bounds."""
+    """Count the elements in each of several bins of equal width between two bounds.
+
+    If these are equal, they are the least and the greatest element; a range of 0 becomes one of 2.
+    """
     wide = self if self.dtype.itemsize > 2 else self.astype(np.float32)
+    if low == high and self.size:
+        low, high = float(self.min()), float(self.max())
+        check_range(low, high)
+    if low == high:
+        low, high = low - 1, high + 1
     flat, number = wide.reshape(-1), wide.dtype.type
     first, last = number(low), number(high)
     flat = flat[(flat >= first) & (flat <= last)]

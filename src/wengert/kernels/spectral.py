@@ -135,6 +135,8 @@ def svd(self: Any, full_matrices: bool) -> tuple[Any, Any, Any, Any]:
     except np.linalg.LinAlgError:
         raise _no_svd(self) from None
     k = s.shape[-1]
+    # LAPACK's zeros may be negative
+    s += 0.0
     packed = _packed(u[..., :k], s[..., None, :], adjoint(vh[..., :k, :]))
     return packed, u, s, vh
 
@@ -142,7 +144,7 @@ def svd(self: Any, full_matrices: bool) -> tuple[Any, Any, Any, Any]:
 def svdvals(self: Any) -> Any:
     """Return only the singular values, in descending order."""
     try:
-        return np.linalg.svd(self, compute_uv=False)
+        return np.linalg.svd(self, compute_uv=False) + 0.0
     except np.linalg.LinAlgError:
         raise _no_svd(self) from None
 

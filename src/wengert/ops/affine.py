@@ -23,6 +23,7 @@ from wengert.ops.matmul import (
 )
 from wengert.ops.out import into
 from wengert.ops.strided import in_shape
+from wengert.tape.modes import mixes_dtypes
 from wengert.tape.record import T
 from wengert.tape.write_checks import check_shape
 
@@ -178,7 +179,7 @@ def baddbmm(
     # the added tensor is checked first
     shape = size_of(y._payload, 0), size_of(y._payload, 1), size_of(z._payload, 2)
     kinds = [value._payload.dtype for value in (x, y, z)]
-    if len(set(kinds)) > 1:
+    if len(set(kinds)) > 1 and not mixes_dtypes():
         names = ", ".join(
             f"{name}: {c_name(kind)}"
             for name, kind in zip(("input", "batch1", "batch2"), kinds, strict=True)

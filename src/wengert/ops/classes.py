@@ -15,7 +15,7 @@ from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.ops.coerce import number, operand
 from wengert.ops.constants import ONE
-from wengert.ops.losses import reduced, reduction_of
+from wengert.ops.losses import in_full, reduced, reduction_of
 from wengert.ops.neural import log_softmax
 from wengert.ops.options import sent_to
 from wengert.tape.base import new_tensor
@@ -165,9 +165,9 @@ def cross_entropy(
     """
     reduction = reduction_of(reduction, size_average, reduce)
     if weight is not None:
-        weight = operand(weight, "cross_entropy", "weight", 3)
+        (weight,) = in_full(operand(weight, "cross_entropy", "weight", 3))
     input = operand(input, "cross_entropy")
-    target = operand(target, "cross_entropy", "target", 2)
+    input, target = in_full(input, operand(target, "cross_entropy", "target", 2))
     x = input._payload
     label_smoothing = number(label_smoothing, "cross_entropy_loss", "label_smoothing")
     if not 0 <= label_smoothing <= 1:

@@ -20,6 +20,7 @@ from wengert.ops.coerce import dtype_name, operand
 from wengert.ops.reduce import sum
 from wengert.prims import contraction as _records
 from wengert.tape.base import TensorBase
+from wengert.tape.modes import mixes_dtypes
 from wengert.tape.record import T
 
 REQUIRES = (_records,)
@@ -142,7 +143,7 @@ def _letters(numbers: Any) -> str:
 def _check_dtypes(tensors: list[Any]) -> None:
     dtype = tensors[0]._payload.dtype
     for tensor in tensors[1:]:
-        if tensor._payload.dtype != dtype:
+        if tensor._payload.dtype != dtype and not mixes_dtypes():
             raise RuntimeError(
                 f"expected scalar type {dtype_name(tensors[0]._payload)} but found "
                 f"{dtype_name(tensor._payload)}: einsum() takes operands of one dtype; convert "

@@ -20,6 +20,7 @@ from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted
 from wengert.kernels.fused import linspace
+from wengert.kernels.search import check_range
 from wengert.ops import named_results
 from wengert.ops.checks import flag
 from wengert.ops.coerce import dtype_name, integer, operand
@@ -132,21 +133,15 @@ def histc(input: Any, bins: int = 100, min: Any = 0, max: Any = 0, *, out: Any =
     """
     x = operand(input, "histc")
     payload = x._payload
-    floating = category(payload.dtype) == FLOATING
     count = _positive(integer(bins, "histc", "bins"))
     low, high = number(min), number(max)
-    if low == high and payload.size and floating:
-        low, high = float(payload.min()), float(payload.max())
-    if not (math.isfinite(low) and math.isfinite(high)):
-        raise RuntimeError(f"torch.histc: range of [{low:g}, {high:g}] is not finite")
+    check_range(low, high)
     if low > high:
         raise RuntimeError(f"torch.histc: max must be larger than min, but got {high} and {low}")
-    if not floating:
+    if category(payload.dtype) != FLOATING:
         kernel = "histogram_cpu" if payload.dtype.kind in "iu" else "aminmax_cpu"
         advice = "histc() takes floating tensors; convert the input with .to(dtype)"
         raise not_implemented(kernel, payload.dtype, advice)
-    if low == high:
-        low, high = low - 1, high + 1
     if x._edge is not None:
         note("histc()", x)
     return into(out, T.histc(x, bins=count, low=float(low), high=float(high)), "histc")

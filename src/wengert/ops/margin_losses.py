@@ -248,7 +248,7 @@ def multi_margin_loss(
         raise ValueError("only p == 1 and p == 2 supported")
     if weight is not None and weight._payload.ndim != 1:
         raise ValueError("weight must be one-dimensional")
-    x, y = _classes(input, target, "multi_margin_loss", weight)
+    x, y = in_full(*_classes(input, target, "multi_margin_loss", weight))
     rows, count = x._payload.shape
     check_bounds(y._payload, count, 1)
     lacks = T.relu(margin - T.gather(x, y, dim=1) + x)

@@ -40,11 +40,11 @@ def _axis(x: Any, dim: Any, op: str) -> int:
     return normal_dim(integer(dim, op, "dim"), x._payload.ndim)
 
 
-def _outside(index: Any, low: int, high: int) -> int | None:
+def _outside(index: Any, low: int, high: int) -> Any:
     """Return the position furthest outside of a range; None if there is none."""
     if are_within(index, high):
         return None
-    least, most = int(index.min()), int(index.max())
+    least, most = index.min(), index.max()
     if least < low:
         return least
     return most if most >= high else None

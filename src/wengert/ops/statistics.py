@@ -17,6 +17,7 @@ from wengert.ops.coerce import dtype_name, integer, operand
 from wengert.ops.out import into
 from wengert.prims import parts as _parts_records
 from wengert.prims import statistics as _records
+from wengert.tape.base import new_tensor
 from wengert.tape.masked import hides
 from wengert.tape.operands import cast
 from wengert.tape.record import T
@@ -184,12 +185,13 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
             norm = total - freedom
             if extra is not None and freedom:
                 norm = total - T.sum(T.mul(weight, extra)) * freedom / total
-        if norm <= 0 if weight is None else (T.real(norm)._payload <= 0).any():
+        few: Any = np.bool_(norm <= 0) if weight is None else T.real(norm)._payload <= 0
+        if few.any():
             warn(
                 "cov(): degrees of freedom is <= 0. Correction should be strictly less than the "
                 "number of observations.",
             )
-            norm = 0.0
+            norm = 0.0 if weight is None else T.where(new_tensor(few), 0.0, norm)
         apart = T.sub(rows, centre)
         other = apart if weight is None else T.mul(apart, weight)
         if rows._payload.dtype.kind == "c":

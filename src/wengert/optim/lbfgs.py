@@ -72,14 +72,19 @@ class LBFGS(Optimizer):
         defaults = arguments(locals())
         check_rate(lr)
         super().__init__(params, defaults)
+        self._group()
+
+    def _group(self) -> dict[str, Any]:
+        """Return the only group; refuse further ones, whose parameters no step would move."""
         if len(self.param_groups) != 1:
             raise ValueError("LBFGS doesn't support per-parameter options (parameter groups)")
+        return self.param_groups[0]
 
     # -- all parameters as one vector --------------------------------------------------------------
 
     @property
     def _params(self) -> list[Any]:
-        params: list[Any] = self.param_groups[0]["params"]
+        params: list[Any] = self._group()["params"]
         return params
 
     def _gradient(self) -> Any:
@@ -118,7 +123,7 @@ class LBFGS(Optimizer):
         ------
         RuntimeError: If the line search is unknown.
         """
-        group = self.param_groups[0]
+        group = self._group()
         if group["line_search_fn"] not in (None, "strong_wolfe"):
             raise RuntimeError(
                 f"only 'strong_wolfe' is supported as line_search_fn, not "
@@ -129,7 +134,7 @@ class LBFGS(Optimizer):
             return self._iterate(lambda: self._loss(closure))
 
     def _iterate(self, evaluate: Callable[[], Any]) -> Any:
-        group = self.param_groups[0]
+        group = self._group()
         lr = options_of(group, True)["lr"]
         state = self.state[self._params[0]]
         state.setdefault("func_evals", 0)
@@ -186,7 +191,7 @@ class LBFGS(Optimizer):
             memory.update(old_dirs=[], old_stps=[], ro=[], H_diag=1)
             return -grad
         changes, steps, inverses = memory["old_dirs"], memory["old_stps"], memory["ro"]
-        size = self.param_groups[0]["history_size"]
+        size = self._group()["history_size"]
         change, step = grad - memory["prev_flat_grad"], memory["d"] * memory["t"]
         product = change.dot(step)
         if product > 1e-10:

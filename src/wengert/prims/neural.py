@@ -49,7 +49,6 @@ along_dim(
     layout="contiguous",
     shows=_ONE_DIM,
     doc="the logarithm of softmax",
-    autocast="float32",
     lacks="complex",
     fused="whole",
 )

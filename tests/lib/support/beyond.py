@@ -129,6 +129,11 @@ BEYOND: tuple[tuple[str, str], ...] = (
         "func.linearize",
     ),
     (
+        "What is computed under `no_grad()` is a constant of a linearised function, as for "
+        "gradients; in PyTorch it has its tangent, as under `jvp`.",
+        "func.linearize",
+    ),
+    (
         "Complex inputs are taken.",
         "func.jacrev func.jacfwd",
     ),
