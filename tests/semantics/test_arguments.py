@@ -360,10 +360,22 @@ def test_a_scalar_of_numpy_has_no_memory_to_share(t):
         t.asarray(np.float64(0.5), copy=False)
 
 
-def test_a_truth_value_is_no_dimension(t):
-    for call in (lambda x: x.topk(1, True), lambda x: x.sum(True), lambda x: x.softmax(True)):
-        with pytest.raises(TypeError):
-            call(t.ones(2, 2))
+NO_NUMBERS = """
+t.ones(2, 2).topk(1, True) | invalid combination|must be int
+t.ones(2, 2).sum(True) | invalid combination|must be int
+t.ones(2, 2).softmax(True) | must be int
+t.ones(2).flatten("a") | must be int, not str
+t.ones(2).movedim("a", 0) | invalid combination|must be int, not str
+t.use_deterministic_algorithms(1) | argument 'mode' .*must be bool, not int
+t.use_deterministic_algorithms(True, warn_only=1) | argument 'warn_only' must be bool, not int
+"""
+
+
+@pytest.mark.parametrize("line", NO_NUMBERS.strip().splitlines())
+def test_what_is_of_another_kind_is_refused(t, line):
+    call, _, words = line.partition(" | ")
+    with pytest.raises(TypeError, match=words):
+        eval(call, {"t": t})
 
 
 def test_a_place_in_an_empty_dimension_is_refused(t):
