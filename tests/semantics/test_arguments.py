@@ -320,9 +320,16 @@ t.promote_types(t.float8_e5m2, t.float32) | Promotion for Float8 Types is not su
 t.arange(4).__setitem__(t.arange(4) > 1, t.ones(3)) | shape mismatch: value tensor of shape .3.
 t.baddbmm(t.ones(1, 2, 2, dtype=t.int32), t.ones(1, 2, 2), t.ones(1, 2, 2)) | Input dtypes must be
 t.linalg.vector_norm(t.ones(2), 1j) | Expected a non-complex scalar
+t.linalg.eig(t.eye(2), out=(t.ones(2), t.eye(2) * 1j)) | Expected eigenvalues to be safely castab
+t.linalg.eigvals(t.eye(2), out=t.ones(2, dtype=t.int32)) | but got eigenvalues with dtype Int
+t.linalg.matrix_norm(t.eye(2), 1j) | Expected a non-complex scalar
+t.linalg.lstsq(t.ones(1, 1, 1), t.ones(3, 1)) | should match other.size.-2
+t.linalg.lstsq(t.ones(2, 3, 2), t.ones(1, 3)) | should match other.size.-2
 t.linalg.lstsq(t.eye(2), t.tensor(1.0)) | other must have at least 1 dimension
 t.linalg.lu_solve(t.eye(2), t.tensor([1, 5], dtype=t.int32), t.eye(2)) | all be smaller or equal
 t.linalg.lu_solve(t.eye(2), t.tensor([0, 1], dtype=t.int32), t.eye(2)) | all be greater or equal
+t.randperm(257, out=t.empty(0, dtype=t.uint8)) | cannot be converted to type uint8_t
+t.randperm(2**11 + 2, dtype=t.half) | n cannot be greater than 2049 for Half type
 t.ones(3, 4) + t.ones(2, 5) | The size of tensor a .4. must match .* b .5. at non-singleton .* 1
 """
 
