@@ -376,3 +376,16 @@ def test_random_projections_find_a_low_rank(shape):
     assert wg.allclose(U * S[..., None, :] @ V.mT, a - mean)
     with pytest.raises(ValueError, match="must be non-negative integer and not greater than"):
         wg.pca_lowrank(a, q=9)
+
+
+@pytest.mark.parametrize("shape", [(8, 5), (5, 8)])
+def test_random_projections_of_a_sparse_matrix(shape):
+    a = wg.zeros(*shape, dtype=wg.complex128)
+    a[1, 2], a[3, 0] = 2j, 1 - 1j
+    for layout in (a.to_sparse(), a.to_sparse_csr()):
+        U, S, V = wg.svd_lowrank(layout, q=3)
+        assert wg.allclose(U * S @ V.mH, a)
+        U, S, V = wg.pca_lowrank(layout, q=4)
+        assert wg.allclose(U * S @ V.mH, a - a.mean(0))
+        U, S, V = wg.pca_lowrank(layout, q=4, center=False)
+        assert wg.allclose(U * S @ V.mH, a)
