@@ -69,7 +69,9 @@ def logaddexp(self: Any, other: Any) -> Any:
         same = np.isinf(low.real) & (low.real == high.real)
         apart = np.where(same, 0, low) - np.where(same, 0, high)
         result = high + np.log1p(np.exp(apart))
-        return np.where(same, np.where(high.real < 0, self, result), result)[()]
+        result = np.where(same, np.where(high.real < 0, self, result), result)
+        # exp() of a negative infinity forgets a part that is not a number
+        return np.where(np.isnan(low), complex(math.nan, math.nan), result)[()].astype(self.dtype)
     if self.dtype != np.float32 or max(self.size, other.size) <= _FEW:
         return np.logaddexp(self, other)
     return _single_sum(self, other)
