@@ -22,6 +22,7 @@ CHOICES = [
     {"low": 5, "high": 1},
     {"low": float("nan")},
     {"low": 1, "high": 1},
+    {"low": 2**1025, "high": 2**1026},
     {"noncontiguous": True},
     {"exclude_zero": True},
     {"requires_grad": True},

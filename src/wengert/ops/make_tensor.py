@@ -102,7 +102,8 @@ def _bounds(kind: np.dtype[Any], low: float | None, high: float | None) -> tuple
     else:
         least, most = np.iinfo(kind).min, np.iinfo(kind).max + 1
     bottom, top = (a if b is None else b for a, b in zip(usual, (low, high), strict=True))
-    if math.isnan(bottom) or math.isnan(top):
+    # not isnan(), which takes no int beyond the range of floats
+    if bottom != bottom or top != top:
         raise ValueError(f"`low` and `high` cannot be NaN, but got low={bottom} and high={top}")
     if bottom == top and category(kind) >= FLOATING:
         warn(
