@@ -253,7 +253,7 @@ def test_complex_infinities_are_added(t):
 OUT = """
 neg floor abs sign round frac bitwise_not | x | exact
 sin sigmoid exp reciprocal sqrt | x | casts
-add mul sub maximum hypot fmod pow eq logical_and | x x | casts
+max min add mul sub maximum hypot fmod pow eq logical_and | x x | casts
 mm tril triu where heaviside | x x | exact
 """
 
@@ -328,6 +328,11 @@ t.linalg.lstsq(t.ones(2, 3, 2), t.ones(1, 3)) | should match other.size.-2
 t.linalg.lstsq(t.eye(2), t.tensor(1.0)) | other must have at least 1 dimension
 t.linalg.lu_solve(t.eye(2), t.tensor([1, 5], dtype=t.int32), t.eye(2)) | all be smaller or equal
 t.linalg.lu_solve(t.eye(2), t.tensor([0, 1], dtype=t.int32), t.eye(2)) | all be greater or equal
+t.tensor([True]) - 1 | Subtraction, the `-` operator, with a bool tensor
+1.5 - t.tensor([True]) | Subtraction, the `-` operator, with a bool tensor
+t.tensor([True]).sub_(True) | Subtraction, the `-` operator, with two bool tensors
+t.tensor([True]) - t.tensor([False]) | Subtraction, the `-` operator, with two bool tensors
+t.tensor([True]) - t.tensor([1]) | Subtraction, the `-` operator, with a bool tensor
 t.randperm(257, out=t.empty(0, dtype=t.uint8)) | cannot be converted to type uint8_t
 t.randperm(2**11 + 2, dtype=t.half) | n cannot be greater than 2049 for Half type
 t.ones(3, 4) + t.ones(2, 5) | The size of tensor a .4. must match .* b .5. at non-singleton .* 1
