@@ -229,8 +229,8 @@ def _is_weights_only(given: bool | None) -> bool:
         )
     if never and given is None:
         warn(
-            "TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD is set and load() was not given weights_only: forcing "
-            "weights_only=False, which runs the code in the file"
+            "TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD is set, and load() was not given weights_only: "
+            "forcing weights_only=False, which runs the code in the file"
         )
         return False
     return always or given is None or bool(given)

@@ -3,8 +3,8 @@
 NOTE [trusted files]
 Whole objects, as in ``torch.save(model)``, are full pickles, which run code. They are read by the
 unpickler of the standard library, or of the caller's ``pickle_module``, and only if the caller
-passes ``weights_only=False``. PyTorch's functions that rebuild tensors are replaced by ours, and its
-classes by those of the same name here.
+passes ``weights_only=False``. PyTorch's functions that rebuild tensors are replaced by ours, and
+its classes by those of the same name here.
 """
 
 from __future__ import annotations

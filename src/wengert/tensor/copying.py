@@ -198,7 +198,7 @@ def _leave_graphs(*tensors: Any) -> None:
     """Make nodes raise that would take another tensor for one of these, or refuse."""
     holders = gc.get_referrers(*tensors)
     if any(isinstance(holder, Node) for holder in holders):
-        raise RuntimeError("Cannot swap t1 and t2 because a node of the graph has saved one of them")
+        raise RuntimeError("Cannot swap t1 and t2 because a node of a graph has saved one of them")
     for node in gc.get_referrers(*[holder for holder in holders if type(holder) is tuple]):
         if isinstance(node, Node):
             node.register_prehook(_swapped)
@@ -206,8 +206,8 @@ def _leave_graphs(*tensors: Any) -> None:
 
 def _swapped(grad_outputs: Any) -> None:
     raise RuntimeError(
-        "Trying to execute AccumulateGrad node that was poisoned by swap_tensors: the graph leads to "
-        "a tensor that has been swapped since. Run the forward pass again"
+        "Trying to execute AccumulateGrad node that was poisoned by swap_tensors: the graph leads "
+        "to a tensor that has been swapped since. Run the forward pass again"
     )
 
 

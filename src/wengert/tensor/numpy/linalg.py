@@ -150,11 +150,11 @@ def _pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np.
 def _qr(a: Any, mode: str = "reduced") -> Any:
     (a,) = floating(a)
     if mode == "raw":
-        reflectors, factors_of_them = factors.geqrf(a)
-        return reflectors.mT, factors_of_them
+        reflectors, scales = factors.geqrf(a)
+        return reflectors.mT, scales
     if mode not in ("reduced", "complete", "r"):
         raise NotImplementedError(
-            f"numpy.linalg.qr of a tensor with mode={mode!r}: reduced, complete, r and raw are there"
+            f"numpy.linalg.qr of a tensor with mode={mode!r}: there are reduced, complete, r and raw"
         )
     q, r = spectral.qr(a, "reduced" if mode == "r" else mode)
     return r if mode == "r" else QRResult(q, r)
