@@ -172,8 +172,7 @@ def _new(make: Callable[..., Any], what: str, example: str, shown: str) -> Calla
         """
         return make(*shape, size=size, **_like(input, dtype, layout, device, requires_grad))
 
-    made = named(function, f"new_{make.__name__}", what=what, example=example, shown=shown)
-    return export("Tensor")(made)
+    return named(function, f"new_{make.__name__}", what=what, example=example, shown=shown)
 
 
 new_zeros = _new(
@@ -186,6 +185,7 @@ new_ones = _new(ones, "ones", "ones(1, dtype=wg.int64).new_ones((2,))", "tensor(
 new_empty = _new(
     empty, "uninitialised memory", "ones(1).new_empty(2, 3).shape", "torch.Size([2, 3])"
 )
+export("Tensor")(new_zeros, new_ones, new_empty)
 
 
 @export("Tensor")

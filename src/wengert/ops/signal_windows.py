@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from functools import wraps
 from typing import Any
 
 import numpy as np
 
 from wengert.base.errors import long_name, not_implemented
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
+from wengert.base.sections import fill_sections, named
 from wengert.ops.coerce import integer
 from wengert.ops.options import float_type, made
 
@@ -20,7 +19,6 @@ def _window(shape: Callable[..., Any]) -> Callable[..., Any]:
     """Make a window of `shape`, a function of positions in [0, 1] and then of coefficients."""
     name = shape.__name__
 
-    @wraps(shape, ("__module__", "__name__", "__qualname__", "__doc__"))
     def window(
         window_length: int,
         periodic: bool = True,
@@ -50,13 +48,15 @@ def _window(shape: Callable[..., Any]) -> Callable[..., Any]:
         # a window of one element is 1, whatever its shape
         return made(values.astype(kind) if length != 1 else np.ones(1, kind), device, requires_grad)
 
-    own = inspect.signature(window, follow_wrapped=False)
+    own = inspect.signature(window)
     length, periodic, _, *options, _ = own.parameters.values()
     _, *names = inspect.signature(shape).parameters.values()
     window.__signature__ = own.replace(parameters=[length, periodic, *names, *options])  # type: ignore[attr-defined]
-    return export("wengert")(window)
+    window.__doc__ = shape.__doc__
+    return named(window, name)
 
 
+@export("wengert")
 @_window
 def hann_window(x: Any) -> Any:
     """Return the Hann window: sin(pi * x) ** 2 for x from 0 to 1.
@@ -87,6 +87,7 @@ def hann_window(x: Any) -> Any:
     return np.sin(np.pi * x) ** 2
 
 
+@export("wengert")
 @_window
 def hamming_window(x: Any, alpha: float = 0.54, beta: float = 0.46) -> Any:
     """Return the Hamming window: alpha - beta * cos(2 * pi * x) for x from 0 to 1.
@@ -101,6 +102,7 @@ def hamming_window(x: Any, alpha: float = 0.54, beta: float = 0.46) -> Any:
     return alpha - beta * np.cos(2 * np.pi * x)
 
 
+@export("wengert")
 @_window
 def blackman_window(x: Any) -> Any:
     """Return the Blackman window: 0.42 - 0.5 * cos(2 * pi * x) + 0.08 * cos(4 * pi * x).
@@ -115,6 +117,7 @@ def blackman_window(x: Any) -> Any:
     return 0.42 - 0.5 * np.cos(2 * np.pi * x) + 0.08 * np.cos(4 * np.pi * x)
 
 
+@export("wengert")
 @_window
 def bartlett_window(x: Any) -> Any:
     """Return the Bartlett window, a triangle; the arguments are those of `hann_window`.
@@ -127,6 +130,7 @@ def bartlett_window(x: Any) -> Any:
     return 1 - np.abs(2 * x - 1)
 
 
+@export("wengert")
 @_window
 def kaiser_window(x: Any, beta: float = 12.0) -> Any:
     """Return the Kaiser window: i0(beta * sqrt(1 - (2 * x - 1) ** 2)) / i0(beta) for x from 0 to 1.

@@ -154,8 +154,8 @@ class _Conv(_ConvNd):
         size, step, apart = (repeated(one, dims) for one in (kernel_size, stride, dilation))
         around = padding if isinstance(padding, str) else repeated(padding, dims)
         rest = groups, bias, padding_mode, device, dtype
-        channels = in_channels, out_channels
-        super().__init__(*channels, size, step, around, apart, False, (0,) * dims, *rest)
+        none = (0,) * dims
+        super().__init__(in_channels, out_channels, size, step, around, apart, False, none, *rest)
 
     def _margins(self) -> list[int]:
         """Return the padding for `functional.pad`: a pair per dimension, last dimension first."""
@@ -272,9 +272,9 @@ class _ConvTransposeNd(_ConvNd):
             )
         dims = self._dims
         given = kernel_size, stride, padding, dilation, output_padding
-        *sizes, margin = (repeated(one, dims) for one in given)
+        size, step, around, apart, margin = (repeated(one, dims) for one in given)
         rest = groups, bias, padding_mode, device, dtype
-        super().__init__(in_channels, out_channels, *sizes, True, margin, *rest)
+        super().__init__(in_channels, out_channels, size, step, around, apart, True, margin, *rest)
 
     def _output_padding(self, input: Any, output_size: Sequence[int] | None) -> Sequence[int]:
         """Return the output padding for which the output has the requested size."""

@@ -154,7 +154,7 @@ def _qr(a: Any, mode: str = "reduced") -> Any:
         return reflectors.mT, scales
     if mode not in ("reduced", "complete", "r"):
         raise NotImplementedError(
-            f"numpy.linalg.qr of a tensor with mode={mode!r}: there are reduced, complete, r and raw"
+            f"numpy.linalg.qr of a tensor with mode={mode!r}: give reduced, complete, r or raw"
         )
     q, r = spectral.qr(a, "reduced" if mode == "r" else mode)
     return r if mode == "r" else QRResult(q, r)
