@@ -228,14 +228,22 @@ def _of_sparse(a: Any, b: Any, settings: tuple[Any, ...], place: str) -> str | N
         return _of_arrays(a.to_dense(), b.to_dense(), settings, place)
     if tuple(a.shape) != tuple(b.shape):
         return _ATTRIBUTE.format("shape", a.shape, b.shape) + _where(place)
-    if a._nnz() != b._nnz():
-        return (
-            "The number of specified values in sparse tensors does not match: "
-            f"{a._nnz()} != {b._nnz()}{_where(place)}"
-        )
-    names = ("_indices", "_values") if a.layout is sparse_coo else _COMPRESSED
-    pairs = [(name.strip("_"), getattr(a, name)(), getattr(b, name)()) for name in names]
-    return _first(pairs, settings, place)
+    coordinates = a.layout is sparse_coo
+    kind = "COO" if coordinates else "CSR"
+    counts = {"specified values": (a._nnz(), b._nnz())}
+    if coordinates:
+        counts = {"sparse dimensions": (a.sparse_dim(), b.sparse_dim()), **counts}
+    for what, (one, other) in counts.items():
+        if one != other:
+            return (
+                f"The number of {what} in sparse {kind} tensors does not match: "
+                f"{one} != {other}{_where(place)}"
+            )
+    for name in ("_indices", "_values") if coordinates else _COMPRESSED:
+        found = _of_arrays(getattr(a, name)(), getattr(b, name)(), settings, place)
+        if found is not None:
+            return found.replace("Tensor-likes", f"Sparse {kind} {name.strip('_')}")
+    return None
 
 
 def _payload(value: Any) -> Any:

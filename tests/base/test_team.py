@@ -44,8 +44,8 @@ def test_the_number_is_what_was_set():
     assert wg.get_num_threads() == 3
 
 
-@pytest.mark.parametrize("number", [0, -1])
-def test_a_number_that_is_not_positive_is_refused_and_changes_nothing(number):
+@pytest.mark.parametrize("number", [0, -1, 2**65])
+def test_a_number_that_is_no_positive_int_is_refused_and_changes_nothing(number):
     with pytest.raises(RuntimeError, match="set_num_threads expects a positive integer"):
         wg.set_num_threads(number)
     assert wg.get_num_threads() == 4

@@ -82,6 +82,15 @@ def test_an_infinite_complex_running_sum_stays_infinite():
     assert found[:4] == [1 + 1j, inf, inf, inf] and math.isnan(found[4].real)
 
 
+def test_a_part_that_is_not_a_number_stays_in_complex_sums_of_exponentials():
+    lost, infinite = complex(1, math.nan), complex(math.inf, 1)
+    x, y = wg.tensor([lost]), wg.tensor([infinite])
+    assert wg.logaddexp(x, y).isnan().all() and wg.logaddexp(y, x).isnan().all()
+    assert (
+        wg.tensor([2j, lost, infinite, 1]).logcumsumexp(0).isnan().tolist() == [False] + [True] * 3
+    )
+
+
 def test_a_running_sum_of_no_elements_is_empty():
     assert wg.zeros(2, 0).logcumsumexp(1).shape == (2, 0)
     assert wg.zeros(0, dtype=wg.complex64).logcumsumexp(0).shape == (0,)

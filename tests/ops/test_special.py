@@ -73,6 +73,22 @@ def test_the_relative_entropy_of_equal_sparse_distributions_has_a_gradient():
     assert p.grad.tolist() == pytest.approx([0.0, 1.0, 1.0])
 
 
+@pytest.mark.parametrize(
+    ("z", "expected"),
+    [
+        (1e-19 + 1e-18j, 1e-19 + 1e-18j),
+        (1e-18 + 1e-5j, 5.00000009975e-11 + 9.999999999666666e-06j),
+        (-0.25 + 0.25j, complex(math.log(0.625) / 2, math.atan2(0.25, 0.75))),
+        (-1 + 1e250j, complex(math.log(1e250), math.pi / 2)),
+    ],
+)
+def test_log1p_of_small_complex_numbers_is_exact(z, expected):
+    single, several = wg.tensor(z, dtype=wg.complex128), wg.tensor([z, 0], dtype=wg.complex128)
+    for found in (single.log1p().item(), several.log1p()[0].item()):
+        assert found.real == pytest.approx(expected.real, rel=1e-14, abs=0)
+        assert found.imag == pytest.approx(expected.imag, rel=1e-14, abs=0)
+
+
 def test_xlog1py_is_zero_at_zero_with_finite_derivatives():
     x, y = leaf(0.0, 0.0, 2.0), leaf(-1.0, -2.0, 3.0)
     value, (by_x, by_y), _ = slopes(special.xlog1py, x, y)

@@ -384,3 +384,16 @@ def test_no_singular_value_is_less_than_zero():
         values = wg.linalg.svdvals(x)
         assert not wg.signbit(values).any() and not wg.signbit(wg.linalg.svd(x).S).any()
         assert not wg.linalg.cond(x) < 0
+
+
+@pytest.mark.parametrize("shape", [(8, 5), (5, 8)])
+def test_random_projections_of_a_sparse_matrix(shape):
+    a = wg.zeros(*shape, dtype=wg.complex128)
+    a[1, 2], a[3, 0] = 2j, 1 - 1j
+    for layout in (a.to_sparse(), a.to_sparse_csr()):
+        U, S, V = wg.svd_lowrank(layout, q=3)
+        assert wg.allclose(U * S @ V.mH, a)
+        U, S, V = wg.pca_lowrank(layout, q=4)
+        assert wg.allclose(U * S @ V.mH, a - a.mean(0))
+        U, S, V = wg.pca_lowrank(layout, q=4, center=False)
+        assert wg.allclose(U * S @ V.mH, a)

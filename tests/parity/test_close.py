@@ -35,6 +35,12 @@ None, 1.0
 t.ones(2).to_sparse(), t.ones(2).to_sparse()
 t.ones(2).to_sparse(), t.ones(2)
 t.ones(2).to_sparse(), t.ones(3).to_sparse()
+t.eye(2).to_sparse(), 2 * t.eye(2).to_sparse()
+t.eye(2).to_sparse(), t.eye(2).flip(0).to_sparse()
+t.eye(2).to_sparse(), t.ones(2, 2).to_sparse()
+t.ones(2, 3).to_sparse(), t.ones(2, 3).to_sparse(1)
+[t.eye(2).to_sparse_csr()], [2 * t.eye(2).to_sparse_csr()]
+t.eye(2).to_sparse_csr(), t.eye(2).flip(0).to_sparse_csr()
 """
 OPTIONS = (
     {"rtol": 1e-3},
@@ -59,6 +65,7 @@ def said(library, pair, options):
     return None
 
 
+@pytest.mark.filterwarnings("ignore:Sparse CSR tensor support")
 @pytest.mark.parametrize(("pair", "options"), CASES)
 def test_it_says_what_pytorch_says(pair, options):
     assert said(wengert, pair, options) == said(torch, pair, options)

@@ -22,6 +22,8 @@ CHOICES = [
     {"low": 5, "high": 1},
     {"low": float("nan")},
     {"low": 1, "high": 1},
+    {"low": 2**1025, "high": 2**1026},
+    {"low": -float("inf"), "high": float("inf")},
     {"noncontiguous": True},
     {"exclude_zero": True},
     {"requires_grad": True},

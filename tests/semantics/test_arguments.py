@@ -253,7 +253,7 @@ def test_complex_infinities_are_added(t):
 OUT = """
 neg floor abs sign round frac bitwise_not | x | exact
 sin sigmoid exp reciprocal sqrt | x | casts
-add mul sub maximum hypot fmod pow eq logical_and | x x | casts
+max min add mul sub maximum hypot fmod pow eq logical_and | x x | casts
 mm tril triu where heaviside | x x | exact
 """
 
@@ -320,9 +320,21 @@ t.promote_types(t.float8_e5m2, t.float32) | Promotion for Float8 Types is not su
 t.arange(4).__setitem__(t.arange(4) > 1, t.ones(3)) | shape mismatch: value tensor of shape .3.
 t.baddbmm(t.ones(1, 2, 2, dtype=t.int32), t.ones(1, 2, 2), t.ones(1, 2, 2)) | Input dtypes must be
 t.linalg.vector_norm(t.ones(2), 1j) | Expected a non-complex scalar
+t.linalg.eig(t.eye(2), out=(t.ones(2), t.eye(2) * 1j)) | Expected eigenvalues to be safely castab
+t.linalg.eigvals(t.eye(2), out=t.ones(2, dtype=t.int32)) | but got eigenvalues with dtype Int
+t.linalg.matrix_norm(t.eye(2), 1j) | Expected a non-complex scalar
+t.linalg.lstsq(t.ones(1, 1, 1), t.ones(3, 1)) | should match other.size.-2
+t.linalg.lstsq(t.ones(2, 3, 2), t.ones(1, 3)) | should match other.size.-2
 t.linalg.lstsq(t.eye(2), t.tensor(1.0)) | other must have at least 1 dimension
 t.linalg.lu_solve(t.eye(2), t.tensor([1, 5], dtype=t.int32), t.eye(2)) | all be smaller or equal
 t.linalg.lu_solve(t.eye(2), t.tensor([0, 1], dtype=t.int32), t.eye(2)) | all be greater or equal
+t.tensor([True]) - 1 | Subtraction, the `-` operator, with a bool tensor
+1.5 - t.tensor([True]) | Subtraction, the `-` operator, with a bool tensor
+t.tensor([True]).sub_(True) | Subtraction, the `-` operator, with two bool tensors
+t.tensor([True]) - t.tensor([False]) | Subtraction, the `-` operator, with two bool tensors
+t.tensor([True]) - t.tensor([1]) | Subtraction, the `-` operator, with a bool tensor
+t.randperm(257, out=t.empty(0, dtype=t.uint8)) | cannot be converted to type uint8_t
+t.randperm(2**11 + 2, dtype=t.half) | n cannot be greater than 2049 for Half type
 t.ones(3, 4) + t.ones(2, 5) | The size of tensor a .4. must match .* b .5. at non-singleton .* 1
 """
 
@@ -360,10 +372,22 @@ def test_a_scalar_of_numpy_has_no_memory_to_share(t):
         t.asarray(np.float64(0.5), copy=False)
 
 
-def test_a_truth_value_is_no_dimension(t):
-    for call in (lambda x: x.topk(1, True), lambda x: x.sum(True), lambda x: x.softmax(True)):
-        with pytest.raises(TypeError):
-            call(t.ones(2, 2))
+NO_NUMBERS = """
+t.ones(2, 2).topk(1, True) | invalid combination|must be int
+t.ones(2, 2).sum(True) | invalid combination|must be int
+t.ones(2, 2).softmax(True) | must be int
+t.ones(2).flatten("a") | must be int, not str
+t.ones(2).movedim("a", 0) | invalid combination|must be int, not str
+t.use_deterministic_algorithms(1) | argument 'mode' .*must be bool, not int
+t.use_deterministic_algorithms(True, warn_only=1) | argument 'warn_only' must be bool, not int
+"""
+
+
+@pytest.mark.parametrize("line", NO_NUMBERS.strip().splitlines())
+def test_what_is_of_another_kind_is_refused(t, line):
+    call, _, words = line.partition(" | ")
+    with pytest.raises(TypeError, match=words):
+        eval(call, {"t": t})
 
 
 def test_a_place_in_an_empty_dimension_is_refused(t):

@@ -322,6 +322,20 @@ def test_modules_swap_their_parameters_on_conversion(t):
     assert grad.tolist() == [[2.0, 2.0]]
 
 
+@pytest.mark.parametrize("requires_grad", [False, True])
+def test_a_graph_does_not_take_one_tensor_for_another(t, requires_grad):
+    x, other = t.ones(3, requires_grad=True), t.zeros(3, requires_grad=requires_grad)
+    y, z = (x * 2).sum(), x.sin().sum()
+    with pytest.raises(RuntimeError, match=r"Cannot swap|Expected use_count"):
+        t.utils.swap_tensors(x, other)
+    z.backward()
+    del z
+    t.utils.swap_tensors(x, other)
+    with pytest.raises(RuntimeError, match="AccumulateGrad node that was poisoned by swap_tensors"):
+        y.backward()
+    assert other.grad.equal(t.ones(3).cos()) and x.grad is None
+
+
 def test_tensors_are_swapped_with_all_that_they_have(t):
     a, b = t.zeros(2), t.nn.Parameter(t.ones(3))
     b.mark = 1

@@ -225,6 +225,15 @@ def test_a_constant_function_computes_on_the_values(name):
         assert np.array_equal(result, value)
 
 
+def test_the_raw_factors_are_those_of_a_plain_array():
+    a = np.arange(12.0).reshape(2, 3, 2) ** 2
+    for made, expected in zip(
+        np.linalg.qr(wg.tensor(a), "raw"), np.linalg.qr(a, "raw"), strict=True
+    ):
+        assert isinstance(made, wg.Tensor)
+        np.testing.assert_allclose(made.numpy(), expected)
+
+
 def test_out_is_written_and_recorded():
     t = wg.tensor([1.0, 2.0], dtype=wg.float64, requires_grad=True)
     for call in (

@@ -84,3 +84,14 @@ def test_a_function_that_resizes_a_tensor_of_outside_runs_as_it_is():
     with pytest.warns(UserWarning, match="is not supported in a compiled function"):
         assert wg.compile(function)(wg.ones(1)).tolist() == [4.0]
     assert x.shape == (3,)
+
+
+def test_memory_with_gaps_grows():
+    x = wg.empty_strided((2, 3), (1, 2)).fill_(2.0).resize_(3, 4)
+    assert x.flatten()[:6].tolist() == [2.0] * 6 and x.stride() == (4, 1)
+    assert wg.empty_strided((2,), (0,)).fill_(1.0).resize_(4).shape == (4,)
+
+
+def test_a_tensor_that_was_made_smaller_keeps_its_memory_when_it_grows():
+    x = wg.arange(4.0).resize_(1).resize_(6)
+    assert x.tolist()[:4] == [0.0, 1.0, 2.0, 3.0]

@@ -613,3 +613,43 @@ def test_older_containers_are_written_as_the_usual_one():
 def test_a_module_for_pickles_is_refused():
     with pytest.raises(RuntimeError, match="Can not safely load weights when explicit pickle_mod"):
         wg.load(io.BytesIO(written(1)), pickle_module=pickle)
+
+
+class _Shouting(pickle.Unpickler):
+    def find_class(self, module, name):
+        return str.upper if name == "lower" else super().find_class(module, name)
+
+
+def test_a_trusted_file_is_read_by_the_module_that_is_given():
+    class Shouting:
+        Unpickler = _Shouting
+
+    data = packed(b"\x80\x02cbuiltins\nlower\nX\x01\0\0\0a\x85R.")
+    assert wg.load(data, pickle_module=Shouting, weights_only=False) == "A"
+
+
+def test_the_environment_may_forbid_files_that_run_code(monkeypatch):
+    monkeypatch.setenv("TORCH_FORCE_WEIGHTS_ONLY_LOAD", "1")
+    with pytest.raises(pickle.UnpicklingError, match="Weights only load failed"):
+        wg.load(io.BytesIO(written(wg.nn.Linear(1, 1))), weights_only=False)
+    monkeypatch.setenv("TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD", "1")
+    with pytest.raises(RuntimeError, match="both were set"):
+        wg.load(io.BytesIO(written(1)))
+
+
+def test_the_environment_may_allow_them_where_the_caller_does_not_say(monkeypatch):
+    monkeypatch.setenv("TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD", "1")
+    data = written(wg.nn.Linear(1, 2))
+    with pytest.warns(UserWarning, match="forcing weights_only=False"):
+        assert wg.load(io.BytesIO(data)).out_features == 2
+    with pytest.raises(pickle.UnpicklingError, match="Weights only load failed"):
+        wg.load(io.BytesIO(data), weights_only=True)
+
+
+@pytest.mark.parametrize(
+    ("f", "error"), [(3, AttributeError), (None, AttributeError), (io.StringIO(), TypeError)]
+)
+def test_what_is_no_binary_file_is_refused(f, error):
+    for use in (wg.load, lambda f: wg.save(1, f)):
+        with pytest.raises(error, match=r"expected a path or a file opened for (read|writ)ing"):
+            use(f)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.errors import kind_of, wrong_type
 from wengert.base.patches import Setting
 from wengert.base.sections import fill_sections
 
@@ -37,8 +38,11 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
     True
     >>> wg.use_deterministic_algorithms(False)
     """
-    _DETERMINISTIC.set(bool(mode))
-    _WARN_ONLY.set(bool(warn_only))
+    for arg, value in {"mode": mode, "warn_only": warn_only}.items():
+        if not isinstance(value, bool):
+            raise wrong_type("use_deterministic_algorithms", arg, "bool", value)
+    _DETERMINISTIC.set(mode)
+    _WARN_ONLY.set(warn_only)
 
 
 def are_deterministic_algorithms_enabled() -> bool:
@@ -103,7 +107,9 @@ def _get_deterministic_fill_uninitialized_memory() -> bool:
 
 
 def _set_deterministic_fill_uninitialized_memory(mode: bool) -> None:
-    _FILLS.set(bool(mode))
+    if not isinstance(mode, bool):
+        raise RuntimeError(f"expected a bool, but got {kind_of(mode)}")
+    _FILLS.set(mode)
 
 
 def unwritten(array: Any) -> Any:

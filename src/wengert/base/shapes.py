@@ -31,8 +31,8 @@ def normal_dim(dim: Any, ndim: int) -> int:
     if type(dim) is int and 0 <= dim < ndim:
         found: int = dim
         return found
-    if dim.__class__ is bool:
-        raise TypeError("argument 'dim' must be int, not bool")
+    if dim.__class__ is bool or not hasattr(dim, "__index__"):
+        raise TypeError(f"argument 'dim' must be int, not {dim.__class__.__name__}")
     bound = ndim or 1
     if -bound <= dim < bound:
         return operator.index(dim) % bound

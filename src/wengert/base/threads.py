@@ -251,8 +251,10 @@ def set_num_threads(number: Any) -> None:
     global _wanted
     if not isinstance(number, int) or isinstance(number, bool):
         raise RuntimeError(f"set_num_threads expects an int, but got {type(number).__name__}")
-    if number < 1:
-        raise RuntimeError(f"set_num_threads expects a positive integer, but got {number}")
+    if not 1 <= number < 2**31:
+        raise RuntimeError(
+            f"set_num_threads expects a positive integer below 2**31, but got {number}"
+        )
     _wanted = number
 
 

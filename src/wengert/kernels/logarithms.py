@@ -1,4 +1,4 @@
-"""Layer 1 · kernels: products and sums with logarithms, without NaN where a limit exists."""
+"""Layer 1 · kernels: logarithms, their products and sums, without NaN where a limit exists."""
 
 from __future__ import annotations
 
@@ -7,7 +7,20 @@ from typing import Any
 
 import numpy as np
 
+from wengert.kernels import single
 from wengert.kernels.protocols import asarray
+
+
+def log1p(self: Any) -> Any:
+    """Compute log(1 + self), of complex numbers near 0 also where the sum rounds to 1."""
+    if self.dtype.kind != "c":
+        return np.log1p(self) if self.size <= _FEW else single.log1p(self)
+    result = asarray(np.log1p(self))
+    # log |1 + z| is log(|1 + z| ** 2) / 2
+    near = np.maximum(np.absolute(self.real), np.absolute(self.imag)) < 0.5
+    x, y = self.real[near], self.imag[near]
+    result.real[near] = 0.5 * np.log1p(x * (2 + x) + y * y)
+    return result[()]
 
 
 def xlogy(self: Any, other: Any) -> Any:
@@ -68,8 +81,10 @@ def logaddexp(self: Any, other: Any) -> Any:
         # both infinite, their difference is not a number
         same = np.isinf(low.real) & (low.real == high.real)
         apart = np.where(same, 0, low) - np.where(same, 0, high)
-        result = high + np.log1p(np.exp(apart))
-        return np.where(same, np.where(high.real < 0, self, result), result)[()]
+        result = high + log1p(np.exp(apart))
+        result = np.where(same, np.where(high.real < 0, self, result), result)
+        # exp() of a negative infinity forgets a part that is not a number
+        return np.where(np.isnan(low), complex(math.nan, math.nan), result)[()].astype(self.dtype)
     if self.dtype != np.float32 or max(self.size, other.size) <= _FEW:
         return np.logaddexp(self, other)
     return _single_sum(self, other)

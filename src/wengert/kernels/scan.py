@@ -94,7 +94,9 @@ def logcumsumexp(self: Any, dim: int) -> Any:
         return np.moveaxis(_complex_logcumsumexp(np.moveaxis(self, dim, 0)), 0, dim)
     # the errors of the steps add up
     wide = self.astype(np.promote_types(self.dtype, np.float64), copy=False)
-    return np.logaddexp.accumulate(wide, axis=dim).astype(self.dtype, copy=False)
+    # invalid: elements that are not a number
+    with np.errstate(invalid="ignore"):
+        return np.logaddexp.accumulate(wide, axis=dim).astype(self.dtype, copy=False)
 
 
 def _complex_logcumsumexp(x: Any) -> Any:
@@ -128,7 +130,9 @@ def _complex_logcumsumexp(x: Any) -> Any:
     y += (turns * (1j * _TURN)).astype(x.dtype)
     # an infinite sum keeps the value of its first infinite element
     first = np.isposinf(x.real).argmax(0)[None]
-    return np.where(np.isposinf(top), np.take_along_axis(x, first, 0), y)
+    y = np.where(np.isposinf(top), np.take_along_axis(x, first, 0), y)
+    y[np.logical_or.accumulate(np.isnan(x), axis=0)] = complex(math.nan, math.nan)
+    return y
 
 
 # -- recurrences ----------------------------------------------------------------------------------

@@ -141,7 +141,7 @@ def randperm(
     ----------
     n : int. The number of integers.
     generator, out, layout, device, requires_grad, pin_memory: As for `rand`.
-    dtype : dtype, optional. int64 unless given.
+    dtype : dtype, optional. int64, or that of `out`, unless given.
 
     Returns
     -------
@@ -162,9 +162,12 @@ def randperm(
     count = integer(n, "randperm", "n")
     if count < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {count}: [{count}]")
-    kind = np.dtype(np.int64) if dtype is None else type_of(dtype)
+    like = np.dtype(np.int64) if out is None else out._payload.dtype
+    kind = like if dtype is None else type_of(dtype)
     if kind.kind in "iu" and count > np.iinfo(kind).max:
         raise overflow(kind, count)
+    if kind.kind == "f" and count > (most := 2 ** (np.finfo(kind).nmant + 1) + 1):
+        raise RuntimeError(f"n cannot be greater than {most} for {long_name(kind)} type.")
     stream = stream_of("randperm", generator)
     array = drawn(lambda: kernels.permutation(stream, count).astype(kind, copy=False))
     return created(array, device, requires_grad, out, "randperm")

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.dtypes import default_float, from_numpy_dtype
+from wengert.base.dtypes import FLOATING, default_float
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.ops import spectral
 from wengert.ops.checks import flag
-from wengert.ops.coerce import operand
+from wengert.ops.coerce import is_sparse, operand
+from wengert.ops.create import ones
 from wengert.ops.matmul import matmul
 from wengert.ops.out import into_several
 from wengert.ops.permute import mH
@@ -141,9 +142,9 @@ def _range_of(A: Any, q: int, niter: int, M: Any) -> Any:
         product = matmul(left, basis)
         return product if right is None else T.sub(product, matmul(right, basis))
 
-    projection = randn(A._payload.shape[-1], q, dtype=from_numpy_dtype(A._payload.dtype))
+    projection = randn(A.shape[-1], q, dtype=A.dtype)
     basis = spectral.qr(times(A, M, projection))[0]
-    back, mean = mH(A), None if M is None else mH(M)
+    back, mean = A.mH, None if M is None else mH(M)
     for _ in range(niter):
         basis = spectral.qr(times(back, mean, basis))[0]
         basis = spectral.qr(times(A, M, basis))[0]
@@ -151,9 +152,9 @@ def _range_of(A: Any, q: int, niter: int, M: Any) -> Any:
 
 
 def _lowrank(A: Any, q: int, niter: int, M: Any) -> tuple[Any, Any, Any]:
-    m, n = A._payload.shape[-2:]
+    m, n = A.shape[-2:]
     if m < n:
-        A, M = mH(A), None if M is None else mH(M)
+        A, M = A.mH, None if M is None else mH(M)
     basis = _range_of(A, q, niter, M)
     back = mH(basis)
     small = matmul(back, A)
@@ -165,12 +166,10 @@ def _lowrank(A: Any, q: int, niter: int, M: Any) -> tuple[Any, Any, Any]:
 
 
 def _samples(A: Any, op: str) -> Any:
-    x = operand(A, op, "A")
-    if x._payload.ndim < 2:
-        raise ValueError(
-            f"{op}(): A must have at least 2 dimensions, but has shape {list(x._payload.shape)}"
-        )
-    if x._payload.dtype.kind in "biu":
+    x = A if is_sparse(A) else operand(A, op, "A")
+    if x.ndim < 2:
+        raise ValueError(f"{op}(): A must have at least 2 dimensions, but has shape {[*x.shape]}")
+    if x.dtype.category < FLOATING:
         x = T.to_copy(x, dtype=default_float())
     return x
 
@@ -183,7 +182,7 @@ def svd_lowrank(
 
     Parameters
     ----------
-    A : Tensor. Of shape (..., m, n).
+    A : Tensor, SparseTensor or SparseRows. Of shape (..., m, n).
     q : int, optional. The number of singular values to estimate: a few more than needed.
     niter : int, optional. How often to improve the projection; each time is another two products
         with `A`.
@@ -211,7 +210,7 @@ def svd_lowrank(
     """
     x = _samples(A, "svd_lowrank")
     if M is not None:
-        M = T.expand(operand(M, "svd_lowrank", "M", 4), shape=x._payload.shape)
+        M = T.expand(operand(M, "svd_lowrank", "M", 4), shape=tuple(x.shape))
     return _lowrank(x, 6 if q is None else q, 2 if niter is None else niter, M)
 
 
@@ -223,7 +222,7 @@ def pca_lowrank(
 
     Parameters
     ----------
-    A : Tensor. Of shape (..., m, n): m samples of n features.
+    A : Tensor, SparseTensor or SparseRows. Of shape (..., m, n): m samples of n features.
     q : int, optional. The number of components to estimate; min(6, m, n) by default.
     center : bool. Whether to subtract the mean of the samples first.
     niter : int. The number of power iterations.
@@ -245,7 +244,7 @@ def pca_lowrank(
             [0.8944]])
     """
     x = _samples(A, "pca_lowrank")
-    m, n = x._payload.shape[-2:]
+    m, n = x.shape[-2:]
     if q is None:
         q = min(6, m, n)
     elif not 0 <= q <= min(m, n):
@@ -254,6 +253,10 @@ def pca_lowrank(
         )
     if niter < 0:
         raise ValueError(f"niter(={niter}) must be non-negative integer")
+    if center and is_sparse(x):
+        # the difference would have no zeros
+        mean = T.div(matmul(ones(1, m, dtype=x.dtype), x), m)
+        return _lowrank(x, q, niter, T.expand(mean, shape=(m, n)))
     if center:
         mean = T.mean_dim(x, dim=(x._payload.ndim - 2,), keepdim=True)
         x = T.sub(x, mean)

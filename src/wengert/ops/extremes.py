@@ -128,7 +128,8 @@ def _extreme(
         if out is not None:
             values, indices = into(out[0], values, name), into(out[1], indices, name)
         return getattr(return_types, name)((values, indices))
-    return result if out is None else into(out, result, name)
+    # these convert to the dtype of `out`, unlike the extremes along a dimension
+    return result if out is None else into(out, result, f"{name}imum")
 
 
 def _ordered(value: Any, name: str) -> Any:

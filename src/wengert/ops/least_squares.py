@@ -67,16 +67,17 @@ def lstsq(input: Any, b: Any, rcond: float | None = None, *, driver: str | None 
         raise RuntimeError(f"{name}: input must have at least 2 dimensions.")
     if right.ndim < 1:
         raise RuntimeError(f"{name}: other must have at least 1 dimension.")
-    vector = a.ndim - right.ndim == 1
-    if not (vector or a.ndim == right.ndim):
+    if a.ndim - right.ndim not in (0, 1):
         raise RuntimeError(
             f"{name}: input.dim() must be greater or equal to other.dim() and (input.dim() - "
             f"other.dim()) <= 1, but they are {a.ndim} and {right.ndim}"
         )
-    if right.shape[-1 if vector else -2] != a.shape[-2]:
+    vector = right.shape == a.shape[:-1]
+    if not vector and (a.ndim != right.ndim or right.shape[-2] != a.shape[-2]):
         raise RuntimeError(
-            f"{name}: input.size(-2) should match other.size({-1 if vector else -2}): the shapes "
-            f"are {list(a.shape)} and {list(right.shape)}"
+            f"{name}: input.size(-2) should match other.size({-1 if right.ndim == 1 else -2}), or "
+            "other have the shape of input without its last dimension: the shapes are "
+            f"{list(a.shape)} and {list(right.shape)}"
         )
     check_same_dtype(
         x,

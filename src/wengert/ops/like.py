@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from wengert.base.export import export
 from wengert.base.memory_format import check_memory_format, empty_in_format, preserve_format
-from wengert.base.sections import fill_sections
+from wengert.base.sections import fill_sections, named
 from wengert.base.settings import unwritten
 from wengert.interp.levels import Lifted
 from wengert.kernels.create import dense_order
@@ -151,67 +152,40 @@ def _like(input: Any, dtype: Any, layout: Any, device: Any, requires_grad: bool)
     return {**options, "layout": layout, "requires_grad": requires_grad}
 
 
-@export("Tensor")
-def new_zeros(
-    input: Any,
-    *shape: Any,
-    size: Any = None,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: Any = None,
-    requires_grad: bool = False,
-) -> Any:
-    """Return zeros of any shape and of a tensor's dtype.
+def _new(make: Callable[..., Any], what: str, example: str, shown: str) -> Callable[..., Any]:
+    def function(
+        input: Any,
+        *shape: Any,
+        size: Any = None,
+        dtype: Any = None,
+        layout: Any = None,
+        device: Any = None,
+        pin_memory: Any = None,
+        requires_grad: bool = False,
+    ) -> Any:
+        """Return {what} of any shape and of a tensor's dtype.
 
-    Examples
-    --------
-    >>> wg.ones(1, dtype=wg.float64).new_zeros(2)
-    tensor([0., 0.], dtype=torch.float64)
-    """
-    return zeros(*shape, size=size, **_like(input, dtype, layout, device, requires_grad))
+        Examples
+        --------
+        >>> wg.{example}
+        {shown}
+        """
+        return make(*shape, size=size, **_like(input, dtype, layout, device, requires_grad))
 
-
-@export("Tensor")
-def new_ones(
-    input: Any,
-    *shape: Any,
-    size: Any = None,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: Any = None,
-    requires_grad: bool = False,
-) -> Any:
-    """Return ones of any shape and of a tensor's dtype.
-
-    Examples
-    --------
-    >>> wg.ones(1, dtype=wg.int64).new_ones((2,))
-    tensor([1, 1])
-    """
-    return ones(*shape, size=size, **_like(input, dtype, layout, device, requires_grad))
+    return named(function, f"new_{make.__name__}", what=what, example=example, shown=shown)
 
 
-@export("Tensor")
-def new_empty(
-    input: Any,
-    *shape: Any,
-    size: Any = None,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: Any = None,
-    requires_grad: bool = False,
-) -> Any:
-    """Return uninitialised memory of any shape and of a tensor's dtype.
-
-    Examples
-    --------
-    >>> wg.ones(1).new_empty(2, 3).shape
-    torch.Size([2, 3])
-    """
-    return empty(*shape, size=size, **_like(input, dtype, layout, device, requires_grad))
+new_zeros = _new(
+    zeros,
+    "zeros",
+    "ones(1, dtype=wg.float64).new_zeros(2)",
+    "tensor([0., 0.], dtype=torch.float64)",
+)
+new_ones = _new(ones, "ones", "ones(1, dtype=wg.int64).new_ones((2,))", "tensor([1, 1])")
+new_empty = _new(
+    empty, "uninitialised memory", "ones(1).new_empty(2, 3).shape", "torch.Size([2, 3])"
+)
+export("Tensor")(new_zeros, new_ones, new_empty)
 
 
 @export("Tensor")

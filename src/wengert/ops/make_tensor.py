@@ -82,7 +82,11 @@ def make_tensor(
 def draw_between(shape: tuple[int, ...], kind: Any, low: float, high: float) -> Any:
     """An array of numbers in [low, high) from the default generator."""
     if category(kind) >= FLOATING:
-        return draw_uniform(np.empty(shape, kind), low, high)
+        # a span beyond the largest number is drawn from its half
+        scale = 2 if high - low >= finfo(as_dtype(kind)).max else 1
+        array = draw_uniform(np.empty(shape, kind), low / scale, high / scale)
+        array *= scale
+        return array
     stream = stream_of("make_tensor", None)
     count = math.prod(shape)
     return kernels.integers(stream, count, kind, *span_of(int(low), int(high), kind)).reshape(shape)
@@ -100,9 +104,11 @@ def _bounds(kind: np.dtype[Any], low: float | None, high: float | None) -> tuple
     elif kind.kind == "b":
         least, most = 0, 2
     else:
-        least, most = np.iinfo(kind).min, np.iinfo(kind).max + 1
+        # as in PyTorch, whose bounds are of int64, its largest is not drawn
+        least, most = np.iinfo(kind).min, int(np.iinfo(kind).max) + (kind != np.int64)
     bottom, top = (a if b is None else b for a, b in zip(usual, (low, high), strict=True))
-    if math.isnan(bottom) or math.isnan(top):
+    # not isnan(), which takes no int beyond the range of floats
+    if bottom != bottom or top != top:
         raise ValueError(f"`low` and `high` cannot be NaN, but got low={bottom} and high={top}")
     if bottom == top and category(kind) >= FLOATING:
         warn(

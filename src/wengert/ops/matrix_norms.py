@@ -92,6 +92,10 @@ def _order(ord: Any) -> Any:
             "linalg_matrix_norm() received an invalid combination of arguments - got ord of type "
             f"{type(ord).__name__}, but expected a number or str"
         )
+    elif isinstance(ord, complex):
+        raise RuntimeError(
+            "linalg.matrix_norm: Expected a non-complex scalar as the order of norm."
+        )
     elif abs(ord) in (1, 2, math.inf):
         return float(ord)
     raise RuntimeError(

@@ -78,8 +78,10 @@ def created(
     return into(out, made(array), name)
 
 
-def into(out: Any, result: Any, name: str) -> Any:
+def into(out: Any, result: Any, name: str, part: str = "result") -> Any:
     """Write `result` to the memory of `out`, and return `out`; without one, return `result`.
+
+    Errors name it by `part`.
 
     Raises
     ------
@@ -106,8 +108,8 @@ def into(out: Any, result: Any, name: str) -> Any:
     if category(value.dtype) > category(out._payload.dtype):
         if name.startswith(("linalg_", "cholesky")):
             raise RuntimeError(
-                f"{name.removeprefix('linalg_')}: Expected result to be safely castable from "
-                f"{errors.long_name(value.dtype)} dtype, but got result with dtype "
+                f"{name.removeprefix('linalg_')}: Expected {part} to be safely castable from "
+                f"{errors.long_name(value.dtype)} dtype, but got {part} with dtype "
                 f"{errors.long_name(out._payload.dtype)}"
             )
         raise errors.cannot_cast(value.dtype, out._payload.dtype)
@@ -154,4 +156,6 @@ def into_several(out: Any, results: Any, name: str) -> Any:
             f"{name}() expected a tuple of {len(results)} elements for the argument 'out', but got "
             f"{len(out)}"
         )
-    return type(results)([into(o, r, name) for o, r in zip(out, results, strict=True)])
+    parts = getattr(results, "__match_args__", ("result",) * len(results))
+    made = [into(*row[:2], name, row[2]) for row in zip(out, results, parts, strict=True)]
+    return type(results)(made)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -9,52 +10,55 @@ import numpy as np
 
 from wengert.base.errors import long_name, not_implemented
 from wengert.base.export import export
-from wengert.base.sections import fill_sections
+from wengert.base.sections import fill_sections, named
 from wengert.ops.coerce import integer
 from wengert.ops.options import float_type, made
 
 
-def _window(
-    name: str,
-    shape: Callable[[Any], Any],
-    length: Any,
-    periodic: bool,
-    dtype: Any,
-    device: Any,
-    requires_grad: bool,
-) -> Any:
-    """Return the values of `shape`, a function on [0, 1], at positions one element apart."""
-    length = integer(length, name, "window_length", 1)
-    kind = float_type(dtype)
-    if kind.kind in "biu":
-        raise RuntimeError(
-            f"{name} expects floating point dtypes, got: {long_name(kind)}. Windows are made of "
-            "fractions"
-        )
-    if kind.kind == "c":
-        raise not_implemented(name, kind, "make a real window")
-    if length < 0:
-        raise RuntimeError(
-            f"{name} requires non-negative window_length, got window_length={length}"
-        )
-    if length < 2:
-        values = np.ones(length)
-    else:
-        values = shape(np.arange(length) / (length if periodic else length - 1))
-    return made(values.astype(kind), device, requires_grad)
+def _window(shape: Callable[..., Any]) -> Callable[..., Any]:
+    """Make a window of `shape`, a function of positions in [0, 1] and then of coefficients."""
+    name = shape.__name__
+
+    def window(
+        window_length: int,
+        periodic: bool = True,
+        *coefficients: Any,
+        dtype: Any = None,
+        layout: Any = None,
+        device: Any = None,
+        pin_memory: Any = None,
+        requires_grad: bool = False,
+        **named: Any,
+    ) -> Any:
+        length = integer(window_length, name, "window_length", 1)
+        kind = float_type(dtype)
+        if kind.kind in "biu":
+            raise RuntimeError(
+                f"{name} expects floating point dtypes, got: {long_name(kind)}. Windows are made "
+                "of fractions"
+            )
+        if kind.kind == "c":
+            raise not_implemented(name, kind, "make a real window")
+        if length < 0:
+            raise RuntimeError(
+                f"{name} requires non-negative window_length, got window_length={length}"
+            )
+        at = np.arange(length) / max(length if periodic else length - 1, 1)
+        values = shape(at, *coefficients, **named)
+        # a window of one element is 1, whatever its shape
+        return made(values.astype(kind) if length != 1 else np.ones(1, kind), device, requires_grad)
+
+    own = inspect.signature(window)
+    length, periodic, _, *options, _ = own.parameters.values()
+    _, *names = inspect.signature(shape).parameters.values()
+    window.__signature__ = own.replace(parameters=[length, periodic, *names, *options])  # type: ignore[attr-defined]
+    window.__doc__ = shape.__doc__
+    return named(window, name)
 
 
 @export("wengert")
-def hann_window(
-    window_length: int,
-    periodic: bool = True,
-    *,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: Any = None,
-    requires_grad: bool = False,
-) -> Any:
+@_window
+def hann_window(x: Any) -> Any:
     """Return the Hann window: sin(pi * x) ** 2 for x from 0 to 1.
 
     Parameters
@@ -80,23 +84,12 @@ def hann_window(
     >>> wg.hann_window(4)
     tensor([0.0000, 0.5000, 1.0000, 0.5000])
     """
-    given = window_length, periodic, dtype, device, requires_grad
-    return _window("hann_window", lambda x: np.sin(np.pi * x) ** 2, *given)
+    return np.sin(np.pi * x) ** 2
 
 
 @export("wengert")
-def hamming_window(
-    window_length: int,
-    periodic: bool = True,
-    alpha: float = 0.54,
-    beta: float = 0.46,
-    *,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: Any = None,
-    requires_grad: bool = False,
-) -> Any:
+@_window
+def hamming_window(x: Any, alpha: float = 0.54, beta: float = 0.46) -> Any:
     """Return the Hamming window: alpha - beta * cos(2 * pi * x) for x from 0 to 1.
 
     The other arguments are those of `hann_window`.
@@ -106,21 +99,12 @@ def hamming_window(
     >>> wg.hamming_window(4)
     tensor([0.0800, 0.5400, 1.0000, 0.5400])
     """
-    given = window_length, periodic, dtype, device, requires_grad
-    return _window("hamming_window", lambda x: alpha - beta * np.cos(2 * np.pi * x), *given)
+    return alpha - beta * np.cos(2 * np.pi * x)
 
 
 @export("wengert")
-def blackman_window(
-    window_length: int,
-    periodic: bool = True,
-    *,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: Any = None,
-    requires_grad: bool = False,
-) -> Any:
+@_window
+def blackman_window(x: Any) -> Any:
     """Return the Blackman window: 0.42 - 0.5 * cos(2 * pi * x) + 0.08 * cos(4 * pi * x).
 
     x goes from 0 to 1; the arguments are those of `hann_window`.
@@ -130,25 +114,12 @@ def blackman_window(
     >>> wg.blackman_window(4)[1:]
     tensor([0.3400, 1.0000, 0.3400])
     """
-    given = window_length, periodic, dtype, device, requires_grad
-    return _window(
-        "blackman_window",
-        lambda x: 0.42 - 0.5 * np.cos(2 * np.pi * x) + 0.08 * np.cos(4 * np.pi * x),
-        *given,
-    )
+    return 0.42 - 0.5 * np.cos(2 * np.pi * x) + 0.08 * np.cos(4 * np.pi * x)
 
 
 @export("wengert")
-def bartlett_window(
-    window_length: int,
-    periodic: bool = True,
-    *,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: Any = None,
-    requires_grad: bool = False,
-) -> Any:
+@_window
+def bartlett_window(x: Any) -> Any:
     """Return the Bartlett window, a triangle; the arguments are those of `hann_window`.
 
     Examples
@@ -156,22 +127,12 @@ def bartlett_window(
     >>> wg.bartlett_window(4)
     tensor([0.0000, 0.5000, 1.0000, 0.5000])
     """
-    given = window_length, periodic, dtype, device, requires_grad
-    return _window("bartlett_window", lambda x: 1 - np.abs(2 * x - 1), *given)
+    return 1 - np.abs(2 * x - 1)
 
 
 @export("wengert")
-def kaiser_window(
-    window_length: int,
-    periodic: bool = True,
-    beta: float = 12.0,
-    *,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: Any = None,
-    requires_grad: bool = False,
-) -> Any:
+@_window
+def kaiser_window(x: Any, beta: float = 12.0) -> Any:
     """Return the Kaiser window: i0(beta * sqrt(1 - (2 * x - 1) ** 2)) / i0(beta) for x from 0 to 1.
 
     `beta` says how narrow it is; the other arguments are those of `hann_window`.
@@ -181,13 +142,8 @@ def kaiser_window(
     >>> wg.kaiser_window(4, beta=2.0)
     tensor([0.4387, 0.8348, 1.0000, 0.8348])
     """
-    given = window_length, periodic, dtype, device, requires_grad
     # the argument of the root is not negative, except by rounding errors
-    return _window(
-        "kaiser_window",
-        lambda x: np.i0(beta * np.sqrt(np.maximum(1 - (2 * x - 1) ** 2, 0))) / np.i0(beta),
-        *given,
-    )
+    return np.i0(beta * np.sqrt(np.maximum(1 - (2 * x - 1) ** 2, 0))) / np.i0(beta)
 
 
 fill_sections(globals())

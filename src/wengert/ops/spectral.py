@@ -186,7 +186,8 @@ def eigvals(input: Any, *, out: Any = None) -> Any:
     """
     x = square_of(input, "linalg_eigvals", "linalg.eigvals", "input")
     _complexible(x)
-    return into(out, T.linalg_eig(x)[1] if _traced(x) else T.linalg_eigvals(x), "linalg_eigvals")
+    values = T.linalg_eig(x)[1] if _traced(x) else T.linalg_eigvals(x)
+    return into(out, values, "linalg_eigvals", "eigenvalues")
 
 
 # -- singular values ------------------------------------------------------------------------------

@@ -480,7 +480,7 @@ def empty_strided(
     if any(step < 0 for step in steps):
         raise RuntimeError(f"empty_strided: strides cannot be negative, but got {list(steps)}")
     memory = unwritten(empty_in_format((reach(shape, steps),), kind, contiguous_format))
-    array = np.lib.stride_tricks.as_strided(memory, shape, [step * kind.itemsize for step in steps])
+    array = np.ndarray(shape, kind, memory, 0, [step * kind.itemsize for step in steps])
     return made(array, device, requires_grad)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from wengert.kernels import elementwise as kernels
-from wengert.kernels import single
+from wengert.kernels import logarithms, single
 from wengert.kernels.select import choose
 from wengert.prims.families import constant, elementwise, linear, zero
 from wengert.prims.record import case, not_implemented
@@ -90,7 +90,7 @@ elementwise(
 )
 elementwise(
     "log1p",
-    single.log1p,
+    logarithms.log1p,
     lin=lambda F, g, self: g / (self + 1),
     domain="positive",
     doc="log(1 + self)",

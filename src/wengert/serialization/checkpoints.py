@@ -24,7 +24,7 @@ from wengert.serialization.archive import Archive, fill, write_archive
 from wengert.serialization.machine import names_in, run
 from wengert.serialization.pickled import Pickler
 from wengert.serialization.rebuilt import Checkpoint
-from wengert.serialization.trusting import Trusting
+from wengert.serialization.trusting import trusting
 
 ARCHIVE_START = b"PK\x03\x04"
 _MAGIC = 0x1950A86A20F9469CFC6C
@@ -76,7 +76,7 @@ def read(
     name: str,
     mapped: bool = False,
     encoding: str = "utf-8",
-    trusted: bool = False,
+    trusted: Any = None,
 ) -> Any:
     """Read the object in a file of `torch.save`.
 
@@ -85,7 +85,7 @@ def read(
     file: Open for reading, and seekable; at its beginning.
     name: Its name in errors.
     mapped: Whether tensors are memory-mapped from the file; writes to them do not reach it.
-    trusted: Whether it may name and call anything.
+    trusted: The class of unpicklers for a file that may name and call anything, or None.
 
     Raises
     ------
@@ -118,7 +118,7 @@ def read(
         ) from error
 
 
-def _read_archive(archive: Archive, encoding: str, trusted: bool) -> Any:
+def _read_archive(archive: Archive, encoding: str, trusted: Any) -> Any:
     assumed = sys.byteorder if _assumed in (None, LoadEndianness.NATIVE) else _assumed.name.lower()
     has_order = archive.has("byteorder")
     order = archive.read("byteorder").tobytes() if has_order else assumed.encode()
@@ -126,10 +126,12 @@ def _read_archive(archive: Archive, encoding: str, trusted: bool) -> Any:
         raise archive.damaged(f"its byte order is {order!r:.40}")
     names = Checkpoint(lambda key, _: archive.read(f"data/{key}"), order == b"big")
     content = io.BytesIO(archive.read("data.pkl").tobytes())
-    return Trusting(content, names, encoding).load() if trusted else run(content, names, encoding)
+    if trusted:
+        return trusting(trusted)(content, names, encoding).load()
+    return run(content, names, encoding)
 
 
-def _read_legacy(file: BinaryIO, encoding: str, trusted: bool) -> Any:
+def _read_legacy(file: BinaryIO, encoding: str, trusted: Any) -> Any:
     begin = file.tell()
     length = file.seek(0, 2) - begin
     file.seek(begin)
@@ -148,7 +150,7 @@ def _read_legacy(file: BinaryIO, encoding: str, trusted: bool) -> Any:
         return np.zeros(count, np.uint8)
 
     if trusted:
-        return _read_trusted(file, plain, swapped, encoding)
+        return _read_trusted(file, plain, swapped, encoding, trusted)
     # the bytes follow the object, so it is read twice: for the sizes, then with the bytes
     run(file, Checkpoint(placeholder, dry=True), encoding)
     storages: dict[str, Any] = {}
@@ -162,7 +164,9 @@ def _read_legacy(file: BinaryIO, encoding: str, trusted: bool) -> Any:
     return run(file, Checkpoint(lambda key, _: storages[key], swapped), encoding)
 
 
-def _read_trusted(file: BinaryIO, plain: Checkpoint, swapped: bool, encoding: str) -> Any:
+def _read_trusted(
+    file: BinaryIO, plain: Checkpoint, swapped: bool, encoding: str, trusted: Any
+) -> Any:
     """Read an object, which is built only once, and then the bytes of its storages."""
     if swapped:
         raise ValueError("the order of its bytes is that of another machine")
@@ -171,7 +175,7 @@ def _read_trusted(file: BinaryIO, plain: Checkpoint, swapped: bool, encoding: st
     def memory(key: str, count: int) -> Any:
         return storages.setdefault(key, np.zeros(count, np.uint8))
 
-    made = Trusting(file, Checkpoint(memory), encoding).load()
+    made = trusting(trusted)(file, Checkpoint(memory), encoding).load()
     for key in run(file, plain):
         file.seek(8, 1)
         if fill(file, storages[key]) < len(storages[key]):

@@ -20,6 +20,7 @@ from wengert.nn.parameter import Parameter
 from wengert.serialization import checkpoints, safe
 from wengert.tape.base import TensorBase
 from wengert.tape.modes import untraced
+from wengert.tape.sites import warn
 from wengert.tensor.tensor import Tensor
 from wengert.utils._pytree import tree_map
 
@@ -121,10 +122,12 @@ def load(
     f : str, path or binary file. The file to read. Its first bytes determine the format.
     map_location : device, dict or callable, optional. ``"meta"`` keeps the shapes of tensors alone.
         Otherwise accepted for compatibility with PyTorch: tensors are loaded to the CPU.
-    pickle_module : Must be None, or `pickle` with ``weights_only=False``.
+    pickle_module : module, optional. With ``weights_only=False``, the module whose ``Unpickler``
+        reads a file of `torch.save`; default: `pickle`.
     weights_only : bool, optional. Whether to load only such states, the default. False loads whole
         objects, such as modules, from a file of `torch.save`: only do so with files that you trust,
-        since a pickle can run any code.
+        since a pickle can run any code. ``TORCH_FORCE_WEIGHTS_ONLY_LOAD=1`` in the environment
+        overrides False, ``TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD=1`` the default.
     mmap : bool, optional. Whether to memory-map the tensors of a file of `torch.save`, which must
         be given by its path: then only the parts that are used are read. Writes to the tensors do
         not reach the file.
@@ -139,6 +142,7 @@ def load(
     ------
     pickle.UnpicklingError: If a file of `torch.save` names a class or function that is not allowed.
     RuntimeError: If it is neither kind of file, or is damaged.
+    AttributeError: If `f` is neither a path nor has a method ``read``.
     TypeError: If a tensor has a dtype that does not exist here. bfloat16 becomes float32 if its
         package is missing.
     ImportError: For a safetensors file, if the package of that name is not installed.
@@ -165,12 +169,15 @@ def load(
                 )
             )
         check_device(map_location)
-    trusted = weights_only is not None and not weights_only
-    if pickle_module is not None and not (trusted and pickle_module is pickle):
-        raise RuntimeError(
-            "Can not safely load weights when explicit pickle_module is specified: there is one "
-            "reader, which runs no code"
-        )
+    if _is_weights_only(weights_only):
+        if pickle_module is not None:
+            raise RuntimeError(
+                "Can not safely load weights when explicit pickle_module is specified: pass "
+                "weights_only=False as well, which runs the code in the file"
+            )
+        trusted = None
+    else:
+        trusted = (pickle_module or pickle).Unpickler
     if isinstance(f, str | os.PathLike):
         path = os.fsdecode(f)
         with open(path, "rb") as file:
@@ -207,6 +214,26 @@ def get_unsafe_globals_in_checkpoint(f: Any) -> list[str]:
             return checkpoints.unsafe_names(file, repr(os.fsdecode(f)))
     _check_binary(f, "read")
     return checkpoints.unsafe_names(f, "the file")
+
+
+def _is_weights_only(given: bool | None) -> bool:
+    """Return whether to run no code, as the caller or else the environment says."""
+    always, never = (
+        os.environ.get(f"TORCH_FORCE_{name}WEIGHTS_ONLY_LOAD", "0") in ("1", "y", "yes", "true")
+        for name in ("", "NO_")
+    )
+    if always and never:
+        raise RuntimeError(
+            "Only one of TORCH_FORCE_WEIGHTS_ONLY_LOAD and TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD should "
+            "be set, but both were set"
+        )
+    if never and given is None:
+        warn(
+            "TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD is set, and load() was not given weights_only: "
+            "forcing weights_only=False, which runs the code in the file"
+        )
+        return False
+    return always or given is None or bool(given)
 
 
 def _without_values(state: Any) -> Any:
@@ -246,8 +273,8 @@ def _is_seekable(file: Any) -> bool:
 
 
 def _check_binary(file: Any, method: str) -> None:
-    if not hasattr(file, method) or isinstance(file, io.TextIOBase):
-        raise TypeError(
+    if not callable(getattr(file, method, None)) or isinstance(file, io.TextIOBase):
+        raise (TypeError if hasattr(file, method) else AttributeError)(
             f"expected a path or a file opened for {method[:4]}ing bytes, but got {file!r}"
         )
 

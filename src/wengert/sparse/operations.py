@@ -595,6 +595,7 @@ class _Methods:
     t = _t
     T = property(_t)
     mT = property(lambda self: transposed(self, -2, -1))
+    mH = property(lambda self: transposed(self.conj(), -2, -1))
     transpose = transposed
     unsqueeze = _unsqueezed
     index_select = _selected

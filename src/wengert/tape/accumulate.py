@@ -109,11 +109,15 @@ def is_whole(g: Any) -> bool:
 
     A sum of products is often such a view: the computed array, reshaped or transposed.
     """
+    return is_sole(g) and g.base.nbytes == g.nbytes
+
+
+def is_sole(g: Any) -> bool:
+    """Return whether a view shows the memory of an array that only the view holds."""
     base = g.base
     return (
         base.__class__ is np.ndarray
         and base.flags.owndata
-        and base.nbytes == g.nbytes
         and sys.getrefcount(base) <= _ALONE_BELOW
     )
 

@@ -178,8 +178,9 @@ def check_dtypes(prim: Primitive, args: Sequence[Any], params: Mapping[str, Any]
     if not arrays:
         return
     refused = prim.refuses.get("any b")
-    if refused is not None and (bools or any(a.dtype.kind == "b" for a in arrays)):
-        raise RuntimeError(refused[all(a.dtype.kind == "b" for a in arrays)])
+    bools += sum(a.dtype.kind == "b" for a in arrays)
+    if refused is not None and bools:
+        raise RuntimeError(refused[bools == len(arrays) + len(scalars)])
     dtype = promote(arrays, scalars, prim.promote == "float")
     refused = prim.refuses.get("bifc"[category(dtype)])
     if refused is not None:

@@ -11,6 +11,7 @@ pickle ``x[:2].clone()`` to save only two rows of a large tensor.
 from __future__ import annotations
 
 import copy
+import gc
 import weakref
 from typing import Any
 
@@ -26,7 +27,7 @@ from wengert.kernels.strided import owner_of
 from wengert.tape.base import LEAF, TensorBase, tensor_over
 from wengert.tape.inference import is_inference_mode_enabled
 from wengert.tape.modes import enable_grad
-from wengert.tape.node import is_leaf_edge
+from wengert.tape.node import Node, is_leaf_edge
 from wengert.tape.record import T
 from wengert.tape.sites import warn
 from wengert.tape.versions import InferenceCell
@@ -153,11 +154,12 @@ def warn_of_hooks(tensor: Any) -> None:
 def swap_tensors(t1: Any, t2: Any) -> None:
     """Exchange two tensors: their values, gradients, hooks, attributes and classes.
 
-    All references to one of them then refer to the other.
+    All references to one of them then refer to the other. A graph that leads to one of them raises
+    when it runs.
 
     Raises
     ------
-    RuntimeError: If a weak reference, a view or a node of the graph refers to one of them.
+    RuntimeError: If a weak reference or a view refers to one of them, or a graph has saved it.
 
     Examples
     --------
@@ -178,6 +180,7 @@ def swap_tensors(t1: Any, t2: Any) -> None:
         slots.append(state[1] if isinstance(state, tuple) else {})
     if slots[0].keys() != slots[1].keys():
         raise RuntimeError("Cannot swap t1 and t2 if they have different slots")
+    _leave_graphs(t1, t2)
     t1.__class__, t2.__class__ = t2.__class__, t1.__class__
     for name in ("_payload", "_edge", "_vc", "_ext", *slots[0]):
         first = getattr(t1, name)
@@ -189,6 +192,23 @@ def swap_tensors(t1: Any, t2: Any) -> None:
         vars(tensor).update(attributes)
         if hasattr(tensor._payload, "own"):  # of a class that computes
             tensor._payload.own = tensor
+
+
+def _leave_graphs(*tensors: Any) -> None:
+    """Make nodes raise that would take another tensor for one of these, or refuse."""
+    holders = gc.get_referrers(*tensors)
+    if any(isinstance(holder, Node) for holder in holders):
+        raise RuntimeError("Cannot swap t1 and t2 because a node of a graph has saved one of them")
+    for node in gc.get_referrers(*[holder for holder in holders if type(holder) is tuple]):
+        if isinstance(node, Node):
+            node.register_prehook(_swapped)
+
+
+def _swapped(grad_outputs: Any) -> None:
+    raise RuntimeError(
+        "Trying to execute AccumulateGrad node that was poisoned by swap_tensors: the graph leads "
+        "to a tensor that has been swapped since. Run the forward pass again"
+    )
 
 
 def shallow_copy(tensor: Any) -> Any:

@@ -28,7 +28,7 @@ from wengert.base.shapes import check_size
 from wengert.interp.levels import Lifted, levels_of
 from wengert.kernels.strided import owner_of
 from wengert.ops.options import shape_of
-from wengert.tape.accumulate import is_whole
+from wengert.tape.accumulate import is_sole
 from wengert.tape.base import LEAF, TensorBase
 from wengert.tape.inplace import bump, count
 from wengert.tape.invalidated import invalidate
@@ -217,18 +217,21 @@ def _check_payload(payload: Any, name: str) -> None:
 
 
 def _grown(tensor: Any, shape: tuple[int, ...]) -> Any:
-    """Return new memory of `shape` that begins with the elements of `tensor`."""
+    """Return new memory of `shape` that begins with the elements of `tensor`'s memory."""
     alone = _references(tensor) <= _ALONE
-    if not alone or not (tensor._payload.base is None or is_whole(tensor._payload)):
+    if not alone or not (tensor._payload.base is None or is_sole(tensor._payload)):
         raise RuntimeError(
             f"resize_() to {list(shape)} needs more memory than the tensor has, and that is shared "
             "with other tensors or arrays, which cannot follow: use clone() first"
         )
-    payload = unwritten(np.zeros(shape, tensor._payload.dtype))
-    # in the order of memory
-    old = flat_memory(tensor._payload, tensor._payload.dtype)
-    payload.reshape(-1)[: len(old)] = old
-    return payload
+    memory = tensor._payload
+    kind, owner = memory.dtype, owner_of(memory)
+    # all of the former memory, in its order: a tensor that was made smaller may grow again
+    old = flat_memory(owner, kind)
+    start = (memory.ctypes.data - np.lib.array_utils.byte_bounds(owner)[0]) // kind.itemsize
+    made = unwritten(np.zeros(start + math.prod(shape), kind))
+    made[: len(old)] = old
+    return made[start:].reshape(shape)
 
 
 def _move(tensor: Any, payload: Any, name: str) -> None:

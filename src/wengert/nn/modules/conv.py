@@ -151,21 +151,11 @@ class _Conv(_ConvNd):
         dtype: dtype | None = None,
     ) -> None:
         dims = self._dims
-        super().__init__(
-            in_channels,
-            out_channels,
-            repeated(kernel_size, dims),
-            repeated(stride, dims),
-            padding if isinstance(padding, str) else repeated(padding, dims),
-            repeated(dilation, dims),
-            False,
-            (0,) * dims,
-            groups,
-            bias,
-            padding_mode,
-            device,
-            dtype,
-        )
+        size, step, apart = (repeated(one, dims) for one in (kernel_size, stride, dilation))
+        around = padding if isinstance(padding, str) else repeated(padding, dims)
+        rest = groups, bias, padding_mode, device, dtype
+        none = (0,) * dims
+        super().__init__(in_channels, out_channels, size, step, around, apart, False, none, *rest)
 
     def _margins(self) -> list[int]:
         """Return the padding for `functional.pad`: a pair per dimension, last dimension first."""
@@ -281,21 +271,10 @@ class _ConvTransposeNd(_ConvNd):
                 f"{padding_mode!r}"
             )
         dims = self._dims
-        super().__init__(
-            in_channels,
-            out_channels,
-            repeated(kernel_size, dims),
-            repeated(stride, dims),
-            repeated(padding, dims),
-            repeated(dilation, dims),
-            True,
-            repeated(output_padding, dims),
-            groups,
-            bias,
-            padding_mode,
-            device,
-            dtype,
-        )
+        given = kernel_size, stride, padding, dilation, output_padding
+        size, step, around, apart, margin = (repeated(one, dims) for one in given)
+        rest = groups, bias, padding_mode, device, dtype
+        super().__init__(in_channels, out_channels, size, step, around, apart, True, margin, *rest)
 
     def _output_padding(self, input: Any, output_size: Sequence[int] | None) -> Sequence[int]:
         """Return the output padding for which the output has the requested size."""

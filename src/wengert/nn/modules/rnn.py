@@ -78,18 +78,9 @@ class RNN(RNNBase):
             raise ValueError(
                 f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'."
             )
-        super().__init__(
-            f"RNN_{nonlinearity.upper()}",
-            input_size,
-            hidden_size,
-            num_layers,
-            bias,
-            batch_first,
-            dropout,
-            bidirectional,
-            device=device,
-            dtype=dtype,
-        )
+        mode = f"RNN_{nonlinearity.upper()}"
+        sizes, rest = (input_size, hidden_size, num_layers), (bias, batch_first, dropout)
+        super().__init__(mode, *sizes, *rest, bidirectional, device=device, dtype=dtype)
         self.nonlinearity = nonlinearity
 
 
@@ -137,18 +128,8 @@ class GRU(RNNBase):
         **unknown: Any,
     ) -> None:
         _check_unknown("GRU", unknown)
-        super().__init__(
-            "GRU",
-            input_size,
-            hidden_size,
-            num_layers,
-            bias,
-            batch_first,
-            dropout,
-            bidirectional,
-            device=device,
-            dtype=dtype,
-        )
+        sizes, rest = (input_size, hidden_size, num_layers), (bias, batch_first, dropout)
+        super().__init__("GRU", *sizes, *rest, bidirectional, device=device, dtype=dtype)
 
 
 def _check_unknown(name: str, unknown: dict[str, Any]) -> None:
@@ -206,19 +187,8 @@ class LSTM(RNNBase):
         device: Device = None,
         dtype: dtype | None = None,
     ) -> None:
-        super().__init__(
-            "LSTM",
-            input_size,
-            hidden_size,
-            num_layers,
-            bias,
-            batch_first,
-            dropout,
-            bidirectional,
-            proj_size,
-            device,
-            dtype,
-        )
+        sizes, rest = (input_size, hidden_size, num_layers), (bias, batch_first, dropout)
+        super().__init__("LSTM", *sizes, *rest, bidirectional, proj_size, device, dtype)
 
     def get_expected_cell_size(self, input: Any, batch_sizes: Any) -> tuple[int, int, int]:
         """Return the shape that the cell state must have."""

@@ -7,7 +7,6 @@ from typing import Any
 
 from wengert.base.sections import fill_sections
 from wengert.nn.modules.module import Module
-from wengert.ops.generator import fork_rng
 
 
 def skip_init(module_cls: Any, *args: Any, **kwargs: Any) -> Any:
@@ -35,9 +34,8 @@ def skip_init(module_cls: Any, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError(f"Expected a Module; got {module_cls}")
     if "device" not in inspect.signature(module_cls).parameters:
         raise RuntimeError("Module must support a 'device' arg to skip initialization")
-    device = kwargs.get("device", "cpu")
-    with fork_rng():
-        return module_cls(*args, **kwargs).to_empty(device=device)
+    made = module_cls(*args, **{**kwargs, "device": "meta"})
+    return made.to_empty(device=kwargs.get("device", "cpu"))
 
 
 fill_sections(globals())

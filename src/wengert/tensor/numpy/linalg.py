@@ -149,9 +149,12 @@ def _pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np.
 @counterpart("linalg.qr")
 def _qr(a: Any, mode: str = "reduced") -> Any:
     (a,) = floating(a)
+    if mode == "raw":
+        reflectors, scales = factors.geqrf(a)
+        return reflectors.mT, scales
     if mode not in ("reduced", "complete", "r"):
         raise NotImplementedError(
-            f"numpy.linalg.qr of a tensor with mode={mode!r}: reduced, complete and r are there"
+            f"numpy.linalg.qr of a tensor with mode={mode!r}: give reduced, complete, r or raw"
         )
     q, r = spectral.qr(a, "reduced" if mode == "r" else mode)
     return r if mode == "r" else QRResult(q, r)
