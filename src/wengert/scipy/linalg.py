@@ -84,7 +84,24 @@ def _square(x: Tensor) -> Tensor:
 def _halves(a: Tensor, lower: bool, adjoint: bool) -> Tensor:
     """Return the full matrix that one triangle defines."""
     part = a.tril(-1) if lower else a.triu(1)
-    return part + (part.mH if adjoint else part.mT) + a.diagonal(0, -2, -1).diag_embed()
+    middle = a.diagonal(0, -2, -1)
+    return (
+        part + (part.mH if adjoint else part.mT) + (middle.real if adjoint else middle).diag_embed()
+    )
+
+
+_READ: dict[str, Callable[[Tensor, bool], Tensor]] = {
+    **dict.fromkeys(("gen", "general", "banded"), lambda a, lower: a),
+    **dict.fromkeys(("sym", "symmetric"), lambda a, lower: _halves(a, lower, False)),
+    **dict.fromkeys(
+        ("her", "hermitian", "pos", "positive definite"), lambda a, lower: _halves(a, lower, True)
+    ),
+    "upper triangular": lambda a, lower: a.triu(),
+    "lower triangular": lambda a, lower: a.tril(),
+    "diagonal": lambda a, lower: a.triu().tril(),
+    "tridiagonal": lambda a, lower: a.triu(-1).tril(1),
+}
+"""What is read of a matrix of a kind, as a full matrix."""
 
 
 def _columns(b: Tensor, solve: Callable[[Tensor], Tensor]) -> Tensor:
@@ -98,10 +115,10 @@ def solve(
 ) -> Tensor:
     """Solve ``a @ x = b`` (see `scipy.linalg.solve`)."""
     _square(a)
-    if assume_a in ("sym", "symmetric", "her", "hermitian", "pos", "positive definite"):
-        a = _halves(a, lower, assume_a not in ("sym", "symmetric"))
-    elif assume_a in ("upper triangular", "lower triangular"):
-        a = a.triu() if assume_a == "upper triangular" else a.tril()
+    read = _READ.get(assume_a or "general")
+    if read is None:
+        raise ValueError(f"{assume_a} is not a recognized matrix structure: one of {list(_READ)}")
+    a = read(a, lower)
     if transposed:
         a = a.mT
     return _columns(b, lambda b: _linalg.solve(a, b))
