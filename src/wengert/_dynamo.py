@@ -34,6 +34,7 @@ __all__ = [
     "graph_break",
     "is_compile_supported",
     "is_compiling",
+    "is_dynamo_supported",
     "list_backends",
     "mark_dynamic",
     "mark_static",
@@ -121,6 +122,17 @@ def is_compile_supported(device_type: str) -> bool:
     False
     """
     return device_type == "cpu"
+
+
+def is_dynamo_supported() -> bool:
+    """Return whether functions are compiled: always.
+
+    Examples
+    --------
+    >>> wg._dynamo.is_dynamo_supported()
+    True
+    """
+    return True
 
 
 def explain(f: Callable[..., Any]) -> Callable[..., Any]:

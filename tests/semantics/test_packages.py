@@ -132,6 +132,31 @@ def test_names_that_packages_import_from_private_modules(t):
     assert normal.Distribution is t.distributions.Distribution
 
 
+def test_an_exception_is_kept_and_raised_with_its_traceback(t):
+    class Two(Exception):
+        def __init__(self, first, second):
+            super().__init__(first, second)
+
+    for kind, raised in [(KeyError("k"), KeyError), (Two(1, 2), RuntimeError)]:
+        try:
+            raise kind
+        except Exception:
+            kept = t._utils.ExceptionWrapper(where="in a worker")
+        with pytest.raises(raised, match=f"Caught {type(kind).__name__} in a worker.\\nOriginal"):
+            kept.reraise()
+
+
+def test_the_names_that_loaders_of_packages_are_made_of_are_importable(t):
+    for module, names in [
+        ("utils.data.dataloader", "_InfiniteConstantSampler _worker_init_fn_t"),
+        ("utils.data._utils", "HAS_NUMPY MP_STATUS_CHECK_INTERVAL signal_handling"),
+        ("utils.data._utils.worker", "ManagerWatchdog WorkerInfo _ResumeIteration"),
+        ("utils.data.datapipes.datapipe", "_MapDataPipeSerializationWrapper"),
+    ]:
+        found = importlib.import_module(f"{t.__name__}.{module}")
+        assert all(hasattr(found, name) for name in names.split())
+
+
 def test_weights_of_recurrent_layers_are_listed(t):
     m = t.nn.LSTM(2, 3, bias=False)
     assert m._flat_weights_names == ["weight_ih_l0", "weight_hh_l0"]

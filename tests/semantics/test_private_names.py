@@ -107,6 +107,11 @@ def test_lists_of_tensors_are_computed_one_by_one(t):
     xs = [x.detach() for x in xs]
     t._foreach_maximum_(xs, [t.tensor([0.5, 3.0]), t.tensor([5.0])])
     assert [x.tolist() for x in xs] == [[1.0, 3.0], [5.0]]
+    t._foreach_mul_(xs, scalar=2.0)
+    t._foreach_clamp_max_(xs, other=[t.tensor([1.5, 7.0]), t.tensor([9.0])])
+    t._foreach_lerp_(xs, tensors1=[x + 1 for x in xs], weight=0.5)
+    t._foreach_pow_(xs, exponent=2)
+    assert [x.tolist() for x in xs] == [[4.0, 42.25], [90.25]]
     with pytest.raises(RuntimeError, match="result type Float can't be cast"):
         t._foreach_minimum_([t.tensor([1, 2])], [t.tensor([1.5, 1.5])])
 

@@ -2,6 +2,7 @@
 
 import collections
 import copy
+import functools
 import pickle
 from typing import ClassVar
 
@@ -31,6 +32,20 @@ def Logged(t):
 
 def plain_type(t):
     return type(t.ones(1))
+
+
+def test_a_method_that_a_program_puts_on_tensors_is_called_and_not_overridden(
+    t, Logged, monkeypatch
+):
+    @functools.wraps(t.Tensor.square)
+    def square(self):
+        return self * 2 * self
+
+    x = t.full((2,), 3.0).as_subclass(Logged)
+    monkeypatch.setattr(t.Tensor, "square", square)
+    Logged.calls.clear()
+    assert x.square().sum().item() == 36.0 and t.ones(1).square().item() == 2.0
+    assert [name for name, *_ in Logged.calls] == ["mul", "mul", "sum", "item"]
 
 
 # -- making them -----------------------------------------------------------------------------------

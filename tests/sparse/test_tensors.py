@@ -253,6 +253,16 @@ def test_empty_tensors_are_tensors():
     assert wg.tensor(5.0).to_sparse().to_dense().item() == 5
 
 
+def test_new_makes_a_tensor_of_places_and_values_or_an_empty_one():
+    x = given()
+    made = x.new(x._indices(), x._values() * 2, x.size())
+    check(made, x.to_dense() * 2)
+    assert made.is_sparse
+    assert x.new(wg.tensor([[1]]), wg.tensor([2.0])).shape == (2,)
+    assert x.new(3, 2).shape == (3, 2) and x.new(3, 2).dtype == wg.float64
+    assert x.new().shape == (0,)
+
+
 def test_functions_that_make_tensors_take_a_sparse_layout():
     dense = wg.ones(2, 3)
     for made in (

@@ -29,6 +29,7 @@ REASONS = {
         "wengert.compile"
     ),
     "pipes": "it has left PyTorch's own data sets, too. Use utils.data.Dataset and DataLoader",
+    "workers": "batches are fetched in this process. Use utils.data.DataLoader",
     "masked": "tensors carry no mask. Give `mask=` to the functions of torch.masked, or use where",
     "nested": "arrays of NumPy have one shape. Pad, or use a list of tensors and nn.utils.rnn",
     "passes": (
@@ -72,6 +73,7 @@ _HOMES = {
     ),
     "native": "utils.backend_registration utils.cpp_extension utils.hipify utils.mkldnn",
     "flex": "nn.attention.varlen",
+    "workers": "utils.data._utils",
     "pipes": "utils.data.datapipes utils.data.graph utils.data.graph_settings",
 }
 """The modules that each message applies to, with everything in them."""

@@ -16,6 +16,9 @@ from wengert.prims.table import TABLE
 from wengert.tape.base import TensorBase
 from wengert.tape.operands import is_number
 
+_OPERANDS = ("tensors1", "tensor1", "tensor2", "other", "exponent", "scalar", "scalars", "weights")
+"""The parameters after the list of tensors, in their order, that no method has."""
+
 
 def foreach(name: str) -> Callable[..., Any] | None:
     """The function `name`, in place if it ends with an underscore; None if there is no such method.
@@ -44,13 +47,13 @@ def foreach(name: str) -> Callable[..., Any] | None:
         tensors = _listed(name, self)
         if args and isinstance(args[-1], dtype):
             kwargs, args = {**kwargs, "dtype": args[-1]}, args[:-1]
+        # operands have one name in each method, and another one here
+        args = (*args, *(kwargs.pop(key) for key in _OPERANDS if key in kwargs))
         if prim is not None and prim.params and not prim.variadic:
-            # numbers beside the tensors have one name in each method, and another one here
             operands = len(prim.args) - 1
-            numbers = kwargs.pop("scalars", None) if len(args) <= operands else args[operands]
-            args = args[:operands]
-            if numbers is not None:
+            for numbers in args[operands:]:
                 kwargs[prim.params[0]] = _unpacked(numbers)
+            args = args[:operands]
         if "ord" in kwargs:  # of `norm`
             kwargs["p"] = kwargs.pop("ord")
         each = [_parts(value, len(tensors)) for value in args]

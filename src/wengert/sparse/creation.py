@@ -329,4 +329,13 @@ def _convert_indices_from_csr_to_coo(
     return as_tensor(np.stack(pair[::-1] if transpose else pair).astype(kind))
 
 
+def _new(self: Any, *data: Any, device: Any = None) -> Any:
+    """Return a sparse tensor of this one's dtype: of sizes, or of indices, values and a size."""
+    if data and isinstance(data[0], TensorBase):
+        return sparse_coo_tensor(*data, device=device)
+    return sparse_coo_tensor(size=data or (0,), dtype=self.dtype, device=device)
+
+
+SparseTensor.new = _new  # type: ignore[attr-defined]
+
 fill_sections(globals())

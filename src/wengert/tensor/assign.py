@@ -156,6 +156,11 @@ def div_(self: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
     return write(TABLE[rounded_division(rounding_mode)], self, (other,), {}, "div_")
 
 
+def pow_(self: Any, exponent: Any) -> Any:
+    """Raise the elements to a power in place (see `wengert.pow`)."""
+    return write(TABLE["pow"], self, (exponent,), {}, "pow_")
+
+
 def square_(self: Any) -> Any:
     """Square the elements in place."""
     return write(TABLE["pow"], self, (2,), {}, "square_")

@@ -71,6 +71,7 @@ class TensorMethods:
     add_ = assign.add_
     sub_ = assign.sub_
     subtract_ = assign.sub_
+    pow_ = assign.pow_
     div_ = assign.div_
     divide_ = assign.div_
     true_divide_ = assign.div_

@@ -443,8 +443,7 @@ def _install() -> None:
                 value = value.__get__(None, plain)
             if isinstance(value, property):
                 body[name] = _property(value)
-            elif isinstance(value, FUNCTIONS) and value.__module__.startswith("wengert."):
-                # not the methods that a program has added
+            elif isinstance(value, FUNCTIONS) and _is_ours(value):
                 body[name] = _operator(name) or _method(name)
     between: Any = type(_BETWEEN, (plain,), body)
     _OVERRIDING.append(between)
@@ -493,11 +492,18 @@ def _method(name: str) -> Any:
 
     @wraps(getattr(plain, name))
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if _DISABLED.get():
-            return getattr(plain, name)(self, *args, **kwargs)
+        found = getattr(plain, name)
+        if _DISABLED.get() or not _is_ours(found):
+            return found(self, *args, **kwargs)
         return dispatch(getattr(plain, shown), (self, *args), kwargs)
 
     return method
+
+
+def _is_ours(method: Any) -> bool:
+    """Return whether a method is not a program's own, which may bear the name of one of ours."""
+    scope = getattr(method, "__globals__", {})
+    return str(scope.get("__name__", "wengert.")).startswith("wengert.")
 
 
 def _operator(name: str) -> Any:
