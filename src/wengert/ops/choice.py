@@ -36,6 +36,8 @@ from wengert.tape.inference import made_in_inference
 from wengert.tape.record import T
 
 _MOST_CATEGORIES = 2**24
+# up to so many comparisons, counting is quicker than bisection row by row
+_FEW = 4096
 """Consecutive integers up to here are exact in float32."""
 
 
@@ -292,14 +294,19 @@ def multinomial(
 
 
 def _check_weights(weights: Any, replacement: bool) -> None:
-    if weights.size and not (smallest(weights, None) >= 0 and largest(weights, None) < math.inf):
+    sums = weights.sum(-1)
+    if not weights.size or (
+        smallest(weights, None) >= 0 and smallest(sums, None) > 0 and largest(sums, None) < math.inf
+    ):
+        return
+    if not (smallest(weights, None) >= 0 and largest(weights, None) < math.inf):
         if not replacement:
             raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
         found = "< 0" if np.isfinite(weights).all() else "= infinity or NaN"
         raise RuntimeError(
             f"invalid multinomial distribution (encountering probability entry {found})"
         )
-    if weights.size and not (weights.sum(-1) > 0).all():
+    if not (sums > 0).all():
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
 
 
@@ -311,9 +318,11 @@ def _with_replacement(stream: kernels.Stream, weights: Any, count: int) -> Any:
     points = points.reshape(len(rows), count)
     sums = rows.cumsum(1)
     sums /= sums[:, -1:]
-    found = [s.searchsorted(p) for s, p in zip(sums, points, strict=True)]
-    last = weights.shape[-1] - 1
-    picked = np.minimum(np.array(found, np.int64), last).reshape(len(rows), count)
+    if sums.size * count < _FEW:
+        found: Any = np.count_nonzero(sums[:, None] < points[..., None], -1)
+    else:
+        found = [s.searchsorted(p) for s, p in zip(sums, points, strict=True)]
+    picked = np.minimum(found, weights.shape[-1] - 1)
     return picked.reshape(*weights.shape[:-1], count)
 
 
@@ -323,6 +332,8 @@ def _without_replacement(stream: kernels.Stream, weights: Any, count: int) -> An
     waits = laid_out(np.empty_like(weights), waits)
     with np.errstate(divide="ignore", invalid="ignore"):
         order = -(weights / waits)
+    if count == 1 and not math.isnan(smallest(order, None)):
+        return order.argmin(-1)
     if 4 * count < order.shape[-1]:
         # the first arrivals, not yet sorted; where others arrive at the same time, all of them
         last = np.partition(order, count - 1, -1)[..., count - 1, None]
