@@ -36,8 +36,6 @@ from wengert.tape.inference import made_in_inference
 from wengert.tape.record import T
 
 _MOST_CATEGORIES = 2**24
-# up to so many comparisons, counting is quicker than bisection row by row
-_FEW = 4096
 """Consecutive integers up to here are exact in float32."""
 
 
@@ -318,11 +316,8 @@ def _with_replacement(stream: kernels.Stream, weights: Any, count: int) -> Any:
     points = points.reshape(len(rows), count)
     sums = rows.cumsum(1)
     sums /= sums[:, -1:]
-    if sums.size * count < _FEW:
-        found: Any = np.count_nonzero(sums[:, None] < points[..., None], -1)
-    else:
-        found = [s.searchsorted(p) for s, p in zip(sums, points, strict=True)]
-    picked = np.minimum(found, weights.shape[-1] - 1)
+    found = [s.searchsorted(p) for s, p in zip(sums, points, strict=True)]
+    picked = np.minimum(found, weights.shape[-1] - 1).reshape(len(rows), count)
     return picked.reshape(*weights.shape[:-1], count)
 
 

@@ -37,22 +37,13 @@ __all__ = ["Families"]
 _MOST = 64
 """The most pieces of code that are kept to be shared."""
 
-_LONG = 64
-"""A size that many vectors fill, so that a remainder of single elements costs little."""
-
 Each = Callable[[Any], Any]
 
 
 class Families:
-    """The programs that were compiled for one function, by the steps that they consist of.
-
-    Attributes
-    ----------
-    early: Whether long dimensions are marked from the first program on.
-    """
+    """The programs that were compiled for one function, by the steps that they consist of."""
 
     def __init__(self) -> None:
-        self.early = False
         self._first: dict[Any, tuple[list[Any], set[int]]] = {}
         self._machines: dict[str, Machine] = {}
         self._lock = Lock()
@@ -68,8 +59,7 @@ class Families:
         _numbered(program, note)
         form = (*_form(program), *map(type, numbers))
         with self._lock:
-            early = {i for i, n in enumerate(numbers) if self.early and _is_long(n)}
-            first, varied = self._first.setdefault(form, (numbers, early))
+            first, varied = self._first.setdefault(form, (numbers, set()))
             pairs = zip(first, numbers, strict=True)
             varied |= {i for i, (one, other) in enumerate(pairs) if one != other}
             places = count()
@@ -86,11 +76,6 @@ class Families:
                 if len(self._machines) < _MOST:
                     self._machines[text] = machine
         return machine
-
-
-def _is_long(number: Any) -> bool:
-    """Return whether loops of a size lose little if they are valid for any size."""
-    return number.__class__ is int and (number >= _LONG or number > 0 == number % 16)
 
 
 def _varying(number: Any) -> Any:

@@ -57,9 +57,6 @@ _KINDS: Counter[Any] = Counter()
 _LOCK = Lock()
 # code for several threads: their number may grow later
 _OPTIONS = Options(_BACKEND, False, False, False, 2, 1, 1)
-if _BACKEND is not None:
-    # so that few shapes need code of their own
-    _OPTIONS.families.early = True
 
 
 @provides("fused")

@@ -10,8 +10,8 @@ the tile, and one weight for each of its planes. The gradient of the weights kee
 several planes and several taps in registers, and loops over positions.
 
 NOTE [geometry in a table]
-Sizes, offsets and strides are numbers that the code reads (`Varying`), so that all windows whose
-results fill vectors in the same way share machine code, the phases of a stride among them.
+Sizes, offsets and strides are numbers that the code reads (`Varying`), so that convolutions whose
+results fill vectors in the same way share machine code, and with them gradients of inputs.
 """
 
 from __future__ import annotations
