@@ -292,19 +292,14 @@ def multinomial(
 
 
 def _check_weights(weights: Any, replacement: bool) -> None:
-    sums = weights.sum(-1)
-    if not weights.size or (
-        smallest(weights, None) >= 0 and smallest(sums, None) > 0 and largest(sums, None) < math.inf
-    ):
-        return
-    if not (smallest(weights, None) >= 0 and largest(weights, None) < math.inf):
+    if weights.size and not (smallest(weights, None) >= 0 and largest(weights, None) < math.inf):
         if not replacement:
             raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
         found = "< 0" if np.isfinite(weights).all() else "= infinity or NaN"
         raise RuntimeError(
             f"invalid multinomial distribution (encountering probability entry {found})"
         )
-    if not (sums > 0).all():
+    if weights.size and not (weights.sum(-1) > 0).all():
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
 
 
@@ -317,7 +312,8 @@ def _with_replacement(stream: kernels.Stream, weights: Any, count: int) -> Any:
     sums = rows.cumsum(1)
     sums /= sums[:, -1:]
     found = [s.searchsorted(p) for s, p in zip(sums, points, strict=True)]
-    picked = np.minimum(found, weights.shape[-1] - 1).reshape(len(rows), count)
+    last = weights.shape[-1] - 1
+    picked = np.minimum(np.array(found, np.int64), last).reshape(len(rows), count)
     return picked.reshape(*weights.shape[:-1], count)
 
 
@@ -327,7 +323,7 @@ def _without_replacement(stream: kernels.Stream, weights: Any, count: int) -> An
     waits = laid_out(np.empty_like(weights), waits)
     with np.errstate(divide="ignore", invalid="ignore"):
         order = -(weights / waits)
-    if count == 1 and not math.isnan(smallest(order, None)):
+    if count == 1 and order.size and not math.isnan(smallest(order, None)):
         return order.argmin(-1)
     if 4 * count < order.shape[-1]:
         # the first arrivals, not yet sorted; where others arrive at the same time, all of them
