@@ -259,6 +259,24 @@ def test_forward_mode_of_a_loop_is_a_loop(driven: Ends) -> None:
     assert driven
 
 
+def filtered(x: Any) -> Any:
+    """A loop whose blocks read constants and numbers from a table."""
+    taps = wg.tensor([[[0.5, 1.0, -0.75]]], dtype=wg.float64)
+    while (x * wg.linspace(1.0, 2.0, 9)).square().sum() < 1000:
+        x = 2 * x - wg.arange(9.0) if x.sum() > 0 else 3 - x
+        x = wg.nn.functional.conv1d(x[None], taps, padding=1)[0]
+    return x
+
+
+def test_blocks_with_constants_read_their_own_numbers(driven: Ends) -> None:
+    call = compiled(filtered)
+    for seed in range(6):
+        x = wg.tensor(np.random.default_rng(seed).normal(size=(1, 9)))
+        for _ in range(2):
+            np.testing.assert_allclose(call(x).numpy(), filtered(x).numpy(), 1e-10)
+    assert driven
+
+
 def test_explain_and_llvm_show_the_linked_function() -> None:
     call = compiled(nested)
     for _ in range(2):

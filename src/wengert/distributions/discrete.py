@@ -477,8 +477,8 @@ class Categorical(Distribution):
         shape = wg.Size(sample_shape)
         with wg.no_grad():
             rows = self.probs.reshape(-1, self._num_events)
-            found = wg.multinomial(rows, shape.numel(), True).T
-            return found.reshape(self._extended_shape(shape))
+            found = wg.multinomial(rows, shape.numel(), True)
+            return (found.T if found.shape[1] > 1 else found).reshape(self._extended_shape(shape))
 
     def log_prob(self, value: Any) -> Any:
         value = self._checked(value).long().unsqueeze(-1)

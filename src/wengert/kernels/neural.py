@@ -14,7 +14,7 @@ from wengert.kernels.reduce import along, are_within
 from wengert.kernels.reducing import largest as _largest
 from wengert.kernels.select import choose, clamp
 from wengert.kernels.shape import split
-from wengert.kernels.special import erfc
+from wengert.kernels.special import FEW, erfc
 from wengert.kernels.sums import are_few, repeated_sums, row_sums, sums
 
 Dims = tuple[int, ...]
@@ -89,7 +89,7 @@ def _log1p_exp_of_many(x: Any) -> Any:
     return grown
 
 
-_log1p_exp = single.large(lambda x: np.logaddexp(x, numbers(x, 0)[0]), _log1p_exp_of_many)
+_log1p_exp = single.large(lambda x: np.logaddexp(x, numbers(x, 0)[0]), _log1p_exp_of_many, 256)
 """log(1 + exp(x)): one function of NumPy, or vectorised ones for many elements."""
 
 
@@ -145,8 +145,8 @@ def _gelu_slope(self: Any) -> Any:
     return 0.5 * erfc(self * -math.sqrt(0.5)) + self * bell * (1 / math.sqrt(2 * math.pi))
 
 
-_exact_gelu = single.large(_gelu, single.gelu_of_block)
-gelu_slope = single.large(_gelu_slope, single.gelu_slope_of_block)
+_exact_gelu = single.large(_gelu, single.gelu_of_block, FEW + 1)
+gelu_slope = single.large(_gelu_slope, single.gelu_slope_of_block, FEW + 1)
 
 
 def gelu(self: Any, approximate: str) -> Any:

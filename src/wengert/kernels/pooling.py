@@ -11,6 +11,7 @@ number, the last, as in PyTorch.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -260,6 +261,8 @@ def adaptive_max_pool(self: Any, output_size: Shape) -> Any:
     plan = bins(sizes, output_size)
     if _is_small(self, dims, output_size, tuple([parts.longest for parts in plan])):
         return _largest_of_few(self, dims, bin_table(sizes, output_size), output_size)
+    if dims == 1 and output_size[0] <= _FEW_BINS:
+        return np.stack([window.max(-1) for *_, window in _each_bin(self, plan)], -1)
 
     def largest(x: Any) -> Any:
         for parts in plan:
@@ -295,16 +298,23 @@ def _found_bin_by_bin(self: Any, plan: tuple[Bins, ...]) -> Any:
     lead = self.shape[: self.ndim - len(plan)]
     sizes = self.shape[len(lead) :]
     result = empty(self, (*lead, *[parts.start.size for parts in plan]), np.int64)
-    for out in np.ndindex(*result.shape[len(lead) :]):
-        starts = [int(parts.start[i]) for parts, i in zip(plan, out, strict=True)]
-        lengths = [int(parts.length[i]) for parts, i in zip(plan, out, strict=True)]
-        window = [slice(start, start + n) for start, n in zip(starts, lengths, strict=True)]
-        found = self[(..., *window)].reshape(*lead, math.prod(lengths)).argmax(-1)
+    for out, starts, lengths, window in _each_bin(self, plan):
+        places = np.unravel_index(window.argmax(-1), lengths)
         place: Any = 0
-        for size, start, at in zip(sizes, starts, np.unravel_index(found, lengths), strict=True):
+        for size, start, at in zip(sizes, starts, places, strict=True):
             place = place * size + (at + start)
         result[(..., *out)] = place
     return result
+
+
+def _each_bin(self: Any, plan: tuple[Bins, ...]) -> Iterator[tuple[Shape, Shape, Shape, Any]]:
+    """Yield each bin: its position, its first element, its shape, and its elements in a row."""
+    lead = self.shape[: self.ndim - len(plan)]
+    for out in np.ndindex(*[parts.start.size for parts in plan]):
+        starts = tuple([int(parts.start[i]) for parts, i in zip(plan, out, strict=True)])
+        lengths = tuple([int(parts.length[i]) for parts, i in zip(plan, out, strict=True)])
+        window = [slice(start, start + n) for start, n in zip(starts, lengths, strict=True)]
+        yield out, starts, lengths, self[(..., *window)].reshape(*lead, math.prod(lengths))
 
 
 def _found_in_bins(x: Any, plan: tuple[Bins, ...]) -> Any:

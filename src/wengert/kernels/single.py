@@ -1,8 +1,8 @@
 """Layer 1 · kernels: transcendental functions of large arrays of float32, in passes of NumPy.
 
-Where the processor has no AVX-512, NumPy vectorises only exp, log, sin, cos and tanh of float32,
-and computes all other functions with scalar code, ten times slower. The functions here are composed
-of those five and of polynomials. They process a block at a time, so that it stays in the cache, and
+Where it has no AVX-512, NumPy vectorises only exp, log, sin, cos and tanh of float32, and computes
+all other functions with scalar code, ten times slower. The functions here are composed of those
+five and of polynomials. They process a block at a time, so that it stays in the cache, and
 are accurate to 2 units in the last place, or to 4 if they use NumPy's logarithm, which is accurate
 to 3. A block with a value that is not finite is computed by the general function, so infinities,
 NaN and NumPy's warnings are the same.
@@ -28,6 +28,7 @@ M. M. Shepherd and J. G. Laframboise, "Chebyshev approximation of (1 + 2x) exp(x
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -36,6 +37,11 @@ import numpy as np
 SINGLE = np.dtype(np.float32)
 _BLOCK = 16384
 _LARGE = 2048
+_SIMD: Any = np.show_config(mode="dicts")["SIMD Extensions"]
+IS_WIDE = sys.platform == "linux" and not {"AVX512_SKX", "X86_V4"}.isdisjoint(
+    [*_SIMD.get("baseline", ()), *_SIMD.get("found", ())]
+)
+"""Whether NumPy vectorises all functions of float32: it has names for AVX-512 by its release."""
 
 Function = Callable[..., Any]
 """A function of arrays, which returns one."""
@@ -109,6 +115,11 @@ def large_pair(general: Function, block: Function) -> Function:
         return result
 
     return kernel
+
+
+def unless_wide(general: Function, block: Function, wrap: Function = large) -> Function:
+    """Return `general`, a function of NumPy, wrapped where NumPy does not vectorise it."""
+    return general if IS_WIDE else wrap(general, block)
 
 
 def horner(x: Any, coefficients: tuple[float, ...]) -> Any:
@@ -199,11 +210,11 @@ def _atanh(x: Any) -> Any:
     return _signed(grown, x)
 
 
-expm1 = large(np.expm1, _expm1)
-log1p = large(np.log1p, _log1p)
-sinh = large(np.sinh, _sinh)
-cosh = large(np.cosh, _cosh)
-atanh = large(np.arctanh, _atanh)
+expm1 = unless_wide(np.expm1, _expm1)
+log1p = unless_wide(np.log1p, _log1p)
+sinh = unless_wide(np.sinh, _sinh)
+cosh = unless_wide(np.cosh, _cosh)
+atanh = unless_wide(np.arctanh, _atanh)
 
 
 # -- angles ---------------------------------------------------------------------------------------
@@ -259,9 +270,9 @@ def _tan(x: Any) -> Any:
     return result
 
 
-tan = large(np.tan, _tan)
-atan = large(np.arctan, _atan)
-atan2 = large_pair(np.arctan2, _atan2)
+tan = unless_wide(np.tan, _tan)
+atan = unless_wide(np.arctan, _atan)
+atan2 = unless_wide(np.arctan2, _atan2, large_pair)
 
 # -- remainders -----------------------------------------------------------------------------------
 

@@ -26,7 +26,7 @@ _LARGE = 4.0
 _ZERO = 28.0
 _ONE_OVER_SQRT_PI = 1.0 / math.sqrt(math.pi)
 # up to this many elements, Python's function of one number is faster
-_FEW = 24
+FEW = 128
 # up to here SciPy's erfc is accurate
 _ACCURATE = 2.0
 # from this many elements on, importing SciPy pays
@@ -161,9 +161,9 @@ def _apply(
 ) -> Any:
     if not is_numpys(self):
         return getattr(scipy_module("special", name), name)(self)
-    if self.size <= _FEW:
-        flat = [one(x) for x in self.ravel().tolist()]
-        return np.array(flat, dtype=self.dtype).reshape(self.shape)[()]
+    if self.size <= FEW:
+        flat = np.fromiter(map(one, self.ravel().tolist()), self.dtype, self.size)
+        return flat.reshape(self.shape)[()]
     if self.size >= _MANY and self.dtype.kind == "f":
         # SciPy's function does not make dozens of passes over an array
         try:
@@ -193,5 +193,5 @@ def _erfc(self: Any) -> Any:
     return _apply(self, "erfc", math.erfc, _erfc_block)
 
 
-erf = single.large(_erf, single.erf_of_block, _FEW + 1)
-erfc = single.large(_erfc, single.erfc_of_block, _FEW + 1)
+erf = single.large(_erf, single.erf_of_block, FEW + 1)
+erfc = single.large(_erfc, single.erfc_of_block, FEW + 1)

@@ -326,6 +326,8 @@ def _without_replacement(stream: kernels.Stream, weights: Any, count: int) -> An
     waits = laid_out(np.empty_like(weights), waits)
     with np.errstate(divide="ignore", invalid="ignore"):
         order = -(weights / waits)
+    if count == 1 and order.size and not math.isnan(smallest(order, None)):
+        return order.argmin(-1)
     if 4 * count < order.shape[-1]:
         # the first arrivals, not yet sorted; where others arrive at the same time, all of them
         last = np.partition(order, count - 1, -1)[..., count - 1, None]

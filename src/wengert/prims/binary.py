@@ -79,6 +79,7 @@ _sum_of_two(
 _sum_of_two(
     "add_scaled",
     lambda self, other, alpha: self + other * alpha,
+    into=lambda self, other, alpha: np.add(self, other * alpha, out=self),
     vjp=(lambda F, g: g, lambda F, g, alpha: g * alpha),
     node="AddBackward0",
     cases=(case((2, 3), (3,), alpha=2.0), case((), (), alpha=-1.0)),
@@ -87,6 +88,7 @@ _sum_of_two(
 _sum_of_two(
     "sub_scaled",
     lambda self, other, alpha: self - other * alpha,
+    into=lambda self, other, alpha: np.subtract(self, other * alpha, out=self),
     vjp=(lambda F, g: g, lambda F, g, alpha: g * -alpha),
     node="SubBackward0",
     cases=(case((2, 3), (3,), alpha=2.0), case((), (), alpha=-1.0)),

@@ -223,8 +223,10 @@ class _Writer:
         constants = list(constants_of(buffers).values())
         number, first = len(self._functions), len(self.constants)
         self.constants += constants
+        self._module.first = first
         inlined = times == 1 or len(program.steps) <= _SHORT
         text, _ = write_run(number, self._module, buffers, constants, inlined=inlined)
+        self._module.first = 0
         self._functions[id(program)] = _Function(f"@run{number}", first, buffers.arena)
         return text
 

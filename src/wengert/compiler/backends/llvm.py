@@ -57,7 +57,8 @@ class LlvmExecutable:
         self._program = program
         self._wide = threads > 1
         self.machine: Machine | None = None
-        shared = families is not None and families.mark(program)
+        if families is not None:
+            families.mark(program)
         self._steps = Steps(program, _cut)
         plans = [native.plan for native in self._steps.natives() if isinstance(native, _Planned)]
         self._functions: list[Function] = []
@@ -66,7 +67,7 @@ class LlvmExecutable:
             text, self._functions, words = write_module(
                 plans, fastmath=fastmath, wide=self._wide, piece=piece
             )
-            self.machine = families.machine(text) if shared and families else Machine(text)
+            self.machine = Machine(text) if families is None else families.machine(text)
         if self.machine is not None:
             for native, function in zip(self._steps.natives(), self._functions, strict=True):
                 state = FunctionState.of(function.constants, self.machine, words)

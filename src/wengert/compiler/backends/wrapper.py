@@ -19,7 +19,7 @@ from wengert.compiler.backends.machine import DATA, DECLARATIONS, function_attri
 from wengert.compiler.backends.plan import Plan
 from wengert.compiler.backends.scope import Workspace
 from wengert.compiler.codegen.code import Code, Module, memory_type
-from wengert.compiler.ir.programs import Program, Value
+from wengert.compiler.ir.programs import Program, Value, Varying, open_ended
 
 __all__ = ["Function", "constants_of", "point", "write_module", "write_run"]
 
@@ -126,7 +126,7 @@ def write_run(
 
 def _call(k: int, buffers: Buffers, module: Module) -> str:
     """Write the entry point: it takes arrays, and returns a list of arrays, or None on failure."""
-    plan, program = buffers.plan, buffers.plan.program
+    program = buffers.plan.program
     code, table, inputs, outputs = _begun(program, module)
     objects = [_argument(code, i) for i in range(len(program.inputs))]
     for i, given in enumerate(objects):
@@ -144,7 +144,7 @@ def _call(k: int, buffers: Buffers, module: Module) -> str:
         rank = len(value.shape)
         name = code.stack(np.dtype(np.int64), rank)
         for dim, size in enumerate(value.shape):
-            code.do(f"store i64 {size}, ptr {code.at(name, np.dtype(np.int64), dim)}")
+            code.do(f"store i64 {Varying(size)}, ptr {code.at(name, np.dtype(np.int64), dim)}")
         array = code.let(
             f"call ptr @PyArray_New(ptr @PyArray_Type, i32 {rank}, ptr {name}, "
             f"i32 {value.dtype.num}, ptr null, ptr null, i32 0, i32 0, ptr null)"
@@ -152,7 +152,7 @@ def _call(k: int, buffers: Buffers, module: Module) -> str:
         _leave_if(code, code.let(f"icmp eq ptr {array}, null"), drops[i])
         made.append(array)
         point(code, array, outputs, i)
-    kept = buffers.arena > (0 if plan.varies else _STACK)
+    kept = buffers.arena > (0 if open_ended(buffers.arena) else _STACK)
     arena = _take_arena(code, table, buffers.arena, drops[-1], kept)
     room = _aligned(code, arena) if kept else arena
     call = f"call i8 @run{k}(ptr {inputs}, ptr {outputs}, ptr {room}, ptr %constants)"

@@ -126,11 +126,13 @@ class Module:
     ----------
     flags: The fast-math flags of an instruction, with a trailing blank, or an empty string.
     words: The numbers that functions read from their table (NOTE [sizes that vary] in `sizes`).
+    first: The position in the table of the first constant of the function being written.
     """
 
     def __init__(self, fast: bool = False) -> None:
         self.fast = fast
         self.words: list[int] = []
+        self.first = 0
         self.flags = "fast " if fast else ""
         self._declared: dict[str, str] = {}
         self._functions: dict[str, str] = {}
@@ -240,18 +242,26 @@ class Code:
         for part in parts:
             mark, _, after = part.partition("\x02")
             kind, word = mark.split()
-            words = self.module.words
-            words.append(int(word))
             name = self.fresh("number")
             (self.lines if lines is None else lines).extend(
                 [
-                    f"  {name}.at = getelementptr i64, ptr %constants, i64 {-1 - len(words)}",
+                    f"  {name}.at = {self._listed([int(word)])}",
                     f"  {name} = load {kind}, ptr {name}.at, align 8",
                 ]
             )
-            self._table_param = ", ptr %constants"
             before += name + after
         return before
+
+    def numbers(self, numbers: Sequence[int]) -> str:
+        """Return the address of some numbers, adjacent in the table."""
+        return self.let(self._listed(numbers))
+
+    def _listed(self, numbers: Sequence[int]) -> str:
+        module = self.module
+        module.words += map(int, reversed(numbers))
+        self._table_param = ", ptr %constants"
+        at = -1 - len(module.words) - module.first
+        return f"getelementptr i64, ptr %constants, i64 {at}"
 
     def passed(self, inner: Code) -> str:
         """Return the last parameter and argument of `inner`: the table, or nothing if unread."""

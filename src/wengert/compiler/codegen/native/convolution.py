@@ -8,6 +8,10 @@ no im2col matrix is stored. A tile of results, several planes by several vectors
 in registers during the loop over all taps; each tap loads a vector from the box for each vector of
 the tile, and one weight for each of its planes. The gradient of the weights keeps the sums of
 several planes and several taps in registers, and loops over positions.
+
+NOTE [geometry in a table]
+Sizes, offsets and strides are numbers that the code reads (`Varying`), so that convolutions whose
+results fill vectors in the same way share machine code, and with them gradients of inputs.
 """
 
 from __future__ import annotations
@@ -15,6 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
+from operator import gt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,7 +36,7 @@ from wengert.compiler.codegen.code import (
 from wengert.compiler.codegen.native.forms import NATIVE, NativeForm, fill_zeros, nest, outlined
 from wengert.compiler.codegen.scalars.lane import Lane
 from wengert.compiler.codegen.vectors import register_bytes
-from wengert.compiler.ir.programs import Step
+from wengert.compiler.ir.programs import Step, Varying
 from wengert.kernels.convolution import phases_of
 from wengert.prims import records
 
@@ -46,10 +51,16 @@ _TILE_VECTORS = 3
 _MAX_BOX_BYTES = 1 << 22
 # bytes of the L1 cache for the planes of a tile, and of the L2 cache for the images of a box
 _L1_BYTES, _L2_BYTES = 24 << 10, 1 << 18
-# from so many multiplications on, im2col and BLAS win where vectors would be mostly empty
-_LARGE_WORK = 1 << 21
+# from so many multiplications on, im2col and BLAS win where vectors would be mostly empty, where
+# so many planes meet, or, from fewer on, where windows do not overlap
+_LARGE_WORK, _LITTLE_WORK, _MOST_PLANES = 1 << 21, 1 << 18, 256
 # where so many planes meet at so few places, BLAS sums the gradient of weights quicker
 _MANY_PLANES, _FEW_PLACES = 64, 256
+
+
+def _read(numbers: Sequence[int]) -> Shape:
+    """Make code read numbers, except 1 (NOTE [geometry in a table])."""
+    return tuple([1 if number == 1 else Varying(number) for number in numbers])
 
 
 class _Copy(NamedTuple):
@@ -120,7 +131,8 @@ class _Box:
                 counts.append(last - first)
             if min(counts) > 0:
                 strides = tuple([s * step for s, step in zip(steps, stride, strict=True)])
-                self.copies.append(_Copy(source, target, tuple(counts), strides))
+                start = Varying(source), Varying(target)
+                self.copies.append(_Copy(*start, tuple(counts), strides))
 
     def fill(self, code: Code, image: Array, box: Array, plane: int) -> None:
         """Copy the planes of an image, of `plane` elements each, to the box."""
@@ -167,7 +179,7 @@ def _pieces(length: int, lanes: int) -> list[_Piece]:
     """Split a line into vectors, the last of which may be narrower, or partly used."""
     pieces = []
     for start in range(0, length, lanes):
-        used = min(lanes, length - start)
+        used = int(min(lanes, length - start))
         pieces.append(_Piece(0, start, 1 << (used - 1).bit_length(), used))
     return pieces
 
@@ -195,20 +207,19 @@ def _runs(count: int, width: int) -> list[tuple[int, int, int]]:
     """Split a count into full groups and the remainder: start, end and width of each run."""
     end = count - count % width
     runs = [(0, end, width)] if end else []
-    return [*runs, (end, count, count - end)] if end < count else runs
+    return [*runs, (end, count, int(count - end))] if end < count else runs
 
 
 # -- the convolution ------------------------------------------------------------------------------
 
 
 class _Weights(NamedTuple):
-    """The first weight, and the strides of groups, result planes, planes and taps."""
+    """The strides of groups, result planes and planes, and the offset of each tap."""
 
-    start: int
     group: int
     result: int
     plane: int
-    taps: Shape
+    taps: Sequence[int]
 
 
 class _Job:
@@ -227,7 +238,7 @@ class _Job:
         self.input_shape, self.groups, self.each = given, groups, each
         self.kernel, self.weights = kernel, weights
         self.planes, self.plane = given[1] // groups, math.prod(given[2:])
-        self.taps = self.planes * math.prod(kernel)
+        self.taps = self.planes * Varying(len(weights.taps))
         self.places = math.prod(size)
         self.start, self.steps = 0, strides_of(size)
 
@@ -266,22 +277,23 @@ def _is_input_gradient(step: Step) -> bool:
 
 def _jobs(step: Step) -> list[_Job]:
     params = step.params
-    given, weight = (value.shape for value in step.args[:2])
-    kernel, groups, size = weight[2:], params["groups"], step.outs[0].shape[2:]
+    given, weight = (_read(value.shape) for value in step.args[:2])
+    (groups,), size = _read([params["groups"]]), _read(step.outs[0].shape[2:])
+    kernel = weight[2:]
     window = {name: params[name] for name in ("stride", "padding", "dilation")}
-    taps, own = math.prod(kernel), strides_of(kernel)
+    taps = math.prod(kernel)
     if not _is_input_gradient(step):
         each, planes = weight[0] // groups, weight[1]
-        weights = _Weights(0, each * planes * taps, planes * taps, taps, own)
+        weights = _Weights(each * planes * taps, planes * taps, taps, range(taps))
         return [_Job(given, groups, each, size, kernel, weights).with_windows(size, **window)]
     each, planes = weight[1], weight[0] // groups
     jobs = []
     for (_, *places), (_, *chosen), seen in phases_of(size, kernel, *window.values()):
         parts = [range(n)[part] for n, part in zip(kernel, chosen, strict=True)]
-        start = sum(step * part[0] for step, part in zip(own, parts, strict=True))
-        steps = tuple([step * part.step for step, part in zip(own, parts, strict=True)])
-        weights = _Weights(start, planes * each * taps, taps, each * taps, steps)
+        own = [int(np.ravel_multi_index(tap, kernel)) for tap in product(*parts)]
+        weights = _Weights(planes * each * taps, taps, each * taps, own)
         job = _Job(given, groups, each, size, tuple(map(len, parts)), weights)
+        seen = {**seen, "size": _read(seen["size"])}
         jobs.append(job.with_windows(**seen).strided(places, size))
     return jobs
 
@@ -302,7 +314,7 @@ def _accepts(step: Step) -> bool:
     work = sum(job.work() for job in jobs)
     return all(
         job.box_elements(dtype) * dtype.itemsize <= _MAX_BOX_BYTES
-        and _is_profitable(work, job.box.size, dtype)
+        and _is_profitable(step, step.args[1].shape, work, job.box.size)
         for job in jobs
     )
 
@@ -312,10 +324,13 @@ def _has_gaps(jobs: Sequence[_Job]) -> bool:
     return sum(math.prod(job.box.size) for job in jobs) < (jobs[0].places if jobs else 1)
 
 
-def _is_profitable(work: int, size: Shape, dtype: np.dtype[Any]) -> bool:
-    """Return whether vectors are well filled, or there is little work."""
-    vectors = -(-size[-1] // _lanes(dtype))
-    return work < _LARGE_WORK or 2 * size[-1] >= vectors * _lanes(dtype)
+def _is_profitable(step: Step, weight: Shape, work: int, size: Shape) -> bool:
+    """Return whether native code is quicker than im2col and BLAS, and worth its compilation."""
+    if work >= _LITTLE_WORK and not any(map(gt, weight[2:], step.params["stride"])):
+        return False  # im2col copies each element once
+    lanes = _lanes(step.outs[0].dtype)
+    filled = 2 * size[-1] >= -(-size[-1] // lanes) * lanes
+    return work < _LARGE_WORK or (filled and min(weight[:2]) < _MOST_PLANES)
 
 
 def _cost(step: Step) -> int:
@@ -324,13 +339,10 @@ def _cost(step: Step) -> int:
 
 def _tap_table(code: Code, box: _Box) -> Array:
     """Emit the table of offsets in the box: of each tap of each plane from the first."""
-    count = len(box.taps)
-    text = ", ".join([f"i64 {int(tap)}" for tap in box.taps])
-    symbol = code.module.unique("taps")
-    code.module.declare(symbol, f"@{symbol} = private constant [{count} x i64] [{text}]")
+    (count,), taps = _read([len(box.taps)]), code.numbers(box.taps)
     found = Array(code.workspace(8 * box.planes * count), _INT64, (box.planes * count,), (1,))
     with code.loop(box.planes) as c, code.loop(count) as k:
-        tap = code.load(code.at(f"@{symbol}", _INT64, k), _INT64)
+        tap = code.load(code.at(taps, _INT64, k), _INT64)
         at = code.added(tap, code.offset((box.plane,), [c]))
         to = code.at(found.pointer, _INT64, code.offset((count, 1), [c, k]))
         code.store(at, to, _INT64)
@@ -344,19 +356,21 @@ def _for_blocks(each: int, write: Callable[[int, int, int], None]) -> None:
 
 def _pack_weights(code: Code, job: _Job, weight: Array) -> Array:
     """Emit a packed copy of the weights: by blocks of result planes, tap by tap."""
-    dtype, taps = weight.dtype, strides_of(job.kernel)
-    size = job.groups * job.each * job.taps
+    dtype, size = weight.dtype, job.groups * job.each * job.taps
     packed = Array(code.workspace(size * dtype.itemsize), dtype, (size,), (1,))
-    own, window = job.weights, math.prod(job.kernel)
+    own, window = job.weights, Varying(len(job.weights.taps))
+    taps = code.numbers(own.taps)
 
     def write(first: int, stop: int, count: int) -> None:
-        shape = (job.groups, (stop - first) // count, job.planes, *job.kernel)
-        given = (own.group, count * own.result, own.plane, *own.taps)
-        to = (job.each * job.taps, count * job.taps, window * count, *[n * count for n in taps])
-        start = (str(own.start + first * own.result), str(first * job.taps))
-        with nest(code, shape, given, to, start=start) as (source, target):
+        shape = (job.groups, (stop - first) // count, job.planes)
+        given = (own.group, count * own.result, own.plane)
+        to = (job.each * job.taps, count * job.taps, window * count)
+        start = (str(first * own.result), str(first * job.taps))
+        with nest(code, shape, given, to, start=start) as (source, target), code.loop(window) as k:
+            source = code.added(source, code.load(code.at(taps, _INT64, k), _INT64))
+            target = code.added(target, code.offset((count,), [k]))
             for r in range(count):
-                at = code.added(source, str(r * own.result))
+                at = code.added(source, code.offset((own.result,), [str(r)]))
                 value = code.load(code.at(weight.pointer, dtype, at), dtype)
                 code.store(value, code.at(packed.pointer, dtype, code.added(target, str(r))), dtype)
 
@@ -373,7 +387,7 @@ def _emit(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -
     sizes = [max(each) for each in per_job]
     memory = [Array(code.workspace(n), np.dtype(np.uint8), (n,), (1,)) for n in sizes]
     for job in jobs:
-        _emit_job(code, step.prim.name, job, ins, out, memory)
+        _emit_job(code, job, ins, out, memory)
 
 
 def _workspace_sizes(job: _Job, dtype: np.dtype[Any]) -> list[int]:
@@ -389,7 +403,7 @@ def _workspace_sizes(job: _Job, dtype: np.dtype[Any]) -> list[int]:
 
 
 def _emit_job(
-    code: Code, name: str, job: _Job, ins: Sequence[Array], out: Array, memory: Sequence[Array]
+    code: Code, job: _Job, ins: Sequence[Array], out: Array, memory: Sequence[Array]
 ) -> None:
     dtype = out.dtype
 
@@ -428,7 +442,7 @@ def _emit_job(
 
             _for_blocks(job.each, block)
 
-    outlined(code, name, [out, *ins, *memory], write)
+    outlined(code, "convolution", [out, *ins, *memory], write)
 
 
 def _scatter(code: Code, job: _Job, given: Array, out: Array, count: int) -> None:
@@ -488,7 +502,7 @@ class _Tile:
     def walk(self, steps: int, head: str, table: Array, weights: Array, pitch: int) -> None:
         """Accumulate over all taps."""
         code, dtype = self.code, self.dtype
-        starts = [piece.line * pitch + piece.start for piece in self.pieces]
+        starts = [code.plain(piece.line * pitch + piece.start) for piece in self.pieces]
         with code.loop(steps) as t:
             tap = code.load(code.at(table.pointer, _INT64, t), _INT64)
             here = code.at(head, dtype, tap)
@@ -547,7 +561,7 @@ def _accepts_weight_gradient(step: Step) -> bool:
     if min(job.each, job.box.planes) >= _MANY_PLANES and job.places <= _FEW_PLACES:
         return False
     return job.box_elements * dtype.itemsize <= _MAX_BOX_BYTES and _is_profitable(
-        job.work(), job.box.size, dtype
+        step, step.outs[0].shape, job.work(), job.box.size
     )
 
 
