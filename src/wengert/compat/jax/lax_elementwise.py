@@ -7,6 +7,7 @@ same number of dimensions, or none.
 from __future__ import annotations
 
 import enum
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -25,7 +26,6 @@ from wengert.compat.kit.namespaces import functions_of, rows_of
 from wengert.compat.kit.signatures import named
 from wengert.ops.expand import broadcast_to
 from wengert.prims import parts as _records
-from wengert.tape.base import new_tensor
 from wengert.tape.record import T
 from wengert.tensor.tensor import Tensor
 
@@ -103,28 +103,40 @@ def _quotient(a, b) -> Any:
 
 def _rounded(x) -> Any:
     # halves away from zero; T.round rounds them to even
-    return T.copysign(T.floor(T.add(T.abs(x), 0.5)), T.clone(x))
+    whole = T.trunc(x)
+    further = T.ge(T.abs(T.sub(x, whole)), 0.5)
+    return T.add(whole, T.copysign(T.to_copy(further, dtype=x._payload.dtype), T.clone(x)))
 
 
 def _sign(x) -> Any:
     return T.sgn(x) if x._payload.dtype.kind == "c" else T.sign(x)
 
 
-def _of_bits(x, count: Callable[[Any], Any]) -> Any:
-    whole = np.asarray(x)
-    return new_tensor(count(whole.view(f"u{whole.itemsize}")).astype(whole.dtype))
+def _size(x) -> int:
+    return 8 * int(x._payload.dtype.itemsize)
 
 
-def _leading_zeros(bits) -> Any:
-    lengths = [8 * bits.itemsize - int(v).bit_length() for v in bits.reshape(-1)]
-    return np.array(lengths).reshape(bits.shape)
+def _population(x) -> Any:
+    negative = T.lt(x, 0)  # NumPy counts the bits of the absolute value
+    counts = jnp.bitwise_count(made(T.where(negative, T.bitwise_not(x), x)))
+    counts = convert(counts, x._payload.dtype)
+    return T.where(negative, T.sub(_size(x), counts), counts)
+
+
+def _leading_zeros(x) -> Any:
+    for by in (1, 2, 4, 8, 16, 32):
+        if by < _size(x):
+            x = T.bitwise_or(x, T.bitwise_right_shift(x, by))
+    return T.sub(_size(x), _population(x))
 
 
 def _logical_shift(a, b) -> Any:
-    size = a._payload.dtype.itemsize
-    bits, by = np.asarray(a), np.asarray(b)
-    unsigned = bits.view(f"u{size}") >> by.astype(f"u{size}")
-    return new_tensor(np.asarray(unsigned).view(bits.dtype))
+    if a._payload.dtype.kind == "u":
+        return T.bitwise_right_shift(a, b)
+    kept = T.bitwise_not(T.bitwise_left_shift(-1, T.sub(_size(a), b)))
+    outside = T.logical_or(T.lt(b, 0), T.ge(b, _size(a)))
+    moved = T.where(T.eq(b, 0), a, T.bitwise_and(T.bitwise_right_shift(a, b), kept))
+    return T.where(outside, 0, moved)
 
 
 def _recorded(prim: str) -> Callable[..., Any]:
@@ -140,7 +152,7 @@ _ONE = """
     c: imag real
     fc: acos acosh asin asinh atan atanh cos cosh exp exp2 expm1 log log1p sin sinh sqrt tan tanh
         is_finite=isfinite logistic=sigmoid reciprocal rsqrt
-    f: bessel_i0e=special_i0e bessel_i1e=special_i1e cbrt ceil digamma erf erf_inv=erfinv erfc
+    f: bessel_i0e=special_i0e bessel_i1e=special_i1e cbrt ceil erf erf_inv=erfinv erfc
         floor lgamma
     biu: bitwise_not
     """
@@ -163,9 +175,10 @@ def _primitives(text: str) -> dict[str, tuple[Callable[..., Any], str]]:
 _UNARY: dict[str, tuple[Callable[[Any], Any], str]] = {
     **_primitives(_ONE),
     "abs": (absolute, "iufc"),
-    "clz": (lambda x: _of_bits(x, _leading_zeros), "iu"),
+    "clz": (_leading_zeros, "iu"),
+    "digamma": (lambda x: T.where(T.eq(x, 0), math.nan, T.digamma(x)), "f"),
     "neg": (negative, "iufc"),
-    "population_count": (lambda x: _of_bits(x, np.bitwise_count), "iu"),
+    "population_count": (_population, "iu"),
     "sign": (_sign, "iufc"),
     "square": (lambda x: T.mul(x, x), "iufc"),
 }
@@ -240,7 +253,7 @@ def convert_element_type(operand, new_dtype) -> Any:
     dtype = requested_dtype(new_dtype, "astype")
     if operand.__class__ is int and dtype.kind == "f":
         return asarray(operand, dtype)  # which may be too large for an array of integers
-    return argument(operand).astype(dtype)
+    return made(convert(argument(operand), dtype))
 
 
 def bitcast_convert_type(operand, new_dtype) -> Any:
@@ -258,15 +271,20 @@ def reduce_precision(operand, exponent_bits: int, mantissa_bits: int) -> Any:
     """Round to a mantissa of fewer bits; the derivative is 1."""
     array = argument(operand)
     check_dtype("reduce_precision", array, "f")
-    values = np.asarray(Tensor.detach(array)._payload)
-    fractions, exponents = np.frexp(values)
-    scale = 2.0 ** (mantissa_bits + 1)
+    values = stop_gradient(array)
+    scale, most = 2 ** (mantissa_bits + 1), 2 ** (exponent_bits - 1) - 1
     with no_warnings():
-        rounded = np.ldexp(np.round(fractions * scale) / scale, exponents)
-        largest = 2.0 ** (2 ** (exponent_bits - 1) - 1) * (2 - 2.0**-mantissa_bits)
-        rounded = np.where(np.abs(rounded) > largest, np.sign(rounded) * np.inf, rounded)
-    shift = new_tensor(rounded.astype(values.dtype) - values)
-    return made(T.add(array, shift), array.weak_type)
+        fractions, exponents = T.frexp(values)
+        rounded = T.div(T.round(T.mul(fractions, scale)), scale / 2)
+        rounded = T.ldexp(rounded, T.sub(exponents, 1))
+        if most < np.log2(float(jnp.finfo(array.dtype).max)) - 1:
+            size = T.abs(rounded)
+            small = T.where(T.lt(size, 2.0 ** (1 - most)), 0.0, rounded)
+            large = T.where(T.ge(size, 2.0 ** (most + 1)), math.inf, small)
+            rounded = T.copysign(large, values)
+        shift = T.where(T.isfinite(values), T.sub(rounded, values), 0)
+        found = T.where(T.eq(rounded, 0), T.mul(array, 0), T.add(array, shift))
+    return made(found, array.weak_type)
 
 
 def select(pred, on_true, on_false) -> Any:

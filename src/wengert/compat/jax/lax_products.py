@@ -12,6 +12,7 @@ import numpy as np
 import wengert.compat.jax.numpy as jnp
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import made, promote
+from wengert.compat.jax.checks import axis_in
 from wengert.compat.jax.dtypes import requested_dtype
 from wengert.compat.jax.lax_arrays import pad
 from wengert.compat.jax.lax_elementwise import same_dtypes
@@ -69,7 +70,7 @@ def dot_general(
     """
     a, b = promote(argument(lhs), argument(rhs))
     (a_sum, b_sum), (a_batch, b_batch) = [
-        tuple(tuple(d % x.ndim for d in dims) for dims, x in zip(pair, (a, b), strict=True))
+        tuple(tuple(axis_in(d, x.ndim) for d in dims) for dims, x in zip(pair, (a, b), strict=True))
         for pair in dimension_numbers
     ]
     sizes = tuple(a.shape[d] for d in a_sum), tuple(b.shape[d] for d in b_sum)

@@ -89,8 +89,7 @@ def _rollaxis(a: Any, axis: int, start: int = 0) -> Any:
 def _expand_dims(a: Any, axis: Any) -> Any:
     a = tensor(a)
     several = axis if isinstance(axis, tuple | list) else (axis,)
-    ndim = a.ndim + len(several)
-    for place in sorted(normal_axis(n, ndim) for n in several):
+    for place in sorted(all_axes(several, a.ndim + len(several))):
         a = shape.unsqueeze(a, place)
     return a
 

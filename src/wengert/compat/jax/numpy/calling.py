@@ -12,6 +12,7 @@ separately.
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -128,7 +129,7 @@ def call(name: str, *args, weak=False, **kwargs) -> Any:
     try:
         with np.errstate(all="ignore"):
             return finished(ours(*given, **more), weak)
-    except RuntimeError as error:
+    except (RuntimeError, IndexError) as error:
         raise numpys_error(error, numpys, args, kwargs) from None
 
 
@@ -234,8 +235,8 @@ def axes_of(name: str, axis) -> Any:
     if axis is None or axis.__class__ is int:
         return axis
     if isinstance(axis, tuple | list):
-        return tuple(int(value_of(i, "axis")) for i in axis)
-    return int(value_of(axis, "axis"))
+        return tuple(operator.index(value_of(i, "axis")) for i in axis)
+    return operator.index(value_of(axis, "axis"))
 
 
 def _mask(name: str, where) -> Any:

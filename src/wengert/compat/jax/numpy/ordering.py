@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from wengert.compat.jax.array import asarray, made
+from wengert.compat.jax.checks import axis_in
 from wengert.compat.jax.dtypes import default_dtype
 from wengert.compat.jax.numpy import calling as C
 from wengert.compat.jax.numpy.choosing import sized, take, take_along_axis, where
@@ -74,7 +75,7 @@ def _parted(name: str) -> Callable[..., Any]:
             raise ValueError(f"kth(={kth}) out of bounds ({x.shape[axis]})")
         # JAX's order: the smallest elements ascend; the rest keep their order, or descend
         order = argsort(x, axis)
-        lead = (slice(None),) * (axis % x.ndim)
+        lead = (slice(None),) * axis_in(axis, x.ndim)
         first = order[(*lead, slice(kth % x.shape[axis] + 1))]
         rest = order[(*lead, slice(kth % x.shape[axis] + 1, None))]
         if name == "argpartition":

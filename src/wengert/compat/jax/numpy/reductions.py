@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from wengert.compat.jax.array import Array, asarray, made
-from wengert.compat.jax.checks import no_warnings
+from wengert.compat.jax.checks import axis_in, no_warnings
 from wengert.compat.jax.dtypes import canonical_dtype, default_dtype, inexact_of
 from wengert.compat.jax.numpy import calling as C
 from wengert.compat.jax.numpy.calling import no_out
@@ -222,7 +222,7 @@ def _scan_with_start(name: str, start: int) -> Callable[..., Any]:
         found = asarray(C.call("cumsum" if start == 0 else "cumprod", x, at, dtype=kind), kind)
         if not include_initial:
             return found
-        sizes = [1 if i == at % x.ndim else n for i, n in enumerate(x.shape)]
+        sizes = [1 if i == axis_in(at, x.ndim) else n for i, n in enumerate(x.shape)]
         return C.call("concatenate", [asarray(np.full(sizes, start), kind), found], at)
 
     return function
@@ -288,7 +288,7 @@ def _ranked(name: str, x, at, shares, axis, keepdims: bool, rule: Any) -> Any:
 def _picked(x, at, axis, keepdims: bool, weights, rule: Any, ignoring: bool) -> Any:
     """Return quantiles of the elements in order, by `rule`, or those that weights choose."""
     axes = tuple(range(x.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
-    axes = tuple(i % x.ndim for i in axes)
+    axes = tuple(axis_in(i, x.ndim) for i in axes)
 
     def lines(part) -> Any:
         moved = C.call("moveaxis", part, axes, tuple(range(-len(axes), 0)))

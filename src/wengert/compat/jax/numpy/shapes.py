@@ -13,7 +13,7 @@ import numpy as np
 
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, made, promote
-from wengert.compat.jax.checks import broadcast, resized
+from wengert.compat.jax.checks import axis_in, broadcast, resized
 from wengert.compat.jax.numpy import calling as C
 from wengert.compat.jax.words import refusal
 from wengert.compat.kit.rows import of_rows
@@ -255,7 +255,7 @@ def unstack(x, /, *, axis=0) -> tuple[Any, ...]:
     (x,) = C.operands("unstack", x)
     if not x.ndim:
         raise refusal(ValueError, "Unstack requires arrays")
-    return tuple(made(list(T.unbind(x, dim=axis)), x.weak_type))
+    return tuple(made(list(T.unbind(x, dim=axis_in(axis, x.ndim))), x.weak_type))
 
 
 of_rows(
