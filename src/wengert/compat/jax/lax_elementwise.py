@@ -17,7 +17,9 @@ import wengert.compat.jax.numpy as jnp
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray, convert, made, result_type
 from wengert.compat.jax.checks import all_ones, by_zero, check_dtype, check_shapes, no_warnings
+from wengert.compat.jax.classes import is_traced
 from wengert.compat.jax.dtypes import requested_dtype
+from wengert.compat.jax.numpy.ufuncs import bits_set
 from wengert.compat.jax.operators import absolute, negative, power
 from wengert.compat.jax.tracing import argument
 from wengert.compat.jax.trees import tree_map
@@ -116,18 +118,11 @@ def _size(x) -> int:
     return 8 * int(x._payload.dtype.itemsize)
 
 
-def _population(x) -> Any:
-    negative = T.lt(x, 0)  # NumPy counts the bits of the absolute value
-    counts = jnp.bitwise_count(made(T.where(negative, T.bitwise_not(x), x)))
-    counts = convert(counts, x._payload.dtype)
-    return T.where(negative, T.sub(_size(x), counts), counts)
-
-
 def _leading_zeros(x) -> Any:
     for by in (1, 2, 4, 8, 16, 32):
         if by < _size(x):
             x = T.bitwise_or(x, T.bitwise_right_shift(x, by))
-    return T.sub(_size(x), _population(x))
+    return T.sub(_size(x), bits_set(x))
 
 
 def _logical_shift(a, b) -> Any:
@@ -178,7 +173,7 @@ _UNARY: dict[str, tuple[Callable[[Any], Any], str]] = {
     "clz": (_leading_zeros, "iu"),
     "digamma": (lambda x: T.where(T.eq(x, 0), math.nan, T.digamma(x)), "f"),
     "neg": (negative, "iufc"),
-    "population_count": (_population, "iu"),
+    "population_count": (bits_set, "iu"),
     "sign": (_sign, "iufc"),
     "square": (lambda x: T.mul(x, x), "iufc"),
 }
@@ -215,17 +210,15 @@ def round(x, rounding_method: RoundingMethod = RoundingMethod.AWAY_FROM_ZERO) ->
 
 
 def clamp(min, x, max) -> Any:
-    """Clamp `x` to bounds; the derivative is 0 at the bounds and beyond."""
+    """Clamp `x` to bounds; at the bounds there is no derivative."""
     low, array, high = same_dtypes("clamp", min, x, max)
-    inside = T.logical_and(T.gt(array, low), T.lt(array, high))
-    held = T.minimum(T.maximum(Tensor.detach(array), low), high) if _is_followed(array) else None
-    if held is None:
-        return made(T.minimum(T.maximum(array, low), high), array.weak_type)
-    return made(T.where(inside, array, held), array.weak_type)
-
-
-def _is_followed(x) -> bool:
-    return x._edge is not None or not isinstance(x._payload, np.ndarray | np.generic)
+    found = T.minimum(T.maximum(array, low), high)
+    if any(map(is_traced, (low, array, high))):
+        inside = T.logical_and(T.gt(array, low), T.lt(array, high))
+        above = T.where(T.lt(high, array), high, Tensor.detach(found))
+        beyond = T.where(T.logical_and(T.lt(array, low), T.lt(low, high)), low, above)
+        found = T.where(inside, array, beyond)
+    return made(found, array.weak_type)
 
 
 def conj(x) -> Any:

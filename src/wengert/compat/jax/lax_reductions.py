@@ -74,7 +74,7 @@ def sort(operand, dimension: int = -1, is_stable: bool = True, num_keys: int = 1
     if not 1 <= num_keys <= len(arrays):
         raise ValueError(f"num_keys={num_keys} must be between 1 and the number of operands")
     order = jnp.lexsort(tuple(arrays[:num_keys][::-1]), axis=dimension)
-    return tuple(jnp.take_alongaxis_in(x, order, axis=dimension) for x in arrays)
+    return tuple(jnp.take_along_axis(x, order, axis=dimension) for x in arrays)
 
 
 def sort_key_val(keys, values, dimension: int = -1, is_stable: bool = True) -> tuple[Any, Any]:
@@ -96,7 +96,7 @@ def top_k(operand, k: int, *, axis: int = -1) -> list[Any]:
 def _first(x, by: list[Any], k: int, axis: int) -> list[Any]:
     """Return `k` elements in the ascending order of keys, the last one first, and their indices."""
     places = jnp.lexsort(tuple(by), axis=axis)[(slice(None),) * axis + (slice(k),)]
-    return [jnp.take_alongaxis_in(x, places, axis=axis), places]
+    return [jnp.take_along_axis(x, places, axis=axis), places]
 
 
 def approx_max_k(operand, k: int, reduction_dimension: int = -1, *args, **options) -> list[Any]:

@@ -100,9 +100,13 @@ def _around(x, axis: int, before: int, after: int, mode: str, given: dict[str, A
     lead = (slice(None),) * axis
     edges = [x[(*lead, slice(0, 1))], x[(*lead, slice(size - 1, size))]]
     if mode == "linear_ramp":
-        ends = np.broadcast_to(value_of(given.get("end_values", 0), "end_values"), (x.ndim, 2))
+        ends = given.get("end_values", 0)
+        if np.ndim(ends):
+            ends = np.broadcast_to(np.asarray(ends), (x.ndim, 2))[axis]
+        else:
+            ends = [ends, ends]
         parts = []
-        for edge, end, count in zip(edges, ends[axis], (before, after), strict=True):
+        for edge, end, count in zip(edges, ends, (before, after), strict=True):
             at = np.arange(count).reshape([-1 if i == axis else 1 for i in range(x.ndim)])
             share = asarray(at / max(count, 1), float)
             ramp = end + (edge - end) * share

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compat.jax.array import asarray, made
+from wengert.compat.jax.array import asarray, convert, made
 from wengert.compat.jax.checks import axis_in
 from wengert.compat.jax.dtypes import default_dtype
 from wengert.compat.jax.numpy import calling as C
@@ -214,6 +214,9 @@ def _set(name: str) -> Callable[..., Any]:
     def function(ar1, ar2, assume_unique=False, *, size: int | None = None, fill_value=None) -> Any:
         x, y = C.as_operands(name, ar1, ar2)
         found = C.call(name, x, y, assume_unique)
+        if name == "setdiff1d":
+            given = asarray(ar1)
+            found = made(convert(found, given._payload.dtype), given.weak_type)
         if size is None:
             return found
         at = sized(np.arange(found.size), size, found.size)
@@ -307,7 +310,8 @@ def histogram(a, bins=10, range=None, weights=None, density: bool | None = None)
 def _of_several(name: str) -> Callable[..., Any]:
     def function(*args, **kwargs) -> Any:
         given = [C.value_of(x, "bins") if isinstance(x, TensorBase) else x for x in args]
-        more = {k: C.value_of(v, k) if isinstance(v, TensorBase) else v for k, v in kwargs.items()}
+        # weights have derivatives, and refuse to lose them
+        more = {k: np.asarray(v) if isinstance(v, TensorBase) else v for k, v in kwargs.items()}
         found = getattr(np, name)(*given, **more)
         counted = more.get("weights") is None and not more.get("density")
         counts = asarray(found[0], int if counted else float)

@@ -244,10 +244,11 @@ def _quantile(name: str) -> Callable[..., Any]:
         if overwrite_input:
             raise ValueError(f"jax.numpy.{name} does not support overwrite_input=True")
         x, _ = C.as_operands(name, a, q, inexact=True)
-        if isinstance(q, TensorBase) and not isinstance(q._payload, np.ndarray | np.generic):
-            raise NotImplementedError(f"jnp.{name} at a q that differs within the batch of a vmap")
-        at = np.clip(C.value_of(q, "q"), 0, 100 if "percentile" in name else 1)
-        at = at.astype(x._payload.dtype)
+        known = not isinstance(q, TensorBase) or (
+            q._edge is None and isinstance(q._payload, np.ndarray | np.generic)
+        )
+        at = C.value_of(q, "q") if known else asarray(q)
+        at = at.astype(x._payload.dtype).clip(0, 100 if "percentile" in name else 1)
         axis = C.axes_of(name, axis)
         if weights is None and method not in _METHODS:
             raise refusal(ValueError, "method can only be 'linear'")
@@ -256,7 +257,7 @@ def _quantile(name: str) -> Callable[..., Any]:
         shares = (at / 100).astype(at.dtype) if "percentile" in name else at
         rule = None if weights is not None else _METHODS[method]
         ignoring = name.startswith("nan")
-        if rule is not None and not ignoring and x._payload.size and x.dtype.char in "fd":
+        if rule is not None and known and not ignoring and x.size and x.dtype.char in "fd":
             return _ranked(name, x, at, shares, axis, keepdims, rule)
         return _picked(x, shares, axis, keepdims, weights, rule, ignoring)
 
