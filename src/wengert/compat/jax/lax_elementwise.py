@@ -28,6 +28,7 @@ from wengert.compat.kit.namespaces import functions_of, rows_of
 from wengert.compat.kit.signatures import named
 from wengert.ops.expand import broadcast_to
 from wengert.prims import parts as _records
+from wengert.tape.base import new_tensor
 from wengert.tape.record import T
 from wengert.tensor.tensor import Tensor
 
@@ -134,6 +135,12 @@ def _logical_shift(a, b) -> Any:
     return T.where(outside, 0, moved)
 
 
+def _digamma(x) -> Any:
+    # at 0 there is no value, but a derivative
+    none, nan = (new_tensor(np.asarray(value, x._payload.dtype)) for value in (0, math.nan))
+    return T.add(T.digamma(x), T.where(T.eq(x, 0), nan, none))
+
+
 def _recorded(prim: str) -> Callable[..., Any]:
     """Return a primitive that is looked up when it is first called."""
 
@@ -171,7 +178,7 @@ _UNARY: dict[str, tuple[Callable[[Any], Any], str]] = {
     **_primitives(_ONE),
     "abs": (absolute, "iufc"),
     "clz": (_leading_zeros, "iu"),
-    "digamma": (lambda x: T.where(T.eq(x, 0), math.nan, T.digamma(x)), "f"),
+    "digamma": (_digamma, "f"),
     "neg": (negative, "iufc"),
     "population_count": (bits_set, "iu"),
     "sign": (_sign, "iufc"),

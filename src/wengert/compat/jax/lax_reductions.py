@@ -96,7 +96,7 @@ def top_k(operand, k: int, *, axis: int = -1) -> list[Any]:
 def _first(x, by: list[Any], k: int, axis: int) -> list[Any]:
     """Return `k` elements in the ascending order of keys, the last one first, and their indices."""
     places = jnp.lexsort(tuple(by), axis=axis)[(slice(None),) * axis + (slice(k),)]
-    return [jnp.take_along_axis(x, places, axis=axis), places]
+    return [jnp.take_along_axis(x, places, axis=axis), places.astype("int32")]
 
 
 def approx_max_k(operand, k: int, reduction_dimension: int = -1, *args, **options) -> list[Any]:

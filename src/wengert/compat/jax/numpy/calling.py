@@ -149,6 +149,21 @@ def checked_dtype(dtype, name: str) -> Any:
     return None if dtype is None else requested_dtype(dtype, name)
 
 
+def widened(preferred, name: str, *values) -> Any:
+    """Return the operands of a product, in the dtype preferred for its result if that is wider."""
+    wanted = checked_dtype(preferred, name)
+    if wanted is None:
+        return values
+    arrays = [asarray(value) for value in values]
+    return [x if _is_wider(x._payload.dtype, wanted) else x.astype(wanted) for x in arrays]
+
+
+def _is_wider(dtype: np.dtype[Any], wanted: np.dtype[Any]) -> bool:
+    if dtype.kind == wanted.kind:
+        return dtype.itemsize >= wanted.itemsize
+    return dtype.kind == "c"
+
+
 def sizes_of(x) -> tuple[int, ...]:
     """Return the shape of an array, number or list, even if a transform follows it."""
     return tuple(x.shape) if hasattr(x, "shape") else np.shape(x)
@@ -281,7 +296,7 @@ def of_row(
 
     def computed(given: dict[str, Any]) -> Any:
         no_out(name, given.pop("out", None))
-        wanted = checked_dtype(given.pop("preferred_element_type", None), name)
+        wanted = given.pop("preferred_element_type", None)
         first = [given.pop(key) for key in required]
         more = {key: given.pop(key) for key in optional if given[key] is not None}
         if how.startswith("own"):
@@ -289,11 +304,12 @@ def of_row(
         else:
             arrays = as_operands(name, *first, *more.values(), inexact=how.startswith("inexact"))
         named: dict[str, Any] = dict(zip(more, arrays[len(first) :], strict=True))
+        arrays = widened(wanted, name, *arrays[: len(first)])
         for key, value in given.items():
             if value is not None and key not in _IGNORED:
                 named[key] = _SAID[key](name, value) if key in _SAID else value
         weak = how.endswith("weak") and arrays[0].weak_type
-        result = counterpart(*arrays[: len(first)], weak=weak, **named)
+        result = counterpart(*arrays, weak=weak, **named)
         return result if wanted is None else result.astype(wanted)
 
     return signed(name, signature, computed, f"{text}\n\nSee `{see}.{name}`.")

@@ -79,7 +79,8 @@ def _parted(name: str) -> Callable[..., Any]:
         first = order[(*lead, slice(kth % x.shape[axis] + 1))]
         rest = order[(*lead, slice(kth % x.shape[axis] + 1, None))]
         if name == "argpartition":
-            return C.call("concatenate", [first, sort(rest, axis)], axis)
+            found = C.call("concatenate", [first, sort(rest, axis)], axis)
+            return found.astype("int32")
         order = C.call("concatenate", [first, C.call("flip", rest, axis)], axis)
         return take_along_axis(x, order, axis)
 
@@ -115,7 +116,7 @@ def searchsorted(a, v, side="left", sorter=None, *, method="scan") -> Any:
         raise ValueError("a should be 1-dimensional")
     if sorter is not None:
         x = x[asarray(sorter)]
-    return asarray(C.call("searchsorted", x, y, side), default_dtype("i"))
+    return asarray(C.call("searchsorted", x, y, side), np.dtype(np.int32))
 
 
 def digitize(x, bins, right=False, *, method: str | None = None) -> Any:
@@ -124,11 +125,11 @@ def digitize(x, bins, right=False, *, method: str | None = None) -> Any:
     if edges.ndim != 1:
         raise ValueError(f"digitize: bins must be a 1-dimensional array; got bins={bins}")
     if not edges.size:
-        return asarray(np.zeros(x.shape), default_dtype("i"))
+        return asarray(np.zeros(x.shape), np.dtype(np.int32))
     side = "left" if right else "right"
     rising = C.call("searchsorted", edges, x, side)
     falling = edges.size - C.call("searchsorted", C.call("flip", edges), x, side)
-    return asarray(where(edges[-1] >= edges[0], rising, falling), default_dtype("i"))
+    return asarray(where(edges[-1] >= edges[0], rising, falling), np.dtype(np.int32))
 
 
 # -- sets ------------------------------------------------------------------------------------------

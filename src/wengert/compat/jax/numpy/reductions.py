@@ -243,7 +243,8 @@ def _quantile(name: str) -> Callable[..., Any]:
         no_out(name, out)
         if overwrite_input:
             raise ValueError(f"jax.numpy.{name} does not support overwrite_input=True")
-        x, _ = C.as_operands(name, a, q, inexact=True)
+        (x,) = C.as_operands(name, a, inexact=True)
+        x, _ = C.as_operands(name, x, q, inexact=True)
         known = not isinstance(q, TensorBase) or (
             q._edge is None and isinstance(q._payload, np.ndarray | np.generic)
         )

@@ -285,7 +285,9 @@ def imag(val, /) -> Any:
 
 def angle(z, deg: bool = False) -> Any:
     """Return the angles of complex numbers: 0 or pi for real ones, by their sign."""
-    (x,) = as_operands("angle", z, inexact=True)
+    (x,) = as_operands("angle", z)
+    if x._payload.dtype.kind in "biu":
+        x = asarray(x, default_dtype("f"))
     found = made(T.atan2(plain(imag(x)), plain(real(x))))
     return NAMES["rad2deg"](found) if deg else found
 

@@ -119,7 +119,7 @@ def loggamma(x) -> Array:
 def digamma(x) -> Array:
     """Return the derivative of `gammaln`, which is NaN at 0; differentiable."""
     (x,) = as_operands("digamma", x, inexact=True)
-    return jnp.where(x == 0, math.nan, _computed("psi", x))
+    return _computed("psi", x) + jnp.where(x == 0, math.nan, 0.0)
 
 
 def polygamma(n, x) -> Array:
