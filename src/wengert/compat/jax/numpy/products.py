@@ -299,8 +299,6 @@ def polyfit(x, y, deg: int, rcond=None, full: bool = False, w=None, cov=False) -
     """Fit a polynomial to points by least squares; differentiable."""
     x, y, *weights = as_operands("polyfit", x, y, *([] if w is None else [w]), inexact=True)
     deg = static(deg, "deg")
-    if not full and not cov:
-        return call("polyfit", x, y, deg, rcond, **({"w": weights[0]} if weights else {}))
     if rcond is None:
         rcond = asarray(x.size * float(np.finfo(x._payload.dtype).eps))
     columns, values = vander(x, deg + 1), y
@@ -310,6 +308,8 @@ def polyfit(x, y, deg: int, rcond=None, full: bool = False, w=None, cov=False) -
     scale = (columns**2).sum(0) ** 0.5
     found, _, rank, sizes = least_squares(columns / scale, values, rcond)
     found = (found.T / scale).T
+    if not full and not cov:
+        return found
     residuals = ((columns @ found - values) ** 2).sum(0).reshape(-1)
     if full:
         return found, residuals, asarray(rank, int), sizes, rcond

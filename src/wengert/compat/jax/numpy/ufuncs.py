@@ -288,7 +288,8 @@ def angle(z, deg: bool = False) -> Any:
     (x,) = as_operands("angle", z)
     if x._payload.dtype.kind in "biu":
         x = asarray(x, default_dtype("f"))
-    found = made(T.atan2(plain(imag(x)), plain(real(x))))
+    weak = x.weak_type and x._payload.dtype.kind == "c"
+    found = made(T.atan2(plain(imag(x)), plain(real(x))), weak)
     return NAMES["rad2deg"](found) if deg else found
 
 
