@@ -354,7 +354,7 @@ def test_arguments_without_a_right_result_are_refused(call, error, words):
 )
 def test_an_axis_that_is_given_twice_is_refused(call):
     for values in (np.ones((2, 2)), wg.ones(2, 2, dtype=wg.float64)):
-        with pytest.raises(ValueError):  # noqa: PT011 - NumPy's words differ
+        with pytest.raises(ValueError):
             call(values)
 
 

@@ -332,7 +332,7 @@ def _pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> A
     if mode == "constant":
         values = kwargs.pop("constant_values", 0)
         at = np.pad(places, pad_width, constant_values=-1)
-        if isinstance(values, TensorBase) and not values.ndim:
+        if isinstance(values, TensorBase) and not values._payload.ndim:
             frame = expand.broadcast_to(cast(values, a._payload.dtype), at.shape)
         else:
             zeros = np.zeros(a.shape, a._payload.dtype)

@@ -156,8 +156,12 @@ class ufunc:
         no_out(f"{self.__name__}.reduceat", out)
         (x,) = operands(f"{self.__name__}.reduceat", a)
         places = [int(i) for i in value_of(indices, "indices of reduceat")]
-        ends = [*places[1:], x.shape[axis]]
-        lead = (slice(None),) * axis_in(axis, x.ndim)
+        axis = axis_in(axis, x.ndim)
+        size, lead = x.shape[axis], (slice(None),) * axis
+        if any(not 0 <= i < size for i in places):
+            name = self.__name__
+            raise IndexError(f"an index of {name}.reduceat is out of bounds [0, {size}): {places}")
+        ends = [*places[1:], size]
         parts = [
             self.reduce(x[(*lead, slice(i, j))], axis, dtype) if i < j else x[(*lead, i)]
             for i, j in zip(places, ends, strict=True)
