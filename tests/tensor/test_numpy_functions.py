@@ -372,3 +372,35 @@ REFUSED_ARGUMENTS = (
 def test_arguments_without_a_right_result_are_refused(call, error, words):
     with pytest.raises(error, match=words):
         call()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: np.expand_dims(x, (0, 0)),
+        lambda x: np.rot90(x, 1, (0, 0)),
+        lambda x: np.rot90(x, 1, (1, -1)),
+        lambda x: np.flip(x, (0, 0)),
+        lambda x: np.squeeze(x[None], (0, 0)),
+        lambda x: np.sum(x, (0, -2)),
+    ],
+)
+def test_an_axis_that_is_given_twice_is_refused(call):
+    for values in (np.ones((2, 2)), wg.ones(2, 2, dtype=wg.float64)):
+        with pytest.raises(ValueError):
+            call(values)
+
+
+def test_what_pads_has_a_derivative():
+    value = wg.tensor(2.0, requires_grad=True)
+    np.pad(wg.ones(2, 2), ((1, 0), (0, 2)), constant_values=value).sum().backward()
+    assert value.grad == 8
+    with pytest.raises(TypeError, match="losing its gradient"):
+        np.pad(wg.ones(2), (1, 1), constant_values=wg.ones(1, 2, requires_grad=True))
+
+
+def test_polynomials_of_single_precision_are_fitted_in_double_as_in_numpy():
+    x, y = np.arange(4, dtype=np.float32), np.array([1, 3, 7, 13], np.float32)
+    found = np.polyfit(wg.from_numpy(x), wg.from_numpy(y), 2)
+    assert found.dtype == wg.float64
+    np.testing.assert_allclose(found, np.polyfit(x, y, 2), atol=1e-12)

@@ -298,9 +298,7 @@ def _same(kind: Any, other: Any) -> Any:
     return None
 
 
-def numpys_error(
-    error: RuntimeError, function: Any, given: Any, named: Any = None
-) -> BaseException:
+def numpys_error(error: Exception, function: Any, given: Any, named: Any = None) -> BaseException:
     """Return NumPy's error in place of `error`; `error` itself if NumPy raises none."""
     if not isinstance(error, np.linalg.LinAlgError | NotImplementedError | RecursionError):
         try:

@@ -325,6 +325,25 @@ def test_reading_takes_the_nearest_element_that_exists(index, expected):
 
 
 @pytest.mark.parametrize(
+    ("read", "expected"),
+    [
+        (lambda x: x[jnp.array([0, -1, 7])], [1.0, 0.0, 2.0]),
+        (lambda x: x[np.array([0, -1, 7])], [1.0, 0.0, 2.0]),
+        (lambda x: x.at[jnp.array([0, -1, 7])].get(), [1.0, 0.0, 2.0]),
+        (lambda x: x.at[jnp.array([0, -1, 7])].get(mode="clip"), [1.0, 0.0, 5.0]),
+        (lambda x: x[None][jnp.array([0, 0, 5]), jnp.array([0, 1, 2])], [1.0, 2.0, 0.0]),
+        (lambda x: x[7] * jnp.ones(3), [0.0, 0.0, 6.0]),
+    ],
+)
+def test_what_is_read_beyond_the_ends_has_no_derivative(read, expected):
+    weights = jnp.array([1.0, 2.0, 3.0])
+    total = lambda x: (read(x) * weights).sum()  # noqa: E731
+    assert jax.grad(total)(jnp.arange(3.0)).tolist() == expected
+    assert jax.jit(jax.grad(total))(jnp.arange(3.0)).tolist() == expected
+    assert jax.jacfwd(total)(jnp.arange(3.0)).tolist() == expected
+
+
+@pytest.mark.parametrize(
     "index",
     [
         (0, np.array([2, 0])),

@@ -99,6 +99,7 @@ def test_a_name_that_is_nowhere_is_an_attribute_error():
         (lambda: jnp.reshape(X, (5,)), TypeError, "cannot reshape array of shape"),
         (lambda: jnp.zeros("a"), TypeError, "Shapes must be 1D sequences"),
         (lambda: jnp.sum(X, axis=2), ValueError, "axis 2 is out of bounds"),
+        (lambda: jnp.add.reduceat(X, jnp.array([0, 9])), IndexError, "out of bounds"),
         (lambda: jnp.squeeze(X, 0), ValueError, "cannot select an axis to squeeze out"),
         (lambda: jnp.stack([X, X[0]]), ValueError, "All input arrays must have the same shape"),
         (lambda: jnp.concatenate([X, X[0]]), TypeError, "Cannot concatenate arrays"),

@@ -130,6 +130,47 @@ def test_x64_makes_everything_wide():
     assert jnp.zeros(2).dtype == np.float32
 
 
+@pytest.mark.parametrize(
+    ("call", "dtype"),
+    [
+        (lambda: jnp.sin(jnp.int32(1)), "float32"),
+        (lambda: jnp.sin(jnp.int64(1)), "float64"),
+        (lambda: jnp.int8(1) / 2, "float32"),
+        (lambda: jnp.divide(True, True), "float32"),
+        (lambda: jnp.mean(jnp.ones(2, "int32")), "float32"),
+        (lambda: jnp.median(jnp.ones(2, "int32")), "float32"),
+        (lambda: jnp.linalg.inv(jnp.eye(2, dtype="int32")), "float32"),
+        (lambda: jnp.fft.fft(jnp.ones(2, "int32")), "complex64"),
+        (lambda: jax.nn.softmax(jnp.ones(2, "int32")), "float32"),
+        (lambda: jnp.angle(jnp.int32(1)), "float64"),
+        (lambda: jnp.searchsorted(jnp.arange(3.0), 1.0), "int32"),
+        (lambda: jax.lax.top_k(jnp.arange(3.0), 1)[1], "int32"),
+        (lambda: jnp.argsort(jnp.arange(3.0)), "int64"),
+    ],
+)
+def test_x64_leaves_what_has_32_bits_at_that(call, dtype):
+    with jax.enable_x64(True):
+        assert call().dtype == np.dtype(dtype)
+
+
+@pytest.mark.parametrize(
+    "product",
+    [
+        lambda x, wanted: jnp.dot(x, x, preferred_element_type=wanted),
+        lambda x, wanted: jnp.vdot(x, x, preferred_element_type=wanted),
+        lambda x, wanted: jnp.matmul(x, x, preferred_element_type=wanted),
+        lambda x, wanted: jnp.einsum("i,i", x, x, preferred_element_type=wanted),
+        lambda x, wanted: jnp.tensordot(x, x, 1, preferred_element_type=wanted),
+        lambda x, wanted: jax.lax.dot(x, x, preferred_element_type=wanted),
+    ],
+)
+def test_products_are_computed_in_the_dtype_that_is_preferred(product):
+    small = product(jnp.full(300, 100, "int8"), jnp.int32)
+    assert (int(small), small.dtype) == (3_000_000, np.dtype("int32"))
+    half = product(jnp.full(4096, 0.1, "float16"), jnp.float32)
+    assert float(half) == pytest.approx(4096 * float(np.float16(0.1)) ** 2, rel=1e-6)
+
+
 def test_scalar_types_are_dtypes_and_make_arrays():
     assert jnp.zeros(2).dtype == jnp.float32
     assert jnp.float32 == np.float32

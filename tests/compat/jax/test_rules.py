@@ -138,6 +138,9 @@ def test_checks_are_values():
     assert checked(jnp.array([1.0, -2.0]))[0].get() == "x is -2.0 (`check` failed)"
     checked = jax.jit(lambda x: checkify.checkify(f)(x)[0].get() is None)
     assert checked(jnp.float32(1)) and not checked(jnp.float32(-1))
+    whole = jax.jit(checkify.checkify(f))
+    messages = [whole(jnp.float32(x))[0].get() for x in (-1, 1, -3)]
+    assert messages == ["x is -1.0 (`check` failed)", None, "x is -3.0 (`check` failed)"]
     with pytest.raises(ValueError, match="x is"):
         checkify.check_error(error)
     with pytest.raises(NotImplementedError, match="debug_nans"):

@@ -36,15 +36,7 @@ class Node:
 
     __slots__: ClassVar[Any] = ()
 
-    def __init__(
-        self,
-        value,
-        fun,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        parent_argnums: tuple[int, ...],
-        parents: tuple[Any, ...],
-    ) -> None:
+    def __init__(self, *call) -> None:
         raise NotImplementedError(f"{type(self).__name__} defines no __init__")
 
     def initialize_root(self, *args, **kwargs) -> None:

@@ -109,21 +109,9 @@ class Operated:
     fun, argnum, args, kwargs: The operands of the operator.
     """
 
-    def __init__(
-        self,
-        maker: Callable[..., Any],
-        operator: Callable[..., Any],
-        fun: Callable[..., Any],
-        argnum,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-    ) -> None:
-        self._maker = maker
-        self._operator = operator
-        self._fun = fun
-        self._argnum = argnum
-        self._args = args
-        self._kwargs = kwargs
+    def __init__(self, maker, operator, fun, argnum, args, kwargs) -> None:
+        self._operator, self._fun, self._argnum, self._args = operator, fun, argnum, args
+        self._maker, self._kwargs = maker, kwargs
 
     def __call__(self, *args, **kwargs) -> Any:
         """Return the result of the operator at these arguments."""

@@ -12,6 +12,7 @@ import numpy as np
 import wengert.func as func
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray
+from wengert.compat.jax.checks import axis_in
 from wengert.compat.jax.tracing import Results, argument, check_callable, labelled, name_of, wraps
 from wengert.compat.jax.trees import PyTreeDef, leaves_with_paths, tree_flatten
 from wengert.compat.jax.words import refusal
@@ -224,9 +225,9 @@ def _run(
         order = [*results.places, *results.tensor_places]
         for place, out in zip(order, [*outputs, *others], strict=True):
             end, ndim = spread[place], out._payload.ndim + 1
-            if end is not None and not -ndim <= end < ndim:
-                raise ValueError(f"axis {end} is out of bounds for array of dimension {ndim}")
-            if end is None and level.number in levels_of(out._payload):
+            if end is not None:
+                axis_in(end, ndim)
+            elif level.number in levels_of(out._payload):
                 raise refusal(ValueError, "at vmap out_axes, got axis")
             ends.append(end)
         return [*outputs, *others]

@@ -26,6 +26,18 @@ def broadcast(*shapes, of: str = "") -> tuple[int, ...]:
         raise ValueError(f"Incompatible shapes for broadcasting: shapes={given}{of}") from None
 
 
+def axis_in(axis: int, ndim: int) -> int:
+    """Return an axis, counted from 0.
+
+    Raises
+    ------
+    ValueError: If it is out of bounds.
+    """
+    if not -ndim <= axis < ndim:
+        raise ValueError(f"axis {axis} is out of bounds for array of dimension {ndim}")
+    return axis % ndim
+
+
 def check_shapes(name: str, *operands) -> None:
     """Refuse shapes that do not broadcast together.
 

@@ -16,6 +16,7 @@ import wengert.compat.jax.numpy as jnp
 from wengert.autograd.function import Function
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, made, promote_inexact
+from wengert.compat.jax.checks import axis_in
 from wengert.compat.jax.dtypes import default_dtype, requested_dtype
 from wengert.compat.jax.keys import aligned, split, words_of
 from wengert.compat.jax.numpy.calling import check_arrays, plain, shape_of, static
@@ -313,9 +314,7 @@ def permutation(key, x, axis: int = 0, independent: bool = False, *, out_shardin
         if given.dtype.kind not in "iu":
             raise TypeError("x must be an integer or at least 1-dimensional")
         return _order(words, (static(x, "x of permutation"),))
-    if not -given.ndim <= axis < given.ndim:
-        raise ValueError(f"axis {axis} is out of bounds for array of dimension {given.ndim}")
-    axis %= given.ndim
+    axis = axis_in(axis, given.ndim)
     if not independent or given.ndim == 1:
         return jnp.take(given, _order(words, (given.shape[axis],)), axis)
     lines = jnp.moveaxis(given, axis, -1)
@@ -406,15 +405,16 @@ def categorical(
     words = words_of("categorical", key)
     check_arrays("categorical", logits)
     given = asarray(logits)
-    rest = tuple(n for i, n in enumerate(given.shape) if i != axis % given.ndim)
+    axis = axis_in(axis, given.ndim)
+    rest = tuple(n for i, n in enumerate(given.shape) if i != axis)
     sizes = rest if shape is None else shape_for("categorical", shape, np.broadcast_to(0, rest))
     lead = sizes[: len(sizes) - len(rest)]
     kind = given.dtype if given.dtype.kind in "fV" else default_dtype("f")
     if replace:
-        axis = axis - given.ndim if axis >= 0 else axis
         wide = list(sizes[len(lead) :])
-        wide.insert(axis % given.ndim, given.shape[axis])
-        return jnp.argmax(gumbel(words, (*lead, *wide), kind, mode) + given, axis=axis)
+        wide.insert(axis, given.shape[axis])
+        scores = gumbel(words, (*lead, *wide), kind, mode) + given
+        return jnp.argmax(scores, axis=axis - given.ndim)
     scores = given + gumbel(words, tuple(given.shape), kind, mode)
     count = math.prod(lead)
     if count > given.shape[axis]:

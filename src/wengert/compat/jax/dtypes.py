@@ -145,8 +145,10 @@ def default_dtype(kind: str) -> np.dtype[Any]:
 
 
 def inexact_of(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return the inexact dtype for a dtype: itself, or the default float."""
-    return default_dtype("f") if dtype.kind in "biu" else dtype
+    """Return the inexact dtype for a dtype: itself, or a float: single unless it has 64 bits."""
+    if dtype.kind not in "biu":
+        return dtype
+    return default_dtype("f") if dtype.itemsize > 4 else np.dtype(np.float32)
 
 
 # -- the lattice -----------------------------------------------------------------------------------

@@ -2,9 +2,10 @@
 
 NOTE [indices that never raise]
 If an index is out of bounds, reading takes the nearest element and writing drops the value, unless
-``mode`` says otherwise. An index with more than ints and slices becomes one array of positions in
-the flat array. Out-of-bounds positions become the one after the last, and the operation appends an
-element there.
+``mode`` says otherwise. What is read so has no derivative, like what is written, unless the mode
+is ``"clip"``, or the index is a single number. An index with more than ints and slices becomes one
+array of positions in the flat array. Out-of-bounds positions become the one after the last, and the
+operation appends an element there.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from wengert.ops.index import getitem
 from wengert.ops.shape import reshape
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.record import T
+from wengert.tensor.tensor import Tensor
 
 _SIMPLE = frozenset({int, slice, type(None), type(Ellipsis)})
 _LISTS = (
@@ -93,7 +95,7 @@ def _taken(part) -> int:
     return part.ndim if isinstance(part, np.ndarray) and part.dtype.kind == "b" else 1
 
 
-def _parts(index, shape: tuple[int, ...]) -> list[Any]:
+def parts_of(index, shape: tuple[int, ...]) -> list[Any]:
     """Split an index into parts, one per dimension of `shape`, with None and bools between."""
     if isinstance(index, list):
         raise TypeError(_LISTS.format(index))
@@ -124,9 +126,9 @@ def read(x, index) -> Any:
     shape = x._payload.shape
     if index.__class__ is int and shape and shape[0]:
         return T.select(x, dim=0, index=_nearest(index, shape[0]))
-    parts = _parts(index, shape)
+    parts = parts_of(index, shape)
     if any(isinstance(part, np.ndarray | TensorBase | bool) for part in parts):
-        return Places(shape, parts, "clip", taken_apart=True).of(x)
+        return nearest(x, parts)
     kept: list[Any] = []
     flips: list[int] = []
     dim = out = 0
@@ -145,6 +147,18 @@ def read(x, index) -> Any:
         out += not isinstance(part, int)
     result = getitem(x, tuple(kept))
     return T.flip(result, dims=tuple(flips)) if flips else result
+
+
+def nearest(x, parts: list[Any], wrap_negative=True) -> Any:
+    """Return the elements at places, and the nearest ones, without derivatives, for others."""
+    shape = x._payload.shape
+    places = Places(shape, parts, "clip", wrap_negative, taken_apart=True)
+    found = places.of(x)
+    if not places.moved or not (is_lifted(x._payload) or x._edge is not None):
+        return found
+    places = Places(shape, parts, "fill", wrap_negative, taken_apart=True)
+    outside = T.eq(_tensor(places.places), places.size)
+    return T.where(outside, Tensor.detach(found), found)
 
 
 def absent(dtype: np.dtype[Any]) -> Any:
@@ -183,6 +197,10 @@ class Places:
     mode: The treatment of out-of-bounds positions: the nearest element (``"clip"``), none
         (``"fill"``), or modulo the size (``"wrap"``).
     wrap_negative: Whether negative positions count from the end.
+
+    Attributes
+    ----------
+    moved : bool. Whether a position may have been out of bounds, if the mode is ``"clip"``.
     """
 
     def __init__(
@@ -191,7 +209,8 @@ class Places:
         self.size = math.prod(shape)
         self.mode = mode
         self.wrap_negative = wrap_negative
-        parts = index if taken_apart else _parts(index, shape)
+        self.moved = False
+        parts = index if taken_apart else parts_of(index, shape)
         given: list[tuple[int | None, Any]] = []
         dim = 0
         for part in parts:
@@ -228,7 +247,9 @@ class Places:
         if self.wrap_negative:
             places = np.where(places < 0, places + size, places)
         if self.mode == "clip":
-            return np.clip(places, 0, max(size - 1, 0))
+            within = np.clip(places, 0, max(size - 1, 0))
+            self.moved = self.moved or not np.array_equal(within, places)
+            return within
         return np.where((places < 0) | (places >= size), -1, places)
 
     def _within_batch(self, part, size: int) -> Any:
@@ -238,6 +259,7 @@ class Places:
         if self.wrap_negative:
             places = T.where(T.lt(places, 0), T.add(places, size), places)
         if self.mode == "clip":
+            self.moved = True  # perhaps
             return T.clamp(places, min=0, max=size - 1)
         outside = T.logical_or(T.lt(places, 0), T.ge(places, size))
         return T.where(outside, -1, places)

@@ -12,10 +12,11 @@ import numpy as np
 import wengert.compat.jax.numpy as jnp
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, convert, made
+from wengert.compat.jax.checks import axis_in
 from wengert.compat.jax.dtypes import canonical_dtype, requested_dtype
 from wengert.compat.jax.indexing import absent
 from wengert.compat.jax.lax_elementwise import same_dtypes
-from wengert.compat.jax.tracing import argument
+from wengert.compat.jax.tracing import argument, filled
 from wengert.compat.jax.updates import Updates
 from wengert.compat.jax.words import refusal
 from wengert.compat.kit.namespaces import functions_of
@@ -35,7 +36,7 @@ def _kept(result, x) -> Any:
 
 def _dims(dimensions, ndim: int) -> tuple[int, ...]:
     given = (dimensions,) if isinstance(dimensions, int) else dimensions
-    return tuple(d % ndim if -ndim <= d < ndim else d for d in map(int, given))
+    return tuple(axis_in(int(d), ndim) for d in given)
 
 
 def full(shape, fill_value, dtype=None, *, sharding=None) -> Any:
@@ -193,12 +194,12 @@ def slice(operand, start_indices, limit_indices, strides=None) -> Any:
 def slice_in_dim(operand, start_index, limit_index, stride: int = 1, axis: int = 0) -> Any:
     """Slice an array along one dimension."""
     x = argument(operand)
-    return x[_along(_slice(start_index, limit_index, int(stride)), axis, x.ndim)]
-
-
-def _along(part, axis: int, ndim: int) -> tuple[Any, ...]:
-    axis = axis + ndim if axis < 0 else axis
-    return (_slice(None),) * axis + (part,)
+    axis = axis_in(axis, x.ndim)
+    size = x.shape[axis]
+    ends = start_index or 0, size if limit_index is None else limit_index
+    start, limit = (int(end) + size * (end < 0) for end in ends)
+    starts, limits = filled([0] * x.ndim, [axis], [start]), filled(x.shape, [axis], [limit])
+    return slice(x, starts, limits, filled([1] * x.ndim, [axis], [stride]))
 
 
 def index_in_dim(operand, index: int, axis: int = 0, keepdims: bool = True) -> Any:
@@ -207,7 +208,7 @@ def index_in_dim(operand, index: int, axis: int = 0, keepdims: bool = True) -> A
     size = x.shape[axis]
     if not -size <= index < size:
         raise IndexError(f"index {index} is out of bounds for axis {axis} with size {size}")
-    found = x[_along(int(index), axis, x.ndim)]
+    found = x[(_slice(None),) * axis_in(axis, x.ndim) + (int(index),)]
     return jnp.expand_dims(found, axis) if keepdims else found
 
 
@@ -270,10 +271,9 @@ def dynamic_slice(operand, start_indices, slice_sizes, **more) -> Any:
 def dynamic_slice_in_dim(operand, start_index, slice_size: int, axis: int = 0) -> Any:
     """Slice an array along one dimension; the start is clamped so that the slice lies within it."""
     x = argument(operand)
-    axis = axis % x.ndim
-    starts = [start_index if d == axis else 0 for d in range(x.ndim)]
-    sizes = [int(slice_size) if d == axis else n for d, n in enumerate(x.shape)]
-    return dynamic_slice(x, starts, sizes)
+    axis = axis_in(axis, x.ndim)
+    starts = filled([0] * x.ndim, [axis], [start_index])
+    return dynamic_slice(x, starts, filled(x.shape, [axis], [int(slice_size)]))
 
 
 def dynamic_index_in_dim(operand, index, axis: int = 0, keepdims: bool = True) -> Any:
@@ -294,7 +294,7 @@ def dynamic_update_slice(operand, update, start_indices, **more) -> Any:
 def dynamic_update_slice_in_dim(operand, update, start_index, axis: int) -> Any:
     """Replace a slice of an array along one dimension."""
     x, new = argument(operand), argument(update)
-    starts = [start_index if d == axis % x.ndim else 0 for d in range(x.ndim)]
+    starts = filled([0] * x.ndim, [axis_in(axis, x.ndim)], [start_index])
     return dynamic_update_slice(x, new.reshape(new.shape or (1,) * x.ndim), starts)
 
 

@@ -649,10 +649,7 @@ def custom_linear_solve(
     right = tree_map(argument, b)
     found = solve(matvec, _stop(right))
     x, aux = found if has_aux else (found, None)
-
-    def plain(y) -> Any:
-        found = solve(matvec, y)
-        return found[0] if has_aux else found
+    alone = operator.itemgetter(0) if has_aux else lambda found: found
 
     def transposed(like) -> _Solver:
         if symmetric:
@@ -660,14 +657,10 @@ def custom_linear_solve(
         if transpose_solve is None:
             raise refusal(TypeError, "transpose_solve required")
         solver, pull = transpose_solve, linear_transpose(matvec, x)
-
-        def solved(y) -> Any:
-            found = solver(lambda v: pull(v)[0], y)
-            return found[0] if has_aux else found
-
+        solved = lambda y: alone(solver(lambda v: pull(v)[0], y))  # noqa: E731
         return _Solver(solved, lambda _: inverse)
 
-    inverse = _Solver(plain, transposed)
+    inverse = _Solver(lambda y: alone(solve(matvec, y)), transposed)
     x = _corrected(
         x, lambda x: tree_map(lambda value, y: value - y, matvec(x), right), lambda _: inverse
     )

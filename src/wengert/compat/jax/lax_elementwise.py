@@ -7,6 +7,7 @@ same number of dimensions, or none.
 from __future__ import annotations
 
 import enum
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -16,7 +17,9 @@ import wengert.compat.jax.numpy as jnp
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray, convert, made, result_type
 from wengert.compat.jax.checks import all_ones, by_zero, check_dtype, check_shapes, no_warnings
+from wengert.compat.jax.classes import is_traced
 from wengert.compat.jax.dtypes import requested_dtype
+from wengert.compat.jax.numpy.ufuncs import bits_set
 from wengert.compat.jax.operators import absolute, negative, power
 from wengert.compat.jax.tracing import argument
 from wengert.compat.jax.trees import tree_map
@@ -103,28 +106,39 @@ def _quotient(a, b) -> Any:
 
 def _rounded(x) -> Any:
     # halves away from zero; T.round rounds them to even
-    return T.copysign(T.floor(T.add(T.abs(x), 0.5)), T.clone(x))
+    whole = T.trunc(x)
+    further = T.ge(T.abs(T.sub(x, whole)), 0.5)
+    return T.add(whole, T.copysign(T.to_copy(further, dtype=x._payload.dtype), T.clone(x)))
 
 
 def _sign(x) -> Any:
     return T.sgn(x) if x._payload.dtype.kind == "c" else T.sign(x)
 
 
-def _of_bits(x, count: Callable[[Any], Any]) -> Any:
-    whole = np.asarray(x)
-    return new_tensor(count(whole.view(f"u{whole.itemsize}")).astype(whole.dtype))
+def _size(x) -> int:
+    return 8 * int(x._payload.dtype.itemsize)
 
 
-def _leading_zeros(bits) -> Any:
-    lengths = [8 * bits.itemsize - int(v).bit_length() for v in bits.reshape(-1)]
-    return np.array(lengths).reshape(bits.shape)
+def _leading_zeros(x) -> Any:
+    for by in (1, 2, 4, 8, 16, 32):
+        if by < _size(x):
+            x = T.bitwise_or(x, T.bitwise_right_shift(x, by))
+    return T.sub(_size(x), bits_set(x))
 
 
 def _logical_shift(a, b) -> Any:
-    size = a._payload.dtype.itemsize
-    bits, by = np.asarray(a), np.asarray(b)
-    unsigned = bits.view(f"u{size}") >> by.astype(f"u{size}")
-    return new_tensor(np.asarray(unsigned).view(bits.dtype))
+    if a._payload.dtype.kind == "u":
+        return T.bitwise_right_shift(a, b)
+    kept = T.bitwise_not(T.bitwise_left_shift(-1, T.sub(_size(a), b)))
+    outside = T.logical_or(T.lt(b, 0), T.ge(b, _size(a)))
+    moved = T.where(T.eq(b, 0), a, T.bitwise_and(T.bitwise_right_shift(a, b), kept))
+    return T.where(outside, 0, moved)
+
+
+def _digamma(x) -> Any:
+    # at 0 there is no value, but a derivative
+    none, nan = (new_tensor(np.asarray(value, x._payload.dtype)) for value in (0, math.nan))
+    return T.add(T.digamma(x), T.where(T.eq(x, 0), nan, none))
 
 
 def _recorded(prim: str) -> Callable[..., Any]:
@@ -140,7 +154,7 @@ _ONE = """
     c: imag real
     fc: acos acosh asin asinh atan atanh cos cosh exp exp2 expm1 log log1p sin sinh sqrt tan tanh
         is_finite=isfinite logistic=sigmoid reciprocal rsqrt
-    f: bessel_i0e=special_i0e bessel_i1e=special_i1e cbrt ceil digamma erf erf_inv=erfinv erfc
+    f: bessel_i0e=special_i0e bessel_i1e=special_i1e cbrt ceil erf erf_inv=erfinv erfc
         floor lgamma
     biu: bitwise_not
     """
@@ -163,9 +177,10 @@ def _primitives(text: str) -> dict[str, tuple[Callable[..., Any], str]]:
 _UNARY: dict[str, tuple[Callable[[Any], Any], str]] = {
     **_primitives(_ONE),
     "abs": (absolute, "iufc"),
-    "clz": (lambda x: _of_bits(x, _leading_zeros), "iu"),
+    "clz": (_leading_zeros, "iu"),
+    "digamma": (_digamma, "f"),
     "neg": (negative, "iufc"),
-    "population_count": (lambda x: _of_bits(x, np.bitwise_count), "iu"),
+    "population_count": (bits_set, "iu"),
     "sign": (_sign, "iufc"),
     "square": (lambda x: T.mul(x, x), "iufc"),
 }
@@ -202,17 +217,15 @@ def round(x, rounding_method: RoundingMethod = RoundingMethod.AWAY_FROM_ZERO) ->
 
 
 def clamp(min, x, max) -> Any:
-    """Clamp `x` to bounds; the derivative is 0 at the bounds and beyond."""
+    """Clamp `x` to bounds; at the bounds there is no derivative."""
     low, array, high = same_dtypes("clamp", min, x, max)
-    inside = T.logical_and(T.gt(array, low), T.lt(array, high))
-    held = T.minimum(T.maximum(Tensor.detach(array), low), high) if _is_followed(array) else None
-    if held is None:
-        return made(T.minimum(T.maximum(array, low), high), array.weak_type)
-    return made(T.where(inside, array, held), array.weak_type)
-
-
-def _is_followed(x) -> bool:
-    return x._edge is not None or not isinstance(x._payload, np.ndarray | np.generic)
+    found = T.minimum(T.maximum(array, low), high)
+    if any(map(is_traced, (low, array, high))):
+        inside = T.logical_and(T.gt(array, low), T.lt(array, high))
+        above = T.where(T.lt(high, array), high, Tensor.detach(found))
+        beyond = T.where(T.logical_and(T.lt(array, low), T.lt(low, high)), low, above)
+        found = T.where(inside, array, beyond)
+    return made(found, array.weak_type)
 
 
 def conj(x) -> Any:
@@ -240,7 +253,7 @@ def convert_element_type(operand, new_dtype) -> Any:
     dtype = requested_dtype(new_dtype, "astype")
     if operand.__class__ is int and dtype.kind == "f":
         return asarray(operand, dtype)  # which may be too large for an array of integers
-    return argument(operand).astype(dtype)
+    return made(convert(argument(operand), dtype))
 
 
 def bitcast_convert_type(operand, new_dtype) -> Any:
@@ -258,15 +271,20 @@ def reduce_precision(operand, exponent_bits: int, mantissa_bits: int) -> Any:
     """Round to a mantissa of fewer bits; the derivative is 1."""
     array = argument(operand)
     check_dtype("reduce_precision", array, "f")
-    values = np.asarray(Tensor.detach(array)._payload)
-    fractions, exponents = np.frexp(values)
-    scale = 2.0 ** (mantissa_bits + 1)
+    values = stop_gradient(array)
+    scale, most = 2 ** (mantissa_bits + 1), 2 ** (exponent_bits - 1) - 1
     with no_warnings():
-        rounded = np.ldexp(np.round(fractions * scale) / scale, exponents)
-        largest = 2.0 ** (2 ** (exponent_bits - 1) - 1) * (2 - 2.0**-mantissa_bits)
-        rounded = np.where(np.abs(rounded) > largest, np.sign(rounded) * np.inf, rounded)
-    shift = new_tensor(rounded.astype(values.dtype) - values)
-    return made(T.add(array, shift), array.weak_type)
+        fractions, exponents = T.frexp(values)
+        rounded = T.div(T.round(T.mul(fractions, scale)), scale / 2)
+        rounded = T.ldexp(rounded, T.sub(exponents, 1))
+        if most < np.log2(float(jnp.finfo(array.dtype).max)) - 1:
+            size = T.abs(rounded)
+            small = T.where(T.lt(size, 2.0 ** (1 - most)), 0.0, rounded)
+            large = T.where(T.ge(size, 2.0 ** (most + 1)), math.inf, small)
+            rounded = T.copysign(large, values)
+        shift = T.where(T.isfinite(values), T.sub(rounded, values), 0)
+        found = T.where(T.eq(rounded, 0), T.mul(array, 0), T.add(array, shift))
+    return made(found, array.weak_type)
 
 
 def select(pred, on_true, on_false) -> Any:

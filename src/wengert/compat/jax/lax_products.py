@@ -12,10 +12,11 @@ import numpy as np
 import wengert.compat.jax.numpy as jnp
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import made, promote
-from wengert.compat.jax.dtypes import requested_dtype
+from wengert.compat.jax.checks import axis_in
 from wengert.compat.jax.lax_arrays import pad
 from wengert.compat.jax.lax_elementwise import same_dtypes
 from wengert.compat.jax.lax_reductions import padtype_to_pads
+from wengert.compat.jax.numpy.calling import widened
 from wengert.compat.jax.tracing import argument
 from wengert.compat.jax.words import refusal
 from wengert.compat.kit.namespaces import functions_of
@@ -29,10 +30,6 @@ class Precision(enum.Enum):
     DEFAULT = 0
     HIGH = 1
     HIGHEST = 2
-
-
-def _finished(result, preferred) -> Any:
-    return result if preferred is None else result.astype(requested_dtype(preferred, "dot"))
 
 
 def dot(
@@ -50,7 +47,7 @@ def dot(
     a, b = same_dtypes("dot", lhs, rhs)
     if not (1 <= a.ndim <= 2 and 1 <= b.ndim <= 2 and a.shape[-1] == b.shape[0]):
         raise TypeError(f"Incompatible shapes for dot: got {a.shape} and {b.shape}.")
-    return _finished(jnp.matmul(a, b), preferred_element_type)
+    return jnp.matmul(a, b, preferred_element_type=preferred_element_type)
 
 
 def dot_general(
@@ -69,7 +66,7 @@ def dot_general(
     """
     a, b = promote(argument(lhs), argument(rhs))
     (a_sum, b_sum), (a_batch, b_batch) = [
-        tuple(tuple(d % x.ndim for d in dims) for dims, x in zip(pair, (a, b), strict=True))
+        tuple(tuple(axis_in(d, x.ndim) for d in dims) for dims, x in zip(pair, (a, b), strict=True))
         for pair in dimension_numbers
     ]
     sizes = tuple(a.shape[d] for d in a_sum), tuple(b.shape[d] for d in b_sum)
@@ -92,7 +89,8 @@ def dot_general(
     left = a.transpose((*a_batch, *a_rest, *a_sum)).reshape((*batch, rows, inner))
     right = b.transpose((*b_batch, *b_sum, *b_rest)).reshape((*batch, inner, columns))
     shape = (*batch, *(a.shape[d] for d in a_rest), *(b.shape[d] for d in b_rest))
-    return _finished(jnp.matmul(left, right).reshape(shape), preferred_element_type)
+    found = jnp.matmul(left, right, preferred_element_type=preferred_element_type)
+    return found.reshape(shape)
 
 
 def batch_matmul(lhs, rhs, precision=None) -> Any:
@@ -114,8 +112,8 @@ def ragged_dot(lhs, rhs, group_sizes, precision=None, preferred_element_type=Non
     places = jnp.arange(a.shape[0])[:, None]
     ends = jnp.cumsum(argument(group_sizes))
     inside = (places < ends) & (places >= ends - argument(group_sizes))
-    found = jnp.einsum("mk,gkn,mg->mn", a, b, inside.astype(a.dtype))
-    return _finished(found, preferred_element_type)
+    given = a, b, inside.astype(a.dtype)
+    return jnp.einsum("mk,gkn,mg->mn", *given, preferred_element_type=preferred_element_type)
 
 
 # -- convolution -----------------------------------------------------------------------------------
@@ -190,6 +188,7 @@ def conv_general_dilated(
     if batch_group_count != 1:
         raise refusal(NotImplementedError, "conv_general_dilated with")
     a, b = same_dtypes("conv_general_dilated", lhs, rhs)
+    a, b = widened(preferred_element_type, "conv_general_dilated", a, b)
     numbers = conv_dimension_numbers(a.shape, b.shape, dimension_numbers)
     x, kernel = a.transpose(numbers.lhs_spec), b.transpose(numbers.rhs_spec)
     ndim = x.ndim - 2
@@ -215,7 +214,8 @@ def conv_general_dilated(
         inner = tuple(int(low) for low, _ in padding)
     result = _convolved(x, kernel, strides, inner, apart, feature_group_count)
     back = np.argsort(numbers.out_spec)
-    return _finished(made(T.permute(result, dims=tuple(map(int, back)))), preferred_element_type)
+    found = made(T.permute(result, dims=tuple(map(int, back))))
+    return found if preferred_element_type is None else found.astype(preferred_element_type)
 
 
 def _convolved(

@@ -12,7 +12,7 @@ import numpy as np
 import wengert.compat.jax.numpy as jnp
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, made
-from wengert.compat.jax.checks import all_ones, check_dtype
+from wengert.compat.jax.checks import all_ones, axis_in, check_dtype
 from wengert.compat.jax.dtypes import canonical_dtype
 from wengert.compat.jax.lax_arrays import pad
 from wengert.compat.jax.lax_elementwise import NAMES as ELEMENTWISE
@@ -27,16 +27,10 @@ from wengert.ops.scan import logcumsumexp
 from wengert.tensor.numpy.counterparts import late
 
 
-def _axis(axis: int, ndim: int) -> int:
-    if not -ndim <= axis < ndim:
-        raise ValueError(f"axis {axis} is out of bounds for array of dimension {ndim}")
-    return axis % ndim
-
-
 def _scan(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     def scanned(operand, axis: int = 0, reverse: bool = False) -> Any:
         x = argument(operand)
-        at = _axis(axis, x.ndim)
+        at = axis_in(axis, x.ndim)
         if reverse:
             return jnp.flip(function(jnp.flip(x, at), at), at)
         return function(x, at)
@@ -92,7 +86,7 @@ def sort_key_val(keys, values, dimension: int = -1, is_stable: bool = True) -> t
 def top_k(operand, k: int, *, axis: int = -1) -> list[Any]:
     """Return the `k` largest elements along an axis in descending order, and their indices."""
     x = argument(operand)
-    at = _axis(axis, x.ndim) if x.ndim else 0
+    at = axis_in(axis, x.ndim) if x.ndim else 0
     if not x.ndim or not 0 <= k <= x.shape[at]:
         raise refusal(ValueError, "k argument to top_k must", k, x, axis)
     # NaN is the largest; not -x of integers, whose least one has no negative
@@ -102,7 +96,7 @@ def top_k(operand, k: int, *, axis: int = -1) -> list[Any]:
 def _first(x, by: list[Any], k: int, axis: int) -> list[Any]:
     """Return `k` elements in the ascending order of keys, the last one first, and their indices."""
     places = jnp.lexsort(tuple(by), axis=axis)[(slice(None),) * axis + (slice(k),)]
-    return [jnp.take_along_axis(x, places, axis=axis), places]
+    return [jnp.take_along_axis(x, places, axis=axis), places.astype("int32")]
 
 
 def approx_max_k(operand, k: int, reduction_dimension: int = -1, *args, **options) -> list[Any]:
@@ -113,7 +107,7 @@ def approx_max_k(operand, k: int, reduction_dimension: int = -1, *args, **option
 def approx_min_k(operand, k: int, reduction_dimension: int = -1, *args, **options) -> list[Any]:
     """Return the exact `k` smallest elements along an axis, and their indices."""
     x = argument(operand)
-    return _first(x, [x], k, _axis(reduction_dimension, x.ndim))
+    return _first(x, [x], k, axis_in(reduction_dimension, x.ndim))
 
 
 def associative_scan(
@@ -180,7 +174,7 @@ def associative_scan(
 def _interleaved(a, b, axis: int) -> Any:
     """Interleave the elements of two arrays along an axis; `a` may have one more."""
     count = b.shape[axis]
-    axis = axis % a.ndim
+    axis = axis_in(axis, a.ndim)
     head = a[(*(slice(None),) * axis, slice(0, count))]
     pairs = jnp.stack([head, b], axis + 1)
     shape = (*a.shape[:axis], 2 * count, *a.shape[axis + 1 :])
@@ -228,7 +222,7 @@ def reduce(
         same_dtypes("reduce", x, made(asarray(s, x.dtype), True) if s.weak_type else s)
         for x, s in zip(leaves, starts, strict=True)
     ]
-    dims = tuple(_axis(d, leaves[0].ndim) for d in dimensions)
+    dims = tuple(axis_in(d, leaves[0].ndim) for d in dimensions)
     if not dims:
         return structure.unflatten(leaves)
     name = _named(computation) if len(pairs) == 1 else None
@@ -256,7 +250,7 @@ def _in_front(x, dims: tuple[int, ...]) -> Any:
 def _reduction(name: str, numpys: str) -> Callable[..., Any]:
     def reduced(operand, axes: Sequence[int], *, out_sharding=None) -> Any:
         x = argument(operand)
-        result = getattr(jnp, numpys)(x, axis=tuple(_axis(a, x.ndim) for a in axes))
+        result = getattr(jnp, numpys)(x, axis=tuple(axis_in(a, x.ndim) for a in axes))
         return result.astype(x.dtype) if numpys in ("sum", "prod") else result
 
     return named(reduced, name, f"Compute ``jnp.{numpys}`` over the given axes.")
@@ -274,7 +268,7 @@ def _bitwise(name: str, start: Callable[..., Any], of_truths: str) -> Callable[.
         check_dtype(f"reduce_{name}", x, "biu")
         dtype = x._payload.dtype
         if of_truths and dtype.kind == "b":
-            return getattr(jnp, of_truths)(x, axis=tuple(_axis(a, x.ndim) for a in axes))
+            return getattr(jnp, of_truths)(x, axis=tuple(axis_in(a, x.ndim) for a in axes))
         return reduce(x, asarray(start(x, dtype)), ELEMENTWISE[f"bitwise_{name}"], axes)
 
     doc = f"Combine the elements over the given axes by bitwise {name}."

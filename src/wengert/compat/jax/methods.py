@@ -212,6 +212,8 @@ class ArrayMethods:
         wanted = self._payload.dtype if dtype is None else requested_dtype(dtype, "astype")
         if self._payload.dtype == wanted:
             return of_kind(self, Array)
+        if wanted.kind == "b":
+            return made(T.ne(self, 0))  # which sees imaginary parts
         return made(convert(self, wanted))
 
     def view(self, dtype=None, type: None = None) -> Any:

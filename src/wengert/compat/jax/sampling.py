@@ -123,14 +123,9 @@ def randint(key, shape, minval, maxval, dtype=None, *, out_sharding=None) -> Any
     check_arrays("randint", minval, maxval)
     wide = kind if kind.itemsize >= 4 else np.dtype(np.int32)
     limits = np.iinfo(kind)
-    if isinstance(maxval, int) and maxval > limits.max:
-        bound, beyond = limits.max, maxval > limits.max
-    else:
-        bound, beyond = maxval, False
-    low, high = (_whole(value, limits) for value in (minval, bound))
-    if wide != kind and beyond:
-        bound, beyond = limits.max + 1, False
-        high = asarray(bound, wide)
+    most = limits.max + (wide != kind)
+    beyond = wide == kind and isinstance(maxval, int) and maxval > limits.max
+    low, high = _whole(minval, limits, limits.max), _whole(maxval, limits, most)
     sizes = shape_for("randint", shape, low, high)
     given = [jnp.broadcast_to(value, sizes) for value in (low, high)]
     by = sampler(_whole_numbers, shape=sizes, kind=wide, beyond=beyond)
@@ -142,12 +137,14 @@ def _whole_numbers(words, low, high, *, shape, kind, beyond: bool) -> Any:
     return SAMPLERS["integers"](words, shape, kind, low, high, np.bool_(beyond))
 
 
-def _whole(value, limits) -> Any:
+def _whole(value, limits, most: int) -> Any:
     """Return a bound as an array of integers, clamped to the dtype's range."""
     if isinstance(value, int):
-        return asarray(min(max(value, int(limits.min)), int(limits.max)))
+        return asarray(min(max(value, int(limits.min)), int(most)))
     bound = asarray(value)
-    return bound if bound.dtype.kind in "iu" else bound.astype(int)
+    bound = bound if bound.dtype.kind in "iu" else bound.astype(int)
+    own = np.iinfo(bound.dtype)
+    return bound.clip(max(own.min, limits.min), min(own.max, most))
 
 
 def normal(key, shape=(), dtype=None, *, out_sharding=None) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray, convert, made, result_type
-from wengert.compat.jax.indexing import Places, absent, checked_mode
+from wengert.compat.jax.indexing import Places, absent, checked_mode, nearest, parts_of
 from wengert.compat.jax.operators import power
 from wengert.compat.jax.words import refusal
 from wengert.ops.expand import broadcast_to
@@ -72,8 +72,10 @@ class Update:
     ) -> Any:
         """Return the elements; with ``mode="fill"``, `fill_value` (NaN) for those out of bounds."""
         x = self.array
-        default = "clip" if fill_value is None else "fill"
-        places = self._places(mode, default, wrap_negative_indices)
+        if fill_value is None and checked_mode(mode, "nearest") == "nearest":
+            parts = parts_of(self.index, x._payload.shape)
+            return _as(nearest(x, parts, wrap_negative_indices), x)
+        places = self._places(mode, "fill", wrap_negative_indices)
         if fill_value is None:
             fill_value = absent(x._payload.dtype)
         result = places.of(x, fill_value)

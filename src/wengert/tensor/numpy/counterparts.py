@@ -196,8 +196,17 @@ def normal_axis(axis: int, ndim: int) -> int:
 
 
 def all_axes(axis: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
-    """Return axes as nonnegative numbers; all for None."""
+    """Return axes as nonnegative numbers; all for None.
+
+    Raises
+    ------
+    numpy.exceptions.AxisError: If one is out of bounds.
+    ValueError: If one is given twice.
+    """
     if axis is None:
         return tuple(range(ndim))
     several = (axis,) if not isinstance(axis, tuple | list) else axis
-    return tuple(normal_axis(a, ndim) for a in several)
+    found = tuple(normal_axis(a, ndim) for a in several)
+    if len(set(found)) < len(found):
+        raise ValueError(f"repeated axis: axes must be different, got {tuple(several)}")
+    return found

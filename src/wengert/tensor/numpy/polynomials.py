@@ -136,9 +136,10 @@ def _polyfit(
     if y.shape[0] != x.shape[0]:
         raise TypeError("expected x and y to have same length")
     left = _vander(x, deg + 1)
-    right = y if y.ndim > 1 else shape.unsqueeze(y, 1)
+    dtype = left._payload.dtype  # wider than that of x, as in NumPy
+    right = as_dtype(y if y.ndim > 1 else shape.unsqueeze(y, 1), dtype)
     if w is not None:
-        weights = shape.unsqueeze(as_dtype(w, x._payload.dtype), 1)
+        weights = shape.unsqueeze(as_dtype(w, dtype), 1)
         left, right = left * weights, right * weights
     # columns of equal norm make the system better conditioned
     scale = pointwise.sqrt((left * left).sum(0))

@@ -17,6 +17,7 @@ from wengert.ops import arrange, expand, join, permute, pointwise, shape, split
 from wengert.ops.clone import clone
 from wengert.ops.index import index_put
 from wengert.tape.base import TensorBase
+from wengert.tape.operands import cast
 from wengert.tensor.numpy.counterparts import (
     all_axes,
     as_dtype,
@@ -93,8 +94,7 @@ def _rollaxis(a: Any, axis: int, start: int = 0) -> Any:
 def _expand_dims(a: Any, axis: Any) -> Any:
     a = tensor(a)
     several = axis if isinstance(axis, tuple | list) else (axis,)
-    ndim = a.ndim + len(several)
-    for place in sorted(normal_axis(n, ndim) for n in several):
+    for place in sorted(all_axes(several, a.ndim + len(several))):
         a = shape.unsqueeze(a, place)
     return a
 
@@ -340,11 +340,13 @@ def _pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> A
     places = np.arange(a._payload.size).reshape(a.shape)
     if mode == "constant":
         values = kwargs.pop("constant_values", 0)
-        values = values._payload if isinstance(values, TensorBase) else values
         at = np.pad(places, pad_width, constant_values=-1)
-        frame = np.pad(np.zeros(a.shape, a._payload.dtype), pad_width, constant_values=values)
-        inside = at >= 0
-        return index_put(tensor(frame), (tensor(inside),), shape.reshape(a, (-1,)))
+        if isinstance(values, TensorBase) and not values._payload.ndim:
+            frame = expand.broadcast_to(cast(values, a._payload.dtype), at.shape)
+        else:
+            zeros = np.zeros(a.shape, a._payload.dtype)
+            frame = tensor(np.pad(zeros, pad_width, constant_values=values))
+        return index_put(frame, (tensor(at >= 0),), shape.reshape(a, (-1,)))
     at = np.pad(places, pad_width, mode=mode, **kwargs)
     if mode == "empty":
         at = np.pad(places, pad_width, mode="edge")

@@ -18,19 +18,12 @@ class ConstGraphNode(Node):
 
     __slots__ = ("parents", "partial_fun")
 
-    def __init__(
-        self,
-        value,
-        fun,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        parent_argnums: tuple[int, ...],
-        parents: tuple[Any, ...],
-    ) -> None:
-        def partial_fun(partial_args) -> Any:
-            return fun(*subvals(args, zip(parent_argnums, partial_args, strict=True)), **kwargs)
+    def __init__(self, *call) -> None:
+        _, fun, args, kwargs, argnums, self.parents = call
 
-        self.parents = parents
+        def partial_fun(partial_args) -> Any:
+            return fun(*subvals(args, zip(argnums, partial_args, strict=True)), **kwargs)
+
         self.partial_fun = partial_fun
 
     def initialize_root(self) -> None:
@@ -87,17 +80,9 @@ class FullGraphNode(Node):
 
     __slots__ = ("recipe", "value")
 
-    def __init__(
-        self,
-        value,
-        fun,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        parent_argnums: tuple[int, ...],
-        parents: tuple[Any, ...],
-    ) -> None:
-        self.value = value
-        self.recipe: Any = (fun, args, kwargs, list(zip(parent_argnums, parents, strict=True)))
+    def __init__(self, *call) -> None:
+        self.value, fun, args, kwargs, argnums, parents = call
+        self.recipe: Any = (fun, args, kwargs, list(zip(argnums, parents, strict=True)))
 
     def initialize_root(self) -> None:
         """Start at the argument, which has no parents."""

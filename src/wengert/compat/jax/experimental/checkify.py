@@ -17,7 +17,7 @@ from wengert.base.sections import fill_sections
 from wengert.compat.jax.callbacks import values_of
 from wengert.compat.jax.classes import is_traced
 from wengert.compat.jax.tracing import argument, check_callable
-from wengert.compat.jax.trees import tree_leaves, tree_map
+from wengert.compat.jax.trees import register, tree_leaves, tree_map
 from wengert.compat.jax.words import refusal
 from wengert.compat.kit.namespaces import defined
 from wengert.tape.modes import untraced
@@ -73,6 +73,7 @@ class Error:
         return f"Error({self._message or ''})"
 
 
+register(Error, lambda error: ((), error.get()), lambda message, _: Error(message))
 _CHECKED: ContextVar[list[str] | None] = ContextVar("checked", default=None)
 
 

@@ -17,7 +17,7 @@ import numpy as np
 import wengert.compat.jax.numpy as jnp
 from wengert.base.sections import fill_sections
 from wengert.compat.jax import reverse
-from wengert.compat.jax.checks import check_contracted
+from wengert.compat.jax.checks import axis_in, check_contracted
 from wengert.compat.jax.numpy.calling import shape_of, value_of
 from wengert.compat.jax.trees import register
 from wengert.compat.jax.words import refusal
@@ -135,7 +135,7 @@ class BCOO(JAXSparse):
         if axis is None:
             return self.data.sum()
         axes = (axis,) if isinstance(axis, int) else axis
-        gone = {a % self.ndim for a in axes}
+        gone = {axis_in(a, self.ndim) for a in axes}
         rest = [a for a in range(self.ndim) if a not in gone]
         shape = tuple(self.shape[a] for a in rest)
         return BCOO((self.data, self.indices[:, rest]), shape=shape)

@@ -18,7 +18,7 @@ import numpy as np
 import wengert.compat.jax.numpy as jnp
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, made, promote, promote_inexact
-from wengert.compat.jax.checks import check_dtype
+from wengert.compat.jax.checks import axis_in, check_dtype
 from wengert.compat.jax.numpy.calling import check_arrays, checked_dtype, plain, static
 from wengert.compat.jax.typing import Array
 from wengert.compat.jax.words import refusal
@@ -331,7 +331,7 @@ def one_hot(x, num_classes, *, dtype=None, axis=-1) -> Array:
     places = asarray(x)
     count = static(num_classes, "num_classes of one_hot")
     kind = checked_dtype(float if dtype is None else dtype, "one_hot")
-    axis = axis % (places.ndim + 1)
+    axis = axis_in(axis, places.ndim + 1)
     wide = jnp.expand_dims(places, axis)
     classes = jnp.arange(count, dtype=places.dtype)
     sizes = [-1 if i == axis else 1 for i in range(wide.ndim)]

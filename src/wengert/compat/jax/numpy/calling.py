@@ -12,6 +12,7 @@ separately.
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -128,7 +129,7 @@ def call(name: str, *args, weak=False, **kwargs) -> Any:
     try:
         with np.errstate(all="ignore"):
             return finished(ours(*given, **more), weak)
-    except RuntimeError as error:
+    except (RuntimeError, IndexError) as error:
         raise numpys_error(error, numpys, args, kwargs) from None
 
 
@@ -146,6 +147,21 @@ def no_out(name: str, out) -> None:
 def checked_dtype(dtype, name: str) -> Any:
     """Return the dtype that a user asked for, or None."""
     return None if dtype is None else requested_dtype(dtype, name)
+
+
+def widened(preferred, name: str, *values) -> Any:
+    """Return the operands of a product, in the dtype preferred for its result if that is wider."""
+    wanted = checked_dtype(preferred, name)
+    if wanted is None:
+        return values
+    arrays = [asarray(value) for value in values]
+    return [x if _is_wider(x._payload.dtype, wanted) else x.astype(wanted) for x in arrays]
+
+
+def _is_wider(dtype: np.dtype[Any], wanted: np.dtype[Any]) -> bool:
+    if dtype.kind == wanted.kind:
+        return dtype.itemsize >= wanted.itemsize
+    return dtype.kind == "c"
 
 
 def sizes_of(x) -> tuple[int, ...]:
@@ -234,8 +250,8 @@ def axes_of(name: str, axis) -> Any:
     if axis is None or axis.__class__ is int:
         return axis
     if isinstance(axis, tuple | list):
-        return tuple(int(value_of(i, "axis")) for i in axis)
-    return int(value_of(axis, "axis"))
+        return tuple(operator.index(value_of(i, "axis")) for i in axis)
+    return operator.index(value_of(axis, "axis"))
 
 
 def _mask(name: str, where) -> Any:
@@ -280,7 +296,7 @@ def of_row(
 
     def computed(given: dict[str, Any]) -> Any:
         no_out(name, given.pop("out", None))
-        wanted = checked_dtype(given.pop("preferred_element_type", None), name)
+        wanted = given.pop("preferred_element_type", None)
         first = [given.pop(key) for key in required]
         more = {key: given.pop(key) for key in optional if given[key] is not None}
         if how.startswith("own"):
@@ -288,11 +304,12 @@ def of_row(
         else:
             arrays = as_operands(name, *first, *more.values(), inexact=how.startswith("inexact"))
         named: dict[str, Any] = dict(zip(more, arrays[len(first) :], strict=True))
+        arrays = widened(wanted, name, *arrays[: len(first)])
         for key, value in given.items():
             if value is not None and key not in _IGNORED:
                 named[key] = _SAID[key](name, value) if key in _SAID else value
         weak = how.endswith("weak") and arrays[0].weak_type
-        result = counterpart(*arrays[: len(first)], weak=weak, **named)
+        result = counterpart(*arrays, weak=weak, **named)
         return result if wanted is None else result.astype(wanted)
 
     return signed(name, signature, computed, f"{text}\n\nSee `{see}.{name}`.")

@@ -13,7 +13,7 @@ import numpy as np
 
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, made
-from wengert.compat.jax.checks import broadcast
+from wengert.compat.jax.checks import axis_in, broadcast
 from wengert.compat.jax.dtypes import default_dtype
 from wengert.compat.jax.indexing import Places, absent, checked_mode
 from wengert.compat.jax.numpy.calling import (
@@ -199,7 +199,7 @@ def take(
         raise refusal(TypeError, "take requires integer indices", at)
     if mode == "raise":
         raise NotImplementedError("The 'raise' mode to jnp.take is not supported.")
-    dim = axis % x.ndim
+    dim = axis_in(axis, x.ndim)
     return _read(x, (slice(None),) * dim + (at,), mode, fill_value)
 
 
@@ -245,7 +245,7 @@ def take_along_axis(
     if x.ndim != at.ndim:
         raise refusal(ValueError, "indices and arr must have", at, x)
     wraps = wrap_negative_indices is not False
-    return _read(x, _lines(x, axis % x.ndim, at), mode, fill_value, wraps)
+    return _read(x, _lines(x, axis_in(axis, x.ndim), at), mode, fill_value, wraps)
 
 
 def put_along_axis(
@@ -259,7 +259,7 @@ def put_along_axis(
     if axis is None:
         x, axis = x.reshape(-1), 0
         at = at.reshape(-1)
-    return x.at[_lines(x, axis % x.ndim, at)].set(values, mode=mode).reshape(sizes)
+    return x.at[_lines(x, axis_in(axis, x.ndim), at)].set(values, mode=mode).reshape(sizes)
 
 
 def put(a, ind, v, mode: str | None = None, *, inplace: bool = True) -> Any:
@@ -274,9 +274,7 @@ def put(a, ind, v, mode: str | None = None, *, inplace: bool = True) -> Any:
     flat = x.reshape(-1)
     if mode == "clip":
         at = call("clip", at, 0, x.size - 1)
-    elif mode == "wrap":
-        at = at % x.size
-    return flat.at[at].set(new).reshape(x.shape)
+    return flat.at[at].set(new, mode=mode or "clip").reshape(x.shape)
 
 
 def place(arr, mask, vals, *, inplace: bool = True) -> Any:

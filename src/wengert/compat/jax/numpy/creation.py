@@ -127,7 +127,7 @@ def full(shape, fill_value, dtype=None, *, device=None, out_sharding=None) -> An
     kind = C.checked_dtype(dtype, "full")
     # floats that do not fit become the limits; integers that do not fit are refused
     value = converted(fill_value, kind if fill_value.__class__ is int else None)
-    found = value if kind is None else convert(value, kind)
+    found = value if kind is None else value.astype(kind)
     weak = kind is None and value.weak_type
     return made(T.expand(C.plain(found), shape=C.shape_of(shape)), weak)
 
@@ -204,7 +204,7 @@ def linspace(
     if not retstep:
         return points
     step = (made(last) - made(first)) / parts if parts > 0 else made(first) * np.nan
-    return points, step
+    return points, step if wanted is None else step.astype(inexact_of(wanted))
 
 
 def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0) -> Any:

@@ -140,7 +140,8 @@ def lstsq(a, b, rcond=None, *, numpy_resid: bool = False) -> Any:
     if isinstance(x._payload, np.ndarray):
         found, residuals, rank, s = _call("lstsq", x, y, rcond)
     else:
-        found, residuals, rank, s = products.least_squares(x, y, rcond)
+        solve = functools.partial(products.least_squares, y=y, rcond=rcond)
+        found, residuals, rank, s = or_nan(solve, x)
     if not numpy_resid:
         away = x @ found - y
         residuals = reductions.NAMES["sum"](abs(away) ** 2, 0).reshape(-1)

@@ -12,6 +12,7 @@ import numpy as np
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray
 from wengert.compat.jax.batching import vmap
+from wengert.compat.jax.checks import axis_in
 from wengert.compat.jax.numpy.calling import call, operands, shape_of, table
 from wengert.compat.jax.numpy.ufunc_class import ufunc
 from wengert.compat.jax.trees import tree_map
@@ -122,7 +123,7 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr, *args, **kwargs
     Array([2., 2., 2.], dtype=float32)
     """
     (x,) = operands("apply_along_axis", arr)
-    axis %= x.ndim
+    axis = axis_in(axis, x.ndim)
     lines = call("moveaxis", x, axis, -1, weak=x.weak_type)
     mapped: Callable[..., Any] = lambda line: func1d(line, *args, **kwargs)  # noqa: E731
     for _ in range(x.ndim - 1):

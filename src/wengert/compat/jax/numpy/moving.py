@@ -11,6 +11,7 @@ import numpy as np
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, convert, made, promote
 from wengert.compat.jax.array import asarray as converted
+from wengert.compat.jax.checks import axis_in
 from wengert.compat.jax.numpy.calling import (
     call,
     finished,
@@ -51,7 +52,7 @@ def repeat(
     places = np.repeat(np.arange(size), np.broadcast_to(counts, size))[:total_repeat_length]
     missing = total_repeat_length - len(places)
     places = np.concatenate([places, np.full(missing, max(size - 1, 0))]).astype(np.intp)
-    return made(T.index_select(x, new_tensor(places), dim=axis % x.ndim), x.weak_type)
+    return made(T.index_select(x, new_tensor(places), dim=axis_in(axis, x.ndim)), x.weak_type)
 
 
 def tile(A, reps) -> Any:
@@ -73,7 +74,8 @@ def roll(a, shift, axis=None) -> Any:
     if isinstance(shift, TensorBase) and not isinstance(shift._payload, np.ndarray | np.generic):
         return _rolled(x, shift, axis)
     by = value_of(shift, "shift of roll").tolist()
-    by = tuple(by) if isinstance(by, list) else by
+    if isinstance(by, list):
+        by = sum(by) if axis is None else tuple(by)
     axis = tuple(axis) if isinstance(axis, list) else axis
     return call("roll", x, by, axis, weak=x.weak_type)
 
@@ -86,7 +88,7 @@ def _rolled(x, shift, axis) -> Any:
         raise refusal(NotImplementedError, "jnp.roll by several shifts")
     size = x.shape[axis]
     places = (asarray(np.arange(size)) - shift) % size
-    return x[(slice(None),) * (axis % x.ndim) + (places,)]
+    return x[(slice(None),) * axis_in(axis, x.ndim) + (places,)]
 
 
 _STATISTICS = frozenset({"maximum", "mean", "median", "minimum"})
@@ -98,9 +100,13 @@ def _around(x, axis: int, before: int, after: int, mode: str, given: dict[str, A
     lead = (slice(None),) * axis
     edges = [x[(*lead, slice(0, 1))], x[(*lead, slice(size - 1, size))]]
     if mode == "linear_ramp":
-        ends = np.broadcast_to(value_of(given.get("end_values", 0), "end_values"), (x.ndim, 2))
+        ends = given.get("end_values", 0)
+        if np.ndim(ends):
+            ends = np.broadcast_to(np.asarray(ends), (x.ndim, 2))[axis]
+        else:
+            ends = [ends, ends]
         parts = []
-        for edge, end, count in zip(edges, ends[axis], (before, after), strict=True):
+        for edge, end, count in zip(edges, ends, (before, after), strict=True):
             at = np.arange(count).reshape([-1 if i == axis else 1 for i in range(x.ndim)])
             share = asarray(at / max(count, 1), float)
             ramp = end + (edge - end) * share
@@ -143,6 +149,8 @@ def pad(array, pad_width, mode="constant", **kwargs) -> Any:
         unknown = set(kwargs) - {known[mode]}
         if unknown:
             raise ValueError(f"unsupported keyword arguments for mode '{mode}': {unknown}")
+    if not x.ndim:
+        return x
     if isinstance(pad_width, dict):
         pairs = [(0, 0)] * x.ndim
         for axis, both in pad_width.items():

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compat.jax.array import asarray, made
+from wengert.compat.jax.array import asarray, convert, made
+from wengert.compat.jax.checks import axis_in
 from wengert.compat.jax.dtypes import default_dtype
 from wengert.compat.jax.numpy import calling as C
 from wengert.compat.jax.numpy.choosing import sized, take, take_along_axis, where
@@ -74,11 +75,12 @@ def _parted(name: str) -> Callable[..., Any]:
             raise ValueError(f"kth(={kth}) out of bounds ({x.shape[axis]})")
         # JAX's order: the smallest elements ascend; the rest keep their order, or descend
         order = argsort(x, axis)
-        lead = (slice(None),) * (axis % x.ndim)
+        lead = (slice(None),) * axis_in(axis, x.ndim)
         first = order[(*lead, slice(kth % x.shape[axis] + 1))]
         rest = order[(*lead, slice(kth % x.shape[axis] + 1, None))]
         if name == "argpartition":
-            return C.call("concatenate", [first, sort(rest, axis)], axis)
+            found = C.call("concatenate", [first, sort(rest, axis)], axis)
+            return found.astype("int32")
         order = C.call("concatenate", [first, C.call("flip", rest, axis)], axis)
         return take_along_axis(x, order, axis)
 
@@ -114,7 +116,7 @@ def searchsorted(a, v, side="left", sorter=None, *, method="scan") -> Any:
         raise ValueError("a should be 1-dimensional")
     if sorter is not None:
         x = x[asarray(sorter)]
-    return asarray(C.call("searchsorted", x, y, side), default_dtype("i"))
+    return asarray(C.call("searchsorted", x, y, side), np.dtype(np.int32))
 
 
 def digitize(x, bins, right=False, *, method: str | None = None) -> Any:
@@ -123,11 +125,11 @@ def digitize(x, bins, right=False, *, method: str | None = None) -> Any:
     if edges.ndim != 1:
         raise ValueError(f"digitize: bins must be a 1-dimensional array; got bins={bins}")
     if not edges.size:
-        return asarray(np.zeros(x.shape), default_dtype("i"))
+        return asarray(np.zeros(x.shape), np.dtype(np.int32))
     side = "left" if right else "right"
     rising = C.call("searchsorted", edges, x, side)
     falling = edges.size - C.call("searchsorted", C.call("flip", edges), x, side)
-    return asarray(where(edges[-1] >= edges[0], rising, falling), default_dtype("i"))
+    return asarray(where(edges[-1] >= edges[0], rising, falling), np.dtype(np.int32))
 
 
 # -- sets ------------------------------------------------------------------------------------------
@@ -213,6 +215,9 @@ def _set(name: str) -> Callable[..., Any]:
     def function(ar1, ar2, assume_unique=False, *, size: int | None = None, fill_value=None) -> Any:
         x, y = C.as_operands(name, ar1, ar2)
         found = C.call(name, x, y, assume_unique)
+        if name == "setdiff1d":
+            given = asarray(ar1)
+            found = made(convert(found, given._payload.dtype), given.weak_type)
         if size is None:
             return found
         at = sized(np.arange(found.size), size, found.size)
@@ -306,7 +311,8 @@ def histogram(a, bins=10, range=None, weights=None, density: bool | None = None)
 def _of_several(name: str) -> Callable[..., Any]:
     def function(*args, **kwargs) -> Any:
         given = [C.value_of(x, "bins") if isinstance(x, TensorBase) else x for x in args]
-        more = {k: C.value_of(v, k) if isinstance(v, TensorBase) else v for k, v in kwargs.items()}
+        # weights have derivatives, and refuse to lose them
+        more = {k: np.asarray(v) if isinstance(v, TensorBase) else v for k, v in kwargs.items()}
         found = getattr(np, name)(*given, **more)
         counted = more.get("weights") is None and not more.get("density")
         counts = asarray(found[0], int if counted else float)

@@ -24,6 +24,7 @@ from wengert.compat.jax.numpy.calling import (
     sizes_of,
     static,
     table,
+    widened,
 )
 from wengert.compat.jax.numpy.choosing import where
 from wengert.compat.jax.words import refusal
@@ -43,7 +44,7 @@ def dot(a, b, *, precision=None, preferred_element_type=None, out_sharding=None)
     >>> jnp.dot(jnp.arange(3.0), jnp.arange(3.0))
     Array(5., dtype=float32)
     """
-    x, y = as_operands("dot", a, b)
+    x, y = widened(preferred_element_type, "dot", *as_operands("dot", a, b))
     if x.ndim and y.ndim:
         check_contracted(x.shape, y.shape)
     return _as_asked(call("dot", x, y, weak=x.weak_type), preferred_element_type, "dot")
@@ -52,6 +53,7 @@ def dot(a, b, *, precision=None, preferred_element_type=None, out_sharding=None)
 def matmul(a, b, *, precision=None, preferred_element_type=None, out_sharding=None) -> Any:
     """Multiply matrices, or stacks of them."""
     check_arrays("matmul", a, b)
+    a, b = widened(preferred_element_type, "matmul", a, b)
     return _as_asked(operators.matmul(a, b), preferred_element_type, "matmul")
 
 
@@ -59,7 +61,7 @@ def tensordot(
     a, b, axes=2, *, precision=None, preferred_element_type=None, out_sharding=None
 ) -> Any:
     """Sum products over axes of both arrays."""
-    x, y = as_operands("tensordot", a, b)
+    x, y = widened(preferred_element_type, "tensordot", *as_operands("tensordot", a, b))
     if isinstance(axes, int) and axes > min(x.ndim, y.ndim):
         raise refusal(TypeError, "Number of tensordot axes", axes, x, y)
     try:
@@ -91,16 +93,18 @@ def einsum(
     Array([0., 1.], dtype=float32)
     """
     no_out("einsum", out)
-    if isinstance(subscripts, str):
-        given = as_operands("einsum", *operands_)
-        found = call("einsum", subscripts, *given, weak=given[0].weak_type)
-        return _as_asked(found, preferred_element_type, "einsum")
-    # arrays alternate with their lists of subscripts; the result's list comes last
     several = [subscripts, *operands_]
+    # or arrays alternate with their lists of subscripts, and the result's list comes last
+    by_text = isinstance(subscripts, str)
     count = len(several) // 2
-    given = as_operands("einsum", *several[: 2 * count : 2])
-    mixed = [part for pair in zip(given, several[1::2], strict=False) for part in pair]
-    found = call("einsum", *mixed, *several[2 * count :], weak=given[0].weak_type)
+    arrays = as_operands("einsum", *(operands_ if by_text else several[: 2 * count : 2]))
+    given = widened(preferred_element_type, "einsum", *arrays)
+    if by_text:
+        mixed = [subscripts, *given]
+    else:
+        pairs = zip(given, several[1::2], strict=False)
+        mixed = [part for pair in pairs for part in pair] + several[2 * count :]
+    found = call("einsum", *mixed, weak=given[0].weak_type)
     return _as_asked(found, preferred_element_type, "einsum")
 
 
@@ -295,8 +299,6 @@ def polyfit(x, y, deg: int, rcond=None, full: bool = False, w=None, cov=False) -
     """Fit a polynomial to points by least squares; differentiable."""
     x, y, *weights = as_operands("polyfit", x, y, *([] if w is None else [w]), inexact=True)
     deg = static(deg, "deg")
-    if not full and not cov:
-        return call("polyfit", x, y, deg, rcond, **({"w": weights[0]} if weights else {}))
     if rcond is None:
         rcond = asarray(x.size * float(np.finfo(x._payload.dtype).eps))
     columns, values = vander(x, deg + 1), y
@@ -306,6 +308,8 @@ def polyfit(x, y, deg: int, rcond=None, full: bool = False, w=None, cov=False) -
     scale = (columns**2).sum(0) ** 0.5
     found, _, rank, sizes = least_squares(columns / scale, values, rcond)
     found = (found.T / scale).T
+    if not full and not cov:
+        return found
     residuals = ((columns @ found - values) ** 2).sum(0).reshape(-1)
     if full:
         return found, residuals, asarray(rank, int), sizes, rcond

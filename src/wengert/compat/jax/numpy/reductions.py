@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from wengert.compat.jax.array import Array, asarray, made
-from wengert.compat.jax.checks import no_warnings
+from wengert.compat.jax.checks import axis_in, no_warnings
 from wengert.compat.jax.dtypes import canonical_dtype, default_dtype, inexact_of
 from wengert.compat.jax.numpy import calling as C
 from wengert.compat.jax.numpy.calling import no_out
@@ -222,7 +222,7 @@ def _scan_with_start(name: str, start: int) -> Callable[..., Any]:
         found = asarray(C.call("cumsum" if start == 0 else "cumprod", x, at, dtype=kind), kind)
         if not include_initial:
             return found
-        sizes = [1 if i == at % x.ndim else n for i, n in enumerate(x.shape)]
+        sizes = [1 if i == axis_in(at, x.ndim) else n for i, n in enumerate(x.shape)]
         return C.call("concatenate", [asarray(np.full(sizes, start), kind), found], at)
 
     return function
@@ -243,11 +243,13 @@ def _quantile(name: str) -> Callable[..., Any]:
         no_out(name, out)
         if overwrite_input:
             raise ValueError(f"jax.numpy.{name} does not support overwrite_input=True")
-        x, _ = C.as_operands(name, a, q, inexact=True)
-        if isinstance(q, TensorBase) and not isinstance(q._payload, np.ndarray | np.generic):
-            raise NotImplementedError(f"jnp.{name} at a q that differs within the batch of a vmap")
-        at = np.clip(C.value_of(q, "q"), 0, 100 if "percentile" in name else 1)
-        at = at.astype(x._payload.dtype)
+        (x,) = C.as_operands(name, a, inexact=True)
+        x, _ = C.as_operands(name, x, q, inexact=True)
+        known = not isinstance(q, TensorBase) or (
+            q._edge is None and isinstance(q._payload, np.ndarray | np.generic)
+        )
+        at = C.value_of(q, "q") if known else asarray(q)
+        at = at.astype(x._payload.dtype).clip(0, 100 if "percentile" in name else 1)
         axis = C.axes_of(name, axis)
         if weights is None and method not in _METHODS:
             raise refusal(ValueError, "method can only be 'linear'")
@@ -256,7 +258,7 @@ def _quantile(name: str) -> Callable[..., Any]:
         shares = (at / 100).astype(at.dtype) if "percentile" in name else at
         rule = None if weights is not None else _METHODS[method]
         ignoring = name.startswith("nan")
-        if rule is not None and not ignoring and x._payload.size and x.dtype.char in "fd":
+        if rule is not None and known and not ignoring and x.size and x.dtype.char in "fd":
             return _ranked(name, x, at, shares, axis, keepdims, rule)
         return _picked(x, shares, axis, keepdims, weights, rule, ignoring)
 
@@ -288,7 +290,7 @@ def _ranked(name: str, x, at, shares, axis, keepdims: bool, rule: Any) -> Any:
 def _picked(x, at, axis, keepdims: bool, weights, rule: Any, ignoring: bool) -> Any:
     """Return quantiles of the elements in order, by `rule`, or those that weights choose."""
     axes = tuple(range(x.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
-    axes = tuple(i % x.ndim for i in axes)
+    axes = tuple(axis_in(i, x.ndim) for i in axes)
 
     def lines(part) -> Any:
         moved = C.call("moveaxis", part, axes, tuple(range(-len(axes), 0)))

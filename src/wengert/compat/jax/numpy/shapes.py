@@ -13,7 +13,7 @@ import numpy as np
 
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, made, promote
-from wengert.compat.jax.checks import broadcast, resized
+from wengert.compat.jax.checks import axis_in, broadcast, resized
 from wengert.compat.jax.numpy import calling as C
 from wengert.compat.jax.words import refusal
 from wengert.compat.kit.rows import of_rows
@@ -245,9 +245,15 @@ def _split(name: str) -> Callable[..., Any]:
             where = C.value_of(where, f"indices_or_sections of {name}").tolist()
         elif where.__class__ is not int:
             where = C.static(where, f"indices_or_sections of {name}")
-        return list(C.call(name, x, where, axis, weak=x.weak_type))
+        parts = C.call(name.removeprefix("v"), x, where, axis, weak=x.weak_type)
+        return list(parts)
 
     return function
+
+
+def vsplit(ary, indices_or_sections) -> list[Any]:
+    """Split an array along the first axis."""
+    return _split("vsplit")(ary, indices_or_sections)
 
 
 def unstack(x, /, *, axis=0) -> tuple[Any, ...]:
@@ -255,7 +261,7 @@ def unstack(x, /, *, axis=0) -> tuple[Any, ...]:
     (x,) = C.operands("unstack", x)
     if not x.ndim:
         raise refusal(ValueError, "Unstack requires arrays")
-    return tuple(made(list(T.unbind(x, dim=axis)), x.weak_type))
+    return tuple(made(list(T.unbind(x, dim=axis_in(axis, x.ndim))), x.weak_type))
 
 
 of_rows(
@@ -278,7 +284,6 @@ of_rows(
     swapaxes | a, axis1, axis2 | own-weak | Swap two axes of an array.
     tril | m, k=0 | own-weak | Return the elements at and below a diagonal, 0 elsewhere.
     triu | m, k=0 | own-weak | Return the elements at and above a diagonal, 0 elsewhere.
-    vsplit | ary, indices_or_sections | own-weak | Split an array along the first axis.
     """,
 )
 NAMES = C.table(

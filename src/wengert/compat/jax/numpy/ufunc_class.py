@@ -9,6 +9,7 @@ import numpy as np
 
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, made
+from wengert.compat.jax.checks import axis_in
 from wengert.compat.jax.numpy.calling import call, checked_dtype, no_out, operands, plain, value_of
 from wengert.compat.jax.words import refusal
 from wengert.ops import select
@@ -76,9 +77,9 @@ class ufunc:
         if where is not None and initial is None and self.identity is None:
             raise refusal(ValueError, "reduction operation {.__name__!r}", self)
         if isinstance(axis, tuple) or axis is None:
-            axes = sorted(i % x.ndim for i in (range(x.ndim) if axis is None else axis))
+            axes = sorted(axis_in(i, x.ndim) for i in (range(x.ndim) if axis is None else axis))
         else:
-            axes = [axis % x.ndim] if x.ndim else []
+            axes = [axis_in(axis, x.ndim)] if x.ndim else []
         neutral = initial if initial is not None else self.identity
         if where is not None:
             x = made(
@@ -155,8 +156,12 @@ class ufunc:
         no_out(f"{self.__name__}.reduceat", out)
         (x,) = operands(f"{self.__name__}.reduceat", a)
         places = [int(i) for i in value_of(indices, "indices of reduceat")]
-        ends = [*places[1:], x.shape[axis]]
-        lead = (slice(None),) * (axis % x.ndim)
+        axis = axis_in(axis, x.ndim)
+        size, lead = x.shape[axis], (slice(None),) * axis
+        if any(not 0 <= i < size for i in places):
+            name = self.__name__
+            raise IndexError(f"an index of {name}.reduceat is out of bounds [0, {size}): {places}")
+        ends = [*places[1:], size]
         parts = [
             self.reduce(x[(*lead, slice(i, j))], axis, dtype) if i < j else x[(*lead, i)]
             for i, j in zip(places, ends, strict=True)

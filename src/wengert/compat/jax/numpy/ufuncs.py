@@ -235,11 +235,21 @@ def invert(x, /) -> Any:
     return ~x
 
 
+def bits_set(x) -> Any:
+    """Return the numbers of bits set, as integers of the same dtype: sums of ever more bits."""
+    size, by = 8 * x._payload.dtype.itemsize, 1
+    while by < size:
+        mask = sum(((1 << by) - 1) << at for at in range(0, size, 2 * by))
+        moved = T.bitwise_right_shift(x, by)
+        x, by = T.add(T.bitwise_and(x, mask), T.bitwise_and(moved, mask)), 2 * by
+    return x
+
+
 def bitwise_count(x, /) -> Any:
     """Count the bits set in the absolute value."""
     (x,) = as_operands("bitwise_count", x)
     check_dtype("bitwise_count", x, "iu")
-    return call("bitwise_count", x)
+    return made(bits_set(operators.absolute(x))).astype("uint8")
 
 
 def logical_not(x, /) -> Any:
@@ -275,8 +285,11 @@ def imag(val, /) -> Any:
 
 def angle(z, deg: bool = False) -> Any:
     """Return the angles of complex numbers: 0 or pi for real ones, by their sign."""
-    (x,) = as_operands("angle", z, inexact=True)
-    found = made(T.atan2(plain(imag(x)), plain(real(x))))
+    (x,) = as_operands("angle", z)
+    if x._payload.dtype.kind in "biu":
+        x = asarray(x, default_dtype("f"))
+    weak = x.weak_type and x._payload.dtype.kind == "c"
+    found = made(T.atan2(plain(imag(x)), plain(real(x))), weak)
     return NAMES["rad2deg"](found) if deg else found
 
 
@@ -393,7 +406,7 @@ _WITH_METHODS: dict[str, tuple[str, Any]] = {
     "subtract": ("iufc", None),
 }
 NAMES: dict[str, Callable[..., Any]] = {
-    **functions_of(globals(), "negative divmod_ logical_not round_"),
+    **functions_of(globals(), "bits_set negative divmod_ logical_not round_"),
     **{name: _of_one(name, True, name not in ("log2", "log10")) for name in _FRACTIONS.split()},
     **{name: _of_one(name, False, name in ("isfinite", "isnan")) for name in _PREDICATES.split()},
     **{name: _same_unless_fraction(name) for name in ("ceil", "floor", "trunc")},

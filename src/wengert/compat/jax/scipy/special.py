@@ -68,7 +68,7 @@ def _check_installed(name: str) -> None:
 
 _ROWS = """
     x: dawsn entr erf erfc erfcx erfinv exp1 expi expit fresnel gamma gammaln i0 i0e i1 i1e logit
-        ndtr sici spence digamma=psi
+        ndtr sici spence
     p: ndtri
     x, y: xlog1py xlogy
     p, q: kl_div rel_entr
@@ -116,6 +116,12 @@ def loggamma(x) -> Array:
     return jnp.where(x > 0, _computed("gammaln", x), jnp.nan)
 
 
+def digamma(x) -> Array:
+    """Return the derivative of `gammaln`, which is NaN at 0; differentiable."""
+    (x,) = as_operands("digamma", x, inexact=True)
+    return _computed("psi", x) + jnp.where(x == 0, math.nan, 0.0)
+
+
 def polygamma(n, x) -> Array:
     """Return the derivative of order `n` of `digamma`; differentiable in `x`.
 
@@ -137,7 +143,7 @@ def polygamma(n, x) -> Array:
     if order != orders or order < 0:
         raise ValueError(f"polygamma takes whole orders that are not negative, not {n}")
     if order == 0:
-        return _computed("psi", y)
+        return digamma(y)
     return made(special.polygamma(order, plain(y)), y.weak_type)
 
 
