@@ -51,6 +51,23 @@ def test_division_of_whole_numbers_gives_float64():
         tf.math.floordiv(1, 0)
 
 
+def test_powers_are_the_same_as_a_function_and_as_an_operator():
+    for power in (tf.pow, lambda x, y: x**y):
+        slopes = gradient(power, [-2.0, 0.0, 3.0], [2.0, 2.0, 2.0])
+        assert slopes == [[-4.0, 0.0, 6.0], [0.0, 0.0, pytest.approx(9 * np.log(3))]]
+        p = tf.constant([2.0, 2.0])
+        with tf.autodiff.ForwardAccumulator(p, tf.ones(2)) as forward:
+            y = power(tf.constant([-2.0, 0.0]), p)
+        assert forward.jvp(y).numpy().tolist() == [0, 0]
+        with pytest.raises(Invalid, match="Integers to negative integer powers"):
+            power(tf.constant([2, 3]), -1)
+
+
+def test_polygamma_of_orders_that_there_are_not():
+    assert np.isnan(tf.math.polygamma([1.5], [2.0]).numpy()).all()
+    assert np.isnan(tf.math.polygamma(-1.0, [2.0]).numpy()).all()
+
+
 def test_shapes_that_do_not_fit_are_named():
     with pytest.raises(Invalid, match=r"Incompatible shapes: \[2,3\] vs\. \[2\]"):
         tf.add(tf.ones([2, 3]), tf.ones([2]))
