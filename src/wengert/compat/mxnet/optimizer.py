@@ -341,6 +341,26 @@ def create(name, **kwargs) -> Any:
     return _REGISTRY[str(name).lower()](**kwargs)
 
 
+def get_updater(optimizer) -> Callable[..., None]:
+    """Return the function ``updater(index, grad, weight)``, which keeps the state of each weight.
+
+    Examples
+    --------
+    >>> updater, weight = optimizer.get_updater(optimizer.SGD(learning_rate=0.5)), mx.nd.ones(2)
+    >>> updater(0, mx.nd.array([1.0, 2.0]), weight)
+    >>> weight.asnumpy().tolist()
+    [0.5, 0.0]
+    """
+    states: dict[Any, Any] = {}
+
+    def updater(index, grad, weight) -> None:
+        if index not in states:
+            states[index] = optimizer.create_state(index, weight)
+        optimizer.update(index, weight, grad, states[index])
+
+    return updater
+
+
 __getattr__ = absence("wengert.compat.mxnet.optimizer")
 
 
