@@ -729,9 +729,7 @@ tf.pow(y, x) | A B
 tf.pow(x, 2) | A
 tf.pow(x, 3.) | A
 tf.pow(x, y) | [-1.] [2.]
-x ** y | A B
-x ** y | [-2.,0.,3.] [2.,2.,2.]
-tf.math.zeta(x, y) | B U
+x ** y | B A
 tf.reduce_max(x, 1) | A[:0]
 tf.subtract(x, y) | A V
 tf.multiply(x, y) | A V

@@ -63,6 +63,10 @@ def test_powers_are_the_same_as_a_function_and_as_an_operator():
             power(tf.constant([2, 3]), -1)
 
 
+def test_zeta_has_no_gradient_in_its_first_argument():
+    assert gradient(tf.math.zeta, [2.0], [1.0]) == [None, [pytest.approx(-2 * 1.2020569)]]
+
+
 def test_polygamma_of_orders_that_there_are_not():
     assert np.isnan(tf.math.polygamma([1.5], [2.0]).numpy()).all()
     assert np.isnan(tf.math.polygamma(-1.0, [2.0]).numpy()).all()

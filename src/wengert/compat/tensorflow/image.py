@@ -259,8 +259,8 @@ def resize_with_pad(
     wanted = V.integer(target_height, "size"), V.integer(target_width, "size")
     scaled = sizes / np.max(sizes / np.array(wanted, np.float32))
     resized = resize(image, [int(size) for size in scaled], method, antialias=antialias)
-    before = [int((n - size) / 2) for n, size in zip(wanted, scaled, strict=True)]
-    return pad_to_bounding_box(resized, *before, *wanted)
+    top, left = (int((n - size) / 2) for n, size in zip(wanted, scaled, strict=True))
+    return pad_to_bounding_box(resized, top, left, *wanted)
 
 
 def central_crop(image, central_fraction: float) -> Any:
