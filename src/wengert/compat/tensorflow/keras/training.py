@@ -567,6 +567,7 @@ def _resolved(metric, y, y_pred) -> Any:
         return metric
     if metric.inner is None:
         targets, predictions = np.shape(y), tuple(y_pred.shape)
+        kind: Any
         if predictions[-1:] == (1,):
             kind = _metrics.BinaryAccuracy
         elif len(targets) < len(predictions) or targets[-1:] == (1,):
