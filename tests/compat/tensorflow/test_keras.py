@@ -498,3 +498,8 @@ def test_the_cosine_of_no_direction_has_keras_slope():
         tape.watch(p)
         loss = tf.keras.losses.cosine_similarity([[3.0, 4.0]], p)
     assert tape.gradient(loss, p).numpy()[0] == pytest.approx([-6e6, -8e6])
+
+
+def test_the_lowest_threshold_of_ratios_at_a_bound_is_zero_itself():
+    metric = tf.keras.metrics.PrecisionAtRecall(0.9)
+    assert float(metric([0, 0, 1, 1], [0.0, 0.0, 0.0, 1.0])) == 0
