@@ -80,9 +80,10 @@ def power(a, b) -> Any:
     if b._payload.dtype.kind == "i" and np.any(V.numbers_of(b) < 0):
         raise invalid("Integers to negative integer powers are not allowed", "Pow")
     if (b._edge is not None or V.is_mapped(b)) and V.kind_of(a) == "f":
-        known = wg.gt(a, 0)
+        plain = T.pow(a, b.detach())
+        known = wg.gt(a, 0) | wg.isnan(plain)
         safe = wg.where(known, a, wg.ones_like(a))
-        return wg.where(known, T.pow(safe, b), T.pow(a, b.detach()))
+        return wg.where(known, T.pow(safe, b), plain)
     return T.pow(a, b)
 
 
@@ -185,8 +186,8 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "invert": _alone("Invert", _WHOLE, T.bitwise_not),
     "abs": _alone("Abs", V.NUMBERS, T.abs),
 }
-_COMPARISONS = frozenset({"lt", "le", "gt", "ge", "eq", "ne"})
-_UNARY = frozenset({"neg", "invert", "abs"})
+_ALONE = frozenset({"lt", "le", "gt", "ge", "eq", "ne", "neg", "invert", "abs"})
+"""Operators that have no other form, for a tensor on the right or in place."""
 
 
 def _unsupported(symbol: str) -> Callable[..., Any]:
@@ -199,11 +200,8 @@ def _unsupported(symbol: str) -> Callable[..., Any]:
 def install(cls: type, in_place=True) -> None:
     """Install the operators on the class of tensors or of variables."""
     for name, operation in OPERATORS.items():
-        if name in _UNARY:
-            setattr(cls, f"__{name}__", _method(f"__{name}__", operation))
-            continue
         setattr(cls, f"__{name}__", _method(f"__{name}__", operation))
-        if name not in _COMPARISONS:
+        if name not in _ALONE:
             setattr(cls, f"__r{name}__", _reflected(f"__r{name}__", operation))
             if in_place:
                 setattr(cls, f"__i{name}__", _method(f"__i{name}__", operation))

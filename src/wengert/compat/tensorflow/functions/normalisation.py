@@ -70,7 +70,7 @@ def clip_by_norm(t, clip_norm, axes=None, name=None) -> Any:
     total = wg.sum(wg.mul(t, t), places, True) if places else wg.mul(t, t)
     some = wg.gt(total, 0)
     root = wg.where(some, wg.sqrt(wg.where(some, total, wg.ones_like(total))), total)
-    return wg.div(wg.mul(t, limit), wg.where(wg.ge(root, limit), root, limit))
+    return wg.div(wg.mul(t, limit), wg.where(wg.lt(root, limit), limit, root))
 
 
 @V.operation("Sqrt")
