@@ -318,7 +318,8 @@ rows(
         | The mean | [2. 2.] | 0
     math.unsorted_segment_sqrt_n | UnsortedSegmentSum | =_sqrt_n | =COMPLEX
         | The sum, divided by the square root of their number, | [2.        2.828427] | 0
-    math.unsorted_segment_prod | UnsortedSegmentProd | =_product | =NUMBERS | The product | [2. 3.] | 1
+    math.unsorted_segment_prod | UnsortedSegmentProd | =_product | =NUMBERS | The product
+        | [2. 3.] | 1
     math.unsorted_segment_max | UnsortedSegmentMax | =_greatest | =REAL | The greatest | [2. 3.]
         | the least number
     math.unsorted_segment_min | UnsortedSegmentMin | =_least | =REAL | The least | [2. 1.]
