@@ -248,7 +248,7 @@ def class_lines(space: str, name: str, kind: type) -> str:
     def seen(base: type) -> bool:
         if base.__module__ == space:
             return base.__name__[0] != "_" and known.get(base.__name__) is base
-        return base is object or base.__name__ in definitions(base.__module__)
+        return base.__module__ == "builtins" or base.__name__ in definitions(base.__module__)
 
     above = next(base for base in kind.__mro__[own:] if seen(base))
     members = {k: v for k, v in vars(kind).items() if own and (k[0] != "_" or k in CALLS)}
@@ -260,6 +260,9 @@ def class_lines(space: str, name: str, kind: type) -> str:
         lines = [f"from {above.__module__} import {above.__name__} as {base}"]
     lines.append(f"class {name}({base}):")
     for member, value in members.items():
+        if isinstance(value, staticmethod):
+            lines += ["    @staticmethod"] * (member != "__new__")
+            value = value.__func__
         if isinstance(value, property):
             lines += ["    @property", f"    def {member}(self) -> Any: ..."]
         elif isinstance(value, types.FunctionType | classmethod):
