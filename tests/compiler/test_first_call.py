@@ -13,6 +13,7 @@ from wengert.compiler.passes.repeats import labels
 from wengert.compiler.passes.unrolled import Unrolled
 from wengert.compiler.runtime import entry
 from wengert.compiler.tracing.collector import seldom
+from wengert.tape import record, specialise
 
 
 @pytest.fixture
@@ -167,3 +168,31 @@ def test_steps_have_equal_labels_if_dtypes_shapes_and_parameters_are_equal():
     assert marks[0] == marks[1]
     assert marks[5] == marks[6]
     assert len(set(marks)) == 7
+
+
+def test_traced_operations_are_recorded_by_generated_code(monkeypatch):
+    asked = []
+    general, rules = record.run, specialise.apply_rules
+
+    def noted(prim, *given, **more):
+        asked.append(prim.name)
+        return general(prim, *given, **more)
+
+    def noted_rules(node, *given):
+        asked.append(node.label)
+        return rules(node, *given)
+
+    monkeypatch.setattr(record, "run", noted)
+    monkeypatch.setattr(specialise, "apply_rules", noted_rules)
+    monkeypatch.setattr(specialise, "_TRACED", {})
+
+    def loss(x, w):
+        y = (x.matmul(w).tanh() * 3 + 1.5 - x).exp()
+        first, second, third = y.unbind(0)
+        return (1 - first / y.sum(0) + second * third).square().mean()
+
+    x, w = wg.rand(3, 3), wg.rand(3, 3)
+    gradient = compiled(wg.func.grad(loss, argnums=(0, 1)))(x, w)
+    assert asked == []
+    for found, plain in zip(gradient, wg.func.grad(loss, argnums=(0, 1))(x, w), strict=True):
+        assert np.allclose(found, plain)

@@ -354,32 +354,14 @@ class Compiled:
                 error = unseen.cause
             if error is not None:
                 # outside of `except`, which would become the context of what is raised here
-                known = environment.openings and Openings(self._open, environment.openings)
-                after = self._environment(args, kwargs, False, known)
-                if options.fullgraph or self._open or not before.equals(after):
-                    raise error
-                # the error may come from tracing alone
-                result = self.function(*args, **kwargs)
-                what = f"tracing it raises {type(error).__name__}: {error}"
-                self._stop(Reason(what, None))
-                return result
+                return self._untraceable(error, environment, args, kwargs)
             ends.callback(captured.let_go)
             if captured.exit is None:
-                self._skips = self._skips and not captured.trace.turns.skipped
-                self._passed += captured.trace.broken is None
-                broken = captured.trace.broken
-                if captured.trace.reads:
-                    self._shut |= environment.openings.lists()
-                    self._reopen(self._open - self._shut)
-                elif broken is not None:
-                    self._stop(self._left(key, captured, broken) if broken.layout else broken)
-                elif self._passed > self._options.limit:
-                    self._stop(Reason("each call rebuilds what the next one is to find", None))
+                self._note_broken(key, captured, environment)
                 return captured.result
             if captured.trace.parted is not None and self._options.fullgraph:
                 self._stop(captured.trace.parted)
-            known = environment.openings and Openings(self._open, environment.openings)
-            after = self._environment(args, kwargs, False, known)
+            after = self._after(environment, args, kwargs)
             same = before.equals(after)
             if captured.left or not same:
                 captured.trace.unmask()
@@ -393,6 +375,42 @@ class Compiled:
             result = self._kept(key, entry, captured, (args, kwargs))
             self.seconds += perf_counter() - started
             return result
+
+    def _after(
+        self, environment: Environment, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """Return the environment as a traced run has left it."""
+        known = environment.openings and Openings(self._open, environment.openings)
+        return self._environment(args, kwargs, False, known)
+
+    def _untraceable(
+        self,
+        error: Exception,
+        environment: Environment,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> Any:
+        """Run the function as it is, unless an error of its trace is its own: raise that."""
+        after = self._after(environment, args, kwargs)
+        if self._options.fullgraph or self._open or not environment.apart.equals(after):
+            raise error
+        result = self.function(*args, **kwargs)
+        self._stop(Reason(f"tracing it raises {type(error).__name__}: {error}", None))
+        return result
+
+    def _note_broken(self, key: Any, captured: Captured, environment: Environment) -> None:
+        """Note what a trace without an exit says about later ones."""
+        trace = captured.trace
+        broken = trace.broken
+        self._skips = self._skips and not trace.turns.skipped
+        self._passed += broken is None
+        if trace.reads:
+            self._shut |= environment.openings.lists()
+            self._reopen(self._open - self._shut)
+        elif broken is not None:
+            self._stop(self._left(key, captured, broken) if broken.layout else broken)
+        elif self._passed > self._options.limit:
+            self._stop(Reason("each call rebuilds what the next one is to find", None))
 
     def _waits(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """Return whether to delay a trace for new sizes, which may not come again.

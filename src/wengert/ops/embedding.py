@@ -203,30 +203,14 @@ def embedding_bag(
         )
         input, weight = weight, input
     x, w = _checked(input, weight, "embedding_bag")
-    largest, mean = mode == "max", mode == "mean"
-    if not (largest or mean or mode == "sum"):
+    largest = mode == "max"
+    if not (largest or mode == "sum" or mode == "mean"):
         raise ValueError("mode has to be one of sum, mean or max")
     if largest and sparse:
         raise ValueError("max mode does not support sparse weights")
     factors = None
     if per_sample_weights is not None:
-        factors = operand(per_sample_weights, "embedding_bag", "per_sample_weights")
-        if factors._payload.shape != x._payload.shape:
-            raise ValueError(
-                f"embedding_bag: If per_sample_weights ({list(factors._payload.shape)}) is not "
-                f"None, then it must have the same shape as the input ({list(x._payload.shape)})"
-            )
-        if mode != "sum":
-            raise NotImplementedError(
-                "embedding_bag: per_sample_weights was not None. per_sample_weights is only "
-                f"supported for mode='sum' (got mode='{mode}')."
-            )
-        if factors._payload.dtype != w._payload.dtype:
-            raise RuntimeError(
-                "Expected tensor for argument #1 'weight' to have the same type as tensor for "
-                f"argument #1 'per_sample_weights'; but {dtype_name(w._payload)} does not equal "
-                f"{dtype_name(factors._payload)} (while checking arguments for embedding_bag)"
-            )
+        factors = _factors(per_sample_weights, x._payload, w._payload, mode)
     starts = _starts(x._payload, offsets)
     count = w._payload.shape[0]
     outside = RuntimeError(
@@ -251,6 +235,7 @@ def embedding_bag(
     if (lengths < 0).any():
         raise RuntimeError(f"offsets must not decrease, but got {starts.tolist()}")
     bags = np.repeat(np.arange(len(starts)), lengths)
+    scaled = flag(scale_grad_by_freq, "scale_grad_by_freq")
     real = None
     if isinstance(places, Lifted):
         # elements of a batch may have padding at different positions: it stays, but does not count
@@ -260,22 +245,49 @@ def embedding_bag(
         kept = places != row
         flat = new_tensor(sent_to(x, places[kept]))
         owners = bags[kept]
-    rows = _rows(w, flat, -1, flag(scale_grad_by_freq, "scale_grad_by_freq"), sparse)
+    rows = _rows(w, flat, -1, scaled, sparse)
     if factors is not None:
         rows = rows * reshape(reshape(factors, (-1,))[kept], (-1, 1))
-    counts = np.bincount(owners, minlength=len(starts))
-    dtype = w._payload.dtype
+    return _reduced(rows, owners, len(starts), mode, real)
+
+
+def _factors(given: Any, places: Any, table: Any, mode: str) -> Any:
+    """Return `per_sample_weights` as a tensor that fits."""
+    factors = operand(given, "embedding_bag", "per_sample_weights")
+    if factors._payload.shape != places.shape:
+        raise ValueError(
+            f"embedding_bag: If per_sample_weights ({list(factors._payload.shape)}) is not "
+            f"None, then it must have the same shape as the input ({list(places.shape)})"
+        )
+    if mode != "sum":
+        raise NotImplementedError(
+            "embedding_bag: per_sample_weights was not None. per_sample_weights is only "
+            f"supported for mode='sum' (got mode='{mode}')."
+        )
+    if factors._payload.dtype != table.dtype:
+        raise RuntimeError(
+            "Expected tensor for argument #1 'weight' to have the same type as tensor for "
+            f"argument #1 'per_sample_weights'; but {dtype_name(table)} does not equal "
+            f"{dtype_name(factors._payload)} (while checking arguments for embedding_bag)"
+        )
+    return factors
+
+
+def _reduced(rows: Any, owners: Any, bags: int, mode: str, real: Any) -> Any:
+    """Return the sums, means or maxima of the rows of each bag; those that are not `real` are 0."""
+    counts = np.bincount(owners, minlength=bags)
+    dtype = rows._payload.dtype
     if real is None:
-        divisor = new_tensor(sent_to(w, np.maximum(counts, 1)[:, None].astype(dtype)))
+        divisor = new_tensor(sent_to(rows, np.maximum(counts, 1)[:, None].astype(dtype)))
     else:
-        rows = T.where(real, rows, -math.inf if largest else 0)
+        rows = T.where(real, rows, -math.inf if mode == "max" else 0)
         found = _totals(cast(real, dtype), owners, counts)
         divisor = T.where(T.gt(found, 0), found, 1)
-    if largest:
+    if mode == "max":
         result = _largest(rows, owners, counts)
         return result if real is None else T.where(T.gt(found, 0), result, 0)
     total = _totals(rows, owners, counts)
-    return total / divisor if mean else total
+    return total / divisor if mode == "mean" else total
 
 
 def _totals(rows: Any, owners: Any, counts: Any) -> Any:

@@ -24,6 +24,21 @@ class Point(NamedTuple):
     slope: Any
 
 
+class _Conditions(NamedTuple):
+    """The strong Wolfe conditions on a line that begins at `start`."""
+
+    start: Point
+    decrease: float
+    curvature: float
+
+    def too_high(self, point: Point) -> bool:
+        start = self.start
+        return bool(point.value > start.value + self.decrease * point.t * start.slope)
+
+    def flat(self, point: Point) -> bool:
+        return bool(abs(point.slope) <= -self.curvature * self.start.slope)
+
+
 def strong_wolfe(
     at: Callable[[Any], Point],
     start: Point,
@@ -51,61 +66,62 @@ def strong_wolfe(
     Point: The best one.
     int: The number of evaluations.
     """
-
-    def too_high(point: Point) -> bool:
-        return bool(point.value > start.value + decrease * point.t * start.slope)
-
-    def flat(point: Point) -> bool:
-        return bool(abs(point.slope) <= -curvature * start.slope)
-
-    previous, point = start._replace(t=0), at(t)
-    count, done = 1, False
-    bracket: list[Point] = []
-    while count <= most:
-        # extend until two points bracket a solution
-        if too_high(point) or (count > 2 and point.value >= previous.value):
-            bracket = [previous, point]
-        elif flat(point):
-            bracket, done = [point], True
-        elif point.slope >= 0:
-            bracket = [previous, point]
-        if bracket:
-            break
-        far = point.t + 0.01 * (point.t - previous.t), point.t * 10
-        t = _cubic(previous, point, far)
-        previous, point = point, at(t)
-        count += 1
-    if count > most:
-        bracket = [start._replace(t=0), point]
-    low, high = (0, 1) if bracket[0].value <= bracket[-1].value else (1, 0)
+    conditions = _Conditions(start._replace(t=0), decrease, curvature)
+    bracket, count = _bracketed(at, conditions, t, most)
+    if len(bracket) == 1:
+        return bracket[0], count
+    low, high = (0, 1) if bracket[0].value <= bracket[1].value else (1, 0)
     stalled = False
-    while not done and count <= most:
-        near, far_ = min(p.t for p in bracket), max(p.t for p in bracket)
-        if abs(bracket[1].t - bracket[0].t) * reach < tolerance_change:
-            break
-        t = _cubic(bracket[0], bracket[1])
-        margin = 0.1 * (far_ - near)
-        if min(far_ - t, t - near) < margin:
-            # too close to an end twice in succession, or beyond it
-            if stalled or t >= far_ or t <= near:
-                t = far_ - margin if abs(t - far_) < abs(t - near) else near + margin
-                stalled = False
-            else:
-                stalled = True
-        else:
-            stalled = False
+    while count <= most and not abs(bracket[1].t - bracket[0].t) * reach < tolerance_change:
+        t, stalled = _inside(bracket, stalled)
         point = at(t)
         count += 1
-        if too_high(point) or point.value >= bracket[low].value:
+        if conditions.too_high(point) or point.value >= bracket[low].value:
             bracket[high] = point
             low, high = (0, 1) if bracket[0].value <= bracket[1].value else (1, 0)
             continue
-        if flat(point):
-            done = True
-        elif point.slope * (bracket[high].t - bracket[low].t) >= 0:
+        if conditions.flat(point):
+            return point, count
+        if point.slope * (bracket[high].t - bracket[low].t) >= 0:
             bracket[high] = bracket[low]
         bracket[low] = point
     return bracket[low], count
+
+
+def _bracketed(
+    at: Callable[[Any], Point], conditions: _Conditions, t: Any, most: int
+) -> tuple[list[Point], int]:
+    """Extend the step until two points bracket a solution, or one is a solution.
+
+    Return them, and the number of evaluations.
+    """
+    previous, point = conditions.start, at(t)
+    count = 1
+    while count <= most:
+        if conditions.too_high(point) or (count > 2 and point.value >= previous.value):
+            return [previous, point], count
+        if conditions.flat(point):
+            return [point], count
+        if point.slope >= 0:
+            return [previous, point], count
+        beyond = point.t + 0.01 * (point.t - previous.t), point.t * 10
+        t = _cubic(previous, point, beyond)
+        previous, point = point, at(t)
+        count += 1
+    return [conditions.start, point], count
+
+
+def _inside(bracket: list[Point], stalled: bool) -> tuple[Any, bool]:
+    """Return the next step length within the bracket, and whether it is close to an end."""
+    near, far = min(p.t for p in bracket), max(p.t for p in bracket)
+    t = _cubic(bracket[0], bracket[1])
+    margin = 0.1 * (far - near)
+    if not min(far - t, t - near) < margin:
+        return t, False
+    # too close to an end twice in succession, or beyond it
+    if stalled or t >= far or t <= near:
+        return far - margin if abs(t - far) < abs(t - near) else near + margin, False
+    return t, True
 
 
 def _cubic(a: Point, b: Point, bounds: tuple[Any, Any] | None = None) -> Any:

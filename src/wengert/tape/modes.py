@@ -52,6 +52,7 @@ class Mode:
     records: Derived: whether operations are recorded.
     lifts: Derived: whether operations may compute on values other than arrays.
     observed: Derived: whether operations take the common path and are checked afterwards.
+    traces: Derived: whether operations are traced, and nothing besides changes them.
     special: Derived: the object that computes operations if they do not take the common path.
     inner: Derived: the mode in which `special` runs them.
     below: Derived: the mode in which the last of `dispatch` runs them.
@@ -76,6 +77,7 @@ class Mode:
         "sides",
         "special",
         "tangents",
+        "traces",
         "tracing",
     )
 
@@ -111,6 +113,8 @@ class Mode:
         self.records = grad and inference is None
         self.lifts = bool(levels) or tracing is not None
         self.special = inference if anomaly is None else anomaly
+        changes = self.special or levels or hooks or mutation or dispatch or sides
+        self.traces = tracing is not None and not changes
         self.observed = (
             anomaly is not None
             and inference is None

@@ -31,7 +31,13 @@ from wengert.tape.node import Node, edge_of, next_sequence
 from wengert.tape.operands import as_operands, cast_for_number, check_dtypes, fitting, is_number
 from wengert.tape.saving import keeps_aside, stand_in, watched
 from wengert.tape.sites import mark
-from wengert.tape.specialise import complex_recorder, level_class, node_class, recorder
+from wengert.tape.specialise import (
+    complex_recorder,
+    level_class,
+    node_class,
+    recorder,
+    traced_recorder,
+)
 from wengert.tape.views import attach_view
 
 
@@ -42,8 +48,17 @@ def record(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> An
     `wengert.tape.operands`); a binary operation with a Python number uses its form for numbers.
     """
     mode = current_mode()
-    if mode is not None and mode.special is not None:
-        return mode.special.record(mode, prim, args, params)
+    if mode is not None:
+        if mode.special is not None:
+            return mode.special.record(mode, prim, args, params)
+        if mode.traces and is_common(prim) and not prim.variadic:
+            made = traced_recorder(prim, _promoted, mode.tracing.payload_class)
+            return made(*args, **params)
+    return _promoted(prim, args, params)
+
+
+def _promoted(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+    """Like `record`, for arguments that may need a conversion."""
     if prim.refuses:
         check_dtypes(prim, args, params)
     if prim.promote is not None:
@@ -59,7 +74,7 @@ def record(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> An
         # not by its generated code, which may have called this function
         return _recorded(prim, *_of_form(prim, args[0], params[prim.params[0]]))
     operands = as_operands(prim, args)
-    if (mode is None or mode is NO_GRAD) and not all(map(is_, operands, args)):
+    if _is_generated(current_mode()) and not all(map(is_, operands, args)):
         # now the common case: generated code records it
         return getattr(T, prim.name)(*operands, **params)
     return _recorded(prim, operands, params)
@@ -75,10 +90,15 @@ def _recorded(prim: Primitive, tensors: list[Any], params: dict[str, Any]) -> An
     return run(prim, tensors, params)
 
 
+def _is_generated(mode: Any) -> bool:
+    """Return whether generated code records common operations in this mode."""
+    return mode is None or mode is NO_GRAD or mode.traces
+
+
 def _with_number(form: Primitive, tensor: Any, number: Any) -> Any:
     (tensor,), params = _of_form(form, tensor, number)
-    dtype, mode = tensor._payload.dtype, current_mode()
-    if (mode is None or mode is NO_GRAD) and (dtype is _F32 or dtype is _F64) and is_common(form):
+    dtype = tensor._payload.dtype
+    if _is_generated(current_mode()) and (dtype is _F32 or dtype is _F64) and is_common(form):
         return getattr(T, form.name)(tensor, **params)
     return _recorded(form, [tensor], params)
 

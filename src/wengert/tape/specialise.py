@@ -32,6 +32,7 @@ from wengert.tape.forms import (
     saved_slots,
     saves_tensors,
 )
+from wengert.tape.invalidated import Invalidated
 from wengert.tape.masked import INVALID, mark, unmasked
 from wengert.tape.modes import NO_GRAD, current_mode
 from wengert.tape.node import Node, next_sequence
@@ -46,6 +47,7 @@ _PLAIN = frozenset({np.ndarray, np.float32, np.float64})
 _CLASSES: dict[str, type[Node]] = {}
 _LIFTED: dict[str, type[Node]] = {}
 _COMPLEX: dict[str, Any] = {}
+_TRACED: dict[str, Any] = {}
 
 
 def _compile(name: str, signature: str, body: list[str], scope: dict[str, Any]) -> Any:
@@ -128,6 +130,13 @@ def _first_apply_in(node: Any, g: Any, keep: bool, edges: tuple[Any, ...]) -> tu
 def _apply_of(prim: Primitive, recorded: bool = False) -> Callable[..., Any]:
     """Make ``apply(node, g, keep, edges)``, or its recorded form for tensors."""
     F: Any = PORTS.namespace if recorded else K
+    steps = Steps(prim)
+    body = steps.apply_recorded() if recorded else steps.apply()
+    return _applied(prim, F, body)
+
+
+def _applied(prim: Primitive, F: Any, body: list[str], **more: Any) -> Callable[..., Any]:
+    """Compile the steps of ``apply`` that compute in the namespace `F`."""
     scope: dict[str, Any] = {
         "F": F,
         "FREED": FREED,
@@ -146,13 +155,12 @@ def _apply_of(prim: Primitive, recorded: bool = False) -> Callable[..., Any]:
         "unmasked": unmasked,
         "unpack": unpack,
         **{
-            f"rule{i}": rule.call if recorded else _rule(prim, rule)
+            f"rule{i}": _rule(prim, rule) if F is K else rule.call
             for i, rule in enumerate(prim.rules)
             if rule is not None
         },
+        **more,
     }
-    steps = Steps(prim)
-    body = steps.apply_recorded() if recorded else steps.apply()
     return _compile("apply", "node, g, keep, edges", body, scope)
 
 
@@ -253,6 +261,73 @@ def _maker_of_complex(prim: Primitive) -> Callable[[], Any]:
         return node
 
     return made
+
+
+class _TracedSteps(_ComplexSteps):
+    """The steps of a recorder, and of its nodes, for payloads that a trace computes with."""
+
+    def computed(self) -> str:
+        given = ", ".join([*self.arrays, *([self.keywords] if self.keywords else [])])
+        return f"_kernel{self.tag}({given})"
+
+    def opened(self) -> list[str]:
+        lines = super().opened()
+        foreign = " or ".join(f"{array}.__class__ is not Payload" for array in self.arrays)
+        return [*lines, f"if {foreign}:", f"    {self.slow}"]
+
+    def node(self, sited: bool = False) -> list[str]:
+        # arrays refuse this themselves (see NOTE [invalidated views])
+        check = "if e{0}.__class__ is Invalidated: raise RuntimeError(e{0}.message)"
+        return [*[check.format(i) for i in self.traced], *super().node(sited)]
+
+    def apply(self) -> list[str]:
+        foreign = "g.__class__ is not Payload"
+        if self.prim.differentiable != 1:
+            foreign = "any([_part.__class__ is not Payload for _part in g])"
+        return [f"if {foreign}: return apply_rules(node, g, keep, edges)", *super().apply()]
+
+    def _is_observed(self) -> bool:
+        return False
+
+
+def traced_recorder(prim: Primitive, slow: Callable[..., Any], payload: Any) -> Any:
+    """Return `recorder`'s function for tensors over payloads of a trace, made on first use.
+
+    Parameters
+    ----------
+    payload: The class of the payloads, whose `_namespace` computes with them.
+    """
+    made = _TRACED.get(prim.name)
+    if made is None:
+        form = number_form(prim, False)
+        scope = _scope(prim, slow, form)
+        scope.update(Payload=payload, ndarray=payload, outside=outside, Invalidated=Invalidated)
+        scope["_mode"] = _mode_of_trace
+        for tag, of in (("", prim), ("_form", form)):
+            if of is not None:
+                scope[f"_kernel{tag}"] = getattr(payload._namespace, of.name)
+                if of.is_differentiable:
+                    scope[f"Node{tag}"] = _traced_class(of, payload)
+        steps = _TracedSteps(prim)
+        body = steps.recorder(None if form is None else _TracedSteps(form, "_form"))
+        made = _TRACED[prim.name] = _compile(prim.name, steps.signature, body, scope)
+    return made
+
+
+def _mode_of_trace() -> Any:
+    """Return the mode without the trace."""
+    mode = current_mode()
+    return None if mode is None or mode.grad else NO_GRAD
+
+
+def _traced_class(prim: Primitive, payload: Any) -> type[Node]:
+    """Return the class of the nodes that `prim` records while it is traced."""
+    body: dict[str, Any] = {"__slots__": (), "__module__": "wengert.autograd"}
+    if applies_directly(prim):
+        lines = _TracedSteps(prim).apply()
+        body["apply"] = _applied(prim, payload._namespace, lines, Payload=payload)
+        body["apply_in"] = body["apply"]
+    return type(node_class(prim).__name__, (node_class(prim),), body)
 
 
 def _made(

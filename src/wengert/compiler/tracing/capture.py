@@ -10,16 +10,13 @@ from typing import Any
 import numpy as np
 
 from wengert.base.containers import flatten
-from wengert.base.dtypes import is_differentiable
-from wengert.base.errors import is_spent
 from wengert.base.patches import settings_here
 from wengert.compiler.ir.decisions import Draw, Guard
-from wengert.compiler.ir.programs import Step, Value, uses
-from wengert.compiler.objects.purity import does_more
+from wengert.compiler.ir.programs import Value
 from wengert.compiler.tracing.blocks import Missing
 from wengert.compiler.tracing.effects import Log, mended
-from wengert.compiler.tracing.environment import Environment, is_watched
-from wengert.compiler.tracing.exit import Effect, Exit, Leaf
+from wengert.compiler.tracing.environment import Environment
+from wengert.compiler.tracing.exit import Exit, Leaf
 from wengert.compiler.tracing.graph import comes_back, derived
 from wengert.compiler.tracing.iterations import Iterations
 from wengert.compiler.tracing.leftovers import replace
@@ -28,27 +25,15 @@ from wengert.compiler.tracing.memory import (
     is_turned,
     layout_of,
     memory_read,
-    results_read,
     writes_to,
-)
-from wengert.compiler.tracing.node import (
-    Backward,
-    Between,
-    cells_of,
-    held_as_tensors,
-    hidden_in,
-    partials,
-    read_at_the_end,
-    views_of,
 )
 from wengert.compiler.tracing.outcome import (
     check_containers,
     effects_of,
     leaves_of,
-    payload_of,
-    views_among,
 )
 from wengert.compiler.tracing.payloads import real_payload
+from wengert.compiler.tracing.pullback import differentiated, recorded
 from wengert.compiler.tracing.reports import intercepted
 from wengert.compiler.tracing.scalar import Scalar
 from wengert.compiler.tracing.state import Path, Surroundings
@@ -56,10 +41,8 @@ from wengert.compiler.tracing.sym import Sym
 from wengert.compiler.tracing.trace import Trace
 from wengert.prims import whole
 from wengert.tape import level_writes, levels
-from wengert.tape.base import LEAF, SparseValue, TensorBase, new_tensor, node_of
-from wengert.tape.masked import undecided
+from wengert.tape.base import SparseValue, TensorBase
 from wengert.tape.modes import MODE, changed, current_mode
-from wengert.tape.node import edge_of
 
 __all__ = ["Captured", "Unseen", "capture"]
 
@@ -233,7 +216,8 @@ class _Run:
         check_containers(trace, self.result)
         effects, origins = effects_of(trace, tensors, self.inputs, self.grads, self.versions)
         leaves, made, effects, roots = leaves_of(trace, self.own, effects, environment)
-        backward, outputs = _differentiated(trace, leaves, made, environment, effects)
+        outputs = recorded(leaves, made)
+        backward = differentiated(trace, leaves, made, outputs, environment, effects)
         if outputs and any(e.leaf >= 0 and _is_shown(e.leaf, count, made) for e in effects):
             trace.give_up("a result that requires a gradient is left behind elsewhere, too")
         self.leaves = leaves[:count]
@@ -370,12 +354,6 @@ def _alive(trace: Trace) -> Iterator[tuple[Scalar, Any]]:
             yield left, left.number
 
 
-def _retains(node: Any) -> bool:
-    """Return whether a node has an output that retains its gradient."""
-    retained = getattr(getattr(node, "_ext", None), "retained", None) or {}
-    return any(reference() is not None for reference in retained.values())
-
-
 def _is_shown(place: int, count: int, made: Sequence[Leaf]) -> bool:
     """Return whether a leaf is returned, or shares memory with a leaf that is."""
     return place < count or made[place].root is not None or made[place].kind == "part"
@@ -435,114 +413,6 @@ def _restore(tensors: list[Any], arrays: list[Any], inputs: list[Sym]) -> None:
             if isinstance(grad._payload, np.ndarray) and not grad._payload.flags.writeable:
                 # a constant of the trace: later gradients must not accumulate into it
                 grad._payload = grad._payload.copy()
-
-
-def _differentiated(
-    trace: Trace,
-    leaves: list[Any],
-    made: list[Leaf],
-    environment: Environment,
-    effects: Sequence[Effect],
-) -> tuple[Backward | None, list[int]]:
-    """Trace the backward pass of the computed leaves, from cotangents of ones."""
-    tensors = environment.tensors
-    outputs = [
-        i
-        for i, leaf in enumerate(leaves)
-        if made[i].kind in ("tensor", "shared")
-        and leaf._edge is not None
-        and leaf._edge is not LEAF
-    ]
-    places = [i for i, t in enumerate(tensors) if t._edge is not None]
-    places = [i for i in places if is_differentiable(tensors[i]._payload.dtype)]
-    if not outputs or trace.broken is not None:
-        return None, outputs
-    if not places:
-        trace.give_up("a result has a history that does not lead to an argument")
-        return None, outputs
-    nodes = [*trace.reachable([leaves[i]._edge for i in outputs])]
-    if any(is_watched(tensors[i]) for i in places) or any(map(_retains, nodes)):
-        trace.give_up("a gradient on the way back has hooks, or is retained")
-        return None, outputs
-    more = does_more(nodes)
-    if more is not None:
-        trace.give_up(f"{more} may do more than compute")
-        return None, outputs
-    start = len(trace.items)
-    cotangents = []
-    for i in outputs:
-        payload = leaves[i]._payload
-        cotangents.append(trace.input(np.ones(payload.shape, payload.dtype)))
-
-    def pull(sources: list[Any]) -> Sequence[Any]:
-        seeds = [new_tensor(g) for g in cotangents]
-        own = Between(float("-inf"), trace.start)
-        return partials([leaves[i] for i in outputs], sources, seeds, own)
-
-    known = set(map(id, tensors))
-    inside = [leaf for leaf in nodes if leaf._seq > 0 and id(leaf) not in known]
-    if not {*map(id, leaves)}.isdisjoint(map(id, inside)):
-        trace.give_up("a gradient leads to a leaf that it makes and does not keep to itself")
-        return None, outputs
-    held = held_as_tensors(nodes, tensors) if environment.is_outermost else {}
-    cells = cells_of(nodes)
-    checked: set[Value] = set()
-    try:
-        # an unrestricted pass also reaches the leaves that the function created
-        if inside:
-            pull(inside)
-            items = [item for item in trace.items[start:] if isinstance(item, Step)]
-            checked = {value for step in items for value in uses(step)}
-    # a user's backward may raise anything: the function runs uncompiled and raises it there
-    except Exception:
-        trace.give_up("the way back to a tensor that it makes has been walked or written to")
-        return None, outputs
-    del trace.items[start:]
-    try:
-        with undecided() as noted:
-            reached = environment.pulled(places, pull)
-    except Exception as error:
-        del trace.items[start:]
-        if not is_spent(error):
-            trace.give_up("its backward pass raises where gradients are asked for by name")
-        # the function has freed the graph, or has overwritten values that it saved
-        if environment.is_outermost:
-            edges = [leaves[i]._edge for i in outputs]
-            edges += [edge for node in nodes if node._seq < 0 for edge in node.edges]
-            led = {id(node_of(edge)) for edge in edges if edge is not None}
-            places = [i for i in places if id(node_of(edge_of(tensors[i]))) in led]
-        return Backward((), (), [None] * len(places), places, error), outputs
-    steps = trace.items[start:]
-    if any(isinstance(item, Guard | Draw) for item in steps):
-        trace.give_up("the backward pass decides on values")
-        return None, outputs
-    del trace.items[start:]
-    found = [trace.symbol(g).value for _, g in reached]
-    views = views_among(trace, leaves, made)
-    inputs = {effect.value for effect in effects} | trace.origins() | {*views.values()}
-    inputs |= {leaf.what for leaf in made if leaf.kind in ("tensor", "array")}
-    passed, gradients = read_at_the_end(views_of(trace.items, inputs), steps, found)
-    backward = Backward(
-        passed,
-        [g.value for g in cotangents],
-        gradients,
-        [place for place, _ in reached],
-        hidden=hidden_in(noted),
-        masks=noted.masks,
-        hides=noted.hides,
-        held=held,
-    )
-    backward.checked = (*backward.saved, *checked)
-    for i, value in views.items():
-        if value in backward.saved:
-            # writes through the result reach what the tape has saved
-            made[i] = made[i]._replace(what=value, chain=trace.symbol(payload_of(leaves[i])).chain)
-    counted = [
-        cells is None or not {id(leaf), id(getattr(leaf, "_vc", None))}.isdisjoint(cells)
-        for leaf in leaves
-    ]
-    backward.kept = results_read(trace.items, made, backward.checked, counted)
-    return backward, outputs
 
 
 def _settle(trace: Trace, environment: Environment, inputs: list[Sym]) -> None:

@@ -78,6 +78,7 @@ class Trace:
         Where operations took arrays that each run supplies: the identity of the array, the code
         that called the operation, and the instruction.
     looked: The inputs whose memory layout the function depends on.
+    payload_class: The class of the payloads that it computes with.
     shared: The memory that several inputs share.
     start: A sequence number between the earlier nodes and those that this run records.
     known: The symbols of the arrays that each run supplies, by identity.
@@ -91,6 +92,8 @@ class Trace:
     said: The calls that print.
     parted: The first place where PyTorch would have a graph break, or None.
     """
+
+    payload_class = Sym
 
     def __init__(
         self,
