@@ -333,7 +333,8 @@ def get_updater(optimizer) -> Callable[..., None]:
 
     Examples
     --------
-    >>> updater, weight = optimizer.get_updater(optimizer.SGD(learning_rate=0.5)), mx.nd.ones(2)
+    >>> updater = mx.optimizer.get_updater(mx.optimizer.SGD(learning_rate=0.5))
+    >>> weight = mx.nd.ones(2)
     >>> updater(0, mx.nd.array([1.0, 2.0]), weight)
     >>> weight.asnumpy().tolist()
     [0.5, 0.0]
