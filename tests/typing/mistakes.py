@@ -2,8 +2,11 @@
 
 import wengert as torch
 import wengert.compat.jax.numpy as jnp
+import wengert.compat.tensorflow as tf
 import wengert.nn.functional as F
 from wengert import Tensor, nn, optim
+from wengert.compat.mxnet import gluon, nd
+from wengert.compat.tensorflow import keras
 from wengert.utils.data import DataLoader, TensorDataset
 
 
@@ -64,3 +67,34 @@ def arrays() -> None:
     jnp.sin(x, x)  # an argument too many
     shape: str = x.shape  # a tuple is not a string
     print(shape)
+
+
+def tapes() -> None:
+    x = tf.ones((2, 3), dtype=tf.float32)
+    tf.reduce_mean(x, dim=1)  # it is called axis
+    tf.math.cumsum(x, reversed=True)  # it is called reverse
+    x.sum()  # tensors have no such method
+    print(x.sizes)  # a letter too many
+    x[0] = 1.0  # tensors are immutable
+    x + "1"  # a tensor and a string
+    shape: str = x.shape  # a shape is not a string
+    v = tf.Variable(1.0, trainabel=True)  # two letters in the wrong order
+    v.asign(2.0)  # a letter too few
+    with tf.GradientTape(persistant=True) as tape:  # an a for an e
+        y = v * v
+    tape.gradients(y, v)  # it is called gradient
+    print(shape)
+
+
+def models() -> None:
+    keras.layers.Dense(3, activaton="relu")  # a letter too few
+    keras.layers.Dense("3")  # a size in quotes
+    keras.layers.DropOut(0.5)  # a name in other capitals
+    keras.optimizers.Adam(lr=0.1)  # it is called learning_rate
+    keras.losses.Huber(epsilon=0.1)  # it is called delta
+    m = keras.Sequential([])
+    m.compile(optimiser="sgd")  # a letter for another
+    m.fit(1, 2, epoch=2)  # it is called epochs
+    gluon.nn.Dense(3, activaton="relu")  # a letter too few
+    gluon.loss.L3Loss()  # there is no such loss
+    nd.sum(nd.ones(2), dim=0)  # it is called axis

@@ -20,7 +20,8 @@ import wengert as wg
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-PROGRAMS = ("program", "jax_program", "mistakes")
+CLEAN = ("program", "jax_program", "mxnet_program", "tensorflow_program")
+PROGRAMS = (*CLEAN, "mistakes")
 SPACES = (
     *("", "Tensor", "amp", "autograd", "autograd.functional", "autograd.graph", "fft", "func"),
     *("linalg", "nn", "nn.functional", "nn.init", "nn.utils", "nn.utils.parametrizations"),
@@ -150,7 +151,7 @@ def pyright_says(tmp_path_factory):
 @pytest.mark.parametrize("checker", ["mypy_says", "pyright_says"])
 def test_typed_programs_are_clean(checker, request):
     found = request.getfixturevalue(checker)
-    assert [one for one in found if one[0] in ("program", "jax_program")] == []
+    assert [one for one in found if one[0] in CLEAN] == []
 
 
 @pytest.mark.slow
@@ -198,6 +199,25 @@ def test_the_typed_program_of_jax_runs():
     assert program.reductions(x).shape == ()
     assert program.pieces(jax.numpy.ones((2, 2))).shape == (6,)
     assert program.plain(x) == (6.0, 6, (2, 3), "float32")
+
+
+def test_the_typed_program_of_tensorflow_runs():
+    program = load(HERE / "tensorflow_program.py")
+    tf = importlib.import_module("wengert.compat.tensorflow")
+    x = tf.ones((2, 3))
+    assert program.train(program.Line(), x[:, :1], x[:, 1:2]) == pytest.approx(1.2)
+    assert program.Net()(x).shape == (2, 1)
+    assert len(program.fit(x.numpy(), x.numpy()[:, :2])) == 2
+    assert program.pieces(x).numpy().tolist() == [-3.0, -3.0]
+    assert program.plain(x) == (6.0, 2, [2, 3], "float32")
+
+
+def test_the_typed_program_of_mxnet_runs():
+    program = load(HERE / "mxnet_program.py")
+    nd = importlib.import_module("wengert.compat.mxnet").nd
+    assert program.step(program.Net(), nd.ones((2, 3)), nd.ones((2, 1))) > 0
+    assert program.slope(nd.zeros(2)).asnumpy().tolist() == [4.0, 2.0]
+    assert program.pieces() == [1, 2, 3, 4, 0, 0]
 
 
 def test_the_stubs_are_what_would_be_written():

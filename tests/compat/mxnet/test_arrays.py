@@ -307,3 +307,65 @@ def test_functions_of_np_and_npx_show_numpys_signatures_and_types_are_types():
 def test_chances_of_draws_are_refused():
     with pytest.raises(NotImplementedError, match=r"nd\.pick"):
         nd.random.multinomial(nd.array([0.5, 0.5]), get_prob=True)
+
+
+@pytest.mark.parametrize("kind", [nd.array, np.array])
+def test_remainders_of_divisions_by_zero_are_zero(kind):
+    x = kind([1.0, -2.0, 5.0])
+    assert (x % 0).asnumpy().tolist() == [0, 0, 0]
+    assert (3.5 % kind([1.0, 0.0])).asnumpy().tolist() == [0.5, 0]
+    assert (x % kind([0.0, 0.0, 3.0])).asnumpy().tolist() == [0, 0, 2]
+    assert nd.modulo(nd.array([1.0]), 0).asnumpy().tolist() == [0]
+    assert np.mod(np.array([1.0]), np.array([0.0])).asnumpy().tolist() == [0]
+
+
+@pytest.mark.parametrize("space", [nd, np])
+def test_the_array_has_the_gradient_where_it_equals_a_number(space):
+    for name, slopes in (("maximum", [1, 0, 1]), ("minimum", [1, 1, 0])):
+        for turned in (False, True):
+            x = space.array([2.0, 1.0, 3.0])
+            x.attach_grad()
+            with autograd.record():
+                y = getattr(space, name)(*((2, x) if turned else (x, 2)))
+            y.backward()
+            assert x.grad.asnumpy().tolist() == slopes
+
+
+def test_a_number_beside_an_array_of_integers_is_cut_before_the_division():
+    with pytest.warns(UserWarning, match="the number counts as 1"):
+        assert (nd.array([7, -3], dtype="int32") / 1.5).asnumpy().tolist() == [7, -3]
+
+
+def test_pooling_by_the_full_convention_keeps_windows_that_begin_in_the_padding():
+    x = nd.array(numpy.arange(30.0).reshape(1, 1, 5, 6))
+    settings = {"kernel": (2, 2), "stride": (2, 3), "pad": (1, 1), "pooling_convention": "full"}
+    top = nd.Pooling(x, pool_type="max", **settings).asnumpy()
+    assert top.shape == (1, 1, 4, 3)
+    assert (top[0, 0, 3] == numpy.finfo(numpy.float32).min).all()
+    for kind in ("avg", "sum", "lp"):
+        assert not nd.Pooling(x, pool_type=kind, **settings).asnumpy()[0, 0, 3].any()
+    wide = {"kernel": (2, 2), "stride": (2, 3), "pooling_convention": "full"}
+    total = nd.Pooling(x, pool_type="sum", **wide).asnumpy()[0, 0]
+    assert total.tolist() == [[14, 26, 0], [62, 74, 0], [49, 55, 0]]
+
+
+def test_parts_at_indices_lose_the_axis_and_masks_keep_the_shape():
+    x = nd.array([[1.0, 5.0, 3.0], [4.0, 0.0, 2.0]])
+    parts = nd.split_v2(x, (1,), axis=0, squeeze_axis=True)
+    assert [part.shape for part in parts] == [(3,), (3,)]
+    assert nd.topk(x, axis=None, k=1, ret_typ="mask").asnumpy().tolist() == [[0, 1, 0], [0, 0, 0]]
+
+
+def test_potri_reads_the_lower_triangle():
+    lower = numpy.array([[2.0, 0.0], [1.0, 3.0]])
+    inverse = numpy.linalg.inv(lower @ lower.T)
+    found = nd.linalg.potri(nd.array(lower + 7 * numpy.eye(2, k=1)))
+    assert numpy.allclose(found.asnumpy(), inverse)
+
+
+def test_an_updater_keeps_the_state_of_each_weight():
+    rule = mx.optimizer.create("sgd", learning_rate=1.0, momentum=0.5)
+    update, w = mx.optimizer.get_updater(rule), nd.zeros(1)
+    for _ in range(2):
+        update(0, nd.ones(1), w)
+    assert w.asnumpy().tolist() == [-2.5]

@@ -310,6 +310,10 @@ tf.pow(A, 2)
 tf.pow(B, 0.5)
 tf.pow(2., [1., 2.])
 tf.pow([2, 3], -1)
+tf.constant([2, 3]) ** -1
+tf.clip_by_norm(A, -1.)
+tf.math.polygamma(1.5, V)
+tf.math.polygamma(-1., V)
 tf.pow(2, 3.)
 tf.maximum(A, B)
 tf.maximum(A, 0)
@@ -725,6 +729,8 @@ tf.pow(y, x) | A B
 tf.pow(x, 2) | A
 tf.pow(x, 3.) | A
 tf.pow(x, y) | [-1.] [2.]
+x ** y | B A
+tf.reduce_max(x, 1) | A[:0]
 tf.subtract(x, y) | A V
 tf.multiply(x, y) | A V
 tf.maximum(x, y) | A B

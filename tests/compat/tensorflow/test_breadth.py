@@ -218,6 +218,9 @@ def test_pictures_are_resized_in_proportion_and_padded():
     assert found.shape == (8, 8, 1)
     assert found.numpy()[0, :, 0].tolist() == [0, 0, 0, 0, 1, 1, 0, 0]
     assert tf.image.resize_with_pad(x, 4, 1).shape == (4, 1, 1)
+    # the margin is half of what the whole number of pixels before rounding leaves
+    wide = tf.image.resize_with_pad(tf.ones([4, 6, 1]), 5, 9).numpy()[0, :, 0]
+    assert wide.tolist() == [1] * 7 + [0, 0]
 
 
 def test_colours_turn_and_fade():

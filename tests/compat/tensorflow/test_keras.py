@@ -449,3 +449,57 @@ def test_a_frozen_model_is_fitted_with_a_warning():
     with pytest.warns(UserWarning, match="not have any trainable weights"):
         model.fit(np.ones((2, 2)), np.ones((2, 1)), verbose=0)
     assert (model.get_weights()[0] == before).all()
+
+
+def test_weights_beside_a_mask_are_matched_and_have_gradients():
+    targets, logits = [0, 2, 1, 1], tf.reshape(tf.sin(tf.range(12.0)), (4, 3))
+    for skipped in (None, -1):
+        loss = tf.keras.losses.SparseCategoricalCrossentropy(True, ignore_class=skipped)
+        flat = tf.constant([1.0, 2.0, 0.5, 3.0])
+        found = []
+        for weight in (flat, flat[:, tf.newaxis]):
+            with tf.GradientTape() as tape:
+                tape.watch(weight)
+                value = loss(targets, logits, sample_weight=weight)
+            slope = tape.gradient(value, weight)
+            found.append([value.numpy(), *tf.reshape(slope, [-1]).numpy()])
+        assert found[0] == pytest.approx(found[1])
+    # the share of what is masked and of what is ignored is taken once, from both together
+    logits._keras_mask = tf.constant([True, True, False, True])
+    each = tf.keras.losses.SparseCategoricalCrossentropy(True, reduction="none")
+    plain = each(targets, tf.identity(logits)).numpy()
+    both = tf.keras.losses.SparseCategoricalCrossentropy(True, ignore_class=0)
+    assert float(both(targets, logits)) == pytest.approx((plain[1] + plain[3]) / 2)
+
+
+def test_the_mean_by_weights_that_are_all_zero_is_zero():
+    loss = tf.keras.losses.MeanSquaredError(reduction="mean_with_sample_weight")
+    assert loss([[1.0], [2.0]], [[0.0], [0.0]], sample_weight=[0.0, 0.0]).numpy() == 0
+
+
+def test_a_function_as_a_loss_matches_columns_of_weights():
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1, kernel_initializer="ones")])
+    model.compile("sgd", lambda y, p: tf.reduce_mean((y - p) ** 2, axis=-1))
+    x, y = np.array([[1.0], [3.0]]), np.zeros((2, 1))
+    weight = np.array([[1.0], [0.5]])
+    assert model.evaluate(x, y, sample_weight=weight, verbose=0) == pytest.approx(2.75)
+
+
+@pytest.mark.parametrize("name", ["Flatten", "GlobalMaxPooling2D", "MaxPooling2D", "Resizing"])
+def test_channels_come_last(name):
+    options = {"height": 2, "width": 2} if name == "Resizing" else {}
+    with pytest.raises(ValueError, match="data_format is 'channels_last' here"):
+        getattr(tf.keras.layers, name)(data_format="channels_first", **options)
+
+
+def test_the_cosine_of_no_direction_has_keras_slope():
+    p = tf.zeros([1, 2])
+    with tf.GradientTape() as tape:
+        tape.watch(p)
+        loss = tf.keras.losses.cosine_similarity([[3.0, 4.0]], p)
+    assert tape.gradient(loss, p).numpy()[0] == pytest.approx([-6e6, -8e6])
+
+
+def test_the_lowest_threshold_of_ratios_at_a_bound_is_zero_itself():
+    metric = tf.keras.metrics.PrecisionAtRecall(0.9)
+    assert float(metric([0, 0, 1, 1], [0.0, 0.0, 0.0, 1.0])) == 0

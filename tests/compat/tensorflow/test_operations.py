@@ -51,6 +51,28 @@ def test_division_of_whole_numbers_gives_float64():
         tf.math.floordiv(1, 0)
 
 
+def test_powers_are_the_same_as_a_function_and_as_an_operator():
+    for power in (tf.pow, lambda x, y: x**y):
+        slopes = gradient(power, [-2.0, 0.0, 3.0], [2.0, 2.0, 2.0])
+        assert slopes == [[-4.0, 0.0, 6.0], [0.0, 0.0, pytest.approx(9 * np.log(3))]]
+        p = tf.constant([2.0, 2.0])
+        with tf.autodiff.ForwardAccumulator(p, tf.ones(2)) as forward:
+            y = power(tf.constant([-2.0, 0.0]), p)
+        assert forward.jvp(y).numpy().tolist() == [0, 0]
+        assert np.isnan(gradient(power, [-2.0, np.nan], [0.5, 2.0])).all()  # as the values
+        with pytest.raises(Invalid, match="Integers to negative integer powers"):
+            power(tf.constant([2, 3]), -1)
+
+
+def test_zeta_has_no_gradient_in_its_first_argument():
+    assert gradient(tf.math.zeta, [2.0], [1.0]) == [None, [pytest.approx(-2 * 1.2020569)]]
+
+
+def test_polygamma_of_orders_that_there_are_not():
+    assert np.isnan(tf.math.polygamma([1.5], [2.0]).numpy()).all()
+    assert np.isnan(tf.math.polygamma(-1.0, [2.0]).numpy()).all()
+
+
 def test_shapes_that_do_not_fit_are_named():
     with pytest.raises(Invalid, match=r"Incompatible shapes: \[2,3\] vs\. \[2\]"):
         tf.add(tf.ones([2, 3]), tf.ones([2]))
@@ -260,3 +282,13 @@ def test_means_of_whole_numbers_by_unsorted_segments_have_fractions():
 def test_division_takes_what_is_no_tensor_in_the_dtype_of_the_tensor(x, y):
     assert tf.divide(x, y).numpy().tolist() == [1.5, 0.75]
     assert tf.divide(x, tf.Variable(y)).dtype == tf.float32
+
+
+def test_clipping_by_a_norm_keeps_nan_and_takes_no_negative_norm():
+    assert np.isnan(tf.clip_by_norm([1.0, np.nan], 1.0).numpy()).all()
+    assert tf.clip_by_norm([3.0, 4.0], -1.0).numpy().tolist() == [0, 0]
+
+
+def test_counts_of_nothing():
+    assert tf.math.bincount([]).shape == (0,)
+    assert tf.math.bincount([], minlength=2).numpy().tolist() == [0, 0]

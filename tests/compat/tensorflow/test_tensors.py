@@ -384,3 +384,12 @@ def test_the_module_of_dtypes_has_what_converts_to_them():
     assert tf.dtypes.bool is tf.bool
     with pytest.raises(AttributeError, match="the dtypes are"):
         _ = tf.dtypes.float31
+
+
+def test_tensors_in_a_list_are_cast_to_the_dtype_that_is_asked_for():
+    pair = [tf.constant(1.5), tf.constant(-2.5)]
+    packed = tf.convert_to_tensor(pair, tf.int64)
+    assert packed.dtype is tf.int64
+    assert packed.numpy().tolist() == [1, -2]
+    with pytest.raises(ValueError, match="Tensor conversion requested dtype int64"):
+        tf.convert_to_tensor(pair[0], tf.int64)

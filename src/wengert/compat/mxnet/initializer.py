@@ -13,12 +13,10 @@ from typing import Any
 import numpy as np
 
 from wengert.compat.kit.arguments import Given, arguments, lines_of
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import completed, functions_of
 from wengert.compat.mxnet.base import absence
 from wengert.compat.mxnet.words import refusal
 from wengert.numpy import random as _random
-
-_REGISTRY: dict[str, Any] = {}
 
 
 class InitDesc(str):
@@ -82,7 +80,6 @@ class Initializer(Given):
         raise NotImplementedError(f"{type(self).__name__} must define _init_weight(name, arr)")
 
 
-@register
 class Zero(Initializer):
     """Zeros."""
 
@@ -90,7 +87,6 @@ class Zero(Initializer):
         arr[:] = 0.0
 
 
-@register
 class One(Initializer):
     """Ones."""
 
@@ -98,7 +94,6 @@ class One(Initializer):
         arr[:] = 1.0
 
 
-@register
 @arguments("value=0.0")
 class Constant(Initializer):
     """One value, or the values of an array.
@@ -112,7 +107,6 @@ class Constant(Initializer):
         arr[:] = self.value
 
 
-@register
 @arguments("scale=0.07")
 class Uniform(Initializer):
     """Uniform between ``-scale`` and `scale`.
@@ -126,7 +120,6 @@ class Uniform(Initializer):
         arr[:] = _drawn("uniform", -self.scale, self.scale, arr.shape)
 
 
-@register
 @arguments("sigma=0.01")
 class Normal(Initializer):
     """Normal with mean 0.
@@ -140,7 +133,6 @@ class Normal(Initializer):
         arr[:] = _drawn("normal", 0.0, self.sigma, arr.shape)
 
 
-@register
 @arguments("rnd_type='uniform', factor_type='avg', magnitude=3")
 class Xavier(Initializer):
     """Random numbers whose scale preserves the variance of signals (Glorot and Bengio 2010).
@@ -171,7 +163,6 @@ class Xavier(Initializer):
             raise ValueError("Unknown random type: it is 'uniform' or 'gaussian'")
 
 
-@register
 @arguments("factor_type='avg', slope=0.25")
 class MSRAPrelu(Xavier):
     """Xavier for rectifiers whose slope below 0 is `slope` (He and others 2015)."""
@@ -182,7 +173,6 @@ class MSRAPrelu(Xavier):
         self.rnd_type, self.magnitude = "gaussian", 2.0 / (1 + self.slope**2)
 
 
-@register
 @arguments("scale=1.414, rand_type='uniform'")
 class Orthogonal(Initializer):
     """A matrix of orthogonal rows or columns (Saxe and others 2013)."""
@@ -200,6 +190,10 @@ def _drawn(name: str, a: float, b: float, shape) -> Any:
     return np.asarray(getattr(_random, name)(a, b, shape)._payload)
 
 
+_REGISTRY = {
+    name.lower(): kind
+    for name, kind in functions_of(globals(), "InitDesc Initializer register").items()
+}
 _REGISTRY |= {"zeros": Zero, "ones": One, "gaussian": Normal}
 
 

@@ -119,6 +119,7 @@ def topk(
     data, axis: int | None = -1, k=1, ret_typ="indices", is_ascend=False, dtype="float32"
 ) -> Any:
     """Return the `k` largest elements along `axis`, or their indices."""
+    shape = data._payload.shape
     if axis is None:
         data, axis = reshaped(data, (data._payload.size,)), 0
     found = largest(data, k if k > 0 else data._payload.shape[axis], axis, not is_ascend)
@@ -132,7 +133,7 @@ def topk(
     if ret_typ == "mask":
         mask = np.zeros(data._payload.shape, data._payload.dtype)
         np.put_along_axis(mask, found.indices._payload, 1, axis)
-        return new_tensor(mask)
+        return new_tensor(mask.reshape(shape))
     raise MXNetError(f"topk: ret_typ must be 'indices', 'value', 'both' or 'mask', got {ret_typ!r}")
 
 
@@ -295,27 +296,31 @@ def pooling(
     ceil = pooling_convention == "full"
     stride, pad = stride or (1,) * d, pad or (0,) * d
     wide = any(2 * n > size for n, size in zip(pad, kernel, strict=True))
+    least = float(np.finfo(data._payload.dtype).min) if pool_type == "max" else 0.0  # of no element
     if wide and not ceil and (pool_type == "max" or count_include_pad):
-        # more padding than PyTorch's pooling accepts: pad with MXNet's lowest number, or 0
-        least = np.finfo(data._payload.dtype).min if pool_type == "max" else 0.0
-        data = F.pad(data, [n for size in reversed(pad) for n in (size, size)], value=float(least))
+        # more padding than PyTorch's pooling accepts
+        data = F.pad(data, [n for size in reversed(pad) for n in (size, size)], value=least)
         pad = (0,) * d
+    sizes = data._payload.shape[2:]
     if pool_type == "max":
-        return getattr(F, f"max_pool{d}d")(data, kernel, stride, pad, 1, ceil)
-    if pool_type == "avg":
-        return getattr(F, f"avg_pool{d}d")(data, kernel, stride, pad, ceil, count_include_pad)
-    if pool_type not in ("sum", "lp"):
+        pooled = getattr(F, f"max_pool{d}d")(data, kernel, stride, pad, 1, ceil)
+    elif pool_type == "avg":
+        pooled = getattr(F, f"avg_pool{d}d")(data, kernel, stride, pad, ceil, count_include_pad)
+    elif pool_type in ("sum", "lp"):
+        powers = T.abs(data) ** p_value if pool_type == "lp" else data
+        if ceil:  # windows beyond the edge add nothing
+            powers = F.pad(powers, [n for size in reversed(stride) for n in (0, size)])
+        pooled = getattr(F, f"avg_pool{d}d")(powers, kernel, stride, pad) * math.prod(kernel)
+    else:
         raise MXNetError(f"Invalid Input: '{pool_type}', valid values are: avg, lp, max, sum")
-    powers = T.abs(data) ** p_value if pool_type == "lp" else data
-    if ceil:  # windows beyond the edge add nothing
-        more = [stride[i] for i in reversed(range(d))]
-        sizes = pooling(data, kernel, "max", False, stride, pad, "full")._payload.shape[2:]
-        powers = F.pad(powers, [n for size in more for n in (0, size)])
-    mean = getattr(F, f"avg_pool{d}d")(powers, kernel, stride, pad)
-    if ceil:
-        mean = getitem(mean, (..., *(slice(0, size) for size in sizes)))
-    total = mean * math.prod(kernel)
-    return total if pool_type == "sum" else total ** (1 / p_value)
+    if ceil:  # PyTorch leaves out windows that begin in the padding
+        spans = zip(sizes, pad, kernel, stride, strict=True)
+        wanted = [1 - (k - n - 2 * p) // s for n, p, k, s in spans]
+        have = pooled._payload.shape[2:]
+        more = [size - got for size, got in zip(wanted, have, strict=True)]
+        if any(more):
+            pooled = F.pad(pooled, [n for size in reversed(more) for n in (0, size)], value=least)
+    return pooled ** (1 / p_value) if pool_type == "lp" else pooled
 
 
 def batch_norm(

@@ -19,7 +19,17 @@ from wengert.tape.sites import warn
 from wengert.tensor.numpy.counterparts import is_weak
 from wengert.tensor.tensor import Tensor
 
-__all__ = ["COMPARISONS", "install", "install_methods", "whole_number"]
+__all__ = ["COMPARISONS", "install", "install_methods", "modulus", "whole_number"]
+
+
+def modulus(a, b, **kwargs) -> Any:
+    """Return the remainder, which of a division by 0 is 0."""
+    zero = (b._payload if isinstance(b, TensorBase) else np.asarray(b)) == 0
+    if not zero.any():
+        return wnp.remainder(a, b, **kwargs)
+    others = 1 if zero.all() else wnp.where(zero, 1, b)
+    return wnp.where(zero, 0, wnp.remainder(a, others, **kwargs))
+
 
 _ARITHMETIC = {
     "add": ("add", "add"),
@@ -96,10 +106,11 @@ def _arithmetic(symbol: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
     def general(self, other, turned: bool) -> Any:
         if not _understood(other):
             return NotImplemented
-        if symbol != "truediv":
+        if symbol != "truediv" or type(self) is NDArray:
             other = whole_number(self, other)
         args = (other, self) if turned else (self, other)
-        result = computed(_winner(self, other), getattr(wnp, numpys), args, {})
+        below = modulus if symbol == "mod" else getattr(wnp, numpys)
+        result = computed(_winner(self, other), below, args, {})
         kind = self._payload.dtype
         whole = symbol == "truediv" and kind.kind in "iu" and type(result) is NDArray
         return result.astype(kind) if whole else result  # legacy arrays keep whole numbers

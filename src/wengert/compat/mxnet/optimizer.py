@@ -15,12 +15,10 @@ import numpy as np
 
 from wengert.compat.kit import updates
 from wengert.compat.kit.arguments import Given, arguments
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.namespaces import completed, functions_of
 from wengert.compat.mxnet.base import absence
 from wengert.compat.mxnet.words import refusal
 from wengert.numpy import random as _random
-
-_REGISTRY: dict[str, Any] = {}
 
 
 def register(cls) -> Any:
@@ -106,7 +104,6 @@ class Optimizer(Given):
         raise NotImplementedError
 
 
-@register
 @arguments("momentum=0.0")
 class SGD(Optimizer):
     """Gradient descent: the velocity is ``momentum * velocity - lr * gradient``."""
@@ -118,7 +115,6 @@ class SGD(Optimizer):
         return w - updates.momentum(g, state, lr, self.momentum, self.nesterov)
 
 
-@register
 class NAG(SGD):
     """Gradient descent with Nesterov's momentum.
 
@@ -144,7 +140,6 @@ class _Decayed(Optimizer):
         raise NotImplementedError
 
 
-@register
 @arguments("learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8")
 class Adam(_Decayed):
     """Adam (Kingma and Ba 2014)."""
@@ -156,7 +151,6 @@ class Adam(_Decayed):
         return w - updates.adam(g, state, lr, self.beta1, self.beta2, self.epsilon)
 
 
-@register
 @arguments("eps=1e-7")
 class AdaGrad(Optimizer):
     """AdaGrad (Duchi and others 2011)."""
@@ -168,7 +162,6 @@ class AdaGrad(Optimizer):
         return w - change - lr * wd * w
 
 
-@register
 @arguments(
     "learning_rate=0.001, gamma1=0.9, gamma2=0.9, epsilon=1e-8, centered=False, clip_weights=None"
 )
@@ -184,7 +177,6 @@ class RMSProp(_Decayed):
         return new if limit is None else new.clip(-limit, limit)
 
 
-@register
 @arguments("rho=0.9, epsilon=1e-5")
 class AdaDelta(Optimizer):
     """AdaDelta (Zeiler 2012); it has no learning rate."""
@@ -195,7 +187,6 @@ class AdaDelta(Optimizer):
         return w - updates.adadelta(self._scaled(g), state, self.rho, self.epsilon) - wd * w
 
 
-@register
 @arguments("learning_rate=0.002, beta1=0.9, beta2=0.999")
 class Adamax(_Decayed):
     """Adamax: Adam with the infinity norm."""
@@ -207,7 +198,6 @@ class Adamax(_Decayed):
         return w - updates.adamax(g, state, lr, self.beta1, self.beta2, 0.0)
 
 
-@register
 @arguments("learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, schedule_decay=0.004")
 class Nadam(_Decayed):
     """Adam with Nesterov's momentum (Dozat 2015).
@@ -225,7 +215,6 @@ class Nadam(_Decayed):
         return w - lr * ahead / (np.sqrt(v / (1 - self.beta2**t)) + self.epsilon)
 
 
-@register
 @arguments("beta1=0.6, beta2=0.999, epsilon=1e-8")
 class FTML(_Decayed):
     """Follow the moving leader (Zheng and Kwok 2017)."""
@@ -240,7 +229,6 @@ class FTML(_Decayed):
         return -z / d
 
 
-@register
 @arguments("lamda1=0.01, learning_rate=0.1, beta=1.0")
 class Ftrl(Optimizer):
     """Follow the regularized leader (McMahan and others 2013)."""
@@ -255,7 +243,6 @@ class Ftrl(Optimizer):
         return np.where(np.abs(z) > self.lamda1, new, 0)
 
 
-@register
 @arguments("learning_rate=0.01, momentum=0.9, wd_lh=0.0")
 class Signum(Optimizer):
     """Descent along the sign of the momentum, or of the gradient (Bernstein and others 2018)."""
@@ -270,7 +257,6 @@ class Signum(Optimizer):
         return (1 - lr * self.wd_lh) * w + lr * np.sign(m)
 
 
-@register
 @arguments(
     "learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-6, lower_bound=None, "
     "upper_bound=None, bias_correction=True"
@@ -291,7 +277,6 @@ class LAMB(Optimizer):
         return w - lr * (size / length if size and length else 1) * change
 
 
-@register
 @arguments("momentum=0.0, lamda=0.04")
 class DCASGD(Optimizer):
     """Gradient descent that corrects for a delay (Zheng and others 2016)."""
@@ -309,7 +294,6 @@ class DCASGD(Optimizer):
         return w - lr * (g + wd * w + self.lamda * g * g * (w - before))
 
 
-@register
 class SGLD(Optimizer):
     """Langevin dynamics: gradient descent with noise (Welling and Teh 2011)."""
 
@@ -318,12 +302,15 @@ class SGLD(Optimizer):
         return w - lr / 2 * (self._scaled(g) + wd * w) + noise
 
 
-@register
 class Test(Optimizer):
     """Adds the gradient to the weight."""
 
     def step(self, w, g, state, lr: float, wd: float, t: int) -> Any:
         return w + g * self.rescale_grad
+
+
+_OURS = functions_of(globals(), "Optimizer register")
+_REGISTRY: dict[str, Any] = {name.lower(): kind for name, kind in _OURS.items()}
 
 
 def create(name, **kwargs) -> Any:
@@ -339,6 +326,27 @@ def create(name, **kwargs) -> Any:
         known = ", ".join(sorted(_REGISTRY))
         raise ValueError(f"Cannot find optimizer {name}: there are {known}")
     return _REGISTRY[str(name).lower()](**kwargs)
+
+
+def get_updater(optimizer) -> Callable[..., None]:
+    """Return the function ``updater(index, grad, weight)``, which keeps the state of each weight.
+
+    Examples
+    --------
+    >>> updater = mx.optimizer.get_updater(mx.optimizer.SGD(learning_rate=0.5))
+    >>> weight = mx.nd.ones(2)
+    >>> updater(0, mx.nd.array([1.0, 2.0]), weight)
+    >>> weight.asnumpy().tolist()
+    [0.5, 0.0]
+    """
+    states: dict[Any, Any] = {}
+
+    def updater(index, grad, weight) -> None:
+        if index not in states:
+            states[index] = optimizer.create_state(index, weight)
+        optimizer.update(index, weight, grad, states[index])
+
+    return updater
 
 
 __getattr__ = absence("wengert.compat.mxnet.optimizer")

@@ -254,7 +254,8 @@ def split_v2(data, indices_or_sections, axis=0, squeeze_axis=False) -> Any:
     """Split `data` into equal parts, or before the given indices."""
     if isinstance(indices_or_sections, int):
         return split(data, indices_or_sections, axis, squeeze_axis)
-    return wnp.split(data, list(indices_or_sections), axis)
+    parts = wnp.split(data, list(indices_or_sections), axis)
+    return [wnp.squeeze(part, axis) for part in parts] if squeeze_axis else parts
 
 
 def slice_like(data, shape_like, axes=()) -> Any:

@@ -255,11 +255,12 @@ def resize_with_pad(
     >>> tf.image.resize_with_pad(tf.ones([4, 2, 1]), 8, 8).shape
     TensorShape([8, 8, 1])
     """
-    height, width = tuple(V.tensor_of(image)._payload.shape)[-3:-1]
+    sizes = np.array(V.tensor_of(image)._payload.shape[-3:-1], np.float32)
     wanted = V.integer(target_height, "size"), V.integer(target_width, "size")
-    ratio = max(height / wanted[0], width / wanted[1])
-    size = (int(height / ratio), int(width / ratio))
-    return resize_with_crop_or_pad(resize(image, size, method, antialias=antialias), *wanted)
+    scaled = sizes / np.max(sizes / np.array(wanted, np.float32))
+    resized = resize(image, [int(size) for size in scaled], method, antialias=antialias)
+    top, left = (int((n - size) / 2) for n, size in zip(wanted, scaled, strict=True))
+    return pad_to_bounding_box(resized, top, left, *wanted)
 
 
 def central_crop(image, central_fraction: float) -> Any:

@@ -19,7 +19,7 @@ from wengert.tape.base import new_tensor
 from wengert.tape.record import T
 from wengert.tensor.tensor import Tensor as NativeTensor
 
-__all__ = ["OPERATORS", "check_divisor", "floor_modulus", "floor_quotient", "install"]
+__all__ = ["OPERATORS", "check_divisor", "floor_modulus", "floor_quotient", "install", "power"]
 
 _WHOLE = (*V.INTEGERS, "bool")
 
@@ -41,7 +41,7 @@ def _listed(tensor) -> str:
     return V.shown(tensor._payload.shape)
 
 
-def _arithmetic(op_name: str, prim: str, method: str) -> Callable[..., Any]:
+def _arithmetic(op_name: str, function: Callable[..., Any], method: str) -> Callable[..., Any]:
     def operation(a, b) -> Any:
         number = b.__class__ is float or b.__class__ is int
         if number and a.__class__ is Tensor and a._payload.dtype.kind == "f":
@@ -50,10 +50,10 @@ def _arithmetic(op_name: str, prim: str, method: str) -> Callable[..., Any]:
                 return made(getattr(NativeTensor, method)(entered(a), b))
         a, b = same_dtype(op_name, a, b)
         if a._payload.dtype.kind == "b":
-            if prim != "mul":
+            if op_name != "Mul":
                 V.check(a, V.NUMBERS, op=op_name)
             return _computed(op_name, T.bitwise_and, a, b)
-        return _computed(op_name, getattr(T, prim), a, b)
+        return _computed(op_name, function, a, b)
 
     return operation
 
@@ -73,6 +73,18 @@ def _divided(a, b) -> Any:
         wide = np.dtype(np.float32 if kind.itemsize < 4 else np.float64)
         a, b = (made(T.to_copy(x, dtype=wide)) for x in (a, b))
     return _computed("RealDiv", T.div, a, b)
+
+
+def power(a, b) -> Any:
+    """Return the power, whose derivative in the exponent is 0 where the logarithm is undefined."""
+    if b._payload.dtype.kind == "i" and np.any(V.numbers_of(b) < 0):
+        raise invalid("Integers to negative integer powers are not allowed", "Pow")
+    if (b._edge is not None or V.is_mapped(b)) and V.kind_of(a) == "f":
+        plain = T.pow(a, b.detach())
+        known = wg.gt(a, 0) | wg.isnan(plain)
+        safe = wg.where(known, a, wg.ones_like(a))
+        return wg.where(known, T.pow(safe, b), plain)
+    return T.pow(a, b)
 
 
 def floor_quotient(a, b) -> Any:
@@ -153,10 +165,10 @@ def _alone(op_name: str, kinds: tuple[str, ...], function: Callable[..., Any]) -
 
 
 OPERATORS: dict[str, Callable[..., Any]] = {
-    "add": _arithmetic("AddV2", "add", "__add__"),
-    "sub": _arithmetic("Sub", "sub", "__sub__"),
-    "mul": _arithmetic("Mul", "mul", "__mul__"),
-    "pow": _arithmetic("Pow", "pow", "__pow__"),
+    "add": _arithmetic("AddV2", T.add, "__add__"),
+    "sub": _arithmetic("Sub", T.sub, "__sub__"),
+    "mul": _arithmetic("Mul", T.mul, "__mul__"),
+    "pow": _arithmetic("Pow", power, "__pow__"),
     "truediv": _divided,
     "floordiv": _of_kinds("FloorDiv", V.REAL, floor_quotient),
     "mod": _of_kinds("FloorMod", V.REAL, floor_modulus),
@@ -174,8 +186,8 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "invert": _alone("Invert", _WHOLE, T.bitwise_not),
     "abs": _alone("Abs", V.NUMBERS, T.abs),
 }
-_COMPARISONS = frozenset({"lt", "le", "gt", "ge", "eq", "ne"})
-_UNARY = frozenset({"neg", "invert", "abs"})
+_ALONE = frozenset({"lt", "le", "gt", "ge", "eq", "ne", "neg", "invert", "abs"})
+"""Operators that have no other form, for a tensor on the right or in place."""
 
 
 def _unsupported(symbol: str) -> Callable[..., Any]:
@@ -188,11 +200,8 @@ def _unsupported(symbol: str) -> Callable[..., Any]:
 def install(cls: type, in_place=True) -> None:
     """Install the operators on the class of tensors or of variables."""
     for name, operation in OPERATORS.items():
-        if name in _UNARY:
-            setattr(cls, f"__{name}__", _method(f"__{name}__", operation))
-            continue
         setattr(cls, f"__{name}__", _method(f"__{name}__", operation))
-        if name not in _COMPARISONS:
+        if name not in _ALONE:
             setattr(cls, f"__r{name}__", _reflected(f"__r{name}__", operation))
             if in_place:
                 setattr(cls, f"__i{name}__", _method(f"__i{name}__", operation))

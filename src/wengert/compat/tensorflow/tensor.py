@@ -28,6 +28,7 @@ from wengert.compat.tensorflow.values import array_of
 from wengert.compat.tensorflow.words import refusal
 from wengert.numpy.indexing import read as numpys_read
 from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.operands import cast
 from wengert.tape.record import T
 from wengert.tensor.overrides import disabled_torch_function
 from wengert.tensor.tensor import Tensor as NativeTensor
@@ -188,7 +189,9 @@ def converted(value, wanted=None) -> Any:
             )
         return made(tensor)
     if isinstance(value, list | tuple) and _holds_tensor(value):
-        return made(_packed(value, wanted))
+        packed = _packed(value, wanted)
+        # tensors in a list are cast, unlike a tensor
+        return made(packed if wanted is None else cast(packed, wanted))
     return made(new_tensor(array_of(value, wanted)))
 
 

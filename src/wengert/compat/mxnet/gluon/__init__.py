@@ -19,7 +19,7 @@ from __future__ import annotations
 from wengert.compat.kit.namespaces import gathered as _gathered
 from wengert.compat.mxnet.base import absence as _absence
 
-_gathered(
+__all__ = _gathered(
     globals(),
     "wengert.compat.mxnet.gluon",
     """

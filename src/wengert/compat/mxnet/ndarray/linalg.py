@@ -49,7 +49,7 @@ def _syrk(A, transpose=False, alpha=1.0) -> Any:
 
 def _potri(A) -> Any:
     """Return the inverse of the matrix whose Cholesky factor is `A`."""
-    return wnp.linalg.inv(_syrk(A))
+    return wnp.linalg.inv(_syrk(wnp.tril(A)))
 
 
 def _sumlogdiag(A) -> Any:

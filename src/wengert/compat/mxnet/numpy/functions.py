@@ -11,7 +11,7 @@ import numpy as np
 from wengert import numpy as wnp
 from wengert.base.sections import fill_sections
 from wengert.compat.mxnet.arrays import NDArray
-from wengert.compat.mxnet.operators import whole_number
+from wengert.compat.mxnet.operators import modulus, whole_number
 from wengert.compat.mxnet.results import CLASSES, EXTREMES, computed
 from wengert.compat.mxnet.signatures import showing
 from wengert.compat.mxnet.state import RECORDING
@@ -63,9 +63,11 @@ def kept(result, given: tuple[Any, ...], name: str) -> Any:
 
 
 def _first(compare: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap `plain` to pass the gradient to the first of two equal arguments, as in MXNet."""
+    """Wrap `plain` to pass the gradient to the first of two equal arrays, as in MXNet."""
 
     def choose(a, b, **kwargs) -> Any:
+        if not isinstance(a, TensorBase):
+            a, b = b, a
         if kwargs or not RECORDING.get():
             return plain(a, b, **kwargs)
         first = np.asarray(compare(_values(a), _values(b))) | np.isnan(_values(a))
@@ -102,6 +104,7 @@ def _stable(a, axis=-1, **kwargs) -> Any:
 
 TIED: dict[str, Callable[..., Any]] = {
     **EXTREMES,
+    **dict.fromkeys(("mod", "remainder"), modulus),
     "argsort": _stable,
     "rint": _rint,
     "sign": _sign,

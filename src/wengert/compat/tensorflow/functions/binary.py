@@ -35,15 +35,6 @@ def _remainder(x, y) -> Any:
     return wg.fmod(x, y)
 
 
-def _power(x, y) -> Any:
-    if V.kind_of(y) == "i" and np.any(V.numbers_of(y) < 0):
-        raise V.invalid("Integers to negative integer powers are not allowed", "Pow")
-    if y._edge is not None and V.kind_of(x) == "f":
-        # where the logarithm is undefined, TensorFlow uses a derivative of 0 for the exponent
-        y = wg.where(wg.gt(x, 0), y, y.detach())
-    return wg.pow(x, y)
-
-
 def _quotient_or_zero(x, y) -> Any:
     zero = y == 0
     return wg.where(zero, wg.zeros_like(x), x / wg.where(zero, wg.ones_like(y), y))
@@ -69,6 +60,10 @@ def _squared_difference(x, y) -> Any:
     return difference * (wg.conj_physical(difference) if V.is_complex(difference) else difference)
 
 
+def _zeta(x, q) -> Any:
+    return wg.special.zeta(x.detach(), q)  # TensorFlow knows the derivative in `q` only
+
+
 _xdivy, _xlog1py, _xlogy = map(_zero_beside_zero, (wg.reciprocal, wg.log1p, wg.log))
 _add = function_of("add", "AddV2", wg.add, V.NUMBERS, "The sum", "[1.0, 2.0], 3", "[4. 5.]")
 rows(
@@ -82,7 +77,7 @@ rows(
         | The remainder of a division that is rounded down: of the sign of `y` | [7, -7], 3 | [1 2]
     math.mod | FloorMod | =infix.floor_modulus | =REAL
         | The remainder of a division that is rounded down: of the sign of `y` | [7, -7], 3 | [1 2]
-    math.pow | Pow | =_power | =NUMBERS | A power | [2.0, 3.0], [3.0, 2.0] | [8. 9.]
+    math.pow | Pow | =infix.power | =NUMBERS | A power | [2.0, 3.0], [3.0, 2.0] | [8. 9.]
     math.maximum | Maximum | =_greater | =REAL
         | The greater one; at ties the first argument has the gradient | [1.0, 5.0], [3.0, 2.0]
         | [3. 5.]
@@ -117,7 +112,7 @@ rows(
     math.igammac(a, x) | Igammac | =wg.special.gammaincc | =FLOATING
         | The upper incomplete gamma function, scaled, and differentiable in `x` only
         | [1.0, 2.0], [1.0, 1.0] | [0.368 0.736]
-    math.zeta(x, q) | Zeta | =wg.special.zeta | =FLOATING
+    math.zeta(x, q) | Zeta | =_zeta | =FLOATING
         | The zeta function of Hurwitz, differentiable in `q` only | [2.0, 3.0], [1.0, 1.0]
         | [1.645 1.202]
     math.nextafter(x1, x2) | NextAfter | =wg.nextafter | =FLOATING
@@ -219,7 +214,7 @@ def divide(x, y, name=None) -> Any:
 
 @V.operation("Polygamma", "a", "x", x=("float", "double"))
 def polygamma(a, x, name=None) -> Any:
-    """Return the derivative of order `a`, a single number, of `digamma`.
+    """Return the derivative of order `a`, a single number, of `digamma`; NaN for other orders.
 
     Raises
     ------
@@ -232,7 +227,10 @@ def polygamma(a, x, name=None) -> Any:
     """
     if a._payload.size != 1:
         raise V.invalid(f"the order a is one number here, not {V.shown(a._payload.shape)}")
-    return wg.special.polygamma(int(a._payload.item()), x)
+    order = a._payload.item()
+    if order < 0 or not float(order).is_integer():
+        return wg.full_like(x, float("nan"))
+    return wg.special.polygamma(int(order), x)
 
 
 @V.operation("Mul", x=V.ANY, scalar="x")

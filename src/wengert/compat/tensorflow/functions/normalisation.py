@@ -54,7 +54,7 @@ def clip_by_norm(t, clip_norm, axes=None, name=None) -> Any:
     Parameters
     ----------
     t : Tensor. The input, of a floating dtype.
-    clip_norm : Tensor. The maximum norm, a positive number.
+    clip_norm : Tensor. The maximum norm; a negative one counts as 0.
     axes : int or sequence of int, optional. The dimensions along which norms are taken; all by
         default.
 
@@ -65,12 +65,12 @@ def clip_by_norm(t, clip_norm, axes=None, name=None) -> Any:
     >>> print(tf.clip_by_norm([3.0, 4.0], 1.0).numpy())
     [0.6 0.8]
     """
-    limit = V.converted(clip_norm, t._payload.dtype)
+    limit = V.converted(wg.clamp(wg.real(clip_norm), min=0), t._payload.dtype)
     places = V.axes_of(axes, t._payload.ndim, "Sum")
     total = wg.sum(wg.mul(t, t), places, True) if places else wg.mul(t, t)
     some = wg.gt(total, 0)
     root = wg.where(some, wg.sqrt(wg.where(some, total, wg.ones_like(total))), total)
-    return wg.div(wg.mul(t, limit), wg.where(wg.ge(root, limit), root, limit))
+    return wg.div(wg.mul(t, limit), wg.where(wg.lt(root, limit), limit, root))
 
 
 @V.operation("Sqrt")
@@ -109,7 +109,7 @@ def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None) -> Any:
     Parameters
     ----------
     t_list : sequence of Tensor. The tensors, such as gradients; None stays None.
-    clip_norm : Tensor. The maximum norm, a positive number.
+    clip_norm : Tensor. The maximum norm; a negative one counts as 0.
     use_norm : Tensor, optional. The global norm, if it has been computed.
 
     Returns

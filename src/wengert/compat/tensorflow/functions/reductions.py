@@ -82,9 +82,7 @@ def _extreme(function: Callable[..., Any], low: bool) -> Callable[..., Any]:
         kind = x._payload.dtype
         bound = np.inf if kind.kind == "f" else np.iinfo(kind).max
         least = -np.inf if kind.kind == "f" else np.iinfo(kind).min
-        return wg.full_like(
-            wg.sum(x, axes, keepdims, dtype=x._payload.dtype), least if low else bound
-        )
+        return _sum(x, axes, keepdims) + (least if low else bound)
 
     return extreme
 

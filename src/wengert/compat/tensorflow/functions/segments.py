@@ -304,7 +304,7 @@ rows(
     """
     math.segment_sum | SegmentSum | =_sum | =NUMBERS | The sum | [3. 3.] | 0
     math.segment_mean | SegmentMean | =_mean | =NUMBERS | The mean | [1.5 3. ] | 0
-    math.segment_prod | SegmentProd | =_product | =REAL | The product | [2. 3.] | 1
+    math.segment_prod | SegmentProd | =_product | =NUMBERS | The product | [2. 3.] | 1
     math.segment_max | SegmentMax | =_greatest_or_0 | =REAL | The greatest | [2. 3.] | 0
     math.segment_min | SegmentMin | =_least_or_0 | =REAL | The least | [1. 3.] | 0
     """,
@@ -318,7 +318,8 @@ rows(
         | The mean | [2. 2.] | 0
     math.unsorted_segment_sqrt_n | UnsortedSegmentSum | =_sqrt_n | =COMPLEX
         | The sum, divided by the square root of their number, | [2.        2.828427] | 0
-    math.unsorted_segment_prod | UnsortedSegmentProd | =_product | =REAL | The product | [2. 3.] | 1
+    math.unsorted_segment_prod | UnsortedSegmentProd | =_product | =NUMBERS | The product
+        | [2. 3.] | 1
     math.unsorted_segment_max | UnsortedSegmentMax | =_greatest | =REAL | The greatest | [2. 3.]
         | the least number
     math.unsorted_segment_min | UnsortedSegmentMin | =_least | =REAL | The least | [2. 1.]

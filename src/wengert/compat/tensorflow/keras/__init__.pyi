@@ -13,7 +13,7 @@ from wengert.compat.tensorflow.keras.models import Model as Model
 from wengert.compat.tensorflow.keras.optimizers import Optimizer as Optimizer
 from wengert.compat.tensorflow.keras.regularizers import Regularizer as Regularizer
 from wengert.compat.tensorflow.keras.models import Sequential as Sequential
-from wengert.compat.tensorflow.variable import Variable as Variable
+from wengert.compat.tensorflow.typing import Variable as Variable
 from wengert.compat.tensorflow.keras import activations as activations
 from wengert.compat.tensorflow.keras import backend as backend
 from wengert.compat.tensorflow.keras import callbacks as callbacks

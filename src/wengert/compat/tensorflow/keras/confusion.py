@@ -22,10 +22,10 @@ def share(part, whole) -> Any:
     return np.divide(part, whole, out=np.zeros_like(part), where=whole != 0)
 
 
-def _points(count: int, inner=None) -> Any:
-    """Return evenly spaced thresholds from below 0 to above 1."""
+def _points(count: int, inner=None, margin: float = 0) -> Any:
+    """Return evenly spaced thresholds from 0 to 1, or a margin more to both sides."""
     between = np.arange(1, count - 1) / (count - 1) if inner is None else np.sort(inner)
-    return np.asarray([-1e-7, *between, 1 + 1e-7])
+    return np.asarray([-margin, *between, 1 + margin])
 
 
 @settings("thresholds=None, name=None, dtype=None")
@@ -169,7 +169,7 @@ class AUC(_Counting):
 
     def _prepare(self: Any) -> None:
         self.name = self.name or name_for("AUC")
-        self._begin(_points(self.num_thresholds, self.thresholds))
+        self._begin(_points(self.num_thresholds, self.thresholds, 1e-7))
 
     def result(self) -> Any:
         """Return the area."""

@@ -52,12 +52,6 @@ def _array(data) -> Any:
     return bytes_of(data) if is_text(data) else numbers_of(data)
 
 
-def check_last(data_format) -> None:
-    """Raise an error if the channels come first."""
-    if data_format not in (None, "channels_last"):
-        raise ValueError(f"data_format={data_format!r} is not offered here: channels come last")
-
-
 @settings("activation=None, use_bias=True, {kernel bias activity = glorot_uniform zeros}")
 class Weighted(Layer):
     """Base class for layers whose result is a product with a kernel, plus a bias."""
@@ -93,7 +87,6 @@ class _Conv(Weighted):
     paddings: ClassVar[tuple[str, ...]] = ("valid", "same")
 
     def _prepare(self: Any) -> None:
-        check_last(self.data_format)
         d = self.dimensions
         self.filters = int(self.filters)
         if self.groups < 1 or self.filters % self.groups:
@@ -225,7 +218,6 @@ class _Pooling(Layer):
     function: ClassVar[Any]
 
     def _prepare(self: Any) -> None:
-        check_last(self.data_format)
         self.pool_size = several(self.pool_size, self.dimensions)
         given = self.pool_size if self.strides is None else self.strides
         self.strides = several(given, self.dimensions)
@@ -241,9 +233,6 @@ class _Global(Layer):
 
     dimensions: ClassVar[int]
     function: ClassVar[Any]
-
-    def _prepare(self: Any) -> None:
-        check_last(self.data_format)
 
     def call(self, inputs) -> Any:
         return self.function(inputs, list(range(1, self.dimensions + 1)), self.keepdims)

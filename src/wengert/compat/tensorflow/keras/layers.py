@@ -56,6 +56,7 @@ _GATHERED = gathered(
 # -- shapes ----------------------------------------------------------------------------------------
 
 
+@settings("data_format=None")
 class Flatten(Layer):
     """Flattens each example.
 
@@ -64,9 +65,6 @@ class Flatten(Layer):
     >>> tf.keras.layers.Flatten()(tf.ones([2, 3, 4])).shape
     TensorShape([2, 12])
     """
-
-    def __init__(self, data_format: str | None = None, **kwargs) -> None:
-        super().__init__(**kwargs)
 
     def call(self, inputs) -> Any:
         sizes = tuple(inputs.shape)

@@ -197,7 +197,7 @@ def cosine_similarity(y_true, y_pred, axis=-1) -> Any:
 
 def _unit(x, axis: int) -> Any:
     total = wg.sum(wg.square(x), axis, True)
-    return wg.mul(x, wg.rsqrt(wg.clamp(total, min=1e-12)))
+    return wg.mul(x, wg.rsqrt(wg.clamp(total, min=1e-14)))
 
 
 def _of_one_shape(y_true, y_pred, share: float, classes=0) -> tuple[Any, Any]:

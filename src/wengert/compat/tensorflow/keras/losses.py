@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 import wengert as wg
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.arguments import arguments
@@ -18,6 +16,7 @@ from wengert.compat.kit.rows import of_rows, told
 from wengert.compat.kit.signatures import signature_of
 from wengert.compat.tensorflow.configs import Configured, getter, snake_case
 from wengert.compat.tensorflow.functions import values as V
+from wengert.compat.tensorflow.functions.binary import divide_no_nan
 from wengert.compat.tensorflow.keras import loss_functions as each
 from wengert.compat.tensorflow.keras.globals import float_type
 from wengert.compat.tensorflow.keras.loss_functions import *  # noqa: F403
@@ -81,43 +80,42 @@ class Loss(Configured):
             target = V.converted(target, kind)
         losses = V.tensor_of(self.call(V.made(target), p))
         mask = getattr(y_pred, "_keras_mask", None)
-        if mask is not None:
-            sample_weight = seen(mask, losses, sample_weight, self.reduction)
         skipped = getattr(self, "ignore_class", None)
         if skipped is not None:
-            valid = (V.numbers_of(target) != skipped).reshape(losses._payload.shape)
-            sample_weight = seen(valid, losses, sample_weight, self.reduction)
-        return _reduced(losses, sample_weight, self.reduction)
+            known = V.numbers_of(target).reshape(losses._payload.shape) != skipped
+            mask = known if mask is None else known & V.numbers_of(mask)
+        return reduced(losses, sample_weight, mask, self.reduction)
 
     _takes_numbers = False
 
 
-def seen(mask, losses, weight, reduction) -> Any:
+@V.operation("Mul")
+def seen(mask, weight, kind, reduction) -> Any:
     """Return weights that exclude masked elements; a mean is over the other elements."""
-    kept = np.asarray(V.numbers_of(mask)).astype(losses._payload.dtype)
-    kept = kept.reshape(*kept.shape, *(1,) * (losses._payload.ndim - kept.ndim))
-    kept = np.broadcast_to(kept, losses._payload.shape)
-    if reduction not in ("none", None, "sum"):
-        kept = kept * np.asarray(kept.size / (kept.sum() + 1e-7), kept.dtype)
-    if weight is not None:
-        given = V.numbers_of(weight).astype(kept.dtype)
-        kept = kept * given.reshape(*given.shape, *(1,) * (kept.ndim - given.ndim))
-    return V.constant_of(kept)
+    kept = V.numbers_of(mask).astype(kind)
+    if reduction in ("sum_over_batch_size", "mean") and kept.any():
+        kept *= kept.size / kept.sum()
+    if weight is None:
+        return V.constant_of(kept)
+    return wg.mul(*same_rank(V.converted(V.tensor_of(weight), kind), V.constant_of(kept)))
 
 
 @V.operation("Mean")
-def _reduced(losses, sample_weight, reduction) -> Any:
+def reduced(losses, weight, mask, reduction) -> Any:
+    """Return the losses of examples, reduced to one, with weights and a mask."""
     losses = V.tensor_of(losses)
-    if sample_weight is not None:
-        weight = V.converted(V.tensor_of(sample_weight), losses._payload.dtype)
-        losses, weight = same_rank(losses, weight)
+    kind = losses._payload.dtype
+    if mask is not None:
+        weight = seen(mask, weight, kind, reduction)
+    if weight is not None:
+        losses, weight = same_rank(losses, V.converted(V.tensor_of(weight), kind))
         losses = wg.mul(losses, weight)
-    if reduction in ("none", None):
+    if reduction in ("none", None) or losses._payload.shape == (0,):
         return losses
-    if reduction == "sum":
+    if reduction == "mean_with_sample_weight" and weight is not None:
+        return divide_no_nan(wg.sum(losses), wg.sum(weight))
+    if reduction == "sum" or not losses._payload.size:
         return wg.sum(losses)
-    if reduction == "mean_with_sample_weight" and sample_weight is not None:
-        return wg.div(wg.sum(losses), wg.sum(weight))
     return wg.mean(losses)
 
 

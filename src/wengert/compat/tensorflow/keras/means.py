@@ -166,7 +166,7 @@ class _OfPairs(_Average):
         values = tensor_of(self._values(y_true, y_pred))
         mask = getattr(y_pred, "_keras_mask", None)
         if mask is not None:
-            sample_weight = _losses.seen(mask, values, sample_weight, "sum")
+            sample_weight = _losses.seen(mask, sample_weight, values._payload.dtype, "sum")
         self._add(numbers_of(values), sample_weight)
 
 

@@ -144,7 +144,7 @@ def _batch_normalization(x, mean, variance, axis, offset, scale, epsilon) -> Any
     given = [
         one if one is None else tf.reshape(one, shape) for one in (mean, variance, offset, scale)
     ]
-    return nn.batch_normalization(x, *given, epsilon)
+    return nn.batch_normalization(x, given[0], given[1], given[2], given[3], epsilon)
 
 
 def _lstsq(a, b, rcond) -> Any:

@@ -82,6 +82,8 @@ _CHECKS = """
         {{None, 'uniform_average', 'variance_weighted_average'}}.
     num_regressors | at least 0
         | Invalid value for argument `num_regressors`. Expected a value >= 0.
+    data_format | channels_last
+        | data_format is 'channels_last' here: move the channels to the last dimension.
     beta | float above 0 | Invalid `beta` argument value. It should be a float > 0.
     """
 """What arguments that are not None have to be, or one of what, and the error's first words."""

@@ -30,9 +30,6 @@ class _Margins(Layer):
 
     dimensions: ClassVar[int]
 
-    def _prepare(self: Any) -> None:
-        core.check_last(self.data_format)
-
     def _pairs(self, name: str, value) -> tuple[tuple[int, int], ...]:
         """Return the two margins of each spatial dimension."""
         d = self.dimensions
@@ -47,7 +44,6 @@ class _Margins(Layer):
 @settings("padding=1")
 class _Padding(_Margins):
     def _prepare(self: Any) -> None:
-        super()._prepare()
         self.padding = self._pairs("padding", self.padding)
 
     def call(self, inputs) -> Any:
@@ -57,7 +53,6 @@ class _Padding(_Margins):
 @settings("cropping=1")
 class _Cropping(_Margins):
     def _prepare(self: Any) -> None:
-        super()._prepare()
         self.cropping = self._pairs("cropping", self.cropping)
 
     def call(self, inputs) -> Any:
@@ -73,7 +68,6 @@ class _UpSampling(_Margins):
     interpolation: ClassVar[str] = "nearest"
 
     def _prepare(self: Any) -> None:
-        super()._prepare()
         self.size = core.several(self.size, self.dimensions)
 
     def call(self, inputs) -> Any:
@@ -155,7 +149,6 @@ class _ByChannels(core.Weighted):
     dimensions: ClassVar[int] = 2
 
     def _prepare(self: Any) -> None:
-        core.check_last(self.data_format)
         self.kernel_size, self.strides, self.dilation_rate = (
             core.several(value, self.dimensions)
             for value in (self.kernel_size, self.strides, self.dilation_rate)

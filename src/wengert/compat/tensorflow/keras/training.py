@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
-from wengert.compat.tensorflow import nest, operations
+from wengert.compat.tensorflow import nest
 from wengert.compat.tensorflow.configs import snake_case
 from wengert.compat.tensorflow.functions.drawing import stream_of
 from wengert.compat.tensorflow.functions.values import constant_of, numbers_of
@@ -447,13 +447,8 @@ def _shown(verbose) -> int:
 def _called(loss, y, y_pred, weight) -> Any:
     if isinstance(loss, _losses.Loss):
         return loss(y, y_pred, sample_weight=weight)
-    each = loss(y, y_pred)
     mask = getattr(y_pred, "_keras_mask", None)
-    if mask is not None:
-        weight = _losses.seen(mask, each, weight, "mean")
-    if weight is not None:
-        each = each * operations.cast(weight, each.dtype)
-    return operations.reduce_mean(each)
+    return _losses.reduced(loss(y, y_pred), weight, mask, "mean")
 
 
 class _Counted:
@@ -572,6 +567,7 @@ def _resolved(metric, y, y_pred) -> Any:
         return metric
     if metric.inner is None:
         targets, predictions = np.shape(y), tuple(y_pred.shape)
+        kind: Any
         if predictions[-1:] == (1,):
             kind = _metrics.BinaryAccuracy
         elif len(targets) < len(predictions) or targets[-1:] == (1,):
