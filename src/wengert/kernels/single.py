@@ -37,7 +37,7 @@ import numpy as np
 SINGLE = np.dtype(np.float32)
 _BLOCK = 16384
 _LARGE = 2048
-_SIMD: Any = np.show_config(mode="dicts")["SIMD Extensions"]
+_SIMD: Any = np.show_config(mode="dicts").get("SIMD Extensions", {})
 IS_WIDE = sys.platform == "linux" and not {"AVX512_SKX", "X86_V4"}.isdisjoint(
     [*_SIMD.get("baseline", ()), *_SIMD.get("found", ())]
 )
