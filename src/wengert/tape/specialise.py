@@ -267,13 +267,17 @@ class _TracedSteps(_ComplexSteps):
     """The steps of a recorder, and of its nodes, for payloads that a trace computes with."""
 
     def computed(self) -> str:
-        given = ", ".join([*self.arrays, *([self.keywords] if self.keywords else [])])
-        return f"_kernel{self.tag}({given})"
+        return "_computed"
 
     def opened(self) -> list[str]:
         lines = super().opened()
         foreign = " or ".join(f"{array}.__class__ is not Payload" for array in self.arrays)
-        return [*lines, f"if {foreign}:", f"    {self.slow}"]
+        given = ", ".join([*self.arrays, *([self.keywords] if self.keywords else [])])
+        # a decision looks at the variables of frames, so there must be no tensor without a payload
+        computed = f"_computed = _kernel{self.tag}({given})"
+        if self.prim.broadcasts:
+            computed = f"try: {computed}\nexcept ValueError: {self.slow}"
+        return [*lines, f"if {foreign}:", f"    {self.slow}", *computed.splitlines()]
 
     def node(self, sited: bool = False) -> list[str]:
         # arrays refuse this themselves (see NOTE [invalidated views])

@@ -221,6 +221,11 @@ def _array(pointer: str, array: Any) -> Array:
 
 def native_text(step: Step, read: Sequence[Any]) -> str:
     """A module whose ``f`` does a step for arrays that lie as those that are given."""
+    return _written(step, read)[0]
+
+
+def _written(step: Step, read: Sequence[Any]) -> tuple[str, list[int]]:
+    """The module, and the numbers that it reads from the table before its last argument."""
     code = Code(Module())
     ins = [_array(f"%a{i}", array) for i, array in enumerate(read)]
     outs = [
@@ -230,7 +235,8 @@ def native_text(step: Step, read: Sequence[Any]) -> str:
     form.emit(code, step, ins, outs)
     pointers = [*(f"%a{i}" for i in range(len(ins))), *(out.pointer for out in outs)]
     head = ", ".join([f"ptr {pointer}" for pointer in pointers])
-    return code.module.text() + code.function(f"void @f({head}, ptr %failure)")
+    text = code.function(f"void @f({head}, ptr %failure, ptr %constants)")
+    return code.module.text() + text, code.module.words
 
 
 def whole(step: Step, read: Sequence[Any], out: Any = None) -> tuple[Any, bool] | None:
@@ -258,8 +264,10 @@ def whole(step: Step, read: Sequence[Any], out: Any = None) -> tuple[Any, bool] 
     step.outs = tuple([Value(like.dtype, like.shape) for like in likes])
     if not form.accepts(step):
         return None
-    engine, _ = compiled(native_text(step, read))
+    text, words = _written(step, read)
+    engine, _ = compiled(text)
+    table = np.array([*reversed(words), 0], np.int64)
     results = [np.full(like.shape, 7).astype(like.dtype) for like in likes]
     failure = np.zeros(1, np.uint8)
-    call(engine, [*read, *results, failure])
+    call(engine, [*read, *results, failure], table.ctypes.data + table.nbytes)
     return (tuple(results) if len(results) > 1 else results[0]), bool(failure[0])
