@@ -30,7 +30,8 @@ EXCEPTIONS = (
         "it, too.",
         _READ,
         "linspace/tensor_overload logspace/tensor_overload narrow "
-        "nn.functional.ctc_loss nn.functional.embedding_bag repeat_interleave tensor_split",
+        "nn.functional.ctc_loss nn.functional.embedding_bag nn.functional.one_hot "
+        "repeat_interleave tensor_split",
     ),
     Deviation(
         "A mask as an index has a result whose shape depends on values.",
