@@ -130,7 +130,7 @@ def test_densities_may_jump_at_the_ends_of_the_support(name, shape):
     np.testing.assert_allclose(found.numpy(), known, atol=1e-12)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", NAMES)
 def test_derivatives_by_all_arguments(name):
     own = OWN.get(name, ())

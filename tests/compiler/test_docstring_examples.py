@@ -107,7 +107,7 @@ def main(name):
             print(line)
 
 
-@pytest.mark.sampled(24)
+@pytest.mark.sampled(72)
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_agree_compiled(name, tmp_path):
     # in a process of its own, since examples enter levels and change settings

@@ -74,6 +74,7 @@ def _results(function: Any, x: Any, *others: Any) -> Any:
         return function(x, *others)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("question", QUESTIONS)
 @pytest.mark.parametrize("kind", OBJECTS)
 @pytest.mark.parametrize("first", [False, True], ids=["apart first", "same first"])
@@ -252,6 +253,7 @@ ASKED = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("question", ASKED)
 def test_what_tensors_carry(question: str) -> None:
     space = {"wg": wg, "B": wg.nn.Buffer}

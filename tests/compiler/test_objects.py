@@ -51,7 +51,7 @@ NUMPY = [(place, "numpy") for place in PLACES]
 LLVM = [("globally", "llvm"), ("attribute", "llvm")]
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize(("place", "backend"), NUMPY + LLVM)
 @pytest.mark.parametrize("name", KINDS)
 def test_what_changes_between_calls_is_seen(name: str, place: str, backend: str) -> None:

@@ -23,6 +23,7 @@ USES = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("numbers", [(0, 1, 0, 2, 1), (1, 0, 2, 2, 0)])
 @pytest.mark.parametrize("use", USES.values(), ids=USES)
 @pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)

@@ -214,6 +214,7 @@ def told(source: str, backend: str | None) -> list[str]:
     return found
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("backend", ["numpy", "llvm"])
 @pytest.mark.parametrize("name", STEPS)
 def test_what_is_looked_up_is_seen(name: str, backend: str) -> None:

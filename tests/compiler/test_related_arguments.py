@@ -46,6 +46,7 @@ def loop(x, y):
 FUNCTIONS["loop"] = loop
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("function", FUNCTIONS)
 @pytest.mark.parametrize("call", CALLS)

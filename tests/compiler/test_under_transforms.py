@@ -319,6 +319,7 @@ def written_zeros(v: Any) -> Any:
     return y
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("function", [written_copy, written_zeros])
 @pytest.mark.parametrize("name", ["vmap", "jvp", "vmap(grad)", "hessian"])
 def test_functions_may_write_to_what_they_make(name: str, function: Any) -> None:

@@ -51,6 +51,7 @@ FUNCTIONS = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_loops_of_any_length_compute_what_eager_code_does(name):
     for n in SIZES:

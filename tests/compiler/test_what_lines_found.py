@@ -205,7 +205,7 @@ def test_a_loop_whose_results_are_used_in_part(backend):
         assert wg.allclose(*found, equal_nan=False)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("batch", [(1,), (2,), (1, 1), (2, 1), (1, 3), (2, 3)], ids=str)
 @pytest.mark.parametrize("alone", ["none", "first", "second"])

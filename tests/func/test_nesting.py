@@ -25,7 +25,7 @@ def test_one(outer, program):
 PAIRS = [(outer, inner) for outer in TRANSFORMS for inner in TRANSFORMS]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("number", range(len(PAIRS)))
 def test_two(number):
     # every pair with two of the programs, every program with many of the pairs
@@ -43,6 +43,7 @@ def test_two_with_every_program(outer, inner, program):
     compare(wg, outer, TRANSFORMS[inner](PROGRAMS[program]))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("program", ["written", "closed_over", "functions"])
 @pytest.mark.parametrize("triple", TRIPLES.split())
 def test_three(triple, program):

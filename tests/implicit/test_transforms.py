@@ -71,6 +71,7 @@ def test_a_transform_sees_the_derivatives_of_the_solution(solved, transform):
     np.testing.assert_allclose(have, want, rtol=1e-5, atol=1e-12)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("transform", TWICE)
 @pytest.mark.parametrize("solved", [name for name in SOLVED if name != "forward"])
 def test_second_derivatives(solved, transform):

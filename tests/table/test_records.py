@@ -33,7 +33,7 @@ RECORDS = [
 ]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("check", CHECKED)
 @pytest.mark.parametrize("name", RECORDS)
 def test_record(name, check):
