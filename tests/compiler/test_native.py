@@ -141,6 +141,20 @@ def test_products_in_registers_of_all_lengths(monkeypatch, first, second, size):
             agrees("mm", a, b, strided=(0, 1), tolerance=tolerance)
 
 
+@pytest.mark.parametrize(
+    ("rows", "dtype", "turned"), [(16, f4, True), (90, f4, False), (16, f8, False)]
+)
+def test_few_rows_and_a_large_turned_matrix_are_computed_transposed(rows, dtype, turned):
+    pytest.importorskip("scipy")
+    a, b = drawn(rows, 1200, dtype=dtype), laid(drawn(1200, 256, dtype=dtype, seed=1), "columns")
+    step, read = step_of("mm", [a, b], {})
+    step.outs = (Value(dtype, (rows, 256)),)
+    sizes = (rows, 256) if turned else (256, rows)
+    given = ", ".join([f'ptr @"int.{size}"' for size in (*sizes, 1200)])
+    assert given in native_text(step, read)
+    agrees("mm", a, b, strided=(0, 1), tolerance=1e-2 if dtype == f4 else 1e-9)
+
+
 @pytest.mark.parametrize("second", ["rows", "columns", "apart", "backwards", "part"])
 @pytest.mark.parametrize("dtype", [f4, f8], ids=str)
 def test_large_products_of_long_columns_are_computed_transposed(second, dtype):

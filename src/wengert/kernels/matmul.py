@@ -30,15 +30,19 @@ def _dot(self: Any, other: Any) -> Any:
 
 
 def _is_row_by_row(few: Any, turned: Any) -> bool:
-    """Return whether few rows are multiplied by the transpose of a large matrix, in float32.
+    if few.__class__ is not np.ndarray or {few.ndim, turned.ndim} != {2}:
+        return False
+    lie = few.flags.c_contiguous and turned.flags.f_contiguous
+    return lie and packs_slowly(few.dtype, len(few), *turned.shape)
+
+
+def packs_slowly(dtype: np.dtype[Any], count: int, inner: int, wide: int) -> bool:
+    """Return whether few rows times the transpose of a large matrix are slow, in float32.
 
     OpenBLAS packs it in up to three times the time that it takes for the transposed product.
     """
-    if few.__class__ is not np.ndarray or few.dtype.char != "f" or {few.ndim, turned.ndim} != {2}:
-        return False
-    count, (inner, wide) = len(few), turned.shape
-    lie = few.flags.c_contiguous and turned.flags.f_contiguous
-    return lie and 1 < count <= min(inner // 8, wide // 4) and count * wide > _SMALL
+    few = dtype.char == "f" and 1 < count <= min(inner // 8, wide // 4)
+    return few and count * wide > _SMALL and inner * wide >= _WIDE
 
 
 mm = mv = dot = _dot

@@ -32,6 +32,7 @@ from wengert.compiler.codegen.native.forms import (
 from wengert.compiler.codegen.scalars.lane import Lane
 from wengert.compiler.codegen.vectors import register_bytes
 from wengert.compiler.ir.programs import Step, open_ended
+from wengert.kernels.matmul import packs_slowly
 from wengert.prims import records
 
 __all__ = ["multiply"]
@@ -88,11 +89,12 @@ def _leading(array: Array) -> tuple[bytes, int] | None:
     return None
 
 
-def _emit_copy(code: Code, array: Array) -> Array:
-    """Emit a contiguous copy of a matrix."""
+def _emit_copy(code: Code, array: Array, pointer: str | None = None) -> Array:
+    """Emit a contiguous copy of a matrix, into a workspace unless a place is given."""
     rows, columns = array.shape
     itemsize = array.dtype.itemsize
-    copy = Array(code.workspace(rows * columns * itemsize), array.dtype, array.shape, (columns, 1))
+    pointer = pointer or code.workspace(rows * columns * itemsize)
+    copy = Array(pointer, array.dtype, array.shape, (columns, 1))
     lanes = register_bytes() // itemsize
     if array.strides[0] == 1 and min(rows, columns) >= lanes > 1:
         _emit_transposed_copy(code, array, copy, lanes)
@@ -339,13 +341,15 @@ def _prefers_transposed(a: Array, b: Array) -> bool:
     """Return whether BLAS is faster on the transposed product.
 
     It is if the first matrix is column-major, and far larger along both dimensions than the number
-    of the result's columns.
+    of the result's columns, or if BLAS packs the second one slowly.
     """
     (m, k), n = a.shape, b.shape[1]
-    found = _leading(a)
-    by_columns = found is not None and found[0] == b"T" and m > 1
-    large = _prefers_blas(m, k, n, a.dtype) and k >= _TALL_RATIO * n
-    return by_columns and large and m >= _TALL_RATIO * n > _TALL_RATIO and _has_blas(a, b)
+    if not (_prefers_blas(m, k, n, a.dtype) and _has_blas(a, b)):
+        return False
+    by_columns = [found is not None and found[0] == b"T" for found in map(_leading, (a, b))]
+    if by_columns == [False, True] and a.strides[1] == 1 and packs_slowly(a.dtype, m, k, n):
+        return True
+    return by_columns[0] and m > 1 and min(k, m) >= _TALL_RATIO * n > _TALL_RATIO
 
 
 _Form = Callable[[Code, Array, Array, Array], None]
@@ -393,9 +397,7 @@ def multiply(code: Code, a: Array, b: Array, pointer: str) -> None:
     if _prefers_transposed(a, b):
         transposed = code.workspace(m * n * dtype.itemsize)
         multiply(code, _transpose_view(b), _transpose_view(a), transposed)
-        with code.loop(m) as i, code.loop(n) as j:
-            value = code.load(code.at(transposed, dtype, code.offset((1, m), [i, j])), dtype)
-            code.store(value, code.at(pointer, dtype, code.offset((n, 1), [i, j])), dtype)
+        _emit_copy(code, Array(transposed, dtype, (m, n), (1, m)), pointer)
         return
     form, first, second = _matrix_form(code, a, b)
     shape = (m,) if form is _emit_dots or form is _emit_gemv else (first.shape[0], second.shape[1])
