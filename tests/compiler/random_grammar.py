@@ -15,6 +15,7 @@ class Pair(NamedTuple):
     second: Any
 
 
+# bounds are no 0 or 1, which sums of (log_)softmax are but for rounding
 LINES = [
     *("a.sin()", "a.cos()", "a.tanh()", "a.sigmoid()", "(a * a + 1).sqrt()", "(a * a + 1).log()"),
     *("a.clamp(-2, 2)", "a.relu()", "-a", "a * 0.5", "1 - a", "a / 3", "a ** 2 / 4", "a.abs()"),
@@ -22,14 +23,14 @@ LINES = [
     *("a + b", "a - b", "a * b", "a / (b * b + 1)", "wg.maximum(a, b)", "wg.minimum(a, b)"),
     *("wg.where(a > b, a, b)", "wg.add(a, b, alpha=0.5)", "wg.atan2(a, b * b + 1)", "a @ b"),
     *("a.t() if a.dim() <= 2 else a.transpose(0, 1)", "a.reshape(-1)", "a.unsqueeze(0)"),
-    *("a.flatten()", "a[0]", "a[..., -1:]", "a.squeeze()", "a[a > 0]", "a[[0, -1, 0]]"),
+    *("a.flatten()", "a[0]", "a[..., -1:]", "a.squeeze()", "a[a > 0.3]", "a[[0, -1, 0]]"),
     *("wg.cat([a, a])", "wg.stack([a, a], -1)", "wg.cat([a, b], -1)", "a.flip(0)", "a.roll(1, 0)"),
     *("a.expand(2, *a.shape)", "a[::2]", "a.unbind(0)[-1]", "a.chunk(2)[0]", "a.diagonal()"),
     *("a.sum()", "a.mean()", "a.sum(0)", "a.mean(-1, keepdim=True)", "a.cumsum(0)", "a.prod()"),
     *("a.amax(0)", "a.logsumexp(0)", "a.max() * 1", "a.softmax(-1)", "a.max(0).values"),
-    *("a.norm()", "a.log_softmax(0)", "a.var(0, correction=0)", "a.gather(0, (b > 0).long())"),
-    *("a.tril()", "a * a.sum().item()", "a * 2 if a.sum() > 0 else a - 1"),
-    *("a * float(b.sum() > 1)", "a.clone().mul_(b)", "a.clone().add_(1).relu_()"),
+    *("a.norm()", "a.log_softmax(0)", "a.var(0, correction=0)", "a.gather(0, (b > 0.3).long())"),
+    *("a.tril()", "a * a.sum().item()", "a * 2 if a.sum() > 0.3 else a - 1"),
+    *("a * float(b.sum() > 0.7)", "a.clone().mul_(b)", "a.clone().add_(1).relu_()"),
     *("wg.zeros_like(a).copy_(a)", "write(a, b)", "quiet(a)", "a.double()", "a.pow(3).sum() + b"),
     *("loop(a)",),
 ]

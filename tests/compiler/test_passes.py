@@ -161,6 +161,20 @@ MOVED = {
         lambda w, x: w.sum_dim(w.view(x, shape=(2, 6)), dim=(0, 1), keepdim=False),
         ["sum_dim"],
     ),
+    "sum along a dimension of size 1 before copies": (
+        lambda w, x: w.sum_dim(
+            w.expand(w.slice(x, dim=0, start=0, end=1, step=1), shape=(1, 5, 4)),
+            dim=(0, 2),
+            keepdim=False,
+        ),
+        ["slice", "sum_dim", "expand"],
+    ),
+    "sum along a dimension of size 1 of copies, and another": (
+        lambda w, x: w.sum_dim(
+            w.expand(w.view(x, shape=(3, 1, 4)), shape=(1, 3, 5, 4)), dim=(0, 1), keepdim=False
+        ),
+        ["sum_dim", "expand"],
+    ),
     "sum of copies": (
         lambda w, x: w.sum_dim(w.expand(x, shape=(5, 3, 4)), dim=(0,), keepdim=False),
         ["add_scalar", "mul_scalar"],

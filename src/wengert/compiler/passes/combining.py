@@ -85,9 +85,11 @@ def _sum(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any
 def _sum_of_copies(b: Builder, x: Value, source: Value, dim: Shape, out: Value) -> Value | None:
     """Rewrite the sum of an expanded value to a product with the count."""
     lead = len(x.shape) - len(source.shape)
-    copied = [d for d in dim if d < lead or source.shape[d - lead] != x.shape[d]]
+    copied = [
+        d for d in dim if x.shape[d] != 1 and (d < lead or source.shape[d - lead] != x.shape[d])
+    ]
     if not copied:
-        rest = tuple([d - lead for d in dim])
+        rest = tuple([d - lead for d in dim if d >= lead])
         kept = _without(x.shape, dim)
         total = _summed(b, source, rest, Value(x.dtype, _without(source.shape, rest)))
         return b.shaped(b.expanded(total, kept), out.shape)
