@@ -498,3 +498,32 @@ def test_a_loop_whose_decisions_never_come_in_one_state_twice_runs_as_it_is(
             assert turns == n
             assert found.tolist() == f(wg.ones(3) * 100, n)[0].tolist()
         assert ("too many states" in str(compiled.reason)) == ends
+
+
+@pytest.mark.parametrize("backend", ["numpy", "llvm"])
+def test_tests_joined_by_and_are_two_decisions(backend):
+    if backend == "llvm":
+        pytest.importorskip("llvmlite")
+
+    def joined(x, y):
+        while x < 9 and not (y > 0).any():
+            x = x + 1.1
+        return x
+
+    def chained(x, y):
+        while y.min() < x < 9:
+            x = x + 1.1
+        return x
+
+    def either(x, y):
+        while (y > 0).all() or x < 9:
+            x = x + 1.1
+            y = y - x
+        return x + y
+
+    for function in (joined, chained, either):
+        f = wg.compile(function, backend=backend)
+        for start in (1.0, 3.0, 8.5, 10.0):
+            x, y = wg.tensor(start), wg.tensor([-1.0, -2.0])
+            assert wg.equal(f(x, y), function(x, y))
+            assert wg.equal(f(x, y + 3), function(x, y + 3))

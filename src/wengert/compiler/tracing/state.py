@@ -314,6 +314,10 @@ class Path:
         self._frames = ()
 
 
+_OPERAND = 4
+"""The number of instructions by which an instruction is identified."""
+
+
 def state_of(trace: Any, mark: int, until: CodeType) -> State | None:
     """Return the state of the running functions, down to the one with the code `until`, or None."""
     if not trace.surroundings.are_still():
@@ -333,7 +337,7 @@ def state_of(trace: Any, mark: int, until: CodeType) -> State | None:
             called = called or not ours
             held = frame.f_locals
             inside = tuple([(name, reader.key(held[name], 0)) for name in sorted(held)])
-            frames.append((id(code), _positions(code)[frame.f_lasti // 2], inside))
+            frames.append((id(code), _places(code)[frame.f_lasti // 2], inside))
             running.append(frame)
             frame = frame.f_back
         memory = tuple(reader.memory())
@@ -344,7 +348,9 @@ def state_of(trace: Any, mark: int, until: CodeType) -> State | None:
     if frame is None:
         return None
     mode = current_mode()
-    modes = (None if mode is None else (mode.grad, mode.special), default_float())
+    # a `finally` is left in another way while an error is handled
+    error = sys.exc_info()[0]
+    modes = (None if mode is None else (mode.grad, mode.special), default_float(), error)
     key = (tuple(frames), memory, modes, reader.pattern(), reader.sharing(), tuple(hidden))
     return State(trace.path.met(key), reader, mark, running, hidden)
 
@@ -501,9 +507,19 @@ def _calls_back(code: CodeType) -> bool:
 
 
 @functools.lru_cache(512)
-def _positions(code: CodeType) -> list[Any]:
-    """Return the source positions of all instructions, which the interpreter may specialise."""
-    return list(code.co_positions())
+def _places(code: CodeType) -> list[Any]:
+    """Return for each code unit what identifies its instruction, also in a copy of a loop's test.
+
+    The jumps of ``a and b`` have one source position, so those of the instructions before belong
+    to it: they are where the operand is.
+    """
+    positions = list(code.co_positions())
+    places, last = [], (None,) * _OPERAND
+    for opcode, position in zip(code.co_code[::2], positions, strict=True):
+        if opcode:  # no cache of the instruction before
+            last = (*last[1:], position)
+        places.append(last)
+    return places
 
 
 @functools.lru_cache(4096)
