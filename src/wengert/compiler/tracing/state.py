@@ -514,7 +514,8 @@ def _places(code: CodeType) -> list[Any]:
     to it: they are where the operand is.
     """
     positions = list(code.co_positions())
-    places, last = [], (None,) * _OPERAND
+    places: list[Any] = []
+    last: tuple[Any, ...] = (None,) * _OPERAND
     for opcode, position in zip(code.co_code[::2], positions, strict=True):
         if opcode:  # no cache of the instruction before
             last = (*last[1:], position)
