@@ -272,12 +272,11 @@ class _TracedSteps(_ComplexSteps):
     def opened(self) -> list[str]:
         lines = super().opened()
         foreign = " or ".join(f"{array}.__class__ is not Payload" for array in self.arrays)
-        given = ", ".join([*self.arrays, *([self.keywords] if self.keywords else [])])
         # a decision looks at the variables of frames, so there must be no tensor without a payload
-        computed = f"_computed = _kernel{self.tag}({given})"
+        computed = [f"_computed = {self.called()}"]
         if self.prim.broadcasts:
-            computed = f"try: {computed}\nexcept ValueError: {self.slow}"
-        return [*lines, f"if {foreign}:", f"    {self.slow}", *computed.splitlines()]
+            computed = [f"try: {computed[0]}", f"except ValueError: {self.slow}"]
+        return [*lines, f"if {foreign}:", f"    {self.slow}", *computed]
 
     def node(self, sited: bool = False) -> list[str]:
         # arrays refuse this themselves (see NOTE [invalidated views])

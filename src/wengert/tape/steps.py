@@ -330,8 +330,10 @@ class Steps:
 
     def computed(self) -> str:
         """Return the kernel's result, as an expression."""
-        if self.prim.infix:
-            return self.prim.infix.format(*self.arrays)
+        return self.prim.infix.format(*self.arrays) if self.prim.infix else self.called()
+
+    def called(self) -> str:
+        """Return a call of the kernel, as an expression."""
         given = ", ".join([*self.arrays, *([self.keywords] if self.keywords else [])])
         return f"_kernel{self.tag}({given})"
 
