@@ -273,7 +273,7 @@ class _TracedSteps(_ComplexSteps):
         lines = super().opened()
         foreign = " or ".join(f"{array}.__class__ is not Payload" for array in self.arrays)
         # a decision looks at the variables of frames, so there must be no tensor without a payload
-        computed = [f"_computed = {self.called()}"]
+        computed = [f"_computed = {self.kernel_call()}"]
         if self.prim.broadcasts:
             computed = [f"try: {computed[0]}", f"except ValueError: {self.slow}"]
         return [*lines, f"if {foreign}:", f"    {self.slow}", *computed]

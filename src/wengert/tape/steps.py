@@ -330,9 +330,9 @@ class Steps:
 
     def computed(self) -> str:
         """Return the kernel's result, as an expression."""
-        return self.prim.infix.format(*self.arrays) if self.prim.infix else self.called()
+        return self.prim.infix.format(*self.arrays) if self.prim.infix else self.kernel_call()
 
-    def called(self) -> str:
+    def kernel_call(self) -> str:
         """Return a call of the kernel, as an expression."""
         given = ", ".join([*self.arrays, *([self.keywords] if self.keywords else [])])
         return f"_kernel{self.tag}({given})"
