@@ -56,6 +56,11 @@ def choose(condition: Any, self: Any, other: Any) -> Any:
     return np.bitwise_xor(picked, second, out=picked).view(like.dtype)
 
 
+def strong_zero(self: Any, cotangent: Any) -> Any:
+    """Return `self` with 0 where it is NaN and the cotangent that it was made of is 0."""
+    return choose(np.isnan(self) & np.equal(cotangent, 0), 0, self)
+
+
 def clamp(self: Any, min: Any, max: Any, out: Any = None) -> Any:
     """Clamp to bounds that may be None; NaN stays, and `max` wins where the bounds cross.
 

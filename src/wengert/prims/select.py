@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert.kernels import select as kernels
-from wengert.prims.families import general, linear
+from wengert.prims.families import general, linear, zero
 from wengert.prims.record import case
 
 linear(
@@ -32,6 +32,24 @@ linear(
     maps=True,
     keeps_nan=True,
     casts=False,
+)
+
+
+linear(
+    "strong_zero",
+    kernels.strong_zero,
+    vjp=(
+        lambda F, g, self, cotangent: F.where(
+            F.logical_and(F.isnan(self), F.eq(cotangent, 0)), 0, g
+        ),
+        zero,
+    ),
+    broadcasts=True,
+    masks=True,
+    layout="elements",
+    doc="self, which a rule made of a cotangent, with 0 where it is NaN and the cotangent is 0",
+    tangents="diagonal",
+    batching="pointwise",
 )
 
 

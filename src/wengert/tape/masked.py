@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from wengert.interp.levels import Lifted
+from wengert.kernels.select import strong_zero
 from wengert.tape.base import LEAF, TensorBase
 
 INVALID: list[int] = []
@@ -200,10 +201,8 @@ def unmasked(F: Any, g: Any, grad: Any) -> Any:
     if not below and noted is None:
         return grad
     if not hasattr(g, "_namespace") and not hasattr(grad, "_namespace"):
-        bad = np.isnan(grad) & np.equal(g, 0)
-        return np.where(bad, grad.dtype.type(0), grad)[()] if np.count_nonzero(bad) else grad
-    bad = F.logical_and(F.isnan(grad), F.eq(g, 0))
-    result = F.where(bad, F.zeros_like(grad), grad)
+        return strong_zero(grad, g)[()] if np.isnan(grad).any() else grad
+    result = F.strong_zero(grad, g)
     if noted is not None:
         noted.pairs.append((result, grad, below))
     return hides(result, grad)

@@ -18,6 +18,7 @@ __all__ = [
     "LoopNest",
     "Makers",
     "LinkedBlock",
+    "counted",
     "isolated",
 ]
 
@@ -25,6 +26,12 @@ Site = tuple[str, int]
 
 RAISED = (ArithmeticError, IndexError, ValueError, RuntimeError)
 """Errors that kernels raise for values; the function then runs eagerly, to raise them itself."""
+
+
+def counted(names: Iterable[str]) -> str:
+    """Return a list of names as text, with the count of those that occur again."""
+    counts = Counter(names).items()
+    return ", ".join(name if n == 1 else f"{name} ({n}x)" for name, n in counts)
 
 
 @dataclass
@@ -48,8 +55,7 @@ class LoopNest:
     parallel: bool = False
 
     def __str__(self) -> str:
-        steps = Counter(self.steps)
-        names = ", ".join(name if n == 1 else f"{name} ({n}x)" for name, n in steps.items())
+        names = counted(self.steps)
         where = ", ".join(f"{file}:{line}" for file, line in self.sites)
         extents = " x ".join(map(str, self.extents)) or "once"
         shared = ", on several threads" if self.parallel else ""
@@ -85,10 +91,7 @@ class Description:
         lines += [f"  loop {nest}" for nest in self.loops]
         lines += [f"  call {call}" for call in self.calls]
         if self.kernels:
-            kernels = ", ".join(
-                name if n == 1 else f"{name} ({n}x)" for name, n in sorted(self.kernels.items())
-            )
-            lines.append(f"  by NumPy: {kernels}")
+            lines.append(f"  by NumPy: {counted(sorted(self.kernels.elements()))}")
         if self.arena:
             lines.append(f"  arena of {self.arena:,} bytes")
         return "\n".join(lines)

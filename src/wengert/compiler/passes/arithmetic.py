@@ -172,6 +172,11 @@ def _choice(b: Builder, name: str, args: Values, params: Params, out: Value) -> 
     return b.expanded(second if known is not None and not known else first, out.shape)
 
 
+@_rule(records.strong_zero)
+def _of_no_zero(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
+    return b.expanded(args[0], out.shape) if b.uniform(args[1]) else None
+
+
 @_rule(records.clone, records.alias, records.contiguous)
 def _copy(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     return args[0]

@@ -6,6 +6,8 @@ import linecache
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from wengert.compiler.ir.executable import counted
+
 __all__ = ["Explanation"]
 
 
@@ -84,10 +86,10 @@ class Explanation:
                 f"kind{'s' * (kinds != 1)} of arguments, made in {1000 * self._seconds:.0f} ms"
             )
         for entry in self._left:
-            shapes = ", ".join(entry.environment.shapes)
+            shapes = counted(entry.environment.shapes)
             yield f"  with {shapes} that share memory it runs as it is: {entry.left}"
         for entry in self._entries:
-            shapes = ", ".join(entry.environment.shapes)
+            shapes = counted(entry.environment.shapes)
             gain = (
                 ""
                 if entry.gain is None

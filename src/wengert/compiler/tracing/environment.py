@@ -19,9 +19,6 @@ of our operations (`wengert.compiler.objects.straight`): then it is an input lik
 
 from __future__ import annotations
 
-import datetime
-import functools
-import io
 import math
 import types
 from collections.abc import Callable, Iterable, Sequence
@@ -47,6 +44,7 @@ from wengert.compiler.tracing.effects import (
     Search,
     place_of,
 )
+from wengert.compiler.tracing.putoff import MAKING, PutOff
 from wengert.compiler.tracing.reach import DYNAMIC, Reach
 from wengert.compiler.tracing.scalar import SMALL
 from wengert.compiler.tracing.state import Surroundings
@@ -84,37 +82,12 @@ _DENIED = frozenset(
 _NODES = frozenset({"grad_fn", "output_nr"})
 """Names with which code may reach the nodes of a graph."""
 _SEEDS = frozenset({"manual_seed", "seed", "initial_seed", "get_state", "set_state"})
-_EVERYTHING = DYNAMIC | {
-    *("copy", "deepcopy", "asdict", "astuple", "replace", "fields", "methodcaller", "hasattr"),
-    *("setattr", "delattr", "__getstate__", "__reduce__", "__reduce_ex__", "pformat", "pprint"),
-}
-"""Names with which code may reach all attributes of an object."""
-_MAKING = frozenset({"__init__", "__post_init__", "__init_subclass__"})
-"""Methods that run when a class is called, or is the base of another one."""
 _CONVERTING = frozenset(
     {"__index__", "__int__", "__float__", "__complex__", "__len__", "__length_hint__"}
 )
 """Methods that make a number of an object."""
-_CLASSES = frozenset({"type", "__class__", "__base__", "__bases__", "__mro__", "mro"})
-"""Names that lead from an object to its class."""
 _OF_OBJECT = Place(None, None)
 """Marks the class of an object, which is never an open place."""
-_METHODS = frozenset({types.FunctionType, staticmethod, classmethod, property})
-_ASKED: tuple[Any, ...] = (
-    np.ndarray,
-    np.random.Generator,
-    dict,
-    list,
-    set,
-    str,
-    bytes,
-    int,
-    float,
-    complex,
-    type,
-)
-_ASKED += (io.TextIOWrapper, io.BytesIO, datetime.datetime, datetime.tzinfo, types.FunctionType)
-_MISSING = object()
 _IS = frozenset({"is_", "is_not", "deepcopy"})
 """Names with which code may ask whether two objects are one (see `Names` for the operator)."""
 _SHOWING = frozenset({"repr", "ascii", "__repr__"})
@@ -148,12 +121,6 @@ def _wraps(thing: Any) -> bool:
 def _is_of_user(kind: Any) -> bool:
     """Return whether a class has no library base, so that only user code handles it."""
     return not any(is_of_library(base) for base in kind.__mro__[:-1])
-
-
-@functools.cache
-def _protocols() -> frozenset[str]:
-    """Return the names that libraries and Python may look up on any object."""
-    return frozenset().union(*map(dir, (PORTS.tensor, *_ASKED))) - _MAKING
 
 
 def _plain(name: str, more: str = "") -> str:
@@ -211,8 +178,7 @@ class Environment(Reach):
         self._openings = openings
         self._held: set[int] = set()
         self._own: set[int] = set()
-        self._put_off: dict[str, list[tuple[Any, str]]] = {}
-        self._unread: dict[str, Unknown] = {}
+        self._put_off = PutOff(self._attributes)
         self._numbers: set[int] = set()
         self._behind: set[int] = set()
         self.met: list[Any] = []
@@ -244,9 +210,9 @@ class Environment(Reach):
             self._called = function if isinstance(function, types.FunctionType) else None
             self._value(function, self._constant(function))
             self._replaced()
-            self._asked_for()
+            self._mentioned()
             self._escaped()
-            while self._unwrapped() or self._replaced() or self._asked_for():
+            while self._unwrapped() or self._replaced() or self._mentioned():
                 self._escaped()
             self._asked()
             self._hooked()
@@ -396,71 +362,27 @@ class Environment(Reach):
             value = self._openings.met(self, value, path, None if place is _OF_OBJECT else place)
             if value is DONE:
                 return
-        if isinstance(value, TensorBase):
-            self._tensor(value, path)
+        if self._is_data(value, path):
             return
         kind = type(value)
-        self._tells = self._tells or may_tell(value)
-        if kind is float:
-            self._float(value, path)
-            return
-        if isinstance(value, np.ndarray) and self._array(value, path):
-            return
-        self._computes = self._computes or isinstance(value, np.inexact)
-        if value is None or kind is bool:
-            self._line(f"if {path} is not {value}: return None")
-            return
-        if issubclass(kind, type) and place is not _OF_OBJECT:
-            if not is_of_library(value):
-                # the class may be called
-                self._attributes |= _MAKING
-            self._instances_of(kind)
-        if issubclass(kind, type) and not _CONVERTING.isdisjoint(vars(value)):
-            # Python takes nothing but numbers from these
-            self._tells = self._tells or not is_of_library(value)
+        if issubclass(kind, type):
+            self._class(value, kind, place is not _OF_OBJECT)
         reading = read(value)
         if reading.by == "value":
-            name = self._local(path)
-            known, cls = self._constant(value), self._constant(kind)
-            # usually the same object: compare identities first
-            other = f"{name}.__class__ is not {cls} or {name} != {known}"
-            self._line(f"if {name} is not {known} and ({other}): return None")
-            if kind is str:
-                self._attributes.add(value)
-                if "{" in value:
-                    self._attributes |= words_of(value)
+            self._equal(value, path)
             return
         if kind in _CONTAINERS and not value and not fresh:
-            own = path.endswith(".__dict__")
-            name = path if own else self._local(path)
-            other = "" if own else f" or {name}.__class__ is not {self._constant(kind)}"
-            self._line(f"if {name}{other}: return None")
-            self.walked.append(value)
-            if not own:
-                self._apart.setdefault(kind, []).append((value, name))
+            self._empty(value, path)
             return
-        if not fresh:
-            seen = self._names.get(id(value))
-            if seen is not None:
-                if seen != path:
-                    self._require(f"{path} is {seen}")
-                if value is self._called:
-                    # the called function is also reached as an object
-                    self._called = None
-                    self._read(value, reading, seen)
-                return
-            if len(self._names) > _MOST:
-                self._refuse("it reaches more objects than can be looked at in each call")
-                return
+        if not fresh and self._is_known(value, path, reading):
+            return
         if reading.by == "identity":
             name = path if path in self._scope else self._constant(value)
             if name != path:
                 self._require(f"{path} is {name}")
-        elif fresh:
-            name = self._local(path)
         else:
             name = self._local(path)
-            if not path.endswith(".__dict__"):
+            if not fresh and not path.endswith(".__dict__"):
                 self._line(f"if {name}.__class__ is not {self._constant(kind)}: return None")
                 self._apart.setdefault(kind, []).append((value, name))
         if fresh:
@@ -468,6 +390,72 @@ class Environment(Reach):
         else:
             self._names[id(value)] = name
         self._read(value, reading, name, fresh)
+
+    def _is_data(self, value: Any, path: str) -> bool:
+        """Write the conditions on a tensor, array, float, bool or None; whether it is one."""
+        if isinstance(value, TensorBase):
+            self._tensor(value, path)
+            return True
+        kind = type(value)
+        self._tells = self._tells or may_tell(value)
+        if kind is float:
+            self._float(value, path)
+            return True
+        if isinstance(value, np.ndarray) and self._array(value, path):
+            return True
+        self._computes = self._computes or isinstance(value, np.inexact)
+        if value is None or kind is bool:
+            self._line(f"if {path} is not {value}: return None")
+            return True
+        return False
+
+    def _class(self, value: Any, kind: type, called: bool) -> None:
+        """Note what a class, which may be `called`, makes reachable."""
+        if called:
+            if not is_of_library(value):
+                self._attributes |= MAKING
+            self._instances_of(kind)
+        if not _CONVERTING.isdisjoint(vars(value)):
+            # Python takes nothing but numbers from these
+            self._tells = self._tells or not is_of_library(value)
+
+    def _equal(self, value: Any, path: str) -> None:
+        """Write the condition that an object equals `value`."""
+        name = self._local(path)
+        known, cls = self._constant(value), self._constant(type(value))
+        # usually the same object: compare identities first
+        other = f"{name}.__class__ is not {cls} or {name} != {known}"
+        self._line(f"if {name} is not {known} and ({other}): return None")
+        if type(value) is str:
+            self._attributes.add(value)
+            if "{" in value:
+                self._attributes |= words_of(value)
+
+    def _empty(self, value: Any, path: str) -> None:
+        """Write the condition that a container is empty."""
+        kind, own = type(value), path.endswith(".__dict__")
+        name = path if own else self._local(path)
+        other = "" if own else f" or {name}.__class__ is not {self._constant(kind)}"
+        self._line(f"if {name}{other}: return None")
+        self.walked.append(value)
+        if not own:
+            self._apart.setdefault(kind, []).append((value, name))
+
+    def _is_known(self, value: Any, path: str, reading: Any) -> bool:
+        """Write the condition that an object met before is met again; whether there is one."""
+        seen = self._names.get(id(value))
+        if seen is not None:
+            if seen != path:
+                self._require(f"{path} is {seen}")
+            if value is self._called:
+                # the called function is also reached as an object
+                self._called = None
+                self._read(value, reading, seen)
+            return True
+        if len(self._names) > _MOST:
+            self._refuse("it reaches more objects than can be looked at in each call")
+            return True
+        return False
 
     def _alive(self, value: Any) -> None:
         """Keep an object made for the walk alive, so that no other object gets its identity."""
@@ -498,8 +486,7 @@ class Environment(Reach):
         opens = self._openings is not None and not fresh
         for n, part in enumerate(reading.parts):
             path = self._path(part, name)
-            if is_class and self._is_put_off(value, part):
-                self._put_off.setdefault(part.path[5:-2], []).append((part.value, path))
+            if is_class and self._put_off.takes(value, part, path):
                 continue
             if opens:
                 self._place = place_of(value, part, n)
@@ -518,7 +505,7 @@ class Environment(Reach):
                 if len(self._names) > count:
                     raise
                 # refused only if code may look it up
-                self._unread.setdefault(str([*value][n]), unknown)
+                self._put_off.unread.setdefault(str([*value][n]), unknown)
         if isinstance(value, types.FunctionType):
             self._function(value)
         elif isinstance(value, types.BuiltinFunctionType):
@@ -527,30 +514,12 @@ class Environment(Reach):
         elif isinstance(value, types.ModuleType):
             self._modules.setdefault(id(value), (value, name))
 
-    def _is_put_off(self, kind: type, part: Part) -> bool:
-        """Return whether a part of a class is a method that no code found so far may call."""
-        name = part.path[5:-2]
-        return (
-            type(part.value) in _METHODS
-            and (name[:1] != "_" or name in _MAKING)
-            and name not in self._attributes
-            and name not in _protocols()
-            and not any(hasattr(base, name) for base in kind.__mro__[:-1] if is_of_library(base))
-        )
-
-    def _asked_for(self) -> bool:
-        """Walk the methods that some code may call, and refuse the parts that it may read."""
-        if self._attributes & _CLASSES:
-            self._attributes |= _MAKING
-        every = not self._attributes.isdisjoint(_EVERYTHING)
-        for name, unknown in self._unread.items():
-            if every or name in self._attributes:
-                raise unknown
-        names = sorted(name for name in self._put_off if every or name in self._attributes)
-        for name in names:
-            for value, path in self._put_off.pop(name):
-                self._value(value, path)
-        return bool(names)
+    def _mentioned(self) -> bool:
+        """Walk the methods that some code may call; return whether there are any."""
+        found = self._put_off.reached()
+        for value, path in found:
+            self._value(value, path)
+        return bool(found)
 
     def _path(self, part: Part, name: str) -> str:
         if "{1}" not in part.path:

@@ -62,22 +62,9 @@ def _run(
     prim: Primitive, rule: Any, trace: Any, symbols: Sequence[Any], params: dict[str, Any]
 ) -> Any:
     """Like `run`, for symbols of one trace."""
-    outside = trace.where
     if rule is not None:
-        if outside is None:
-            # the steps of a rule have the line of the whole operation
-            trace.where = trace.here()
-        try:
-            made = rule(S, *symbols, **params)
-        except Exception:
-            # steps lack the operation's name: raise the error of its own kernel
-            prim.kernel(*map(real, symbols), **{n: real(p) for n, p in params.items()})
-            raise
-        finally:
-            trace.where = outside
+        made = _decomposed(prim, rule, trace, symbols, params)
         if made is not NotImplemented:
-            if any(is_turned(symbol.array) for symbol in symbols):
-                _lay_out(prim, symbols, params, made)
             return made
     size = SIZE[prim]
     if size == "mask":
@@ -111,7 +98,7 @@ def _run(
     except RAISED:
         trace.give_up(f"an error that {prim.name}() raised went no further")
         raise
-    site = outside or trace.here()
+    site = trace.where or trace.here()
     values = [symbol.value for symbol in symbols]
     if prim.outputs == 1:
         value = Value(results.dtype, results.shape)
@@ -131,6 +118,27 @@ def _run(
             for i, (array, value) in enumerate(pairs)
         ]
     )
+
+
+def _decomposed(
+    prim: Primitive, rule: Any, trace: Any, symbols: Sequence[Any], params: dict[str, Any]
+) -> Any:
+    """Add the steps of a primitive's rule to the trace, if it takes these arguments."""
+    outside = trace.where
+    if outside is None:
+        # the steps of a rule have the line of the whole operation
+        trace.where = trace.here()
+    try:
+        made = rule(S, *symbols, **params)
+    except Exception:
+        # steps lack the operation's name: raise the error of its own kernel
+        prim.kernel(*map(real, symbols), **{n: real(p) for n, p in params.items()})
+        raise
+    finally:
+        trace.where = outside
+    if made is not NotImplemented and any(is_turned(symbol.array) for symbol in symbols):
+        _lay_out(prim, symbols, params, made)
+    return made
 
 
 def _lay_out(prim: Primitive, symbols: Sequence[Any], params: dict[str, Any], made: Any) -> None:

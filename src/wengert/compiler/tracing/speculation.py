@@ -2,11 +2,11 @@
 
 NOTE [speculation]
 A traced backward pass always searches for NaN below masks (see NOTE [masked branches] in
-`wengert.tape.masked`): ``where(isnan(x) & (g == 0), 0, x)`` after each product costs as much as the
-product. Nearly always there is no NaN. So a program first runs with `x` in place of each of these
-``where``. NaN in an `x` propagates to results as long as the operations keep NaN (`KEEPS_NAN`);
-outputs, and values that other operations read, are checked after the run. If one holds NaN, the
-program runs again as traced, and so do all later calls.
+`wengert.tape.masked`): ``strong_zero(x, g)`` after each product costs as much as the product.
+Nearly always there is no NaN. So a program first runs with `x` in place of each of these. NaN in an
+`x` propagates to results as long as the operations keep NaN (`KEEPS_NAN`); outputs, and values that
+other operations read, are checked after the run. If one holds NaN, the program runs again as
+traced, and so do all later calls.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from wengert.compiler.ir.executable import Description
 from wengert.compiler.ir.facets import KEEPS_NAN
 from wengert.compiler.ir.programs import Program, Step, Value, uses
 from wengert.compiler.passes.builder import live
-from wengert.prims.records import isnan, logical_and, where
+from wengert.prims.records import strong_zero
 from wengert.tape.masked import nan_in
 
 __all__ = ["speculated"]
@@ -84,7 +84,12 @@ def _without_searches(program: Program) -> tuple[Program, list[int]] | None:
     Return None if there are few searches, or if checking the outputs costs as much.
     """
     given = [step for step in program.steps if isinstance(step, Step)]
-    searched = _searched(given)
+    # the values that are searched for NaN, by the values with NaN replaced
+    searched = {
+        step.outs[0]: step.args[0]
+        for step in given
+        if step.prim is strong_zero and step.outs[0].shape == step.args[0].shape
+    }
     if sum([value.size for value in searched]) < _LEAST or len(given) < len(program.steps):
         return None
 
@@ -103,22 +108,6 @@ def _without_searches(program: Program) -> tuple[Program, list[int]] | None:
     outputs += [value for value in shown if value not in outputs]
     # without writes, since the inputs may be needed again
     return Program(program.inputs, needed, outputs), [outputs.index(value) for value in shown]
-
-
-def _searched(steps: Sequence[Step]) -> dict[Value, Value]:
-    """Return the values that the program searches for NaN, by the value with NaN replaced."""
-    made: dict[Value, Step] = {}
-    found: dict[Value, Value] = {}
-    for step in steps:
-        made[step.outs[0]] = step
-        if step.prim is where and step.outs[0].shape == step.args[2].shape:
-            value, test = step.args[2], made.get(step.args[0])
-            parts = [test]
-            if test is not None and test.prim is logical_and:
-                parts = [made.get(part) for part in test.args]
-            if any(p is not None and p.prim is isnan and p.args[0] is value for p in parts):
-                found[step.outs[0]] = value
-    return found
 
 
 def _shown(steps: Sequence[Any], outputs: Sequence[Value], values: set[Value]) -> list[Value]:

@@ -128,6 +128,11 @@ for _prim in having(CYCLES):
 
 # -- selection ------------------------------------------------------------------------------------
 
+native(records.strong_zero)(
+    lambda m, a, b: m.select(
+        m.is_nan(a), m.select(m.compare("eq", b, m.number(0)), m.number(0), a), a
+    )
+)
 native(records.where, kinds=_ALL, vectors=_ALL)(lambda m, on, a, b: m.select(on, a, b))
 native(records.maximum, kinds=_ALL, vectors=_ALL)(Lane.maximum)
 native(records.minimum, kinds=_ALL, vectors=_ALL)(Lane.minimum)
