@@ -70,7 +70,7 @@ def by_rows(
     """Return the function that `jacrev` makes; without `real`, complex numbers are holomorphic."""
 
     def jacobian_of(*args: Any, **kwargs: Any) -> Any:
-        numbers, several = chosen(args, argnums, "jacrev")
+        numbers, several = chosen(args, argnums)
 
         def partial(*values: Any) -> Any:
             return func(*replaced(args, numbers, values), **kwargs)
@@ -109,7 +109,7 @@ def by_columns(
     """Return the function that `jacfwd` makes; without `real`, complex numbers are holomorphic."""
 
     def jacobian_of(*args: Any, **kwargs: Any) -> Any:
-        numbers, several = chosen(args, argnums, "jacfwd")
+        numbers, several = chosen(args, argnums)
         primals = tuple(args[number] for number in numbers)
         inputs, rebuild_inputs = tensors_of(primals, "jacfwd", "inputs")
         if real:
@@ -354,7 +354,7 @@ def jacobian(
     def jacobian_of(*args: Any, **kwargs: Any) -> Any:
         if mode != "auto":
             return (rows if mode == "reverse" else columns)(*args, **kwargs)
-        numbers, _ = chosen(args, argnums, "jacobian")
+        numbers, _ = chosen(args, argnums)
         inputs, _ = tensors_of(tuple(args[n] for n in numbers), "jacobian", "inputs")
         width = sum(tensor._payload.size for tensor in inputs)
         output, _ = with_aux(func(*args, **kwargs), has_aux, "jacobian")

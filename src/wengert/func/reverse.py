@@ -31,7 +31,7 @@ def _value_and_grad(
     func: Callable[..., Any], argnums: Any, has_aux: bool, args: Any, kwargs: Any
 ) -> tuple[Any, Any, Any]:
     name = "grad_and_value(f)(*args)"
-    numbers, several = chosen(args, argnums, name)
+    numbers, several = chosen(args, argnums)
     outside = is_recording()
     with enable_grad():
         flat: list[Any] = []
@@ -45,12 +45,10 @@ def _value_and_grad(
             parts.append((rebuild, len(flat)))
         output, aux = with_aux(func(*given, **kwargs), has_aux, name)
         if not isinstance(output, TensorBase):
-            raise RuntimeError(
-                f"{name}: Expected f(*args) to return a tensor, got {type(output).__name__}"
-            )
+            raise RuntimeError(f"{name}: Expected f(*args) to return a Tensor, got {type(output)}")
         if output._payload.ndim:
             raise RuntimeError(
-                f"{name}: Expected f(*args) to return a scalar tensor, got tensor with "
+                f"{name}: Expected f(*args) to return a scalar Tensor, got tensor with "
                 f"{output._payload.ndim} dims. Maybe you wanted to use the vjp or jacrev APIs "
                 "instead?"
             )

@@ -13,7 +13,7 @@ from wengert.base.dtypes import is_differentiable
 from wengert.base.errors import long_name, not_implemented
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
-from wengert.ops.coerce import number, operand
+from wengert.ops.coerce import integer, number, operand
 from wengert.ops.constants import ONE
 from wengert.ops.losses import in_full, reduced, reduction_of
 from wengert.ops.neural import log_softmax
@@ -78,6 +78,7 @@ def _nll(input: Any, target: Any, weight: Any, reduction: str, ignore_index: int
     if weight is None:
         # a 0-d weight applies to every class
         weight = ONE[x.dtype] if x.dtype in ONE else new_tensor(x.dtype.type(1))
+    ignore_index = integer(ignore_index, "nll_loss", "ignore_index")
     record = T.nll_loss if x.ndim <= 2 else T.nll_loss2d
     return record(input, target, weight, reduction=reduction, ignore_index=ignore_index)
 
