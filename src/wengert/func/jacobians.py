@@ -185,8 +185,8 @@ def jacrev(
     ----------
     func : callable. Returns a tensor or a nested container of tensors; with `has_aux`
         ``(output, aux)``.
-    argnums : int or tuple of int. Which positional arguments to differentiate by; each may be a
-        nested container.
+    argnums : int or tuple of int. The positions of the arguments to differentiate with respect to;
+        each may be a nested container.
     has_aux : bool. Whether `func` also returns auxiliary data.
     chunk_size : int, optional. The number of rows to compute at once; all by default.
 
@@ -284,7 +284,7 @@ def hessian(func: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
     Parameters
     ----------
     func : callable. Returns a tensor, whose second derivatives are computed.
-    argnums : int or tuple of int. Which positional arguments to differentiate by.
+    argnums : int or tuple of int. The positions of the arguments to differentiate with respect to.
 
     Returns
     -------

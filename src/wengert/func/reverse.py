@@ -100,8 +100,8 @@ def grad(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> C
     Parameters
     ----------
     func : callable. Returns a scalar tensor; with `has_aux` a tuple of one and of anything else.
-    argnums : int or tuple of int. Which positional arguments to differentiate by; each may be a
-        nested container of tensors.
+    argnums : int or tuple of int. The positions of the arguments to differentiate with respect to;
+        each may be a nested container of tensors.
     has_aux : bool. Whether `func` also returns auxiliary data.
 
     Returns

@@ -60,7 +60,7 @@ def scaled_dot_product_attention(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Any:
-    """Return means of values, weighted by how well their keys answer queries.
+    """Return the attention ``softmax(query @ key.mT * scale + attn_mask) @ value``.
 
     Parameters
     ----------

@@ -57,9 +57,9 @@ def randint(
 
     Parameters
     ----------
-    low, high : int. The bounds, of which the upper one is left out.
+    low, high : int. The bounds; `high` is excluded.
     size : sequence of int. The shape.
-    generator, out, layout, device, requires_grad, pin_memory: As for `rand`.
+    generator, layout, device, requires_grad, pin_memory: As for `rand`.
     dtype : dtype, optional. int64 unless given; a real dtype that holds the bounds.
 
     %(returns_leaf)s

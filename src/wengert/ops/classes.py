@@ -103,7 +103,7 @@ def nll_loss(
     weight : Tensor, optional. A weight for each class, of shape (C,) and the input's dtype.
     size_average, reduce : bool, optional. Former names of `reduction`.
     ignore_index : int. A target that does not count.
-    reduction : {"mean", "sum", "none"}. How to combine the single losses; the mean is by the sum
+    reduction : {"mean", "sum", "none"}. How to reduce the losses; the mean is by the sum
         of the targets' weights.
 
     Returns
@@ -146,7 +146,7 @@ def cross_entropy(
     weight : Tensor, optional. A weight for each class, of shape (C,) and the input's dtype.
     size_average, reduce : bool, optional. Former names of `reduction`.
     ignore_index : int. A target class that does not count.
-    reduction : {"mean", "sum", "none"}. How to combine the single losses; the mean is by the sum
+    reduction : {"mean", "sum", "none"}. How to reduce the losses; the mean is by the sum
         of the target classes' weights, or over all targets if they are probabilities.
     label_smoothing : float. How much of each target, between 0 and 1, to spread evenly over all
         classes.

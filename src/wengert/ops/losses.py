@@ -266,7 +266,7 @@ def kl_div(
     reduction: str = "mean",
     log_target: bool = False,
 ) -> Any:
-    """Return the Kullback-Leibler divergences of targets from inputs that are logarithms.
+    """Return the Kullback-Leibler divergence: ``target * (log(target) - input)``, reduced.
 
     Parameters
     ----------
@@ -322,7 +322,7 @@ def binary_cross_entropy(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Any:
-    """Return the cross entropies of probabilities and target probabilities.
+    """Return ``-(target * log(input) + (1 - target) * log(1 - input))``, the cross entropy.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ def matrix_norm(
     out: Any = None,
     axis: Any = None,
 ) -> Any:
-    """A norm of matrices.
+    """Return a norm of matrices.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ def norm(
     out: Any = None,
     axis: Any = None,
 ) -> Any:
-    """A norm of vectors or of matrices.
+    """Return a norm of vectors or of matrices.
 
     Parameters
     ----------
@@ -241,7 +241,7 @@ def norm(
 
 
 def cond(input: Any, p: Any = None, *, out: Any = None) -> Any:
-    """The condition number of matrices: the norm of each, times that of its inverse.
+    """Return the condition number of matrices: the norm of each, times that of its inverse.
 
     Parameters
     ----------

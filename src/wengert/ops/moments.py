@@ -193,7 +193,7 @@ def vector_norm(
     out: Any = None,
     axis: Any = None,
 ) -> Any:
-    """The norm of the elements as a vector, of all of them or along dimensions.
+    """Return the norm of the elements as a vector, of all of them or along dimensions.
 
     Parameters
     ----------

@@ -57,7 +57,7 @@ def layer_norm(
     normalized_shape : sequence of int. The sizes of the dimensions that share a mean and a variance
         (without correction).
     weight, bias : Tensor, optional. Of this shape and the input's dtype.
-    eps : float. Keeps the quotient finite.
+    eps : float. Added to the variance, which keeps the quotient finite.
 
     Returns
     -------
@@ -146,7 +146,7 @@ def group_norm(
     %(channels)s
     num_groups : int. The number of groups; it divides C.
     weight, bias : Tensor, optional. Of shape (C,) and the input's dtype.
-    eps : float. Keeps the quotient finite.
+    eps : float. Added to the variance, which keeps the quotient finite.
 
     Returns
     -------

@@ -308,7 +308,7 @@ def square(input: Any, *, out: Any = None) -> Any:
 
 
 def real(input: Any) -> Any:
-    """The real part of a complex tensor, as a view; a real tensor itself.
+    """Return the real part of a complex tensor, as a view; a real tensor itself.
 
     Examples
     --------
@@ -322,7 +322,7 @@ def real(input: Any) -> Any:
 
 
 def imag(input: Any) -> Any:
-    """The imaginary part of a complex tensor, as a view.
+    """Return the imaginary part of a complex tensor, as a view.
 
     Raises
     ------
@@ -340,7 +340,7 @@ def imag(input: Any) -> Any:
 
 
 def conj(input: Any) -> Any:
-    """The complex conjugate; a real tensor itself.
+    """Return the complex conjugate; a real tensor itself.
 
     Examples
     --------
