@@ -52,6 +52,16 @@ F.softmax("a")                     | TypeError    | softmax(): argument 'input' 
 wg.float_power(wg.ones(2), "a")    | TypeError    | float_power(): argument 'exponent' (position 2)
 wg.ones(2, dtype={})               | TypeError    | dtype must be a data type such as float32, not
 wg.from_numpy(np.array(["a"]))     | TypeError    | can't convert np.ndarray of type numpy.str_. The
+wg.full(2.5, 0.0)                  | TypeError    | full(): argument 'size' (position 1) must be
+wg.normal(0.0, 1.0, 5)             | TypeError    | normal(): argument 'size' (position 3) must be
+wg.var(wg.ones(2), unbiased="a")   | TypeError    | var(): argument 'unbiased' must be bool, not str
+wg.linalg.norm(wg.ones(2, 2), dim=1.5) | TypeError | linalg_norm(): argument 'dim' (position 3) must
+F.rms_norm(wg.ones(2, 2), (2,), eps="a") | TypeError | rms_norm(): argument 'eps' must be Number
+wg.nn.Dropout("a")                 | TypeError    | Dropout(): argument 'p' must be Number, not str
+wg.optim.SGD([wg.ones(2)], "1e-3") | TypeError    | Invalid learning rate: '1e-3', which is a str
+wg.ones(2).type(3)                 | TypeError    | dtype must be a type, str, or dtype object
+wg.set_printoptions(precision="a") | TypeError    | 'str' object cannot be interpreted as an integer
+wg.device("cpu", -2)               | RuntimeError | Device index must not be negative
 wg.compile(3)                      | AssertionError | A callable function is expected, but <class
 """
 

@@ -159,6 +159,8 @@ def type_of(input: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
         dtype = own if isinstance(own, DType) else dtype
         if dtype is PORTS.tensor:
             dtype = get_default_dtype()
+    elif not isinstance(dtype, DType | np.dtype):
+        raise TypeError(f"dtype must be a type, str, or dtype object, but got {dtype!r}")
     return to(input, dtype)
 
 

@@ -122,7 +122,7 @@ def rms_norm(
         raise not_implemented("rms_norm", x._payload.dtype, "convert the input to a floating dtype")
     x = widened(x)
     wide = x._payload.dtype
-    eps = float(np.finfo(wide).eps) if eps is None else eps
+    eps = float(np.finfo(wide).eps) if eps is None else number(eps, "rms_norm", "eps")
     if weight is not None and weight._payload.dtype == dtype:
         result = T.rms_norm(x, widened(weight), dim=dim, eps=eps)
     else:
