@@ -30,7 +30,7 @@ myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist"]
 myst_heading_anchors = 3
 trim_doctest_flags = True
 smartquotes = False
-pygments_style = "friendly"
+pygments_style = "default"  # every colour is readable on its paper: WCAG AA
 pygments_dark_style = "github-dark"
 highlight_language = "python"
 

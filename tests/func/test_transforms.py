@@ -312,7 +312,7 @@ def test_values_of_transforms_print():
 
 ERRORS = [
     (lambda: func.grad(lambda x: x)(X), RuntimeError, "Expected f(*args) to return a scalar"),
-    (lambda: func.grad(lambda x: 1.0)(X), RuntimeError, "Expected f(*args) to return a tensor"),
+    (lambda: func.grad(lambda x: 1.0)(X), RuntimeError, "Expected f(*args) to return a Tensor"),
     (lambda: func.grad(cubes, argnums=1)(X), RuntimeError, "Got argnum=1, but only 1 positional"),
     (lambda: func.grad(cubes, argnums=(0, 0))(X), RuntimeError, "argnums elements must be unique"),
     (lambda: func.grad(cubes, argnums=())(X), RuntimeError, "argnums must be non-empty"),

@@ -17,13 +17,6 @@ def flat(result):
     return list(result) if isinstance(result, tuple | list) else [result]
 
 
-def is_taken(prim, dtype):
-    try:
-        return supports(prim, dtype)
-    except ValueError:
-        return False
-
-
 def drawn(rng, shape, dtype):
     values = rng.standard_normal(shape)
     if np.dtype(dtype).kind == "c":
@@ -71,7 +64,7 @@ class Batch:
 def batches(name, limit=4):
     prim = TABLE[name]
     for dtype in DTYPES:
-        if not is_taken(prim, dtype):
+        if not supports(prim, dtype):
             continue
         sets = [list(samples(prim, dtype, np.random.default_rng(i + 1))) for i in range(SIZE)]
         for group in list(zip(*sets, strict=True))[:limit]:

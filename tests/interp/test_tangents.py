@@ -31,13 +31,6 @@ def flat(result):
     return list(result) if isinstance(result, tuple | list) else [result]
 
 
-def is_taken(prim, dtype):
-    try:
-        return supports(prim, dtype)
-    except ValueError:
-        return False
-
-
 def direction(rng, array):
     values = rng.standard_normal(array.shape)
     if array.dtype.kind == "c":
@@ -88,7 +81,7 @@ class Program:
 def programs(name, limit=None, twice=False):
     prim = TABLE[name]
     for dtype in DTYPES:
-        if not is_taken(prim, dtype):
+        if not supports(prim, dtype):
             continue
         for i, sample in enumerate(samples(prim, dtype, np.random.default_rng(1))):
             program = Program(prim, sample, twice=twice)

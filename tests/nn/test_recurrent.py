@@ -169,8 +169,8 @@ def test_large_sums_of_gates_do_not_overflow(kind):
     module, x = KINDS[kind](), (1e6 * tensor(3, 2, 2)).requires_grad_()
     output, _ = module(x)
     output.sum().backward()
-    assert np.isfinite(output.detach().numpy()).all()
-    assert np.isfinite(x.grad.numpy()).all()
+    assert (output.abs() <= 1).all()
+    assert (x.grad.abs() < 1).all()  # saturated, up to what is left by a gate
 
 
 # -- what goes in and comes out --------------------------------------------------------------------

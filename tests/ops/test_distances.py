@@ -44,7 +44,7 @@ def test_norms_of_matrices_are_numpys(order, dtype):
 def test_norms_of_zero_have_a_gradient(order):
     a = wg.zeros(3, 2, dtype=wg.float64, requires_grad=True)
     wg.linalg.matrix_norm(a, order).backward()
-    assert a.grad.isfinite().all()
+    assert wg.linalg.matrix_norm(a.grad, 2) <= 1  # as of a subgradient
 
 
 def test_equal_columns_share_the_gradient():

@@ -1,5 +1,8 @@
 """Test invalid input to public functions: the type and the text of the error."""
 
+import inspect
+
+import numpy as np
 import pytest
 
 import wengert as wg
@@ -42,6 +45,24 @@ wg.ones(2) + "a"                   | TypeError    |
 wg.exp([1.0])                      | TypeError    | exp(): argument 'input' (position 1) must be
 wg.ones(2).clamp()                 | RuntimeError | torch.clamp: At least one of 'min' or 'max' must
 wg.nn.functional.nll_loss(wg.ones(2, 3), wg.tensor([0, 5])) | IndexError | Target 5 is out of bounds
+F.nll_loss(wg.ones(2, 3), wg.tensor([0, 1]), ignore_index="a") | TypeError | nll_loss(): argument
+F.smooth_l1_loss(wg.ones(2), wg.ones(2), beta="a") | TypeError | smooth_l1_loss(): argument 'beta'
+F.bilinear(*[wg.ones(1, 1, 1)] * 3, "a") | TypeError | bilinear(): argument 'bias' (position 4)
+F.softmax("a")                     | TypeError    | softmax(): argument 'input' (position 1) must be
+wg.float_power(wg.ones(2), "a")    | TypeError    | float_power(): argument 'exponent' (position 2)
+wg.ones(2, dtype={})               | TypeError    | dtype must be a data type such as float32, not
+wg.from_numpy(np.array(["a"]))     | TypeError    | can't convert np.ndarray of type numpy.str_. The
+wg.full(2.5, 0.0)                  | TypeError    | full(): argument 'size' (position 1) must be
+wg.normal(0.0, 1.0, 5)             | TypeError    | normal(): argument 'size' (position 3) must be
+wg.var(wg.ones(2), unbiased="a")   | TypeError    | var(): argument 'unbiased' must be bool, not str
+wg.linalg.norm(wg.ones(2, 2), dim=1.5) | TypeError | linalg_norm(): argument 'dim' (position 3) must
+F.rms_norm(wg.ones(2, 2), (2,), eps="a") | TypeError | rms_norm(): argument 'eps' must be Number
+wg.nn.Dropout("a")                 | TypeError    | Dropout(): argument 'p' must be Number, not str
+wg.optim.SGD([wg.ones(2)], "1e-3") | TypeError    | Invalid learning rate: '1e-3', which is a str
+wg.ones(2).type(3)                 | TypeError    | dtype must be a type, str, or dtype object
+wg.set_printoptions(precision="a") | TypeError    | 'str' object cannot be interpreted as an integer
+wg.device("cpu", -2)               | RuntimeError | Device index must not be negative
+wg.compile(3)                      | AssertionError | A callable function is expected, but <class
 """
 
 
@@ -54,8 +75,27 @@ def cases():
 @pytest.mark.parametrize(("code", "kind", "text"), list(cases()))
 def test_refusal(code, kind, text):
     with pytest.raises(getattr(__import__("builtins"), kind)) as caught:
-        eval(code, {"wg": wg})
+        eval(code, {"wg": wg, "np": np, "F": wg.nn.functional})
     assert str(caught.value).startswith(text), str(caught.value)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # deprecated names
+def test_text_in_place_of_the_first_tensor_is_refused_by_every_function():
+    # an AttributeError would name what is inside of a tensor
+    refused, found = (TypeError, RuntimeError), 0
+    for module in (wg, wg.nn.functional, wg.linalg, wg.special, wg.fft):
+        for name in module.__all__:
+            function = getattr(module, name)
+            if not inspect.isfunction(function):
+                continue
+            params = list(inspect.signature(function).parameters.values())
+            if not params or params[0].name != "input":
+                continue
+            needed = [p for p in params[1:] if p.default is p.empty and p.kind < p.VAR_POSITIONAL]
+            with pytest.raises(refused):
+                pytest.fail(f"{name}: {function('text', *[wg.ones(2, 2)] * len(needed))}")
+            found += 1
+    assert found > 500
 
 
 @pytest.mark.parametrize("device", ["cuda", "cuda:1", "mps"])

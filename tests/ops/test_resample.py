@@ -198,7 +198,7 @@ def test_an_infinity_elsewhere_in_the_plane_is_not_seen():
         x[0, 0, 0, 0] = math.inf
         for mode in ("bilinear", "nearest"):
             found = grids.grid_sample(x, points((0, 0), (0.9, 2)), mode, align_corners=True)
-            assert wg.isfinite(found).all()
+            assert found.flatten().tolist() == [1, 0]
 
 
 def test_few_points_many_points_and_large_planes_agree():

@@ -1,12 +1,10 @@
 """Test convolutions, transposed ones, `unfold` and `fold`: forms, nodes, edges and errors."""
 
-import re
-
 import numpy as np
 import pytest
 
 import wengert
-from support.parity import Failure, assert_same, derivatives, outcome, tensors
+from support.parity import Failure, assert_same, evaluated, forms
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch
@@ -36,7 +34,7 @@ ARRAYS = {
     "U": RNG.standard_normal((2, 3, 2, 1, 3)),
     "b": RNG.standard_normal(6),
     "a": RNG.standard_normal(3),
-    "t": RNG.standard_normal((5, 2, 4)),
+    "t_": RNG.standard_normal((5, 2, 4)),
     "K": RNG.standard_normal((3, 4, 3)),
     "z": _complex(2, 2, 4, 5),
     "Z": _complex(3, 2, 3, 2),
@@ -118,33 +116,12 @@ F.fold(n[0], 4, 1)
 """
 
 
-def forms(lines):
-    return [
-        form.strip() for line in lines.splitlines() for form in line.split("; ") if form.strip()
-    ]
-
-
-def run(form, module, dtype="float64"):
-    kinds = {"f": dtype, "c": "complex128"}
-    arrays = {k: a.astype(kinds.get(a.dtype.kind, a.dtype)) for k, a in ARRAYS.items()}
-    # the module is called t
-    arrays["t_"] = arrays.pop("t")
-    used = {k: a for k, a in arrays.items() if re.search(rf"\b{k}\b", form)}
-    inputs = tensors(module, used)
-
-    def body(module):
-        value = eval(form, {"t": module, "F": module.nn.functional, **inputs})
-        node = value.grad_fn
-        name = None if node is None or form in DIFFERENT else node.name().split("::")[-1]
-        return {"value": value, "node": name, **derivatives(module, inputs, value)}
-
-    return outcome(body, module)
-
-
 @pytest.mark.parametrize("form", forms(FORMS))
 def test_form(form):
     for dtype in ("float64", "float32"):
-        ours, theirs = run(form, wengert, dtype), run(form, torch, dtype)
+        ours, theirs = (
+            evaluated(form, t, ARRAYS, dtype, node=form not in DIFFERENT) for t in (wengert, torch)
+        )
         assert not isinstance(theirs, Failure), theirs
         rtol = 1e-4 if dtype == "float32" else 1e-9
         assert_same(ours, theirs, f"{form} ({dtype})", rtol, 1e-1 * rtol)
@@ -152,6 +129,6 @@ def test_form(form):
 
 @pytest.mark.parametrize("form", forms(ERRORS))
 def test_refusal(form):
-    ours, theirs = run(form, wengert), run(form, torch)
+    ours, theirs = (evaluated(form, t, ARRAYS) for t in (wengert, torch))
     assert isinstance(theirs, Failure), theirs
     assert_same(ours, theirs, form)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import wengert
-from support.parity import assert_same, derivatives, outcome, tensors
+from support.parity import assert_same, evaluated, forms
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch
@@ -78,35 +78,13 @@ t.hann_window(4, dtype=t.int64); t.hann_window(4.0); t.kaiser_window(4, requires
 """
 
 
-def forms():
-    text = "\n".join((LINES.replace(";", "; "), SEVERAL.replace(";", "; "), OTHERS))
-    return [
-        form.strip(" ;")
-        for line in text.splitlines()
-        for form in re.split(r"; ", line)
-        if form.strip(" ;")
-    ]
-
-
-def run(form, module, dtype):
-    arrays = {k: a.astype(dtype) if a.dtype == np.float64 else a for k, a in ARRAYS.items()}
-    used = {k: a for k, a in arrays.items() if re.search(rf"\b{k}\b", form)}
-    inputs = tensors(module, used)
-
-    def body(module):
-        value = eval(form, {"t": module, "F": module.fft, **inputs})
-        return {"value": value, **derivatives(module, inputs, value)}
-
-    return outcome(body, module)
-
-
-@pytest.mark.parametrize("form", forms())
+@pytest.mark.parametrize("form", forms("\n".join((LINES, SEVERAL, OTHERS))))
 @pytest.mark.filterwarnings("ignore")
 def test_form(form):
     for dtype in ("float64", "float32"):
         if dtype == "float32" and re.search(r"\b[zcS]\b", form):
             continue
-        ours, theirs = run(form, wengert, dtype), run(form, torch, dtype)
+        ours, theirs = (evaluated(form, t, ARRAYS, dtype, F=t.fft) for t in (wengert, torch))
         single = dtype == "float32" or re.search(r"\bn\b", form)
         rtol = 1e-4 if single else 1e-9
         assert_same(ours, theirs, f"{form} ({dtype})", rtol, rtol)

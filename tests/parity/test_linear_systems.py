@@ -1,12 +1,10 @@
 """Test linear systems, factorisations and products, with two orders of derivatives."""
 
-import re
-
 import numpy as np
 import pytest
 
 import wengert
-from support.parity import assert_same, derivatives, outcome, tensors
+from support.parity import assert_same, evaluated, forms
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch
@@ -136,22 +134,8 @@ t.einsum('ij,jk', x, C); t.einsum('ij,jk', m, m); t.einsum(x, [0, 99]); t.einsum
 """
 
 
-def forms(text):
-    return [form.strip() for line in text.splitlines() for form in line.split("; ") if form.strip()]
-
-
-def run(form, module):
-    used = {k: a for k, a in ARRAYS.items() if re.search(rf"\b{k}\b", form)}
-    inputs = tensors(module, used)
-
-    def body(module):
-        value = eval(form, {"t": module, "L": module.linalg, **inputs})
-        return {"value": value, **derivatives(module, inputs, value)}
-
-    return outcome(body, module)
-
-
 @pytest.mark.parametrize("form", forms(FORMS))
 @pytest.mark.filterwarnings("ignore")
 def test_form(form):
-    assert_same(run(form, wengert), run(form, torch), form, 1e-7, 1e-9)
+    ours, theirs = (evaluated(form, t, ARRAYS) for t in (wengert, torch))
+    assert_same(ours, theirs, form, 1e-7, 1e-9)

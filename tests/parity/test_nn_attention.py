@@ -1,42 +1,17 @@
 """Test attention and transformers against PyTorch: parameters, values, gradients, errors."""
 
+import functools
 import math
 
 import numpy as np
+import pairs
 import pytest
+from pairs import array, both, flat, same
 
 import wengert as wg
 
 torch = pytest.importorskip("torch")
 pytestmark = [pytest.mark.torch, pytest.mark.filterwarnings("ignore:enable_nested_tensor")]
-
-
-def both(make):
-    """What `make` makes of either library, from the same seed."""
-    made = []
-    for library in (torch, wg):
-        library.manual_seed(3)
-        made.append(make(library))
-    return made
-
-
-def array(*shape, seed=0):
-    return np.random.default_rng(seed).standard_normal(shape)
-
-
-def flat(result):
-    if isinstance(result, tuple | list):
-        return [value for part in result for value in flat(part)]
-    return [] if result is None else [result]
-
-
-def same(theirs, ours, tight=1e-10):
-    assert len(theirs) == len(ours)
-    for a, b in zip(theirs, ours, strict=True):
-        assert (a is None) == (b is None)
-        if a is not None:
-            assert tuple(a.shape) == tuple(b.shape)
-            np.testing.assert_allclose(b.detach().numpy(), a.detach().numpy(), tight, tight)
 
 
 def alike(make):
@@ -54,19 +29,7 @@ def alike(make):
     return theirs.double(), ours.double()
 
 
-def compare(make, run):
-    """Compare outputs, and gradients by everything, of a run of a module in float64."""
-    found = []
-    for library, module in zip((torch, wg), alike(make), strict=True):
-        library.manual_seed(11)
-        outputs, leaves = run(library, module)
-        outputs = flat(outputs)
-        weights = [array(*out.shape, seed=7 + i) for i, out in enumerate(outputs)]
-        sum((o * library.tensor(w)).sum() for o, w in zip(outputs, weights, strict=True)).backward()
-        grads = [p.grad for p in module.parameters()] + [x.grad for x in leaves]
-        found.append((outputs, grads))
-    for theirs, ours in zip(*found, strict=True):
-        same(theirs, ours)
+compare = functools.partial(pairs.compare, begin=alike)
 
 
 def causal(library, steps):

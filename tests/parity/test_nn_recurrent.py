@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from pairs import array, both, compare, flat, same
 
 import wengert as wg
 
@@ -26,19 +27,6 @@ LAYERS = (
 IDS = [f"{name}-{'-'.join(map(str, more)) or 'plain'}" for name, more in LAYERS]
 
 
-def both(make):
-    """What `make` makes of either library, from the same seed."""
-    made = []
-    for library in (torch, wg):
-        library.manual_seed(3)
-        made.append(make(library))
-    return made
-
-
-def array(*shape, seed=0):
-    return np.random.default_rng(seed).standard_normal(shape)
-
-
 def leaf(library, values):
     return library.tensor(values, requires_grad=True)
 
@@ -50,37 +38,6 @@ def states(library, module, batch):
     rows = [(count, *batch, size) for size in sizes]
     leaves = [leaf(library, array(*shape, seed=i + 1)) for i, shape in enumerate(rows)]
     return (tuple(leaves), leaves) if module.mode == "LSTM" else (leaves[0], leaves[:1])
-
-
-def flat(result):
-    if isinstance(result, tuple | list):
-        return [value for part in result for value in flat(part)]
-    return [] if result is None else [result]
-
-
-def same(theirs, ours, tight=1e-10):
-    assert len(theirs) == len(ours)
-    for a, b in zip(theirs, ours, strict=True):
-        assert tuple(a.shape) == tuple(b.shape)
-        np.testing.assert_allclose(b.detach().numpy(), a.detach().numpy(), tight, tight)
-
-
-def compare(module_of, run):
-    """Compare outputs, and gradients by everything, of a run of a module in float64."""
-    found = []
-    for library, module in zip((torch, wg), both(module_of), strict=True):
-        module.double()
-        library.manual_seed(11)
-        outputs, leaves = run(library, module)
-        outputs = flat(outputs)
-        kept = [out for out in outputs if out.is_floating_point()]
-        weights = [array(*out.shape, seed=7 + i) for i, out in enumerate(kept)]
-        loss = sum((out * library.tensor(w)).sum() for out, w in zip(kept, weights, strict=True))
-        loss.backward()
-        grads = [p.grad for p in module.parameters()] + [x.grad for x in leaves]
-        found.append((outputs, grads))
-    for theirs, ours in zip(*found, strict=True):
-        same(theirs, ours)
 
 
 @pytest.mark.parametrize(("name", "more"), LAYERS, ids=IDS)

@@ -1,12 +1,10 @@
 """Test every public operation in many forms: values, dtypes, nodes, second derivatives."""
 
-import re
-
 import numpy as np
 import pytest
 
 import wengert
-from support.parity import assert_same, derivatives, outcome, tensors
+from support.parity import assert_same, evaluated, forms
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch
@@ -185,33 +183,10 @@ DIFFERENT = {
 }
 
 
-def forms():
-    return [
-        form.strip() for line in FORMS.splitlines() for form in line.split("; ") if form.strip()
-    ]
-
-
-def run(form, module, dtype, names_only=False):
-    arrays = {k: a.astype(dtype) if a.dtype.kind == "f" else a for k, a in ARRAYS.items()}
-    used = {k: a for k, a in arrays.items() if re.search(rf"\b{k}\b", form)}
-    inputs = tensors(module, used)
-
-    def body(module):
-        value = eval(form, {"t": module, **inputs})
-        node = getattr(value, "grad_fn", None)
-        return {
-            "value": value,
-            "node": None if node is None else node.name().split("::")[-1],
-            **derivatives(module, inputs, value),
-        }
-
-    return outcome(body, module)
-
-
-@pytest.mark.parametrize("form", forms())
+@pytest.mark.parametrize("form", forms(FORMS))
 def test_form(form):
     for dtype in ("float64", "float32"):
-        ours, theirs = run(form, wengert, dtype), run(form, torch, dtype)
+        ours, theirs = (evaluated(form, t, ARRAYS, dtype, node=True) for t in (wengert, torch))
         if form in DIFFERENT:
             with pytest.raises(AssertionError):
                 assert_same(ours, theirs)

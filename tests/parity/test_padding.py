@@ -1,12 +1,10 @@
 """Test padding, pixel shuffles and structural operations: values, derivatives, nodes, errors."""
 
-import re
-
 import numpy as np
 import pytest
 
 import wengert
-from support.parity import assert_same, derivatives, outcome, tensors
+from support.parity import assert_same, derivatives, evaluated, forms, outcome, tensors
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch
@@ -51,24 +49,10 @@ t.unravel_index(n, (2, 2.0)); t.unravel_index(n, (2, -2)); s.is_nonzero(); a.is_
 """
 
 
-def forms():
-    return [form for line in FORMS.strip().splitlines() for form in line.split("; ")]
-
-
-@pytest.mark.parametrize("form", forms())
+@pytest.mark.parametrize("form", forms(FORMS))
 def test_form(form):
     for dtype in ("float64", "float32"):
-        results = []
-        for module in (wengert, torch):
-            arrays = {k: a.astype(dtype) if a.dtype.kind == "f" else a for k, a in ARRAYS.items()}
-            used = {k: a for k, a in arrays.items() if re.search(rf"\b{k}\b", form)}
-            inputs = tensors(module, used)
-
-            def body(module, inputs=inputs):
-                value = eval(form, {"t": module, "F": module.nn.functional, **inputs})
-                return {"value": value, **derivatives(module, inputs, value)}
-
-            results.append(outcome(body, module))
+        results = (evaluated(form, t, ARRAYS, dtype) for t in (wengert, torch))
         assert_same(*results, f"{form} ({dtype})", 1e-5 if dtype == "float32" else 1e-9, 1e-7)
 
 

@@ -1,12 +1,10 @@
 """Test pooling against PyTorch: values, indices, two orders of derivatives, errors."""
 
-import re
-
 import numpy as np
 import pytest
 
 import wengert
-from support.parity import assert_same, derivatives, outcome, tensors
+from support.parity import assert_same, derivatives, evaluated, forms
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch
@@ -67,27 +65,15 @@ F.fractional_max_pool2d(x, 2); F.fractional_max_pool2d(x, 2, 7); F.local_respons
 """
 
 
-def forms():
-    return [form for line in FORMS.strip().splitlines() for form in line.split("; ")]
+def derive(module, inputs, value):
+    # what is large or has NaNs has a test of its own
+    return derivatives(module, inputs, value) if {"big", "r"}.isdisjoint(inputs) else {}
 
 
-@pytest.mark.parametrize("form", forms())
+@pytest.mark.parametrize("form", forms(FORMS))
 def test_form(form):
     for dtype in ("float64", "float32"):
-        results = []
-        for module, functions in ((wengert, OURS), (torch, torch.nn.functional)):
-            arrays = {k: a.astype(dtype) if a.dtype.kind == "f" else a for k, a in ARRAYS.items()}
-            used = {k: a for k, a in arrays.items() if re.search(rf"\b{k}\b", form)}
-            inputs = tensors(module, used)
-
-            def body(module, functions=functions, inputs=inputs):
-                value = eval(form, {"t": module, "F": functions, **inputs})
-                # what is large or has NaNs has a test of its own
-                plain = {"big", "r"}.isdisjoint(inputs)
-                derived = derivatives(module, inputs, value) if plain else {}
-                return {"value": value, **derived}
-
-            results.append(outcome(body, module))
+        results = (evaluated(form, t, ARRAYS, dtype, derive) for t in (wengert, torch))
         assert_same(*results, f"{form} ({dtype})", 1e-8, 1e-10)
 
 

@@ -1,13 +1,12 @@
 """Test interpolation and sampling against PyTorch: values, derivatives, errors."""
 
 import itertools
-import re
 
 import numpy as np
 import pytest
 
 import wengert
-from support.parity import assert_same, derivatives, outcome, tensors
+from support.parity import assert_same, evaluated, forms
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch
@@ -58,28 +57,13 @@ F.interpolate(x, scale_factor=0.1)
 """
 
 
-def forms():
-    return [form for line in FORMS.strip().splitlines() for form in line.split("; ")]
-
-
-def results(form, dtype):
-    for module, functions in ((wengert, OURS), (torch, torch.nn.functional)):
-        used = {k: a.astype(dtype) for k, a in ARRAYS.items() if re.search(rf"\b{k}\b", form)}
-        inputs = tensors(module, used)
-
-        def body(module, functions=functions, inputs=inputs):
-            value = eval(form, {"t": module, "F": functions, **inputs})
-            return {"value": value, **derivatives(module, inputs, value)}
-
-        yield outcome(body, module)
-
-
-@pytest.mark.parametrize("form", forms())
+@pytest.mark.parametrize("form", forms(FORMS))
 def test_form(form):
     for dtype in ("float64", "float32"):
         # weights in float32 differ by the rounding of the scale
         tolerance = 1e-9 if dtype == "float64" else 1e-4
-        assert_same(*results(form, dtype), f"{form} ({dtype})", tolerance, tolerance)
+        results = (evaluated(form, t, ARRAYS, dtype) for t in (wengert, torch))
+        assert_same(*results, f"{form} ({dtype})", tolerance, tolerance)
 
 
 SAMPLING = list(

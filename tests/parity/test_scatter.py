@@ -1,13 +1,10 @@
 """Test scatter, slices and copies against PyTorch."""
 
-import re
-import warnings
-
 import numpy as np
 import pytest
 
 import wengert
-from support.parity import assert_same, derivatives, outcome, tensors
+from support.parity import assert_same, evaluated, forms
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch
@@ -67,26 +64,10 @@ t.view_as_real_copy(c); t.alias_copy(c); t.squeeze_copy(x[:1], 0); t.transpose_c
 """
 
 
-def forms():
-    return [form for line in FORMS.strip().splitlines() for form in line.split("; ")]
-
-
-@pytest.mark.parametrize("form", forms())
+@pytest.mark.parametrize("form", forms(FORMS))
 def test_form(form):
     for dtype in ("float64", "float32"):
-        results = []
-        for module in (wengert, torch):
-            arrays = {k: a.astype(dtype) if a.dtype.kind == "f" else a for k, a in ARRAYS.items()}
-            used = {k: a for k, a in arrays.items() if re.search(rf"\b{k}\b", form)}
-            inputs = tensors(module, used)
-
-            def body(module, inputs=inputs):
-                value = eval(form, {"t": module, **inputs})
-                return {"value": value, **derivatives(module, inputs, value)}
-
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                results.append(outcome(body, module))
+        results = (evaluated(form, t, ARRAYS, dtype) for t in (wengert, torch))
         rtol = 1e-4 if dtype == "float32" else 1e-8
         assert_same(*results, f"{form} ({dtype})", rtol, 1e-2 * rtol)
 

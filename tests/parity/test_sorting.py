@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import wengert
-from support.parity import Failure, assert_same, derivatives, outcome, tensors
+from support.parity import Failure, assert_same, derivatives, forms, outcome, tensors
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch
@@ -145,10 +145,6 @@ x.sum_to_size(2); x.sum_to_size(2, 3, 5); x.sum_to_size(-1)
 """
 
 
-def lines(text):
-    return [line for line in re.split(r";\s*|\n", text.strip()) if line]
-
-
 def inputs(line, t):
     return tensors(t, {k: a for k, a in ARRAYS.items() if re.search(rf"\b{k}\b", line)})
 
@@ -157,7 +153,7 @@ def run(line, t, scope):
     return eval(line, {"t": t, **scope})
 
 
-@pytest.mark.parametrize("line", lines(FORMS))
+@pytest.mark.parametrize("line", forms(FORMS))
 def test_form(line):
     made = {}
     for t in (torch, wengert):
@@ -170,10 +166,10 @@ def test_form(line):
 
 
 def test_all_differences_are_among_the_forms():
-    assert set(VALUES_ONLY) <= set(lines(FORMS))
+    assert set(VALUES_ONLY) <= set(forms(FORMS))
 
 
-@pytest.mark.parametrize("line", lines(ERRORS))
+@pytest.mark.parametrize("line", forms(ERRORS))
 def test_error(line):
     theirs = outcome(lambda t: run(line, t, inputs(line, t)), torch)
     assert isinstance(theirs, Failure), f"PyTorch does not refuse {line}: {theirs}"

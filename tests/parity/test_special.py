@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import wengert
-from support.parity import assert_same, derivatives, outcome, tensors
+from support.parity import assert_same, evaluated, forms, outcome, tensors
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("scipy")
@@ -60,28 +60,12 @@ n.bitwise_right_shift(1); t.fill(x, 2)
 NODES = {"t.special.zeta(2.5, p)", "t.fill(x, 2)", "polygamma_(1)"}
 
 
-def run(form, module, dtype):
-    arrays = {k: a.astype(dtype) if a.dtype.kind == "f" else a for k, a in ARRAYS.items()}
-    inputs = tensors(module, {k: a for k, a in arrays.items() if re.search(rf"\b{k}\b", form)})
-
-    def body(module):
-        value = eval(form, {"t": module, **inputs})
-        node = getattr(value, "grad_fn", None)
-        return {
-            "value": value,
-            "node": None if node is None or form in NODES else node.name().split("::")[-1],
-            **derivatives(module, inputs, value),
-        }
-
-    return outcome(body, module)
-
-
-@pytest.mark.parametrize(
-    "form", [form for line in FORMS.splitlines() for form in line.split("; ") if form.strip()]
-)
+@pytest.mark.parametrize("form", forms(FORMS))
 def test_form(form):
     for dtype, rtol in (("float64", 1e-7), ("float32", 2e-5)):
-        ours, theirs = run(form, wengert, dtype), run(form, torch, dtype)
+        ours, theirs = (
+            evaluated(form, t, ARRAYS, dtype, node=form not in NODES) for t in (wengert, torch)
+        )
         # near 0 PyTorch's derivatives of sinc lose digits
         rtol *= 10 if "sinc" in form else 1
         assert_same(ours, theirs, f"{form} ({dtype})", rtol, 0.1 * rtol)
@@ -102,9 +86,7 @@ x.sinc_(); t.deg2rad(x, out=t.empty(3, 4)); t.digamma(n, out=n.clone())
 """
 
 
-@pytest.mark.parametrize(
-    "form", [form for line in ERRORS.splitlines() for form in line.split("; ") if form.strip()]
-)
+@pytest.mark.parametrize("form", forms(ERRORS))
 def test_error(form):
     def body(module):
         inputs = tensors(module, {**ARRAYS, "w": np.ones(3), "z": np.array([1j, 2.0])})

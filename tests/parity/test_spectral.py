@@ -3,13 +3,13 @@
 Vectors are compared by what does not depend on their signs and phases.
 """
 
-import re
+import functools
 
 import numpy as np
 import pytest
 
 import wengert
-from support.parity import assert_same, derivatives, outcome, tensors
+from support.parity import assert_same, derivatives, evaluated, forms
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch
@@ -84,39 +84,15 @@ t.pdist(t.cat((x, x[:2]))); t.cdist(x, y[:, :2]); t.cdist(x, y, -1); t.pdist(x[0
 """
 
 
-def forms(text):
-    return [form.strip() for line in text.splitlines() for form in line.split("; ") if form.strip()]
-
-
-def run(form, module, dtype, order):
-    arrays = {k: a.astype(dtype) if a.dtype.kind == "f" else a for k, a in ARRAYS.items()}
-    used = {k: a for k, a in arrays.items() if re.search(rf"\b{k}\b", form)}
-    inputs = tensors(module, used)
-
-    def body(module):
-        scope = {"t": module, "L": module.linalg, **inputs}
-        value = eval(form, scope)
-        found = {"value": value}
-        if order == 2:
-            found.update(derivatives(module, inputs, value))
-        elif value.requires_grad:
-            weights = module.tensor(np.cos(np.arange(value.numel())).tolist(), dtype=value.dtype)
-            leaves = [leaf for leaf in inputs.values() if leaf.requires_grad]
-            loss = (value * weights.reshape(value.shape)).sum()
-            found["first"] = module.autograd.grad(loss, leaves)
-        return found
-
-    return outcome(body, module)
-
-
 @pytest.mark.parametrize("form", forms(FORMS))
 @pytest.mark.filterwarnings("ignore")
 def test_form(form):
-    ours, theirs = run(form, wengert, "float64", 2), run(form, torch, "float64", 2)
+    ours, theirs = (evaluated(form, t, ARRAYS) for t in (wengert, torch))
     assert_same(ours, theirs, form, 1e-7, 1e-9)
 
 
 @pytest.mark.parametrize("form", forms(FIRST_ORDER))
 def test_form_of_first_order(form):
-    ours, theirs = run(form, wengert, "float64", 1), run(form, torch, "float64", 1)
+    derive = functools.partial(derivatives, orders=["first"])
+    ours, theirs = (evaluated(form, t, ARRAYS, derive=derive) for t in (wengert, torch))
     assert_same(ours, theirs, form, 1e-8, 1e-10)

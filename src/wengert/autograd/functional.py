@@ -197,8 +197,8 @@ def jacobian(
     Returns
     -------
     Tensor, or tuple of Tensor, or tuple of tuples of Tensor: ``jacobian[i][j]`` is the Jacobian of
-        output ``i`` by input ``j``, with the shape of the output followed by that of the input;
-        there is no index for inputs or outputs that are not tuples.
+        output ``i`` with respect to input ``j``, with the shape of the output followed by that of
+        the input; there is no index for inputs or outputs that are not tuples.
 
     Raises
     ------
@@ -268,7 +268,7 @@ def hessian(
     Parameters
     ----------
     %(one_element, differentiated)s
-    create_graph : bool. Whether the result can be differentiated, by the inputs and by other
+    create_graph : bool. Make the result differentiable, with respect to the inputs and other
         tensors that `func` uses and that require a gradient.
     strict : bool. Raise instead of giving zeros if the gradient of some input does not depend on
         some input.

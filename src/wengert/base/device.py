@@ -76,6 +76,8 @@ class device:
                 f"type (string) must not include an index because index was passed explicitly: "
                 f"{type}"
             )
+        if index is not None and index < 0:
+            raise RuntimeError(f"Device index must not be negative: {index}")
         self.type = name
         self.index = number if index is None else int(index)
 

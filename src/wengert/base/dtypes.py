@@ -194,9 +194,8 @@ def from_numpy_dtype(numpy: np.dtype[Any]) -> dtype:
     if native is not None:
         return native
     raise TypeError(
-        f"can't convert np.ndarray of type numpy.{numpy.name}. The only supported types are: "
-        + ", ".join(DTYPES)
-        + "."
+        f"can't convert np.ndarray of type numpy.{numpy.type.__name__}. "
+        "The only supported types are: " + ", ".join(DTYPES) + "."
     )
 
 
@@ -204,7 +203,7 @@ def as_dtype(value: Any) -> dtype:
     """Return the dtype that `value` names: ours, NumPy's, Python's (``float``), or a string."""
     if isinstance(value, dtype):
         return value
-    if value in _PYTHON:
+    if isinstance(value, type) and value in _PYTHON:
         return DTYPES[_PYTHON[value]]
     if isinstance(value, str):
         name = value.removeprefix("torch.")

@@ -691,6 +691,8 @@ def compile(
     >>> x.grad
     tensor([-251.,  101.,   50.])
     """
+    if model is not None and not callable(model):
+        raise AssertionError(f"A callable function is expected, but {type(model)} is provided.")
     if mode is not None and options is not None:
         raise RuntimeError(
             "Either mode or options can be specified, but both can't be specified at the same time."

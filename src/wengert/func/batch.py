@@ -205,7 +205,8 @@ def _within(
                 made.append(out)
                 continue
             raise ValueError(
-                f"{name}: `f` must only return Tensors, got type {type(out)} as a return."
+                f"{name}: `f` must only return Tensors, got type {type(out)}. Did you mean to set "
+                "out_dims= to None for output?"
             )
         check_levels([out._payload])
         if place is None:

@@ -187,27 +187,23 @@ def _only(values: list[Any]) -> Any:
     return value
 
 
-def chosen(args: Sequence[Any], argnums: Any, function: str) -> tuple[tuple[int, ...], bool]:
+def chosen(args: Sequence[Any], argnums: Any) -> tuple[tuple[int, ...], bool]:
     """Return the positions that `argnums` names, and whether it is a tuple."""
     if argnums.__class__ is int and 0 <= argnums < len(args):
         return (argnums,), False
     several = isinstance(argnums, tuple | list)
     numbers = tuple(argnums) if several else (argnums,)
     if several and not numbers:
-        raise RuntimeError(f"{function}: argnums must be non-empty, got {argnums!r}")
+        raise RuntimeError(f"argnums must be non-empty, got {argnums!r}")
     made = []
     for number in numbers:
         if not isinstance(number, int) or isinstance(number, bool):
-            raise RuntimeError(
-                f"{function}: argnums must be int or Tuple[int, ...], got: {argnums!r}"
-            )
+            raise RuntimeError(f"argnums must be int or Tuple[int, ...], got: {argnums!r}")
         if not -len(args) <= number < len(args):
-            raise RuntimeError(
-                f"{function}: Got argnum={number}, but only {len(args)} positional inputs"
-            )
+            raise RuntimeError(f"Got argnum={number}, but only {len(args)} positional inputs")
         made.append(number % len(args))
     if len(set(made)) != len(made):
-        raise RuntimeError(f"{function}: argnums elements must be unique. Got {argnums!r}")
+        raise RuntimeError(f"argnums elements must be unique. Got {argnums!r}")
     return tuple(made), several
 
 

@@ -31,7 +31,7 @@ def _value_and_grad(
     func: Callable[..., Any], argnums: Any, has_aux: bool, args: Any, kwargs: Any
 ) -> tuple[Any, Any, Any]:
     name = "grad_and_value(f)(*args)"
-    numbers, several = chosen(args, argnums, name)
+    numbers, several = chosen(args, argnums)
     outside = is_recording()
     with enable_grad():
         flat: list[Any] = []
@@ -45,12 +45,10 @@ def _value_and_grad(
             parts.append((rebuild, len(flat)))
         output, aux = with_aux(func(*given, **kwargs), has_aux, name)
         if not isinstance(output, TensorBase):
-            raise RuntimeError(
-                f"{name}: Expected f(*args) to return a tensor, got {type(output).__name__}"
-            )
+            raise RuntimeError(f"{name}: Expected f(*args) to return a Tensor, got {type(output)}")
         if output._payload.ndim:
             raise RuntimeError(
-                f"{name}: Expected f(*args) to return a scalar tensor, got tensor with "
+                f"{name}: Expected f(*args) to return a scalar Tensor, got tensor with "
                 f"{output._payload.ndim} dims. Maybe you wanted to use the vjp or jacrev APIs "
                 "instead?"
             )
@@ -102,8 +100,8 @@ def grad(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> C
     Parameters
     ----------
     func : callable. Returns a scalar tensor; with `has_aux` a tuple of one and of anything else.
-    argnums : int or tuple of int. Which positional arguments to differentiate by; each may be a
-        nested container of tensors.
+    argnums : int or tuple of int. The positions of the arguments to differentiate with respect to;
+        each may be a nested container of tensors.
     has_aux : bool. Whether `func` also returns auxiliary data.
 
     Returns

@@ -60,7 +60,7 @@ def scaled_dot_product_attention(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Any:
-    """Return means of values, weighted by how well their keys answer queries.
+    """Return the attention ``softmax(query @ key.mT * scale + attn_mask) @ value``.
 
     Parameters
     ----------
@@ -247,7 +247,7 @@ def pairwise_distance(
     """
     a = operand(x1, "pairwise_distance", "x1")
     b = operand(x2, "pairwise_distance", "x2", 2)
-    return vector_norm(a - b + eps, p, -1, keepdim)
+    return vector_norm(a - b + number(eps, "pairwise_distance", "eps"), p, -1, keepdim)
 
 
 @export("wengert", "nn.functional")
@@ -273,7 +273,9 @@ def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
     """
     x, y = operand(input1, "bilinear", "input1"), operand(input2, "bilinear", "input2", 2)
     w = operand(weight, "bilinear", "weight", 3)
-    given = {"input1": x, "input2": y, "weight": w} | ({} if bias is None else {"bias": bias})
+    given = {"input1": x, "input2": y, "weight": w}
+    if bias is not None:
+        given["bias"] = operand(bias, "bilinear", "bias", 4)
     if len({t._payload.dtype for t in given.values()}) > 1 and not mixes_dtypes():
         told = ", ".join(f"{key}: {dtype_name(t._payload).lower()}" for key, t in given.items())
         raise RuntimeError(

@@ -138,7 +138,7 @@ def pin_memory(input: Any, device: Any = None) -> Any:
 
 
 def type_of(input: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
-    """The tensor's type as PyTorch names it, or with `dtype` the tensor converted.
+    """Return the tensor's type as PyTorch names it, or with `dtype` the tensor converted.
 
     Examples
     --------
@@ -159,6 +159,8 @@ def type_of(input: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
         dtype = own if isinstance(own, DType) else dtype
         if dtype is PORTS.tensor:
             dtype = get_default_dtype()
+    elif not isinstance(dtype, DType | np.dtype):
+        raise TypeError(f"dtype must be a type, str, or dtype object, but got {dtype!r}")
     return to(input, dtype)
 
 
@@ -177,12 +179,12 @@ def _cast(name: str, dtype: DType) -> Callable[..., Any]:
         return _converted(input, wanted, memory_format, name)
 
     method.__name__ = method.__qualname__ = name
-    method.__doc__ = f"The tensor as {dtype.name}; differentiable between floating types."
+    method.__doc__ = f"Return the tensor as {dtype.name}; differentiable between floating types."
     return method
 
 
 def to_bfloat16(input: Any, memory_format: Any = None) -> Any:
-    """The tensor as bfloat16, for which the package ml_dtypes must be installed."""
+    """Return the tensor as bfloat16, for which the package ml_dtypes must be installed."""
     return _converted(input, as_dtype(bfloat16()).dtype, memory_format, "bfloat16")
 
 

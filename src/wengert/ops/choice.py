@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import FLOATING, as_dtype, category
-from wengert.base.errors import long_name, overflow, wrong_type
+from wengert.base.errors import long_name, overflow
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.kernels import random as kernels
@@ -23,7 +23,7 @@ from wengert.ops.options import (
     input_tensor,
     made,
     sent_to,
-    shape_of,
+    sized,
     type_of,
 )
 from wengert.ops.out import created, into
@@ -57,9 +57,9 @@ def randint(
 
     Parameters
     ----------
-    low, high : int. The bounds, of which the upper one is left out.
+    low, high : int. The bounds; `high` is excluded.
     size : sequence of int. The shape.
-    generator, out, layout, device, requires_grad, pin_memory: As for `rand`.
+    generator, layout, device, requires_grad, pin_memory: As for `rand`.
     dtype : dtype, optional. int64 unless given; a real dtype that holds the bounds.
 
     %(returns_leaf)s
@@ -80,9 +80,7 @@ def randint(
         low, high, size = 0, low, high
     elif high is None:
         low, high = 0, low
-    if size is None or isinstance(size, int):
-        raise wrong_type("randint", "size", "tuple of ints", size, 2)
-    shape = shape_of("randint", (tuple(size),))
+    shape = sized("randint", size, 2)
     kind = np.dtype(np.int64) if dtype is None else type_of(dtype)
     low, high = integer(low, "randint", "low"), integer(high, "randint", "high")
     low, span = span_of(low, high, kind)

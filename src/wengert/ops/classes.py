@@ -13,7 +13,7 @@ from wengert.base.dtypes import is_differentiable
 from wengert.base.errors import long_name, not_implemented
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
-from wengert.ops.coerce import number, operand
+from wengert.ops.coerce import integer, number, operand
 from wengert.ops.constants import ONE
 from wengert.ops.losses import in_full, reduced, reduction_of
 from wengert.ops.neural import log_softmax
@@ -78,6 +78,7 @@ def _nll(input: Any, target: Any, weight: Any, reduction: str, ignore_index: int
     if weight is None:
         # a 0-d weight applies to every class
         weight = ONE[x.dtype] if x.dtype in ONE else new_tensor(x.dtype.type(1))
+    ignore_index = integer(ignore_index, "nll_loss", "ignore_index")
     record = T.nll_loss if x.ndim <= 2 else T.nll_loss2d
     return record(input, target, weight, reduction=reduction, ignore_index=ignore_index)
 
@@ -102,7 +103,7 @@ def nll_loss(
     weight : Tensor, optional. A weight for each class, of shape (C,) and the input's dtype.
     size_average, reduce : bool, optional. Former names of `reduction`.
     ignore_index : int. A target that does not count.
-    reduction : {"mean", "sum", "none"}. How to combine the single losses; the mean is by the sum
+    reduction : {"mean", "sum", "none"}. How to reduce the losses; the mean is by the sum
         of the targets' weights.
 
     Returns
@@ -145,7 +146,7 @@ def cross_entropy(
     weight : Tensor, optional. A weight for each class, of shape (C,) and the input's dtype.
     size_average, reduce : bool, optional. Former names of `reduction`.
     ignore_index : int. A target class that does not count.
-    reduction : {"mean", "sum", "none"}. How to combine the single losses; the mean is by the sum
+    reduction : {"mean", "sum", "none"}. How to reduce the losses; the mean is by the sum
         of the target classes' weights, or over all targets if they are probabilities.
     label_smoothing : float. How much of each target, between 0 and 1, to spread evenly over all
         classes.

@@ -135,7 +135,7 @@ def _conv(d: int) -> Callable[..., Any]:
         dilation: Any = 1,
         groups: int = 1,
     ) -> Any:
-        """The sums of products of a weight and the windows of an input that it slides over.
+        """Convolve the input with a weight: sum their products over each window of the input.
 
         This is the cross-correlation of signal processing: the weight is not reversed.
 
@@ -181,7 +181,7 @@ def _conv_transpose(d: int) -> Callable[..., Any]:
         groups: int = 1,
         dilation: Any = 1,
     ) -> Any:
-        """The transpose of `conv{d}d`: each element adds a multiple of the weight to a window.
+        """Return the transpose of `conv{d}d`: each element adds a multiple of the weight.
 
         It is the gradient of `conv{d}d` with respect to its input, and undoes its change of size.
 

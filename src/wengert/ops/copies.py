@@ -134,7 +134,7 @@ def _copying(made: Callable[..., Any], name: str, example: str, result: str) -> 
         function,
         made,
         name,
-        summary=f"The parts that `{stem}` gives, each of which may be written to.\n\n"
+        summary=f"Return the parts that `{stem}` gives, each of which may be written to.\n\n"
         "PyTorch's parts share the memory of `input`, so that of the two only one may be written\n"
         "to; these are copies.",
         arguments=f"The arguments of `{stem}`.",

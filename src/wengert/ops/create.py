@@ -27,7 +27,7 @@ from wengert.ops.cast import to
 from wengert.ops.checks import flag
 from wengert.ops.convert import check_array, narrow, to_array
 from wengert.ops.foreign import from_dlpack, frombuffer
-from wengert.ops.options import check_strided, float_type, made, number, shape_of, type_of
+from wengert.ops.options import check_strided, float_type, made, number, shape_of, sized, type_of
 from wengert.ops.out import asked, created
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.detachments import note
@@ -426,8 +426,7 @@ def full(
     """
     if layout is not None:
         check_strided(layout, "full")
-    if isinstance(size, int):
-        raise TypeError("full(): argument 'size' (position 1) must be tuple of ints, not int")
+    shape = sized("full", size)
     value = number(fill_value)
     if not is_number(value):
         raise wrong_type("full", "fill_value", "Number", value, 2)
@@ -438,7 +437,7 @@ def full(
     else:
         kind = default_complex() if isinstance(value, complex) else default_float()
     asked(dtype, out)
-    array = filled(np.empty(shape_of("full", (tuple(size),)), kind), value)
+    array = filled(np.empty(shape, kind), value)
     return created(array, device, requires_grad, out, "full")
 
 

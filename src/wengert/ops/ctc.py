@@ -52,7 +52,7 @@ def ctc_loss(
     input_lengths, target_lengths : Tensor or sequence of int. How many steps and how many labels
         each of the n sequences has.
     blank : int. The class that stands for no label.
-    reduction : {"mean", "sum", "none"}. How to combine the single losses; for the mean each is
+    reduction : {"mean", "sum", "none"}. How to reduce the losses; for the mean each is
         divided by its number of labels.
     zero_infinity : bool. Whether a sequence that is too short for its labels counts as 0, with
         gradient 0.

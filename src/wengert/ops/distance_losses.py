@@ -9,7 +9,7 @@ from typing import Any
 
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
-from wengert.ops.coerce import operand
+from wengert.ops.coerce import number, operand
 from wengert.ops.losses import in_full, reduced, reduction_of
 from wengert.ops.moments import vector_norm
 from wengert.ops.pointwise import minimum
@@ -132,7 +132,7 @@ def triplet_margin_loss(
 
 
 def _check_triplet(margin: float, ndims: list[int]) -> None:
-    if margin <= 0:
+    if number(margin, "triplet_margin_loss", "margin") <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
     if len(set(ndims)) > 1:
         raise RuntimeError(

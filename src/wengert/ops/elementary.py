@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.dtypes import COMPLEX, category, finfo, from_numpy_dtype
+from wengert.base.dtypes import finfo, from_numpy_dtype
 from wengert.base.errors import wrong_type
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
@@ -16,6 +16,7 @@ from wengert.ops import named_parts
 from wengert.ops.coerce import dtype_name, integer, number, operand
 from wengert.ops.elementwise import binary, two_tensors, unary
 from wengert.ops.out import into
+from wengert.ops.pointwise import is_complex
 from wengert.ops.select import check_filling
 from wengert.prims import numbers as _records
 from wengert.prims.record import TABLE
@@ -201,9 +202,10 @@ def float_power_(input: Any, exponent: Any) -> Any:
 
 def _wide(*values: Any) -> np.dtype[Any]:
     """Return the double-precision dtype that holds all of the values."""
-    for value in values:
-        if isinstance(value, complex) or (
-            not is_number(value) and category(getattr(value, "_payload", value).dtype) == COMPLEX
+    for i, value in enumerate(values):
+        arg = ("input", "exponent")[i]
+        if isinstance(value, complex) or not (
+            is_number(value) or not is_complex(operand(value, "float_power", arg, i + 1))
         ):
             return np.dtype(np.complex128)
     return np.dtype(np.float64)

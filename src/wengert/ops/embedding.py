@@ -15,7 +15,7 @@ from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted, is_elsewhere
 from wengert.kernels.reduce import are_within
 from wengert.ops.checks import flag
-from wengert.ops.coerce import dtype_name, number, operand
+from wengert.ops.coerce import dtype_name, integer, number, operand
 from wengert.ops.gather import gather, index_add
 from wengert.ops.options import sent_to
 from wengert.ops.reduce import sum
@@ -38,6 +38,7 @@ def _row(padding_idx: int | None, count: int, error: Exception) -> int:
     """Return the row that gets no gradient, counted from the front; -1 for none."""
     if padding_idx is None:
         return -1
+    padding_idx = integer(padding_idx, "embedding", "padding_idx")
     # 0 is allowed if there are no rows, as in PyTorch
     if padding_idx and not -count <= padding_idx < count:
         raise error

@@ -52,7 +52,7 @@ REQUIRES = (_records,)
 
 
 def cholesky(input: Any, *, upper: bool = False, out: Any = None) -> Any:
-    """The Cholesky factors of symmetric or Hermitian positive definite matrices.
+    """Return the Cholesky factors of symmetric or Hermitian positive definite matrices.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ def _refuse_zeros(info: Any, name: str) -> None:
 
 
 def lu_factor(A: Any, *, pivot: bool = True, out: Any = None) -> Any:
-    """The triangular factors of matrices with exchanged rows, for `lu_solve`.
+    """Return the triangular factors of matrices with exchanged rows, for `lu_solve`.
 
     Parameters
     ----------
@@ -207,7 +207,7 @@ def lu_factor(A: Any, *, pivot: bool = True, out: Any = None) -> Any:
 
 
 def lu(A: Any, *, pivot: bool = True, out: Any = None) -> Any:
-    """The factors of matrices: a permutation, a lower and an upper triangular matrix.
+    """Return the factors of matrices: a permutation, a lower and an upper triangular matrix.
 
     Parameters
     ----------
@@ -235,7 +235,7 @@ def lu(A: Any, *, pivot: bool = True, out: Any = None) -> Any:
 def lu_solve(
     LU: Any, pivots: Any, B: Any, *, left: bool = True, adjoint: bool = False, out: Any = None
 ) -> Any:
-    """The solutions of systems of linear equations with the factors from `lu_factor`.
+    """Return the solutions of systems of linear equations with the factors from `lu_factor`.
 
     Parameters
     ----------
@@ -313,7 +313,7 @@ def _check_targets(pivots: Any, size: int) -> None:
 
 
 def householder_product(input: Any, tau: Any, *, out: Any = None) -> Any:
-    """The first columns of a product of reflections.
+    """Return the first columns of a product of reflections.
 
     Parameters
     ----------
@@ -354,7 +354,7 @@ def ormqr(
     *,
     out: Any = None,
 ) -> Any:
-    """The products of the matrices Q of a factorisation by reflections with other matrices.
+    """Return the products of the matrices Q of a factorisation by reflections with other matrices.
 
     Parameters
     ----------
@@ -411,7 +411,7 @@ def ormqr(
 
 @export("wengert", "Tensor")
 def geqrf(input: Any, *, out: Any = None) -> Any:
-    """The reflections of a QR factorisation, as LAPACK stores them.
+    """Return the reflections of a QR factorisation, as LAPACK stores them.
 
     Parameters
     ----------

@@ -169,7 +169,7 @@ def _document(name: str, lead: str, sizes: str, example: str, function: Any) -> 
     base = name.rstrip("2n")
     kind = _TRANSFORMS[base][0]
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"""The {lead}{_WHAT[base]}.
+    function.__doc__ = f"""Return the {lead}{_WHAT[base]}.
 
     Parameters
     ----------

@@ -45,7 +45,7 @@ def fftfreq(
     device: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    """The frequencies of what `fft` returns: 0, the positive and then the negative ones.
+    """Return the frequencies of what `fft` returns: 0, the positive and then the negative ones.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def rfftfreq(
     device: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    """The frequencies of what `rfft` returns: from 0 to the largest; arguments as for `fftfreq`.
+    """Return the frequencies of what `rfft` returns, from 0 up; arguments as for `fftfreq`.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def fftshift(input: Any, dim: Any = None) -> Any:
 
 
 def ifftshift(input: Any, dim: Any = None) -> Any:
-    """The inverse of `fftshift`; arguments as there.
+    """Return the inverse of `fftshift`; arguments as there.
 
     Examples
     --------

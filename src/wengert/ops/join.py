@@ -14,7 +14,7 @@ from wengert.tape.record import T
 
 @export("wengert")
 def cat(tensors: Any, dim: int = 0, *, out: Any = None, axis: Any = None) -> Any:
-    """Return tensors one after the other along a dimension.
+    """Concatenate tensors along a dimension.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def concatenate(tensors: Any, dim: int = 0, *, out: Any = None, axis: Any = None
 
 @export("wengert")
 def stack(tensors: Any, dim: int = 0, *, out: Any = None, axis: Any = None) -> Any:
-    """Return tensors of one shape as the positions of a new dimension.
+    """Stack tensors of one shape along a new dimension.
 
     Parameters
     ----------

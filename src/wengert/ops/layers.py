@@ -15,7 +15,7 @@ from wengert.base.sections import fill_sections, named
 from wengert.ops import activations, adaptive_pooling, dropouts, normalisation
 from wengert.ops import dropout as elements
 from wengert.ops import embedding as tables
-from wengert.ops.coerce import operand
+from wengert.ops.coerce import integer, number, operand
 from wengert.prims.table import TABLE
 from wengert.tape.inplace import write
 
@@ -157,7 +157,7 @@ def embedding(
             [0., 1.]])
     """
     w, x = operand(weight, "embedding", "weight"), operand(indices, "embedding", "indices", 2)
-    inside = 0 <= padding_idx < len(w._payload)
+    inside = 0 <= integer(padding_idx, "embedding", "padding_idx", 3) < len(w._payload)
     return tables.embedding(
         x, w, padding_idx if inside else None, scale_grad_by_freq=scale_grad_by_freq
     )
@@ -199,7 +199,7 @@ def _pair(
 
     def _checked(input: Any, p: float) -> Any:
         x = operand(input, name)
-        if not 0 <= p <= 1:
+        if not 0 <= number(p, name, "p") <= 1:
             raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p}")
         return x
 
@@ -293,7 +293,7 @@ def relu_(input: Any) -> Any:
     >>> wg.relu_(wg.tensor([-1.0, 2.0]))
     tensor([0., 2.])
     """
-    return write(TABLE["relu"], input, (), {}, "relu_")
+    return write(TABLE["relu"], operand(input, "relu_"), (), {}, "relu_")
 
 
 @export("nn.functional")

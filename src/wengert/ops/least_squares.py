@@ -25,7 +25,7 @@ _DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
 
 
 def lstsq(input: Any, b: Any, rcond: float | None = None, *, driver: str | None = None) -> Any:
-    """The solutions of least squares: the X for which ``input @ X - b`` is smallest.
+    """Return the solutions of least squares: the X for which ``input @ X - b`` is smallest.
 
     Where there are several, the shortest.
 

@@ -115,7 +115,7 @@ def gaussian_nll_loss(
         elif len(given) != len(shape) or others != [1]:
             raise ValueError("var is of incorrect size")
     if reduction not in ("none", "mean", "sum"):
-        raise ValueError(reduction + " is not valid")
+        raise ValueError(f"{reduction} is not valid: choose 'none', 'mean' or 'sum'")
     if (v._payload < 0).any():
         raise ValueError("var has negative entry/entries")
     # the floor is not differentiated, as in PyTorch: the gradient goes to `var`

@@ -71,7 +71,7 @@ def _system(A: Any, B: Any, left: bool, op: str) -> tuple[Any, Any, bool]:
 
 
 def solve(A: Any, B: Any, *, left: bool = True, out: Any = None) -> Any:
-    """The solutions of systems of linear equations with one solution.
+    """Solve systems of linear equations that have one solution each.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def solve_ex(
 
 
 def inv(A: Any, *, out: Any = None) -> Any:
-    """The inverses of square matrices.
+    """Return the inverses of square matrices.
 
     To solve equations, `solve` is quicker and more precise.
 
@@ -232,7 +232,7 @@ def solve_triangular(
     unitriangular: bool = False,
     out: Any = None,
 ) -> Any:
-    """The solutions of systems of linear equations with triangular matrices.
+    """Return the solutions of systems of linear equations with triangular matrices.
 
     Parameters
     ----------
@@ -278,7 +278,7 @@ def solve_triangular(
 
 
 def tensorinv(input: Any, ind: int = 2, *, out: Any = None) -> Any:
-    """The inverse of what a tensor does by `tensordot`.
+    """Return the inverse of what a tensor does by `tensordot`.
 
     Parameters
     ----------
@@ -315,7 +315,7 @@ def tensorinv(input: Any, ind: int = 2, *, out: Any = None) -> Any:
 
 
 def tensorsolve(input: Any, other: Any, dims: Any = None, *, out: Any = None) -> Any:
-    """The tensor X with ``tensordot(input, X, dims=X.ndim) == other``.
+    """Return the tensor X with ``tensordot(input, X, dims=X.ndim) == other``.
 
     Parameters
     ----------

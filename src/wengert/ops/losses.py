@@ -210,14 +210,13 @@ def smooth_l1_loss(
     tensor(0.8125)
     """
     reduction = reduction_of(reduction, size_average, reduce)
+    beta = number(beta, "smooth_l1_loss", "beta")
     if beta < 0:
         raise RuntimeError(f"smooth_l1_loss does not support negative values for beta, got {beta}")
     input, target = _pair(input, target, "smooth_l1_loss", "smooth_l1_cpu")
     if beta == 0:
         return reduced(T.abs(T.sub(input, target)), reduction)
-    return T.smooth_l1_loss(
-        input, target, reduction=reduction, beta=float(number(beta, "smooth_l1_loss", "beta"))
-    )
+    return T.smooth_l1_loss(input, target, reduction=reduction, beta=float(beta))
 
 
 @export("nn.functional")
@@ -267,7 +266,7 @@ def kl_div(
     reduction: str = "mean",
     log_target: bool = False,
 ) -> Any:
-    """Return the Kullback-Leibler divergences of targets from inputs that are logarithms.
+    """Return the Kullback-Leibler divergence: ``target * (log(target) - input)``, reduced.
 
     Parameters
     ----------
@@ -323,7 +322,7 @@ def binary_cross_entropy(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Any:
-    """Return the cross entropies of probabilities and target probabilities.
+    """Return ``-(target * log(input) + (1 - target) * log(1 - input))``, the cross entropy.
 
     Parameters
     ----------

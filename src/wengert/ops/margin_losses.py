@@ -104,7 +104,7 @@ def hinge_embedding_loss(
     how = reduction_of(reduction, size_average, reduce)
     x = operand(input, "hinge_embedding_loss")
     x, y = in_full(x, operand(target, "hinge_embedding_loss", "target", 2))
-    apart = where(y != 1, clamp(margin - x, min=0), 0.0)
+    apart = where(y != 1, clamp(number(margin, "hinge_embedding_loss", "margin") - x, min=0), 0.0)
     return reduced(apart + where(y != -1, x, 0.0), how)
 
 

@@ -283,7 +283,7 @@ def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
     ----------
     input, other : Tensor. Of one dtype. Two vectors give their `dot`; a vector before or after a
         matrix is a row or a column, whose dimension the result lacks; further dimensions are
-        lists of matrices, which broadcast.
+        batch dimensions, which broadcast.
 
     %(returns_smooth)s
 

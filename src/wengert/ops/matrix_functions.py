@@ -119,7 +119,7 @@ def matrix_exp(input: Any) -> Any:
 
 
 def multi_dot(tensors: Any, *, out: Any = None) -> Any:
-    """The product of several matrices, in the order that takes the fewest multiplications.
+    """Return the product of several matrices, in the order that takes the fewest multiplications.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ def _best_splits(sizes: list[int]) -> dict[tuple[int, int], int]:
 
 
 def vecdot(x: Any, y: Any, *, dim: int = -1, out: Any = None) -> Any:
-    """The sums of products of vectors' elements, those of the first conjugated.
+    """Return the sums of products of vectors' elements, those of the first conjugated.
 
     Parameters
     ----------
@@ -248,7 +248,7 @@ def vecdot(x: Any, y: Any, *, dim: int = -1, out: Any = None) -> Any:
 
 
 def cross(input: Any, other: Any, *, dim: int = -1, out: Any = None) -> Any:
-    """The vector products of vectors with three elements.
+    """Return the vector products of vectors with three elements.
 
     Parameters
     ----------
@@ -342,7 +342,7 @@ def powers(v: Any, count: int) -> Any:
 
 
 def diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
-    """The diagonals of matrices: a view.
+    """Return the diagonals of matrices: a view.
 
     Parameters
     ----------

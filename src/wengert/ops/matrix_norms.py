@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import as_dtype, is_differentiable
-from wengert.base.errors import long_name
+from wengert.base.errors import long_name, wrong_type
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
 from wengert.ops.checks import flag
@@ -36,7 +36,7 @@ def matrix_norm(
     out: Any = None,
     axis: Any = None,
 ) -> Any:
-    """A norm of matrices.
+    """Return a norm of matrices.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ def norm(
     out: Any = None,
     axis: Any = None,
 ) -> Any:
-    """A norm of vectors or of matrices.
+    """Return a norm of vectors or of matrices.
 
     Parameters
     ----------
@@ -222,6 +222,8 @@ def norm(
         )
     dim = dim if axis is None else axis
     dims = (dim,) if hasattr(dim, "__index__") else dim
+    if not isinstance(dims, tuple | list | None):
+        raise wrong_type("linalg_norm", "dim", "tuple of ints", dim, 3)
     if dims is not None and len(dims) not in (1, 2):
         raise RuntimeError(
             f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {list(dims)}"
@@ -241,7 +243,7 @@ def norm(
 
 
 def cond(input: Any, p: Any = None, *, out: Any = None) -> Any:
-    """The condition number of matrices: the norm of each, times that of its inverse.
+    """Return the condition number of matrices: the norm of each, times that of its inverse.
 
     Parameters
     ----------

@@ -159,7 +159,7 @@ def _spread(
                 f"{name}() received an invalid combination of arguments: give unbiased or "
                 "correction, not both"
             )
-        correction = int(unbiased)
+        correction = int(flag(unbiased, "unbiased"))
     elif correction is None:
         correction = 1
     correction = number(correction, name, "correction")
@@ -193,7 +193,7 @@ def vector_norm(
     out: Any = None,
     axis: Any = None,
 ) -> Any:
-    """The norm of the elements as a vector, of all of them or along dimensions.
+    """Return the norm of the elements as a vector, of all of them or along dimensions.
 
     Parameters
     ----------

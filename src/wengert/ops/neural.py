@@ -89,7 +89,7 @@ def chosen_dim(name: str, input: Any, dim: int | None) -> int:
         f"Implicit dimension choice for {name} has been deprecated. Change the call to include "
         "dim=X as an argument.",
     )
-    return 0 if len(input.shape) in (0, 1, 3) else 1
+    return 0 if operand(input, name)._payload.ndim in (0, 1, 3) else 1
 
 
 fill_sections(globals())

@@ -57,7 +57,7 @@ def layer_norm(
     normalized_shape : sequence of int. The sizes of the dimensions that share a mean and a variance
         (without correction).
     weight, bias : Tensor, optional. Of this shape and the input's dtype.
-    eps : float. Keeps the quotient finite.
+    eps : float. Added to the variance, which keeps the quotient finite.
 
     Returns
     -------
@@ -122,7 +122,7 @@ def rms_norm(
         raise not_implemented("rms_norm", x._payload.dtype, "convert the input to a floating dtype")
     x = widened(x)
     wide = x._payload.dtype
-    eps = float(np.finfo(wide).eps) if eps is None else eps
+    eps = float(np.finfo(wide).eps) if eps is None else number(eps, "rms_norm", "eps")
     if weight is not None and weight._payload.dtype == dtype:
         result = T.rms_norm(x, widened(weight), dim=dim, eps=eps)
     else:
@@ -146,7 +146,7 @@ def group_norm(
     %(channels)s
     num_groups : int. The number of groups; it divides C.
     weight, bias : Tensor, optional. Of shape (C,) and the input's dtype.
-    eps : float. Keeps the quotient finite.
+    eps : float. Added to the variance, which keeps the quotient finite.
 
     Returns
     -------

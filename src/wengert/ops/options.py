@@ -120,6 +120,13 @@ def shape_of(function: str, given: tuple[Any, ...], size: Any = None) -> tuple[i
     return given
 
 
+def sized(function: str, size: Any, position: int = 1) -> tuple[int, ...]:
+    """Return a shape that is given as one sequence: a single size may be meant for another one."""
+    if isinstance(size, TensorBase | str) or not isinstance(size, Iterable):
+        raise wrong_type(function, "size", "tuple of ints", size, position)
+    return shape_of(function, (tuple(size),))
+
+
 def _sequence(function: str, size: Any) -> tuple[Any, ...]:
     if isinstance(size, int | np.integer) or (
         isinstance(size, TensorBase) and not size._payload.ndim

@@ -12,7 +12,7 @@ import numpy as np
 from wengert.base.dtypes import DTYPES, is_differentiable, promote
 from wengert.base.errors import wrong_type
 from wengert.base.sections import fill_sections
-from wengert.ops.coerce import in_former_order, number
+from wengert.ops.coerce import in_former_order, number, operand
 from wengert.ops.out import into
 from wengert.prims.facet import ALIASES, EXAMPLE
 from wengert.prims.record import Primitive
@@ -308,20 +308,21 @@ def square(input: Any, *, out: Any = None) -> Any:
 
 
 def real(input: Any) -> Any:
-    """The real part of a complex tensor, as a view; a real tensor itself.
+    """Return the real part of a complex tensor, as a view; a real tensor itself.
 
     Examples
     --------
     >>> wg.real(wg.tensor([1 + 2j]))
     tensor([1.])
     """
-    if input._payload.dtype.kind != "c":
-        return input
-    return T.select(T.view_as_real(input), dim=input._payload.ndim, index=0)
+    x = operand(input, "real")
+    if x._payload.dtype.kind != "c":
+        return x
+    return T.select(T.view_as_real(x), dim=x._payload.ndim, index=0)
 
 
 def imag(input: Any) -> Any:
-    """The imaginary part of a complex tensor, as a view.
+    """Return the imaginary part of a complex tensor, as a view.
 
     Raises
     ------
@@ -332,20 +333,22 @@ def imag(input: Any) -> Any:
     >>> wg.imag(wg.tensor([1 + 2j]))
     tensor([2.])
     """
-    if input._payload.dtype.kind != "c":
+    x = operand(input, "imag")
+    if x._payload.dtype.kind != "c":
         raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
-    return T.select(T.view_as_real(input), dim=input._payload.ndim, index=1)
+    return T.select(T.view_as_real(x), dim=x._payload.ndim, index=1)
 
 
 def conj(input: Any) -> Any:
-    """The complex conjugate; a real tensor itself.
+    """Return the complex conjugate; a real tensor itself.
 
     Examples
     --------
     >>> wg.conj(wg.tensor([1 + 2j]))
     tensor([1.-2.j])
     """
-    return T.conj(input) if input._payload.dtype.kind == "c" else input
+    x = operand(input, "conj")
+    return T.conj(x) if x._payload.dtype.kind == "c" else x
 
 
 subtract = sub

@@ -67,7 +67,7 @@ def _max_pool(d: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
         ceil_mode: bool = False,
         return_indices: bool = False,
     ) -> Any:
-        """The largest element of each window of the last {dims}.
+        """Return the largest element of each window of the last {dims}.
 
         Parameters
         ----------
@@ -148,7 +148,7 @@ def _avg_pool1d(
     ceil_mode: bool = False,
     count_include_pad: bool = True,
 ) -> Any:
-    """The mean of each window of the last {dims}.
+    """Return the mean of each window of the last {dims}.
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ def _avg_pool(d: int) -> Callable[..., Any]:
         count_include_pad: bool = True,
         divisor_override: int | None = None,
     ) -> Any:
-        """The mean of each window of the last {dims}.
+        """Return the mean of each window of the last {dims}.
 
         Parameters
         ----------
@@ -215,7 +215,7 @@ def _lp_pool(d: int, greatest: Callable[..., Any]) -> Callable[..., Any]:
     def function(
         input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
     ) -> Any:
-        """The p-norm of each window of the last {dims}: the p-th root of the sum of p-th powers.
+        """Return ``sum(x ** p) ** (1 / p)`` of each window of the last {dims}.
 
         Powers are of the elements as they are, not of their absolute values.
 

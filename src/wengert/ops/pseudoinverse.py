@@ -93,7 +93,7 @@ def pinv(
     rtol: Any = None,
     out: Any = None,
 ) -> Any:
-    """The pseudoinverse (Moore-Penrose inverse) of matrices.
+    """Return the pseudoinverse (Moore-Penrose inverse) of matrices.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def matrix_rank(
     rtol: Any = None,
     out: Any = None,
 ) -> Any:
-    """The rank of matrices: the number of singular values that are not 0.
+    """Return the rank of matrices: the number of singular values that are not 0.
 
     Parameters
     ----------

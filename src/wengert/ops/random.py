@@ -15,7 +15,7 @@ from wengert.base.shapes import broadcast
 from wengert.kernels import random as kernels
 from wengert.ops.generator import stream_of
 from wengert.ops.like import memory_like
-from wengert.ops.options import beside, check_strided, float_type, made, shape_of
+from wengert.ops.options import beside, check_strided, float_type, made, shape_of, sized
 from wengert.ops.out import asked, into
 from wengert.ops.randomness import drawn
 from wengert.ops.sample import check_std, draw_normal, draw_uniform
@@ -236,7 +236,7 @@ def normal(
         check_std("normal", std)
         kind = float_type(dtype)
         _check_floating(kind, "normal_kernel_cpu")
-        template = np.empty(shape_of("normal", (tuple(size),)), kind)
+        template = np.empty(sized("normal", size, 3), kind)
         array = drawn(lambda: draw_normal(template, mean, std, generator=generator))
         return (
             made(array, device, requires_grad) if out is None else into(out, made(array), "normal")

@@ -46,7 +46,7 @@ def interpolate(
     recompute_scale_factor: bool | None = None,
     antialias: bool = False,
 ) -> Any:
-    """Return the input with its dimensions behind the first two in other sizes.
+    """Resize the dimensions after the first two, by interpolation.
 
     Parameters
     ----------

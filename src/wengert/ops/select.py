@@ -155,7 +155,7 @@ def argwhere(input: Any) -> Any:
 
 @export("wengert", "Tensor")
 def clamp(input: Any, min: Any = None, max: Any = None, *, out: Any = None) -> Any:
-    """Return the elements kept between two bounds.
+    """Clamp the elements to the interval between two bounds.
 
     Parameters
     ----------

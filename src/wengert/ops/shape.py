@@ -248,7 +248,7 @@ def contiguous(input: Any, memory_format: Any = None) -> Any:
     Parameters
     ----------
     %(input)s
-    memory_format : memory_format, optional. The order instead of C order, ``contiguous_format``.
+    memory_format : memory_format, optional. Another order; by default C order.
 
     %(returns_differentiable)s
 

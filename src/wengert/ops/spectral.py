@@ -279,7 +279,7 @@ def values_of(x: Any) -> Any:
 
 
 def qr(A: Any, mode: str = "reduced", *, out: Any = None) -> Any:
-    """An orthogonal (unitary) and an upper triangular factor: ``A = Q @ R``.
+    """Return an orthogonal (unitary) and an upper triangular factor: ``A = Q @ R``.
 
     Parameters
     ----------

@@ -272,7 +272,7 @@ def _fractional(d: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
         return_indices: bool = False,
         _random_samples: Any = None,
     ) -> Any:
-        """The largest element of each of a given number of windows at random places.
+        """Return the largest element of each of a given number of windows at random places.
 
         Parameters
         ----------

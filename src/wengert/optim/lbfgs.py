@@ -21,7 +21,7 @@ _CACHED = ("d", "t", "old_dirs", "old_stps", "ro", "H_diag", "prev_flat_grad", "
 
 
 class LBFGS(Optimizer):
-    """The limited-memory method of Broyden, Fletcher, Goldfarb and Shanno.
+    """The limited-memory BFGS method (Liu and Nocedal 1989).
 
     One step runs several iterations, and calls the closure at each point that it tries. Only one
     group of parameters is allowed.

@@ -390,6 +390,8 @@ def check_rate(lr: Any, what: str = "Invalid learning rate: {}") -> None:
     """Raise an error for an invalid learning rate."""
     if isinstance(lr, TensorBase) and lr._payload.size != 1:
         raise ValueError("Tensor lr must be 1-element")
+    if isinstance(lr, str):
+        raise TypeError(what.format(f"{lr!r}, which is a str; convert it with float()"))
     if not lr >= 0.0:
         raise ValueError(what.format(lr))
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import as_dtype, dtype, from_numpy_dtype, promote
+from wengert.base.errors import wrong_type
 from wengert.base.sections import fill_sections
 from wengert.tape.base import TensorBase
 from wengert.tensor.tensor import Tensor
@@ -23,6 +24,14 @@ def is_tensor(obj: Any, /) -> bool:
     return isinstance(obj, Tensor)
 
 
+def _of(function: str, input: Any, *others: Any) -> Any:
+    """Return what the method of that name says of a tensor, a dense or a sparse one."""
+    method = getattr(input, function, None)
+    if method is None:
+        raise wrong_type(function, "input", "Tensor", input, 1)
+    return method(*others)
+
+
 def is_floating_point(input: Tensor) -> bool:
     """Return whether the dtype is a real floating type.
 
@@ -31,7 +40,7 @@ def is_floating_point(input: Tensor) -> bool:
     >>> wg.is_floating_point(wg.ones(2))
     True
     """
-    return input.is_floating_point()
+    return _of("is_floating_point", input)
 
 
 def is_signed(input: Tensor) -> bool:
@@ -42,7 +51,7 @@ def is_signed(input: Tensor) -> bool:
     >>> wg.is_signed(wg.ones(2))
     True
     """
-    return input.is_signed()
+    return _of("is_signed", input)
 
 
 def is_same_size(input: Tensor, other: Tensor) -> bool:
@@ -53,7 +62,7 @@ def is_same_size(input: Tensor, other: Tensor) -> bool:
     >>> wg.is_same_size(wg.ones(2), wg.ones(3))
     False
     """
-    return input.is_same_size(other)
+    return _of("is_same_size", input, other)
 
 
 def get_device(input: Tensor) -> int:
@@ -64,7 +73,7 @@ def get_device(input: Tensor) -> int:
     >>> wg.get_device(wg.ones(2))
     -1
     """
-    return input.get_device()
+    return _of("get_device", input)
 
 
 def typename(obj: Any, /) -> str:
@@ -91,7 +100,7 @@ def is_complex(input: Tensor) -> bool:
     >>> wg.is_complex(wg.ones(2))
     False
     """
-    return input.is_complex()
+    return _of("is_complex", input)
 
 
 def numel(input: Tensor) -> int:
@@ -102,7 +111,7 @@ def numel(input: Tensor) -> int:
     >>> wg.numel(wg.ones(2, 3))
     6
     """
-    return input.numel()
+    return _of("numel", input)
 
 
 def _operand(value: Any) -> tuple[list[Any], list[Any]]:

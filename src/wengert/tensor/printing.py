@@ -18,6 +18,7 @@ import numpy as np
 from wengert.base.dtypes import as_dtype, category, default_complex, default_float
 from wengert.base.ports import PORTS, provides
 from wengert.base.sections import fill_sections
+from wengert.base.shapes import whole
 from wengert.interp.levels import Lifted, is_elsewhere
 from wengert.tape.base import LEAF, TensorBase, new_tensor
 from wengert.tape.node import target_of
@@ -88,7 +89,7 @@ def set_printoptions(
         for name, value in _PROFILES[profile].items():
             setattr(OPTIONS, name, value)
     if precision is not None:
-        OPTIONS.precision = precision
+        OPTIONS.precision = whole(precision)
     if threshold is not None:
         OPTIONS.threshold = threshold
     if edgeitems is not None:

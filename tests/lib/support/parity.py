@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Failure", "assert_same", "derivatives", "outcome", "tensors"]
+__all__ = ["Failure", "assert_same", "derivatives", "evaluated", "forms", "outcome", "tensors"]
 
 
 class Failure:
@@ -54,6 +54,44 @@ def tensors(module: Any, arrays: Mapping[str, Any], requires_grad: bool = True) 
     return made
 
 
+def forms(text: str) -> list[str]:
+    """The expressions of a table, which semicolons and lines separate."""
+    return [form.strip() for form in re.split(r";|\n", text) if form.strip()]
+
+
+def evaluated(
+    form: str,
+    module: Any,
+    arrays: Mapping[str, Any],
+    dtype: str = "float64",
+    derive: Callable[..., dict[str, Any]] | None = None,
+    node: bool = False,
+    **scope: Any,
+) -> Any:
+    """The value of an expression with its derivatives, or the `Failure` that it raises.
+
+    Parameters
+    ----------
+    arrays: The values of the names in `form`; doubles become tensors of `dtype`.
+    derive: Computes the derivatives, as `derivatives` does.
+    node: Whether to add the name of the node.
+    scope: Further names, beside ``t``, the module, and its ``F`` and ``L``.
+    """
+    used = {k: a for k, a in arrays.items() if re.search(rf"\b{k}\b", form)}
+    inputs = tensors(
+        module, {k: a.astype(dtype) if a.dtype == np.float64 else a for k, a in used.items()}
+    )
+    names = {"t": module, "F": module.nn.functional, "L": module.linalg, **scope, **inputs}
+
+    def body(module: Any) -> dict[str, Any]:
+        value = eval(form, names)
+        made = getattr(value, "grad_fn", None) if node else None
+        name = None if made is None else made.name().split("::")[-1]
+        return {"value": value, "node": name, **(derive or derivatives)(module, inputs, value)}
+
+    return outcome(body, module)
+
+
 def _is_tensor(value: Any) -> bool:
     return hasattr(value, "requires_grad") and hasattr(value, "grad_fn")
 
@@ -64,7 +102,12 @@ def _flat(value: Any) -> list[Any]:
     return [value]
 
 
-def derivatives(module: Any, inputs: Mapping[str, Any], value: Any) -> dict[str, Any]:
+def derivatives(
+    module: Any,
+    inputs: Mapping[str, Any],
+    value: Any,
+    orders: Sequence[str] = ("first", "second"),
+) -> dict[str, Any]:
     """First and second derivatives of `value` with respect to `inputs`, for fixed random weights.
 
     Returns
@@ -76,7 +119,7 @@ def derivatives(module: Any, inputs: Mapping[str, Any], value: Any) -> dict[str,
     outputs = [t for t in _flat(value) if _is_tensor(t) and t.requires_grad]
     leaves = {name: t for name, t in inputs.items() if t.requires_grad}
     found: dict[str, Any] = {}
-    for order in ("first", "second"):
+    for order in orders:
         if not outputs and order == "first":
             break
         rng = np.random.default_rng(len(order))

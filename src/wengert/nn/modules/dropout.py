@@ -8,6 +8,7 @@ from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn.classes import classes_in
 from wengert.nn.modules.module import Module
+from wengert.ops.coerce import number
 from wengert.types import Tensor
 
 __all__ = classes_in(__name__)
@@ -18,7 +19,7 @@ class _DropoutNd(Module):
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()
-        if not 0 <= p <= 1:
+        if not 0 <= number(p, type(self).__name__, "p") <= 1:
             raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
         self.p = p
         self.inplace = inplace

@@ -217,7 +217,7 @@ class LSTM(RNNBase):
         if not isinstance(hx, tuple | list) or len(hx) != 2:
             raise IndexError(
                 "LSTM takes its states as a pair (h_0, c_0), but hx is "
-                + (f"of length {len(hx)}" if isinstance(hx, tuple | list) else "no tuple")
+                + (f"of length {len(hx)}" if isinstance(hx, tuple | list) else f"a {type(hx)}")
             )
         h, c = hx
         batched = input.dim() == 3

@@ -13,6 +13,9 @@ from wengert.optim.optimizer import Optimizer
 class CosineAnnealingLR(LRScheduler):
     """Anneal the learning rate to `eta_min` along half a cosine, and raise it again.
 
+    At step t it is ``eta_min + (lr - eta_min) * (1 + cos(pi * t / T_max)) / 2``; I. Loshchilov and
+    F. Hutter, "SGDR: Stochastic gradient descent with warm restarts", ICLR 2017.
+
     Parameters
     ----------
     %(optimizer)s
