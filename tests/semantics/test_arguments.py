@@ -134,6 +134,26 @@ def test_nan_in_a_segment_gets_the_gradient_of_its_extreme(t):
     assert np.signbit(y[1].item())
 
 
+def test_nan_in_a_segment_gets_the_product_of_the_others(t):
+    x = t.tensor([1.0, float("nan"), 2.0], requires_grad=True)
+    t.segment_reduce(x, "prod", lengths=t.tensor([3])).backward()
+    assert x.grad[1] == 2
+
+
+def test_no_tensor_of_a_list_is_written_to_before_a_leaf_is_refused(t):
+    plain, leaf = t.ones(1), t.ones(1, requires_grad=True)
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
+        t._foreach_mul_([plain, leaf], 2)
+    assert plain == 1
+
+
+def test_a_tensor_is_copied_into_itself_although_its_elements_share_memory(t):
+    x = t.ones(1).expand(3)
+    assert x.copy_(x) is x
+    with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
+        x.copy_(t.ones(3))
+
+
 def test_the_mean_of_an_empty_segment(t):
     y = t.segment_reduce(t.ones(2), "mean", lengths=t.tensor([0, 2]))
     assert np.isnan(y[0].item())
