@@ -16,7 +16,6 @@ import numpy as np
 from wengert.base.dtypes import category
 from wengert.base.errors import cannot_cast
 from wengert.base.layout import strided
-from wengert.base.patches import put
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim, normal_dims
 from wengert.ops.cast import CASTS
@@ -41,7 +40,7 @@ from wengert.sparse.tensors import (
     distinct,
 )
 from wengert.tape.base import TensorBase, new_tensor
-from wengert.tensor.overrides import extended
+from wengert.tensor.overrides import extend
 from wengert.tensor.tensor import Tensor
 
 
@@ -691,16 +690,15 @@ def install() -> None:
     package: Any = sys.modules["wengert"]
     of_one = filter(_of_elements, (*TABLE, *_OTHERS))
     names = sorted({*of_one, *vars(_Methods), *_OF_SEVERAL})
-    for module in (package, package.nn.functional):
-        made: dict[Any, Any] = {}
-        for name in names:
-            dense = getattr(module, name, None) if name[0] != "_" and name[-1] != "_" else None
-            if isinstance(dense, FunctionType) and dense not in made:
-                made[dense] = extended(dense, functools.partial(_either, dense.__name__))
-        # under each of its names: `absolute` is `abs`
-        for name, value in list(vars(module).items()):
-            if isinstance(value, FunctionType) and value in made:
-                put(module, name, made[value])
+    public = (
+        getattr(module, name, None)
+        for module in (package, package.nn.functional)
+        for name in names
+        if name[0] != "_" and name[-1] != "_"
+    )
+    # once under all of its names: `absolute` is `abs`
+    for dense in {function for function in public if isinstance(function, FunctionType)}:
+        extend(dense, functools.partial(_either, dense.__name__))
     for kind in (SparseTensor, SparseRows):
         for name, method in vars(_Methods).items():
             if name not in ("__module__", "__doc__", "__dict__", "__weakref__", "__qualname__"):
