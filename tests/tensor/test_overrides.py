@@ -257,6 +257,6 @@ print(mm(wg.eye(2).to_sparse(), wg.ones(2, 1)).tolist() == [[1], [1]])
 
 
 def test_a_function_is_the_first_that_is_evaluated():
-    assert run(
-        "import wengert as wg\nprint(wg.stack([wg.ones(1, device='meta')]).is_meta)"
-    ) == ["True"]
+    assert run("import wengert as wg\nprint(wg.stack([wg.ones(1, device='meta')]).is_meta)") == [
+        "True"
+    ]
