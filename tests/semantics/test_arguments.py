@@ -500,3 +500,16 @@ def test_losses_are_in_full_inside_an_autocast(t, name):
     assert made.dtype == t.float32
     whole = [one.float() if t.is_tensor(one) else one for one in args]
     assert t.allclose(made, loss(*whole, reduction=0))
+
+
+def test_alpha_is_a_bool_only_among_bools(t):
+    x = t.ones(1)
+    for compute in (t.add, t.sub, t.rsub, t.Tensor.add_, t.Tensor.sub_):
+        with pytest.raises(RuntimeError, match="Boolean alpha only supported for Boolean results"):
+            compute(x, x, alpha=True)
+
+
+def test_bools_are_not_multiplied_and_added(t):
+    flags = t.ones(1, dtype=t.bool)
+    with pytest.raises(NotImplementedError, match="not implemented for 'Bool'"):
+        t.addcmul(flags, flags, flags)
