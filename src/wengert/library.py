@@ -8,15 +8,20 @@ from __future__ import annotations
 
 import enum
 import inspect
-from collections.abc import Callable, Iterable, Iterator
+import types
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import islice
+from itertools import combinations, islice, product
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
 
 import wengert.ops as operations
 from wengert.autograd.function import Function
 from wengert.base.containers import flatten
+from wengert.base.device import device
+from wengert.base.dtypes import dtype
 from wengert.base.elsewhere import refusal
 from wengert.base.names import shows
 from wengert.base.sections import fill_sections
@@ -30,6 +35,7 @@ __all__ = [
     "custom_op",
     "define",
     "impl",
+    "infer_schema",
     "register_autograd",
     "register_fake",
     "register_kernel",
@@ -185,6 +191,21 @@ class CustomOpDef:
         self._function = None
         return func
 
+    def _alone(self, function: Callable[..., Any], args: Any, keywords: dict[str, Any]) -> Any:
+        """Return what the function makes of arguments; a result that is one of them is refused."""
+        result = function(*args, **keywords)
+        own, seen = (
+            [x._payload for x in _leaves(values) if isinstance(x._payload, np.ndarray)]
+            for values in (result, args)
+        )
+        if any(np.may_share_memory(a, b) for a, b in (*product(own, seen), *combinations(own, 2))):
+            raise RuntimeError(
+                f"{self._qualname}: The output of this custom operator (1) must not also be an "
+                "input to this custom operator and (2) may not alias any inputs to this custom "
+                "operator or other returns: return a clone()"
+            )
+        return result
+
     def _made(self, lists: _Lists, keywords: dict[str, Any]) -> Any:
         """Return the `Function` that computes it, of the items of lists of tensors."""
         function, rules, name = self._fn, self._rules, self._qualname
@@ -193,7 +214,7 @@ class CustomOpDef:
         required = sum(p.kind < p.VAR_POSITIONAL and p.default is p.empty for p in parameters)
 
         def forward(*items: Any) -> Any:
-            return function(*lists.nested(items), **keywords)
+            return self._alone(function, lists.nested(items), keywords)
 
         def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
             ctx._gives_list = isinstance(output, list)
@@ -252,7 +273,7 @@ class CustomOpDef:
                     )
             versions = [version_of(value) for _, value in tensors]
             with no_grad():
-                result = self._fn(*bound.args, **bound.kwargs)
+                result = self._alone(self._fn, bound.args, bound.kwargs)
             for (_, value), version in zip(tensors, versions, strict=True):
                 if version_of(value) == version:
                     # it was written to through an array
@@ -263,7 +284,7 @@ class CustomOpDef:
         ):
             # setup_context runs only where there will be a derivative
             with no_grad():
-                return self._fn(*bound.args, **bound.kwargs)
+                return self._alone(self._fn, bound.args, bound.kwargs)
         lists = _Lists(bound.args)
         if lists or bound.kwargs:
             made = self._made(lists, bound.kwargs)
@@ -399,6 +420,106 @@ def impl(qualname: Any, types: Any, func: Any = None, *, lib: Any = None) -> Any
     )
 
 
+_SCHEMA = {
+    int: "SymInt",
+    float: "float",
+    bool: "bool",
+    str: "str",
+    dtype: "ScalarType",
+    device: "Device",
+}
+_DEFAULTS = (type(None), int, float, str, dtype, device)
+
+
+def _schema_of(kind: Any, mark: str = "") -> str | None:
+    """Return how a schema writes the type of an annotation, or None if it cannot."""
+    home, parts = get_origin(kind), get_args(kind)
+    if home in (Union, types.UnionType):
+        if set(parts) <= {int, float, bool, complex}:
+            return "Scalar"
+        rest = [part for part in parts if part is not type(None)]
+        found = _schema_of(rest[0], mark) if len(rest) == 1 < len(parts) else None
+        return found and f"{found}?"
+    if home in (list, Sequence) or (home is tuple and parts[1:] == (...,)):
+        found = _schema_of(parts[0], mark)
+        return found and f"{found}[]"
+    if isinstance(kind, type) and issubclass(kind, TensorBase):
+        return f"Tensor{mark}"
+    return _SCHEMA.get(kind)
+
+
+def infer_schema(
+    prototype_function: Callable[..., Any],
+    /,
+    *,
+    mutates_args: Any,
+    op_name: str | None = None,
+) -> str:
+    """Return the schema of an operation, from the annotations of a function.
+
+    Parameters
+    ----------
+    prototype_function : callable. Has a type for each parameter, and for its result.
+    mutates_args : sequence of str. The arguments that it writes to; ``"unknown"`` means all.
+    op_name : str, optional. The name at the front.
+
+    Raises
+    ------
+    ValueError: If an annotation is missing, or a schema has no such type.
+
+    Examples
+    --------
+    >>> def scaled(x: wg.Tensor, by: float = 2.0) -> wg.Tensor: ...
+    >>> wg.library.infer_schema(scaled, mutates_args=(), op_name="scaled")
+    'scaled(Tensor x, float by=2.0) -> Tensor'
+    """
+    hints, words = get_type_hints(prototype_function), []
+    parameters = inspect.signature(prototype_function).parameters
+
+    def written(what: str, kind: Any, mark: str = "") -> str:
+        found = _schema_of(kind, mark)
+        if found is None:
+            raise ValueError(
+                f"infer_schema(func): {what} has unsupported type {kind}. The types of a schema "
+                "are Tensor, int, float, bool, str, dtype, device, numbers, lists and optionals"
+            )
+        return found
+
+    everything = mutates_args == "unknown"
+    if not everything and (unknown := set(mutates_args) - set(parameters)):
+        raise ValueError(f"infer_schema(func): {unknown} in mutates_args were not found")
+    for i, (name, one) in enumerate(parameters.items()):
+        if one.kind in (one.VAR_POSITIONAL, one.VAR_KEYWORD) or name not in hints:
+            raise ValueError(
+                f"infer_schema(func): Parameter {name} must have a type annotation, and be "
+                "neither *args nor **kwargs"
+            )
+        if one.kind is one.KEYWORD_ONLY and "*" not in words:
+            words.append("*")
+        word, mark, value = written(f"Parameter {name}", hints[name]), f"(a{i}!)", one.default
+        if everything or name in mutates_args:
+            if "Tensor" in word:
+                word = written(name, hints[name], mark)
+            elif not everything:
+                raise ValueError(f"infer_schema(func): {name} in mutates_args is not a tensor")
+        given = f'"{value}"' if isinstance(value, str | device) else str(value)
+        if value is not one.empty and not isinstance(value, _DEFAULTS):
+            raise ValueError(
+                f"infer_schema(func): Parameter {name} has an unsupported default value type "
+                f"{type(value)}"
+            )
+        given = "" if value is one.empty else f"={given.removeprefix('torch.')}"
+        words.append(f"{word} {name}{given}")
+    if "return" not in hints:
+        raise ValueError("No return type annotation was provided. Please add one.")
+    made = hints["return"]
+    if get_origin(made) is tuple:
+        result = f"({', '.join(written('Return', part) for part in get_args(made))})"
+    else:
+        result = "()" if made is type(None) else written("Return", made)
+    return f"{op_name or ''}({', '.join(words)}) -> {result}"
+
+
 class Library:
     """A namespace of operations, made by `define` and implemented by `impl`.
 
@@ -442,9 +563,9 @@ class Library:
     def _destroy(self) -> None:
         """Remove the operations that it has defined."""
         for name in self._defined:
-            op = _KNOWN.pop(name, None)
-            if op is not None:
-                vars(getattr(operations, self.ns)).pop(op._name, None)
+            op, space = _KNOWN.pop(name, None), getattr(operations, self.ns, None)
+            if op is not None and space is not None:
+                vars(space).pop(op._name, None)
 
     def impl(self, op_name: Any, fn: Any, dispatch_key: str = "", **options: Any) -> None:
         """Set the function of an operation."""

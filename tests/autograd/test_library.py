@@ -235,3 +235,50 @@ def test_wrong_numbers_of_gradients_are_errors(cube):
 def test_what_is_written_to_is_a_list_of_names():
     with pytest.raises(ValueError, match="a sequence of the names"):
         library.custom_op("here::written", lambda x: None, mutates_args="x")
+
+
+def test_a_schema_is_inferred_from_annotations():
+    def both(
+        x: wg.Tensor, y: list[wg.Tensor | None], *, n: int = 3, to: wg.dtype = wg.float32
+    ) -> tuple[wg.Tensor, bool]: ...
+
+    infer = wg.library.infer_schema
+    written = "(Tensor x, Tensor?[] y, *, SymInt n=3, ScalarType to=float32) -> (Tensor, bool)"
+    assert infer(both, mutates_args=()) == written
+    assert infer(both, mutates_args={"y"}, op_name="f").startswith("f(Tensor x, Tensor(a1!)?[] y")
+    assert "(Tensor(a0!) x, Tensor(a1!)?[] y, *, SymInt n" in infer(both, mutates_args="unknown")
+    library = wg.library.Library("inferred", "FRAGMENT")
+    library.define("both" + written)
+    library.impl("both", lambda x, y, *, n=3, to=wg.float32: (x * n, True), "CPU")
+    assert wg.ops.inferred.both(wg.ones(1), [])[0] == 3
+
+
+def test_a_schema_has_few_types():
+    def other(x: wg.Tensor, y: dict, z: int = 2) -> None: ...
+
+    def default(x: tuple[int, ...] = ()) -> None: ...
+
+    def number(z: int) -> None: ...
+
+    def nothing(x: wg.Tensor): ...
+
+    for function, writes, message in (
+        (lambda x: x, (), "Parameter x must have a type annotation"),
+        (nothing, (), "No return type annotation"),
+        (other, (), "y has unsupported type"),
+        (other, {"w"}, "'w'} in mutates_args were not found"),
+        (default, (), "unsupported default value type"),
+        (number, {"z"}, "z in mutates_args is not a tensor"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            wg.library.infer_schema(function, mutates_args=writes)
+
+
+@pytest.mark.parametrize("needs", [False, True])
+def test_a_result_that_shares_the_memory_of_an_argument_is_refused(needs):
+    @wg.library.custom_op("aliased::same", mutates_args=())
+    def same(x: wg.Tensor) -> wg.Tensor:
+        return x.view(-1)
+
+    with pytest.raises(RuntimeError, match="may not alias"):
+        same(wg.ones(3, requires_grad=needs))

@@ -238,3 +238,10 @@ def test_writes_along_a_dimension_go_through_views(shown, write):
     wanted = getattr(part.clone(), write)(0, index, wg.ones(part.shape))
     assert wg.equal(getattr(part, write)(0, index, wg.ones(part.shape)), wanted)
     assert wg.equal(shown(x), wanted)
+
+
+def test_the_derivative_of_a_product_at_a_factor_that_does_not_divide():
+    src = wg.tensor([2.0, np.nan, -np.inf, 3.0, -0.0, 1e300], dtype=wg.float64, requires_grad=True)
+    start = wg.tensor([1.0, 1e300, -1.0], dtype=wg.float64)
+    start.scatter_reduce(0, wg.tensor([0, 0, 2, 2, 1, 1]), src, "prod").sum().backward()
+    assert src.grad.tolist() == pytest.approx([np.nan, 2.0, -3.0, np.inf, np.inf, 0.0], nan_ok=True)

@@ -409,6 +409,32 @@ def test_chebyshev_polynomials_of_all_kinds_at_angles():
         np.testing.assert_allclose(moved(shifted, n).numpy(), exact, 1e-12)
 
 
+@pytest.mark.parametrize("degree", [4097, 10**9])
+def test_chebyshev_polynomials_of_high_degrees(degree):
+    angle = np.array([0.3, 1.5, 2.9])
+    y = np.cos(angle)
+    value = np.cos(degree * angle)
+    slope = degree * np.sin(degree * angle) / np.sin(angle)
+    curve = (y * slope - degree**2 * value) / np.sin(angle) ** 2
+    for n in (degree, wg.tensor(degree), wg.tensor([degree, degree, degree])):
+        found = slopes(lambda t, n=n: special.chebyshev_polynomial_t(t, n), leaf(*y))
+        for (got,), exact in zip(([found[0]], *found[1:]), (value, slope, curve), strict=True):
+            np.testing.assert_allclose(got, exact, 1e-6, 1e-6 * abs(exact).max())
+    ends = wg.tensor([-1.0, 1.0, 1.5], dtype=wg.float64)
+    sign = (-1) ** degree
+    assert special.chebyshev_polynomial_t(ends, degree).tolist() == [sign, 1, math.inf]
+    assert special.chebyshev_polynomial_u(ends, degree).tolist()[1] == degree + 1
+    assert special.chebyshev_polynomial_w(ends, degree).tolist()[1] == 2 * degree + 1
+    mixed = special.chebyshev_polynomial_v(wg.tensor(y[1:2]), wg.tensor([2, degree])).numpy()
+    exact = np.cos((np.array([2, degree]) + 0.5) * 1.5) / math.cos(0.75)
+    np.testing.assert_allclose(mixed, exact, 1e-6)
+
+
+def test_polynomials_that_are_nan_everywhere_are_not_computed_further():
+    for n in (10**12, wg.tensor(10**12)):
+        assert math.isnan(special.hermite_polynomial_h(wg.tensor(2.0), n))
+
+
 def test_a_degree_is_cut_off_and_has_no_derivative():
     x = leaf(0.5)
     legendre = special.legendre_polynomial_p

@@ -134,6 +134,26 @@ def test_nan_in_a_segment_gets_the_gradient_of_its_extreme(t):
     assert np.signbit(y[1].item())
 
 
+def test_nan_in_a_segment_gets_the_product_of_the_others(t):
+    x = t.tensor([1.0, float("nan"), 2.0], requires_grad=True)
+    t.segment_reduce(x, "prod", lengths=t.tensor([3])).backward()
+    assert x.grad[1] == 2
+
+
+def test_no_tensor_of_a_list_is_written_to_before_a_leaf_is_refused(t):
+    plain, leaf = t.ones(1), t.ones(1, requires_grad=True)
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
+        t._foreach_mul_([plain, leaf], 2)
+    assert plain == 1
+
+
+def test_a_tensor_is_copied_into_itself_although_its_elements_share_memory(t):
+    x = t.ones(1).expand(3)
+    assert x.copy_(x) is x
+    with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
+        x.copy_(t.ones(3))
+
+
 def test_the_mean_of_an_empty_segment(t):
     y = t.segment_reduce(t.ones(2), "mean", lengths=t.tensor([0, 2]))
     assert np.isnan(y[0].item())
@@ -480,3 +500,16 @@ def test_losses_are_in_full_inside_an_autocast(t, name):
     assert made.dtype == t.float32
     whole = [one.float() if t.is_tensor(one) else one for one in args]
     assert t.allclose(made, loss(*whole, reduction=0))
+
+
+def test_alpha_is_a_bool_only_among_bools(t):
+    x = t.ones(1)
+    for compute in (t.add, t.sub, t.rsub, t.Tensor.add_, t.Tensor.sub_):
+        with pytest.raises(RuntimeError, match="Boolean alpha only supported for Boolean results"):
+            compute(x, x, alpha=True)
+
+
+def test_bools_are_not_multiplied_and_added(t):
+    flags = t.ones(1, dtype=t.bool)
+    with pytest.raises(NotImplementedError, match="not implemented for 'Bool'"):
+        t.addcmul(flags, flags, flags)

@@ -477,3 +477,34 @@ def test_batches_of_sparse_matrices_multiply_dense_ones():
     for other in (y[0], y[:1], y[:, :1]):
         with pytest.raises(RuntimeError, match="batches of sparse and of dense matrices"):
             wg.bmm(x, other)
+
+
+def test_diagonals_of_a_sparse_matrix():
+    rows = wg.arange(1.0, 9, dtype=wg.float64).reshape(2, 4).requires_grad_()
+    scipy_sparse = pytest.importorskip("scipy.sparse")
+    for shape in ((3, 4), (4, 4), (5, 2)):
+        made = sparse.spdiags(rows, wg.tensor([-1, 2]), shape)
+        wanted = scipy_sparse.spdiags(rows.detach().numpy(), [-1, 2], *shape).toarray()
+        assert made.to_dense().tolist() == wanted.tolist()
+        csr = sparse.spdiags(rows[0], wg.tensor(0), shape, wg.sparse_csr)
+        assert csr.layout is wg.sparse_csr
+        assert csr.to_dense()[1].tolist()[:2] == [0, 2]
+    sparse.spdiags(rows, wg.tensor([-1, 2]), (3, 3)).sum().backward()
+    assert rows.grad.tolist() == [[1, 1, 0, 0], [0, 0, 1, 0]]
+    with pytest.raises(RuntimeError, match="duplicate"):
+        sparse.spdiags(rows, wg.tensor([1, 1]), (3, 3))
+    with pytest.raises(RuntimeError, match="Number of diagonals"):
+        sparse.spdiags(rows, wg.tensor([1]), (3, 3))
+
+
+def test_quotients_slices_and_copies():
+    x = given()
+    held = x.to_dense()
+    assert dense(x.div(2, rounding_mode="floor")).tolist() == (held // 2).tolist()
+    assert dense(wg.div(x, 2, rounding_mode="trunc")).tolist() == (held / 2).trunc().tolist()
+    assert dense(x.narrow_copy(1, 1, 2)).tolist() == held[:, 1:].tolist()
+    assert dense(x.clone().copy_(x * 2)).tolist() == (held * 2).tolist()
+    assert dense(x.H).tolist() == held.T.tolist()
+    assert not dense(wg.isposinf(x)).any()
+    with pytest.raises(RuntimeError, match="between dense and sparse"):
+        x.clone().copy_(held)

@@ -24,9 +24,7 @@ from wengert.nn.modules.container import Sequential
 from wengert.nn.modules.module import Module
 from wengert.nn.parameter import Parameter
 from wengert.tape.base import TensorBase
-from wengert.tape.compiled import FUNCTIONS
 from wengert.tape.sites import warn
-from wengert.tensor.overrides import as_found
 
 __all__ = ["Tracer", "symbolic_trace", "wrap"]
 
@@ -286,9 +284,6 @@ class Tracer(TracerBase):
                 # the code of a graph has no name, and keeps the calls of the program it is of
                 if id(value) in self._functions or (id(value) in wrapped and unnamed):
                     patch(space, name, self._noting(value))
-                elif isinstance(value, FUNCTIONS) and as_found(value) is not value:
-                    # imported before functions began to check for proxies
-                    patch(space, name, as_found(value))
         for space, name in _WRAPPED:
             patch(space, name, self._noting(_wrapped(space, name)))
         Module.__call__ = called  # type: ignore[method-assign, assignment]

@@ -67,6 +67,48 @@ def _terms(y: Any, family: tuple[tuple[float, float], Step], order: int) -> Iter
             part = here * now[m] + m * a * now[m - 1]
             nearer.append(part - (last[m] if c == 1.0 else c * last[m]))
         last, now = now, nearer
+        if k % 1024 == 0 and np.isnan(now[order]).all():
+            return  # as are all others
+
+
+_FAR = 4096
+"""Higher degrees of Chebyshev's polynomials are found by doubling."""
+
+
+def _doubled(y: Any, family: tuple[tuple[float, float], Step], order: int, degrees: Any) -> Any:
+    """Return derivatives of Chebyshev's polynomials from their first terms in y + d, per degree.
+
+    With t and u, those of the first and second kind of degrees n and n - 1, the pair of 2 n is
+    2 t^2 - 1 and 2 t u, that of n + 1 is y t - (1 - y^2) u and y u + t, and p_n is
+    t + (p_1 - y) u.
+    """
+
+    def product(a: list[Any], b: list[Any]) -> list[Any]:
+        return [sum(a[i] * b[m - i] for i in range(m + 1)) for m in range(order + 1)]
+
+    def total(a: list[Any], b: list[Any]) -> list[Any]:
+        return [one + other for one, other in zip(a, b, strict=True)]
+
+    (slope, offset), _ = family
+    zero = y * 0.0
+    line = [y, zero + 1.0, *[zero] * order][: order + 1]
+    rest = product(line, line)
+    rest[0] = rest[0] - 1.0
+    t, u = [zero + 1.0, *[zero] * order], [zero] * (order + 1)
+    degrees = np.minimum(degrees, 2.0**53).astype(np.int64)
+    for bit in reversed(range(int(degrees.max(initial=0)).bit_length())):
+        t, u = product(t, t), product(t, u)
+        t, u = [2.0 * one for one in t], [2.0 * one for one in u]
+        t[0] = t[0] - 1.0
+        further = total(product(line, t), product(rest, u)), total(product(line, u), t)
+        odd = degrees >> bit & 1 != 0
+        t, u = (
+            [np.where(odd, more, one) for more, one in zip(*pair, strict=True)]
+            for pair in ((further[0], t), (further[1], u))
+        )
+    if slope != 1.0:
+        t = total(t, product([line[0] + offset, *line[1:]], u))
+    return t[order] * float(math.factorial(order))
 
 
 def _frame(self: Any, name: str, order: int) -> tuple[Any, tuple[Any, Step], float]:
@@ -84,10 +126,10 @@ def _in_double(kernel: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(kernel)
     def wide(self: Any, *args: Any, **params: Any) -> Any:
         dtype = self.dtype
-        if dtype.kind != "f" or dtype.itemsize >= 8:
-            return kernel(self, *args, **params)
-        # over: infinite where the value exceeds the dtype
-        with np.errstate(over="ignore"):
+        # values that exceed the dtype are infinite, and differences of these NaN
+        with np.errstate(over="ignore", invalid="ignore"):
+            if dtype.kind != "f" or dtype.itemsize >= 8:
+                return kernel(self, *args, **params)
             return kernel(self.astype(np.float64), *args, **params).astype(dtype)
 
     return wide
@@ -102,7 +144,9 @@ def polynomial_of_degree(self: Any, n: float, order: int, family: str) -> Any:
         return np.zeros_like(y)
     if degree == 0:
         return np.ones_like(y)
-    value = next(islice(_terms(y, kind, order), degree - 1, None))
+    if degree > _FAR and kind[1] is _chebyshev:
+        return _doubled(y, kind, order, np.float64(degree)) * scale
+    value = next(islice(_terms(y, kind, order), degree - 1, None), y * np.nan)
     if degree == order:
         return np.full_like(y, value * scale)
     if value is self:
@@ -123,6 +167,10 @@ def polynomial(self: Any, n: Any, order: int, family: str) -> Any:
     if order == 0:
         np.copyto(result, 1, where=degrees == 0)
     most = max(int(largest(degrees)), 0) if degrees.size else 0
-    for k, value in enumerate(islice(_terms(y, kind, order), most), 1):
+    near, k = min(most, _FAR) if kind[1] is _chebyshev else most, 0
+    for k, value in enumerate(islice(_terms(y, kind, order), near), 1):
         np.copyto(result, value, where=degrees == k)
+    np.copyto(result, np.nan, where=(degrees > k) & (k < near))
+    if near < most:
+        np.copyto(result, _doubled(y, kind, order, degrees), where=degrees > near)
     return result[()] if scale == 1.0 else result * scale

@@ -159,18 +159,21 @@ def scatter_others(self: Any, index: Any, src: Any, dim: int, include_self: bool
     """Return, for each value multiplied into a position, the product of the others there."""
     values = corner(src, index).reshape(-1)
     places = flat_places(index, index.shape, self.shape, dim)
-    is_zero = values == 0
-    has_zeros = np.count_nonzero(is_zero)
-    if has_zeros:
-        values = np.where(is_zero, 1, values)
+    # a factor that cannot be divided out again is counted in place of being multiplied
+    kinds = {0.0: values == 0, np.inf: np.isinf(values), np.nan: np.isnan(values)}
+    kinds = {factor: those for factor, those in kinds.items() if np.count_nonzero(those)}
+    if kinds:
+        signs = 1 if values.dtype.kind == "c" else np.copysign(1, values)
+        values = np.where(np.logical_or.reduce([*kinds.values()]), signs, values)
     product = self.reshape(-1).copy()
     if not include_self:
         product[places] = 1
     np.multiply.at(product, places, values)
     others = product[places] / values
-    if has_zeros:
-        zeros = np.bincount(places[is_zero], minlength=product.size)
-        others[zeros[places] > is_zero] = 0
+    for factor, those in kinds.items():
+        counts = np.bincount(places[those], minlength=product.size)
+        left = counts[places] > those
+        others[left] = others[left] * factor if factor else 0.0
     return others.reshape(index.shape)
 
 

@@ -31,6 +31,8 @@ def _three(op: str, x: Any, tensor1: Any, tensor2: Any, value: Any) -> Form:
             "addcdiv will perform a true division of tensor1 and tensor2: convert the tensors to "
             "a floating dtype"
         )
+    if kinds == {"b"}:
+        raise not_implemented(f"{op}_cpu_out", a._payload.dtype, "convert to a number type")
     if kinds <= set("biu"):
         value = int(value)
     return op, (a, b), {"value": value}

@@ -162,7 +162,7 @@ def randperm(
         raise RuntimeError(f"Trying to create tensor with negative dimension {count}: [{count}]")
     like = np.dtype(np.int64) if out is None else out._payload.dtype
     kind = like if dtype is None else type_of(dtype)
-    if kind.kind in "iu" and count > np.iinfo(kind).max:
+    if kind.kind in "iu" and count - 1 > np.iinfo(kind).max:
         raise overflow(kind, count)
     if kind.kind == "f" and count > (most := 2 ** (np.finfo(kind).nmant + 1) + 1):
         raise RuntimeError(f"n cannot be greater than {most} for {long_name(kind)} type.")

@@ -14,7 +14,9 @@ from wengert.base.ports import PORTS
 from wengert.base.sections import fill_sections
 from wengert.prims.table import TABLE
 from wengert.tape.base import TensorBase
+from wengert.tape.modes import is_recording
 from wengert.tape.operands import is_number
+from wengert.tape.write_checks import check_recordable
 
 _OPERANDS = ("tensors1", "tensor1", "tensor2", "other", "exponent", "scalar", "scalars", "weights")
 """The parameters after the list of tensors, in their order, that no method has."""
@@ -58,6 +60,8 @@ def foreach(name: str) -> Callable[..., Any] | None:
             kwargs["p"] = kwargs.pop("ord")
         each = [_parts(value, len(tensors)) for value in args]
         named = {key: _parts(value, len(tensors)) for key, value in kwargs.items()}
+        for tensor in tensors if written and is_recording() else ():
+            check_recordable(tensor)  # of all, before the first is written to
         made = [
             getattr(tensor, called)(
                 *(part[i] for part in each), **{key: part[i] for key, part in named.items()}

@@ -191,9 +191,7 @@ def pow(input: Any, exponent: Any, *, out: Any = None) -> Any:
 
 def _scaled(name: str, input: Any, other: Any, alpha: Any, out: Any) -> Any:
     if alpha.__class__ is bool:
-        for value in (input, other):
-            if value.__class__ is not bool and getattr(value, "dtype", None) != DTYPES["bool"]:
-                raise RuntimeError("Boolean alpha only supported for Boolean results.")
+        check_flag(input, other)
         if other.__class__ is bool:
             other, alpha = other and alpha, 1
     if alpha != 1:
@@ -205,6 +203,13 @@ def _scaled(name: str, input: Any, other: Any, alpha: Any, out: Any) -> Any:
     if isinstance(other, SparseValue) or isinstance(input, SparseValue):
         return _result(getattr(operator, name)(input, other), out, name)
     return _result(getattr(T, name)(input, other), out, name)
+
+
+def check_flag(input: Any, other: Any) -> None:
+    """Refuse an `alpha` that is a bool, unless the operands are."""
+    for value in (input, other):
+        if value.__class__ is not bool and getattr(value, "dtype", None) != DTYPES["bool"]:
+            raise RuntimeError("Boolean alpha only supported for Boolean results.")
 
 
 def fitting_alpha(input: Any, other: Any, alpha: Any) -> Any:
@@ -256,6 +261,8 @@ def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     """
     if is_number(input):
         raise wrong_type("rsub", "input", "Tensor", input, 1)
+    if alpha.__class__ is bool:
+        check_flag(input, other)
     if alpha != 1:
         input = T.mul(input, fitting_alpha(input, other, alpha))
     if isinstance(other, TensorBase):

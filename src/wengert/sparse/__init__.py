@@ -18,6 +18,7 @@ from wengert.sparse.coloring import color as color
 from wengert.sparse.creation import (
     check_sparse_tensor_invariants as check_sparse_tensor_invariants,
 )
+from wengert.sparse.creation import spdiags as spdiags
 from wengert.sparse.creation import typed
 from wengert.sparse.functions import hessian as hessian
 from wengert.sparse.functions import hessian_pattern as hessian_pattern
@@ -52,6 +53,7 @@ __all__ = [
     "pattern",
     "softmax",
     "solve",
+    "spdiags",
     "stack",
     "sum",
 ]

@@ -289,6 +289,48 @@ def from_dense(x: Any, layout: Any, sparse_dim: int | None = None) -> Any:
     return made.to_sparse_csr() if layout is sparse_csr else made
 
 
+def spdiags(diagonals: Any, offsets: Any, shape: Any, layout: Any = None) -> Any:
+    """Return a sparse matrix with given diagonals.
+
+    Parameters
+    ----------
+    diagonals : Tensor. A row for each diagonal, with an element for each column of the matrix.
+    offsets : Tensor. Of each diagonal, how far it is above the main one.
+    shape : tuple of int. The shape of the matrix.
+    layout : layout, optional. ``wengert.sparse_coo``, also by default, or ``wengert.sparse_csr``.
+
+    Returns
+    -------
+    Tensor: The matrix, differentiable with respect to `diagonals`.
+
+    Raises
+    ------
+    RuntimeError: If two diagonals have one offset, or their number is not that of the offsets.
+
+    Examples
+    --------
+    >>> from wengert.sparse import spdiags
+    >>> spdiags(wg.tensor([[1.0, 2.0, 3.0]]), wg.tensor([1]), (2, 3)).to_dense()
+    tensor([[0., 2., 0.],
+            [0., 0., 3.]])
+    """
+    rows = diagonals if diagonals.ndim == 2 else diagonals[None]
+    above = _whole(offsets, "offsets").reshape(-1)
+    if len(above) != len(rows) or len(shape) != 2:
+        raise RuntimeError(
+            f"Number of diagonals ({len(rows)}) does not match the number of offsets "
+            f"({len(above)}), or shape {tuple(shape)} is not that of a matrix"
+        )
+    if len(np.unique(above)) < len(above):
+        raise RuntimeError("Offset tensor contains duplicate values")
+    columns = np.arange(min(shape[1], rows.shape[1]))
+    places = columns - above[:, None]
+    held = np.nonzero((places >= 0) & (places < shape[0]))
+    index = np.stack([places[held], columns[held[1]]])
+    made = of_places(index, getitem(rows, tuple(map(coordinates, held))), tuple(shape))
+    return made.to_sparse_csr() if layout is sparse_csr else made
+
+
 @provides("sparse_gradient")
 def of_places(index: Any, values: Any, shape: tuple[int, ...]) -> Any:
     """Make a sparse tensor from an index array and a tensor of values."""

@@ -16,7 +16,6 @@ import numpy as np
 from wengert.base.dtypes import category
 from wengert.base.errors import cannot_cast
 from wengert.base.layout import strided
-from wengert.base.patches import put
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim, normal_dims
 from wengert.ops.cast import CASTS
@@ -28,6 +27,7 @@ from wengert.ops.join import stack as dense_stack
 from wengert.ops.neural import log_softmax as dense_log_softmax
 from wengert.ops.neural import softmax as dense_softmax
 from wengert.ops.out import into
+from wengert.ops.pointwise import div as dense_div
 from wengert.ops.scatter import index_reduce
 from wengert.prims.table import TABLE
 from wengert.sparse.tensors import (
@@ -41,7 +41,7 @@ from wengert.sparse.tensors import (
     distinct,
 )
 from wengert.tape.base import TensorBase, new_tensor
-from wengert.tensor.overrides import extended
+from wengert.tensor.overrides import extend
 from wengert.tensor.tensor import Tensor
 
 
@@ -545,7 +545,7 @@ def _norm(self: Any, p: Any = "fro", dim: Any = None) -> Any:
     return self.to_sparse_coo().coalesce()._values_.flatten().norm(2 if p == "fro" else p)
 
 
-_OTHERS = ("conj_physical", "positive", "signbit")
+_OTHERS = ("conj_physical", "isneginf", "isposinf", "positive", "signbit")
 """Functions of each element whose records do not say so, or that have none."""
 
 
@@ -595,7 +595,7 @@ class _Methods:
     t = _t
     T = property(_t)
     mT = property(lambda self: transposed(self, -2, -1))
-    mH = property(lambda self: transposed(self.conj(), -2, -1))
+    H = mH = property(lambda self: transposed(self.conj(), -2, -1))
     transpose = transposed
     unsqueeze = _unsqueezed
     index_select = _selected
@@ -642,7 +642,23 @@ class _Methods:
     def __truediv__(self, other: Any) -> Any:
         return _scaled(self, other, operator.truediv)
 
-    div = __truediv__
+    def div(self: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
+        """Divide by a number, and round the quotient if asked for."""
+        if rounding_mode is None:
+            return self / other
+        whole = self.coalesce() if isinstance(self, SparseTensor) else self
+        return _scaled(whole, other, functools.partial(dense_div, rounding_mode=rounding_mode))
+
+    def narrow_copy(self: Any, dim: int, start: int, length: int) -> Any:
+        """Return the `length` slices of a dimension from `start` on."""
+        return _selected(self, dim, coordinates(np.arange(start, start + length)))
+
+    def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
+        """Replace all elements by those of another sparse tensor."""
+        if not isinstance(src, type(self)):
+            raise RuntimeError("copy() between dense and sparse Tensors is not implemented!")
+        return _set(self, src.to(self.dtype))
+
     zero_ = _emptied
 
     __iadd__, __isub__ = _in_place("add"), _in_place("sub")
@@ -691,16 +707,15 @@ def install() -> None:
     package: Any = sys.modules["wengert"]
     of_one = filter(_of_elements, (*TABLE, *_OTHERS))
     names = sorted({*of_one, *vars(_Methods), *_OF_SEVERAL})
-    for module in (package, package.nn.functional):
-        made: dict[Any, Any] = {}
-        for name in names:
-            dense = getattr(module, name, None) if name[0] != "_" and name[-1] != "_" else None
-            if isinstance(dense, FunctionType) and dense not in made:
-                made[dense] = extended(dense, functools.partial(_either, dense.__name__))
-        # under each of its names: `absolute` is `abs`
-        for name, value in list(vars(module).items()):
-            if isinstance(value, FunctionType) and value in made:
-                put(module, name, made[value])
+    public = (
+        getattr(module, name, None)
+        for module in (package, package.nn.functional)
+        for name in names
+        if name[0] != "_" and name[-1] != "_"
+    )
+    # once under all of its names: `absolute` is `abs`
+    for dense in {function for function in public if isinstance(function, FunctionType)}:
+        extend(dense, functools.partial(_either, dense.__name__))
     for kind in (SparseTensor, SparseRows):
         for name, method in vars(_Methods).items():
             if name not in ("__module__", "__doc__", "__dict__", "__weakref__", "__qualname__"):

@@ -24,11 +24,12 @@ the last one exits, they are restored. Other threads have no mode, and compute a
 from __future__ import annotations
 
 import inspect
+import sys
 import types
 from _thread import allocate_lock
 from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
-from functools import wraps
+from functools import WRAPPER_ASSIGNMENTS, cache, wraps
 from typing import Any
 
 from wengert.base.names import INSTALLED
@@ -49,8 +50,6 @@ _PUBLISHED: list[types.ModuleType] = []
 _PLAIN_KINDS: list[Any] = []
 """Subclasses of `Tensor` that override nothing."""
 _NOT_WRAPPED: set[Any] = set()
-_REPLACED: dict[Any, Any] = {}
-"""Functions of modules, each with its replacement that looks for overriding subclasses."""
 _LOOKING: set[Any] = set()
 """Functions that look for overriding subclasses before they call their ``__wrapped__``."""
 
@@ -591,30 +590,46 @@ def publish(*modules: types.ModuleType) -> None:
 
 
 def published(function: Any, module: str, name: str) -> Any:
-    """Return the form of `function` for `module`, which imports it lazily."""
-    if not _OVERRIDING or not isinstance(function, FUNCTIONS) or name in _TAKES_NO_TENSOR:
-        return function
-    return _looking(function, module, name)
-
-
-def extended(function: Any, extend: Callable[[Any], Any]) -> Any:
-    """Return ``extend(function)``, or `function` itself with its inner function extended.
-
-    A public function that looks for overriding subclasses keeps its identity, by which handlers
-    know it.
-    """
-    if function not in _LOOKING:
-        return extend(function)
-    function.__wrapped__ = extend(function.__wrapped__)
+    """Return `function` for `module`, which imports it lazily."""
+    if _OVERRIDING and isinstance(function, FUNCTIONS) and name not in _TAKES_NO_TENSOR:
+        return _exposed(function, module, name)
     return function
 
 
-def as_found(function: Any) -> Any:
-    """Return the current replacement of `function`, or `function` itself.
+def extend(function: Any, extended: Callable[[Any], Any]) -> None:
+    """Make a public function call ``extended(own)``, where `own` does what it did before.
 
-    An original that is still referenced can be called, but not pickled.
+    The function itself is changed: who imported it by name before has it, too, and handlers know
+    it by its identity.
     """
-    return _REPLACED.get(function, function)
+    if function in _LOOKING:
+        function.__wrapped__ = extended(function.__wrapped__)
+        return
+    code = function.__code__
+    own = types.FunctionType(
+        code, function.__globals__, code.co_name, function.__defaults__, function.__closure__
+    )
+    for name in WRAPPER_ASSIGNMENTS:
+        setattr(own, name, getattr(function, name))
+    vars(own).update(vars(function))
+    own.__kwdefaults__ = function.__kwdefaults__
+    made, body = extended(own), _passing(len(code.co_freevars))
+    function.__code__ = body.replace(
+        co_consts=tuple(made if one == "made" else one for one in body.co_consts),
+        co_filename=code.co_filename,
+        co_name=code.co_name,
+    )
+    function.__defaults__ = function.__kwdefaults__ = None
+    function.__wrapped__ = own
+
+
+@cache
+def _passing(cells: int) -> types.CodeType:
+    """Return code that calls the constant "made", for a function with a number of cells."""
+    names = "".join(f"_{i}, " for i in range(cells))
+    call = f"lambda *args, **kwargs: (made := 'made')(*args, **kwargs) if 1 else ({names})"
+    found: types.CodeType = eval(f"lambda {names}: {call}")(*range(cells)).__code__
+    return found
 
 
 def _expose(module: types.ModuleType) -> None:
@@ -629,9 +644,9 @@ def _expose(module: types.ModuleType) -> None:
             # a program may give a method a name in the module
             and value.__name__ not in _LEFT_ALONE.split()
         ):
-            found = _looking(value, module.__name__, name)
-            _REPLACED.setdefault(value, found)
-            put(module, name, found)
+            found = _exposed(value, module.__name__, name)
+            if found is not value:
+                put(module, name, found)
 
 
 def _is_looked_up(name: str, method: Any) -> bool:
@@ -640,8 +655,22 @@ def _is_looked_up(name: str, method: Any) -> bool:
     return one or name.startswith(("__array", "__dlpack"))
 
 
-def _looking(function: Any, module: str, name: str) -> Any:
-    """Wrap `function` to look for overriding subclasses among its arguments."""
+def _exposed(function: Any, module: str, name: str) -> Any:
+    """Return `function`, which looks for overriding subclasses now; a wrapper if it is compiled."""
+    if not isinstance(function, types.FunctionType):
+        return _looking(function, module, name)
+    if function not in _LOOKING:
+        # of several names the function's own; pickles need the public location
+        if vars(sys.modules[module]).get(function.__name__) is function:
+            name = function.__name__
+        extend(function, lambda own: _looking(own, module, name, function))
+        function.__module__, function.__name__, function.__qualname__ = module, name, name
+        _LOOKING.add(function)
+    return function
+
+
+def _looking(function: Any, module: str, name: str, public: Any = None) -> Any:
+    """Wrap `function` to look for overriding subclasses among its arguments, for `public`."""
     quiet = function.__name__ in _BACKWARD
     shown, plain_kind = _NAMES.get(name.removeprefix("Tensor.")), _OVERRIDES.get
 
@@ -652,20 +681,21 @@ def _looking(function: Any, module: str, name: str) -> Any:
                 if plain_kind(type(value)) is not False:
                     break
             else:
-                return looking.__wrapped__(*args)
+                return public.__wrapped__(*args)
         if is_in_mode() or (_overriding(args, kwargs) and not _DISABLED.get()):
-            func = looking if shown is None else getattr(PORTS.tensor, shown)
+            func = public if shown is None else getattr(PORTS.tensor, shown)
             return dispatch(func, args, kwargs)
         if quiet:
             # rules that run in a recorded pass are not operations of the user
             with DisableTorchFunctionSubclass():
-                return looking.__wrapped__(*args, **kwargs)
-        return looking.__wrapped__(*args, **kwargs)
+                return public.__wrapped__(*args, **kwargs)
+        return public.__wrapped__(*args, **kwargs)
 
     # the new location, for pickles
     looking.__module__, looking.__qualname__ = module, name
     looking.__name__ = name.rpartition(".")[2]
     made: Any = looking
+    public = public or looking
     # frames tell which function a program has called
     made.__code__ = made.__code__.replace(co_name=made.__name__)
     _LOOKING.add(looking)

@@ -26,7 +26,6 @@ from wengert.nn.modules.traversal import Traversal
 from wengert.tape.compiled import FUNCTIONS
 from wengert.tape.handles import RemovableHandle, flags_of, register
 from wengert.tape.sites import warn
-from wengert.tensor.overrides import as_found
 
 __all__ = [
     "Module",
@@ -216,8 +215,7 @@ class Module(Registration, Traversal, Conversion, Hooks, State):
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state for pickles and copies: all attributes except compiled code."""
-        functions = {k: as_found(v) for k, v in self.__dict__.items() if isinstance(v, FUNCTIONS)}
-        state = {**self.__dict__, **functions}
+        state = dict(self.__dict__)
         state.pop("_compiled_call_impl", None)
         return state
 
