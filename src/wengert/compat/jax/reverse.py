@@ -13,6 +13,7 @@ from wengert.base.sections import fill_sections
 from wengert.compat.jax import tracing
 from wengert.compat.jax.array import Array, asarray
 from wengert.compat.jax.dtypes import canonical_dtype, float0
+from wengert.compat.jax.tree_util import Partial
 from wengert.compat.jax.trees import tree_flatten
 from wengert.compat.jax.words import refusal
 from wengert.func.forward import linearized
@@ -283,9 +284,10 @@ def vjp(
         return tuple(leaves.derivatives([tracing.conjugated(grad) for grad in found]))
 
     setattr(vjp_fun, tracing.HOLDS_GRAPH, True)
+    pulled = Partial(vjp_fun)
     value = results.give(outputs, whole)
     results.let_go()
-    return (value, vjp_fun, beside.give((), others)) if has_aux else (value, vjp_fun)
+    return (value, pulled, beside.give((), others)) if has_aux else (value, pulled)
 
 
 def _cotangents(cotangent, results: tracing.Results, metadata: list[Any], fun) -> list[Any]:
@@ -537,7 +539,8 @@ def linearize(fun: Callable[..., Any], *primals, has_aux=False) -> Any:
         return _slopes(results, zeros if slope is None else slope(*directions))
 
     setattr(jvp_fun, tracing.HOLDS_GRAPH, True)
-    return (value, jvp_fun, beside.give((), others)) if has_aux else (value, jvp_fun)
+    pushed = Partial(jvp_fun)
+    return (value, pushed, beside.give((), others)) if has_aux else (value, pushed)
 
 
 # -- `jacfwd`, `jacrev` and `hessian` under JAX's names --------------------------------------------
