@@ -560,6 +560,26 @@ def test_collectives_are_not_differentiated_in_reverse_inside_of_their_vmap(name
 
 
 @pytest.mark.parametrize(
+    "function", [jnp.sin, jnp.abs, jnp.sort, lambda x: x * x, lambda x: jnp.maximum(x, 0)]
+)
+def test_only_linear_functions_are_transposed(function):
+    with pytest.raises(NotImplementedError, match="Transpose rule"):
+        jax.linear_transpose(function, jnp.arange(3.0))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16", "complex64"])
+@pytest.mark.parametrize(
+    "function",
+    [lambda x: 3 * x + 1, jnp.cumsum, lambda x: jnp.fft.fft(x.astype(complex)), jnp.flip],
+)
+def test_linear_functions_are_transposed_in_every_dtype(function, dtype):
+    x = jnp.arange(5).astype(dtype)
+    output, pull = vjp(function, x)
+    (found,) = jax.linear_transpose(function, x)(jnp.ones_like(output))
+    close(found.astype(complex), pull(jnp.ones_like(output))[0].astype(complex))
+
+
+@pytest.mark.parametrize(
     ("fun", "primal", "cotangent", "message"),
     [
         (lambda x: x * 2.0, 1, 1.0, "only supports"),
