@@ -599,3 +599,20 @@ def test_functions_that_reach_numpys_arrays_are_differentiated_by_several_direct
     x = jnp.ones(3)
     _, slope = jax.linearize(f, x)
     assert np.allclose(slope(2 * x), 6 * np.cos(1))
+
+
+@pytest.mark.parametrize("transform", [jax.vjp, jax.linearize])
+def test_functions_of_derivatives_pass_through_jit(transform):
+    def sine(x):
+        return jnp.sin(x) * x
+
+    def expected(x):
+        return np.cos(x) * x + np.sin(x)
+
+    call = jax.jit(lambda function, value: function(value))
+    made = jax.jit(lambda x: transform(sine, x)[1])
+    for number in (1.0, 2.0, 3.0):
+        x = jnp.float32(number)
+        for found in (made(x)(1.0), call(transform(sine, x)[1], jnp.float32(1))):
+            value = found[0] if transform is jax.vjp else found
+            np.testing.assert_allclose(value, expected(number), rtol=1e-5)

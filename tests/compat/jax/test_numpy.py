@@ -158,7 +158,10 @@ def test_repeat_with_a_total_length():
 def test_take_gives_nan_where_there_is_no_such_place():
     assert equal(jnp.take(jnp.arange(3.0), jnp.array([1, 3, -1, -4])), [1, np.nan, 2, np.nan])
     assert jnp.take(jnp.arange(3), 5) == np.iinfo("int32").min
-    assert equal(jnp.take(jnp.arange(3.0), 5, mode="clip"), 2)
+    assert equal(jnp.take(jnp.arange(3.0), jnp.array([5, -1, -7]), mode="clip"), [2, 0, 0])
+    assert equal(jnp.take(jnp.arange(3.0), jnp.array([5, -1]), mode="wrap"), [2, 2])
+    with pytest.raises(ValueError, match="Invalid mode 'drop'"):
+        jnp.take(jnp.arange(3.0), 1, mode="drop")
     assert equal(jnp.take(jnp.arange(3.0), 5, mode="wrap"), 2)
     assert equal(jnp.take(jnp.arange(3.0), 5, fill_value=8.0), 8)
     with pytest.raises(NotImplementedError, match="'raise' mode"):

@@ -313,6 +313,39 @@ def test_what_cannot_be_mapped_is_refused_in_jaxs_words():
         vmap(lambda x: "text")(ones)
 
 
+ORDERED = jnp.asarray([1 + 2j, 1 - 1j, 0.0, 2.0])
+OTHERS = jnp.asarray([1 + 1j, 2.0, -1j, 2.0])
+
+
+@pytest.mark.parametrize(
+    "function",
+    [jnp.less, jnp.less_equal, jnp.greater_equal, lambda x, y: x > y, jnp.maximum, lax.min],
+)
+def test_complex_numbers_have_the_same_order_within_a_batch(function):
+    expected = function(ORDERED, OTHERS)
+    np.testing.assert_array_equal(vmap(function)(ORDERED, OTHERS), expected)
+    np.testing.assert_array_equal(jit(vmap(function))(ORDERED, OTHERS), expected)
+    primal, _ = jvp(function, (ORDERED, OTHERS), (OTHERS, ORDERED))
+    np.testing.assert_array_equal(primal, expected)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int8", "float16"])
+def test_bits_are_reinterpreted_within_a_batch_without_a_derivative(dtype):
+    def bits(x):
+        return lax.bitcast_convert_type(x, dtype)
+
+    x = jnp.asarray([[1.0, -2.0, 0.5], [3.0, 4.0, -0.25]])
+    np.testing.assert_array_equal(vmap(bits, 1, 1)(x), bits(x))
+    np.testing.assert_array_equal(
+        vmap(vmap(lambda x: x[None].view(dtype)))(x).ravel(), bits(x).ravel()
+    )
+    np.testing.assert_array_equal(grad(lambda x: (bits(x).astype(float).sum() * 0 + x).sum())(x), 1)
+    primal, tangent = jvp(bits, (x,), (x,))
+    np.testing.assert_array_equal(primal, bits(x))
+    assert tangent.dtype == (jax.float0 if dtype != "float16" else "float16")
+    assert not tangent.astype(float).any() if dtype == "float16" else tangent.shape == primal.shape
+
+
 def test_a_program_cannot_decide_by_what_differs_within_a_batch():
     xs = jnp.arange(3.0)
     with pytest.raises(jax.errors.TracerBoolConversionError, match=r"jnp\.where"):
@@ -524,6 +557,26 @@ def test_collectives_are_not_differentiated_in_reverse_inside_of_their_vmap(name
     ring = [(0, 1), (1, 2), (2, 0)]
     sent = vmap(jax.grad(lambda b: b * lax.ppermute(b, "i", ring)), axis_name="i")
     close(sent(xs), np.array([3 + 2, 1 + 3, 2 + 1]))
+
+
+@pytest.mark.parametrize(
+    "function", [jnp.sin, jnp.abs, jnp.sort, lambda x: x * x, lambda x: jnp.maximum(x, 0)]
+)
+def test_only_linear_functions_are_transposed(function):
+    with pytest.raises(NotImplementedError, match="Transpose rule"):
+        jax.linear_transpose(function, jnp.arange(3.0))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16", "complex64"])
+@pytest.mark.parametrize(
+    "function",
+    [lambda x: 3 * x + 1, jnp.cumsum, lambda x: jnp.fft.fft(x.astype(complex)), jnp.flip],
+)
+def test_linear_functions_are_transposed_in_every_dtype(function, dtype):
+    x = jnp.arange(5).astype(dtype)
+    output, pull = vjp(function, x)
+    (found,) = jax.linear_transpose(function, x)(jnp.ones_like(output))
+    close(found.astype(complex), pull(jnp.ones_like(output))[0].astype(complex))
 
 
 @pytest.mark.parametrize(

@@ -468,7 +468,7 @@ def gather(
     dimension_numbers : GatherDimensionNumbers. The roles of the dimensions.
     slice_sizes : sequence of int. The sizes of a window.
     mode : GatherScatterMode or str, optional. The treatment of out-of-bounds windows: by default
-        they are filled with `fill_value`, NaN.
+        they move to the nearest place; ``"fill"`` makes them `fill_value`, NaN.
 
     Examples
     --------
@@ -482,7 +482,7 @@ def gather(
     pairs = list(
         zip(numbers.operand_batching_dims, numbers.start_indices_batching_dims, strict=True)
     )
-    batch = at.ndim - 1
+    batch, mode = at.ndim - 1, mode or GatherScatterMode.PROMISE_IN_BOUNDS
     places, inside = _places(x.shape, at, slice_sizes, numbers.start_index_map, pairs, mode)
     found = x[tuple(places)]
     found = jnp.broadcast_to(found, (*at.shape[:-1], *slice_sizes))

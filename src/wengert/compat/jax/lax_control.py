@@ -22,7 +22,7 @@ from wengert.compat.jax.array import asarray, convert, made
 from wengert.compat.jax.batching import vmap
 from wengert.compat.jax.classes import is_traced
 from wengert.compat.jax.lax_elementwise import stop_gradient as _stop
-from wengert.compat.jax.reverse import jvp, linear_transpose
+from wengert.compat.jax.reverse import jvp, transposed_at_zero
 from wengert.compat.jax.tracing import (
     Leaves,
     Results,
@@ -614,7 +614,9 @@ def custom_root(
 
 def _by_itself(solve: Callable[[Any], Any]) -> _Solver:
     """Return a solver whose transpose is found by differentiation."""
-    return _Solver(solve, lambda like: _by_itself(lambda y: linear_transpose(solve, like)(y)[0]))
+    return _Solver(
+        solve, lambda like: _by_itself(lambda y: transposed_at_zero(solve, (like,))(y)[0])
+    )
 
 
 def custom_linear_solve(
@@ -656,7 +658,7 @@ def custom_linear_solve(
             return inverse
         if transpose_solve is None:
             raise refusal(TypeError, "transpose_solve required")
-        solver, pull = transpose_solve, linear_transpose(matvec, x)
+        solver, pull = transpose_solve, transposed_at_zero(matvec, (x,))
         solved = lambda y: alone(solver(lambda v: pull(v)[0], y))  # noqa: E731
         return _Solver(solved, lambda _: inverse)
 

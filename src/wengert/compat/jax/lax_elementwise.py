@@ -219,7 +219,8 @@ def round(x, rounding_method: RoundingMethod = RoundingMethod.AWAY_FROM_ZERO) ->
 def clamp(min, x, max) -> Any:
     """Clamp `x` to bounds; at the bounds there is no derivative."""
     low, array, high = same_dtypes("clamp", min, x, max)
-    found = T.minimum(T.maximum(array, low), high)
+    least, most = _BINARY["max"][0], _BINARY["min"][0]
+    found = most(least(array, low), high)
     if any(map(is_traced, (low, array, high))):
         inside = T.logical_and(T.gt(array, low), T.lt(array, high))
         above = T.where(T.lt(high, array), high, Tensor.detach(found))

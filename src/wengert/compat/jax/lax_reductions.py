@@ -247,13 +247,13 @@ def _in_front(x, dims: tuple[int, ...]) -> Any:
     return moved.reshape((math.prod(x.shape[d] for d in dims), *(x.shape[d] for d in rest)))
 
 
-def _reduction(name: str, numpys: str) -> Callable[..., Any]:
+def _reduction(numpys: str) -> Callable[..., Any]:
     def reduced(operand, axes: Sequence[int], *, out_sharding=None) -> Any:
         x = argument(operand)
         result = getattr(jnp, numpys)(x, axis=tuple(axis_in(a, x.ndim) for a in axes))
         return result.astype(x.dtype) if numpys in ("sum", "prod") else result
 
-    return named(reduced, name, f"Compute ``jnp.{numpys}`` over the given axes.")
+    return named(reduced, f"reduce_{numpys}", f"Compute ``jnp.{numpys}`` over the given axes.")
 
 
 def _zero(x, dtype: np.dtype[Any]) -> Any:
@@ -368,16 +368,13 @@ _SCANS: dict[str, Callable[..., Any]] = {
     "cumprod": _same_dtype(jnp.cumprod),
     "cumsum": _same_dtype(jnp.cumsum),
 }
-_OVER = "max=max min=min prod=prod sum=sum"
+_OVER = "max min prod sum"
 _BITS = {"and": (all_ones, "all"), "or": (_zero, "any"), "xor": (_zero, "")}
 NAMES: dict[str, Callable[..., Any]] = {
     **functions_of(globals()),
     **{name: _scan(name, function) for name, function in _SCANS.items()},
     **{name: _extreme(name) for name in ("argmax", "argmin")},
-    **{
-        f"reduce_{name}": _reduction(f"reduce_{name}", numpys)
-        for name, numpys in (pair.split("=") for pair in _OVER.split())
-    },
+    **{f"reduce_{name}": _reduction(name) for name in _OVER.split()},
     **{f"reduce_{name}": _bitwise(name, *about) for name, about in _BITS.items()},
 }
 

@@ -18,7 +18,9 @@ from wengert.compat.jax.cpu import CPU
 from wengert.compat.jax.dtypes import float0, prng_key, requested_dtype
 from wengert.compat.jax.sharding import SingleDeviceSharding
 from wengert.compat.jax.words import refusal
+from wengert.interp.levels import batch_of
 from wengert.ops.shape import reshape as _reshape
+from wengert.tape.levels import move
 from wengert.tape.record import T
 from wengert.tensor.tensor import Tensor
 
@@ -220,11 +222,13 @@ class ArrayMethods:
         """Reinterpret the bytes as another dtype (see `jax.lax.bitcast_convert_type`)."""
         if dtype is None:
             return self
-        wanted = requested_dtype(dtype, "view")
-        array = np.array(np.asarray(self), order="C")
-        if wanted.itemsize != array.dtype.itemsize and not array.ndim:
+        wanted, x = requested_dtype(dtype, "view"), Tensor.detach(self)
+        if wanted.itemsize != self.dtype.itemsize and not self.ndim:
             raise ValueError(f"x.view({wanted.name}) of another item size needs a dimension")
-        return _numpy().asarray(array.view(wanted))
+        level = batch_of(x._payload)
+        if level is None:
+            return _numpy().asarray(np.array(np.asarray(x), order="C").view(wanted))
+        return made(move("wrap", made(move("unwrap", x, level, True)).view(wanted), level, True))
 
     def reshape(self, *args, order="C", **more) -> Any:
         """Reshape the array, to sizes given one by one or as a tuple; -1 is inferred."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,11 +14,14 @@ from wengert.base.sections import fill_sections
 from wengert.compat.jax import tracing
 from wengert.compat.jax.array import Array, asarray
 from wengert.compat.jax.dtypes import canonical_dtype, float0
-from wengert.compat.jax.trees import tree_flatten
+from wengert.compat.jax.tree_util import Partial
+from wengert.compat.jax.trees import tree_flatten, tree_map
+from wengert.compat.jax.values import innermost
 from wengert.compat.jax.words import refusal
 from wengert.func.forward import linearized
 from wengert.func.jacobians import by_columns, by_rows
 from wengert.ops.like import ones_like
+from wengert.tape.modes import current_mode
 
 
 def numbers_of(args: Sequence[Any], argnums) -> tuple[tuple[int, ...], bool]:
@@ -283,9 +287,10 @@ def vjp(
         return tuple(leaves.derivatives([tracing.conjugated(grad) for grad in found]))
 
     setattr(vjp_fun, tracing.HOLDS_GRAPH, True)
+    pulled = Partial(vjp_fun)
     value = results.give(outputs, whole)
     results.let_go()
-    return (value, vjp_fun, beside.give((), others)) if has_aux else (value, vjp_fun)
+    return (value, pulled, beside.give((), others)) if has_aux else (value, pulled)
 
 
 def _cotangents(cotangent, results: tracing.Results, metadata: list[Any], fun) -> list[Any]:
@@ -380,7 +385,33 @@ def linear_transpose(
     (Array(6., dtype=float32, weak_type=True),)
     """
     tracing.check_callable(fun)
-    leaves, structure = tree_flatten(tuple(primals))
+    if current_mode() is None:
+        _check_linear(fun, primals)
+    return transposed_at_zero(fun, primals)
+
+
+def _check_linear(fun: Callable[..., Any], primals: tuple[Any, ...]) -> None:
+    """Refuse a function that is not linear, up to a constant; at other places it may still be."""
+
+    def at(scale: int) -> list[Any]:
+        given = tree_map(lambda x: asarray(scale * _pattern(x.shape), x.dtype), primals)
+        return [np.asarray(innermost(tracing.argument(x))) for x in tree_flatten(fun(*given))[0]]
+
+    primals = tree_map(_zeros, primals)
+    for start, once, twice in zip(at(0), at(4), at(-8), strict=True):
+        if start.dtype.kind in "fc":
+            error, size = twice - start + 2 * (once - start), np.abs(once) + np.abs(start)
+            if np.max(np.abs(error), initial=0) > 0.01 * np.max(size, initial=0):
+                raise refusal(NotImplementedError, "Transpose rule", tracing.name_of(fun))
+
+
+def _pattern(shape: tuple[int, ...]) -> Any:
+    return np.sin(np.arange(1, math.prod(shape) + 1)).reshape(shape)
+
+
+def transposed_at_zero(fun: Callable[..., Any], primals: tuple[Any, ...]) -> Callable[..., Any]:
+    """Return the transpose of the derivative at zero, which is that of a linear function."""
+    leaves, structure = tree_flatten(primals)
     zeros = [_zeros(leaf) for leaf in leaves]
     output, pull = vjp(fun, *structure.unflatten(zeros))
     outputs, wanted = tree_flatten(output)
@@ -537,7 +568,8 @@ def linearize(fun: Callable[..., Any], *primals, has_aux=False) -> Any:
         return _slopes(results, zeros if slope is None else slope(*directions))
 
     setattr(jvp_fun, tracing.HOLDS_GRAPH, True)
-    return (value, jvp_fun, beside.give((), others)) if has_aux else (value, jvp_fun)
+    pushed = Partial(jvp_fun)
+    return (value, pushed, beside.give((), others)) if has_aux else (value, pushed)
 
 
 # -- `jacfwd`, `jacrev` and `hessian` under JAX's names --------------------------------------------

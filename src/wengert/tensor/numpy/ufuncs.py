@@ -28,6 +28,7 @@ from wengert.tensor.numpy import boundary, products
 from wengert.tensor.numpy.counterparts import (
     as_dtype,
     check_cast,
+    common,
     is_weak,
     late,
     tensor,
@@ -78,6 +79,19 @@ def _extreme(ours: Callable[..., Any], ahead: Any, keeps_nan: bool) -> Callable[
     return rule
 
 
+def _ordering(prim: str) -> Callable[..., Any]:
+    """Build `less` and the like, where NumPy orders complex numbers by real parts first."""
+    ours = getattr(T, prim)
+
+    def rule(x: Any, y: Any) -> Any:
+        if all(tensor(v)._payload.dtype.kind != "c" for v in (x, y)):
+            return ours(x, y)
+        (a, b), (c, d) = ((T.real(v), T.imag(v)) for v in common(x, y))
+        return select.where(T.eq(a, c), ours(b, d), ours(a, c))
+
+    return rule
+
+
 def _heaviside(x: Any, y: Any) -> Any:
     step = getattr(T, str(_primitive_of("heaviside")))
     # NaN stays, which is 0 for PyTorch
@@ -91,6 +105,7 @@ _ORDERED = {
     np.minimum: (np.less_equal, True),
 }
 """The comparison that prefers the first of two numbers, and whether NaN is preferred."""
+_COMPARING = frozenset({np.greater, np.greater_equal, np.less, np.less_equal})
 _COMPOSED = frozenset({np.float_power, np.fmax, np.fmin, np.heaviside})
 """Ufuncs of two arguments that are not what their primitive is."""
 RULES: dict[str, Callable[..., Any]] = {
@@ -135,7 +150,8 @@ def rule_of(ufunc: Any) -> Callable[..., Any] | None:
         prim = _primitive_of(name)
         if prim is not None:
             found, order = getattr(T, prim), _ORDERED.get(ufunc)
-            found = RULES[name] = found if order is None else _extreme(found, *order)
+            found = found if order is None else _extreme(found, *order)
+            RULES[name] = found = _ordering(prim) if ufunc in _COMPARING else found
         return found
     if _is_scipys(ufunc):
         special = importlib.import_module("wengert.tensor.numpy.special")

@@ -58,11 +58,11 @@ _NESTED = (list, tuple, dict)
 _ABSENT = object()
 
 
-def refusal(name: str, args: tuple[Any, ...]) -> NotImplementedError:
+def refusal(name: str, args: tuple[Any, ...], place="numpy") -> NotImplementedError:
     """Return the error for a function that has no derivative."""
     numbers = tuple(i for i, value in enumerate(args) if holds_box(value))
     return NotImplementedError(
-        f"VJP of {name} wrt argnums {numbers} not defined: numpy.{name} has no derivative here. "
+        f"VJP of {name} wrt argnums {numbers} not defined: {place}.{name} has no derivative here. "
         "If none is wanted, pass x._value for the box x; if one is, write a primitive with "
         "autograd.extend.primitive and defvjp"
     )

@@ -8,19 +8,10 @@ from typing import Any
 from wengert.base.extras import scipy_module
 from wengert.base.sections import fill_sections
 from wengert.compat.autograd.boxes import boxed, holds_box
+from wengert.compat.autograd.numpy.dispatch import refusal
 from wengert.compat.kit.namespaces import lazy
 
-__all__ = ["found", "named_by", "no_rule", "paired"]
-
-
-def no_rule(name: str, place: str, args: tuple[Any, ...]) -> NotImplementedError:
-    """Return the error for a SciPy function without a derivative here."""
-    numbers = tuple(i for i, value in enumerate(args) if holds_box(value))
-    return NotImplementedError(
-        f"VJP of {name} wrt argnums {numbers} not defined: {place}.{name} has no derivative here. "
-        "If none is wanted, pass x._value for the box x; if one is, write a primitive with "
-        "autograd.extend.primitive and defvjp"
-    )
+__all__ = ["found", "named_by", "paired"]
 
 
 def paired(
@@ -39,7 +30,7 @@ def paired(
         if not holds_box((args, kwargs)):
             return scipys()(*args, **kwargs)
         if formula is None:
-            raise no_rule(name, place, args)
+            raise refusal(name, args, place)
         return boxed(formula(*args, **kwargs))
 
     function.__name__ = function.__qualname__ = name

@@ -39,6 +39,18 @@ register(
 )
 
 
+def _packed(states: list[Any], tree) -> OptimizerState:
+    parts = [tree_flatten(state) for state in states]
+    return OptimizerState(
+        tuple([tuple(leaves) for leaves, _ in parts]), tree, tuple([t for _, t in parts])
+    )
+
+
+def _unpacked(opt_state: OptimizerState) -> list[Any]:
+    pairs = zip(opt_state.subtree_defs, opt_state.packed_state, strict=True)
+    return [subtree.unflatten(leaves) for subtree, leaves in pairs]
+
+
 class Optimizer(NamedTuple):
     """The functions of an optimiser."""
 
@@ -62,27 +74,21 @@ def optimizer(opt_maker: Callable[..., Any]) -> Callable[..., Optimizer]:
 
         def tree_init(x0_tree) -> OptimizerState:
             leaves, tree = tree_flatten(x0_tree)
-            states = [tree_flatten(init(x)) for x in leaves]
-            return OptimizerState(
-                tuple([tuple(parts) for parts, _ in states]), tree, tuple([t for _, t in states])
-            )
+            return _packed([init(x) for x in leaves], tree)
 
         def tree_update(i, grad_tree, opt_state: OptimizerState) -> OptimizerState:
-            packed, tree, subtrees = opt_state
-            grads, grad_def = tree_flatten(grad_tree)
-            if grad_def != tree:
-                raise refusal(TypeError, "optimizer update function was", tree, grad_def)
-            states = [t.unflatten(parts) for t, parts in zip(subtrees, packed, strict=True)]
-            new = [tree_flatten(update(i, g, s)) for g, s in zip(grads, states, strict=True)]
-            for (_, now), before in zip(new, subtrees, strict=True):
+            grads, tree = tree_flatten(grad_tree)
+            if tree != opt_state.tree_def:
+                raise refusal(TypeError, "optimizer update function was", opt_state.tree_def, tree)
+            pairs = zip(grads, _unpacked(opt_state), strict=True)
+            new = _packed([update(i, g, state) for g, state in pairs], tree)
+            for now, before in zip(new.subtree_defs, opt_state.subtree_defs, strict=True):
                 if now != before:
                     raise refusal(TypeError, "optimizer update function produced", before, now)
-            return OptimizerState(tuple([tuple(parts) for parts, _ in new]), tree, subtrees)
+            return new
 
         def tree_get_params(opt_state: OptimizerState) -> Any:
-            packed, tree, subtrees = opt_state
-            states = [t.unflatten(parts) for t, parts in zip(subtrees, packed, strict=True)]
-            return tree.unflatten([get_params(state) for state in states])
+            return opt_state.tree_def.unflatten(map(get_params, _unpacked(opt_state)))
 
         return Optimizer(tree_init, tree_update, tree_get_params)
 
@@ -306,9 +312,7 @@ class JoinPoint:
 
 def unpack_optimizer_state(opt_state: OptimizerState) -> Any:
     """Unpack a state into a container like the parameters', with a `JoinPoint` for each."""
-    packed, tree, subtrees = opt_state
-    states = [t.unflatten(parts) for t, parts in zip(subtrees, packed, strict=True)]
-    return tree.unflatten([JoinPoint(state) for state in states])
+    return opt_state.tree_def.unflatten(map(JoinPoint, _unpacked(opt_state)))
 
 
 def pack_optimizer_state(marked_pytree) -> OptimizerState:
@@ -316,10 +320,7 @@ def pack_optimizer_state(marked_pytree) -> OptimizerState:
     points, tree = tree_flatten(marked_pytree)
     if not all(isinstance(point, JoinPoint) for point in points):
         raise TypeError("pack_optimizer_state takes what unpack_optimizer_state gave")
-    states = [tree_flatten(point.subtree) for point in points]
-    return OptimizerState(
-        tuple([tuple(parts) for parts, _ in states]), tree, tuple([t for _, t in states])
-    )
+    return _packed([point.subtree for point in points], tree)
 
 
 __all__ = defined(globals())

@@ -61,7 +61,7 @@ def lu(x) -> Any:
     """Return the LU factors in one matrix, the pivots, and the permutation of rows."""
     packed, pivots = scipy_linalg.lu_factor(x)
     order, _, _ = scipy_linalg.lu(x)
-    return packed, pivots, jnp.argmax(jnp.swapaxes(order, -1, -2), -1)
+    return packed, pivots, jnp.argmax(jnp.swapaxes(order.real, -1, -2), -1)
 
 
 def qr(x, *, full_matrices=True, **options) -> Any:

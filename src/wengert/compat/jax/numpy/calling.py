@@ -254,7 +254,8 @@ def axes_of(name: str, axis) -> Any:
     return operator.index(value_of(axis, "axis"))
 
 
-def _mask(name: str, where) -> Any:
+def mask(name: str, where) -> Any:
+    """Return the ``where=`` argument as an array of booleans."""
     check_arrays(name, where)
     return asarray(where, bool)
 
@@ -263,7 +264,7 @@ _SAID = {
     "axis": axes_of,
     "dtype": lambda name, dtype: checked_dtype(dtype, name),
     "k": lambda name, k: static(k, f"k of {name}"),
-    "where": _mask,
+    "where": mask,
 }
 """The treatment of parameters with these names."""
 

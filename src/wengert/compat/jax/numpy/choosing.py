@@ -199,8 +199,11 @@ def take(
         raise refusal(TypeError, "take requires integer indices", at)
     if mode == "raise":
         raise NotImplementedError("The 'raise' mode to jnp.take is not supported.")
+    if mode not in (None, "fill", "wrap", "clip"):
+        raise ValueError(f"Invalid mode '{mode}' for np.take")
     dim = axis_in(axis, x.ndim)
-    return _read(x, (slice(None),) * dim + (at,), mode, fill_value)
+    # as in NumPy, negative indices are clipped to the first element
+    return _read(x, (slice(None),) * dim + (at,), mode, fill_value, mode != "clip")
 
 
 def _read(x, index, mode: str | None, fill_value, wrap_negative: bool = True) -> Any:

@@ -181,22 +181,15 @@ _UniqueCountsResult = namedtuple("_UniqueCountsResult", "values counts")
 _UniqueInverseResult = namedtuple("_UniqueInverseResult", "values inverse_indices")
 
 
-def unique_all(x, /, *, size: int | None = None, fill_value=None) -> Any:
-    """Return the distinct elements, their first indices, the inverse, and their counts."""
-    more = {"size": size, "fill_value": fill_value, "equal_nan": False}
-    return _UniqueAllResult(*unique(x, True, True, True, **more))
+def _unique(result: Any) -> Callable[..., Any]:
+    """Build a function that returns the distinct elements and more, as a named tuple."""
+    asked = [name in result._fields for name in ("indices", "inverse_indices", "counts")]
 
+    def function(x, /, *, size: int | None = None, fill_value=None) -> Any:
+        return result(*unique(x, *asked, equal_nan=False, size=size, fill_value=fill_value))
 
-def unique_counts(x, /, *, size: int | None = None, fill_value=None) -> Any:
-    """Return the distinct elements and their counts."""
-    more = {"size": size, "fill_value": fill_value, "equal_nan": False}
-    return _UniqueCountsResult(*unique(x, return_counts=True, **more))
-
-
-def unique_inverse(x, /, *, size: int | None = None, fill_value=None) -> Any:
-    """Return the distinct elements and the inverse."""
-    more = {"size": size, "fill_value": fill_value, "equal_nan": False}
-    return _UniqueInverseResult(*unique(x, return_inverse=True, **more))
+    function.__doc__ = f"Return the distinct elements: their {', '.join(result._fields)}."
+    return function
 
 
 def unique_values(x, /, *, size: int | None = None, fill_value=None) -> Any:
@@ -369,5 +362,8 @@ NAMES = C.table(
         "partition": _parted("partition"),
         "setdiff1d": _set("setdiff1d"),
         "setxor1d": _set("setxor1d"),
+        "unique_all": _unique(_UniqueAllResult),
+        "unique_counts": _unique(_UniqueCountsResult),
+        "unique_inverse": _unique(_UniqueInverseResult),
     },
 )

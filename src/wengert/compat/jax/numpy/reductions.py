@@ -26,16 +26,17 @@ from wengert.tape.record import T
 
 def _masked(where, name: str) -> dict[str, Any]:
     """Return the ``where=`` argument as a mask, if given."""
-    if where is None or where is True:
-        return {}
-    C.check_arrays(name, where)
-    return {"where": asarray(where, bool)}
+    return {} if where is None or where is True else {"where": C.mask(name, where)}
 
 
 def _initial(initial, dtype) -> dict[str, Any]:
-    if initial is None:
-        return {}
-    return {"initial": C.plain(asarray(initial, dtype))}
+    return {} if initial is None else {"initial": C.plain(asarray(initial, dtype))}
+
+
+def _without_nan(x, neutral: float) -> Any:
+    if x._payload.dtype.kind not in "fcV":
+        return x
+    return made(T.where(T.isnan(x), C.plain(asarray(neutral, x._payload.dtype)), x))
 
 
 def _whole(dtype, promote_integers=True) -> Any:
@@ -85,9 +86,7 @@ def _nan_sum(name: str) -> Callable[..., Any]:
     ) -> Any:
         no_out(name, out)
         (x,) = C.operands(name, a)
-        if x._payload.dtype.kind in "fcV":
-            neutral = x._payload.dtype.type(0 if name == "nansum" else 1)
-            x = made(T.where(T.isnan(x), C.plain(asarray(neutral)), x))
+        x = _without_nan(x, name == "nanprod")
         return NAMES[plain_name](x, axis, dtype, None, keepdims, initial, where)
 
     return function
@@ -97,22 +96,14 @@ def _extreme(name: str) -> Callable[..., Any]:
     def function(a, axis=None, out=None, keepdims=False, initial=None, where=None) -> Any:
         no_out(name, out)
         (x,) = C.operands(name, a)
-        axis, more = (
-            C.axes_of(name, axis),
-            _masked(where, name) | _initial(initial, x._payload.dtype),
-        )
+        axis = C.axes_of(name, axis)
+        more = _masked(where, name) | _initial(initial, x._payload.dtype)
         if x._payload.dtype.kind == "b" and not more:
-            return C.call(
-                "any" if name.endswith("max") else "all",
-                x,
-                C.axes_of(name, axis),
-                keepdims=keepdims,
-            )
+            return C.call("any" if name.endswith("max") else "all", x, axis, keepdims=keepdims)
         if not x._payload.size and axis is None and initial is None:
             raise ValueError(f"zero-size array to reduction operation {name} which has no identity")
-        if name.startswith("nan") and x._payload.dtype.kind not in "fcV":
-            return C.call(name.removeprefix("nan"), x, axis, keepdims=keepdims, **more)
-        return C.call(name, x, C.axes_of(name, axis), keepdims=keepdims, **more)
+        numpys = name if x._payload.dtype.kind in "fcV" else name.removeprefix("nan")
+        return C.call(numpys, x, axis, keepdims=keepdims, **more)
 
     return function
 
@@ -183,11 +174,9 @@ def _place(name: str) -> Callable[..., Any]:
 def _nan_place(name: str, x, axis, keepdims: bool) -> Any:
     if x._payload.dtype.kind not in "fV":
         return NAMES[name.removeprefix("nan")](x, axis, None, keepdims)
-    limit = -np.inf if name == "nanargmax" else np.inf
-    missing = T.isnan(x)
-    filled = made(T.where(missing, C.plain(asarray(limit, x._payload.dtype)), x))
+    filled = _without_nan(x, -np.inf if name == "nanargmax" else np.inf)
     places = NAMES[name.removeprefix("nan")](filled, axis, None, keepdims)
-    none = C.call("all", made(missing), C.axes_of(name, axis), keepdims=keepdims)
+    none = C.call("all", made(T.isnan(x)), C.axes_of(name, axis), keepdims=keepdims)
     return made(T.where(none, C.plain(asarray(-1, places._payload.dtype)), places))
 
 
@@ -200,9 +189,8 @@ def _scan(name: str) -> Callable[..., Any]:
         kind = C.checked_dtype(dtype, name)
         if kind is None:
             kind = x._payload.dtype if x._payload.dtype.kind != "b" else default_dtype("i")
-        if name.startswith("nan") and x._payload.dtype.kind in "fcV":
-            neutral = x._payload.dtype.type(0 if name == "nancumsum" else 1)
-            x = made(T.where(T.isnan(x), C.plain(asarray(neutral)), x))
+        if name.startswith("nan"):
+            x = _without_nan(x, name == "nancumprod")
         return C.call(plain_name, asarray(x, kind), C.axes_of(name, axis), dtype=kind)
 
     return function
