@@ -7,6 +7,7 @@ complex). The higher category always wins.
 
 from __future__ import annotations
 
+import sys
 from functools import cache
 from types import SimpleNamespace
 from typing import Any
@@ -352,6 +353,14 @@ _LIMITS = {
     "float8_e5m2fnuz": _limits(8, 0.125, 57344.0, 2.0**-15, 1.0),
 }
 """The limits of dtypes that NumPy does not know."""
+
+
+def limits(kind: np.dtype[Any]) -> Any:
+    """Return NumPy's limits of a dtype of integers or floats."""
+    if kind.kind in "iu":
+        return np.iinfo(kind)
+    # the package that defines bfloat16 knows its limits
+    return sys.modules["ml_dtypes"].finfo(kind) if kind.kind == "V" else np.finfo(kind)
 
 
 class _Limits:

@@ -132,3 +132,44 @@ def test_a_quotient_of_a_function_that_numbers_divided_has_a_second_derivative()
             y = tf.linalg.normalize(x)[0][0]
         slope = inner.gradient(y, x)[0]
     np.testing.assert_allclose(outer.gradient(slope, x), [-0.04608, 0.00256], rtol=1e-5)
+
+
+IMAGE = np.random.RandomState(0).uniform(0.2, 0.8, (2, 3, 3))
+AMOUNTS = {
+    "brightness": lambda a: tf.image.adjust_brightness(IMAGE, a),
+    "contrast": lambda a: tf.image.adjust_contrast(IMAGE, a),
+    "gamma": lambda a: tf.image.adjust_gamma(IMAGE, a),
+    "gain": lambda a: tf.image.adjust_gamma(IMAGE, 1.0, a),
+    "hue": lambda a: tf.image.adjust_hue(IMAGE, a),
+    "saturation": lambda a: tf.image.adjust_saturation(IMAGE, a),
+}
+
+
+@pytest.mark.parametrize("amount", AMOUNTS)
+def test_amounts_of_changes_to_images_are_differentiable(amount):
+    def function(a):
+        y = AMOUNTS[amount](a)
+        return tf.reduce_sum(y * np.cos(np.arange(18.0)).reshape(y.shape))
+
+    a = tf.Variable(0.4, dtype=tf.float64)
+    with tf.GradientTape() as tape:
+        y = function(a)
+    slope = (function(tf.constant(0.4 + 1e-6, tf.float64)) - function(a)) / 1e-6
+    assert tape.gradient(y, a).numpy() == pytest.approx(slope.numpy(), rel=1e-4)
+
+
+def test_numbers_that_cannot_be_tensors_refuse_them():
+    with pytest.raises(TypeError, match="Expected float for argument 'alpha'"):
+        tf.nn.leaky_relu([-1.0, 2.0], alpha=tf.Variable(0.1))
+
+
+def test_gamma_samples_are_differentiable_in_both_parameters():
+    # of a gamma distribution of mean a / b
+    a, b = tf.Variable([3.0, 5.0]), tf.Variable(2.0)
+    tf.random.set_seed(1)
+    with tf.GradientTape() as tape:
+        x = tf.random.gamma([4000], a, b)
+        mean = tf.reduce_mean(x)
+    slopes = tape.gradient(mean, [a, b])
+    np.testing.assert_allclose(slopes[0], [0.25, 0.25], rtol=0.05)
+    assert slopes[1].numpy() == pytest.approx(-1.0, rel=0.05)

@@ -106,3 +106,25 @@ def test_the_summary_is_the_table_that_keras_prints():
     model.summary(print_fn=found.append, line_length=76)
     assert "\n│ (BatchNormalization)            │                        │         " in found[2]
     assert " Total params: 1,200 (4.69 KB)" in found[2]
+
+
+def test_calls_with_symbols_change_neither_averages_nor_seeds():
+    inputs = keras.Input((4,))
+    norm, drop, twin = (
+        layers.BatchNormalization(),
+        layers.Dropout(0.5, seed=3),
+        layers.Dropout(0.5, seed=3),
+    )
+    drop(norm(inputs, training=True), training=True)
+    np.testing.assert_array_equal(norm.moving_variance, np.ones(4))
+    x = np.ones((2, 6), np.float32)
+    np.testing.assert_array_equal(drop(x, training=True), twin(x, training=True))
+
+
+def test_windows_fit_into_dimensions_of_unknown_size():
+    x = layers.Conv2D(2, 3)(keras.Input((None, None, 3)))
+    x = layers.MaxPooling2D(2)(x)
+    assert x.shape == (None, None, None, 2)
+    model = keras.Sequential([keras.Input((None, 5)), layers.Conv1D(2, 3), layers.LSTM(4)])
+    assert model.output_shape == (None, 4)
+    assert model(np.zeros((2, 9, 5), np.float32)).shape == (2, 4)

@@ -133,3 +133,14 @@ def test_labels_of_any_dtype_are_probabilities():
     whole = tf.nn.softmax_cross_entropy_with_logits(tf.constant(labels), logits)
     floats = tf.nn.softmax_cross_entropy_with_logits(labels.astype(np.float32), logits)
     np.testing.assert_array_equal(whole, floats)
+
+
+def test_the_least_bfloat16_is_below_all_others():
+    pytest.importorskip("ml_dtypes")
+    x = tf.cast(tf.reshape([-4.0, -3.0, -2.0, -1.0], [1, 2, 2, 1]), tf.bfloat16)
+    largest = tf.nn.max_pool2d(x, 2, 2, "SAME")
+    assert largest.dtype == tf.bfloat16 and float(largest[0, 0, 0, 0]) == -1
+    of_none = tf.math.unsorted_segment_max(tf.cast([1.0], tf.bfloat16), [0], 2)
+    assert float(of_none[1]) == float(tf.bfloat16.min)
+    clamped = tf.saturate_cast(tf.constant([1e39], tf.float64), tf.bfloat16)
+    assert float(clamped[0]) == float(tf.bfloat16.max)

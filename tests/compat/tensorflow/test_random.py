@@ -172,3 +172,38 @@ def test_initializers_of_the_top_level_draw_in_turn_unless_they_have_a_seed():
     seeded = tf.random_normal_initializer(seed=3)
     for _ in range(2):
         np.testing.assert_allclose(seeded([2]), [-0.03357924, 0.08380252], rtol=1e-5)
+
+
+KERAS_DRAWS = {
+    "normal((2,), seed=3)": [-0.671585, 1.67605],
+    "uniform((2,), 1.0, 3.0, seed=5)": [1.123707, 2.663338],
+    "randint((3,), 0, 10, seed=2)": [7, 5, 7],
+    "shuffle(np.arange(5), seed=1)": [4, 3, 1, 2, 0],
+    "dropout(np.ones(4, np.float32), 0.5, seed=4)": [2, 2, 0, 2],
+    "truncated_normal((2,), seed=2)": [-0.639429, -0.187006],
+}
+
+
+@pytest.mark.parametrize("call", KERAS_DRAWS)
+def test_a_number_as_a_seed_of_keras_gives_the_same_numbers_each_time(call):
+    for _ in range(2):  # the numbers are those of Keras 3
+        drawn = eval(
+            call, {"np": np}, {n: getattr(tf.keras.random, n) for n in tf.keras.random.__all__}
+        )
+        np.testing.assert_allclose(drawn, KERAS_DRAWS[call], rtol=1e-5)
+
+
+def test_calls_of_keras_without_a_seed_share_a_generator():
+    tf.keras.utils.set_random_seed(4)
+    draws = [tf.keras.random.normal((2,)) for _ in range(2)]
+    np.testing.assert_allclose(
+        draws, [[-0.5389687, -0.7476448], [-0.8096061, -0.107682]], rtol=1e-5
+    )
+    generator = tf.keras.random.SeedGenerator(3)
+    first, second = (tf.keras.random.normal((2,), seed=generator) for _ in range(2))
+    np.testing.assert_allclose(first, [-0.671585, 1.67605], rtol=1e-5)
+    assert not np.array_equal(first, second)
+    for draw in (tf.keras.random.gamma((2,), 2.0), tf.keras.random.beta((2,), 2.0, 3.0)):
+        assert (draw.numpy() > 0).all()
+    assert tf.keras.random.binomial((3,), 4.0, 0.5).dtype == tf.float32
+    assert tf.keras.random.categorical(np.zeros((2, 3)), 4).shape == (2, 4)

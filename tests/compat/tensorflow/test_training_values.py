@@ -239,3 +239,112 @@ def test_best_classes_of_sequences():
     scores = np.array([[[0.1, 0.2, 0.7], [0.5, 0.3, 0.2]]], np.float32)
     found = tf.keras.metrics.sparse_top_k_categorical_accuracy([[1, 2]], scores, k=2)
     assert found.numpy().tolist() == [[1.0, 0.0]]
+
+
+def test_metrics_given_to_compile_are_one_metric_that_leaves_weights_out():
+    class Weighed(keras.Model):
+        def train_step(self, data):
+            x, y, weight = data
+            prediction = self(x, training=True)
+            for metric in self.metrics:
+                if metric.name == "loss":
+                    metric.update_state(self.compute_loss(x, y, prediction, weight))
+                else:
+                    metric.update_state(y, prediction, sample_weight=weight)
+            return {metric.name: metric.result() for metric in self.metrics}
+
+    inputs = keras.Input((1,))
+    model = Weighed(inputs, keras.layers.Dense(1, kernel_initializer="ones")(inputs))
+    model.compile("sgd", "mse", metrics=["mae"])
+    assert model.metrics_names == ["loss", "compile_metrics"]
+    found = model.fit(X, 0 * X, sample_weight=np.float32([1, 0, 0, 0]), verbose=0).history
+    assert found == {"loss": [pytest.approx(1 / 4)], "mae": [pytest.approx(3.0)]}
+
+
+def test_a_loss_that_only_layers_add_is_reported():
+    model = line(activity_regularizer="l1")
+    model.compile("sgd")
+    assert model.fit(X, verbose=0).history == {"loss": [pytest.approx(0.01 * 12 / 4)]}
+
+
+# the numbers are those of Keras 3
+MEANS = {
+    "SGD(0.1, use_ema=True, ema_momentum=0.5, ema_overwrite_frequency=2)": [0.625, -1.625],
+    "Adam(0.1, gradient_accumulation_steps=2)": [0.813898, -2.05058],
+    "SGD(0.1, momentum=0.9, gradient_accumulation_steps=2, use_ema=True, "
+    "ema_overwrite_frequency=1, ema_momentum=0.5)": [0.90125, -1.9975],
+    "SGD(0.1, loss_scale_factor=4.0)": [0.875, -1.875],
+    "RMSprop(schedules.ExponentialDecay(0.1, 1, 0.5), gradient_accumulation_steps=2)": [
+        0.803052,
+        -2.120424,
+    ],
+}
+
+
+@pytest.mark.parametrize("call", MEANS)
+def test_means_of_weights_and_of_gradients(call):
+    optimizer = eval(call, vars(keras.optimizers) | {"schedules": keras.optimizers.schedules})
+    weight = tf.Variable([1.0, -2.0])
+    for i in range(5):
+        optimizer.apply_gradients([(tf.constant([0.5 * i, 1.0 - i]), weight)])
+    np.testing.assert_allclose(weight, MEANS[call], rtol=1e-5)
+    again = type(optimizer).from_config(optimizer.get_config())
+    assert again.get_config() == optimizer.get_config()
+
+
+def test_fit_ends_with_the_means_of_the_weights():
+    model = line()
+    model.compile(keras.optimizers.SGD(0.01, use_ema=True, ema_momentum=0.5), "mse")
+    seen = []
+    keep = keras.callbacks.LambdaCallback(
+        on_train_batch_end=lambda batch, logs: seen.append(model.get_weights()[0][0, 0])
+    )
+    model.fit(X, 0 * X, batch_size=2, shuffle=False, callbacks=[keep], verbose=0)
+    assert model.get_weights()[0][0, 0] == pytest.approx(sum(seen) / 2)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"ema_momentum": 2.0, "use_ema": True}, {"gradient_accumulation_steps": 1}]
+)
+def test_means_out_of_range_are_refused(wrong):
+    with pytest.raises(ValueError, match="must be"):
+        keras.optimizers.SGD(**wrong)
+
+
+LABELS = np.array([[0, 1, 1], [1, 0, 1], [0, 0, 0], [1, 1, 0]])
+SCORES = np.array([[0.2, 0.6, 0.3], [0.7, 0.1, 0.4], [0.8, 0.5, 0.9], [0.3, 0.45, 0.2]])
+
+
+@pytest.mark.parametrize(
+    ("settings", "area"),
+    [
+        ({"multi_label": True}, 0.761111),
+        ({"multi_label": True, "label_weights": [1.0, 2.0, 3.0], "curve": "PR"}, 0.762169),
+        ({"multi_label": True, "num_labels": 3, "summation_method": "majoring"}, 0.777778),
+        ({"label_weights": [1.0, 2.0, 3.0]}, 0.755682),
+    ],
+)
+def test_areas_of_several_labels(settings, area):
+    metric = keras.metrics.AUC(num_thresholds=11, **settings)
+    metric.update_state(LABELS, SCORES, np.array([1.0, 2.0, 0.5, 1.0]))
+    assert float(metric.result()) == pytest.approx(area, rel=1e-5)
+
+
+def test_variables_of_keras_have_their_value_without_a_call():
+    class Largest(keras.metrics.Metric):
+        def __init__(self):
+            super().__init__(name="largest")
+            self.most = self.add_variable((), "zeros", name="most")
+
+        def update_state(self, y, prediction, sample_weight=None):
+            classes = keras.ops.one_hot(y, 3)  # of labels as floats
+            self.most.assign(
+                keras.ops.maximum(self.most.value, keras.ops.max(classes * prediction))
+            )
+
+        def result(self):
+            return self.most.value
+
+    metric = Largest()
+    metric.update_state(np.float32([2.0]), np.float32([[9.0, 8.0, 7.0]]))
+    assert float(metric.result()) == 7.0

@@ -13,12 +13,11 @@ from __future__ import annotations
 
 import functools
 import importlib
-import sys
 from typing import Any
 
 import numpy as np
 
-from wengert.base.dtypes import as_dtype
+from wengert.base.dtypes import as_dtype, limits
 from wengert.base.dtypes import dtype as OurDtype
 from wengert.base.extras import bfloat16
 from wengert.base.sections import fill_sections
@@ -65,9 +64,7 @@ def _named(dtype) -> np.dtype[Any]:
 
 def finfo(dtype) -> Any:
     """Return the numeric limits of a floating dtype."""
-    found = _named(dtype)
-    # the package that defines bfloat16 knows its limits
-    return sys.modules["ml_dtypes"].finfo(found) if found.kind == "V" else np.finfo(found)
+    return limits(_named(dtype))
 
 
 def canonical_dtype(dtype) -> np.dtype[Any]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.dtypes import limits
 from wengert.compat.kit.namespaces import defined
 from wengert.compat.kit.signatures import named
 from wengert.compat.tensorflow.conversion import convert_to_tensor, identity
@@ -83,7 +84,7 @@ def assert_near(x, y, rtol=None, atol=None, message=None, summarize=None, name=N
     By default the tolerances are ten times the resolution of the dtype.
     """
     a, b = (np.asarray(made(value).numpy()) for value in same_dtype("AssertNear", x, y))
-    least = 10 * float(np.finfo(a.dtype).eps) if a.dtype.kind in "fc" else 0.0
+    least = 10 * float(limits(a.dtype).eps) if a.dtype.kind in "fcV" else 0.0
     rtol, atol = (least if given is None else float(given) for given in (rtol, atol))
     if not np.all(np.abs(a - b) <= atol + rtol * np.abs(b)):
         raise invalid(

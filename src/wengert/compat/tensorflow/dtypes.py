@@ -9,6 +9,7 @@ import numpy as np
 
 from wengert.base import extras
 from wengert.base.dtypes import DTYPES as NATIVE
+from wengert.base.dtypes import limits
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.words import refusal
 
@@ -107,11 +108,9 @@ class DType:
         return self.min, self.max
 
     def _limits(self) -> Any:
-        if self._numpy.kind in "iu":
-            return np.iinfo(self._numpy)
         if self._numpy.kind in "bc":
             raise TypeError(f"Cannot find maximum value of {self!r}: it has no order.")
-        return np.finfo(self._numpy)
+        return limits(self._numpy)
 
     def is_compatible_with(self, other) -> bool:
         """Return whether `other` is the same type."""

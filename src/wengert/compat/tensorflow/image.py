@@ -157,7 +157,7 @@ def rot90(image, k=1, name=None) -> Any:
 
 def adjust_brightness(image, delta) -> Any:
     """Add `delta` to the pixels, on a scale from 0 to 1."""
-    return _scaled(image, lambda x: operations.add(x, float(delta)))
+    return _scaled(image, lambda x: x + _alike(delta, x))
 
 
 def adjust_contrast(images, contrast_factor) -> Any:
@@ -165,9 +165,14 @@ def adjust_contrast(images, contrast_factor) -> Any:
 
     def adjusted(x) -> Any:
         mean = operations.reduce_mean(x, axis=[-3, -2], keepdims=True)
-        return (x - mean) * float(contrast_factor) + mean
+        return (x - mean) * _alike(contrast_factor, x) + mean
 
     return _scaled(images, adjusted)
+
+
+def _alike(value, x) -> Any:
+    """Return a number or a tensor in the dtype of `x`."""
+    return operations.cast(value, x.dtype)
 
 
 def _scaled(image, function) -> Any:
@@ -376,28 +381,28 @@ def hsv_to_rgb(images, name=None) -> Any:
     return operations.stack(parts, axis=-1)
 
 
-def _recoloured(image, hue: float, factor: float) -> Any:
+def _recoloured(image, hue, factor) -> Any:
     def changed(x) -> Any:
         h, s, v = operations.unstack(rgb_to_hsv(x), axis=-1)
-        s = operations.clip_by_value(s * factor, 0.0, 1.0)
-        return hsv_to_rgb(operations.stack([(h + hue) % 1.0, s, v], axis=-1))
+        s = operations.clip_by_value(s * _alike(factor, s), 0.0, 1.0)
+        return hsv_to_rgb(operations.stack([(h + _alike(hue, h)) % 1.0, s, v], axis=-1))
 
     return _scaled(image, changed)
 
 
 def adjust_hue(image, delta, name=None) -> Any:
     """Rotate the hue by `delta`."""
-    return _recoloured(image, float(delta), 1.0)
+    return _recoloured(image, delta, 1.0)
 
 
 def adjust_saturation(image, saturation_factor, name=None) -> Any:
     """Scale the saturation."""
-    return _recoloured(image, 0.0, float(saturation_factor))
+    return _recoloured(image, 0.0, saturation_factor)
 
 
 def adjust_gamma(image, gamma=1, gain=1) -> Any:
     """Return ``gain * image ** gamma``."""
-    return _scaled(image, lambda x: x ** float(gamma) * float(gain))
+    return _scaled(image, lambda x: x ** _alike(gamma, x) * _alike(gain, x))
 
 
 def random_hue(image, max_delta: float, seed=None) -> Any:

@@ -89,7 +89,7 @@ def uniform(shape, minval=0, maxval=None, dtype=None, seed=None, name=None) -> A
 
 
 def gamma(shape, alpha, beta=None, dtype=None, seed=None, name=None) -> Any:
-    """Draw gamma numbers, `shape` of them for each `alpha`; only `beta` has a gradient.
+    """Draw gamma numbers, `shape` of them for each `alpha`; differentiable.
 
     Examples
     --------

@@ -288,25 +288,25 @@ class Variable:
     __array__ = Tensor.__array__
 
     def __float__(self) -> float:
-        return float(self.value())
+        return float(self._as_tensor())
 
     def __int__(self) -> int:
-        return int(self.value())
+        return int(self._as_tensor())
 
     def __complex__(self) -> complex:
-        return complex(self.value())
+        return complex(self._as_tensor())
 
     def __bool__(self) -> bool:
-        return bool(self.value())
+        return bool(self._as_tensor())
 
     def __index__(self) -> int:
-        return self.value().__index__()
+        return self._as_tensor().__index__()
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self.value())
+        return iter(self._as_tensor())
 
     def __getitem__(self, index) -> Any:
-        part = self.value()[index]
+        part = self._as_tensor()[index]
         part.assign = lambda value, **_: self._assigned_at(index, value)
         return part
 
@@ -315,12 +315,12 @@ class Variable:
 
     def sparse_read(self, indices, name=None) -> Any:
         """Return the rows at `indices`."""
-        return made(read(self.value(), np.asarray(converted(indices)._payload)))
+        return made(read(self._as_tensor(), np.asarray(converted(indices)._payload)))
 
     def gather_nd(self, indices, name=None) -> Any:
         """Return the elements or slices at the rows of `indices`."""
         places = np.asarray(converted(indices)._payload)
-        return made(read(self.value(), tuple(np.moveaxis(places, -1, 0))))
+        return made(read(self._as_tensor(), tuple(np.moveaxis(places, -1, 0))))
 
     # -- assigning --------------------------------------------------------------------------------
 

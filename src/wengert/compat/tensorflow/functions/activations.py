@@ -237,7 +237,7 @@ def relu6(features, name=None) -> Any:
     return wg.nn.functional.relu6(features)
 
 
-@V.operation("LeakyRelu", features=V.ANY)
+@V.operation("LeakyRelu", features=V.ANY, alpha=float)
 def leaky_relu(features, alpha=0.2, name=None) -> Any:
     """Return x where positive, else `alpha` times x; the derivative at 0 is `alpha`.
 
@@ -249,7 +249,7 @@ def leaky_relu(features, alpha=0.2, name=None) -> Any:
     if features._payload.dtype.kind in "iu":
         features = V.converted(features, np.dtype(np.float32))
     V.check(features, V.FLOATING)
-    return wg.nn.functional.leaky_relu(features, float(alpha))
+    return wg.nn.functional.leaky_relu(features, alpha)
 
 
 @V.operation("Elu", features=V.FLOATING)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
+from wengert.base.dtypes import limits
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.kit.rows import shaped
 from wengert.compat.tensorflow.functions import values as V
@@ -40,7 +41,7 @@ def _pooled(
     sizes = x._payload.shape[2:]
     pairs = padding_of(padding, sizes, extent_of(window, spread), steps, channels_first)
     if op.startswith("MaxPool"):
-        least = float(np.finfo(x._payload.dtype).min)
+        least = float(limits(x._payload.dtype).min)
         result = _MAX[d](padded(x, pairs, least), window, steps, 0, spread)
     else:
         if any(s != 1 for s in spread):

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
+from wengert.base.dtypes import limits
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.tensor import Tensor
@@ -58,12 +59,10 @@ def saturate_cast(value, dtype, name=None) -> Any:
 
 def _saturated(value, kind) -> Any:
     """Clamp real numbers to the numbers that both their own and another dtype have."""
-    own, new = (
-        np.iinfo(one) if one.kind in "iu" else np.finfo(one) if one.kind in "fc" else None
-        for one in (value._payload.dtype, kind)
-    )
-    if own is None or new is None:
+    kinds = (value._payload.dtype, kind)
+    if any(one.kind == "b" for one in kinds):
         return value
+    own, new = map(limits, kinds)
     return wg.clamp(
         value, _inside(max(new.min, own.min), value), _inside(min(new.max, own.max), value)
     )

@@ -14,6 +14,7 @@ drawn by NumPy.
 
 from __future__ import annotations
 
+import functools
 import random
 import secrets
 import threading
@@ -22,10 +23,12 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
+from wengert.base.dtypes import limits
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.philox import Philox, mixed
 from wengert.compat.tensorflow.functions.values import integer, invalid, numbers_of, shown
+from wengert.tape.record import T
 
 _MASK = (1 << 64) - 1
 _MOST = (1 << 31) - 1
@@ -93,12 +96,21 @@ class SeedGenerator:
     def next(self, ordered=True) -> Any:
         """Return the pair of seeds of the next draw."""
         pair = V.constant_of(np.array(self._state, np.uint32))
-        self._state[1] += 1
+        if ordered:
+            self._state[1] += 1
+        else:
+            self._state = [(number + 1) * 5387 % 933199 for number in self._state]
         return pair
 
     def stream(self) -> Philox:
         """Return the stream of the next draw."""
         return stateless(self.next())
+
+
+@functools.cache
+def shared() -> SeedGenerator:
+    """Return the generator of calls without a seed."""
+    return SeedGenerator()
 
 
 def default_seed() -> int:
@@ -198,8 +210,9 @@ def gammas(rng, shape, alpha, beta, dtype, after: bool) -> Any:
     sizes = V.shape_of(shape, "RandomGamma")
     if after:
         sizes = (*sizes, *concentration.shape)
-    drawn = np.maximum(rng.standard_gamma(concentration, sizes), np.finfo(kind).tiny)
-    return V.computed("RandomGamma", wg.div, V.tensor_of(drawn.astype(kind)), b)
+    drawn = np.maximum(rng.standard_gamma(concentration, sizes), limits(kind).tiny)
+    sample = V.tensor_of(drawn.astype(kind))
+    return V.computed("RandomGamma", lambda: wg.div(T._standard_gamma(a.expand(sizes), sample), b))
 
 
 def poissons(rng, shape, lam, dtype, after: bool) -> Any:

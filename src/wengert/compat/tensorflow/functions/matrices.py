@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
+from wengert.base.dtypes import limits
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.products import turned
@@ -326,7 +327,7 @@ def matrix_rank(a, tol=None, validate_args=False, name=None) -> Any:
     """
     s: Any = wg.linalg.svdvals(a)
     if tol is None:
-        eps = float(np.finfo(a._payload.dtype).eps)
+        eps = float(limits(a._payload.dtype).eps)
         bound = wg.amax(s, -1, True) * (max(a._payload.shape[-2:]) * eps)
     else:
         bound = wg.unsqueeze(V.tensor_of(tol, dtype_hint=s._payload.dtype), -1)
@@ -343,7 +344,7 @@ def pinv(a, rcond=None, validate_args=False, name=None) -> Any:
     [[0.5 0. ]]
     """
     if rcond is None:
-        rcond = 10 * max(a._payload.shape[-2:]) * float(np.finfo(a._payload.dtype).eps)
+        rcond = 10 * max(a._payload.shape[-2:]) * float(limits(a._payload.dtype).eps)
     return wg.linalg.pinv(a, rtol=rcond)
 
 

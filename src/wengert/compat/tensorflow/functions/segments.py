@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
+from wengert.base.dtypes import limits
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.kit.rows import shaped
 from wengert.compat.tensorflow.functions import values as V
@@ -208,7 +209,7 @@ def _by(reduce: str, empty) -> Any:
 
 
 def _bound(end: str) -> Callable[[Any], Any]:
-    return lambda kind: getattr((np.iinfo if kind.kind in "iu" else np.finfo)(kind), end)
+    return lambda kind: getattr(limits(kind), end)
 
 
 _product = _by("prod", lambda kind: 1)

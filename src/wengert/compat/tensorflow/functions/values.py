@@ -123,8 +123,8 @@ def operation(op: str, *alike: str, **wanted) -> Callable[[_Function], _Function
     **wanted
         What other arguments become: for a list of dtypes a tensor of one of them, for the name of
         an argument a tensor of its dtype if possible, for ``int`` a whole number, for ``tuple``
-        whole numbers, for ``bool`` a tensor of bools; a function returns it. A default of None
-        stays None.
+        whole numbers, for ``float`` a number that is no tensor, for ``bool`` a tensor of bools; a
+        function returns it. A default of None stays None.
     """
 
     def decorate(function: _Function) -> _Function:
@@ -183,12 +183,18 @@ def _entering(op: str, name: str, kind, optional: bool) -> Callable[[Any], Any]:
         check(x, kind)
         return x
 
+    def number(value) -> Any:
+        if isinstance(value, TensorBase) or hasattr(value, "_as_tensor"):
+            raise TypeError(f"Expected float for argument {name!r} not {value!r}.")
+        return float(value)
+
     def whole(value) -> Any:
         (number,) = integers(value, name)
         return number
 
     ways = {
         int: whole,
+        float: number,
         tuple: lambda value: integers(value, name),
         bool: lambda value: truths(op, value)[0],
         ANY: tensor_of,

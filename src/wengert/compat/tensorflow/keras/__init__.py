@@ -39,9 +39,9 @@ _NOW = _gathered(
     variable: Variable
     """,
     """
-    initializers random keras.activations keras.callbacks keras.constraints keras.layers
-    keras.losses keras.metrics keras.models keras.optimizers keras.regularizers keras.saving
-    keras.utils
+    initializers keras.activations keras.callbacks keras.constraints keras.layers
+    keras.losses keras.metrics keras.models keras.optimizers keras.random keras.regularizers
+    keras.saving keras.utils
     """,
 )
 __all__ = sorted([*_NOW, *_LATER])

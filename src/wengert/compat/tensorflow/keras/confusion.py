@@ -37,6 +37,9 @@ class _Counting(Metric):
     top_k: Any = None
     class_id: Any = None
     from_logits = False
+    multi_label = False
+    num_labels: Any = None
+    label_weights: Any = None
 
     def _prepare(self: Any) -> None:
         self.name = self.name or name_for(type(self).__name__)
@@ -46,10 +49,16 @@ class _Counting(Metric):
 
     def _begin(self, limits) -> None:
         self._limits = limits
+        if not self.multi_label:
+            self._create(limits.shape)
+        elif self.num_labels is not None:
+            self._create((*limits.shape, self.num_labels))
+
+    def _create(self, shape) -> None:
         alone = len(self.wanted) == 1
         for count in self.wanted:
             name = "accumulator" if alone else count
-            setattr(self, name, self.add_variable(limits.shape, "zeros", name=name))
+            setattr(self, name, self.add_variable(shape, "zeros", name=name))
 
     def update_state(self, y_true, y_pred, sample_weight=None) -> None:
         """Count a batch."""
@@ -65,12 +74,27 @@ class _Counting(Metric):
         weight = np.broadcast_to(weight, y.shape).astype(np.float64)
         if self.class_id is not None:
             y, p, weight = (part[..., self.class_id] for part in (y, p, weight))
-        right, amount = y.astype(bool).ravel(), weight.ravel()
-        said = p.ravel() > self._limits[:, None]
+        if self.label_weights is not None and not self.multi_label:
+            weight = weight * np.asarray(self.label_weights)
+        shape = (1, -1)
+        if self.multi_label:
+            # one group of counts for each label
+            y, p, weight, shape = y.T, p.T, weight.T, y.shape[::-1]
+            if not self._variables:
+                self._create((self._limits.size, shape[0]))
+        rights, amounts = y.astype(bool).reshape(shape), weight.reshape(shape)
+        said = [one > self._limits[:, None] for one in p.reshape(shape)]
         for count, variable in zip(self.wanted, self._variables, strict=True):
-            side = said if count.endswith("positives") else ~said
-            agrees = right == (count in ("true_positives", "false_negatives"))
-            variable.assign_add((side & agrees).astype(np.float64) @ amount)
+            found = [
+                ((says == count.endswith("positives")) & agrees).astype(np.float64) @ amount
+                for says, agrees, amount in zip(
+                    said,
+                    rights == (count in ("true_positives", "false_negatives")),
+                    amounts,
+                    strict=True,
+                )
+            ]
+            variable.assign_add(np.stack(found, -1) if self.multi_label else found[0])
 
     def _counts(self) -> dict[str, Any]:
         numbers = [variable.numpy().astype(np.float64) for variable in self._variables]
@@ -147,7 +171,7 @@ class Recall(_OfClasses):
 
 @settings(
     "num_thresholds=200, curve='ROC', summation_method='interpolation', name=None, dtype=None, "
-    "thresholds=None, from_logits=False"
+    "thresholds=None, multi_label=False, num_labels=None, label_weights=None, from_logits=False"
 )
 class AUC(_Counting):
     """The area under the ROC curve, or under the precision-recall curve.
@@ -159,6 +183,9 @@ class AUC(_Counting):
     summation_method : {"interpolation", "minoring", "majoring"}. The rule between two points.
     thresholds : list of float, optional. Explicit thresholds between 0 and 1, which replace
         `num_thresholds`.
+    multi_label : bool. Whether each label has an area of its own, of which the mean is taken.
+    num_labels : int, optional. The number of labels.
+    label_weights : list of float, optional. The weight of each label.
     from_logits : bool. Whether predictions are logits.
 
     Examples
@@ -177,17 +204,25 @@ class AUC(_Counting):
         tp, fp = n["true_positives"], n["false_positives"]
         recall = share(tp, tp + n["false_negatives"])
         if self.curve == "PR" and self.summation_method == "interpolation":
-            return self._tensor(self._interpolated(tp, fp, n["false_negatives"]))
+            return self._area(self._interpolated(tp, fp, n["false_negatives"]))
         x, y = (share(fp, fp + n["true_negatives"]), recall)
         if self.curve == "PR":
             x, y = recall, share(tp, tp + fp)
         between = {"minoring": np.minimum, "majoring": np.maximum}.get(self.summation_method)
         height = (y[:-1] + y[1:]) / 2 if between is None else between(y[:-1], y[1:])
-        return self._tensor(((x[:-1] - x[1:]) * height).sum())
+        return self._area((x[:-1] - x[1:]) * height)
+
+    def _area(self, parts) -> Any:
+        """Add the parts of the area; take the mean over the labels, if they are apart."""
+        areas = parts.sum(0)
+        if not self.multi_label:
+            return self._tensor(areas)
+        weights = np.ones(areas.shape) if self.label_weights is None else self.label_weights
+        return self._tensor(share(np.dot(areas, weights), np.sum(weights)))
 
     def _interpolated(self, tp, fp, fn) -> Any:
-        """Return the area under the precision-recall curve, interpolated by Davis and Goadrich
-        (2006).
+        """Return the parts of the area under the precision-recall curve, interpolated by Davis and
+        Goadrich (2006).
         """
         said = tp + fp
         step, change = tp[:-1] - tp[1:], said[:-1] - said[1:]
@@ -195,7 +230,7 @@ class AUC(_Counting):
         start = tp[1:] - slope * said[1:]
         both = (said[:-1] > 0) & (said[1:] > 0)
         ratio = np.where(both, share(said[:-1], np.where(both, said[1:], 1)), 1.0)
-        return share(slope * (step + start * np.log(ratio)), np.maximum(tp + fn, 0)[1:]).sum()
+        return share(slope * (step + start * np.log(ratio)), np.maximum(tp + fn, 0)[1:])
 
 
 @settings("num_thresholds=200, class_id=None, name=None, dtype=None")

@@ -129,7 +129,7 @@ def _where(condition, x1, x2) -> Any:
 
 def _one_hot(x, num_classes, axis, dtype) -> Any:
     """Return one-hot vectors along a new dimension."""
-    return tf.one_hot(x, num_classes, axis=axis, dtype=dtype or floatx())
+    return tf.one_hot(tf.cast(x, "int32"), num_classes, axis=axis, dtype=dtype or floatx())
 
 
 def _moments(x, axes, keepdims) -> Any:

@@ -44,6 +44,11 @@ class Optimizer(Configured):
         rate.
     clipnorm, clipvalue, global_clipnorm : float, optional. Upper bounds of the norm of each
         gradient, of its elements, and of the global norm.
+    use_ema, ema_momentum : bool, float. Whether to keep running means of the weights; their decay.
+    ema_overwrite_frequency : int, optional. The number of steps after which the weights become
+        their means; by default at the end of `fit`.
+    loss_scale_factor : float, optional. A number by which gradients are divided.
+    gradient_accumulation_steps : int, optional. The number of calls whose mean gradient is used.
     name : str, optional. The name of the optimizer.
 
     Attributes
@@ -68,10 +73,29 @@ class Optimizer(Configured):
         clipnorm: float | None = None,
         clipvalue: float | None = None,
         global_clipnorm: float | None = None,
+        use_ema=False,
+        ema_momentum=0.99,
+        ema_overwrite_frequency: int | None = None,
+        loss_scale_factor: float | None = None,
+        gradient_accumulation_steps: int | None = None,
         name: str | None = None,
         **kwargs,
     ) -> None:
-        _refuse(type(self).__name__, kwargs)
+        kwargs.pop("jit_compile", None)
+        for key in kwargs:
+            raise ValueError(f"Argument(s) not recognized: {key!r} (of {type(self).__name__})")
+        self.use_ema, self.ema_momentum = use_ema, ema_momentum
+        self.ema_overwrite_frequency = ema_overwrite_frequency
+        self.loss_scale_factor = loss_scale_factor
+        self.gradient_accumulation_steps = gradient_accumulation_steps
+        if use_ema and not 0 <= ema_momentum <= 1:
+            raise ValueError(
+                f"`ema_momentum` must be in the range [0, 1]. Received: {ema_momentum}"
+            )
+        for key, least in (("ema_overwrite_frequency", 1), ("gradient_accumulation_steps", 2)):
+            number = getattr(self, key)
+            if number is not None and not (isinstance(number, int) and number >= least):
+                raise ValueError(f"`{key}` must be an integer >= {least}. Received: {number}")
         self.name = name or name_for(type(self).__name__)
         self.weight_decay = weight_decay
         if sum(limit is not None for limit in (clipnorm, clipvalue, global_clipnorm)) > 1:
@@ -81,18 +105,24 @@ class Optimizer(Configured):
         self.clipnorm = clipnorm
         self.clipvalue = clipvalue
         self.global_clipnorm = global_clipnorm
-        self.iterations = Weight(np.int64(0), self.name, "iteration", trainable=False)
+        self._calls = Weight(np.int64(0), self.name, "iteration", trainable=False)
         self._rate: Any = None
         self.learning_rate = learning_rate
         self._states: dict[int, dict[str, Any]] = {}
         self._known: list[Any] = []
 
     @property
+    def iterations(self) -> Any:
+        """The number of steps so far; of gradients that are accumulated, they are one step."""
+        steps = self.gradient_accumulation_steps
+        return self._calls // steps if steps else self._calls
+
+    @property
     def learning_rate(self) -> Any:
         """The learning rate."""
         if isinstance(self._rate, Variable):
             return self._rate
-        return self._rate(self.iterations)
+        return self._rate(self._calls)
 
     @learning_rate.setter
     def learning_rate(self, value) -> None:
@@ -122,14 +152,18 @@ class Optimizer(Configured):
             for name, array in self._states[id(v)].items()
         ]
         rate = [self._rate] if isinstance(self._rate, Variable) else []
-        return [self.iterations, *rate, *kept]
+        return [self._calls, *rate, *kept]
 
     def build(self, variables) -> None:
         """Create the state for these weights."""
         for variable in variables:
             if id(variable) not in self._states:
                 self._known.append(variable)
-                self._states[id(variable)] = self._new(np.asarray(variable.numpy()))
+                value = np.asarray(variable.numpy())
+                extra = {"average": self.use_ema}
+                extra["gradient_accumulator"] = self.gradient_accumulation_steps
+                more = updates.kept(value, *(name for name, held in extra.items() if held))
+                self._states[id(variable)] = more | self._new(value)
         if WAITING:
             resume(self)
 
@@ -185,9 +219,55 @@ class Optimizer(Configured):
                 variable.assign(g)
             elif g is not None:
                 given.append((np.asarray(numbers_of(g)), variable))
-        arrays = self._clipped([g for g, _ in given])
-        step = int(self.iterations.numpy()) + 1
+        if self._due(given):
+            self._update(given)
+        if self.use_ema and given:
+            self._average()
+        for _, variable in given:
+            if variable.constraint is not None:
+                variable.assign(variable.constraint(variable))
+        self._calls.assign_add(1)
+
+    def _due(self, given: list[Any]) -> bool:
+        """Scale and accumulate gradients, in place; return whether it is time for a step."""
+        scale, steps = self.loss_scale_factor, self.gradient_accumulation_steps
+        if scale is not None:
+            given[:] = [(g / g.dtype.type(scale), v) for g, v in given]
+        if not steps:
+            return True
+        name = "gradient_accumulator"
+        states = [self._states[id(v)] for _, v in given]
+        sums = [g + state[name] for (g, _), state in zip(given, states, strict=True)]
+        due = (int(self._calls.numpy()) + 1) % steps == 0
+        for total, state in zip(sums, states, strict=True):
+            state[name] = total
+        if due:
+            given[:] = [(g / g.dtype.type(steps), v) for g, (_, v) in zip(sums, given, strict=True)]
+            for state in self._states.values():
+                state[name] = np.zeros_like(state[name])
+        return due
+
+    def _average(self) -> None:
+        """Update the running means of the weights, which may replace them."""
+        taken = int(numbers_of(self.iterations))
+        every = self.ema_overwrite_frequency
+        for variable in self._known:
+            value, state = np.asarray(variable.numpy()), self._states[id(variable)]
+            share = value.dtype.type(self.ema_momentum if taken else 0)
+            state["average"] = share * state["average"] + (1 - share) * value
+        if every and (taken + 1) % every == 0:
+            self.finalize_variable_values(self._known)
+
+    def finalize_variable_values(self, var_list) -> None:
+        """Replace weights by their running means, if there are any."""
+        for variable in var_list if self.use_ema else ():
+            variable.assign(self._states[id(variable)]["average"])
+
+    def _update(self, given: list[Any]) -> None:
+        """Change weights by their gradients."""
+        step = int(numbers_of(self.iterations)) + 1
         rate = float(np.asarray(numbers_of(self.learning_rate)))
+        arrays = self._clipped([g for g, _ in given])
         for g, (_, variable) in zip(arrays, given, strict=True):
             value = np.asarray(variable.numpy())
             kind = value.dtype.type
@@ -196,9 +276,6 @@ class Optimizer(Configured):
             state = self._states[id(variable)]
             change = self._step(g.astype(value.dtype), kind(rate), state, step)
             variable.assign(np.asarray(value - change).astype(value.dtype))
-            if variable.constraint is not None:
-                variable.assign(variable.constraint(variable))
-        self.iterations.assign_add(1)
 
     def minimize(self, loss, var_list, tape=None, **kwargs) -> None:
         """Compute the gradients of a loss, a function or a tensor with its tape, and take one step.
@@ -248,6 +325,7 @@ class Optimizer(Configured):
             "clipnorm": self.clipnorm,
             "global_clipnorm": self.global_clipnorm,
             "clipvalue": self.clipvalue,
+            **{name: getattr(self, name) for name in _OF_STEPS},
             **super().get_config(),
             "learning_rate": (
                 float(rate.numpy()) if isinstance(rate, Variable) else serialize_keras_object(rate)
@@ -270,7 +348,7 @@ class Optimizer(Configured):
             raise refusal(
                 ValueError, "optimizer '{}' has", self.name, len(self.variables), len(values)
             )
-        self.iterations.assign(values.pop(0))
+        self._calls.assign(values.pop(0))
         if isinstance(self._rate, Variable):
             self._rate.assign(values.pop(0))
         for weight in self._known:
@@ -279,17 +357,13 @@ class Optimizer(Configured):
                 state[name] = values.pop(0).astype(state[name].dtype)
 
 
-_IGNORED = ("use_ema", "ema_momentum", "ema_overwrite_frequency", "jit_compile")
-_INACTIVE = (None, False, 0.99)
-
-
-def _refuse(name: str, kwargs: dict[str, Any]) -> None:
-    for key, value in kwargs.items():
-        known = (*_IGNORED, "loss_scale_factor", "gradient_accumulation_steps")
-        if key not in known:
-            raise ValueError(f"Argument(s) not recognized: {key!r} (of {name})")
-        if value not in _INACTIVE and key != "jit_compile":
-            raise ValueError(f"{name}({key}={value!r}) is not offered here: leave it out")
+_OF_STEPS = (
+    "use_ema",
+    "ema_momentum",
+    "ema_overwrite_frequency",
+    "loss_scale_factor",
+    "gradient_accumulation_steps",
+)
 
 
 @settings("learning_rate=0.01, momentum=0.0, nesterov=False, weight_decay=None")

@@ -3,18 +3,25 @@
 NOTE [symbols of Keras]
 `Input` returns a `Symbol`, a shape and a dtype. A layer that is called with symbols runs on zeros,
 to build its weights and to infer the shape of its result, and returns a symbol that records the
-layer and its inputs. A functional model walks back from its outputs to its inputs, and runs the
-layers in topological order.
+layer and its inputs. It runs twice, with other sizes for unknown dimensions: sizes that differ are
+unknown. These are so large that windows fit into them, and that no usual number of poolings makes
+them equal. What such a run changes (moving averages, seeds) is restored.
+A functional model walks back from its outputs to its inputs, and runs the layers in topological
+order.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from wengert.compat.tensorflow import nest
+from wengert.compat.tensorflow.functions.drawing import SeedGenerator
 from wengert.compat.tensorflow.functions.values import constant_of, dtype_of
+from wengert.compat.tensorflow.keras.weights import CREATED
 from wengert.compat.tensorflow.shapes import TensorShape
 from wengert.compat.tensorflow.words import refusal
 
@@ -55,28 +62,47 @@ OPERATORS = {
 
 
 def example(value, size: int) -> Any:
-    """Replace symbols by zeros, with a size for unknown dimensions."""
+    """Replace symbols by zeros, with `size` examples, and more for other unknown dimensions."""
 
     def zeros(part) -> Any:
         if not isinstance(part, Symbol):
             return part
-        return constant_of(np.zeros([size if n is None else n for n in part.shape], part.dtype))
+        sizes = [size * (64 if i else 1) if n is None else n for i, n in enumerate(part.shape)]
+        return constant_of(np.zeros(sizes, part.dtype))
 
     return nest.map_structure(zeros, value)
 
 
 def symbolic(layer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return symbols for the results of a layer called with symbols."""
-    results = []
-    for size in (2, 3):
-        # sizes that depend on the batch size are unknown
-        results.append(layer(*example(args, size), **example(kwargs, size)))
+    with _restored(layer):
+        results = [layer(*example(args, size), **example(kwargs, size)) for size in (2, 3)]
     origin = (layer, args, kwargs)
     if isinstance(results[0], list | tuple):
         return type(results[0])(
             _symbol(a, b, origin, i) for i, (a, b) in enumerate(zip(*results, strict=True))
         )
     return _symbol(results[0], results[1], origin, None)
+
+
+@contextmanager
+def _restored(layer) -> Iterator[None]:
+    """Restore weights, those created in the block too, and seeds of a layer after the block."""
+    found = layer._flatten_layers() if hasattr(layer, "_flatten_layers") else ()
+    seeds = [
+        part for one in found for part in vars(one).values() if isinstance(part, SeedGenerator)
+    ]
+    draws = [list(seed._state) for seed in seeds]
+    values = [(weight, weight.numpy()) for weight in getattr(layer, "variables", ())]
+    token = CREATED.set(values)
+    try:
+        yield
+    finally:
+        CREATED.reset(token)
+        for seed, state in zip(seeds, draws, strict=True):
+            seed._state[:] = state
+        for weight, value in values:
+            weight.assign(value)
 
 
 def _symbol(a, b, origin, place: int | None) -> Symbol:

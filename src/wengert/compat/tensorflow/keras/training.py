@@ -214,20 +214,26 @@ class Trainer:
     def compute_metrics(self, x, y, y_pred, sample_weight=None) -> Any:
         """Add a batch to the metrics, and return their values so far."""
         if self._counted is not None:
-            self._counted.update(y, y_pred, sample_weight)
+            self._counted.update_state(y, y_pred, sample_weight)
         return self.get_metrics_result()
 
     def get_metrics_result(self) -> dict[str, Any]:
         """Return the results of the metrics so far, by name."""
-        names = {id(m): name for name, m in self._counted.named()} if self._counted else {}
-        return {names.get(id(metric), metric.name): metric.result() for metric in self.metrics}
+        found: dict[str, Any] = {}
+        for metric in self.metrics:
+            result = metric.result()
+            found |= result if isinstance(result, dict) else {metric.name: result}
+        return found
 
     @property
     def metrics(self) -> list[Any]:
         """The metrics: the loss, those given to `compile`, and those among the attributes."""
         own = super().metrics  # type: ignore[misc]
-        found = [] if self._counted is None else [metric for _, metric in self._counted.named()]
-        return found + [metric for metric in own if not any(metric is other for other in found)]
+        counted = self._counted
+        if counted is None:
+            return own
+        given = {id(metric) for _, metric in counted.named()}
+        return counted.parts() + [metric for metric in own if id(metric) not in given]
 
     @property
     def metrics_names(self) -> list[str]:
@@ -358,6 +364,8 @@ class Trainer:
             told.on_epoch_end(epoch, _ordered(logs))
             if self.stop_training:
                 break
+        if initial_epoch < epochs and isinstance(self.optimizer, optimizers.Optimizer):
+            self.optimizer.finalize_variable_values(self.trainable_variables)  # type: ignore[attr-defined]
         told.on_train_end(logs)
         return told.history
 
@@ -454,6 +462,8 @@ def _called(loss, y, y_pred, weight) -> Any:
 class _Counted:
     """The losses and metrics of a model, for each of its outputs."""
 
+    name = "compile_metrics"
+
     def __init__(self, loss, loss_weights, metrics, weighted) -> None:
         self._given = (loss, loss_weights, metrics, weighted)
         self._names: list[str] = []
@@ -498,10 +508,22 @@ class _Counted:
             return list(given)
         return [given] * len(self._names)
 
+    def parts(self) -> list[Any]:
+        """Return the means of the loss and of that of each output, and all metrics as one."""
+        return [self.tracker, *self._parts, *([self] if any(self._given[2:]) else [])]
+
+    def result(self) -> dict[str, Any]:
+        """Return the results of the metrics, by name."""
+        return {name: metric.result() for name, metric in self.named()}
+
+    def reset_state(self) -> None:
+        """Reset the metrics."""
+        for _, metric in self.named():
+            metric.reset_state()
+
     def named(self) -> list[tuple[str, Any]]:
-        """Return the names of all metrics, with the metrics."""
-        first = [self.tracker] if any(loss is not None for loss in self._losses) else []
-        found = [(metric.name, metric) for metric in (*first, *self._parts)]
+        """Return the names of the metrics given to `compile`, with the metrics."""
+        found: list[tuple[str, Any]] = []
         met: dict[str, int] = {}
         for place, weighted, metric in self._watched:
             output = f"{self._names[place]}_" if len(self._names) > 1 else ""
@@ -527,9 +549,9 @@ class _Counted:
             found.append(loss if factor == 1.0 else loss * factor)
         return found
 
-    def update(self, y, y_pred, weight) -> None:
-        """Add a batch."""
-        targets, predicted, amounts = map(self._for_each, (y, y_pred, weight))
+    def update_state(self, y_true, y_pred, sample_weight=None) -> None:
+        """Add a batch; only the weighted metrics take its weights."""
+        targets, predicted, amounts = map(self._for_each, (y_true, y_pred, sample_weight))
         for place, weighted, metric in self._watched:
             pair = targets[place], predicted[place]
             _resolved(metric, *pair).update_state(*pair, amounts[place] if weighted else None)
@@ -579,7 +601,13 @@ def _resolved(metric, y, y_pred) -> Any:
 
 
 def _floats(logs: dict[str, Any]) -> dict[str, float]:
-    return {key: float(np.asarray(numbers_of(value))) for key, value in logs.items()}
+    found: dict[str, float] = {}
+    for key, value in logs.items():
+        if isinstance(value, dict):
+            found |= _floats(value)
+        else:
+            found[key] = float(np.asarray(numbers_of(value)))
+    return found
 
 
 def _listed(logs: dict[str, Any], by_name: bool) -> Any:

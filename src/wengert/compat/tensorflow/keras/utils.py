@@ -10,7 +10,7 @@ import numpy as np
 
 from wengert.compat.kit.namespaces import completed, gathered
 from wengert.compat.tensorflow.data import Dataset
-from wengert.compat.tensorflow.functions.drawing import own_stream, set_seed
+from wengert.compat.tensorflow.functions.drawing import own_stream, set_seed, shared
 from wengert.compat.tensorflow.functions.values import constant_of, numbers_of
 from wengert.compat.tensorflow.refusal import refusing
 
@@ -115,6 +115,7 @@ def set_random_seed(seed: int) -> None:
     random.seed(seed)
     np.random.seed(seed)
     set_seed(seed)
+    shared.cache_clear()
 
 
 def pad_sequences(

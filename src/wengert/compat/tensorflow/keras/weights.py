@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from contextvars import ContextVar
+from typing import Any
+
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.variable import Variable
+
+CREATED: ContextVar[list[tuple[Any, Any]] | None] = ContextVar("wengert_created", default=None)
+"""Where new weights are noted with their values, if anywhere."""
 
 
 class Weight(Variable):
@@ -22,11 +28,19 @@ class Weight(Variable):
         self.overwrite_with_gradient = False
         self._label = name
         self._owner = owner
+        created = CREATED.get()
+        if created is not None:
+            created.append((self, self.numpy()))
 
     @property
     def name(self) -> str:
         """The name within the layer."""
         return self._label
+
+    @property
+    def value(self) -> Any:
+        """The value as a tensor; Keras's variables have it without a call."""
+        return self._as_tensor()
 
     @property
     def path(self) -> str:
