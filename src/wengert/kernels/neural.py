@@ -29,7 +29,7 @@ def _size(self: Any) -> Any:
 
 
 def _below_top(self: Any, dim: Dims) -> Any:
-    return self - _largest(self, axis=dim, keepdims=True)
+    return self - _largest(self, dim, True)
 
 
 _SAFE, _CLOSE = 80.0, 6.0
