@@ -193,9 +193,9 @@ def hardsigmoid(self: Any) -> Any:
     return clamp(self + three, 0, six) / six
 
 
-def hardtanh(self: Any, min_val: float, max_val: float) -> Any:
+def hardtanh(self: Any, min_val: float, max_val: float, out: Any = None) -> Any:
     """Clamp self between two bounds."""
-    return clamp(self, min_val, max_val)
+    return clamp(self, min_val, max_val, out)
 
 
 # -- losses ---------------------------------------------------------------------------------------
