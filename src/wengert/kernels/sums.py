@@ -29,6 +29,8 @@ Dims = tuple[int, ...]
 _LITTLE = 16
 _SMALL = 1024
 """The size up to which an array is summed by NumPy alone."""
+_WHOLE = 1 << 14
+"""The size up to which the sum of all elements is NumPy's."""
 _FEW = 16
 """The number of elements up to which they are added sequentially."""
 _NEAR = 1 << 15
@@ -54,7 +56,7 @@ _ONES = {char: np.ones(2 * _RUN, char) for char in "fd"}
 
 def total(self: Any) -> Any:
     """Return the sum of all elements."""
-    return _sum(self, None) if self.size <= _LITTLE else _many(self, None, False)
+    return _sum(self, None) if self.size <= _LITTLE else sums(self, None)
 
 
 def sums(self: Any, dim: Dims | None, keepdim: bool = False) -> Any:
@@ -62,6 +64,10 @@ def sums(self: Any, dim: Dims | None, keepdim: bool = False) -> Any:
     size = self.size
     if size <= _LITTLE or (size <= _SMALL and self.dtype.itemsize > 2):
         return _sum(self, dim, None, None, keepdim)
+    if size <= _WHOLE and (dim is None or len(dim) == self.ndim) and self.flags.c_contiguous:
+        # all of it is one row, which NumPy sums pairwise
+        if self.dtype.itemsize > 2:
+            return _sum(self, dim, None, None, keepdim)
     return _many(self, dim, keepdim)
 
 
@@ -124,7 +130,8 @@ def _runs(rows: Any, ones: Any) -> Any:
     whole = length - length % run
     heads = rows[..., :whole].reshape(*rows.shape[:-1], whole // run, run)
     result = _sum(np.vecdot(heads, ones[:run]), -1)
-    return result + np.vecdot(rows[..., whole:], ones[: length - whole])
+    rest = length - whole
+    return result + np.vecdot(rows[..., whole:], ones[:rest]) if rest else result
 
 
 def _columns(matrices: Any, ones: Any) -> Any:
@@ -263,6 +270,9 @@ def running_sums(self: Any, dim: int) -> Any:
     wide = np.promote_types(self.dtype, np.float64)
     if self.dtype.kind not in "fc" or self.dtype == wide or self.shape[dim] <= _LITTLE:
         return np.add.accumulate(self, axis=dim)
+    if self.size <= _NEAR:
+        sums_of_all = self.astype(wide, order="C")
+        return np.add.accumulate(sums_of_all, dim, None, sums_of_all).astype(self.dtype)
     result = np.empty(self.shape, self.dtype)
     # fast along the fastest dimension, and for rows that are close in memory
     rows, sums_of_rows = (np.moveaxis(array, dim, -1) for array in (self, result))
