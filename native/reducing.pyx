@@ -8,6 +8,8 @@ warnings are unchanged.
 cimport numpy as cnp
 import numpy as np
 
+from wengert.kernels.extremes import largest as _largest, smallest as _smallest
+
 cnp.import_array()
 
 cdef extern from *:
@@ -121,8 +123,6 @@ cdef extern from *:
     object wg_reduced_or_none(object value, object axis, bint keep, int how)
 
 cdef object _add = np.add.reduce
-cdef object _largest = np.maximum.reduce
-cdef object _smallest = np.minimum.reduce
 
 
 def add(array, axis=0, dtype=None, out=None, keepdims=False):
@@ -133,17 +133,11 @@ def add(array, axis=0, dtype=None, out=None, keepdims=False):
     return _add(array, axis, dtype, out, keepdims)
 
 
-def largest(array, axis=0, dtype=None, out=None, keepdims=False, **initial):
-    if dtype is None and out is None and not initial:
-        found = wg_reduced_or_none(array, axis, keepdims, 1)
-        if found is not None:
-            return found
-    return _largest(array, axis, dtype, out, keepdims, **initial)
+def largest(array, axis=0, keepdims=False, **initial):
+    found = None if initial else wg_reduced_or_none(array, axis, keepdims, 1)
+    return _largest(array, axis, keepdims, **initial) if found is None else found
 
 
-def smallest(array, axis=0, dtype=None, out=None, keepdims=False, **initial):
-    if dtype is None and out is None and not initial:
-        found = wg_reduced_or_none(array, axis, keepdims, 2)
-        if found is not None:
-            return found
-    return _smallest(array, axis, dtype, out, keepdims, **initial)
+def smallest(array, axis=0, keepdims=False, **initial):
+    found = None if initial else wg_reduced_or_none(array, axis, keepdims, 2)
+    return _smallest(array, axis, keepdims, **initial) if found is None else found

@@ -18,8 +18,9 @@ POINTWISE: Facet[bool] = Facet("pointwise", lambda prim: prim.family == "element
 """Whether the kernel computes each element only from the arguments' elements at its position."""
 FUSED: Facet[str] = Facet("fused", lambda prim: "")
 """How native code computes large arrays where it is much faster than the kernel: ``"elements"`` (in
-chunks), ``"whole"``, or ``"kernel"`` (whole, but without the derivative's rules, which are fused
-kernels themselves) (NOTE [fused kernels] in `wengert.compiler.runtime.fused`).
+chunks), ``"whole"``, ``"rows"`` (whole, unless short rows are reduced), or ``"kernel"`` (whole, but
+without the derivative's rules, which are fused kernels themselves) (NOTE [fused kernels] in
+`wengert.compiler.runtime.fused`).
 """
 LARGE = 8192
 """The number of elements from which native code is considered."""
@@ -27,7 +28,7 @@ LARGE = 8192
 
 def has_fused_rules(prim: Primitive) -> bool:
     """Return whether native code may compute the derivatives of `prim`."""
-    return FUSED[prim] in ("elements", "whole")
+    return FUSED[prim] in ("elements", "whole", "rows")
 
 
 def _kernel(prim: Primitive) -> Any:

@@ -127,10 +127,8 @@ def _log_of_sum(self: Any, top: Any, dim: Dims, keepdim: bool) -> Any:
 
 def logsumexp(self: Any, dim: Dims, keepdim: bool) -> Any:
     """Return the logarithm of a sum of exponentials, without overflow."""
-    if self.dtype.kind == "c":
-        top = _largest(self.real, axis=dim, keepdims=True, initial=-np.inf)
-    else:
-        top = _largest(self, axis=dim, keepdims=True, initial=-np.inf)
+    empty = {} if self.size else {"initial": -np.inf}
+    top = _largest(self.real if self.dtype.kind == "c" else self, dim, True, **empty)
     # infinite elements: take exp of themselves, since their distance is NaN
     top = np.where(np.isfinite(top), top, top.dtype.type(0))
     result = _log_of_sum(self, top, dim, keepdim)

@@ -29,7 +29,7 @@ def _size(self: Any) -> Any:
 
 
 def _below_top(self: Any, dim: Dims) -> Any:
-    return self - _largest(self, axis=dim, keepdims=True)
+    return self - _largest(self, dim, True)
 
 
 _SAFE, _CLOSE = 80.0, 6.0
@@ -193,9 +193,9 @@ def hardsigmoid(self: Any) -> Any:
     return clamp(self + three, 0, six) / six
 
 
-def hardtanh(self: Any, min_val: float, max_val: float) -> Any:
+def hardtanh(self: Any, min_val: float, max_val: float, out: Any = None) -> Any:
     """Clamp self between two bounds."""
-    return clamp(self, min_val, max_val)
+    return clamp(self, min_val, max_val, out)
 
 
 # -- losses ---------------------------------------------------------------------------------------

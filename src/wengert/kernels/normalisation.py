@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.kernels.protocols import numbers
 from wengert.kernels.sums import column_sums, dots, repeated, row_sums, sums
 
 Dims = tuple[int, ...]
@@ -172,7 +173,7 @@ def moments_of(self: Any, eps: float) -> Any:
             if are_near(mean, known[1]):
                 return known
     else:
-        np.divide(sums_of(self), count, out=mean)
+        np.divide(sums_of(self), *numbers(mean, count), out=mean)
     _settle(known, *_around(self, mean), count, eps)
     return known
 
@@ -207,19 +208,17 @@ def _settle(known: Any, rest: Any, squares: Any, count: int, eps: float) -> None
     other, and equal elements have a variance of exactly 0.
     """
     mean, var, scale = known
-    rest /= count
-    np.divide(squares, count, out=var)
+    number, zero, one, least = numbers(var, count, 0, 1, eps)
+    rest /= number
+    np.divide(squares, number, out=var)
     var -= rest * rest
-    np.maximum(var, 0, out=var)
+    np.maximum(var, zero, out=var)
     mean += rest
-    np.add(var, eps, out=scale)
+    np.add(var, least, out=scale)
     np.sqrt(scale, out=scale)
-    if eps or np.count_nonzero(scale) == scale.size:
-        np.divide(1, scale, out=scale)
-    else:
-        # without eps, equal elements give 0 / 0 by definition
-        with np.errstate(divide="ignore"):
-            np.divide(1, scale, out=scale)
+    # without eps, equal elements give 0 / 0 by definition
+    with nullcontext() if eps else np.errstate(divide="ignore"):
+        np.divide(one, scale, out=scale)
 
 
 def moments(self: Any, dim: Dims, eps: float) -> Any:

@@ -115,14 +115,14 @@ def all_finite(self: Any) -> bool:
 def largest(self: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """Return the largest elements."""
     if is_numpys(self):
-        return _largest(self, axis=axis, keepdims=keepdims)
+        return _largest(self, axis, keepdims)
     return np.max(self, axis=axis, keepdims=keepdims)
 
 
 def smallest(self: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """Return the smallest elements."""
     if is_numpys(self):
-        return _smallest(self, axis=axis, keepdims=keepdims)
+        return _smallest(self, axis, keepdims)
     return np.min(self, axis=axis, keepdims=keepdims)
 
 

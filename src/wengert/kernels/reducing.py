@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from wengert.kernels.extremes import largest as largest
+from wengert.kernels.extremes import smallest as smallest
+
 # NumPy's annotations of `reduce` lack an overload for a `keepdims` that is not a literal
 add: Any = np.add.reduce
-largest: Any = np.maximum.reduce
-smallest: Any = np.minimum.reduce

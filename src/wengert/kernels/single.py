@@ -34,6 +34,8 @@ from typing import Any
 
 import numpy as np
 
+from wengert.kernels.protocols import numbers
+
 SINGLE = np.dtype(np.float32)
 _BLOCK = 16384
 _LARGE = 2048
@@ -124,11 +126,12 @@ def unless_wide(general: Function, block: Function, wrap: Function = large) -> F
 
 def horner(x: Any, coefficients: tuple[float, ...]) -> Any:
     """Evaluate the polynomial with the coefficients, lowest power first, at x."""
-    total = x * coefficients[-1]
-    for coefficient in coefficients[-2:0:-1]:
+    first, *more, last = numbers(x, *coefficients)
+    total = x * last
+    for coefficient in reversed(more):
         total += coefficient
         total *= x
-    total += coefficients[0]
+    total += first
     return total
 
 
@@ -356,11 +359,12 @@ _EXP = (
 
 def _scaled_tail(y: Any) -> Any:
     """Compute exp(y * y) erfc(y) of non-negative numbers; `y` is overwritten."""
-    u = y - 3.0
-    u /= y + 3.0
+    one, three = numbers(y, 1.0, 3.0)
+    u = y - three
+    u /= y + three
     tail = horner(u, SHEPHERD)
     y += y
-    y += 1.0
+    y += one
     tail /= y
     return tail
 
@@ -394,16 +398,17 @@ def erfc_of_block(x: Any) -> Any:
 
 def _normal(x: Any) -> tuple[Any, Any]:
     """Return the normal distribution function, and exp(-x * x / 2)."""
+    minus_half, root, zero, half = numbers(x, -0.5, math.sqrt(0.5), 0.0, 0.5)
     bell = x * x
-    bell *= -0.5
+    bell *= minus_half
     np.exp(bell, out=bell)
     y = np.absolute(x)
-    y *= math.sqrt(0.5)
+    y *= root
     share = _scaled_tail(y)
     share *= bell
     # minus half of it for negative x; 1 minus half of it for positive x
-    right = (x > 0.0).astype(SINGLE)
-    share *= 0.5 - right
+    right = (x > zero).astype(SINGLE)
+    share *= half - right
     share += right
     return share, bell
 

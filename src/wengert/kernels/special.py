@@ -100,15 +100,8 @@ Coefficients = tuple[float, ...]
 def ratio(x: Any, coefficients: tuple[Coefficients, Coefficients]) -> Any:
     """Evaluate a rational function of x; coefficients have the highest power first."""
     above, below = coefficients
-    numerator, denominator = x * above[0], x * below[0]
-    for a, b in zip(above[1:-1], below[1:-1], strict=True):
-        numerator += a
-        numerator *= x
-        denominator += b
-        denominator *= x
-    numerator += above[-1]
-    denominator += below[-1]
-    numerator /= denominator
+    numerator = single.horner(x, above[::-1])
+    numerator /= single.horner(x, below[::-1])
     return numerator
 
 

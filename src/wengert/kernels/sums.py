@@ -29,6 +29,8 @@ Dims = tuple[int, ...]
 _LITTLE = 16
 _SMALL = 1024
 """The size up to which an array is summed by NumPy alone."""
+_WHOLE = 1 << 14
+"""The size up to which the sum of all elements is NumPy's."""
 _FEW = 16
 """The number of elements up to which they are added sequentially."""
 _NEAR = 1 << 15
@@ -45,8 +47,8 @@ _COLUMN = 128
 """The greatest length of the runs that BLAS sums across rows."""
 _WIDE = 8
 """The length of rows from which BLAS sums across them."""
-_SHORT = 64
-"""The length of rows below which calling BLAS takes longer than summing."""
+_BLOCK = 8192
+"""The number of elements of short rows that BLAS sums in one call, too few to share them."""
 _MATRIX = 32, 512
 """The longest rows, and the largest array, that `repeated_sums` is for."""
 _ONES = {char: np.ones(2 * _RUN, char) for char in "fd"}
@@ -54,7 +56,7 @@ _ONES = {char: np.ones(2 * _RUN, char) for char in "fd"}
 
 def total(self: Any) -> Any:
     """Return the sum of all elements."""
-    return _sum(self, None) if self.size <= _LITTLE else _many(self, None, False)
+    return _sum(self, None) if self.size <= _LITTLE else sums(self, None)
 
 
 def sums(self: Any, dim: Dims | None, keepdim: bool = False) -> Any:
@@ -62,6 +64,10 @@ def sums(self: Any, dim: Dims | None, keepdim: bool = False) -> Any:
     size = self.size
     if size <= _LITTLE or (size <= _SMALL and self.dtype.itemsize > 2):
         return _sum(self, dim, None, None, keepdim)
+    if size <= _WHOLE and (dim is None or len(dim) == self.ndim) and self.flags.c_contiguous:
+        # all of it is one row, which NumPy sums pairwise
+        if self.dtype.itemsize > 2:
+            return _sum(self, dim, None, None, keepdim)
     return _many(self, dim, keepdim)
 
 
@@ -85,7 +91,7 @@ def _many(self: Any, dim: Dims | None, keepdim: bool) -> Any:
         # infinite where a sum of two-byte numbers is
         with np.errstate(over="ignore"):
             return sums(self.astype(np.float32), dim, keepdim).astype(dtype)
-    every = range(self.ndim) if dim is None else sorted(axis % self.ndim for axis in dim)
+    every = range(self.ndim) if dim is None else sorted([axis % self.ndim for axis in dim])
     if self.size <= _SMALL or not every:
         return _sum(self, dim, None, None, keepdim)
     first, behind = every[0], every[0] + len(every)
@@ -93,9 +99,8 @@ def _many(self: Any, dim: Dims | None, keepdim: bool) -> Any:
         lead, rest = self.shape[:first], self.shape[behind:]
         ones = _ONES.get(dtype.char) if self.__class__ is np.ndarray else None
         if not rest:
-            rows = self.reshape(*lead, -1)
-            runs = ones is not None and rows.shape[-1] >= _SHORT
-            result = _runs(rows, ones) if runs else _sum(rows, -1)
+            rows = self if len(every) == 1 else self.reshape(*lead, -1)
+            result = _sum(rows, -1) if ones is None else _runs(rows, ones)
             return result.reshape(*lead, *[1] * len(every)) if keepdim else result
         width = math.prod(rest)
         if ones is not None and width >= _WIDE:
@@ -109,6 +114,15 @@ def _many(self: Any, dim: Dims | None, keepdim: bool) -> Any:
 def _runs(rows: Any, ones: Any) -> Any:
     """Return the sums along the last dimension."""
     length = rows.shape[-1]
+    if length <= _COLUMN:
+        ones, matrix = ones[:length], rows.reshape(-1, length)
+        if rows.size <= _BLOCK:
+            result = matrix.dot(ones)
+        else:
+            step = _BLOCK // length
+            starts = range(0, len(matrix), step)
+            result = np.concatenate([matrix[i : i + step].dot(ones) for i in starts])
+        return result if rows.ndim == 2 else result.reshape(rows.shape[:-1])
     if length <= 2 * _RUN:
         return np.vecdot(rows, ones[:length])
     # a single row has so many runs that their sums are accurate enough
@@ -116,7 +130,8 @@ def _runs(rows: Any, ones: Any) -> Any:
     whole = length - length % run
     heads = rows[..., :whole].reshape(*rows.shape[:-1], whole // run, run)
     result = _sum(np.vecdot(heads, ones[:run]), -1)
-    return result + np.vecdot(rows[..., whole:], ones[: length - whole])
+    rest = length - whole
+    return result + np.vecdot(rows[..., whole:], ones[:rest]) if rest else result
 
 
 def _columns(matrices: Any, ones: Any) -> Any:
@@ -239,6 +254,8 @@ def row_sums(rows: Any) -> Any:
 def dots(rows: Any, others: Any) -> Any:
     """Return the dot products along the last dimension, with the first factor conjugated."""
     length = rows.shape[-1]
+    if length <= _FEW and rows.size > _SMALL and rows.dtype.char in _ONES:
+        return sums(rows * others, (-1,))
     if length <= 2 * _ROW:
         return np.vecdot(rows, others)
     whole = length - length % _ROW
@@ -253,6 +270,9 @@ def running_sums(self: Any, dim: int) -> Any:
     wide = np.promote_types(self.dtype, np.float64)
     if self.dtype.kind not in "fc" or self.dtype == wide or self.shape[dim] <= _LITTLE:
         return np.add.accumulate(self, axis=dim)
+    if self.size <= _NEAR:
+        sums_of_all = self.astype(wide, order="C")
+        return np.add.accumulate(sums_of_all, dim, None, sums_of_all).astype(self.dtype)
     result = np.empty(self.shape, self.dtype)
     # fast along the fastest dimension, and for rows that are close in memory
     rows, sums_of_rows = (np.moveaxis(array, dim, -1) for array in (self, result))

@@ -189,5 +189,5 @@ reduction(
     promote="float",
     doc="the logarithm of the sum of the exponentials along dimensions",
     lacks="complex",
-    fused="whole",
+    fused="rows",
 )

@@ -38,7 +38,7 @@ along_dim(
     doc="exponentials, scaled to a sum of 1 along a dimension",
     tangents="diagonal",
     lacks="complex",
-    fused="whole",
+    fused="rows",
 )
 along_dim(
     "log_softmax",
@@ -50,7 +50,7 @@ along_dim(
     shows=_ONE_DIM,
     doc="the logarithm of softmax",
     lacks="complex",
-    fused="whole",
+    fused="rows",
 )
 
 # -- activations ----------------------------------------------------------------------------------
@@ -189,6 +189,7 @@ elementwise(
 elementwise(
     "hardtanh",
     kernels.hardtanh,
+    into=lambda self, min_val, max_val: kernels.hardtanh(self, min_val, max_val, self),
     lin=lambda F, g, self, min_val, max_val: F.where(
         F.logical_or(self <= min_val, self >= max_val), 0, g
     ),

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from math import isfinite
+from math import isfinite, prod
 from threading import Lock
 from typing import Any
 
@@ -49,6 +49,8 @@ _PIECE = LARGE
 """The number of elements of a piece, and of the smallest array that counts as large."""
 _SHARED = 16 * _PIECE
 """The number of elements from which several threads share an array."""
+_SHORT = 32
+"""The length of rows from which a loop for each is faster than NumPy's passes over all."""
 _MOST = 32
 """The largest number of native functions for one primitive or rule."""
 _DTYPES = frozenset("fd?iLlqB")
@@ -71,6 +73,10 @@ def fused(function: Any, how: str, args: tuple[Any, ...], params: dict[str, Any]
     """
     mode = current_mode()
     if _BACKEND is None or not FUSING[0] or (mode is not None and mode.tracing is not None):
+        return None
+    dim, shape = params.get("dim", ()), args[0].shape
+    are_rows = how == "rows" and dim and dim[-1] == len(shape) - 1
+    if are_rows and prod([shape[i] for i in dim]) < _SHORT:
         return None
     shapes = {arg.shape for arg in args if arg.__class__ is np.ndarray}
     if len(shapes) > 1 and how == "elements":
