@@ -201,11 +201,17 @@ def in_a_context_in_a_loop(x: Any, y: Any) -> Any:
     return x, y
 
 
+def in_how_memory_lies(x: Any, y: Any) -> Any:
+    z = x.expand(3, 3).clone()
+    z = z.t() if x.sum() > 0 else z[:, :]
+    return grow(y), z, z.stride(), z.is_contiguous()
+
+
 PROGRAMS = [
     *(in_a_list, in_a_dictionary, in_a_text, before_a_walrus, as_a_default, as_an_operand),
     *(returned_before_finally, of_a_generator, of_an_iterator, of_a_factory, of_a_context),
     *(of_a_mode, of_an_exception, of_sorted, of_comparisons, in_copies_of_finally),
-    *(in_a_context_in_a_loop,),
+    *(in_a_context_in_a_loop, in_how_memory_lies),
 ]
 SIGNS = [(1, 1), (-1, 0.1), (1, -1), (-1, -1), (-1, 1), (1, -1), (1, 0.01), (0.5, 3), (3, -0.5)]
 

@@ -471,7 +471,7 @@ class _Reader:
         return len(self.values) - 1
 
     def pattern(self) -> Any:
-        """Return which slots are equal, inputs, or constants."""
+        """Return which slots are equal, inputs, or constants, and how they lie in memory."""
         first: dict[Any, int] = {}
         found: list[Any] = []
         inputs = {symbol.storage.origin: i for i, symbol in enumerate(self.trace.given)}
@@ -482,7 +482,8 @@ class _Reader:
                 found.append(("input", inputs[value]))
             else:
                 found.append((value.dtype, value.shape, first.setdefault(value, i)))
-        return tuple(found)
+        steps = [h.array.strides if type(h) is Sym else None for h in self.holders]
+        return tuple(found), tuple(steps)
 
     def sharing(self) -> Any:
         """Return which slots alias an input or each other, and by which views."""
