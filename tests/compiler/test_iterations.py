@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 
 import wengert as wg
-from wengert.compiler.objects.bytecode import Flow, is_bare
+from wengert.compiler.objects.bytecode import Flow
+from wengert.compiler.objects.frames import is_bare
 from wengert.compiler.tracing import state
 from wengert.compiler.tracing.iterations import Iterations
 

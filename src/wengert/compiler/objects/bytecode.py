@@ -5,7 +5,7 @@ Python does not expose the interpreter's stack, but the bytecode determines it. 
 paths through a function, records which instructions may have pushed each stack entry, and so knows
 which instructions consume the result of each. It answers whether a value is only returned
 (`is_returned`), only printed (`wengert.compiler.objects.flows`), or only passed to our operations
-(`wengert.compiler.objects.straight`), and whether a computed value is on the stack (`is_bare`).
+(`wengert.compiler.objects.straight`), or is on the stack (`wengert.compiler.objects.frames`).
 An unknown instruction may read the whole stack.
 """
 
@@ -22,7 +22,7 @@ from typing import Any
 from wengert.tape.sites import OURS
 
 __all__ = [
-    *("QUIET", "SPEC", "Flow", "flow_of", "instructions_of", "is_bare"),
+    *("ALWAYS", "ENDS", "LOOKS_UP", "QUIET", "SPEC", "Flow", "flow_of", "instructions_of"),
     *("is_returned", "loops_of", "place_at", "place_of", "user_frame"),
 ]
 
@@ -46,11 +46,11 @@ _GIVES_ONE = (
 )
 _GIVES_NONE = ("STORE_", "DELETE_", "POP_TOP", "POP_JUMP")
 """Prefixes of instructions that pop nothing, push one value, or push none."""
-_LOOKS_UP = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
+LOOKS_UP = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
 _STILL = frozenset({"LOAD_GLOBAL", "LOAD_CONST", "LOAD_SMALL_INT", "PUSH_NULL"})
 """Instructions that push a constant or a global."""
-_ENDS = frozenset({"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE"})
-_ALWAYS = frozenset({"JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT"})
+ENDS = frozenset({"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE"})
+ALWAYS = frozenset({"JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT"})
 """Instructions that always jump, without fall-through."""
 _READS = frozenset({"numpy", "item", "__float__", "__array__"})
 """Methods that return a tensor's values unchanged; other functions compute with the values."""
@@ -133,7 +133,7 @@ def _effect(step: Any) -> tuple[int, int] | None:
     net = dis.stack_effect(step.opcode, step.arg)
     if what.startswith(_PUSHES):
         return 0, net
-    if what in _LOOKS_UP:
+    if what in LOOKS_UP:
         return 1, 1 + net
     if what.startswith(_GIVES_ONE):
         return 1 - net, 1
@@ -186,7 +186,7 @@ class Flow:
             step = self.steps[k]
             if step.opcode in dis.hasjrel or step.opcode in dis.hasjabs:
                 todo.append((places[step.argval], self._after(k, stack, True)))
-            if step.opname not in _ENDS and step.opname not in _ALWAYS:
+            if step.opname not in ENDS and step.opname not in ALWAYS:
                 todo.append((k + 1, self._after(k, stack, False)))
 
     def _after(self, k: int, stack: _Stack, jump: bool) -> _Stack:
@@ -228,7 +228,7 @@ class Flow:
         """Return whether instruction `k` pushes a constant or a global, not a computed value."""
         if k < 0:
             return False
-        if self.steps[k].opname in _LOOKS_UP:
+        if self.steps[k].opname in LOOKS_UP:
             return all(source < k and self.is_still(source) for source in self.before[k][-1])
         return self.steps[k].opname in _STILL
 
@@ -237,20 +237,6 @@ class Flow:
 def flow_of(code: CodeType) -> Flow:
     """Return the data flow of a code object."""
     return Flow(code)
-
-
-def is_bare(frame: Any) -> bool:
-    """Return whether a frame's stack, below the operands of its call, holds no computed value.
-
-    ``x * helper(y)`` keeps `x` on the stack while `helper` runs. Constants and globals are not
-    computed; anything else may be.
-    """
-    flow, k = flow_of(frame.f_code), place_of(frame)
-    stack = flow.before.get(k)
-    if stack is None:
-        return False
-    left = stack[: len(stack) - (flow.takes(k) or 0)]
-    return all(flow.is_still(source) for entry in left for source in entry)
 
 
 def is_returned(code: CodeType, until: CodeType | None) -> bool:

@@ -31,7 +31,7 @@ from wengert.compiler.backends.numpy import NumpyExecutable
 from wengert.compiler.ir.decisions import Guard, outcome_of
 from wengert.compiler.ir.executable import RAISED
 from wengert.compiler.ir.programs import Program, Step, Value
-from wengert.compiler.objects.bytecode import is_bare
+from wengert.compiler.objects.frames import is_bare
 from wengert.compiler.passes.simplify import simplify
 from wengert.compiler.tracing.blocks import Block, held, key_of
 from wengert.compiler.tracing.deduplicate import Made

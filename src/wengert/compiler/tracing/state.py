@@ -10,18 +10,17 @@ tensors are the *slots* of a state, everything else is its key. All other object
 reaches must be unchanged since the trace began (`Surroundings`). Where anything is unknown, there
 is no state, and the decision equals no other.
 
-Two things are hidden: the iterators of ``for`` loops, and the progress of C functions that call
-back (``sorted(parts, key=f)``). The previous decision and its outcome determine their progress. So
-while one of them runs, these are part of the key, unless everything since that decision happened in
-a function that it calls (`Path`). Hence a loop in a function that a ``for`` loop calls is
-recognised within one iteration of the ``for`` loop, but not across its iterations. Values on the
-interpreter's stack are hidden, too, but detected: a graph rejects a block that reads a value in no
-slot (see `wengert.compiler.tracing.graph`).
+Two things are hidden: what is on the interpreter's stack (the iterators of ``for`` loops, the
+number 2 in ``(2 if a else 3) * g(b)``, the end of a ``with`` statement), and what C functions hold
+that call back (``sorted(parts, key=f)``). The previous decision and its outcome determine it. So
+while there is any, these are part of the key, unless everything since that decision happened in a
+function that the frame calls, or in the body of one ``with`` statement (`Path`). Hence a loop in a
+function that a ``for`` loop calls is recognised within one iteration of the ``for`` loop, but not
+across its iterations.
 """
 
 from __future__ import annotations
 
-import dis
 import functools
 import sys
 from collections.abc import Container, Iterable, Iterator, Sequence
@@ -33,9 +32,15 @@ import numpy as np
 from wengert.base.dtypes import default_float
 from wengert.base.ports import PORTS
 from wengert.compiler.ir.programs import Value
-from wengert.compiler.objects.bytecode import instructions_of
+from wengert.compiler.objects.bytecode import place_of
+from wengert.compiler.objects.frames import (
+    calls,
+    first_alike,
+    hidden_on,
+    is_entered_once,
+    is_resumed,
+)
 from wengert.compiler.objects.guards import VIEWED
-from wengert.compiler.objects.names import names_of
 from wengert.compiler.objects.walker import Unknown, content_of, read, slots_of
 from wengert.compiler.passes.value_numbering import constant_key, params_key
 from wengert.compiler.tracing.scalar import Scalar
@@ -44,7 +49,6 @@ from wengert.interp.levels import Lifted
 from wengert.tape.base import LEAF, OutputEdge, TensorBase
 from wengert.tape.modes import current_mode
 from wengert.tape.node import Node
-from wengert.tape.sites import OURS
 
 __all__ = ["Path", "State", "Surroundings", "histories_of", "is_one", "state_of"]
 
@@ -57,16 +61,6 @@ MOST_STATES = 2000
 _WAYS = 2000
 """The most decisions of ``for`` loops to distinguish; with more, the function is unrolled."""
 _PLAIN = frozenset({type(None), int, str, bool, bytes, float, complex, range})
-_CALLERS = {
-    *(function.__name__ for function in (map, filter, sorted, max, min, sum, any, all)),
-    *(function.__name__ for function in (next, zip, iter)),
-    *("reduce", "accumulate", "starmap", "takewhile", "dropwhile", "groupby", "filterfalse"),
-    *("vectorize", "frompyfunc", "apply_along_axis", "apply_over_axes", "fromfunction"),
-    *("piecewise", "nsmallest", "nlargest", "merge", "bisect", "bisect_left", "insort"),
-}
-"""C functions that call back into Python."""
-_CALLING = frozenset({"reduce", "accumulate", "sort", "starmap", "sub"})
-"""Methods, or functions of modules, that call back."""
 
 
 class Surroundings:
@@ -267,6 +261,7 @@ class Path:
         self._numbers = {} if numbers is None else numbers
         self._frames: Sequence[FrameType] = ()
         self._hidden: list[int | None] = []
+        self._sources: list[frozenset[int] | None] = []
         self._last: Any = None
         self._met: dict[Any, Any] = {}
         self._unknown = 0
@@ -290,19 +285,40 @@ class Path:
         # the innermost common frame may have advanced
         return max(same - 1, 0)
 
-    def hidden(self, frames: Sequence[FrameType], places: Sequence[int]) -> list[int | None]:
-        """Return the numbers of the hidden state of the frames at `places`, None for the others."""
-        if places and len(self._numbers) > _WAYS:
+    def hidden(
+        self, frames: Sequence[FrameType], sources: list[frozenset[int] | None]
+    ) -> list[int | None]:
+        """Return the numbers of the hidden state of the frames, None for those that hide nothing.
+
+        `sources` are the instructions that pushed what is on their stacks (`hidden_on`).
+        """
+        if any(sources) and len(self._numbers) > _WAYS:
             raise Unknown("there are too many ways to its decisions")
         still = self.still(frames)
-        return [
-            None
-            if place not in places
-            else self._hidden[place]
-            if place < still and self._hidden[place] is not None
-            else self._numbers.setdefault(self._last, len(self._numbers))
-            for place in range(len(frames))
-        ]
+        found: list[int | None] = []
+        for place, (frame, pushed) in enumerate(zip(frames, sources, strict=True)):
+            # a generator that has gone on may have given values to C code
+            kept = place + is_resumed(frames, place + 1) < still or self._holds(
+                place, frame, pushed
+            )
+            number = self._hidden[place] if kept else None
+            if pushed == frozenset():
+                number = None
+            elif number is None:
+                number = self._numbers.setdefault(self._last, len(self._numbers))
+            found.append(number)
+        self._sources = sources
+        return found
+
+    def _holds(self, place: int, frame: FrameType, pushed: frozenset[int] | None) -> bool:
+        """Return whether what is on the stack of a frame is what was there at the last decision."""
+        return (
+            place < len(self._hidden)
+            and self._frames[place] is frame
+            and pushed is not None
+            and pushed == self._sources[place]
+            and is_entered_once(frame.f_code, pushed)
+        )
 
     def decided(self, state: State, outcome: Any) -> None:
         """Continue the path from a decision."""
@@ -314,10 +330,6 @@ class Path:
         self._frames = ()
 
 
-_OPERAND = 4
-"""The number of instructions by which an instruction is identified."""
-
-
 def state_of(trace: Any, mark: int, until: CodeType) -> State | None:
     """Return the state of the running functions, down to the one with the code `until`, or None."""
     if not trace.surroundings.are_still():
@@ -326,23 +338,25 @@ def state_of(trace: Any, mark: int, until: CodeType) -> State | None:
     frames: list[Any] = []
     running: list[FrameType] = []
     frame: Any = sys._getframe(2)
-    called = False
-    hiding: list[FrameType] = []
+    inner: FrameType | None = None
+    hiding: dict[FrameType, frozenset[int] | None] = {}
     try:
         while frame is not None and frame.f_code is not until:
             code = frame.f_code
-            ours = OURS[code.co_filename]
-            if _is_in_for(code, frame.f_lasti) or (called and not ours and _calls_back(code)):
-                hiding.append(frame)
-            called = called or not ours
             held = frame.f_locals
+            hidden = hidden_on(frame)
+            if inner is not None and not calls(frame, inner):
+                hidden = None
+            if hidden != frozenset():
+                hiding[frame] = hidden
+            inner = frame
             inside = tuple([(name, reader.key(held[name], 0)) for name in sorted(held)])
-            frames.append((id(code), _places(code)[frame.f_lasti // 2], inside))
+            frames.append((id(code), first_alike(code, place_of(frame)), inside))
             running.append(frame)
             frame = frame.f_back
         memory = tuple(reader.memory())
         running.reverse()
-        hidden = trace.path.hidden(running, [running.index(frame) for frame in hiding])
+        numbers = trace.path.hidden(running, [hiding.get(f, frozenset()) for f in running])
     except Unknown:
         return None
     if frame is None:
@@ -351,8 +365,8 @@ def state_of(trace: Any, mark: int, until: CodeType) -> State | None:
     # a `finally` is left in another way while an error is handled
     error = sys.exc_info()[0]
     modes = (None if mode is None else (mode.grad, mode.special), default_float(), error)
-    key = (tuple(frames), memory, modes, reader.pattern(), reader.sharing(), tuple(hidden))
-    return State(trace.path.met(key), reader, mark, running, hidden)
+    key = (tuple(frames), memory, modes, reader.pattern(), reader.sharing(), tuple(numbers))
+    return State(trace.path.met(key), reader, mark, running, numbers)
 
 
 class _Reader:
@@ -457,7 +471,7 @@ class _Reader:
         return len(self.values) - 1
 
     def pattern(self) -> Any:
-        """Return which slots are equal, inputs, or constants."""
+        """Return which slots are equal, inputs, or constants, and how they lie in memory."""
         first: dict[Any, int] = {}
         found: list[Any] = []
         inputs = {symbol.storage.origin: i for i, symbol in enumerate(self.trace.given)}
@@ -468,7 +482,8 @@ class _Reader:
                 found.append(("input", inputs[value]))
             else:
                 found.append((value.dtype, value.shape, first.setdefault(value, i)))
-        return tuple(found)
+        steps = [h.array.strides if type(h) is Sym else None for h in self.holders]
+        return tuple(found), tuple(steps)
 
     def sharing(self) -> Any:
         """Return which slots alias an input or each other, and by which views."""
@@ -497,38 +512,3 @@ def _frozen(thing: Any) -> Any:
 
 def _bits(number: Any) -> Any:
     return str(number.dtype), number.tobytes()
-
-
-@functools.lru_cache(512)
-def _calls_back(code: CodeType) -> bool:
-    """Return whether a function may be inside a C function that calls back."""
-    names = names_of(code)
-    return not _CALLERS.isdisjoint(names.read) or not _CALLING.isdisjoint(names.attributes)
-
-
-@functools.lru_cache(512)
-def _places(code: CodeType) -> list[Any]:
-    """Return for each code unit what identifies its instruction, also in a copy of a loop's test.
-
-    The jumps of ``a and b`` have one source position, so those of the instructions before belong
-    to it: they are where the operand is.
-    """
-    positions = list(code.co_positions())
-    places: list[Any] = []
-    last: tuple[Any, ...] = (None,) * _OPERAND
-    for opcode, position in zip(code.co_code[::2], positions, strict=True):
-        if opcode:  # no cache of the instruction before
-            last = (*last[1:], position)
-        places.append(last)
-    return places
-
-
-@functools.lru_cache(4096)
-def _is_in_for(code: CodeType, offset: int) -> bool:
-    """Return whether an offset lies in a ``for`` loop."""
-    # most code has none, and decoding all instructions is slow
-    return dis.opmap["FOR_ITER"] in code.co_code[::2] and any(
-        step.offset <= offset < step.argval
-        for step in instructions_of(code)[0]
-        if step.opname == "FOR_ITER"
-    )

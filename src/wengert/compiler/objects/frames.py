@@ -1,0 +1,214 @@
+"""Layer 8 · compiler: where a frame is, and what it holds besides its variables.
+
+Python shows neither the interpreter's stack nor what C functions hold. The bytecode tells which
+instructions pushed what is on the stack (NOTE [flow of values]), and whether C code lies between
+two frames.
+"""
+
+from __future__ import annotations
+
+import dis
+import functools
+import inspect
+import re
+from bisect import bisect
+from collections.abc import Sequence
+from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, MethodType
+from typing import Any
+
+from wengert.compiler.objects.bytecode import (
+    ALWAYS,
+    ENDS,
+    LOOKS_UP,
+    flow_of,
+    instructions_of,
+    loops_of,
+    place_of,
+)
+from wengert.tape.sites import OURS
+
+__all__ = ["calls", "first_alike", "hidden_on", "is_bare", "is_entered_once", "is_resumed"]
+
+_ENTERS = frozenset({"BEFORE_WITH", "LOAD_SPECIAL"})
+"""Instructions that push what ends a ``with`` statement."""
+_SUSPENDED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+_RUNS = {
+    **dict.fromkeys(("POP_JUMP", "UNARY_", "TO_BOOL", "LOAD_ATTR", "STORE_ATTR"), re.compile(".*")),
+    "BINARY_SUBSCR": re.compile("__getitem__"),
+    "STORE_SUBSCR": re.compile("__setitem__"),
+    "CONTAINS_OP": re.compile("__contains__"),
+    "BINARY_OP": re.compile("__(?!bool|eq|hash|str|repr|format|len|missing|iter|next).*__"),
+    "BEFORE_WITH": re.compile("__enter__"),
+}
+"""Instructions that run methods, and which; they hold nothing meanwhile."""
+_CALLING = frozenset(
+    {
+        *("reduce", "accumulate", "starmap", "takewhile", "dropwhile", "groupby", "filterfalse"),
+        *("vectorize", "frompyfunc", "apply_along_axis", "apply_over_axes", "fromfunction"),
+        *("piecewise", "nsmallest", "nlargest", "merge", "bisect", "bisect_left", "insort"),
+        *("sort", "sub", "join", "extend", "update", "from_iterable", "fromiter"),
+    }
+)
+"""Attributes that are C functions that call back."""
+_COMPARES = re.compile("__([lg][te]|eq|ne)__")
+_NOTHING = frozenset({"CACHE", "NOP", "EXTENDED_ARG", "NOT_TAKEN"}) | ALWAYS
+"""Instructions that do nothing but continue elsewhere."""
+
+
+# -- copies of instructions ------------------------------------------------------------------------
+
+
+@functools.lru_cache(4096)
+def first_alike(code: CodeType, k: int) -> int:
+    """Return the index of the first copy of instruction `k`: what follows it does the same.
+
+    CPython copies the tests of loops and the bodies of ``finally``. Two instructions of one place
+    in the source are copies if they do the same and continue with copies, wherever they go.
+    """
+    steps = instructions_of(code)[0]
+    return next(
+        i
+        for i in range(k + 1)
+        if steps[i].positions == steps[k].positions and _are_copies(code, i, k)
+    )
+
+
+def _are_copies(code: CodeType, first: int, second: int) -> bool:
+    known: set[tuple[int, int]] = set()
+    todo = [(first, second)]
+    while todo:
+        pair = todo.pop()
+        if pair[0] == pair[1] or pair in known:
+            continue
+        known.add(pair)
+        (mine, here), (yours, there) = (_continued(code, k) for k in pair)
+        if mine != yours:
+            return False
+        todo += zip(here, there, strict=True)
+    return True
+
+
+@functools.lru_cache(4096)
+def _continued(code: CodeType, k: int) -> tuple[Any, list[int]]:
+    """Return what the instruction at or after `k` does, and the indices of those that follow it."""
+    steps, offsets = instructions_of(code)
+    for _ in steps:
+        step = steps[k]
+        jumps = step.opcode in dis.hasjrel or step.opcode in dis.hasjabs
+        after = [] if step.opname in ENDS | ALWAYS else [k + 1]
+        if jumps:
+            after.insert(0, bisect(offsets, step.argval) - 1)
+        if step.opname not in _NOTHING:
+            break
+        k = after[0]
+    what = re.sub("_(FORWARD|BACKWARD)", "", step.opname)
+    if re.search("IF_(TRUE|NOT_NONE)$", what):
+        # `if not a` jumps if it is true
+        what, after = re.sub("TRUE$", "FALSE", what).replace("NOT_NONE", "NONE"), after[::-1]
+    facts: list[Any] = [what, None if jumps else step.arg]
+    for entry in dis.Bytecode(code).exception_entries:  # type: ignore[attr-defined]  # not in its stubs
+        if entry.start <= step.offset < entry.end:
+            facts += [entry.depth, entry.lasti]
+            after.append(bisect(offsets, entry.target) - 1)
+    return facts, after
+
+
+# -- what is hidden --------------------------------------------------------------------------------
+
+
+def hidden_on(frame: Any) -> frozenset[int] | None:
+    """Return the instructions that pushed computed values onto a frame's stack; None if unknown.
+
+    ``x * helper(y)`` keeps `x` on the stack while `helper` runs. The operands of the call itself
+    are not on it any more; constants and globals are not computed; anything else may be.
+    """
+    flow, k = flow_of(frame.f_code), place_of(frame)
+    stack = flow.before.get(k)
+    if stack is None:
+        return None
+    left = stack[: len(stack) - (flow.takes(k) or 0)]
+    return frozenset([i for entry in left for i in entry if not flow.is_still(i)])
+
+
+def is_bare(frame: Any) -> bool:
+    """Return whether a frame's stack holds no computed value (`hidden_on`)."""
+    return hidden_on(frame) == frozenset()
+
+
+def is_entered_once(code: CodeType, sources: frozenset[int]) -> bool:
+    """Return whether the instructions are those of ``with`` statements outside of loops.
+
+    While these are on the stack of a frame, they are the same, and nothing of the frame uses them.
+    """
+    return all(
+        i >= 0
+        and (step := instructions_of(code)[0][i]).opname in _ENTERS
+        and not any(first <= step.offset <= last for first, last in loops_of(code))
+        for i in sources
+    )
+
+
+def calls(frame: Any, inner: Any) -> bool:
+    """Return whether a frame itself runs the frame below it, without C code that holds values.
+
+    Such are ``sorted(parts, key=f)``, ``list(generator)`` and ``a in parts``. What is not known to
+    hold nothing holds something.
+    """
+    code, name = inner.f_code, inner.f_code.co_name
+    special, ours = name.startswith("__"), OURS[code.co_filename]
+    if code.co_flags & _SUSPENDED:
+        return False
+    if ours and not special and OURS[frame.f_code.co_filename]:
+        return True
+    flow, k = flow_of(frame.f_code), place_of(frame)
+    step, takes, stack = flow.steps[k], flow.takes(k), flow.before.get(k)
+    if step.opname == "COMPARE_OP" and stack and takes:
+        if any(_is_container(frame, flow.steps[i]) for entry in stack[-takes:] for i in entry):
+            return False
+        # since Python 3.13 it also decides
+        special = name == "__bool__" and step.argrepr.startswith("bool(")
+        return special or _COMPARES.fullmatch(name) is not None
+    if not stack or not takes or not step.opname.startswith("CALL"):
+        return any(step.opname.startswith(a) and b.fullmatch(name) for a, b in _RUNS.items())
+    return all(
+        flow.steps[i].opname == "PUSH_NULL" or (i >= 0 and _is_callee(frame, flow.steps[i], inner))
+        for i in stack[-takes] | stack[-takes:][1]
+    )
+
+
+def is_resumed(frames: Sequence[FrameType], place: int) -> bool:
+    """Return whether the frame at a place is that of a generator."""
+    return place < len(frames) and bool(frames[place].f_code.co_flags & _SUSPENDED)
+
+
+def _loaded(frame: Any, step: Any) -> Any:
+    """Return the variable that an instruction loads, or None."""
+    if not step.opname.startswith("LOAD_") or step.opname in LOOKS_UP:
+        return None
+    spaces = (frame.f_locals, frame.f_globals, frame.f_builtins)
+    return next((space[step.argval] for space in spaces if step.argval in space), None)
+
+
+def _is_container(frame: Any, step: Any) -> bool:
+    """Return whether an instruction pushes a container, whose comparison is that of its parts."""
+    found = _loaded(frame, step)
+    return step.opname.startswith("BUILD_") or isinstance(found, list | tuple | dict | set)
+
+
+def _is_callee(frame: Any, step: Any, inner: Any) -> bool:
+    """Return whether what an instruction loads is what runs in the frame below, or shows it."""
+    code, name = inner.f_code, step.argval
+    if not step.opname.startswith("LOAD_"):
+        return False
+    if step.opname in LOOKS_UP:
+        ours = OURS[code.co_filename] and name not in _CALLING
+        return name == code.co_name or (ours and not code.co_name.startswith("__"))
+    found = _loaded(frame, step)
+    thing = found.__init__ if isinstance(found, type) else found
+    if not isinstance(thing, FunctionType | MethodType):
+        thing = type(thing).__call__
+    # `float` calls `__float__`, and holds nothing else
+    alone = isinstance(found, type | BuiltinFunctionType) and found is not next
+    return getattr(thing, "__code__", None) is code or (
+        alone and code.co_name == f"__{found.__name__}__"
+    )

@@ -1,0 +1,273 @@
+"""Test what a decision hides: values on the interpreter's stack, in C code, and where Python is."""
+
+from __future__ import annotations
+
+import bisect
+import contextlib
+import functools
+import importlib.util
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+import wengert as wg
+from wengert.compiler.objects.bytecode import instructions_of
+from wengert.compiler.objects.frames import first_alike
+
+BACKENDS = ["numpy", "llvm"] if importlib.util.find_spec("llvmlite") else ["numpy"]
+
+
+def pick(x: Any) -> float:
+    return 2.0 if x.sum() > 0 else 3.0
+
+
+def grow(x: Any) -> Any:
+    """A loop, whose states are met again by other calls."""
+    while x.sum() < 5:
+        x = x.abs() * 2 + 0.1
+    return x
+
+
+class Held:
+    """Hands out what it holds when a ``with`` statement ends."""
+
+    def __init__(self, value: Any, out: list[Any]) -> None:
+        self.value, self.out = value, out
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, *_: Any) -> None:
+        self.out.append(self.value)
+
+
+class Turns:
+    def __init__(self, *calls: Callable[[], Any]) -> None:
+        self.calls, self.done = calls, 0
+
+    def __iter__(self) -> Turns:
+        return self
+
+    def __next__(self) -> Any:
+        self.done += 1
+        if self.done > len(self.calls):
+            raise StopIteration
+        return self.calls[self.done - 1]()
+
+
+class Ordered:
+    def __init__(self, x: Any, name: int) -> None:
+        self.x, self.name = x, name
+
+    def __lt__(self, other: Ordered) -> bool:
+        return bool(self.x.sum() < other.x.sum())
+
+
+class Carried(Exception):
+    pass
+
+
+def both(x: Any, y: Any) -> Iterator[Any]:
+    yield pick(x)
+    yield grow(y)
+
+
+def in_a_list(x: Any, y: Any) -> Any:
+    return [pick(x), grow(y)]
+
+
+def in_a_dictionary(x: Any, y: Any) -> Any:
+    return {("a" if x.sum() > 0 else "b"): grow(y), **{"c": pick(y)}, "d": grow(x)}
+
+
+def in_a_text(x: Any, y: Any) -> Any:
+    return f"{1 if x.sum() > 0 else 2}{grow(y).sum():.1f}"
+
+
+def before_a_walrus(x: Any, y: Any) -> Any:
+    k = pick(x)
+    return [k, (k := 1.0), grow(y)]
+
+
+def as_a_default(x: Any, y: Any) -> Any:
+    def inner(k: Any = pick(x), z: Any = grow(y)) -> Any:  # noqa: B008  # evaluated in each call
+        return k, z
+
+    return inner()
+
+
+def as_an_operand(x: Any, y: Any) -> Any:
+    return x.new_tensor([pick(x)]), grow(y), max(pick(y), pick(x)) * grow(x)
+
+
+def returned_before_finally(x: Any, y: Any) -> Any:
+    out: list[Any] = []
+
+    def inner() -> float:
+        try:
+            return pick(x)
+        finally:
+            out.append(grow(y))
+
+    return inner(), out[0]
+
+
+def of_a_generator(x: Any, y: Any) -> Any:
+    return list(both(x, y)), [*both(y, x)], dict(zip("ab", both(x, x), strict=True))
+
+
+def of_an_iterator(x: Any, y: Any) -> Any:
+    turns = Turns(lambda: pick(x), lambda: grow(y))
+    return list(turns)
+
+
+def of_a_factory(x: Any, y: Any) -> Any:
+    made: Any = defaultdict(functools.partial(grow, y))
+    _ = made[pick(x)]
+    return list(made), list(made.values())
+
+
+def of_a_context(x: Any, y: Any) -> Any:
+    out: list[Any] = []
+    with Held(pick(x), out):
+        while y.sum() < 5:
+            y = y.abs() * 2 + 0.1
+    return y * out[0]
+
+
+def of_a_mode(x: Any, y: Any) -> Any:
+    with wg.set_grad_enabled(bool(x.sum() > 0)):
+        with wg.no_grad():
+            y = grow(y)
+        z = x.detach().requires_grad_() * 2
+    return y, z.requires_grad
+
+
+def of_an_exception(x: Any, y: Any) -> Any:
+    try:
+        with contextlib.suppress(KeyError):
+            try:
+                raise Carried(pick(x))
+            except Carried:
+                y = grow(y)
+                raise
+    except Carried as error:
+        return y * error.args[0]
+
+
+def of_sorted(x: Any, y: Any) -> Any:
+    parts = [Ordered(x, 0), Ordered(y, 1), Ordered(x - y, 2), Ordered(y * 2, 3)]
+    return grow(x), [part.name for part in sorted(parts)]
+
+
+def of_comparisons(x: Any, y: Any) -> Any:
+    x = grow(x)
+    mine, yours = [x.sum() > 7, y.sum() > 1], [x.max() > 4, y.sum() < 1]
+    return x, mine == yours, mine < yours, yours[1] in mine, bisect.bisect([1.0, 6.0], x.sum())
+
+
+def in_copies_of_finally(x: Any, y: Any) -> Any:
+    n = 0
+    while x.sum() < 40:
+        try:
+            x = x.abs() * 2 + 0.1
+            n += x.shape[0]
+            if x.max() > 8:
+                return x, y, n
+            if x.max() > 3 and y.sum() > 0:
+                continue
+        finally:
+            if x.max() > y.sum():
+                y = y + 1
+            n = 0
+        x = x + 1
+    return x, y, -1
+
+
+def in_a_context_in_a_loop(x: Any, y: Any) -> Any:
+    while x.sum() < 20:
+        with wg.no_grad():
+            x = x.abs() * 2 + 0.1
+            if x.max() > 8:
+                break
+            while y.sum() < x.sum():
+                y = y.abs() + 1
+            if y.sum() > 9:
+                continue
+        x = x + 1
+    return x, y
+
+
+def in_how_memory_lies(x: Any, y: Any) -> Any:
+    z = x.expand(3, 3).clone()
+    z = z.t() if x.sum() > 0 else z[:, :]
+    return grow(y), z, z.stride(), z.is_contiguous()
+
+
+PROGRAMS = [
+    *(in_a_list, in_a_dictionary, in_a_text, before_a_walrus, as_a_default, as_an_operand),
+    *(returned_before_finally, of_a_generator, of_an_iterator, of_a_factory, of_a_context),
+    *(of_a_mode, of_an_exception, of_sorted, of_comparisons, in_copies_of_finally),
+    *(in_a_context_in_a_loop, in_how_memory_lies),
+]
+SIGNS = [(1, 1), (-1, 0.1), (1, -1), (-1, -1), (-1, 1), (1, -1), (1, 0.01), (0.5, 3), (3, -0.5)]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.filterwarnings("ignore:.*is not compiled")
+def test_what_is_hidden_belongs_to_the_state(program, backend):
+    x = wg.tensor([1.0, 2.0, 0.1])
+    compiled = wg.compile(program, backend=backend)
+    for mine, yours in SIGNS * 2:
+        found, expected = compiled(x * mine, x * yours), program(x * mine, x * yours)
+        assert str(found) == str(expected)
+
+
+def traces_of(function: Callable[..., Any], *calls: Any) -> int:
+    compiled = wg.compile(function, backend="numpy")
+    for args in calls:
+        assert str(compiled(*args)) == str(function(*args))
+    return compiled.explain().traces
+
+
+def test_a_loop_in_a_context_is_one():
+    def f(x):
+        with wg.no_grad():
+            while x.sum() < 500:
+                x = x * 1.1
+        return x
+
+    assert traces_of(f, *[(wg.ones(2) * n,) for n in (1, 2, 3, 4, 5, 6)]) <= 2
+
+
+def test_a_loop_in_a_function_that_an_operand_waits_for_is_one():
+    def f(x):
+        return [len(x.shape), grow(x)]
+
+    assert traces_of(f, *[(wg.ones(2) * n,) for n in (1, 2, 0.5, 0.1, 0.01, 6)]) <= 2
+
+
+def test_copies_of_instructions_are_known_by_what_they_do():
+    def f(a, b, c):
+        while a and b:
+            c()
+        while True:
+            try:
+                if c():
+                    break
+            finally:
+                a()
+
+    steps = instructions_of(f.__code__)[0]
+    firsts: dict[Any, set[int]] = {}
+    for k, step in enumerate(steps):
+        if step.opname.startswith("LOAD_FAST"):
+            firsts.setdefault(step.positions, set()).add(first_alike(f.__code__, k))
+    counts = sorted(len(places) for places in firsts.values())
+    # the test of the loop is one; the body of `finally` goes on in three ways
+    assert counts[:-1] == [1] * (len(counts) - 1)
+    assert counts[-1] == (3 if sys.version_info < (3, 12) else counts[-1]) > 1
