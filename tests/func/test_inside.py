@@ -583,6 +583,39 @@ def test_forward_mode_refuses_what_was_written_outside_and_leaves_no_tangent(tra
     assert view.tolist() == [1.0] * 2
 
 
+@pytest.mark.parametrize(
+    "transform",
+    [
+        func.grad,
+        func.jacrev,
+        func.jacfwd,
+        lambda f: lambda x: func.vjp(f, x),
+        lambda f: lambda x: func.jvp(f, (x,), (x,)),
+        lambda f: func.vmap(func.grad(f)),
+    ],
+)
+def test_no_transform_writes_its_values_to_a_captured_tensor(transform):
+    captured = wg.zeros(3)
+
+    def write(x):
+        captured[1:].add_(x.sum())
+        return (captured * x).sum()
+
+    with pytest.raises(RuntimeError, match=r"captured Tensor|from outside"):
+        transform(write)(wg.ones(2, 3))
+    assert captured.tolist() == [0.0] * 3
+    assert not captured.requires_grad
+
+    def count(x):
+        captured.add_(1.0)
+        made = wg.zeros(2, 3)
+        made.add_(x)
+        return made.sum()
+
+    assert func.grad(count)(wg.ones(2, 3)).tolist() == [[1.0] * 3] * 2
+    assert captured.tolist() == [1.0] * 3
+
+
 def test_a_view_may_be_returned_of_what_was_made_and_written_inside():
     def window(x):
         made = wg.zeros(4)

@@ -14,7 +14,6 @@ from wengert.autograd import levels
 from wengert.autograd.reach import held_outside
 from wengert.base.containers import flatten
 from wengert.base.dtypes import is_differentiable
-from wengert.base.errors import describe
 from wengert.base.sections import fill_sections
 from wengert.interp import batching_rules, tangents
 from wengert.interp.levels import Level
@@ -22,11 +21,12 @@ from wengert.ops.create import tensor as new
 from wengert.prims import whole
 from wengert.tape import forward, level_writes
 from wengert.tape.base import LEAF, TensorBase, alike, new_tensor
-from wengert.tape.level_writes import OUTSIDE, end, left, put_back
+from wengert.tape.level_writes import end, left, put_back
 from wengert.tape.levels import brought
 from wengert.tape.modes import MODE, changed, current_mode
 from wengert.tape.record import T
 from wengert.tape.sites import OURS
+from wengert.tape.write_checks import written_outside
 
 # a function under a transform may call any operation
 REQUIRES = (batching_rules, forward, levels, level_writes, tangents, whole)
@@ -78,17 +78,8 @@ class Entered:
         if not found or failed:
             return
         MODE.set(self.before)
-        tensor = describe(written[found[0]][0])
-        raise RuntimeError(
-            f"{OUTSIDE}a value for each element of the batch was written to one {tensor} from "
-            "outside, which is as it was before. Return the values instead, and combine them "
-            "after vmap."
-            if self.level.size is not None
-            else "During a grad (vjp, jvp, grad, etc) transform, the function provided attempted "
-            "to call in-place operation that would mutate a captured Tensor. This is not "
-            "supported; please rewrite the function being transformed to explicitly accept the "
-            f"mutated Tensor(s) as inputs. It is one {tensor}."
-        )
+        tensor = written[found[0]][0]
+        raise written_outside(tensor, self.level.size is not None, ", which is as it was before")
 
 
 class Transformed:

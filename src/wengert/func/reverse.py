@@ -21,6 +21,7 @@ from wengert.tape.backward import run_grad
 from wengert.tape.base import LEAF, TensorBase
 from wengert.tape.levels import leads_outside
 from wengert.tape.modes import enable_grad, is_recording
+from wengert.tape.write_checks import REVERSE
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -43,7 +44,7 @@ def _value_and_grad(
             flat += own
             given[number] = rebuild(own)
             parts.append((rebuild, len(flat)))
-        output, aux = with_aux(func(*given, **kwargs), has_aux, name)
+        output, aux = with_aux(_run(func, given, kwargs), has_aux, name)
         if not isinstance(output, TensorBase):
             raise RuntimeError(f"{name}: Expected f(*args) to return a Tensor, got {type(output)}")
         if output._payload.ndim:
@@ -72,6 +73,15 @@ def _value_and_grad(
     if has_aux:
         aux = shown(aux, keeps_aux)
     return shown(output, keep), tuple(made) if several else made[0], aux
+
+
+def _run(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """Call a function to differentiate, which may not write to the tensors that it closes over."""
+    token = REVERSE.set(True)
+    try:
+        return func(*args, **kwargs)
+    finally:
+        REVERSE.reset(token)
 
 
 def _end(inputs: list[Any]) -> None:
@@ -242,7 +252,7 @@ def pullback(
     with enable_grad():
         inputs = [[fresh(tensor, name) for tensor in tensors] for tensors, _ in parts]
         values = [rebuild(own) for own, (_, rebuild) in zip(inputs, parts, strict=True)]
-        output, aux = with_aux(func(*values), has_aux, name)
+        output, aux = with_aux(_run(func, values, {}), has_aux, name)
     outputs, rebuild_output = tensors_only(output, name)
     flat = [tensor for own in inputs for tensor in own]
     keep = outside and leads_outside(outputs, flat)

@@ -9,23 +9,19 @@ write.
 
 A tensor from outside thereby becomes a tensor of the level, useless once the level has ended. So
 each level keeps a list of the tensors written to. When a transform ends its level it restores them,
-and raises if any is reachable from outside its function (`wengert.func.inputs`). Where the mapped
-function refers to the tensor by a name from an enclosing scope, `_refuse_outside` raises at the
+and raises if any is reachable from outside its function (`wengert.func.inputs`). Where the
+function refers to the tensor by a name from an enclosing scope, `refuse_outside` raises at the
 write itself.
 """
 
 from __future__ import annotations
 
-import os
-import sys
 import weakref
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from wengert.base import __file__ as _BASE
-from wengert.base.errors import describe
 from wengert.base.ports import provides
 from wengert.interp.batched import Batched
 from wengert.interp.dual import Dual
@@ -37,7 +33,6 @@ from wengert.tape.given import follow, noted_tangent
 from wengert.tape.inplace import bump, count, is_recorded, node_of_write, set_history
 from wengert.tape.levels import brought, check_levels, move, settled
 from wengert.tape.modes import change_mode, enable_grad, full_mode, traced, untraced
-from wengert.tape.sites import OURS
 from wengert.tape.views import move_edge, push, refresh_views, renew_views
 from wengert.tape.write_checks import (
     check_distinct,
@@ -45,9 +40,8 @@ from wengert.tape.write_checks import (
     check_shape,
     check_sources,
     check_writable,
+    refuse_outside,
 )
-
-_TRANSFORMS = os.path.join(os.path.dirname(os.path.dirname(_BASE)), "func", "")
 
 
 def _is_own(payload: Any, levels: Sequence[Level]) -> bool:
@@ -198,34 +192,6 @@ def store(target: Any, result: Any) -> None:
         np.copyto(target, result, casting="same_kind")
 
 
-OUTSIDE = (
-    "vmap: inplace arithmetic(self, *extra_args) is not possible because there exists a Tensor "
-    "`other` in extra_args that has more elements than `self`. This happened due to `other` being "
-    "vmapped over but `self` not being vmapped over in a vmap: "
-)
-
-
-def _refuse_outside(tensor: Any, name: str) -> None:
-    """Refuse a write of batched values to a tensor that the mapped function closes over."""
-    base = tensor if tensor._ext is None or tensor._ext.base is None else tensor._ext.base
-    frame: Any = sys._getframe(1)
-    users: Any = None
-    while frame is not None and not frame.f_code.co_filename.startswith(_TRANSFORMS):
-        users = users if OURS[frame.f_code.co_filename] else frame
-        frame = frame.f_back
-    if users is None:
-        return
-    code = users.f_code
-    around = [users.f_locals.get(variable) for variable in code.co_freevars]
-    around += [users.f_globals.get(variable) for variable in code.co_names]
-    if any(value is tensor or value is base for value in around):
-        raise RuntimeError(
-            f"{OUTSIDE}{name} would write a value for each element of the batch to one "
-            f"{describe(tensor)} from outside. Return the values instead, and combine them after "
-            "vmap."
-        )
-
-
 @provides("write")
 def write_in_level(
     prim: Primitive,
@@ -256,8 +222,9 @@ def write_in_level(
     found = check_levels([value._payload for value in values])
     order = [found[number] for number in sorted(found)]
     own = levels_of(tensor._payload)
-    if any(level.size is not None and number not in own for number, level in found.items()):
-        _refuse_outside(tensor, name)
+    added = [level for number, level in found.items() if number not in own]
+    if added:
+        refuse_outside(tensor, any(level.size is not None for level in added))
     if recording:
         values = [
             value if value is tensor or value._edge is None else brought(value, order)

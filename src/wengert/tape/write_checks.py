@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
 
+from wengert.base import __file__ as _BASE
 from wengert.base import errors
 from wengert.base.arrays import plain_array
 from wengert.base.dtypes import category, promote
-from wengert.base.errors import wrong_type
+from wengert.base.errors import describe, wrong_type
 from wengert.base.shapes import broadcast
 from wengert.prims.record import Primitive
 from wengert.tape.base import LEAF, TensorBase, new_tensor
 from wengert.tape.modes import current_mode
 from wengert.tape.node import is_leaf_edge
 from wengert.tape.operands import cast, is_number
+from wengert.tape.sites import OURS
 from wengert.tape.versions import InferenceCell, refuse_inference_write
 from wengert.tape.views import elsewhere, write_refused
 
 _REAL = frozenset({bool, int, float})
+_TRANSFORMS = os.path.join(os.path.dirname(os.path.dirname(_BASE)), "func", "")
+REVERSE: ContextVar[bool] = ContextVar("reverse", default=False)
+"""Whether a function runs whose gradient, or vector-Jacobian product, a transform computes."""
 
 
 def check_cast(prim: Primitive, tensor: Any, scalars: list[Any], *arrays: Any) -> None:
@@ -162,7 +170,9 @@ def check_mode(tensor: Any) -> None:
 
 
 def check_recordable(tensor: Any) -> None:
-    """Refuse to record a write to a leaf, or to a view that cannot follow one."""
+    """Refuse to record a write to a leaf, a view that cannot follow one, or a captured tensor."""
+    if REVERSE.get():
+        refuse_outside(tensor, False)
     ext = tensor._ext
     whole = tensor if ext is None or ext.base is None else ext.base
     own = whole._ext
@@ -187,6 +197,42 @@ def check_recordable(tensor: Any) -> None:
             "  To update a parameter, write under no_grad():  with no_grad(): w -= lr * w.grad\n"
             "  To differentiate through the write, clone() the leaf first."
         )
+
+
+def refuse_outside(tensor: Any, mapped: bool) -> None:
+    """Refuse a write of a transform's values to a tensor that its function closes over."""
+    base = tensor if tensor._ext is None or tensor._ext.base is None else tensor._ext.base
+    frame: Any = sys._getframe(1)
+    users: Any = None
+    while frame is not None and not frame.f_code.co_filename.startswith(_TRANSFORMS):
+        users = users if OURS[frame.f_code.co_filename] else frame
+        frame = frame.f_back
+    if frame is None or users is None:
+        return
+    code = users.f_code
+    around = [users.f_locals.get(variable) for variable in code.co_freevars]
+    around += [users.f_globals.get(variable) for variable in code.co_names]
+    if any(value is tensor or value is base for value in around):
+        raise written_outside(tensor, mapped, "")
+
+
+def written_outside(tensor: Any, mapped: bool, undone: str) -> RuntimeError:
+    """Return the error of a write of a transform's values to a tensor that is not its own."""
+    outside = f"It is one {describe(tensor)} from outside{undone}."
+    if mapped:
+        return RuntimeError(
+            "vmap: inplace arithmetic(self, *extra_args) is not possible because there exists a "
+            "Tensor `other` in extra_args that has more elements than `self`. This happened due to "
+            "`other` being vmapped over but `self` not being vmapped over in a vmap: a value for "
+            f"each element of the batch would be written to one tensor. {outside} Return the "
+            "values instead, and combine them after vmap."
+        )
+    return RuntimeError(
+        "During a grad (vjp, jvp, grad, etc) transform, the function provided attempted to call "
+        "in-place operation that would mutate a captured Tensor. This is not supported; please "
+        "rewrite the function being transformed to explicitly accept the mutated Tensor(s) as "
+        f"inputs. {outside}"
+    )
 
 
 def _repeats(array: Any) -> bool:
