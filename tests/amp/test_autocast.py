@@ -8,7 +8,7 @@ import pytest
 import wengert as wg
 from wengert.nn import functional as F
 
-half = wg.float16
+half, C64 = wg.float16, wg.complex64
 
 
 def under(function, **options):
@@ -61,6 +61,21 @@ def test_products_are_computed_in_the_lower_dtype(name, product):
         ("margins", lambda x: F.multi_margin_loss(x.half(), wg.tensor([0, 1])), wg.float32),
         ("log_softmax", lambda x: F.log_softmax(x.half(), -1), half),
         ("product of elements", lambda x: x.half().prod(), wg.float32),
+        ("product of a row", lambda x: x.half().prod(1), wg.float32),
+        ("trace", lambda x: x.half().trace(), wg.float32),
+        ("quantile", lambda x: x.half().quantile(0.5), wg.float32),
+        ("cdist", lambda x: wg.cdist(x.half(), x), wg.float32),
+        ("fft", lambda x: wg.fft.rfft(x.half()), wg.complex64),
+        ("stft", lambda x: wg.stft(x[0].half(), 4, window=x[0], return_complex=True), C64),
+        ("solve", lambda x: wg.linalg.solve(wg.eye(2).half(), x), wg.float32),
+        ("lstsq", lambda x: wg.linalg.lstsq(x.T.half(), x[0]).solution, wg.float32),
+        ("svdvals", lambda x: wg.linalg.svdvals(x.half()), wg.float32),
+        ("pinv", lambda x: wg.linalg.pinv(x.half()), wg.float32),
+        ("polar", lambda x: wg.polar(x.half().abs(), x), C64),
+        ("ctc", lambda x: F.ctc_loss(x.half(), wg.tensor([1]), (2,), (1,)), wg.float32),
+        ("reflection", lambda x: F.pad(x.half(), (1, 1), "reflect"), wg.float32),
+        ("circle", lambda x: F.pad(x.half(), (1, 1), "circular"), half),
+        ("pooling", lambda x: F.max_pool3d(x.half().view(1, 2, 2, 2), 2), wg.float32),
         ("float64", lambda x: x.double() @ x.double().T, wg.float64),
         ("integers", lambda x: x.long() @ x.long().T, wg.int64),
     ],

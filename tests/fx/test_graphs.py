@@ -96,6 +96,13 @@ def test_text_and_code_are_pytorchs(capsys):
     assert len(lines) == 2 + len(traced.graph.nodes)
 
 
+def test_arguments_of_functions_stand_as_pytorch_passes_them_on():
+    graph = fx.symbolic_trace(lambda x: F.linear(F.dropout(F.relu(x), 0.3), x, bias=None)).graph
+    found = [(len(node.args), node.kwargs) for node in graph.nodes if node.op == "call_function"]
+    dropped = {"p": 0.3, "training": True, "inplace": False}
+    assert found == [(1, {"inplace": False}), (1, dropped), (2, {"bias": None})]
+
+
 @pytest.mark.parametrize(
     ("program", "error", "match"),
     [

@@ -6,7 +6,8 @@ An autocast comes between the recording of operations and their kernels (see
 primitive's record says how it is cast. Products take their arguments in the lower dtype, losses and
 a few reductions in float32; everything else computes in the dtypes of its arguments, promoted as
 usual. float64 is left alone, as in PyTorch. Each cast is recorded, so gradients arrive in the
-dtypes of the parameters.
+dtypes of the parameters. Functions that look at dtypes before they compute read their arguments
+by `wengert.ops.coerce.wide`: those of linear algebra, Fourier transforms, distances, quantiles.
 """
 
 from __future__ import annotations

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import dis
+import inspect
 import operator
+import re
 import sys
 from typing import Any
 
@@ -12,10 +14,18 @@ from wengert.base.elsewhere import elsewhere
 from wengert.base.sections import fill_sections
 from wengert.fx.graph import Graph
 from wengert.fx.node import BINARY, Node, map_aggregate
+from wengert.nn import functional
 from wengert.tape.base import TensorBase
 from wengert.tensor.overrides import prepare
 
 __all__ = ["Attribute", "GraphAppendingTracer", "Proxy", "TraceError", "TracerBase"]
+
+_BUILT_IN = re.compile(
+    r"conv\w*|avg_pool\dd|adaptive_avg_pool1d|pixel_\w+|p(airwise_)?dist(ance)?|bilinear|gelu|prelu|"
+    r"channel_shuffle|cosine_similarity|(hard|soft)shrink|linear|logsigmoid|one_hot|sigmoid|softplus|"
+    r"scaled_dot_product_attention|tanh"
+)
+"""Functions of `nn.functional` whose nodes have the arguments of the call: PyTorch's built-ins."""
 
 
 class TraceError(ValueError):
@@ -203,8 +213,17 @@ class Proxy:
         if len(tracers) > 1:
             raise RuntimeError(f"Found multiple different tracers {list(tracers)}")
         (tracer,) = tracers
+        name = getattr(func, "__name__", "")
         if getattr(func, "__qualname__", "").startswith("Tensor."):
-            return tracer.create_proxy("call_method", func.__name__, args, kwargs)
+            return tracer.create_proxy("call_method", name, args, kwargs)
+        if getattr(functional, name, None) is func and not _BUILT_IN.fullmatch(name):
+            # functions in Python pass on all arguments, those that have defaults by name
+            bound = inspect.signature(func).bind(*args, **kwargs)
+            bound.apply_defaults()
+            params = bound.signature.parameters.values()
+            named = {p.name for p in params if p.default is not p.empty}
+            args = tuple([v for key, v in bound.arguments.items() if key not in named])
+            kwargs = {key: v for key, v in bound.arguments.items() if key in named}
         return tracer.create_proxy("call_function", func, args, kwargs)
 
 

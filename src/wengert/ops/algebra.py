@@ -10,7 +10,7 @@ from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
 from wengert.ops.checks import flag
-from wengert.ops.coerce import operand
+from wengert.ops.coerce import operand, wide
 from wengert.ops.factors import householder_product, lu_factor_ex
 from wengert.ops.factors import lu_solve as _lu_solve
 from wengert.ops.linear_checks import (
@@ -156,7 +156,7 @@ def cholesky_solve(input: Any, input2: Any, upper: bool = False, *, out: Any = N
 
 def _right_side(b: Any, A: Any, op: str, arg: str, name: str, prefix: str) -> tuple[Any, Any]:
     """Return the checked arguments of the older solvers, whose right-hand side comes first."""
-    y, x = operand(b, op), operand(A, op, arg, 2)
+    y, x = wide(b, op), wide(A, op, arg, 2)
     right, matrix = y._payload, x._payload
     for value, letter in ((right, name), (matrix, "u" if name == "b" and not prefix else "A")):
         if value.ndim < 2:

@@ -13,9 +13,9 @@ from wengert.base.dtypes import is_differentiable
 from wengert.base.errors import long_name, not_implemented
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
-from wengert.ops.coerce import integer, number, operand
+from wengert.ops.coerce import in_full, integer, number, operand
 from wengert.ops.constants import ONE
-from wengert.ops.losses import in_full, reduced, reduction_of
+from wengert.ops.losses import reduced, reduction_of
 from wengert.ops.neural import log_softmax
 from wengert.ops.options import sent_to
 from wengert.tape.base import new_tensor

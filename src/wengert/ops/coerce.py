@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from wengert.base.arrays import plain_array
-from wengert.base.dtypes import from_numpy_dtype
+from wengert.base.dtypes import from_numpy_dtype, is_differentiable
 from wengert.base.errors import kind_of, long_name, wrong_type
 from wengert.base.shapes import expanded, whole
 from wengert.interp.dual import Dual
 from wengert.tape.base import TensorBase, new_tensor
-from wengert.tape.operands import is_number
+from wengert.tape.modes import mixes_dtypes
+from wengert.tape.operands import cast, is_number
 from wengert.tape.sites import warn_once
 
 NOT_A_NUMBER = (
@@ -34,6 +35,21 @@ def operand(value: Any, op: str, arg: str = "input", position: int = 1) -> Any:
     if isinstance(value, np.generic):
         return new_tensor(value)
     raise wrong_type(op, arg, "Tensor", value, position)
+
+
+def in_full(*tensors: Any) -> tuple[Any, ...]:
+    """Return tensors; inside an `autocast`, those of 16 bits in float32."""
+    kinds = [tensor._payload.dtype for tensor in tensors]
+    short = [kind.itemsize == 2 and is_differentiable(kind) for kind in kinds]
+    if not any(short) or not mixes_dtypes():
+        return tensors
+    single = np.dtype(np.float32)
+    return tuple([cast(t, single) if few else t for t, few in zip(tensors, short, strict=True)])
+
+
+def wide(value: Any, op: str, arg: str = "input", position: int = 1) -> Any:
+    """Return `operand`, for functions that an `autocast` computes in float32."""
+    return in_full(operand(value, op, arg, position))[0]
 
 
 def is_sparse(value: Any) -> bool:

@@ -13,7 +13,7 @@ from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.interp.levels import is_elsewhere
 from wengert.ops.checks import flag
-from wengert.ops.coerce import operand
+from wengert.ops.coerce import operand, wide
 from wengert.ops.losses import reduction_of
 from wengert.ops.options import sent_to
 from wengert.ops.reduce import mean, sum
@@ -80,7 +80,7 @@ def ctc_loss(
     tensor(0.2877)
     """
     how = reduction_of(reduction)
-    x = operand(log_probs, "ctc_loss", "log_probs")
+    x = wide(log_probs, "ctc_loss", "log_probs")
     y = operand(targets, "ctc_loss", "targets", 2)
     steps, counts = (
         _lengths(input_lengths, "input_lengths"),

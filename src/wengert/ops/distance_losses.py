@@ -9,8 +9,8 @@ from typing import Any
 
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
-from wengert.ops.coerce import number, operand
-from wengert.ops.losses import in_full, reduced, reduction_of
+from wengert.ops.coerce import in_full, number, operand
+from wengert.ops.losses import reduced, reduction_of
 from wengert.ops.moments import vector_norm
 from wengert.ops.pointwise import minimum
 from wengert.ops.reduce import sum

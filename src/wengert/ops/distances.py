@@ -8,7 +8,7 @@ from wengert.base.errors import not_implemented, wrong_type
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
-from wengert.ops.coerce import dtype_name, number, operand
+from wengert.ops.coerce import dtype_name, number, operand, wide
 from wengert.prims import distances as _records
 from wengert.tape.operands import is_number
 from wengert.tape.record import T
@@ -71,7 +71,7 @@ def cdist(
     """
     if compute_mode not in _MODES:
         raise ValueError(f"{compute_mode} is not a valid value for compute_mode: {list(_MODES)}")
-    a, b = operand(x1, "cdist", "x1"), operand(x2, "cdist", "x2", 2)
+    a, b = wide(x1, "cdist", "x1"), wide(x2, "cdist", "x2", 2)
     for name, x in (("X1", a), ("X2", b)):
         if x._payload.dtype.kind in "biuc":
             raise RuntimeError(

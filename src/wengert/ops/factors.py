@@ -12,7 +12,7 @@ from wengert.base.shapes import broadcast
 from wengert.interp.levels import Lifted, memory_of
 from wengert.kernels.factors import first_failure
 from wengert.ops.checks import flag
-from wengert.ops.coerce import dtype_name, operand
+from wengert.ops.coerce import dtype_name, operand, wide
 from wengert.ops.linear_checks import (
     adjoint_of,
     check_floating,
@@ -261,7 +261,7 @@ def lu_solve(
     """
     name = "linalg.lu_solve"
     x = square_of(LU, "linalg_lu_solve", f"torch.{name}", "LU")
-    p, y = operand(pivots, "linalg_lu_solve", "pivots", 2), operand(B, "linalg_lu_solve", "B", 3)
+    p, y = operand(pivots, "linalg_lu_solve", "pivots", 2), wide(B, "linalg_lu_solve", "B", 3)
     _check_pivots(x, p, name)
     check_same_dtype(
         x,
@@ -379,7 +379,7 @@ def ormqr(
             [4., 2.]])
     """
     x, t = _reflections("ormqr", "ormqr", input, tau, bounded=False)
-    y = operand(other, "ormqr", "other", 3)
+    y = wide(other, "ormqr", "other", 3)
     m, shape = x._payload.shape[-2], y._payload.shape
     side = -2 if flag(left, "left") else -1
     if len(shape) < 2:
@@ -434,7 +434,7 @@ def geqrf(input: Any, *, out: Any = None) -> Any:
     (tensor([[-5.0000],
             [ 0.5000]]), tensor([1.6000]))
     """
-    x = operand(input, "geqrf")
+    x = wide(input, "geqrf")
     if x._payload.ndim < 2:
         raise RuntimeError("torch.geqrf: input must have at least 2 dimensions.")
     check_lapack(x, "geqrf_cpu")
@@ -455,7 +455,7 @@ def _reflections(
 ) -> tuple[Any, Any]:
     """Return the vectors and the factors of reflections, if their shapes and dtypes fit."""
     name = f"torch.{function}"
-    x, t = operand(input, op, "input"), operand(tau, op, "tau", 2)
+    x, t = wide(input, op, "input"), wide(tau, op, "tau", 2)
     a, factors = x._payload, t._payload
     if a.ndim < 2:
         raise RuntimeError(f"{name}: input must have at least 2 dimensions.")

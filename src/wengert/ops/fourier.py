@@ -8,7 +8,7 @@ from typing import Any
 from wengert.base.dtypes import complex_of, default_float
 from wengert.base.errors import wrong_type
 from wengert.base.shapes import normal_dim
-from wengert.ops.coerce import dtype_name, integer, operand
+from wengert.ops.coerce import dtype_name, integer, operand, wide
 from wengert.ops.out import into
 from wengert.prims import fourier as _records
 from wengert.tape.operands import cast
@@ -96,6 +96,7 @@ def _norm(name: str, norm: Any) -> str:
 
 def _input(name: str, kind: str, x: Any) -> Any:
     """Return the input in a dtype that the transform accepts."""
+    x = wide(x, name)
     dtype = x._payload.dtype
     if kind[0] == "r" and dtype.kind == "c":
         if name in ("ihfft2", "ihfftn"):

@@ -8,7 +8,7 @@ import numpy as np
 
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
-from wengert.ops.coerce import operand
+from wengert.ops.coerce import wide
 from wengert.ops.linear_checks import check_same_dtype, expand_batch
 from wengert.ops.linear_types import linalg_lstsq
 from wengert.ops.matmul import matmul
@@ -61,7 +61,7 @@ def lstsq(input: Any, b: Any, rcond: float | None = None, *, driver: str | None 
     tensor([1., 2.])
     """
     name = "torch.linalg.lstsq"
-    x, y = operand(input, "linalg_lstsq", "input"), operand(b, "linalg_lstsq", "b", 2)
+    x, y = wide(input, "linalg_lstsq", "input"), wide(b, "linalg_lstsq", "b", 2)
     a, right = x._payload, y._payload
     if a.ndim < 2:
         raise RuntimeError(f"{name}: input must have at least 2 dimensions.")

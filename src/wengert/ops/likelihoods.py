@@ -13,8 +13,8 @@ from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted
 from wengert.ops.checks import flag
-from wengert.ops.coerce import operand
-from wengert.ops.losses import in_full, reduced, reduction_of
+from wengert.ops.coerce import in_full, operand
+from wengert.ops.losses import reduced, reduction_of
 from wengert.ops.select import clamp, where
 from wengert.tape.base import new_tensor
 from wengert.tape.operands import is_number

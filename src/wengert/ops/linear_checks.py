@@ -6,7 +6,7 @@ from typing import Any
 
 from wengert.base.errors import not_implemented
 from wengert.base.shapes import broadcast
-from wengert.ops.coerce import dtype_name, operand
+from wengert.ops.coerce import dtype_name, wide
 from wengert.prims import factors as _records
 from wengert.tape.record import T
 
@@ -20,7 +20,7 @@ def matrices_of(
     value: Any, op: str, name: str, arg: str = "A", position: int = 1, letter: str = "A"
 ) -> Any:
     """Return `value` as a tensor of matrices; errors name `op` or, as PyTorch's, `name`."""
-    x = operand(value, op, arg, position)
+    x = wide(value, op, arg, position)
     if x._payload.ndim < 2:
         raise RuntimeError(
             f"{name}: The input tensor {letter} must have at least 2 dimensions. Its shape is "

@@ -14,7 +14,7 @@ from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.kernels.spectral import LinAlgError
 from wengert.ops.checks import flag
-from wengert.ops.coerce import integer, operand
+from wengert.ops.coerce import integer, wide
 from wengert.ops.linear_checks import (
     check_floating,
     check_lapack,
@@ -54,7 +54,7 @@ _DTYPES = (
 def _system(A: Any, B: Any, left: bool, op: str) -> tuple[Any, Any, bool]:
     """Return both arguments of a system, checked, and whether the second is a batch of vectors."""
     x = square_of(A, op, "linalg.solve")
-    y = operand(B, op, "B", 2)
+    y = wide(B, op, "B", 2)
     a, b = x._payload, y._payload
     if a.dtype.kind in "biu":
         check_floating(x, "linalg.solve")
@@ -258,7 +258,7 @@ def solve_triangular(
     """
     name = "linalg.solve_triangular"
     x = square_of(A, "linalg_solve_triangular", name)
-    y = operand(B, "linalg_solve_triangular", "B", 2)
+    y = wide(B, "linalg_solve_triangular", "B", 2)
     check_system(x._payload.shape, y._payload.shape, left, name)
     check_lapack(x, "triangular_solve_cpu")
     check_same_dtype(
@@ -299,7 +299,7 @@ def tensorinv(input: Any, ind: int = 2, *, out: Any = None) -> Any:
     >>> wg.linalg.tensorinv(wg.eye(6).reshape(2, 3, 6)).shape
     torch.Size([6, 2, 3])
     """
-    x = operand(input, "linalg_tensorinv", "input")
+    x = wide(input, "linalg_tensorinv", "input")
     ind = integer(ind, "linalg_tensorinv", "ind")
     shape = x._payload.shape
     if ind <= 0:
@@ -337,8 +337,8 @@ def tensorsolve(input: Any, other: Any, dims: Any = None, *, out: Any = None) ->
     >>> wg.linalg.tensorsolve(wg.eye(6).reshape(2, 3, 6), wg.ones(2, 3)).shape
     torch.Size([6])
     """
-    x = operand(input, "linalg_tensorsolve", "input")
-    y = operand(other, "linalg_tensorsolve", "other", 2)
+    x = wide(input, "linalg_tensorsolve", "input")
+    y = wide(other, "linalg_tensorsolve", "other", 2)
     if dims is not None and len(dims):
         x = movedim(x, tuple(dims), tuple(range(-len(dims), 0)))
     shape, n = x._payload.shape, y._payload.ndim

@@ -11,20 +11,17 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from wengert.base.dtypes import is_differentiable
 from wengert.base.errors import cannot_cast, long_name, not_implemented
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
 from wengert.ops.checks import flag
-from wengert.ops.coerce import number, operand
+from wengert.ops.coerce import in_full, number, operand
 from wengert.ops.constants import ONE, ZERO
 from wengert.ops.reduce import mean, sum
 from wengert.prims import neural as _records
 from wengert.tape.modes import mixes_dtypes
-from wengert.tape.operands import cast
 from wengert.tape.record import T
 from wengert.tape.sites import warn
 
@@ -55,16 +52,6 @@ def reduced(losses: Any, reduction: str) -> Any:
     if reduction == "none":
         return losses
     return mean(losses) if reduction == "mean" else sum(losses)
-
-
-def in_full(*tensors: Any) -> tuple[Any, ...]:
-    """Return the arguments of a loss; inside an `autocast`, those of 16 bits in float32."""
-    if not mixes_dtypes():
-        return tensors
-    kinds = [tensor._payload.dtype for tensor in tensors]
-    short = [is_differentiable(kind) and kind.itemsize == 2 for kind in kinds]
-    single = np.dtype(np.float32)
-    return tuple([cast(t, single) if few else t for t, few in zip(tensors, short, strict=True)])
 
 
 def _pair(input: Any, target: Any, name: str, kernel: str | None) -> tuple[Any, Any]:

@@ -13,9 +13,9 @@ from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
 from wengert.ops.activations import logsigmoid, softplus
-from wengert.ops.coerce import number, operand
+from wengert.ops.coerce import in_full, number, operand, wide
 from wengert.ops.gather import check_bounds, gather
-from wengert.ops.losses import in_full, reduced, reduction_of
+from wengert.ops.losses import reduced, reduction_of
 from wengert.ops.options import sent_to
 from wengert.ops.reduce import mean, sum
 from wengert.ops.select import clamp, masked_fill, where
@@ -179,7 +179,7 @@ def multilabel_soft_margin_loss(
 
 def _classes(input: Any, target: Any, name: str, weight: Any = None) -> tuple[Any, Any]:
     """Return scores as rows, and the classes of each row; check for one weight per class."""
-    x, y = operand(input, name), operand(target, name, "target", 2)
+    x, y = wide(input, name), operand(target, name, "target", 2)
     shape, places = x._payload.shape, y._payload.shape
     if len(shape) > 2 or 0 in shape[-1:]:
         raise RuntimeError(
@@ -248,7 +248,7 @@ def multi_margin_loss(
         raise ValueError("only p == 1 and p == 2 supported")
     if weight is not None and weight._payload.ndim != 1:
         raise ValueError("weight must be one-dimensional")
-    x, y = in_full(*_classes(input, target, "multi_margin_loss", weight))
+    x, y = _classes(input, target, "multi_margin_loss", weight)
     rows, count = x._payload.shape
     check_bounds(y._payload, count, 1)
     lacks = T.relu(margin - T.gather(x, y, dim=1) + x)

@@ -14,7 +14,7 @@ from wengert.base.errors import long_name, wrong_type
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
 from wengert.ops.checks import flag
-from wengert.ops.coerce import operand
+from wengert.ops.coerce import operand, wide
 from wengert.ops.linear_checks import check_floating, square_of
 from wengert.ops.moments import vector_norm
 from wengert.ops.out import into
@@ -268,7 +268,7 @@ def cond(input: Any, p: Any = None, *, out: Any = None) -> Any:
     >>> wg.linalg.cond(wg.tensor([[4.0, 0.0], [0.0, 1.0]]))
     tensor(4.)
     """
-    x = operand(input, "linalg_cond")
+    x = wide(input, "linalg_cond")
     if x._payload.ndim < 2:
         raise RuntimeError(
             "linalg.cond: The input tensor must have at least 2 dimensions. Got shape "

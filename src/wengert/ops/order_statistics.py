@@ -20,7 +20,7 @@ from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.ops import named_results
 from wengert.ops.checks import check_alone, flag, one_dim, real_input, renamed
-from wengert.ops.coerce import dtype_name, integer, operand, plain
+from wengert.ops.coerce import dtype_name, integer, operand, plain, wide
 from wengert.ops.named_results import pair
 from wengert.ops.options import sent_to
 from wengert.ops.out import into
@@ -264,7 +264,7 @@ def _quantile(
 ) -> Any:
     if names:
         dim, keepdim = renamed(name, dim, keepdim, names)
-    x = operand(input, name)
+    x = wide(input, name)
     q = plain(q)
     _check_quantile(x._payload, q, interpolation)
     ndim = x._payload.ndim

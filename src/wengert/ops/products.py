@@ -10,7 +10,7 @@ from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import expanded, normal_dims
 from wengert.ops.affine import outer
-from wengert.ops.coerce import dtype_name, in_former_order, integer, operand, operands
+from wengert.ops.coerce import dtype_name, in_former_order, integer, operand, operands, wide
 from wengert.ops.matmul import ADDED_MATRICES, check_dtypes, size_of
 from wengert.ops.matrix_functions import chained, powers
 from wengert.ops.matrix_functions import cross as _cross
@@ -303,7 +303,7 @@ def trace(input: Any) -> Any:
     >>> wg.trace(wg.tensor([[1.0, 2.0], [3.0, 4.0]]))
     tensor(5.)
     """
-    x = operand(input, "trace")
+    x = wide(input, "trace")
     a = x._payload
     if a.ndim != 2:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {a.ndim}")

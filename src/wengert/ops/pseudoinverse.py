@@ -11,7 +11,7 @@ from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
 from wengert.interp.levels import Lifted
 from wengert.ops.checks import flag
-from wengert.ops.coerce import dtype_name, operand
+from wengert.ops.coerce import dtype_name, wide
 from wengert.ops.linear_checks import LAPACK, square_of
 from wengert.ops.out import into
 from wengert.prims import spectral as _records
@@ -75,13 +75,13 @@ def _column(tolerance: Any, dtype: Any) -> Any:
 
 
 def _overloaded(value: Any, op: str) -> Any:
-    """Return `operand`, for functions with several signatures, and another message, in PyTorch."""
+    """Return `wide`, for functions with several signatures, and another message, in PyTorch."""
     if not isinstance(value, TensorBase | np.ndarray | np.generic):
         raise TypeError(
             f"linalg_{op}() received an invalid combination of arguments - got "
             f"({type(value).__name__}), but expected a Tensor first"
         )
-    return operand(value, f"linalg_{op}")
+    return wide(value, f"linalg_{op}")
 
 
 def pinv(

@@ -13,7 +13,7 @@ from wengert.base.errors import long_name
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.kernels import fused
-from wengert.ops.coerce import integer, operand
+from wengert.ops.coerce import integer, operand, wide
 from wengert.ops.options import check_strided, float_type, made, number, type_of
 from wengert.ops.out import asked, created, into
 from wengert.prims import parts as _records
@@ -357,7 +357,7 @@ def triu_indices(
 def _of_parts(function: str, names: tuple[str, str], parts: tuple[Any, Any], out: Any) -> Any:
     """Return a complex tensor of two checked parts."""
     first, second = (
-        operand(part, function, name, i + 1)
+        (wide if function == "polar" else operand)(part, function, name, i + 1)
         for i, (name, part) in enumerate(zip(names, parts, strict=True))
     )
     a, b = first._payload.dtype, second._payload.dtype

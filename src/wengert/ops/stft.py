@@ -10,7 +10,7 @@ from wengert.base.errors import long_name
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.ops.checks import flag
-from wengert.ops.coerce import integer, operand
+from wengert.ops.coerce import integer, operand, wide
 from wengert.ops.padding import pad
 from wengert.prims import fourier as _records
 from wengert.tape.base import new_tensor
@@ -133,7 +133,7 @@ def stft(
     >>> wg.stft(x, 4, window=wg.hann_window(4), return_complex=True).shape
     torch.Size([3, 9])
     """
-    x = operand(input, "stft")
+    x = wide(input, "stft")
     n_fft = integer(n_fft, "stft", "n_fft")
     if center and align_to_window is not None:
         raise RuntimeError("stft align_to_window should only be set when center = false")

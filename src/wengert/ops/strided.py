@@ -15,7 +15,7 @@ from wengert.base.shapes import normal_dim
 from wengert.interp.dual import Dual
 from wengert.interp.levels import Lifted, levels_of, memory_of
 from wengert.kernels.strided import owner_of, reach, shares_owner, stored_as, within
-from wengert.ops.coerce import dtype_name, integer, operand, sizes_of
+from wengert.ops.coerce import dtype_name, integer, operand, sizes_of, wide
 from wengert.ops.options import float_type, made, shape_of
 from wengert.tape.base import new_tensor
 from wengert.tape.detachments import note
@@ -374,7 +374,7 @@ def view_as_complex(input: Any) -> Any:
     >>> wg.view_as_complex(wg.tensor([[1.0, 2.0]]))
     tensor([1.+2.j])
     """
-    x = operand(input, "view_as_complex")
+    x = wide(input, "view_as_complex")
     array = x._array()
     if array.dtype.name not in ("float32", "float64"):
         raise RuntimeError(

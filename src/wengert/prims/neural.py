@@ -399,7 +399,7 @@ for _name, _several in (("nll_loss", False), ("nll_loss2d", True)):
         },
         cases=_class_cases(_several),
         doc="minus the element of self for each target class, times the weight of the class",
-        **({} if _several else {"autocast": "float32"}),
+        autocast="" if _several else "float32",
     )
 
 linear(

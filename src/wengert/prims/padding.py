@@ -50,6 +50,7 @@ for _mode, _name in (
             case((2, 4), pads=((0, 0), (2, 1)), mode=_mode),
             case((2, 3, 4), pads=((0, 0), (1, 2), (3, 0)), mode=_mode),
         ),
+        autocast="" if _mode == "circular" else "float32",
         doc="self continued by its own elements",
     )
 linear(

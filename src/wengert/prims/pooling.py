@@ -117,6 +117,7 @@ for _dims in (1, 2, 3):
         layout="suggested",
         cases=_PUT[_dims - 1 : _dims + 1],
         doc="zeros with elements at places of each plane",
+        autocast="float32" if _dims > 1 else "",
         batching="leading",
     )
 
@@ -164,6 +165,7 @@ for _dims in (1, 2, 3):
         cases=_windowed(_dims, dilation=True),
         raises=False,
         doc="the largest element of each window",
+        autocast="float32" if _dims == 3 else "",
         batching="leading",
         tangents="pooled",
         sparsity="planes",
@@ -245,7 +247,7 @@ for _dims in (1, 2, 3):
             *_windowed(_dims, count_include_pad=True, divisor_override=-3)[:1],
         ),
         doc="the mean of each window",
-        **({"autocast": "float32"} if _dims == 3 else {}),
+        autocast="float32" if _dims == 3 else "",
         batching="leading",
         sparsity="mean_pool",
     )

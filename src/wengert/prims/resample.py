@@ -97,6 +97,7 @@ for _kind, _dims, _name, _words in (
         layout="contiguous" if (_kind, _dims) == ("bins", 3) else "suggested",
         refuses=not_implemented(_words, "bc"),
         cases=_cases(_dims, _kind in ("linear", "cubic", "linear aa")),
+        autocast="float32" if (_kind, _dims) == ("bins", 3) else "",
         doc="the mean of each bin" if _kind == "bins" else f"interpolation ({_kind})",
         sparsity="planes" if _kind == "bins" else "moved",
         batching="leading",

@@ -148,6 +148,7 @@ reduction(
     node="ProdBackward1",
     shows={"dim": lambda dim: dim[0] if len(dim) == 1 else dim},
     doc="the product along dimensions",
+    autocast="float32",
     combines="mul",
     fused="whole",
 )
