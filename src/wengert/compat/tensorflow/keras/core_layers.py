@@ -479,10 +479,14 @@ class Dense(Weighted):
         return (channels, self.units), self.units
 
     def _product(self, inputs) -> Any:
-        if inputs.shape[-1] != self.kernel.shape[0]:
-            raise refusal(
-                ValueError, "Input 0 of", self.name, self.kernel.shape[0], tuple(inputs.shape)
-            )
+        shape, size = tuple(inputs.shape), self.kernel.shape[0]
+        wanted = (
+            f"axis -1 of input shape to have value {size}, but received input with shape {shape}"
+        )
+        if len(shape) < 2:
+            wanted = f"min_ndim=2, found ndim={len(shape)}. Full shape received: {shape}"
+        if len(shape) < 2 or shape[-1] != size:
+            raise refusal(ValueError, "Input 0 of", self.name, wanted)
         return operations.tensordot(inputs, self.kernel, 1)
 
 
