@@ -480,13 +480,12 @@ class Dense(Weighted):
 
     def _product(self, inputs) -> Any:
         shape, size = tuple(inputs.shape), self.kernel.shape[0]
-        wanted = (
-            f"axis -1 of input shape to have value {size}, but received input with shape {shape}"
-        )
         if len(shape) < 2:
             wanted = f"min_ndim=2, found ndim={len(shape)}. Full shape received: {shape}"
-        if len(shape) < 2 or shape[-1] != size:
             raise refusal(ValueError, "Input 0 of", self.name, wanted)
+        if shape[-1] != size:
+            wanted = f"axis -1 of input shape to have value {size}, but received input with shape"
+            raise refusal(ValueError, "Input 0 of", self.name, f"{wanted} {shape}")
         return operations.tensordot(inputs, self.kernel, 1)
 
 
