@@ -90,11 +90,17 @@ def test_check_speaks_json(monkeypatch, capsys):
 
 @pytest.mark.parametrize("command", ["check", "graph"])
 @pytest.mark.parametrize(
-    "target", ["nothing", "no_such_module:f", ".relative:f", "test_cli:nothing"]
+    ("target", "words"),
+    [
+        ("nothing", "expected module:function, as in mymodel:loss; got 'nothing'"),
+        ("no_such_module:f", "No module named 'no_such_module'; looked in "),
+        (".relative:f", "expected module:function"),
+        ("wengert:nothing", "'wengert:nothing': module 'wengert' has no attribute 'nothing'"),
+    ],
 )
-def test_a_request_that_makes_no_sense(command, target, capsys):
+def test_a_request_that_makes_no_sense(command, target, words, capsys):
     assert main([command, target]) == 2
-    assert capsys.readouterr().err
+    assert capsys.readouterr().err.startswith(f"wengert {command}: {words}")
 
 
 @pytest.mark.parametrize(

@@ -39,9 +39,10 @@ def load(target: str) -> Callable[..., Any]:
             raise  # the module is there, but not one that it imports
         raise BadRequest(f"{error}; looked in {here} and where Python does") from error
     for name in path.split("."):
-        if not hasattr(found, name):
-            raise BadRequest(f"{target!r}: {found!r} has no attribute {name!r}")
-        found = getattr(found, name)
+        try:
+            found = getattr(found, name)
+        except AttributeError as error:
+            raise BadRequest(f"{target!r}: {error}") from error
     if not callable(found):
         raise BadRequest(f"{target!r} is not a function but {type(found).__name__}")
     return found

@@ -318,3 +318,8 @@ def test_gradients_of_closures_over_outer_arguments(ag):
 def test_a_vjp_may_be_differentiated_by_its_cotangent(ag):
     vjp, _ = ag.make_vjp(lambda x: x**3)(2.0)
     same(ag.grad(lambda g: vjp(g) ** 2)(1.0), 2 * 12.0**2)
+
+
+def test_a_gradient_that_a_copy_would_lose_is_reported_at_the_users_line(ours):
+    with pytest.raises(TypeError, match=r"gradient\n  at test_contract\.py:\d+  .*float64\(x\)"):
+        ours.grad(lambda x: numpy.float64(x))(3.0)

@@ -31,6 +31,8 @@ def test_a_layer_makes_its_weights_when_it_is_first_called():
     assert layer.name == "dense" and keras.layers.Dense(1).name == "dense_1"
     with pytest.raises(ValueError, match="incompatible with the layer"):
         layer(tf.ones([2, 5]))
+    with pytest.raises(ValueError, match="expected min_ndim=2, found ndim=1"):
+        layer(tf.ones([4]))
 
 
 @pytest.mark.parametrize("d", [1, 2, 3])

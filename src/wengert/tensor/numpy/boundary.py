@@ -34,8 +34,11 @@ from wengert.tape.modes import is_grad_enabled
 from wengert.tape.sites import shown, warn
 
 _OURS = os.path.dirname(os.path.dirname(_BASE))
-_FOREIGN = tuple(
-    os.path.join(path, "") for path in (os.path.join(_OURS, "tensor"), os.path.dirname(np.__file__))
+_IDIOMS = os.path.join(_OURS, "compat", "")
+_FOREIGN = (
+    os.path.join(_OURS, "tensor", ""),
+    os.path.join(os.path.dirname(np.__file__), ""),
+    _IDIOMS,
 )
 _OPERATIONS = tuple(os.path.join(_OURS, part, "") for part in ("ops", "nn"))
 """The folders of functions that take numbers without differentiating with respect to them."""
@@ -399,7 +402,9 @@ def _caller() -> tuple[Any, Any]:
             break
     else:
         frame, inner = outer, called
-    ours = inner is not None and inner.f_code.co_filename.startswith(("<wengert ", _FOREIGN[0]))
+    ours = inner is not None and inner.f_code.co_filename.startswith(
+        ("<wengert ", _FOREIGN[0], _IDIOMS)
+    )
     return frame, None if ours else inner
 
 

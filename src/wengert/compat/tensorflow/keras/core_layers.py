@@ -479,10 +479,13 @@ class Dense(Weighted):
         return (channels, self.units), self.units
 
     def _product(self, inputs) -> Any:
-        if inputs.shape[-1] != self.kernel.shape[0]:
-            raise refusal(
-                ValueError, "Input 0 of", self.name, self.kernel.shape[0], tuple(inputs.shape)
-            )
+        shape, size = tuple(inputs.shape), self.kernel.shape[0]
+        if len(shape) < 2:
+            wanted = f"min_ndim=2, found ndim={len(shape)}. Full shape received: {shape}"
+            raise refusal(ValueError, "Input 0 of", self.name, wanted)
+        if shape[-1] != size:
+            wanted = f"axis -1 of input shape to have value {size}, but received input with shape"
+            raise refusal(ValueError, "Input 0 of", self.name, f"{wanted} {shape}")
         return operations.tensordot(inputs, self.kernel, 1)
 
 
