@@ -507,6 +507,8 @@ def test_alpha_is_a_bool_only_among_bools(t):
     for compute in (t.add, t.sub, t.rsub, t.Tensor.add_, t.Tensor.sub_):
         with pytest.raises(RuntimeError, match="Boolean alpha only supported for Boolean results"):
             compute(x, x, alpha=True)
+        with pytest.raises(RuntimeError, match="alpha must not be a floating point number"):
+            compute(x.long(), x.long(), alpha=1.0)
 
 
 def test_bools_are_not_multiplied_and_added(t):

@@ -95,8 +95,9 @@ def _is_function(name: str) -> bool:
 def _functions(place: Any, names: Iterable[str]) -> dict[Callable[..., Any], list[str]]:
     """Return the operations among `names` of `place`, each with all its names, its own first."""
     found: dict[Callable[..., Any], list[str]] = {}
-    for name in sorted(names):
-        value = getattr(place, name)
+    # all of them first, since a part that is loaded now may extend the functions of others
+    values = {name: getattr(place, name) for name in sorted(names)}
+    for name, value in values.items():
         module = getattr(value, "__module__", "") or ""
         family = module.removeprefix("wengert.ops.")
         if name.startswith("_") or family in (module, *NOT_OPERATIONS) or inspect.isclass(value):

@@ -190,9 +190,9 @@ def pow(input: Any, exponent: Any, *, out: Any = None) -> Any:
 
 
 def _scaled(name: str, input: Any, other: Any, alpha: Any, out: Any) -> Any:
-    if alpha.__class__ is bool:
-        check_flag(input, other)
-        if other.__class__ is bool:
+    if alpha.__class__ is not int:
+        check_alpha(input, other, alpha)
+        if alpha.__class__ is other.__class__ is bool:
             other, alpha = other and alpha, 1
     if alpha != 1:
         alpha = fitting_alpha(input, other, alpha)
@@ -205,11 +205,14 @@ def _scaled(name: str, input: Any, other: Any, alpha: Any, out: Any) -> Any:
     return _result(getattr(T, name)(input, other), out, name)
 
 
-def check_flag(input: Any, other: Any) -> None:
-    """Refuse an `alpha` that is a bool, unless the operands are."""
-    for value in (input, other):
-        if value.__class__ is not bool and getattr(value, "dtype", None) != DTYPES["bool"]:
-            raise RuntimeError("Boolean alpha only supported for Boolean results.")
+def check_alpha(input: Any, other: Any, alpha: Any) -> None:
+    """Refuse an `alpha` that is a bool among others, or a floating 1 among integers."""
+    if alpha.__class__ is bool:
+        for value in (input, other):
+            if value.__class__ is not bool and getattr(value, "dtype", None) != DTYPES["bool"]:
+                raise RuntimeError("Boolean alpha only supported for Boolean results.")
+    elif alpha == 1:
+        fitting_alpha(input, other, alpha)
 
 
 def fitting_alpha(input: Any, other: Any, alpha: Any) -> Any:
@@ -261,8 +264,8 @@ def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     """
     if is_number(input):
         raise wrong_type("rsub", "input", "Tensor", input, 1)
-    if alpha.__class__ is bool:
-        check_flag(input, other)
+    if alpha.__class__ is not int:
+        check_alpha(input, other, alpha)
     if alpha != 1:
         input = T.mul(input, fitting_alpha(input, other, alpha))
     if isinstance(other, TensorBase):

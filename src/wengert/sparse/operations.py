@@ -545,7 +545,8 @@ def _norm(self: Any, p: Any = "fro", dim: Any = None) -> Any:
     return self.to_sparse_coo().coalesce()._values_.flatten().norm(2 if p == "fro" else p)
 
 
-_OTHERS = ("conj_physical", "isneginf", "isposinf", "positive", "signbit")
+_INFINITE = ("isneginf", "isposinf")
+_OTHERS = (*_INFINITE, "conj_physical", "positive", "signbit")
 """Functions of each element whose records do not say so, or that have none."""
 
 

@@ -18,7 +18,7 @@ from wengert.ops.checks import bool_mask
 from wengert.ops.coerce import dtype_name, expanded_shape
 from wengert.ops.expand import expand
 from wengert.ops.index import check_bytes, fitting_value, named_places, split_index
-from wengert.ops.pointwise import check_flag, fitting_alpha, rounded_division
+from wengert.ops.pointwise import check_alpha, fitting_alpha, rounded_division
 from wengert.ops.randomness import drawn
 from wengert.ops.select import check_filling, check_fits
 from wengert.ops.select import where as choose
@@ -136,8 +136,8 @@ def sub_(self: Any, other: Any, former: Any = None, *, alpha: Any = 1) -> Any:
 
 
 def _scaled(name: str, self: Any, other: Any, alpha: Any) -> Any:
-    if alpha.__class__ is bool:
-        check_flag(self, other)
+    if alpha.__class__ is not int:
+        check_alpha(self, other, alpha)
     if alpha == 1:
         try:
             return write(TABLE[name], self, (other,), {}, f"{name}_")

@@ -617,6 +617,7 @@ def extend(function: Any, extended: Callable[[Any], Any]) -> None:
     function.__code__ = body.replace(
         co_consts=tuple(made if one == "made" else one for one in body.co_consts),
         co_filename=code.co_filename,
+        co_firstlineno=code.co_firstlineno,
         co_name=code.co_name,
     )
     function.__defaults__ = function.__kwdefaults__ = None
@@ -661,8 +662,9 @@ def _exposed(function: Any, module: str, name: str) -> Any:
         return _looking(function, module, name)
     if function not in _LOOKING:
         # of several names the function's own; pickles need the public location
-        if vars(sys.modules[module]).get(function.__name__) is function:
-            name = function.__name__
+        first = function.__name__
+        if vars(sys.modules[module]).get(first) is function:
+            name = first
         extend(function, lambda own: _looking(own, module, name, function))
         function.__module__, function.__name__, function.__qualname__ = module, name, name
         _LOOKING.add(function)
