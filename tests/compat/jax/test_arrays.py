@@ -407,6 +407,8 @@ def test_elements_named_more_than_once_count_each_time():
     assert jnp.zeros(4).at[places].add(1.0).tolist() == [0.0, 2.0, 0.0, 1.0]
     assert jnp.ones(4).at[places].multiply(3.0).tolist() == [1.0, 9.0, 1.0, 3.0]
     assert jnp.zeros(4).at[places].max(jnp.array([5.0, 2.0, 1.0])).tolist() == [0, 5, 0, 1]
+    assert jnp.array([1 + 2j, 3]).at[0].max(1 + 3j).tolist() == [1 + 3j, 3]
+    assert jnp.array([1 + 2j, 3]).at[:].min(2 - 1j).tolist() == [1 + 2j, 2 - 1j]
 
 
 def test_places_that_do_not_exist():

@@ -616,3 +616,9 @@ def test_functions_of_derivatives_pass_through_jit(transform):
         for found in (made(x)(1.0), call(transform(sine, x)[1], jnp.float32(1))):
             value = found[0] if transform is jax.vjp else found
             np.testing.assert_allclose(value, expected(number), rtol=1e-5)
+
+
+def test_roots_are_found_whether_or_not_they_are_real():
+    roots = jax.jit(lambda p: jnp.roots(p, strip_zeros=False))
+    for p in ([1.0, -3.0, 2.0], [1.0, 0.0, 1.0], [1.0, -5.0, 6.0]):
+        np.testing.assert_allclose(np.poly(np.asarray(roots(jnp.array(p)))), p, atol=1e-5)

@@ -93,9 +93,16 @@ def _plain_dots(prim, *_, **params) -> bool:
     return _dots(prim) and not prim.batched
 
 
-def _has_name(prim, params: dict[str, Any], names: tuple[str, ...]) -> bool | None:
-    """Return whether a value has one of these names; None if it has no name."""
-    return params["name"] in names if str(prim) == "name" else None
+def _by_name(*saved: bool | None) -> Callable[..., Any]:
+    """Build a policy by whether a value has one of some names: None is for values without one."""
+
+    def of_names(*names: str) -> Callable[..., Any]:
+        def policy(prim, *_, **params) -> bool:
+            return (params["name"] in names if str(prim) == "name" else None) in saved
+
+        return policy
+
+    return of_names
 
 
 checkpoint_policies = types.SimpleNamespace(
@@ -105,15 +112,9 @@ checkpoint_policies = types.SimpleNamespace(
     checkpoint_dots=_dots,
     dots_with_no_batch_dims_saveable=_plain_dots,
     checkpoint_dots_with_no_batch_dims=_plain_dots,
-    save_only_these_names=lambda *names: (
-        lambda prim, *_, **params: _has_name(prim, params, names) is True
-    ),
-    save_any_names_but_these=lambda *names: (
-        lambda prim, *_, **params: _has_name(prim, params, names) is False
-    ),
-    save_anything_except_these_names=lambda *names: (
-        lambda prim, *_, **params: _has_name(prim, params, names) is not True
-    ),
+    save_only_these_names=_by_name(True),
+    save_any_names_but_these=_by_name(False),
+    save_anything_except_these_names=_by_name(False, None),
     save_from_both_policies=lambda first, second: (
         lambda *args, **params: bool(first(*args, **params) or second(*args, **params))
     ),

@@ -148,14 +148,8 @@ def all_to_all(
 
 def psum_scatter(x, axis_name, *, scatter_dimension=0, axis_index_groups=None, tiled=False) -> Any:
     """Sum over the elements of the batch, and give each element its part of the sum."""
-    parts = all_to_all(
-        x,
-        axis_name,
-        scatter_dimension,
-        scatter_dimension,
-        axis_index_groups=axis_index_groups,
-        tiled=tiled,
-    )
+    options = {"axis_index_groups": axis_index_groups, "tiled": tiled}
+    parts = all_to_all(x, axis_name, scatter_dimension, scatter_dimension, **options)
     if not tiled:
         return tree_map(lambda part: jnp.sum(part, axis=scatter_dimension), parts)
     count = axis_size(axis_name)

@@ -248,14 +248,9 @@ def conv_general_dilated_patches(
     kernel = np.tile(one, (channels, *(1,) * (1 + len(window))))
     kernel = kernel.transpose(np.argsort(numbers.rhs_spec))
     return conv_general_dilated(
-        x,
-        jnp.asarray(kernel),
-        window_strides,
-        padding,
-        lhs_dilation,
-        rhs_dilation,
-        dimension_numbers,
-        channels,
+        *(x, jnp.asarray(kernel), window_strides, padding, lhs_dilation, rhs_dilation),
+        dimension_numbers=dimension_numbers,
+        feature_group_count=channels,
         preferred_element_type=preferred_element_type,
     )
 

@@ -222,7 +222,8 @@ class ArrayMethods:
         """Reinterpret the bytes as another dtype (see `jax.lax.bitcast_convert_type`)."""
         if dtype is None:
             return self
-        wanted, x = requested_dtype(dtype, "view"), Tensor.detach(self)
+        array: Any = self
+        wanted, x = requested_dtype(dtype, "view"), Tensor.detach(array)
         if wanted.itemsize != self.dtype.itemsize and not self.ndim:
             raise ValueError(f"x.view({wanted.name}) of another item size needs a dimension")
         level = batch_of(x._payload)

@@ -18,6 +18,8 @@ from wengert.compat.jax.words import refusal
 from wengert.ops import special
 from wengert.tape.base import TensorBase
 
+_WANTED = {"f": "a float", "fc": "a float or complex", "iu": "an int", "u": "an unsigned int"}
+
 
 def kind_of(name: str, dtype, kinds="f", default="f") -> np.dtype[Any]:
     """Return the dtype to draw in.
@@ -28,14 +30,8 @@ def kind_of(name: str, dtype, kinds="f", default="f") -> np.dtype[Any]:
     """
     kind = default_dtype(default) if dtype is None else requested_dtype(dtype, name)
     if kind.kind not in kinds and not (kind.kind == "V" and "f" in kinds):
-        wanted = {
-            "f": "a float",
-            "fc": "a float or complex",
-            "iu": "an int",
-            "u": "an unsigned int",
-        }
-        text = f"dtype argument to `{name}` must be {wanted[kinds]} dtype, got {kind.name}"
-        raise ValueError(text)
+        wanted = _WANTED[kinds]
+        raise ValueError(f"dtype argument to `{name}` must be {wanted} dtype, got {kind.name}")
     return kind
 
 

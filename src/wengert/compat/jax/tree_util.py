@@ -173,7 +173,7 @@ def tree_leaves_with_path(
     tree, is_leaf: Callable[..., bool] | None = None, is_leaf_takes_path=False
 ) -> list[tuple[KeyPath, Any]]:
     """Return the leaves of a tree with their key paths."""
-    return leaves_with_paths(tree, opaque(is_leaf, is_leaf_takes_path), is_leaf_takes_path)[0]
+    return tree_flatten_with_path(tree, is_leaf, is_leaf_takes_path)[0]
 
 
 def tree_map_with_path(
@@ -190,9 +190,7 @@ def tree_map_with_path(
     >>> jax.tree.map_with_path(lambda path, x: jax.tree_util.keystr(path), {"a": [5, 6]})
     {'a': ["['a'][0]", "['a'][1]"]}
     """
-    found, structure = leaves_with_paths(
-        tree, opaque(is_leaf, is_leaf_takes_path), is_leaf_takes_path
-    )
+    found, structure = tree_flatten_with_path(tree, is_leaf, is_leaf_takes_path)
     others = [structure.flatten_up_to(other) for other in rest]
     return structure.unflatten(
         [f(path, leaf, *parts) for (path, leaf), *parts in zip(found, *others, strict=True)]

@@ -6,7 +6,10 @@ Importing this module puts `at` on the class.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
+
+import numpy as np
 
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray, convert, made, result_type
@@ -17,6 +20,7 @@ from wengert.ops.expand import broadcast_to
 from wengert.ops.like import ones_like
 from wengert.tape.record import T
 from wengert.tape.sites import warn
+from wengert.tensor.numpy.ufuncs import call as call_ufunc
 
 
 class Updates:
@@ -121,11 +125,11 @@ class Update:
 
     def min(self, values, **options) -> Any:
         """Take the minimum of elements and `values`."""
-        return self._written(values, options, T.minimum)
+        return self._written(values, options, partial(call_ufunc, np.minimum))
 
     def max(self, values, **options) -> Any:
         """Take the maximum of elements and `values`."""
-        return self._written(values, options, T.maximum)
+        return self._written(values, options, partial(call_ufunc, np.maximum))
 
     def apply(self, func: Callable[[Any], Any], **options) -> Any:
         """Apply `func` to elements."""

@@ -200,7 +200,7 @@ _REAL_IF_POSSIBLE = tuple(map(int, np.__version__.split(".")[:2])) < (2, 5)
 
 
 def _are_real(values: Any, a: Any) -> bool:
-    return _REAL_IF_POSSIBLE and a._payload.dtype.kind != "c" and not np.any(values._payload.imag)
+    return _REAL_IF_POSSIBLE and a._payload.dtype.kind != "c" and not np.any(np.imag(known(values)))
 
 
 @counterpart("linalg.eig")

@@ -173,7 +173,7 @@ def _poly(seq_of_zeros: Any) -> Any:
 @counterpart("roots")
 def _roots(p: Any) -> Any:
     (p,) = floating(*_one(p))
-    places = np.flatnonzero(p._payload)
+    places = np.flatnonzero(known(p))
     if not places.size:
         return tensor(np.zeros(0))
     trailing = len(p) - int(places[-1]) - 1
@@ -186,7 +186,7 @@ def _roots(p: Any) -> Any:
     made = _linalg("eigvals")(companion)
     if p._payload.dtype.kind != "c" and made._payload.dtype.kind == "c":
         # from NumPy 2.5 on, eigenvalues are complex throughout, but roots are not
-        made = made if np.any(made._payload.imag) else pointwise.real(made)
+        made = made if np.any(np.imag(known(made))) else pointwise.real(made)
     if trailing:
         made = join.cat([made, tensor(np.zeros(trailing, made._payload.dtype))], 0)
     return made
