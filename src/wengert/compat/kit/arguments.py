@@ -10,7 +10,8 @@ Arguments of the base class, and unknown keywords, are passed to its ``__init__`
 has its arguments from text too, those not in `without` follow the arguments of the class; an
 argument that is written ``axis/momentum=0.9`` follows `axis` instead. The others become attributes.
 `_prepare` then checks them, or computes further attributes: it runs once, when the arguments of
-all base classes are known. Keywords in `ignored` have no effect.
+all base classes are known. Attributes in `early` are set before others. Keywords in
+`ignored` have no effect.
 """
 
 from __future__ import annotations
@@ -93,7 +94,8 @@ def arguments(
                 rest.pop(name, None)
             rest |= {name: given.pop(name) for name in list(given) if name in passed}
             super(kind, self).__init__(**rest)
-            for name, value in given.items():
+            early = getattr(self, "early", ())
+            for name, value in sorted(given.items(), key=lambda pair: pair[0] not in early):
                 understood = told.get(name) or told.get(name.rpartition("_")[2])
                 setattr(self, lines[name], value if understood is None else understood(value))
             if (
