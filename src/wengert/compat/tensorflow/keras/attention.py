@@ -51,11 +51,11 @@ class EinsumDense(Layer):
         given = np.atleast_1d(np.asarray(self.output_shape, object)).tolist()
         last = result[len(result) - len(given) :]
         sizes |= {a: n for a, n in zip(last, given, strict=True) if n is not None}
-        start = self.kernel_initializer
+        start: Any = self.kernel_initializer
         if isinstance(start, initializers.VarianceScaling):
             start = copy.copy(start)
             fans = [math.prod(sizes[a] for a in inner if a in side) for side in (before, result)]
-            start.fans = fans[0], fans[1]
+            start.fans = tuple(fans)
         self.kernel = self._weight("kernel", [sizes[a] for a in inner], initializer=start)
         first = min((result.index(letter) for letter in self.bias_axes or ()), default=0)
         summand = [sizes[a] if a in (self.bias_axes or ()) else 1 for a in result[first:]]
@@ -214,8 +214,8 @@ class MultiHeadAttention(Seeded):
         """Create the inner layers, in the order in which Keras draws their seeds."""
         sizes = (self.key_dim, self.key_dim, self.value_dim or self.key_dim)
         for name, wide in zip(("query", "key", "value"), sizes, strict=True):
-            shape = (None, self.num_heads, wide)
-            setattr(self, f"_{name}_dense", self._dense(name, "abc,cde->abde", shape, "de"))
+            heads = (None, self.num_heads, wide)
+            setattr(self, f"_{name}_dense", self._dense(name, "abc,cde->abde", heads, "de"))
         self._begin(self.seed)
         shape = (None, size if self.output_shape is None else self.output_shape)
         self._output_dense = self._dense("attention_output", "abde,dec->abc", shape, "c")

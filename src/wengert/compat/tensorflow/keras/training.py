@@ -581,7 +581,7 @@ def _metric(metric) -> Any:
         found = _metrics.get(metric)
         found.name = metric if isinstance(metric, str) else found.name
         return found
-    name = getattr(metric, "name", None) or getattr(metric, "__name__", "metric")
+    name: Any = getattr(metric, "name", None) or getattr(metric, "__name__", "metric")
     return _metrics.MeanMetricWrapper(metric, snake_case(name))
 
 
