@@ -249,3 +249,18 @@ def test_cells_of_simple_recurrence_draw_their_seed_first():
     np.testing.assert_allclose(
         layer.weights[0], [[0.2235427, -0.2392498], [0.7618786, 0.1553721]], rtol=1e-5
     )
+
+
+@pytest.mark.parametrize(
+    ("layer", "starts"),
+    [
+        (lambda: L.DepthwiseConv1D(2), [[-0.482, 0.724894]]),
+        (lambda: L.SeparableConv1D(2, 2), [[-0.482, 0.724894], [0.223543, -0.23925]]),
+    ],
+)
+def test_convolutions_by_channels_begin_with_the_numbers_of_keras(layer, starts):
+    tf.keras.utils.set_random_seed(1)
+    made = layer()
+    made(tf.ones((1, 4, 2)))
+    found = [weight.numpy().ravel()[:2] for weight in made.weights[:-1]]
+    np.testing.assert_allclose(found, starts, rtol=1e-5)

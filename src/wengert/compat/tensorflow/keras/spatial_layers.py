@@ -144,7 +144,7 @@ class RepeatVector(Layer):
 class _ByChannels(core.Weighted):
     """Base class for depthwise convolutions."""
 
-    without = ("kernel_initializer", "kernel_regularizer", "kernel_constraint")
+    without = ("kernel_initializer=None", "kernel_regularizer", "kernel_constraint")
 
     dimensions: ClassVar[int] = 2
 
