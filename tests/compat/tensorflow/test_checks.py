@@ -84,12 +84,12 @@ def test_the_greatest_predictions_count_whatever_their_threshold():
 def test_normalization_takes_batches_and_statistics_of_several_dimensions():
     layer = L.Normalization()
     layer.adapt([np.array([[1.0], [2.0]]), np.array([[3.0], [4.0]])])
-    assert layer.mean.tolist() == [[2.5]]
+    assert layer.mean.numpy().tolist() == [[2.5]]
     assert layer(np.array([[1.0]])).numpy() == pytest.approx(-1.3416407)
     layer.adapt(np.array([[float(n)]]) for n in range(5))
-    assert layer.mean.tolist() == [[2.0]]
+    assert layer.mean.numpy().tolist() == [[2.0]]
     layer.adapt(tf.data.Dataset.from_tensor_slices(([[1.0], [5.0]], [0, 1])))
-    assert layer.mean.tolist() == [[3.0]]
+    assert layer.mean.numpy().tolist() == [[3.0]]
     mean = np.arange(6.0).reshape(2, 3)
     layer = L.Normalization(axis=(1, 2), mean=mean, variance=np.ones((2, 3)))
     again = L.Normalization.from_config(layer.get_config())

@@ -128,3 +128,12 @@ def test_windows_fit_into_dimensions_of_unknown_size():
     model = keras.Sequential([keras.Input((None, 5)), layers.Conv1D(2, 3), layers.LSTM(4)])
     assert model.output_shape == (None, 4)
     assert model(np.zeros((2, 9, 5), np.float32)).shape == (2, 4)
+
+
+def test_in_a_graph_attention_takes_no_masks_away():
+    inputs = keras.Input((3,), dtype="int32")
+    x = layers.Embedding(9, 4, mask_zero=True)(inputs)
+    summed = layers.Add()([x, layers.MultiHeadAttention(2, 2)(x, x)])
+    model = keras.Model(inputs, [summed, layers.GlobalAveragePooling1D()(summed)])
+    steps, mean = model(np.array([[1, 2, 0]]))
+    np.testing.assert_allclose(mean, steps.numpy()[:, :2].mean(1), rtol=1e-5)

@@ -204,3 +204,63 @@ def test_transposed_convolutions_of_volumes():
     x = np.arange(8, dtype=np.float32).reshape(1, 2, 2, 2, 1)
     expected = x.repeat(2, 1).repeat(2, 2).repeat(2, 3)
     np.testing.assert_allclose(layer(x), expected)
+
+
+def test_attention_begins_with_the_numbers_of_keras_and_takes_masks_away():
+    tf.keras.utils.set_random_seed(1)
+    table, layer = L.Embedding(9, 4, mask_zero=True), L.MultiHeadAttention(num_heads=2, key_dim=8)
+    x = table(tf.constant([[1, 2, 0]]))
+    mask = x._keras_mask
+    found = layer(query=x, value=x)
+    np.testing.assert_array_equal(found._keras_mask, mask)
+    assert x._keras_mask is None
+    tf.keras.utils.set_random_seed(1)
+    layer = L.MultiHeadAttention(num_heads=2, key_dim=8)
+    layer(tf.ones((2, 3, 4)), tf.ones((2, 3, 4)))
+    starts = [weight.numpy().ravel()[:2] for weight in layer.weights[::2]]
+    wanted = [[0.0999713, -0.1069957], [0.0026768, -0.1144758], [-0.0145149, -0.5399765]]
+    np.testing.assert_allclose(starts, [*wanted, [-0.3436008, -0.3776591]], rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("idle", "drawing"),
+    [
+        (lambda: L.Dropout(0.0), lambda: L.Dropout(0.5)),
+        (lambda: L.GaussianNoise(0.0), lambda: L.GaussianNoise(0.5)),
+        (lambda: L.Attention(), lambda: L.Attention(dropout=0.5)),
+    ],
+)
+def test_layers_that_never_draw_take_no_seed(idle, drawing):
+    def started(*others):
+        tf.keras.utils.set_random_seed(2)
+        for other in others:
+            other()
+        layer = L.Dense(2)
+        layer(tf.ones((1, 3)))
+        return layer.kernel.numpy().tolist()
+
+    assert started(idle) == started() != started(drawing)
+
+
+def test_cells_of_simple_recurrence_draw_their_seed_first():
+    tf.keras.utils.set_random_seed(1)  # the numbers are those of Keras 3
+    layer = L.SimpleRNN(2)
+    layer(tf.ones((1, 2, 2)))
+    np.testing.assert_allclose(
+        layer.weights[0], [[0.2235427, -0.2392498], [0.7618786, 0.1553721]], rtol=1e-5
+    )
+
+
+@pytest.mark.parametrize(
+    ("layer", "starts"),
+    [
+        (lambda: L.DepthwiseConv1D(2), [[-0.482, 0.724894]]),
+        (lambda: L.SeparableConv1D(2, 2), [[-0.482, 0.724894], [0.223543, -0.23925]]),
+    ],
+)
+def test_convolutions_by_channels_begin_with_the_numbers_of_keras(layer, starts):
+    tf.keras.utils.set_random_seed(1)
+    made = layer()
+    made(tf.ones((1, 4, 2)))
+    found = [weight.numpy().ravel()[:2] for weight in made.weights[:-1]]
+    np.testing.assert_allclose(found, starts, rtol=1e-5)

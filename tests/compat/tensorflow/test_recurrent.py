@@ -92,9 +92,27 @@ def test_errors_say_what_is_wrong():
         layers.Bidirectional(layers.LSTM(2), backward_layer=layers.LSTM(2))
 
 
-def test_merged_inputs_count_where_all_of_them_do():
-    one = layers.Embedding(4, 2, mask_zero=True)(tf.constant([[1, 0, 2]]))
-    two = layers.Embedding(4, 2, mask_zero=True)(tf.constant([[0, 1, 2]]))
-    assert layers.Add()([one, two])._keras_mask.numpy().tolist() == [[False, False, True]]
-    joined = layers.Concatenate(axis=1)([one, two])
-    assert joined._keras_mask.numpy().tolist() == [[True, False, True, False, True, True]]
+def test_merged_inputs_count_where_one_of_them_does():
+    table = layers.Embedding(4, 2, mask_zero=True)
+    table(tf.constant([[0]]))
+    table.set_weights([np.arange(8.0).reshape(4, 2)])
+    plain = tf.ones((1, 3, 2))
+
+    def merged(kind, *places, **options):
+        parts = [table(tf.constant([one])) if isinstance(one, list) else one for one in places]
+        found = getattr(layers, kind)(**options)(parts)
+        mask = getattr(found, "_keras_mask", None)
+        return found.numpy().tolist(), None if mask is None else mask.numpy().tolist()
+
+    one, two = [1, 0, 0], [2, 3, 0]
+    shown = [[True, True, False]]
+    assert merged("Add", one, two)[1] == merged("Concatenate", one, two)[1] == shown
+    assert merged("Add", one, plain)[1] is None
+    # what one input masks is left out, what all mask is 0
+    assert merged("Multiply", one, two) == ([[[8, 15], [6, 7], [0, 0]]], shown)
+    assert merged("Multiply", one, plain)[0] == [[[2, 3], [1, 1], [1, 1]]]
+    assert merged("Maximum", one, two)[0] == [[[4, 5], [6, 7], [0, 1]]]
+    assert merged("Minimum", plain, one)[0] == [[[1, 1], [1, 1], [1, 1]]]
+    long = merged("Concatenate", one, two, axis=1)[1]
+    assert long == [[True, False, False, True, True, False]]
+    assert merged("Dot", one, two, axes=2)[1] is None

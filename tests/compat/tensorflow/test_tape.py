@@ -420,3 +420,19 @@ def test_watched_variables_are_in_order_of_creation():
     with tf.GradientTape() as tape:
         b * a
     assert [one.numpy() for one in tape.watched_variables()] == [1, 2]
+
+
+def test_strings_have_no_gradient():
+    words, x = tf.constant("words"), tf.constant(3.0)
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = x * x
+    assert tape.gradient(words, words) is None
+    slopes = tape.gradient([y, words], [x, words])
+    assert slopes[0].numpy() == 6 and slopes[1] is None
+
+
+def test_references_are_keys_of_weak_dictionaries():
+    key = tf.constant(1.0).ref()
+    held = weakref.WeakKeyDictionary({key: 2})
+    assert held[key] == 2

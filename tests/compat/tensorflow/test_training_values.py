@@ -348,3 +348,24 @@ def test_variables_of_keras_have_their_value_without_a_call():
     metric = Largest()
     metric.update_state(np.float32([2.0]), np.float32([[9.0, 8.0, 7.0]]))
     assert float(metric.result()) == 7.0
+
+
+def test_schedules_take_several_steps_at_once():
+    steps = np.array([0, 1, 3, 5, 20])
+    schedules = keras.optimizers.schedules
+    for schedule in (
+        schedules.CosineDecay(1.0, 10, warmup_target=2.0, warmup_steps=4),
+        schedules.CosineDecayRestarts(1.0, 2),
+        schedules.ExponentialDecay(1.0, 2, 0.5, staircase=True),
+        schedules.InverseTimeDecay(1.0, 2, 0.5),
+        schedules.PiecewiseConstantDecay([1, 5], [3.0, 2.0, 1.0]),
+        schedules.PolynomialDecay(1.0, 3, cycle=True),
+    ):
+        np.testing.assert_array_equal(schedule(steps), [float(schedule(step)) for step in steps])
+
+
+def test_a_loss_that_is_given_as_a_metric_keeps_its_name():
+    model = line()
+    model.compile("sgd", "mse", metrics=[keras.losses.MeanSquaredError(name="squares")])
+    found = model.evaluate(X, X, verbose=0, return_dict=True)
+    assert found.keys() == {"loss", "squares"}

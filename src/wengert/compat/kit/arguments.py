@@ -8,9 +8,11 @@ originals whose attribute has an underscore.
 
 Arguments of the base class, and unknown keywords, are passed to its ``__init__``. If the base class
 has its arguments from text too, those not in `without` follow the arguments of the class; an
-argument that is written ``axis/momentum=0.9`` follows `axis` instead. The others become attributes.
+argument that is written ``axis/momentum=0.9`` follows `axis` instead, and of those in `without`
+``name=None`` is None. The others become attributes.
 `_prepare` then checks them, or computes further attributes: it runs once, when the arguments of
-all base classes are known. Keywords in `ignored` have no effect.
+all base classes are known. Attributes in `early` are set before others. Keywords in
+`ignored` have no effect.
 """
 
 from __future__ import annotations
@@ -69,7 +71,9 @@ def arguments(
     def decorate(kind) -> Any:
         passed = inspect.signature(kind.__init__).parameters
         above = getattr(kind.__init__, "lines", {})
-        without, ignored = vars(kind).get("without", ()), getattr(kind, "ignored", ())
+        ignored, left_out = getattr(kind, "ignored", ()), vars(kind).get("without", ())
+        without = [name.removesuffix("=None") for name in left_out]
+        nothing = {name: None for name in without if f"{name}=None" in left_out}
         ordered = [name for name in own if name not in places]
         ordered += [name for name in passed if name in above and name not in {*own, *without}]
         for name, before in places.items():
@@ -92,8 +96,10 @@ def arguments(
             for name in ignored:
                 rest.pop(name, None)
             rest |= {name: given.pop(name) for name in list(given) if name in passed}
+            rest |= nothing
             super(kind, self).__init__(**rest)
-            for name, value in given.items():
+            early = getattr(self, "early", ())
+            for name, value in sorted(given.items(), key=lambda pair: pair[0] not in early):
                 understood = told.get(name) or told.get(name.rpartition("_")[2])
                 setattr(self, lines[name], value if understood is None else understood(value))
             if (

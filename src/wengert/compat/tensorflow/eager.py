@@ -51,7 +51,7 @@ class _Method(_Missing):
 class Reference:
     """A hashable reference to a tensor or a variable, equal only for the same object."""
 
-    __slots__ = ("_wrapped",)
+    __slots__ = ("__weakref__", "_wrapped")
 
     def __init__(self, wrapped) -> None:
         self._wrapped = wrapped

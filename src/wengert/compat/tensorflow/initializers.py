@@ -176,8 +176,11 @@ class VarianceScaling(_Random):
         if self.distribution not in ("uniform", "truncated_normal", "untruncated_normal"):
             raise ValueError(f"Invalid `distribution` argument: {self.distribution}")
 
+    fans: tuple[int, int] | None = None
+    """The fan-in and fan-out that a layer knows."""
+
     def __call__(self, shape, dtype=None, **kwargs) -> Any:
-        fan_in, fan_out = _fans(shape_of(shape, "Fill"))
+        fan_in, fan_out = self.fans or _fans(shape_of(shape, "Fill"))
         count = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2}[self.mode]
         scale = self.scale / max(1.0, count)
         stream = self._stream()

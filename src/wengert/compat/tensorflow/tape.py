@@ -19,6 +19,7 @@ from wengert.base.dtypes import is_differentiable
 from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow import nest, recording
 from wengert.compat.tensorflow.dtypes import cxx_name
+from wengert.compat.tensorflow.eager import StringTensor
 from wengert.compat.tensorflow.errors import invalid, mismatched
 from wengert.compat.tensorflow.tensor import converted, made, tensor_of
 from wengert.compat.tensorflow.words import refusal
@@ -64,7 +65,7 @@ class End:
             self._edge = value.handle
             self._payload = value._cell.value
         elif isinstance(value, TensorBase):
-            if what == "sources":
+            if what == "sources" and not isinstance(value, StringTensor):
                 recording.source_of(value)
             self._edge = value._edge
             self._payload = value._payload

@@ -123,7 +123,7 @@ def operation(op: str, *alike: str, **wanted) -> Callable[[_Function], _Function
     **wanted
         What other arguments become: for a list of dtypes a tensor of one of them, for the name of
         an argument a tensor of its dtype if possible, for ``int`` a whole number, for ``tuple``
-        whole numbers, for ``float`` a number that is no tensor, for ``bool`` a tensor of bools; a
+        whole numbers, for ``float`` a number and never a tensor, for ``bool`` a tensor of bools; a
         function returns it. A default of None stays None.
     """
 

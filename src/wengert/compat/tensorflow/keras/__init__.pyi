@@ -25,7 +25,7 @@ from wengert.compat.tensorflow.keras import metrics as metrics
 from wengert.compat.tensorflow.keras import models as models
 from wengert.compat.tensorflow.keras import ops as ops
 from wengert.compat.tensorflow.keras import optimizers as optimizers
-from wengert.compat.tensorflow import random as random
+from wengert.compat.tensorflow.keras import random as random
 from wengert.compat.tensorflow.keras import regularizers as regularizers
 from wengert.compat.tensorflow.keras import saving as saving
 from wengert.compat.tensorflow.keras import utils as utils

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import math
 import string
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from wengert.compat.kit.namespaces import completed
-from wengert.compat.tensorflow import nn, operations
+from wengert.compat.tensorflow import initializers, nn, operations
 from wengert.compat.tensorflow.conversion import convert_to_tensor
 from wengert.compat.tensorflow.keras.layer import Layer, Seeded
 from wengert.compat.tensorflow.keras.settings import settings
@@ -50,7 +51,12 @@ class EinsumDense(Layer):
         given = np.atleast_1d(np.asarray(self.output_shape, object)).tolist()
         last = result[len(result) - len(given) :]
         sizes |= {a: n for a, n in zip(last, given, strict=True) if n is not None}
-        self.kernel = self._weight("kernel", [sizes[letter] for letter in inner])
+        start: Any = self.kernel_initializer
+        if isinstance(start, initializers.VarianceScaling):
+            start = copy.copy(start)
+            fans = [math.prod(sizes[a] for a in inner if a in side) for side in (before, result)]
+            start.fans = tuple(fans)
+        self.kernel = self._weight("kernel", [sizes[a] for a in inner], initializer=start)
         first = min((result.index(letter) for letter in self.bias_axes or ()), default=0)
         summand = [sizes[a] if a in (self.bias_axes or ()) else 1 for a in result[first:]]
         self.bias = self._weight("bias", summand) if self.bias_axes else None
@@ -83,6 +89,8 @@ def _earlier(rows: int, columns: int) -> Any:
 
 @settings("dropout=0.0, seed=None")
 class _Attending(Seeded):
+    chance = "dropout"
+
     def _scores(self, query, key) -> Any:
         raise NotImplementedError
 
@@ -193,20 +201,33 @@ class MultiHeadAttention(Seeded):
     """
 
     ignored = ("flash_attention",)
+    chance = "dropout"
 
     def _prepare(self: Any) -> None:
         if self.attention_axes is not None:
             raise ValueError("attention_axes is not offered here: attention is along dimension 1")
+
+    seed: Any = None
+    _output_dense: Any = None
+
+    def _create(self, size) -> None:
+        """Create the inner layers, in the order in which Keras draws their seeds."""
         sizes = (self.key_dim, self.key_dim, self.value_dim or self.key_dim)
-        for name, size in zip(("query", "key", "value"), sizes, strict=True):
-            shape = (None, self.num_heads, size)
-            setattr(self, f"_{name}_dense", self._dense(name, "abc,cde->abde", shape, "de"))
-        self._output_dense: Any = None
+        for name, wide in zip(("query", "key", "value"), sizes, strict=True):
+            heads = (None, self.num_heads, wide)
+            setattr(self, f"_{name}_dense", self._dense(name, "abc,cde->abde", heads, "de"))
+        self._begin(self.seed)
+        shape = (None, size if self.output_shape is None else self.output_shape)
+        self._output_dense = self._dense("attention_output", "abde,dec->abc", shape, "c")
 
     def _dense(self, name: str, equation: str, shape, axes: str) -> Any:
         kinds = ("initializer", "regularizer", "constraint")
         names = [f"{role}_{kind}" for role in ("kernel", "bias") for kind in kinds]
         held = {key: getattr(self, key) for key in names}
+        for key, start in held.items():
+            if isinstance(start, initializers.Initializer):
+                # of its own: an initializer without a seed draws the same numbers each time
+                held[key] = type(start).from_config(start.get_config())
         bias = axes if self.use_bias else None
         held |= {"equation": equation, "output_shape": shape, "bias_axes": bias}
         return EinsumDense(**held, name=name, dtype=self.dtype)
@@ -231,15 +252,15 @@ class MultiHeadAttention(Seeded):
         """Return the output for the queries, and the attention weights if requested."""
         key = value if key is None else key
         if self._output_dense is None:
-            size = query.shape[-1] if self.output_shape is None else self.output_shape
-            shape = (None, size)
-            self._output_dense = self._dense("attention_output", "abde,dec->abc", shape, "c")
+            self._create(query.shape[-1])
+        inputs = (query, value, key)
+        own = [getattr(one, "_keras_mask", None) for one in inputs]
+        for one in inputs:  # as in Keras: layers after this one do not see the masks either
+            one._keras_mask = None
         q, k = self._query_dense(query), self._key_dense(key)
         v = self._value_dense(value)
-        masks = [
-            getattr(one, "_keras_mask", None) if given is None else given
-            for one, given in ((query, query_mask), (value, value_mask), (key, key_mask))
-        ]
+        given = (query_mask, value_mask, key_mask)
+        masks = [mine if mask is None else mask for mine, mask in zip(own, given, strict=True)]
         rows, *columns = (None if m is None else operations.cast(m, "bool") for m in masks)
         spread = [None if rows is None else operations.expand_dims(rows, -1)]
         spread += [None if m is None else operations.expand_dims(m, 1) for m in columns]
@@ -252,6 +273,7 @@ class MultiHeadAttention(Seeded):
         if training and self.dropout:
             kept = self._dropped(weights, self.dropout)
         result = self._output_dense(operations.einsum("ants,asnh->atnh", kept, v))
+        result._keras_mask = own[0]
         return (result, weights) if return_attention_scores else result
 
 
@@ -288,6 +310,9 @@ class Dot(Layer):
     >>> print(tf.keras.layers.Dot(axes=1)([x, x]).numpy())
     [[5.]]
     """
+
+    def compute_mask(self, inputs, mask=None) -> None:
+        """Return None: products have no steps that are masked."""
 
     def call(self, inputs) -> Any:
         if len(inputs) != 2:

@@ -10,7 +10,7 @@ from wengert.base.sections import fill_sections
 from wengert.compat.kit.rows import told
 from wengert.compat.tensorflow import nn, operations
 from wengert.compat.tensorflow.eager import bytes_of, is_text
-from wengert.compat.tensorflow.functions.values import numbers_of
+from wengert.compat.tensorflow.functions.values import constant_of, numbers_of
 from wengert.compat.tensorflow.keras import activations
 from wengert.compat.tensorflow.keras.globals import epsilon
 from wengert.compat.tensorflow.keras.layer import Layer
@@ -405,8 +405,11 @@ class Normalization(Layer):
     def _prepare(self: Any) -> None:
         if (self.mean is None) is not (self.variance is None):
             raise refusal(ValueError, "When setting values", self.mean, self.variance)
-        self.mean = None if self.mean is None else np.asarray(self.mean, self._kind)
-        self.variance = None if self.variance is None else np.asarray(self.variance, self._kind)
+        if self.mean is not None:
+            self._set(np.asarray(self.mean), np.asarray(self.variance))
+
+    def _set(self, mean, variance) -> None:
+        self.mean, self.variance = (constant_of(v.astype(self._kind)) for v in (mean, variance))
 
     def _axes(self, ndim: int) -> list[int]:
         """Return the dimensions that have own means, in order."""
@@ -419,22 +422,22 @@ class Normalization(Layer):
         """Spread the given means and variances over the dimensions that have own ones."""
         kept = self._axes(len(input_shape))
         sizes = [n if axis in kept else 1 for axis, n in enumerate(input_shape)]
-        for name in ("mean", "variance"):
-            value = getattr(self, name)
-            if value is None or value.ndim == len(sizes):
-                continue
+        if self.mean is None or self.mean.ndim == len(sizes):
+            return
+        spread = []
+        for value in (self.mean.numpy(), self.variance.numpy()):
             shape = [1] * len(sizes)
             for axis, size in zip(reversed(kept), reversed(value.shape), strict=False):
                 shape[axis] = size
-            setattr(self, name, np.broadcast_to(value.reshape(shape), sizes))
+            spread.append(np.broadcast_to(value.reshape(shape), sizes))
+        self._set(*spread)
 
     def adapt(self, data) -> None:
         """Set the mean and the variance to those of examples: an array, a dataset, or arrays."""
         values = np.concatenate(batches_of(data))
         axes = tuple(set(range(values.ndim)) - set(self._axes(values.ndim)))
         wide = values.astype(np.float64)
-        self.mean = wide.mean(axes, keepdims=True).astype(self._kind)
-        self.variance = wide.var(axes, keepdims=True).astype(self._kind)
+        self._set(wide.mean(axes, keepdims=True), wide.var(axes, keepdims=True))
 
     def call(self, inputs) -> Any:
         if self.mean is None or self.variance is None:

@@ -334,7 +334,8 @@ class Layer(Configured):
         kind: Any = type(self)
         training = outer if training is None else training
         training = _training(kind) if training is None else training
-        masks = _masks(args[0]) if args else None
+        first = args[0] if args else kwargs.get(_first_of(kind))
+        masks = _masks(first)
         if masks is not None and _asks_for("mask", kind):
             kwargs.setdefault("mask", masks)
         args = (_entered(args[0], self._kind), *args[1:]) if args else args
@@ -353,7 +354,7 @@ class Layer(Configured):
             self.add_loss(
                 [self._activity(part) / (part.shape or [1])[0] for part in nest.flatten(result)]
             )
-        self._mask(result, args, masks)
+        self._mask(result, first, masks)
         return result
 
     def compute_mask(self, inputs, mask=None) -> Any:
@@ -372,7 +373,7 @@ class Layer(Configured):
     def supports_masking(self, value: bool) -> None:
         object.__setattr__(self, "_supports_masking", value)
 
-    def _mask(self, result, args, masks) -> None:
+    def _mask(self, result, inputs, masks) -> None:
         if masks is None and type(self).compute_mask is Layer.compute_mask:
             return
         if not self.supports_masking:
@@ -384,7 +385,7 @@ class Layer(Configured):
                     "mask."
                 )
             return
-        found = self.compute_mask(args[0] if args else None, masks)
+        found = self.compute_mask(inputs, masks)
         if found is None:
             return
         parts = result if isinstance(result, list | tuple) else [result]
@@ -528,6 +529,12 @@ def _masks(value) -> Any:
 
 
 @functools.cache
+def _first_of(kind) -> str:
+    """Return the name of the first argument of calls."""
+    return [*inspect.signature(kind.call).parameters, "", ""][1]
+
+
+@functools.cache
 def _asks_for(name: str, kind) -> bool:
     return name in inspect.signature(kind.call).parameters
 
@@ -544,6 +551,8 @@ class Seeded(Layer):
 
     _supports_masking = True
     seed_generator: SeedGenerator
+    chance = ""
+    """The name of the attribute without which a layer never draws, if there is one."""
 
     @property
     def seed(self) -> Any:
@@ -552,7 +561,17 @@ class Seeded(Layer):
 
     @seed.setter
     def seed(self, seed) -> None:
-        self.seed_generator = seed if isinstance(seed, SeedGenerator) else SeedGenerator(seed)
+        self._begin(seed)
+
+    def _begin(self, seed) -> None:
+        if isinstance(seed, SeedGenerator):
+            self.seed_generator = seed
+        elif self.chance and not getattr(self, self.chance):
+            # a layer that never draws takes no seed, as in Keras
+            self.seed_generator = SeedGenerator(0)
+            self.seed_generator.seed = seed
+        else:
+            self.seed_generator = SeedGenerator(seed)
 
     def _dropped(self, values, rate: float, noise_shape=None) -> Any:
         """Return dropout of `values` with the numbers of the next draw."""

@@ -152,6 +152,8 @@ class Dropout(Seeded):
     [1. 2.]
     """
 
+    chance = "rate"
+
     def call(self, inputs, training=False) -> Any:
         if not training or self.rate == 0:
             return inputs
@@ -164,6 +166,8 @@ class Dropout(Seeded):
 class GaussianNoise(Seeded):
     """Adds normal random numbers in training."""
 
+    chance = "stddev"
+
     def call(self, inputs, training=False) -> Any:
         if not training or self.stddev == 0:
             return inputs
@@ -172,6 +176,37 @@ class GaussianNoise(Seeded):
 
 
 # -- several inputs --------------------------------------------------------------------------------
+
+
+def _seen(x) -> Any:
+    """Return the mask of an input, for all of its elements, or None."""
+    mask = getattr(x, "_keras_mask", None)
+    return None if mask is None else operations.broadcast_to(mask[..., None], x.shape)
+
+
+def _multiplied(inputs) -> Any:
+    """Multiply the elements that are not masked; masked in all inputs, they become 0."""
+    masks = [_seen(x) for x in inputs]
+    pairs = zip(inputs, masks, strict=True)
+    kept = [x if m is None else operations.where(m, x, operations.ones_like(x)) for x, m in pairs]
+    result = functools.reduce(operations.multiply, kept)
+    if any(mask is None for mask in masks):
+        return result
+    seen = functools.reduce(operations.logical_or, masks)
+    return operations.where(seen, result, operations.zeros_like(result))
+
+
+def _extreme(function, inputs) -> Any:
+    """Return the greatest or the least of the elements that are not masked."""
+    result, seen = inputs[0], _seen(inputs[0])
+    for x in inputs[1:]:
+        mask = _seen(x)
+        x = x if mask is None else operations.where(mask, x, result)
+        result = result if seen is None else operations.where(seen, result, x)
+        both = mask is not None and seen is not None
+        seen = operations.logical_or(seen, mask) if both else None
+        result = function(result, x)
+    return result
 
 
 def _merging(name: str, words: str, function, shown: str) -> Any:
@@ -187,29 +222,28 @@ def _merging(name: str, words: str, function, shown: str) -> Any:
         if not isinstance(inputs, list | tuple) or (exact and len(inputs) != 2):
             count = "exactly 2" if exact else "at least 1"
             raise refusal(ValueError, "A `{}` layer", name, count, inputs)
-        result = inputs[0]
-        for part in inputs[1:]:
-            result = function(result, part)
-        return result / len(inputs) if name == "Average" else result
+        return function(inputs)
 
     doc = told(call, words=words, name=name, shown=shown)
     call.__doc__ = "Return the result for a list of inputs."
-    body = {"call": call, "compute_mask": _all_of, "__doc__": doc, "__module__": __name__}
+    body = {"call": call, "compute_mask": _any_of, "__doc__": doc, "__module__": __name__}
     return type(name, (Layer,), body)
 
 
-def _all_of(self, inputs, mask=None) -> Any:
-    """Return the mask of the positions that no input masks."""
-    found = [one for one in mask or () if one is not None]
-    return functools.reduce(operations.logical_and, found) if found else None
+def _any_of(self, inputs, mask=None) -> Any:
+    """Return the mask of the positions that some input shows, if all inputs have masks."""
+    if mask is None or any(one is None for one in mask):
+        return None
+    return functools.reduce(operations.logical_or, mask)
 
 
-Add = _merging("Add", "sum", operations.add, "[4.]")
-Subtract = _merging("Subtract", "difference", operations.subtract, "[-2.]")
-Multiply = _merging("Multiply", "product", operations.multiply, "[3.]")
-Average = _merging("Average", "mean", operations.add, "[2.]")
-Maximum = _merging("Maximum", "greatest", operations.maximum, "[3.]")
-Minimum = _merging("Minimum", "least", operations.minimum, "[1.]")
+_sum = functools.partial(functools.reduce, operations.add)
+Add = _merging("Add", "sum", _sum, "[4.]")
+Subtract = _merging("Subtract", "difference", lambda pair: operations.subtract(*pair), "[-2.]")
+Multiply = _merging("Multiply", "product", _multiplied, "[3.]")
+Average = _merging("Average", "mean", lambda inputs: _sum(inputs) / len(inputs), "[2.]")
+Maximum = _merging("Maximum", "greatest", functools.partial(_extreme, operations.maximum), "[3.]")
+Minimum = _merging("Minimum", "least", functools.partial(_extreme, operations.minimum), "[1.]")
 
 
 @settings("axis=-1")
@@ -223,16 +257,14 @@ class Concatenate(Layer):
     """
 
     def compute_mask(self, inputs, mask=None) -> Any:
-        """Return the masks, concatenated, or the mask of the positions that no input masks."""
+        """Return the mask of the positions where some element of the result is not masked."""
         if all(one is None for one in mask or ()):
             return None
         full = [
-            operations.ones(tuple(x.shape)[:2], "bool") if one is None else one
+            operations.ones_like(x, "bool") if one is None else _seen(x)
             for x, one in zip(inputs, mask, strict=True)
         ]
-        if self.axis % len(inputs[0].shape) == 1 and len(inputs[0].shape) > 2:
-            return operations.concat(full, 1)
-        return functools.reduce(operations.logical_and, full)
+        return operations.reduce_any(operations.concat(full, self.axis), -1)
 
     def call(self, inputs) -> Any:
         return operations.concat(list(inputs), self.axis)

@@ -128,7 +128,7 @@ class Model(Trainer, Layer):
     (TensorShape([2, 1]), 4)
     """
 
-    def _mask(self, result, args, masks) -> None:
+    def _mask(self, result, inputs, masks) -> None:
         """Leave the result as the layers of the model masked it."""
 
     def __init__(self, *args, **kwargs) -> None:

@@ -134,6 +134,8 @@ class SimpleRNNCell(Cell):
     TensorShape([2, 3])
     """
 
+    early = ("seed",)
+
     def advanced(self, z, states, training: bool) -> tuple[Any, list[Any]]:
         h = self.activation(operations.add(z, self._inner(states[0], training)))
         return h, [h]

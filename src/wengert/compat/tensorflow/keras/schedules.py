@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -22,12 +21,12 @@ class LearningRateSchedule(Configured):
         raise refusal(NotImplementedError, "Learning rate schedule", type(self).__name__)
 
 
-def _step(step) -> float:
-    return float(numbers_of(step))
+def _step(step) -> Any:
+    return numbers_of(step).astype(np.float64)
 
 
-def _rate(value: float) -> Any:
-    return constant_of(np.float32(value))
+def _rate(value) -> Any:
+    return constant_of(np.asarray(value, np.float32))
 
 
 @arguments("initial_learning_rate, decay_steps, decay_rate, staircase=False")
@@ -38,9 +37,9 @@ class _Decay(LearningRateSchedule):
         if self.decay_steps <= 0:
             raise refusal(ValueError, "Argument `decay_steps` must", self.decay_steps)
 
-    def _count(self, step) -> float:
-        share: float = _step(step) / self.decay_steps
-        return math.floor(share) if self.staircase else share
+    def _count(self, step) -> Any:
+        share = _step(step) / self.decay_steps
+        return np.floor(share) if self.staircase else share
 
 
 @arguments("staircase/name='ExponentialDecay'")
@@ -92,9 +91,8 @@ class PiecewiseConstantDecay(LearningRateSchedule):
             )
 
     def __call__(self, step) -> Any:
-        at = _step(step)
-        place = sum(at > boundary for boundary in self.boundaries)
-        return _rate(float(self.values[place]))
+        place = np.searchsorted([float(end) for end in self.boundaries], _step(step))
+        return _rate(np.asarray(self.values)[place])
 
 
 @arguments(
@@ -113,9 +111,9 @@ class PolynomialDecay(LearningRateSchedule):
     def __call__(self, step) -> Any:
         at, steps = _step(step), float(self.decay_steps)
         if self.cycle:
-            steps *= max(1.0, math.ceil(at / steps))
+            steps = steps * np.maximum(1.0, np.ceil(at / steps))
         else:
-            at = min(at, steps)
+            at = np.minimum(at, steps)
         start, end = self.initial_learning_rate, self.end_learning_rate
         return _rate((start - end) * (1 - at / steps) ** self.power + end)
 
@@ -143,16 +141,13 @@ class CosineDecay(LearningRateSchedule):
     """
 
     def __call__(self, step) -> Any:
-        at, start = _step(step), self.initial_learning_rate
-        if self.warmup_target is not None:
-            total = self.warmup_target - start
-            if at < self.warmup_steps:
-                return _rate(total * at / self.warmup_steps + start)
-            start = self.warmup_target
-            at -= self.warmup_steps
-        share = min(at, self.decay_steps) / self.decay_steps
-        wave = 0.5 * (1 + math.cos(math.pi * share))
-        return _rate(start * ((1 - self.alpha) * wave + self.alpha))
+        at, start, top = _step(step), self.initial_learning_rate, self.warmup_target
+        warm = 0 if top is None else self.warmup_steps
+        top = start if top is None else top
+        share = np.minimum(at - warm, self.decay_steps) / self.decay_steps
+        wave = 0.5 * (1 + np.cos(np.pi * share))
+        rate = top * ((1 - self.alpha) * wave + self.alpha)
+        return _rate(np.where(at < warm, (top - start) * at / (warm or 1) + start, rate))
 
 
 @arguments(
@@ -169,10 +164,13 @@ class CosineDecayRestarts(LearningRateSchedule):
     """
 
     def __call__(self, step) -> Any:
-        at, length, height = _step(step), float(self.first_decay_steps), 1.0
-        while at >= length:
-            at, length, height = at - length, length * self.t_mul, height * self.m_mul
-        wave = 0.5 * height * (1 + math.cos(math.pi * at / length))
+        at = _step(step)
+        length = np.full_like(at, self.first_decay_steps)
+        height = np.ones_like(at)
+        while (over := at >= length).any():
+            at, length = at - over * length, np.where(over, length * self.t_mul, length)
+            height = np.where(over, height * self.m_mul, height)
+        wave = 0.5 * height * (1 + np.cos(np.pi * at / length))
         return _rate(self.initial_learning_rate * ((1 - self.alpha) * wave + self.alpha))
 
 

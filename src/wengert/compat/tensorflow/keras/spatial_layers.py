@@ -144,7 +144,7 @@ class RepeatVector(Layer):
 class _ByChannels(core.Weighted):
     """Base class for depthwise convolutions."""
 
-    without = ("kernel_initializer", "kernel_regularizer", "kernel_constraint")
+    without = ("kernel_initializer=None", "kernel_regularizer", "kernel_constraint")
 
     dimensions: ClassVar[int] = 2
 
@@ -300,6 +300,8 @@ class GaussianDropout(Seeded):
     [1.]
     """
 
+    chance = "rate"
+
     def call(self, inputs, training=False) -> Any:
         if not training or not self.rate:
             return inputs
@@ -317,6 +319,8 @@ class _SpatialDropout(Seeded):
     >>> tf.keras.layers.{kind}(0.5)(tf.ones({kept})).shape
     TensorShape({kept})
     """
+
+    chance = "rate"
 
     def call(self, inputs, training=False) -> Any:
         if not training or not self.rate:

@@ -179,7 +179,11 @@ def evaluated(outputs, order: list[Symbol], values: dict[int, Any]) -> Any:
         layer, args, kwargs, place = symbol.origin
         key = id(args)
         if place is None or key not in results:
-            results[key] = layer(*_filled(args, values), **_filled(kwargs, values))
+            given = _filled(args, values), _filled(kwargs, values)
+            masks = [(x, x._keras_mask) for x in nest.flatten(given) if hasattr(x, "_keras_mask")]
+            results[key] = layer(*given[0], **given[1])
+            for x, mask in masks:  # of a graph, attention takes none away
+                x._keras_mask = mask
         values[id(symbol)] = results[key] if place is None else results[key][place]
     return _filled(outputs, values)
 

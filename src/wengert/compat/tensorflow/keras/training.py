@@ -581,7 +581,8 @@ def _metric(metric) -> Any:
         found = _metrics.get(metric)
         found.name = metric if isinstance(metric, str) else found.name
         return found
-    return _metrics.MeanMetricWrapper(metric, snake_case(getattr(metric, "__name__", "metric")))
+    name: Any = getattr(metric, "name", None) or getattr(metric, "__name__", "metric")
+    return _metrics.MeanMetricWrapper(metric, snake_case(name))
 
 
 def _resolved(metric, y, y_pred) -> Any:
