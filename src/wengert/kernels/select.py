@@ -67,7 +67,7 @@ def clamp(self: Any, min: Any, max: Any, out: Any = None) -> Any:
         # one vectorised pass; NumPy vectorises maximum only for two arrays
         low, high = -math.inf if min is None else min, math.inf if max is None else max
         if low <= high:
-            return _clip(self, *numbers(self, low, high), out)
+            return _clip(self, _bound(self, low), _bound(self, high), out)
     if min is not None:
         self = np.maximum(self, _bound(self, min), out=out)
     if max is not None:
