@@ -77,8 +77,9 @@ def _numbers(char: str, *values: float) -> tuple[Any, ...]:
 
 def numbers(like: Any, *values: float) -> tuple[Any, ...]:
     """Return constants, as arrays if `like` is one of floats: NumPy is twice as fast with them."""
-    char = like.dtype.char
-    return _numbers(char, *values) if char in "fd" and like.__class__ is np.ndarray else values
+    if like.__class__ is np.ndarray and like.dtype.char in "fd":
+        return _numbers(like.dtype.char, *values)
+    return values
 
 
 # -- arrays of what may be a number ---------------------------------------------------------------

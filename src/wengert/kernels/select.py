@@ -68,16 +68,20 @@ def clamp(self: Any, min: Any, max: Any, out: Any = None) -> Any:
 
     `out`, if given, receives the result.
     """
-    if self.dtype.kind == "f" and not (hasattr(min, "ndim") or hasattr(max, "ndim")):
+    if self.size > _LARGE and self.dtype.kind == "f" and not (np.ndim(min) or np.ndim(max)):
+        # one vectorised pass; NumPy vectorises maximum only for two arrays
         low, high = -math.inf if min is None else min, math.inf if max is None else max
         if low <= high:
-            # one vectorised pass; NumPy vectorises maximum only for two arrays
-            return _clip(self, *numbers(self, low, high), out)
+            return _clip(self, _bound(self, low), _bound(self, high), out)
     if min is not None:
-        self = np.maximum(self, min, out=out)
+        self = np.maximum(self, _bound(self, min), out=out)
     if max is not None:
-        self = np.minimum(self, max, out=out)
+        self = np.minimum(self, _bound(self, max), out=out)
     return self
+
+
+def _bound(self: Any, bound: Any) -> Any:
+    return numbers(self, bound)[0] if _is_known(bound) else bound
 
 
 def _is_known(value: Any) -> bool:

@@ -62,13 +62,17 @@ def total(self: Any) -> Any:
 def sums(self: Any, dim: Dims | None, keepdim: bool = False) -> Any:
     """Return the sums along dimensions, or of all elements (see NOTE [long sums])."""
     size = self.size
-    if size <= _LITTLE or (size <= _SMALL and self.dtype.itemsize > 2):
+    if size <= _LITTLE or (
+        self.dtype.itemsize > 2 and (size <= _SMALL or (size <= _WHOLE and _is_row(self, dim)))
+    ):
         return _sum(self, dim, None, None, keepdim)
-    if size <= _WHOLE and (dim is None or len(dim) == self.ndim) and self.flags.c_contiguous:
-        # all of it is one row, which NumPy sums pairwise
-        if self.dtype.itemsize > 2:
-            return _sum(self, dim, None, None, keepdim)
     return _many(self, dim, keepdim)
+
+
+def _is_row(self: Any, dim: Dims | None) -> bool:
+    """Return whether the sum is of all elements, in the order of memory: NumPy's is pairwise."""
+    whole: bool = self.flags.c_contiguous and (dim is None or len(dim) == self.ndim)
+    return whole
 
 
 def sum_to(self: Any, shape: Dims) -> Any:

@@ -36,8 +36,6 @@ __all__ = ["Vectoriser"]
 # reductions get more accumulators while a body has at most this many nodes
 _BRIEF = 8
 _BRIEFEST = 4
-# the cycles of an iteration from which few of them are worth a loop of their own
-_DEAR = 7
 # the trip count that is assumed where it differs between programs
 _MANY = 1 << 16
 
@@ -51,12 +49,9 @@ class _VectorLoop:
     counters: The counters of all collapsed loops.
     width: The number of lanes.
     apart: The number of vectors in one iteration, the unroll factor.
-    is_dear: Whether an iteration takes long, as an exponential does.
     """
 
-    __slots__ = (
-        *("_memo", "apart", "counter", "counters", "is_dear", "statements", "width", "written"),
-    )
+    __slots__ = ("_memo", "apart", "counter", "counters", "statements", "width", "written")
 
     def __init__(self, merged: Sequence[LoopTree]) -> None:
         self.counter = merged[-1].counter
@@ -67,13 +62,12 @@ class _VectorLoop:
             self.written.setdefault(item.value, []).append(item.place)
         self.width = 1
         self.apart = 1
-        self.is_dear = False
         self._memo: dict[int, bool] = {}
 
-    def narrower(self, width: int) -> _VectorLoop:
-        """Return the loop with fewer lanes, for what vectors of this width leave."""
+    def narrower(self) -> _VectorLoop:
+        """Return the loop with half as many lanes."""
         loop = copy(self)
-        loop.width, loop.apart = width, 1
+        loop.width, loop.apart = self.width // 2, 1
         return loop
 
     def moves(self, place: Place) -> bool:
@@ -126,14 +120,11 @@ class Vectoriser(Elements):
         loop.width = register_bytes() // max(sizes)
         if open_ended(extent):
             extent = _MANY
-        while loop.width > extent:
-            loop.width //= 2
-        if loop.width < 2 or not self._in_order(loop):
+        if loop.width < 2 or extent < loop.width or not self._in_order(loop):
             return None
         one, several = self._weights(loop, nodes)
         if several * 5 > one * loop.width * 3:
             return None
-        loop.is_dear = one > _DEAR
         brief = sum(loop.depends(node) for node in nodes)
         few = extent // loop.width
         if few <= 4 and brief * few <= 4 * _BRIEF:
@@ -258,13 +249,14 @@ class Vectoriser(Elements):
         self.scope = outer
         for item in sums:
             self._gather(loop, item, cells[id(item)])
-        width = loop.width // 2
         if open_ended(stop):
-            # each loop takes time to compile, and may have nothing to do
-            width = loop.width if loop.apart > 1 else loop.width // 4 * loop.is_dear
-        elif not (isinstance(stop, int) and isinstance(end, int) and stop - end > 1):
-            return end
-        return self._write_vectors(loop.narrower(width), str(end), stop) if width > 1 else end
+            if loop.apart > 1:
+                loop = copy(loop)
+                loop.apart = 1
+                return self._write_vectors(loop, str(end), stop)
+        elif isinstance(stop, int) and isinstance(end, int) and stop - end > 1 < loop.width // 2:
+            return self._write_vectors(loop.narrower(), str(end), stop)
+        return end
 
     def _before(self, loop: _VectorLoop) -> dict[int, str]:
         """Emit the loop invariants."""
