@@ -127,7 +127,8 @@ def hidden_on(frame: Any) -> frozenset[int] | None:
     if stack is None:
         return None
     left = stack[: len(stack) - (flow.takes(k) or 0)]
-    return frozenset([i for entry in left for i in entry if not flow.is_still(i)])
+    # of several constants, a decision chose one
+    return frozenset([i for e in left for i in e if len(e) > 1 or not flow.is_still(i)])
 
 
 def is_bare(frame: Any) -> bool:
