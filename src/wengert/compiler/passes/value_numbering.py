@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compiler.ir.programs import Loop, Number, Program, Value
+from wengert.compiler.ir.programs import Loop, Number, Program, Value, Varying, VaryingFloat
 
 __all__ = ["constant_key", "named_key", "param_key", "params_key", "program_key"]
 
@@ -29,11 +29,17 @@ def param_key(param: Any) -> Any:
         # shapes and dimensions
         for part in param:
             if part.__class__ is not int:
-                return kind, tuple([param_key(part) for part in param])
+                param = tuple([param_key(part) for part in param])
+                break
         return param if kind is tuple else (kind, *param)
+    if kind is Varying:
+        # native code has marked it since, which changes nothing
+        return int(param)
     if kind is bool or kind is float or kind is complex:
         # the text distinguishes signed zeros
         return kind, repr(param)
+    if kind is VaryingFloat:
+        return float, repr(float(param))
     if kind is Number:
         return kind, param.value
     if isinstance(param, np.generic):
