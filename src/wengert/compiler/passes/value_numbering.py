@@ -32,14 +32,12 @@ def param_key(param: Any) -> Any:
                 param = tuple([param_key(part) for part in param])
                 break
         return param if kind is tuple else (kind, *param)
-    if kind is Varying:
+    if kind is Varying or kind is VaryingFloat:
         # native code has marked it since, which changes nothing
-        return int(param)
+        return param_key(kind.__base__(param))
     if kind is bool or kind is float or kind is complex:
         # the text distinguishes signed zeros
         return kind, repr(param)
-    if kind is VaryingFloat:
-        return float, repr(float(param))
     if kind is Number:
         return kind, param.value
     if isinstance(param, np.generic):
