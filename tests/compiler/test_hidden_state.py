@@ -76,7 +76,7 @@ def both(x: Any, y: Any) -> Iterator[Any]:
 
 
 def in_a_list(x: Any, y: Any) -> Any:
-    return [pick(x), grow(y)]
+    return [pick(x), grow(y)], [(2.0 if y.sum() > 0 else 3.0), grow(wg.where(y > 0, 2.0, y))]
 
 
 def in_a_dictionary(x: Any, y: Any) -> Any:

@@ -17,7 +17,7 @@ import pytest
 
 import wengert as wg
 from wengert.compiler.objects.bytecode import Flow
-from wengert.compiler.objects.frames import is_bare
+from wengert.compiler.objects.frames import hidden_on
 from wengert.compiler.tracing import state
 from wengert.compiler.tracing.iterations import Iterations
 
@@ -412,7 +412,7 @@ def offsets_of(function: Callable[..., Any]) -> list[bool]:
 
     def note(*_: Any) -> int:
         frame = sys._getframe(1)
-        found.append(is_bare(frame))
+        found.append(not hidden_on(frame))
         return 1
 
     function(note)

@@ -166,3 +166,14 @@ def test_an_input_that_no_step_reads_may_have_other_dimensions():
     assert not families.mark(program(2))
     assert not families.mark(program(2, 2))
     assert families.mark(program(4))
+
+
+def test_a_trace_agrees_with_blocks_that_native_code_has_marked():
+    def f(x, y):
+        part = x[:2] if y.sum() > 0 else x[1:]
+        return part * (1.0 if (part * 2).sum() > 0 else 2.0), part.unflatten(0, (1, 2)) * 0.5
+
+    compiled, x = wg.compile(f, **QUIET), wg.tensor([1.0, 2.0, 0.1])
+    for mine, yours in ((1, 1), (1, -1), (-1, -1), (-1, 1), (1, 1)):
+        assert str(compiled(x * mine, x * yours)) == str(f(x * mine, x * yours))
+    assert compiled.reason is None

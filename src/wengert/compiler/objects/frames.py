@@ -12,8 +12,7 @@ import functools
 import inspect
 import re
 from bisect import bisect
-from collections.abc import Sequence
-from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, MethodType
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType
 from typing import Any
 
 from wengert.compiler.objects.bytecode import (
@@ -27,30 +26,20 @@ from wengert.compiler.objects.bytecode import (
 )
 from wengert.tape.sites import OURS
 
-__all__ = ["calls", "first_alike", "hidden_on", "is_bare", "is_entered_once", "is_resumed"]
+__all__ = ["SUSPENDED", "UNKNOWN", "calls", "first_alike", "hidden_on", "stays"]
 
 _ENTERS = frozenset({"BEFORE_WITH", "LOAD_SPECIAL"})
 """Instructions that push what ends a ``with`` statement."""
-_SUSPENDED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
-_RUNS = {
-    **dict.fromkeys(("POP_JUMP", "UNARY_", "TO_BOOL", "LOAD_ATTR", "STORE_ATTR"), re.compile(".*")),
-    "BINARY_SUBSCR": re.compile("__getitem__"),
-    "STORE_SUBSCR": re.compile("__setitem__"),
-    "CONTAINS_OP": re.compile("__contains__"),
-    "BINARY_OP": re.compile("__(?!bool|eq|hash|str|repr|format|len|missing|iter|next).*__"),
-    "BEFORE_WITH": re.compile("__enter__"),
-}
-"""Instructions that run methods, and which; they hold nothing meanwhile."""
-_CALLING = frozenset(
-    {
-        *("reduce", "accumulate", "starmap", "takewhile", "dropwhile", "groupby", "filterfalse"),
-        *("vectorize", "frompyfunc", "apply_along_axis", "apply_over_axes", "fromfunction"),
-        *("piecewise", "nsmallest", "nlargest", "merge", "bisect", "bisect_left", "insort"),
-        *("sort", "sub", "join", "extend", "update", "from_iterable", "fromiter"),
-    }
+UNKNOWN = frozenset({-1})
+SUSPENDED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+_RUNS = re.compile(
+    r"(POP_JUMP|UNARY_|TO_BOOL|LOAD_ATTR|STORE_ATTR).*|BINARY_SUBSCR.* __getitem__"
+    r"|STORE_SUBSCR.* __setitem__|CONTAINS_OP.* __contains__|BEFORE_WITH.* __enter__"
+    r"|BINARY_OP.* __(?!bool|eq|hash|str|repr|format|len|missing|iter|next)\w+__"
+    # since Python 3.13 a comparison may decide, too
+    r"|COMPARE_OP.* __([lg][te]|eq|ne)__|COMPARE_OP bool\(.* __bool__"
 )
-"""Attributes that are C functions that call back."""
-_COMPARES = re.compile("__([lg][te]|eq|ne)__")
+"""Instructions that run methods, and which; they hold nothing meanwhile."""
 _NOTHING = frozenset({"CACHE", "NOP", "EXTENDED_ARG", "NOT_TAKEN"}) | ALWAYS
 """Instructions that do nothing but continue elsewhere."""
 
@@ -116,8 +105,8 @@ def _continued(code: CodeType, k: int) -> tuple[Any, list[int]]:
 # -- what is hidden --------------------------------------------------------------------------------
 
 
-def hidden_on(frame: Any) -> frozenset[int] | None:
-    """Return the instructions that pushed computed values onto a frame's stack; None if unknown.
+def hidden_on(frame: Any) -> frozenset[int]:
+    """Return the instructions that pushed computed values onto a frame's stack; -1 if unknown.
 
     ``x * helper(y)`` keeps `x` on the stack while `helper` runs. The operands of the call itself
     are not on it any more; constants and globals are not computed; anything else may be.
@@ -125,17 +114,13 @@ def hidden_on(frame: Any) -> frozenset[int] | None:
     flow, k = flow_of(frame.f_code), place_of(frame)
     stack = flow.before.get(k)
     if stack is None:
-        return None
+        return UNKNOWN
     left = stack[: len(stack) - (flow.takes(k) or 0)]
-    return frozenset([i for entry in left for i in entry if not flow.is_still(i)])
+    # of several constants, a decision chose one
+    return frozenset([i for e in left for i in e if len(e) > 1 or not flow.is_still(i)])
 
 
-def is_bare(frame: Any) -> bool:
-    """Return whether a frame's stack holds no computed value (`hidden_on`)."""
-    return hidden_on(frame) == frozenset()
-
-
-def is_entered_once(code: CodeType, sources: frozenset[int]) -> bool:
+def stays(code: CodeType, sources: frozenset[int]) -> bool:
     """Return whether the instructions are those of ``with`` statements outside of loops.
 
     While these are on the stack of a frame, they are the same, and nothing of the frame uses them.
@@ -156,29 +141,23 @@ def calls(frame: Any, inner: Any) -> bool:
     """
     code, name = inner.f_code, inner.f_code.co_name
     special, ours = name.startswith("__"), OURS[code.co_filename]
-    if code.co_flags & _SUSPENDED:
+    if code.co_flags & SUSPENDED:
         return False
     if ours and not special and OURS[frame.f_code.co_filename]:
         return True
     flow, k = flow_of(frame.f_code), place_of(frame)
     step, takes, stack = flow.steps[k], flow.takes(k), flow.before.get(k)
-    if step.opname == "COMPARE_OP" and stack and takes:
-        if any(_is_container(frame, flow.steps[i]) for entry in stack[-takes:] for i in entry):
-            return False
-        # since Python 3.13 it also decides
-        special = name == "__bool__" and step.argrepr.startswith("bool(")
-        return special or _COMPARES.fullmatch(name) is not None
-    if not stack or not takes or not step.opname.startswith("CALL"):
-        return any(step.opname.startswith(a) and b.fullmatch(name) for a, b in _RUNS.items())
+    if not stack or not takes:
+        return False
+    if not step.opname.startswith("CALL"):
+        operands = [flow.steps[i] for entry in stack[-takes:] for i in entry]
+        return _RUNS.fullmatch(f"{step.opname} {step.argrepr} {name}") is not None and not (
+            step.opname == "COMPARE_OP" and any(_is_container(frame, o) for o in operands)
+        )
     return all(
         flow.steps[i].opname == "PUSH_NULL" or (i >= 0 and _is_callee(frame, flow.steps[i], inner))
         for i in stack[-takes] | stack[-takes:][1]
     )
-
-
-def is_resumed(frames: Sequence[FrameType], place: int) -> bool:
-    """Return whether the frame at a place is that of a generator."""
-    return place < len(frames) and bool(frames[place].f_code.co_flags & _SUSPENDED)
 
 
 def _loaded(frame: Any, step: Any) -> Any:
@@ -201,8 +180,7 @@ def _is_callee(frame: Any, step: Any, inner: Any) -> bool:
     if not step.opname.startswith("LOAD_"):
         return False
     if step.opname in LOOKS_UP:
-        ours = OURS[code.co_filename] and name not in _CALLING
-        return name == code.co_name or (ours and not code.co_name.startswith("__"))
+        return name == code.co_name
     found = _loaded(frame, step)
     thing = found.__init__ if isinstance(found, type) else found
     if not isinstance(thing, FunctionType | MethodType):

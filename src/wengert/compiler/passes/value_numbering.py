@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compiler.ir.programs import Loop, Number, Program, Value
+from wengert.compiler.ir.programs import Loop, Number, Program, Value, Varying, VaryingFloat
 
 __all__ = ["constant_key", "named_key", "param_key", "params_key", "program_key"]
 
@@ -29,8 +29,12 @@ def param_key(param: Any) -> Any:
         # shapes and dimensions
         for part in param:
             if part.__class__ is not int:
-                return kind, tuple([param_key(part) for part in param])
+                param = tuple([param_key(part) for part in param])
+                break
         return param if kind is tuple else (kind, *param)
+    if kind is Varying or kind is VaryingFloat:
+        # native code has marked it since, which changes nothing
+        return param_key(kind.__base__(param))
     if kind is bool or kind is float or kind is complex:
         # the text distinguishes signed zeros
         return kind, repr(param)

@@ -31,7 +31,7 @@ from wengert.compiler.backends.numpy import NumpyExecutable
 from wengert.compiler.ir.decisions import Guard, outcome_of
 from wengert.compiler.ir.executable import RAISED
 from wengert.compiler.ir.programs import Program, Step, Value
-from wengert.compiler.objects.frames import is_bare
+from wengert.compiler.objects.frames import hidden_on
 from wengert.compiler.passes.simplify import simplify
 from wengert.compiler.tracing.blocks import Block, held, key_of
 from wengert.compiler.tracing.deduplicate import Made
@@ -173,8 +173,8 @@ class Iterations:
             for (value, holder), array in zip(pairs, filled, strict=True)
             if value.constant is None and (symbol := _symbol(holder)).array is not array
         }
-        if not _is_replaceable([(symbol, array) for _, symbol, array in changed.values()]) or not (
-            all(is_bare(frame) for frame in state.frames[still:])
+        if not _is_replaceable([(symbol, array) for _, symbol, array in changed.values()]) or any(
+            map(hidden_on, state.frames[still:])
         ):
             self.end()
             return False

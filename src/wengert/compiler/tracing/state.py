@@ -33,13 +33,7 @@ from wengert.base.dtypes import default_float
 from wengert.base.ports import PORTS
 from wengert.compiler.ir.programs import Value
 from wengert.compiler.objects.bytecode import place_of
-from wengert.compiler.objects.frames import (
-    calls,
-    first_alike,
-    hidden_on,
-    is_entered_once,
-    is_resumed,
-)
+from wengert.compiler.objects.frames import SUSPENDED, UNKNOWN, calls, first_alike, hidden_on, stays
 from wengert.compiler.objects.guards import VIEWED
 from wengert.compiler.objects.walker import Unknown, content_of, read, slots_of
 from wengert.compiler.passes.value_numbering import constant_key, params_key
@@ -171,7 +165,7 @@ class State:
         reader: _Reader,
         mark: int,
         frames: Sequence[FrameType],
-        hidden: list[int | None],
+        hidden: Sequence[int | None],
     ) -> None:
         self.key = key
         self.values = reader.values
@@ -260,8 +254,8 @@ class Path:
     def __init__(self, numbers: dict[Any, int] | None = None) -> None:
         self._numbers = {} if numbers is None else numbers
         self._frames: Sequence[FrameType] = ()
-        self._hidden: list[int | None] = []
-        self._sources: list[frozenset[int] | None] = []
+        self._hidden: Sequence[int | None] = ()
+        self._sources: list[frozenset[int]] = []
         self._last: Any = None
         self._met: dict[Any, Any] = {}
         self._unknown = 0
@@ -285,9 +279,7 @@ class Path:
         # the innermost common frame may have advanced
         return max(same - 1, 0)
 
-    def hidden(
-        self, frames: Sequence[FrameType], sources: list[frozenset[int] | None]
-    ) -> list[int | None]:
+    def hidden(self, frames: Sequence[FrameType], sources: list[frozenset[int]]) -> Sequence[Any]:
         """Return the numbers of the hidden state of the frames, None for those that hide nothing.
 
         `sources` are the instructions that pushed what is on their stacks (`hidden_on`).
@@ -297,28 +289,20 @@ class Path:
         still = self.still(frames)
         found: list[int | None] = []
         for place, (frame, pushed) in enumerate(zip(frames, sources, strict=True)):
+            inner = frames[place + 1].f_code.co_flags if place + 1 < len(frames) else 0
             # a generator that has gone on may have given values to C code
-            kept = place + is_resumed(frames, place + 1) < still or self._holds(
-                place, frame, pushed
+            kept = place + bool(inner & SUSPENDED) < still or (
+                place < len(self._hidden)
+                and self._frames[place] is frame
+                and self._sources[place] == pushed
+                and stays(frame.f_code, pushed)
             )
-            number = self._hidden[place] if kept else None
-            if pushed == frozenset():
-                number = None
-            elif number is None:
+            number = self._hidden[place] if pushed and kept else None
+            if pushed and number is None:
                 number = self._numbers.setdefault(self._last, len(self._numbers))
             found.append(number)
         self._sources = sources
         return found
-
-    def _holds(self, place: int, frame: FrameType, pushed: frozenset[int] | None) -> bool:
-        """Return whether what is on the stack of a frame is what was there at the last decision."""
-        return (
-            place < len(self._hidden)
-            and self._frames[place] is frame
-            and pushed is not None
-            and pushed == self._sources[place]
-            and is_entered_once(frame.f_code, pushed)
-        )
 
     def decided(self, state: State, outcome: Any) -> None:
         """Continue the path from a decision."""
@@ -339,16 +323,13 @@ def state_of(trace: Any, mark: int, until: CodeType) -> State | None:
     running: list[FrameType] = []
     frame: Any = sys._getframe(2)
     inner: FrameType | None = None
-    hiding: dict[FrameType, frozenset[int] | None] = {}
+    hiding: list[frozenset[int]] = []
     try:
         while frame is not None and frame.f_code is not until:
             code = frame.f_code
             held = frame.f_locals
-            hidden = hidden_on(frame)
-            if inner is not None and not calls(frame, inner):
-                hidden = None
-            if hidden != frozenset():
-                hiding[frame] = hidden
+            known = inner is None or calls(frame, inner)
+            hiding.append(hidden_on(frame) if known else UNKNOWN)
             inner = frame
             inside = tuple([(name, reader.key(held[name], 0)) for name in sorted(held)])
             frames.append((id(code), first_alike(code, place_of(frame)), inside))
@@ -356,7 +337,7 @@ def state_of(trace: Any, mark: int, until: CodeType) -> State | None:
             frame = frame.f_back
         memory = tuple(reader.memory())
         running.reverse()
-        numbers = trace.path.hidden(running, [hiding.get(f, frozenset()) for f in running])
+        numbers = trace.path.hidden(running, hiding[::-1])
     except Unknown:
         return None
     if frame is None:
