@@ -218,20 +218,20 @@ def refuse_outside(tensor: Any, mapped: bool) -> None:
 
 def written_outside(tensor: Any, mapped: bool, undone: str) -> RuntimeError:
     """Return the error of a write of a transform's values to a tensor that is not its own."""
-    outside = f"It is one {describe(tensor)} from outside{undone}."
+    outside = f"one {describe(tensor)} from outside{undone}"
     if mapped:
         return RuntimeError(
             "vmap: inplace arithmetic(self, *extra_args) is not possible because there exists a "
             "Tensor `other` in extra_args that has more elements than `self`. This happened due to "
             "`other` being vmapped over but `self` not being vmapped over in a vmap: a value for "
-            f"each element of the batch would be written to one tensor. {outside} Return the "
-            "values instead, and combine them after vmap."
+            f"each element of the batch would be written to {outside}. Return the values instead, "
+            "and combine them after vmap."
         )
     return RuntimeError(
         "During a grad (vjp, jvp, grad, etc) transform, the function provided attempted to call "
         "in-place operation that would mutate a captured Tensor. This is not supported; please "
         "rewrite the function being transformed to explicitly accept the mutated Tensor(s) as "
-        f"inputs. {outside}"
+        f"inputs. It is {outside}."
     )
 
 
