@@ -154,7 +154,7 @@ def check_writable(tensor: Any, recording: bool, may_overlap: bool = False) -> N
 
 def check_distinct(payload: Any) -> None:
     """Refuse to write to an array, or to a value of a transform, whose elements share memory."""
-    if _repeats(payload):
+    if repeats(payload):
         raise RuntimeError(
             "unsupported operation: more than one element of the written-to tensor refers to a "
             "single memory location. Please clone() the tensor before performing the operation."
@@ -235,7 +235,12 @@ def written_outside(tensor: Any, mapped: bool, undone: str) -> RuntimeError:
     )
 
 
-def _repeats(array: Any) -> bool:
-    return array.size > 0 and any(
-        step == 0 and size > 1 for step, size in zip(array.strides, array.shape, strict=True)
+def repeats(payload: Any) -> bool:
+    """Return whether several elements of an array, or of what stands for one, share one address."""
+    array = getattr(payload, "array", payload)
+    # the strides of an empty array are meaningless
+    return (
+        0 in array.strides
+        and array.size > 0
+        and any(step == 0 and n > 1 for step, n in zip(array.strides, array.shape, strict=True))
     )
