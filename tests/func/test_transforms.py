@@ -80,6 +80,10 @@ def test_aux_is_handed_through():
     columns, kept = func.jacfwd(lambda x: (x**2, x), has_aux=True)(X)
     assert columns.tolist() == rows.tolist()
     assert kept.tolist() == X.tolist()
+    for x in (X, X[:1]):
+        for transform in (func.jacrev, func.jacfwd):
+            _, kept = transform(lambda x: (x**2, {"x": x, "name": "f"}), has_aux=True)(x)
+            assert (kept["x"].tolist(), kept["name"]) == (x.tolist(), "f")
 
 
 def test_vjp_can_be_called_again_and_mapped():

@@ -15,6 +15,7 @@ from wengert.func.inputs import Transformed, chosen, replaced, tensors_of, with_
 from wengert.func.reverse import grad, vjp
 from wengert.ops.options import fixed, sent_to
 from wengert.ops.permute import movedim
+from wengert.tape.base import TensorBase
 from wengert.tape.record import T
 from wengert.types import Tensor
 
@@ -123,8 +124,8 @@ def by_columns(
             )
             leaves, rebuild = flatten(output)
             others, rebuild_aux = flatten(aux)
-            kept[:] = [rebuild, rebuild_aux, len(leaves)]
-            return tuple(leaves), tuple(others)
+            kept[:] = [rebuild, rebuild_aux, others]
+            return tuple(leaves), tuple(leaf for leaf in others if isinstance(leaf, TensorBase))
 
         def column(*directions: Any) -> Any:
             _, slopes, others = jvp(partial, tuple(inputs), directions, has_aux=True)
@@ -136,7 +137,7 @@ def by_columns(
             slopes, others = ([T.unsqueeze(p, dim=0) for p in part] for part in parts)
         else:
             slopes, others = vmap(column, randomness=randomness)(*units_of(inputs))
-        rebuild, rebuild_aux, _ = kept
+        rebuild, rebuild_aux, given = kept
         if real:
             _check_real("jacfwd", outputs=slopes)
         made = []
@@ -147,8 +148,9 @@ def by_columns(
         if not has_aux:
             return result
         # it is the same for each direction
-        first = [T.select(other, dim=0, index=0) for other in others]
-        return result, rebuild_aux(first)
+        first = (T.select(other, dim=0, index=0) for other in others)
+        aux = [next(first) if isinstance(leaf, TensorBase) else leaf for leaf in given]
+        return result, rebuild_aux(aux)
 
     return jacobian_of
 

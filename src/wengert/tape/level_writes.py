@@ -41,6 +41,7 @@ from wengert.tape.write_checks import (
     check_sources,
     check_writable,
     refuse_outside,
+    repeats,
 )
 
 
@@ -61,18 +62,9 @@ def _is_own(payload: Any, levels: Sequence[Level]) -> bool:
     )
 
 
-def _overlaps(payload: Any) -> bool:
-    """Return whether elements of a payload share memory."""
-    array = getattr(payload, "array", payload)
-    # the strides of an empty array are meaningless
-    return array.size > 0 and any(
-        step == 0 and size > 1 for step, size in zip(array.strides, array.shape, strict=True)
-    )
-
-
 def _takes_writes(payload: Any) -> bool:
     """Return whether an array, or the one of a symbol, is as a write needs it."""
-    if _overlaps(payload):
+    if repeats(payload):
         return False
     if isinstance(payload, Lifted):
         # a constant of a trace is an array in eager code
@@ -260,7 +252,7 @@ def write_in_level(
 def _check_memory(prim: Primitive, tensor: Any, values: list[Any], recording: bool) -> None:
     """Refuse, while tracing, the writes that would be refused without a trace."""
     payload = tensor._payload
-    if payload.of_input or _overlaps(payload):
+    if payload.of_input or repeats(payload):
         check_writable(tensor, recording, "overlapping" in prim.writes)
     check_sources(prim, payload.array, [memory_of(value._payload) for value in values])
     base = (
@@ -268,5 +260,5 @@ def _check_memory(prim: Primitive, tensor: Any, values: list[Any], recording: bo
         if tensor._ext is None or tensor._ext.base is None
         else tensor._ext.base._payload
     )
-    if _overlaps(payload) or _overlaps(base):
+    if repeats(payload) or repeats(base):
         untraced("a write to memory that a tensor shows several times")

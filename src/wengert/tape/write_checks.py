@@ -154,7 +154,7 @@ def check_writable(tensor: Any, recording: bool, may_overlap: bool = False) -> N
 
 def check_distinct(payload: Any) -> None:
     """Refuse to write to an array, or to a value of a transform, whose elements share memory."""
-    if _repeats(payload):
+    if repeats(payload):
         raise RuntimeError(
             "unsupported operation: more than one element of the written-to tensor refers to a "
             "single memory location. Please clone() the tensor before performing the operation."
@@ -218,24 +218,29 @@ def refuse_outside(tensor: Any, mapped: bool) -> None:
 
 def written_outside(tensor: Any, mapped: bool, undone: str) -> RuntimeError:
     """Return the error of a write of a transform's values to a tensor that is not its own."""
-    outside = f"It is one {describe(tensor)} from outside{undone}."
+    outside = f"one {describe(tensor)} from outside{undone}"
     if mapped:
         return RuntimeError(
             "vmap: inplace arithmetic(self, *extra_args) is not possible because there exists a "
             "Tensor `other` in extra_args that has more elements than `self`. This happened due to "
             "`other` being vmapped over but `self` not being vmapped over in a vmap: a value for "
-            f"each element of the batch would be written to one tensor. {outside} Return the "
-            "values instead, and combine them after vmap."
+            f"each element of the batch would be written to {outside}. Return the values instead, "
+            "and combine them after vmap."
         )
     return RuntimeError(
         "During a grad (vjp, jvp, grad, etc) transform, the function provided attempted to call "
         "in-place operation that would mutate a captured Tensor. This is not supported; please "
         "rewrite the function being transformed to explicitly accept the mutated Tensor(s) as "
-        f"inputs. {outside}"
+        f"inputs. It is {outside}."
     )
 
 
-def _repeats(array: Any) -> bool:
-    return array.size > 0 and any(
-        step == 0 and size > 1 for step, size in zip(array.strides, array.shape, strict=True)
+def repeats(payload: Any) -> bool:
+    """Return whether several elements of an array, or of what stands for one, share one address."""
+    array = getattr(payload, "array", payload)
+    # the strides of an empty array are meaningless
+    return (
+        0 in array.strides
+        and array.size > 0
+        and any(step == 0 and n > 1 for step, n in zip(array.strides, array.shape, strict=True))
     )

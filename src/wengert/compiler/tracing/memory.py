@@ -21,6 +21,7 @@ import numpy as np
 from wengert.compiler.ir.programs import Step, Value
 from wengert.prims.table import TABLE
 from wengert.tape.versions import InferenceCell
+from wengert.tape.write_checks import repeats
 
 __all__ = [
     "Memory",
@@ -117,14 +118,6 @@ def groups_of(arrays: Sequence[Any]) -> list[tuple[int, list[int]]]:
     return sorted(found, key=lambda group: group[1])
 
 
-def _repeats(array: Any) -> bool:
-    """Return whether several elements share one address."""
-    strides = array.strides
-    return 0 in strides and any(
-        step == 0 and size > 1 for step, size in zip(strides, array.shape, strict=True)
-    )
-
-
 def layout_of(arrays: Sequence[Any], cells: Sequence[Any]) -> Any:
     """Return the memory layout of the inputs, which guards the traces of a program that writes.
 
@@ -133,7 +126,7 @@ def layout_of(arrays: Sequence[Any], cells: Sequence[Any]) -> Any:
     arrays: The inputs.
     cells: The version cells of the tensors among the inputs, which come first.
     """
-    flags = [array.flags.writeable and not _repeats(array) for array in arrays]
+    flags = [array.flags.writeable and not repeats(array) for array in arrays]
     groups = groups_of(arrays)
     return (
         flags,
