@@ -401,6 +401,7 @@ def test_what_packages_list_of_exporters_and_machines_is_there(t):
     assert t.jit.annotations.BroadcastingList2[int] is None
     assert not t.xpu.is_available() and not t._dynamo.utils.is_compile_supported("mps")
     assert t._C._nn._parse_to("cpu", t.float64)[:2] == (t.device("cpu"), t.float64)
+    assert t._C._nn._parse_to("meta")[0] == t.device("meta")
     assert t.cuda.set_rng_state_all([]) is None
 
 

@@ -55,6 +55,7 @@ def test_structures_are_printed_as_ever():
 def test_functions_get_the_leaves_of_several_trees():
     tree = {"a": [1, 2], "b": (3,)}
     assert pytree.tree_map(lambda x, y: x + y, tree, tree) == {"a": [2, 4], "b": (6,)}
+    assert pytree.tree_map(lambda x, y: x + y, Point(1, 2), Point(3, 4)) == (4, 6)
     assert pytree.tree_map(lambda x, y: (x, y), tree, {"b": ([5],), "a": [0, None]}) == {
         "a": [(1, 0), (2, None)],
         "b": ((3, [5]),),

@@ -153,7 +153,7 @@ class TreeSpec:
         if _kind(tree) != self.type:
             raise ValueError(f"Type mismatch; expected {self.type!r}, but got {type(tree)!r}.")
         parts, context = SUPPORTED_NODES[self.type].flatten_fn(tree)
-        if issubclass(self.type, dict):
+        if isinstance(tree, dict):
             if set(tree) != set(_keys_of(self.context)):
                 raise ValueError(
                     f"Node keys mismatch; expected {list(_keys_of(self.context))!r}, but got "
