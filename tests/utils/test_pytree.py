@@ -84,6 +84,30 @@ def test_the_number_of_leaves_must_fit():
         pytree.tree_unflatten([1], 5)
 
 
+def test_transforms_go_into_registered_classes():
+    class State:
+        def __init__(self, a, b):
+            self.a, self.b = a, b
+
+    def norm(state):
+        return (state.a**2).sum() + state.b
+
+    state = State(wg.arange(6.0).view(2, 3), wg.ones(2))
+    with pytest.raises(ValueError, match="non-Tensor"):
+        wg.func.vmap(norm)(state)
+    pytree.register_pytree_node(State, lambda s: ([s.a, s.b], None), lambda parts, _: State(*parts))
+    try:
+        for run in (lambda f: f, wg.compile):
+            assert run(wg.func.vmap(norm))(state).tolist() == [6.0, 51.0]
+            assert run(wg.func.grad(lambda s: norm(s).sum()))(state).b.tolist() == [1.0, 1.0]
+            made = run(wg.func.vmap(lambda s: State(s.a.sum(), [s.b])))(state)
+            assert made.a.tolist() == [3.0, 12.0] and made.b[0].tolist() == [1.0, 1.0]
+        value, tangent = wg.func.jvp(lambda s: norm(s).sum(), (state,), (state,))
+        assert (float(value), float(tangent)) == (112.0, 222.0)
+    finally:
+        pytree._deregister_pytree_node(State)
+
+
 def test_classes_of_the_user_are_gone_into_when_registered():
     @dataclass
     class Pair:
