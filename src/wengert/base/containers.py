@@ -7,7 +7,6 @@ import dataclasses
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-
 NODES: dict[type, tuple[Callable[[Any], Any], Callable[[Any, Any], Any]]] = {}
 """Classes that users registered as containers: `flatten` to parts and a context, and back."""
 
