@@ -135,6 +135,18 @@ class RandomState(_Source):
     def __init__(self, seed: Any = None) -> None:
         super().__init__(np.random.RandomState(seed))
 
+    def seed(self, seed: Any = None) -> None:
+        """Restart the stream, as `numpy.random.seed` does."""
+        self._source.seed(seed)
+
+    def get_state(self, legacy: bool = True) -> Any:
+        """Return the state of the stream."""
+        return self._source.get_state(legacy)
+
+    def set_state(self, state: Any) -> None:
+        """Restore a state from `get_state`."""
+        self._source.set_state(state)
+
 
 def _drawing(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
     def draw(*args: Any, out: Any = None, **kwargs: Any) -> Any:
@@ -185,21 +197,7 @@ def default_rng(seed: Any = None) -> Generator:
 
 
 _STATE = RandomState()
-
-
-def seed(seed: Any = None) -> None:
-    """Restart the stream of this module, as `numpy.random.seed` does."""
-    _STATE._source.seed(seed)
-
-
-def get_state(legacy: bool = True) -> Any:
-    """Return the state of this module's stream."""
-    return _STATE._source.get_state(legacy)
-
-
-def set_state(state: Any) -> None:
-    """Restore a state from `get_state`."""
-    _STATE._source.set_state(state)
+seed, get_state, set_state = _STATE.seed, _STATE.get_state, _STATE.set_state
 
 
 _SAME = frozenset({"BitGenerator", "MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64"})

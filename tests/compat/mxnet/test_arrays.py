@@ -1,6 +1,8 @@
 """Test ``mxnet.np`` and ``mxnet.nd``: dtypes, printing, shapes, errors."""
 
 import inspect
+import subprocess
+import sys
 import warnings
 
 import numpy
@@ -163,6 +165,16 @@ def test_contexts():
     x = np.ones(2)
     assert x.as_in_ctx(mx.cpu()) is x
     assert x.copyto(np.zeros(2)).tolist() == [1, 1]
+
+
+def test_the_stream_is_its_own_and_starts_from_seed_0_in_each_process():
+    code = (
+        "import wengert.numpy; from wengert.compat.mxnet import np;"
+        "wengert.numpy.random.seed(7); print(np.random.normal(size=4).tolist())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    mx.random.seed(0)
+    assert done.stdout.strip() == str(np.random.normal(size=4).tolist()), done.stderr
 
 
 def test_random_numbers_follow_the_seed_and_differentiate_by_their_parameters():

@@ -17,7 +17,7 @@ from wengert import numpy as wnp
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.mxnet.base import absence
 from wengert.compat.mxnet.results import computed
-from wengert.numpy import random as _random
+from wengert.compat.mxnet.sampling import STREAM
 
 
 def _resized(image, w: int, h: int, nearest: bool) -> Any:
@@ -76,7 +76,7 @@ def center_crop(src, size, interp=1) -> Any:
 
 def random_crop(src, size, interp=1) -> Any:
     """Crop an image at a random position, and return the position too."""
-    return _cropped(src, size, interp, lambda left: int(_random.randint(0, left + 1)))
+    return _cropped(src, size, interp, lambda left: int(STREAM.randint(0, left + 1)))
 
 
 def _cropped(src, size, interp, place: Callable[[int], int]) -> Any:

@@ -15,8 +15,8 @@ import numpy as np
 from wengert.compat.kit.arguments import Given, arguments, lines_of
 from wengert.compat.kit.namespaces import completed, functions_of
 from wengert.compat.mxnet.base import absence
+from wengert.compat.mxnet.sampling import STREAM
 from wengert.compat.mxnet.words import refusal
-from wengert.numpy import random as _random
 
 
 class InitDesc(str):
@@ -187,7 +187,7 @@ class Orthogonal(Initializer):
 
 
 def _drawn(name: str, a: float, b: float, shape) -> Any:
-    return np.asarray(getattr(_random, name)(a, b, shape)._payload)
+    return np.asarray(getattr(STREAM, name)(a, b, shape)._payload)
 
 
 _REGISTRY = {

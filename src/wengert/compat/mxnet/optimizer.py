@@ -17,8 +17,8 @@ from wengert.compat.kit import updates
 from wengert.compat.kit.arguments import Given, arguments
 from wengert.compat.kit.namespaces import completed, functions_of
 from wengert.compat.mxnet.base import absence
+from wengert.compat.mxnet.sampling import STREAM
 from wengert.compat.mxnet.words import refusal
-from wengert.numpy import random as _random
 
 
 def register(cls) -> Any:
@@ -298,7 +298,7 @@ class SGLD(Optimizer):
     """Langevin dynamics: gradient descent with noise (Welling and Teh 2011)."""
 
     def step(self, w, g, state, lr: float, wd: float, t: int) -> Any:
-        noise = np.asarray(_random.normal(0.0, math.sqrt(lr), w.shape)._payload, w.dtype)
+        noise = np.asarray(STREAM.normal(0.0, math.sqrt(lr), w.shape)._payload, w.dtype)
         return w - lr / 2 * (self._scaled(g) + wd * w) + noise
 
 

@@ -1,7 +1,7 @@
 """Layer 9 · compat: the random stream that MXNet's three random modules share.
 
-There is one stream, that of ``wengert.numpy.random``; `seed` sets it and the stream of dropout. The
-numbers differ from MXNet's.
+There is one stream, which starts from seed 0 in each process, as MXNet's does; `seed` sets it and
+the stream of dropout. The numbers differ from MXNet's.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ from wengert.compat.kit.namespaces import completed
 from wengert.compat.kit.signatures import named, signature_of
 from wengert.compat.mxnet.context import checked
 from wengert.compat.mxnet.results import computed, default_float, into
-from wengert.numpy import random as _random
+from wengert.numpy.random import RandomState
 from wengert.ops.generator import manual_seed
+
+STREAM = RandomState(0)
 
 
 def seed(seed_state: int, ctx="all") -> None:
@@ -30,7 +32,7 @@ def seed(seed_state: int, ctx="all") -> None:
     >>> (mx.np.random.normal(size=2) == x).all()
     array(True)
     """
-    _random.seed(int(seed_state) % 2**32)
+    STREAM.seed(int(seed_state) % 2**32)
     manual_seed(int(seed_state))
 
 
@@ -60,7 +62,7 @@ def drawing(
         checked(ctx)
         if shape is None and size == "shape" and not any(map(np.ndim, values)):
             shape = (1,)  # legacy arrays have at least one dimension
-        result = computed(cls(), getattr(_random, name), (*values, shape), {})
+        result = computed(cls(), getattr(STREAM, name), (*values, shape), {})
         wanted = (None if dtype == "None" else dtype) or kind or default_float()
         result = result if result._payload.dtype == np.dtype(wanted) else result.astype(wanted)
         return into(out, result)

@@ -15,8 +15,7 @@ from wengert.compat.mxnet.arrays import NDArray
 from wengert.compat.mxnet.base import absent
 from wengert.compat.mxnet.context import checked
 from wengert.compat.mxnet.numpy.creation import made
-from wengert.compat.mxnet.sampling import drawing
-from wengert.numpy import random as _random
+from wengert.compat.mxnet.sampling import STREAM, drawing
 
 __all__ = ["multinomial", "randint", "randn", "shuffle"]
 
@@ -32,7 +31,7 @@ _DISTRIBUTIONS = {
 def randint(low: int, high: int, shape=(1,), dtype=None, ctx=None, out=None) -> Any:
     """Draw integers from ``[low, high)``."""
     checked(ctx)
-    return made(np.asarray(_random.randint(low, high, shape)._payload, dtype or np.int32), NDArray)
+    return made(np.asarray(STREAM.randint(low, high, shape)._payload, dtype or np.int32), NDArray)
 
 
 def randn(*shape: int, loc=0.0, scale=1.0, **kwargs) -> Any:
@@ -48,14 +47,14 @@ def multinomial(data, shape=1, get_prob=False, dtype="int32") -> Any:
     chances = chances / chances.sum(-1, keepdims=True)
     sizes = () if shape == 1 else tuple(np.ravel(shape).tolist())
     rows = chances.reshape(-1, chances.shape[-1])
-    drawn = [_random.choice(rows.shape[1], sizes or None, True, row)._payload for row in rows]
+    drawn = [STREAM.choice(rows.shape[1], sizes or None, True, row)._payload for row in rows]
     result = np.stack([np.asarray(row) for row in drawn]).reshape(chances.shape[:-1] + sizes)
     return made(result.astype(dtype), NDArray)
 
 
 def shuffle(data, **kwargs) -> Any:
     """Return the rows of an array in random order."""
-    order = _random.permutation(len(data))._payload
+    order = STREAM.permutation(len(data))._payload
     return data[order]
 
 

@@ -16,9 +16,8 @@ from wengert.compat.mxnet.base import absent
 from wengert.compat.mxnet.context import checked
 from wengert.compat.mxnet.numpy.creation import made
 from wengert.compat.mxnet.results import CLASSES, computed
-from wengert.compat.mxnet.sampling import drawing
+from wengert.compat.mxnet.sampling import STREAM, drawing
 from wengert.compat.mxnet.sampling import seed as seed
-from wengert.numpy import random as _random
 from wengert.tape.base import TensorBase
 
 __all__ = ["choice", "multinomial", "permutation", "rand", "randint", "randn", "seed", "shuffle"]
@@ -45,7 +44,7 @@ _DISTRIBUTIONS = {
 def randint(low: int, high: int | None = None, size=None, dtype=None, ctx=None) -> Any:
     """Draw integers from ``[low, high)``, or from ``[0, low)`` without `high`."""
     checked(ctx)
-    return made(np.asarray(_random.randint(low, high, size)._payload, dtype or np.int64))
+    return made(np.asarray(STREAM.randint(low, high, size)._payload, dtype or np.int64))
 
 
 def rand(*size: int) -> Any:
@@ -61,23 +60,23 @@ def randn(*size: int) -> Any:
 def choice(a, size=None, replace=True, p=None, ctx=None) -> Any:
     """Draw elements of `a`, or integers below it."""
     checked(ctx)
-    return computed(CLASSES["np"], _random.choice, (a, size, replace, p), {})
+    return computed(CLASSES["np"], STREAM.choice, (a, size, replace, p), {})
 
 
 def permutation(x) -> Any:
     """Return the rows of an array, or the integers below `x`, in random order."""
-    return computed(CLASSES["np"], _random.permutation, (x,), {})
+    return computed(CLASSES["np"], STREAM.permutation, (x,), {})
 
 
 def multinomial(n: int, pvals, size=None) -> Any:
     """Draw the number of occurrences of each outcome in `n` trials."""
     chances = np.asarray(pvals._payload) if isinstance(pvals, TensorBase) else pvals
-    return made(_random.multinomial(n, chances, size)._payload)
+    return made(STREAM.multinomial(n, chances, size)._payload)
 
 
 def shuffle(x) -> None:
     """Shuffle the rows of an array in place."""
-    order = _random.permutation(len(x))._payload
+    order = STREAM.permutation(len(x))._payload
     x[...] = x[order]
 
 

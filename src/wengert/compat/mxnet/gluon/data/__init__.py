@@ -22,9 +22,9 @@ from wengert.compat.mxnet.arrays import NDArray
 from wengert.compat.mxnet.base import absent
 from wengert.compat.mxnet.numpy.creation import made
 from wengert.compat.mxnet.results import CLASSES
+from wengert.compat.mxnet.sampling import STREAM
 from wengert.compat.mxnet.state import NUMPY
 from wengert.compat.mxnet.words import refusal
-from wengert.numpy import random as _random
 
 
 class Dataset:
@@ -113,7 +113,7 @@ class RandomSampler(SequentialSampler):
     """Yields the integers below `length` in random order."""
 
     def __iter__(self) -> Iterator[int]:
-        return iter(_random.permutation(self._length)._payload.tolist())
+        return iter(STREAM.permutation(self._length)._payload.tolist())
 
 
 class BatchSampler:

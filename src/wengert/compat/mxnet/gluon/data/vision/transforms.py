@@ -25,11 +25,11 @@ from wengert.compat.mxnet.base import absence
 from wengert.compat.mxnet.gluon.basic_layers import HybridSequential, Sequential
 from wengert.compat.mxnet.gluon.block import Block, HybridBlock
 from wengert.compat.mxnet.results import computed
-from wengert.numpy import random as _random
+from wengert.compat.mxnet.sampling import STREAM
 
 
 def _chance(low=0.0, high=1.0) -> float:
-    return float(_random.uniform(low, high))
+    return float(STREAM.uniform(low, high))
 
 
 class Compose(Sequential):
