@@ -442,7 +442,7 @@ _functions = types.SimpleNamespace(
 def _parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
     """Parse the arguments of ``Module.to``: device, dtype, non_blocking, memory_format."""
     wanted, *others = parsed(args, kwargs)
-    return wanted if wanted is None else as_device(wanted), *others
+    return wanted if wanted is None else device(wanted), *others
 
 
 class _Functions:

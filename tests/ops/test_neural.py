@@ -155,6 +155,7 @@ def test_activations_at_their_edges():
     assert slopes["hardshrink"] == slopes["softshrink"] == [1.0, 0.0, 0.0, 1.0]
     assert slopes["threshold"] == [0.0, 0.0, 0.0, 1.0]
     assert slopes["hardswish"] == pytest.approx([0.0, 1 / 3, 2 / 3, 1.0])
+    assert F.softshrink(x).signbit().tolist() == [True, True, False, False]
 
 
 def test_a_hard_choice_has_the_gradient_of_the_soft_one():

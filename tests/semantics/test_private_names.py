@@ -401,6 +401,9 @@ def test_what_packages_list_of_exporters_and_machines_is_there(t):
     assert t.jit.annotations.BroadcastingList2[int] is None
     assert not t.xpu.is_available() and not t._dynamo.utils.is_compile_supported("mps")
     assert t._C._nn._parse_to("cpu", t.float64)[:2] == (t.device("cpu"), t.float64)
+    assert t._C._nn._parse_to("meta")[0] == t.device("meta")
+    padding = t.nn.modules.conv._ConvTransposeNd._output_padding
+    assert padding(None, t.ones(1, 2, 4), [10], [2], [0], [3], 1, dilation=[1]) == [1]
     assert t.cuda.set_rng_state_all([]) is None
 
 

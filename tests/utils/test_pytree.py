@@ -55,6 +55,7 @@ def test_structures_are_printed_as_ever():
 def test_functions_get_the_leaves_of_several_trees():
     tree = {"a": [1, 2], "b": (3,)}
     assert pytree.tree_map(lambda x, y: x + y, tree, tree) == {"a": [2, 4], "b": (6,)}
+    assert pytree.tree_map(lambda x, y: x + y, Point(1, 2), Point(3, 4)) == (4, 6)
     assert pytree.tree_map(lambda x, y: (x, y), tree, {"b": ([5],), "a": [0, None]}) == {
         "a": [(1, 0), (2, None)],
         "b": ((3, [5]),),
@@ -81,6 +82,30 @@ def test_the_number_of_leaves_must_fit():
         pytree.tree_unflatten([1], spec)
     with pytest.raises(TypeError, match="TreeSpec"):
         pytree.tree_unflatten([1], 5)
+
+
+def test_transforms_go_into_registered_classes():
+    class State:
+        def __init__(self, a, b):
+            self.a, self.b = a, b
+
+    def norm(state):
+        return (state.a**2).sum() + state.b
+
+    state = State(wg.arange(6.0).view(2, 3), wg.ones(2))
+    with pytest.raises(ValueError, match="non-Tensor"):
+        wg.func.vmap(norm)(state)
+    pytree.register_pytree_node(State, lambda s: ([s.a, s.b], None), lambda parts, _: State(*parts))
+    try:
+        for run in (lambda f: f, wg.compile):
+            assert run(wg.func.vmap(norm))(state).tolist() == [6.0, 51.0]
+            assert run(wg.func.grad(lambda s: norm(s).sum()))(state).b.tolist() == [1.0, 1.0]
+            made = run(wg.func.vmap(lambda s: State(s.a.sum(), [s.b])))(state)
+            assert made.a.tolist() == [3.0, 12.0] and made.b[0].tolist() == [1.0, 1.0]
+        value, tangent = wg.func.jvp(lambda s: norm(s).sum(), (state,), (state,))
+        assert (float(value), float(tangent)) == (112.0, 222.0)
+    finally:
+        pytree._deregister_pytree_node(State)
 
 
 def test_classes_of_the_user_are_gone_into_when_registered():

@@ -7,6 +7,9 @@ import dataclasses
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+NODES: dict[type, tuple[Callable[[Any], Any], Callable[[Any, Any], Any]]] = {}
+"""Classes that users registered as containers: `flatten` to parts and a context, and back."""
+
 
 class Structure:
     """The structure of nested containers without their leaves; immutable."""
@@ -22,7 +25,7 @@ def flatten(value: Any) -> tuple[list[Any], Callable[[list[Any]], Any]]:
     """Flatten nested lists, tuples, dicts and dataclasses into leaves and a function that rebuilds.
 
     Named tuples count as tuples, and classes by attrs as dataclasses, which are copied: their own
-    constructors do not run.
+    constructors do not run. `NODES` says how other classes are flattened and rebuilt.
 
     Parameters
     ----------
@@ -111,6 +114,11 @@ def _taken(value: Any, leaves: list[Any]) -> Callable[[Iterator[Any]], Any]:
             return extended
         # not by its constructor, which may take other arguments
         return lambda source: tuple.__new__(kind, (part(source) for part in parts))
+    if kind in NODES:
+        apart, together = NODES[kind]
+        inner, context = apart(value)
+        parts = [_taken(part, leaves) for part in inner]
+        return lambda source: together([part(source) for part in parts], context)
     names = field_names(value)
     if names is not None:
         parts = [_taken(getattr(value, name), leaves) for name in names]
@@ -155,6 +163,8 @@ def paths(value: Any, name: str = "") -> list[str]:
         return []
     if isinstance(value, dict):
         return [path for key, part in value.items() for path in paths(part, f"{name}[{key!r}]")]
+    if type(value) in NODES:
+        value = list(NODES[type(value)][0](value)[0])
     if isinstance(value, list | tuple):
         fields = getattr(value, "_fields", None)
         return [

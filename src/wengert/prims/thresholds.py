@@ -51,7 +51,8 @@ elementwise(
 )
 elementwise(
     "softshrink",
-    lambda self, lambd: self - clamp(self, -lambd, lambd),
+    # the sign of a zero is that of self
+    lambda self, lambd: np.copysign(self - clamp(self, -lambd, lambd), self),
     lin=lambda F, g, self, lambd: F.where(F.abs(self) <= lambd, 0, g),
     promote="same",
     refuses=not_implemented("softshrink_cpu", "bic"),

@@ -484,7 +484,7 @@ class _AtOnce(Switch):
         return super().__call__(function)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}(mode={self._value})"
+        return f"torch.autograd.grad_mode.{type(self).__name__}(mode={self._value})"
 
 
 class set_grad_enabled(_AtOnce):

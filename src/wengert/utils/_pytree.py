@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import fields, is_dataclass
 from typing import Any, NamedTuple
 
+from wengert.base.containers import NODES
 from wengert.base.patches import PATCHES
 from wengert.base.size import Size
 from wengert.ops.return_types import Results
@@ -153,7 +154,7 @@ class TreeSpec:
         if _kind(tree) != self.type:
             raise ValueError(f"Type mismatch; expected {self.type!r}, but got {type(tree)!r}.")
         parts, context = SUPPORTED_NODES[self.type].flatten_fn(tree)
-        if issubclass(self.type, dict):
+        if isinstance(tree, dict):
             if set(tree) != set(_keys_of(self.context)):
                 raise ValueError(
                     f"Node keys mismatch; expected {list(_keys_of(self.context))!r}, but got "
@@ -236,6 +237,7 @@ def register_pytree_node(
     if cls in SUPPORTED_NODES:
         raise ValueError(f"{cls} is already registered as pytree node.")
     SUPPORTED_NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn, flatten_with_keys_fn)
+    NODES[cls] = flatten_fn, unflatten_fn
     PATCHES.registered(flatten_fn)
 
 
@@ -244,6 +246,7 @@ _register_pytree_node = _private_register_pytree_node = register_pytree_node
 
 def _deregister_pytree_node(cls: Any) -> None:
     """Unregister a class: its instances become leaves again."""
+    del NODES[cls]
     PATCHES.registered(SUPPORTED_NODES.pop(cls).flatten_fn)
 
 
@@ -343,7 +346,7 @@ for _cls, _node in {
     namedtuple: (lambda t: (list(t), type(t)), lambda parts, kind: kind(*parts), _field_keys),
     Results: (lambda t: (list(t), type(t)), lambda parts, kind: kind(parts), _entry_keys),
 }.items():
-    register_pytree_node(_cls, _node[0], _node[1], flatten_with_keys_fn=_node[2])
+    SUPPORTED_NODES[_cls] = NodeDef(_cls, *_node)
 
 
 PyTree = Context = Any

@@ -276,12 +276,21 @@ class _ConvTransposeNd(_ConvNd):
         rest = groups, bias, padding_mode, device, dtype
         super().__init__(in_channels, out_channels, size, step, around, apart, True, margin, *rest)
 
-    def _output_padding(self, input: Any, output_size: Sequence[int] | None) -> Sequence[int]:
+    def _output_padding(
+        self: Any,
+        input: Any,
+        output_size: Sequence[int] | None,
+        stride: Sequence[int],
+        padding: Any,
+        kernel_size: Sequence[int],
+        num_spatial_dims: int,
+        dilation: Sequence[int] | None = None,
+    ) -> Sequence[int]:
         """Return the output padding for which the output has the requested size."""
         if output_size is None:
-            return self.output_padding
-        dims = self._dims
-        others = input.dim() - dims
+            padded: Sequence[int] = self.output_padding
+            return padded
+        dims, others = num_spatial_dims, input.dim() - num_spatial_dims
         asked = list(output_size)
         if len(asked) == others + dims:
             asked = asked[others:]
@@ -290,12 +299,10 @@ class _ConvTransposeNd(_ConvNd):
                 f"ConvTranspose{dims}D: for {input.dim()}D input, output_size must have {dims} or "
                 f"{others + dims} elements (got {len(asked)})"
             )
-        padding: Any = self.padding
-        sizes = zip(
-            input.shape[others:], self.stride, padding, self.dilation, self.kernel_size, strict=True
-        )
+        dilation = (1,) * dims if dilation is None else dilation
+        sizes = zip(input.shape[others:], stride, padding, dilation, kernel_size, strict=True)
         least = [(n - 1) * s - 2 * p + d * (k - 1) + 1 for n, s, p, d, k in sizes]
-        most = [size + step - 1 for size, step in zip(least, self.stride, strict=True)]
+        most = [size + step - 1 for size, step in zip(least, stride, strict=True)]
         if any(not a <= size <= b for a, size, b in zip(least, asked, most, strict=True)):
             raise ValueError(
                 f"requested an output size of {asked}, but valid sizes range from {least} to "
@@ -308,13 +315,17 @@ class _ConvTransposeNd(_ConvNd):
 
         Where the stride allows several sizes of the output, `output_size` chooses one.
         """
+        stride, padding, sizes = self.stride, self.padding, self.kernel_size
+        more = self._output_padding(
+            input, output_size, stride, padding, sizes, self._dims, self.dilation
+        )
         return getattr(F, self._function)(
             input,
             self.weight,
             self.bias,
-            self.stride,
-            self.padding,
-            self._output_padding(input, output_size),
+            stride,
+            padding,
+            more,
             self.groups,
             self.dilation,
         )
