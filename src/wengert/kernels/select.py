@@ -13,7 +13,7 @@ _BITS = {np.dtype(np.float32): np.uint32, np.dtype(np.float64): np.uint64}
 # the size from which bits are combined
 _LARGE = 2048
 # NumPy's function is two methods in Python around its ufunc
-_clip: Any = getattr(np._core.umath, "clip", np.clip)
+_clip: Any = getattr(vars(np)["_core"].umath, "clip", np.clip)
 
 
 def _is_zero(value: Any) -> bool:
