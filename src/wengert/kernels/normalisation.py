@@ -173,7 +173,7 @@ def moments_of(self: Any, eps: float) -> Any:
             if are_near(mean, known[1]):
                 return known
     else:
-        np.divide(sums_of(self), *numbers(mean, count), out=mean)
+        np.divide(sums_of(self), count, out=mean)
     _settle(known, *_around(self, mean), count, eps)
     return known
 
