@@ -508,3 +508,20 @@ def test_quotients_slices_and_copies():
     assert not dense(wg.isposinf(x)).any()
     with pytest.raises(RuntimeError, match="between dense and sparse"):
         x.clone().copy_(held)
+
+
+def test_a_layout_is_taken_or_refused():
+    x = given()
+    assert x.to_sparse(layout=wg.sparse_csr).layout is wg.sparse_csr
+    assert given(csr=True).to_sparse().layout is wg.sparse_coo
+    for make in (x.to_sparse, given(csr=True).to_sparse, x.to_dense().to_sparse):
+        with pytest.raises(NotImplementedError, match="sparse_csc is not supported"):
+            make(layout=wg.sparse_csc)
+    with pytest.raises(NotImplementedError, match="sparse_csc is not supported"):
+        sparse.spdiags(wg.ones(1, 2), wg.tensor([0]), (2, 2), wg.sparse_csc)
+
+
+def test_sums_of_small_integers_do_not_wrap():
+    x = wg.tensor([[200, 100], [0, 3]], dtype=wg.uint8).to_sparse()
+    assert dense(x.sum(1)).tolist() == dense(wg.sum(x, 1)).tolist() == [300, 3]
+    assert dense(x // 2).tolist() == [[100, 50], [0, 1]]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.device import check_device
-from wengert.base.layout import sparse_coo, sparse_csr
+from wengert.base.layout import sparse_csr
 from wengert.base.ports import provides
 from wengert.base.sections import fill_sections
 from wengert.ops.cast import to
@@ -23,6 +23,7 @@ from wengert.sparse.tensors import (
     SparseRows,
     SparseTensor,
     array_of,
+    check_layout,
     coordinates,
     distinct,
 )
@@ -273,8 +274,7 @@ def sparse_csr_tensor(
 @provides("sparse")
 def from_dense(x: Any, layout: Any, sparse_dim: int | None = None) -> Any:
     """Return the nonzero elements of a dense tensor, recorded, in a sparse layout."""
-    if layout not in (sparse_coo, sparse_csr):
-        raise NotImplementedError(f"to_sparse(): layout {layout!r} is not supported")
+    check_layout(layout)
     count = x.ndim if sparse_dim is None else sparse_dim
     if not 0 <= count <= x.ndim:
         raise IndexError(f"to_sparse(): {count} sparse dimensions of {x.ndim}")
@@ -328,7 +328,7 @@ def spdiags(diagonals: Any, offsets: Any, shape: Any, layout: Any = None) -> Any
     held = np.nonzero((places >= 0) & (places < shape[0]))
     index = np.stack([places[held], columns[held[1]]])
     made = of_places(index, getitem(rows, tuple(map(coordinates, held))), tuple(shape))
-    return made.to_sparse_csr() if layout is sparse_csr else made
+    return made.to_sparse(layout=layout)
 
 
 @provides("sparse_gradient")

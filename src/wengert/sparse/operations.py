@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.dtypes import category
+from wengert.base.dtypes import DTYPES, category
 from wengert.base.errors import cannot_cast
 from wengert.base.layout import strided
 from wengert.base.sections import fill_sections
@@ -531,7 +531,9 @@ def _negated(self: Any) -> Any:
 
 
 def _total(self: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
-    """Sum the elements, like `sparse.sum`."""
+    """Sum the elements, like `sparse.sum`; integers as int64."""
+    if dtype is None and self.dtype.numpy.kind in "biu":
+        dtype = DTYPES["int64"]
     total = sum(self, dim, dtype)
     for one in sorted(normal_dims(dim, self.ndim)) if keepdim else ():
         total = total.unsqueeze(one)
@@ -659,6 +661,9 @@ class _Methods:
         if not isinstance(src, type(self)):
             raise RuntimeError("copy() between dense and sparse Tensors is not implemented!")
         return _set(self, src.to(self.dtype))
+
+    def __floordiv__(self: Any, other: Any) -> Any:
+        return self.div(other, rounding_mode="floor")
 
     zero_ = _emptied
 

@@ -68,6 +68,12 @@ class NotOfSparse(AttributeError, NotImplementedError):
     """The method does not exist for sparse tensors."""
 
 
+def check_layout(layout: Any) -> None:
+    """Refuse a layout that is not offered."""
+    if layout not in (None, sparse_coo, sparse_csr):
+        raise NotImplementedError(f"to_sparse(): layout {layout!r} is not supported")
+
+
 class SparseBase(SparseValue):
     """The common base of sparse tensors of all layouts."""
 
@@ -98,6 +104,15 @@ class SparseBase(SparseValue):
 
     def to_sparse_coo(self) -> SparseTensor:
         """Return the tensor in COO form: with an index for each element."""
+        raise NotImplementedError
+
+    def to_sparse(self, *args: Any, layout: Any = None, **kwargs: Any) -> Any:
+        """Return the tensor in a sparse layout, by default in COO form."""
+        check_layout(layout)
+        return self.to_sparse_csr() if layout is sparse_csr else self.to_sparse_coo()
+
+    def to_sparse_csr(self, dense_dim: int | None = None) -> SparseRows:
+        """Return the matrix in CSR form."""
         raise NotImplementedError
 
     def _with(self, values: Any) -> Self:
@@ -370,10 +385,6 @@ class SparseTensor(SparseBase):
         """Return the tensor itself."""
         return self
 
-    def to_sparse(self, *args: Any, **kwargs: Any) -> SparseTensor:
-        """Return the tensor itself."""
-        return self
-
     def to_sparse_csr(self, dense_dim: int | None = None) -> SparseRows:
         """Return the matrix in CSR form."""
         if self.ndim != 2 or self.dense_dim():
@@ -446,10 +457,6 @@ class SparseRows(SparseBase):
         index = np.stack([row, array_of(self._columns)])
         places, _, new = distinct(index, tuple(self.shape))
         return SparseTensor(coordinates(index), self._values_, self.shape, new and places is index)
-
-    def to_sparse(self, *args: Any, **kwargs: Any) -> SparseTensor:
-        """Return the matrix in COO form."""
-        return self.to_sparse_coo()
 
     def to_sparse_csr(self, dense_dim: int | None = None) -> SparseRows:
         """Return the matrix itself."""
