@@ -182,7 +182,9 @@ def _is_callee(frame: Any, step: Any, inner: Any) -> bool:
     if step.opname in LOOKS_UP:
         return name == code.co_name
     found = _loaded(frame, step)
-    thing = found.__init__ if isinstance(found, type) else found
+    thing: Any = found
+    if isinstance(found, type):
+        thing = found.__init__  # type: ignore[misc]  # the class itself is called
     if not isinstance(thing, FunctionType | MethodType):
         thing = type(thing).__call__
     # `float` calls `__float__`, and holds nothing else

@@ -34,7 +34,7 @@ def param_key(param: Any) -> Any:
         return param if kind is tuple else (kind, *param)
     if kind is Varying or kind is VaryingFloat:
         # native code has marked it since, which changes nothing
-        return param_key(kind.__base__(param))
+        return param_key(int(param) if kind is Varying else float(param))
     if kind is bool or kind is float or kind is complex:
         # the text distinguishes signed zeros
         return kind, repr(param)
