@@ -336,3 +336,13 @@ def test_a_model_is_fitted_to_batches_that_are_computed_one_by_one():
     assert rows.ended == 2
     assert model.evaluate(rows, verbose=0) == pytest.approx(5 / 3)
     assert keras.utils.unpack_x_y_sample_weight(rows[0])[2] is None
+
+
+@pytest.mark.parametrize(("monitor", "grows"), [("mse", False), ("val_accuracy", True)])
+def test_callbacks_find_the_direction_of_metrics_given_to_compile(monitor, grows):
+    model = keras.Sequential([keras.layers.Input((1,)), keras.layers.Dense(1)])
+    model.compile("sgd", "mse", metrics=["mse", "accuracy"])
+    x = np.ones((4, 1), np.float32)
+    stop = keras.callbacks.EarlyStopping(monitor=monitor, patience=1)
+    model.fit(x, x, validation_data=(x, x), epochs=1, callbacks=[stop], verbose=0)
+    assert stop._grows() is grows

@@ -116,3 +116,5 @@ def test_merged_inputs_count_where_one_of_them_does():
     long = merged("Concatenate", one, two, axis=1)[1]
     assert long == [[True, False, False, True, True, False]]
     assert merged("Dot", one, two, axes=2)[1] is None
+    asked = layers.Concatenate().compute_mask([plain, plain], [None, tf.constant([[True] * 3])])
+    assert asked.numpy().tolist() == [[True, True, True]]

@@ -203,7 +203,8 @@ class _Monitor(Callback):
         if self.mode != "auto":
             return self.mode == "max"
         name = self.monitor.removeprefix("val_")
-        kinds = [type(m).__name__ for m in self.model.metrics if m.name == name]
+        held = [one for m in self.model.metrics for one in getattr(m, "metrics", [m])]
+        kinds = [type(m).__name__ for m in held if m.name == name]
         said = " ".join([name, *kinds]).lower()
         if name == "loss" or (kinds and any(word in said for word in _FALLING)):
             return False

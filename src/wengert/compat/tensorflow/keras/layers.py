@@ -178,10 +178,12 @@ class GaussianNoise(Seeded):
 # -- several inputs --------------------------------------------------------------------------------
 
 
-def _seen(x) -> Any:
-    """Return the mask of an input, for all of its elements, or None."""
-    mask = getattr(x, "_keras_mask", None)
-    return None if mask is None else operations.broadcast_to(mask[..., None], x.shape)
+def _seen(x, mask=None) -> Any:
+    """Return the mask of an input, by default its own, for all of its elements, or None."""
+    mask = getattr(x, "_keras_mask", None) if mask is None else mask
+    if mask is None or len(mask.shape) == len(x.shape):
+        return mask
+    return operations.broadcast_to(mask[..., None], x.shape)
 
 
 def _multiplied(inputs) -> Any:
@@ -261,7 +263,7 @@ class Concatenate(Layer):
         if all(one is None for one in mask or ()):
             return None
         full = [
-            operations.ones_like(x, "bool") if one is None else _seen(x)
+            operations.ones_like(x, "bool") if one is None else _seen(x, one)
             for x, one in zip(inputs, mask, strict=True)
         ]
         return operations.reduce_any(operations.concat(full, self.axis), -1)

@@ -232,7 +232,7 @@ class Trainer:
         counted = self._counted
         if counted is None:
             return own
-        given = {id(metric) for _, metric in counted.named()}
+        given = {id(metric) for metric in counted.metrics}
         return counted.parts() + [metric for metric in own if id(metric) not in given]
 
     @property
@@ -512,13 +512,18 @@ class _Counted:
         """Return the means of the loss and of that of each output, and all metrics as one."""
         return [self.tracker, *self._parts, *([self] if any(self._given[2:]) else [])]
 
+    @property
+    def metrics(self) -> list[Any]:
+        """The metrics given to `compile`."""
+        return [metric for _, metric in self.named()]
+
     def result(self) -> dict[str, Any]:
         """Return the results of the metrics, by name."""
         return {name: metric.result() for name, metric in self.named()}
 
     def reset_state(self) -> None:
         """Reset the metrics."""
-        for _, metric in self.named():
+        for metric in self.metrics:
             metric.reset_state()
 
     def named(self) -> list[tuple[str, Any]]:
