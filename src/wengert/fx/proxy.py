@@ -216,9 +216,10 @@ class Proxy:
         name = getattr(func, "__name__", "")
         if getattr(func, "__qualname__", "").startswith("Tensor."):
             return tracer.create_proxy("call_method", name, args, kwargs)
-        if getattr(functional, name, None) is func and not _BUILT_IN.fullmatch(name):
+        found: Any = getattr(functional, name, None)
+        if found is func and not _BUILT_IN.fullmatch(name):
             # functions in Python pass on all arguments, those that have defaults by name
-            bound = inspect.signature(func).bind(*args, **kwargs)
+            bound = inspect.signature(found).bind(*args, **kwargs)
             bound.apply_defaults()
             params = bound.signature.parameters.values()
             named = {p.name for p in params if p.default is not p.empty}
