@@ -66,6 +66,20 @@ class Ordered:
         return bool(self.x.sum() < other.x.sum())
 
 
+class Alike:
+    def __init__(self, x: Any) -> None:
+        self.x = x
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Alike) and bool(grow(self.x).sum() > grow(other.x).sum() - 7)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def listed(*parts: Any) -> list[Alike]:
+    return [Alike(part) for part in parts]
+
+
 class Carried(Exception):
     pass
 
@@ -169,6 +183,11 @@ def of_comparisons(x: Any, y: Any) -> Any:
     return x, mine == yours, mine < yours, yours[1] in mine, bisect.bisect([1.0, 6.0], x.sum())
 
 
+def of_compared_results(x: Any, y: Any) -> Any:
+    same = listed(x + 1, y + 1, x * 3) == listed(y * 2, x * 2, y * 3)
+    return same, listed(x * 2, x * 0.5) == listed(y - 1, y - 0.5)
+
+
 def in_copies_of_finally(x: Any, y: Any) -> Any:
     n = 0
     while x.sum() < 40:
@@ -210,8 +229,8 @@ def in_how_memory_lies(x: Any, y: Any) -> Any:
 PROGRAMS = [
     *(in_a_list, in_a_dictionary, in_a_text, before_a_walrus, as_a_default, as_an_operand),
     *(returned_before_finally, of_a_generator, of_an_iterator, of_a_factory, of_a_context),
-    *(of_a_mode, of_an_exception, of_sorted, of_comparisons, in_copies_of_finally),
-    *(in_a_context_in_a_loop, in_how_memory_lies),
+    *(of_a_mode, of_an_exception, of_sorted, of_comparisons, of_compared_results),
+    *(in_copies_of_finally, in_a_context_in_a_loop, in_how_memory_lies),
 ]
 SIGNS = [(1, 1), (-1, 0.1), (1, -1), (-1, -1), (-1, 1), (1, -1), (1, 0.01), (0.5, 3), (3, -0.5)]
 
