@@ -77,11 +77,13 @@ def _value_and_grad(
 
 def _run(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """Call a function to differentiate, which may not write to the tensors that it closes over."""
-    token = REVERSE.set(True)
+    # a bool, not a token, which the compiler could not compare from state to state
+    before = REVERSE.get()
+    REVERSE.set(True)
     try:
         return func(*args, **kwargs)
     finally:
-        REVERSE.reset(token)
+        REVERSE.set(before)
 
 
 def _end(inputs: list[Any]) -> None:

@@ -35,6 +35,7 @@ from typing import Any
 from wengert.base.names import INSTALLED
 from wengert.base.patches import put
 from wengert.base.ports import PORTS
+from wengert.ops.exports import EXPORTS
 from wengert.prims.facet import OPERATOR
 from wengert.tape.base import TensorBase
 from wengert.tape.compiled import FUNCTIONS
@@ -657,18 +658,27 @@ def _is_looked_up(name: str, method: Any) -> bool:
 
 
 def _exposed(function: Any, module: str, name: str) -> Any:
-    """Return `function`, which looks for overriding subclasses now; a wrapper if it is compiled."""
-    if not isinstance(function, types.FunctionType):
+    """Return `function`, which looks for overriding subclasses now.
+
+    Return a wrapper of what is compiled, or what layers below the operations use themselves.
+    """
+    if not isinstance(function, types.FunctionType) or _is_beneath(function):
         return _looking(function, module, name)
     if function not in _LOOKING:
         # of several names the function's own; pickles need the public location
-        first = function.__name__
-        if vars(sys.modules[module]).get(first) is function:
+        first, home = function.__name__, function.__globals__["__name__"]
+        if home == f"wengert.ops.{EXPORTS['wengert'].get(first)}":
+            module, name = "wengert", first
+        elif vars(sys.modules[module]).get(first) is function:
             name = first
         extend(function, lambda own: _looking(own, module, name, function))
         function.__module__, function.__name__, function.__qualname__ = module, name, name
         _LOOKING.add(function)
     return function
+
+
+def _is_beneath(function: types.FunctionType) -> bool:
+    return function.__globals__["__name__"].startswith(("wengert.base.", "wengert.tape."))
 
 
 def _looking(function: Any, module: str, name: str, public: Any = None) -> Any:
