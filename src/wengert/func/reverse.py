@@ -77,13 +77,11 @@ def _value_and_grad(
 
 def _run(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """Call a function to differentiate, which may not write to the tensors that it closes over."""
-    # a bool, not a token, which the compiler could not compare from state to state
-    before = REVERSE.get()
-    REVERSE.set(True)
+    token = REVERSE.set(True)
     try:
         return func(*args, **kwargs)
     finally:
-        REVERSE.set(before)
+        REVERSE.reset(token)
 
 
 def _end(inputs: list[Any]) -> None:

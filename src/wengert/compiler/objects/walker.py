@@ -401,6 +401,8 @@ _READERS: dict[type, Reader] = {
     functools.partial: attributes("func", "args", "keywords", "__dict__"),
     _CACHED: contents.read_cached,
     contextvars.ContextVar: contents.read_variable,
+    contextvars.Token: attributes("var", "old_value"),
+    type(contextvars.Token.MISSING): by_identity,
     weakref.ref: contents.read_reference,
     types.CellType: lambda cell: Reading("class", [Part("{0}.cell_contents", cell.cell_contents)]),
     itertools.count: known_by(repr),
