@@ -100,8 +100,8 @@ def nested(t):
 def sloped(t):
     """A descent along a gradient that it takes itself."""
     f = lambda u: (u * u * u * u).sum() + (u * u).sum()
-    while f(t) > 0.5:
-        t = t - 0.05 * wg.func.grad(f)(t).clamp(-2, 2)
+    while 0.5 < f(t) < 1e30:
+        t = t * 0.9 - 0.05 * wg.func.grad(f)(t).clamp(-2, 2)
     return t
 '''
 
