@@ -2,12 +2,15 @@
 
 import functools
 import math
+import weakref
+from typing import Any
 
 import numpy as np
 import pytest
 
 import wengert as wg
 from wengert import func
+from wengert.tape import levels
 
 X = wg.tensor([1.0, 2.0, 3.0], dtype=wg.float64)
 UNIT = wg.tensor([1.0, 0.0, 0.0], dtype=wg.float64)
@@ -917,3 +920,24 @@ def test_a_rule_for_batches_says_where_the_batch_is():
 
     with pytest.raises(RuntimeError, match=r"vmap staticmethod returned an incompatible .*Wrong"):
         func.vmap(Wrong.apply)(X)
+
+
+def test_a_history_is_walked_once_however_many_gradients_lead_into_it(monkeypatch):
+    visited: list[Any] = []
+
+    class Counting(weakref.WeakKeyDictionary[Any, Any]):
+        def get(self, key: Any, default: Any = None) -> Any:
+            visited.append(key)
+            return super().get(key, default)
+
+    monkeypatch.setattr(levels, "_LED", Counting())
+
+    def nodes(steps: int) -> int:
+        visited.clear()
+        t = wg.ones(3, requires_grad=True)
+        for _ in range(steps):
+            t = t - 0.001 * wg.func.grad(lambda u: (u * u).sum())(t)
+        assert t.requires_grad
+        return len(visited)
+
+    assert 0 < nodes(200) < 30 * nodes(10)

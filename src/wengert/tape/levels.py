@@ -28,6 +28,7 @@ example is the call of a custom Function, whose rules work below the level.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -364,6 +365,10 @@ def raised(tensors: list[Any], params: dict[str, Any]) -> list[Any]:
     return [brought(t, order) if t._edge is not None else t for t in tensors]
 
 
+_LED: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+"""Nodes whose histories lead to leaves, with the leaves."""
+
+
 def leads_outside(outputs: Sequence[Any], inputs: Sequence[Any], rules: bool = False) -> bool:
     """Return whether the history of `outputs` leads anywhere but to the inputs of a transform.
 
@@ -374,4 +379,4 @@ def leads_outside(outputs: Sequence[Any], inputs: Sequence[Any], rules: bool = F
         if tensor._edge is not LEAF:
             return True
     edges = [edge_of(t) for t in outputs if isinstance(t, TensorBase) and t._edge is not None]
-    return not ends_at(edges, inputs, rules, ended=True)
+    return not ends_at(edges, inputs, rules, _LED)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections import namedtuple
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, MutableMapping
 from types import CodeType
 from typing import Any, ClassVar
 
@@ -349,23 +349,32 @@ class Unrecorded(Node):
 
 
 def ends_at(
-    edges: Iterable[Any], leaves: Iterable[Any], rules: bool = False, ended: bool = False
+    edges: Iterable[Any],
+    leaves: Iterable[Any],
+    rules: bool = False,
+    led: MutableMapping[Any, Any] | None = None,
 ) -> bool:
-    """Return whether all paths from `edges` end at `leaves`, or at `ended` inputs of transforms.
+    """Return whether all paths from `edges` end at `leaves`.
 
-    With `rules`, nodes whose rules may use other tensors lead elsewhere, too.
+    With `rules`, nodes whose rules may use other tensors lead elsewhere, too. With `led`, inputs of
+    transforms that have ended are ends, and `led` notes which nodes lead to another leaf, so that
+    no history is walked twice.
     """
     # tensors and nodes hash by identity
     seen = {*leaves}
     stack = [*edges]
+    came: dict[Any, Any] = {}
     while stack:
         edge = stack.pop()
         node = edge if edge._seq else edge.node
         if node in seen:
             continue
-        if node._seq > 0:
-            if not ended or node._ext is None or not node._ext.ended:
-                return False
+        leaf = node if node._seq > 0 else None if led is None else led.get(node)
+        if leaf is not None and (led is None or leaf._ext is None or not leaf._ext.ended):
+            while led is not None and (node := came.get(node)) is not None:
+                led[node] = leaf
+            return False
+        if leaf is node:
             continue
         if rules and node.closes_over():
             return False
@@ -376,6 +385,8 @@ def ends_at(
                 blind = False
                 if edge not in seen:
                     stack.append(edge)
+                    if led is not None:
+                        came[edge if edge._seq else edge.node] = node
         if blind:
             # a history without a leaf, like that of a view made without recording: an input of an
             # active transform may be on it
