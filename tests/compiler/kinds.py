@@ -671,6 +671,12 @@ kind("item getter", lambda n: operator.itemgetter(n), lambda g: g(range(9)))
 kind("lru_cache", counted, call, step_cache)
 kind("single dispatch", single, lambda f: f(1.0), lambda f: register(f, f.n + 1))
 kind("context variable", lambda n: variable(n), lambda v: v.get(), lambda v: v.set(v.get() + 1))
+kind(
+    "token",
+    lambda n: (variable(n) if n else contextvars.ContextVar("made")).set(n),
+    lambda t: t.var.get() if t.old_value is t.MISSING else t.var.get() + t.old_value,
+    lambda t: t.var.set(t.var.get() + 1),
+)
 kind("weak reference", lambda n: weakly(Plain(n)), lambda r: r().c, lambda r: add_to("c")(r()))
 kind(
     "weak key dictionary",

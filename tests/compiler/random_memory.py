@@ -263,6 +263,13 @@ HELD: dict[str, Held] = {
         ("{s}.set(float(turn))",),
         "{s}.get()",
     ),
+    "token": Held(
+        "contextvars.ContextVar('v').set({n}.0)",
+        ("{s}.var.get()", "{s}.old_value is {s}.MISSING"),
+        ("{s}.var.set({s}.var.get() + 1)",),
+        ("{s}.var.set(float(turn))",),
+        "{s}.var.get()",
+    ),
     "array": Held(
         "array.array('d', [{n}, 1.0])",
         ("{s}[0]", "len({s})", "sum({s})"),

@@ -1,5 +1,6 @@
 """Test that random programs contain every kind of object that the compiler can read."""
 
+import contextvars
 import gc
 import sys
 import types
@@ -28,6 +29,8 @@ EVERYWHERE = {
     *(types.CodeType, types.BuiltinFunctionType, types.MethodDescriptorType, type),
     *(types.WrapperDescriptorType, types.GetSetDescriptorType, types.MemberDescriptorType),
     *(types.MethodWrapperType, types.ClassMethodDescriptorType, types.FunctionType, object),
+    # a token has it without holding it
+    type(contextvars.Token.MISSING),
 }
 
 

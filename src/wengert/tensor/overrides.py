@@ -666,11 +666,12 @@ def _exposed(function: Any, module: str, name: str) -> Any:
         return _looking(function, module, name)
     if function not in _LOOKING:
         # of several names the function's own; pickles need the public location
-        first, home = function.__name__, function.__globals__["__name__"]
-        if home == f"wengert.ops.{EXPORTS['wengert'].get(first)}":
-            module, name = "wengert", first
-        elif vars(sys.modules[module]).get(first) is function:
-            name = first
+        first = function.__name__
+        home = f"wengert.ops.{EXPORTS['wengert'].get(first)}"
+        for public, own in (("wengert", home), (module, module)):
+            if own in sys.modules and vars(sys.modules[own]).get(first) is function:
+                module, name = public, first
+                break
         extend(function, lambda own: _looking(own, module, name, function))
         function.__module__, function.__name__, function.__qualname__ = module, name, name
         _LOOKING.add(function)
