@@ -941,3 +941,11 @@ def test_a_history_is_walked_once_however_many_gradients_lead_into_it(monkeypatc
         return len(visited)
 
     assert 0 < nodes(200) < 30 * nodes(10)
+
+
+def test_a_leaf_outside_of_one_transform_may_be_an_input_of_another():
+    x, y = outer(), outer()
+    z = (y * 2).sum()
+    assert levels.leads_outside([z], [x])
+    assert not levels.leads_outside([z], [y])
+    assert levels.leads_outside([z * x], [y])

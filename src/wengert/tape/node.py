@@ -370,10 +370,13 @@ def ends_at(
         if node in seen:
             continue
         leaf = node if node._seq > 0 else None if led is None else led.get(node)
-        if leaf is not None and (led is None or leaf._ext is None or not leaf._ext.ended):
-            while led is not None and (node := came.get(node)) is not None:
-                led[node] = leaf
-            return False
+        if leaf is not None and leaf not in seen:
+            if led is None:
+                return False
+            if leaf._ext is None or not leaf._ext.ended:
+                while (node := came.get(node)) is not None:
+                    led[node] = leaf
+                return False
         if leaf is node:
             continue
         if rules and node.closes_over():
