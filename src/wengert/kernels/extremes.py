@@ -22,20 +22,24 @@ _SHORT = 16
 def _extreme(ufunc: Any) -> Any:
     reduce = ufunc.reduce
 
-    def extreme(array: Any, axis: Any = 0, keepdims: bool = False, **initial: Any) -> Any:
-        if array.size > _FEW and array.__class__ is np.ndarray and array.flags.c_contiguous:
-            shape = array.shape
-            first = len(shape) - (len(axis) if axis.__class__ is tuple else 1)
-            behind = tuple(range(first, len(shape)))
-            rows = math.prod(shape[:first])
-            if rows > _ROWS and behind and axis in (behind, behind[-1], -1, (-1,)):
-                flat = array.reshape(-1)
-                if array.size <= rows * _SHORT:
-                    found = reduce(flat.reshape(rows, -1).T.copy(), 0)
-                else:
-                    found = ufunc.reduceat(flat, np.arange(0, array.size, array.size // rows))
-                return found.reshape(shape[:first] + (1,) * (len(behind) * keepdims))
-        return reduce(array, axis, None, None, keepdims, **initial)
+    def extreme(
+        array: Any, axis: Any = 0, keepdims: bool = False, initial: Any = np._NoValue
+    ) -> Any:
+        if array.size <= _FEW or array.__class__ is not np.ndarray or not array.flags.c_contiguous:
+            return reduce(array, axis, None, None, keepdims, initial)
+        shape = array.shape
+        first = len(shape) - (len(axis) if axis.__class__ is tuple else 1)
+        behind = tuple(range(first, len(shape)))
+        rows = math.prod(shape[:first])
+        lines = rows > _ROWS and behind and axis in (behind, behind[-1], -1, (-1,))
+        if not lines or initial is not np._NoValue:
+            return reduce(array, axis, None, None, keepdims, initial)
+        flat = array.reshape(-1)
+        if array.size <= rows * _SHORT:
+            found = reduce(flat.reshape(rows, -1).T.copy(), 0)
+        else:
+            found = ufunc.reduceat(flat, np.arange(0, array.size, array.size // rows))
+        return found.reshape(shape[:first] + (1,) * (len(behind) * keepdims))
 
     return extreme
 
