@@ -38,6 +38,14 @@ def test_random_programs_compute_what_they_did(drawn):
     assert len(simplify(made).steps) <= len(made.steps)
 
 
+@pytest.mark.parametrize(("number", "left"), [(0.0, ["strong_zero"]), (2.0, []), (math.nan, [])])
+def test_only_a_cotangent_that_may_be_zero_hides_nan(number, left):
+    def build(w, x):
+        return w.strong_zero(x, np.full(9, number))
+
+    assert [name for name in names(simplified(build, AWKWARD)) if name == "strong_zero"] == left
+
+
 # -- what is there once ---------------------------------------------------------------------------
 
 
