@@ -615,6 +615,8 @@ def extend(function: Any, extended: Callable[[Any], Any]) -> None:
     vars(own).update(vars(function))
     own.__kwdefaults__ = function.__kwdefaults__
     made, body = extended(own), _passing(len(code.co_freevars))
+    # first, since other threads may call it meanwhile
+    function.__wrapped__ = own
     function.__code__ = body.replace(
         co_consts=tuple(made if one == "made" else one for one in body.co_consts),
         co_filename=code.co_filename,
@@ -622,7 +624,6 @@ def extend(function: Any, extended: Callable[[Any], Any]) -> None:
         co_name=code.co_name,
     )
     function.__defaults__ = function.__kwdefaults__ = None
-    function.__wrapped__ = own
 
 
 @cache
