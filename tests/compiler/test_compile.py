@@ -640,3 +640,9 @@ def test_a_call_whose_traces_were_dropped_is_traced_again() -> None:
     g._quick = []
     for _ in range(3):
         assert g(wg.zeros(2)).tolist() == [2.0, 2.0]
+
+
+def test_an_explanation_counts_arguments_that_look_alike():
+    f = wg.compile(lambda *xs: sum(x.sum() for x in xs), backend="numpy")
+    f(*[wg.ones(2) for _ in range(3)], wg.ones(4))
+    assert "with float32[2] (3x), float32[4]" in str(f.explain())
