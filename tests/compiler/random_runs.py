@@ -191,6 +191,7 @@ def _story(made: dict[str, Any], backend: str | None) -> tuple[list[Any], Any]:
     found: list[Any] = []
     for args in calls():
         known = [*tensors_in(args), *tensors_in(state)]
+        before = [t._version for t in known]
         facts: list[Any] = []
         result: Any = None
         try:
@@ -212,7 +213,12 @@ def _story(made: dict[str, Any], backend: str | None) -> tuple[list[Any], Any]:
                 return found, used
         # leaves that were made inside have got gradients by now
         facts += [seen(t, known) for t in [*known, *tensors_in(result)]]
-        facts += [t._version for t in known if t.requires_grad or t.is_leaf]
+        # compiled loops count their writes as in the call that was traced
+        facts += [
+            t._version > old
+            for t, old in zip(known, before, strict=True)
+            if t.requires_grad or t.is_leaf
+        ]
         facts += [told(look) for look in looks]
         if result is not None and made.get("AFTER", "none") != "none":
             # whoever shares memory with a result sees what is written to it

@@ -327,3 +327,75 @@ def test_a_call_that_is_traced_anew_is_differentiated_twice_beside_turned_argume
             (slope,) = wg.autograd.grad(result.sum(), x, create_graph=True)
             found.append(wg.autograd.grad(slope.sum(), x)[0])
         assert wg.allclose(*found)
+
+
+def _until(x):
+    """A loop that decides on values, after which all that came before has one state."""
+    total = x.detach().sum() * 0
+    while total < 5:
+        total = total + 1.5
+    return total
+
+
+def _unseen(x, c):
+    if c > 0:
+        x.data.mul_(2)
+    else:
+        x.mul_(2)
+    return _until(x)
+
+
+def _preserved(x, c):
+    if c > 0:
+        with wg.autograd._unsafe_preserve_version_counter(x):
+            x.mul_(2)
+    else:
+        x.mul_(2)
+    return _until(x)
+
+
+def _shared_count(x, c):
+    same = x.data if c > 0 else x.detach()
+    total = _until(x)
+    same.mul_(2)
+    return total
+
+
+def _in_turns(x, c):
+    total = c.abs() * 0
+    while total < c:
+        total = total + 1
+        x.mul_(2)
+    return total
+
+
+def _of_results(x, c):
+    made = x.clone()
+    (made.data if c > 0 else made).mul_(2)
+    return _until(x), made
+
+
+@pytest.mark.parametrize(
+    "function",
+    [_unseen, _preserved, _shared_count, _in_turns, _of_results],
+    ids=lambda f: f.__name__[1:],
+)
+def test_whether_a_write_counts_does_not_depend_on_other_calls(function):
+    def seen(f):
+        found = []
+        for number in (3.0, -1.0, 3.0, -1.0, 5.0, 9.0, -2.0, 1.0):
+            x, w = wg.ones(2), wg.ones(2, requires_grad=True)
+            before = x * w
+            made = f(x, wg.tensor(number))
+            result = made[1] if isinstance(made, tuple) else made
+            error = None
+            try:
+                before.sum().backward()
+            except RuntimeError as refused:
+                error = str(refused)[:30]
+            found.append((x.tolist(), x._version > 0, result.tolist(), result._version > 0, error))
+        return found
+
+    compiled = wg.compile(function, backend="numpy")
+    assert seen(compiled) == seen(function)
+    assert compiled.reason is None

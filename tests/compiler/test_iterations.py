@@ -156,6 +156,21 @@ def test_attributes_of_tensors_are_no_part_of_a_state() -> None:
     agree(f, 1.0, 10.0)
 
 
+def test_the_class_of_a_tensor_is_part_of_the_state() -> None:
+    def f(x: wg.Tensor, c: wg.Tensor) -> Any:
+        made = wg.nn.Parameter(x.clone()) if c > 0 else x.clone().requires_grad_()
+        total = x.sum() * 0
+        while total < 5:
+            total = total + 1.1
+        return (made * total).detach(), isinstance(made, wg.nn.Parameter)
+
+    g = wg.compile(f, backend="numpy")
+    for number in (1.0, -1.0, 2.0, -2.0):
+        x, c = wg.ones(2), wg.tensor(number)
+        assert g(x, c)[1] is f(x, c)[1] is (number > 0)
+    assert g.reason is None
+
+
 def test_variables_that_share_memory_for_some_turns_only() -> None:
     def f(x: Any) -> Any:
         m = x.clone()

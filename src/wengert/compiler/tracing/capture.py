@@ -144,6 +144,7 @@ class _Run:
         self.captured = Captured(environment, trace, [symbol.value for symbol in inputs])
         self.log = self.captured.log = Log(trace, environment.opened)
         trace.given, trace.reached = inputs, tensors
+        trace.versions = [writes_to(tensor) for tensor in tensors]
         self.captured.before = trace.surroundings = environment.surroundings()
         trace.path = Path(environment.numbers)
         trace.is_exact = environment.is_exact
@@ -154,7 +155,6 @@ class _Run:
         self.captured.layout = layout_of([symbol.array for symbol in inputs], self.cells)
         self.grads = [None if t._ext is None else t._ext.grad for t in tensors]
         self.edges = [t._edge for t in tensors]
-        self.versions = [writes_to(tensor) for tensor in tensors]
         self.result: Any = None
         self.rebuild: Any = None
         self.own: list[Any] = []
@@ -214,7 +214,7 @@ class _Run:
         count = len(self.own)
         trace.keep(self.own)
         check_containers(trace, self.result)
-        effects, origins = effects_of(trace, tensors, self.inputs, self.grads, self.versions)
+        effects, origins = effects_of(trace, tensors, self.inputs, self.grads)
         leaves, made, effects, roots = leaves_of(trace, self.own, effects, environment)
         outputs = recorded(leaves, made)
         backward = differentiated(trace, leaves, made, outputs, environment, effects)

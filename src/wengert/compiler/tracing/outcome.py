@@ -101,7 +101,7 @@ _MAKERS = ("dataclasses", "attr._make")
 
 
 def effects_of(
-    trace: Trace, tensors: list[Any], symbols: Sequence[Any], grads: list[Any], versions: list[int]
+    trace: Trace, tensors: list[Any], symbols: Sequence[Any], grads: list[Any]
 ) -> tuple[list[Effect], list[tuple[Value, Value]]]:
     """Return the effects of the function on the tensors and arrays of its environment.
 
@@ -132,7 +132,7 @@ def effects_of(
         if is_of_transform(tensor._payload):
             trace.give_up("it writes values of a transform to a tensor of the outside")
             continue
-        count = writes_to(tensor) - versions[i]
+        count = writes_to(tensor) - trace.versions[i]
         # writes through `.data` are not counted
         if count and id(tensor._vc) not in counted:
             counted.add(id(tensor._vc))

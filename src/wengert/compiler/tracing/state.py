@@ -43,6 +43,7 @@ from wengert.interp.levels import Lifted
 from wengert.tape.base import LEAF, OutputEdge, TensorBase
 from wengert.tape.modes import current_mode
 from wengert.tape.node import Node
+from wengert.tape.versions import InferenceCell
 
 __all__ = ["Path", "State", "Surroundings", "histories_of", "is_one", "state_of"]
 
@@ -359,6 +360,9 @@ class _Reader:
         self.holders: list[Any] = []
         self.tensors: dict[int, Any] = {}
         self._seen: dict[int, int] = {}
+        pairs = zip(trace.reached, trace.versions, strict=True)
+        self._before = {id(tensor._vc): count for tensor, count in pairs if tensor._vc is not None}
+        self._cells: dict[int, int] = {}
 
     def key(self, thing: Any, depth: int, fresh: bool = False) -> Any:
         """Return the key of a thing; the values in it become slots."""
@@ -380,7 +384,8 @@ class _Reader:
             raise Unknown("there are too many objects")
         if isinstance(thing, TensorBase):
             known = any(thing is tensor for tensor in self.trace.reached)
-            return self._tensor(thing), None if known else self._carried(thing, depth)
+            carried = None if known else self._carried(thing, depth)
+            return kind, self._tensor(thing), self._counted(thing), carried
         if kind is dict and not thing:
             # the attributes of most functions
             return (kind,)
@@ -411,6 +416,14 @@ class _Reader:
         given = [i for i, symbol in enumerate(self.trace.given) if symbol is payload]
         return (payload.dtype, payload.shape, edge, *given)
 
+    def _counted(self, tensor: Any) -> Any:
+        """Return which tensors count writes together, and whether there were any."""
+        cell = tensor._vc
+        number = self._cells.setdefault(id(tensor if cell is None else cell), len(self._cells))
+        if cell.__class__ is InferenceCell:
+            return number, "inference"
+        return number, cell is not None and cell[0] != self._before.get(id(cell), 0)
+
     def _carried(self, tensor: Any, depth: int) -> Any:
         """Return the key of a tensor's state besides its value."""
         if getattr(tensor, "__dict__", None):
@@ -437,14 +450,14 @@ class _Reader:
         return id(payload)
 
     def memory(self) -> Iterator[Any]:
-        """Make slots of written memory of the environment; yield which was written."""
+        """Make slots of written memory of the environment; yield what happened to it."""
         for symbol in self.trace.given:
             writes = symbol.storage.writes
             if writes:
                 self._slot(symbol.storage.value, None)
             yield bool(writes)
         for tensor in self.trace.reached:
-            yield tensor._ext is not None and tensor._ext.grad is not None
+            yield tensor._ext is not None and tensor._ext.grad is not None, self._counted(tensor)
 
     def _slot(self, value: Any, holder: Any) -> int:
         self.values.append(value)

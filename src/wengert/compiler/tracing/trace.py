@@ -70,7 +70,7 @@ class Trace:
     returned: Floats and arrays that the function read off values and may return, by identity.
     given: The symbols of the environment's tensors and arrays.
     surroundings: A snapshot of what the function reaches besides its local variables.
-    reached: The environment's tensors.
+    reached, versions: The environment's tensors, and the counts of writes to them at the start.
     masked, within: Whether tensors may hold symbols, and whether the environment's do.
     scalars: Weak references to the numbers read off values.
     seen: The identities of arrays that share memory with tensors.
@@ -109,6 +109,7 @@ class Trace:
         self.given: list[Sym] = []
         self.surroundings = Surroundings()
         self.reached: Sequence[Any] = ()
+        self.versions: Sequence[int] = ()
         self.seen: set[int] = set()
         self.scalars: list[Any] = []
         self.masked, self.within = True, False
