@@ -283,14 +283,11 @@ def _instance(content: Reader | None, slots: list[tuple[int, str]], thing: Any) 
     return made
 
 
-def slots_of(kind: type) -> list[str]:
+@functools.lru_cache(512)
+def slots_of(kind: type) -> tuple[str, ...]:
     """Return the names of the slots of a class."""
-    return [
-        name
-        for part in kind.__mro__
-        for name, member in part.__dict__.items()
-        if type(member) is types.MemberDescriptorType
-    ]
+    members = [pair for part in kind.__mro__ for pair in part.__dict__.items()]
+    return tuple([name for name, member in members if type(member) is types.MemberDescriptorType])
 
 
 def _is_unset(get: Callable[[Any], Any], thing: Any) -> bool:
