@@ -245,3 +245,25 @@ def test_leaving_inference_mode_keeps_what_was_set_in_it():
     with wg.no_grad(), wg.inference_mode():
         pass
     assert wg.is_grad_enabled()
+
+
+@pytest.mark.parametrize("write", [lambda t: t.mul_(2), lambda t: t.__setitem__(0, 3.0)])
+@pytest.mark.parametrize(
+    "transform",
+    [
+        lambda f: f,
+        lambda f: wg.compile(f, backend="numpy"),
+        lambda f: lambda x: wg.func.vmap(f)(x[None]),
+        lambda f: lambda x: wg.func.jvp(f, (x,), (x,)),
+    ],
+    ids=["plain", "compile", "vmap", "jvp"],
+)
+def test_inference_tensors_refuse_writes_outside_under_transforms(transform, write):
+    def function(x):
+        with wg.inference_mode():
+            made = x * 1
+        write(made)
+        return made
+
+    with pytest.raises(RuntimeError, match="Inplace update to inference tensor outside"):
+        transform(function)(wg.ones(2))

@@ -36,6 +36,7 @@ from wengert.tape.modes import change_mode, enable_grad, full_mode, traced, untr
 from wengert.tape.views import move_edge, push, refresh_views, renew_views
 from wengert.tape.write_checks import (
     check_distinct,
+    check_mode,
     check_recordable,
     check_shape,
     check_sources,
@@ -194,6 +195,7 @@ def write_in_level(
     mode: Any,
 ) -> Any:
     """Like `write`, but inside transforms (see NOTE [writing values of transforms])."""
+    check_mode(tensor)
     plain = settled(tensor)
     if plain is not tensor:
         # keep the same object, so that nodes that hold it notice the write
