@@ -91,7 +91,7 @@ class Writer:
             line = f"t.zeros({shape}, {text})"
         else:
             line = f"t.tensor({(numbers if kind == 'f' else numbers > 0).tolist()}, {text})"
-        self.new(line, np.empty(shape, kind), None, needs)
+        self.new(line, np.zeros(shape, kind), None, needs)
         if needs:
             self.values[0] = self.values[0]._replace(rooted=True)
 
@@ -123,7 +123,7 @@ class Writer:
             free = [v for v in self.values if v.like.dtype.kind == "f" and v.rooted] or free
         if not free:
             of = self.number(pick)
-            self.new(f"{of.name}.clone()", np.empty(of.like.shape), None, of.needs)
+            self.new(f"{of.name}.clone()", np.zeros(of.like.shape), None, of.needs)
             free = self.values[:1]
         return pick.one(free)
 

@@ -110,7 +110,7 @@ def _alias(w: Writer, pick: Picker) -> None:
     copies = (text == ".contiguous()" and not of.like.flags.c_contiguous) or (
         text.startswith(".to") and of.like.dtype.kind != "f"
     )
-    like = np.empty(of.like.shape, "f" if text.startswith(".to") else of.like.dtype)
+    like = np.zeros(of.like.shape, "f" if text.startswith(".to") else of.like.dtype)
     if "view_as" in text and not of.like.flags.c_contiguous:
         return
     w.new(of.name + text, like if copies else of.like, None if copies else of, needs)
@@ -227,7 +227,7 @@ REDUCE = ("{}.sum({})", "{}.mean({})", "{}.amax({})", "{}.sum({}, keepdim=True)"
 def _unary(w: Writer, pick: Picker) -> None:
     a = w.number(pick)
     form = pick.one(UNARY)
-    w.new(form.format(*[a.name] * form.count("{}") or [a.name]), np.empty(a.like.shape), None)
+    w.new(form.format(*[a.name] * form.count("{}") or [a.name]), np.zeros(a.like.shape), None)
     w.values[0] = w.values[0]._replace(needs=a.needs)
 
 
@@ -239,7 +239,7 @@ def _binary(w: Writer, pick: Picker) -> None:
     if form.startswith("{} / (") or "atan2" in form:
         form = form.replace("{}", "{0}")
     shape = np.broadcast_shapes(a.like.shape, b.like.shape)
-    w.new(form.format(a.name, b.name), np.empty(shape), None, a.needs or b.needs)
+    w.new(form.format(a.name, b.name), np.zeros(shape), None, a.needs or b.needs)
 
 
 def _broadcast(a: Any, b: Any) -> bool:
@@ -250,18 +250,18 @@ def _broadcast(a: Any, b: Any) -> bool:
 def _reduce(w: Writer, pick: Picker) -> None:
     a = w.number(pick)
     if not a.like.ndim or not a.like.size:
-        w.new(f"{a.name}.sum()", np.empty(()), None, a.needs)
+        w.new(f"{a.name}.sum()", np.zeros(()), None, a.needs)
         return
     dim = pick.below(a.like.ndim)
     form = pick.one(REDUCE)
-    like = np.empty(a.like.shape).sum(dim, keepdims="keepdim" in form)
+    like = np.zeros(a.like.shape).sum(dim, keepdims="keepdim" in form)
     w.new(form.format(a.name, dim), np.asarray(like), None, a.needs)
 
 
 def _mask(w: Writer, pick: Picker) -> None:
     a = w.number(pick)
     form = pick.one(["{} > 0.1", "{} < 0.25", "~({} > -0.2)"])
-    w.new(form.format(a.name), np.empty(a.like.shape, "?"), None, False)
+    w.new(form.format(a.name), np.zeros(a.like.shape, "?"), None, False)
 
 
 def _join(w: Writer, pick: Picker) -> None:
@@ -269,10 +269,10 @@ def _join(w: Writer, pick: Picker) -> None:
     b = pick.one([v for v in w.values if v.like.shape == a.like.shape and v.like.dtype.kind == "f"])
     needs = a.needs or b.needs
     if a.like.ndim and pick.below(2):
-        like = np.concatenate([np.empty(a.like.shape)] * 2)
+        like = np.concatenate([np.zeros(a.like.shape)] * 2)
         w.new(f"t.cat([{a.name}, {b.name}])", like, None, needs)
     else:
-        w.new(f"t.stack([{a.name}, {b.name}])", np.empty((2, *a.like.shape)), None, needs)
+        w.new(f"t.stack([{a.name}, {b.name}])", np.zeros((2, *a.like.shape)), None, needs)
     w.values[0] = w.values[0]._replace(joined=True)
 
 
@@ -281,7 +281,7 @@ def _gather(w: Writer, pick: Picker) -> None:
     if not a.like.ndim or a.like.shape[0] < 2:
         return
     form = pick.one(["{}[[0, 1, 0]]", "{}[t.tensor([1])]", "{}.index_select(0, t.tensor([0, 0]))"])
-    like = np.empty((3 if "0, 1, 0" in form else 1 if "[1]" in form else 2, *a.like.shape[1:]))
+    like = np.zeros((3 if "0, 1, 0" in form else 1 if "[1]" in form else 2, *a.like.shape[1:]))
     w.new(form.format(a.name), like.astype(a.like.dtype), None, a.needs)
 
 
@@ -351,7 +351,7 @@ def _requires(w: Writer, pick: Picker) -> None:
 
 def _function(w: Writer, pick: Picker) -> None:
     a = w.number(pick)
-    like = np.empty(a.like.shape)
+    like = np.zeros(a.like.shape)
     name = pick.one(
         [
             *("Square", "Exp", "Two", "Same", "Double_", "Part", "Flat", "Flagged", "Either"),
@@ -412,7 +412,7 @@ def _grad(w: Writer, pick: Picker) -> None:
     form = pick.one(["{}.sum()", "({0} * {0}).sum()", "{}.sin().sum()"])
     how = pick.one(["create_graph=True", "retain_graph=True"])
     text = f"t.autograd.grad({form.format(a.name)}, {b.name}, {how})[0].clone()"
-    w.new(text, np.empty(b.like.shape), None, how[0] == "c")
+    w.new(text, np.zeros(b.like.shape), None, how[0] == "c")
 
 
 KINDS: tuple[Callable[[Writer, Picker], None], ...] = (
