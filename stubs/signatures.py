@@ -64,7 +64,7 @@ WORDS = {
     "storage": "UntypedStorage | TypedStorage",
     "layout": "_layout",
     "SparseTensor": "SparseTensor",
-    "SparseRows": "SparseRows",
+    "CompressedTensor": "CompressedTensor",
 }
 """What the words of docstrings mean."""
 
@@ -110,7 +110,7 @@ HOMES = {
     "TensorClass": "wengert.tensor.internals",
     "MemoryReport": "wengert.autograd.memory",
     "TypeIs": "typing_extensions",
-    "SparseRows": "wengert.sparse.tensors",
+    "CompressedTensor": "wengert.sparse.tensors",
     "SparseTensor": "wengert.sparse.tensors",
     "TypedStorage": "wengert.tensor.storage",
     "UntypedStorage": "wengert.tensor.storage",

@@ -206,9 +206,11 @@ _FROM_LAZY = {
     "UntypedStorage": "tensor.storage",
     "is_storage": "tensor.storage",
     "sparse_coo": "base.layout",
-    "sparse_coo_tensor": "sparse.creation",
     "sparse_csr": "base.layout",
-    "sparse_csr_tensor": "sparse.creation",
+    **{
+        f"sparse_{kind}_tensor": "sparse.creation"
+        for kind in ("coo", "csr", "csc", "bsr", "bsc", "compressed")
+    },
     "spmm": "sparse.operations",
     "get_printoptions": "tensor.printing",
     "is_warn_always_enabled": "tape.sites",

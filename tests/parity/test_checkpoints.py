@@ -135,7 +135,8 @@ def test_sparse_tensors_move_both_ways():
     def made(lib):
         index, values = lib.tensor([[0, 1, 1], [2, 0, 2]]), lib.tensor([3.0, 4.0, 5.0])
         x = lib.sparse_coo_tensor(index, values, (2, 3))
-        return [x, x.coalesce(), x.to_sparse_csr(), lib.sparse_coo_tensor((2, 3))]
+        blocks = x.to_dense().to_sparse_bsr((2, 1))
+        return [x, x.coalesce(), x.to_sparse_csr(), blocks, lib.sparse_coo_tensor((2, 3))]
 
     here, there = made(wg), made(torch)
     for found in (theirs(there), here):

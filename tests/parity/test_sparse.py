@@ -63,6 +63,17 @@ def csr(lib):
         lambda lib: csr(lib) * 2,
         lambda lib: csr(lib) @ lib.ones(2, 2),
         lambda lib: csr(lib).to_sparse(),
+        lambda lib: csr(lib).t(),
+        lambda lib: coo(lib).to_sparse_csc(),
+        lambda lib: coo(lib).to_sparse_csc() @ lib.ones(3, 2),
+        lambda lib: coo(lib).to_dense().to_sparse_bsr((2, 1)),
+        lambda lib: coo(lib).to_dense().to_sparse_bsr((2, 3)).t() * 2,
+        lambda lib: coo(lib).to_dense().to_sparse(layout=lib.sparse_bsc, blocksize=(1, 3)),
+        lambda lib: coo(lib).to_dense().to_sparse_bsc((2, 1)).to_sparse(),
+        lambda lib: lib.sparse_bsr_tensor([0, 1, 2], [0, 1], [[[1.0, 2.0]], [[3, 4]]]),
+        lambda lib: lib.sparse_compressed_tensor(
+            [0, 1, 2], [1, 0], [1.0, 2.0], (3, 2), layout=lib.sparse_csc, requires_grad=True
+        ),
     ],
 )
 def test_they_print_the_same(f):

@@ -22,13 +22,19 @@ def given(coalesced=False, csr=False, values=VALUES):
 
 ZERO_STAYS = ["abs", "asinh", "atan", "ceil", "erf", "erfinv", "expm1", "floor", "log1p", "neg"]
 ZERO_STAYS += ["relu", "sign", "sin", "sinh", "sqrt", "tan", "tanh", "trunc"]
-KINDS = pytest.mark.parametrize(
-    "x", [given(), given(True), given(csr=True)], ids=["coo", "coalesced", "csr"]
-)
+ALL = {
+    "coo": given(),
+    "coalesced": given(True),
+    "csr": given(csr=True),
+    "csc": given().to_sparse_csc(),
+    "bsr": given().to_sparse_bsr((2, 1)),
+    "bsc": given().to_sparse_bsc((1, 3)),
+}
+KINDS = pytest.mark.parametrize("x", ALL.values(), ids=ALL)
 
 
 def dense(x):
-    return x.to_dense() if isinstance(x, sparse.SparseTensor | sparse.SparseRows) else x
+    return x.to_dense() if isinstance(x, sparse.SparseTensor | sparse.CompressedTensor) else x
 
 
 def check(made, wanted):
@@ -377,9 +383,19 @@ def test_copies_and_pickles_are_the_same():
         (lambda: bool(given()), RuntimeError, "Boolean value of Tensor with more than one value"),
         (lambda: wg.exp(given()), AttributeError, "no 'exp', or it is not supported of sparse"),
         (lambda: sparse.mm(given(), D, reduce="amax"), NotImplementedError, "reduce='amax'"),
-        (lambda: D.to_sparse(layout=wg.sparse_bsr), NotImplementedError, "sparse_bsr is not"),
-        (lambda: D.to_sparse(blocksize=(1, 1)), NotImplementedError, "layouts of blocks"),
+        (lambda: D.to_sparse(layout=wg.sparse_bsr), RuntimeError, "SparseBsr without blocksize"),
+        (lambda: D.to_sparse(blocksize=(1, 1)), RuntimeError, "Sparse with blocksize argument"),
+        (lambda: D.to_sparse_bsr(2), RuntimeError, r"\(3,4\) must be divisible by given blocksize"),
+        (lambda: D.to_sparse_csc().crow_indices(), RuntimeError, "layout but got SparseCsc"),
+        (lambda: D.to_sparse_csr().row_indices(), RuntimeError, "expected sparse column compre"),
         (lambda: wg.ones(2, 2, 2).to_sparse_csr(), RuntimeError, "a matrix is stored by rows"),
+        (
+            lambda: wg.sparse_compressed_tensor([0, 1], [0], [1.0], layout=wg.sparse_coo),
+            RuntimeError,
+            "compressed tensor layout but got Sparse",
+        ),
+        (lambda: wg.sparse_bsr_tensor([0, 1], [0], [1.0]), RuntimeError, "must have 3 dimensions"),
+        (lambda: wg.sparse_csc_tensor([0, 1], [2], [1.0], (2, 1)), RuntimeError, "between 0 and 1"),
     ],
 )
 def test_what_is_out_of_reach_is_refused_with_its_reason(call, error, message):
@@ -515,10 +531,27 @@ def test_a_layout_is_taken_or_refused():
     assert x.to_sparse(layout=wg.sparse_csr).layout is wg.sparse_csr
     assert given(csr=True).to_sparse().layout is wg.sparse_coo
     for make in (x.to_sparse, given(csr=True).to_sparse, x.to_dense().to_sparse):
-        with pytest.raises(NotImplementedError, match="sparse_csc is not supported"):
-            make(layout=wg.sparse_csc)
-    with pytest.raises(NotImplementedError, match="sparse_csc is not supported"):
-        sparse.spdiags(wg.ones(1, 2), wg.tensor([0]), (2, 2), wg.sparse_csc)
+        assert make(layout=wg.sparse_csc).layout is wg.sparse_csc
+        with pytest.raises(NotImplementedError, match="jagged is not supported"):
+            make(layout=wg.jagged)
+    with pytest.raises(NotImplementedError, match="jagged is not supported"):
+        sparse.spdiags(wg.ones(1, 2), wg.tensor([0]), (2, 2), wg.jagged)
+
+
+@KINDS
+def test_layouts_are_converted_into_each_other(x):
+    held = x.to_dense()
+    for layout in (wg.sparse_coo, wg.sparse_csr, wg.sparse_csc, wg.sparse_bsr, wg.sparse_bsc):
+        size = (2, 3) if layout in (wg.sparse_bsr, wg.sparse_bsc) else None
+        made = x.to_sparse(layout=layout, blocksize=size)
+        assert made.layout is layout
+        check(made, held)
+        check(made.t(), held.t())
+        values = made._values_.detach().requires_grad_()
+        assert wg.autograd.gradcheck(
+            lambda v, made=made: made._with(v).t().to_sparse_csc().to_sparse_bsr((3, 1)).to_dense(),
+            (values,),
+        )
 
 
 def test_sums_of_small_integers_do_not_wrap():

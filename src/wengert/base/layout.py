@@ -34,8 +34,13 @@ sparse_coo = layout("sparse_coo")
 """Only stored elements, with their indices."""
 sparse_csr = layout("sparse_csr")
 """Only stored elements, row by row."""
-sparse_csc, sparse_bsr, sparse_bsc = map(layout, ("sparse_csc", "sparse_bsr", "sparse_bsc"))
-"""Layouts that can be named, and that no tensor has; so are the next."""
+sparse_csc = layout("sparse_csc")
+"""Only stored elements, column by column."""
+sparse_bsr = layout("sparse_bsr")
+"""Only stored blocks of elements, row by row."""
+sparse_bsc = layout("sparse_bsc")
+"""Only stored blocks of elements, column by column."""
 _mkldnn, jagged = layout("_mkldnn"), layout("jagged")
+"""Layouts that can be named, and that no tensor has."""
 
 fill_sections(globals())

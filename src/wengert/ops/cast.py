@@ -15,7 +15,7 @@ from wengert.base.dtypes import dtype as DType
 from wengert.base.errors import long_name
 from wengert.base.export import export
 from wengert.base.extras import bfloat16
-from wengert.base.layout import sparse_coo, sparse_csr
+from wengert.base.layout import sparse_bsc, sparse_bsr, sparse_coo, sparse_csc, sparse_csr
 from wengert.base.memory_format import check_memory_format, preserve_format, suggested_format
 from wengert.base.ports import PORTS
 from wengert.base.sections import fill_sections
@@ -226,16 +226,19 @@ def to_sparse(
     ----------
     %(input)s
     sparse_dim : int, optional. The number of dimensions with indices; default: all.
-    layout : layout, optional. `sparse_coo`, which is the default, or `sparse_csr`.
-    blocksize : None. Layouts of blocks are not supported.
+    layout : layout, optional. `sparse_coo`, which is the default, or for matrices `sparse_csr`,
+        `sparse_csc`, `sparse_bsr` or `sparse_bsc`.
+    blocksize : tuple of int, optional. The shape of the blocks of the last two layouts.
 
     Returns
     -------
-    SparseTensor: Differentiable: the gradient is zero where nothing is stored.
+    SparseTensor or CompressedTensor: The latter for a layout of matrices. Differentiable: the
+        gradient is zero where nothing is stored.
 
     Raises
     ------
-    NotImplementedError: For another layout, or blocks.
+    NotImplementedError: For another layout.
+    RuntimeError: If the layout is one of matrices, and `input` is none, or blocks do not divide it.
 
     Examples
     --------
@@ -245,9 +248,7 @@ def to_sparse(
            values=tensor([1., 1.]),
            size=(2, 2), nnz=2, layout=torch.sparse_coo)
     """
-    if blocksize is not None:
-        raise NotImplementedError("to_sparse(): layouts of blocks are not supported")
-    return PORTS.sparse(input, sparse_coo if layout is None else layout, sparse_dim)
+    return PORTS.sparse(input, sparse_coo if layout is None else layout, sparse_dim, blocksize)
 
 
 @export("Tensor")
@@ -282,7 +283,7 @@ def to_sparse_csr(input: Any, dense_dim: int | None = None) -> Any:
 
     Returns
     -------
-    SparseRows: Differentiable: the gradient is zero where nothing is stored.
+    CompressedTensor: Differentiable: the gradient is zero where nothing is stored.
 
     Raises
     ------
@@ -297,13 +298,78 @@ def to_sparse_csr(input: Any, dense_dim: int | None = None) -> Any:
 
 
 @export("Tensor")
+def to_sparse_csc(input: Any, dense_dim: int | None = None) -> Any:
+    """Return the matrix stored by columns, without its zeros; see `to_sparse`.
+
+    Parameters
+    ----------
+    input : Tensor. A matrix.
+    dense_dim : int, optional. As for `to_sparse_csr`.
+
+    Returns
+    -------
+    CompressedTensor: Differentiable, as `to_sparse_csr` is.
+
+    Examples
+    --------
+    >>> wg.eye(2).to_sparse_csc().row_indices()
+    tensor([0, 1])
+    """
+    return PORTS.sparse(input, sparse_csc)
+
+
+@export("Tensor")
+def to_sparse_bsr(input: Any, blocksize: Any, dense_dim: int | None = None) -> Any:
+    """Return the matrix stored by rows of blocks, without its zeros; see `to_sparse`.
+
+    Parameters
+    ----------
+    input : Tensor. A matrix.
+    blocksize : int or tuple of int. As for `to_sparse`.
+    dense_dim : int, optional. As for `to_sparse_csr`.
+
+    Returns
+    -------
+    CompressedTensor: Differentiable, as `to_sparse_csr` is.
+
+    Examples
+    --------
+    >>> wg.eye(4).to_sparse_bsr(2).values().shape
+    torch.Size([2, 2, 2])
+    """
+    return PORTS.sparse(input, sparse_bsr, None, blocksize)
+
+
+@export("Tensor")
+def to_sparse_bsc(input: Any, blocksize: Any, dense_dim: int | None = None) -> Any:
+    """Return the matrix stored by columns of blocks, without its zeros; see `to_sparse`.
+
+    Parameters
+    ----------
+    input : Tensor. A matrix.
+    blocksize : int or tuple of int. As for `to_sparse`.
+    dense_dim : int, optional. As for `to_sparse_csr`.
+
+    Returns
+    -------
+    CompressedTensor: Differentiable, as `to_sparse_csr` is.
+
+    Examples
+    --------
+    >>> wg.eye(4).to_sparse_bsc((2, 4)).values().shape
+    torch.Size([2, 2, 4])
+    """
+    return PORTS.sparse(input, sparse_bsc, None, blocksize)
+
+
+@export("Tensor")
 def sparse_mask(input: Any, mask: Any) -> Any:
     """Return the elements of a tensor where a sparse tensor has some, as a sparse tensor.
 
     Parameters
     ----------
     %(input)s
-    mask : SparseTensor or SparseRows. Of the same shape; its values do not matter.
+    mask : SparseTensor or CompressedTensor. Of the same shape; its values do not matter.
 
     Returns
     -------

@@ -182,7 +182,7 @@ def svd_lowrank(
 
     Parameters
     ----------
-    A : Tensor, SparseTensor or SparseRows. Of shape (..., m, n).
+    A : Tensor, SparseTensor or CompressedTensor. Of shape (..., m, n).
     q : int, optional. The number of singular values to estimate: a few more than needed.
     niter : int, optional. How often to improve the projection; each time is another two products
         with `A`.
@@ -222,7 +222,7 @@ def pca_lowrank(
 
     Parameters
     ----------
-    A : Tensor, SparseTensor or SparseRows. Of shape (..., m, n): m samples of n features.
+    A : Tensor, SparseTensor or CompressedTensor. Of shape (..., m, n): m samples of n features.
     q : int, optional. The number of components to estimate; min(6, m, n) by default.
     center : bool. Whether to subtract the mean of the samples first.
     niter : int. The number of power iterations.

@@ -10,8 +10,8 @@ _NAMES = {
         "arrange": "repeat",
         "callbacks": "apply_ is_shared map2_ map_ share_memory_",
         "cast": (
-            "cpu cuda pin_memory sparse_mask to to_dense to_sparse to_sparse_coo to_sparse_csr "
-            "type_as"
+            "cpu cuda pin_memory sparse_mask to to_dense to_sparse to_sparse_bsc to_sparse_bsr "
+            "to_sparse_coo to_sparse_csc to_sparse_csr type_as"
         ),
         "combine": "sum_to_size",
         "elementary": "float_power_",

@@ -30,7 +30,7 @@ from wengert.serialization.allowed import allowed
 from wengert.serialization.rebuilt import FUNCTIONS as FUNCTIONS_BY_PATH
 from wengert.serialization.safe import check_savable
 from wengert.serialization.sharing import sharing
-from wengert.sparse.tensors import SparseRows, SparseTensor
+from wengert.sparse.tensors import CompressedTensor, SparseTensor
 from wengert.tape.base import TensorBase
 from wengert.tape.compiled import FUNCTIONS
 from wengert.tensor.copying import reduces_itself
@@ -432,8 +432,8 @@ _WRITERS: dict[type, Callable[[Pickler, Any, str], None]] = {
         (value._indices(), value._values(), value.shape, value.is_coalesced()),
         place,
     ),
-    SparseRows: lambda self, value, place: self._sparse(
-        value, (value.crow_indices(), value.col_indices(), value.values(), value.shape), place
+    CompressedTensor: lambda self, value, place: self._sparse(
+        value, (value._starts, value._inner, value.values(), value.shape), place
     ),
     layout: lambda self, value, place: self._call(
         "torch.serialization _get_layout", (repr(value),), place

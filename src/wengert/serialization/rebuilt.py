@@ -18,12 +18,13 @@ import numpy as np
 from wengert.base.device import device
 from wengert.base.dtypes import DTYPES, dtype
 from wengert.base.extras import bfloat16
-from wengert.base.layout import sparse_coo, sparse_csr, strided
+from wengert.base.layout import sparse_coo, strided
 from wengert.base.size import Size
 from wengert.nn.parameter import Parameter
 from wengert.serialization.allowed import allowed
 from wengert.serialization.machine import checked_key
-from wengert.sparse.creation import sparse_coo_tensor, sparse_csr_tensor
+from wengert.sparse.creation import sparse_compressed_tensor, sparse_coo_tensor
+from wengert.sparse.tensors import COMPRESSED
 from wengert.tape.base import LEAF
 from wengert.tape.sites import warn
 from wengert.tensor.copying import make, set_attributes
@@ -193,7 +194,7 @@ def _check_attribute(target: Any, name: Any) -> None:
         )
 
 
-_LAYOUTS = {repr(one): one for one in (strided, sparse_coo, sparse_csr)}
+_LAYOUTS = {repr(one): one for one in (strided, sparse_coo, *COMPRESSED)}
 
 
 def _layout(name: Any) -> Any:
@@ -204,9 +205,9 @@ def _layout(name: Any) -> Any:
 
 def _rebuild_sparse(layout: Any, data: Any) -> Any:
     """Rebuild a sparse tensor from its components, which its constructor checks."""
-    count = {id(sparse_coo): 2, id(sparse_csr): 3}.get(id(layout))
-    if count is None:
+    if layout is not sparse_coo and layout not in COMPRESSED:
         raise ValueError("a sparse tensor has a sparse layout")
+    count = 2 if layout is sparse_coo else 3
     parts, (size, *coalesced) = data[:count], data[count:]
     if any(type(part) is not Tensor for part in parts):
         raise ValueError("a sparse tensor is made of tensors")
@@ -214,8 +215,8 @@ def _rebuild_sparse(layout: Any, data: Any) -> Any:
         _spread(indices)
     shape = _checked_size(tuple(size))
     if count == 3:
-        starts, columns, values = parts
-        return sparse_csr_tensor(starts, columns, values, shape)
+        starts, inner, values = parts
+        return sparse_compressed_tensor(starts, inner, values, shape, layout=layout)
     known = bool(coalesced) and coalesced[0] is True
     indices, values = parts
     return sparse_coo_tensor(indices, values, shape, is_coalesced=known)

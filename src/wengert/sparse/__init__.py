@@ -33,12 +33,12 @@ from wengert.sparse.operations import mm as mm
 from wengert.sparse.operations import softmax as softmax
 from wengert.sparse.operations import stack as stack
 from wengert.sparse.operations import sum as sum
-from wengert.sparse.tensors import SparseRows as SparseRows
+from wengert.sparse.tensors import CompressedTensor as CompressedTensor
 from wengert.sparse.tensors import SparseTensor as SparseTensor
 
 __all__ = [
     "Coloring",
-    "SparseRows",
+    "CompressedTensor",
     "SparseTensor",
     "addmm",
     "cat",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.device import check_device
-from wengert.base.layout import sparse_csr
+from wengert.base.layout import sparse_bsc, sparse_bsr, sparse_csc, sparse_csr
 from wengert.base.ports import provides
 from wengert.base.sections import fill_sections
 from wengert.ops.cast import to
@@ -17,15 +17,18 @@ from wengert.ops.create import as_tensor, zeros
 from wengert.ops.index import getitem
 from wengert.ops.out import into
 from wengert.ops.typed import typed as dense_typed
-from wengert.sparse.operations import install
+from wengert.sparse.operations import install, like
 from wengert.sparse.tensors import (
+    BLOCKED,
+    COMPRESSED,
+    CompressedTensor,
     SparseBase,
-    SparseRows,
     SparseTensor,
     array_of,
     check_layout,
     coordinates,
     distinct,
+    named,
 )
 from wengert.tape.base import TensorBase
 
@@ -202,6 +205,95 @@ def typed(name: str) -> Any:
     return _Typed(name, (), {"dtype": dense_typed(name).dtype, "__module__": "wengert.sparse"})
 
 
+def sparse_compressed_tensor(
+    compressed_indices: Any,
+    plain_indices: Any,
+    values: Any,
+    size: Any = None,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+    check_invariants: bool | None = None,
+) -> Any:
+    """Make a sparse matrix in a compressed layout: by rows or columns, of elements or blocks.
+
+    Parameters
+    ----------
+    compressed_indices : Tensor or sequence of int. Where each row, or column, begins among the
+        values, and where the last one ends.
+    plain_indices : Tensor or sequence of int. For each value its column, or row; in order within
+        each row, or column. For layouts of blocks, both count blocks.
+    values : Tensor or sequence. Of shape ``(n,)``, or for blocks ``(n, rows, columns)``.
+    size : sequence of int, optional. The shape; default: the smallest that fits.
+    layout : layout. ``wengert.sparse_csr``, ``sparse_csc``, ``sparse_bsr`` or ``sparse_bsc``.
+    dtype, device, requires_grad, check_invariants : As for `sparse_coo_tensor`.
+
+    Returns
+    -------
+    CompressedTensor: Differentiable with respect to the values.
+
+    Raises
+    ------
+    RuntimeError: If these do not describe a matrix.
+
+    Examples
+    --------
+    >>> x = wg.sparse_compressed_tensor([0, 1, 2], [1, 0], [3.0, 4.0], layout=wg.sparse_csc)
+    >>> x.to_dense()
+    tensor([[0., 4.],
+            [3., 0.]])
+    """
+    if layout not in COMPRESSED:
+        raise RuntimeError(
+            "sparse_compressed_tensor expected sparse compressed tensor layout but got "
+            f"{'none' if layout is None else named(layout)}"
+        )
+    (outer, inner), by_rows = COMPRESSED[layout], COMPRESSED[layout] == COMPRESSED[sparse_csr]
+    starts, places = _whole(compressed_indices, outer), _whole(plain_indices, inner)
+    held = _values(values, dtype, device, requires_grad)
+    if held.ndim != (3 if layout in BLOCKED else 1):
+        raise RuntimeError(
+            f"values must have {3 if layout in BLOCKED else 1} dimensions in layout {layout!r}, "
+            f"but got {held.ndim}: batches of matrices are not supported"
+        )
+    if starts.ndim != 1 or places.ndim != 1 or not starts.size:
+        raise RuntimeError(
+            f"{outer} and {inner} have one dimension here: batches of matrices are not supported"
+        )
+    block = tuple(held.shape[1:]) or (1, 1)
+    order = (0, 1) if by_rows else (1, 0)
+    if size is None:
+        counts = (starts.size - 1, int(places.max(initial=-1)) + 1)
+        size = [counts[order[i]] * block[i] for i in (0, 1)]
+    shape = tuple(map(int, size))
+    lines, width = [shape[i] // block[i] for i in order]
+    if starts.size != lines + 1:
+        many = "nrows" if by_rows else "ncols"
+        raise RuntimeError(
+            f"{outer}.shape[-1] must be equal to {many} + 1 = {lines + 1}, but got {starts.size}"
+        )
+    if starts[0] != 0 or starts[-1] != places.size or (np.diff(starts) < 0).any():
+        raise RuntimeError(
+            f"{outer} must begin with 0, grow, and end with the number of values, {places.size}"
+        )
+    if places.size != held.shape[0]:
+        raise RuntimeError(
+            f"number of elements of {inner} ({places.size}) and values ({held.shape[0]}) "
+            "must be equal"
+        )
+    if places.size and not 0 <= places.min() <= places.max() < width:
+        raise RuntimeError(f"{inner} must lie between 0 and {width - 1}")
+    begins = np.zeros(places.size + 1, bool)
+    begins[starts[:-1]] = True
+    if places.size > 1 and not (begins[1:-1] | (np.diff(places) > 0)).all():
+        line = "row" if by_rows else "column"
+        raise RuntimeError(f"{inner} must be distinct and in order within each {line}")
+    return CompressedTensor(coordinates(starts), coordinates(places), held, shape, layout)
+
+
 def sparse_csr_tensor(
     crow_indices: Any,
     col_indices: Any,
@@ -214,23 +306,7 @@ def sparse_csr_tensor(
     requires_grad: bool = False,
     check_invariants: bool | None = None,
 ) -> Any:
-    """Make a sparse matrix in CSR form: row offsets, column indices and values.
-
-    Parameters
-    ----------
-    crow_indices : Tensor or sequence of int. Of shape ``(rows + 1,)``.
-    col_indices : Tensor or sequence of int. Of shape ``(n,)``; within each row in order.
-    values : Tensor or sequence. Of shape ``(n,)``.
-    size : sequence of int, optional. The shape; default: the smallest that fits.
-    dtype, device, requires_grad, check_invariants : As for `sparse_coo_tensor`.
-
-    Returns
-    -------
-    SparseRows: Differentiable with respect to the values.
-
-    Raises
-    ------
-    RuntimeError: If these do not describe a matrix.
+    """Make a matrix stored row by row: `sparse_compressed_tensor` with ``layout=sparse_csr``.
 
     Examples
     --------
@@ -238,43 +314,85 @@ def sparse_csr_tensor(
     tensor([[1., 0.],
             [0., 2.]])
     """
-    starts, columns = _whole(crow_indices, "crow_indices"), _whole(col_indices, "col_indices")
     held = _values(values, dtype, device, requires_grad)
-    if starts.ndim != 1 or columns.ndim != 1 or held.ndim != 1 or not starts.size:
-        raise RuntimeError(
-            "sparse_csr_tensor: crow_indices, col_indices and values have one dimension here: "
-            "batches of matrices are not supported"
-        )
-    if size is None:
-        size = (starts.size - 1, int(columns.max(initial=-1)) + 1)
-    rows, width = map(int, size)
-    if starts.size != rows + 1:
-        raise RuntimeError(
-            f"crow_indices.shape[-1] must be equal to nrows + 1 = {rows + 1}, but got {starts.size}"
-        )
-    if starts[0] != 0 or starts[-1] != columns.size or (np.diff(starts) < 0).any():
-        raise RuntimeError(
-            "crow_indices must begin with 0, grow, and end with the number of values, "
-            f"{columns.size}"
-        )
-    if columns.size != held.shape[0]:
-        raise RuntimeError(
-            f"number of elements of col_indices ({columns.size}) and values ({held.shape[0]}) "
-            "must be equal"
-        )
-    if columns.size and not 0 <= columns.min() <= columns.max() < width:
-        raise RuntimeError(f"col_indices must lie between 0 and {width - 1}")
-    begins = np.zeros(columns.size + 1, bool)
-    begins[starts[:-1]] = True
-    if columns.size > 1 and not (begins[1:-1] | (np.diff(columns) > 0)).all():
-        raise RuntimeError("col_indices must be distinct and in order within each row")
-    return SparseRows(coordinates(starts), coordinates(columns), held, (rows, width))
+    return sparse_compressed_tensor(crow_indices, col_indices, held, size, layout=sparse_csr)
+
+
+def sparse_csc_tensor(
+    ccol_indices: Any,
+    row_indices: Any,
+    values: Any,
+    size: Any = None,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+    check_invariants: bool | None = None,
+) -> Any:
+    """Make a matrix stored column by column: `sparse_compressed_tensor` of ``sparse_csc``.
+
+    Examples
+    --------
+    >>> wg.sparse_csc_tensor([0, 1, 2], [1, 0], [1.0, 2.0]).to_dense()
+    tensor([[0., 2.],
+            [1., 0.]])
+    """
+    held = _values(values, dtype, device, requires_grad)
+    return sparse_compressed_tensor(ccol_indices, row_indices, held, size, layout=sparse_csc)
+
+
+def sparse_bsr_tensor(
+    crow_indices: Any,
+    col_indices: Any,
+    values: Any,
+    size: Any = None,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+    check_invariants: bool | None = None,
+) -> Any:
+    """Make a matrix stored by rows of blocks: `sparse_compressed_tensor` of ``sparse_bsr``.
+
+    Examples
+    --------
+    >>> wg.sparse_bsr_tensor([0, 1], [1], [[[1.0, 2.0]]]).to_dense()
+    tensor([[0., 0., 1., 2.]])
+    """
+    held = _values(values, dtype, device, requires_grad)
+    return sparse_compressed_tensor(crow_indices, col_indices, held, size, layout=sparse_bsr)
+
+
+def sparse_bsc_tensor(
+    ccol_indices: Any,
+    row_indices: Any,
+    values: Any,
+    size: Any = None,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+    check_invariants: bool | None = None,
+) -> Any:
+    """Make a matrix stored by columns of blocks: `sparse_compressed_tensor` of ``sparse_bsc``.
+
+    Examples
+    --------
+    >>> wg.sparse_bsc_tensor([0, 1], [1], [[[1.0, 2.0]]]).to_dense()
+    tensor([[0., 0.],
+            [1., 2.]])
+    """
+    held = _values(values, dtype, device, requires_grad)
+    return sparse_compressed_tensor(ccol_indices, row_indices, held, size, layout=sparse_bsc)
 
 
 @provides("sparse")
-def from_dense(x: Any, layout: Any, sparse_dim: int | None = None) -> Any:
+def from_dense(x: Any, layout: Any, sparse_dim: int | None = None, blocksize: Any = None) -> Any:
     """Return the nonzero elements of a dense tensor, recorded, in a sparse layout."""
-    check_layout(layout)
+    check_layout(layout, blocksize)
     count = x.ndim if sparse_dim is None else sparse_dim
     if not 0 <= count <= x.ndim:
         raise IndexError(f"to_sparse(): {count} sparse dimensions of {x.ndim}")
@@ -286,7 +404,7 @@ def from_dense(x: Any, layout: Any, sparse_dim: int | None = None) -> Any:
     else:
         values = getitem(x, tuple(map(coordinates, index)))
     made = SparseTensor(coordinates(index), values, x.shape, True)
-    return made.to_sparse_csr() if layout is sparse_csr else made
+    return made.to_sparse(layout=layout, blocksize=blocksize)
 
 
 def spdiags(diagonals: Any, offsets: Any, shape: Any, layout: Any = None) -> Any:
@@ -297,7 +415,8 @@ def spdiags(diagonals: Any, offsets: Any, shape: Any, layout: Any = None) -> Any
     diagonals : Tensor. A row for each diagonal, with an element for each column of the matrix.
     offsets : Tensor. Of each diagonal, how far it is above the main one.
     shape : tuple of int. The shape of the matrix.
-    layout : layout, optional. ``wengert.sparse_coo``, also by default, or ``wengert.sparse_csr``.
+    layout : layout, optional. ``wengert.sparse_coo``, also by default, ``wengert.sparse_csr`` or
+        ``wengert.sparse_csc``.
 
     Returns
     -------
@@ -349,7 +468,7 @@ def masked_by(x: Any, mask: Any) -> Any:
         )
     places = mask.to_sparse_coo()
     made = places._with(getitem(x, tuple(places._indices_)))
-    return made.to_sparse_csr() if isinstance(mask, SparseRows) else made
+    return like(made, mask)
 
 
 def _convert_indices_from_coo_to_csr(

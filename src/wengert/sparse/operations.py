@@ -31,12 +31,13 @@ from wengert.ops.pointwise import div as dense_div
 from wengert.ops.scatter import index_reduce
 from wengert.prims.table import TABLE
 from wengert.sparse.tensors import (
+    CompressedTensor,
     NotOfSparse,
     SparseBase,
-    SparseRows,
     SparseTensor,
     array_of,
     check_same_shape,
+    compressed,
     coordinates,
     distinct,
 )
@@ -51,9 +52,11 @@ def _coo(value: Any, name: str) -> SparseTensor:
     return value.to_sparse_coo()
 
 
-def _like(made: SparseTensor, given: Any) -> Any:
+def like(made: SparseTensor, given: Any) -> Any:
     """Return `made` in the layout of `given`."""
-    return made.to_sparse_csr() if isinstance(given, SparseRows) else made
+    if not isinstance(given, CompressedTensor):
+        return made
+    return compressed(made, given.layout, given.blocksize)
 
 
 def _places(x: SparseTensor) -> tuple[Any, ...]:
@@ -108,7 +111,8 @@ def _matmul(left: Any, right: Any) -> Any:
     if isinstance(left, SparseBase):
         x = _matrix(left.to_sparse_coo(), "matmul")
         if isinstance(right, SparseBase):
-            return _like(_times_sparse(x, _matrix(right.to_sparse_coo(), "matmul")), left)
+            product = _times_sparse(x, _matrix(right.to_sparse_coo(), "matmul"))
+            return product.to_sparse_csr() if isinstance(left, CompressedTensor) else product
         if not isinstance(right, TensorBase):
             return NotImplemented
         if right._payload.ndim not in (1, 2):
@@ -221,7 +225,7 @@ def _added(x: Any, other: Any, sign: int = 1) -> Any:
     index = np.concatenate([array_of(a._indices_), array_of(b._indices_)], 1)
     values = dense_cat([a._values_, b._values_ if sign > 0 else -b._values_])
     made = SparseTensor(coordinates(index), values, x.shape, False)
-    return _like(made.coalesce() if a._coalesced and b._coalesced else made, x)
+    return like(made.coalesce() if a._coalesced and b._coalesced else made, x)
 
 
 def _added_to(x: Any, dense: Any, sign: int = 1) -> Any:
@@ -250,7 +254,7 @@ def _scaled(x: Any, other: Any, apply: Callable[[Any, Any], Any]) -> Any:
         if not x.ndim or not other.ndim:
             number, factor = (x, other) if not x.ndim else (other, x)
             return _scaled(factor, number.to_dense(), apply)
-        return _like(_multiplied(x.to_sparse_coo(), other.to_sparse_coo()), x)
+        return like(_multiplied(x.to_sparse_coo(), other.to_sparse_coo()), x)
     if isinstance(other, Number):
         return x._with(apply(x._values_, other))
     if not isinstance(other, TensorBase):
@@ -262,7 +266,7 @@ def _scaled(x: Any, other: Any, apply: Callable[[Any, Any], Any]) -> Any:
         raise RuntimeError(_DIVISORS)
     a = x.to_sparse_coo()
     part = getitem(dense.expand(tuple(a.shape)), _places(a))
-    return _like(a._with(a._values_ * part), x)
+    return like(a._with(a._values_ * part), x)
 
 
 def _multiplied(a: SparseTensor, b: SparseTensor) -> SparseTensor:
@@ -370,9 +374,10 @@ def log_softmax(input: Any, dim: int, *, dtype: Any = None) -> Any:
 # -- shapes ----------------------------------------------------------------------------------------
 
 
-def transposed(self: SparseTensor, dim0: int, dim1: int) -> SparseTensor:
+def transposed(self: Any, dim0: int, dim1: int) -> Any:
     """Swap two sparse dimensions."""
-    self = self.to_sparse_coo()
+    if isinstance(self, CompressedTensor):
+        return self if normal_dim(dim0, 2) == normal_dim(dim1, 2) else self.transposed()
     first, second = normal_dim(dim0, self.ndim), normal_dim(dim1, self.ndim)
     if max(first, second) >= self.sparse_dim():
         raise NotImplementedError("transpose(): dense dimensions of a sparse tensor stay in place")
@@ -414,7 +419,7 @@ def _nothing_like(self: Any, *, layout: Any = None, memory_format: Any = None, *
     return _emptied(self.detach().to(**new).clone()).requires_grad_(wanted)
 
 
-def _t(self: SparseTensor) -> SparseTensor:
+def _t(self: Any) -> Any:
     if self.ndim > 2:
         raise RuntimeError(
             f"t() expects a tensor with <= 2 sparse and 0 dense dimensions, but got {self.ndim}"
@@ -522,7 +527,7 @@ def _emptied(self: Any) -> Any:
     """Remove all elements."""
     coo = self.to_sparse_coo()
     none = coordinates(np.zeros((coo.sparse_dim(), 0), np.int64))
-    return _set(self, _like(SparseTensor(none, coo._values_[:0].detach(), coo.shape, True), self))
+    return _set(self, like(SparseTensor(none, coo._values_[:0].detach(), coo.shape, True), self))
 
 
 def _negated(self: Any) -> Any:
@@ -722,7 +727,7 @@ def install() -> None:
     # once under all of its names: `absolute` is `abs`
     for dense in {function for function in public if isinstance(function, FunctionType)}:
         extend(dense, functools.partial(_either, dense.__name__))
-    for kind in (SparseTensor, SparseRows):
+    for kind in (SparseTensor, CompressedTensor):
         for name, method in vars(_Methods).items():
             if name not in ("__module__", "__doc__", "__dict__", "__weakref__", "__qualname__"):
                 setattr(kind, name, method)

@@ -17,7 +17,14 @@ import numpy as np
 
 from wengert.base.device import CPU, device
 from wengert.base.dtypes import dtype
-from wengert.base.layout import layout, sparse_coo, sparse_csr
+from wengert.base.layout import (
+    layout,
+    sparse_bsc,
+    sparse_bsr,
+    sparse_coo,
+    sparse_csc,
+    sparse_csr,
+)
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
 from wengert.base.size import Size
@@ -68,10 +75,20 @@ class NotOfSparse(AttributeError, NotImplementedError):
     """The method does not exist for sparse tensors."""
 
 
-def check_layout(layout: Any) -> None:
-    """Refuse a layout that is not offered."""
-    if layout not in (None, sparse_coo, sparse_csr):
+def check_layout(layout: Any, blocksize: Any = None) -> None:
+    """Refuse a layout that is not offered, and blocks where there are none."""
+    if layout not in (None, sparse_coo, *COMPRESSED):
         raise NotImplementedError(f"to_sparse(): layout {layout!r} is not supported")
+    if (layout in BLOCKED) != (blocksize is not None):
+        raise RuntimeError(
+            f"dense_to_sparse: conversion from Strided to {named(layout or sparse_coo)} with"
+            f"{'' if blocksize else 'out'} blocksize argument given is not supported"
+        )
+
+
+def named(layout: layout) -> str:
+    """Return the name of a sparse layout in messages."""
+    return "Sparse" + str(layout).rpartition("_")[2].title().replace("Coo", "")
 
 
 class SparseBase(SparseValue):
@@ -106,14 +123,30 @@ class SparseBase(SparseValue):
         """Return the tensor in COO form: with an index for each element."""
         raise NotImplementedError
 
-    def to_sparse(self, *args: Any, layout: Any = None, **kwargs: Any) -> Any:
+    def to_sparse(
+        self, *args: Any, layout: Any = None, blocksize: Any = None, dense_dim: Any = None
+    ) -> Any:
         """Return the tensor in a sparse layout, by default in COO form."""
-        check_layout(layout)
-        return self.to_sparse_csr() if layout is sparse_csr else self.to_sparse_coo()
+        check_layout(layout, blocksize)
+        if layout in (None, sparse_coo):
+            return self.to_sparse_coo()
+        return compressed(self, layout, blocksize)
 
-    def to_sparse_csr(self, dense_dim: int | None = None) -> SparseRows:
-        """Return the matrix in CSR form."""
-        raise NotImplementedError
+    def to_sparse_csr(self, dense_dim: int | None = None) -> CompressedTensor:
+        """Return the matrix stored by rows."""
+        return compressed(self, sparse_csr)
+
+    def to_sparse_csc(self, dense_dim: int | None = None) -> CompressedTensor:
+        """Return the matrix stored by columns."""
+        return compressed(self, sparse_csc)
+
+    def to_sparse_bsr(self, blocksize: Any, dense_dim: int | None = None) -> CompressedTensor:
+        """Return the matrix stored by rows of blocks."""
+        return compressed(self, sparse_bsr, blocksize)
+
+    def to_sparse_bsc(self, blocksize: Any, dense_dim: int | None = None) -> CompressedTensor:
+        """Return the matrix stored by columns of blocks."""
+        return compressed(self, sparse_bsc, blocksize)
 
     def _with(self, values: Any) -> Self:
         raise NotImplementedError
@@ -385,19 +418,6 @@ class SparseTensor(SparseBase):
         """Return the tensor itself."""
         return self
 
-    def to_sparse_csr(self, dense_dim: int | None = None) -> SparseRows:
-        """Return the matrix in CSR form."""
-        if self.ndim != 2 or self.dense_dim():
-            raise RuntimeError(
-                f"to_sparse_csr(): a matrix is stored by rows, not a tensor of {self.ndim} "
-                f"dimensions, {self.sparse_dim()} of them sparse"
-            )
-        self = self.coalesce()
-        row, column = array_of(self._indices_)
-        counts = np.bincount(row, minlength=self.shape[0])
-        start = np.concatenate([[0], np.cumsum(counts)])
-        return SparseRows(coordinates(start), coordinates(column), self._values_, self.shape)
-
     def __getitem__(self, index: Any) -> Any:
         parts = index if isinstance(index, tuple) else (index,)
         if not all(type(part) is int for part in parts) or len(parts) > self.sparse_dim():
@@ -424,54 +444,137 @@ class SparseTensor(SparseBase):
         return shown(parts, self, apart=True)
 
 
-class SparseRows(SparseBase):
-    """A matrix that is stored by rows: ``layout=torch.sparse_csr``.
+class CompressedTensor(SparseBase):
+    """A matrix stored row by row or column by column, as elements or as blocks of one size.
 
-    Made by `sparse_csr_tensor` and `to_sparse_csr`.
+    Its `layout` is ``torch.sparse_csr``, ``sparse_csc``, ``sparse_bsr`` or ``sparse_bsc``. Made by
+    `sparse_compressed_tensor` and the functions named after the layouts, and by `to_sparse`.
     """
 
-    layout = sparse_csr
-    is_sparse_csr = True
-
-    def __init__(self, starts: Any, columns: Any, values: Any, shape: Any) -> None:
+    def __init__(self, starts: Any, inner: Any, values: Any, shape: Any, layout: layout) -> None:
         self._starts = starts
-        self._columns = columns
+        self._inner = inner
         self._values_ = values
         self.shape = Size(shape)
+        self.layout = layout
+        self.is_sparse_csr = layout is sparse_csr
 
     def _with(self, values: Any) -> Self:
-        return type(self)(self._starts, self._columns, values, self.shape)
+        return type(self)(self._starts, self._inner, values, self.shape, self.layout)
+
+    @property
+    def blocksize(self) -> tuple[int, ...] | None:
+        """The shape of the blocks; None if elements are stored one by one."""
+        return tuple(self._values_.shape[1:]) or None
+
+    def _part(self, name: str) -> Any:
+        if name not in COMPRESSED[self.layout]:
+            way = "row" if name in _ROWS else "column"
+            raise RuntimeError(
+                f"{name} expected sparse {way} compressed tensor layout but got "
+                f"{named(self.layout)}"
+            )
+        return self._starts if name[0] == "c" and name != "col_indices" else self._inner
+
+    def sparse_dim(self) -> int:
+        """Return the number of sparse dimensions: 2."""
+        return 2
+
+    def dense_dim(self) -> int:
+        """Return the number of dense dimensions: 0."""
+        return 0
 
     def crow_indices(self) -> Any:
-        """Return the start of each row in `col_indices` and `values`, and the end of the last."""
-        return self._starts
+        """Return where each row begins among the values, and where the last ends."""
+        return self._part("crow_indices")
 
     def col_indices(self) -> Any:
         """Return the columns of the values."""
-        return self._columns
+        return self._part("col_indices")
+
+    def ccol_indices(self) -> Any:
+        """Return where each column begins among the values, and where the last ends."""
+        return self._part("ccol_indices")
+
+    def row_indices(self) -> Any:
+        """Return the rows of the values."""
+        return self._part("row_indices")
 
     def to_sparse_coo(self) -> SparseTensor:
         """Return the matrix in COO form."""
         counts = np.diff(array_of(self._starts))
-        row = np.repeat(np.arange(self.shape[0]), counts)
-        index = np.stack([row, array_of(self._columns)])
+        index = np.stack([np.repeat(np.arange(counts.size), counts), array_of(self._inner)])
+        if self.layout in _BY_COLUMNS:
+            index = index[::-1]
+        values = self._values_
+        if self.blocksize is not None:
+            within = np.indices(self.blocksize).reshape(2, 1, -1)
+            blocks = np.array(self.blocksize).reshape(2, 1, 1)
+            index = (index[:, :, None] * blocks + within).reshape(2, -1)
+            values = values.flatten()
         places, _, new = distinct(index, tuple(self.shape))
-        return SparseTensor(coordinates(index), self._values_, self.shape, new and places is index)
+        return SparseTensor(coordinates(index), values, self.shape, new and places is index)
 
-    def to_sparse_csr(self, dense_dim: int | None = None) -> SparseRows:
-        """Return the matrix itself."""
-        return self
+    def transposed(self) -> Self:
+        """Return the transpose, which has the same indices."""
+        values = self._values_ if self.blocksize is None else self._values_.transpose(1, 2)
+        shape = self.shape[::-1]
+        return type(self)(self._starts, self._inner, values, shape, _TRANSPOSED[self.layout])
 
     def __getitem__(self, index: Any) -> Any:
         return self.to_sparse_coo()[index]
 
     def __repr__(self) -> str:
-        parts = {
-            "crow_indices": self._starts,
-            "col_indices": self._columns,
-            "values": self._values_,
-        }
+        outer, inner = COMPRESSED[self.layout]
+        parts = {outer: self._starts, inner: self._inner, "values": self._values_}
         return shown(parts, self, apart=False)
+
+
+_ROWS, _COLUMNS = ("crow_indices", "col_indices"), ("ccol_indices", "row_indices")
+COMPRESSED = {
+    sparse_csr: _ROWS,
+    sparse_csc: _COLUMNS,
+    sparse_bsr: _ROWS,
+    sparse_bsc: _COLUMNS,
+}
+"""The names of the two index tensors of each compressed layout."""
+BLOCKED = frozenset({sparse_bsr, sparse_bsc})
+_BY_COLUMNS = frozenset({sparse_csc, sparse_bsc})
+_TRANSPOSED = dict(zip(COMPRESSED, [sparse_csc, sparse_csr, sparse_bsc, sparse_bsr], strict=True))
+
+
+def compressed(x: SparseBase, layout: layout, blocksize: Any = None) -> CompressedTensor:
+    """Return a matrix in a compressed layout; its values are recorded."""
+    size = (blocksize,) * 2 if isinstance(blocksize, int) else blocksize and tuple(blocksize)
+    if isinstance(x, CompressedTensor) and (x.layout, x.blocksize) == (layout, size):
+        return x
+    if x.ndim != 2 or x.dense_dim():
+        raise RuntimeError(
+            f"to_{str(layout)[6:]}(): a matrix is stored by rows or columns, not a tensor of "
+            f"{x.ndim} dimensions"
+        )
+    block = size or (1, 1)
+    if any(n % of for n, of in zip(x.shape, block, strict=True)):
+        raise RuntimeError(
+            f"tensor sparse size ({x.shape[0]},{x.shape[1]}) must be divisible by given blocksize "
+            f"({block[0]},{block[1]})"
+        )
+    coo = x.to_sparse_coo().coalesce()
+    place = array_of(coo._indices_)
+    outer, inner = [place[i] // block[i] for i in ((1, 0) if layout in _BY_COLUMNS else (0, 1))]
+    counts = [n // of for n, of in zip(x.shape, block, strict=True)]
+    lines, width = counts[::-1] if layout in _BY_COLUMNS else counts
+    keys, first, which = np.unique(outer * width + inner, return_index=True, return_inverse=True)
+    values = coo._values_
+    if size is not None:
+        at = (which.reshape(-1), place[0] % size[0], place[1] % size[1])
+        made = zeros((keys.size, *size), dtype=values.dtype)
+        values = index_put(made, tuple(map(coordinates, at)), values)
+    elif layout in _BY_COLUMNS:
+        values = getitem(values, coordinates(first))
+    starts = np.searchsorted(keys, np.arange(lines + 1) * width)
+    columns = keys % width if width else keys
+    return CompressedTensor(coordinates(starts), coordinates(columns), values, x.shape, layout)
 
 
 fill_sections(globals())

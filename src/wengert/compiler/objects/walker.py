@@ -283,9 +283,13 @@ def _instance(content: Reader | None, slots: list[tuple[int, str]], thing: Any) 
     return made
 
 
-@functools.lru_cache(512)
 def slots_of(kind: type) -> tuple[str, ...]:
     """Return the names of the slots of a class."""
+    return _members(kind)
+
+
+@functools.lru_cache(512)
+def _members(kind: type) -> tuple[str, ...]:
     members = [pair for part in kind.__mro__ for pair in part.__dict__.items()]
     return tuple([name for name, member in members if type(member) is types.MemberDescriptorType])
 
