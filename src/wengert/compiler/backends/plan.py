@@ -16,7 +16,6 @@ from wengert.compiler.backends.index_maps import aligned
 from wengert.compiler.backends.join_maps import PARTS
 from wengert.compiler.backends.kinds import SEARCHES, kind_of, reduction_of
 from wengert.compiler.backends.loops import (
-    Accumulate,
     Block,
     Nest,
     Part,
@@ -207,9 +206,7 @@ class Plan(Elementwise):
             at, node = scattered(
                 self.source, step, place, lambda node: self._cast(node, out.dtype, step)
             )
-            if adds:
-                return [Part(Accumulate(out, at, node, adds, step))]
-            return [Part(Store(out, at, node, step))]
+            return [Part(Store(out, at, node, step, adds))]
 
         self._nest(shape, build)
 
@@ -332,7 +329,7 @@ class Plan(Elementwise):
             term = self._cast(term_at(place), dtype, step)
             parts = [
                 Part(Store(total, at, empty, step), -1, outermost, own),
-                Part(Accumulate(total, target(place), term, kind, step)),
+                Part(Store(total, target(place), term, step, kind)),
             ]
             if total is not out:
                 at, own = apart()
