@@ -30,7 +30,7 @@ from wengert.compiler.ir.programs import Step, Value
 from wengert.prims import records
 from wengert.prims.facet import Facet
 
-__all__ = ["SCATTERS", "Scatter", "background_of", "scattered"]
+__all__ = ["SCATTERS", "Scatter", "background_of", "written"]
 
 Shape = tuple[int, ...]
 Target = Callable[[Source, Step, Place, Shape], Place]
@@ -176,7 +176,7 @@ class Scatter(NamedTuple):
 
     def takes(self, step: Step) -> bool:
         """Return whether the scatter applies to a step."""
-        out, values = step.outs[0], _written(step)
+        out, values = step.outs[0], written(step)
         if not all(out.shape) or not is_native(out.dtype):
             return False
         if isinstance(values, Value):
@@ -185,7 +185,7 @@ class Scatter(NamedTuple):
         return isinstance(values, int | float) and self.accepts(step)
 
 
-def _written(step: Step) -> Any:
+def written(step: Step) -> Any:
     """Return the value, or the number, that a scatter writes."""
     return step.params["value"] if "value" in step.params else step.args[-1]
 
@@ -248,21 +248,9 @@ SCATTERS.of(records.scatter, records.scatter_value)(
 )
 
 
-def scattered(
-    source: Source, step: Step, place: Place, cast: Callable[[Node], Node]
-) -> tuple[Place, Node]:
-    """Return the place in the result and the node of an element that a scatter writes."""
-    scatter, out, values = SCATTERS[step.prim], step.outs[0], _written(step)
-    assert scatter is not None
-    target = scatter.target(source, step, place, out.shape)
-    if not isinstance(values, Value):
-        return target, Literal(values, out.dtype)
-    return target, cast(source(values, aligned(place, values.shape)))
-
-
-def background_of(step: Step) -> Value | None:
-    """Return what the result of a scatter holds before, or None for zeros."""
-    return None if step.prim is records.index_backward else step.args[0]
+def background_of(step: Step) -> Value | int:
+    """Return what the result of a scatter holds before."""
+    return 0 if step.prim is records.index_backward else step.args[0]
 
 
 # -- short products --------------------------------------------------------------------------------
