@@ -207,9 +207,9 @@ class Buffers:
             store = written[0]
             if store.item <= behind:
                 continue
-            if isinstance(store.statement, Store) and all(
-                use.item < store.item or _is_with(use, store) for use in self._uses.get(input, ())
-            ):
+            read = self._uses.get(input, ())
+            plain = isinstance(store.statement, Store) and not store.statement.kind
+            if plain and all(use.item < store.item or _is_with(use, store) for use in read):
                 self.over[slot.number] = number
                 self.first = min(self.first, store.item)
                 self.slots[output] = self.slots[input]

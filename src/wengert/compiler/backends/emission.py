@@ -10,7 +10,7 @@ import numpy as np
 
 from wengert.compiler.backends.affine import Counter, Index
 from wengert.compiler.backends.loop_costs import written_once
-from wengert.compiler.backends.loops import Accumulate, LoopTree, Product, Store, statements_of
+from wengert.compiler.backends.loops import LoopTree, Product, Store, statements_of
 from wengert.compiler.backends.machine import function_attributes
 from wengert.compiler.backends.nodes import Choice, Load, Position, walk
 from wengert.compiler.backends.parallelise import (
@@ -85,17 +85,16 @@ class Emission(Vectoriser):
     def _item(self, item: Any) -> None:
         if isinstance(item, Store):
             found = self.node(item.node)
+            if item.kind:
+                self._combine(item, found)
+                return
             self._store(item.value, item.place, found)
             if item.value in self._once:
                 self.scope.known[item.value, item.place] = found
-            return
-        if isinstance(item, Accumulate):
-            self._accumulate(item)
-            return
-        if isinstance(item, Product):
+        elif isinstance(item, Product):
             self._multiply(item)
-            return
-        self._loop(item)
+        else:
+            self._loop(item)
 
     def _share(self, tree: LoopTree) -> None:
         """Write a loop as a function that threads run in pieces (NOTE [parallel loops])."""
@@ -195,11 +194,6 @@ class Emission(Vectoriser):
                     found += [index for index, _, _ in node.tests]
         return found
 
-    def _accumulate(self, item: Accumulate) -> None:
-        element = self.node(item.node)
-        total = self._load(item.value, item.place)
-        self._store(item.value, item.place, self._lane(item).combined(item.kind, total, element))
-
     def _copy(self, target: str, source: str, size: int) -> None:
         if not size or target == source:
             return
@@ -267,22 +261,19 @@ class Emission(Vectoriser):
         arena = self._in_arena(offset) if buffers.arena else self.arena
         with self.code.loop(loop.count) as counter:
             self.counters[repeat.counter] = counter
-            slices = []
-            for source, (value, start, step) in zip(sources, loop.sliced, strict=True):
+            rows = [*loop.sliced, *[(value, 0, 1) for value in loop.outs[kept:]]]
+            parts = []
+            for pointer, (value, start, step) in zip([*sources, *stacked], rows, strict=True):
                 size = math.prod(value.shape[1:])
                 moved = self.code.let(f"mul nsw i64 {counter}, {step * size}")
                 moved = self.code.let(f"add nsw i64 {moved}, {start * size}")
-                slices.append(self.code.at(source, value.dtype, moved))
-            parts = []
-            for target, value in zip(stacked, loop.outs[kept:], strict=True):
-                size = math.prod(value.shape[1:])
-                moved = self.code.let(f"mul nsw i64 {counter}, {size}")
-                parts.append(self.code.at(target, value.dtype, moved))
+                parts.append(self.code.at(pointer, value.dtype, moved))
+            slices = len(sources)
             inner = Emission(
                 self.code,
                 buffers,
-                [*current, *slices, *fixed],
-                [*following, *parts],
+                [*current, *parts[:slices], *fixed],
+                [*following, *parts[slices:]],
                 arena,
                 self.constants,
                 self,

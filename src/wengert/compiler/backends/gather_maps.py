@@ -17,6 +17,7 @@ import numpy as np
 
 from wengert.compiler.backends.affine import ZERO, Index, Looked, Place, of
 from wengert.compiler.backends.index_maps import (
+    Rule,
     Source,
     aligned,
     at_dim,
@@ -29,9 +30,11 @@ from wengert.compiler.ir.programs import Step, Value
 from wengert.prims import records
 from wengert.prims.facet import Facet
 
-__all__ = ["SCATTERS", "Scatter", "background_of", "scattered"]
+__all__ = ["SCATTERS", "Scatter", "background_of", "written"]
 
 Shape = tuple[int, ...]
+Target = Callable[[Source, Step, Place, Shape], Place]
+"""``target(source, step, place, shape)``: the place in `shape` that indices name."""
 
 # products with at most this many terms are inlined as sums, unless they have very few elements
 _TERMS = 4
@@ -100,18 +103,6 @@ class _Selected:
         self.shape = (*rest[: self.front], *self.picked, *rest[self.front :])
 
 
-@index_map(records.gather, looked=_along)
-def _gathered(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
-    value = step.args[0]
-    return source(value, _by_element(source, step, place, value.shape) if value.shape else ())
-
-
-@index_map(records.index_select, accepts=lambda step: len(step.args[1].shape) <= 1, looked=_along)
-def _index_selected(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
-    value = step.args[0]
-    return source(value, _by_row(source, step, place, value.shape) if value.shape else ())
-
-
 @index_map(records.take, accepts=lambda step: len(step.args[0].shape) == 1, looked=_along)
 def _taken(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     value, indices = step.args
@@ -129,12 +120,23 @@ def _indices(shape: Shape, step: Step) -> list[tuple[Value, int]]:
     return [(index, size) for index, size in pairs if index is not None]
 
 
-@index_map(
-    records.index, accepts=_can_index, looked=lambda step: _indices(step.args[0].shape, step)
+def _gathering(target: Target) -> Rule:
+    """Return the rule of a gather, which reads the elements that a scatter writes."""
+
+    def node(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
+        value = step.args[0]
+        return source(value, target(source, step, place, value.shape) if value.shape else ())
+
+    return node
+
+
+index_map(records.gather, looked=_along)(_gathering(_by_element))
+index_map(records.index_select, accepts=lambda step: len(step.args[1].shape) <= 1, looked=_along)(
+    _gathering(_by_row)
 )
-def _indexed(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
-    value = step.args[0]
-    return source(value, _by_arrays(source, step, place, value.shape))
+index_map(
+    records.index, accepts=_can_index, looked=lambda step: _indices(step.args[0].shape, step)
+)(_gathering(_by_arrays))
 
 
 def _can_compare(step: Step) -> bool:
@@ -159,14 +161,14 @@ class Scatter(NamedTuple):
 
     Attributes
     ----------
-    target: ``target(source, step, place, shape)``: the place in the result of an element.
+    target: The place in the result of an element.
     accepts: Whether it applies to a step, besides the dtypes.
     shape: The shape of what is written.
     looked: The index arrays, with the sizes of what they index.
     adds: Whether elements for one place add up.
     """
 
-    target: Callable[[Source, Step, Place, Shape], Place]
+    target: Target
     accepts: Callable[[Step], bool]
     shape: Callable[[Step], Shape]
     looked: Callable[[Step], list[tuple[Value, int]]]
@@ -174,7 +176,7 @@ class Scatter(NamedTuple):
 
     def takes(self, step: Step) -> bool:
         """Return whether the scatter applies to a step."""
-        out, values = step.outs[0], _written(step)
+        out, values = step.outs[0], written(step)
         if not all(out.shape) or not is_native(out.dtype):
             return False
         if isinstance(values, Value):
@@ -183,7 +185,7 @@ class Scatter(NamedTuple):
         return isinstance(values, int | float) and self.accepts(step)
 
 
-def _written(step: Step) -> Any:
+def written(step: Step) -> Any:
     """Return the value, or the number, that a scatter writes."""
     return step.params["value"] if "value" in step.params else step.args[-1]
 
@@ -246,21 +248,9 @@ SCATTERS.of(records.scatter, records.scatter_value)(
 )
 
 
-def scattered(
-    source: Source, step: Step, place: Place, cast: Callable[[Node], Node]
-) -> tuple[Place, Node]:
-    """Return the place in the result and the node of an element that a scatter writes."""
-    scatter, out, values = SCATTERS[step.prim], step.outs[0], _written(step)
-    assert scatter is not None
-    target = scatter.target(source, step, place, out.shape)
-    if not isinstance(values, Value):
-        return target, Literal(values, out.dtype)
-    return target, cast(source(values, aligned(place, values.shape)))
-
-
-def background_of(step: Step) -> Value | None:
-    """Return what the result of a scatter holds before, or None for zeros."""
-    return None if step.prim is records.index_backward else step.args[0]
+def background_of(step: Step) -> Value | int:
+    """Return what the result of a scatter holds before."""
+    return 0 if step.prim is records.index_backward else step.args[0]
 
 
 # -- short products --------------------------------------------------------------------------------

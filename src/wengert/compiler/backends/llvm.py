@@ -35,6 +35,16 @@ __all__ = ["Families", "LlvmExecutable", "build", "call_cost", "link"]
 class LlvmExecutable:
     """A program as native functions, with calls of NumPy's kernels in between.
 
+    Parameters
+    ----------
+    program: The program.
+    threads: If more than 1, long loops run on `wengert.get_num_threads` threads.
+    fastmath: Whether arithmetic may assume that floats are real numbers.
+    families: Programs whose machine code this one may share (NOTE [sizes that vary]).
+    piece
+        For an element-wise program: the number of elements of its arrays. `call` then takes longer
+        arrays with the range to compute (`_pieces` in `wrapper`).
+
     Attributes
     ----------
     machine: The machine code, or None if no step has a native form.
@@ -49,8 +59,8 @@ class LlvmExecutable:
         self,
         program: Program,
         *,
-        threads: int,
-        fastmath: bool,
+        threads: int = 1,
+        fastmath: bool = False,
         families: Families | None = None,
         piece: int = 0,
     ) -> None:
@@ -60,7 +70,7 @@ class LlvmExecutable:
         if families is not None:
             families.mark(program)
         self._steps = Steps(program, _cut)
-        plans = [native.plan for native in self._steps.natives() if isinstance(native, _Planned)]
+        plans = [native.plan for native in self._steps.natives()]
         self._functions: list[Function] = []
         words: Sequence[int] = ()
         if plans:
@@ -111,33 +121,7 @@ class LlvmExecutable:
         return description
 
 
-def build(
-    program: Program,
-    *,
-    threads: int = 1,
-    fastmath: bool = False,
-    families: Families | None = None,
-    piece: int = 0,
-) -> LlvmExecutable:
-    """Build the executable of a program.
-
-    Parameters
-    ----------
-    program: The program.
-    threads: If more than 1, long loops run on `wengert.get_num_threads` threads.
-    fastmath: Whether arithmetic may assume that floats are real numbers.
-    families: Programs whose machine code this one may share (NOTE [sizes that vary]).
-    piece
-        For an element-wise program: the number of elements of its arrays. `call` then takes longer
-        arrays with the range to compute (`_pieces` in `wrapper`).
-
-    Returns
-    -------
-    LlvmExecutable
-    """
-    return LlvmExecutable(
-        program, threads=threads, fastmath=fastmath, families=families, piece=piece
-    )
+build = LlvmExecutable
 
 
 def call_cost(step: Step) -> float:
@@ -145,20 +129,10 @@ def call_cost(step: Step) -> float:
     return 0.0 if DECOMPOSED[step.prim] is not None or is_native_step(step) else 2.0
 
 
-class _Planned(NativeCode):
-    """A native function of a program."""
-
-    __slots__ = ("plan",)
-
-    def __init__(self, program: Program) -> None:
-        super().__init__(program)
-        self.plan = Plan(program)
-
-
 def _cut(program: Program, repeated: bool) -> Iterator[Step | Loop | NativeCode]:
     """Partition a program, or the body of a loop, into segments."""
     for piece in segments(program, repeated=repeated):
-        yield _Planned(piece) if isinstance(piece, Program) else piece
+        yield NativeCode(piece, Plan(piece)) if isinstance(piece, Program) else piece
 
 
 def _describe(buffers: Buffers, description: Description, wide: bool) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.compiler.backends.loops import Accumulate, LoopTree, Product, Store, statements_of
+from wengert.compiler.backends.loops import LoopTree, Product, Store, statements_of
 from wengert.compiler.backends.nodes import Apply, walk
 from wengert.compiler.backends.plan import NativeCall, Plan, Repeat
 from wengert.compiler.codegen.scalars.table import cost
@@ -56,12 +56,10 @@ def iterations(tree: LoopTree) -> int:
 def written_once(plan: Plan) -> set[Value]:
     """Return the values that at most one statement of the plan writes."""
     counts: dict[Value, int] = {}
-    kinds = LoopTree | Store | Accumulate
+    kinds = LoopTree | Store
     for item in statements_of(*[item for item in plan.block if isinstance(item, kinds)]):
         if isinstance(item, Store):
-            counts[item.value] = counts.get(item.value, 0) + 1
-        elif isinstance(item, Accumulate):
-            counts[item.value] = 2
+            counts[item.value] = 2 if item.kind else counts.get(item.value, 0) + 1
     known = {value for value, n in counts.items() if n == 1}
     return known | set(plan.program.inputs) | {v for v in plan.stored if v not in counts}
 

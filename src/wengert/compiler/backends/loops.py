@@ -19,7 +19,6 @@ from wengert.compiler.backends.nodes import Load, Node, looked, walk
 from wengert.compiler.ir.programs import Value
 
 __all__ = [
-    "Accumulate",
     "Block",
     "LoopTree",
     "Nest",
@@ -39,33 +38,18 @@ _WINDOW = 24
 
 @dataclass(eq=False, slots=True)
 class Store:
-    """A statement that computes an element of a value and writes it to memory."""
-
-    value: Value
-    place: Place
-    node: Node
-    step: Any = None
-
-    @property
-    def nodes(self) -> tuple[Node, ...]:
-        """What is computed for it, and for its place."""
-        return (self.node, *looked(self.place))
-
-
-@dataclass(eq=False, slots=True)
-class Accumulate:
-    """A statement that combines an element of a value with one more term.
+    """A statement that computes an element of a value and writes it to memory.
 
     Attributes
     ----------
-    kind: The kind of the `Reduction`.
+    kind: The kind of the `Reduction` that combines it with what is there; empty: it replaces that.
     """
 
     value: Value
     place: Place
     node: Node
-    kind: str
-    step: Any
+    step: Any = None
+    kind: str = ""
 
     @property
     def nodes(self) -> tuple[Node, ...]:
@@ -100,7 +84,7 @@ class Product:
         return (self.left, self.right)
 
 
-Statement = Store | Accumulate | Product
+Statement = Store | Product
 Block = list[Any]
 """The items of a sequence: statements, loop trees and, outside of all loops, calls."""
 

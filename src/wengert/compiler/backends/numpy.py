@@ -43,13 +43,15 @@ class NativeCode:
     Attributes
     ----------
     program: The steps.
+    plan: How the backend computes them.
     call: The function, which takes the inputs as arguments and returns None on failure.
     """
 
-    __slots__ = ("call", "program")
+    __slots__ = ("call", "plan", "program")
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, plan: Any) -> None:
         self.program = program
+        self.plan = plan
         self.call: Callable[..., Any] | None = None
 
 
@@ -193,11 +195,17 @@ class Steps:
 
 
 class NumpyExecutable:
-    """A program as calls of kernels."""
+    """A program as calls of kernels.
+
+    Parameters
+    ----------
+    program: The program.
+    settings: Without effect: kernels run in the calling thread, as in eager code.
+    """
 
     __slots__ = ("_constants", "_steps")
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, **settings: Any) -> None:
         self._steps = Steps(program, lambda program, repeated: program.steps)
         self._constants = [v.constant for v in program.outputs if v.constant is not None]
 
@@ -219,19 +227,4 @@ def call_cost(step: Step) -> float:
     return 0.7
 
 
-def build(
-    program: Program, *, threads: int = 1, fastmath: bool = False, families: Any = None
-) -> NumpyExecutable:
-    """Build the executable of a program.
-
-    Parameters
-    ----------
-    program: The program.
-    threads, fastmath, families
-        Without effect: kernels run in the calling thread, as in eager code.
-
-    Returns
-    -------
-    NumpyExecutable
-    """
-    return NumpyExecutable(program)
+build = NumpyExecutable

@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 
 from wengert.compiler.backends.affine import ZERO, Counter, Place, linear, of
-from wengert.compiler.backends.gather_maps import SCATTERS, background_of, scattered
+from wengert.compiler.backends.gather_maps import SCATTERS, background_of, written
 from wengert.compiler.backends.index_maps import aligned
 from wengert.compiler.backends.join_maps import PARTS
 from wengert.compiler.backends.kinds import SEARCHES, kind_of, reduction_of
 from wengert.compiler.backends.loops import (
-    Accumulate,
     Block,
     Nest,
     Part,
@@ -133,7 +132,7 @@ class Plan(Elementwise):
             elif PARTS[step.prim] is not None:
                 self._parts(step, out)
             else:
-                self._elements(step, out)
+                self._stores(step, out, out.shape, partial(self.element, out))
 
     def _call(self, step: Step) -> None:
         native = NATIVE[step.prim]
@@ -196,28 +195,36 @@ class Plan(Elementwise):
 
     def _scatter(self, step: Step, out: Value) -> None:
         """Lower a scatter: fill the result, and write elements in order (NOTE [scatters])."""
-        scatter, background = SCATTERS[step.prim], background_of(step)
+        scatter = SCATTERS[step.prim]
         assert scatter is not None
-        self._fill(step, out, background or 0, [self._checks[key] for key in self._checked(step)])
+        behind = [self._checks[key] for key in lookups(step) if key in self._checks]
+        before = self._elements(background_of(step), out, step)
+        self._stores(step, out, out.shape, before, behind=behind)
         if 0 in (shape := scatter.shape(step)):
             return
         adds = ("or" if out.dtype.kind == "b" else "add") if scatter.adds(step) else ""
 
+        def target(place: Place) -> Place:
+            return scatter.target(self.source, step, place, out.shape)
+
+        self._stores(step, out, shape, self._elements(written(step), out, step), target, kind=adds)
+
+    def _stores(
+        self,
+        step: Step,
+        out: Value,
+        shape: Sequence[int],
+        node_at: Callable[[Place], Node],
+        target: Callable[[Place], Place] = tuple,
+        behind: Sequence[int] = (),
+        kind: str = "",
+    ) -> None:
+        """Store the node at each place of a shape, after the items at the positions `behind`."""
+
         def build(place: Place, loops: Sequence[Counter]) -> list[Part]:
-            at, node = scattered(
-                self.source, step, place, lambda node: self._cast(node, out.dtype, step)
-            )
-            if adds:
-                return [Part(Accumulate(out, at, node, adds, step))]
-            return [Part(Store(out, at, node, step))]
+            return [Part(Store(out, target(place), node_at(place), step, kind))]
 
-        self._nest(shape, build)
-
-    def _elements(self, step: Step, out: Value) -> None:
-        self._nest(
-            out.shape,
-            lambda place, loops: [Part(Store(out, place, self.element(out, place), step))],
-        )
+        self._nest(shape, build, behind)
 
     def _parts(self, step: Step, out: Value) -> None:
         """Write a value region by region."""
@@ -225,26 +232,20 @@ class Plan(Elementwise):
         assert consists is not None
         parts, background = consists(step, self.counter)
         if background is not None:
-            self._fill(step, out, background)
+            self._stores(step, out, out.shape, self._elements(background, out, step))
         for part in parts:
-            if part.value.size:
-                self._nest(part.value.shape, partial(self._part, step, out, part))
+            if (value := part.value).size:
+                self._stores(step, out, value.shape, partial(self.source, value), part.target)
 
-    def _fill(self, step: Step, out: Value, background: Any, behind: Sequence[int] = ()) -> None:
-        """Fill a result with a value or a number, after the items at the positions `behind`."""
+    def _elements(self, what: Any, out: Value, step: Step) -> Callable[[Place], Node]:
+        """Return the function of the elements of a value, or a number, in a result's dtype."""
+        if not isinstance(what, Value):
+            return lambda place: Literal(what, out.dtype)
 
-        def fill(place: Place, loops: Sequence[Counter]) -> list[Part]:
-            held = isinstance(background, Value)
-            node = self.source(background, place) if held else Literal(background, out.dtype)
-            return [Part(Store(out, place, node, step))]
+        def node_at(place: Place) -> Node:
+            return self._cast(self.source(what, aligned(place, what.shape)), out.dtype, step)
 
-        self._nest(out.shape, fill, behind)
-
-    def _part(
-        self, step: Step, out: Value, part: Any, place: Place, loops: Sequence[Counter]
-    ) -> list[Part]:
-        node = self.source(part.value, place)
-        return [Part(Store(out, part.target(place), node, step))]
+        return node_at
 
     def _reduce(self, step: Step, out: Value) -> None:
         reduction = reduction_of(step)
@@ -298,19 +299,19 @@ class Plan(Elementwise):
             return tuple(kept if keeps else [kept[d] for d in range(len(place)) if d not in dims])
 
         if not count:
-            self._nest(out.shape, lambda place, loops: [Part(Store(out, place, start, step))])
+            self._stores(step, out, out.shape, lambda place: start)
             return
         loops_of = [dim for dim, extent in enumerate(arg.shape) if extent != 1]
         reduced = [k for k, dim in enumerate(loops_of) if dim in dims]
         if not reduced:
 
-            def alone(place: Place, loops: Sequence[Counter]) -> list[Part]:
+            def alone(place: Place) -> Node:
                 term = term_at(place)
                 if kind == "add" and out.dtype.kind == "f":
                     term = Apply(records.add, [start, term], out.dtype, step=step)  # never -0.0
-                return [Part(Store(out, target(place), term, step))]
+                return term
 
-            self._nest(arg.shape, alone)
+            self._stores(step, out, arg.shape, alone, target)
             return
         outermost = reduced[0]
         kept_inside = [k for k in range(outermost, len(loops_of)) if k not in reduced]
@@ -332,7 +333,7 @@ class Plan(Elementwise):
             term = self._cast(term_at(place), dtype, step)
             parts = [
                 Part(Store(total, at, empty, step), -1, outermost, own),
-                Part(Accumulate(total, target(place), term, kind, step)),
+                Part(Store(total, target(place), term, step, kind)),
             ]
             if total is not out:
                 at, own = apart()
@@ -371,10 +372,6 @@ class Plan(Elementwise):
             return
         self.block.append(Check(index, extent))
         self._checks[index, extent] = len(self.block) - 1
-
-    def _checked(self, step: Step) -> list[tuple[Value, int]]:
-        """Return the bounds checks of a step's index arrays."""
-        return [key for key in lookups(step) if key in self._checks]
 
     def _lookups_below(self, nest: Nest) -> list[tuple[Value, int]]:
         """Return the bounds checks that must come before a nest."""

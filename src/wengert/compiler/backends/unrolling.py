@@ -14,7 +14,7 @@ from operator import is_
 from typing import Any
 
 from wengert.compiler.backends.affine import Counter, Index, Looked, Place, of
-from wengert.compiler.backends.loops import Accumulate, LoopTree, Product, Store, statements_of
+from wengert.compiler.backends.loops import LoopTree, Product, Store, statements_of
 from wengert.compiler.backends.nodes import Apply, Choice, Load, Node, Position, walk
 from wengert.compiler.ir.programs import open_ended
 
@@ -40,9 +40,7 @@ class _Rewriter:
             return self._tree(item)
         place = self._place(item.place)
         if isinstance(item, Store):
-            return Store(item.value, place, self.node(item.node), item.step)
-        if isinstance(item, Accumulate):
-            return Accumulate(item.value, place, self.node(item.node), item.kind, item.step)
+            return replace(item, place=place, node=self.node(item.node))
         factors = {"left": self._load(item.left), "right": self._load(item.right)}
         return replace(item, place=place, **factors)
 

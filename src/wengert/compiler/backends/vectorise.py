@@ -21,7 +21,7 @@ import numpy as np
 
 from wengert.compiler.backends.affine import Index, Looked, Place
 from wengert.compiler.backends.elements import Elements, applied
-from wengert.compiler.backends.loops import Accumulate, LoopTree, Store
+from wengert.compiler.backends.loops import LoopTree, Store
 from wengert.compiler.backends.nodes import Apply, Choice, Literal, Load, Node, Position, walk
 from wengert.compiler.backends.plan import start_of
 from wengert.compiler.backends.scope import Scope
@@ -111,7 +111,7 @@ class Vectoriser(Elements):
 
     def _vector_loop(self, merged: Sequence[LoopTree], extent: int) -> _VectorLoop | None:
         """Plan the vectorisation of a loop, or None if it is impossible or gains nothing."""
-        if not all(isinstance(item, Store | Accumulate) for item in merged[-1].body):
+        if not all(isinstance(item, Store) for item in merged[-1].body):
             return None
         loop = _VectorLoop(merged)
         nodes = loop.nodes()
@@ -148,7 +148,7 @@ class Vectoriser(Elements):
 
     def _is_sum(self, loop: _VectorLoop, item: Any) -> bool:
         """Return whether a statement is a reduction over the iterations."""
-        return isinstance(item, Accumulate) and not loop.moves(item.place)
+        return bool(item.kind) and not loop.moves(item.place)
 
     def _in_order(self, loop: _VectorLoop) -> bool:
         """Return whether several iterations may run in lockstep."""
@@ -164,7 +164,7 @@ class Vectoriser(Elements):
             own = self._is_own(loop, value, place)
             if own and self.buffers.slots[value].kind != "stack":
                 return False
-            if isinstance(item, Accumulate):
+            if item.kind:
                 if own and place not in done.get(value, ()):
                     return False
                 if self._is_sum(loop, item):
@@ -282,13 +282,13 @@ class Vectoriser(Elements):
         terms = [(v, c) for v, c in total.terms if v is not loop.counter]
         return self._behind(value, Index(total.constant, terms))
 
-    def _cells(self, loop: _VectorLoop, item: Accumulate) -> list[Cell]:
+    def _cells(self, loop: _VectorLoop, item: Store) -> list[Cell]:
         """Return the accumulators of a reduction, set to its identity."""
         lane = self._lane(item, loop.width)
         start = lane.number(start_of(item.kind, lane.dtype))
         return [self.code.cell(lane.type, start) for _ in range(loop.apart)]
 
-    def _gather(self, loop: _VectorLoop, item: Accumulate, cells: Sequence[Cell]) -> None:
+    def _gather(self, loop: _VectorLoop, item: Store, cells: Sequence[Cell]) -> None:
         """Combine the accumulators of a reduction with its value in memory."""
         lane = self._lane(item, loop.width)
         parts = [cell.get() for cell in cells]
@@ -296,11 +296,14 @@ class Vectoriser(Elements):
             pairs = zip(parts[::2], parts[1::2], strict=False)
             rest = parts[len(parts) & ~1 :]
             parts = [lane.combined(item.kind, a, b) for a, b in pairs] + rest
-        found = lane.reduced(item.kind, parts[0])
+        self._combine(item, lane.reduced(item.kind, parts[0]))
+
+    def _combine(self, item: Store, found: str) -> None:
+        """Combine an element with the one in memory."""
         total = self._load(item.value, item.place)
         self._store(item.value, item.place, self._lane(item).combined(item.kind, total, found))
 
-    def _lane(self, item: Accumulate, count: int = 1) -> Lane:
+    def _lane(self, item: Store, count: int = 1) -> Lane:
         """Return the arithmetic for a reduction's elements, or for vectors of them."""
         return Lane(self.code, item.value.dtype, count=count)
 
@@ -332,7 +335,7 @@ class _Writer:
             lane = owner._lane(item, self._loop.width)
             cell.set(lane.combined(item.kind, cell.get(), found))
             return
-        if isinstance(item, Accumulate):
+        if item.kind:
             before = self.node(Load(*key))
             found = owner._lane(item, self._loop.width).combined(item.kind, before, found)
         self._known[key] = found

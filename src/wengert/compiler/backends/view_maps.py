@@ -18,15 +18,16 @@ from wengert.compiler.backends.index_maps import (
     whole,
 )
 from wengert.compiler.backends.nodes import Node
-from wengert.compiler.ir.facets import REARRANGES, having
+from wengert.compiler.ir.facets import REARRANGES, having, permutation
 from wengert.compiler.ir.programs import Step
 from wengert.prims import records
 
 __all__: list[str] = []
 
-_RESHAPES = [
-    prim for prim in having(REARRANGES) if REARRANGES[prim] == "shape" and prim is not records.alias
-]
+_RESHAPES, _ORDERS = (
+    [prim for prim in having(REARRANGES) if REARRANGES[prim] == how and prim is not records.alias]
+    for how in ("shape", "order")
+)
 
 
 @index_map(records.alias, records.clone, records.contiguous, view=True)
@@ -55,26 +56,13 @@ def _expanded(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     return source(value, aligned(place, value.shape))
 
 
-@index_map(records.permute, view=True)
+@index_map(*_ORDERS, view=True)
 def _permuted(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     found = [ZERO] * len(place)
-    for index, dim in zip(place, step.params["dims"], strict=True):
+    order = permutation(step.prim.name, step.params, len(place))
+    for index, dim in zip(place, order, strict=True):
         found[dim] = index
     return source(step.args[0], tuple(found))
-
-
-@index_map(records.transpose, view=True)
-def _transposed(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
-    found = list(place)
-    one, two = step.params["dim0"], step.params["dim1"]
-    if found:
-        found[one], found[two] = found[two], found[one]
-    return source(step.args[0], tuple(found))
-
-
-@index_map(records.t, view=True)
-def _t(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
-    return source(step.args[0], tuple(reversed(place)))
 
 
 @index_map(records.select, view=True, counted=frozenset({"index"}))

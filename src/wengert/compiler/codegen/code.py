@@ -393,7 +393,7 @@ class Code:
 
         The body may thus compute some positions twice.
         """
-        with self.loop(Varying(extent), step=step) as counter:
+        with self.loop(extent, step=step) as counter:
             last = extent - step
             before = self.let(f"icmp slt i64 {counter}, {last}")
             yield self.let(f"select i1 {before}, i64 {counter}, i64 {last}")

@@ -6,6 +6,7 @@ such as lowering rules, are registered by the modules that define them.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from wengert.interp.eager import POINTWISE
@@ -22,6 +23,7 @@ __all__ = [
     "REARRANGES",
     "SIZE",
     "having",
+    "permutation",
 ]
 
 MAPS: Facet[bool] = Facet("maps", lambda prim: POINTWISE[prim])
@@ -50,3 +52,15 @@ CYCLES: Facet[int] = Facet("cycles", lambda prim: 0)
 def having(facet: Facet[Any]) -> list[Primitive]:
     """Return the records for which a facet is truthy."""
     return [prim for prim in TABLE.values() if facet[prim]]
+
+
+def permutation(name: str, params: Mapping[str, Any], ndim: int) -> tuple[int, ...]:
+    """Return the order of dimensions that a transpose, a record of that name, makes."""
+    if name == "permute":
+        dims: tuple[int, ...] = params["dims"]
+        return dims
+    order = list(range(ndim))
+    first, second = (params["dim0"], params["dim1"]) if name == "transpose" else (0, -1)
+    if ndim:
+        order[first], order[second] = order[second], order[first]
+    return tuple(order)

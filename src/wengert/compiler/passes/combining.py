@@ -47,7 +47,6 @@ def _summed(b: Builder, x: Value, dim: Shape, out: Value) -> Value:
         records.zeros,
         records.expand,
         records.view,
-        records.t,
         records.permute,
     ),
 )
@@ -66,7 +65,7 @@ def _sum(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any
             total = b.emit("mul_scalar", (total,), {"other": float(count)}, total)
             return b.expanded(_from_zero(b, total), out.shape)
         return b.filled(0, out.dtype, out.shape)
-    step = b.maker(x, "expand", "view", "t", "permute")
+    step = b.maker(x, "expand", "view", "permute")
     if step is None:
         return None
     name, source = step.prim.name, step.args[0]
@@ -74,7 +73,7 @@ def _sum(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any
         return _sum_of_copies(b, x, source, dim, out)
     if len(dim) == len(x.shape) or name == "view":
         return _sum_in_another_shape(b, x, source, dim, out)
-    order = (1, 0) if name == "t" else step.params["dims"]
+    order = step.params["dims"]
     # the remaining dimensions must be in order
     left = [order[d] for d in range(len(order)) if d not in dim]
     if left != sorted(left):
@@ -142,7 +141,19 @@ def _is_blas(out: Value, args: Values) -> bool:
 
 
 def _turned(b: Builder, x: Value) -> Value:
-    return b.emit("t", (x,), {}, Value(x.dtype, x.shape[::-1]))
+    """Emit the transpose of matrices."""
+    *batch, rows, columns = x.shape
+    dims = (*range(len(batch)), len(batch) + 1, len(batch))
+    return b.emit("permute", (x,), {"dims": dims}, Value(x.dtype, (*batch, columns, rows)))
+
+
+def _product_of_turned(b: Builder, name: str, args: Values, out: Value) -> Value | None:
+    """Rewrite the product of two transposed operands to the transpose of a product."""
+    turns = [b.maker(arg, "permute") for arg in args]
+    if not all(turn is not None and turn.params["dims"] in ((1, 0), (0, 2, 1)) for turn in turns):
+        return None
+    like = Value(out.dtype, (*out.shape[:-2], out.shape[-1], out.shape[-2]))
+    return _turned(b, b.emit(name, [turn.args[0] for turn in turns[::-1] if turn], {}, like))
 
 
 @_rule(records.mm)
@@ -160,12 +171,7 @@ def _mm(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
         row = b.shaped(first, (k,))
         turned = _turned(b, second)
         return b.shaped(b.emit("mv", (turned, row), {}, Value(out.dtype, (m,))), out.shape)
-    turns = [b.maker(arg, "t") for arg in args]
-    if turns[0] is not None and turns[1] is not None:
-        like = Value(out.dtype, (m, n))
-        product = b.emit("mm", (turns[1].args[0], turns[0].args[0]), {}, like)
-        return _turned(b, product)
-    return None
+    return _product_of_turned(b, name, args, out)
 
 
 @_rule(records.bmm)
@@ -176,11 +182,6 @@ def _bmm(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any
     if args[0].shape[-1] == 1:
         return b.emit("mul", args, {}, out)
     if any(n != 1 for n in out.shape[:-2]):
-        turns = [b.maker(arg, "permute") for arg in args]
-        if not all(turn is not None and turn.params["dims"] == (0, 2, 1) for turn in turns):
-            return None
-        like = Value(out.dtype, (out.shape[0], out.shape[2], out.shape[1]))
-        product = b.emit("bmm", [turn.args[0] for turn in turns[::-1] if turn], {}, like)
-        return b.emit("permute", (product,), {"dims": (0, 2, 1)}, out)
+        return _product_of_turned(b, name, args, out)
     matrices = [b.shaped(arg, arg.shape[-2:]) for arg in args]
     return b.shaped(b.emit("mm", matrices, {}, Value(out.dtype, out.shape[-2:])), out.shape)

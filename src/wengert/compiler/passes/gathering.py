@@ -10,10 +10,11 @@ concatenation, too.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from wengert.compiler.ir.programs import Loop, Program, Step, Value, uses
+from wengert.compiler.ir.programs import Loop, Program, Step, Value
+from wengert.compiler.passes.builder import live
 from wengert.prims.record import TABLE
 
 __all__ = ["gathered"]
@@ -54,7 +55,7 @@ class _Gatherer:
                 name == "add" and (step.args[0] in makers or step.args[1] in makers)
             ):
                 makers[step.outs[0]] = step
-        self.counts = _counted(program, makers)
+        self.counts = live(program.steps, program.outputs)[1]
         self.steps: Steps = []
         self.site: tuple[str, int] | None = None
 
@@ -210,10 +211,6 @@ class _Gatherer:
 
     # -- the program -------------------------------------------------------------------------------
 
-    def is_maker(self, step: Step) -> bool:
-        """Return whether a step pads, adds or writes parts."""
-        return len(step.outs) == 1 and step.outs[0] in self.makers
-
     def run(self) -> Program:
         """Return the new program, or the old one if it has no sums or writes of parts."""
         old = self.program.steps
@@ -229,9 +226,10 @@ class _Gatherer:
                 single = self.counts.get(step.args[0]) == 1
                 if before is not None and single and _is_write(before, step.params["dim"]):
                     inside.add(step.args[0])
+        roots = self.makers.keys() - inside
         for step in old:
             made = None
-            if isinstance(step, Step) and not inside.issuperset(step.outs) and self.is_maker(step):
+            if isinstance(step, Step) and step.outs[0] in roots:
                 self.site = step.site
                 if step.prim.name == "add" and _is_plain_sum(step):
                     terms = self.terms(step)
@@ -247,19 +245,6 @@ class _Gatherer:
         if not changed:
             return self.program
         return Program(self.program.inputs, self.steps, self.program.outputs, self.program.writes)
-
-
-def _counted(program: Program, wanted: Mapping[Value, Step]) -> dict[Value, int]:
-    """Count the uses of values."""
-    counts: dict[Value, int] = dict.fromkeys(wanted, 0)
-    for step in program.steps:
-        for value in uses(step):
-            if value in counts:
-                counts[value] += 1
-    for value in program.outputs:
-        if value in counts:
-            counts[value] += 1
-    return counts
 
 
 def _is_plain_sum(step: Step) -> bool:

@@ -1,9 +1,9 @@
 """Layer 8 · compiler: peephole rules for views, slices and concatenations.
 
 NOTE [canonical views]
-Rewriting makes views canonical. All reshapes are `view`; the transpose of a matrix is `t`, all
-other permutations are `permute`; `expand` comes after a chain of element-wise operations, not
-before it; `select` and `slice` read from the operands of a concatenation, not from its result.
+Rewriting makes views canonical. All reshapes are `view`, and all transposes are `permute`; `expand`
+comes after a chain of element-wise operations, not before it; `select` and `slice` read from the
+operands of a concatenation, not from its result.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from wengert.compiler.ir.facets import REARRANGES, having
+from wengert.compiler.ir.facets import REARRANGES, having, permutation
 from wengert.compiler.ir.programs import Value
 from wengert.compiler.passes.builder import RULES, Builder
 from wengert.prims import records
@@ -65,15 +65,15 @@ def _reshape(b: Builder, name: str, args: Values, params: Params, out: Value) ->
 @_rule(*_ORDERS)
 def _order(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     (x,) = args
-    dims = _dims(name, params, len(x.shape))
-    inner = b.maker(x, "t", "permute")
+    dims = permutation(name, params, len(x.shape))
+    inner = b.maker(x, "permute")
     if inner is not None:
-        before = _dims(inner.prim.name, inner.params, len(x.shape))
+        before = inner.params["dims"]
         return _permuted(b, inner.args[0], tuple([before[d] for d in dims]))
     moved = [d for d in dims if x.shape[d] != 1]
     if moved == sorted(moved):
         return b.shaped(x, out.shape)
-    if name != ("t" if len(dims) == 2 else "permute"):
+    if name != "permute":
         return _permuted(b, x, dims)
     return _turned_product(b, x, dims, out) if b.once(x) else None
 
@@ -83,7 +83,8 @@ def _turned_product(b: Builder, x: Value, dims: Shape, out: Value) -> Value | No
     product = b.maker(x, "mm", "bmm")
     if product is None or dims not in ((1, 0), (0, 2, 1)):
         return None
-    if not any(_is_turned(b, arg, dims) for arg in product.args):
+    turns = [b.maker(arg, "permute") for arg in product.args]
+    if not any(turn is not None and turn.params["dims"] == dims for turn in turns):
         return None
     if any(len(arg.shape) != len(dims) for arg in product.args):
         # under vmap, an operand may have fewer batch dimensions
@@ -92,29 +93,10 @@ def _turned_product(b: Builder, x: Value, dims: Shape, out: Value) -> Value | No
     return b.emit(product.prim.name, turned, {}, out)
 
 
-def _is_turned(b: Builder, x: Value, dims: Shape) -> bool:
-    step = b.maker(x, "t", "permute")
-    return step is not None and _dims(step.prim.name, step.params, len(dims)) == dims
-
-
-def _dims(name: str, params: Params, ndim: int) -> Shape:
-    """Return the permutation of a step."""
-    if name == "permute":
-        dims: Shape = params["dims"]
-        return dims
-    order = list(range(ndim))
-    first, second = (params["dim0"], params["dim1"]) if name == "transpose" else (0, -1)
-    if ndim:
-        order[first], order[second] = order[second], order[first]
-    return tuple(order)
-
-
 def _permuted(b: Builder, x: Value, dims: Shape) -> Value:
     if dims == tuple(range(len(dims))):
         return x
     like = Value(x.dtype, tuple([x.shape[d] for d in dims]))
-    if len(dims) == 2:
-        return b.emit("t", (x,), {}, like)
     return b.emit("permute", (x,), {"dims": dims}, like)
 
 

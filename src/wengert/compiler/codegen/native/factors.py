@@ -4,21 +4,21 @@ NOTE [columns and rows]
 LAPACK takes column-major matrices. For Cholesky factors and triangular systems a row-major matrix
 serves as its transpose, with the triangles exchanged. General matrices are copied to column-major
 order, as NumPy does, because elimination follows columns: pivots, rounding errors and zero pivots
-are then the same. A zero pivot sets the error flag, and NumPy computes the step.
+are then the same. A zero pivot sets the error flag, and NumPy computes the step; what native code
+computes from it is not used.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
 
 from wengert.compiler.codegen.code import Array, Code, literal
 from wengert.compiler.codegen.library import call_function, call_routine, has_routine
-from wengert.compiler.codegen.native.forms import NATIVE, NativeForm, nest, outlined
+from wengert.compiler.codegen.native.forms import NATIVE, NativeForm, fill_zeros, nest, outlined
 from wengert.compiler.codegen.scalars.lane import Lane
 from wengert.compiler.ir.programs import Step
 from wengert.prims import records
@@ -175,11 +175,6 @@ def _lu_workspaces(code: Code, dtype: np.dtype[Any], n: int) -> list[Array]:
     return [_workspace(code, dtype, n * n), _workspace(code, _INT, n), _workspace(code, _INT, 1)]
 
 
-def _unless_singular(code: Code, singular: str) -> AbstractContextManager[None]:
-    """Emit the ``with`` body under the condition that a matrix is not singular."""
-    return code.when(code.let(f"xor i1 {singular}, true"))
-
-
 def _solve(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
     left, vector = step.params["left"], step.params["vector"]
     dtype, n = step.args[0].dtype, step.args[0].shape[-1]
@@ -190,21 +185,18 @@ def _solve(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) 
     def body(inner: Code, pointers: list[str], buffers: list[str]) -> None:
         matrix, right, solution = pointers
         factors, pivots, info = _lu_factor(inner, dtype, n, matrix, buffers)
-        singular = _failed(inner, info)
-        inner.fail_if(singular)
-
+        inner.fail_if(_failed(inner, info))
         # column-major, the right-hand side is transposed, as solving from the other side needs
         column_major = buffers[3] if left and columns > 1 else solution
-        with _unless_singular(inner, singular):
-            if column_major is solution:
-                _copy(inner, right, solution, dtype, 1, rows * columns)
-            else:
-                _copy(inner, right, column_major, dtype, rows, columns)
-            count = columns if left else rows
-            args = (b"N" if left else b"T", n, count, factors, n, pivots, column_major, n, info)
-            call_routine(inner, f"{letter}getrs", args)
-            if column_major is not solution:
-                _copy(inner, column_major, solution, dtype, columns, rows)
+        if column_major is solution:
+            _copy(inner, right, solution, dtype, 1, rows * columns)
+        else:
+            _copy(inner, right, column_major, dtype, rows, columns)
+        count = columns if left else rows
+        args = (b"N" if left else b"T", n, count, factors, n, pivots, column_major, n, info)
+        call_routine(inner, f"{letter}getrs", args)
+        if column_major is not solution:
+            _copy(inner, column_major, solution, dtype, columns, rows)
 
     buffers = _lu_workspaces(code, dtype, n)
     if left and columns > 1:
@@ -212,37 +204,25 @@ def _solve(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) 
     _for_each(code, "solve", [*ins, *outs], [2, core, core], buffers, body)
 
 
-def _identity(code: Code, dtype: np.dtype[Any], n: int, pointer: str) -> None:
-    one, zero = literal(1, dtype), literal(0, dtype)
-    lane = Lane(code, dtype)
-    with code.loop(n) as i, code.loop(n) as j:
-        diagonal = code.let(f"icmp eq i64 {i}, {j}")
-        address = code.at(pointer, dtype, code.offset((n, 1), [i, j]))
-        code.store(lane.select(diagonal, one, zero), address, dtype)
-
-
 def _inverse(
     code: Code, dtype: np.dtype[Any], n: int, matrix: str, buffers: list[str], solution: str
-) -> str:
-    """Write the column-major inverse; return whether the matrix is singular."""
+) -> None:
+    """Write the column-major inverse."""
     factors, pivots, info = _lu_factor(code, dtype, n, matrix, buffers)
-    singular = _failed(code, info)
-    code.fail_if(singular)
-
-    with _unless_singular(code, singular):
-        _identity(code, dtype, n, solution)
-        arguments = (b"N", n, n, factors, n, pivots, solution, n, info)
-        call_routine(code, f"{_LETTERS[dtype]}getrs", arguments)
-    return singular
+    code.fail_if(_failed(code, info))
+    fill_zeros(code, solution, n * n * dtype.itemsize)
+    with code.loop(n) as i:
+        code.store(literal(1, dtype), code.at(solution, dtype, code.offset((n + 1,), [i])), dtype)
+    arguments = (b"N", n, n, factors, n, pivots, solution, n, info)
+    call_routine(code, f"{_LETTERS[dtype]}getrs", arguments)
 
 
 def _inv(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
     dtype, n = step.args[0].dtype, step.args[0].shape[-1]
 
     def body(inner: Code, pointers: list[str], buffers: list[str]) -> None:
-        singular = _inverse(inner, dtype, n, pointers[0], buffers, buffers[3])
-        with _unless_singular(inner, singular):
-            _copy(inner, buffers[3], pointers[1], dtype, n, n)
+        _inverse(inner, dtype, n, pointers[0], buffers, buffers[3])
+        _copy(inner, buffers[3], pointers[1], dtype, n, n)
 
     buffers = [*_lu_workspaces(code, dtype, n), _workspace(code, dtype, n * n)]
     _for_each(code, "inv", [*ins, *outs], [2, 2], buffers, body)
@@ -254,16 +234,13 @@ def _cofactor(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array
     def body(inner: Code, pointers: list[str], buffers: list[str]) -> None:
         matrix, result = pointers
         # the column-major inverse is the row-major transpose, which a cofactor needs
-        singular = _inverse(inner, dtype, n, matrix, buffers, result)
+        _inverse(inner, dtype, n, matrix, buffers, result)
         lane = Lane(inner, dtype)
-
-        with _unless_singular(inner, singular):
-            sign, logarithm = _log_determinant(inner, dtype, n, buffers[0], buffers[1])
-            magnitude = call_function(inner, "exp", lane.type, [logarithm])
-            factor = lane.mul(sign, magnitude)
-            with inner.loop(n * n) as i:
-                address = inner.at(result, dtype, i)
-                inner.store(lane.mul(inner.load(address, dtype), factor), address, dtype)
+        sign, logarithm = _log_determinant(inner, dtype, n, buffers[0], buffers[1])
+        factor = lane.mul(sign, call_function(inner, "exp", lane.type, [logarithm]))
+        with inner.loop(n * n) as i:
+            address = inner.at(result, dtype, i)
+            inner.store(lane.mul(inner.load(address, dtype), factor), address, dtype)
 
     _for_each(code, "cofactor", [*ins, *outs], [2, 2], _lu_workspaces(code, dtype, n), body)
 

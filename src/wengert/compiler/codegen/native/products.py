@@ -110,26 +110,10 @@ def _emit_transposed_copy(code: Code, array: Array, copy: Array, lanes: int) -> 
 
     The last squares may overlap those before them.
     """
-
-    def square(i: str, j: str) -> None:
+    rows, columns = array.shape
+    with code.covering(rows, lanes) as i, code.covering(columns, lanes) as j:
         parts = [whole._replace(pointer=code.element(whole, [i, j])) for whole in (array, copy)]
         outlined(code, "square", parts, partial(_transpose_square, lanes=lanes))
-
-    rows, columns = array.shape
-    for by_rows in _square_loops(code, rows, lanes):
-        for by_columns in _square_loops(code, columns, lanes):
-            with by_rows() as i, by_columns() as j:
-                square(i, j)
-
-
-def _square_loops(code: Code, size: int, lanes: int) -> list[Callable[[], Any]]:
-    """Return the loops over squares that cover a dimension."""
-    if open_ended(size):
-        return [partial(code.covering, size, lanes)]
-    whole: list[Callable[[], Any]] = [partial(code.loop, size - size % lanes, step=lanes)]
-    if size % lanes:
-        whole.append(partial(code.loop, size, str(size - lanes), step=lanes))
-    return whole
 
 
 def _transpose_square(code: Code, arrays: Sequence[Array], lanes: int) -> None:
