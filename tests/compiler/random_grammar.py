@@ -15,7 +15,7 @@ class Pair(NamedTuple):
     second: Any
 
 
-# bounds are no 0 or 1, which sums of (log_)softmax are but for rounding
+# bounds are no 0 or 1, which sums of normalised numbers are but for rounding
 LINES = [
     *("a.sin()", "a.cos()", "a.tanh()", "a.sigmoid()", "(a * a + 1).sqrt()", "(a * a + 1).log()"),
     *("a.clamp(-2, 2)", "a.relu()", "-a", "a * 0.5", "1 - a", "a / 3", "a ** 2 / 4", "a.abs()"),
@@ -78,10 +78,10 @@ POINTWISE = [
 ]
 
 CONDITIONS = [
-    *("a.sum() > 0", "a.mean() < b.mean()", "(a > b).any()", "a.max().item() > 0.5"),
+    *("a.sum() > 0.3", "a.mean() < b.mean()", "(a > b).any()", "a.max().item() > 0.5"),
     *("a.numel() > 2", "a.shape[0] == 2", "bool((a * a).sum() < 3)", "len(a) > 1"),
     *("a.argmax() == 0", "float(a.norm()) < 2", "m.all()", "not m.any()", "i.sum() > 2"),
-    *("a.sum() > 0 and b.sum() > 0", "-1 < a.sum() < 1", "a.requires_grad", "i.max().item() == 2"),
+    *("a.sum() > 0.3 and s > 0", "-0.9 < a.sum() < 0.9", "a.requires_grad", "i.max().item() == 2"),
     *("a.dtype == wg.float32", "a.sum().item() * 2 > s", "int(m.sum()) > 1", "k > 2"),
     *("a.isnan().any()",),
 ]
@@ -291,7 +291,7 @@ STEPS: dict[str, list[str]] = {
             "b.mean()\n        if out.sum() > 3:\n            break"
         ),
         (
-            "out = 0.0\nfor row in a:\n    if row.sum() > 0:\n        out = out + row.sum()\n  "
+            "out = 0.0\nfor row in a:\n    if row.sum() > 0.3:\n        out = out + row.sum()\n  "
             "  else:\n        out = out - 1"
         ),
         (
@@ -432,7 +432,7 @@ STEPS: dict[str, list[str]] = {
         "values, places = a.topk(1)\nout = a.gather(-1, places) + values",
         "low, high = wg.aminmax(a)\nout = (a - low) / (high - low + 1)",
         (
-            "def inner(u, scale=2.0):\n    if u.sum() > 0:\n        return u * scale\n    "
+            "def inner(u, scale=2.0):\n    if u.sum() > 0.3:\n        return u * scale\n    "
             "return u - scale\nout = inner(a) + inner(b, 0.5).sum()"
         ),
         (
@@ -443,8 +443,8 @@ STEPS: dict[str, list[str]] = {
             "state = (a, b.sum())\nfor _ in range(3):\n    state = (state[0] * 0.5 + state[1], "
             "state[1] * 0.9)\nout = state[0]"
         ),
-        "out = [row.sum() for row in a if row.sum() > 0]\nout = wg.stack(out) if out else a.sum()",
-        *("out = (lambda u: {u})(a)", "out = [a, b][int(a.sum() > 0)]"),
+        "out = [row.sum() for row in a if row.sum() > 2]\nout = wg.stack(out) if out else a.sum()",
+        *("out = (lambda u: {u})(a)", "out = [a, b][int(a.sum() > 0.3)]"),
         "text = f'{a.dim()}'\nout = a * int(text)",
         "assert a.dim() >= 0\nout = a + 1",
         "name = 'sin' if {?} else 'cos'\nout = getattr(a, name)()",

@@ -7,10 +7,13 @@ import contextlib
 import functools
 import importlib.util
 import sys
+import types
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from operator import add, eq  # noqa: F401  # for `OF_PARTS`
 from typing import Any
 
+import numpy as np
 import pytest
 
 import wengert as wg
@@ -244,6 +247,61 @@ def test_what_is_hidden_belongs_to_the_state(program, backend):
     for mine, yours in SIGNS * 2:
         found, expected = compiled(x * mine, x * yours), program(x * mine, x * yours)
         assert str(found) == str(expected)
+
+
+class Shrinks:
+    """Shrinks with each use: the same part is another one when it is met again."""
+
+    def __init__(self, x: Any) -> None:
+        self.x = x
+
+    def __repr__(self) -> str:
+        self.x.mul_(0.8)
+        return "large" if self.x.sum() > 1 else "small"
+
+
+def shrunk(self: Any, *_: Any) -> int:
+    self.x.mul_(0.8)
+    return 1 if self.x.sum() > 1 else 0
+
+
+def in_array(parts: list[Any]) -> Any:
+    made = np.empty(len(parts), object)
+    made[:] = parts
+    return made
+
+
+OF_PARTS = {
+    "mine == mine[::-1]": "__eq__",
+    "[*mine] != [*yours]": "__eq__",
+    "eq(mine, yours)": "__eq__",
+    "mine.__eq__(yours)": "__eq__",
+    "dict(enumerate(mine)) == dict(enumerate(yours))": "__eq__",
+    "slice(*mine) == slice(*yours)": "__eq__",
+    "types.SimpleNamespace(a=mine) == types.SimpleNamespace(a=yours)": "__eq__",
+    "in_array(mine) == 1": "__eq__",
+    "in_array(mine) > 1": "__gt__",
+    "in_array(mine) + 1": "__add__",
+    "add(in_array(mine), 1)": "__add__",
+    "-in_array(mine)": "__neg__",
+    "abs(in_array(mine))": "__abs__",
+    "repr(mine)": "__str__",
+    "'%d %d %d' % (*mine,)": "__int__",
+}
+
+
+@pytest.mark.parametrize("text", OF_PARTS)
+def test_the_parts_of_an_operand_whose_methods_run_are_hidden(text):
+    # while the method of a part runs, C code holds which part it is
+    method = types.FunctionType(shrunk.__code__.replace(co_name=OF_PARTS[text]), globals())
+    space = {**globals(), "kind": type("Shrinking", (Shrinks,), {OF_PARTS[text]: method})}
+    for name, parts in (("mine", "a, b, a"), ("yours", "b, b, b")):
+        text = text.replace(name, f"[*map(kind, ({parts}))]")
+    exec(f"def f(x):\n    a, b = x * 1, x * 2\n    return str({text}), a + b", space)
+    compiled = wg.compile(space["f"], backend="numpy", options={"quiet": True})
+    for value in (0.1, 0.3, 0.5, 0.6, 0.62, 0.64, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 0.7, 10.0):
+        x = wg.tensor([value, value])
+        assert str(compiled(x)) == str(space["f"](x))
 
 
 def traces_of(function: Callable[..., Any], *calls: Any) -> int:

@@ -86,6 +86,11 @@ CASES = {
         setup=("held = wg.zeros(3)",),
         outside="second",
     ),
+    "second derivatives do not repeat the effects of a function with a loop": Case(
+        "held.add_(0.5)\nv = x0\nwhile v.abs().sum() < 8:\n    v = v * 1.5 + 0.2\nv * v + held",
+        setup=("held = wg.zeros(3)",),
+        outside="second",
+    ),
     "values saved that were written to are named by the error": Case(
         "v = x0.clone()\nv.exp_().clamp_(max=4)\nv"
     ),

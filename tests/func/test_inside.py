@@ -506,6 +506,20 @@ def test_tensors_made_inside_take_a_batch_and_those_outside_what_is_no_batch():
     assert around.tolist() == [1.0] * 3
 
 
+@pytest.mark.parametrize(
+    "call", [lambda f: wg.vmap(f)(wg.ones(2, 3)), lambda f: func.jvp(f, (X,), (X,))]
+)
+@pytest.mark.filterwarnings("ignore:The given NumPy array is not writable")
+def test_what_is_no_value_of_a_transform_is_written_where_it_is(call):
+    repeated, fixed = wg.zeros(1).expand(3), np.zeros(3)
+    fixed.flags.writeable = False
+    fixed = wg.from_numpy(fixed)
+    call(lambda x: (repeated.detach().fill_(2.0), x * 1)[1])
+    assert repeated.tolist() == [2.0] * 3
+    with pytest.raises(RuntimeError, match="read-only"):
+        call(lambda x: (fixed.detach().fill_(2.0), x * 1)[1])
+
+
 class Holder:
     def __init__(self):
         self.tensor = wg.zeros(3)

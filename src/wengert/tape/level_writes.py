@@ -111,10 +111,8 @@ def elevate(tensor: Any, levels: Sequence[Level]) -> None:
             tensor._payload = push(namespace_of(before), tensor._ext.chain, before)
     known = {**levels_of(before), **{level.number: level for level in levels}}
     every = [known[number] for number in sorted(known)]
-    if not every and isinstance(before, Lifted):
-        # a traced function: its memory is fine as it is
-        return
-    if _is_own(before, every):
+    if not every or _is_own(before, every):
+        # without levels, the memory is written as it is
         return
     own = levels_of(before)
     for level in every:
@@ -214,6 +212,8 @@ def write_in_level(
         if prim.broadcasts:
             check_shape(tensor._payload, [value._payload for value in values[1:]])
     found = check_levels([value._payload for value in values])
+    if not found and not isinstance(tensor._payload, Lifted):
+        check_writable(tensor, recording, "overlapping" in prim.writes)
     order = [found[number] for number in sorted(found)]
     own = levels_of(tensor._payload)
     added = [level for number, level in found.items() if number not in own]

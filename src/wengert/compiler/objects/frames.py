@@ -10,9 +10,10 @@ from __future__ import annotations
 import dis
 import functools
 import inspect
+import math
 import re
 from bisect import bisect
-from types import BuiltinFunctionType, CodeType, FunctionType, MethodType
+from types import CodeType, FunctionType, MethodType
 from typing import Any
 
 from wengert.compiler.objects.bytecode import (
@@ -33,13 +34,19 @@ _ENTERS = frozenset({"BEFORE_WITH", "LOAD_SPECIAL"})
 UNKNOWN = frozenset({-1})
 SUSPENDED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 _RUNS = re.compile(
-    r"(POP_JUMP|UNARY_|TO_BOOL|LOAD_ATTR|STORE_ATTR).*|BINARY_SUBSCR.* __getitem__"
+    r"(POP_JUMP|UNARY_NOT|TO_BOOL|LOAD_ATTR|STORE_ATTR).*|BINARY_SUBSCR.* __getitem__"
     r"|STORE_SUBSCR.* __setitem__|CONTAINS_OP.* __contains__|BEFORE_WITH.* __enter__"
-    r"|BINARY_OP.* __(?!bool|eq|hash|str|repr|format|len|missing|iter|next)\w+__"
     # since Python 3.13 a comparison may decide, too
-    r"|COMPARE_OP.* __([lg][te]|eq|ne)__|COMPARE_OP bool\(.* __bool__"
+    r"|COMPARE_OP bool\(.* __bool__"
 )
 """Instructions that run methods, and which; they hold nothing meanwhile."""
+_RUNS_OF_OPERANDS = re.compile(
+    r"UNARY_.* __(neg|pos|invert)__|COMPARE_OP.* __([lg][te]|eq|ne)__"
+    r"|BINARY_OP.* __(?!bool|eq|hash|str|repr|format|len|missing|iter|next|getitem)\w+__"
+)
+"""Those that hold nothing if it is the method of an operand, not of a part of a container."""
+_OF_ARGUMENT = (len, round, iter, format, math.floor, math.ceil, math.trunc)
+"""Functions besides classes that run the method of their name, and never that of a part."""
 _NOTHING = frozenset({"CACHE", "NOP", "EXTENDED_ARG", "NOT_TAKEN"}) | ALWAYS
 """Instructions that do nothing but continue elsewhere."""
 
@@ -149,20 +156,28 @@ def calls(frame: Any, inner: Any) -> bool:
     step, takes, stack = flow.steps[k], flow.takes(k), flow.before.get(k)
     if not stack or not takes:
         return False
+    operands = [[flow.steps[i] if i >= 0 else None for i in entry] for entry in stack[-takes:]]
     if not step.opname.startswith("CALL"):
-        operands = [flow.steps[i] for entry in stack[-takes:] for i in entry]
-        return _RUNS.fullmatch(f"{step.opname} {step.argrepr} {name}") is not None and not (
-            step.opname == "COMPARE_OP" and any(_is_container(frame, o) for o in operands)
+        runs = f"{step.opname} {step.argrepr} {name}"
+        if _RUNS_OF_OPERANDS.fullmatch(runs):
+            own = inner.f_locals.get(code.co_varnames[0]) if code.co_varnames else None
+            return own is not None and any(
+                all(_loaded(frame, step) is own for step in entry) for entry in operands
+            )
+        return _RUNS.fullmatch(runs) is not None and not (
+            step.opname == "COMPARE_OP"
+            and any(_is_container(frame, step) for entry in operands for step in entry)
         )
     return all(
-        flow.steps[i].opname == "PUSH_NULL" or (i >= 0 and _is_callee(frame, flow.steps[i], inner))
-        for i in stack[-takes] | stack[-takes:][1]
+        step is not None and (step.opname == "PUSH_NULL" or _is_callee(frame, step, inner))
+        for entry in operands[:2]
+        for step in entry
     )
 
 
 def _loaded(frame: Any, step: Any) -> Any:
     """Return the variable that an instruction loads, or None."""
-    if not step.opname.startswith("LOAD_") or step.opname in LOOKS_UP:
+    if step is None or not step.opname.startswith("LOAD_") or step.opname in LOOKS_UP:
         return None
     spaces = (frame.f_locals, frame.f_globals, frame.f_builtins)
     return next((space[step.argval] for space in spaces if step.argval in space), None)
@@ -171,7 +186,11 @@ def _loaded(frame: Any, step: Any) -> Any:
 def _is_container(frame: Any, step: Any) -> bool:
     """Return whether an instruction pushes a container, whose comparison is that of its parts."""
     found = _loaded(frame, step)
-    return step.opname.startswith("BUILD_") or isinstance(found, list | tuple | dict | set)
+    return (
+        step is None
+        or step.opname.startswith("BUILD_")
+        or isinstance(found, list | tuple | dict | set)
+    )
 
 
 def _is_callee(frame: Any, step: Any, inner: Any) -> bool:
@@ -180,7 +199,7 @@ def _is_callee(frame: Any, step: Any, inner: Any) -> bool:
     if not step.opname.startswith("LOAD_"):
         return False
     if step.opname in LOOKS_UP:
-        return name == code.co_name
+        return name == code.co_name and not name.startswith("__")
     found = _loaded(frame, step)
     thing: Any = found
     if isinstance(found, type):
@@ -188,7 +207,7 @@ def _is_callee(frame: Any, step: Any, inner: Any) -> bool:
     if not isinstance(thing, FunctionType | MethodType):
         thing = type(thing).__call__
     # `float` calls `__float__`, and holds nothing else
-    alone = isinstance(found, type | BuiltinFunctionType) and found is not next
+    alone = isinstance(found, type) or any(found is one for one in _OF_ARGUMENT)
     return getattr(thing, "__code__", None) is code or (
         alone and code.co_name == f"__{found.__name__}__"
     )

@@ -448,14 +448,14 @@ class Entry:
     ) -> Any:
         """Run a graph of traces; with `done`, replay that trace without effects."""
         visits: list[Visit] | None = [] if self.records else None
+        exit, known = graph.run(inputs, visits, *(() if done is None else _taken(done)))
+        # knows the effects, which forbid running the function again
+        call = GraphCall(self, exit, graph)
         if done is None:
-            exit, known = graph.run(inputs, visits)
             exit.say(known, tensors, given)
-            leaves = exit.finish(known, tensors, arrays)
         else:
-            exit, known = graph.run(inputs, visits, *_taken(done))
             exit = exit.without_effects(done.log.settle)
-            leaves = exit.finish(known, tensors, arrays)
+        leaves = exit.finish(known, tensors, arrays)
         node = None
         if exit.outputs:
             own = self.memory(tensors, arrays)[0] if memory is None else memory
@@ -465,7 +465,7 @@ class Entry:
             saved = {id(array) for visit in visits or () for array in visit.saved}
             owners = {id(owner_of(array)) for visit in visits or () for array in visit.saved}
             node = attach(
-                GraphCall(self, exit, graph),
+                call,
                 [tensors[place] for place in self.places],
                 [leaves[i] for i in exit.outputs],
                 visits,
