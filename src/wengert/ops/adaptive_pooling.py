@@ -122,7 +122,7 @@ def _avg_pool(d: int) -> Callable[..., Any]:
         """
         own = operand(input, name)
         ndim = own._payload.ndim
-        if d > 1 and ndim >= d and output_size in (1, (1,) * d, [1] * d):
+        if output_size in (1, (1,) * d, [1] * d) and (ndim in (2, 3) if d == 1 else ndim >= d):
             # a single mean is another operation in PyTorch, which needs no channel dimension
             return mean(own, tuple(range(ndim - d, ndim)), True)
         x, sizes = _prepared(name, input, output_size)
