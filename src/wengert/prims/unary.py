@@ -333,7 +333,7 @@ linear(
     vjp=(lambda F, g: g, zero),
     cases=(case((2, 3), (2, 3)), case((), ())),
     formula="{0}",
-    doc="grad_output, with a history in self (see `wengert.tape.rules`)",
+    doc="grad_output, with a history in self that gives it a derivative of 0",
     tangents="diagonal",
     batching="leading",
 )
