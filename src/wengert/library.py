@@ -1,7 +1,7 @@
 """Layer 7 · autograd: library: user-defined operations with names and derivatives.
 
 `custom_op` makes a `Function` of a function. There is no dispatcher: the CPU kernel is the function
-itself, and fake implementations (`register_fake`) are only stored.
+itself, and fake implementations (`register_fake`) are only checked (`opcheck`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import combinations, islice, product
 from types import SimpleNamespace
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, Union, cast, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -36,6 +36,7 @@ __all__ = [
     "define",
     "impl",
     "infer_schema",
+    "opcheck",
     "register_autograd",
     "register_fake",
     "register_kernel",
@@ -161,7 +162,7 @@ class CustomOpDef:
         return register if fn is None else register(fn)
 
     def register_fake(self, fn: Callable[..., Any], /) -> Callable[..., Any]:
-        """Store a function that describes results without computing them; nothing here uses it."""
+        """Store a function that describes results without computing them, for `opcheck`."""
         self._fake = fn
         return fn
 
@@ -518,6 +519,118 @@ def infer_schema(
     else:
         result = "()" if made is type(None) else written("Return", made)
     return f"{op_name or ''}({', '.join(words)}) -> {result}"
+
+
+class OpCheckError(Exception):
+    """What `opcheck` raises for an operation that does not keep what its definition says."""
+
+
+def _copied(values: Any) -> Any:
+    leaves, rebuilt = flatten(values)
+    return rebuilt(
+        [
+            leaf.detach().clone().requires_grad_(leaf.requires_grad)  # type: ignore[attr-defined]
+            if isinstance(leaf, TensorBase)
+            else leaf
+            for leaf in leaves
+        ]
+    )
+
+
+def _check_writes(op: CustomOpDef, args: Any, kwargs: Any) -> None:
+    """Refuse writes to arguments that the definition does not name."""
+    copied, keywords = _copied((args, kwargs))
+    bind = inspect.signature(cast("Callable[..., Any]", op._fn)).bind
+    op(*copied, **keywords)
+    before = bind(*args, **kwargs).arguments
+    for name, value in bind(*copied, **keywords).arguments.items():
+        told = op._mutates == "unknown" or name in op._mutates
+        for one, other in zip(_leaves(value), _leaves(before[name]), strict=True):
+            if not told and one._payload.tobytes() != other._payload.tobytes():
+                raise RuntimeError(f"Argument {name} is not defined as mutable but was mutated")
+
+
+def _check_gradients(op: CustomOpDef, args: Any, kwargs: Any) -> None:
+    """Run the derivative, where there is one."""
+    args, kwargs = _copied((args, kwargs))
+    for leaf in _leaves(op(*args, **kwargs)) if "backward" in op._rules else ():
+        if leaf.requires_grad:
+            leaf.sum().backward(retain_graph=True)
+
+
+def _check_fake(op: CustomOpDef, args: Any, kwargs: Any) -> None:
+    """Compare the shapes and dtypes that the fake implementation gives, where there is one."""
+    if op._fake is None:
+        return
+    results = [_leaves(op(*args, **kwargs))]
+    leaves, rebuilt = flatten(_copied((args, kwargs)))
+    args, kwargs = rebuilt([x.to("meta") if isinstance(x, TensorBase) else x for x in leaves])  # type: ignore[attr-defined]
+    results.append(_leaves(op._fake(*args, **kwargs)))
+    real, fake = ([(tuple(x.shape), x.dtype) for x in made] for made in results)
+    if real != fake:
+        raise RuntimeError(
+            f"the results have the shapes and dtypes {real}, but are faked as {fake}"
+        )
+
+
+_CHECKS = {
+    "test_schema": _check_writes,
+    "test_autograd_registration": _check_gradients,
+    "test_faketensor": _check_fake,
+    "test_aot_dispatch_dynamic": _check_gradients,
+}
+
+
+def opcheck(
+    op: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any] | None = None,
+    *,
+    test_utils: str | Sequence[str] = tuple(_CHECKS),
+    raise_exception: bool = True,
+    atol: float | None = None,
+    rtol: float | None = None,
+) -> dict[str, Any]:
+    """Check on examples of its arguments that an operation keeps what its definition says.
+
+    ``"test_schema"``: it writes to no other arguments than those named; ``"test_faketensor"``: its
+    results have the shapes and dtypes that `register_fake` says; the others: its derivative can be
+    computed. Whether the derivative is right is up to `autograd.gradcheck`.
+
+    Parameters
+    ----------
+    op : CustomOpDef or str. The operation, or its name.
+    args, kwargs : tuple, dict. The arguments, of which copies are used.
+    test_utils : str or sequence of str. The checks to make.
+    raise_exception : bool. Whether to raise at the first check that fails.
+    atol, rtol : float. Have no effect.
+
+    Returns
+    -------
+    dict: ``"SUCCESS"`` or an exception for each check.
+
+    Raises
+    ------
+    OpCheckError: If a check fails.
+
+    Examples
+    --------
+    >>> @wg.library.custom_op("ours::halved", mutates_args=())
+    ... def halved(x: wg.Tensor) -> wg.Tensor:
+    ...     return x / 2
+    >>> wg.library.opcheck(halved, (wg.ones(3),), test_utils="test_schema")
+    {'test_schema': 'SUCCESS'}
+    """
+    found: dict[str, Any] = {}
+    for name in (test_utils,) if isinstance(test_utils, str) else test_utils:
+        try:
+            _CHECKS[name](_of(op), args, kwargs or {})
+            found[name] = "SUCCESS"
+        except Exception as error:
+            if raise_exception:
+                raise OpCheckError(f"opcheck(op, ...): {name} failed with {error}") from error
+            found[name] = error
+    return found
 
 
 class Library:

@@ -282,3 +282,29 @@ def test_a_result_that_shares_the_memory_of_an_argument_is_refused(needs):
 
     with pytest.raises(RuntimeError, match="may not alias"):
         same(wg.ones(3, requires_grad=needs))
+
+
+def test_an_operation_is_checked_against_its_definition(cube):
+    x = wg.ones(3, requires_grad=True)
+    names = ["test_schema", "test_autograd_registration", "test_faketensor"]
+    wg.library.register_fake(cube, lambda x: wg.empty_like(x))
+    wg.library.register_autograd(cube, rule, setup_context=keep)
+    assert wg.library.opcheck(cube, (x,), test_utils=names) == dict.fromkeys(names, "SUCCESS")
+    assert x.grad is None
+    wg.library.register_fake(cube, lambda x: x.new_empty((*x.shape, 1)))
+    with pytest.raises(wg.library.OpCheckError, match=r"test_faketensor failed with .*faked as"):
+        wg.library.opcheck(cube, (x,))
+
+    wg.library.register_autograd(cube, lambda ctx, g: 1 / 0)
+    with pytest.raises(wg.library.OpCheckError, match="test_autograd_registration failed with"):
+        wg.library.opcheck(cube, (x,))
+
+    @wg.library.custom_op("tests::writes", mutates_args=())
+    def writes(x: wg.Tensor, y: wg.Tensor) -> wg.Tensor:
+        return y.add_(1).clone()
+
+    y = wg.ones(2)
+    with pytest.raises(wg.library.OpCheckError, match="Argument y is not defined as mutable"):
+        wg.library.opcheck(writes, (y, y))
+    found = wg.library.opcheck(writes, (y,), {"y": y}, raise_exception=False)
+    assert isinstance(found["test_schema"], RuntimeError) and y.tolist() == [1.0, 1.0]

@@ -52,7 +52,7 @@ def undefined_gradients(
         if isinstance(grads, Exception):
             return _failing(which, grads)
         for k, grad in enumerate(grads):
-            if grad is not None and np.any(grad._payload != 0):
+            if grad is not None and np.any(np.asarray(grad._payload) != 0):
                 return (
                     "Expected all input grads to be undefined or zero when all output grads are "
                     f"undefined or zero, but {name(k)} gets a gradient where {which} got none and "
@@ -68,7 +68,7 @@ def undefined_gradients(
         if isinstance(alone, Exception) or isinstance(defined, Exception):
             return _failing(f"all outputs but {i}", alone)
         for k, pair in enumerate(zip(alone, defined, strict=True)):
-            a, b = (0 if grad is None else grad._payload for grad in pair)
+            a, b = (0 if grad is None else np.asarray(grad._payload) for grad in pair)
             if not np.allclose(a, b, rtol, atol, equal_nan=True):
                 return (
                     f"Expected undefined output grads to count as zero: the gradient of output {i} "

@@ -160,7 +160,7 @@ def check_batched_backward(check: Check) -> None:
                 [part.tensor], check.watched, [new_tensor(np.asarray(value))], True, False
             )
             for k, (many, one) in enumerate(zip(batch, alone, strict=True)):
-                of_row = None if many is None else many._payload[row]
+                of_row = None if many is None else np.asarray(many._payload)[row]
                 _expect_equal(check, of_row, one, part.position, k, "gradients")
 
 
@@ -183,7 +183,7 @@ def check_batched_forward(check: ForwardCheck) -> None:
 
 def _expect_equal(check: Check, many: Any, one: Any, i: int, k: int, what: str) -> None:
     a = 0 if many is None else np.asarray(many)
-    b = 0 if one is None else one._payload
+    b = 0 if one is None else np.asarray(one._payload)
     if not np.allclose(a, b, check.rtol, check.atol, equal_nan=True):
         raise GradcheckError(
             f"While testing batched {what}: under vmap those of output {i} for "

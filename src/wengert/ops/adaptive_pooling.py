@@ -13,6 +13,7 @@ from wengert.base.errors import not_implemented
 from wengert.base.export import export
 from wengert.base.sections import fill_sections, named
 from wengert.ops.coerce import operand
+from wengert.ops.reduce import mean
 from wengert.ops.windows import several, words_of
 from wengert.prims import pooling, resample
 from wengert.tape.record import T
@@ -26,25 +27,25 @@ Shape = tuple[int, ...]
 def _sizes(name: str, shape: Shape, output_size: int | tuple[int | None, ...]) -> Shape:
     """Return the number of bins of each dimension, checked."""
     dims = int(name[-2])
-    mean = name.startswith("adaptive_avg")
+    means = name.startswith("adaptive_avg")
     counts = (output_size,) * dims if isinstance(output_size, int) else output_size
     if counts is output_size and dims > 1 and len(shape) <= len(counts):
         raise ValueError(f"Input dimension should be at least {len(counts) + 1}")
     if dims == 1:
         _check_vector(name, shape, counts)
     if dims > 1 and len(counts) != dims:
-        if mean:
+        if means:
             raise RuntimeError(f"{name}: output_size must be {dims}, but it has {len(counts)}")
         raise RuntimeError(
             f"{name}(): internal error: output_size.size() must be {dims}, but it is {len(counts)}"
         )
     if dims > 1 and len(shape) not in (dims + 1, dims + 2):
-        colon = "" if mean else ":"
+        colon = "" if means else ":"
         raise RuntimeError(
             f"{name}(): Expected {dims + 1}D or {dims + 2}D tensor, but got{colon} {list(shape)}"
         )
     # the first dimension is unchecked: it may be a batch or channels
-    for dim in range(len(shape) - dims if mean else 1, len(shape)):
+    for dim in range(len(shape) - dims if means else 1, len(shape)):
         if shape[dim] == 0:
             raise RuntimeError(
                 f"{name}(): Expected input to have non-zero size for non-batch dimensions, but "
@@ -53,7 +54,7 @@ def _sizes(name: str, shape: Shape, output_size: int | tuple[int | None, ...]) -
     own = shape[len(shape) - dims :]
     sizes = tuple([n if m is None else m for n, m in zip(own, counts, strict=True)])
     if min(sizes) < 0:
-        if mean:
+        if means:
             got = ", ".join(map(str, sizes if dims > 1 else (1, *sizes)))
             raise RuntimeError(
                 f"adaptive_avg_pool{max(dims, 2)}d: elements of output_size must be greater than "
@@ -119,10 +120,11 @@ def _avg_pool(d: int) -> Callable[..., Any]:
         >>> wg.nn.functional.{name}(x, {kernel}).flatten()
         tensor([2.0000, 2.3333])
         """
-        ndim = operand(input, name)._payload.ndim
-        if output_size == 1 and d > 1 and ndim >= d and ndim not in (d + 1, d + 2):
-            # a single mean needs no channel dimension, as in PyTorch
-            return T.mean_dim(input, dim=tuple(range(ndim - d, ndim)), keepdim=True)
+        own = operand(input, name)
+        ndim = own._payload.ndim
+        if output_size in (1, (1,) * d, [1] * d) and (ndim in (2, 3) if d == 1 else ndim >= d):
+            # a single mean is another operation in PyTorch, which needs no channel dimension
+            return mean(own, tuple(range(ndim - d, ndim)), True)
         x, sizes = _prepared(name, input, output_size)
         return getattr(T, name)(x, output_size=sizes, align_corners=False, scales=scales)
 

@@ -165,6 +165,7 @@ elementwise(
     domain="nonzero",
     cases=_activations(negative_slope=0.1),
     refuses=not_implemented("leaky_relu_cpu"),
+    flat=True,
     doc="self where positive, negative_slope * self elsewhere",
     fused="elements",
 )
@@ -196,6 +197,7 @@ elementwise(
     promote="same",
     cases=_activations(min_val=-0.5, max_val=0.75),
     refuses={"c": "clamp is not supported for complex types"},
+    flat=True,
     doc="self, kept between two bounds",
 )
 
@@ -398,6 +400,7 @@ for _name, _several in (("nll_loss", False), ("nll_loss2d", True)):
             "self_sym_sizes": None,
         },
         cases=_class_cases(_several),
+        flat=True,
         doc="minus the element of self for each target class, times the weight of the class",
         autocast="" if _several else "float32",
     )

@@ -51,6 +51,7 @@ for _mode, _name in (
             case((2, 3, 4), pads=((0, 0), (1, 2), (3, 0)), mode=_mode),
         ),
         autocast="" if _mode == "circular" else "float32",
+        flat=_mode != "circular",
         doc="self continued by its own elements",
     )
 linear(

@@ -100,6 +100,7 @@ for _kind, _dims, _name, _words in (
         autocast="float32" if (_kind, _dims) == ("bins", 3) else "",
         doc="the mean of each bin" if _kind == "bins" else f"interpolation ({_kind})",
         sparsity="planes" if _kind == "bins" else "moved",
+        flat=_kind == "bins",
         batching="leading",
     )
 

@@ -46,6 +46,7 @@ elementwise(
     promote="same",
     refuses=not_implemented("hardshrink_cpu", "bic"),
     cases=(case((), lambd=0.5), case((3, 4), lambd=0.5), case((0,), lambd=0.5)),
+    flat=True,
     doc="self, or 0 where it is at most lambd from 0",
     fused="elements",
 )
@@ -57,6 +58,7 @@ elementwise(
     promote="same",
     refuses=not_implemented("softshrink_cpu", "bic"),
     cases=(case((), lambd=0.5), case((3, 4), lambd=0.5), case((0,), lambd=0.5)),
+    flat=True,
     doc="self moved towards 0 by lambd, at most to 0",
     fused="elements",
 )
@@ -80,6 +82,7 @@ elementwise(
         case((3, 4), threshold=0.25, value=-1.0),
         case((0,), threshold=0.25, value=0.0),
     ),
+    flat=True,
     doc="self, or another value where it is at most a threshold",
     fused="elements",
 )
@@ -95,6 +98,7 @@ elementwise(
     autocast="lower",
     refuses=not_implemented("prelu_cpu", "bic"),
     domain=("nonzero", "real"),
+    flat=True,
     doc="self, or a multiple of it where it is negative",
     fused="elements",
 )

@@ -327,6 +327,16 @@ linear(
     tangents="diagonal",
     batching="pointwise",
 )
+linear(
+    "constant_in",
+    lambda grad_output, self: grad_output,
+    vjp=(lambda F, g: g, zero),
+    cases=(case((2, 3), (2, 3)), case((), ())),
+    formula="{0}",
+    doc="grad_output, with a history in self that gives it a derivative of 0",
+    tangents="diagonal",
+    batching="leading",
+)
 elementwise(
     "abs",
     np.absolute,

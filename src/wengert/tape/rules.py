@@ -10,11 +10,17 @@ import numpy as np
 from wengert.base.dtypes import is_half
 from wengert.base.ports import PORTS
 from wengert.interp.levels import namespace_of
+from wengert.prims.facet import Facet
 from wengert.prims.record import Primitive
-from wengert.tape.base import TensorBase
+from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.masked import INVALID, mark, unmasked
 from wengert.tape.node import Node
 from wengert.tape.saved import unpack
+
+FLAT: Facet[bool] = Facet("flat", lambda prim: False)
+"""Whether gradients by an argument have a history in it, with a derivative of 0, although
+the rule does not compute with it: in PyTorch they come from an operation on it, which may only
+have compared it or taken its shape. So second derivatives are zeros there, not None."""
 
 
 def is_diagonal(prim: Primitive) -> bool:
@@ -76,6 +82,7 @@ def apply_rules(
             for rule, want in zip(prim.rules, wanted, strict=True)
         ]
     shapes = node.shapes if prim.broadcasts else None
+    flat = FLAT[prim] and not raw
     for i, grad in enumerate(grads):
         if grad is None or not wanted[i]:
             grads[i] = None
@@ -93,6 +100,9 @@ def apply_rules(
         grad = grad if shapes is None else F.sum_to(grad, shape=shapes[i])
         if halves is not None and halves[i] is not None:
             grad = F.to_copy(grad, dtype=halves[i])
+        if flat:
+            edge = node.edges[i]
+            grad = F.constant_in(grad, edge if edge._seq > 0 else new_tensor(grad._payload, edge))
         grads[i] = grad
     return tuple(grads)
 

@@ -36,7 +36,7 @@ from wengert.tape.invalidated import Invalidated
 from wengert.tape.masked import INVALID, mark, unmasked
 from wengert.tape.modes import NO_GRAD, current_mode
 from wengert.tape.node import Node, next_sequence
-from wengert.tape.rules import apply_rules
+from wengert.tape.rules import FLAT, apply_rules
 from wengert.tape.saved import check_result, check_saved, saved_attributes, unpack
 from wengert.tape.sites import LEADS, outside
 from wengert.tape.steps import Steps
@@ -89,7 +89,7 @@ def node_class(prim: Primitive) -> type[Node]:
         }
         body["apply"] = _apply_of(prim) if applies_directly(prim) else apply_rules
         # made on the first recorded backward pass
-        single = prim.differentiable == 1 and not prim.variadic
+        single = prim.differentiable == 1 and not prim.variadic and not FLAT[prim]
         body["apply_in"] = _first_apply_in if single else apply_rules
         bases: tuple[Any, ...] = (Node,)
         compiled = compiled_node(prim, [rule and _rule(prim, rule) for rule in prim.rules])

@@ -107,6 +107,9 @@ def _threshold_backward(F: Any, grad_output: Any, self: Any) -> Any:
     return F.where(self <= 0, 0, grad_output)
 
 
+rule(records.constant_in)(lambda F, grad_output, self: F.alias(grad_output))
+
+
 @rule(records.clamp, records.clamp_tensor, kinds=REAL, whole=True)
 def _clamp(F: Any, self: Any, min: Any, max: Any) -> Any:
     if min is not None:
