@@ -145,7 +145,7 @@ def contiguous(self: Any) -> Any:
 def flip(self: Any, dims: Shape) -> Any:
     """Reverse dimensions, as a copy."""
     behind = max(dims, default=-1) + 1
-    if behind < self.ndim and self.size > _FEW and is_numpys(self) and self.flags.c_contiguous:
+    if 0 < behind < self.ndim and self.size > _FEW and is_numpys(self) and self.flags.c_contiguous:
         # move what lies behind the dimensions as one item each: NumPy copies runs by element
         run = np.dtype((np.void, math.prod(self.shape[behind:]) * self.itemsize))
         items = self.reshape(*self.shape[:behind], -1).view(run)[..., 0]

@@ -62,7 +62,7 @@ def write(
         for other in others:
             if not (
                 isinstance(other, TensorBase)
-                and (other is tensor or holds(tensor, other))
+                and (not prim.writes if other is tensor else holds(tensor, other))
                 and other._payload.shape == payload.shape
             ):
                 if _are_direct(prim, tensor, others):
@@ -209,15 +209,17 @@ def _are_direct(prim: Primitive, tensor: Any, others: tuple[Any, ...]) -> bool:
     """
     target = tensor._payload
     for arg, other in zip(prim.args[1:], others, strict=True):
-        if not isinstance(other, TensorBase):
+        if not isinstance(other, TensorBase) or other is tensor:
             return False
         array = other._payload
+        if "aliased" not in prim.writes and np.may_share_memory(array, target):
+            return False
         if prim.broadcasts and array.ndim and array.shape != target.shape:
             return False
         if arg not in prim.fixed:
             if not holds(tensor, other):
                 return False
-        elif array.__class__ is not np.ndarray or np.may_share_memory(array, target):
+        elif array.__class__ is not np.ndarray:
             return False
     return True
 
