@@ -38,6 +38,61 @@ def test_views_and_detached_tensors_share_the_count():
     assert x.tolist() == [2.0, 6.0, 8.0]
 
 
+INDEX = wg.tensor([2, 0, 2])
+BY_POSITION = {
+    "index_add_": lambda x, v: x.index_add_(0, INDEX, v),
+    "scatter_": lambda x, v: x.scatter_(0, INDEX[:2], v[:2]),
+    "scatter_add_": lambda x, v: x.scatter_add_(0, INDEX, v),
+    "index_copy_": lambda x, v: x.index_copy_(0, INDEX[:2], v[:2]),
+    "masked_fill_": lambda x, v: x.masked_fill_(v > 1, 7),
+    "masked_scatter_": lambda x, v: x.masked_scatter_(wg.tensor([True, False, True]), v),
+    "put_": lambda x, v: x.put_(INDEX[:2], v[:2]),
+    "mul_": lambda x, v: x.mul_(v[1]),
+}
+
+
+@pytest.mark.parametrize("name", BY_POSITION)
+@pytest.mark.parametrize("dtype", [wg.float32, wg.float64, wg.int64, wg.int32])
+def test_unrecorded_writes_by_position_match_recorded_ones(name, dtype):
+    write = BY_POSITION[name]
+    values = wg.tensor([1, 2, 3], dtype=dtype)
+    quick, slow = (wg.tensor([4, 5, 6], dtype=dtype) for _ in range(2))
+    view = quick[:]
+    assert write(quick, values) is quick
+    assert quick._version == view._version == 1
+    # float16 has no quick path, nor have strided tensors
+    strided = wg.zeros(6, dtype=dtype)[::2].copy_(slow)
+    assert write(strided, values).tolist() == quick.tolist() == view.tolist()
+    if dtype.is_floating_point:
+        leaf = slow.clone().requires_grad_()
+        recorded = write(leaf * 1, values)
+        assert recorded.tolist() == quick.tolist()
+        assert recorded.requires_grad
+        weight = values.clone().requires_grad_()
+        if name != "masked_fill_":
+            assert write(slow, weight).requires_grad
+
+
+@pytest.mark.parametrize("name", ["index_add_", "scatter_", "scatter_add_", "put_"])
+def test_writes_by_position_refuse_values_of_their_own_memory(name):
+    x = wg.tensor([4.0, 5.0, 6.0])
+    with pytest.raises(RuntimeError, match="single memory location"):
+        BY_POSITION[name](x, x)
+    assert x.tolist() == [4.0, 5.0, 6.0]
+    same = wg.tensor([2, 0, 1])
+    with pytest.raises(RuntimeError, match="single memory location"):
+        same.scatter_(0, same, wg.tensor([7, 8, 9]))
+
+
+def test_what_a_number_of_the_tensor_itself_is_written_by():
+    x = wg.tensor([2.0, 3.0])
+    with pytest.raises(RuntimeError, match="single memory location"):
+        x.mul_(x[1])
+    assert x.fill_(x[0]).tolist() == [2.0, 2.0]
+    with pytest.raises(RuntimeError, match="broadcast"):
+        wg.tensor(1.0).mul_(x)
+
+
 def test_data_has_a_count_of_its_own():
     x = wg.tensor([1.0, 2.0])
     x.data.add_(1)

@@ -42,6 +42,7 @@ OWNERS = {
     "sparse_gradient": "wengert.sparse.creation",
     "shed": "wengert.autograd.levels",
     "fused": "wengert.compiler.runtime.fused",
+    "converted": "wengert.compiler.runtime.conversion",
     "drawn": "wengert.compiler.runtime.drawing",
     "permuted": "wengert.compiler.runtime.drawing",
     "twisted": "wengert.compiler.runtime.drawing",
@@ -83,6 +84,7 @@ class Ports:
     sent: A copy of an array on a device.
     parts: The decomposition of a primitive into simpler ones, or None.
     fused: A primitive on large arrays, by native code (see `wengert.compiler.runtime.fused`).
+    converted: An array in another precision, by native code (see that module).
     drawn, permuted, twisted
         Random samples, a permutation, and raw words of the twister, by native code (see
         `wengert.compiler.runtime.drawing`).
@@ -115,6 +117,7 @@ class Ports:
     masked: Callable[..., Any]
     sparse_gradient: Callable[..., Any]
     fused: Callable[..., Any]
+    converted: Callable[..., Any]
     drawn: Callable[..., Any]
     permuted: Callable[..., Any]
     twisted: Callable[..., Any]

@@ -84,7 +84,7 @@ class Bernoulli(_OfBits, ExponentialFamily):
 
     def sample(self, sample_shape: Any = ()) -> Any:
         with wg.no_grad():
-            return wg.bernoulli(self.probs.expand(self._extended_shape(sample_shape)))
+            return wg.bernoulli(*self._expanded(sample_shape, self.probs))
 
     def log_prob(self, value: Any) -> Any:
         value = self._checked(value)
@@ -186,9 +186,8 @@ class Binomial(_OfBits, Distribution):
         return found.clamp(max=self.total_count)
 
     def sample(self, sample_shape: Any = ()) -> Any:
-        shape = self._extended_shape(sample_shape)
         with wg.no_grad():
-            return wg.binomial(self.total_count.expand(shape), self.probs.expand(shape))
+            return wg.binomial(*self._expanded(sample_shape, self.total_count, self.probs))
 
     def log_prob(self, value: Any) -> Any:
         value, n = self._checked(value), self.total_count
@@ -281,7 +280,7 @@ class Poisson(ExponentialFamily):
 
     def sample(self, sample_shape: Any = ()) -> Any:
         with wg.no_grad():
-            return wg.poisson(self.rate.expand(self._extended_shape(sample_shape)))
+            return wg.poisson(*self._expanded(sample_shape, self.rate))
 
     def log_prob(self, value: Any) -> Any:
         value = self._checked(value)

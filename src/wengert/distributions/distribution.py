@@ -248,6 +248,11 @@ class Distribution:
         """Return the shape of samples."""
         return wg.Size((*sample_shape, *self._batch_shape, *self._event_shape))
 
+    def _expanded(self, sample_shape: Any, *parameters: Any) -> list[Any]:
+        """Return parameters in the shape of samples: those that have it as they are."""
+        shape = self._extended_shape(sample_shape)
+        return [one if one.shape == shape else one.expand(shape) for one in parameters]
+
     def _validate_sample(self, value: Any) -> None:
         """Check the argument of `log_prob` and its like.
 

@@ -41,9 +41,8 @@ class Normal(ExponentialFamily):
     variance = property(lambda self: self.scale.pow(2))
 
     def sample(self, sample_shape: Any = ()) -> Any:
-        shape = self._extended_shape(sample_shape)
         with wg.no_grad():
-            return wg.normal(self.loc.expand(shape), self.scale.expand(shape))
+            return wg.normal(*self._expanded(sample_shape, self.loc, self.scale))
 
     def rsample(self, sample_shape: Any = ()) -> Any:
         noise = wg.randn(

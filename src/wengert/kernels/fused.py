@@ -47,24 +47,24 @@ def progression(start: float, step: float, count: int, dtype: Any) -> Any:
 
 def linspace(start: Any, end: Any, count: int, dtype: Any) -> Any:
     """Return `count` numbers from `start` to `end`, each half computed from its own end."""
+    first = count // 2
+    index = np.arange(count - first)
     if dtype.kind in "iu":
         start, end = int(start), int(end)
         step = (end - start) / max(count - 1, 1)
-        index = np.arange(count)
-        low, high = start + step * index, end - step * (count - 1 - index)
     else:
         kind = dtype.type
         start, end = kind(start), kind(end)
         step = (end - start) / kind(max(count - 1, 1))
-        index = np.arange(count).astype(dtype)
-        back = index[::-1]
-        if dtype in (_SINGLE, _DOUBLE):
-            low, high = fused(index, step, start), fused(back, -step, end)
-        else:
-            low, high = start + step * index, end - step * back
+        index = index.astype(dtype)
+    index, back = index[:first], index[::-1]
     if count == 1:
         return np.full(1, start, dtype)
-    return np.where(np.arange(count) < count // 2, low, high).astype(dtype)
+    if dtype in (_SINGLE, _DOUBLE):
+        low, high = fused(index, step, start), fused(back, -step, end)
+    else:
+        low, high = start + step * index, end - step * back
+    return np.concatenate((low, high)).astype(dtype, copy=False)
 
 
 def logspace(start: Any, end: Any, count: int, base: float, dtype: Any) -> Any:

@@ -48,7 +48,7 @@ _SHARES = [value / (2 * k + 2) for k, value in enumerate(_BERNOULLI)]
 
 _lgamma = ufunc("gammaln", "lgamma")
 igamma = ufunc("gammainc", "igamma")
-igammac = ufunc("gammaincc", "igammac")
+_igammac = ufunc("gammaincc", "igammac")
 _zeta = ufunc("zeta", "zeta")
 
 
@@ -108,6 +108,20 @@ def lgamma(self: Any) -> Any:
 
 
 _LOWEST = np.array(-math.inf)
+
+
+def igammac(self: Any, other: Any) -> Any:
+    """Return the regularised upper incomplete gamma function of shape `self`."""
+    if other.dtype.char != "f" or not is_numpys(other):
+        return _igammac(self, other)
+    # SciPy's lower function takes a fifth of the time, and in double precision the difference from
+    # 1 has digits enough where it is not small
+    a, x = np.broadcast_arrays(self.astype(np.float64), other.astype(np.float64))
+    upper = np.asarray(1.0 - igamma(a, x))
+    small = upper < 1e-3
+    if np.count_nonzero(small):
+        upper[small] = _igammac(a[small], x[small])
+    return upper.astype(np.float32)[()]
 
 
 def zeta(self: Any, other: Any) -> Any:

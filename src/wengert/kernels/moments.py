@@ -73,15 +73,18 @@ def std(self: Any, dim: Dims, correction: float, keepdim: bool) -> Any:
 
 def var_mean(self: Any, dim: Dims, correction: float, keepdim: bool) -> tuple[Any, Any]:
     """Return the variances and means along dimensions."""
-    spread, centre = _moments(self, dim, correction, keepdim)
-    centre = centre.astype(self.dtype, copy=False)
-    return _rounded(self, spread), centre if keepdim else centre.reshape(spread.shape)[()]
+    return _with_mean(self, *_moments(self, dim, correction, keepdim), keepdim)
 
 
 def std_mean(self: Any, dim: Dims, correction: float, keepdim: bool) -> tuple[Any, Any]:
     """Return the standard deviations and means along dimensions."""
-    centre = var_mean(self, dim=dim, correction=correction, keepdim=keepdim)[1]
-    return std(self, dim=dim, correction=correction, keepdim=keepdim), centre
+    spread, centre = _moments(self, dim, correction, keepdim)
+    return _with_mean(self, np.sqrt(spread), centre, keepdim)
+
+
+def _with_mean(self: Any, spread: Any, centre: Any, keepdim: bool) -> tuple[Any, Any]:
+    centre = centre.astype(self.dtype, copy=False)
+    return _rounded(self, spread), centre if keepdim else centre.reshape(spread.shape)[()]
 
 
 # over: the variance of large numbers is infinite

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from wengert.kernels import protocols
-from wengert.kernels.protocols import arange, largest, smallest, zeros
+from wengert.kernels.protocols import arange, is_numpys, largest, smallest, zeros
 from wengert.kernels.shape import unsqueeze
 from wengert.kernels.sums import sums
 
@@ -21,6 +21,7 @@ Dims = tuple[int, ...]
 
 # NumPy's annotations of `reduce` lack an overload for a `keepdims` that is not a literal
 _product: Any = np.multiply.reduce
+_RUN, _MANY = 512, 2048
 
 
 def extent(self: Any, dim: Dims) -> int:
@@ -50,8 +51,21 @@ def mean(self: Any, dim: Dims, keepdim: bool) -> Any:
     return divided(sums(self, dim, keepdim), extent(self, dim))
 
 
+def product(self: Any) -> Any:
+    """Return the product of all elements; of many in runs, which are multiplied side by side."""
+    if self.size < _MANY or not is_numpys(self):
+        return _product(self, axis=None)
+    flat = self.reshape(-1)
+    whole = self.size - self.size % _RUN
+    parts = _product(flat[:whole].reshape(-1, _RUN), axis=0)
+    parts[: self.size - whole] *= flat[whole:]
+    return _product(parts)
+
+
 def prod(self: Any, dim: Dims, keepdim: bool) -> Any:
     """Return the products along dimensions."""
+    if not keepdim and len(dim) == self.ndim > 0:
+        return product(self)
     return _product(self, axis=dim, keepdims=keepdim)
 
 

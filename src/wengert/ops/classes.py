@@ -17,7 +17,6 @@ from wengert.ops.coerce import in_full, integer, number, operand
 from wengert.ops.constants import ONE
 from wengert.ops.losses import reduced, reduction_of
 from wengert.ops.neural import log_softmax
-from wengert.ops.options import sent_to
 from wengert.tape.base import new_tensor
 from wengert.tape.record import T
 
@@ -235,14 +234,16 @@ def _spread_evenly(
     terms = T.neg(T.sum_dim(terms, dim=(axis,), keepdim=False))
     if terms._payload.shape != target._payload.shape:
         target = T.view(target, shape=terms._payload.shape)
-    losses = T.where(T.eq(target, ignore_index), 0, terms)
+    ignored = T.eq(target, ignore_index)
+    losses = T.where(ignored, 0, terms)
     if reduction != "mean":
         return reduced(losses, reduction)
-    # the sum of the targets' weights is the loss of inputs equal to minus the weights
-    one = new_tensor(sent_to(logs, logs._payload.dtype.type(1)))
-    each = T.neg(_by_class(weight, shape, axis)) if weight is not None else T.neg(one)
-    each = T.expand(each, shape=shape)
-    total = _nll(each, target, None, "sum", ignore_index)
+    if weight is None:
+        total = T.sum(T.to_copy(T.logical_not(ignored), dtype=logs._payload.dtype))
+    else:
+        # the sum of the targets' weights is the loss of inputs equal to minus the weights
+        each = T.expand(T.neg(_by_class(weight, shape, axis)), shape=shape)
+        total = _nll(each, target, None, "sum", ignore_index)
     # the mean over no target is NaN
     with np.errstate(invalid="ignore"):
         return T.div(T.sum(losses), total)

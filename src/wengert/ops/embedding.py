@@ -243,8 +243,9 @@ def embedding_bag(
         flat, kept, owners = new_tensor(places), slice(None), bags
         real = reshape(T.ne(flat, row), (-1, 1)) if row >= 0 else None
     else:
-        kept = places != row
-        flat = new_tensor(sent_to(x, places[kept]))
+        kept = places != row if row >= 0 else slice(None)
+        # a copy, since the gradient needs it after the caller may have written to the tensor
+        flat = new_tensor(sent_to(x, places[kept] if row >= 0 else places.copy()))
         owners = bags[kept]
     rows = _rows(w, flat, -1, scaled, sparse)
     if factors is not None:
@@ -278,9 +279,7 @@ def _reduced(rows: Any, owners: Any, bags: int, mode: str, real: Any) -> Any:
     """Return the sums, means or maxima of the rows of each bag; those that are not `real` are 0."""
     counts = np.bincount(owners, minlength=bags)
     dtype = rows._payload.dtype
-    if real is None:
-        divisor = new_tensor(sent_to(rows, np.maximum(counts, 1)[:, None].astype(dtype)))
-    else:
+    if real is not None:
         rows = T.where(real, rows, -math.inf if mode == "max" else 0)
         found = _totals(cast(real, dtype), owners, counts)
         divisor = T.where(T.gt(found, 0), found, 1)
@@ -288,6 +287,8 @@ def _reduced(rows: Any, owners: Any, bags: int, mode: str, real: Any) -> Any:
         result = _largest(rows, owners, counts)
         return result if real is None else T.where(T.gt(found, 0), result, 0)
     total = _totals(rows, owners, counts)
+    if mode == "mean" and real is None:
+        return total / new_tensor(sent_to(rows, np.maximum(counts, 1)[:, None].astype(dtype)))
     return total / divisor if mode == "mean" else total
 
 
@@ -348,10 +349,16 @@ def _largest(rows: Any, owners: Any, counts: Any) -> Any:
             first = T.slice(rows, dim=0, start=0, end=1, step=1)
             bags.append(T.zeros_like(first) if best is None else T.gather(own, best, dim=0))
         return T.cat(*bags, dim=0)
+    # the rows of a bag are neighbours
+    starts = (counts.cumsum() - counts)[:, None]
+    if (counts == counts[0]).all():
+        places = values.reshape(len(counts), counts[0], -1).argmax(1)
+        return gather(rows, 0, new_tensor(places + starts))
     places = np.zeros((len(counts), values.shape[1]), np.int64)
     for bag in np.flatnonzero(counts):
-        own = np.flatnonzero(owners == bag)
-        places[bag] = own[values[own].argmax(0)]
+        first = starts[bag, 0]
+        places[bag] = values[first : first + counts[bag]].argmax(0)
+    places += np.where(counts, starts.T, 0).T
     filled = new_tensor((counts > 0)[:, None].astype(values.dtype))
     return gather(rows, 0, new_tensor(places)) * filled
 

@@ -258,7 +258,12 @@ def normal(
         array = kernels.normal(stream, arrays[0].size, kind).reshape(arrays[0].shape)
         return np.asarray(array * width + at).astype(kind, copy=False)
 
-    wide = [T.expand(value.detach(), shape=shape)._payload for value in given]
+    wide = [
+        value._payload
+        if value._payload.__class__ is np.ndarray and value._payload.shape == shape
+        else T.expand(value.detach(), shape=shape)._payload
+        for value in given
+    ]
     array = drawn_of(draw, *wide)
     if out is not None:
         return into(out, made(array), "normal")

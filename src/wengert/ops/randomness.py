@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.ports import PORTS
-from wengert.tape.modes import current_mode, traced
+from wengert.tape.modes import NO_GRAD, current_mode, traced
 
 
 def check_randomness() -> None:
@@ -40,7 +40,7 @@ def check_randomness() -> None:
 def drawn(draw: Callable[[], Any]) -> Any:
     """The array that `draw` gives, or a batch of as many as `vmap` asks for."""
     mode = current_mode()
-    if mode is None:
+    if mode is None or mode is NO_GRAD:
         return draw()
     check_randomness()
     levels = [level for level in mode.levels if level.size is not None]

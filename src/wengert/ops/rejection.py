@@ -126,7 +126,10 @@ def binomial(count: Any, prob: Any, generator: Any = None) -> Any:
         raise RuntimeError("binomial expects the numbers of trials to be finite")
     stream = stream_of("binomial", generator)
     shape = broadcast(tuple(counts._payload.shape), tuple(probs._payload.shape))
-    both = [T.expand(one, shape=shape) for one in (counts, probs)]
+    both = [
+        one if tuple(one._payload.shape) == shape else T.expand(one, shape=shape)
+        for one in (counts, probs)
+    ]
     return in_history(_sample(lambda n, p: kernels.binomial(stream, n, p), *both), *both)
 
 

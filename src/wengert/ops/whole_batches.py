@@ -16,7 +16,7 @@ from wengert.interp.batched import Batched
 from wengert.interp.levels import Lifted, is_elsewhere
 from wengert.ops.randomness import check_randomness
 from wengert.tape.base import new_tensor
-from wengert.tape.modes import current_mode
+from wengert.tape.modes import NO_GRAD, current_mode
 from wengert.tape.record import T
 
 
@@ -43,7 +43,7 @@ def drawn_of(draw: Callable[..., Any], *payloads: Any) -> Any:
         here = [one.fetched() if _on_device(one) else one for one in payloads]
         return PORTS.sent(drawn_of(draw, *here), place)
     mode = current_mode()
-    if mode is None:
+    if mode is None or mode is NO_GRAD:
         return draw(*map(np.asarray, payloads))
     check_randomness()
     levels = [level for level in mode.levels if level.size is not None]

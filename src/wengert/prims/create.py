@@ -65,7 +65,6 @@ elementwise(
     raises=False,
     pointwise=False,
     writes="overlapping",
-    quick="fdil",
 )
 linear(
     "fill_tensor",
@@ -89,7 +88,6 @@ elementwise(
     doc="zeros in the shape and the place of self",
     pointwise=False,
     writes="overlapping",
-    quick="fdil",
 )
 linear(
     "to_copy",

@@ -8,10 +8,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 from wengert.kernels import scan as kernels
-from wengert.kernels.reduce import prod
+from wengert.kernels.reduce import prod, product
 from wengert.prims.families import along_dim, constant, linear, reduction
 from wengert.prims.record import case
 from wengert.prims.reduce import spread
@@ -127,7 +125,7 @@ def _slope_of_prod(
 
 linear(
     "prod",
-    lambda self: np.multiply.reduce(self, axis=None),
+    product,
     vjp=lambda F, g, self, self_shape: _slope_of_prod(
         F, g, self, self_shape, tuple(range(len(self_shape))), False
     ),

@@ -47,7 +47,7 @@ def write(
     payload, dtypes = tensor._payload, _QUICK[prim]
     if not dtypes or not is_plain(tensor) or payload.dtype.char not in dtypes:
         return _write(prim, tensor, others, params, name)
-    # the quick path: only arithmetic on arrays of one shape and dtype
+    # the quick path: only arithmetic on arrays of one shape and dtype, and writes by position
     form, given = prim, others
     if len(others) == 1 and others[0].__class__ in _NUMBERS:
         (number,) = others
@@ -62,9 +62,11 @@ def write(
         for other in others:
             if not (
                 isinstance(other, TensorBase)
-                and (other is tensor or holds(tensor, other))
+                and (not prim.writes if other is tensor else holds(tensor, other))
                 and other._payload.shape == payload.shape
             ):
+                if _are_direct(prim, tensor, others):
+                    break
                 return _write(prim, tensor, others, params, name)
         given = tuple([other._payload for other in others])
     try:
@@ -141,6 +143,8 @@ def _write(
 
 
 def _quick_dtypes(prim: Primitive) -> str:
+    if prim.writes and prim.into is not None:
+        return "fdil"
     refused = set().union(*prim.refuses)
     if prim.promote is None or prim.predicate or prim.outputs != 1 or "f" in refused:
         return ""
@@ -195,6 +199,29 @@ def holds(tensor: Any, value: Any) -> bool:
     # a single element is read before it is written
     apart = not array.ndim or (array.flags.owndata and target.flags.owndata)
     return apart or not np.may_share_memory(array, target)
+
+
+def _are_direct(prim: Primitive, tensor: Any, others: tuple[Any, ...]) -> bool:
+    """Return whether a plain tensor's write uses the other arguments without a conversion.
+
+    They are numbers of no dimension, or masks and positions, or of any shape for a write by
+    position.
+    """
+    target = tensor._payload
+    for arg, other in zip(prim.args[1:], others, strict=True):
+        if not isinstance(other, TensorBase) or other is tensor:
+            return False
+        array = other._payload
+        if "aliased" not in prim.writes and np.may_share_memory(array, target):
+            return False
+        if prim.broadcasts and array.ndim and array.shape != target.shape:
+            return False
+        if arg not in prim.fixed:
+            if not holds(tensor, other):
+                return False
+        elif array.__class__ is not np.ndarray:
+            return False
+    return True
 
 
 def written(tensor: Any, name: str) -> None:

@@ -199,20 +199,18 @@ def _half(prim: Primitive, payloads: list[Any]) -> Any:
     return found
 
 
-def _single(payload: Any) -> Any:
+def _in(payload: Any, dtype: np.dtype[Any]) -> Any:
     # the result has the memory layout of the copy
-    if payload.__class__ is np.ndarray:
-        return to_copy(payload, np.dtype(np.float32))
-    return payload.astype(np.float32)
+    return to_copy(payload, dtype) if payload.__class__ is np.ndarray else payload.astype(dtype)
 
 
 def _widely(F: Any, prim: Primitive, payloads: list[Any], params: dict[str, Any], half: Any) -> Any:
     """Run the kernel in float32, and round its results."""
-    wide = [_single(p) if p.dtype == half else p for p in payloads]
+    wide = [_in(p, _F32) if p.dtype == half else p for p in payloads]
     results = getattr(F, prim.name)(*wide, **params)
     if prim.outputs == 1:
-        return results.astype(half) if results.dtype.kind == "f" else results
-    return tuple([r.astype(half) if r.dtype.kind == "f" else r for r in results])
+        return _in(results, half) if results.dtype.kind == "f" else results
+    return tuple([_in(r, half) if r.dtype.kind == "f" else r for r in results])
 
 
 def _rules(prim: Primitive, count: int) -> tuple[Any, ...]:

@@ -316,9 +316,11 @@ class Steps:
         if prim.of_number:
             if prim.promote != "float" and not prim.refuses:
                 tests.append(_whole_with(prim.params[0]))
-        elif prim.view or "f" in prim.refuses or not (prim.promote == "float" or prim.refuses):
-            kinds = "".join(kind for kind in "iub" if kind not in prim.refuses)
-            tests.append(f"type({array}) is ndarray and {array}.dtype.kind in {kinds!r}")
+        elif prim.view or "f" in prim.refuses or prim.promote != "float":
+            kinds = "" if "i" in prim.refuses else "iu"
+            kinds += "" if prim.refuses.keys() & {"b", "any b"} else "b"
+            if kinds:
+                tests.append(f"type({array}) is ndarray and {array}.dtype.kind in {kinds!r}")
         if "c" not in prim.refuses:
             edges = "".join(f" and {self.tensor(i)}._edge is None" for i in self.traced)
             tests.append(f"type({array}) is ndarray and {array}.dtype.kind == 'c'{edges}")

@@ -9,12 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from wengert.base import errors
 from wengert.base.dtypes import category, is_differentiable
+from wengert.kernels.create import copy_into
 from wengert.ops.signatures import HandsOn
 from wengert.prims.table import TABLE
 from wengert.tape.base import LEAF, new_tensor
-from wengert.tape.inplace import bump, write, write_result
+from wengert.tape.inplace import bump, is_plain, write, write_result
+from wengert.tape.inplace import written as noted
 from wengert.tape.modes import MODE, changed, current_mode, is_recording
 from wengert.tape.node import Unrecorded
 from wengert.tape.views import keep_views, move_edge, recorded_as
@@ -26,6 +30,20 @@ def computed(operation: Callable[..., Any]) -> Callable[..., Any]:
     name = f"{operation.__name__}_"
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if is_plain(self):
+            # the old values need no copy, since nothing refers to them
+            memory = self._payload
+            result = operation(new_tensor(memory), *args, **kwargs)
+            found = result._payload
+            if (
+                result._edge is None
+                and found.__class__ is np.ndarray
+                and found.dtype is memory.dtype
+                and found.shape == memory.shape
+            ):
+                copy_into(memory, found)
+                noted(self, name)
+                return self
         check_writable(self, is_recording() and self._edge is not None)
         memory = self._array()
         before = new_tensor(memory.copy(), self._edge)

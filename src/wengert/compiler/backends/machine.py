@@ -28,6 +28,7 @@ __all__ = [
     "FunctionState",
     "builtin",
     "function_attributes",
+    "has_half_precision",
     "optimise",
     "register",
 ]
@@ -113,6 +114,14 @@ def _host() -> tuple[Any, str, str, bool]:
     features = llvm.get_host_cpu_features()
     target = llvm.Target.from_default_triple()
     return (target, llvm.get_host_cpu_name(), features.flatten(), bool(features.get("avx512f")))
+
+
+@cache
+def has_half_precision() -> bool:
+    """Return whether the processor converts float16; otherwise LLVM calls a library for it."""
+    register()
+    features = llvm.get_host_cpu_features()
+    return bool(features.get("f16c") or features.get("fullfp16"))
 
 
 def _target() -> Any:

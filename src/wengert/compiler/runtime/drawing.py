@@ -451,16 +451,17 @@ def drawn(function: Callable[..., float], stream: Any, params: Sequence[Any]) ->
     """
     if Machine is None:
         return None
-    arrays = [np.ascontiguousarray(array, _DOUBLE) for array in params]
     try:
-        call, _ = _machine(function, len(arrays))
+        call, _ = _machine(function, len(params))
     except OSError:
         # the package is installed without its source
         return None
     ahead = stream.ahead
     context = _Context(*stream.source(), ahead or 0.0, ahead is not None)
-    table = (ctypes.c_void_p * len(arrays))(*[array.ctypes.data for array in arrays])
-    found = np.empty(arrays[0].size)
+    rows = np.array(params, _DOUBLE)
+    start, step = rows.ctypes.data, rows.strides[0]
+    table = (ctypes.c_void_p * len(rows))(*[start + k * step for k in range(len(rows))])
+    found = np.empty(rows.shape[1])
     call(ctypes.byref(context), table, found.ctypes.data, found.size)
     stream.ahead = context.ahead if context.has else None
     return found
