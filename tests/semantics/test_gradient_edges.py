@@ -461,3 +461,16 @@ def test_nodes_can_be_keys(t):
     y = x * 3
     assert {y.grad_fn: 1}[y.grad_fn] == 1
     assert y.grad_fn != (x * 3).grad_fn
+
+
+def test_a_node_lists_what_it_saved(t):
+    x, w = leaf(t, [0.5, 1.5]), leaf(t, [2.0, 3.0])
+
+    def listed(y):
+        return sorted(name for name in dir(y.grad_fn) if name.startswith("_saved"))
+
+    assert listed(x.exp()) == ["_saved_result"]
+    assert listed(x * w) == ["_saved_other", "_saved_self"]
+    assert listed(x.sum()) == ["_saved_self_sym_sizes"]
+    assert listed(x.pow(2.0)) == ["_saved_exponent", "_saved_self"]
+    assert "next_functions" in dir(x.exp().grad_fn)
