@@ -78,34 +78,6 @@ def text(t):
     return [repr(each) for each in (leaf(), tree(), empty, t.nn.ModuleList([tree(), leaf()]))]
 
 
-@program
-def attributes_change_their_kind(t):
-    leaf = models(t)[0]()
-    seen = []
-
-    def look():
-        tables = (leaf._parameters, leaf._buffers, leaf._modules)
-        plain = sorted(n for n in leaf.__dict__ if n in ("note", "weight", "count", "fresh"))
-        seen.append([plain, *(sorted(table) for table in tables)])
-
-    leaf.note = t.nn.Parameter(t.ones(1))
-    look()
-    leaf.count = t.nn.Parameter(t.ones(1))
-    look()
-    leaf.weight = None
-    look()
-    leaf.weight = t.nn.Parameter(t.ones(3))
-    del leaf.note
-    leaf.note = t.nn.Module()
-    look()
-    leaf.fresh = t.nn.Buffer(t.ones(1), persistent=False)
-    look()
-    leaf.hidden = t.nn.Buffer(t.ones(1))
-    del leaf.count, leaf.weight, leaf.note
-    look()
-    return seen, sorted(leaf.state_dict())
-
-
 def refused(action):
     def body(t):
         leaf, tree = models(t)
@@ -236,167 +208,7 @@ def conversions(t):
     return found
 
 
-@program
-def modes_and_gradients(t):
-    tree = models(t)[1]()
-    tree.second.eval()
-    tree(t.ones(2)).sum().backward()
-    found = [tree.first.training, tree.second.training, [p.grad for p in tree.parameters()]]
-    tree.eval().zero_grad(set_to_none=False)
-    found += [[m.training for m in tree.modules()], [p.grad for p in tree.parameters()]]
-    tree.zero_grad()
-    tree.requires_grad_(False)
-    order = []
-    tree.apply(lambda module: order.append(type(module).__name__))
-    return [*found, [p.grad for p in tree.parameters()], list(tree.parameters()), order]
-
-
-@program
-def state(t):
-    tree = models(t)[1]()
-    found = tree.state_dict()
-    kept = tree.state_dict(prefix="p.", keep_vars=True)
-    metadata = {name: dict(entry) for name, entry in found._metadata.items()}
-    return list(found), dict(found), dict(kept), metadata
-
-
-@program
-def loading(t):
-    tree = models(t)[1]()
-    given = OrderedDict((name, value + 1) for name, value in tree.state_dict().items())
-    first = tree.load_state_dict(given)
-    other = tree.load_state_dict({"offset": t.full((2,), 7.0), "more": t.ones(1)}, strict=False)
-    after = dict(tree.state_dict())
-    wide = {name: value.double() for name, value in given.items()}
-    tree.load_state_dict(wide, assign=True)
-    return str(first), str(other), after, dict(tree.state_dict()), list(tree.parameters())
-
-
-@program
-def extra_state_and_versions(t):
-    class Counting(t.nn.Module):
-        _version = 3
-
-        def __init__(self):
-            super().__init__()
-            self.calls = 5
-
-        def get_extra_state(self):
-            return {"calls": self.calls}
-
-        def set_extra_state(self, state):
-            self.calls = state["calls"]
-
-    seen = []
-    outer = t.nn.Sequential(Counting())
-    saved = outer.state_dict()
-    outer[0].calls = 0
-    outer[0].register_load_state_dict_pre_hook(
-        lambda module, state, prefix, metadata, *rest: seen.append((prefix, dict(metadata)))
-    )
-    outer[0]._register_load_state_dict_pre_hook(
-        lambda state, prefix, *rest: seen.append(sorted(state))
-    )
-    outer.register_load_state_dict_post_hook(lambda module, keys: seen.append(str(keys)))
-    outer.load_state_dict(saved)
-    return dict(saved), outer[0].calls, seen
-
-
-@program
-def hooks_of_state(t):
-    leaf = models(t)[0]()
-    seen = []
-    leaf.register_state_dict_pre_hook(lambda module, prefix, keep: seen.append((prefix, keep)))
-    leaf.register_state_dict_post_hook(
-        lambda module, state, prefix, metadata: state.update(more=t.ones(1))
-    )
-    handle = leaf._register_state_dict_hook(
-        lambda module, state, prefix, metadata: {**state, "other": t.zeros(1)}
-    )
-    first = dict(leaf.state_dict(prefix="x."))
-    handle.remove()
-    return seen, first, dict(leaf.state_dict())
-
-
-@program
-def copies(t):
-    tree = models(t)[1]()
-    tree(t.ones(2)).sum().backward()
-    seen = []
-    handle = tree.first.register_forward_hook(lambda *_: seen.append("called"))
-    twin = copy.deepcopy(tree)
-    handle.remove()
-    twin(t.ones(2))
-    linear = pickle.loads(pickle.dumps(t.nn.Sequential(t.nn.ReLU(), t.nn.Module())))
-    return [
-        seen,
-        twin.tied is twin.first,
-        twin.first.weight is tree.first.weight,
-        [p.grad for p in twin.parameters()],
-        dict(twin.state_dict()),
-        repr(linear),
-    ]
-
-
 # -- hooks -----------------------------------------------------------------------------------------
-
-
-@program
-def hooks_around_forward(t):
-    leaf = models(t)[0]()
-    seen = []
-
-    def after(module, args, kwargs, output):
-        seen.append(("after", len(args), sorted(kwargs)))
-        return output + 1
-
-    leaf.register_forward_pre_hook(lambda module, args: args[0] + 1)
-    leaf.register_forward_pre_hook(lambda module, args: seen.append("first"), prepend=True)
-    leaf.register_forward_pre_hook(
-        lambda module, args, kwargs: (args, {**kwargs, "scale": 10.0}), with_kwargs=True
-    )
-    handle = leaf.register_forward_hook(after, with_kwargs=True)
-    leaf.register_forward_hook(lambda module, args, output: seen.append("last"))
-    first = leaf(t.ones(2), scale=2.0)
-    with handle:
-        pass
-    return first, leaf(t.ones(2)), seen
-
-
-@program
-def hooks_after_an_error(t):
-    class Failing(t.nn.Module):
-        def forward(self, x):
-            raise ValueError("no")
-
-    seen = []
-    failing = Failing()
-    failing.register_forward_hook(lambda m, a, output: seen.append(output), always_call=True)
-    failing.register_forward_hook(lambda m, a, output: seen.append("never"))
-
-    def broken(*_):
-        seen.append("broken")
-        raise KeyError("hook")
-
-    failing.register_forward_hook(broken, always_call=True)
-    return outcome(lambda _: failing(1), t), seen
-
-
-@program
-def backward_hooks(t):
-    tree = models(t)[1]()
-    seen = []
-    tree.register_full_backward_pre_hook(lambda m, grads: seen.append(("pre", *grads)))
-    tree.register_full_backward_hook(lambda m, gi, go: seen.append(("outer", *gi, *go)))
-    tree.first.register_full_backward_hook(lambda m, gi, go: (gi[0] * 10,))
-    tree.first.register_full_backward_hook(
-        lambda m, gi, go: seen.append(("early", *gi)), prepend=True
-    )
-    tree.second.register_full_backward_pre_hook(lambda m, go: (go[0] * 2,))
-    x = t.ones(2, requires_grad=True)
-    tree(x).sum().backward()
-    tree(t.ones(2)).sum().backward()
-    return seen, x.grad, [p.grad for p in tree.parameters()]
 
 
 @program
@@ -419,51 +231,6 @@ def backward_hooks_of_several(t):
     nested.register_full_backward_hook(lambda m, gi, go: seen.append((*gi, *go)))
     (nested(a, 4, b)[2] ** 2).sum().backward()
     return seen, a.grad
-
-
-@program
-def backward_hooks_of_the_older_kind(t):
-    leaf = models(t)[0]()
-    seen = []
-    leaf.register_backward_hook(lambda m, gi, go: seen.append((len(gi), *go)))
-    leaf(t.ones(2, requires_grad=True)).sum().backward()
-    return seen
-
-
-@program
-def hooks_of_all_modules(t):
-    tree = models(t)[1]()
-    module = t.nn.modules.module
-    seen = []
-    handles = [
-        module.register_module_forward_pre_hook(lambda m, a: seen.append(("before", repr(m)))),
-        module.register_module_forward_hook(lambda m, a, out: seen.append(("after", repr(m)))),
-        module.register_module_full_backward_pre_hook(lambda m, go: seen.append(("bp", *go))),
-        module.register_module_full_backward_hook(lambda m, gi, go: seen.append(("b", *gi))),
-    ]
-    tree.first.register_forward_hook(lambda m, a, out: seen.append("own"))
-    x = t.ones(2, requires_grad=True)
-    tree(x).sum().backward()
-    for handle in handles:
-        handle.remove()
-    tree(x).sum().backward()
-    return seen, x.grad
-
-
-@program
-def hooks_of_registration(t):
-    module = t.nn.modules.module
-    seen = []
-    handles = [
-        module.register_module_parameter_registration_hook(lambda m, n, p: seen.append(n)),
-        module.register_module_buffer_registration_hook(lambda m, n, b: seen.append(n)),
-        module.register_module_module_registration_hook(lambda m, n, s: seen.append(n)),
-    ]
-    models(t)[1]()
-    for handle in handles:
-        handle.remove()
-    models(t)[1]()
-    return seen
 
 
 # -- containers ------------------------------------------------------------------------------------
@@ -497,21 +264,6 @@ def rows(t):
 
 
 @program
-def lists(t):
-    a, b, c, d = parts(t, 4)
-    held = t.nn.ModuleList([a, b])
-    held += [c]
-    held.append(d).extend([a])
-    found = [order(held), order(held[1:]), order(held.__add__([b])), len(held), d in held]
-    held[1] = a
-    held.insert(1, c)
-    found += [order(held), list(held._modules), float(held.pop(0).weight[0])]
-    del held[-1]
-    del held[:2]
-    return [*found, order(held), list(held._modules), repr(held), repr(t.nn.ModuleList([]))]
-
-
-@program
 def dictionaries(t):
     a, b, c, d = parts(t, 4)
     held = t.nn.ModuleDict({"z": a, "y": b})
@@ -524,16 +276,6 @@ def dictionaries(t):
     found += [list(held), repr(held)]
     held.clear()
     return [*found, len(held)]
-
-
-@program
-def parameter_lists(t):
-    held = t.nn.ParameterList([t.ones(1), t.nn.Parameter(t.zeros(2, 3))])
-    held.append(t.full((2,), 3.0)).extend(["text"])
-    held[0] = t.full((4,), 5.0)
-    held += [t.ones(1)]
-    found = [list(held.state_dict()), [v for v in held if not isinstance(v, str)], len(held)]
-    return [*found, repr(held), list(held[1:3]), held[-1], outcome(lambda _: held(1), t)]
 
 
 @program
@@ -629,25 +371,6 @@ def calls_with_other_parameters(t):
 
 
 @program
-def buffers_written_in_a_call(t):
-    class Counter(t.nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.register_buffer("seen", t.zeros(1))
-            self.register_buffer("last", t.zeros(1))
-
-        def forward(self, x):
-            self.seen.add_(1)
-            self.last = x
-            return x + self.seen
-
-    counter = Counter()
-    given = {"seen": t.full((1,), 5.0), "last": t.zeros(1)}
-    out = t.func.functional_call(counter, given, (t.ones(1),))
-    return out, given, dict(counter.state_dict())
-
-
-@program
 def ensembles(t):
     leaf = models(t)[0]
     members = [leaf(float(i)) for i in range(3)]
@@ -702,15 +425,6 @@ def clipping(t):
     (bad * float("nan")).backward()
     refused = outcome(lambda _: t.nn.utils.clip_grad_norm_(bad, 1.0, error_if_nonfinite=True), t)
     return [*found, [p.grad for p in module.parameters()], refused, t.nn.utils.get_total_norm([])]
-
-
-@program
-def vectors(t):
-    module = layer(t, 4, 3)
-    vector = t.nn.utils.parameters_to_vector(module.parameters())
-    t.nn.utils.vector_to_parameters(2 * vector.detach(), module.parameters())
-    refused = outcome(lambda _: t.nn.utils.vector_to_parameters(3, module.parameters()), t)
-    return vector, list(module.parameters()), refused
 
 
 @pytest.mark.parametrize("use_trivialization", [True, False])
