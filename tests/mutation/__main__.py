@@ -51,8 +51,7 @@ MODES = [
 ]
 WALKS = [
     *(
-        "tests/tape/test_backward.py",
-        "tests/tape/test_grad.py",
+        "tests/semantics/test_backward.py",
         "tests/semantics/test_gradient_edges.py",
     ),
     *("tests/tape/test_masked.py", "tests/tape/test_exceptions.py", "tests/tape/test_reach.py"),
