@@ -41,6 +41,7 @@ def numbers(tensor):
 # -- closed forms --------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(3)
 @ways
 def test_logistic_growth_has_its_derivatives(method, sensitivity):
     def growth(y, t, r, k):
