@@ -1,7 +1,8 @@
 """Test non-tensor classes that override functions where the package is `torch`."""
 
-CODE = """
 from support.alone import said
+
+CODE = """
 from wengert import compat
 installed = compat.install("torch")
 import torch

@@ -6,6 +6,7 @@ takes a tenth of the time of a new one.
 
 from __future__ import annotations
 
+import atexit
 import functools
 import os
 import subprocess
@@ -41,8 +42,9 @@ for _ in sys.stdin:
 
 @functools.cache
 def _server() -> subprocess.Popen[str]:
-    # it ends with the input that this process holds
-    return subprocess.Popen([sys.executable, "-c", SERVER], stdin=-1, stdout=-1, text=True)
+    server = subprocess.Popen([sys.executable, "-c", SERVER], stdin=-1, stdout=-1, text=True)
+    atexit.register(server.communicate)  # it ends with its input
+    return server
 
 
 def said(code: str, cwd: Path | str = ".") -> str:
