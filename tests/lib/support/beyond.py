@@ -1,4 +1,4 @@
-"""Differences from PyTorch that its sample inputs do not show, as rows of reasons and operations."""
+"""Differences from PyTorch that its sample inputs do not show: reasons, and operations."""
 
 from __future__ import annotations
 
