@@ -236,64 +236,6 @@ def backward_hooks_of_several(t):
 # -- containers ------------------------------------------------------------------------------------
 
 
-def parts(t, count):
-    return [models(t)[0](float(i)) for i in range(count)]
-
-
-def order(modules):
-    return [float(m.weight[0]) for m in modules]
-
-
-@program
-def rows(t):
-    a, b, c, d = parts(t, 4)
-    row = t.nn.Sequential(a, b)
-    found = [order(row + t.nn.Sequential(c)), order(row * 2), order(2 * row), order(row[::-1])]
-    row.append(c).extend([d])
-    found += [order(row), order(row[1:3]), float(row[-1].weight[0]), len(row)]
-    row.insert(1, d)
-    row[0] = c
-    found += [order(row), list(row._modules), float(row.pop(-2).weight[0]), order(row)]
-    del row[::2]
-    row += t.nn.Sequential(a)
-    row *= 2
-    named = t.nn.Sequential(OrderedDict(left=a, right=b))
-    found += [list(row._modules), order(row), repr(named), list(named[1:].state_dict())]
-    del named[0]
-    return [*found, list(named._modules), dir(row)[:0], row(t.ones(2))]
-
-
-@program
-def dictionaries(t):
-    a, b, c, d = parts(t, 4)
-    held = t.nn.ModuleDict({"z": a, "y": b})
-    held.update([("x", c)])
-    held.update(t.nn.ModuleDict({"w": d}))
-    held["y"] = d
-    found = [list(held), list(held.keys()), order(held.values()), len(held), "z" in held]
-    found += [[k for k, _ in held.items()], float(held.pop("z").weight[0])]
-    del held["x"]
-    found += [list(held), repr(held)]
-    held.clear()
-    return [*found, len(held)]
-
-
-@program
-def parameter_dictionaries(t):
-    held = t.nn.ParameterDict({"b": t.ones(1), "a": t.zeros(2)})
-    held["c"] = t.ones(2, 2)
-    held["text"] = "plain"
-    found = [list(held), repr(held), list(held.state_dict()), held.get("none", 3)]
-    found += [list(held | t.nn.ParameterDict({"d": t.ones(1)})), held.setdefault("e", t.ones(1))]
-    held.update(OrderedDict(z=t.ones(1), y=t.ones(1)))
-    found += [list(reversed(held)), held.popitem()[0], held.pop("b"), list(held), "a" in held]
-    held |= t.nn.ParameterDict({"n": t.ones(1)})
-    del held["a"]
-    found += [list(held.keys()), list(held.copy()), list(held.fromkeys(["k"], 3).items())]
-    held.clear()
-    return [*found, len(held), list(held.parameters())]
-
-
 CONTAINED = {
     "row of a number": lambda t: t.nn.Sequential(3),
     "row index": lambda t: t.nn.Sequential()[0],
@@ -338,57 +280,6 @@ def shapes_from_the_first_input(t):
     return [*found, repr(twin), dict(twin.state_dict()), twin(t.ones(2, 4).double())]
 
 
-# -- functions of modules --------------------------------------------------------------------------
-
-
-@program
-def calls_with_other_parameters(t):
-    tree = models(t)[1]()
-    # in PyTorch a module that is held twice stays changed after such a call
-    tree.tied = models(t)[0]()
-    tree.tied.weight = tree.first.weight
-    call = t.func.functional_call
-    other = {"first.weight": t.full((2,), 10.0), "offset": t.ones(2)}
-    x = t.ones(2)
-    found = [call(tree, other, x), call(tree, (other, {"second.weight": t.zeros(2)}), (x,))]
-    found += [call(tree.first, {}, (x,), {"scale": 3.0}), tree(x)]
-    given = {name: 2 * p.detach() for name, p in tree.named_parameters()}
-    for value in given.values():
-        value.requires_grad_()
-    found.append(t.autograd.grad(call(tree, given, (x,)).sum(), list(given.values())))
-    bodies = (
-        lambda _: call(tree, (other, other), x),
-        lambda _: call(tree, 3, x),
-        lambda _: call(tree, (3,), x),
-        lambda _: call(tree, {"first.weight": t.ones(2), "tied.weight": t.zeros(2)}, x),
-        lambda _: call(tree, {"first.absent": t.ones(2)}, x, strict=True),
-        lambda _: call(tree, {"absent.weight": t.ones(2)}, x),
-        lambda _: call(tree, {"first.note": t.ones(2)}, x),
-    )
-    untied = {"first.weight": t.ones(2), "tied.weight": t.zeros(2)}
-    found.append(call(tree, untied, x, tie_weights=False))
-    return [*found, *(outcome(body, t) for body in bodies), tree(x)]
-
-
-@program
-def ensembles(t):
-    leaf = models(t)[0]
-    members = [leaf(float(i)) for i in range(3)]
-    parameters, buffers = t.func.stack_module_state(members)
-
-    def call(p, b, x):
-        return t.func.functional_call(members[0], (p, b), (x,))
-
-    out = t.vmap(call, in_dims=(0, 0, None))(parameters, buffers, t.ones(2))
-    bodies = (
-        lambda _: t.func.stack_module_state([]),
-        lambda _: t.func.stack_module_state([leaf(), leaf().eval()]),
-        lambda _: t.func.stack_module_state([leaf(), t.nn.Module()]),
-        lambda _: t.func.stack_module_state([leaf(), leaf().requires_grad_(False)]),
-    )
-    return [out, parameters, buffers, *(outcome(body, t) for body in bodies)]
-
-
 # -- utilities -------------------------------------------------------------------------------------
 
 
@@ -402,29 +293,6 @@ def trained(t, module, *x):
     out = module(*x)
     (out * t.arange(1.0, out.numel() + 1, dtype=out.dtype).reshape(out.shape)).sum().backward()
     return [out, *(p.grad for p in module.parameters())]
-
-
-@program
-def clipping(t):
-    found = []
-    for options in (
-        {"max_norm": 0.1},
-        {"max_norm": 1e3},
-        {"max_norm": 0.1, "norm_type": 1},
-        {"max_norm": 0.1, "norm_type": float("inf")},
-        {"max_norm": 0.1, "norm_type": 0.5},
-    ):
-        module = layer(t, 4, 3)
-        trained(t, module, t.ones(2, 4).double())
-        norm = t.nn.utils.clip_grad_norm_(module.parameters(), **options)
-        found += [norm, [p.grad for p in module.parameters()]]
-    module = layer(t, 4, 3)
-    trained(t, module, t.ones(2, 4).double())
-    t.nn.utils.clip_grad_value_(module.parameters(), 0.5)
-    bad = t.ones(1, requires_grad=True)
-    (bad * float("nan")).backward()
-    refused = outcome(lambda _: t.nn.utils.clip_grad_norm_(bad, 1.0, error_if_nonfinite=True), t)
-    return [*found, [p.grad for p in module.parameters()], refused, t.nn.utils.get_total_norm([])]
 
 
 @pytest.mark.parametrize("use_trivialization", [True, False])
@@ -474,67 +342,6 @@ def test_a_normalised_weight_is_pytorchs(name, older):
 
     ours, theirs = (outcome(body, module) for module in (wengert, torch))
     assert_same(ours, theirs, name, rtol=1e-8, atol=1e-8)
-
-
-def parametrisations(t):
-    class Double(t.nn.Module):
-        def forward(self, x):
-            return 2 * x
-
-        def right_inverse(self, x):
-            return x / 2
-
-    class Sum(t.nn.Module):
-        def forward(self, a, b):
-            return a + b
-
-        def right_inverse(self, x):
-            return x / 4, x * 3 / 4
-
-    class Grown(t.nn.Module):
-        def forward(self, x):
-            return t.cat([x, x])
-
-    class Number(t.nn.Module):
-        def forward(self, x):
-            return 3
-
-    return Double, Sum, Grown, Number
-
-
-@program
-def parametrised_tensors(t):
-    double, both, grown, number = parametrisations(t)
-    parametrize = t.nn.utils.parametrize
-    register, remove = parametrize.register_parametrization, parametrize.remove_parametrizations
-    leaf = models(t)[0]()
-    register(leaf, "weight", double())
-    register(leaf, "weight", double())
-    found = [
-        repr(leaf),
-        leaf.weight,
-        list(leaf.state_dict()),
-        leaf.parametrizations.weight.original,
-    ]
-    leaf.weight = t.full((2,), 8.0)
-    found += [dict(leaf.state_dict()), parametrize.is_parametrized(leaf, "weight")]
-    twin = copy.deepcopy(leaf)
-    remove(leaf, "weight", leave_parametrized=False)
-    found += [repr(leaf), list(leaf.parameters()), parametrize.is_parametrized(leaf), twin.weight]
-    register(leaf, "count", both())
-    found += [leaf.count, dict(leaf.state_dict()), type(leaf).__name__]
-    found += [parametrize.type_before_parametrizations(leaf).__name__]
-    leaf.count = t.ones(2)
-    found += [dict(leaf.state_dict()), dict(remove(leaf, "count").state_dict())]
-    bodies = (
-        lambda _: register(leaf, "weight", grown()),
-        lambda _: register(leaf, "weight", number()),
-        lambda _: register(leaf, "absent", double()),
-        lambda _: remove(leaf, "weight"),
-        lambda _: pickle.dumps(twin),
-    )
-    found += [outcome(body, t) for body in bodies]
-    return [*found, repr(leaf), register(leaf, "weight", grown(), unsafe=True).weight]
 
 
 FILLS = {
