@@ -1,8 +1,7 @@
 """Test modules, containers, initial values and utilities by one program in both libraries."""
 
 import copy
-import pickle
-from collections import OrderedDict, namedtuple
+from collections import namedtuple
 
 import pytest
 
