@@ -26,3 +26,14 @@ def test_leaving_inference_mode_keeps_what_was_set_in_it():
     with wg.no_grad(), wg.inference_mode():
         pass
     assert wg.is_grad_enabled()
+
+
+def test_one_context_object_may_be_entered_while_it_is_active():
+    # PyTorch's leaves the mode as it was within
+    mode = wg.no_grad()
+    for _ in range(2):
+        with mode:
+            with mode:
+                assert not wg.is_grad_enabled()
+            assert not wg.is_grad_enabled()
+        assert wg.is_grad_enabled()
