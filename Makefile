@@ -20,6 +20,9 @@ PIP = -m pip --disable-pip-version-check --quiet
 # install it
 LAZILY = --no-compile
 
+# Where no bytecode is written, each of hundreds of processes compiles what it imports
+unexport PYTHONDONTWRITEBYTECODE
+
 # A process for each core; those that are done take tests from the others. To rewrite the asserts
 # of all tests takes as long as a tenth of them, and to watch what each logs a fiftieth: those that
 # fail run again with full messages.

@@ -93,6 +93,9 @@ def pytest_collection_modifyitems(items):
     # Hypothesis would read the package for constants to try: 6 s in each process of a fresh clone
     if providers := sys.modules.get("hypothesis.internal.conjecture.providers"):
         providers.is_local_module_file = lambda path: False
+    # it would draw by the time, so that no run could be repeated
+    if (core := sys.modules.get("hypothesis.core")) and core.global_force_seed is None:
+        core.global_force_seed = int(hashlib.md5(SEED.encode()).hexdigest()[:8], 16)
     groups = defaultdict(dict)
     for item in items:
         if isinstance(item, DoctestItem):

@@ -1,13 +1,12 @@
 """Test `autograd.functional` where PyTorch returns wrong numbers or fails needlessly."""
 
 import math
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
 import wengert as wg
+from support.alone import said
 from wengert.autograd import functional
 from wengert.autograd.functional import hessian, hvp, jacobian, jvp, vjp
 
@@ -125,4 +124,4 @@ def test_the_module_is_imported_when_it_is_first_named():
         "assert 'wengert.autograd.functional' not in sys.modules\n"
         "print(wg.autograd.functional.jacobian(lambda x: x * 2, wg.ones(())).item())\n"
     )
-    assert subprocess.check_output([sys.executable, "-c", code], text=True).split() == ["2.0"]
+    assert said(code).split() == ["2.0"]

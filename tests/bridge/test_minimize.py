@@ -1,13 +1,12 @@
 """Test `wengert.scipy.minimize`: the derivatives for each method, nesting, errors."""
 
 import collections
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
 import wengert as wg
+from support.alone import said
 
 optimize = pytest.importorskip("scipy.optimize")
 SCIPY = tuple(map(int, pytest.importorskip("scipy").__version__.split(".")[:2]))
@@ -458,4 +457,4 @@ def test_scipy_is_imported_only_when_a_solver_is_called():
         "import sys, wengert as wg; wg.scipy.minimize; wg.sparse.color; "
         "assert not any(m.split('.')[0] == 'scipy' for m in sys.modules)"
     )
-    subprocess.run([sys.executable, "-c", code], check=True)
+    said(code)

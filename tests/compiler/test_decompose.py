@@ -82,6 +82,7 @@ def same(met, wanted, what, ulps=64):
 EXISTING = [(n, d) for n in RULED for d in DTYPES if supports(TABLE[n], d)]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("name", "dtype"), EXISTING)
 def test_a_rule_gives_what_the_kernel_gives_on_the_cases_of_the_record(name, dtype):
     prim = TABLE[name]

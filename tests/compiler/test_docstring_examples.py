@@ -9,10 +9,12 @@ import contextlib
 import doctest
 import importlib
 import io
+import os
 import random
 import re
 import subprocess
 import sys
+import traceback
 import types
 import warnings
 from pathlib import Path
@@ -97,24 +99,49 @@ def differences(test):
             exec(example.source, space)
 
 
-def main(name):
-    warnings.simplefilter("ignore")
+def check(name):
+    """Print what differs in the examples of a module."""
     module = importlib.import_module(name)
-    wg.compile(wg.sin)(wg.ones(1))  # loads what is loaded on first use
     wg.manual_seed(0)
     for test in doctest.DocTestFinder(exclude_empty=True).find(module, name):
         for line in differences(test):
             print(line)
 
 
+def main():
+    """Check each module that is asked for in a process of its own, all made of this one."""
+    warnings.simplefilter("ignore")
+    wg.compile(wg.sin)(wg.ones(1))  # loads what is loaded on first use
+    for line in sys.stdin:
+        name, folder = line.split(maxsplit=1)
+        process = os.fork()
+        if not process:
+            os.chdir(folder.strip())
+            with open("found.txt", "w") as found, contextlib.redirect_stdout(found):
+                try:
+                    check(name)
+                except BaseException:
+                    traceback.print_exc(file=found)
+            os._exit(0)
+        print(os.waitpid(process, 0)[1], flush=True)
+
+
+@pytest.fixture(scope="module")
+def checker():
+    command = [sys.executable, __file__]
+    with subprocess.Popen(command, stdin=-1, stdout=-1, text=True) as process:
+        yield process
+
+
+# in a process of its own, since examples enter levels and change settings
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a process for each module")
 @pytest.mark.sampled(72)
 @pytest.mark.parametrize("name", MODULES)
-def test_examples_agree_compiled(name, tmp_path):
-    # in a process of its own, since examples enter levels and change settings
-    command = [sys.executable, __file__, name]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+def test_examples_agree_compiled(name, tmp_path, checker):
+    print(name, tmp_path, file=checker.stdin, flush=True)
+    status = checker.stdout.readline()
+    assert (status, (tmp_path / "found.txt").read_text()) == ("0\n", "")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main()

@@ -50,6 +50,7 @@ def bits(tensor: Any) -> Any:
     return array.dtype, array.shape, np.nan_to_num(array, nan=9e9).tolist(), np.signbit(array)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", EDGES)
@@ -81,6 +82,7 @@ LAYOUTS = (
 )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("dim", [0, 1])
 @pytest.mark.parametrize("place", range(len(LAYOUTS)))

@@ -92,6 +92,7 @@ def test_what_combines_elements_does_so_by_its_instruction(prim):
         np.testing.assert_allclose(result.ravel(), np.asarray(expected).ravel(), rtol=1e-12)
 
 
+@pytest.mark.sampled(3)
 @of(MAPS)
 def test_what_maps_computes_each_element_from_those_at_its_place(prim):
     for sample, result in drawn(prim):

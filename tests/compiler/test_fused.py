@@ -40,6 +40,7 @@ def large(*shape, dtype=np.float32, seed=0):
     return np.random.default_rng(seed).standard_normal(shape).astype(dtype)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ELEMENTS)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_elements_are_those_of_the_kernel(name, dtype, used):

@@ -238,6 +238,7 @@ PROGRAMS = [
 SIGNS = [(1, 1), (-1, 0.1), (1, -1), (-1, -1), (-1, 1), (1, -1), (1, 0.01), (0.5, 3), (3, -0.5)]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("program", PROGRAMS)
 @pytest.mark.filterwarnings("ignore:.*is not compiled")

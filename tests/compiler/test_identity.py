@@ -267,6 +267,7 @@ def test_what_tensors_carry(question: str) -> None:
                 assert _same(_results(compiled, _made(how))[1], told[how]), (one, other, how)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("one", STATES)
 def test_writes_and_gradients_by_what_tensors_carry(one: str) -> None:
     """Writes are refused for some, hooks change the gradients of others."""

@@ -15,6 +15,7 @@ FUNCTIONS = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("backend", ["numpy", "llvm"])
 @pytest.mark.parametrize("shape", [(100_000, 2), (5_000, 3, 4), (600, 17), (50_000,)], ids=str)
 @pytest.mark.parametrize("name", FUNCTIONS)

@@ -234,6 +234,7 @@ OF_CASES = ["index_backward", "index_put", "index_add", "scatter_add", "scatter"
 OF_CASES += ["cumsum", "cumprod", "linear_recurrence"]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", [f8, f4], ids=str)
 @pytest.mark.parametrize("name", OF_CASES)
 def test_the_cases_of_a_record_that_have_a_native_form_agree(name, dtype):

@@ -57,11 +57,13 @@ def test_lines_of_all_lengths(length, dtype):
     all_agree((2, 2, 4, length), (3, 2, 3, 3), dtype, padding=(1, 1))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("planes", [1, 3, 4, 8, 9, 13, 20])
 def test_all_numbers_of_planes(planes):
     all_agree((2, planes, 3, 9), (planes, planes, 2, 3), padding=(1, 1))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("lines", [1, 2, 3, 4, 5, 8])
 def test_all_numbers_of_lines(lines):
     all_agree((1, 2, lines, 5), (2, 2, 1, 3))

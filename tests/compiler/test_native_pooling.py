@@ -43,6 +43,7 @@ def both_agree(x, **params):
     agrees("max_pool_indices", x, **params)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", [f4, f8])
 @pytest.mark.parametrize("length", [2, 3, 8, 15, 28, 33, 64, 67])
 def test_lines_of_all_lengths(length, dtype):

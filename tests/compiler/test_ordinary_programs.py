@@ -212,6 +212,7 @@ DENIED = {
 """Kinds of objects of which a function may not be compiled that reads them."""
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", [name for name in KINDS if name not in DENIED])
 def test_what_is_known_of_objects_is_enough_to_compile(name: str) -> None:
     compiled = wg.compile(World("globally", name, CALL).function, backend="numpy")

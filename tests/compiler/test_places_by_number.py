@@ -66,6 +66,7 @@ DIMENSIONS = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("use", DIMENSIONS.values(), ids=DIMENSIONS)
 def test_dimensions_follow_numbers(use):
     def world():

@@ -435,6 +435,7 @@ def encoded(function, encoding, *args):
     return stream.buffer.getvalue(), result
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("place", range(4))
 @pytest.mark.parametrize("catches", [False, True])
 @pytest.mark.parametrize("draws", [False, True])

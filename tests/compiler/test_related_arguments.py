@@ -60,6 +60,7 @@ def test_gradients(call, function, backend):
         assert wg.allclose(a.grad, b.grad)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("function", ["product", "several", "decision"])
 @pytest.mark.parametrize("call", CALLS)
@@ -75,6 +76,7 @@ def test_second_gradients(call, function, backend):
         assert wg.allclose(expected, second(compiled, leaf(0.5, 1.5, 2.0)))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("call", CALLS)
 def test_under_transforms(call, backend):

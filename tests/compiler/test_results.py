@@ -451,6 +451,7 @@ ORDERS = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("backend", "requires_grad"), [("numpy", False), ("numpy", True), ("llvm", False)]
 )

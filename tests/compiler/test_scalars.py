@@ -40,6 +40,7 @@ EXACT = "neg abs sign sgn real conj sqrt reciprocal floor ceil trunc round"
 EXACT += " isnan isinf isfinite isreal signbit logical_not"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", [f4, f8], ids=str)
 @pytest.mark.parametrize("name", EXACT.split())
 def test_a_simple_function_is_the_kernels_to_the_last_bit(name, dtype):
@@ -56,6 +57,7 @@ PAIRS = "add sub mul div maximum minimum copysign"
 PAIRS += " eq ne lt le gt ge logical_and logical_or logical_xor"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", [f4, f8], ids=str)
 @pytest.mark.parametrize("name", PAIRS.split())
 def test_a_simple_function_of_two_is_the_kernels_to_the_last_bit(name, dtype):
@@ -77,6 +79,7 @@ OF_INTEGERS = "add sub mul maximum minimum bitwise_and bitwise_or bitwise_xor eq
 OF_INTEGERS += " lt le gt ge logical_and"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", [i1, i4, i8, u1, u8], ids=str)
 @pytest.mark.parametrize("name", OF_INTEGERS.split())
 def test_integers_wrap_and_compare_as_the_kernels_do(name, dtype):
@@ -88,6 +91,7 @@ def test_integers_wrap_and_compare_as_the_kernels_do(name, dtype):
 OF_AN_INTEGER = ["neg", "abs", "sign", "sgn", "floor", "round", "bitwise_not", "logical_not"]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", [i1, i4, i8, u1], ids=str)
 @pytest.mark.parametrize("name", OF_AN_INTEGER)
 def test_functions_of_integers_are_the_kernels(name, dtype):
@@ -140,6 +144,7 @@ NUMBERS = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", [f4, f8], ids=str)
 @pytest.mark.parametrize(("name", "params"), NUMBERS)
 def test_numbers_among_the_parameters_are_as_weak_as_for_the_kernel(name, params, dtype):
@@ -189,6 +194,7 @@ def test_what_numpy_computes_otherwise_is_refused():
 CASTS = [f4, f8, i1, i4, i8, u1, u8, b1]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("target", CASTS, ids=str)
 @pytest.mark.parametrize("source", CASTS, ids=str)
 def test_casts_are_those_of_astype(source, target):

@@ -25,6 +25,7 @@ FUNCTIONS = "exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh
 FUNCTIONS += " acosh atanh erf erfc cbrt"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", [f4, f8], ids=str)
 @pytest.mark.parametrize("name", FUNCTIONS.split())
 def test_a_function_agrees_with_its_kernel_to_some_units_in_the_last_place(name, dtype):
@@ -102,6 +103,7 @@ def forms(request, monkeypatch):
     vectors.vector_forms.cache_clear()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", [f4, f8], ids=str)
 @pytest.mark.parametrize("name", WIDE)
 def test_functions_are_right_in_wide_ranges(name, dtype, forms):

@@ -77,6 +77,7 @@ def machines(compiled: Any) -> int:
     return len({m for _, entry in compiled.entries for m in entry.tree.machines()})
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("backend", ["llvm", "numpy"])
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
 def test_every_size_gives_what_eager_code_gives(f: Any, backend: str) -> None:

@@ -105,6 +105,7 @@ TRANSFORMS: dict[str, Make] = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", TRANSFORMS)
 @pytest.mark.parametrize("function", [total, many])
 def test_transforms_of_compiled_functions_give_what_those_of_the_functions_do(

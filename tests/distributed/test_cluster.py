@@ -61,7 +61,7 @@ def cluster():
     with (
         dask.config.set(settings),
         dd.LocalCluster(
-            n_workers=4,
+            n_workers=3,
             threads_per_worker=1,
             processes=True,
             dashboard_address=":0",
@@ -74,7 +74,7 @@ def cluster():
 @pytest.fixture(scope="module")
 def client(cluster):
     with dd.Client(cluster, set_as_default=False) as made:
-        made.wait_for_workers(4)
+        made.wait_for_workers(3)
         yield made
 
 

@@ -3,13 +3,12 @@
 import copy
 import importlib
 import pickle
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
 import wengert as wg
+from support.alone import said
 from support.distributions import CASES, made, parameters
 
 D = wg.distributions
@@ -20,7 +19,7 @@ def test_they_are_imported_when_they_are_named():
         "import sys, wengert as wg; found = [m for m in sys.modules if 'distributions' in m]; "
         "assert not found, found; assert 'Wishart' in vars(wg.distributions)"
     )
-    subprocess.run([sys.executable, "-c", code], check=True)
+    said(code)
 
 
 def test_modules_under_pytorchs_names():

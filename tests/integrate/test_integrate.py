@@ -41,6 +41,7 @@ def numbers(tensor):
 # -- closed forms --------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(3)
 @ways
 def test_logistic_growth_has_its_derivatives(method, sensitivity):
     def growth(y, t, r, k):
@@ -108,6 +109,7 @@ def predators(y, t, p):
     return wg.stack([p[0] * y[0] - p[1] * y[0] * y[1], -p[2] * y[1] + y[0] * y[1] * t])
 
 
+@pytest.mark.sampled(3)
 @exact
 def test_states_differentiate_by_all_that_they_depend_on(method, sensitivity):
     def solution(y0, t, p):
@@ -121,6 +123,7 @@ def test_states_differentiate_by_all_that_they_depend_on(method, sensitivity):
         assert gradgradcheck(solution, inputs, fast_mode=True)
 
 
+@pytest.mark.sampled(3)
 @exact
 def test_tensors_closed_over_are_differentiated_by(method, sensitivity):
     # w comes in by the argument and by the closure
@@ -136,6 +139,7 @@ def test_tensors_closed_over_are_differentiated_by(method, sensitivity):
         assert gradgradcheck(solution, inputs, fast_mode=True)
 
 
+@pytest.mark.sampled(3)
 @exact
 def test_containers_shapes_and_falling_times(method, sensitivity):
     def f(t, y, c):
@@ -160,6 +164,7 @@ def test_containers_shapes_and_falling_times(method, sensitivity):
     assert gradcheck(solution, inputs, fast_mode=True)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("method", "sensitivity"), [("RK45", "discrete"), ("RK45", "adjoint"), ("BDF", "adjoint")]
 )
@@ -181,6 +186,7 @@ def test_complex_states(method, sensitivity):
     assert gradcheck(solution, (z, c))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("method", "sensitivity"),
     [("Radau", "adjoint"), ("BDF", "adjoint"), ("LSODA", "adjoint"), ("LSODA", "forward")],
@@ -263,6 +269,7 @@ def test_derivatives_of_any_order_by_the_time():
         assert value.item() == pytest.approx((-2) ** (order + 1) * np.exp(-1), rel=1e-6)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("method", "sensitivity"),
     [("RK45", "discrete"), ("RK45", "forward"), ("LSODA", "adjoint"), ("RK45", "adjoint")],

@@ -92,7 +92,13 @@ def test_type_checkers_know_it(tree):
 
 
 def test_the_table_of_operations_has_it(tree):
-    assert "| `sech` |" in run(tree, "-m", "wengert", "ops", "--markdown")
+    # the table of this function, since that of all takes seconds
+    code = (
+        "import wengert as wg, wengert.cli.operations as page\n"
+        "found = [row for row in page._functions(wg, dir(wg)).items() if 'sech' in row[1]]\n"
+        "print(page._table('wengert', found, set()))"
+    )
+    assert "| `sech` |" in run(tree, "-c", code)
 
 
 def test_its_tests_are_there(tree):

@@ -50,7 +50,10 @@ MODES = [
     *("tests/semantics/test_inference_mode.py", "tests/tape/test_exceptions.py"),
 ]
 WALKS = [
-    *("tests/tape/test_backward.py", "tests/tape/test_grad.py", "tests/tape/test_graph.py"),
+    *(
+        "tests/semantics/test_backward.py",
+        "tests/semantics/test_gradient_edges.py",
+    ),
     *("tests/tape/test_masked.py", "tests/tape/test_exceptions.py", "tests/tape/test_reach.py"),
     *("tests/semantics/test_gradient_edges.py", "tests/semantics/test_hooks.py"),
     *("tests/tape/test_inplace.py", "tests/autograd/test_forward_ad.py"),

@@ -33,6 +33,7 @@ def attending():
     return nn.TransformerEncoderLayer(4, 2, 8), wg.randn(3, 2, 4)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("build", "optimizer"),
     [(convolutional, optim.AdamW), (recurrent, optim.SGD), (attending, optim.Muon)],

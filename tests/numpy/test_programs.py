@@ -8,6 +8,7 @@ import pytest
 
 import wengert as wg
 import wengert.numpy as np
+from support.alone import said
 from wengert import func
 
 
@@ -393,14 +394,8 @@ def test_creation_from_a_gradient_is_followed_or_refused():
 
 
 def test_importing_the_package_does_not_import_it():
-    import subprocess
-    import sys
-
     program = "import sys, wengert; print('wengert.numpy' in sys.modules, wengert.numpy.pi)"
-    out = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    assert out.stdout.split() == ["False", str(numpy.pi)]
+    assert said(program).split() == ["False", str(numpy.pi)]
 
 
 def test_arrays_stay_what_they_are_beside_overriding_subclasses():

@@ -1,12 +1,10 @@
 """Test blocks, rotations, coordinates and copies, beyond the record table."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
 import wengert as wg
+from support.alone import said
 
 
 def test_blocks_along_the_diagonal_take_the_common_dtype():
@@ -147,7 +145,6 @@ def test_what_does_not_fit_is_refused(call, error, words):
         call()
 
 
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("call", "result"),
     [
@@ -161,5 +158,4 @@ def test_what_does_not_fit_is_refused(call, error, words):
     ],
 )
 def test_a_function_brings_its_records_when_it_is_the_first_to_be_used(call, result):
-    program = f"import wengert as w; assert {call}.tolist() == {result}"
-    subprocess.run([sys.executable, "-c", program], check=True)
+    said(f"import wengert as w; assert {call}.tolist() == {result}")

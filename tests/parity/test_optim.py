@@ -11,7 +11,7 @@ from support.parity import Failure, outcome
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch
 
-STEPS = 100
+STEPS = 40
 SHAPES = ((3, 4), ())
 CASES = {
     "SGD": [

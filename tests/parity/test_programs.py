@@ -31,54 +31,12 @@ def logarithm_of_a_cube(t):
     show(x=x, y=y, z=z)
 
 
-def without_a_gradient(t):
-    x = t.tensor(5.0)
-    show(x=x, y=x**3, z=t.log(x**3))
-
-
-def retained_gradients(t):
-    x = t.tensor(5.0, requires_grad=True)
-    y = x**3
-    z = t.log(y)
-    y.retain_grad()
-    z.retain_grad()
-    z.backward()
-    show(x=x, y=y, z=z)
-
-
-def backward_twice(t):
-    x = t.tensor(5.0, requires_grad=True)
-    z = t.log(x**3)
-    z.backward()
-    show(x=x)
-    z.backward()
-
-
-def backward_twice_with_the_graph_kept(t):
-    x = t.tensor(5.0, requires_grad=True)
-    z = t.log(x**3)
-    z.backward(retain_graph=True)
-    show(x=x)
-    x.grad.zero_()
-    z.backward()
-    show(x=x)
-
-
 def two_ways_to_one_leaf(t):
     x = t.tensor(5.0, requires_grad=True)
     y, w = x**3, x**2
     z = t.log(y) + t.sqrt(w)
     z.backward()
     show(x=x, y=y, w=w, z=z)
-
-
-def a_power_of_two_tensors(t):
-    q = t.tensor(3.0, requires_grad=True)
-    x = t.tensor(5.0, requires_grad=True)
-    y = x**q
-    z = t.log(y)
-    z.backward()
-    show(q=q, x=x, y=y, z=z)
 
 
 def a_power_as_a_function(t):
@@ -103,52 +61,6 @@ def a_power_as_a_function(t):
     show(q=q, x=x, y=y, z=z)
     z.backward()
     show(q=q, x=x, y=y, z=z)
-
-
-def a_detached_part(t):
-    x = t.tensor(5.0, requires_grad=True)
-    y = x * t.tensor([2.0, 3.0, 5.0])
-    w = y.detach()
-    z = w @ t.tensor([4.0, 7.0, 9.0])
-    show(x=x, y=y, w=w, z=z)
-    z.backward()
-
-
-def a_detached_part_that_is_a_leaf_of_its_own(t):
-    x = t.tensor(5.0, requires_grad=True)
-    y = x * t.tensor([2.0, 3.0, 5.0])
-    w = y.detach()
-    w.requires_grad_()
-    z = w @ t.tensor([4.0, 7.0, 9.0])
-    z.backward()
-    show(x=x, y=y, w=w, z=z)
-
-
-def an_external_gradient(t):
-    a = t.tensor([2.0, 3.0], requires_grad=True)
-    b = t.tensor([6.0, 4.0], requires_grad=True)
-    loss = 3 * a**3 - b**2
-    loss.backward(gradient=t.tensor([1.0, 1.0]))
-    print(9 * a**2 == a.grad, -2 * b == b.grad)
-    show(a=a, b=b, loss=loss)
-
-
-def gradients_of_gradients(t):
-    x = t.tensor([1.0, 2.0], requires_grad=True)
-    w = t.tensor([3.0, 4.0], requires_grad=True)
-    (g,) = t.autograd.grad((x * x * w).sum(), x, create_graph=True)
-    print(g, g.requires_grad)
-    print(t.autograd.grad(g.sum(), [x, w]))
-
-
-def chosen_inputs(t):
-    x = t.tensor([1.0, 2.0], requires_grad=True)
-    (x * x * 3).sum().backward(inputs=[x])
-    print(x.grad)
-    x.grad = None
-    w = t.tensor(2.0, requires_grad=True)
-    (x.sum() * w).backward(inputs=w)
-    print(x.grad, w.grad)
 
 
 def an_exponential_as_a_function(t):
@@ -269,32 +181,6 @@ def a_network_with_a_function(t):
     return loss, w.grad
 
 
-def a_vector_product(t):
-    x = t.arange(4.0)
-    x.requires_grad_(True)
-    print(x.grad)
-    y = 2 * t.dot(x, x)
-    print(y)
-    y.backward()
-    print(x.grad, x.grad == 4 * x)
-    x.grad.zero_()
-    y = x.sum()
-    y.backward()
-    print(x.grad)
-    x.grad.zero_()
-    y = x * x
-    y.backward(gradient=t.ones(len(y)))
-    print(x.grad)
-    x.grad.zero_()
-    y = x * x
-    u = y.detach()
-    (u * x).sum().backward()
-    print(x.grad == u)
-    x.grad.zero_()
-    y.sum().backward()
-    print(x.grad == 2 * x)
-
-
 def control_flow(t):
     def f(a):
         b = a * 2
@@ -307,37 +193,6 @@ def control_flow(t):
         d = f(a)
         d.backward()
         print(d, a.grad, a.grad == d / a)
-
-
-def writes_in_place(t):
-    x = t.tensor([1.0, 2.0, 3.0], requires_grad=True)
-    y = x * 2
-    y[1] = 10.0
-    y.mul_(x.detach())
-    y += x
-    print(y)
-    y.sum().backward()
-    print(x.grad)
-    return names_of(y)
-
-
-def writes_through_views(t):
-    x = t.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
-    y = x * 1
-    row = y[0]
-    row.mul_(3)
-    print(y, row)
-    y.t()[1] += 1
-    print(y, row)
-    y.sum().backward()
-    print(x.grad)
-
-
-def a_stale_value(t):
-    x = t.tensor([1.0, 2.0], requires_grad=True)
-    y = x.exp()
-    y += 1
-    y.sum().backward()
 
 
 def a_gradient_with_history(t):
@@ -384,13 +239,10 @@ def names_of(tensor):
 
 
 PROGRAMS = [
-    *(logarithm_of_a_cube, without_a_gradient, retained_gradients, backward_twice),
-    *(backward_twice_with_the_graph_kept, two_ways_to_one_leaf, a_power_of_two_tensors),
-    *(a_power_as_a_function, a_detached_part, a_detached_part_that_is_a_leaf_of_its_own),
-    *(an_external_gradient, gradients_of_gradients, chosen_inputs, an_exponential_as_a_function),
-    *(intermediate_results_as_outputs, a_function_whose_backward_is_a_function, a_network),
-    *(a_network_with_a_function, a_vector_product, control_flow, writes_in_place),
-    *(writes_through_views, a_stale_value, a_gradient_with_history, named_graphs),
+    *(logarithm_of_a_cube, two_ways_to_one_leaf, a_power_as_a_function),
+    *(an_exponential_as_a_function, intermediate_results_as_outputs),
+    *(a_function_whose_backward_is_a_function, a_network, a_network_with_a_function),
+    *(control_flow, a_gradient_with_history, named_graphs),
 ]
 
 

@@ -36,7 +36,7 @@ def _one_thread():
 
 
 @hypothesis.settings(
-    max_examples=int(COUNT or 1500),
+    max_examples=int(COUNT or 600),
     deadline=None,
     derandomize=COUNT is None,
     database=None,

@@ -66,7 +66,7 @@ def _broadcast(a, b):
     return all(m in (1, n) or n == 1 for m, n in zip(a.shape[::-1], b.shape[::-1], strict=False))
 
 
-@hypothesis.settings(max_examples=400, deadline=None, derandomize=True)
+@hypothesis.settings(max_examples=200, deadline=None, derandomize=True)
 @hypothesis.given(
     steps=st.lists(STEP, min_size=2, max_size=10),
     shapes=st.lists(SHAPE, min_size=1, max_size=3),

@@ -58,6 +58,7 @@ def test_programs_run(part, tmp_path):
 
 
 @pytest.mark.torch
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("part", range(len(PARTS)))
 def test_programs_print_what_they_print_with_pytorch(part, tmp_path):
     pytest.importorskip("torch")

@@ -54,14 +54,146 @@ def plain_gradients(t, function, *inputs):
 # -- values and gradients -------------------------------------------------------------------------
 
 
-def test_value_and_gradients_are_those_without(t, c, x, w, reentrant):
-    def f(x, w):
-        return (x * w).sin() * x.exp()
+def cube(t, x):
+    class Cube(t.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x**3
 
-    y = c.checkpoint(f, x, w, use_reentrant=reentrant)
-    assert y.tolist() == f(x, w).tolist()
+        @staticmethod
+        def backward(ctx, g):
+            (x,) = ctx.saved_tensors
+            return 3 * x**2 * g
+
+    return Cube.apply(x)
+
+
+def without_recording(t, x):
+    with t.no_grad():
+        factor = x.exp()
+    return (x * factor).sin()
+
+
+def written(x):
+    y = x.exp()
+    z = y * 2
+    z.mul_(y)
+    z[0] = x[1] * 3
+    return z.sin()
+
+
+def through_buffer(run, t, x, w):
+    buffer = t.zeros(3)
+
+    def f(x, factor):
+        buffer.copy_(x.detach() * factor)
+        return x * w * buffer.clone()
+
+    return run(f, x, 2.0) + run(f, x, 3.0)
+
+
+def penalty(t, x):
+    (g,) = t.autograd.grad((x.exp() * x).sum(), x, create_graph=True)
+    return (g * g).sum()
+
+
+def with_gradient(t, x, **options):
+    z = x.sin().cos()
+    (g,) = t.autograd.grad(z.sum(), x, **options)
+    return z.cos() * g if options else x.cos() * g
+
+
+def deep(run, v, n=3):
+    a = v.cos() + v
+    return run(lambda v: deep(run, v, n - 1), a) * a if n else v.sin() * v
+
+
+# programs, each with what runs its regions, in a checkpoint or at once
+BOTH_WAYS = {
+    "two arguments": lambda run, t, x, w: run(lambda x, w: (x * w).sin() * x.exp(), x, w),
+    "a closure": lambda run, t, x, w: run(lambda x: x * w * w, x) + w,
+    "results from outside": lambda run, t, x, w: run(lambda v: v.exp() * v, x * 2) * 3,
+    "no tensors": lambda run, t, x, w: run(lambda a, n, b, s: b.exp() * n, "a", 3, x, None),
+    "one of two": lambda run, t, x, w: run(lambda x: (x.exp(), x.sin()), x)[1],
+    "a number among results": lambda run, t, x, w: sum(run(lambda x: (x.exp(), 7, x * 2), x)),
+    "a custom function": lambda run, t, x, w: run(lambda x: cube(t, x).sin(), x),
+}
+PROGRAMS = {
+    **BOTH_WAYS,
+    "a parameter alone": lambda run, t, x, w: run(lambda v: v * w * w, t.ones(3)),
+    "used twice": lambda run, t, x, w: run(lambda v: v.exp().sin(), x).square(),
+    "keywords": lambda run, t, x, w: run(
+        lambda x, *, scale, other=None: x * scale * other, x, scale=w, other=3.0
+    ),
+    "results in containers": lambda run, t, x, w: (
+        lambda out: out["a"][0] * out["b"][0] * out["a"][1] * len(out["b"][1])
+    )(run(lambda x: {"a": [x.exp(), 5], "b": (x.sin(), "text")}, x)),
+    "arguments in containers": lambda run, t, x, w: run(
+        lambda pair, more: pair[0] * more["w"], [x], {"w": w}
+    ),
+    "its argument": lambda run, t, x, w: run(lambda x: x, x),
+    "a detached result": lambda run, t, x, w: (lambda a, b: a * b.requires_grad + a * b)(
+        *run(lambda x: (x.exp(), x.exp().detach()), x)
+    ),
+    "a detached argument": lambda run, t, x, w: run(lambda a, b: a * b, x.detach(), w),
+    "no_grad": lambda run, t, x, w: run(lambda x: without_recording(t, x), x),
+    "views": lambda run, t, x, w: run(lambda x: x.view(3, 1).t()[0] * x[1].exp(), x),
+    "writes": lambda run, t, x, w: run(written, x),
+    "a write at the end": lambda run, t, x, w: run(lambda x: (x * 2).exp_(), x),
+    "a write to the result": lambda run, t, x, w: run(lambda x: x.exp().sin(), x).mul_(2),
+    "a buffer that is filled again": through_buffer,
+    "a penalty": lambda run, t, x, w: run(lambda x: penalty(t, x), x),
+    "a gradient": lambda run, t, x, w: run(lambda x: with_gradient(t, x), x),
+    "a kept graph": lambda run, t, x, w: run(lambda x: with_gradient(t, x, retain_graph=True), x),
+    "three deep": lambda run, t, x, w: run(lambda x: deep(run, x), x),
+    "two in one": lambda run, t, x, w: run(lambda x: run(written, run(cube, t, x.cos())), x),
+}
+
+
+@pytest.mark.parametrize("early_stop", [True, False])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_values_and_derivatives_are_those_without(t, c, x, w, name, early_stop):
+    region = functools.partial(c.checkpoint, use_reentrant=False, early_stop=early_stop)
+    found = []
+    for run in (lambda f, *args, **kwargs: f(*args, **kwargs), region):
+        y = PROGRAMS[name](run, t, x, w)
+        first = t.autograd.grad(y.sum(), (x, w), create_graph=True, materialize_grads=True)
+        total = sum((g * g).sum() for g in first)
+        second = [None, None]
+        if total.requires_grad:
+            second = t.autograd.grad(total, (x, w), allow_unused=True)
+        found.append([g if g is None else g.tolist() for g in (y, *first, *second)])
+    for have, want in zip(*found, strict=True):
+        assert have == (want if want is None else pytest.approx(want))
+
+
+@pytest.mark.parametrize("name", BOTH_WAYS)
+def test_values_and_gradients_are_those_without_by_reentrance(t, c, x, w, name):
+    found = []
+    region = functools.partial(c.checkpoint, use_reentrant=True)
+    for run in (lambda f, *args, **kwargs: f(*args, **kwargs), region):
+        x.grad = w.grad = None
+        y = BOTH_WAYS[name](run, t, x, w)
+        y.sum().backward()
+        found.append([v if v is None else v.tolist() for v in (y, x.grad, w.grad)])
+    for have, want in zip(*found, strict=True):
+        assert have == (want if want is None else pytest.approx(want))
+
+
+@pytest.mark.parametrize("early_stop", [True, False])
+def test_reentrance_inside_of_a_region(t, c, x, w, early_stop):
+    def program(run, v, w):
+        a = v.exp()
+        return (run(lambda v, w: (v * w).sin() * v, a, w) * a).cos()
+
+    inner = functools.partial(c.checkpoint, use_reentrant=True)
+    with c.set_checkpoint_early_stop(early_stop):
+        y = c.checkpoint(lambda v, w: program(inner, v, w), x, w, use_reentrant=False)
     y.sum().backward()
-    assert [x.grad.tolist(), w.grad.tolist()] == plain_gradients(t, f, x, w)
+    want = plain_gradients(t, lambda v, w: program(lambda f, *args: f(*args), v, w), x, w)
+    assert x.grad.tolist() == pytest.approx(want[0])
+    assert w.grad.tolist() == pytest.approx(want[1])
 
 
 def test_the_function_runs_once_forward_and_once_backward(c, x, reentrant):
@@ -70,26 +202,6 @@ def test_the_function_runs_once_forward_and_once_backward(c, x, reentrant):
     assert f.calls == 1
     y.sum().backward()
     assert f.calls == 2
-
-
-def test_leaves_of_a_closure_get_their_gradient(c, x, w, reentrant):
-    y = c.checkpoint(lambda x: x * w * w, x, use_reentrant=reentrant)
-    (y + w).sum().backward()
-    assert w.grad.tolist() == (2 * x * w + 1).tolist()
-    assert x.grad.tolist() == (w * w).tolist()
-
-
-def test_a_parameter_alone_requires_a_gradient(t, c, w):
-    y = c.checkpoint(lambda v: v * w * w, t.ones(3), use_reentrant=False)
-    y.sum().backward()
-    assert w.grad.tolist() == (2 * w).tolist()
-
-
-def test_a_result_from_outside_flows_on(c, x, reentrant):
-    y = c.checkpoint(lambda v: v.exp() * v, x * 2, use_reentrant=reentrant)
-    (y * 3).sum().backward()
-    v = 2 * x.detach()
-    assert x.grad.tolist() == pytest.approx((6 * v.exp() * (1 + v)).tolist())
 
 
 def test_in_a_chain_each_segment_is_computed_again_once(c, x, reentrant):
@@ -107,55 +219,6 @@ def test_in_a_chain_each_segment_is_computed_again_once(c, x, reentrant):
     assert x.grad.tolist() == pytest.approx(z.grad.tolist())
 
 
-def test_the_same_region_used_twice(c, x):
-    y = c.checkpoint(lambda v: v.exp().sin(), x, use_reentrant=False)
-    (y * y).sum().backward()
-    z = x.detach().requires_grad_()
-    e = z.exp().sin()
-    (e * e).sum().backward()
-    assert x.grad.tolist() == pytest.approx(z.grad.tolist())
-
-
-def test_keyword_arguments(c, x, w):
-    def f(x, *, scale, other=None):
-        return x * scale * other
-
-    y = c.checkpoint(f, x, scale=w, other=3.0, use_reentrant=False)
-    y.sum().backward()
-    assert x.grad.tolist() == (3 * w).tolist()
-    assert w.grad.tolist() == (3 * x).tolist()
-
-
-def test_arguments_that_are_no_tensors(c, x, reentrant):
-    y = c.checkpoint(lambda a, n, b, s: b.exp() * n, "a", 3, x, None, use_reentrant=reentrant)
-    y.sum().backward()
-    assert x.grad.tolist() == (3 * x.exp()).tolist()
-
-
-def test_results_in_containers(c, x):
-    def f(x):
-        return {"a": [x.exp(), 5], "b": (x.sin(), "text")}
-
-    out = c.checkpoint(f, x, use_reentrant=False)
-    assert out["a"][1] == 5 and out["b"][1] == "text"
-    (out["a"][0] * out["b"][0]).sum().backward()
-    z = x.detach().requires_grad_()
-    (z.exp() * z.sin()).sum().backward()
-    assert x.grad.tolist() == pytest.approx(z.grad.tolist())
-
-
-def test_arguments_in_containers(c, x, w):
-    y = c.checkpoint(lambda pair, more: pair[0] * more["w"], [x], {"w": w}, use_reentrant=False)
-    y.sum().backward()
-    assert x.grad.tolist() == w.tolist() and w.grad.tolist() == x.tolist()
-
-
-def test_several_results_of_which_one_is_used(c, x, reentrant):
-    _, b = c.checkpoint(lambda x: (x.exp(), x.sin()), x, use_reentrant=reentrant)
-    b.sum().backward()
-    assert x.grad.tolist() == x.cos().tolist()
-
-
 def test_several_results_one_after_the_other(c, x):
     f = Counted(lambda x: (x.exp(), x.sin()))
     a, b = c.checkpoint(f, x, use_reentrant=False)
@@ -163,96 +226,6 @@ def test_several_results_one_after_the_other(c, x):
     b.sum().backward()
     assert x.grad.tolist() == (x.exp() + x.cos()).tolist()
     assert f.calls == 3
-
-
-def test_results_that_are_no_tensors_among_tensors(c, x, reentrant):
-    a, n, b = c.checkpoint(lambda x: (x.exp(), 7, x * 2), x, use_reentrant=reentrant)
-    assert n == 7
-    (a + b).sum().backward()
-    assert x.grad.tolist() == (x.exp() + 2).tolist()
-
-
-def test_a_result_that_is_an_input(c, x):
-    y = c.checkpoint(lambda x: x, x, use_reentrant=False)
-    y.sum().backward()
-    assert x.grad.tolist() == [1.0, 1.0, 1.0]
-
-
-def test_a_result_that_is_detached(c, x):
-    a, b = c.checkpoint(lambda x: (x.exp(), x.exp().detach()), x, use_reentrant=False)
-    assert a.requires_grad and not b.requires_grad
-    (a * b).sum().backward()
-    assert x.grad.tolist() == pytest.approx((x.exp() * x.exp()).tolist())
-
-
-def test_a_detached_input(c, x, w):
-    y = c.checkpoint(lambda a, b: a * b, x.detach(), w, use_reentrant=False)
-    y.sum().backward()
-    assert x.grad is None and w.grad.tolist() == x.tolist()
-
-
-def test_no_grad_inside(t, c, x):
-    def f(x):
-        with t.no_grad():
-            factor = x.exp()
-        return (x * factor).sin()
-
-    c.checkpoint(f, x, use_reentrant=False).sum().backward()
-    e = x.detach().exp()
-    assert x.grad.tolist() == pytest.approx((e * (x.detach() * e).cos()).tolist())
-
-
-def test_views_inside(t, c):
-    m = t.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
-
-    def f(m):
-        return m.t()[0] * m[1].exp()
-
-    c.checkpoint(f, m, use_reentrant=False).sum().backward()
-    again = m.detach().clone().requires_grad_()
-    f(again).sum().backward()
-    assert m.grad.tolist() == again.grad.tolist()
-
-
-def test_writes_inside(c, x):
-    def f(x):
-        y = x.exp()
-        z = y * 2
-        z.mul_(y)
-        z[0] = x[1] * 3
-        return z.sin()
-
-    c.checkpoint(f, x, use_reentrant=False).sum().backward()
-    again = x.detach().clone().requires_grad_()
-    f(again).sum().backward()
-    assert x.grad.tolist() == pytest.approx(again.grad.tolist())
-
-
-def test_a_write_that_saves_its_result_as_the_last_operation(c, x):
-    def f(x):
-        y = x * 2
-        return y.exp_()
-
-    c.checkpoint(f, x, use_reentrant=False).sum().backward()
-    assert x.grad.tolist() == pytest.approx((2 * (2 * x).exp()).tolist())
-
-
-def test_a_custom_function_inside(t, c, x, reentrant):
-    class Cube(t.autograd.Function):
-        @staticmethod
-        def forward(ctx, x):
-            ctx.save_for_backward(x)
-            return x**3
-
-        @staticmethod
-        def backward(ctx, g):
-            (x,) = ctx.saved_tensors
-            return 3 * x**2 * g
-
-    y = c.checkpoint(lambda x: Cube.apply(x).sin(), x, use_reentrant=reentrant)
-    y.sum().backward()
-    v = x.detach()
-    assert x.grad.tolist() == pytest.approx((3 * v**2 * (v**3).cos()).tolist())
 
 
 def test_hooks_inside_run_once_for_each_walk(c, x):
@@ -378,62 +351,6 @@ def test_a_second_backward_raises(c, x, reentrant):
     y.backward()
     with pytest.raises(RuntimeError, match="Trying to backward through the graph a second time"):
         y.backward()
-
-
-def test_second_derivatives(t, c, x, w):
-    def f(x, w):
-        return (x * w).sin() * x.exp()
-
-    def second(f):
-        (g,) = t.autograd.grad(f(x, w).sum(), x, create_graph=True)
-        return [h.tolist() for h in t.autograd.grad((g * g).sum(), (x, w))]
-
-    checked = second(lambda x, w: c.checkpoint(f, x, w, use_reentrant=False))
-    for have, want in zip(checked, second(f), strict=True):
-        assert have == pytest.approx(want)
-
-
-def test_gradient_penalty_inside(t, c, x):
-    def f(x):
-        y = (x.exp() * x).sum()
-        (g,) = t.autograd.grad(y, x, create_graph=True)
-        return (g * g).sum()
-
-    c.checkpoint(f, x, use_reentrant=False).backward()
-    z = x.detach().requires_grad_()
-    f(z).backward()
-    assert x.grad.tolist() == pytest.approx(z.grad.tolist())
-
-
-@pytest.mark.parametrize("early_stop", [True, False])
-def test_grad_inside(t, c, x, early_stop):
-    def f(x):
-        y = x.sin()
-        z = y.cos()
-        (g,) = t.autograd.grad(z.sum(), x)
-        return x.cos() * g
-
-    with c.set_checkpoint_early_stop(early_stop):
-        out = c.checkpoint(f, x, use_reentrant=False)
-    out.sum().backward()
-    z = x.detach().requires_grad_()
-    f(z).sum().backward()
-    assert x.grad.tolist() == pytest.approx(z.grad.tolist())
-
-
-@pytest.mark.parametrize("early_stop", [True, False])
-def test_grad_inside_on_a_graph_that_is_kept(t, c, x, early_stop):
-    def f(x):
-        y = x.sin()
-        z = y.cos()
-        (g,) = t.autograd.grad(z.sum(), x, retain_graph=True)
-        return z * g
-
-    out = c.checkpoint(f, x, use_reentrant=False, early_stop=early_stop)
-    out.sum().backward()
-    z = x.detach().requires_grad_()
-    f(z).sum().backward()
-    assert x.grad.tolist() == pytest.approx(z.grad.tolist())
 
 
 def test_in_a_thread(c, x):
@@ -600,70 +517,11 @@ def test_early_stop_leaves_contexts_of_the_function(t, c, x):
 # -- nested ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("early_stop", [True, False])
-@pytest.mark.parametrize("inner_reentrant", [False, True])
-def test_nested(t, c, x, w, early_stop, inner_reentrant):
-    def inner(v, w):
-        return (v * w).sin() * v
-
-    def outer(v, w):
-        a = v.exp()
-        b = c.checkpoint(inner, a, w, use_reentrant=inner_reentrant)
-        return (b * a).cos()
-
-    with c.set_checkpoint_early_stop(early_stop):
-        y = c.checkpoint(outer, x, w, use_reentrant=False)
-    y.sum().backward()
-
-    def flat(v, w):
-        a = v.exp()
-        return (inner(a, w) * a).cos()
-
-    want = plain_gradients(t, flat, x, w)
-    assert x.grad.tolist() == pytest.approx(want[0])
-    assert w.grad.tolist() == pytest.approx(want[1])
-
-
-def test_nested_three_deep(t, c, x):
-    def level(n):
-        if n == 0:
-            return lambda v: v.sin() * v
-        below = level(n - 1)
-
-        def f(v):
-            a = v.cos() + v
-            return c.checkpoint(below, a, use_reentrant=False) * a
-
-        return f
-
-    def flat(n, v):
-        if n == 0:
-            return v.sin() * v
-        a = v.cos() + v
-        return flat(n - 1, a) * a
-
-    c.checkpoint(level(3), x, use_reentrant=False).sum().backward()
-    assert x.grad.tolist() == pytest.approx(plain_gradients(t, lambda v: flat(3, v), x)[0])
-
-
 def test_nested_calls(c, x):
     inner = Counted(lambda v: v.sin().exp())
     outer = Counted(lambda v: c.checkpoint(inner, v.exp(), use_reentrant=False).cos())
     c.checkpoint(outer, x, use_reentrant=False).sum().backward()
     assert (outer.calls, inner.calls) == (2, 3)
-
-
-def test_nested_twice_in_one(t, c, x):
-    def inner(v):
-        return v.sin() * v
-
-    def outer(v):
-        a = c.checkpoint(inner, v, use_reentrant=False)
-        return c.checkpoint(inner, a * v, use_reentrant=False)
-
-    c.checkpoint(outer, x, use_reentrant=False).sum().backward()
-    want = plain_gradients(t, lambda v: inner(inner(v) * v), x)[0]
-    assert x.grad.tolist() == pytest.approx(want)
 
 
 def test_nested_kept_and_walked_again(c, x):
@@ -675,22 +533,6 @@ def test_nested_kept_and_walked_again(c, x):
     first = x.grad.tolist()
     y.backward()
     assert x.grad.tolist() == pytest.approx([2 * g for g in first])
-
-
-def test_nested_second_derivatives(t, c, x):
-    def inner(v):
-        return v.sin() * v
-
-    def nested(v):
-        return c.checkpoint(
-            lambda u: c.checkpoint(inner, u.exp(), use_reentrant=False) * u, v, use_reentrant=False
-        )
-
-    def second(f):
-        (g,) = t.autograd.grad(f(x).sum(), x, create_graph=True)
-        return t.autograd.grad((g * g).sum(), x)[0].tolist()
-
-    assert second(nested) == pytest.approx(second(lambda v: inner(v.exp()) * v))
 
 
 def test_an_intermediate_input_of_a_nested_region_is_let_go_of(c, x):
@@ -1003,26 +845,6 @@ def test_a_write_to_an_input_inside_is_noticed(c, x):
         y.sum().backward()
 
 
-def test_a_write_to_a_result_does_no_harm(c, x):
-    y = c.checkpoint(lambda x: x.exp().sin(), x, use_reentrant=False)
-    y.mul_(2)
-    y.sum().backward()
-    assert x.grad.tolist() == pytest.approx((2 * x.exp() * x.exp().cos()).tolist())
-
-
-def test_a_buffer_that_the_function_fills_itself(t, c, x, w):
-    buffer = t.zeros(3)
-
-    def f(x, factor):
-        buffer.copy_(x.detach() * factor)
-        return x * w * buffer.clone()
-
-    y = c.checkpoint(f, x, 2.0, use_reentrant=False)
-    z = c.checkpoint(f, x, 3.0, use_reentrant=False)
-    (y + z).sum().backward()
-    assert x.grad.tolist() == (5 * w * x).tolist()
-
-
 # -- functions that do not do the same again ------------------------------------------------------
 
 
@@ -1307,15 +1129,19 @@ def mixed(x, y):
     return ((x @ y) @ y).sigmoid() * y
 
 
-@pytest.mark.parametrize("name", ["MUST_SAVE", "PREFER_SAVE", "MUST_RECOMPUTE", "PREFER_RECOMPUTE"])
-def test_a_policy_changes_no_gradient(t, c, name):
+ANSWERS = ("MUST_SAVE", "PREFER_SAVE", "MUST_RECOMPUTE", "PREFER_RECOMPUTE", True, False, None)
+
+
+@pytest.mark.parametrize("answer", ANSWERS)
+def test_a_policy_changes_no_gradient(t, c, answer):
+    answer = c.CheckpointPolicy[answer] if isinstance(answer, str) else answer
     a, b = square(t), square(t)
     out = c.checkpoint(
         mixed,
         a,
         b,
         use_reentrant=False,
-        context_fn=selective(c, lambda ctx, op, *args, **kwargs: c.CheckpointPolicy[name]),
+        context_fn=selective(c, lambda ctx, op, *args, **kwargs: answer),
     )
     out.sum().backward()
     want = plain_gradients(t, mixed, a, b)
@@ -1339,14 +1165,6 @@ def test_a_policy_for_products_only(t, c):
     out.sum().backward()
     # asked in the forward pass only
     assert len(saved) == 2
-    want = plain_gradients(t, mixed, a, b)
-    assert a.grad.tolist() == want[0] and b.grad.tolist() == want[1]
-
-
-def test_a_policy_may_answer_yes_or_no(t, c):
-    a, b = square(t), square(t)
-    policy = selective(c, lambda ctx, op, *args, **kwargs: "mm" in str(op))
-    c.checkpoint(mixed, a, b, use_reentrant=False, context_fn=policy).sum().backward()
     want = plain_gradients(t, mixed, a, b)
     assert a.grad.tolist() == want[0] and b.grad.tolist() == want[1]
 

@@ -271,31 +271,22 @@ def test_nodes_are_instances_of_node(t):
         assert not isinstance(other, Node)
 
 
-@pytest.mark.parametrize(
-    ("name", "make"),
-    [
-        ("AddBackward0", lambda x: x + x),
-        ("MulBackward0", lambda x: x * 2),
-        ("PowBackward0", lambda x: x**2),
-        ("ExpBackward0", lambda x: x.exp()),
-        ("SumBackward0", lambda x: x.sum()),
-        ("SumBackward1", lambda x: x.sum(0)),
-        ("MeanBackward0", lambda x: x.mean()),
-        ("MmBackward0", lambda x: x @ x),
-        ("TBackward0", lambda x: x.t()),
-        ("ViewBackward0", lambda x: x.view(4)),
-        ("SelectBackward0", lambda x: x[0]),
-        ("SliceBackward0", lambda x: x[1:]),
-        ("UnbindBackward0", lambda x: x.unbind(0)[0]),
-        ("CloneBackward0", lambda x: x.clone()),
-        ("ReluBackward0", lambda x: x.relu()),
-        ("CopySlices", lambda x: _written(x.clone())),
-        ("AsStridedBackward0", lambda x: _written_view(x.clone())),
-    ],
-)
-def test_names_of_nodes(t, name, make):
-    node = make(leaf(t, [[1.0, 2.0], [3.0, 4.0]])).grad_fn
-    assert node.name().split("::")[-1] == name
+NODES = {
+    **{"x + x": "AddBackward0", "x * 2": "MulBackward0", "x**2": "PowBackward0"},
+    **{"x.exp()": "ExpBackward0", "x.sum()": "SumBackward0", "x.sum(0)": "SumBackward1"},
+    **{"x.mean()": "MeanBackward0", "x @ x": "MmBackward0", "x.t()": "TBackward0"},
+    **{"x.view(4)": "ViewBackward0", "x[0]": "SelectBackward0", "x[1:]": "SliceBackward0"},
+    **{"x.unbind(0)[0]": "UnbindBackward0", "x.clone()": "CloneBackward0"},
+    **{"x.relu()": "ReluBackward0", "1 - x": "RsubBackward1", "2**x": "PowBackward2"},
+    **{"written(x.clone())": "CopySlices", "written_view(x.clone())": "AsStridedBackward0"},
+}
+
+
+@pytest.mark.parametrize("call", NODES)
+def test_names_of_nodes(t, call):
+    scope = {"x": leaf(t, [[1.0, 2.0], [3.0, 4.0]]), "written": _written}
+    node = eval(call, scope | {"written_view": _written_view}).grad_fn
+    assert node.name().split("::")[-1] == NODES[call]
 
 
 def _written(y):
@@ -461,3 +452,16 @@ def test_nodes_can_be_keys(t):
     y = x * 3
     assert {y.grad_fn: 1}[y.grad_fn] == 1
     assert y.grad_fn != (x * 3).grad_fn
+
+
+def test_a_node_lists_what_it_saved(t):
+    x, w = leaf(t, [0.5, 1.5]), leaf(t, [2.0, 3.0])
+
+    def listed(y):
+        return sorted(name for name in dir(y.grad_fn) if name.startswith("_saved"))
+
+    assert listed(x.exp()) == ["_saved_result"]
+    assert listed(x * w) == ["_saved_other", "_saved_self"]
+    assert listed(x.sum()) == ["_saved_self_sym_sizes"]
+    assert listed(x.pow(2.0)) == ["_saved_exponent", "_saved_self"]
+    assert "next_functions" in dir(x.exp().grad_fn)

@@ -239,13 +239,6 @@ def test_a_constant_that_a_hook_returns_is_not_changed_by_accumulation(t):
     assert x.grad.tolist() == [14.0, 14.0]
 
 
-def test_a_lambda_that_appends_returns_none_and_changes_nothing(t):
-    x, seen = leaf(t, 2.0), []
-    x.register_hook(seen.append)
-    (x * x).backward()
-    assert x.grad.item() == 4.0 and seen[0].item() == 4.0
-
-
 # -- order ----------------------------------------------------------------------------------------
 
 
@@ -284,17 +277,6 @@ def test_the_order_of_all_kinds_of_hooks_and_what_grad_is_at_each(t):
         ("x post-accumulate", 12.0),
         ("AccumulateGrad post", 12.0),
     ]
-
-
-def test_tensor_hooks_run_before_prehooks_in_whatever_order_they_are_registered(t):
-    x, log = leaf(t, 2.0), []
-    y = x * x
-    y.grad_fn.register_prehook(lambda gs: log.append("pre 1"))
-    y.register_hook(lambda g: log.append("tensor 1"))
-    y.grad_fn.register_prehook(lambda gs: log.append("pre 2"))
-    y.register_hook(lambda g: log.append("tensor 2"))
-    y.backward()
-    assert log == ["tensor 1", "tensor 2", "pre 1", "pre 2"]
 
 
 def test_the_gradient_of_a_leaf_is_there_for_hooks_of_older_nodes(t):
@@ -370,20 +352,6 @@ def test_a_post_accumulate_hook_gets_the_leaf_with_its_gradient(t):
     assert seen == [(True, 4.0), (True, 7.0)]
 
 
-def test_a_post_accumulate_hook_may_take_the_gradient_away(t):
-    x, seen = leaf(t, 2.0), []
-
-    def step(p):
-        seen.append(p.grad.item())
-        p.grad = None
-
-    x.register_post_accumulate_grad_hook(step)
-    (x * x).backward()
-    (x * x).backward()
-    assert seen == [4.0, 4.0]
-    assert x.grad is None
-
-
 def test_a_post_accumulate_hook_may_update_the_leaf(t):
     x = leaf(t, 2.0)
 
@@ -445,13 +413,6 @@ def test_post_accumulate_hooks_are_for_leaves_that_require_a_gradient(t):
         (x * 2).register_post_accumulate_grad_hook(print)
     with pytest.raises(RuntimeError, match="cannot register a hook on a tensor that doesn't requi"):
         t.tensor(1.0).register_post_accumulate_grad_hook(print)
-
-
-def test_post_accumulate_hooks_run_once_in_a_pass(t):
-    x, log = leaf(t, 2.0), []
-    x.register_post_accumulate_grad_hook(lambda p: log.append(p.grad.item()))
-    (x * x * x + x).backward()
-    assert log == [13.0]
 
 
 def test_under_create_graph_a_post_accumulate_hook_sees_a_gradient_with_history(t):
@@ -528,15 +489,6 @@ def test_a_hook_registered_during_a_pass_on_a_tensor_to_come_is_called(t):
 
 
 # -- handles --------------------------------------------------------------------------------------
-
-
-def test_a_removed_hook_does_not_run(t):
-    x, seen = leaf(t, 1.0), []
-    handle = x.register_hook(lambda g: seen.append(1))
-    (x * 1).backward()
-    handle.remove()
-    (x * 1).backward()
-    assert seen == [1]
 
 
 def test_removing_twice_does_no_harm(t):
@@ -788,63 +740,7 @@ def test_a_hook_may_call_grad(t):
     assert x.grad.item() == 12.0
 
 
-def test_deeply_nested_backward_in_hooks(t):
-    x = leaf(t, 1.0)
-    count = []
-
-    def hook(g):
-        count.append(1)
-        if len(count) < 30:
-            with t.enable_grad():
-                y = x * 1
-                y.register_hook(hook)
-                y.backward()
-
-    y = x * 1
-    y.register_hook(hook)
-    y.backward()
-    assert x.grad.item() == 30.0
-
-
 # -- in place -------------------------------------------------------------------------------------
-
-
-def test_a_hook_registered_before_a_write_stays_with_the_old_history(t):
-    x, seen = leaf(t, 2.0), []
-    y = x * 3
-    y.register_hook(lambda g: seen.append(g.item()))
-    y.mul_(5)
-    y.backward()
-    assert seen == [5.0]
-    assert x.grad.item() == 15.0
-
-
-def test_a_hook_registered_after_a_write_belongs_to_the_new_history(t):
-    x, seen = leaf(t, 2.0), []
-    y = x * 3
-    y.mul_(5)
-    y.register_hook(lambda g: seen.append(g.item()))
-    y.backward()
-    assert seen == [1.0]
-
-
-def test_hooks_before_and_after_a_write_both_run(t):
-    x, seen = leaf(t, 2.0), []
-    y = x * 3
-    y.register_hook(lambda g: seen.append(("before", g.item())))
-    y.mul_(5)
-    y.register_hook(lambda g: seen.append(("after", g.item())))
-    (y * 2).backward()
-    assert seen == [("after", 2.0), ("before", 10.0)]
-
-
-def test_retain_grad_moves_with_the_tensor_over_a_write(t):
-    x = leaf(t, 2.0)
-    y = x * 3
-    y.retain_grad()
-    y.mul_(5)
-    (y * 2).backward()
-    assert y.grad.item() == 2.0
 
 
 def test_a_retained_gradient_has_the_shape_of_its_tensor():
@@ -868,17 +764,8 @@ def test_hooks_and_retain_grad_over_a_write(t):
     y.mul_(5)
     y.register_hook(lambda g: seen.append(("after", g.item())))
     (y * 2).backward()
-    assert y.grad.item() == 2.0
+    assert (y.grad.item(), x.grad.item()) == (2.0, 30.0)
     assert seen == [("after", 2.0), ("before", 10.0)]
-
-
-def test_a_hook_of_a_view_sees_the_gradient_of_the_view(t):
-    x, seen = leaf(t, [1.0, 2.0, 3.0]), []
-    y = x * 2
-    v = y[1:]
-    v.register_hook(lambda g: seen.append(g.tolist()))
-    (v * t.tensor([3.0, 4.0], dtype=t.float64)).sum().backward()
-    assert seen == [[3.0, 4.0]]
 
 
 def test_a_hook_of_a_view_does_not_see_what_goes_to_its_base_directly(t):
@@ -958,17 +845,6 @@ def test_hooks_run_in_every_pass_over_a_retained_graph(t):
     assert seen == ["y", "x"] * 3
     with pytest.raises(RuntimeError, match="Trying to backward through the graph a second time"):
         z.backward()
-
-
-def test_a_freed_graph_with_hooks_cannot_be_walked_again(t):
-    x = leaf(t, 2.0)
-    y = x * x
-    y.register_hook(lambda g: g)
-    z = y * y
-    z.backward()
-    with pytest.raises(RuntimeError, match="Trying to backward through the graph a second time"):
-        z.backward()
-    assert x.grad.item() == 32.0
 
 
 # -- copying, lifetime ----------------------------------------------------------------------------
@@ -1061,22 +937,6 @@ def test_a_hook_of_a_dead_tensor_runs_as_long_as_its_node_lives(t):
     gc.collect()
     z.backward()
     assert seen == [4.0]
-
-
-def test_the_result_of_a_hook_reaches_every_consumer(t):
-    a, b = leaf(t, 2.0), leaf(t, 3.0)
-    y = a * b
-    y.register_hook(lambda g: g * 10)
-    y.backward()
-    assert (a.grad.item(), b.grad.item()) == (30.0, 20.0)
-
-
-def test_hooks_with_inputs_that_require_no_gradient(t):
-    x, c, seen = leaf(t, 2.0), t.tensor(3.0, dtype=t.float64), []
-    y = x * c
-    y.register_hook(lambda g: seen.append(g.item()))
-    y.backward()
-    assert seen == [1.0] and c.grad is None
 
 
 def test_a_complex_gradient_goes_through_hooks(t):

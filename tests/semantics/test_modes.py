@@ -19,26 +19,12 @@ def on(t):
 # -- contexts -------------------------------------------------------------------------------------
 
 
-def test_recording_is_on_by_default(t, x):
-    assert on(t) is True
-    assert (x * 2).requires_grad
-
-
 def test_no_grad_as_a_context(t, x):
     with t.no_grad():
         assert on(t) is False
         y = x * 2
     assert on(t)
     assert not y.requires_grad and y.grad_fn is None and y.is_leaf
-
-
-def test_a_context_gives_nothing(t):
-    with t.no_grad() as nothing:
-        assert nothing is None
-    with t.enable_grad() as nothing:
-        assert nothing is None
-    with t.set_grad_enabled(False) as nothing:
-        assert nothing is None
 
 
 def test_enable_grad_inside_no_grad(t, x):
@@ -48,14 +34,6 @@ def test_enable_grad_inside_no_grad(t, x):
             with t.no_grad():
                 assert not (x * 2).requires_grad
             assert on(t)
-        assert not on(t)
-    assert on(t)
-
-
-def test_the_same_mode_twice(t):
-    with t.no_grad():
-        with t.no_grad():
-            assert not on(t)
         assert not on(t)
     assert on(t)
 
@@ -117,14 +95,6 @@ def test_create_graph_records_under_no_grad(t, x):
     assert t.autograd.grad(g.sum(), x)[0].tolist() == [6.0, 12.0]
 
 
-def test_backward_leaves_the_mode_alone(t, x):
-    (x * x).sum().backward()
-    assert on(t)
-    with pytest.raises(RuntimeError, match="grad can be implicitly created only for scalar"):
-        (x * x).backward()
-    assert on(t)
-
-
 def test_in_place_on_a_leaf_under_no_grad(t, x):
     with t.no_grad():
         x.mul_(2)
@@ -172,19 +142,6 @@ def test_no_grad_as_a_decorator(t, x, parentheses):
     assert silent.__name__ == "silent" and silent.__doc__ == "Multiplies."
     assert list(inspect.signature(silent).parameters) == ["x", "factor"]
     assert on(t)
-
-
-@pytest.mark.parametrize("parentheses", [True, False])
-def test_enable_grad_as_a_decorator(t, x, parentheses):
-    decorate = t.enable_grad() if parentheses else t.enable_grad
-
-    @decorate
-    def loud(x):
-        return x * 2
-
-    with t.no_grad():
-        assert loud(x).requires_grad
-        assert not on(t)
 
 
 def test_set_grad_enabled_as_a_decorator(t, x):
@@ -456,17 +413,6 @@ def test_a_decorated_generator_that_ignores_close(t):
     assert on(t)
 
 
-def test_a_decorated_generator_that_was_never_started(t):
-    @t.no_grad()
-    def steps():
-        yield 1
-
-    generator = steps()
-    generator.close()
-    assert list(generator) == []
-    assert on(t)
-
-
 def test_a_decorated_generator_that_raises(t):
     @t.no_grad()
     def steps():
@@ -550,15 +496,6 @@ def test_set_grad_enabled_as_a_function(t, x):
         assert on(t) and (x * 2).requires_grad
     finally:
         t.set_grad_enabled(True)
-
-
-def test_set_grad_enabled_as_a_context(t):
-    with t.set_grad_enabled(False):
-        assert not on(t)
-        with t.set_grad_enabled(mode=True):
-            assert on(t)
-        assert not on(t)
-    assert on(t)
 
 
 def test_set_grad_enabled_as_a_function_inside_no_grad_ends_with_it(t):

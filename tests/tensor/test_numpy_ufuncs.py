@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import wengert as wg
+from support.alone import said
 
 A = np.array([[1.0, -2.0, 0.5], [3.0, 4.0, -1.5]])
 WEIGHTS = np.array([[0.3, -1.1, 0.7], [1.9, 0.4, -0.6]])
@@ -241,18 +242,12 @@ def test_another_librarys_class_is_asked():
 
 
 def test_nothing_is_imported_before_it_is_used():
-    import subprocess
-    import sys
-
     program = (
         "import sys, numpy as np, wengert as wg\n"
         "np.sin(wg.ones(2)) * np.ones(2)\n"
         "print([m for m in sys.modules if m.startswith('wengert.tensor.numpy.')])\n"
     )
-    out = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    assert out.stdout.strip() == "['wengert.tensor.numpy.protocol']"
+    assert said(program).strip() == "['wengert.tensor.numpy.protocol']"
 
 
 def test_lists_are_operands_as_they_are_numpys():

@@ -2,7 +2,6 @@
 
 import copy
 import pickle
-import subprocess
 import sys
 import threading
 
@@ -10,6 +9,7 @@ import numpy as np
 import pytest
 
 import wengert as wg
+from support.alone import said
 from wengert.tape.specialise import operator
 from wengert.tensor.operators import _install_binary
 from wengert.tensor.overrides import DisableTorchFunctionSubclass
@@ -25,9 +25,7 @@ def Tagged():
 
 
 def run(code):
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.split()
+    return said(code).split()
 
 
 def test_functions_stay_those_of_handlers_when_sparse_tensors_are_used_later():

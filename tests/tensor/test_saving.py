@@ -5,14 +5,13 @@ import json
 import os
 import pickle
 import random
-import subprocess
-import sys
 from collections import OrderedDict, defaultdict
 
 import numpy as np
 import pytest
 
 import wengert as wg
+from support.alone import said
 
 safetensors_numpy = pytest.importorskip("safetensors.numpy")
 
@@ -461,11 +460,8 @@ def test_without_the_package_the_message_says_what_to_install(tmp_path):
         "    except ImportError as error: print(error)\n"
         "wg.save(wg.ones(2), 'f.pt'); print(wg.load('f.pt'))\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path
-    )
     message = "safetensors files need the package safetensors: pip install 'wengert[safetensors]'"
-    assert done.stdout.splitlines() == [message, message, "tensor([1., 1.])"]
+    assert said(code, cwd=tmp_path).splitlines() == [message, message, "tensor([1., 1.])"]
 
 
 def test_importing_wengert_imports_nothing_for_files():
@@ -473,8 +469,7 @@ def test_importing_wengert_imports_nothing_for_files():
         "import sys, wengert; "
         "print({'safetensors', 'json', 'secrets', 'zipfile', 'pickletools'} & set(sys.modules))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "set()"
+    assert said(code).strip() == "set()"
 
 
 def test_what_is_part_of_a_graph_comes_back_as_a_leaf(tmp_path, form):

@@ -1,12 +1,12 @@
 """Test `make_dot`: torchviz's boxes and arrows, for graphs of any depth and state."""
 
 import re
-import subprocess
 import sys
 
 import pytest
 
 import wengert as wg
+from support.alone import said
 from wengert.viz import make_dot, make_dot_from_trace
 
 pytest.importorskip("graphviz")
@@ -143,8 +143,7 @@ def test_without_the_package_the_error_names_the_extra(monkeypatch):
 
 
 def test_the_package_is_imported_only_when_it_is_needed():
-    code = "import sys, wengert.viz; assert 'graphviz' not in sys.modules"
-    subprocess.run([sys.executable, "-c", code], check=True)
+    said("import sys, wengert.viz; assert 'graphviz' not in sys.modules")
 
 
 def test_make_dot_from_trace_says_what_to_use():

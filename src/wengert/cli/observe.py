@@ -172,10 +172,11 @@ def _forget() -> None:
     """Make the kernels check again whether SciPy is installed."""
     for name, module in list(sys.modules.items()):
         if name.startswith("wengert.kernels."):
-            for value in list(vars(module).values()):
-                code = getattr(getattr(value, "__wrapped__", None), "__code__", None)
-                if code is not None and "scipy_module" in code.co_names:
-                    value.cache_clear()
+            for value in vars(module).values():
+                if isinstance(value, functools._lru_cache_wrapper):
+                    code = getattr(value.__wrapped__, "__code__", None)
+                    if code is not None and "scipy_module" in code.co_names:
+                        value.cache_clear()
 
 
 def _scipy(callee: Callable[..., Any], args: Any, kwargs: Any) -> str:

@@ -1,13 +1,12 @@
 """Test ``mxnet.np`` and ``mxnet.nd``: dtypes, printing, shapes, errors."""
 
 import inspect
-import subprocess
-import sys
 import warnings
 
 import numpy
 import pytest
 
+from support.alone import said
 from wengert.compat import mxnet as mx
 from wengert.compat.mxnet import autograd, nd, np, npx
 
@@ -172,9 +171,9 @@ def test_the_stream_is_its_own_and_starts_from_seed_0_in_each_process():
         "import wengert.numpy; from wengert.compat.mxnet import np;"
         "wengert.numpy.random.seed(7); print(np.random.normal(size=4).tolist())"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    printed = said(code)
     mx.random.seed(0)
-    assert done.stdout.strip() == str(np.random.normal(size=4).tolist()), done.stderr
+    assert printed.strip() == str(np.random.normal(size=4).tolist())
 
 
 def test_random_numbers_follow_the_seed_and_differentiate_by_their_parameters():
