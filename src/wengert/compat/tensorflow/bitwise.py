@@ -9,7 +9,7 @@ __all__ = _gathered(
     globals(),
     "wengert.compat.tensorflow",
     """
-    functions.binary: bitwise_and bitwise_or bitwise_xor invert left_shift right_shift
+    functions.binary: *_shift bitwise_* invert
     """,
 )
 

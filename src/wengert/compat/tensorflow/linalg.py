@@ -14,12 +14,9 @@ __all__ = _gathered(
     "wengert.compat.tensorflow",
     """
     functions.creation: eye
-    functions.matrices: cholesky eig eigh eigvals eigvalsh lu matrix_rank pinv qr svd
-    functions.matrices: band_part diag diag_part set_diag tensor_diag tensor_diag_part trace
-    functions.matrices: cholesky_solve cross det expm inv logdet lstsq slogdet solve
-        triangular_solve
+    functions.matrices: * -[A-Z]* -matrices -square
     functions.normalisation: global_norm l2_normalize norm normalize
-    functions.products: adjoint einsum matmul matrix_transpose matvec tensordot
+    functions.products: * -accumulate_n -add_n -polyval -turned
     """,
 )
 

@@ -30,27 +30,12 @@ _GATHERED = gathered(
     globals(),
     "wengert.compat.tensorflow",
     """
-        keras.recurrent: GRUCell LSTMCell SimpleRNNCell StackedRNNCells
-        keras.core_layers: Activation Dense ELU Identity Lambda LeakyReLU ReLU Softmax
-        keras.core_layers: AveragePooling1D AveragePooling2D AveragePooling3D AvgPool1D AvgPool2D
-            AvgPool3D Conv1D Conv1DTranspose Conv2D Conv2DTranspose Conv3D
-            Conv3DTranspose GlobalAveragePooling1D
-            GlobalAveragePooling2D GlobalAveragePooling3D GlobalAvgPool1D GlobalAvgPool2D
-            GlobalAvgPool3D GlobalMaxPool1D GlobalMaxPool2D GlobalMaxPool3D GlobalMaxPooling1D
-            GlobalMaxPooling2D GlobalMaxPooling3D MaxPool1D MaxPool2D MaxPool3D MaxPooling1D
-            MaxPooling2D MaxPooling3D
-        keras.core_layers: BatchNormalization LayerNormalization Normalization
-        keras.attention: AdditiveAttention Attention Dot EinsumDense MultiHeadAttention
-        keras.spatial_layers: ActivityRegularization Cropping1D Cropping2D Cropping3D
-            DepthwiseConv1D DepthwiseConv2D GaussianDropout GroupNormalization PReLU RepeatVector
-            SeparableConv1D SeparableConv2D
-            SpatialDropout1D SpatialDropout2D SpatialDropout3D UnitNormalization UpSampling1D
-            UpSampling2D UpSampling3D ZeroPadding1D ZeroPadding2D ZeroPadding3D
-        keras.preprocessing_layers: CategoryEncoding CenterCrop Discretization IntegerLookup
-            RandomFlip RandomRotation RandomTranslation RandomZoom Resizing StringLookup
-            TextVectorization
-        keras.recurrent: Bidirectional GRU LSTM Masking RNN SimpleRNN TimeDistributed
-        """,
+    keras.attention: *
+    keras.core_layers: * -Normalizing -Weighted -batches_of -conv_padding -several
+    keras.preprocessing_layers: *
+    keras.recurrent: * -Cell -initial -size_of -stepped
+    keras.spatial_layers: *
+    """,
 )
 
 # -- shapes ----------------------------------------------------------------------------------------
