@@ -59,11 +59,7 @@ def whole_number(array, number) -> Any:
     if number.__class__ is not float or array._payload.dtype.kind not in "iu":
         return number
     if number != int(number):
-        warn(
-            f"an array of {array._payload.dtype} and the number {number}: as in MXNet the array's "
-            f"dtype stays, so the number counts as {int(number)}. Write x.astype('float32') if "
-            "fractions are meant."
-        )
+        warn(refusal(str, "an array of", array._payload.dtype, number, int(number)))
     return int(number)
 
 

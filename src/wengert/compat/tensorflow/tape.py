@@ -502,10 +502,7 @@ class GradientTape:
     def _rows(self, name: str, end, ends: list[Any], basis, at_once: bool) -> list[Any]:
         """Return the gradients of `end` with respect to each source, one per row of `basis`."""
         if not at_once and not self._persistent:
-            raise RuntimeError(
-                f"GradientTape must be created with persistent=True to compute the {name} with "
-                "eager execution enabled and with  experimental_use_pfor set to False."
-            )
+            raise refusal(RuntimeError, "GradientTape must be", name)
         if self._recording:
             self._inside()
         connected = [False] * len(ends)

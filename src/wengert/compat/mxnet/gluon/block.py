@@ -126,12 +126,7 @@ class Block(Given):
             held = isinstance(value, list | tuple | dict) and name[0] != "_"
             blocks = {part for part in parts if isinstance(part, Block)} if held else set()
             if not blocks <= set(self._children.values()):
-                warn(
-                    f'"{self.name}.{name}" is an unregistered container with Blocks. Note that '
-                    "Blocks inside the list, tuple or dict will not be registered automatically. "
-                    "Make sure to register them using register_child() or switching to "
-                    "nn.Sequential/nn.HybridSequential instead."
-                )
+                warn(refusal(str, '"{}.{}" is an', self.name, name))
         found = parameter.ParameterDict(self._params.prefix)
         own = {**self._params._params, **{p.name: p for p in self._reg_params.values()}}
         found.update(own)

@@ -15,6 +15,7 @@ from wengert.compat.mxnet.operators import modulus, whole_number
 from wengert.compat.mxnet.results import CLASSES, EXTREMES, computed
 from wengert.compat.mxnet.signatures import showing
 from wengert.compat.mxnet.state import RECORDING
+from wengert.compat.mxnet.words import refusal
 from wengert.tape.base import TensorBase
 from wengert.tape.sites import warn
 
@@ -55,10 +56,7 @@ def kept(result, given: tuple[Any, ...], name: str) -> Any:
     if made == kinds[0] or made.kind not in "iuf" or (len(kinds) > 1 and made.kind != "f"):
         return result
     if made.kind == "f":
-        warn(
-            f"{name} of an array of {kinds[0]}: as in MXNet the result has that dtype, too, and no "
-            f"fractions. Write {name}(x.astype('float32')) if they are meant."
-        )
+        warn(refusal(str, "{} of an", name, kinds[0], name))
     return result.astype(kinds[0])
 
 

@@ -216,10 +216,7 @@ class _Monitor(Callback):
         self._grows()
         value = (logs or {}).get(self.monitor)
         if value is None:
-            warn(
-                f"{words} metric `{self.monitor}` which is not available. Available metrics are: "
-                f"{','.join(logs or ())}"
-            )
+            warn(refusal(str, "{} metric `{}`", words, self.monitor, ",".join(logs or ())))
         return value
 
     def _say(self, text: str) -> None:

@@ -378,12 +378,7 @@ class Layer(Configured):
             return
         if not self.supports_masking:
             if masks is not None:
-                warn(
-                    f"Layer '{self.name}' (of type {type(self).__name__}) was passed an input with "
-                    "a mask attached to it. However, this layer does not support masking and will "
-                    "therefore destroy the mask information. Downstream layers will not see the "
-                    "mask."
-                )
+                warn(refusal(str, "Layer '{}' (of", self.name, type(self).__name__))
             return
         found = self.compute_mask(inputs, masks)
         if found is None:

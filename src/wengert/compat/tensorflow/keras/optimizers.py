@@ -89,9 +89,7 @@ class Optimizer(Configured):
         self.loss_scale_factor = loss_scale_factor
         self.gradient_accumulation_steps = gradient_accumulation_steps
         if use_ema and not 0 <= ema_momentum <= 1:
-            raise ValueError(
-                f"`ema_momentum` must be in the range [0, 1]. Received: {ema_momentum}"
-            )
+            raise refusal(ValueError, "`ema_momentum` must be", ema_momentum)
         for key, least in (("ema_overwrite_frequency", 1), ("gradient_accumulation_steps", 2)):
             number = getattr(self, key)
             if number is not None and not (isinstance(number, int) and number >= least):
@@ -208,10 +206,7 @@ class Optimizer(Configured):
                 ValueError, "No gradients provided", ", ".join(missing) or "them: there are none"
             )
         if missing:
-            warn(
-                f"Gradients do not exist for variables {missing} when minimizing the loss. If "
-                "using `model.compile()`, did you forget to provide a `loss` argument?"
-            )
+            warn(refusal(str, "Gradients do not", missing))
         self.build(weights)
         given = []
         for g, variable in zip(grads, weights, strict=True):
