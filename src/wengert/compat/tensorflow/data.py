@@ -225,7 +225,7 @@ class Dataset:
         [(0, 5), (1, 6), (2, 7)]
         """
         parts = datasets if datasets is not None else args[0] if len(args) == 1 else args
-        inner = list(E.leaves(parts))
+        inner = E.leaves(parts)
 
         def begin() -> Iterator[Any]:
             for values in zip(*inner, strict=False):
@@ -467,7 +467,7 @@ class Dataset:
         """
 
         def batch(chosen: list[Any]) -> Any:
-            columns = [list(E.leaves(element)) for element in chosen]
+            columns = [E.leaves(element) for element in chosen]
             many = len(columns[0])
             shapes, values = (
                 E.for_leaves(given, many) for given in (padded_shapes, padding_values)
