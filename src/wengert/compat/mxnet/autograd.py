@@ -15,10 +15,9 @@ from wengert.autograd import Function as _TapeFunction
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.mxnet import backprop
 from wengert.compat.mxnet.arrays import NDArray
-from wengert.compat.mxnet.base import MXNetError, absence, reraise, shown
+from wengert.compat.mxnet.base import MXNetError, absence, refusal, reraise, shown
 from wengert.compat.mxnet.results import adopt, mark, operand
 from wengert.compat.mxnet.state import RECORDING, TRAINING, Modes
-from wengert.compat.mxnet.words import refusal
 from wengert.tape.base import TensorBase
 from wengert.tape.modes import no_grad
 

@@ -6,9 +6,11 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from wengert.base.sections import fill_sections
-from wengert.compat.kit.words import cures
+from wengert.compat.kit.words import cures, refusals
 
-__all__ = ["MXNetError", "absence", "absent", "converted", "reraise"]
+__all__ = ["MXNetError", "absence", "absent", "converted", "refusal", "reraise"]
+
+refusal = refusals("wengert.compat.mxnet")
 
 
 class MXNetError(RuntimeError):

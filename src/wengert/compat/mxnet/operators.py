@@ -10,9 +10,8 @@ import numpy as np
 from wengert import numpy as wnp
 from wengert.compat.kit.signatures import named
 from wengert.compat.mxnet.arrays import NDArray
-from wengert.compat.mxnet.base import MXNetError, converted, reraise
+from wengert.compat.mxnet.base import MXNetError, converted, refusal, reraise
 from wengert.compat.mxnet.results import EXTREMES, adopt, computed, operand
-from wengert.compat.mxnet.words import refusal
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.record import T
 from wengert.tape.sites import warn

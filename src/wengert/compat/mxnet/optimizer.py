@@ -16,9 +16,8 @@ import numpy as np
 from wengert.compat.kit import updates
 from wengert.compat.kit.arguments import Given, arguments
 from wengert.compat.kit.namespaces import completed, functions_of
-from wengert.compat.mxnet.base import absence
+from wengert.compat.mxnet.base import absence, refusal
 from wengert.compat.mxnet.sampling import STREAM
-from wengert.compat.mxnet.words import refusal
 
 
 def register(cls) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wengert.compat.kit.namespaces import gathered as _gathered
-from wengert.compat.tensorflow.refusal import refusing as _refusing
+from wengert.compat.tensorflow.words import refusing as _refusing
 
 __all__ = _gathered(
     globals(),

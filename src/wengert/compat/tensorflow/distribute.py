@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from wengert.compat.kit.namespaces import completed
-from wengert.compat.tensorflow.refusal import refusing
+from wengert.compat.tensorflow.words import refusing
 
 
 class ReduceOp(enum.Enum):

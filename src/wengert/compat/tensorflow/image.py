@@ -18,8 +18,7 @@ from wengert.compat.kit.signatures import named
 from wengert.compat.tensorflow import math, operations
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.drawing import stream_of
-from wengert.compat.tensorflow.refusal import refusing
-from wengert.compat.tensorflow.words import refusal
+from wengert.compat.tensorflow.words import refusal, refusing
 
 
 class ResizeMethod:

@@ -14,8 +14,7 @@ from wengert.compat.tensorflow.configs import Configured, getter, snake_case
 from wengert.compat.tensorflow.functions import drawing
 from wengert.compat.tensorflow.functions.drawing import SeedGenerator, default_seed, stateless
 from wengert.compat.tensorflow.functions.values import constant_of, dtype_of, shape_of
-from wengert.compat.tensorflow.refusal import refusing
-from wengert.compat.tensorflow.words import refusal
+from wengert.compat.tensorflow.words import refusal, refusing
 
 _FLOAT32 = np.dtype(np.float32)
 _TRUNCATION = 0.87962566103423978

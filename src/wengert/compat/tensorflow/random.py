@@ -21,7 +21,7 @@ from wengert.compat.tensorflow.functions.drawing import set_seed as set_seed
 from wengert.compat.tensorflow.functions.drawing import stateless, stream_of
 from wengert.compat.tensorflow.functions.philox import Philox
 from wengert.compat.tensorflow.functions.values import constant_of
-from wengert.compat.tensorflow.refusal import refusing
+from wengert.compat.tensorflow.words import refusing
 
 
 def normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None, name=None) -> Any:

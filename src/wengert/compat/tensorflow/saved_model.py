@@ -32,9 +32,8 @@ from wengert.compat.tensorflow.archive import coded, decoded, read_archive, writ
 from wengert.compat.tensorflow.keras.models import Model
 from wengert.compat.tensorflow.keras.saving import load_model, write_model
 from wengert.compat.tensorflow.module import Module
-from wengert.compat.tensorflow.refusal import refusing
 from wengert.compat.tensorflow.variable import Variable
-from wengert.compat.tensorflow.words import refusal
+from wengert.compat.tensorflow.words import refusal, refusing
 
 _FILE, _MODEL = "saved_model.zip", "model.keras"
 

@@ -15,8 +15,7 @@ import wengert as wg
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.kit.rows import of_rows, shaped
 from wengert.compat.tensorflow.functions import values as V
-from wengert.compat.tensorflow.refusal import refusing
-from wengert.compat.tensorflow.words import refusal
+from wengert.compat.tensorflow.words import refusal, refusing
 
 _COMPLEX = ("complex64", "complex128")
 _REAL = ("float", "double")

@@ -14,9 +14,8 @@ import numpy as np
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow import math, operations
 from wengert.compat.tensorflow.functions import values as V
-from wengert.compat.tensorflow.refusal import refusing
 from wengert.compat.tensorflow.shapes import TensorShape
-from wengert.compat.tensorflow.words import refusal
+from wengert.compat.tensorflow.words import refusal, refusing
 
 
 class SparseTensor:

@@ -18,8 +18,7 @@ from wengert.compat.tensorflow.dtypes import numpy_dtype
 from wengert.compat.tensorflow.eager import bytes_of, each, is_text, labels_of
 from wengert.compat.tensorflow.errors import invalid
 from wengert.compat.tensorflow.functions.values import axes_of, constant_of, numbers_of
-from wengert.compat.tensorflow.refusal import refusing
-from wengert.compat.tensorflow.words import refusal
+from wengert.compat.tensorflow.words import refusal, refusing
 
 
 def _mapping(path: str, function: Callable[[bytes], bytes], words: str) -> Any:

@@ -31,9 +31,8 @@ from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.archive import WAITING, Resuming, read_archive, write_archive
 from wengert.compat.tensorflow.dtypes import of_numpy
 from wengert.compat.tensorflow.errors import NotFoundError
-from wengert.compat.tensorflow.refusal import refusing
 from wengert.compat.tensorflow.variable import Variable
-from wengert.compat.tensorflow.words import refusal
+from wengert.compat.tensorflow.words import refusal, refusing
 
 _VALUE = ".ATTRIBUTES/VARIABLE_VALUE"
 _UNSEEN = frozenset({"_compiled", "_given", "_losses", "_regularized", "_watched"})

@@ -11,11 +11,11 @@ from wengert.compat.kit.arguments import Given
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.mxnet import ndarray as legacy
 from wengert.compat.mxnet import storage
+from wengert.compat.mxnet.base import refusal
 from wengert.compat.mxnet.context import checked
 from wengert.compat.mxnet.gluon import parameter
 from wengert.compat.mxnet.neural import Deferred
 from wengert.compat.mxnet.results import CLASSES
-from wengert.compat.mxnet.words import refusal
 from wengert.tape.sites import warn
 
 _SCOPE: ContextVar[Any] = ContextVar("wengert_gluon_scope", default=None)

@@ -14,11 +14,10 @@ from typing import Any
 from wengert.compat.kit.arguments import arguments
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.mxnet.arrays import NDArray
-from wengert.compat.mxnet.base import absence, shown
+from wengert.compat.mxnet.base import absence, refusal, shown
 from wengert.compat.mxnet.gluon.block import HybridBlock
 from wengert.compat.mxnet.neural import FUNCTIONS as NEURAL
 from wengert.compat.mxnet.results import computed
-from wengert.compat.mxnet.words import refusal
 from wengert.nn import functional as F
 from wengert.ops.permute import movedim
 from wengert.ops.reduce import mean

@@ -24,13 +24,12 @@ import wengert as wg
 from wengert import numpy as wnp
 from wengert.compat.kit.arguments import arguments
 from wengert.compat.kit.namespaces import completed
-from wengert.compat.mxnet.base import absence
+from wengert.compat.mxnet.base import absence, refusal
 from wengert.compat.mxnet.gluon.basic_layers import Stack, called
 from wengert.compat.mxnet.gluon.block import HybridBlock
 from wengert.compat.mxnet.numpy.creation import made
 from wengert.compat.mxnet.results import CLASSES, computed
 from wengert.compat.mxnet.state import NUMPY, TRAINING
-from wengert.compat.mxnet.words import refusal
 from wengert.ops.recurrence import run_layers
 
 _GATES = {"RNN": 1, "RNN_RELU": 1, "RNN_TANH": 1, "LSTM": 4, "GRU": 3}

@@ -15,10 +15,9 @@ import numpy as np
 
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.mxnet.arrays import NDArray
-from wengert.compat.mxnet.base import absence
+from wengert.compat.mxnet.base import absence, refusal
 from wengert.compat.mxnet.numpy.creation import made, numbers
 from wengert.compat.mxnet.results import CLASSES, array_of
-from wengert.compat.mxnet.words import refusal
 
 
 class _Sparse:

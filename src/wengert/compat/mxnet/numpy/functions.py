@@ -11,11 +11,11 @@ import numpy as np
 from wengert import numpy as wnp
 from wengert.base.sections import fill_sections
 from wengert.compat.mxnet.arrays import NDArray
+from wengert.compat.mxnet.base import refusal
 from wengert.compat.mxnet.operators import modulus, whole_number
 from wengert.compat.mxnet.results import CLASSES, EXTREMES, computed
 from wengert.compat.mxnet.signatures import showing
 from wengert.compat.mxnet.state import RECORDING
-from wengert.compat.mxnet.words import refusal
 from wengert.tape.base import TensorBase
 from wengert.tape.sites import warn
 

@@ -12,7 +12,7 @@ from wengert.compat.tensorflow import math as _math
 from wengert.compat.tensorflow import nn as _nn
 from wengert.compat.tensorflow.configs import getter
 from wengert.compat.tensorflow.functions.values import computed, made, tensor_of
-from wengert.compat.tensorflow.refusal import refusing
+from wengert.compat.tensorflow.words import refusing
 
 
 def _named(path: str, function: Callable[[Any], Any]) -> Any:

@@ -21,8 +21,8 @@ from wengert.compat.tensorflow.keras import activations, attention, loss_functio
 from wengert.compat.tensorflow.keras import globals as settings
 from wengert.compat.tensorflow.keras.globals import epsilon, floatx
 from wengert.compat.tensorflow.keras.operands import of_families
-from wengert.compat.tensorflow.refusal import refusing
 from wengert.compat.tensorflow.variable import Variable
+from wengert.compat.tensorflow.words import refusing
 
 
 def _of_floats(function: Any) -> Any:

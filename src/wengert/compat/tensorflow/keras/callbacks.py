@@ -23,8 +23,7 @@ from wengert.compat.kit.arguments import Given, arguments
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow import nest
 from wengert.compat.tensorflow.functions.values import numbers_of
-from wengert.compat.tensorflow.refusal import refusing
-from wengert.compat.tensorflow.words import refusal
+from wengert.compat.tensorflow.words import refusal, refusing
 from wengert.tape.sites import warn
 
 _PHASES = ("train", "test", "predict")

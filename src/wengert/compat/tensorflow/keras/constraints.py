@@ -10,7 +10,7 @@ from wengert.compat.kit.arguments import arguments
 from wengert.compat.kit.namespaces import completed, functions_of
 from wengert.compat.tensorflow.configs import Configured, getter, snake_case
 from wengert.compat.tensorflow.functions.values import constant_of, numbers_of
-from wengert.compat.tensorflow.refusal import refusing
+from wengert.compat.tensorflow.words import refusing
 
 
 class Constraint(Configured):

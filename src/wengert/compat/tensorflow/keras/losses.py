@@ -21,8 +21,7 @@ from wengert.compat.tensorflow.keras import loss_functions as each
 from wengert.compat.tensorflow.keras.globals import float_type
 from wengert.compat.tensorflow.keras.loss_functions import *  # noqa: F403
 from wengert.compat.tensorflow.keras.loss_functions import same_rank
-from wengert.compat.tensorflow.refusal import refusing
-from wengert.compat.tensorflow.words import refusal
+from wengert.compat.tensorflow.words import refusal, refusing
 
 _FUNCTIONS = each.__all__
 

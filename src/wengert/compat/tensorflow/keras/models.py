@@ -34,8 +34,7 @@ from wengert.compat.tensorflow.keras.saving import (
 from wengert.compat.tensorflow.keras.summaries import summary_of
 from wengert.compat.tensorflow.keras.symbols import Symbol, inner
 from wengert.compat.tensorflow.keras.training import Trainer
-from wengert.compat.tensorflow.refusal import refusing
-from wengert.compat.tensorflow.words import refusal
+from wengert.compat.tensorflow.words import refusal, refusing
 
 
 def _coded(value, places: dict[int, int]) -> Any:

@@ -30,7 +30,7 @@ from wengert.compat.tensorflow.functions.values import computed, dtype_of, tenso
 from wengert.compat.tensorflow.keras import activations, backend, symbols
 from wengert.compat.tensorflow.keras.globals import floatx
 from wengert.compat.tensorflow.keras.operands import none, of_families, one, promoted, several, two
-from wengert.compat.tensorflow.refusal import refusing
+from wengert.compat.tensorflow.words import refusing
 
 _UNARY = """
     abs absolute all amax amin angle any append argmax argmin argpartition argsort array_split

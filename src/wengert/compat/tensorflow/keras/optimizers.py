@@ -28,10 +28,9 @@ from wengert.compat.tensorflow.keras.globals import name_for
 from wengert.compat.tensorflow.keras.schedules import LearningRateSchedule
 from wengert.compat.tensorflow.keras.settings import settings
 from wengert.compat.tensorflow.keras.weights import Weight
-from wengert.compat.tensorflow.refusal import refusing
 from wengert.compat.tensorflow.tape import GradientTape
 from wengert.compat.tensorflow.variable import Variable
-from wengert.compat.tensorflow.words import refusal
+from wengert.compat.tensorflow.words import refusal, refusing
 from wengert.tape.sites import warn
 
 

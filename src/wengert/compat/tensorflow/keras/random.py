@@ -21,7 +21,7 @@ from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.drawing import SeedGenerator, shared
 from wengert.compat.tensorflow.functions.philox import Philox
 from wengert.compat.tensorflow.keras.globals import float_type
-from wengert.compat.tensorflow.refusal import refusing
+from wengert.compat.tensorflow.words import refusing
 
 
 def _stream(seed) -> Philox:

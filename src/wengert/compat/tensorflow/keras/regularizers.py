@@ -9,7 +9,7 @@ import wengert as wg
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.configs import Configured, getter
 from wengert.compat.tensorflow.functions.values import computed, tensor_of
-from wengert.compat.tensorflow.refusal import refusing
+from wengert.compat.tensorflow.words import refusing
 
 
 class Regularizer(Configured):

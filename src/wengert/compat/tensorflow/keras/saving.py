@@ -28,8 +28,7 @@ from wengert.compat.tensorflow.configs import (
     register_keras_serializable,
     serialize_keras_object,
 )
-from wengert.compat.tensorflow.refusal import refusing
-from wengert.compat.tensorflow.words import refusal
+from wengert.compat.tensorflow.words import refusal, refusing
 from wengert.tape.sites import warn
 
 CustomObjectScope = custom_object_scope

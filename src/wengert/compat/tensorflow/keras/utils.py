@@ -12,7 +12,7 @@ from wengert.compat.kit.namespaces import completed, gathered
 from wengert.compat.tensorflow.data import Dataset
 from wengert.compat.tensorflow.functions.drawing import own_stream, set_seed, shared
 from wengert.compat.tensorflow.functions.values import constant_of, numbers_of
-from wengert.compat.tensorflow.refusal import refusing
+from wengert.compat.tensorflow.words import refusing
 
 
 class PyDataset:

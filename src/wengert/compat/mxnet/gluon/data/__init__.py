@@ -19,12 +19,11 @@ import numpy as np
 
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.mxnet.arrays import NDArray
-from wengert.compat.mxnet.base import absent
+from wengert.compat.mxnet.base import absent, refusal
 from wengert.compat.mxnet.numpy.creation import made
 from wengert.compat.mxnet.results import CLASSES
 from wengert.compat.mxnet.sampling import STREAM
 from wengert.compat.mxnet.state import NUMPY
-from wengert.compat.mxnet.words import refusal
 
 
 class Dataset:

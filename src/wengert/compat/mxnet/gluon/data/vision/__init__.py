@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
-from wengert.compat.mxnet.base import absence
+from wengert.compat.mxnet.base import absence, refusal
 from wengert.compat.mxnet.gluon.data import ArrayDataset
 from wengert.compat.mxnet.gluon.data.vision import transforms as transforms
 from wengert.compat.mxnet.numpy.creation import made
 from wengert.compat.mxnet.results import CLASSES
 from wengert.compat.mxnet.state import NUMPY
-from wengert.compat.mxnet.words import refusal
 
 __all__ = ["MNIST", "FashionMNIST", "transforms"]
 
