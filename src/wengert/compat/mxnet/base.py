@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from wengert.base.sections import fill_sections
+from wengert.compat.kit import namespaces
 from wengert.compat.kit.words import cures, refusals
 
-__all__ = ["MXNetError", "absence", "absent", "converted", "refusal", "reraise"]
+__all__ = ["MXNetError", "absence", "absent", "completed", "converted", "refusal", "reraise"]
 
 refusal = refusals("wengert.compat.mxnet")
 
@@ -62,6 +63,16 @@ def absence(module: str) -> Callable[[str], Any]:
         raise absent(module, name)
 
     return getattribute
+
+
+def completed(namespace: dict[str, Any], more="", without="") -> list[str]:
+    """List the names of a module (see `wengert.compat.kit.namespaces.completed`); refuse others.
+
+    It is the last line of a module that is public in MXNet, too.
+    """
+    home = namespace["__name__"].replace(".ndarray", ".nd").replace(".initializer", ".init")
+    namespace["__getattr__"] = absence(home)
+    return namespaces.completed(namespace, more, without)
 
 
 def shown(value) -> str:

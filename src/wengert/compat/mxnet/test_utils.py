@@ -17,11 +17,10 @@ import numpy as np
 
 from wengert.autograd.numeric import columns, evaluator
 from wengert.compat import mxnet as mx
-from wengert.compat.kit.namespaces import completed
 from wengert.compat.mxnet import autograd
 from wengert.compat.mxnet import ndarray as nd
 from wengert.compat.mxnet.arrays import NDArray
-from wengert.compat.mxnet.base import absence
+from wengert.compat.mxnet.base import completed
 from wengert.compat.mxnet.context import Context, current_context
 from wengert.compat.mxnet.context import cpu as _cpu
 from wengert.compat.mxnet.numpy.creation import made
@@ -234,9 +233,6 @@ def check_numeric_gradient(
         label = f"argument {i}" if named is None else named[i]
         names = (f"NUMERICAL_{label}", f"BACKWARD_{label}")
         assert_almost_equal(slope, one.grad, rtol, 1e-4 if atol is None else atol, names)
-
-
-__getattr__ = absence("wengert.compat.mxnet.test_utils")
 
 
 __all__ = completed(globals(), "Context NDArray autograd current_context mx nd np use_np")

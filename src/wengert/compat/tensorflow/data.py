@@ -22,14 +22,13 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow import elements as E
 from wengert.compat.tensorflow.conversion import TensorSpec, convert_to_tensor
 from wengert.compat.tensorflow.eager import bytes_of, is_text, labels_of
 from wengert.compat.tensorflow.errors import OpError, OutOfRangeError
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.drawing import own_stream
-from wengert.compat.tensorflow.words import refusal, refusing
+from wengert.compat.tensorflow.words import completed, refusal
 
 AUTOTUNE = -1
 """The automatic number of parallel calls, which is one here."""
@@ -752,6 +751,5 @@ experimental = SimpleNamespace(
 )
 """``tf.data.experimental``: older names."""
 
-__getattr__ = refusing("data")
 
 __all__ = completed(globals(), "AUTOTUNE INFINITE_CARDINALITY UNKNOWN_CARDINALITY experimental")

@@ -27,13 +27,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.archive import coded, decoded, read_archive, write_archive
 from wengert.compat.tensorflow.keras.models import Model
 from wengert.compat.tensorflow.keras.saving import load_model, write_model
 from wengert.compat.tensorflow.module import Module
 from wengert.compat.tensorflow.variable import Variable
-from wengert.compat.tensorflow.words import refusal, refusing
+from wengert.compat.tensorflow.words import completed, refusal
 
 _FILE, _MODEL = "saved_model.zip", "model.keras"
 
@@ -139,9 +138,6 @@ def contains_saved_model(export_dir) -> bool:
     """Return whether a folder contains a model that `load` can read."""
     folder = Path(os.fspath(export_dir))
     return (folder / _MODEL).exists() or (folder / _FILE).exists()
-
-
-__getattr__ = refusing("saved_model")
 
 
 __all__ = completed(globals())

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from wengert.compat.kit import namespaces
 from wengert.compat.kit.words import cures, refusals
 
-__all__ = ["missing", "refusal", "refusing"]
+__all__ = ["completed", "missing", "refusal", "refusing"]
 
 refusal = refusals("wengert.compat.tensorflow")
 
@@ -38,3 +39,13 @@ def refusing(module: str) -> Callable[[str], Any]:
         raise missing(module, name)
 
     return getattribute
+
+
+def completed(namespace: dict[str, Any], more="", without="") -> list[str]:
+    """List the names of a module (see `wengert.compat.kit.namespaces.completed`); refuse others.
+
+    It is the last line of a module that is public in TensorFlow, too.
+    """
+    home = namespace["__name__"].removeprefix("wengert.compat.tensorflow.")
+    namespace["__getattr__"] = refusing(home)
+    return namespaces.completed(namespace, more, without)

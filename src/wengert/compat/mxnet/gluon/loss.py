@@ -12,9 +12,8 @@ import math
 from typing import Any
 
 from wengert.compat.kit.arguments import arguments
-from wengert.compat.kit.namespaces import completed
 from wengert.compat.mxnet.arrays import NDArray
-from wengert.compat.mxnet.base import absence, refusal, shown
+from wengert.compat.mxnet.base import completed, refusal, shown
 from wengert.compat.mxnet.gluon.block import HybridBlock
 from wengert.compat.mxnet.neural import FUNCTIONS as NEURAL
 from wengert.compat.mxnet.results import computed
@@ -297,9 +296,6 @@ class CTCLoss(_Given):
 
 SigmoidBCELoss = SigmoidBinaryCrossEntropyLoss
 SoftmaxCELoss = SoftmaxCrossEntropyLoss
-
-
-__getattr__ = absence("wengert.compat.mxnet.gluon.loss")
 
 
 __all__ = completed(globals())

@@ -20,10 +20,9 @@ from typing import Any
 import numpy as np
 
 from wengert.compat.kit.arguments import Given, arguments
-from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow import nest
 from wengert.compat.tensorflow.functions.values import numbers_of
-from wengert.compat.tensorflow.words import refusal, refusing
+from wengert.compat.tensorflow.words import completed, refusal
 from wengert.tape.sites import warn
 
 _PHASES = ("train", "test", "predict")
@@ -533,9 +532,6 @@ class TensorBoard(Callback):
 
     def __init__(self, log_dir="logs", *args, **kwargs) -> None:
         raise refusal(NotImplementedError, "tf.keras.callbacks.TensorBoard is not")
-
-
-__getattr__ = refusing("keras.callbacks")
 
 
 __all__ = completed(globals(), without="shown_numbers")

@@ -15,7 +15,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow import nest
 from wengert.compat.tensorflow.archive import coded, decoded
 from wengert.compat.tensorflow.configs import deserialize_keras_object, serialize_keras_object
@@ -34,7 +33,7 @@ from wengert.compat.tensorflow.keras.saving import (
 from wengert.compat.tensorflow.keras.summaries import summary_of
 from wengert.compat.tensorflow.keras.symbols import Symbol, inner
 from wengert.compat.tensorflow.keras.training import Trainer
-from wengert.compat.tensorflow.words import refusal, refusing
+from wengert.compat.tensorflow.words import completed, refusal
 
 
 def _coded(value, places: dict[int, int]) -> Any:
@@ -468,9 +467,6 @@ def model_from_json(json_string: str, custom_objects=None) -> Any:
     (None, 3)
     """
     return deserialize_keras_object(json.loads(json_string), custom_objects)
-
-
-__getattr__ = refusing("keras.models")
 
 
 __all__ = completed(globals(), "load_model save_model", without="drawn redrawn")

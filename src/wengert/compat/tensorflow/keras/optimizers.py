@@ -19,7 +19,6 @@ import numpy as np
 
 from wengert.compat.kit import updates
 from wengert.compat.kit.arguments import lines_of
-from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.archive import WAITING, resume
 from wengert.compat.tensorflow.configs import Configured, getter, serialize_keras_object
 from wengert.compat.tensorflow.functions.values import numbers_of
@@ -30,7 +29,7 @@ from wengert.compat.tensorflow.keras.settings import settings
 from wengert.compat.tensorflow.keras.weights import Weight
 from wengert.compat.tensorflow.tape import GradientTape
 from wengert.compat.tensorflow.variable import Variable
-from wengert.compat.tensorflow.words import refusal, refusing
+from wengert.compat.tensorflow.words import completed, refusal
 from wengert.tape.sites import warn
 
 
@@ -521,9 +520,6 @@ class Lion(Optimizer):
 
 
 get = getter("optimizer", globals(), Optimizer)
-
-
-__getattr__ = refusing("keras.optimizers")
 
 
 __all__ = completed(globals(), "Optimizer schedules")
