@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import importlib
+from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 from wengert.base.sections import fill_sections
@@ -56,22 +57,29 @@ def absent(module: str, name: str) -> AttributeError:
     return AttributeError(f"module {module!r} has no attribute {name!r}{why}")
 
 
-def absence(module: str) -> Callable[[str], Any]:
-    """Return the ``__getattr__`` of a module, which suggests replacements for missing names."""
+def absence(module: str, modules: Mapping[str, str] | None = None) -> Callable[[str], Any]:
+    """Return the ``__getattr__`` of a module, which suggests replacements for missing names.
+
+    Submodules in `modules`, each with the path to it, are imported on first use.
+    """
 
     def getattribute(name: str) -> Any:
+        if modules is not None and name in modules:
+            return importlib.import_module(modules[name])
         raise absent(module, name)
 
     return getattribute
 
 
-def completed(namespace: dict[str, Any], more="", without="") -> list[str]:
+def completed(namespace: dict[str, Any], more="", without="", modules="") -> list[str]:
     """List the names of a module (see `wengert.compat.kit.namespaces.completed`); refuse others.
 
-    It is the last line of a module that is public in MXNet, too.
+    It is the last line of a module that is public in MXNet, too. Submodules in `modules` are
+    imported on first use.
     """
+    paths = {name: f"{namespace['__name__']}.{name}" for name in modules.split()}
     home = namespace["__name__"].replace(".ndarray", ".nd").replace(".initializer", ".init")
-    namespace["__getattr__"] = absence(home)
+    namespace["__getattr__"] = absence(home, paths)
     return namespaces.completed(namespace, more, without)
 
 

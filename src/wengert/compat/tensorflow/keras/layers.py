@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined, gathered
+from wengert.compat.kit.namespaces import gathered
 from wengert.compat.kit.rows import told
 from wengert.compat.kit.signatures import named
 from wengert.compat.tensorflow import operations
@@ -23,7 +22,7 @@ from wengert.compat.tensorflow.keras.layer import Layer as Layer
 from wengert.compat.tensorflow.keras.layer import Seeded
 from wengert.compat.tensorflow.keras.settings import settings
 from wengert.compat.tensorflow.keras.symbols import Symbol
-from wengert.compat.tensorflow.words import refusal, refusing
+from wengert.compat.tensorflow.words import completed, refusal
 
 _GATHERED = gathered(
     globals(),
@@ -334,8 +333,4 @@ for _name in _MASKED.split():
     globals()[_name]._supports_masking = True  # as in Keras; other layers drop masks
 
 
-__getattr__ = refusing("keras.layers")
-
-
-__all__ = [*_GATHERED, *defined(globals(), "Layer")]
-fill_sections(globals())
+__all__ = completed(globals(), " ".join(["Layer", *_GATHERED]))
