@@ -71,6 +71,9 @@ def absence(module: str, modules: Mapping[str, str] | None = None) -> Callable[[
     return getattribute
 
 
+_SHORT = {"initializer": "init", "ndarray": "nd", "numpy_extension": "npx", "numpy": "np"}
+
+
 def completed(namespace: dict[str, Any], more="", without="", modules="") -> list[str]:
     """List the names of a module (see `wengert.compat.kit.namespaces.completed`); refuse others.
 
@@ -78,7 +81,9 @@ def completed(namespace: dict[str, Any], more="", without="", modules="") -> lis
     imported on first use.
     """
     paths = {name: f"{namespace['__name__']}.{name}" for name in modules.split()}
-    home = namespace["__name__"].replace(".ndarray", ".nd").replace(".initializer", ".init")
+    home = namespace["__name__"]
+    for word, short in _SHORT.items():
+        home = home.replace(f".{word}", f".{short}")
     namespace["__getattr__"] = absence(home, paths)
     return namespaces.completed(namespace, more, without)
 
