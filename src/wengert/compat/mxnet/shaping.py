@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from wengert import numpy as wnp
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import functions_of
+from wengert.compat.kit.namespaces import completed, functions_of
 from wengert.compat.mxnet.base import MXNetError, refusal
 from wengert.compat.mxnet.neural import FUNCTIONS as NEURAL
 from wengert.compat.mxnet.results import index_of
@@ -394,5 +393,4 @@ def add_n(*args) -> Any:
 
 
 SHAPING = functions_of(globals())
-__all__ = [*SHAPING, "DROPPED", "SHAPING", "resolved"]
-fill_sections(globals())
+__all__ = completed(globals())

@@ -25,11 +25,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.words import refusal
-
-__all__ = ["read_archive", "write_archive"]
-
 
 WAITING: WeakKeyDictionary[Any, list[Callable[[], None]]] = WeakKeyDictionary()
 
@@ -140,4 +137,4 @@ def _array(content: bytes) -> Any:
     return np.ndarray(shape, dtype, content, file.tell(), order=order).copy("K")
 
 
-fill_sections(globals())
+__all__ = completed(globals())

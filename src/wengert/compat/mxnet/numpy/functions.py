@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from wengert import numpy as wnp
-from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.mxnet.arrays import NDArray
 from wengert.compat.mxnet.base import refusal
 from wengert.compat.mxnet.operators import modulus, whole_number
@@ -18,8 +18,6 @@ from wengert.compat.mxnet.signatures import showing
 from wengert.compat.mxnet.state import RECORDING
 from wengert.tape.base import TensorBase
 from wengert.tape.sites import warn
-
-__all__ = ["TIED", "function_of", "kept", "whole_numbers"]
 
 _KEEPING = frozenset(["average", "cumsum", "nanprod", "nansum", "prod", "std", "sum", "var"])
 """Reductions whose dtype is that of the argument (int64 for booleans)."""
@@ -156,4 +154,4 @@ def function_of(name: str) -> Callable[..., Any]:
     return showing(function, below, _ARRAYS.get(plain.nin, ()) if ufunc else ())
 
 
-fill_sections(globals())
+__all__ = completed(globals())

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow import initializers, nest
 from wengert.compat.tensorflow.archive import WAITING, resume
 from wengert.compat.tensorflow.configs import Configured, register_keras_serializable
@@ -34,9 +34,6 @@ from wengert.compat.tensorflow.keras.weights import Weight
 from wengert.compat.tensorflow.variable import Variable
 from wengert.compat.tensorflow.words import refusal
 from wengert.tape.sites import warn
-
-__all__ = ["Layer", "Seeded"]
-
 
 _UNSEEN = frozenset(
     {
@@ -577,4 +574,4 @@ class Seeded(Layer):
         return normals(stream, like.shape, mean, stddev, like.dtype)
 
 
-fill_sections(globals())
+__all__ = completed(globals())
