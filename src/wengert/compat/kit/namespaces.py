@@ -4,11 +4,14 @@ NOTE [namespaces of rows]
 Most namespaces of an original only re-export names that are defined elsewhere. They are written as
 rows, ``module: name name name``, one for each defining module; indented lines continue a row. A
 name that is another one there is written ``new=own``. The stubs (`stubs/generate.py`) tell type
-checkers and editors what such a namespace offers.
+checkers and editors what such a namespace offers. In the rows of `gathered` a pattern such as
+``segment_*`` is for all names of the module's ``__all__`` that match it, and ``-name`` or
+``-pattern`` leaves names out.
 """
 
 from __future__ import annotations
 
+import fnmatch
 import importlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -134,11 +137,26 @@ def gathered(namespace: dict[str, Any], root: str, text: str, modules="") -> lis
     """
     paths = {home.rpartition(".")[2]: f"{root}.{home}" for home in modules.split()}
     namespace |= {name: importlib.import_module(path) for name, path in paths.items()}
-    homes = homes_of(text)
-    for name, (home, own) in homes.items():
-        namespace[name] = getattr(importlib.import_module(f"{root}.{home}"), own)
+    found: dict[str, Any] = {}
+    for home, names in rows_of(text):
+        module = importlib.import_module(f"{root}.{home}")
+        for name, _, own in (name.partition("=") for name in _matching(module, names)):
+            found[name] = getattr(module, own or name)
+    namespace |= found
     fill_sections(namespace)
-    return sorted([*paths, *homes])
+    return sorted([*paths, *found])
+
+
+def _matching(module: Any, names: list[str]) -> Iterator[str]:
+    """Yield the names of a row, with its patterns replaced by what they match."""
+    without = [name[1:] for name in names if name[0] == "-"]
+    for name in names:
+        if "*" not in name:
+            yield from [name] * (name[0] != "-")
+        elif name[0] != "-":
+            for one in fnmatch.filter(module.__all__, name):
+                if not any(fnmatch.fnmatchcase(one, pattern) for pattern in without):
+                    yield one
 
 
 def tables(root: str, modules: str) -> dict[str, Any]:

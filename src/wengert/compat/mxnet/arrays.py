@@ -18,10 +18,9 @@ import numpy as np
 from wengert import numpy as wnp
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.mxnet import backprop, results
-from wengert.compat.mxnet.base import MXNetError, reraise, shown
+from wengert.compat.mxnet.base import MXNetError, refusal, reraise, shown
 from wengert.compat.mxnet.context import Context, checked
 from wengert.compat.mxnet.state import RECORDING
-from wengert.compat.mxnet.words import refusal
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.detachments import note
 from wengert.tape.record import T

@@ -12,13 +12,11 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.autograd import Function as _TapeFunction
-from wengert.compat.kit.namespaces import completed
 from wengert.compat.mxnet import backprop
 from wengert.compat.mxnet.arrays import NDArray
-from wengert.compat.mxnet.base import MXNetError, absence, reraise, shown
+from wengert.compat.mxnet.base import MXNetError, completed, refusal, reraise, shown
 from wengert.compat.mxnet.results import adopt, mark, operand
 from wengert.compat.mxnet.state import RECORDING, TRAINING, Modes
-from wengert.compat.mxnet.words import refusal
 from wengert.tape.base import TensorBase
 from wengert.tape.modes import no_grad
 
@@ -395,9 +393,6 @@ def _outside(value) -> Any:
     """Return an argument in the form that operations outside the Function receive."""
     with Modes(True, None):
         return operand(value, writes=True)
-
-
-__getattr__ = absence("wengert.compat.mxnet.autograd")
 
 
 __all__ = completed(globals(), "NDArray")

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compat.mxnet.base import MXNetError, reraise, shown
+from wengert.compat.mxnet.base import MXNetError, refusal, reraise, shown
 from wengert.compat.mxnet.state import CLEARED, Modes, cleared, node_of
-from wengert.compat.mxnet.words import refusal
 from wengert.tape.backward import run_grad
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.node import Unrecorded, edge_of

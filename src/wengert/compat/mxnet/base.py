@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import importlib
+from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 from wengert.base.sections import fill_sections
-from wengert.compat.kit.words import cures
+from wengert.compat.kit import namespaces
+from wengert.compat.kit.words import cures, refusals
 
-__all__ = ["MXNetError", "absence", "absent", "converted", "reraise"]
+__all__ = ["MXNetError", "absence", "absent", "completed", "converted", "refusal", "reraise"]
+
+refusal = refusals("wengert.compat.mxnet")
 
 
 class MXNetError(RuntimeError):
@@ -53,13 +57,35 @@ def absent(module: str, name: str) -> AttributeError:
     return AttributeError(f"module {module!r} has no attribute {name!r}{why}")
 
 
-def absence(module: str) -> Callable[[str], Any]:
-    """Return the ``__getattr__`` of a module, which suggests replacements for missing names."""
+def absence(module: str, modules: Mapping[str, str] | None = None) -> Callable[[str], Any]:
+    """Return the ``__getattr__`` of a module, which suggests replacements for missing names.
+
+    Submodules in `modules`, each with the path to it, are imported on first use.
+    """
 
     def getattribute(name: str) -> Any:
+        if modules is not None and name in modules:
+            return importlib.import_module(modules[name])
         raise absent(module, name)
 
     return getattribute
+
+
+_SHORT = {"initializer": "init", "ndarray": "nd", "numpy_extension": "npx", "numpy": "np"}
+
+
+def completed(namespace: dict[str, Any], more="", without="", modules="") -> list[str]:
+    """List the names of a module (see `wengert.compat.kit.namespaces.completed`); refuse others.
+
+    It is the last line of a module that is public in MXNet, too. Submodules in `modules` are
+    imported on first use.
+    """
+    paths = {name: f"{namespace['__name__']}.{name}" for name in modules.split()}
+    home = namespace["__name__"]
+    for word, short in _SHORT.items():
+        home = home.replace(f".{word}", f".{short}")
+    namespace["__getattr__"] = absence(home, paths)
+    return namespaces.completed(namespace, more, without)
 
 
 def shown(value) -> str:

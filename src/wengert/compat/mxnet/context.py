@@ -5,8 +5,7 @@ from __future__ import annotations
 from contextvars import ContextVar
 
 from wengert.compat.kit.namespaces import completed
-from wengert.compat.mxnet.base import MXNetError, shown
-from wengert.compat.mxnet.words import refusal
+from wengert.compat.mxnet.base import MXNetError, refusal, shown
 
 _ENTERED: ContextVar[tuple[Context, ...]] = ContextVar("wengert_mxnet_context", default=())
 

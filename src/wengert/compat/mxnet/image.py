@@ -14,8 +14,7 @@ import numpy as np
 
 import wengert as wg
 from wengert import numpy as wnp
-from wengert.compat.kit.namespaces import completed
-from wengert.compat.mxnet.base import absence
+from wengert.compat.mxnet.base import completed
 from wengert.compat.mxnet.results import computed
 from wengert.compat.mxnet.sampling import STREAM
 
@@ -120,9 +119,6 @@ def flip_left_right(data) -> Any:
 def flip_top_bottom(data) -> Any:
     """Flip images top to bottom."""
     return computed(type(data), wnp.flip, (data, -3), {})
-
-
-__getattr__ = absence("wengert.compat.mxnet.image")
 
 
 __all__ = completed(globals())

@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 
 from wengert.compat.kit.arguments import Given, arguments, lines_of
-from wengert.compat.kit.namespaces import completed, functions_of
-from wengert.compat.mxnet.base import absence
+from wengert.compat.kit.namespaces import functions_of
+from wengert.compat.mxnet.base import completed, refusal
 from wengert.compat.mxnet.sampling import STREAM
-from wengert.compat.mxnet.words import refusal
 
 
 class InitDesc(str):
@@ -210,9 +209,6 @@ def create(init, **kwargs) -> Any:
         known = ", ".join(sorted(_REGISTRY))
         raise ValueError(f"Cannot find initializer {init}: there are {known}")
     return _REGISTRY[init.lower()](**kwargs)
-
-
-__getattr__ = absence("wengert.compat.mxnet.init")
 
 
 __all__ = completed(globals())

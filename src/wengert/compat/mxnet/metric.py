@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from wengert.compat.kit.arguments import Given, arguments
-from wengert.compat.kit.namespaces import completed, functions_of
-from wengert.compat.mxnet.base import absence
+from wengert.compat.kit.namespaces import functions_of
+from wengert.compat.mxnet.base import completed
 from wengert.compat.mxnet.results import array_of
 
 
@@ -281,9 +281,6 @@ def create(metric, *args, **kwargs) -> Any:
     if found is None:
         raise ValueError(f"Cannot find metric {metric}: there are {', '.join(sorted(kinds))}")
     return found(*args, **kwargs)
-
-
-__getattr__ = absence("wengert.compat.mxnet.metric")
 
 
 __all__ = completed(globals())

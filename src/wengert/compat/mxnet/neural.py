@@ -14,9 +14,8 @@ import numpy as np
 
 from wengert import special
 from wengert.compat.kit.namespaces import functions_of
-from wengert.compat.mxnet.base import MXNetError
+from wengert.compat.mxnet.base import MXNetError, refusal
 from wengert.compat.mxnet.state import TRAINING
-from wengert.compat.mxnet.words import refusal
 from wengert.nn import functional as F
 from wengert.numpy.arrays import array_of
 from wengert.ops.gather import gather

@@ -15,14 +15,12 @@ import numpy as np
 
 from wengert.compat.kit.namespaces import gathered
 from wengert.compat.mxnet import storage
-from wengert.compat.mxnet.base import absent
+from wengert.compat.mxnet.base import completed
 from wengert.compat.mxnet.neural import FUNCTIONS, known
 from wengert.compat.mxnet.numpy import random
 from wengert.compat.mxnet.results import CLASSES, computed
 from wengert.compat.mxnet.shaping import DROPPED, resolved
 from wengert.compat.mxnet.signatures import showing
-
-__all__ = ["cast", "load", "nonzero", "reshape", "save", "seed", "waitall"]
 
 _SHARED = gathered(
     globals(),
@@ -86,11 +84,5 @@ def _shown(name: str) -> Callable[..., Any]:
     return showing(function, below)
 
 
-def __getattr__(name: str) -> Any:
-    if name not in FUNCTIONS:
-        raise absent("wengert.compat.mxnet.npx", name)
-    return globals().setdefault(name, _shown(name))
-
-
-def __dir__() -> list[str]:
-    return sorted([*__all__, *_SHARED, "random", *FUNCTIONS])
+globals().update({name: _shown(name) for name in FUNCTIONS})
+__all__ = completed(globals(), " ".join([*_SHARED, "random", "seed", *FUNCTIONS]))

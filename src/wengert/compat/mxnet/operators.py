@@ -10,9 +10,8 @@ import numpy as np
 from wengert import numpy as wnp
 from wengert.compat.kit.signatures import named
 from wengert.compat.mxnet.arrays import NDArray
-from wengert.compat.mxnet.base import MXNetError, converted, reraise
+from wengert.compat.mxnet.base import MXNetError, converted, refusal, reraise
 from wengert.compat.mxnet.results import EXTREMES, adopt, computed, operand
-from wengert.compat.mxnet.words import refusal
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.record import T
 from wengert.tape.sites import warn
@@ -59,11 +58,7 @@ def whole_number(array, number) -> Any:
     if number.__class__ is not float or array._payload.dtype.kind not in "iu":
         return number
     if number != int(number):
-        warn(
-            f"an array of {array._payload.dtype} and the number {number}: as in MXNet the array's "
-            f"dtype stays, so the number counts as {int(number)}. Write x.astype('float32') if "
-            "fractions are meant."
-        )
+        warn(refusal(str, "an array of", array._payload.dtype, number, int(number)))
     return int(number)
 
 

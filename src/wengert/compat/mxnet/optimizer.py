@@ -15,10 +15,9 @@ import numpy as np
 
 from wengert.compat.kit import updates
 from wengert.compat.kit.arguments import Given, arguments
-from wengert.compat.kit.namespaces import completed, functions_of
-from wengert.compat.mxnet.base import absence
+from wengert.compat.kit.namespaces import functions_of
+from wengert.compat.mxnet.base import completed, refusal
 from wengert.compat.mxnet.sampling import STREAM
-from wengert.compat.mxnet.words import refusal
 
 
 def register(cls) -> Any:
@@ -347,9 +346,6 @@ def get_updater(optimizer) -> Callable[..., None]:
         optimizer.update(index, weight, grad, states[index])
 
     return updater
-
-
-__getattr__ = absence("wengert.compat.mxnet.optimizer")
 
 
 __all__ = completed(globals())

@@ -13,12 +13,10 @@ from typing import Any
 import numpy as np
 
 from wengert import numpy as wnp
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import functions_of
-from wengert.compat.mxnet.base import MXNetError
+from wengert.compat.kit.namespaces import completed, functions_of
+from wengert.compat.mxnet.base import MXNetError, refusal
 from wengert.compat.mxnet.neural import FUNCTIONS as NEURAL
 from wengert.compat.mxnet.results import index_of
-from wengert.compat.mxnet.words import refusal
 from wengert.nn import functional as F
 from wengert.ops.shape import reshape as reshaped
 from wengert.tape.base import new_tensor
@@ -395,5 +393,4 @@ def add_n(*args) -> Any:
 
 
 SHAPING = functions_of(globals())
-__all__ = [*SHAPING, "DROPPED", "SHAPING", "resolved"]
-fill_sections(globals())
+__all__ = completed(globals())

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from wengert.compat.kit.namespaces import completed
-from wengert.compat.mxnet.base import MXNetError
+from wengert.compat.mxnet.base import MXNetError, refusal
 from wengert.compat.mxnet.results import adopt
-from wengert.compat.mxnet.words import refusal
 from wengert.tape.base import TensorBase, new_tensor
 
 _LIST = "arr_{}"

@@ -9,19 +9,18 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
 from collections.abc import Callable, Iterator
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
 from wengert.autograd.numeric import columns, evaluator
 from wengert.compat import mxnet as mx
-from wengert.compat.kit.namespaces import completed
 from wengert.compat.mxnet import autograd
 from wengert.compat.mxnet import ndarray as nd
 from wengert.compat.mxnet.arrays import NDArray
-from wengert.compat.mxnet.base import absence
+from wengert.compat.mxnet.base import completed
 from wengert.compat.mxnet.context import Context, current_context
 from wengert.compat.mxnet.context import cpu as _cpu
 from wengert.compat.mxnet.numpy.creation import made
@@ -92,32 +91,19 @@ def environment(*args) -> Iterator[None]:
     ...     os.environ["WENGERT_EXAMPLE"]
     '1'
     """
-    wanted = args[0] if len(args) == 1 else {args[0]: args[1]}
-    before = {name: os.environ.get(name) for name in wanted}
-    try:
-        _set(wanted)
-        yield
-    finally:
-        _set(before)
-
-
-def _set(values: dict[str, Any]) -> None:
-    for name, value in values.items():
-        if value is None:
+    with mock.patch.dict(os.environ):
+        for name, value in (args[0] if len(args) == 1 else dict([args])).items():
             os.environ.pop(name, None)
-        else:
-            os.environ[name] = str(value)
+            if value is not None:
+                os.environ[name] = str(value)
+        yield
 
 
 @contextlib.contextmanager
 def discard_stderr() -> Iterator[None]:
     """Return a context that drops output to standard error."""
-    with open(os.devnull, "w") as nothing:
-        kept, sys.stderr = sys.stderr, nothing
-        try:
-            yield
-        finally:
-            sys.stderr = kept
+    with open(os.devnull, "w") as nothing, contextlib.redirect_stderr(nothing):
+        yield
 
 
 def default_context() -> Context:
@@ -234,9 +220,6 @@ def check_numeric_gradient(
         label = f"argument {i}" if named is None else named[i]
         names = (f"NUMERICAL_{label}", f"BACKWARD_{label}")
         assert_almost_equal(slope, one.grad, rtol, 1e-4 if atol is None else atol, names)
-
-
-__getattr__ = absence("wengert.compat.mxnet.test_utils")
 
 
 __all__ = completed(globals(), "Context NDArray autograd current_context mx nd np use_np")

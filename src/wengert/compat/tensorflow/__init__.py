@@ -20,7 +20,7 @@ from typing import Any
 
 from wengert.compat.kit.namespaces import gathered, homes_of
 from wengert.compat.tensorflow import accumulator as autodiff
-from wengert.compat.tensorflow.refusal import missing as _missing
+from wengert.compat.tensorflow.words import missing as _missing
 
 _OFFERED = gathered(
     globals(),

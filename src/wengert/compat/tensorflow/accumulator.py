@@ -5,18 +5,16 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow import nest
 from wengert.compat.tensorflow.recording import TangentLift, lifts_now, set_context
-from wengert.compat.tensorflow.tape import GradientTape, UnconnectedGradients
+from wengert.compat.tensorflow.tape import UnconnectedGradients
 from wengert.compat.tensorflow.tensor import converted, made
 from wengert.compat.tensorflow.words import refusal
 from wengert.func.inputs import Entered
 from wengert.ops.like import zeros_like
 from wengert.tape.base import TensorBase
 from wengert.tape.modes import change_mode, full_mode
-
-__all__ = ["ForwardAccumulator", "GradientTape"]
 
 _LOG = logging.getLogger("tensorflow")
 
@@ -134,4 +132,4 @@ class ForwardAccumulator:
         return nest.map_structure(found, primals)
 
 
-fill_sections(globals())
+__all__ = completed(globals())

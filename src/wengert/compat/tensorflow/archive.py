@@ -25,11 +25,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.words import refusal
-
-__all__ = ["read_archive", "write_archive"]
-
 
 WAITING: WeakKeyDictionary[Any, list[Callable[[], None]]] = WeakKeyDictionary()
 
@@ -47,6 +44,27 @@ class Resuming:
         object.__setattr__(self, name, value)
         if WAITING:
             resume(self)
+
+
+def coded(value, leaf: Callable[[Any, str], dict[str, Any]], path="") -> dict[str, Any]:
+    """Encode nested containers for JSON; `leaf` encodes other values, given the path to them."""
+    if isinstance(value, list | tuple):
+        parts = [coded(part, leaf, f"{path}.{i}") for i, part in enumerate(value)]
+        return {"list" if isinstance(value, list) else "tuple": parts}
+    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+        return {"dict": {key: coded(part, leaf, f"{path}.{key}") for key, part in value.items()}}
+    return leaf(value, path)
+
+
+def decoded(code: dict[str, Any], leaf: Callable[[str, Any], Any]) -> Any:
+    """Decode what `coded` has encoded; `leaf` takes what it made of a value, as key and value."""
+    ((name, held),) = code.items()
+    if name == "dict":
+        return {key: decoded(part, leaf) for key, part in held.items()}
+    if name not in ("list", "tuple"):
+        return leaf(name, held)
+    parts = [decoded(part, leaf) for part in held]
+    return parts if name == "list" else tuple(parts)
 
 
 _FORMAT = "wengert.compat.tensorflow 1"
@@ -119,4 +137,4 @@ def _array(content: bytes) -> Any:
     return np.ndarray(shape, dtype, content, file.tell(), order=order).copy("K")
 
 
-fill_sections(globals())
+__all__ = completed(globals())

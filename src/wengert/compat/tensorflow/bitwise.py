@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from wengert.compat.kit.namespaces import gathered as _gathered
-from wengert.compat.tensorflow.refusal import refusing as _refusing
+from wengert.compat.tensorflow.words import refusing as _refusing
 
 __all__ = _gathered(
     globals(),
     "wengert.compat.tensorflow",
     """
-    functions.binary: bitwise_and bitwise_or bitwise_xor invert left_shift right_shift
+    functions.binary: *_shift bitwise_* invert
     """,
 )
 

@@ -133,10 +133,7 @@ def while_loop(
         result = body(*loop_vars)
         loop_vars = result if isinstance(result, list | tuple) else (result,)
         if len(loop_vars) != count:
-            raise ValueError(
-                "The two structures don't have the same nested structure.\n\nFirst structure: "
-                f"{count} loop variables. Second structure: what body returned, {len(loop_vars)}"
-            )
+            raise refusal(ValueError, "The two structures", count, len(loop_vars))
         done += 1
     keep = convert_to_tensor if back_prop else stop_gradient
     return nest.map_structure(keep, loop_vars)

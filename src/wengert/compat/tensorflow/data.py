@@ -22,15 +22,13 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow import elements as E
 from wengert.compat.tensorflow.conversion import TensorSpec, convert_to_tensor
 from wengert.compat.tensorflow.eager import bytes_of, is_text, labels_of
 from wengert.compat.tensorflow.errors import OpError, OutOfRangeError
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.drawing import own_stream
-from wengert.compat.tensorflow.refusal import refusing
-from wengert.compat.tensorflow.words import refusal
+from wengert.compat.tensorflow.words import completed, refusal
 
 AUTOTUNE = -1
 """The automatic number of parallel calls, which is one here."""
@@ -225,7 +223,7 @@ class Dataset:
         [(0, 5), (1, 6), (2, 7)]
         """
         parts = datasets if datasets is not None else args[0] if len(args) == 1 else args
-        inner = list(E.leaves(parts))
+        inner = E.leaves(parts)
 
         def begin() -> Iterator[Any]:
             for values in zip(*inner, strict=False):
@@ -467,7 +465,7 @@ class Dataset:
         """
 
         def batch(chosen: list[Any]) -> Any:
-            columns = [list(E.leaves(element)) for element in chosen]
+            columns = [E.leaves(element) for element in chosen]
             many = len(columns[0])
             shapes, values = (
                 E.for_leaves(given, many) for given in (padded_shapes, padding_values)
@@ -753,6 +751,5 @@ experimental = SimpleNamespace(
 )
 """``tf.data.experimental``: older names."""
 
-__getattr__ = refusing("data")
 
 __all__ = completed(globals(), "AUTOTUNE INFINITE_CARDINALITY UNKNOWN_CARDINALITY experimental")

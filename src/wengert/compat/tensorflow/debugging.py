@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import limits
-from wengert.compat.kit.namespaces import defined
 from wengert.compat.kit.signatures import named
 from wengert.compat.tensorflow.conversion import convert_to_tensor, identity
 from wengert.compat.tensorflow.dtypes import as_dtype
 from wengert.compat.tensorflow.errors import invalid
 from wengert.compat.tensorflow.tensor import made, same_dtype, tensor_of
-from wengert.compat.tensorflow.words import refusal
+from wengert.compat.tensorflow.words import completed, refusal
 
 
 def _values(value) -> Any:
@@ -203,37 +202,6 @@ def assert_integer(x, message=None, name=None) -> None:
         raise TypeError(f'{message or ""}Expected "x" to be integer type.  Found: {have!r}')
 
 
-def assert_same_float_dtype(tensors=None, dtype=None) -> Any:
-    """Return the floating dtype that tensors share, or raise a ValueError if they differ."""
-    found = None if dtype is None else as_dtype(dtype)
-    for tensor in tensors or ():
-        have = convert_to_tensor(tensor).dtype
-        if found is not None and have is not found:
-            raise ValueError(f"Expected {found!r}, got {have!r}")
-        found = have
-    if found is None:
-        found = as_dtype("float32")
-    if not found.is_floating:
-        raise ValueError(f"Expected floating point type, got {found!r}.")
-    return found
-
-
-def assert_proper_iterable(values) -> None:
-    """Raise a TypeError for tensors, arrays, strings, and objects that are not iterable."""
-    if isinstance(values, str | bytes | np.ndarray) or hasattr(values, "_payload"):
-        raise TypeError(
-            "Expected argument 'values' to be a 'proper' iterable.  Found: " + str(type(values))
-        )
-    if not hasattr(values, "__iter__"):
-        raise TypeError(f"Expected argument 'values' to be iterable.  Found: {type(values)}")
-
-
-def is_numeric_tensor(tensor) -> bool:
-    """Return whether a value is a tensor of numbers."""
-    dtype = getattr(tensor, "dtype", None)
-    return getattr(dtype, "is_floating", None) is not None and not dtype.is_bool  # type: ignore[union-attr]
-
-
 def enable_check_numerics(*args, **kwargs) -> None:
     """Raise an error: use `wengert.autograd.detect_anomaly` to find the first infinity or NaN."""
     raise refusal(NotImplementedError, "tf.debugging.enable_check_numerics: use `with")
@@ -255,4 +223,4 @@ def set_log_device_placement(enabled: bool) -> None:
     """Do nothing; accepted for compatibility."""
 
 
-__all__ = defined(globals())
+__all__ = completed(globals())

@@ -14,8 +14,7 @@ import enum
 from collections.abc import Iterator
 from typing import Any
 
-from wengert.compat.kit.namespaces import completed
-from wengert.compat.tensorflow.refusal import refusing
+from wengert.compat.tensorflow.words import completed
 
 
 class ReduceOp(enum.Enum):
@@ -110,9 +109,6 @@ def has_strategy() -> bool:
 def get_replica_context() -> Any:
     """Return the context of the one replica."""
     return _Replica()
-
-
-__getattr__ = refusing("distribute")
 
 
 __all__ = completed(globals())

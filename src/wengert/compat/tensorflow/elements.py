@@ -10,39 +10,26 @@ import numpy as np
 from wengert.compat.tensorflow.eager import is_text, labels_of
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.joining import stack
+from wengert.utils._pytree import tree_leaves, tree_map
+
+
+def _whole(value) -> bool:
+    return isinstance(value, list)  # a list is one tensor
 
 
 def mapped(function: Callable[[Any], Any], value) -> Any:
     """Return a structure with `function` applied to each of its leaves."""
-    if isinstance(value, dict):
-        return {key: mapped(function, part) for key, part in value.items()}
-    if isinstance(value, tuple):
-        parts = [mapped(function, part) for part in value]
-        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
-    return function(value)
+    return tree_map(function, value, is_leaf=_whole)
 
 
-def leaves(value) -> Iterator[Any]:
+def leaves(value) -> list[Any]:
     """Return the leaves of a structure, in order."""
-    if isinstance(value, dict):
-        for part in value.values():
-            yield from leaves(part)
-    elif isinstance(value, tuple):
-        for part in value:
-            yield from leaves(part)
-    else:
-        yield value
+    return tree_leaves(value, _whole)
 
 
 def joined(function: Callable[[list[Any]], Any], values: list[Any]) -> Any:
     """Combine structures of one form, with `function` applied to corresponding leaves."""
-    first = values[0]
-    if isinstance(first, dict):
-        return {key: joined(function, [value[key] for value in values]) for key in first}
-    if isinstance(first, tuple):
-        parts = [joined(function, list(column)) for column in zip(*values, strict=True)]
-        return type(first)(*parts) if hasattr(first, "_fields") else tuple(parts)
-    return function(values)
+    return tree_map(lambda *parts: function([*parts]), *values, is_leaf=_whole)
 
 
 def tensor(value) -> Any:
@@ -111,5 +98,5 @@ def padded(sizes, value, parts: list[Any]) -> Any:
 def for_leaves(given, many: int) -> list[Any]:
     """Return one setting per tensor of an element, from a structure of settings or one for all."""
     if isinstance(given, tuple | dict):
-        return list(leaves(given))
+        return leaves(given)
     return [given] * many

@@ -51,10 +51,7 @@ class Function:
     def _bound(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         signature = self._input_signature or ()
         if len(args) > len(signature):
-            raise TypeError(
-                f"Binding inputs to tf.function failed due to `too many positional arguments`: "
-                f"the input_signature has {len(signature)}, and {len(args)} came"
-            )
+            raise refusal(TypeError, "Binding inputs to", len(signature), len(args))
         return tuple(_fitted(self, spec, arg) for spec, arg in zip(signature, args, strict=False))
 
     def __get__(self, instance, owner: type | None = None) -> Any:

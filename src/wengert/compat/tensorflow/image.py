@@ -13,13 +13,11 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
-from wengert.compat.kit.namespaces import completed
 from wengert.compat.kit.signatures import named
 from wengert.compat.tensorflow import math, operations
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.drawing import stream_of
-from wengert.compat.tensorflow.refusal import refusing
-from wengert.compat.tensorflow.words import refusal
+from wengert.compat.tensorflow.words import completed, refusal
 
 
 class ResizeMethod:
@@ -428,9 +426,6 @@ def psnr(a, b, max_val, name=None) -> Any:
     top, x, y = float(max_val), _floats(a), _floats(b)
     error = operations.reduce_mean((x - y) ** 2, axis=[-3, -2, -1])
     return 20.0 * np.log10(top).item() - math.log(error) * (10.0 / float(np.log(10.0)))
-
-
-__getattr__ = refusing("image")
 
 
 __all__ = completed(globals())

@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 
 from wengert.compat.kit.arguments import arguments
-from wengert.compat.kit.namespaces import completed, functions_of
+from wengert.compat.kit.namespaces import functions_of
 from wengert.compat.kit.rows import of_rows
 from wengert.compat.tensorflow.configs import Configured, getter, snake_case
 from wengert.compat.tensorflow.functions import drawing
 from wengert.compat.tensorflow.functions.drawing import SeedGenerator, default_seed, stateless
 from wengert.compat.tensorflow.functions.values import constant_of, dtype_of, shape_of
-from wengert.compat.tensorflow.refusal import refusing
-from wengert.compat.tensorflow.words import refusal
+from wengert.compat.tensorflow.words import completed, refusal
 
 _FLOAT32 = np.dtype(np.float32)
 _TRUNCATION = 0.87962566103423978
@@ -261,9 +260,6 @@ get = getter(
     Initializer,
     {"normal": RandomNormal, "one": Ones, "uniform": RandomUniform, "zero": Zeros},
 )
-
-
-__getattr__ = refusing("initializers")
 
 
 _ELSEWHERE = """

@@ -7,19 +7,16 @@
 from __future__ import annotations
 
 from wengert.compat.kit.namespaces import gathered as _gathered
-from wengert.compat.tensorflow.refusal import refusing as _refusing
+from wengert.compat.tensorflow.words import refusing as _refusing
 
 __all__ = _gathered(
     globals(),
     "wengert.compat.tensorflow",
     """
     functions.creation: eye
-    functions.matrices: cholesky eig eigh eigvals eigvalsh lu matrix_rank pinv qr svd
-    functions.matrices: band_part diag diag_part set_diag tensor_diag tensor_diag_part trace
-    functions.matrices: cholesky_solve cross det expm inv logdet lstsq slogdet solve
-        triangular_solve
+    functions.matrices: * -[A-Z]* -matrices -square
     functions.normalisation: global_norm l2_normalize norm normalize
-    functions.products: adjoint einsum matmul matrix_transpose matvec tensordot
+    functions.products: * -accumulate_n -add_n -polyval -turned
     """,
 )
 

@@ -14,14 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.functions import drawing
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.drawing import set_seed as set_seed
 from wengert.compat.tensorflow.functions.drawing import stateless, stream_of
 from wengert.compat.tensorflow.functions.philox import Philox
 from wengert.compat.tensorflow.functions.values import constant_of
-from wengert.compat.tensorflow.refusal import refusing
+from wengert.compat.tensorflow.words import completed
 
 
 def normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None, name=None) -> Any:
@@ -347,9 +346,6 @@ def set_global_generator(generator: Generator) -> None:
     >>> tf.random.set_global_generator(tf.random.Generator.from_seed(3))
     """
     _GLOBAL[:] = [generator]
-
-
-__getattr__ = refusing("random")
 
 
 __all__ = completed(globals(), "set_seed")

@@ -27,14 +27,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from wengert.compat.kit.namespaces import completed
-from wengert.compat.tensorflow.archive import read_archive, write_archive
+from wengert.compat.tensorflow.archive import coded, decoded, read_archive, write_archive
 from wengert.compat.tensorflow.keras.models import Model
 from wengert.compat.tensorflow.keras.saving import load_model, write_model
 from wengert.compat.tensorflow.module import Module
-from wengert.compat.tensorflow.refusal import refusing
 from wengert.compat.tensorflow.variable import Variable
-from wengert.compat.tensorflow.words import refusal
+from wengert.compat.tensorflow.words import completed, refusal
 
 _FILE, _MODEL = "saved_model.zip", "model.keras"
 
@@ -61,32 +59,8 @@ def save(obj, export_dir, signatures=None, options=None) -> None:
     if not isinstance(obj, Module):
         raise refusal(TypeError, "Expected an AutoTrackable", type(obj))
     arrays: dict[str, Any] = {}
-    write_archive(folder / _FILE, _coded(obj, arrays, {}, type(obj).__name__), arrays)
-
-
-def _coded(value, arrays: dict[str, Any], seen: dict[int, int], path: str) -> Any:
-    if value is None or isinstance(value, bool | int | float | str):
-        return {"plain": value}
-    if id(value) in seen:
-        return {"again": seen[id(value)]}
-    if isinstance(value, Variable):
-        seen[id(value)] = number = len(seen)
-        arrays[path] = value.numpy()
-        named = {"name": value.name.partition(":")[0].split("/")[-1], "trainable": value.trainable}
-        return {"variable": path, "number": number, **named}
-    if isinstance(value, Module):
-        seen[id(value)] = number = len(seen)
-        kind = type(value)
-        held = {
-            key: _coded(part, arrays, seen, f"{path}.{key}") for key, part in vars(value).items()
-        }
-        return {"module": [kind.__module__, kind.__qualname__], "number": number, "held": held}
-    if isinstance(value, list | tuple):
-        parts = [_coded(part, arrays, seen, f"{path}.{i}") for i, part in enumerate(value)]
-        return {"list" if isinstance(value, list) else "tuple": parts}
-    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
-        return {"dict": {k: _coded(v, arrays, seen, f"{path}.{k}") for k, v in value.items()}}
-    raise refusal(TypeError, "{} is {!r},", path, value)
+    coder = _Coder(arrays)
+    write_archive(folder / _FILE, coded(obj, coder.coded, type(obj).__name__), arrays)
 
 
 def _kinds(kind: type) -> Iterator[type]:
@@ -96,32 +70,50 @@ def _kinds(kind: type) -> Iterator[type]:
         yield from _kinds(one)
 
 
-def _decoded(code, arrays: dict[str, Any], made: dict[int, Any]) -> Any:
-    if "plain" in code:
-        return code["plain"]
-    if "again" in code:
-        return made[code["again"]]
-    if "variable" in code:
-        variable = Variable(
-            arrays[code["variable"]], trainable=code["trainable"], name=code["name"]
-        )
-        made[code["number"]] = variable
-        return variable
-    if "module" in code:
-        home, name = code["module"]
-        found = [k for k in _kinds(Module) if k.__module__ == home and k.__qualname__ == name]
+class _Coder:
+    """Encodes and decodes modules and variables, each once."""
+
+    def __init__(self, arrays: dict[str, Any]) -> None:
+        self._arrays = arrays
+        self._seen: dict[int, int] = {}
+        self._made: list[Any] = []
+
+    def coded(self, value, path: str) -> dict[str, Any]:
+        """Encode a value that is no container."""
+        if value is None or isinstance(value, bool | int | float | str):
+            return {"plain": value}
+        if id(value) in self._seen:
+            return {"again": self._seen[id(value)]}
+        self._seen[id(value)] = len(self._seen)
+        kind = type(value)
+        if isinstance(value, Variable):
+            self._arrays[path] = value.numpy()
+            name = value.name.partition(":")[0].split("/")[-1]
+            return {"variable": [path, value.trainable, name]}
+        if isinstance(value, Module):
+            held = coded(vars(value), self.coded, path)
+            return {"module": [kind.__module__, kind.__qualname__, held]}
+        raise refusal(TypeError, "{} is {!r},", path, value)
+
+    def decoded(self, name: str, held) -> Any:
+        """Decode what `coded` has returned."""
+        if name == "plain":
+            return held
+        if name == "again":
+            return self._made[held]
+        if name == "variable":
+            key, trainable, own = held
+            self._made.append(Variable(self._arrays[key], trainable=trainable, name=own))
+            return self._made[-1]
+        home, own, parts = held
+        found = [k for k in _kinds(Module) if k.__module__ == home and k.__qualname__ == own]
         if not found:
-            raise refusal(ValueError, "the class {}.{}", home, name)
+            raise refusal(ValueError, "the class {}.{}", home, own)
         module: Any = object.__new__(found[-1])
-        made[code["number"]] = module
-        for key, part in code["held"].items():
-            object.__setattr__(module, key, _decoded(part, arrays, made))
+        self._made.append(module)
+        for key, part in parts["dict"].items():
+            object.__setattr__(module, key, decoded(part, self.decoded))
         return module
-    if "dict" in code:
-        return {key: _decoded(part, arrays, made) for key, part in code["dict"].items()}
-    ((name, parts),) = code.items()
-    values = [_decoded(part, arrays, made) for part in parts]
-    return values if name == "list" else tuple(values)
 
 
 def load(export_dir, tags=None, options=None) -> Any:
@@ -139,16 +131,13 @@ def load(export_dir, tags=None, options=None) -> Any:
         other = ": it was written by TensorFlow" if (folder / "saved_model.pb").exists() else ""
         raise OSError(f"SavedModel file does not exist at: {folder}{os.sep}{_FILE}{other}")
     state, arrays = read_archive(folder / _FILE)
-    return _decoded(state, arrays, {})
+    return decoded(state, _Coder(arrays).decoded)
 
 
 def contains_saved_model(export_dir) -> bool:
     """Return whether a folder contains a model that `load` can read."""
     folder = Path(os.fspath(export_dir))
     return (folder / _MODEL).exists() or (folder / _FILE).exists()
-
-
-__getattr__ = refusing("saved_model")
 
 
 __all__ = completed(globals())

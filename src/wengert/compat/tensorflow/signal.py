@@ -12,11 +12,9 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
-from wengert.compat.kit.namespaces import completed
 from wengert.compat.kit.rows import of_rows, shaped
 from wengert.compat.tensorflow.functions import values as V
-from wengert.compat.tensorflow.refusal import refusing
-from wengert.compat.tensorflow.words import refusal
+from wengert.compat.tensorflow.words import completed, refusal
 
 _COMPLEX = ("complex64", "complex128")
 _REAL = ("float", "double")
@@ -321,9 +319,6 @@ def stft(
     if window_fn is not None:
         pieces = wg.mul(pieces, V.tensor_of(window_fn(length, dtype=pieces._payload.dtype)))
     return wg.fft.rfft(pieces, V.integer(fft_length, "fft_length"))
-
-
-__getattr__ = refusing("signal")
 
 
 __all__ = completed(globals())

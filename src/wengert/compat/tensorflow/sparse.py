@@ -11,12 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow import math, operations
 from wengert.compat.tensorflow.functions import values as V
-from wengert.compat.tensorflow.refusal import refusing
 from wengert.compat.tensorflow.shapes import TensorShape
-from wengert.compat.tensorflow.words import refusal
+from wengert.compat.tensorflow.words import completed, refusal
 
 
 class SparseTensor:
@@ -162,9 +160,6 @@ def sparse_dense_matmul(sp_a, b, adjoint_a=False, adjoint_b=False, name=None) ->
 def reduce_sum(sp_input, axis=None, keepdims=False, name=None) -> Any:
     """Sum over dimensions; the result is dense."""
     return operations.reduce_sum(to_dense(reorder(sp_input)), axis=axis, keepdims=keepdims)
-
-
-__getattr__ = refusing("sparse")
 
 
 __all__ = completed(globals())

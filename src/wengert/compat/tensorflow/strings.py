@@ -12,14 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compat.kit.namespaces import completed
 from wengert.compat.kit.rows import shaped
 from wengert.compat.tensorflow.dtypes import numpy_dtype
 from wengert.compat.tensorflow.eager import bytes_of, each, is_text, labels_of
 from wengert.compat.tensorflow.errors import invalid
 from wengert.compat.tensorflow.functions.values import axes_of, constant_of, numbers_of
-from wengert.compat.tensorflow.refusal import refusing
-from wengert.compat.tensorflow.words import refusal
+from wengert.compat.tensorflow.words import completed, refusal
 
 
 def _mapping(path: str, function: Callable[[bytes], bytes], words: str) -> Any:
@@ -250,9 +248,6 @@ def to_hash_bucket_fast(input, num_buckets: int, name=None) -> Any:
     NotImplementedError: Always.
     """
     raise refusal(NotImplementedError, "tf.strings.to_hash_bucket_fast is not")
-
-
-__getattr__ = refusing("strings")
 
 
 __all__ = completed(globals())

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import is_differentiable
-from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow import nest, recording
 from wengert.compat.tensorflow.dtypes import cxx_name
 from wengert.compat.tensorflow.eager import StringTensor
@@ -28,8 +28,6 @@ from wengert.ops.shape import reshape
 from wengert.tape.backward import run_grad
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.record import T
-
-__all__ = ["GradientTape", "UnconnectedGradients"]
 
 
 class UnconnectedGradients(enum.Enum):
@@ -502,10 +500,7 @@ class GradientTape:
     def _rows(self, name: str, end, ends: list[Any], basis, at_once: bool) -> list[Any]:
         """Return the gradients of `end` with respect to each source, one per row of `basis`."""
         if not at_once and not self._persistent:
-            raise RuntimeError(
-                f"GradientTape must be created with persistent=True to compute the {name} with "
-                "eager execution enabled and with  experimental_use_pfor set to False."
-            )
+            raise refusal(RuntimeError, "GradientTape must be", name)
         if self._recording:
             self._inside()
         connected = [False] * len(ends)
@@ -538,4 +533,4 @@ class GradientTape:
         return [made(row) if found else None for row, found in zip(rows, connected, strict=True)]
 
 
-fill_sections(globals())
+__all__ = completed(globals())

@@ -27,13 +27,11 @@ from typing import Any
 import numpy as np
 
 from wengert.compat.kit.arguments import Given, arguments
-from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.archive import WAITING, Resuming, read_archive, write_archive
 from wengert.compat.tensorflow.dtypes import of_numpy
 from wengert.compat.tensorflow.errors import NotFoundError
-from wengert.compat.tensorflow.refusal import refusing
 from wengert.compat.tensorflow.variable import Variable
-from wengert.compat.tensorflow.words import refusal
+from wengert.compat.tensorflow.words import completed, refusal
 
 _VALUE = ".ATTRIBUTES/VARIABLE_VALUE"
 _UNSEEN = frozenset({"_compiled", "_given", "_losses", "_regularized", "_watched"})
@@ -472,9 +470,6 @@ def list_variables(ckpt_dir_or_file) -> list[tuple[str, list[int]]]:
 def load_variable(ckpt_dir_or_file, name: str) -> Any:
     """Return one array of a checkpoint."""
     return _Reader(ckpt_dir_or_file).get_tensor(name)
-
-
-__getattr__ = refusing("train")
 
 
 __all__ = completed(globals(), without="children graph_of")

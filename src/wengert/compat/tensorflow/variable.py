@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from wengert.base.dtypes import is_differentiable
-from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.kit.signatures import named
 from wengert.compat.tensorflow.dtypes import DType, numpy_dtype, of_numpy
 from wengert.compat.tensorflow.eager import written
@@ -29,8 +29,6 @@ from wengert.compat.tensorflow.tensor import DEVICE, Reference, Tensor, converte
 from wengert.compat.tensorflow.words import refusal
 from wengert.numpy.indexing import read
 from wengert.tape.base import TensorBase, new_tensor
-
-__all__ = ["READERS", "Variable"]
 
 
 class VariableSynchronization(enum.Enum):
@@ -475,4 +473,4 @@ for _name, _symbol, _way in (
 ):
     setattr(Variable, f"__i{_name}__", _refused(_symbol, _way))
 
-fill_sections(globals())
+__all__ = completed(globals())

@@ -10,10 +10,10 @@ from wengert.compat.kit.arguments import arguments
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.mxnet import ndarray as legacy
 from wengert.compat.mxnet import numpy_extension
+from wengert.compat.mxnet.base import refusal
 from wengert.compat.mxnet.gluon.block import Block, HybridBlock
 from wengert.compat.mxnet.neural import FUNCTIONS as NEURAL
 from wengert.compat.mxnet.results import CLASSES, computed
-from wengert.compat.mxnet.words import refusal
 from wengert.nn.functional import pad
 
 _LAYOUTS = {1: "NCW", 2: "NCHW", 3: "NCDHW"}

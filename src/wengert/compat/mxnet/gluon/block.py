@@ -11,11 +11,11 @@ from wengert.compat.kit.arguments import Given
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.mxnet import ndarray as legacy
 from wengert.compat.mxnet import storage
+from wengert.compat.mxnet.base import refusal
 from wengert.compat.mxnet.context import checked
 from wengert.compat.mxnet.gluon import parameter
 from wengert.compat.mxnet.neural import Deferred
 from wengert.compat.mxnet.results import CLASSES
-from wengert.compat.mxnet.words import refusal
 from wengert.tape.sites import warn
 
 _SCOPE: ContextVar[Any] = ContextVar("wengert_gluon_scope", default=None)
@@ -126,12 +126,7 @@ class Block(Given):
             held = isinstance(value, list | tuple | dict) and name[0] != "_"
             blocks = {part for part in parts if isinstance(part, Block)} if held else set()
             if not blocks <= set(self._children.values()):
-                warn(
-                    f'"{self.name}.{name}" is an unregistered container with Blocks. Note that '
-                    "Blocks inside the list, tuple or dict will not be registered automatically. "
-                    "Make sure to register them using register_child() or switching to "
-                    "nn.Sequential/nn.HybridSequential instead."
-                )
+                warn(refusal(str, '"{}.{}" is an', self.name, name))
         found = parameter.ParameterDict(self._params.prefix)
         own = {**self._params._params, **{p.name: p for p in self._reg_params.values()}}
         found.update(own)

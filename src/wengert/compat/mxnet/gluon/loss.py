@@ -12,13 +12,11 @@ import math
 from typing import Any
 
 from wengert.compat.kit.arguments import arguments
-from wengert.compat.kit.namespaces import completed
 from wengert.compat.mxnet.arrays import NDArray
-from wengert.compat.mxnet.base import absence, shown
+from wengert.compat.mxnet.base import completed, refusal, shown
 from wengert.compat.mxnet.gluon.block import HybridBlock
 from wengert.compat.mxnet.neural import FUNCTIONS as NEURAL
 from wengert.compat.mxnet.results import computed
-from wengert.compat.mxnet.words import refusal
 from wengert.nn import functional as F
 from wengert.ops.permute import movedim
 from wengert.ops.reduce import mean
@@ -121,9 +119,7 @@ class HuberLoss(_Given):
     """Quadratic for differences below `rho`, linear beyond."""
 
     def _elements(self, pred, label, *more) -> Any:
-        size = T.abs(_fitting(label, pred) - pred)
-        far = new_tensor(size._payload > self._rho)
-        return where(far, size - 0.5 * self._rho, (0.5 / self._rho) * size * size)
+        return F.smooth_l1_loss(pred, _fitting(label, pred), reduction="none", beta=self._rho)
 
 
 @arguments("_margin=1.0")
@@ -145,7 +141,7 @@ class LogisticLoss(_Given):
     def _elements(self, pred, label, *more) -> Any:
         y = _fitting(label, pred)
         y = (y + 1.0) / 2.0 if self._label_format == "signed" else y
-        return F.relu(pred) - pred * y + F.softplus(-T.abs(pred), 1, math.inf)
+        return F.binary_cross_entropy_with_logits(pred, y, reduction="none")
 
 
 @arguments("_from_sigmoid=False")
@@ -161,11 +157,8 @@ class SigmoidBinaryCrossEntropyLoss(_Given):
         y = _fitting(label, pred)
         factor = more[0] if more else None
         if not self._from_sigmoid:
-            if factor is None:
-                return F.relu(pred) - pred * y + F.softplus(-T.abs(pred), 1, math.inf)
-            rising = 1 + (factor - 1) * y
-            near = F.softplus(-T.abs(pred), 1, math.inf) + F.relu(-pred)
-            return pred - pred * y + rising * near
+            options: dict[str, Any] = {"reduction": "none", "pos_weight": factor}
+            return F.binary_cross_entropy_with_logits(pred, y, **options)
         eps = 1e-12
         first = T.log(pred + eps) * y
         return -((first if factor is None else first * factor) + T.log(1 - pred + eps) * (1 - y))
@@ -303,9 +296,6 @@ class CTCLoss(_Given):
 
 SigmoidBCELoss = SigmoidBinaryCrossEntropyLoss
 SoftmaxCELoss = SoftmaxCrossEntropyLoss
-
-
-__getattr__ = absence("wengert.compat.mxnet.gluon.loss")
 
 
 __all__ = completed(globals())

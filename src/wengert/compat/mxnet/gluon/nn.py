@@ -24,13 +24,8 @@ __all__ = gathered(
     globals(),
     "wengert.compat.mxnet.gluon",
     """
-    basic_layers: Activation BatchNorm Dense Dropout ELU Embedding Flatten GELU GroupNorm
-        HybridLambda HybridSequential Identity InstanceNorm Lambda LayerNorm LeakyReLU PReLU
-        ReflectionPad2D SELU Sequential Swish SyncBatchNorm
+    basic_layers: * -Stack -called
     block: Block HybridBlock
-    basic_layers: AvgPool1D AvgPool2D AvgPool3D Conv1D Conv1DTranspose Conv2D Conv2DTranspose Conv3D
-        Conv3DTranspose GlobalAvgPool1D GlobalAvgPool2D GlobalAvgPool3D GlobalMaxPool1D
-        GlobalMaxPool2D GlobalMaxPool3D MaxPool1D MaxPool2D MaxPool3D
     """,
 )
 

@@ -8,16 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.mxnet import initializer, storage
-from wengert.compat.mxnet.base import MXNetError
+from wengert.compat.mxnet.base import MXNetError, refusal
 from wengert.compat.mxnet.context import Context, checked
 from wengert.compat.mxnet.numpy.creation import made
 from wengert.compat.mxnet.results import CLASSES, mark
 from wengert.compat.mxnet.state import NUMPY
-from wengert.compat.mxnet.words import refusal
-
-__all__ = ["Constant", "DeferredInitializationError", "Parameter", "ParameterDict"]
 
 
 class DeferredInitializationError(MXNetError):
@@ -354,4 +351,4 @@ def fill(params: dict[str, Parameter], arrays, filename: str, **options) -> None
             param.set_data(arrays[name])
 
 
-fill_sections(globals())
+__all__ = completed(globals())

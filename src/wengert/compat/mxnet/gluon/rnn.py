@@ -23,14 +23,12 @@ import numpy as np
 import wengert as wg
 from wengert import numpy as wnp
 from wengert.compat.kit.arguments import arguments
-from wengert.compat.kit.namespaces import completed
-from wengert.compat.mxnet.base import absence
+from wengert.compat.mxnet.base import completed, refusal
 from wengert.compat.mxnet.gluon.basic_layers import Stack, called
 from wengert.compat.mxnet.gluon.block import HybridBlock
 from wengert.compat.mxnet.numpy.creation import made
 from wengert.compat.mxnet.results import CLASSES, computed
 from wengert.compat.mxnet.state import NUMPY, TRAINING
-from wengert.compat.mxnet.words import refusal
 from wengert.ops.recurrence import run_layers
 
 _GATES = {"RNN": 1, "RNN_RELU": 1, "RNN_TANH": 1, "LSTM": 4, "GRU": 3}
@@ -452,9 +450,6 @@ class BidirectionalCell(_Composed):
             for a, b in zip(ahead, back[::-1], strict=True)
         ]
         return outputs, first + last
-
-
-__getattr__ = absence("wengert.compat.mxnet.gluon.rnn")
 
 
 __all__ = completed(globals())

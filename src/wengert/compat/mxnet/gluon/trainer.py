@@ -6,9 +6,8 @@ from typing import Any
 
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.mxnet import optimizer as optimizers
-from wengert.compat.mxnet.base import shown
+from wengert.compat.mxnet.base import refusal, shown
 from wengert.compat.mxnet.gluon.parameter import DeferredInitializationError, Parameter
-from wengert.compat.mxnet.words import refusal
 
 
 class Trainer:

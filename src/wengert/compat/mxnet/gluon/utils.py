@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from wengert.compat.mxnet.arrays import NDArray
+from wengert.compat.mxnet.base import refusal
 from wengert.compat.mxnet.context import checked
 from wengert.compat.mxnet.numpy.creation import made
-from wengert.compat.mxnet.words import refusal
 from wengert.tape.sites import warn
 
 __all__ = ["clip_global_norm", "split_and_load", "split_data"]

@@ -12,10 +12,8 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert.compat.mxnet.arrays import NDArray
-from wengert.compat.mxnet.base import absence
+from wengert.compat.mxnet.base import completed
 from wengert.compat.mxnet.ndarray.functions import function_of
-
-__all__ = ["cond", "foreach", "while_loop"]
 
 
 def _stacked(steps: list[Any]) -> Any:
@@ -62,10 +60,5 @@ _OWN = """
     AdaptiveAvgPooling2D CTCLoss arange_like boolean_mask ctc_loss div_sqrt_dim isfinite isinf isnan
     quadratic
     """
-_absent = absence("wengert.compat.mxnet.nd.contrib")
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _OWN.split():
-        return _absent(name)
-    return globals().setdefault(name, function_of(name))
+globals().update({name: function_of(name) for name in _OWN.split()})
+__all__ = completed(globals(), _OWN)

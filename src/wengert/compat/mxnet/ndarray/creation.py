@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.arrays import unmasked
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import functions_of
+from wengert.compat.kit.namespaces import completed, functions_of
 from wengert.compat.kit.signatures import named
 from wengert.compat.mxnet import storage
 from wengert.compat.mxnet.arrays import NDArray
@@ -18,8 +17,6 @@ from wengert.compat.mxnet.context import checked
 from wengert.compat.mxnet.numpy.creation import filled, made
 from wengert.compat.mxnet.results import into
 from wengert.tape.base import TensorBase
-
-__all__ = ["CREATORS", "array"]
 
 
 def array(source_array, ctx=None, dtype=None) -> Any:
@@ -119,4 +116,4 @@ CREATORS: dict[str, Callable[..., Any]] = {
     **{name: _filled(name) for name in ("empty", "ones", "zeros")},
 }
 
-fill_sections(globals())
+__all__ = completed(globals())

@@ -18,14 +18,13 @@ from wengert.compat.kit.namespaces import functions_of
 from wengert.compat.kit.signatures import named
 from wengert.compat.mxnet import operators, outputs
 from wengert.compat.mxnet.arrays import NDArray
-from wengert.compat.mxnet.base import MXNetError, shown
+from wengert.compat.mxnet.base import MXNetError, refusal, shown
 from wengert.compat.mxnet.neural import FUNCTIONS as NEURAL
 from wengert.compat.mxnet.neural import known
 from wengert.compat.mxnet.numpy.functions import TIED, kept, whole_numbers
 from wengert.compat.mxnet.operators import COMPARISONS
 from wengert.compat.mxnet.results import EXTREMES, computed
 from wengert.compat.mxnet.shaping import SHAPING, reshape
-from wengert.compat.mxnet.words import refusal
 from wengert.nn import functional as F
 from wengert.ops.reduce import sum as total
 from wengert.ops.shape import reshape as reshaped

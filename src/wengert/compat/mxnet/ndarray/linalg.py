@@ -13,7 +13,7 @@ from typing import Any
 from wengert import numpy as wnp
 from wengert.compat.kit.signatures import named
 from wengert.compat.mxnet.arrays import NDArray
-from wengert.compat.mxnet.base import absent
+from wengert.compat.mxnet.base import completed
 from wengert.compat.mxnet.ndarray.functions import gemm2 as _gemm2
 from wengert.compat.mxnet.results import computed
 from wengert.ops.arrange import diag_embed
@@ -91,11 +91,5 @@ def _shown(name: str) -> Callable[..., Any]:
     return named(function, name, f"MXNet's ``linalg.{name}``; differentiable.")
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _FUNCTIONS:
-        raise absent("wengert.compat.mxnet.nd.linalg", name)
-    return globals().setdefault(name, _shown(name))
-
-
-def __dir__() -> list[str]:
-    return sorted(_FUNCTIONS)
+globals().update({name: _shown(name) for name in _FUNCTIONS})
+__all__ = completed(globals())

@@ -12,12 +12,10 @@ from typing import Any
 import numpy as np
 
 from wengert.compat.mxnet.arrays import NDArray
-from wengert.compat.mxnet.base import absent
+from wengert.compat.mxnet.base import completed
 from wengert.compat.mxnet.context import checked
 from wengert.compat.mxnet.numpy.creation import made
 from wengert.compat.mxnet.sampling import STREAM, drawing
-
-__all__ = ["multinomial", "randint", "randn", "shuffle"]
 
 _DISTRIBUTIONS = {
     "exponential": "scale=1.0",
@@ -36,7 +34,7 @@ def randint(low: int, high: int, shape=(1,), dtype=None, ctx=None, out=None) -> 
 
 def randn(*shape: int, loc=0.0, scale=1.0, **kwargs) -> Any:
     """Draw normal numbers of the shape of the arguments."""
-    return __getattr__("normal")(loc, scale, shape or (1,), **kwargs)
+    return globals()["normal"](loc, scale, shape or (1,), **kwargs)
 
 
 def multinomial(data, shape=1, get_prob=False, dtype="int32") -> Any:
@@ -58,13 +56,6 @@ def shuffle(data, **kwargs) -> Any:
     return data[order]
 
 
-def __getattr__(name: str) -> Any:
-    """Create a distribution on first use."""
-    if name not in _DISTRIBUTIONS:
-        raise absent("wengert.compat.mxnet.nd.random", name)
-    draw = drawing(name, _DISTRIBUTIONS[name], lambda: NDArray, "shape")
-    return globals().setdefault(name, draw)
-
-
-def __dir__() -> list[str]:
-    return sorted([*__all__, *_DISTRIBUTIONS])
+for _name, _parameters in _DISTRIBUTIONS.items():
+    globals()[_name] = drawing(_name, _parameters, lambda: NDArray, "shape")
+__all__ = completed(globals(), " ".join(_DISTRIBUTIONS))

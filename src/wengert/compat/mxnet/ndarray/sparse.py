@@ -13,12 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compat.kit.namespaces import completed
 from wengert.compat.mxnet.arrays import NDArray
-from wengert.compat.mxnet.base import absence
+from wengert.compat.mxnet.base import completed, refusal
 from wengert.compat.mxnet.numpy.creation import made, numbers
 from wengert.compat.mxnet.results import CLASSES, array_of
-from wengert.compat.mxnet.words import refusal
 
 
 class _Sparse:
@@ -180,9 +178,6 @@ def dot(lhs, rhs, transpose_a=False, transpose_b=False, **options) -> Any:
     )
     left = left.T if transpose_a else left
     return left.dot(right.T if transpose_b else right)
-
-
-__getattr__ = absence("wengert.compat.mxnet.nd.sparse")
 
 
 __all__ = completed(globals())

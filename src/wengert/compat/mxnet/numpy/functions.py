@@ -9,16 +9,15 @@ from typing import Any
 import numpy as np
 
 from wengert import numpy as wnp
-from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.mxnet.arrays import NDArray
+from wengert.compat.mxnet.base import refusal
 from wengert.compat.mxnet.operators import modulus, whole_number
 from wengert.compat.mxnet.results import CLASSES, EXTREMES, computed
 from wengert.compat.mxnet.signatures import showing
 from wengert.compat.mxnet.state import RECORDING
 from wengert.tape.base import TensorBase
 from wengert.tape.sites import warn
-
-__all__ = ["TIED", "function_of", "kept", "whole_numbers"]
 
 _KEEPING = frozenset(["average", "cumsum", "nanprod", "nansum", "prod", "std", "sum", "var"])
 """Reductions whose dtype is that of the argument (int64 for booleans)."""
@@ -55,10 +54,7 @@ def kept(result, given: tuple[Any, ...], name: str) -> Any:
     if made == kinds[0] or made.kind not in "iuf" or (len(kinds) > 1 and made.kind != "f"):
         return result
     if made.kind == "f":
-        warn(
-            f"{name} of an array of {kinds[0]}: as in MXNet the result has that dtype, too, and no "
-            f"fractions. Write {name}(x.astype('float32')) if they are meant."
-        )
+        warn(refusal(str, "{} of an", name, kinds[0], name))
     return result.astype(kinds[0])
 
 
@@ -158,4 +154,4 @@ def function_of(name: str) -> Callable[..., Any]:
     return showing(function, below, _ARRAYS.get(plain.nin, ()) if ufunc else ())
 
 
-fill_sections(globals())
+__all__ = completed(globals())

@@ -12,15 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compat.mxnet.base import absent
+from wengert.compat.mxnet.base import completed
 from wengert.compat.mxnet.context import checked
 from wengert.compat.mxnet.numpy.creation import made
 from wengert.compat.mxnet.results import CLASSES, computed
 from wengert.compat.mxnet.sampling import STREAM, drawing
 from wengert.compat.mxnet.sampling import seed as seed
 from wengert.tape.base import TensorBase
-
-__all__ = ["choice", "multinomial", "permutation", "rand", "randint", "randn", "seed", "shuffle"]
 
 _DISTRIBUTIONS = {
     "beta": "a, b",
@@ -49,12 +47,12 @@ def randint(low: int, high: int | None = None, size=None, dtype=None, ctx=None) 
 
 def rand(*size: int) -> Any:
     """Draw uniform numbers from ``[0, 1)``, of the shape of the arguments."""
-    return __getattr__("uniform")(size=size)
+    return globals()["uniform"](size=size)
 
 
 def randn(*size: int) -> Any:
     """Draw standard normal numbers of the shape of the arguments."""
-    return __getattr__("normal")(size=size)
+    return globals()["normal"](size=size)
 
 
 def choice(a, size=None, replace=True, p=None, ctx=None) -> Any:
@@ -80,13 +78,6 @@ def shuffle(x) -> None:
     x[...] = x[order]
 
 
-def __getattr__(name: str) -> Any:
-    """Create a distribution on first use."""
-    if name not in _DISTRIBUTIONS:
-        raise absent("wengert.compat.mxnet.np.random", name)
-    draw = drawing(name, _DISTRIBUTIONS[name], lambda: CLASSES["np"], "size")
-    return globals().setdefault(name, draw)
-
-
-def __dir__() -> list[str]:
-    return sorted([*__all__, *_DISTRIBUTIONS])
+for _name, _parameters in _DISTRIBUTIONS.items():
+    globals()[_name] = drawing(_name, _parameters, lambda: CLASSES["np"], "size")
+__all__ = completed(globals(), " ".join(["seed", *_DISTRIBUTIONS]))

@@ -11,6 +11,8 @@ from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.words import refusal
 
+_F = wg.nn.functional
+
 
 @V.operation("SoftmaxCrossEntropyWithLogits", logits=V.FLOATING, labels="logits")
 def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name=None) -> Any:
@@ -120,8 +122,7 @@ def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name=None) -> An
     [0.6931472]
     """
     _check_shapes(labels, logits)
-    # -log(sigmoid(x)) y - log(1 - sigmoid(x)) (1 - y)
-    return wg.sub(wg.nn.functional.softplus(logits), wg.mul(logits, labels))
+    return _F.binary_cross_entropy_with_logits(logits, labels, reduction="none")
 
 
 @V.operation("Log1p", "logits", "labels", logits=V.FLOATING, pos_weight="logits")
@@ -134,9 +135,8 @@ def weighted_cross_entropy_with_logits(labels, logits, pos_weight, name=None) ->
     [2.0794415]
     """
     _check_shapes(labels, logits)
-    factor = wg.add(wg.mul(wg.sub(pos_weight, 1), labels), 1)
-    near = wg.nn.functional.softplus(wg.neg(logits))
-    return wg.add(wg.mul(wg.sub(1, labels), logits), wg.mul(factor, near))
+    options: dict[str, Any] = {"reduction": "none", "pos_weight": pos_weight}
+    return _F.binary_cross_entropy_with_logits(logits, labels, **options)
 
 
 @V.operation("L2Loss", t=V.COMPLEX)
@@ -160,14 +160,8 @@ def log_poisson_loss(targets, log_input, compute_full_loss=False, name=None) -> 
     >>> print(tf.nn.log_poisson_loss([1.0], [0.0]).numpy())
     [1.]
     """
-    result = wg.sub(wg.exp(log_input), wg.mul(log_input, targets))
-    if not compute_full_loss:
-        return result
-    safe = wg.where(wg.gt(targets, 1), targets, wg.ones_like(targets))
-    stirling = wg.add(
-        wg.sub(wg.mul(safe, wg.log(safe)), safe), wg.mul(wg.log(safe * 2 * np.pi), 0.5)
-    )
-    return wg.add(result, wg.where(wg.gt(targets, 1), stirling, wg.zeros_like(targets)))
+    full = bool(compute_full_loss)
+    return _F.poisson_nll_loss(log_input, targets, full=full, reduction="none")
 
 
 @V.operation("Mul", per_example_loss=V.ANY, sample_weight="per_example_loss", global_batch_size=int)
@@ -234,7 +228,7 @@ def relu6(features, name=None) -> Any:
     >>> print(tf.nn.relu6([-1.0, 2.0, 8.0]).numpy())
     [0. 2. 6.]
     """
-    return wg.nn.functional.relu6(features)
+    return _F.relu6(features)
 
 
 @V.operation("LeakyRelu", features=V.ANY, alpha=float)
@@ -249,7 +243,7 @@ def leaky_relu(features, alpha=0.2, name=None) -> Any:
     if features._payload.dtype.kind in "iu":
         features = V.converted(features, np.dtype(np.float32))
     V.check(features, V.FLOATING)
-    return wg.nn.functional.leaky_relu(features, alpha)
+    return _F.leaky_relu(features, alpha)
 
 
 @V.operation("Elu", features=V.FLOATING)
@@ -261,7 +255,7 @@ def elu(features, name=None) -> Any:
     >>> print(tf.nn.elu([-1.0, 2.0]).numpy().round(3))
     [-0.632  2.   ]
     """
-    return wg.nn.functional.elu(features)
+    return _F.elu(features)
 
 
 @V.operation("Selu", features=V.FLOATING)
@@ -301,7 +295,7 @@ def gelu(features, approximate=False, name=None) -> Any:
     """
     if features._payload.dtype.kind in "iubc":
         raise refusal(ValueError, "`features.dtype` must be", V.type_of(features))
-    return wg.nn.functional.gelu(features, approximate="tanh" if approximate else "none")
+    return _F.gelu(features, approximate="tanh" if approximate else "none")
 
 
 @V.operation("Sigmoid", features=V.FLOATING, beta="features")

@@ -483,4 +483,5 @@ conv2d_transpose = _transposed_convolution("nn.conv2d_transpose", "Conv2DBackpro
 conv3d_transpose = _transposed_convolution(
     "nn.conv3d_transpose", "Conv3DBackpropInputV2", 3, "NDHWC"
 )
-__all__ = completed(globals())
+_SHARED = "extent_of first is_channels_first last padded padding_of per_dimension"
+__all__ = completed(globals(), without=_SHARED)

@@ -46,10 +46,7 @@ def reshape(tensor, shape, name=None) -> Any:
         )
     if -1 in sizes:
         if known == 0 or count % known:
-            raise V.invalid(
-                f"Input to reshape is a tensor with {count} values, but the requested shape "
-                f"requires a multiple of {known}"
-            )
+            raise refusal(V.invalid, "Input to reshape", count, known)
         sizes = tuple(count // known if size == -1 else size for size in sizes)
     return wg.reshape(tensor, sizes)
 

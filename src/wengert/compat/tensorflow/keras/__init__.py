@@ -13,7 +13,7 @@ from typing import Any as _Any
 
 from wengert.base.names import shows as _shows
 from wengert.compat.kit.namespaces import gathered as _gathered
-from wengert.compat.tensorflow.refusal import missing as _missing
+from wengert.compat.tensorflow.words import missing as _missing
 
 __version__ = "3.15.1"
 _LATER = ("backend", "ops")

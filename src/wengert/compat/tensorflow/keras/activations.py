@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 import wengert as wg
-from wengert.compat.kit.namespaces import completed, defined
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.kit.rows import of_rows, shaped
 from wengert.compat.tensorflow import math as _math
 from wengert.compat.tensorflow import nn as _nn
 from wengert.compat.tensorflow.configs import getter
 from wengert.compat.tensorflow.functions.values import computed, made, tensor_of
-from wengert.compat.tensorflow.refusal import refusing
+from wengert.compat.tensorflow.words import completed
 
 
 def _named(path: str, function: Callable[[Any], Any]) -> Any:
@@ -165,9 +165,6 @@ def get(identifier) -> Any:
     True
     """
     return _of_name("linear" if identifier is None else identifier)
-
-
-__getattr__ = refusing("keras.activations")
 
 
 __all__ = completed(globals())

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow import control, conversion, linalg, math, nn, random
 from wengert.compat.tensorflow import operations as ops
 from wengert.compat.tensorflow.conversion import convert_to_tensor
@@ -21,8 +20,8 @@ from wengert.compat.tensorflow.keras import activations, attention, loss_functio
 from wengert.compat.tensorflow.keras import globals as settings
 from wengert.compat.tensorflow.keras.globals import epsilon, floatx
 from wengert.compat.tensorflow.keras.operands import of_families
-from wengert.compat.tensorflow.refusal import refusing
 from wengert.compat.tensorflow.variable import Variable
+from wengert.compat.tensorflow.words import completed
 
 
 def _of_floats(function: Any) -> Any:
@@ -334,6 +333,5 @@ of_families(
 for _name in settings.__all__:
     globals()[_name] = getattr(settings, _name)
 
-__getattr__ = refusing("keras.backend")
 
 __all__ = completed(globals(), " ".join(settings.__all__))

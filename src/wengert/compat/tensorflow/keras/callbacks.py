@@ -20,11 +20,9 @@ from typing import Any
 import numpy as np
 
 from wengert.compat.kit.arguments import Given, arguments
-from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow import nest
 from wengert.compat.tensorflow.functions.values import numbers_of
-from wengert.compat.tensorflow.refusal import refusing
-from wengert.compat.tensorflow.words import refusal
+from wengert.compat.tensorflow.words import completed, refusal
 from wengert.tape.sites import warn
 
 _PHASES = ("train", "test", "predict")
@@ -216,10 +214,7 @@ class _Monitor(Callback):
         self._grows()
         value = (logs or {}).get(self.monitor)
         if value is None:
-            warn(
-                f"{words} metric `{self.monitor}` which is not available. Available metrics are: "
-                f"{','.join(logs or ())}"
-            )
+            warn(refusal(str, "{} metric `{}`", words, self.monitor, ",".join(logs or ())))
         return value
 
     def _say(self, text: str) -> None:
@@ -537,9 +532,6 @@ class TensorBoard(Callback):
 
     def __init__(self, log_dir="logs", *args, **kwargs) -> None:
         raise refusal(NotImplementedError, "tf.keras.callbacks.TensorBoard is not")
-
-
-__getattr__ = refusing("keras.callbacks")
 
 
 __all__ = completed(globals(), without="shown_numbers")

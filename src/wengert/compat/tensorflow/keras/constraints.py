@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from wengert.compat.kit.arguments import arguments
-from wengert.compat.kit.namespaces import completed, functions_of
+from wengert.compat.kit.namespaces import functions_of
 from wengert.compat.tensorflow.configs import Configured, getter, snake_case
 from wengert.compat.tensorflow.functions.values import constant_of, numbers_of
-from wengert.compat.tensorflow.refusal import refusing
+from wengert.compat.tensorflow.words import completed
 
 
 class Constraint(Configured):
@@ -75,9 +75,6 @@ for _name, _kind in functions_of(globals(), "Constraint").items():  # lower-case
         globals()[snake_case(_name)] = _kind
 
 get = getter("constraint", globals(), Constraint)
-
-
-__getattr__ = refusing("keras.constraints")
 
 
 __all__ = completed(globals())

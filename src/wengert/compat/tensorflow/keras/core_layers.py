@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.kit.rows import told
 from wengert.compat.tensorflow import nn, operations
 from wengert.compat.tensorflow.eager import bytes_of, is_text
@@ -16,8 +16,6 @@ from wengert.compat.tensorflow.keras.globals import epsilon
 from wengert.compat.tensorflow.keras.layer import Layer
 from wengert.compat.tensorflow.keras.settings import settings
 from wengert.compat.tensorflow.words import refusal
-
-__all__ = ["Activation", "Dense", "ELU", "Identity", "Lambda", "LeakyReLU", "ReLU", "Softmax"]
 
 
 def several(value, d: int) -> tuple[int, ...]:
@@ -592,4 +590,4 @@ class Lambda(Layer):
         return self.function(inputs, **self.arguments)
 
 
-fill_sections(globals())
+__all__ = completed(globals())

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow import initializers, nest
 from wengert.compat.tensorflow.archive import WAITING, resume
 from wengert.compat.tensorflow.configs import Configured, register_keras_serializable
@@ -34,9 +34,6 @@ from wengert.compat.tensorflow.keras.weights import Weight
 from wengert.compat.tensorflow.variable import Variable
 from wengert.compat.tensorflow.words import refusal
 from wengert.tape.sites import warn
-
-__all__ = ["Layer", "Seeded"]
-
 
 _UNSEEN = frozenset(
     {
@@ -378,12 +375,7 @@ class Layer(Configured):
             return
         if not self.supports_masking:
             if masks is not None:
-                warn(
-                    f"Layer '{self.name}' (of type {type(self).__name__}) was passed an input with "
-                    "a mask attached to it. However, this layer does not support masking and will "
-                    "therefore destroy the mask information. Downstream layers will not see the "
-                    "mask."
-                )
+                warn(refusal(str, "Layer '{}' (of", self.name, type(self).__name__))
             return
         found = self.compute_mask(inputs, masks)
         if found is None:
@@ -582,4 +574,4 @@ class Seeded(Layer):
         return normals(stream, like.shape, mean, stddev, like.dtype)
 
 
-fill_sections(globals())
+__all__ = completed(globals())

@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined, gathered
+from wengert.compat.kit.namespaces import gathered
 from wengert.compat.kit.rows import told
 from wengert.compat.kit.signatures import named
 from wengert.compat.tensorflow import operations
@@ -23,34 +22,18 @@ from wengert.compat.tensorflow.keras.layer import Layer as Layer
 from wengert.compat.tensorflow.keras.layer import Seeded
 from wengert.compat.tensorflow.keras.settings import settings
 from wengert.compat.tensorflow.keras.symbols import Symbol
-from wengert.compat.tensorflow.refusal import refusing
-from wengert.compat.tensorflow.words import refusal
+from wengert.compat.tensorflow.words import completed, refusal
 
 _GATHERED = gathered(
     globals(),
     "wengert.compat.tensorflow",
     """
-        keras.recurrent: GRUCell LSTMCell SimpleRNNCell StackedRNNCells
-        keras.core_layers: Activation Dense ELU Identity Lambda LeakyReLU ReLU Softmax
-        keras.core_layers: AveragePooling1D AveragePooling2D AveragePooling3D AvgPool1D AvgPool2D
-            AvgPool3D Conv1D Conv1DTranspose Conv2D Conv2DTranspose Conv3D
-            Conv3DTranspose GlobalAveragePooling1D
-            GlobalAveragePooling2D GlobalAveragePooling3D GlobalAvgPool1D GlobalAvgPool2D
-            GlobalAvgPool3D GlobalMaxPool1D GlobalMaxPool2D GlobalMaxPool3D GlobalMaxPooling1D
-            GlobalMaxPooling2D GlobalMaxPooling3D MaxPool1D MaxPool2D MaxPool3D MaxPooling1D
-            MaxPooling2D MaxPooling3D
-        keras.core_layers: BatchNormalization LayerNormalization Normalization
-        keras.attention: AdditiveAttention Attention Dot EinsumDense MultiHeadAttention
-        keras.spatial_layers: ActivityRegularization Cropping1D Cropping2D Cropping3D
-            DepthwiseConv1D DepthwiseConv2D GaussianDropout GroupNormalization PReLU RepeatVector
-            SeparableConv1D SeparableConv2D
-            SpatialDropout1D SpatialDropout2D SpatialDropout3D UnitNormalization UpSampling1D
-            UpSampling2D UpSampling3D ZeroPadding1D ZeroPadding2D ZeroPadding3D
-        keras.preprocessing_layers: CategoryEncoding CenterCrop Discretization IntegerLookup
-            RandomFlip RandomRotation RandomTranslation RandomZoom Resizing StringLookup
-            TextVectorization
-        keras.recurrent: Bidirectional GRU LSTM Masking RNN SimpleRNN TimeDistributed
-        """,
+    keras.attention: *
+    keras.core_layers: * -Normalizing -Weighted -batches_of -conv_padding -several
+    keras.preprocessing_layers: *
+    keras.recurrent: * -Cell -initial -size_of -stepped
+    keras.spatial_layers: *
+    """,
 )
 
 # -- shapes ----------------------------------------------------------------------------------------
@@ -350,8 +333,4 @@ for _name in _MASKED.split():
     globals()[_name]._supports_masking = True  # as in Keras; other layers drop masks
 
 
-__getattr__ = refusing("keras.layers")
-
-
-__all__ = [*_GATHERED, *defined(globals(), "Layer")]
-fill_sections(globals())
+__all__ = completed(globals(), " ".join(["Layer", *_GATHERED]))

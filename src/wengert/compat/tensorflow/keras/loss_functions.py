@@ -17,6 +17,8 @@ from wengert.compat.tensorflow.keras.globals import epsilon, float_type
 from wengert.compat.tensorflow.nn import sparse_softmax_cross_entropy_with_logits
 from wengert.compat.tensorflow.words import refusal
 
+_F = wg.nn.functional
+
 
 def both(y_true, y_pred) -> tuple[Any, Any]:
     """Return targets and predictions in the dtype of the predictions."""
@@ -114,11 +116,11 @@ def _margin(y, p) -> Any:
 
 def _log_cosh(y, p) -> Any:
     x = wg.sub(p, y)
-    return wg.sub(wg.add(x, wg.nn.functional.softplus(wg.mul(x, -2.0))), math.log(2.0))
+    return wg.sub(wg.add(x, _F.softplus(wg.mul(x, -2.0))), math.log(2.0))
 
 
 def _poisson(y, p) -> Any:
-    return wg.sub(p, wg.mul(y, wg.log(wg.add(p, epsilon()))))
+    return _F.poisson_nll_loss(p, y, log_input=False, eps=epsilon(), reduction="none")
 
 
 of_rows(
@@ -147,10 +149,7 @@ def huber(y_true, y_pred, delta=1.0) -> Any:
     [1.3125]
     """
     y, p = both(y_true, y_pred)
-    error = wg.abs(wg.sub(p, y))
-    inner = wg.mul(wg.square(error), 0.5)
-    outer = wg.sub(wg.mul(error, delta), 0.5 * delta * delta)
-    return wg.mean(wg.where(wg.le(error, delta), inner, outer), -1)
+    return wg.mean(_F.huber_loss(p, y, reduction="none", delta=delta), -1)
 
 
 @V.operation("Sum")
@@ -229,8 +228,12 @@ def binary_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=0.0, 
     [0.6931472]
     """
     y, p = _of_one_shape(y_true, y_pred, label_smoothing, 2)
-    each = wg.sub(wg.nn.functional.softplus(p), wg.mul(p, y)) if from_logits else _of_two(y, p)
-    return wg.mean(each, axis)
+    cross_entropy = _with_logits if from_logits else _of_two
+    return wg.mean(cross_entropy(y, p), axis)
+
+
+def _with_logits(y, p) -> Any:
+    return _F.binary_cross_entropy_with_logits(p, y, reduction="none")
 
 
 def _of_two(y, p) -> Any:

@@ -9,9 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import wengert as wg
-from wengert.base.sections import fill_sections
 from wengert.compat.kit.arguments import arguments
-from wengert.compat.kit.namespaces import defined
 from wengert.compat.kit.rows import of_rows, told
 from wengert.compat.kit.signatures import signature_of
 from wengert.compat.tensorflow.configs import Configured, getter, snake_case
@@ -21,8 +19,7 @@ from wengert.compat.tensorflow.keras import loss_functions as each
 from wengert.compat.tensorflow.keras.globals import float_type
 from wengert.compat.tensorflow.keras.loss_functions import *  # noqa: F403
 from wengert.compat.tensorflow.keras.loss_functions import same_rank
-from wengert.compat.tensorflow.refusal import refusing
-from wengert.compat.tensorflow.words import refusal
+from wengert.compat.tensorflow.words import completed, refusal
 
 _FUNCTIONS = each.__all__
 
@@ -194,8 +191,4 @@ of_rows(
 get = getter("loss", globals(), Loss, {name: getattr(each, name) for name in _FUNCTIONS})
 
 
-__getattr__ = refusing("keras.losses")
-
-
-__all__ = [*_FUNCTIONS, *defined(globals())]
-fill_sections(globals())
+__all__ = completed(globals(), " ".join(_FUNCTIONS))

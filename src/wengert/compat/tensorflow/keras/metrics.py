@@ -6,7 +6,7 @@ from wengert.compat.kit.namespaces import gathered
 from wengert.compat.tensorflow.configs import getter
 from wengert.compat.tensorflow.keras import confusion, loss_functions, means, scores
 from wengert.compat.tensorflow.keras.means import Metric
-from wengert.compat.tensorflow.refusal import refusing
+from wengert.compat.tensorflow.words import refusing
 
 _NAMES = gathered(
     globals(),

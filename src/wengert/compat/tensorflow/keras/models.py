@@ -15,8 +15,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow import nest
+from wengert.compat.tensorflow.archive import coded, decoded
 from wengert.compat.tensorflow.configs import deserialize_keras_object, serialize_keras_object
 from wengert.compat.tensorflow.functions.values import constant_of
 from wengert.compat.tensorflow.keras import symbols
@@ -33,32 +33,25 @@ from wengert.compat.tensorflow.keras.saving import (
 from wengert.compat.tensorflow.keras.summaries import summary_of
 from wengert.compat.tensorflow.keras.symbols import Symbol, inner
 from wengert.compat.tensorflow.keras.training import Trainer
-from wengert.compat.tensorflow.refusal import refusing
-from wengert.compat.tensorflow.words import refusal
+from wengert.compat.tensorflow.words import completed, refusal
 
 
 def _coded(value, places: dict[int, int]) -> Any:
-    """Encode arguments for JSON: symbols become their numbers, and tuples are marked."""
-    if isinstance(value, Symbol):
-        return {"symbol": places[id(value)]}
-    if isinstance(value, list | tuple):
-        name = "list" if isinstance(value, list) else "tuple"
-        return {name: [_coded(part, places) for part in value]}
-    if isinstance(value, dict):
-        return {"dict": {key: _coded(part, places) for key, part in value.items()}}
-    return {"value": serialize_keras_object(value)}
+    """Encode arguments for JSON: symbols become their numbers."""
+
+    def leaf(part, _path: str) -> dict[str, Any]:
+        if isinstance(part, Symbol):
+            return {"symbol": places[id(part)]}
+        return {"value": serialize_keras_object(part)}
+
+    return coded(value, leaf)
 
 
 def _decoded(code: dict[str, Any], symbols: list[Any]) -> Any:
-    ((name, held),) = code.items()
-    if name == "symbol":
-        return symbols[held]
-    if name in ("list", "tuple"):
-        parts = [_decoded(part, symbols) for part in held]
-        return parts if name == "list" else tuple(parts)
-    if name == "dict":
-        return {key: _decoded(part, symbols) for key, part in held.items()}
-    return deserialize_keras_object(held)
+    def leaf(kind: str, held) -> Any:
+        return symbols[held] if kind == "symbol" else deserialize_keras_object(held)
+
+    return decoded(code, leaf)
 
 
 def drawn(model) -> dict[str, Any]:
@@ -474,9 +467,6 @@ def model_from_json(json_string: str, custom_objects=None) -> Any:
     (None, 3)
     """
     return deserialize_keras_object(json.loads(json_string), custom_objects)
-
-
-__getattr__ = refusing("keras.models")
 
 
 __all__ = completed(globals(), "load_model save_model", without="drawn redrawn")

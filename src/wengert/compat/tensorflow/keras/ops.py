@@ -20,7 +20,6 @@ import numpy as np
 
 import wengert as wg
 import wengert.numpy as wnp
-from wengert.compat.kit.namespaces import completed
 from wengert.compat.kit.signatures import named
 from wengert.compat.tensorflow import control, conversion, linalg, math, nn
 from wengert.compat.tensorflow import operations as tf
@@ -30,7 +29,7 @@ from wengert.compat.tensorflow.functions.values import computed, dtype_of, tenso
 from wengert.compat.tensorflow.keras import activations, backend, symbols
 from wengert.compat.tensorflow.keras.globals import floatx
 from wengert.compat.tensorflow.keras.operands import none, of_families, one, promoted, several, two
-from wengert.compat.tensorflow.refusal import refusing
+from wengert.compat.tensorflow.words import completed
 
 _UNARY = """
     abs absolute all amax amin angle any append argmax argmin argpartition argsort array_split
@@ -221,6 +220,5 @@ of_families(
     math=math,
 )
 
-__getattr__ = refusing("keras.ops")
 
 __all__ = completed(globals(), "cond custom_gradient")

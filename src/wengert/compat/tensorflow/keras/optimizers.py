@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from wengert.compat.kit import updates
-from wengert.compat.kit.namespaces import completed
+from wengert.compat.kit.arguments import lines_of
 from wengert.compat.tensorflow.archive import WAITING, resume
 from wengert.compat.tensorflow.configs import Configured, getter, serialize_keras_object
 from wengert.compat.tensorflow.functions.values import numbers_of
@@ -27,14 +27,24 @@ from wengert.compat.tensorflow.keras.globals import name_for
 from wengert.compat.tensorflow.keras.schedules import LearningRateSchedule
 from wengert.compat.tensorflow.keras.settings import settings
 from wengert.compat.tensorflow.keras.weights import Weight
-from wengert.compat.tensorflow.refusal import refusing
 from wengert.compat.tensorflow.tape import GradientTape
 from wengert.compat.tensorflow.variable import Variable
-from wengert.compat.tensorflow.words import refusal
+from wengert.compat.tensorflow.words import completed, refusal
 from wengert.tape.sites import warn
 
 
-class Optimizer(Configured):
+class _Strict(Configured):
+    def __init__(self, **kwargs) -> None:
+        for key in kwargs:
+            raise ValueError(f"Argument(s) not recognized: {key!r} (of {type(self).__name__})")
+
+
+@settings(
+    "_learning_rate=0.01, weight_decay=None, clipnorm=None, clipvalue=None, global_clipnorm=None, "
+    "use_ema=False, ema_momentum=0.99, ema_overwrite_frequency=None, loss_scale_factor=None, "
+    "gradient_accumulation_steps=None, name=None"
+)
+class Optimizer(_Strict):
     """Base class for optimizers: learning rate, step count, clipping and weight decay.
 
     Parameters
@@ -61,53 +71,21 @@ class Optimizer(Configured):
     ValueError: If an argument is not supported.
     """
 
+    ignored = ("jit_compile",)
     kept: ClassVar[tuple[str, ...]] = ()
     """The names of the state arrays of each weight."""
     asked: ClassVar[dict[str, str]] = {}
     """The optional state arrays, each with the name of the argument that enables it."""
 
-    def __init__(
-        self,
-        learning_rate=0.01,
-        weight_decay: float | None = None,
-        clipnorm: float | None = None,
-        clipvalue: float | None = None,
-        global_clipnorm: float | None = None,
-        use_ema=False,
-        ema_momentum=0.99,
-        ema_overwrite_frequency: int | None = None,
-        loss_scale_factor: float | None = None,
-        gradient_accumulation_steps: int | None = None,
-        name: str | None = None,
-        **kwargs,
-    ) -> None:
-        kwargs.pop("jit_compile", None)
-        for key in kwargs:
-            raise ValueError(f"Argument(s) not recognized: {key!r} (of {type(self).__name__})")
-        self.use_ema, self.ema_momentum = use_ema, ema_momentum
-        self.ema_overwrite_frequency = ema_overwrite_frequency
-        self.loss_scale_factor = loss_scale_factor
-        self.gradient_accumulation_steps = gradient_accumulation_steps
-        if use_ema and not 0 <= ema_momentum <= 1:
-            raise ValueError(
-                f"`ema_momentum` must be in the range [0, 1]. Received: {ema_momentum}"
-            )
-        for key, least in (("ema_overwrite_frequency", 1), ("gradient_accumulation_steps", 2)):
-            number = getattr(self, key)
-            if number is not None and not (isinstance(number, int) and number >= least):
-                raise ValueError(f"`{key}` must be an integer >= {least}. Received: {number}")
-        self.name = name or name_for(type(self).__name__)
-        self.weight_decay = weight_decay
-        if sum(limit is not None for limit in (clipnorm, clipvalue, global_clipnorm)) > 1:
-            raise refusal(
-                ValueError, "Only one of `clipnorm`,", clipnorm, clipvalue, global_clipnorm
-            )
-        self.clipnorm = clipnorm
-        self.clipvalue = clipvalue
-        self.global_clipnorm = global_clipnorm
+    _rate: Any = None
+
+    def _prepare(self: Any) -> None:
+        self.name = self.name or name_for(type(self).__name__)
+        limits = (self.clipnorm, self.clipvalue, self.global_clipnorm)
+        if sum(limit is not None for limit in limits) > 1:
+            raise refusal(ValueError, "Only one of `clipnorm`,", *limits)
         self._calls = Weight(np.int64(0), self.name, "iteration", trainable=False)
-        self._rate: Any = None
-        self.learning_rate = learning_rate
+        self.learning_rate = self._learning_rate
         self._states: dict[int, dict[str, Any]] = {}
         self._known: list[Any] = []
 
@@ -208,10 +186,7 @@ class Optimizer(Configured):
                 ValueError, "No gradients provided", ", ".join(missing) or "them: there are none"
             )
         if missing:
-            warn(
-                f"Gradients do not exist for variables {missing} when minimizing the loss. If "
-                "using `model.compile()`, did you forget to provide a `loss` argument?"
-            )
+            warn(refusal(str, "Gradients do not", missing))
         self.build(weights)
         given = []
         for g, variable in zip(grads, weights, strict=True):
@@ -318,19 +293,11 @@ class Optimizer(Configured):
 
     def get_config(self) -> dict[str, Any]:
         """Return the arguments that create an equal optimizer."""
-        rate = self._rate
-        return {
-            "name": self.name,
-            "weight_decay": self.weight_decay,
-            "clipnorm": self.clipnorm,
-            "global_clipnorm": self.global_clipnorm,
-            "clipvalue": self.clipvalue,
-            **{name: getattr(self, name) for name in _OF_STEPS},
-            **super().get_config(),
-            "learning_rate": (
-                float(rate.numpy()) if isinstance(rate, Variable) else serialize_keras_object(rate)
-            ),
-        }
+        rate: Any = self._rate
+        if isinstance(rate, Variable):
+            rate = float(rate.numpy())
+        held = {name: getattr(self, name) for name in _ARGUMENTS[1:]}
+        return held | super().get_config() | {"learning_rate": serialize_keras_object(rate)}
 
     def save_own_variables(self, store: dict[str, Any]) -> None:
         """Store the values of `variables` in a dictionary, under their indices."""
@@ -357,16 +324,10 @@ class Optimizer(Configured):
                 state[name] = values.pop(0).astype(state[name].dtype)
 
 
-_OF_STEPS = (
-    "use_ema",
-    "ema_momentum",
-    "ema_overwrite_frequency",
-    "loss_scale_factor",
-    "gradient_accumulation_steps",
-)
+_ARGUMENTS = lines_of(Optimizer)
 
 
-@settings("learning_rate=0.01, momentum=0.0, nesterov=False, weight_decay=None")
+@settings("learning_rate=0.01, momentum=0.0, nesterov=False")
 class SGD(Optimizer):
     """Gradient descent: ``w -= learning_rate * g``, with optional (Nesterov) momentum.
 
@@ -379,6 +340,7 @@ class SGD(Optimizer):
     """
 
     def _prepare(self: Any) -> None:
+        super()._prepare()
         if not 0 <= self.momentum <= 1:
             raise ValueError("`momentum` must be a float between [0, 1].")
 
@@ -388,9 +350,7 @@ class SGD(Optimizer):
         return updates.momentum(g, state, lr, self.momentum, self.nesterov)
 
 
-@settings(
-    "learning_rate=0.001, beta_1=0.9, beta_2=0.999, epsilon=1e-7, amsgrad=False, weight_decay=None"
-)
+@settings("learning_rate=0.001, beta_1=0.9, beta_2=0.999, epsilon=1e-7, amsgrad=False")
 class Adam(Optimizer):
     """Adam: momentum, divided by the root of a running mean of squared gradients.
 
@@ -424,13 +384,12 @@ class AdamW(Adam):
     """
 
     def _prepare(self: Any) -> None:
+        super()._prepare()
         if self.weight_decay is None:
             raise ValueError("Argument `weight_decay` must be a float. Received: weight_decay=None")
 
 
-@settings(
-    "learning_rate=0.001, rho=0.9, momentum=0.0, epsilon=1e-7, centered=False, weight_decay=None"
-)
+@settings("learning_rate=0.001, rho=0.9, momentum=0.0, epsilon=1e-7, centered=False")
 class RMSprop(Optimizer):
     """RMSprop: gradients divided by the root of a running mean of their squares.
 
@@ -449,7 +408,7 @@ class RMSprop(Optimizer):
         return updates.rmsprop(g, state, lr, self.rho, self.epsilon, self.momentum, self.centered)
 
 
-@settings("learning_rate=0.001, initial_accumulator_value=0.1, epsilon=1e-7, weight_decay=None")
+@settings("learning_rate=0.001, initial_accumulator_value=0.1, epsilon=1e-7")
 class Adagrad(Optimizer):
     """Adagrad: gradients divided by the root of the sum of their squares so far.
 
@@ -468,7 +427,7 @@ class Adagrad(Optimizer):
         return updates.adagrad(g, state, lr, self.epsilon)
 
 
-@settings("learning_rate=0.001, rho=0.95, epsilon=1e-7, weight_decay=None")
+@settings("learning_rate=0.001, rho=0.95, epsilon=1e-7")
 class Adadelta(Optimizer):
     """Adadelta: steps scaled by running sizes of gradients and steps.
 
@@ -484,7 +443,7 @@ class Adadelta(Optimizer):
         return lr * updates.adadelta(g, state, self.rho, self.epsilon)
 
 
-@settings("learning_rate=0.001, beta_1=0.9, beta_2=0.999, epsilon=1e-7, weight_decay=None")
+@settings("learning_rate=0.001, beta_1=0.9, beta_2=0.999, epsilon=1e-7")
 class Adamax(Optimizer):
     """Adamax: `Adam` with the infinity norm of the gradients.
 
@@ -504,7 +463,7 @@ class Adamax(Optimizer):
         return updates.adamax(g, state, rate, self.beta_1, self.beta_2, self.epsilon)
 
 
-@settings("learning_rate=0.001, beta_1=0.9, beta_2=0.999, epsilon=1e-7, weight_decay=None")
+@settings("learning_rate=0.001, beta_1=0.9, beta_2=0.999, epsilon=1e-7")
 class Nadam(Optimizer):
     """Nadam: `Adam` with Nesterov momentum.
 
@@ -534,7 +493,7 @@ class Nadam(Optimizer):
         return ahead * lr / (np.sqrt(v / (1 - kind(b2) ** kind(t))) + kind(self.epsilon))
 
 
-@settings("learning_rate=0.001, beta_1=0.9, beta_2=0.99, weight_decay=None")
+@settings("learning_rate=0.001, beta_1=0.9, beta_2=0.99")
 class Lion(Optimizer):
     """Lion: steps of the learning rate in the sign of a running mean of gradients.
 
@@ -549,6 +508,7 @@ class Lion(Optimizer):
     kept = ("momentum",)
 
     def _prepare(self: Any) -> None:
+        super()._prepare()
         if not 0 < self.beta_1 <= 1:
             raise refusal(ValueError, "Argument `beta_1` must", self.beta_1)
 
@@ -560,9 +520,6 @@ class Lion(Optimizer):
 
 
 get = getter("optimizer", globals(), Optimizer)
-
-
-__getattr__ = refusing("keras.optimizers")
 
 
 __all__ = completed(globals(), "Optimizer schedules")

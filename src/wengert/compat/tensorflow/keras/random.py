@@ -14,14 +14,13 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
-from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow import operations
 from wengert.compat.tensorflow.functions import drawing, normalisation
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.drawing import SeedGenerator, shared
 from wengert.compat.tensorflow.functions.philox import Philox
 from wengert.compat.tensorflow.keras.globals import float_type
-from wengert.compat.tensorflow.refusal import refusing
+from wengert.compat.tensorflow.words import completed
 
 
 def _stream(seed) -> Philox:
@@ -93,9 +92,6 @@ def beta(shape, alpha, beta, dtype=None, seed=None) -> Any:
         for value in (V.made(V.tensor_of(alpha, kind)), V.made(V.tensor_of(beta, kind)))
     )
     return one / (one + two)
-
-
-__getattr__ = refusing("keras.random")
 
 
 __all__ = completed(globals(), "SeedGenerator", without="shared Philox")

@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.kit.rows import told
 from wengert.compat.tensorflow import nest, operations
 from wengert.compat.tensorflow.configs import deserialize_keras_object, serialize_keras_object
@@ -26,8 +26,6 @@ from wengert.compat.tensorflow.keras.layer import Layer, Seeded
 from wengert.compat.tensorflow.keras.settings import settings
 from wengert.compat.tensorflow.variable import Variable
 from wengert.compat.tensorflow.words import refusal
-
-__all__ = ["GRU", "LSTM", "RNN", "Bidirectional", "Masking", "SimpleRNN", "TimeDistributed"]
 
 
 @settings(
@@ -615,4 +613,4 @@ def _again(layer, prefix: str, changes: dict[str, Any]) -> Any:
     return deserialize_keras_object(config)
 
 
-fill_sections(globals())
+__all__ = completed(globals())

@@ -6,10 +6,9 @@ import functools
 from typing import Any
 
 import wengert as wg
-from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.configs import Configured, getter
 from wengert.compat.tensorflow.functions.values import computed, tensor_of
-from wengert.compat.tensorflow.refusal import refusing
+from wengert.compat.tensorflow.words import completed
 
 
 class Regularizer(Configured):
@@ -78,9 +77,6 @@ l1, l2 = L1, L2
 
 
 get = getter("regularizer", globals(), Regularizer, {"l1_l2": functools.partial(L1L2, 0.01, 0.01)})
-
-
-__getattr__ = refusing("keras.regularizers")
 
 
 __all__ = completed(globals())

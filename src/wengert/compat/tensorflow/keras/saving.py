@@ -17,7 +17,6 @@ import os
 from pathlib import Path
 from typing import Any
 
-from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.archive import read_archive, write_archive
 from wengert.compat.tensorflow.configs import (
     custom_object_scope,
@@ -28,8 +27,7 @@ from wengert.compat.tensorflow.configs import (
     register_keras_serializable,
     serialize_keras_object,
 )
-from wengert.compat.tensorflow.refusal import refusing
-from wengert.compat.tensorflow.words import refusal
+from wengert.compat.tensorflow.words import completed, refusal
 from wengert.tape.sites import warn
 
 CustomObjectScope = custom_object_scope
@@ -137,9 +135,6 @@ def save_weights(model, filepath, overwrite=True, **kwargs) -> None:
 def load_weights(model, filepath, skip_mismatch=False, **kwargs) -> None:
     """Load the weights of a model from a file."""
     read_weights(model, filepath, skip_mismatch)
-
-
-__getattr__ = refusing("keras.saving")
 
 
 _CONFIGS = """

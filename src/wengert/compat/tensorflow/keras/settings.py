@@ -29,6 +29,7 @@ _MEANT: dict[str, Callable[[Any], Any]] = {
     "activation": activations.get,
     "constraint": constraints.get,
     "initializer": initializers.get,
+    "learning_rate": lambda rate: rate,
     "regularizer": regularizers.get,
 }
 """The lookup for an argument, by the last word of its name."""
@@ -84,6 +85,9 @@ _CHECKS = """
         | Invalid value for argument `num_regressors`. Expected a value >= 0.
     data_format | channels_last
         | data_format is 'channels_last' here: move the channels to the last dimension.
+    ema_momentum | in [0, 1] | `ema_momentum` must be in the range [0, 1].
+    ema_overwrite_frequency | positive | `{}` must be an integer >= 1.
+    gradient_accumulation_steps | integer above 1 | `{}` must be an integer >= 2.
     beta | float above 0 | Invalid `beta` argument value. It should be a float > 0.
     """
 """What arguments that are not None have to be, or one of what, and the error's first words."""

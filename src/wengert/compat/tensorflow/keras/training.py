@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow import nest
 from wengert.compat.tensorflow.configs import snake_case
 from wengert.compat.tensorflow.functions.drawing import stream_of
@@ -24,8 +24,6 @@ from wengert.compat.tensorflow.keras.callbacks import CallbackList, History
 from wengert.compat.tensorflow.tape import GradientTape
 from wengert.compat.tensorflow.words import refusal
 from wengert.tape.sites import warn
-
-__all__ = ["Trainer"]
 
 
 def size_of(x) -> Any:
@@ -633,4 +631,4 @@ def _arrays(value) -> Any:
     return nest.map_structure(lambda part: np.asarray(numbers_of(part)), value)
 
 
-fill_sections(globals())
+__all__ = completed(globals())

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compat.kit.namespaces import completed, gathered
+from wengert.compat.kit.namespaces import gathered
 from wengert.compat.tensorflow.data import Dataset
 from wengert.compat.tensorflow.functions.drawing import own_stream, set_seed, shared
 from wengert.compat.tensorflow.functions.values import constant_of, numbers_of
-from wengert.compat.tensorflow.refusal import refusing
+from wengert.compat.tensorflow.words import completed
 
 
 class PyDataset:
@@ -220,9 +220,6 @@ _ELSEWHERE = gathered(
     keras.training: pack_x_y_sample_weight=packed unpack_x_y_sample_weight=unpacked
     """,
 )
-
-
-__getattr__ = refusing("keras.utils")
 
 
 __all__ = completed(globals(), " ".join(_ELSEWHERE))

@@ -11,20 +11,18 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
-from wengert.compat.kit.namespaces import completed
 from wengert.compat.mxnet.arrays import NDArray
-from wengert.compat.mxnet.base import absent
+from wengert.compat.mxnet.base import completed, refusal
 from wengert.compat.mxnet.numpy.creation import made
 from wengert.compat.mxnet.results import CLASSES
 from wengert.compat.mxnet.sampling import STREAM
 from wengert.compat.mxnet.state import NUMPY
-from wengert.compat.mxnet.words import refusal
+from wengert.utils.data import BatchSampler as _BatchSampler
 
 
 class Dataset:
@@ -116,27 +114,13 @@ class RandomSampler(SequentialSampler):
         return iter(STREAM.permutation(self._length)._payload.tolist())
 
 
-class BatchSampler:
+class BatchSampler(_BatchSampler):
     """Yields lists of `batch_size` positions; `last_batch` is ``"keep"`` or ``"discard"``."""
 
     def __init__(self, sampler, batch_size: int, last_batch="keep") -> None:
         if last_batch not in ("keep", "discard"):
             raise refusal(ValueError, "last_batch must be", last_batch)
-        self._sampler, self._size, self._last = sampler, batch_size, last_batch
-
-    def __iter__(self) -> Iterator[list[int]]:
-        batch: list[int] = []
-        for i in self._sampler:
-            batch.append(i)
-            if len(batch) == self._size:
-                yield batch
-                batch = []
-        if batch and self._last == "keep":
-            yield batch
-
-    def __len__(self) -> int:
-        whole, rest = divmod(len(self._sampler), self._size)
-        return whole + (rest > 0 and self._last == "keep")
+        super().__init__(sampler, batch_size, last_batch == "discard")
 
 
 def default_batchify_fn(data) -> Any:
@@ -194,10 +178,4 @@ class DataLoader:
         return len(self._batches)
 
 
-def __getattr__(name: str) -> Any:
-    if name == "vision":
-        return importlib.import_module(f"{__name__}.vision")
-    raise absent("wengert.compat.mxnet.gluon.data", name)
-
-
-__all__ = completed(globals())
+__all__ = completed(globals(), modules="vision")

@@ -8,16 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
-from wengert.compat.mxnet.base import absence
+from wengert.compat.mxnet.base import completed, refusal
 from wengert.compat.mxnet.gluon.data import ArrayDataset
 from wengert.compat.mxnet.gluon.data.vision import transforms as transforms
 from wengert.compat.mxnet.numpy.creation import made
 from wengert.compat.mxnet.results import CLASSES
 from wengert.compat.mxnet.state import NUMPY
-from wengert.compat.mxnet.words import refusal
-
-__all__ = ["MNIST", "FashionMNIST", "transforms"]
 
 
 def _read(path: Path) -> Any:
@@ -67,7 +63,4 @@ class FashionMNIST(MNIST):
     _folder = "fashion-mnist"
 
 
-__getattr__ = absence("wengert.compat.mxnet.gluon.data.vision")
-
-
-fill_sections(globals())
+__all__ = completed(globals(), "transforms")

@@ -19,9 +19,8 @@ from typing import Any
 import numpy as np
 
 from wengert import numpy as wnp
-from wengert.compat.kit.namespaces import completed
 from wengert.compat.mxnet import image
-from wengert.compat.mxnet.base import absence
+from wengert.compat.mxnet.base import completed
 from wengert.compat.mxnet.gluon.basic_layers import HybridSequential, Sequential
 from wengert.compat.mxnet.gluon.block import Block, HybridBlock
 from wengert.compat.mxnet.results import computed
@@ -221,9 +220,6 @@ class RandomApply(Block):
 
 
 HybridRandomApply = RandomApply
-
-
-__getattr__ = absence("wengert.compat.mxnet.gluon.data.vision.transforms")
 
 
 __all__ = completed(globals())
