@@ -11,14 +11,13 @@ import numpy as _np
 
 import wengert.compat.autograd.numpy as np
 from wengert.base.containers import flatten
-from wengert.base.sections import fill_sections
 from wengert.compat.autograd.boxes import isbox, released
 from wengert.compat.autograd.tracing import make_jvp as _make_jvp
 from wengert.compat.autograd.tracing import make_vjp as _make_vjp
 from wengert.compat.autograd.tracing import rows, shown, traced
 from wengert.compat.autograd.vspaces import vspace
 from wengert.compat.autograd.wrap_util import unary_to_nary
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.tape.sites import warn
 from wengert.utils.checkpoint import checkpoint as _checkpoint
 
@@ -391,12 +390,4 @@ def checkpoint(fun: Function) -> Function:
     return wrapped
 
 
-__all__ = [
-    *defined(globals()),
-    "hessian_vector_product",
-    "make_jvp",
-    "make_vjp",
-    "vector_jacobian_product",
-]
-
-fill_sections(globals())
+__all__ = completed(globals(), "hessian_vector_product make_jvp make_vjp vector_jacobian_product")

@@ -6,11 +6,10 @@ from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.compat.autograd.tracing import make_jvp, make_vjp
 from wengert.compat.autograd.vspaces import vspace
 from wengert.compat.autograd.wrap_util import get_name, unary_to_nary
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 
 EPS = 1e-6
 TOL = 1e-6
@@ -147,5 +146,4 @@ def combo_check(fun: Callable[..., Any], *args, **kwargs) -> Callable[..., None]
     return check
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

@@ -14,10 +14,9 @@ from typing import Any, ClassVar
 import numpy as _np
 
 import wengert.compat.autograd.numpy as np
-from wengert.base.sections import fill_sections
 from wengert.compat.autograd.boxes import Opaque, getval, isbox
 from wengert.compat.autograd.util import subvals
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 
 
 class VSpace:
@@ -317,5 +316,4 @@ ListVSpace.register(list)
 TupleVSpace.register(tuple)
 DictVSpace.register(dict)
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

@@ -11,8 +11,6 @@ Array([ 1.6226422 ,  2.0252647 , -0.43359444], dtype=float32)
 
 from __future__ import annotations
 
-from wengert.base.sections import fill_sections
-from wengert.compat.jax import distributions as _choices
 from wengert.compat.jax import distributions as _distributions
 from wengert.compat.jax import keys as _keys
 from wengert.compat.jax import sampling as _sampling
@@ -21,7 +19,6 @@ from wengert.compat.kit.namespaces import functions_of as _functions_of
 
 _NAMES = {
     **_functions_of(vars(_sampling), "kind_of sample shape_for"),
-    **_functions_of(vars(_choices)),
     **_functions_of(vars(_distributions)),
     **_functions_of(vars(_keys), "PRNGKeyArray PRNGSpec Sampler aligned drawn sampler words_of"),
 }
@@ -41,6 +38,3 @@ __getattr__ = _closed(globals(), "jax.random", _CURES)
 
 def __dir__() -> list[str]:
     return sorted(_NAMES)
-
-
-fill_sections(globals())

@@ -47,6 +47,8 @@ def closed(
 ) -> Callable[[str], Any]:
     """Return a ``__getattr__`` that finds names on first use, and reports those there are not.
 
+    The module's docstrings are expanded.
+
     Parameters
     ----------
     namespace : dict
@@ -61,6 +63,7 @@ def closed(
         Rows of modules in the package `root`, which is the module itself if not given, and of names
         to import on first use.
     """
+    fill_sections(namespace)
     known, package = cures or {}, namespace["__name__"]
     homes = homes_of(later)
 

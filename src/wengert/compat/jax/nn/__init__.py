@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 import wengert.compat.jax.numpy as jnp
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, made, promote, promote_inexact
 from wengert.compat.jax.checks import axis_in, check_dtype
 from wengert.compat.jax.numpy.calling import check_arrays, checked_dtype, plain, static
@@ -426,6 +425,3 @@ __all__ = defined(globals(), "hard_swish swish")
 
 def __dir__() -> list[str]:
     return [*__all__, "initializers"]
-
-
-fill_sections(globals())

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray as converted
 from wengert.compat.jax.array import convert, is_weak, made, of_kind, result_type
 from wengert.compat.jax.dtypes import canonical_dtype, default_dtype, inexact_of, prng_key
@@ -309,5 +308,3 @@ NAMES = C.table(
         "zeros_like": _filled_like("zeros_like", 0),
     },
 )
-
-fill_sections(globals())

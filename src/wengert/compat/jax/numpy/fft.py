@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray
 from wengert.compat.jax.numpy.calling import call, of_row, static
 from wengert.compat.jax.words import refusal
@@ -82,5 +81,3 @@ def rfftfreq(n: int, d=1.0, *, dtype=None, device=None) -> Any:
 
 
 __getattr__ = closed(globals(), "jax.numpy.fft")
-
-fill_sections(globals())

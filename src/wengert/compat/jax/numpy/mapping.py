@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray
 from wengert.compat.jax.batching import vmap
 from wengert.compat.jax.checks import axis_in
@@ -159,5 +158,3 @@ def fromfunction(function: Callable[..., Any], shape, *, dtype=float, **kwargs) 
 
 
 NAMES = table(globals())
-
-fill_sections(globals())

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, convert, made, promote
 from wengert.compat.jax.array import asarray as converted
 from wengert.compat.jax.checks import axis_in
@@ -365,5 +364,3 @@ NAMES = table(
 )
 NAMES |= {name: _Grid(name) for name in ("mgrid", "ogrid")}
 NAMES |= {"r_": _Joined("r_", 0, 1, -1), "c_": _Joined("c_", -1, 2, 0)}
-
-fill_sections(globals())

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.compat.jax import operators
 from wengert.compat.jax.array import asarray
 from wengert.compat.jax.checks import check_contracted
@@ -371,5 +370,3 @@ of_rows(
     """,
 )
 NAMES = table(globals(), "least_squares")
-
-fill_sections(globals())

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, made, promote
 from wengert.compat.jax.checks import axis_in, broadcast, resized
 from wengert.compat.jax.numpy import calling as C
@@ -297,5 +296,3 @@ NAMES = C.table(
         "vstack": _stacked("vstack", 2, lambda ndim: 0),
     },
 )
-
-fill_sections(globals())

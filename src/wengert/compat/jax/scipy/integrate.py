@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import wengert.compat.jax.numpy as jnp
-from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import closed
 
 __all__ = ["trapezoid"]
@@ -24,5 +23,3 @@ def trapezoid(y, x=None, dx=1.0, axis=-1) -> Any:
 
 _CURE = "wengert.integrate has solvers of differential equations with derivatives"
 __getattr__ = closed(globals(), "jax.scipy.integrate", {"*": _CURE})
-
-fill_sections(globals())

@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 import wengert.compat.jax.numpy as jnp
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.numpy.calling import as_operands
 from wengert.compat.jax.scipy.ndimage import interpolated
 from wengert.compat.jax.trees import register
@@ -111,4 +110,3 @@ register(
     lambda found: ((found.grid, found.values, found.fill_value), found.method),
     lambda method, parts: _of_parts(method, *parts),
 )
-fill_sections(globals())

@@ -9,7 +9,6 @@ import numpy as np
 
 import wengert.compat.jax.numpy as jnp
 from wengert.base.extras import scipy_module
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, made, promote
 from wengert.compat.jax.numpy import linalg
 from wengert.compat.jax.numpy.calling import (
@@ -274,5 +273,3 @@ of_rows(
 __getattr__ = closed(globals(), "jax.scipy.linalg", _CURES)
 
 __all__ = defined(globals())
-
-fill_sections(globals())

@@ -14,7 +14,6 @@ import numpy as np
 
 import wengert.compat.jax.numpy as jnp
 from wengert.base.extras import scipy_module
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, made
 from wengert.compat.jax.checks import no_warnings
 from wengert.compat.jax.nn import log_softmax as _log_softmax
@@ -207,5 +206,3 @@ def bernoulli(n: int) -> Array:
 
 
 __getattr__ = closed(globals(), "jax.scipy.special", _CURES)
-
-fill_sections(globals())

@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 
 import wengert.compat.jax.numpy as jnp
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.numpy.calling import as_operands, operands
 from wengert.compat.jax.scipy import special as sp
 from wengert.compat.jax.scipy.linalg import solve_triangular
@@ -197,6 +196,3 @@ __getattr__ = closed(globals(), "jax.scipy.stats", later="kde: gaussian_kde")
 
 def __dir__() -> list[str]:
     return sorted([*_MODULES, "gaussian_kde", "mode", "rankdata", "sem"])
-
-
-fill_sections(globals())
