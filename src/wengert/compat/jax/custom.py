@@ -267,11 +267,7 @@ class custom_jvp(Rule):
 
     def _pair(self, made) -> Any:
         if not isinstance(made, list | tuple) or len(made) != 2:
-            raise TypeError(
-                f"Custom JVP rule {name_of(self.jvp)} for function {self.__name__} must produce a "
-                "pair (list or tuple of length two) representing primal and tangent outputs, but "
-                f"got {made}."
-            )
+            raise refusal(TypeError, "Custom JVP rule {}", name_of(self.jvp), self.__name__, made)
         return made
 
     def _check_output(self, output, results: Results) -> None:

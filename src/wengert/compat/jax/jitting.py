@@ -81,10 +81,7 @@ class _Chosen:
         if inspect.Parameter.VAR_KEYWORD in by_kind:
             bad &= {p.name for p in parameters}
         if parameters and bad:
-            raise ValueError(
-                f"jitted function has invalid argnames {sorted(bad)} in {kind}_argnames. Function "
-                f"does not take these args. Valid ones: {sorted(known)}."
-            )
+            raise refusal(ValueError, "jitted function has", sorted(bad), kind, sorted(known))
         count = len(self.positional)
         beyond = {n for n in self.numbers if not -count <= n < count}
         if parameters and beyond and inspect.Parameter.VAR_POSITIONAL not in by_kind:
@@ -382,10 +379,8 @@ def pmap(
     @wraps(fun)
     def over_devices(*args, **kwargs) -> Any:
         if max(statics, default=-1) >= len(args):
-            raise ValueError(
-                f"pmapped function has static_broadcasted_argnums={statics} but was called with "
-                f"only {len(args)} positional argument{'s'[: len(args) != 1]}. All static "
-                "broadcasted arguments must be passed positionally."
+            raise refusal(
+                ValueError, "pmapped function has", statics, len(args), "s"[: len(args) != 1]
             )
 
         @wraps(fun)

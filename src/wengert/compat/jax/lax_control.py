@@ -301,10 +301,7 @@ def fori_loop(lower, upper, body_fun: Callable[..., Any], init_val, *, unroll=No
             )
     kinds = [bound.dtype.name for bound in (first, last) if not bound.weak_type]
     if len(set(kinds)) > 1:
-        raise TypeError(
-            f"lower and upper arguments to fori_loop must have equal types, got {kinds[0]} and "
-            f"{kinds[1]}"
-        )
+        raise refusal(TypeError, "lower and upper", kinds[0], kinds[1])
 
     def looped(*state) -> Any:
         step = lambda state: (state[0] + 1, body_fun(*state))  # noqa: E731

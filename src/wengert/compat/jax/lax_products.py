@@ -71,10 +71,7 @@ def dot_general(
     ]
     sizes = tuple(a.shape[d] for d in a_sum), tuple(b.shape[d] for d in b_sum)
     if sizes[0] != sizes[1]:
-        raise TypeError(
-            "dot_general requires contracting dimensions to have the same shape, got "
-            f"{sizes[0]} and {sizes[1]}."
-        )
+        raise refusal(TypeError, "dot_general requires contracting", sizes[0], sizes[1])
     batch = tuple(a.shape[d] for d in a_batch)
     if batch != tuple(b.shape[d] for d in b_batch):
         raise TypeError(

@@ -106,9 +106,7 @@ def check_outputs(name: str, arrays: Sequence[Any], holomorphic: bool) -> None:
 def _scalar(output, holomorphic: bool) -> Any:
     """Return the output of a function to differentiate as a 0-d array."""
     if isinstance(output, list | tuple | dict) or output is None:
-        raise TypeError(
-            f"Gradient only defined for scalar-output functions. Output was {output!r}."
-        )
+        raise refusal(TypeError, "Gradient only defined", output)
     array = tracing.argument(output)
     if array._payload.ndim:
         raise TypeError(
@@ -313,11 +311,7 @@ def _cotangents(cotangent, results: tracing.Results, metadata: list[Any], fun) -
         array = tracing.argument(leaf)
         if tuple(array._payload.shape) != aval.shape or array._payload.dtype != aval.dtype:
             wanted = aval.str_short().removeprefix("~")
-            raise ValueError(
-                "unexpected JAX type (e.g. shape/dtype) for argument to VJP function: got "
-                f"{tracing.short(array)}, but expected {wanted} because the corresponding output "
-                f"of the differentiated function had JAX type {wanted}"
-            )
+            raise refusal(ValueError, "unexpected JAX type", tracing.short(array), wanted)
         found.append(array)
     return found
 

@@ -378,10 +378,7 @@ def register_dataclass(
     Layer(w=2.0, name='first')
     """
     if (data_fields is None) != (meta_fields is None):
-        raise TypeError(
-            "register_dataclass: data_fields and meta_fields must both be specified when either "
-            f"is specified. Got {data_fields=} {meta_fields=}."
-        )
+        raise refusal(TypeError, "register_dataclass: data_fields and", data_fields, meta_fields)
     if data_fields is None or meta_fields is None:
         if not dataclasses.is_dataclass(nodetype):
             raise TypeError(

@@ -10,6 +10,7 @@ from wengert.compat.jax.numpy.calling import as_operands
 from wengert.compat.jax.scipy.ndimage import interpolated
 from wengert.compat.jax.trees import register
 from wengert.compat.jax.typing import Array
+from wengert.compat.jax.words import refusal
 from wengert.compat.kit.namespaces import closed
 
 __all__ = ["RegularGridInterpolator"]
@@ -61,9 +62,7 @@ class RegularGridInterpolator:
             if not (p[1:] > p[:-1]).all():
                 raise ValueError(f"the points in dimension {i} must be strictly ascending")
             if p.shape[0] != sizes[i]:
-                raise ValueError(
-                    f"there are {p.shape[0]} points and {sizes[i]} values in dimension {i}"
-                )
+                raise refusal(ValueError, "there are {}", p.shape[0], sizes[i], i)
 
     def __call__(self, xi, method: str | None = None) -> Array:
         """Return the values at places: an array (..., dimensions), or one for each dimension."""
