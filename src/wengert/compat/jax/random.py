@@ -23,17 +23,9 @@ _NAMES = {
     **_functions_of(vars(_keys), "PRNGKeyArray PRNGSpec Sampler aligned drawn sampler words_of"),
 }
 globals().update(_NAMES)
-_CURES = {
-    "default_prng_impl": "threefry2x32 is the one that is there",
-    "rand": "write jax.random.uniform(key, shape)",
-    "randn": "write jax.random.normal(key, shape)",
-    "seed": "there is no state: write key = jax.random.key(seed), and pass keys",
-    "shuffle": "write jax.random.permutation(key, x)",
-    "threefry_2x32": "write jax.random.bits(key, shape)",
-}
 
 
-__getattr__ = _closed(globals(), "jax.random", _CURES)
+__getattr__ = _closed(globals())
 
 
 def __dir__() -> list[str]:

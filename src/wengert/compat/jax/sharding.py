@@ -216,9 +216,6 @@ def _alone(call) -> Any:
     return tree_map(lambda x: x[0], call())
 
 
-_ABSENT = "there is one device, and arrays are whole"
-
-
-__getattr__ = closed(globals(), "jax.sharding", {"*": _ABSENT})
+__getattr__ = closed(globals())
 
 __all__ = [*defined(globals()), "P", "smap"]

@@ -286,6 +286,5 @@ class COO(JAXSparse):
 
 
 BCSR = CSR = COO
-_CURES = {"sparsify": "operators take BCOO as they are", "*": "BCOO has its methods"}
-__getattr__ = closed(globals(), "jax.experimental.sparse", _CURES)
+__getattr__ = closed(globals())
 __all__ = defined(globals(), "BCSR CSR bcoo_todense")

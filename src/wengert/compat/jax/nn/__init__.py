@@ -414,12 +414,7 @@ def dot_product_attention(
     return found, residual[0] if unbatched else residual
 
 
-_ABSENT = {
-    "get_scaled_dot_general_config": "quantised products are not there: write x @ y",
-    "scaled_dot_general": "quantised products are not there: write jax.lax.dot_general",
-    "scaled_matmul": "quantised products are not there: write x @ y",
-}
-__getattr__ = closed(globals(), "jax.nn", _ABSENT, "initializers")
+__getattr__ = closed(globals(), "initializers")
 __all__ = defined(globals(), "hard_swish swish")
 
 

@@ -174,6 +174,6 @@ def delta_orthogonal(scale=1.0, column_axis=-1, dtype=None) -> Initializer:
     return _initializer(draw, dtype)
 
 
-__getattr__ = closed(globals(), "jax.nn.initializers")
+__getattr__ = closed(globals())
 
 __all__ = defined(globals())

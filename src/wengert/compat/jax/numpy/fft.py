@@ -80,4 +80,4 @@ def rfftfreq(n: int, d=1.0, *, dtype=None, device=None) -> Any:
     return asarray(np.fft.rfftfreq(static(n, "n of rfftfreq")), dtype or float) / d
 
 
-__getattr__ = closed(globals(), "jax.numpy.fft")
+__getattr__ = closed(globals())

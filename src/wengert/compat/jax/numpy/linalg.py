@@ -326,7 +326,7 @@ of_rows(
     """,
 )
 
-__getattr__ = closed(globals(), "jax.numpy.linalg")
+__getattr__ = closed(globals())
 
 __all__ = defined(globals())
 for _name in __all__:

@@ -21,5 +21,4 @@ def trapezoid(y, x=None, dx=1.0, axis=-1) -> Any:
     return jnp.trapezoid(y, x, dx, axis)
 
 
-_CURE = "wengert.integrate has solvers of differential equations with derivatives"
-__getattr__ = closed(globals(), "jax.scipy.integrate", {"*": _CURE})
+__getattr__ = closed(globals())

@@ -100,9 +100,7 @@ def _of_parts(method: str, grid, values, fill_value) -> RegularGridInterpolator:
     return found
 
 
-__getattr__ = closed(
-    globals(), "jax.scipy.interpolate", {"*": "jax.numpy.interp is there, of points on a line"}
-)
+__getattr__ = closed(globals())
 
 register(
     RegularGridInterpolator,

@@ -27,8 +27,6 @@ from wengert.compat.kit.signatures import signed
 from wengert.scipy import linalg as _scipy
 from wengert.scipy.matrices import matrix_function
 
-_CURES = {"logm": "JAX has none either: write it with jnp.linalg.eigh"}
-
 
 def _matrix(name: str, a) -> Array:
     (x,) = as_operands(name, a, inexact=True)
@@ -270,6 +268,6 @@ of_rows(
     """,
 )
 
-__getattr__ = closed(globals(), "jax.scipy.linalg", _CURES)
+__getattr__ = closed(globals())
 
 __all__ = defined(globals())

@@ -109,4 +109,4 @@ def map_coordinates(
     return total.astype(x.dtype)
 
 
-__getattr__ = closed(globals(), "jax.scipy.ndimage")
+__getattr__ = closed(globals())

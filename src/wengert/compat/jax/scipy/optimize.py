@@ -100,5 +100,4 @@ def minimize(
     )
 
 
-_CURE = "wengert.scipy has minimize, least_squares, root and curve_fit with derivatives"
-__getattr__ = closed(globals(), "jax.scipy.optimize", {"*": _CURE})
+__getattr__ = closed(globals())

@@ -35,14 +35,6 @@ from wengert.tensor.numpy.special import rule_of
 
 __all__ = ["factorial", "logsumexp", "polygamma"]
 
-_CURES = {
-    "bessel_jn": "wengert.special.bessel_j0 and bessel_j1 are there",
-    "lpmn": "JAX has given it up",
-    "sph_harm": "JAX has given it up",
-    "sph_harm_y": "its derivatives are not there: write the polynomials by jnp.polyval",
-    "wofz": "it is of complex numbers: write scipy.special.wofz on np.asarray(z)",
-}
-
 
 def _computed(name: str, *given: Array, weak: bool = False) -> Any:
     """Build the counterpart of SciPy's function of this name."""
@@ -205,4 +197,4 @@ def bernoulli(n: int) -> Array:
     return asarray(numbers, float)
 
 
-__getattr__ = closed(globals(), "jax.scipy.special", _CURES)
+__getattr__ = closed(globals())

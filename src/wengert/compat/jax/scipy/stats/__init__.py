@@ -191,7 +191,7 @@ def _module(name: str, functions: dict[str, Any]) -> ModuleType:
 
 _MODULES = {name: _module(name, functions) for name, functions in DISTRIBUTIONS.items()}
 globals().update(_MODULES)
-__getattr__ = closed(globals(), "jax.scipy.stats", later="kde: gaussian_kde")
+__getattr__ = closed(globals(), later="kde: gaussian_kde")
 
 
 def __dir__() -> list[str]:
