@@ -16,6 +16,7 @@ from wengert.compat.autograd.tracing import make_jvp as _make_jvp
 from wengert.compat.autograd.tracing import make_vjp as _make_vjp
 from wengert.compat.autograd.tracing import rows, shown, traced
 from wengert.compat.autograd.vspaces import vspace
+from wengert.compat.autograd.words import refusal
 from wengert.compat.autograd.wrap_util import unary_to_nary
 from wengert.compat.kit.namespaces import completed
 from wengert.tape.sites import warn
@@ -139,10 +140,7 @@ def elementwise_grad(fun: Function, x) -> Any:
     vjp, answer = traced(fun, x)
     space = vspace(answer)
     if space.iscomplex:
-        raise TypeError(
-            "Elementwise_grad only applies to real-output functions. For a complex function of a "
-            "complex argument there is holomorphic_grad"
-        )
+        raise refusal(TypeError, "Elementwise_grad only applies")
     return vjp.ones() if isbox(answer) else vjp(space.ones())
 
 
@@ -185,22 +183,13 @@ def jacobian(fun: Function, x) -> Any:
            [2., 0.]])
     """
     if isinstance(x, list | tuple | dict):
-        raise TypeError(
-            "jacobian takes derivatives with respect to a number or an array, not to a container: "
-            "flatten it with autograd.misc.flatten, or take one argnum after the other"
-        )
+        raise refusal(TypeError, "jacobian takes derivatives")
     vjp, answer = traced(fun, x)
     space = vspace(answer)
     if not hasattr(space, "dtype"):
-        raise TypeError(
-            f"jacobian applies to functions that return one array, not a {type(answer).__name__}: "
-            "join the parts with np.concatenate"
-        )
+        raise refusal(TypeError, "jacobian applies to", type(answer).__name__)
     if space.iscomplex:
-        raise TypeError(
-            "jacobian only applies to real-output functions: take the real and the imaginary part "
-            "one after the other"
-        )
+        raise refusal(TypeError, "jacobian only applies")
     if not isbox(answer):
         return _np.zeros(space.shape + vspace(x).shape)
     return released(rows(vjp))

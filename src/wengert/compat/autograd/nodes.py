@@ -40,6 +40,7 @@ from wengert.compat.autograd.boxes import (
 from wengert.compat.autograd.noted import is_noted, noted_call
 from wengert.compat.autograd.operators import unwritten
 from wengert.compat.autograd.vspaces import vspace
+from wengert.compat.autograd.words import refusal
 from wengert.compat.autograd.wrap_util import get_name
 from wengert.interp.levels import Lifted, batch_of
 from wengert.numpy.arrays import lasting
@@ -302,9 +303,7 @@ def _check_rules(call: Call) -> None:
     if call.fun in primitive_jvps and not any(t._edge is not None for t in call.tensors):
         return
     name = get_name(call.fun)
-    raise NotImplementedError(
-        f"VJP of {name} wrt argnums {call.argnums} not defined: define it with defvjp({name}, ...)"
-    )
+    raise refusal(NotImplementedError, "VJP of {0} wrt", name, call.argnums)
 
 
 # -- calls of user-made primitives: arguments, results and rules -----------------------------------
@@ -409,10 +408,7 @@ class Call:
         """Return the cotangents of the tensors, from those of the arguments that a rule gave."""
         given = list(found)
         if len(given) != len(self.argnums):
-            raise ValueError(
-                f"the VJP of {get_name(self.fun)} gave {len(given)} cotangents for the arguments "
-                f"{self.argnums}"
-            )
+            raise refusal(ValueError, "the VJP of {}", get_name(self.fun), len(given), self.argnums)
         if self.simple:
             triples = zip(given, self.tensors, self.argnums, strict=True)
             return [self._shaped(grad, tensor, i) for grad, tensor, i in triples]

@@ -16,6 +16,7 @@ import numpy as _np
 import wengert.compat.autograd.numpy as np
 from wengert.compat.autograd.boxes import Opaque, getval, isbox
 from wengert.compat.autograd.util import subvals
+from wengert.compat.autograd.words import refusal
 from wengert.compat.kit.namespaces import completed
 
 
@@ -115,10 +116,7 @@ def vspace(value) -> Any:
         maker = NamedTupleVSpace
     if maker is None:
         known = ", ".join(kind.__name__ for kind in VSpace.mappings)
-        raise TypeError(
-            f"Can't find vector space for value {value} of type {type(value)}. Valid types are "
-            f"{known}"
-        )
+        raise refusal(TypeError, "Can't find vector", value, type(value), known)
     return maker(value)
 
 
