@@ -28,8 +28,8 @@ make_vjp = unary_to_nary(_make_vjp)
 make_jvp = unary_to_nary(_make_jvp)
 
 
-def _scalar(fun: Function, x, name: str, verb: str) -> tuple[Any, Any]:
-    """Return the result of `traced` for a function that returns one real number."""
+def _gradient(fun: Function, x, name: str) -> tuple[Any, Any]:
+    """Return the value of a function that returns one real number, and its gradient."""
     vjp, answer = traced(fun, x)
     if isbox(answer):
         payload = answer._payload
@@ -39,11 +39,9 @@ def _scalar(fun: Function, x, name: str, verb: str) -> tuple[Any, Any]:
     if not real:
         value = shown(answer)
         shape = f"dtype {value.dtype} and shape {value.shape}" if hasattr(value, "shape") else ""
-        raise TypeError(
-            f"{name} only {verb} to real scalar-output functions. Try jacobian, elementwise_grad "
-            f"or holomorphic_grad. The output is of {shape or f'type {type(value).__name__}'}"
-        )
-    return vjp, answer
+        shown_as = shape or f"type {type(value).__name__}"
+        raise refusal(TypeError, "{} only applies to real", name, shown_as)
+    return answer, vjp.ones() if isbox(answer) else vjp(vspace(answer).ones())
 
 
 @unary_to_nary
@@ -72,8 +70,7 @@ def grad(fun: Function, x) -> Any:
     >>> grad(lambda p, x: np.sum(p["w"] * x) + p["b"])({"w": np.zeros(2), "b": 0.0}, np.arange(2.0))
     {'w': array([0., 1.]), 'b': np.float64(1.0)}
     """
-    vjp, answer = _scalar(fun, x, "Grad", "applies")
-    return vjp.ones() if isbox(answer) else vjp(vspace(answer).ones())
+    return _gradient(fun, x, "Grad")[1]
 
 
 @unary_to_nary
@@ -86,8 +83,7 @@ def value_and_grad(fun: Function, x) -> Any:
     >>> value_and_grad(lambda x: x**2)(3.0)
     (np.float64(9.0), np.float64(6.0))
     """
-    vjp, answer = _scalar(fun, x, "value_and_grad", "applies")
-    gradient = vjp.ones() if isbox(answer) else vjp(vspace(answer).ones())
+    answer, gradient = _gradient(fun, x, "value_and_grad")
     return shown(answer), gradient
 
 

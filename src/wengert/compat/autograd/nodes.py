@@ -423,10 +423,8 @@ class Call:
             if len(grads) != len(leaves):
                 grads = _rows(grad, self.args[i])
             if len(grads) != len(leaves):
-                raise ValueError(
-                    f"the VJP of {get_name(self.fun)} gave a cotangent of {len(grads)} arrays for "
-                    f"argument {i}, which has {len(leaves)}"
-                )
+                sizes = len(grads), len(leaves)
+                raise refusal(ValueError, "the VJP of {0}", get_name(self.fun), i, *sizes)
             pairs = zip(grads, leaves, strict=True)
             made += [self._shaped(g, next(tensors), i) for g, leaf in pairs if isbox(leaf)]
         return made
@@ -447,10 +445,8 @@ class Call:
         if have != shape and tensor._payload.size == 1:
             tensor = expand(reshape(tensor, ()), tuple(shape))
         elif have != shape:
-            raise ValueError(
-                f"the VJP of {get_name(self.fun)} gave a cotangent of shape {tuple(have)} for "
-                f"argument {i}, of shape {tuple(shape)}: sum over the axes that were broadcast"
-            )
+            name = get_name(self.fun)
+            raise refusal(ValueError, "the VJP of {:s}", name, tuple(have), i, tuple(shape))
         if tensor._payload.dtype.kind == "c" and dtype.kind != "c":
             tensor = T.real(tensor)
         tensor = conjugate(cast(tensor, dtype))

@@ -53,13 +53,14 @@ def check_vjp(f: Callable[[Any], Any], x) -> None:
     x_v, y_v = given.randn(), found.randn()
     back = given.covector(vjp(found.covector(y_v)))
     if vspace(back) != given:
-        raise refusal(AssertionError, "Derivative (VJP) check", get_name(f), x, vspace(back), given)
+        raise refusal(
+            AssertionError, "Derivative (VJP) check of {}", get_name(f), x, vspace(back), given
+        )
     exact = given.inner_prod(x_v, back)
     numeric = found.inner_prod(y_v, make_numerical_jvp(f, x)(x_v))
     if not scalar_close(numeric, exact):
-        raise AssertionError(
-            f"Derivative (VJP) check of {get_name(f)} failed with arg {x}:\nanalytic: {exact}\n"
-            f"numeric:  {numeric}"
+        raise refusal(
+            AssertionError, "Derivative (VJP) check of {0}", get_name(f), x, exact, numeric
         )
 
 

@@ -81,14 +81,13 @@ class _Chosen:
         if inspect.Parameter.VAR_KEYWORD in by_kind:
             bad &= {p.name for p in parameters}
         if parameters and bad:
-            raise refusal(ValueError, "jitted function has", sorted(bad), kind, sorted(known))
+            raise refusal(
+                ValueError, "jitted function has invalid", sorted(bad), kind, sorted(known)
+            )
         count = len(self.positional)
         beyond = {n for n in self.numbers if not -count <= n < count}
         if parameters and beyond and inspect.Parameter.VAR_POSITIONAL not in by_kind:
-            raise ValueError(
-                f"jitted function has {kind}_argnums={tuple(self.numbers)} but only accepts "
-                f"{count} positional arguments."
-            )
+            raise refusal(ValueError, "jitted function has {}_arg", kind, (*self.numbers,), count)
         if numbers is not None and names is not None:
             return
         # an argument chosen in one way is chosen however it is passed

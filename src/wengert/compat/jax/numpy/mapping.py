@@ -105,10 +105,7 @@ def _outer_shapes(
             raise refusal(ValueError, "input with shape {.shape}", x, dimensions, signature)
         for name, size in zip(dimensions, x.shape[at:], strict=True):
             if known.setdefault(name, size) != size:
-                raise ValueError(
-                    f"inconsistent size for core dimension {name!r}: {size} vs {known[name]} on "
-                    f"vectorized function with signature={signature!r}"
-                )
+                raise refusal(ValueError, "inconsistent size", name, size, known[name], signature)
         outer.append(tuple(x.shape[:at]))
     return outer
 
