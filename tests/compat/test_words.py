@@ -12,7 +12,7 @@ import pytest
 
 from wengert.compat.kit.words import cures, messages
 
-PACKAGES = [f"wengert.compat.{idiom}" for idiom in ("jax", "mxnet", "tensorflow")]
+PACKAGES = [f"wengert.compat.{idiom}" for idiom in ("autograd", "jax", "mxnet", "tensorflow")]
 
 
 @functools.cache
@@ -56,6 +56,9 @@ def test_every_message_is_given(package):
 def test_cures_are_for_names_that_are_not_offered(package):
     module = importlib.import_module(package)
     for name, cure in cures(package).items():
+        owner, name = module, name.replace("*", "there_is_no_such_name")
+        if name.startswith("Array."):
+            owner, name = module.numpy.ones(2), name.removeprefix("Array.")
         with pytest.raises(AttributeError) as caught:
-            operator.attrgetter(name)(module)
+            operator.attrgetter(name)(owner)
         assert cure in str(caught.value), name

@@ -8,7 +8,11 @@ from collections import Counter
 from support.source import FILES, facts_of
 
 MODULES = [name for name in FILES if not name.endswith(".__main__")]
-FILLS = re.compile(r"^(fill_sections|__all__ = completed)\(globals\(\)", re.MULTILINE)
+FILLS = re.compile(
+    r"^(fill_sections|__all__ = \[?\*?completed|__getattr__ = _?closed|NAMES = (C\.)?table)\("
+    r"\s*globals\(\)",
+    re.MULTILINE,
+)
 HEADINGS = {"Parameters", "Returns", "Yields", "Raises", "Warns", "Attributes"}
 HEADINGS |= {"Examples", "Notes", "References"}
 SHARED = re.compile(r"%\([^)]*\)s")

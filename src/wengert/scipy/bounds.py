@@ -23,29 +23,11 @@ def flat_bounds(bounds: Any, nesting: Nesting, make: Any) -> Any:
         return bounds
     if isinstance(nesting.root, Place) or _is_flat(bounds, nesting):
         if _is_pair(bounds) and nesting.size != 2:
-            bounds = [(low, high) for low, high in zip(*_pair(bounds, nesting), strict=True)]
+            bounds = [bounds] * nesting.size
         return bounds
-    low = np.full(nesting.size, -np.inf)
-    high = np.full(nesting.size, np.inf)
-
-    def put(part: Any, given: Any, name: str) -> None:
-        if given is None:
-            return
-        if not isinstance(part, Place):
-            for key, inner, item in nesting.beside(part, given, name):
-                put(inner, item, f"{name}[{key!r}]")
-            return
-        if not isinstance(given, list | tuple) or len(given) != 2:
-            raise ValueError(
-                f"{name} must be a pair (low, high) for {part.name}, or None; got {given!r}"
-            )
-        for vector, limit in ((low, given[0]), (high, given[1])):
-            if limit is not None:
-                array = np.broadcast_to(np.asarray(limit, np.float64), part.shape)
-                vector[part.start : part.stop] = array.reshape(-1)
-
-    put(nesting.root, bounds, "bounds")
-    return make(low, high)
+    return make(
+        nesting.spread(bounds, -np.inf, "bounds", 0), nesting.spread(bounds, np.inf, "bounds", 1)
+    )
 
 
 def _is_flat(bounds: Any, nesting: Nesting) -> bool:
@@ -63,16 +45,6 @@ def _is_pair(value: Any) -> bool:
         isinstance(value, list | tuple)
         and len(value) == 2
         and all(limit is None or isinstance(limit, Number) for limit in value)
-    )
-
-
-def _pair(bounds: Any, nesting: Nesting) -> tuple[Any, Any]:
-    """Return one pair of numbers for all elements of one array."""
-    low, high = bounds
-    size = nesting.size
-    return (
-        np.full(size, -np.inf if low is None else low),
-        np.full(size, np.inf if high is None else high),
     )
 
 

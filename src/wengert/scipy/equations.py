@@ -9,7 +9,7 @@ import numpy as np
 
 from wengert.base.extras import scipy_module
 from wengert.base.sections import fill_sections
-from wengert.scipy.minimise import nested_callback, nested_result, refused_derivative
+from wengert.scipy.minimise import nested_result, refused_derivative, started
 from wengert.scipy.nesting import Nesting
 from wengert.scipy.objective import Scalar, Vector
 
@@ -52,15 +52,10 @@ def root(
     >>> print(sol.x.round(6), sol.njev)
     [0.841164 0.158836] 1
     """
-    optimize = scipy_module("optimize", "wengert.scipy.root")
-    if not isinstance(args, tuple):
-        args = (args,)
-    nesting = Nesting(x0)
+    given: dict[str, Any] = {"method": method, "tol": tol, "options": options}
+    optimize, nesting, args = started("root", x0, args, callback, given)
     wired = str(method).lower() in ("hybr", "lm")
     function = Vector(fun, nesting, args, recorded=wired)
-    given: dict[str, Any] = {"method": method, "tol": tol, "options": options}
-    if callback is not None:
-        given["callback"] = nested_callback(callback, nesting)
     if wired:
         given["jac"] = function.jacobian
         if callable(jac):

@@ -11,7 +11,7 @@ import numpy as np
 from wengert.base.extras import scipy_module
 from wengert.base.sections import fill_sections
 from wengert.scipy.bounds import flat_limits
-from wengert.scipy.minimise import nested_callback, nested_result, refused_derivative
+from wengert.scipy.minimise import nested_result, refused_derivative, started
 from wengert.scipy.nesting import Nesting
 from wengert.scipy.objective import Vector
 
@@ -63,10 +63,7 @@ def least_squares(
     >>> print({name: round(value, 6) for name, value in res.x.items()})
     {'amplitude': 2.5, 'rate': 1.3}
     """
-    optimize = scipy_module("optimize", "wengert.scipy.least_squares")
-    if not isinstance(args, tuple):
-        args = (args,)
-    nesting = Nesting(x0)
+    optimize, nesting, args = started("least_squares", x0, args, callback, options)
     function = Vector(fun, nesting, args, kwargs)
     jacobian: Callable[[Any], Any] = function.jacobian
     if callable(jac):
@@ -81,8 +78,6 @@ def least_squares(
         function.mode = jac
     elif jac is not None:
         raise ValueError(refused_derivative("jac", jac, "least_squares"))
-    if callback is not None:
-        options["callback"] = nested_callback(callback, nesting)
     if x_scale is not None:
         scaled = isinstance(x_scale, str)
         options["x_scale"] = x_scale if scaled else nesting.spread(x_scale, 1.0, "x_scale")

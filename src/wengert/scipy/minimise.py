@@ -93,21 +93,16 @@ def minimize(
     >>> print(res.x["centre"].round(6), round(res.x["scale"], 6))
     [1. 2.] 1.0
     """
-    optimize = scipy_module("optimize", "wengert.scipy.minimize")
-    if not isinstance(args, tuple):
-        args = (args,)
-    nesting = Nesting(x0)
+    given = {"method": method, "tol": tol, "options": options}
+    optimize, nesting, args = started("minimize", x0, args, callback, given)
     objective = Scalar(fun, nesting, args)
     kind = method.lower() if isinstance(method, str) else method
-    given = {"method": method, "tol": tol, "options": options}
     if bounds is not None:
         given["bounds"] = flat_bounds(bounds, nesting, optimize.Bounds)
     if not _is_empty(constraints):
         given["constraints"] = flat_constraints(
             constraints, nesting, optimize, kind not in _NO_GRADIENT, kind == "trust-constr"
         )
-    if callback is not None:
-        given["callback"] = nested_callback(callback, nesting)
     if kind in _NO_GRADIENT:
         found = optimize.minimize(objective.value, nesting.vector, **given)
         return nested_result(found, nesting)
@@ -168,6 +163,16 @@ def _is_empty(constraints: Any) -> bool:
     return constraints is None or (
         isinstance(constraints, Sequence) and not isinstance(constraints, str) and not constraints
     )
+
+
+def started(
+    name: str, x0: Any, args: Any, callback: Any, given: dict[str, Any]
+) -> tuple[Any, Nesting, tuple[Any, ...]]:
+    """Return SciPy's module, the nesting of `x0`, and `args`; put the callback into `given`."""
+    optimize, nesting = scipy_module("optimize", f"wengert.scipy.{name}"), Nesting(x0)
+    if callback is not None:
+        given["callback"] = nested_callback(callback, nesting)
+    return optimize, nesting, args if isinstance(args, tuple) else (args,)
 
 
 def nested_result(result: Any, nesting: Nesting) -> Any:

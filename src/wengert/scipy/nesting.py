@@ -244,11 +244,13 @@ class Nesting:
             )
         return vector
 
-    def spread(self, value: Any, fill: float, what: str) -> np.ndarray[Any, Any]:
+    def spread(
+        self, value: Any, fill: float, what: str, end: int | None = None
+    ) -> np.ndarray[Any, Any]:
         """Expand a value nested like the parameters, with parts left out, to a vector.
 
         Each array of `value` broadcasts to the parameters' array in its place; None, and keys
-        missing in a dict, mean `fill`.
+        missing in a dict, mean `fill`. If `end` is 0 or 1, there are pairs in place of arrays.
         """
         vector = np.full(self.size, fill)
 
@@ -256,6 +258,13 @@ class Nesting:
             if given is None:
                 return
             if isinstance(part, Place):
+                if end is not None:
+                    if not isinstance(given, list | tuple) or len(given) != 2:
+                        what = f"a pair (low, high) for {part.name}, or None"
+                        raise ValueError(f"{name} must be {what}; got {given!r}")
+                    given = given[end]
+                    if given is None:
+                        return
                 array = array_of(given, name)
                 try:
                     piece = np.broadcast_to(array, part.shape)

@@ -3,10 +3,10 @@
 Each has SciPy's ``logpdf``, ``pdf`` (``logpmf``, ``pmf`` for integers), ``cdf``, ``logcdf``,
 ``sf``, ``logsf``, ``ppf`` and ``isf``. They take numbers, arrays and tensors, and compute in double
 precision unless all arrays have another precision. Values are SciPy's, also where an argument is
-NaN or no parameter of the distribution. Derivatives of any order follow from the tables of
-`wengert.scipy.densities` and `wengert.scipy.further`: by the value, ``loc`` and ``scale`` for each
-density that they have, by the shape parameters where they have a formula of the distribution
-function, too. A derivative that is not known raises `NotImplementedError`.
+NaN or no parameter of the distribution. Derivatives of any order follow from the table of
+`wengert.scipy.densities`: by the value, ``loc`` and ``scale`` for each density that it has, by the
+shape parameters where it has a formula of the distribution function, too. A derivative that is not
+known raises `NotImplementedError`.
 
 >>> import wengert.scipy.stats as stats
 >>> x = wg.tensor([0.5, 1.5], dtype=wg.float64, requires_grad=True)
@@ -28,13 +28,10 @@ from wengert.autograd.function import Function
 from wengert.base.extras import scipy_module
 from wengert.base.sections import fill_sections
 from wengert.func.reverse import vjp
-from wengert.scipy.densities import TABLE, Functions
-from wengert.scipy.further import FURTHER
+from wengert.scipy.densities import TABLE as ROWS
+from wengert.scipy.densities import Functions
 from wengert.scipy.operands import idiom_of, of_idiom, operands, plain
 from wengert.tape.base import new_tensor
-
-ROWS = TABLE | FURTHER
-"""The distributions whose densities have derivatives, by SciPy's names."""
 
 _SHARES = ("cdf", "sf", "logcdf", "logsf")
 _QUANTILES = ("ppf", "isf")

@@ -25,6 +25,7 @@ import numpy as np
 from wengert.base.arrays import COUNTED, unmasked
 from wengert.base.dtypes import is_differentiable
 from wengert.base.sections import fill_sections
+from wengert.compat.autograd.words import refusal
 from wengert.interp.dual import Dual
 from wengert.interp.levels import Lifted
 from wengert.numpy import methods
@@ -115,11 +116,7 @@ class ArrayBox(ndarray):
     def __setitem__(self, index, value) -> None:
         """Write to the elements that an index selects, recorded on the tape."""
         if self._of_argument():
-            raise TypeError(
-                "'ArrayBox' object does not support item assignment where it is an argument of "
-                "the function that is differentiated, or a view of one: write x = np.array(x) "
-                "first, and assign to that"
-            )
+            raise refusal(TypeError, "'ArrayBox' object does")
         ndarray.__setitem__(self, index, value)
 
     def _of_argument(self) -> bool:

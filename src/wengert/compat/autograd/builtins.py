@@ -9,10 +9,9 @@ from __future__ import annotations
 import builtins as _python
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.compat.autograd.boxes import getval, holds_box
-from wengert.compat.autograd.noted import container_take
-from wengert.compat.autograd.vspaces import (
+from wengert.compat.autograd.noted import container_take  # noqa: F401  a name of this module
+from wengert.compat.autograd.vspaces import (  # noqa: F401  names of this module
     ContainerVSpace,
     DictVSpace,
     ListVSpace,
@@ -20,24 +19,9 @@ from wengert.compat.autograd.vspaces import (
     SequenceVSpace,
     TupleVSpace,
 )
+from wengert.compat.kit.namespaces import completed
 
-__all__ = [
-    "ContainerVSpace",
-    "DictBox",
-    "DictVSpace",
-    "ListVSpace",
-    "NamedTupleVSpace",
-    "SequenceBox",
-    "SequenceVSpace",
-    "TupleVSpace",
-    "container_take",
-    "dict",
-    "isinstance",
-    "list",
-    "make_sequence",
-    "tuple",
-    "type",
-]
+_VSPACES = "ContainerVSpace DictVSpace ListVSpace NamedTupleVSpace SequenceVSpace TupleVSpace"
 
 dict = _python.dict
 list = _python.list
@@ -92,4 +76,4 @@ def make_sequence(seq_type, *args) -> Any:
     return seq_type(args)
 
 
-fill_sections(globals())
+__all__ = completed(globals(), f"{_VSPACES} container_take dict list tuple")

@@ -11,14 +11,14 @@ import numpy as _np
 
 import wengert.compat.autograd.numpy as np
 from wengert.base.containers import flatten
-from wengert.base.sections import fill_sections
 from wengert.compat.autograd.boxes import isbox, released
 from wengert.compat.autograd.tracing import make_jvp as _make_jvp
 from wengert.compat.autograd.tracing import make_vjp as _make_vjp
 from wengert.compat.autograd.tracing import rows, shown, traced
 from wengert.compat.autograd.vspaces import vspace
+from wengert.compat.autograd.words import refusal
 from wengert.compat.autograd.wrap_util import unary_to_nary
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.tape.sites import warn
 from wengert.utils.checkpoint import checkpoint as _checkpoint
 
@@ -28,8 +28,8 @@ make_vjp = unary_to_nary(_make_vjp)
 make_jvp = unary_to_nary(_make_jvp)
 
 
-def _scalar(fun: Function, x, name: str, verb: str) -> tuple[Any, Any]:
-    """Return the result of `traced` for a function that returns one real number."""
+def _gradient(fun: Function, x, name: str) -> tuple[Any, Any]:
+    """Return the value of a function that returns one real number, and its gradient."""
     vjp, answer = traced(fun, x)
     if isbox(answer):
         payload = answer._payload
@@ -39,11 +39,9 @@ def _scalar(fun: Function, x, name: str, verb: str) -> tuple[Any, Any]:
     if not real:
         value = shown(answer)
         shape = f"dtype {value.dtype} and shape {value.shape}" if hasattr(value, "shape") else ""
-        raise TypeError(
-            f"{name} only {verb} to real scalar-output functions. Try jacobian, elementwise_grad "
-            f"or holomorphic_grad. The output is of {shape or f'type {type(value).__name__}'}"
-        )
-    return vjp, answer
+        shown_as = shape or f"type {type(value).__name__}"
+        raise refusal(TypeError, "{} only applies to real", name, shown_as)
+    return answer, vjp.ones() if isbox(answer) else vjp(vspace(answer).ones())
 
 
 @unary_to_nary
@@ -72,8 +70,7 @@ def grad(fun: Function, x) -> Any:
     >>> grad(lambda p, x: np.sum(p["w"] * x) + p["b"])({"w": np.zeros(2), "b": 0.0}, np.arange(2.0))
     {'w': array([0., 1.]), 'b': np.float64(1.0)}
     """
-    vjp, answer = _scalar(fun, x, "Grad", "applies")
-    return vjp.ones() if isbox(answer) else vjp(vspace(answer).ones())
+    return _gradient(fun, x, "Grad")[1]
 
 
 @unary_to_nary
@@ -86,8 +83,7 @@ def value_and_grad(fun: Function, x) -> Any:
     >>> value_and_grad(lambda x: x**2)(3.0)
     (np.float64(9.0), np.float64(6.0))
     """
-    vjp, answer = _scalar(fun, x, "value_and_grad", "applies")
-    gradient = vjp.ones() if isbox(answer) else vjp(vspace(answer).ones())
+    answer, gradient = _gradient(fun, x, "value_and_grad")
     return shown(answer), gradient
 
 
@@ -140,10 +136,7 @@ def elementwise_grad(fun: Function, x) -> Any:
     vjp, answer = traced(fun, x)
     space = vspace(answer)
     if space.iscomplex:
-        raise TypeError(
-            "Elementwise_grad only applies to real-output functions. For a complex function of a "
-            "complex argument there is holomorphic_grad"
-        )
+        raise refusal(TypeError, "Elementwise_grad only applies")
     return vjp.ones() if isbox(answer) else vjp(space.ones())
 
 
@@ -186,22 +179,13 @@ def jacobian(fun: Function, x) -> Any:
            [2., 0.]])
     """
     if isinstance(x, list | tuple | dict):
-        raise TypeError(
-            "jacobian takes derivatives with respect to a number or an array, not to a container: "
-            "flatten it with autograd.misc.flatten, or take one argnum after the other"
-        )
+        raise refusal(TypeError, "jacobian takes derivatives")
     vjp, answer = traced(fun, x)
     space = vspace(answer)
     if not hasattr(space, "dtype"):
-        raise TypeError(
-            f"jacobian applies to functions that return one array, not a {type(answer).__name__}: "
-            "join the parts with np.concatenate"
-        )
+        raise refusal(TypeError, "jacobian applies to", type(answer).__name__)
     if space.iscomplex:
-        raise TypeError(
-            "jacobian only applies to real-output functions: take the real and the imaginary part "
-            "one after the other"
-        )
+        raise refusal(TypeError, "jacobian only applies")
     if not isbox(answer):
         return _np.zeros(space.shape + vspace(x).shape)
     return released(rows(vjp))
@@ -391,12 +375,4 @@ def checkpoint(fun: Function) -> Function:
     return wrapped
 
 
-__all__ = [
-    *defined(globals()),
-    "hessian_vector_product",
-    "make_jvp",
-    "make_vjp",
-    "vector_jacobian_product",
-]
-
-fill_sections(globals())
+__all__ = completed(globals(), "hessian_vector_product make_jvp make_vjp vector_jacobian_product")

@@ -11,6 +11,7 @@ import numpy as np
 from wengert.base.containers import flatten
 from wengert.compat.autograd.boxes import boxed, cannot, isbox, leaf_of, released
 from wengert.compat.autograd.tracing import Pullback, call, warn_independent
+from wengert.compat.autograd.words import refusal
 from wengert.func.batch import vmap
 from wengert.func.forward import cast_tangent, joined
 from wengert.func.inputs import Entered
@@ -49,10 +50,7 @@ def pushforward(fun: Callable[..., Any], x) -> Callable[[Any], tuple[Any, Any]]:
         points, rebuild = flatten(x)
         given, _ = flatten(g)
         if len(given) != len(points):
-            raise ValueError(
-                f"expected a tangent of the structure of the argument, with {len(points)} arrays, "
-                f"but got {len(given)}"
-            )
+            raise refusal(ValueError, "expected a tangent", len(points), len(given))
         primals = [_constant(point) for point in points]
         tangents = [_tangent(t, p) for t, p in zip(given, primals, strict=True)]
         with Entered() as level:

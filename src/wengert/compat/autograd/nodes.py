@@ -40,6 +40,7 @@ from wengert.compat.autograd.boxes import (
 from wengert.compat.autograd.noted import is_noted, noted_call
 from wengert.compat.autograd.operators import unwritten
 from wengert.compat.autograd.vspaces import vspace
+from wengert.compat.autograd.words import refusal
 from wengert.compat.autograd.wrap_util import get_name
 from wengert.interp.levels import Lifted, batch_of
 from wengert.numpy.arrays import lasting
@@ -302,9 +303,7 @@ def _check_rules(call: Call) -> None:
     if call.fun in primitive_jvps and not any(t._edge is not None for t in call.tensors):
         return
     name = get_name(call.fun)
-    raise NotImplementedError(
-        f"VJP of {name} wrt argnums {call.argnums} not defined: define it with defvjp({name}, ...)"
-    )
+    raise refusal(NotImplementedError, "VJP of {0} wrt", name, call.argnums)
 
 
 # -- calls of user-made primitives: arguments, results and rules -----------------------------------
@@ -409,10 +408,7 @@ class Call:
         """Return the cotangents of the tensors, from those of the arguments that a rule gave."""
         given = list(found)
         if len(given) != len(self.argnums):
-            raise ValueError(
-                f"the VJP of {get_name(self.fun)} gave {len(given)} cotangents for the arguments "
-                f"{self.argnums}"
-            )
+            raise refusal(ValueError, "the VJP of {}", get_name(self.fun), len(given), self.argnums)
         if self.simple:
             triples = zip(given, self.tensors, self.argnums, strict=True)
             return [self._shaped(grad, tensor, i) for grad, tensor, i in triples]
@@ -427,10 +423,8 @@ class Call:
             if len(grads) != len(leaves):
                 grads = _rows(grad, self.args[i])
             if len(grads) != len(leaves):
-                raise ValueError(
-                    f"the VJP of {get_name(self.fun)} gave a cotangent of {len(grads)} arrays for "
-                    f"argument {i}, which has {len(leaves)}"
-                )
+                sizes = len(grads), len(leaves)
+                raise refusal(ValueError, "the VJP of {0}", get_name(self.fun), i, *sizes)
             pairs = zip(grads, leaves, strict=True)
             made += [self._shaped(g, next(tensors), i) for g, leaf in pairs if isbox(leaf)]
         return made
@@ -451,10 +445,8 @@ class Call:
         if have != shape and tensor._payload.size == 1:
             tensor = expand(reshape(tensor, ()), tuple(shape))
         elif have != shape:
-            raise ValueError(
-                f"the VJP of {get_name(self.fun)} gave a cotangent of shape {tuple(have)} for "
-                f"argument {i}, of shape {tuple(shape)}: sum over the axes that were broadcast"
-            )
+            name = get_name(self.fun)
+            raise refusal(ValueError, "the VJP of {:s}", name, tuple(have), i, tuple(shape))
         if tensor._payload.dtype.kind == "c" and dtype.kind != "c":
             tensor = T.real(tensor)
         tensor = conjugate(cast(tensor, dtype))

@@ -11,6 +11,7 @@ from wengert.compat.autograd.boxes import Opaque, getval, holds_box, plain
 from wengert.compat.autograd.nodes import applied, primitive_jvps, primitive_vjps
 from wengert.compat.autograd.util import subval
 from wengert.compat.autograd.vspaces import vspace
+from wengert.compat.autograd.words import refusal
 from wengert.compat.autograd.wrap_util import get_name, wraps
 from wengert.tape.base import TensorBase
 from wengert.tape.sites import warn
@@ -185,9 +186,7 @@ def defjvp(fun, *jvpfuns, argnums: Iterable[int] | None = None) -> None:
     rules = dict(zip(count() if argnums is None else argnums, jvpfuns, strict=False))
     for rule in jvpfuns:
         if not (rule is None or rule == "same" or callable(rule)):
-            raise TypeError(
-                f"Bad JVP '{rule}' for '{get_name(fun)}': expected a function, 'same' or None"
-            )
+            raise refusal(TypeError, "Bad JVP '{}'", rule, get_name(fun))
 
     def one(argnum: int, g, ans, args, kwargs) -> Any:
         if argnum not in rules:

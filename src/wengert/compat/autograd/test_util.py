@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.compat.autograd.tracing import make_jvp, make_vjp
 from wengert.compat.autograd.vspaces import vspace
+from wengert.compat.autograd.words import refusal
 from wengert.compat.autograd.wrap_util import get_name, unary_to_nary
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 
 EPS = 1e-6
 TOL = 1e-6
@@ -53,16 +53,14 @@ def check_vjp(f: Callable[[Any], Any], x) -> None:
     x_v, y_v = given.randn(), found.randn()
     back = given.covector(vjp(found.covector(y_v)))
     if vspace(back) != given:
-        raise AssertionError(
-            f"Derivative (VJP) check of {get_name(f)} failed with arg {x}:\nthe cotangent is of "
-            f"{vspace(back)}, the argument of {given}"
+        raise refusal(
+            AssertionError, "Derivative (VJP) check of {}", get_name(f), x, vspace(back), given
         )
     exact = given.inner_prod(x_v, back)
     numeric = found.inner_prod(y_v, make_numerical_jvp(f, x)(x_v))
     if not scalar_close(numeric, exact):
-        raise AssertionError(
-            f"Derivative (VJP) check of {get_name(f)} failed with arg {x}:\nanalytic: {exact}\n"
-            f"numeric:  {numeric}"
+        raise refusal(
+            AssertionError, "Derivative (VJP) check of {0}", get_name(f), x, exact, numeric
         )
 
 
@@ -147,5 +145,4 @@ def combo_check(fun: Callable[..., Any], *args, **kwargs) -> Callable[..., None]
     return check
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

@@ -35,6 +35,7 @@ from wengert.compat.autograd.boxes import (
 )
 from wengert.compat.autograd.nodes import conjugate
 from wengert.compat.autograd.vspaces import vspace
+from wengert.compat.autograd.words import refusal
 from wengert.ops.expand import expand
 from wengert.ops.like import zeros_like
 from wengert.tape.backward import run_grad
@@ -53,10 +54,7 @@ def _entered(value) -> Any:
     """Return a new box for a value to differentiate with respect to."""
     if not isinstance(value, TensorBase):
         if isinstance(value, Opaque):
-            raise NotImplementedError(
-                "derivatives of higher order by values of types of one's own: only those of first "
-                "order are there, in reverse mode"
-            )
+            raise refusal(NotImplementedError, "derivatives of higher")
         return leaf_of(value)
     tensor = value
     if tensor._payload.dtype.kind not in "fc":
@@ -179,10 +177,7 @@ class Pullback:
         outputs = self._outputs
         seeds = [g] if self._single else flatten(g)[0]
         if len(seeds) != len(outputs):
-            raise ValueError(
-                f"expected a cotangent of the structure of the function's result, with "
-                f"{len(outputs)} arrays, but got {len(seeds)}"
-            )
+            raise refusal(ValueError, "expected a cotangent", len(outputs), len(seeds))
         ends, given = [], []
         for out, seed in zip(outputs, seeds, strict=True):
             if isbox(out) and out._edge is not None:

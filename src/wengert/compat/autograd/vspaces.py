@@ -14,10 +14,10 @@ from typing import Any, ClassVar
 import numpy as _np
 
 import wengert.compat.autograd.numpy as np
-from wengert.base.sections import fill_sections
 from wengert.compat.autograd.boxes import Opaque, getval, isbox
 from wengert.compat.autograd.util import subvals
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.autograd.words import refusal
+from wengert.compat.kit.namespaces import completed
 
 
 class VSpace:
@@ -116,10 +116,7 @@ def vspace(value) -> Any:
         maker = NamedTupleVSpace
     if maker is None:
         known = ", ".join(kind.__name__ for kind in VSpace.mappings)
-        raise TypeError(
-            f"Can't find vector space for value {value} of type {type(value)}. Valid types are "
-            f"{known}"
-        )
+        raise refusal(TypeError, "Can't find vector", value, type(value), known)
     return maker(value)
 
 
@@ -317,5 +314,4 @@ ListVSpace.register(list)
 TupleVSpace.register(tuple)
 DictVSpace.register(dict)
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

@@ -9,6 +9,7 @@ from typing import Any, cast
 from wengert.base.sections import fill_sections
 from wengert.compat.autograd.noted import is_noted, noted_call
 from wengert.compat.autograd.util import subvals
+from wengert.compat.autograd.words import refusal
 
 __all__ = ["get_doc", "get_name", "unary_to_nary", "wrap_nary_f", "wraps"]
 
@@ -53,10 +54,7 @@ def _taken(args: tuple[Any, ...], number: int, op) -> Any:
     try:
         return args[number]
     except IndexError:
-        raise IndexError(
-            f"tuple index out of range: {get_name(op)} by argument number {number} of a function "
-            f"that was called with {len(args)} positional arguments"
-        ) from None
+        raise refusal(IndexError, "tuple index out", get_name(op), number, len(args)) from None
 
 
 def unary_to_nary(unary_operator: Callable[..., Any]) -> Callable[..., Any]:
@@ -87,10 +85,7 @@ def unary_to_nary(unary_operator: Callable[..., Any]) -> Callable[..., Any]:
         fun: Callable[..., Any], argnum=0, *nary_op_args, **nary_op_kwargs
     ) -> Callable[..., Any]:
         if type(argnum) not in (int, tuple, list):
-            raise AssertionError(
-                f"{argnum!r}: argnum must be the position of an argument, or a tuple or list of "
-                "positions; for the name of an argument there is grad_named"
-            )
+            raise refusal(AssertionError, "{!r}: argnum must", argnum)
         made = Operated(nary_operator, unary_operator, fun, argnum, nary_op_args, nary_op_kwargs)
         return cast("Callable[..., Any]", wrap_nary_f(fun, unary_operator, argnum)(made))
 

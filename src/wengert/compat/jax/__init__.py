@@ -58,19 +58,12 @@ _MODULES = """
     experimental flatten_util image lax nn numpy ops random scipy sharding stages
     test_util tree tree_util typing
     """
-_DEVICES = "there is one device: write jax.vmap"
-_COMPILED = "programs are made by calls, and stay in this process"
-_ABSENT = {
-    **{f"tree_{n}": f"write jax.tree.{n}" for n in ("flatten", "leaves", "map", "unflatten")},
-    **dict.fromkeys(("export", "ffi"), _COMPILED),
-    "distributed": _DEVICES,
-}
 
 __version__ = "0.10.2"
 """The version of JAX that the interface follows."""
 __version_info__ = (0, 10, 2)
 
-__getattr__ = _closed(globals(), "jax", _ABSENT, _MODULES, _LATER)
+__getattr__ = _closed(globals(), _MODULES, _LATER)
 
 
 def __dir__() -> list[str]:

@@ -64,11 +64,8 @@ def _mapped(leaf, axis: int) -> tuple[Any, int]:
     array = argument(leaf)
     ndim = array._payload.ndim
     if not -ndim <= axis < ndim:
-        raise ValueError(
-            f"vmap was requested to map its argument along axis {axis}, which implies that its "
-            f"rank should be at least {axis + 1 if axis >= 0 else -axis}, but is only {ndim} (its "
-            f"shape is {tuple(array._payload.shape)})"
-        )
+        least, shape = max(axis + 1, -axis), tuple(array._payload.shape)
+        raise refusal(ValueError, "vmap was requested", axis, least, ndim, shape)
     return array, axis % ndim
 
 

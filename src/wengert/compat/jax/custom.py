@@ -267,11 +267,7 @@ class custom_jvp(Rule):
 
     def _pair(self, made) -> Any:
         if not isinstance(made, list | tuple) or len(made) != 2:
-            raise TypeError(
-                f"Custom JVP rule {name_of(self.jvp)} for function {self.__name__} must produce a "
-                "pair (list or tuple of length two) representing primal and tangent outputs, but "
-                f"got {made}."
-            )
+            raise refusal(TypeError, "Custom JVP rule {}", name_of(self.jvp), self.__name__, made)
         return made
 
     def _check_output(self, output, results: Results) -> None:
@@ -287,25 +283,16 @@ class custom_jvp(Rule):
             kind, of, end = "with leaves of the same shape/dtype", "shapes/dtypes of", ""
         else:
             return
-        raise TypeError(
-            f"Custom JVP rule {name_of(self.jvp)} for function {self.__name__} must produce a pair "
-            "(list or tuple of length two) where the first element represents the primal output "
-            "(equal in value to the output of the custom_jvp-decorated function "
-            f"{self.__name__}, and in particular {kind}), but instead the JVP rule output's first "
-            f"element had {of}:\n    {found!r}\nwhile the custom_jvp-decorated function "
-            f"{self.__name__} had output {of}:\n    {known!r}{end}"
-        )
+        names, known = (name_of(self.jvp), self.__name__), f"    {known!r}{end}"
+        raise refusal(TypeError, "Custom JVP rule {0}", *names, kind, of, f"    {found!r}", known)
 
     def _slopes(self, output, slope) -> Any:
         """Return the outputs and tangents of a rule, as flat lists of tensors."""
         leaves, structure = tree_flatten(output)
         slopes, other = tree_flatten(slope)
         if structure != other:
-            raise TypeError(
-                f"Custom JVP rule {name_of(self.jvp)} for function {self.__name__} must produce "
-                "primal and tangent outputs with equal container (pytree) structures, but got "
-                f"{structure} and {other} respectively."
-            )
+            names = name_of(self.jvp), self.__name__
+            raise refusal(TypeError, "Custom JVP rule {:s}", *names, structure, other)
         outputs = [argument(leaf) for leaf in leaves]
         order = sorted(range(len(outputs)), key=lambda i: not is_inexact(outputs[i]))
         made = []
@@ -461,7 +448,7 @@ def _gradients(made, leaves: Leaves) -> tuple[Any, ...]:
             pairs = list(zip(entries, map(tree_leaves, parts), strict=True))
     flat = [entry for entry, part in pairs for _ in part]
     if len(flat) != leaves.structure.num_leaves:
-        raise TypeError(_wrong_structure(made, leaves.structure))
+        raise _wrong_structure(made, leaves.structure)
     found: list[Any] = []
     for place in leaves.places:
         x, grad = leaves.arrays[place], flat[place]
@@ -471,24 +458,15 @@ def _gradients(made, leaves: Leaves) -> tuple[Any, ...]:
         zero = isinstance(grad, SymbolicZero)
         g = grad.aval if zero else argument(grad)
         if tuple(g.shape) != tuple(x._payload.shape):
-            raise ValueError(
-                "Custom VJP bwd rule must produce an output with the same type as the args tuple "
-                f"of the primal function, but at output[{place}] the bwd rule produced an output "
-                f"of type {g.str_short() if zero else short(g)} corresponding to an input of type "
-                f"{short(x)}."
-                + (" Consider just returning a None here instead of a SymbolicZero." * zero)
-            )
+            more = " Consider just returning a None here instead of a SymbolicZero." * zero
+            types = g.str_short() if zero else short(g), short(x)
+            raise refusal(ValueError, "Custom VJP bwd rule must produce", place, *types, more)
         found.append(None if zero else conjugated(convert(g, x._payload.dtype)))
     return tuple(found)
 
 
-def _wrong_structure(made, structure: PyTreeDef) -> str:
-    return (
-        "Custom VJP bwd rule must produce an output with the same container (pytree) structure as "
-        "the args tuple of the primal function, and in particular must produce a tuple of length "
-        "equal to the number of arguments to the primal function, but got bwd output structure "
-        f"{tree_structure(made)} for primal input structure {structure}."
-    )
+def _wrong_structure(made, structure: PyTreeDef) -> Exception:
+    return refusal(TypeError, "{} bwd rule must", "Custom VJP", tree_structure(made), structure)
 
 
 def linear_call(
@@ -560,7 +538,7 @@ def custom_gradient(fun: Callable[..., Any]) -> Callable[..., Any]:
             flat, _ = tree_flatten(made, lambda leaf: leaf is None)
             count = leaves.structure.num_leaves
             if len(flat) != count:
-                raise TypeError(_wrong_structure(made, leaves.structure))
+                raise _wrong_structure(made, leaves.structure)
             return leaves.structure.unflatten(flat)
 
         return _recorded(owner, given, leaves, fun, backward)

@@ -24,10 +24,7 @@ class _Formatter(string.Formatter):
         unused = [i for i in range(len(args)) if i not in used_args]
         unused_names = [name for name in kwargs if name not in used_args]
         if unused or unused_names:
-            raise ValueError(
-                f"Unused arguments to print: {[args[i] for i in unused] or unused_names}: put "
-                "them into the text, by {}"
-            )
+            raise refusal(ValueError, "Unused arguments", [args[i] for i in unused] or unused_names)
 
 
 def print(fmt: str, *args, ordered=False, partitioned=False, **kwargs) -> None:

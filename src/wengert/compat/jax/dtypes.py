@@ -20,10 +20,9 @@ import numpy as np
 from wengert.base.dtypes import as_dtype, limits
 from wengert.base.dtypes import dtype as OurDtype
 from wengert.base.extras import bfloat16
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.settings import enable_x64
 from wengert.compat.jax.words import refusal
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.tape.sites import warn
 
 
@@ -222,6 +221,4 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module 'jax.dtypes' has no attribute {name!r}")
 
 
-__all__ = [*defined(globals()), *["WEAK", "float0", "iinfo"]]
-
-fill_sections(globals())
+__all__ = [*completed(globals()), *["WEAK", "float0", "iinfo"]]

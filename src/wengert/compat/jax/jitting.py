@@ -81,17 +81,13 @@ class _Chosen:
         if inspect.Parameter.VAR_KEYWORD in by_kind:
             bad &= {p.name for p in parameters}
         if parameters and bad:
-            raise ValueError(
-                f"jitted function has invalid argnames {sorted(bad)} in {kind}_argnames. Function "
-                f"does not take these args. Valid ones: {sorted(known)}."
+            raise refusal(
+                ValueError, "jitted function has invalid", sorted(bad), kind, sorted(known)
             )
         count = len(self.positional)
         beyond = {n for n in self.numbers if not -count <= n < count}
         if parameters and beyond and inspect.Parameter.VAR_POSITIONAL not in by_kind:
-            raise ValueError(
-                f"jitted function has {kind}_argnums={tuple(self.numbers)} but only accepts "
-                f"{count} positional arguments."
-            )
+            raise refusal(ValueError, "jitted function has {}_arg", kind, (*self.numbers,), count)
         if numbers is not None and names is not None:
             return
         # an argument chosen in one way is chosen however it is passed
@@ -382,10 +378,8 @@ def pmap(
     @wraps(fun)
     def over_devices(*args, **kwargs) -> Any:
         if max(statics, default=-1) >= len(args):
-            raise ValueError(
-                f"pmapped function has static_broadcasted_argnums={statics} but was called with "
-                f"only {len(args)} positional argument{'s'[: len(args) != 1]}. All static "
-                "broadcasted arguments must be passed positionally."
+            raise refusal(
+                ValueError, "pmapped function has", statics, len(args), "s"[: len(args) != 1]
             )
 
         @wraps(fun)

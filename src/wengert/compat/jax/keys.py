@@ -135,10 +135,7 @@ class PRNGKeyArray:
 
 def _no_arithmetic(symbol: str) -> Callable[..., Any]:
     def operator(self, other) -> Any:
-        raise TypeError(
-            f"{symbol} does not accept dtypes key<fry>, {getattr(other, 'dtype', type(other))}: "
-            "keys are split, by jax.random.split, or changed by jax.random.fold_in"
-        )
+        raise refusal(TypeError, "{} does not accept", symbol, getattr(other, "dtype", type(other)))
 
     return operator
 

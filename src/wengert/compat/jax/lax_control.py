@@ -295,16 +295,11 @@ def fori_loop(lower, upper, body_fun: Callable[..., Any], init_val, *, unroll=No
     first, last = argument(lower), argument(upper)
     for bound in (first, last):
         if bound._payload.ndim or bound._payload.dtype.kind not in "iuf":
-            raise TypeError(
-                "lower and upper arguments to fori_loop must be real numbers, got "
-                f"{bound.aval.str_short()}"
-            )
+            shown = bound.aval.str_short()
+            raise refusal(TypeError, "lower and upper arguments to fori_loop must be", shown)
     kinds = [bound.dtype.name for bound in (first, last) if not bound.weak_type]
     if len(set(kinds)) > 1:
-        raise TypeError(
-            f"lower and upper arguments to fori_loop must have equal types, got {kinds[0]} and "
-            f"{kinds[1]}"
-        )
+        raise refusal(TypeError, "lower and upper arguments to fori_loop must have", *kinds)
 
     def looped(*state) -> Any:
         step = lambda state: (state[0] + 1, body_fun(*state))  # noqa: E731
@@ -397,10 +392,8 @@ def _length(leaves: list[Any], length: int | None) -> int:
     if not sizes:
         raise ValueError("scan got no values to scan over and `length` not provided.")
     if len(set(sizes)) > 1:
-        raise ValueError(
-            "scan got values with different leading axis sizes: "
-            f"{', '.join([str(size) for size in dict.fromkeys(sizes)])}."
-        )
+        shown = ", ".join([str(size) for size in dict.fromkeys(sizes)])
+        raise refusal(ValueError, "scan got values with", shown)
     return sizes[0]
 
 
@@ -506,10 +499,7 @@ class _Ordered(Function):
 
 def _lower(order: int, values) -> Any:
     if not order:
-        raise NotImplementedError(
-            "custom_root and custom_linear_solve have derivatives up to the "
-            f"{['first', 'second', 'third'][_ORDERS - 1]} order"
-        )
+        raise refusal(NotImplementedError, "custom_root and custom_linear_solve")
     return _Ordered.apply(order - 1, *values)
 
 

@@ -67,10 +67,7 @@ def _same_shapes(name: str, arrays: list[Any]) -> None:
     shapes = [tuple(x._payload.shape) for x in arrays if x._payload.ndim]
     ndims = {len(shape) for shape in shapes}
     if len(ndims) > 1:
-        raise TypeError(
-            f"{name}: arrays must have the same number of dimensions, got {ndims}: shapes are "
-            f"{', '.join(map(str, shapes))}"
-        )
+        raise refusal(TypeError, "{}: arrays must", name, ndims, ", ".join(map(str, shapes)))
     check_shapes(name, *[x for x in arrays if x._payload.ndim])
 
 

@@ -71,16 +71,10 @@ def dot_general(
     ]
     sizes = tuple(a.shape[d] for d in a_sum), tuple(b.shape[d] for d in b_sum)
     if sizes[0] != sizes[1]:
-        raise TypeError(
-            "dot_general requires contracting dimensions to have the same shape, got "
-            f"{sizes[0]} and {sizes[1]}."
-        )
-    batch = tuple(a.shape[d] for d in a_batch)
-    if batch != tuple(b.shape[d] for d in b_batch):
-        raise TypeError(
-            "dot_general requires lhs batch dimensions and rhs batch dimensions to have the same "
-            f"shape, got {batch} and {tuple(b.shape[d] for d in b_batch)}."
-        )
+        raise refusal(TypeError, "dot_general requires contracting", sizes[0], sizes[1])
+    batch, other = tuple(a.shape[d] for d in a_batch), tuple(b.shape[d] for d in b_batch)
+    if batch != other:
+        raise refusal(TypeError, "dot_general requires lhs batch", batch, other)
     a_rest = [d for d in range(a.ndim) if d not in (*a_sum, *a_batch)]
     b_rest = [d for d in range(b.ndim) if d not in (*b_sum, *b_batch)]
     rows = math.prod(a.shape[d] for d in a_rest)
@@ -127,11 +121,6 @@ class ConvDimensionNumbers(NamedTuple):
     out_spec: tuple[int, ...]
 
 
-def _ordered(text: str, letters: str) -> tuple[int, ...]:
-    space = [c for c in text if c not in letters]
-    return tuple(text.index(c) for c in letters) + tuple(text.index(c) for c in space)
-
-
 def conv_dimension_numbers(
     lhs_shape: Sequence[int], rhs_shape: Sequence[int], dimension_numbers
 ) -> ConvDimensionNumbers:
@@ -145,14 +134,12 @@ def conv_dimension_numbers(
     if not isinstance(dimension_numbers, list | tuple) or len(dimension_numbers) != 3:
         raise refusal(TypeError, "convolution dimension_numbers must", dimension_numbers)
     lhs, rhs, out = dimension_numbers
-    for text, letters in ((lhs, "NC"), (rhs, "OI"), (out, "NC")):
+    named = ((lhs, "NC"), (rhs, "OI"), (out, "NC"))
+    for text, letters in named:
         if len(text) != ndim or not set(letters) <= set(text) or len(set(text)) != ndim:
             raise refusal(TypeError, "convolution dimension_numbers[i]", ndim, letters, text)
     space = [c for c in rhs if c not in "OI"]
-    ordered = []
-    for text, letters in ((lhs, "NC"), (rhs, "OI"), (out, "NC")):
-        places = _ordered(text, letters)[:2]
-        ordered.append((*places, *(text.index(c) for c in space)))
+    ordered = [tuple(text.index(c) for c in (*letters, *space)) for text, letters in named]
     return ConvDimensionNumbers(*ordered)
 
 

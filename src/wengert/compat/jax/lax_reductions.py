@@ -134,10 +134,7 @@ def associative_scan(
         leaves = [jnp.flip(leaf, axis) for leaf in leaves]
     sizes = {leaf.shape[axis] for leaf in leaves}
     if len(sizes) != 1:
-        raise ValueError(
-            "Array inputs to associative_scan must have the same first dimension. (saw: "
-            f"{[leaf.shape for leaf in leaves]})"
-        )
+        raise refusal(ValueError, "Array inputs to", [leaf.shape for leaf in leaves])
 
     def combined(a: list[Any], b: list[Any]) -> list[Any]:
         result = fn(structure.unflatten(a), structure.unflatten(b))

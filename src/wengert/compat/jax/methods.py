@@ -18,6 +18,7 @@ from wengert.compat.jax.cpu import CPU
 from wengert.compat.jax.dtypes import float0, prng_key, requested_dtype
 from wengert.compat.jax.sharding import SingleDeviceSharding
 from wengert.compat.jax.words import refusal
+from wengert.compat.kit.words import cures
 from wengert.interp.levels import batch_of
 from wengert.ops.shape import reshape as _reshape
 from wengert.tape.levels import move
@@ -281,23 +282,6 @@ class _Later:
         return function if instance is None else function.__get__(instance, owner)
 
 
-_SHARDS = "there is one device, and arrays have no shards: use the array itself"
-_CURES = {
-    **dict.fromkeys(("addressable_shards", "global_shards"), _SHARDS),
-    "backward": "write jax.grad(f)(x): derivatives are those of functions",
-    "clone": "write x.copy()",
-    "cpu": "there is one device",
-    "data": "arrays are immutable: write x.at[...].set(y)",
-    "detach": "write jax.lax.stop_gradient(x)",
-    "numpy": "write np.asarray(x)",
-    "permute": "write x.transpose(...)",
-    "requires_grad_": "write jax.grad(f)(x): derivatives are those of functions",
-    "t": "write x.T",
-    "to": "write x.astype(dtype)",
-    "unsqueeze": "write jnp.expand_dims(x, axis), or x[..., None]",
-}
-
-
 class _Absent:
     """A descriptor that hides an attribute of tensors that JAX's arrays do not have."""
 
@@ -311,7 +295,7 @@ class _Absent:
 
 
 def _absence(name: str) -> str:
-    cure = _CURES.get(name)
+    cure = cures("wengert.compat.jax").get(f"Array.{name}")
     if cure is None and not name.startswith("_") and hasattr(Tensor, name):
         in_place = name.endswith("_")
         cure = "arrays are immutable: write x.at[...]" if in_place else f"write jnp.{name}(x)"

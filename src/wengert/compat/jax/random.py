@@ -11,8 +11,6 @@ Array([ 1.6226422 ,  2.0252647 , -0.43359444], dtype=float32)
 
 from __future__ import annotations
 
-from wengert.base.sections import fill_sections
-from wengert.compat.jax import distributions as _choices
 from wengert.compat.jax import distributions as _distributions
 from wengert.compat.jax import keys as _keys
 from wengert.compat.jax import sampling as _sampling
@@ -21,26 +19,14 @@ from wengert.compat.kit.namespaces import functions_of as _functions_of
 
 _NAMES = {
     **_functions_of(vars(_sampling), "kind_of sample shape_for"),
-    **_functions_of(vars(_choices)),
     **_functions_of(vars(_distributions)),
     **_functions_of(vars(_keys), "PRNGKeyArray PRNGSpec Sampler aligned drawn sampler words_of"),
 }
 globals().update(_NAMES)
-_CURES = {
-    "default_prng_impl": "threefry2x32 is the one that is there",
-    "rand": "write jax.random.uniform(key, shape)",
-    "randn": "write jax.random.normal(key, shape)",
-    "seed": "there is no state: write key = jax.random.key(seed), and pass keys",
-    "shuffle": "write jax.random.permutation(key, x)",
-    "threefry_2x32": "write jax.random.bits(key, shape)",
-}
 
 
-__getattr__ = _closed(globals(), "jax.random", _CURES)
+__getattr__ = _closed(globals())
 
 
 def __dir__() -> list[str]:
     return sorted(_NAMES)
-
-
-fill_sections(globals())

@@ -106,14 +106,11 @@ def check_outputs(name: str, arrays: Sequence[Any], holomorphic: bool) -> None:
 def _scalar(output, holomorphic: bool) -> Any:
     """Return the output of a function to differentiate as a 0-d array."""
     if isinstance(output, list | tuple | dict) or output is None:
-        raise TypeError(
-            f"Gradient only defined for scalar-output functions. Output was {output!r}."
-        )
+        raise refusal(TypeError, "Gradient only defined", f"was {output!r}.")
     array = tracing.argument(output)
     if array._payload.ndim:
-        raise TypeError(
-            "Gradient only defined for scalar-output functions. Output had shape: "
-            f"{tuple(array._payload.shape)}."
+        raise refusal(
+            TypeError, "Gradient only defined", f"had shape: {tuple(array._payload.shape)}."
         )
     check_outputs("grad", [array], holomorphic)
     return array
@@ -313,11 +310,7 @@ def _cotangents(cotangent, results: tracing.Results, metadata: list[Any], fun) -
         array = tracing.argument(leaf)
         if tuple(array._payload.shape) != aval.shape or array._payload.dtype != aval.dtype:
             wanted = aval.str_short().removeprefix("~")
-            raise ValueError(
-                "unexpected JAX type (e.g. shape/dtype) for argument to VJP function: got "
-                f"{tracing.short(array)}, but expected {wanted} because the corresponding output "
-                f"of the differentiated function had JAX type {wanted}"
-            )
+            raise refusal(ValueError, "unexpected JAX type", tracing.short(array), wanted)
         found.append(array)
     return found
 
@@ -416,11 +409,8 @@ def transposed_at_zero(fun: Callable[..., Any], primals: tuple[Any, ...]) -> Cal
     output, pull = vjp(fun, *structure.unflatten(zeros))
     outputs, wanted = tree_flatten(output)
     if len({tracing.is_inexact(tracing.argument(x)) for x in (*zeros, *outputs)}) > 1:
-        raise TypeError(
-            "linear_transpose only supports [float or complex] -> [float or complex], and integer "
-            f"-> integer functions, but got {list(map(tracing.short, zeros))} -> "
-            f"{[tracing.short(tracing.argument(x)) for x in outputs]}."
-        )
+        types = [[tracing.short(tracing.argument(x)) for x in part] for part in (zeros, outputs)]
+        raise refusal(TypeError, "linear_transpose only supports", *types)
 
     def transposed(cotangent) -> Any:
         """Return the cotangents of the arguments for a cotangent of the output."""
@@ -448,7 +438,7 @@ def _tangents(leaves: tracing.Leaves, tangents, name: str) -> list[Any]:
     """Return the tangents of the differentiable primals, checked."""
     given, structure = tree_flatten(tuple(tangents))
     if structure != leaves.structure:
-        raise refusal(TypeError, "primal and tangent arguments", name, leaves, structure)
+        raise refusal(TypeError, "primal and tangent arguments to {} must", name, leaves, structure)
     found = []
     for primal, tangent in zip(leaves.arrays, given, strict=True):
         wanted = primal._payload.dtype if tracing.is_inexact(primal) else float0
@@ -458,12 +448,8 @@ def _tangents(leaves: tracing.Leaves, tangents, name: str) -> list[Any]:
             tangent = tracing.argument(tangent)
             got, shape = tangent._payload.dtype, tuple(tangent._payload.shape)
         if got != wanted:
-            raise TypeError(
-                f"primal and tangent arguments to {name} do not match; dtypes must be equal, or in "
-                "case of int/bool primal dtype the tangent dtype must be float0. Got primal dtype "
-                f"{primal._payload.dtype.name} and so expected tangent dtype "
-                f"{_shown(wanted)}, but got tangent dtype {_shown(got)} instead."
-            )
+            kinds = primal._payload.dtype.name, _shown(wanted), _shown(got)
+            raise refusal(TypeError, "primal and tangent arguments to {0}", name, *kinds)
         if shape != tuple(primal._payload.shape):
             raise refusal(ValueError, "jvp called with different", primal, shape)
         if tracing.is_inexact(primal):
@@ -505,16 +491,11 @@ def jvp(fun: Callable[..., Any], primals, tangents, has_aux=False) -> tuple[Any,
     (Array(9., dtype=float32, weak_type=True), Array(6., dtype=float32, weak_type=True))
     """
     tracing.check_callable(fun)
+    kinds = type(primals), type(tangents)
     if not isinstance(primals, list | tuple) or not isinstance(tangents, list | tuple):
-        raise TypeError(
-            "primal and tangent arguments to jax.jvp must be tuples or lists; found "
-            f"{type(primals).__name__} and {type(tangents).__name__}."
-        )
+        raise refusal(TypeError, "primal and tangent arguments to jax.jvp must be", *kinds)
     if type(primals) is not type(tangents):
-        raise TypeError(
-            "primal and tangent arguments to jax.jvp must have the same tree structure; primals "
-            f"are a {type(primals).__name__}, and tangents a {type(tangents).__name__}."
-        )
+        raise refusal(TypeError, "primal and tangent arguments to jax.jvp must have", *kinds)
     leaves = tracing.Leaves(primals)
     directions = _tangents(leaves, tangents, "jax.jvp")
     call, results, beside = _of_tensors(fun, leaves, has_aux)

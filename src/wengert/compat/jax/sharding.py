@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.batching import vmap
 from wengert.compat.jax.cpu import CPU
 from wengert.compat.jax.trees import tree_map
@@ -217,11 +216,6 @@ def _alone(call) -> Any:
     return tree_map(lambda x: x[0], call())
 
 
-_ABSENT = "there is one device, and arrays are whole"
-
-
-__getattr__ = closed(globals(), "jax.sharding", {"*": _ABSENT})
+__getattr__ = closed(globals())
 
 __all__ = [*defined(globals()), "P", "smap"]
-
-fill_sections(globals())

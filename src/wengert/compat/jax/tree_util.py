@@ -7,7 +7,6 @@ import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.compat.jax import trees
 from wengert.compat.jax.trees import (  # noqa: F401  names of this module
     DictKey,
@@ -23,7 +22,7 @@ from wengert.compat.jax.trees import (  # noqa: F401  names of this module
     register,
 )
 from wengert.compat.jax.words import refusal
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 
 KeyEntry = Any
 KeyPath = tuple[Any, ...]
@@ -379,10 +378,7 @@ def register_dataclass(
     Layer(w=2.0, name='first')
     """
     if (data_fields is None) != (meta_fields is None):
-        raise TypeError(
-            "register_dataclass: data_fields and meta_fields must both be specified when either "
-            f"is specified. Got {data_fields=} {meta_fields=}."
-        )
+        raise refusal(TypeError, "register_dataclass: data_fields and", data_fields, meta_fields)
     if data_fields is None or meta_fields is None:
         if not dataclasses.is_dataclass(nodetype):
             raise TypeError(
@@ -469,6 +465,4 @@ register_pytree_with_keys(
 )
 
 _OTHERS = "DictKey FlattenedIndexKey GetAttrKey KeyEntry KeyPath PyTreeDef SequenceKey"
-__all__ = [*defined(globals()), *_OTHERS.split()]
-
-fill_sections(globals())
+__all__ = [*completed(globals()), *_OTHERS.split()]

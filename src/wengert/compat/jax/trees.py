@@ -257,8 +257,9 @@ class PyTreeDef(Structure):
         there = children_of(tree) if tree.__class__ is self._type else None
         fits = there is not None and self._is_data(there[1])
         if there is None or not fits or len(there[0]) != len(self._children):
-            why = self._difference(tree) if path is None else self._difference_at(path, tree, there)
-            raise ValueError(why)
+            if path is None:
+                raise ValueError(self._difference(tree))
+            raise self._difference_at(path, tree, there)
         children, _, kind = there
         steps = kind.keys(tree, len(children)) if path is not None else children
         for child, part, step in zip(self._children, children, steps, strict=True):
@@ -284,32 +285,27 @@ class PyTreeDef(Structure):
         lengths = f"{len(tree)} != {len(self._children)}"
         return f"{wanted.title()} arity mismatch: {lengths}; {wanted}: {tree!r}."
 
-    def _difference_at(self, path: str, tree, there) -> str:
+    def _difference_at(self, path: str, tree, there) -> Exception:
         """Like `_difference`, but with the key path of the container."""
-        same, cls = "but at the same key path the full pytree has a subtree of", self._type
-        start = f"key path\n    {path}\nAt that key path, the prefix pytree has a subtree of type"
+        cls = self._type
         if there is None:
-            return (
-                f"pytree structure error: different types at {start}\n    {cls}\n{same} different "
-                f"type\n    {type(tree)}."
+            return refusal(
+                ValueError, "pytree structure error: different types", path, cls, type(tree)
             )
-        own, count = len(self._children), len(there[0])
+        sizes = len(self._children), len(there[0])
         if cls in (list, tuple):
-            return (
-                f"pytree structure error: different lengths of {cls.__name__} at {start} "
-                f"{cls.__name__} of length {own}, {same} the same type but of length {count}."
+            name = cls.__name__
+            return refusal(
+                ValueError, "pytree structure error: different lengths", path, name, *sizes
             )
-        if own != count:
-            keys = {*self._data} ^ {*tree} if cls is dict else ()
-            shown = "".join(f"\n    {key}" for key in keys)
-            return (
-                f"pytree structure error: different numbers of pytree children at {start}\n    "
-                f"{cls}\nwith {own} children, {same} the same type but with {count} children"
-                + (f", so the symmetric difference on key sets is{shown}" if keys else "")
-            )
-        return (
-            f"pytree structure error: different pytree metadata at {start}\n    {cls}\nwith "
-            f"metadata\n    {self._data}\n{same} the same type but with metadata\n    {there[1]}"
+        if sizes[0] == sizes[1]:
+            both = self._data, there[1]
+            return refusal(ValueError, "pytree structure error: different pytree", path, cls, *both)
+        keys = {*self._data} ^ {*tree} if cls is dict else ()
+        shown = "".join(f"\n    {key}" for key in keys)
+        why = f", so the symmetric difference on key sets is{shown}" if keys else ""
+        return refusal(
+            ValueError, "pytree structure error: different numbers", path, cls, *sizes, why
         )
 
     def walk(

@@ -138,9 +138,7 @@ class Update:
     def _located(self, options: dict[str, Any]) -> Places:
         unknown = options.keys() - _OPTIONS
         if unknown:
-            raise TypeError(
-                f"x.at[...] has no option {min(unknown)!r}: there are {', '.join(sorted(_OPTIONS))}"
-            )
+            raise refusal(TypeError, "x.at[...] has no", min(unknown), ", ".join(sorted(_OPTIONS)))
         return self._places(options.get("mode"), "fill", options.get("wrap_negative_indices", True))
 
     def _written(

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.words import absence
 
 
 def rows_of(text: str) -> Iterator[tuple[str, list[str]]]:
@@ -40,31 +41,24 @@ def homes_of(text: str) -> dict[str, tuple[str, str]]:
     return {name: (home, own or name) for home, (name, _, own) in pairs}
 
 
-def closed(
-    namespace: dict[str, Any],
-    shown: str,
-    cures: dict[str, str] | None = None,
-    modules="",
-    later="",
-    root="",
-) -> Callable[[str], Any]:
+def closed(namespace: dict[str, Any], modules="", later="", root="") -> Callable[[str], Any]:
     """Return a ``__getattr__`` that finds names on first use, and reports those there are not.
+
+    The idiom's file of cures may say what to write instead, by the name in the original, or ``*``
+    for all others of a module. The module's docstrings are expanded.
 
     Parameters
     ----------
     namespace : dict
         The ``globals()`` of the module.
-    shown : str
-        The module's name in the original.
-    cures : dict, optional
-        Replacements to suggest for names that are not offered; ``"*"`` is for all others.
     modules : str
         Its submodules, which are imported on first use.
     later : str
         Rows of modules in the package `root`, which is the module itself if not given, and of names
         to import on first use.
     """
-    known, package = cures or {}, namespace["__name__"]
+    fill_sections(namespace)
+    package = namespace["__name__"]
     homes = homes_of(later)
 
     def getattribute(name: str) -> Any:
@@ -74,9 +68,7 @@ def closed(
             home, own = homes[name]
             found = getattr(importlib.import_module(f"{root or package}.{home}"), own)
             return namespace.setdefault(name, found)
-        why = known.get(name, known.get("*"))
-        reason = f": {why}" if why else ""
-        raise AttributeError(f"module {shown!r} has no attribute {name!r}{reason}")
+        raise AttributeError(absence(package, name))
 
     getattribute.__name__ = "__getattr__"
     return getattribute

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from importlib.resources import files
 from typing import Any
 
-__all__ = ["cures", "messages", "refusals"]
+__all__ = ["absence", "cure_of", "cures", "messages", "refusals"]
 
 
 @functools.cache
@@ -33,6 +33,20 @@ def cures(package: str) -> dict[str, str]:
     text = files(package).joinpath("cures.txt").read_text(encoding="utf-8")
     rows = [line.partition(": ") for line in text.splitlines()[2:]]
     return {name: cure for names, _, cure in rows for name in names.split()}
+
+
+def cure_of(path: str) -> str:
+    """Return ``": "`` and the cure for a name of an idiom's module, by its full path, if any."""
+    idiom = ".".join(path.split(".")[:3])
+    known, name = cures(idiom), path.removeprefix(f"{idiom}.")
+    found = known.get(name, known.get(f"{name.rpartition('.')[0]}.*"))
+    return f": {found}" if found else ""
+
+
+def absence(module: str, name: str) -> str:
+    """Return the words of the error about a name that a module of an idiom does not have."""
+    shown = module.removeprefix("wengert.compat.")
+    return f"module {shown!r} has no attribute {name!r}{cure_of(f'{module}.{name}')}"
 
 
 def refusals(package: str) -> Callable[..., Any]:

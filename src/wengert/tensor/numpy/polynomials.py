@@ -79,6 +79,8 @@ def _polysum(a1: Any, a2: Any, sign: int) -> Any:
 
 @counterpart("polyder")
 def _polyder(p: Any, m: int = 1) -> Any:
+    if m < 0:
+        raise ValueError("Order of derivative must be positive (see polyint)")
     p = tensor(p)
     for _ in range(m):
         p = p[:-1] * tensor(np.arange(len(p) - 1, 0, -1))
@@ -87,6 +89,8 @@ def _polyder(p: Any, m: int = 1) -> Any:
 
 @counterpart("polyint")
 def _polyint(p: Any, m: int = 1, k: Any = None) -> Any:
+    if m < 0:
+        raise ValueError("Order of integral must be positive (see polyder)")
     (p,) = floating(p)
     constants = np.broadcast_to(np.atleast_1d(0.0 if k is None else k), (m,))
     for i in range(m):
@@ -94,9 +98,8 @@ def _polyint(p: Any, m: int = 1, k: Any = None) -> Any:
     return p
 
 
-@counterpart("polydiv")
-def _polydiv(u: Any, v: Any) -> Any:
-    u, v = floating(*_one(u, v))
+def divided(u: Any, v: Any) -> tuple[Any, Any]:
+    """Return the quotient and the remainder, which is as long as `u`."""
     n, m = len(v) - 1, len(u) - 1
     steps = max(m - n + 1, 1)
     quotient = []
@@ -107,6 +110,12 @@ def _polydiv(u: Any, v: Any) -> Any:
         parts = [rest[:k], rest[k : k + n + 1] - factor * v, rest[k + n + 1 :]]
         rest = join.cat([part for part in parts if part.shape[0]], 0)
     made = join.stack(quotient, 0) if quotient else tensor(np.zeros(steps, u._payload.dtype))
+    return made, rest
+
+
+@counterpart("polydiv")
+def _polydiv(u: Any, v: Any) -> Any:
+    made, rest = divided(*floating(*_one(u, v)))
     # drop leading coefficients that cancelled, by NumPy's tolerance
     while rest.shape[0] > 1 and np.allclose(rest._payload[0], 0, rtol=1e-14):
         rest = rest[1:]

@@ -27,6 +27,7 @@ from wengert.tensor.numpy.counterparts import (
     counterparts,
     dtype_of,
     floating,
+    known,
     late,
     normal_axis,
     one_axis,
@@ -372,7 +373,7 @@ _PADDED_BY_PLACE = {"edge", "reflect", "symmetric", "wrap", "empty"}
 @counterpart("trim_zeros")
 def _trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
     a = tensor(filt)
-    kept = np.nonzero(a._payload)
+    kept = np.nonzero(known(a))
     index: list[Any] = [slice(None)] * a.ndim
     for dim in all_axes(axis, a.ndim):
         if not kept[dim].size:
@@ -447,12 +448,12 @@ def _meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str =
 @counterpart("ix_")
 def _ix(*args: Any) -> tuple[Any, ...]:
     parts = [tensor(part) for part in args]
-    # positions are NumPy's; of numbers with a gradient it sees the shape alone
-    seen = [np.empty(x.shape) if x._payload.dtype.kind in "fc" else values(x) for x in parts]
+    # the positions of a mask are NumPy's; of numbers it sees the shape alone
+    seen = [values(x) if x._payload.dtype.kind == "b" else np.empty(x.shape) for x in parts]
     made = np.ix_(*seen)
     return tuple(
         shape.reshape(x, grid.shape)
-        if x._payload.dtype.kind in "fc" and x.shape != (0,)
+        if x._payload.dtype.kind != "b" and x.shape != (0,)
         else wrapped(grid)
         for x, grid in zip(parts, made, strict=True)
     )

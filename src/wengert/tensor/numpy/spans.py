@@ -22,6 +22,7 @@ from wengert.tensor.numpy.counterparts import (
     late,
     normal_axis,
     tensor,
+    values,
 )
 
 
@@ -142,26 +143,31 @@ def _interp(
         made = fp[0] + 0 * x
     else:
         at = select.clamp(late("searchsorted")(xp, x, right=True) - 1, 0, n - 2)
-        x0, x1, f0, f1 = xp[at], xp[at + 1], fp[at], fp[at + 1]
-        made = f0 + (f1 - f0) / (x1 - x0) * (x - x0)
-    low, high = fp[0] if left is None else left, fp[-1] if right is None else right
-    made = select.where(pointwise.lt(x, xp[0]), low, made)
-    return select.where(pointwise.gt(x, xp[-1]), high, made)
+        step = xp[at + 1] - xp[at]
+        flat = pointwise.abs(step) <= np.spacing(np.finfo(x._payload.dtype).eps)
+        slope = (fp[at + 1] - fp[at]) / select.where(flat, 1, step)
+        made = fp[at] + select.where(flat, 0, slope * (x - xp[at]))
+    for side, end, beyond in ((left, 0, pointwise.lt), (right, -1, pointwise.gt)):
+        if not (isinstance(side, str) and side == "extrapolate"):  # an option of JAX
+            made = select.where(beyond(x, xp[end]), fp[end] if side is None else side, made)
+    return made
 
 
 @counterpart("unwrap")
 def _unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: float = 2 * np.pi) -> Any:
-    (p,) = floating(p)
+    p = tensor(p)
+    p = as_dtype(p, np.result_type(p._payload.dtype, values(period)))
     dim = normal_axis(axis, p.ndim)
-    half = period / 2
+    half, odd = divmod(period, 2) if p._payload.dtype.kind in "iu" else (period / 2, 0)
     steps = _steps(p.detach(), dim)
     turned = pointwise.remainder(steps + half, period) - half
-    turned = select.where(pointwise.eq(turned, -half) & pointwise.gt(steps, 0), half, turned)
-    small = pointwise.lt(pointwise.abs(steps), half if discont is None else discont)
-    turns = reduce.cumsum(select.where(small, 0.0, turned - steps), dim)
+    if not odd:
+        turned = select.where(pointwise.eq(turned, -half) & pointwise.gt(steps, 0), half, turned)
+    small = pointwise.lt(pointwise.abs(steps), period / 2 if discont is None else discont)
+    turns = reduce.cumsum(select.where(small, 0, turned - steps), dim)
     # the added multiples of the period are constant
     none = pointwise.mul(p.detach()[(*(slice(None),) * dim, slice(0, 1))], 0)
-    return p + join.cat([none, turns], dim)
+    return p + as_dtype(join.cat([none, turns], dim), p._payload.dtype)
 
 
 def _steps(x: Any, dim: int) -> Any:

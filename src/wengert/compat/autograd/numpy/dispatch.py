@@ -33,7 +33,7 @@ from wengert.tape.record import T
 from wengert.tensor.numpy.dispatch import kind_of
 from wengert.tensor.numpy.ufuncs import one_primitive
 
-__all__ = ["FILLED", "function_of", "of_numpy", "refusal"]
+__all__ = ["FILLED", "function_of", "no_derivative", "of_numpy"]
 
 _FRESH = frozenset(("empty", "eye", "full", "identity", "linspace", "ones", "zeros"))
 _LIKE = frozenset(("empty_like", "full_like", "ones_like", "zeros_like"))
@@ -58,7 +58,7 @@ _NESTED = (list, tuple, dict)
 _ABSENT = object()
 
 
-def refusal(name: str, args: tuple[Any, ...], place="numpy") -> NotImplementedError:
+def no_derivative(name: str, args: tuple[Any, ...], place="numpy") -> NotImplementedError:
     """Return the error for a function that has no derivative."""
     numbers = tuple(i for i, value in enumerate(args) if holds_box(value))
     return NotImplementedError(
@@ -174,7 +174,7 @@ def _general(name: str, numpys) -> Callable[..., Any]:
         if not found:
             found.append(_theirs(name))
         if found[0] is None:
-            raise refusal(name, args)
+            raise no_derivative(name, args)
         return boxed(found[0](*args, **kwargs))
 
     function.overrule = own.append  # type: ignore[attr-defined]

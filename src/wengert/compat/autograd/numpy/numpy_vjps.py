@@ -8,10 +8,9 @@ from typing import Any
 import numpy as _np
 
 import wengert.compat.autograd.numpy as np
-from wengert.base.sections import fill_sections
 from wengert.compat.autograd.boxes import plain
 from wengert.compat.autograd.numpy.rows import metadata
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 
 
 def unbroadcast(x, target_meta: tuple[Any, ...], broadcast_idx=0) -> Any:
@@ -94,5 +93,4 @@ def match_complex(target, x) -> Any:
     return x + 0j if wanted else np.real(x)
 
 
-__all__ = defined(globals())
-fill_sections(globals())
+__all__ = completed(globals())

@@ -16,6 +16,7 @@ import numpy as _np
 
 from wengert.compat.autograd.boxes import holds_box
 from wengert.compat.autograd.numpy.dispatch import of_numpy as _of_numpy
+from wengert.compat.autograd.words import refusal
 from wengert.compat.kit.namespaces import lazy as _lazy
 
 _CURES = {
@@ -34,10 +35,7 @@ def _drawn(name: str, function) -> Any:
         if holds_box((args, kwargs)):
             numbers = tuple(i for i, value in enumerate(args) if holds_box(value))
             cure = _CURES.get(own, "pass x._value for the box x, if no derivative is wanted")
-            raise NotImplementedError(
-                f"VJP of {own} wrt argnums {numbers} not defined: random numbers are constants "
-                f"to derivatives; {cure}"
-            )
+            raise refusal(NotImplementedError, "VJP of {} wrt", own, numbers, cure)
         return function(*args, **kwargs)
 
     return draw

@@ -11,6 +11,7 @@ import wengert.numpy as _wnp
 from wengert.base.arrays import unmasked
 from wengert.compat.autograd.boxes import ArrayBox, boxed, holds_box, isbox, plain
 from wengert.compat.autograd.numpy.dispatch import function_of
+from wengert.compat.autograd.words import refusal
 from wengert.compat.kit.namespaces import defined
 
 
@@ -117,9 +118,7 @@ def wrap_if_boxes_inside(raw_array, slow_op_name: str | None = None) -> Any:
 def make_diagonal(D, offset=0, axis1=0, axis2=1) -> Any:
     """Build matrices with the rows of `D` on their diagonals; the inverse of `diagonal`."""
     if not (offset == 0 and axis1 == -1 and axis2 == -2):
-        raise NotImplementedError(
-            "Currently make_diagonal only supports offset=0, axis1=-1, axis2=-2"
-        )
+        raise refusal(NotImplementedError, "Currently make_diagonal only")
     return D[..., None] * _np.eye(_np.shape(plain(D))[-1])
 
 

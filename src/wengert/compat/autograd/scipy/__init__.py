@@ -8,6 +8,8 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from wengert.compat.autograd.words import refusal
+
 _MODULES = frozenset(("integrate", "linalg", "misc", "signal", "special", "stats"))
 
 
@@ -15,9 +17,7 @@ def __getattr__(name: str) -> Any:
     """Import a module when it is first named, since SciPy's modules load slowly."""
     if name in _MODULES:
         return importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(
-        f"module {__name__!r} has no attribute {name!r}: there are {', '.join(sorted(_MODULES))}"
-    )
+    raise refusal(AttributeError, "module {!r} has", __name__, name, ", ".join(sorted(_MODULES)))
 
 
 def __dir__() -> list[str]:

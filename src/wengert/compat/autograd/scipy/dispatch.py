@@ -8,7 +8,7 @@ from typing import Any
 from wengert.base.extras import scipy_module
 from wengert.base.sections import fill_sections
 from wengert.compat.autograd.boxes import boxed, holds_box
-from wengert.compat.autograd.numpy.dispatch import refusal
+from wengert.compat.autograd.numpy.dispatch import no_derivative
 from wengert.compat.kit.namespaces import lazy
 
 __all__ = ["found", "named_by", "paired"]
@@ -30,7 +30,7 @@ def paired(
         if not holds_box((args, kwargs)):
             return scipys()(*args, **kwargs)
         if formula is None:
-            raise refusal(name, args, place)
+            raise no_derivative(name, args, place)
         return boxed(formula(*args, **kwargs))
 
     function.__name__ = function.__qualname__ = name

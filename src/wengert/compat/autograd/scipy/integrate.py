@@ -16,6 +16,7 @@ from wengert.base.containers import flatten
 from wengert.base.extras import scipy_module
 from wengert.base.sections import fill_sections
 from wengert.compat.autograd.boxes import TRACING, boxed, holds_box, isbox
+from wengert.compat.autograd.words import refusal
 from wengert.integrate.solvers import odeint as _odeint
 
 __all__ = ["odeint"]
@@ -61,9 +62,7 @@ def odeint(func: Callable[..., Any], y0, t, args=(), **kwargs) -> Any:
     options = {name: value for name, value in options.items() if name not in _UNUSED}
     unknown = options.keys() - {"rtol", "atol", "tfirst", *_NAMES.values()}
     if unknown:
-        raise NotImplementedError(
-            f"odeint of boxes has no argument {', '.join(sorted(unknown))}: leave it out"
-        )
+        raise refusal(NotImplementedError, "odeint of boxes", ", ".join(sorted(unknown)))
 
     def equations(*given) -> Any:
         return _array(func(*map(_boxes, given)))

@@ -15,6 +15,7 @@ from typing import Any
 import wengert.compat.autograd.numpy as np
 from wengert.base.sections import fill_sections
 from wengert.compat.autograd.boxes import boxed, isbox
+from wengert.compat.autograd.words import refusal
 from wengert.numpy.arrays import array_of
 from wengert.ops.strided import unfold
 
@@ -58,9 +59,7 @@ def convolve(
     shapes = np.shape(A), np.shape(B)
     if mode == "valid" and any(shapes[0][i] < shapes[1][j] for i, j in pairs):
         if any(shapes[0][i] > shapes[1][j] for i, j in pairs):
-            raise ValueError(
-                "One array must be larger than the other along all convolved dimensions"
-            )
+            raise refusal(ValueError, "One array must")
         made = convolve(B, A, axes[::-1], dot_axes[::-1], mode)
         b_rest = np.ndim(B) - len(axes[1]) - len(dot_axes[1])
         a_rest = np.ndim(A) - len(axes[0]) - len(dot_axes[0])

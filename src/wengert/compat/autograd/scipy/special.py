@@ -20,7 +20,7 @@ import wengert.compat.autograd.numpy as np
 from wengert.base.extras import scipy_module
 from wengert.base.sections import fill_sections
 from wengert.compat.autograd.boxes import boxed, getval, holds_box
-from wengert.compat.autograd.numpy.dispatch import refusal
+from wengert.compat.autograd.numpy.dispatch import no_derivative
 from wengert.compat.autograd.scipy.dispatch import found
 from wengert.compat.kit.namespaces import lazy
 from wengert.ops.transcendental import polygamma as _polygamma
@@ -60,7 +60,7 @@ def polygamma_of(n, x) -> Any:
     """Compute `scipy.special.polygamma` of boxes, differentiable in `x` only."""
     order = _np.asarray(getval(n))
     if holds_box(n) or order.size != 1:
-        raise refusal("polygamma", (n,), "scipy.special")
+        raise no_derivative("polygamma", (n,), "scipy.special")
     return boxed(_polygamma(int(order.reshape(())), x))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from wengert.compat.kit.namespaces import closed as _closed
 
-__getattr__ = _closed(globals(), "jax.example_libraries", modules="optimizers stax")
+__getattr__ = _closed(globals(), "optimizers stax")
 
 
 def __dir__() -> list[str]:

@@ -16,10 +16,9 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import wengert.compat.jax.numpy as jnp
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.trees import register, tree_flatten, tree_leaves, tree_map
 from wengert.compat.jax.words import refusal
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 
 Schedule = Callable[[Any], Any]
 
@@ -323,6 +322,4 @@ def pack_optimizer_state(marked_pytree) -> OptimizerState:
     return _packed([point.subtree for point in points], tree)
 
 
-__all__ = defined(globals())
-
-fill_sections(globals())
+__all__ = completed(globals())

@@ -19,13 +19,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import wengert.compat.jax.numpy as jnp
-from wengert.base.sections import fill_sections
 from wengert.compat.jax import lax_products, nn, sampling
 from wengert.compat.jax.keys import split
 from wengert.compat.jax.lax_reductions import reduce_window
 from wengert.compat.jax.nn import initializers
 from wengert.compat.jax.words import refusal
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 
 Layer = tuple[Callable[..., Any], Callable[..., Any]]
 _WEIGHTS = initializers.glorot_normal()
@@ -328,6 +327,4 @@ _LAYERS = (
     "GeneralConvTranspose Identity LeakyRelu LogSoftmax MaxPool Relu Selu Sigmoid Softmax Softplus "
     "SumPool Tanh"
 )
-__all__ = [*defined(globals()), *_LAYERS.split()]
-
-fill_sections(globals())
+__all__ = [*completed(globals()), *_LAYERS.split()]

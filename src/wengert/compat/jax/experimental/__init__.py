@@ -8,6 +8,7 @@ from typing import Any
 
 from wengert.compat.jax.callbacks import io_callback as io_callback
 from wengert.compat.jax.settings import enable_x64 as enable_x64
+from wengert.compat.kit.words import absence
 
 __all__ = ["disable_x64", "enable_x64", "io_callback"]
 
@@ -17,17 +18,10 @@ def disable_x64() -> Any:
     return enable_x64(False)
 
 
-_ABSENT = {
-    "optimizers": "write jax.example_libraries.optimizers",
-    "stax": "write jax.example_libraries.stax",
-}
-
-
 _MODULES = ("checkify", "jet", "layout", "ode", "sparse")
 
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES or f"{__name__}.{name}" in sys.modules:
         return importlib.import_module(f"{__name__}.{name}")
-    why = _ABSENT.get(name, "checkify, enable_x64, disable_x64 and io_callback are here")
-    raise AttributeError(f"module 'jax.experimental' has no attribute {name!r}: {why}")
+    raise AttributeError(absence(__name__, name))

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 import wengert.compat.jax.numpy as jnp
-from wengert.base.sections import fill_sections
 from wengert.compat.jax import reverse
 from wengert.compat.jax.checks import axis_in, check_contracted
 from wengert.compat.jax.numpy.calling import shape_of, value_of
@@ -287,8 +286,5 @@ class COO(JAXSparse):
 
 
 BCSR = CSR = COO
-_CURES = {"sparsify": "operators take BCOO as they are", "*": "BCOO has its methods"}
-__getattr__ = closed(globals(), "jax.experimental.sparse", _CURES)
+__getattr__ = closed(globals())
 __all__ = defined(globals(), "BCSR CSR bcoo_todense")
-
-fill_sections(globals())

@@ -9,15 +9,11 @@ import importlib
 from typing import Any
 
 from wengert.compat.kit.namespaces import tables as _tables
+from wengert.compat.kit.words import absence as _absence
 
 PrecisionLike = Any
 _HOMES = "lax_arrays lax_control lax_elementwise lax_parallel lax_products lax_reductions"
 _FUNCTIONS = _tables("wengert.compat.jax", _HOMES)
-_ABSENT = {
-    "pshuffle": "write lax.ppermute",
-    "random_gamma_grad": "jax.random.gamma is differentiable",
-    "rng_bit_generator": "write jax.random.bits",
-}
 
 
 def __getattr__(name: str) -> Any:
@@ -28,8 +24,7 @@ def __getattr__(name: str) -> Any:
         if function is not None:
             made = importlib.import_module("wengert.compat.jax.primitives").of_function
             return globals().setdefault(name, made(name[:-2], function))
-    why = _ABSENT.get(name, "")
-    raise AttributeError(f"module 'jax.lax' has no attribute {name!r}{': ' if why else ''}{why}")
+    raise AttributeError(_absence(__name__, name))
 
 
 def __dir__() -> list[str]:

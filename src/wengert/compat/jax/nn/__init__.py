@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 import wengert.compat.jax.numpy as jnp
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, made, promote, promote_inexact
 from wengert.compat.jax.checks import axis_in, check_dtype
 from wengert.compat.jax.numpy.calling import check_arrays, checked_dtype, plain, static
@@ -415,17 +414,9 @@ def dot_product_attention(
     return found, residual[0] if unbatched else residual
 
 
-_ABSENT = {
-    "get_scaled_dot_general_config": "quantised products are not there: write x @ y",
-    "scaled_dot_general": "quantised products are not there: write jax.lax.dot_general",
-    "scaled_matmul": "quantised products are not there: write x @ y",
-}
-__getattr__ = closed(globals(), "jax.nn", _ABSENT, "initializers")
+__getattr__ = closed(globals(), "initializers")
 __all__ = defined(globals(), "hard_swish swish")
 
 
 def __dir__() -> list[str]:
     return [*__all__, "initializers"]
-
-
-fill_sections(globals())

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import wengert.compat.jax.numpy as jnp
-from wengert.base.sections import fill_sections, named
+from wengert.base.sections import named
 from wengert.compat.jax import sampling
 from wengert.compat.jax.dtypes import default_dtype, requested_dtype
 from wengert.compat.jax.numpy.calling import shape_of
@@ -174,8 +174,6 @@ def delta_orthogonal(scale=1.0, column_axis=-1, dtype=None) -> Initializer:
     return _initializer(draw, dtype)
 
 
-__getattr__ = closed(globals(), "jax.nn.initializers")
+__getattr__ = closed(globals())
 
 __all__ = defined(globals())
-
-fill_sections(globals())

@@ -29,6 +29,7 @@ from wengert.compat.jax.numpy.about import EIGHTS as _EIGHTS
 from wengert.compat.jax.numpy.about import extended as _extended
 from wengert.compat.jax.numpy.ufunc_class import ufunc as ufunc
 from wengert.compat.kit.namespaces import tables as _tables
+from wengert.compat.kit.words import absence as _absence
 
 _INSTALLED = (_methods, _operators, _updates)
 """Importing these adds methods and operators to arrays."""
@@ -44,30 +45,6 @@ _NUMPYS = (
 _SAME = {name: getattr(_np, name) for name in _NUMPYS.split() if hasattr(_np, name)}
 _SAME["ComplexWarning"] = _np.exceptions.ComplexWarning
 """Names that are NumPy's own: constants, dtype kinds, settings."""
-_WRITES = "arrays are immutable: write x = x.at[...].set(y)"
-_NARROW = "NumPy has no numbers of this type: jnp.float16 and jnp.int8 are the narrowest"
-_ABSENT = {
-    **dict.fromkeys(("copyto", "putmask"), _WRITES),
-    **dict.fromkeys(("int1", "int2", "int4", "uint1", "uint2", "uint4"), _NARROW),
-    "alltrue": "write jnp.all",
-    "asanyarray": "write jnp.asarray",
-    "ascontiguousarray": "write jnp.asarray",
-    "cumproduct": "write jnp.cumprod",
-    "fix": "write jnp.trunc",
-    "float128": "the widest numbers are float64",
-    "fromfile": "write jnp.asarray(numpy.fromfile(...))",
-    "fromiter": "write jnp.asarray(numpy.fromiter(...))",
-    "in1d": "write jnp.isin",
-    "longdouble": "the widest numbers are float64",
-    "matrix": "arrays of two dimensions are matrices: write x @ y",
-    "msort": "write jnp.sort(x, axis=0)",
-    "nditer": "write a loop over numpy.ndindex(x.shape)",
-    "product": "write jnp.prod",
-    "random": "write jax.random, whose functions take a key",
-    "row_stack": "write jnp.vstack",
-    "sometrue": "write jnp.any",
-    "trapz": "write jnp.trapezoid",
-}
 _HOMES = "about choosing creation moving ordering products reductions shapes ufuncs"
 _OWN = {**_SAME, **_tables(__name__, _HOMES), "finfo": _finfo}
 
@@ -81,12 +58,10 @@ def __getattr__(name: str) -> Any:
         return globals().setdefault(name, found)
     if name in ("bfloat16", *_EIGHTS):
         return globals().setdefault(name, _extended(name))
-    why = ""
-    if name in _ABSENT or (name.startswith("float") and name[5:6].isdigit()):
-        why = f": {_ABSENT.get(name, _NARROW)}"
-    elif not name.startswith("_") and hasattr(_np, name):
-        why = f": NumPy has it, JAX does not; write numpy.{name}, and np.asarray(x) for an array"
-    raise AttributeError(f"module 'jax.numpy' has no attribute {name!r}{why}")
+    text = _absence(__name__, name)
+    if text.endswith("'") and not name.startswith("_") and hasattr(_np, name):
+        text += f": NumPy has it, JAX does not; write numpy.{name}, and np.asarray(x) for an array"
+    raise AttributeError(text)
 
 
 def __dir__() -> list[str]:

@@ -328,6 +328,7 @@ def documented(function, name: str, text="") -> Any:
 
 def table(namespace: dict[str, Any], but="", made: Any = None) -> dict[str, Any]:
     """Return the functions that a module defines, and some more, by name, all documented."""
+    fill_sections(namespace)
     found = functions_of(namespace, but) | (made or {})
     for name, function in found.items():
         documented(function, name)

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, made
 from wengert.compat.jax.checks import axis_in, broadcast
 from wengert.compat.jax.dtypes import default_dtype
@@ -351,5 +350,3 @@ def choose(a, choices, out=None, mode: str = "raise") -> Any:
 
 
 NAMES = table(globals(), "sized")
-
-fill_sections(globals())

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray as converted
 from wengert.compat.jax.array import convert, is_weak, made, of_kind, result_type
 from wengert.compat.jax.dtypes import canonical_dtype, default_dtype, inexact_of, prng_key
@@ -266,18 +265,9 @@ def meshgrid(*xi, copy=True, sparse=False, indexing="xy") -> Any:
     if indexing not in ("xy", "ij"):
         raise ValueError(f"Valid values for indexing are 'xy' and 'ij', got {indexing}")
     if any(x.ndim > 1 for x in given):
-        raise ValueError(
-            f"Arguments to jax.numpy.meshgrid must be 0D or 1D, got shapes "
-            f"{[tuple(x.shape) for x in given]}"
-        )
-    wide = len(given)
-    laid = []
-    for i, x in enumerate(given):
-        at = 1 - i if indexing == "xy" and i < 2 and wide > 1 else i
-        laid.append(shape.reshape(C.plain(x), tuple(-1 if n == at else 1 for n in range(wide))))
-    if not sparse and laid:
-        to = np.broadcast_shapes(*[tuple(x.shape) for x in laid])
-        laid = [T.expand(x, shape=to) for x in laid]
+        shapes = [tuple(x.shape) for x in given]
+        raise ValueError(f"Arguments to jax.numpy.meshgrid must be 0D or 1D, got shapes {shapes}")
+    laid = C.call("meshgrid", *given, sparse=sparse, indexing=indexing)
     return [made(x, own.weak_type) for x, own in zip(laid, given, strict=True)]
 
 
@@ -309,5 +299,3 @@ NAMES = C.table(
         "zeros_like": _filled_like("zeros_like", 0),
     },
 )
-
-fill_sections(globals())

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray
 from wengert.compat.jax.numpy.calling import call, of_row, static
 from wengert.compat.jax.words import refusal
@@ -81,6 +80,4 @@ def rfftfreq(n: int, d=1.0, *, dtype=None, device=None) -> Any:
     return asarray(np.fft.rfftfreq(static(n, "n of rfftfreq")), dtype or float) / d
 
 
-__getattr__ = closed(globals(), "jax.numpy.fft")
-
-fill_sections(globals())
+__getattr__ = closed(globals())

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray
 from wengert.compat.jax.callbacks import pure_callback
 from wengert.compat.jax.custom_batching import custom_vmap
@@ -327,10 +326,8 @@ of_rows(
     """,
 )
 
-__getattr__ = closed(globals(), "jax.numpy.linalg")
+__getattr__ = closed(globals())
 
 __all__ = defined(globals())
 for _name in __all__:
     documented(globals()[_name], f"linalg.{_name}")
-
-fill_sections(globals())

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray
 from wengert.compat.jax.batching import vmap
 from wengert.compat.jax.checks import axis_in
@@ -106,10 +105,7 @@ def _outer_shapes(
             raise refusal(ValueError, "input with shape {.shape}", x, dimensions, signature)
         for name, size in zip(dimensions, x.shape[at:], strict=True):
             if known.setdefault(name, size) != size:
-                raise ValueError(
-                    f"inconsistent size for core dimension {name!r}: {size} vs {known[name]} on "
-                    f"vectorized function with signature={signature!r}"
-                )
+                raise refusal(ValueError, "inconsistent size", name, size, known[name], signature)
         outer.append(tuple(x.shape[:at]))
     return outer
 
@@ -159,5 +155,3 @@ def fromfunction(function: Callable[..., Any], shape, *, dtype=float, **kwargs) 
 
 
 NAMES = table(globals())
-
-fill_sections(globals())

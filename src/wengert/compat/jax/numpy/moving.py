@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, convert, made, promote
 from wengert.compat.jax.array import asarray as converted
 from wengert.compat.jax.checks import axis_in
@@ -16,7 +15,6 @@ from wengert.compat.jax.numpy.calling import (
     call,
     finished,
     operands,
-    plain,
     shape_of,
     static,
     table,
@@ -27,7 +25,6 @@ from wengert.compat.jax.numpy.mapping import apply_along_axis
 from wengert.compat.jax.numpy.shapes import ravel
 from wengert.compat.jax.words import refusal
 from wengert.compat.kit.signatures import signed
-from wengert.ops import shape as shapes
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.record import T
 
@@ -196,27 +193,16 @@ def insert(arr, obj, values, axis: int | None = None) -> Any:
 def trim_zeros(filt, trim: str = "fb", axis=None) -> Any:
     """Remove the zeros at the ends, along all axes or the given ones."""
     (x,) = operands("trim_zeros", filt)
-    places = np.nonzero(value_of(x, "the argument of trim_zeros"))
-    axes = range(x.ndim) if axis is None else axis if isinstance(axis, tuple | list) else (axis,)
-    index = [slice(None)] * x.ndim
-    for i in axes:
-        size, at = x.shape[i], places[i]
-        low = at.min() if at.size else size
-        high = at.max() + 1 if at.size else size
-        index[i] = slice(low if "f" in trim else 0, high if "b" in trim else size)
-    return x[tuple(index)]
+    value_of(x, "the argument of trim_zeros")
+    return call("trim_zeros", x, trim, axis)
 
 
 def ix_(*args) -> tuple[Any, ...]:
     """Combine index vectors into an index over all their combinations."""
-    given = [x.nonzero()[0] if x.dtype == bool else x for x in operands("ix_", *args)]
+    given = operands("ix_", *args)
     if any(x.ndim != 1 for x in given):
         raise ValueError("Arguments to jax.numpy.ix_ must be 1-dimensional")
-    n = len(given)
-    return tuple(
-        made(shapes.reshape(plain(x), tuple(-1 if i == j else 1 for j in range(n))))
-        for i, x in enumerate(given)
-    )
+    return call("ix_", *given)
 
 
 def unravel_index(indices, shape) -> tuple[Any, ...]:
@@ -365,5 +351,3 @@ NAMES = table(
 )
 NAMES |= {name: _Grid(name) for name in ("mgrid", "ogrid")}
 NAMES |= {"r_": _Joined("r_", 0, 1, -1), "c_": _Joined("c_", -1, 2, 0)}
-
-fill_sections(globals())

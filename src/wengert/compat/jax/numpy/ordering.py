@@ -211,12 +211,17 @@ def _set(name: str) -> Callable[..., Any]:
         if name == "setdiff1d":
             given = asarray(ar1)
             found = made(convert(found, given._payload.dtype), given.weak_type)
-        if size is None:
-            return found
-        at = sized(np.arange(found.size), size, found.size)
-        return take(found, asarray(at), 0, mode="fill", fill_value=fill_value or 0)
+        return _resized(size, fill_value, found)[0]
 
     return function
+
+
+def _resized(size: int | None, fill_value, *found) -> Any:
+    """Truncate vectors of equal length to a size, or pad them with a value."""
+    if size is None:
+        return found
+    at = asarray(sized(np.arange(found[0].size), size, found[0].size))
+    return tuple(take(part, at, 0, mode="fill", fill_value=fill_value or 0) for part in found)
 
 
 def intersect1d(
@@ -224,12 +229,8 @@ def intersect1d(
 ) -> Any:
     """Return the elements of both arrays."""
     x, y = C.as_operands("intersect1d", ar1, ar2)
-    found = C.call("intersect1d", x, y, assume_unique, return_indices)
-    if size is None:
-        return found
-    several = found if return_indices else (found,)
-    at = asarray(sized(np.arange(several[0].size), size, several[0].size))
-    done = tuple(take(part, at, 0, mode="fill", fill_value=fill_value or 0) for part in several)
+    found = C.call("intersect1d", x, y, assume_unique, True)
+    done = _resized(size, fill_value, *found)
     return done if return_indices else done[0]
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.compat.jax import operators
 from wengert.compat.jax.array import asarray
 from wengert.compat.jax.checks import check_contracted
@@ -18,9 +17,11 @@ from wengert.compat.jax.numpy.calling import (
     call,
     check_arrays,
     checked_dtype,
+    finished,
     no_out,
     of_row,
     operands,
+    plain,
     sizes_of,
     static,
     table,
@@ -29,6 +30,7 @@ from wengert.compat.jax.numpy.calling import (
 from wengert.compat.jax.numpy.choosing import where
 from wengert.compat.jax.words import refusal
 from wengert.compat.kit.rows import of_rows
+from wengert.tensor.numpy.polynomials import divided
 
 
 def _as_asked(x, dtype, name: str) -> Any:
@@ -156,23 +158,6 @@ def gradient(f, *varargs, axis=None, edge_order: int | None = None) -> Any:
     return call("gradient", x, *steps, axis=axis, weak=x.weak_type)
 
 
-def unwrap(p, discont=None, axis: int = -1, period=2 * np.pi) -> Any:
-    """Remove the jumps from angles."""
-    (x,) = operands("unwrap", p)
-    if x._payload.dtype.kind in "biu" and float(period) != int(period):
-        x = asarray(x, float)
-    half = period / 2
-    least = half if discont is None else max(discont, half)
-    lines = call("moveaxis", x, axis, -1)
-    steps = lines[..., 1:] - lines[..., :-1]
-    inside = (steps + half) % period - half
-    inside = where((inside == -half) & (steps > 0), half, inside)
-    jumps = where(abs(steps) < least, 0, inside - steps)
-    turned = lines[..., 1:] + call("cumsum", jumps, -1).astype(x.dtype)
-    found = call("concatenate", [lines[..., :1], turned.astype(x.dtype)], -1)
-    return call("moveaxis", found, -1, axis)
-
-
 def interp(x, xp, fp, left=None, right=None, period=None) -> Any:
     """Interpolate linearly between given values, with `left` and `right` beyond the ends.
 
@@ -181,27 +166,9 @@ def interp(x, xp, fp, left=None, right=None, period=None) -> Any:
     x, xp, fp = as_operands("interp", x, xp, fp, inexact=True)
     if xp.ndim != 1 or fp.ndim != 1 or xp.shape != fp.shape:
         raise refusal(ValueError, "xp and fp must be one-dimensional", xp, fp)
-    if period is not None:
-        if period == 0:
-            raise ValueError(f"period must be a non-zero value; got {period}")
-        x, xp = x % period, xp % period
-        order = call("argsort", xp)
-        xp, fp = xp[order], fp[order]
-        xp = call("concatenate", [xp[-1:] - period, xp, xp[:1] + period])
-        fp = call("concatenate", [fp[-1:], fp, fp[:1]])
-    n = xp.size
-    at = call("clip", asarray(call("searchsorted", xp, x, "right"), int), 1, max(n - 1, 1))
-    low, high = fp[at - 1], fp[at]
-    step = xp[at] - xp[at - 1]
-    flat = abs(step) <= np.spacing(np.finfo(x._payload.dtype).eps)
-    found = low + where(flat, 0, (x - xp[at - 1]) / where(flat, 1, step) * (high - low))
-    if period is not None:
-        return found
-    if left != "extrapolate" if isinstance(left, str) else True:
-        found = where(x < xp[0], fp[0] if left is None else left, found)
-    if right != "extrapolate" if isinstance(right, str) else True:
-        found = where(x > xp[-1], fp[-1] if right is None else right, found)
-    return found
+    if period is not None and period == 0:
+        raise ValueError(f"period must be a non-zero value; got {period}")
+    return call("interp", x, xp, fp, left, right, period)
 
 
 # -- polynomials -----------------------------------------------------------------------------------
@@ -246,40 +213,21 @@ def polymul(a1, a2, *, trim_leading_zeros: bool = False) -> Any:
 def polydiv(u, v, *, trim_leading_zeros: bool = False) -> tuple[Any, Any]:
     """Return the quotient and the remainder of polynomials."""
     x, y = as_operands("polydiv", u, v, inexact=True)
-    m, n = x.size - 1, y.size - 1
-    quotient = asarray(np.zeros(max(m - n + 1, 1)), x._payload.dtype)
-    for k in range(m - n + 1):
-        d = x[k] / y[0]
-        quotient = quotient.at[k].set(d)
-        x = x.at[k : k + n + 1].add(-d * y)
-    return quotient, call("trim_zeros", x, "f") if trim_leading_zeros else x
+    quotient, rest = finished(divided(plain(x), plain(y)))
+    return quotient, call("trim_zeros", rest, "f") if trim_leading_zeros else rest
 
 
 def polyder(p, m: int = 1) -> Any:
     """Differentiate a polynomial."""
     (x,) = as_operands("polyder", p, inexact=True)
-    m = static(m, "m of polyder")
-    if m < 0:
-        raise ValueError("Order of derivative must be positive")
-    if not m:
-        return x
-    if x.size <= m:
-        return x[:0]
-    n = x.size
-    powers = np.arange(n - 1, m - 1, -1)
-    factors = np.prod([powers - i for i in range(m)], axis=0)
-    return x[: n - m] * asarray(factors, x._payload.dtype)
+    return asarray(call("polyder", x, static(m, "m of polyder")), x._payload.dtype)
 
 
 def polyint(p, m: int = 1, k=None) -> Any:
     """Integrate a polynomial."""
     (x,) = as_operands("polyint", p, inexact=True)
-    constants = asarray(0.0 if k is None else k, x._payload.dtype).reshape(-1)
-    constants = call("broadcast_to", constants, (m,)) if constants.size == 1 else constants
-    for i in range(m):
-        powers = np.arange(x.size, 0, -1)
-        x = call("concatenate", [x / asarray(powers, x._payload.dtype), constants[i : i + 1]])
-    return x
+    constants = asarray(0.0 if k is None else k, x._payload.dtype)
+    return asarray(call("polyint", x, m, constants), x._payload.dtype)
 
 
 def least_squares(x, y, rcond) -> Any:
@@ -364,6 +312,8 @@ of_rows(
         | Evaluate a polynomial, whose coefficients begin with the highest power.
     trapezoid | y, x=None, dx=1.0, axis=-1 | inexact x
         | Integrate by the trapezoidal rule.
+    unwrap | p, discont=None, axis=-1, period=6.283185307179586 | own
+        | Return angles without their jumps.
     vdot | a, b, *, precision=None, preferred_element_type=None | same-weak
         | Return the sum of the products of all elements; those of `a` are conjugated.
     vecdot | x1, x2, /, *, axis=-1, precision=None, preferred_element_type=None | same
@@ -371,5 +321,3 @@ of_rows(
     """,
 )
 NAMES = table(globals(), "least_squares")
-
-fill_sections(globals())

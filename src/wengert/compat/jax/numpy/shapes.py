@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, made, promote
 from wengert.compat.jax.checks import axis_in, broadcast, resized
 from wengert.compat.jax.numpy import calling as C
@@ -164,11 +163,8 @@ def _check_alike(name: str, given: list[Any], axis) -> None:
         ours = [n for i, n in enumerate(first) if i != axis % len(first)]
         theirs = [n for i, n in enumerate(own) if i != axis % len(first)]
         if len(own) != len(first) or ours != theirs:
-            raise TypeError(
-                f"Cannot {name} arrays with shapes that differ in dimensions other than the one "
-                f"being concatenated: concatenating along dimension {axis} for shapes "
-                f"{', '.join(str(tuple(part.shape)) for part in given)}."
-            )
+            shapes = ", ".join(str(tuple(part.shape)) for part in given)
+            raise refusal(TypeError, "Cannot {} arrays", name, axis, shapes)
 
 
 def concat(arrays, /, *, axis=0) -> Any:
@@ -182,11 +178,9 @@ def stack(arrays, axis=0, out=None, dtype=None) -> Any:
     if _are_keys(arrays):
         return _of_keys(stack, arrays, axis)
     given = _in_dtype(_sequence("stack", arrays), dtype, "stack")
-    if len({tuple(x.shape) for x in given}) > 1:
-        raise ValueError(
-            "All input arrays must have the same shape: stack got "
-            f"{[tuple(x.shape) for x in given]}."
-        )
+    shapes = [tuple(x.shape) for x in given]
+    if len(set(shapes)) > 1:
+        raise ValueError(f"All input arrays must have the same shape: stack got {shapes}.")
     return C.call("stack", given, axis, weak=given[0].weak_type)
 
 
@@ -297,5 +291,3 @@ NAMES = C.table(
         "vstack": _stacked("vstack", 2, lambda ndim: 0),
     },
 )
-
-fill_sections(globals())

@@ -9,10 +9,9 @@ from __future__ import annotations
 from wengert.compat.kit.namespaces import closed as _closed
 
 _NAMES = "fft integrate interpolate linalg ndimage optimize signal sparse special stats"
-_ABSENT = {"cluster": "write scipy.cluster on np.asarray(x)", "spatial": "write jax.numpy"}
 
 
-__getattr__ = _closed(globals(), "jax.scipy", _ABSENT, _NAMES)
+__getattr__ = _closed(globals(), _NAMES)
 
 
 def __dir__() -> list[str]:

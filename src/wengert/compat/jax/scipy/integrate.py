@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import wengert.compat.jax.numpy as jnp
-from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import closed
 
 __all__ = ["trapezoid"]
@@ -22,7 +21,4 @@ def trapezoid(y, x=None, dx=1.0, axis=-1) -> Any:
     return jnp.trapezoid(y, x, dx, axis)
 
 
-_CURE = "wengert.integrate has solvers of differential equations with derivatives"
-__getattr__ = closed(globals(), "jax.scipy.integrate", {"*": _CURE})
-
-fill_sections(globals())
+__getattr__ = closed(globals())

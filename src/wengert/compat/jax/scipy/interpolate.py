@@ -6,11 +6,11 @@ import math
 from typing import Any
 
 import wengert.compat.jax.numpy as jnp
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.numpy.calling import as_operands
 from wengert.compat.jax.scipy.ndimage import interpolated
 from wengert.compat.jax.trees import register
 from wengert.compat.jax.typing import Array
+from wengert.compat.jax.words import refusal
 from wengert.compat.kit.namespaces import closed
 
 __all__ = ["RegularGridInterpolator"]
@@ -62,9 +62,7 @@ class RegularGridInterpolator:
             if not (p[1:] > p[:-1]).all():
                 raise ValueError(f"the points in dimension {i} must be strictly ascending")
             if p.shape[0] != sizes[i]:
-                raise ValueError(
-                    f"there are {p.shape[0]} points and {sizes[i]} values in dimension {i}"
-                )
+                raise refusal(ValueError, "there are {}", p.shape[0], sizes[i], i)
 
     def __call__(self, xi, method: str | None = None) -> Array:
         """Return the values at places: an array (..., dimensions), or one for each dimension."""
@@ -102,13 +100,10 @@ def _of_parts(method: str, grid, values, fill_value) -> RegularGridInterpolator:
     return found
 
 
-__getattr__ = closed(
-    globals(), "jax.scipy.interpolate", {"*": "jax.numpy.interp is there, of points on a line"}
-)
+__getattr__ = closed(globals())
 
 register(
     RegularGridInterpolator,
     lambda found: ((found.grid, found.values, found.fill_value), found.method),
     lambda method, parts: _of_parts(method, *parts),
 )
-fill_sections(globals())

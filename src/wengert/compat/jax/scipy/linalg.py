@@ -9,7 +9,6 @@ import numpy as np
 
 import wengert.compat.jax.numpy as jnp
 from wengert.base.extras import scipy_module
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, made, promote
 from wengert.compat.jax.numpy import linalg
 from wengert.compat.jax.numpy.calling import (
@@ -27,8 +26,6 @@ from wengert.compat.kit.rows import of_rows
 from wengert.compat.kit.signatures import signed
 from wengert.scipy import linalg as _scipy
 from wengert.scipy.matrices import matrix_function
-
-_CURES = {"logm": "JAX has none either: write it with jnp.linalg.eigh"}
 
 
 def _matrix(name: str, a) -> Array:
@@ -271,8 +268,6 @@ of_rows(
     """,
 )
 
-__getattr__ = closed(globals(), "jax.scipy.linalg", _CURES)
+__getattr__ = closed(globals())
 
 __all__ = defined(globals())
-
-fill_sections(globals())

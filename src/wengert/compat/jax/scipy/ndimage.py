@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import wengert.compat.jax.numpy as jnp
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray
 from wengert.compat.jax.lax_elementwise import round as rounded
 from wengert.compat.jax.numpy.calling import operands
@@ -110,6 +109,4 @@ def map_coordinates(
     return total.astype(x.dtype)
 
 
-__getattr__ = closed(globals(), "jax.scipy.ndimage")
-
-fill_sections(globals())
+__getattr__ = closed(globals())

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.base.extras import scipy_module
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray
 from wengert.compat.jax.reverse import value_and_grad
 from wengert.compat.jax.words import refusal
@@ -101,7 +100,4 @@ def minimize(
     )
 
 
-_CURE = "wengert.scipy has minimize, least_squares, root and curve_fit with derivatives"
-__getattr__ = closed(globals(), "jax.scipy.optimize", {"*": _CURE})
-
-fill_sections(globals())
+__getattr__ = closed(globals())

@@ -118,6 +118,4 @@ def detrend(data, axis: int = -1, type: str = "linear", bp: int = 0, overwrite_d
     return jnp.moveaxis((flat - fitted).reshape(lines.shape), 0, axis)
 
 
-__getattr__ = closed(
-    globals(), "jax.scipy.signal", later=f"spectra: {_SPECTRA}", root="wengert.compat.jax.scipy"
-)
+__getattr__ = closed(globals(), later=f"spectra: {_SPECTRA}", root="wengert.compat.jax.scipy")

@@ -14,7 +14,6 @@ import numpy as np
 
 import wengert.compat.jax.numpy as jnp
 from wengert.base.extras import scipy_module
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, made
 from wengert.compat.jax.checks import no_warnings
 from wengert.compat.jax.nn import log_softmax as _log_softmax
@@ -35,14 +34,6 @@ from wengert.ops import special
 from wengert.tensor.numpy.special import rule_of
 
 __all__ = ["factorial", "logsumexp", "polygamma"]
-
-_CURES = {
-    "bessel_jn": "wengert.special.bessel_j0 and bessel_j1 are there",
-    "lpmn": "JAX has given it up",
-    "sph_harm": "JAX has given it up",
-    "sph_harm_y": "its derivatives are not there: write the polynomials by jnp.polyval",
-    "wofz": "it is of complex numbers: write scipy.special.wofz on np.asarray(z)",
-}
 
 
 def _computed(name: str, *given: Array, weak: bool = False) -> Any:
@@ -206,6 +197,4 @@ def bernoulli(n: int) -> Array:
     return asarray(numbers, float)
 
 
-__getattr__ = closed(globals(), "jax.scipy.special", _CURES)
-
-fill_sections(globals())
+__getattr__ = closed(globals())

@@ -9,11 +9,10 @@ import numpy as np
 
 import wengert.compat.jax.numpy as jnp
 from wengert.base.extras import scipy_module
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.numpy.calling import as_operands
 from wengert.compat.jax.scipy.signal import detrend as _detrended
 from wengert.compat.jax.typing import Array
-from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.namespaces import completed
 from wengert.tape.sites import warn
 
 _EXTENSIONS: dict[Any, dict[str, str]] = {
@@ -222,6 +221,4 @@ def istft(
     return times, jnp.moveaxis(x, -1, at - (across < at))
 
 
-__all__ = defined(globals())
-
-fill_sections(globals())
+__all__ = completed(globals())

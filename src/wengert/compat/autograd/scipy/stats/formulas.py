@@ -10,6 +10,7 @@ import numpy as _np
 import wengert.compat.autograd.numpy as np
 from wengert.compat.autograd.boxes import carries, isbox, plain
 from wengert.compat.autograd.scipy import special
+from wengert.compat.autograd.words import refusal
 
 __all__ = ["FORMULAS"]
 
@@ -66,10 +67,7 @@ def _normal_logpdf(x, mean=None, cov=1.0, allow_singular: bool = False) -> Any:
 
 def _singular(away, cov) -> Any:
     if isbox(cov) and carries(cov):
-        raise NotImplementedError(
-            "The multivariate normal pdf is not differentiable w.r.t. a singular covariance "
-            "matrix: leave allow_singular out"
-        )
+        raise refusal(NotImplementedError, "The multivariate normal")
     values, vectors = _np.linalg.eigh(plain(cov))
     least = 1e6 * _np.finfo(values.dtype).eps * _np.max(_np.abs(values))
     kept = values > least

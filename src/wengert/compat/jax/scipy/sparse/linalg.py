@@ -136,10 +136,7 @@ def _solved(
     flat, back = ravel_pytree(b)
     start = jnp.zeros_like(flat) if x0 is None else ravel_pytree(x0)[0]
     if x0 is not None and tree_structure(x0) != tree_structure(b):
-        raise ValueError(
-            "x0 and b must have matching tree structure: "
-            f"{tree_structure(x0)} vs {tree_structure(b)}"
-        )
+        raise refusal(ValueError, "x0 and b must", tree_structure(x0), tree_structure(b))
     if start.shape != flat.shape:
         raise refusal(ValueError, "arrays in x0 and b must", start, flat)
     limit = 10 * flat.shape[0] if maxiter is None else maxiter

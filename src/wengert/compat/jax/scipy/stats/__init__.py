@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 
 import wengert.compat.jax.numpy as jnp
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.numpy.calling import as_operands, operands
 from wengert.compat.jax.scipy import special as sp
 from wengert.compat.jax.scipy.linalg import solve_triangular
@@ -192,11 +191,8 @@ def _module(name: str, functions: dict[str, Any]) -> ModuleType:
 
 _MODULES = {name: _module(name, functions) for name, functions in DISTRIBUTIONS.items()}
 globals().update(_MODULES)
-__getattr__ = closed(globals(), "jax.scipy.stats", later="kde: gaussian_kde")
+__getattr__ = closed(globals(), later="kde: gaussian_kde")
 
 
 def __dir__() -> list[str]:
     return sorted([*_MODULES, "gaussian_kde", "mode", "rankdata", "sem"])
-
-
-fill_sections(globals())
