@@ -150,6 +150,19 @@ def test_complex_numbers_too():
     assert z.grad[0] == 0 and np.isfinite(z.grad.numpy()).all()
 
 
+def test_cotangents_of_complex_numbers_stay_complex_where_real_gradients_are_nan():
+    x = wg.tensor([-wg.inf, 0.5], dtype=wg.float64, requires_grad=True)
+    z = wg.polar(x.abs(), x)
+    total = wg.view_as_real(z).sin().sum() + wg.where(x > 0, x, 0).sum()
+    (first,) = wg.autograd.grad(total, x, create_graph=True)
+    (second,) = wg.autograd.grad(first.sin().sum(), x)
+    y = wg.tensor(0.5, dtype=wg.float64, requires_grad=True)
+    total = (y * y.cos()).sin() + (y * y.sin()).sin() + y
+    (first,) = wg.autograd.grad(total, y, create_graph=True)
+    (wanted,) = wg.autograd.grad(first.sin(), y)
+    assert second[1].item() == pytest.approx(wanted.item(), rel=1e-12)
+
+
 def test_what_no_mask_hides_stays_as_it_is():
     assert math.isnan(gradient(lambda x: x.sqrt() * 0, [0.0])[0])
     assert gradient(lambda x: x.sqrt(), [0.0]) == [math.inf]
