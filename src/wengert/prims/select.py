@@ -42,7 +42,8 @@ linear(
         lambda F, g, self, cotangent: F.where(
             F.logical_and(F.isnan(self), F.eq(cotangent, 0)), 0, g
         ),
-        None,
+        # complex for a complex cotangent of a real argument
+        lambda F, g, cotangent: F.zeros_like(cotangent),
     ),
     broadcasts=True,
     masks=True,
