@@ -94,6 +94,30 @@ class Point:
         return pick(self.at)
 
 
+class Shrinks:
+    # is another one when it is asked again
+
+    def __init__(self, at):
+        self.at = at * 1
+
+    def __bool__(self):
+        self.at.mul_(0.8)
+        return bool(self.at.abs().sum() > 1)
+
+    def __eq__(self, other):
+        return bool(self)
+
+    def __lt__(self, other):
+        return bool(other) if isinstance(other, Shrinks) else NotImplemented
+
+    def __repr__(self):
+        return "large" if self else "small"
+
+    def __iter__(self):
+        while self:
+            yield self.at * 1
+
+
 class Turns:
     def __init__(self, *calls):
         self.calls, self.done = calls, 0
@@ -112,6 +136,10 @@ def both(*calls):
     for call in calls[:-1]:
         yield call()
     yield calls[-1]()
+
+
+def listed(*parts):
+    return list(parts)
 
 
 def last(*calls):
@@ -182,6 +210,23 @@ v = {t}@while (s := v.sum()) < 9:@    with contextlib.suppress(KeyError):@\
 z = {t}.expand(3, 3).clone()@z = z.t() if {t}.sum() > 0 else z[:, :]@out = {t}, z, z.stride()
 a = [{t}]@b = a if {t}.sum() > 0 else [x]@a[0] = {t}@out = b[0]
 a = {t}.clone()@b = a[:2] if {t}.sum() > 0 else a[1:]@k = {t}@b.mul_({n})@out = a, k
+p, q = Shrinks({t}), Shrinks({t})@same = listed(p, q, p) == listed(q, p, q)@\
+out = same, p.at, {n}
+p, q = Shrinks({t}), Shrinks({t})@text = repr(listed(p, q, p))@out = {t}, text, q.at
+p, q = Shrinks({t}), Shrinks({t})@less = listed(p, q, p) < listed(q, p, q)@\
+out = less, [u.at for u in sorted([p, q, p])], {n}
+p, q = Shrinks({t}), Shrinks({t})@out = len([*filter(None, [p, q, p])]), all([p, q]), q.at * {n}
+p = Shrinks({t})@out = sum(p) * {n}, sum(1 for u in p if u.sum() > 0), [*p], p.at
+v = {t}@try:@    while True:@        v = v.abs() * 1.5 + 0.1@        if v.max() > 5:@\
+            raise KeyError({n})@except KeyError as error:@    out = v, error.args
+count = 0@def inner(u):@    nonlocal count@    while u.sum() < 5:@        u = u.abs() * 2 + 0.1@\
+        count += 1@    return u * count@out = inner({t}), count, inner({t}), {n}
+p = Point({t})@while p.at.sum() < 9:@    p.at = p.at.abs() * 2 + 0.1@    p.by += {n}@\
+out = p.at, p.by
+kept = {0: {t}}@while kept[0].sum() < 9:@    kept[0] = kept[0].abs() * 2 + 0.1@\
+    kept[1] = kept.get(1, 0) + {n}@out = kept.pop(0), kept
+kept = [{t}]@while kept[-1].sum() < 9:@    kept.append(kept[-1].abs() * 2 + 0.1)@\
+    del kept[:-2]@    kept[0] *= {n}@out = kept
 turns = both(lambda: {n}, lambda: {n}, lambda: {t})@next(turns)@out = {t} * next(turns), next(turns)
 out = [u * {n} for u in ({t}, {t}) if u.sum() > 0] or {t}
 out = [{n}, {n}] < [{n}, {n}], {n} in [{n}, 2.0], {t}

@@ -561,17 +561,11 @@ class Entry:
             return self._gone_through(
                 *(self.tree, inputs, list(tensors), list(arrays), given, captured, memory)
             )
-        if added and self.tree.traces == 1:
-            # run the code that later calls will run
-            found, known = self.tree.run(inputs, None, *_taken(captured))
-            self._note_call(found, known)
-            found = found.without_effects(captured.log.settle)
-            return self.finished(
-                *(found, known, list(tensors), list(arrays), given, tensors, memory)
-            )
-        own = copy.copy(self)
-        own.tree = Graph(places, self.options)
-        own.tree.add(places, trace.items, exit)
+        own = self
+        if not added or self.tree.traces > 1:
+            own = copy.copy(self)
+            own.tree = Graph(places, self.options)
+            own.tree.add(places, trace.items, exit)
         found, known = own.tree.run(inputs, None, *_taken(captured))
         # made before the effects are dropped: they forbid running the function again
         own._note_call(found, known)
