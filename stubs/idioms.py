@@ -201,7 +201,10 @@ def idiom_line(space: str, name: str, value: Any) -> str:
         return f"from {parent} import {own} as {name}" if parent else f"import {own} as {name}"
     home, own = getattr(value, "__module__", None) or "", getattr(value, "__name__", "")
     array, like = ARRAYS.get(space, ("Any", ""))
-    if isinstance(value, type) and (home == space or hasattr(value.__init__, "lines")):
+    elsewhere = home.removeprefix("wengert.compat.") in CLASSES  # which has a stub that tells
+    if isinstance(value, type) and (
+        home == space or (hasattr(value.__init__, "lines") and not elsewhere)
+    ):
         return class_lines(space, name, value)
     tells = array == "Any" or isinstance(value, type) or not is_open(value)
     if isinstance(value, type | types.FunctionType) and home.startswith("wengert.") and tells:

@@ -41,6 +41,7 @@ _ARITHMETIC = {
     "and": ("bitwise_and", None),
     "or": ("bitwise_or", None),
     "xor": ("bitwise_xor", None),
+    "matmul": ("matmul", None),
 }
 """For each operator, NumPy's function and the primitive for operands of one floating dtype."""
 COMPARISONS = {
@@ -99,7 +100,7 @@ def _arithmetic(symbol: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
     name = f"__{symbol}__"
 
     def general(self, other, turned: bool) -> Any:
-        if not _understood(other):
+        if not _understood(other) or (symbol == "matmul" and is_weak(other)):
             return NotImplemented
         if symbol != "truediv" or type(self) is NDArray:
             other = whole_number(self, other)
@@ -165,18 +166,6 @@ def _unary(name: str, numpys: str) -> Callable[..., Any]:
     return named(operator, name)
 
 
-def _matmul(self, other) -> Any:
-    if not isinstance(other, TensorBase | np.ndarray):
-        return NotImplemented
-    return computed(_winner(self, other), wnp.matmul, (self, other), {})
-
-
-def _rmatmul(self, other) -> Any:
-    if not isinstance(other, TensorBase | np.ndarray):
-        return NotImplemented
-    return computed(_winner(self, other), wnp.matmul, (other, self), {})
-
-
 def _install_operators() -> None:
     for symbol in _ARITHMETIC:
         forward, backward = _arithmetic(symbol)
@@ -187,9 +176,6 @@ def _install_operators() -> None:
         setattr(NDArray, f"__{symbol}__", _comparison(symbol))
     for name, numpys in (("neg", "negative"), ("abs", "absolute"), ("invert", "invert")):
         setattr(NDArray, f"__{name}__", _unary(f"__{name}__", numpys))
-    NDArray.__matmul__ = _matmul  # type: ignore[method-assign]
-    NDArray.__rmatmul__ = _rmatmul  # type: ignore[method-assign]
-    setattr(NDArray, "__imatmul__", _in_place("matmul"))  # noqa: B010
 
 
 # -- methods of the arrays below -------------------------------------------------------------------
@@ -242,6 +228,25 @@ def install_methods(cls: type) -> None:
             setattr(cls, name, property(_hidden))
         elif callable(getattr(wnp.ndarray, name)):
             setattr(cls, name, _method(name))
+
+
+def delegated(namespace: str, names: str, find: Callable[[str], Any]) -> dict[str, Any]:
+    """Return the methods of arrays that are functions of a namespace, which `find` finds."""
+
+    def method_of(name: str) -> Callable[..., Any]:
+        def method(self, *args, **kwargs) -> Any:
+            if namespace == "nd" and type(self) is not NDArray:
+                raise refusal(AttributeError, "mxnet.numpy.ndarray object has", name, name, name)
+            return find(name)(self, *args, **kwargs)
+
+        return named(method, name, f"As ``mxnet.{namespace}.{name}``, of this array.")
+
+    def transpose(self, *axes) -> Any:
+        order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
+        return find("transpose")(self, order or None)
+
+    permuted = named(transpose, "transpose", "Permute the axes by `axes`, or reverse them.")
+    return {name: method_of(name) for name in names.split()} | {"transpose": permuted}
 
 
 def install(cls: type, methods: dict[str, Callable[..., Any]]) -> None:

@@ -221,30 +221,18 @@ def scan(
     <tf.Tensor: shape=(3,), dtype=float32, numpy=array([1., 3., 6.], dtype=float32)>
     """
     rows, _ = _rows(elems)
-    if reverse:
-        rows.reverse()
-    found: list[Any] = []
-    if initializer is None:
-        found, rows = rows[:1], rows[1:]
-        state = found[0]
-    else:
-        state = nest.map_structure(convert_to_tensor, initializer)
-    for row in rows:
-        state = fn(state, row)
-        found.append(state)
-    if reverse:
-        found.reverse()
-    return _kept(_stacked(found), back_prop)
+    states = _states(fn, rows[::-1] if reverse else rows, initializer)
+    found = states[initializer is not None :]
+    return _kept(_stacked(found[::-1] if reverse else found), back_prop)
 
 
-def _folded(fn: Callable[[Any, Any], Any], rows: list[Any], initializer) -> Any:
-    if initializer is None:
-        state, rows = rows[0], rows[1:]
-    else:
-        state = nest.map_structure(convert_to_tensor, initializer)
-    for row in rows:
-        state = fn(state, row)
-    return nest.map_structure(convert_to_tensor, state)
+def _states(fn: Callable[[Any, Any], Any], rows: list[Any], initializer) -> list[Any]:
+    """Return the initial state, which is the first row if none is given, and those after rows."""
+    given = initializer is not None
+    states = [nest.map_structure(convert_to_tensor, initializer) if given else rows[0]]
+    for row in rows if given else rows[1:]:
+        states.append(fn(states[-1], row))
+    return states
 
 
 def _fold(path: str, order: int, words: str, example: str) -> Any:
@@ -264,7 +252,8 @@ def _fold(path: str, order: int, words: str, example: str) -> Any:
         >>> tf.{path}(lambda a, x: a - x, tf.constant([1.0, 2.0, 3.0]))
         <tf.Tensor: shape=(), dtype=float32, numpy={example}>
         """
-        return _kept(_folded(fn, _rows(elems)[0][::order], initializer), back_prop)
+        last = _states(fn, _rows(elems)[0][::order], initializer)[-1]
+        return _kept(nest.map_structure(convert_to_tensor, last), back_prop)
 
     return shaped(fold, path, words=words, example=example)
 

@@ -15,10 +15,9 @@ import numpy as np
 
 from wengert import numpy as wnp
 from wengert.compat.kit.namespaces import functions_of
-from wengert.compat.kit.signatures import named
 from wengert.compat.mxnet import operators, outputs
 from wengert.compat.mxnet.arrays import NDArray
-from wengert.compat.mxnet.base import MXNetError, refusal, shown
+from wengert.compat.mxnet.base import MXNetError, shown
 from wengert.compat.mxnet.neural import FUNCTIONS as NEURAL
 from wengert.compat.mxnet.neural import known
 from wengert.compat.mxnet.numpy.functions import TIED, kept, whole_numbers
@@ -43,19 +42,8 @@ _NAMES = """
     softmin sort space_to_depth split split_v2 sqrt square squeeze sum swapaxes take tan tanh tile
     topk trunc zeros_like
     """
-INSTALLED = tuple(_NAMES.split())
-"""The names of the methods."""
-
-
-def _method(name: str) -> Callable[..., Any]:
-    def method(self, *args, **kwargs) -> Any:
-        if type(self) is not NDArray:
-            raise refusal(AttributeError, "mxnet.numpy.ndarray object has", name, name, name)
-        function = function_of(name)
-        assert function is not None
-        return function(self, *args, **kwargs)
-
-    return named(method, name, f"As ``mxnet.nd.{name}``, of this array.")
+INSTALLED = operators.delegated("nd", _NAMES, lambda name: function_of(name))
+"""The methods of arrays that are functions of ``mxnet.nd``."""
 
 
 def _reshape(self, *shape, **kwargs) -> Any:
@@ -68,16 +56,7 @@ def _reshape(self, *shape, **kwargs) -> Any:
     return computed(NDArray, reshape, (self, shape, reverse), {}, views=True)
 
 
-def _transpose(self, *axes) -> Any:
-    """Permute the axes by `axes`, or reverse them."""
-    order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
-    function = function_of("transpose")
-    assert function is not None
-    return function(self, order)
-
-
-operators.install(NDArray, {name: _method(name) for name in INSTALLED})
-operators.install(NDArray, {"reshape": _reshape, "transpose": _transpose})
+operators.install(NDArray, INSTALLED | {"reshape": _reshape})
 
 
 def softmax_cross_entropy(data, label) -> Any:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from wengert.compat.kit.signatures import named
 from wengert.compat.mxnet import operators
 from wengert.compat.mxnet.arrays import NDArray
 from wengert.compat.mxnet.numpy.functions import function_of
@@ -67,22 +65,6 @@ _METHODS = """
     """
 
 
-def _method(name: str) -> Callable[..., Any]:
-    function = function_of(name)
-
-    def method(self, *args, **kwargs) -> Any:
-        return function(self, *args, **kwargs)
-
-    return named(method, name, f"As ``mxnet.np.{name}``, of this array.")
-
-
-def _transpose(self, *axes) -> Any:
-    """Permute the axes by `axes`, or reverse them."""
-    order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
-    return function_of("transpose")(self, order or None)
-
-
 CLASSES["np"] = ndarray
 operators.install_methods(ndarray)  # these take precedence over the legacy array's
-operators.install(ndarray, {name: _method(name) for name in _METHODS.split()})
-operators.install(ndarray, {"transpose": _transpose})
+operators.install(ndarray, operators.delegated("np", _METHODS, function_of))
