@@ -126,8 +126,8 @@ class Emission(Vectoriser):
         extent = math.prod([each.counter.extent for each in merged])
         vectors = inner._vector_loop(merged, extent)
         piece = piece_of(tree, extent, 1 if vectors is None else vectors.width * vectors.apart)
-        given = ("ptr", f"@{name}"), ("ptr", table), ("i64", extent), ("i64", piece)
-        failed = code.call(SHARE, "i8", *given)
+        pointers = ("ptr", f"@{name}"), ("ptr", table)
+        failed = code.call(SHARE, "i8", *pointers, ("i64", extent), ("i64", piece))
         code.fail_if(code.let(f"icmp ne i8 {failed}, 0"))
 
     def _loop(self, tree: LoopTree) -> None:
