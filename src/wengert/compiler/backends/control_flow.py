@@ -29,8 +29,6 @@ from wengert.compiler.backends.plan import Plan
 from wengert.compiler.backends.segments import segments
 from wengert.compiler.backends.wrapper import constants_of, point, write_run
 from wengert.compiler.codegen.code import (
-    MEMCPY,
-    MEMCPY_DECLARATION,
     Code,
     Module,
     literal,
@@ -441,8 +439,7 @@ class _Writer:
 
     def _copy(self, target: str, source: str, size: int) -> None:
         if size:
-            self._code.module.declare(MEMCPY, MEMCPY_DECLARATION)
-            self._code.do(f"call void @{MEMCPY}(ptr {target}, ptr {source}, i64 {size}, i1 false)")
+            self._code.copy(target, source, size)
 
     # -- the function that Python calls -----------------------------------------------------------
 

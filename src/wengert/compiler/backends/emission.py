@@ -25,7 +25,7 @@ from wengert.compiler.backends.plan import Check, NativeCall, Repeat
 from wengert.compiler.backends.scope import Scope, Workspace
 from wengert.compiler.backends.unrolling import Shaper
 from wengert.compiler.backends.vectorise import Vectoriser
-from wengert.compiler.codegen.code import MEMCPY, MEMCPY_DECLARATION, Array, Code
+from wengert.compiler.codegen.code import Array, Code
 from wengert.compiler.codegen.native.forms import check_indices
 from wengert.compiler.codegen.native.products import multiply
 from wengert.compiler.ir.programs import open_ended
@@ -123,12 +123,11 @@ class Emission(Vectoriser):
         name = module.unique("shared")
         head = f"internal void @{name}(ptr %table, i64 %start, i64 %stop) {function_attributes()}"
         module.declare(name, inner.code.function(head))
-        module.declare(SHARE, f"declare i8 @{SHARE}(ptr, ptr, i64, i64)")
         extent = math.prod([each.counter.extent for each in merged])
         vectors = inner._vector_loop(merged, extent)
         piece = piece_of(tree, extent, 1 if vectors is None else vectors.width * vectors.apart)
-        given = f"ptr @{name}, ptr {table}, i64 {extent}, i64 {piece}"
-        failed = code.let(f"call i8 @{SHARE}({given})")
+        pointers = ("ptr", f"@{name}"), ("ptr", table)
+        failed = code.call(SHARE, "i8", *pointers, ("i64", extent), ("i64", piece))
         code.fail_if(code.let(f"icmp ne i8 {failed}, 0"))
 
     def _loop(self, tree: LoopTree) -> None:
@@ -195,10 +194,8 @@ class Emission(Vectoriser):
         return found
 
     def _copy(self, target: str, source: str, size: int) -> None:
-        if not size or target == source:
-            return
-        self.code.module.declare(MEMCPY, MEMCPY_DECLARATION)
-        self.code.do(f"call void @{MEMCPY}(ptr {target}, ptr {source}, i64 {size}, i1 false)")
+        if size and target != source:
+            self.code.copy(target, source, size)
 
     # -- calls, checks and iteration -------------------------------------------------------------
 

@@ -20,6 +20,7 @@ import llvmlite.binding as llvm
 import numpy as np
 
 from wengert.compiler.backends.cached import file_for, keep, kept
+from wengert.compiler.codegen.vectors import host, register_bytes, target_machine
 
 __all__ = [
     "DATA",
@@ -87,9 +88,7 @@ def _free(table: np.ndarray[Any, Any]) -> None:
 
 @cache
 def register() -> None:
-    """Initialise LLVM for this machine, and register the functions that wrappers call."""
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
+    """Register the functions that wrappers call with LLVM."""
     for name in re.findall(r"@(Py\w+)\(", DECLARATIONS):
         if name not in _NUMPY:
             address = ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value
@@ -108,31 +107,14 @@ def _numpy_table() -> int:
 
 
 @cache
-def _host() -> tuple[Any, str, str, bool]:
-    """Return the target, the processor's name and features, and whether it has AVX-512."""
-    register()
-    features = llvm.get_host_cpu_features()
-    target = llvm.Target.from_default_triple()
-    return (target, llvm.get_host_cpu_name(), features.flatten(), bool(features.get("avx512f")))
-
-
-@cache
 def has_half_precision() -> bool:
     """Return whether the processor converts float16; otherwise LLVM calls a library for it."""
-    register()
-    features = llvm.get_host_cpu_features()
-    return bool(features.get("f16c") or features.get("fullfp16"))
-
-
-def _target() -> Any:
-    # a new one for each module, since its engine takes ownership
-    target, name, features, _ = _host()
-    return target.create_target_machine(cpu=name, features=features, opt=2, jit=True)
+    return not {"+f16c", "+fullfp16"}.isdisjoint(host()[1]["features"].split(","))
 
 
 def function_attributes() -> str:
     """Return the attributes of generated functions."""
-    wide = ' "prefer-vector-width"="512"' if _host()[3] else ""
+    wide = ' "prefer-vector-width"="512"' if register_bytes() == 64 else ""
     return f"nounwind{wide}"
 
 
@@ -162,14 +144,14 @@ class Machine:
     __slots__ = ("_engine", "_module", "ir")
 
     def __init__(self, text: str) -> None:
-        machine = _target()
+        register()
+        machine = target_machine()
         self.ir = text
         module = llvm.parse_assembly(text)
         module.triple = machine.triple
         module.data_layout = str(machine.target_data)
-        _, name, features, _ = _host()
         versions = (llvmlite.__version__, str(llvm.llvm_version_info))
-        file = file_for((text, name, features, *versions))
+        file = file_for((text, *host()[1].values(), *versions))
         code = kept(file)
         if code is None:
             optimise(module, machine)

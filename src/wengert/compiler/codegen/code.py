@@ -25,8 +25,6 @@ import numpy as np
 from wengert.compiler.ir.programs import Varying, VaryingFloat, open_ended
 
 __all__ = [
-    "MEMCPY",
-    "MEMCPY_DECLARATION",
     "Array",
     "Cell",
     "Code",
@@ -46,11 +44,6 @@ _TYPES: dict[np.dtype[Any], str] = {
     np.dtype(np.bool_): "i1",
     **{np.dtype(f"{sign}{size}"): f"i{8 * size}" for sign in "iu" for size in (1, 2, 4, 8)},
 }
-
-
-MEMCPY = "llvm.memcpy.p0.p0.i64"
-"""The symbol of LLVM's memcpy, for `Module.declare`."""
-MEMCPY_DECLARATION = f"declare void @{MEMCPY}(ptr, ptr, i64, i1)"
 
 
 def strides_of(shape: Sequence[int]) -> tuple[int, ...]:
@@ -275,6 +268,39 @@ class Code:
         name = f"%.{self._count}"
         self.lines.append(f"  {name} = {text}")
         return name
+
+    def call(
+        self,
+        symbol: str,
+        result: str,
+        *arguments: tuple[str, Any],
+        flags: str = "",
+        convention: str = "",
+        attributes: str = "",
+    ) -> str:
+        """Declare and call a function outside of the module; return its result, if any.
+
+        Parameters
+        ----------
+        symbol, result: The function, and the type of its result.
+        arguments: The type and the value of each argument.
+        flags: Fast-math flags, with a trailing blank.
+        convention, attributes: The calling convention, if not C's, and attributes of the function.
+        """
+        types = ", ".join([kind for kind, _ in arguments])
+        text = f"declare {convention}{result} @{symbol}({types}) {attributes}"
+        self.module.declare(symbol, text)
+        given = ", ".join([f"{kind} {value}" for kind, value in arguments])
+        text = f"call {flags}{convention}{result} @{symbol}({given})"
+        if result != "void":
+            return self.let(text)
+        self.do(text)
+        return ""
+
+    def copy(self, target: str, source: str, size: int) -> None:
+        """Copy some bytes."""
+        pointers = ("ptr", target), ("ptr", source)
+        self.call("llvm.memcpy.p0.p0.i64", "void", *pointers, ("i64", size), ("i1", "false"))
 
     def added(self, a: str, b: str) -> str:
         """Emit the sum of two 64-bit integers."""

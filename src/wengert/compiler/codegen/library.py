@@ -79,10 +79,8 @@ def call_function(
 
 
 def _call(code: Code, symbol: str, kind: str, operands: Sequence[str], convention: str = "") -> str:
-    types = ", ".join([kind] * len(operands))
-    code.module.declare(symbol, f"declare {convention}{kind} @{symbol}({types}) {_PURE}")
-    arguments = ", ".join([f"{kind} {operand}" for operand in operands])
-    return code.let(f"call {convention}{kind} @{symbol}({arguments})")
+    given = [(kind, operand) for operand in operands]
+    return code.call(symbol, kind, *given, convention=convention, attributes=_PURE)
 
 
 def _call_per_lane(code: Code, name: str, element: str, operands: Sequence[str], count: int) -> str:
@@ -166,10 +164,8 @@ def call_routine(code: Code, name: str, arguments: Sequence[str | int | float | 
     symbol = f"wengert.{name}"
     llvm.add_symbol(symbol, _address(name))
     element = "double" if name.startswith("d") else "float"
-    pointers = ", ".join([f"ptr {_constant(code, value, element)}" for value in arguments])
-    types = ", ".join(["ptr"] * len(arguments))
-    code.module.declare(symbol, f"declare void @{symbol}({types}) nounwind")
-    code.do(f"call void @{symbol}({pointers})")
+    pointers = [("ptr", _constant(code, value, element)) for value in arguments]
+    code.call(symbol, "void", *pointers, attributes="nounwind")
 
 
 def _constant(code: Code, value: str | int | float | bytes, element: str) -> str:

@@ -30,7 +30,10 @@ from wengert.compiler.codegen.code import Code, Module
 from wengert.compiler.codegen.scalars.formulas import FORMULAS
 from wengert.compiler.codegen.scalars.lane import Lane
 
-__all__ = ["DTYPES", "VectorForm", "provide", "register_bytes", "vector_forms"]
+__all__ = [
+    *("DTYPES", "VectorForm", "host", "provide", "register_bytes", "target_machine"),
+    "vector_forms",
+]
 
 # processor features, the vector ABI's letters for them, and the bytes of their registers
 _X86 = (("sse2", "b", 16), ("avx2", "d", 32), ("avx512f", "e", 64))
@@ -50,6 +53,24 @@ class VectorForm(NamedTuple):
 
 def _is_arm() -> bool:
     return bool(llvm.get_process_triple().startswith(("aarch64", "arm64")))
+
+
+@cache
+def host() -> tuple[Any, dict[str, str]]:
+    """Return LLVM's target, and the processor's name and features, after initialising LLVM."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    features = llvm.get_host_cpu_features().flatten()
+    return llvm.Target.from_default_triple(), {
+        "cpu": llvm.get_host_cpu_name(),
+        "features": features,
+    }
+
+
+def target_machine(**options: str) -> Any:
+    """Return a new target machine, since an engine takes ownership of its own."""
+    target, processor = host()
+    return target.create_target_machine(**processor, opt=2, jit=True, **options)
 
 
 @cache
@@ -139,17 +160,8 @@ def _compile(symbol: str, count: int) -> None:
     m = Lane(code, DTYPES[element], exact=True, count=count)
     result = FORMULAS[name].rule(m, "%x")
     text = code.function(f"{m.type} @{symbol}({m.type} %x)", f"{m.type} {result}")
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    machine = llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(),
-        features=llvm.get_host_cpu_features().flatten(),
-        opt=2,
-        # constants next to the code take far fewer instructions to address
-        reloc="pic",
-        codemodel="small",
-        jit=True,
-    )
+    # constants next to the code take far fewer instructions to address
+    machine = target_machine(reloc="pic", codemodel="small")
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(module.text() + text), machine)
     engine.finalize_object()
     _ENGINES.append(engine)

@@ -274,10 +274,15 @@ class _Translation:
     def _call(self, name: str, given: list[str]) -> str:
         """Emit a call of a C library function, the one that `math` calls, too."""
         symbol = f"llvm.{name}.f64" if name in _INSTRUCTIONS else name
-        types = ", ".join(["double"] * len(given))
-        self._code.module.declare(symbol, f"declare double @{symbol}({types})")
-        operands = ", ".join([f"double {value}" for value in given])
-        return self._code.let(f"call double @{symbol}({operands})")
+        return self._code.call(symbol, "double", *[("double", value) for value in given])
+
+
+def _ready(text: str, pointers: int) -> tuple[Any, Any]:
+    """Return the function ``each`` of a module, of some pointers and a count, and its machine."""
+    machine = Machine(text)
+    # a PYFUNCTYPE keeps the interpreter's lock: other threads that draw wait
+    kind = ctypes.PYFUNCTYPE(None, *[ctypes.c_void_p] * pointers, ctypes.c_int64)
+    return kind(machine.address("each")), machine
 
 
 @cache
@@ -294,9 +299,7 @@ def _exchanges() -> tuple[Any, Any]:
         one, other = code.load(here, _INT64), code.load(there, _INT64)
         code.store(other, here, _INT64)
         code.store(one, there, _INT64)
-    machine = Machine(code.function("void @each(ptr %c, ptr %out, i64 %n)"))
-    kind = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
-    return kind(machine.address("each")), machine
+    return _ready(code.function("void @each(ptr %c, ptr %out, i64 %n)"), 2)
 
 
 @provides("permuted")
@@ -387,9 +390,7 @@ def _twists() -> tuple[Any, Any]:
     code.jump(begin)
     code.label(end)
     code.do(f"store i32 {code.let(f'trunc i64 {at.get()} to i32')}, ptr {place}")
-    machine = Machine(code.function("void @each(ptr %state, ptr %out, i64 %n)"))
-    kind = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
-    return kind(machine.address("each")), machine
+    return _ready(code.function("void @each(ptr %state, ptr %out, i64 %n)"), 2)
 
 
 def _made(bits: Any, count: int) -> Any:
@@ -432,11 +433,7 @@ def _machine(function: Callable[..., float], count: int) -> tuple[Any, Any]:
         made = code.let(f"call double @{known[function]}(ptr %c{operands})")
         code.store(made, code.at("%out", _DOUBLE, i), _DOUBLE)
     each = code.function("void @each(ptr %c, ptr %params, ptr %out, i64 %n)")
-    machine = Machine(f"{module.text()}\n{_BASE}\n{each}\n")
-    pointer = ctypes.c_void_p
-    # a PYFUNCTYPE keeps the interpreter's lock: other threads that draw wait
-    kind = ctypes.PYFUNCTYPE(None, pointer, pointer, pointer, ctypes.c_int64)
-    return kind(machine.address("each")), machine
+    return _ready(f"{module.text()}\n{_BASE}\n{each}\n", 3)
 
 
 @provides("drawn")

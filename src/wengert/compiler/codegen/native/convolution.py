@@ -25,8 +25,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.compiler.codegen.code import (
-    MEMCPY,
-    MEMCPY_DECLARATION,
     Array,
     Cell,
     Code,
@@ -136,7 +134,6 @@ class _Box:
 
     def fill(self, code: Code, image: Array, box: Array, plane: int) -> None:
         """Copy the planes of an image, of `plane` elements each, to the box."""
-        code.module.declare(MEMCPY, MEMCPY_DECLARATION)
         width = image.dtype.itemsize
         for source, target, counts, steps in self.copies:
             rows = [(self.planes, *counts[:-1]), (plane, *steps[:-1])]
@@ -146,8 +143,7 @@ class _Box:
                 given = code.at(image.pointer, image.dtype, given)
                 to = code.at(box.pointer, box.dtype, to)
                 if steps[-1] == 1:
-                    size = counts[-1] * width
-                    code.do(f"call void @{MEMCPY}(ptr {to}, ptr {given}, i64 {size}, i1 false)")
+                    code.copy(to, given, counts[-1] * width)
                     continue
                 with code.loop(counts[-1]) as i:
                     at = code.at(given, image.dtype, code.offset((steps[-1],), [i]))

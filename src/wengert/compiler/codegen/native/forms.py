@@ -88,9 +88,8 @@ def outlined(
 
 def fill_zeros(code: Code, pointer: str, size: int) -> None:
     """Fill `size` bytes with zeros."""
-    symbol = "llvm.memset.p0.i64"
-    code.module.declare(symbol, f"declare void @{symbol}(ptr, i8, i64, i1 immarg)")
-    code.do(f"call void @{symbol}(ptr {pointer}, i8 0, i64 {size}, i1 false)")
+    arguments = ("ptr", pointer), ("i8", 0), ("i64", size), ("i1", "false")
+    code.call("llvm.memset.p0.i64", "void", *arguments)
 
 
 @contextmanager

@@ -16,8 +16,6 @@ from typing import Any
 import numpy as np
 
 from wengert.compiler.codegen.code import (
-    MEMCPY,
-    MEMCPY_DECLARATION,
     Array,
     Code,
     literal,
@@ -140,7 +138,6 @@ def _emit(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -
 
 def _pad(code: Code, windows: _Windows, given: Array, padded: Array) -> None:
     """Emit the copy of a plane into its padded buffer."""
-    code.module.declare(MEMCPY, MEMCPY_DECLARATION)
     along = zip(windows.sizes, windows.padded_sizes, windows.padding, strict=True)
     *lines, length = [min(n, m - p) for n, m, p in along]
     own, to = strides_of(windows.sizes), strides_of(windows.padded_sizes)
@@ -148,8 +145,7 @@ def _pad(code: Code, windows: _Windows, given: Array, padded: Array) -> None:
     with nest(code, lines, own[:-1], to[:-1], start=("0", str(first))) as (source, target):
         source = code.at(given.pointer, given.dtype, source)
         target = code.at(padded.pointer, padded.dtype, target)
-        size = length * given.dtype.itemsize
-        code.do(f"call void @{MEMCPY}(ptr {target}, ptr {source}, i64 {size}, i1 false)")
+        code.copy(target, source, length * given.dtype.itemsize)
 
 
 def _emit_piece(

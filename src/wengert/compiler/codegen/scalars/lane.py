@@ -201,13 +201,6 @@ class Lane:
 
     # -- functions --------------------------------------------------------------------------------
 
-    def _call(self, symbol: str, result: str, *arguments: tuple[str, str], flags: str = "") -> str:
-        """Return a call of an LLVM intrinsic, for operands with their types."""
-        types = ", ".join([kind for kind, _ in arguments])
-        self.code.module.declare(symbol, f"declare {result} @{symbol}({types})")
-        operands = ", ".join([f"{kind} {operand}" for kind, operand in arguments])
-        return f"call {flags}{result} @{symbol}({operands})"
-
     def _suffix(self) -> str:
         """Return the type suffix of LLVM's intrinsics."""
         several = f"v{self.count}" if self.count > 1 else ""
@@ -217,7 +210,7 @@ class Lane:
         """Emit a call of an LLVM intrinsic."""
         symbol = f"llvm.{name}.{self._suffix()}"
         arguments = [(self.type, operand) for operand in operands]
-        return self.code.let(self._call(symbol, self.type, *arguments))
+        return self.code.call(symbol, self.type, *arguments)
 
     def fma(self, a: str, b: str, c: str) -> str:
         """Emit a * b + c; floats are rounded once where the processor has fma."""
@@ -299,7 +292,7 @@ class Lane:
                 arguments.insert(0, (element, "-0.0" if kind == "add" else "1.0"))
                 flags = f"reassoc {self.flags}"
         symbol = f"llvm.vector.reduce.{word}.{self._suffix()}"
-        return self.code.let(self._call(symbol, element, *arguments, flags=flags))
+        return self.code.call(symbol, element, *arguments, flags=flags)
 
     def _extreme_name(self, kind: str) -> str:
         if self.kind == "f":
@@ -323,7 +316,7 @@ class Lane:
         symbol, width = f"llvm.masked.load.{self._suffix()}.p0", str(self.dtype.itemsize)
         arguments = [("ptr", pointer), ("i32", width), (self.flag, self._first_mask(used))]
         zeros = (self.type, "zeroinitializer")
-        return self.code.let(self._call(symbol, self.type, *arguments, zeros))
+        return self.code.call(symbol, self.type, *arguments, zeros)
 
     def store_some(self, value: str, pointer: str, used: int) -> None:
         """Store the first `used` elements only."""
@@ -332,7 +325,7 @@ class Lane:
             return
         symbol, width = f"llvm.masked.store.{self._suffix()}.p0", str(self.dtype.itemsize)
         arguments = [(self.type, value), ("ptr", pointer), ("i32", width)]
-        self.code.do(self._call(symbol, "void", *arguments, (self.flag, self._first_mask(used))))
+        self.code.call(symbol, "void", *arguments, (self.flag, self._first_mask(used)))
 
     def keep(self, value: str, used: int) -> str:
         """Keep the first `used` elements, and zero the rest."""
