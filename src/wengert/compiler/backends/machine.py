@@ -116,12 +116,9 @@ def _host() -> tuple[Any, str, str, bool]:
     return (target, llvm.get_host_cpu_name(), features.flatten(), bool(features.get("avx512f")))
 
 
-@cache
 def has_half_precision() -> bool:
     """Return whether the processor converts float16; otherwise LLVM calls a library for it."""
-    register()
-    features = llvm.get_host_cpu_features()
-    return bool(features.get("f16c") or features.get("fullfp16"))
+    return any(feature in _host()[2] for feature in ("+f16c", "+fullfp16"))
 
 
 def _target() -> Any:
