@@ -53,7 +53,7 @@ def test_casts_and_copies_use_it_once_native_code_is_loaded(monkeypatch):
     used = []
     real = conversion.converted
     monkeypatch.setattr(PORTS, "converted", lambda *args: (used.append(1), real(*args))[1])
-    monkeypatch.setitem(create._COUNTS, "converted", create._MANY)
+    monkeypatch.setattr(create, "_CONVERTED", [create._MANY])
     x = wg.from_numpy(np.random.default_rng(0).standard_normal((100, 100)).astype(np.float32))
     with np.errstate(over="ignore"):
         wanted = x.numpy().astype(np.float16)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -30,7 +29,7 @@ def to_copy(self: Any, dtype: np.dtype[Any]) -> Any:
     """Return a copy in another dtype; complex to real drops the imaginary part, as PyTorch does."""
     if self.dtype.kind == "c" and dtype.kind not in "cb":
         self = self.real
-    made = _converted(self, dtype) if _is_slow(self, dtype) else None
+    made = _converted(self, dtype)
     return made if made is not None else self.astype(dtype, order=dense_order(self))
 
 
@@ -38,18 +37,16 @@ _LARGE, _MANY = 8192, 1 << 25
 """The size of arrays that native code converts, and the number of elements until it is loaded."""
 _PRECISIONS = frozenset({"fe", "ef", "fE", "Ef"})
 """The pairs of dtypes, by character: single precision, float16 and bfloat16."""
-_COUNTS: Counter[str] = Counter()
-
-
-def _is_slow(self: Any, dtype: np.dtype[Any]) -> bool:
-    return self.size >= _LARGE and self.dtype.char + dtype.char in _PRECISIONS
+_CONVERTED = [0]
 
 
 def _converted(self: Any, dtype: np.dtype[Any]) -> Any:
-    """Return an array in another precision by native code, or None."""
-    _COUNTS["converted"] += self.size
+    """Return a large array in another precision by native code, or None."""
+    if self.size < _LARGE or self.dtype.char + dtype.char not in _PRECISIONS:
+        return None
+    _CONVERTED[0] += self.size
     # loading takes as long as converting so many without it; the results are the same
-    used = is_loaded("fused") or _COUNTS["converted"] >= _MANY
+    used = is_loaded("fused") or _CONVERTED[0] >= _MANY
     whole = self.__class__ is np.ndarray and self.flags.c_contiguous and self.flags.aligned
     return PORTS.converted(self, dtype) if used and whole else None
 
@@ -85,7 +82,8 @@ def copy_into(self: Any, src: Any) -> None:
         # faster, since it does not dispatch to other libraries
         self[...] = src
     else:
-        np.copyto(self, to_copy(src, self.dtype) if _is_slow(src, self.dtype) else src)
+        made = _converted(src, self.dtype)
+        np.copyto(self, src if made is None else made)
 
 
 def assign(self: Any, src: Any) -> Any:

@@ -119,8 +119,7 @@ def igammac(self: Any, other: Any) -> Any:
     a, x = np.broadcast_arrays(self.astype(np.float64), other.astype(np.float64))
     upper = np.asarray(1.0 - igamma(a, x))
     small = upper < 1e-3
-    if np.count_nonzero(small):
-        upper[small] = _igammac(a[small], x[small])
+    upper[small] = _igammac(a[small], x[small])
     return upper.astype(np.float32)[()]
 
 

@@ -68,11 +68,8 @@ def clamp(self: Any, min: Any, max: Any, out: Any = None) -> Any:
 
     `out`, if given, receives the result.
     """
-    if (
-        self.size > _LARGE
-        and self.dtype.kind == "f"
-        and not (getattr(min, "ndim", 0) or getattr(max, "ndim", 0))
-    ):
+    large = self.size > _LARGE and self.dtype.kind == "f"
+    if large and not (getattr(min, "ndim", 0) or getattr(max, "ndim", 0)):
         # one vectorised pass; NumPy vectorises maximum only for two arrays
         low, high = -math.inf if min is None else min, math.inf if max is None else max
         if low <= high:

@@ -39,6 +39,11 @@ def expand(input: Any, *sizes: Any, size: Any = None) -> Any:
     return T.expand(x, shape=expanded_shape(x, new))
 
 
+def spread(x: Any, shape: tuple[int, ...]) -> Any:
+    """Return a tensor in a shape to which it broadcasts: the tensor itself if it has that shape."""
+    return x if x._payload.shape == shape else T.expand(x, shape=shape)
+
+
 @export("Tensor")
 def expand_as(input: Any, other: Any) -> Any:
     """Expand to the shape of another tensor.

@@ -13,6 +13,7 @@ from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
 from wengert.kernels import random as kernels
+from wengert.ops.expand import spread
 from wengert.ops.generator import stream_of
 from wengert.ops.like import memory_like
 from wengert.ops.options import beside, check_strided, float_type, made, shape_of, sized
@@ -22,7 +23,6 @@ from wengert.ops.sample import check_std, draw_normal, draw_uniform
 from wengert.ops.select import in_history
 from wengert.ops.whole_batches import drawn_of, holds
 from wengert.tape.base import TensorBase
-from wengert.tape.record import T
 
 
 @export("wengert")
@@ -258,12 +258,7 @@ def normal(
         array = kernels.normal(stream, arrays[0].size, kind).reshape(arrays[0].shape)
         return np.asarray(array * width + at).astype(kind, copy=False)
 
-    wide = [
-        value._payload
-        if value._payload.__class__ is np.ndarray and value._payload.shape == shape
-        else T.expand(value.detach(), shape=shape)._payload
-        for value in given
-    ]
+    wide = [spread(value.detach(), shape)._payload for value in given]
     array = drawn_of(draw, *wide)
     if out is not None:
         return into(out, made(array), "normal")

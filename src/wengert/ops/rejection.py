@@ -20,6 +20,7 @@ from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
 from wengert.kernels import samplers as kernels
+from wengert.ops.expand import spread
 from wengert.ops.generator import stream_of
 from wengert.ops.options import input_tensor
 from wengert.ops.select import in_history
@@ -126,10 +127,7 @@ def binomial(count: Any, prob: Any, generator: Any = None) -> Any:
         raise RuntimeError("binomial expects the numbers of trials to be finite")
     stream = stream_of("binomial", generator)
     shape = broadcast(tuple(counts._payload.shape), tuple(probs._payload.shape))
-    both = [
-        one if tuple(one._payload.shape) == shape else T.expand(one, shape=shape)
-        for one in (counts, probs)
-    ]
+    both = [spread(one, shape) for one in (counts, probs)]
     return in_history(_sample(lambda n, p: kernels.binomial(stream, n, p), *both), *both)
 
 

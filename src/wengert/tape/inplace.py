@@ -212,14 +212,10 @@ def _are_direct(prim: Primitive, tensor: Any, others: tuple[Any, ...]) -> bool:
         if not isinstance(other, TensorBase) or other is tensor:
             return False
         array = other._payload
-        if "aliased" not in prim.writes and np.may_share_memory(array, target):
-            return False
-        if prim.broadcasts and array.ndim and array.shape != target.shape:
-            return False
-        if arg not in prim.fixed:
-            if not holds(tensor, other):
-                return False
-        elif array.__class__ is not np.ndarray:
+        fits = not (prim.broadcasts and array.ndim) or array.shape == target.shape
+        known = array.__class__ is np.ndarray if arg in prim.fixed else holds(tensor, other)
+        apart = fits and known and not np.may_share_memory(array, target)
+        if not (apart or (fits and known and "aliased" in prim.writes)):
             return False
     return True
 

@@ -35,12 +35,8 @@ def computed(operation: Callable[..., Any]) -> Callable[..., Any]:
             memory = self._payload
             result = operation(new_tensor(memory), *args, **kwargs)
             found = result._payload
-            if (
-                result._edge is None
-                and found.__class__ is np.ndarray
-                and found.dtype is memory.dtype
-                and found.shape == memory.shape
-            ):
+            fits = found.__class__ is np.ndarray and found.dtype is memory.dtype
+            if fits and found.shape == memory.shape and result._edge is None:
                 copy_into(memory, found)
                 noted(self, name)
                 return self
