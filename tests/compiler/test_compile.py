@@ -224,6 +224,13 @@ def test_fullgraph_raises_where_a_warning_would_be_given() -> None:
         wg.compile(f, fullgraph=True, backend="numpy")(wg.ones(2))
 
 
+def test_explain_counts_programs_as_pytorch_does() -> None:
+    found = wg._dynamo.explain(lambda x: x.sin() + 1)(wg.ones(2))
+    assert (found.graph_count, found.graph_break_count, found.break_reasons) == (1, 0, [])
+    decided = wg._dynamo.explain(lambda x: x * 2 if x.sum() > 0 else x)(wg.ones(2))
+    assert decided.graph_break_count == decided.graph_count - 1 == len(decided.break_reasons) == 1
+
+
 def test_explain_names_decisions_with_their_lines() -> None:
     def f(x: Any) -> Any:
         if x.sum() > 0:

@@ -188,6 +188,7 @@ _NAMES = {
         "einsum": "einsum",
         "elementary": "fill",
         "expand": "broadcast_tensors meshgrid",
+        "fake_quantize": "fake_quantize_per_channel_affine fake_quantize_per_tensor_affine",
         "foreign": "from_dlpack from_file frombuffer",
         "generator": "Generator fork_rng get_rng_state initial_seed manual_seed seed set_rng_state",
         "grids": "affine_grid_generator grid_sampler grid_sampler_2d grid_sampler_3d",

@@ -236,3 +236,29 @@ def test_colours_turn_and_fade():
         tape.watch(image)
         value = tf.reduce_sum(tf.image.rgb_to_hsv(image)[..., 2])
     np.testing.assert_allclose(tape.gradient(value, image)[0, :2], [[1, 0, 0], [0, 0, 1]])
+
+
+def test_a_case_of_tests_compares_tensors():
+    case = tf.test.TestCase()
+    case.assertAllClose({"a": tf.ones(2)}, {"a": np.ones(2)})
+    case.assertAllEqual(tf.constant([1, 2]), [1, 2])
+    case.assertEqual(case.evaluate({"a": tf.constant(3)}), {"a": 3})
+    for wrong in ([1.0, 1.1], [1.0]):
+        with pytest.raises(AssertionError):
+            case.assertAllClose(tf.ones(2), wrong)
+    with pytest.raises(AssertionError):
+        case.assertAllClose({"a": tf.ones(2)}, {"b": tf.ones(2)})
+    assert not tf.test.is_gpu_available() and not tf.test.gpu_device_name()
+    assert tf.version.VERSION == tf.__version__
+    assert tf.autograph.experimental.do_not_convert(len) is len
+    assert tf.autograph.experimental.do_not_convert()(len) is len
+
+
+def test_running_means_of_variables():
+    v, ema = tf.Variable(1.0), tf.train.ExponentialMovingAverage(0.9, num_updates=tf.Variable(2))
+    assert ema.average(v) is None
+    ema.apply([v])
+    v.assign(2.0)
+    ema.apply([v])
+    np.testing.assert_allclose(ema.average(v), 0.25 * 1 + 0.75 * 2)
+    assert not ema.average(v).trainable

@@ -77,3 +77,22 @@ def test_positions_and_conditions():
     np.testing.assert_allclose(
         ops.batch_normalization(X, [0.0, 1.0], [1.0, 4.0], 0, epsilon=0.0)[1], (X[1] - 1) / 2
     )
+
+
+def test_segments_and_scans():
+    np.testing.assert_array_equal(ops.segment_sum(WHOLE, [0, 2, 2]), [3, 0, 3])
+    np.testing.assert_array_equal(ops.segment_max(X, [1, 0], num_segments=2), X[::-1])
+    carry, sums = ops.scan(lambda c, x: (c + x["a"], {"s": c}), np.float32(0), {"a": X[0]})
+    assert float(carry) == X[0].sum()
+    np.testing.assert_array_equal(sums["s"], [0, 1, -1])
+    carry, backwards = ops.scan(lambda c, x: (c + x, c), np.float32(0), X[0], reverse=True)
+    np.testing.assert_array_equal(backwards, [-1.5, 0.5, 0])
+    assert ops.scan(lambda c, _: (c * 2, c), np.int32(1), None, length=3)[1].numpy().tolist() == [
+        *(1, 2, 4)
+    ]
+
+
+def test_cross_entropies_take_double_precision():
+    found = ops.binary_crossentropy(np.array([1.0, 0.0]), np.array([0.9, 0.2]))
+    np.testing.assert_allclose(found, -np.log([0.9, 0.8]), atol=2e-7)
+    assert found.dtype == tf.float64

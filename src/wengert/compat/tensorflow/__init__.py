@@ -16,6 +16,7 @@ Examples
 from __future__ import annotations
 
 import importlib
+from types import SimpleNamespace
 from typing import Any
 
 from wengert.compat.kit.namespaces import gathered, homes_of
@@ -44,13 +45,19 @@ _OFFERED = gathered(
 )
 __version__ = "2.21.0"
 """The version of TensorFlow that the interface follows."""
+version = SimpleNamespace(VERSION=__version__, GIT_VERSION="unknown", COMPILER_VERSION="unknown")
+autograph = SimpleNamespace(
+    experimental=SimpleNamespace(do_not_convert=lambda func=None: func or (lambda func: func)),
+    set_verbosity=lambda level, alsologtostdout=False: None,
+)
+"""Functions run as they are, so that there is nothing to convert."""
 
 newaxis = None
 NotDifferentiable = globals()["no_gradient"]
 
 _NAMES = """
     bitwise config data debugging distribute dtypes image initializers keras linalg math nn
-    random saved_model signal sparse strings train
+    random saved_model signal sparse strings test train
     """
 _MODULES = frozenset(_NAMES.split())
 _LATER = homes_of(
@@ -84,4 +91,4 @@ def __dir__() -> list[str]:
     return sorted({*__all__, "__version__", *_LATER, *_MODULES, *functions.__all__})
 
 
-__all__ = [*_OFFERED, "NotDifferentiable", "autodiff", "newaxis"]
+__all__ = [*_OFFERED, "NotDifferentiable", "autodiff", "autograph", "newaxis", "version"]

@@ -472,4 +472,55 @@ def load_variable(ckpt_dir_or_file, name: str) -> Any:
     return _Reader(ckpt_dir_or_file).get_tensor(name)
 
 
+class ExponentialMovingAverage:
+    """Keeps running means of variables.
+
+    Parameters
+    ----------
+    decay : float. The share of the mean that each step keeps.
+    num_updates : optional. The count of steps; the share is then at most
+        ``(1 + num_updates) / (10 + num_updates)``.
+    zero_debias : bool. Not taken: means begin with the values of variables.
+    name : str. The name of the means.
+
+    Examples
+    --------
+    >>> v = tf.Variable(1.0)
+    >>> ema = tf.train.ExponentialMovingAverage(0.75)
+    >>> ema.apply([v])
+    >>> _ = v.assign(5.0)
+    >>> ema.apply([v])
+    >>> ema.average(v).numpy()
+    np.float32(2.0)
+    """
+
+    def __init__(
+        self, decay, num_updates=None, zero_debias=False, name="ExponentialMovingAverage"
+    ) -> None:
+        if zero_debias:
+            raise NotImplementedError("zero_debias is not offered: means begin with the values")
+        self.decay, self.num_updates, self.name = decay, num_updates, name
+        self._means: dict[Any, Variable] = {}
+
+    def apply(self, var_list) -> None:
+        """Take a step: move each mean towards its variable; the first time, begin it there."""
+        share = self.decay
+        if self.num_updates is not None:
+            share = min(share, (1 + float(self.num_updates)) / (10 + float(self.num_updates)))
+        for v in var_list:
+            if v.ref() in self._means:
+                mean = self._means[v.ref()]
+                mean.assign_sub((1 - share) * (mean - v))
+            else:
+                name = f"{v.name.partition(':')[0]}/{self.name}"
+                self._means[v.ref()] = Variable(v.numpy(), trainable=False, name=name)
+
+    def average(self, var) -> Variable | None:
+        """Return the mean of a variable, or None before its first step."""
+        return self._means.get(var.ref())
+
+
+__getattr__ = refusing("train")
+
+
 __all__ = completed(globals(), without="children graph_of")

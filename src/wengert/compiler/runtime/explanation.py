@@ -62,6 +62,21 @@ class Explanation:
 
     __repr__ = __str__
 
+    @property
+    def graph_count(self) -> int:
+        """The number of compiled programs, as PyTorch's ``_dynamo.explain`` counts them."""
+        return len(self.descriptions)
+
+    @property
+    def graph_break_count(self) -> int:
+        """The number of times that one program ended and the next began."""
+        return max(self.graph_count - 1, 0)
+
+    @property
+    def break_reasons(self) -> list[Any]:
+        """Why the function runs uncompiled, and where its programs end."""
+        return [self.reason] * (self.reason is not None) + self.decisions
+
     def programs(self) -> str:
         """Return the programs of all traces, as text."""
         parts = []

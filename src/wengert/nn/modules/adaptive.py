@@ -20,7 +20,7 @@ from wengert.types import Device, Tensor
 __all__ = ["AdaptiveLogSoftmaxWithLoss"]
 
 
-class ASMoutput(NamedTuple):
+class _ASMoutput(NamedTuple):
     """The result of calling `AdaptiveLogSoftmaxWithLoss`."""
 
     output: Tensor
@@ -112,7 +112,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
             for layer in cast("Sequential", cluster):
                 cast("Linear", layer).reset_parameters()
 
-    def forward(self, input_: Tensor, target_: Tensor) -> ASMoutput:
+    def forward(self, input_: Tensor, target_: Tensor) -> _ASMoutput:
         """Return the log-probabilities of the targets, and their negative mean.
 
         Parameters
@@ -149,7 +149,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         for rows, part in parts:
             output = output.index_add(0, rows, part)
         loss = (-output).mean()
-        return ASMoutput(output if batched else output.squeeze(0), loss)
+        return _ASMoutput(output if batched else output.squeeze(0), loss)
 
     def _get_full_log_prob(self, input: Any, head_output: Any) -> Any:
         heads = F.log_softmax(head_output, dim=1)

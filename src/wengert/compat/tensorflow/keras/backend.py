@@ -52,7 +52,11 @@ def _sqrt(x) -> Any:
 def _clip(x, low, high) -> Any:
     """Limit the elements to an interval; None leaves a side open."""
     low, high = -np.inf if low is None else low, np.inf if high is None else high
-    return ops.clip_by_value(x, low, ops.maximum(low, high))
+    if not (isinstance(low, int | float) and isinstance(high, int | float)):
+        high = ops.maximum(low, high)
+    elif high < low:
+        high = low
+    return ops.clip_by_value(x, low, high)
 
 
 def _dot(x, y) -> Any:

@@ -21,7 +21,7 @@ import numpy as np
 import wengert as wg
 import wengert.numpy as wnp
 from wengert.compat.kit.signatures import named
-from wengert.compat.tensorflow import control, conversion, linalg, math, nn
+from wengert.compat.tensorflow import control, conversion, linalg, math, nest, nn
 from wengert.compat.tensorflow import operations as tf
 from wengert.compat.tensorflow.control import cond as cond
 from wengert.compat.tensorflow.custom import custom_gradient as custom_gradient
@@ -158,6 +158,31 @@ def _fori_loop(lower, upper, body_fun, init_val) -> Any:
     return init_val
 
 
+def _scan(f, init, xs, length, reverse, unroll) -> Any:
+    """Call a function of the last carry and each element; return the carry and all results."""
+    size = length if xs is None else len(nest.flatten(xs)[0])
+    order, results = range(size)[::-1] if reverse else range(size), []
+    for i in order:
+        init, result = f(init, None if xs is None else nest.map_structure(lambda x: x[i], xs))
+        results.append(result)
+    results = results[::-1] if reverse else results
+    return init, nest.map_structure(lambda *parts: tf.stack(parts), *results)
+
+
+def _segments(reduce: Callable[..., Any]) -> Callable[..., Any]:
+    def reduced(data, segment_ids, num_segments, sorted) -> Any:
+        ids = conversion.convert_to_tensor(segment_ids)
+        most = int(tf.reduce_max(ids)) + 1 if num_segments is None else num_segments
+        return reduce(data, ids, most)
+
+    reduced.__name__, reduced.__doc__ = reduce.__name__, reduce.__doc__
+    return reduced
+
+
+_segment_sum = _segments(math.unsorted_segment_sum)
+_segment_max = _segments(math.unsorted_segment_max)
+
+
 def _convert_to_numpy(x) -> Any:
     """Return the values as an array."""
     return np.asarray(x)
@@ -179,7 +204,7 @@ of_families(
         batch_normalization=_batch_normalization
     (target, output, from_logits=False): backend.binary_crossentropy
     (x, shape): tf.broadcast_to
-    (x, dtype): tf.cast
+    (x, dtype): tf.cast tf.saturate_cast
     (target, output, from_logits=False, axis=-1): backend.categorical_crossentropy
         backend.sparse_categorical_crossentropy
     (x): activations.celu convert_to_numpy=_convert_to_numpy backend.dtype math.erf math.erfc
@@ -203,6 +228,9 @@ of_families(
     (x, num_classes, axis=-1, dtype=None): one_hot=_one_hot
     (indices, values, shape): scatter=tf.scatter_nd
     (inputs, indices, updates): scatter_update=tf.tensor_scatter_nd_update
+    (f, init, xs=None, length=None, reverse=False, unroll=1): scan=_scan
+    (data, segment_ids, num_segments=None, sorted=False): segment_max=_segment_max
+        segment_sum=_segment_sum
     (inputs, start_indices, shape): tf.slice
     (a, b, lower=False): solve_triangular=linalg.triangular_solve
     (variable): conversion.stop_gradient
