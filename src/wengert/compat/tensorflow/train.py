@@ -520,7 +520,4 @@ class ExponentialMovingAverage:
         return self._means.get(var.ref())
 
 
-__getattr__ = refusing("train")
-
-
 __all__ = completed(globals(), without="children graph_of")
