@@ -47,6 +47,7 @@ _RUNS_OF_OPERANDS = re.compile(
 """Those that hold nothing if it is the method of an operand, not of a part of a container."""
 _OF_ARGUMENT = (len, round, iter, format, math.floor, math.ceil, math.trunc)
 """Functions besides classes that run the method of their name, and never that of a part."""
+_CONTAINERS = (list, tuple, dict, set)
 _NOTHING = frozenset({"CACHE", "NOP", "EXTENDED_ARG", "NOT_TAKEN"}) | ALWAYS
 """Instructions that do nothing but continue elsewhere."""
 
@@ -157,49 +158,37 @@ def calls(frame: Any, inner: Any) -> bool:
     if not stack or not takes:
         return False
     operands = [[flow.steps[i] if i >= 0 else None for i in entry] for entry in stack[-takes:]]
-    if not step.opname.startswith("CALL"):
-        runs = f"{step.opname} {step.argrepr} {name}"
-        if _RUNS_OF_OPERANDS.fullmatch(runs):
-            own = inner.f_locals.get(code.co_varnames[0]) if code.co_varnames else None
-            return own is not None and any(
-                all(_loaded(frame, step) is own for step in entry) for entry in operands
-            )
-        return _RUNS.fullmatch(runs) is not None and not (
-            step.opname == "COMPARE_OP"
-            and any(_is_container(frame, step) for entry in operands for step in entry)
-        )
-    return all(
-        step is not None and (step.opname == "PUSH_NULL" or _is_callee(frame, step, inner))
-        for entry in operands[:2]
-        for step in entry
+    if step.opname.startswith("CALL"):
+        return all(_is_callee(frame, step, inner) for entry in operands[:2] for step in entry)
+    runs = f"{step.opname} {step.argrepr} {name}"
+    if _RUNS.fullmatch(runs):
+        found = [_loaded(frame, step) for entry in operands for step in entry]
+        return step.opname != "COMPARE_OP" or not any(isinstance(x, _CONTAINERS) for x in found)
+    own = inner.f_locals.get(code.co_varnames[0]) if code.co_varnames else None
+    return (
+        own is not None
+        and _RUNS_OF_OPERANDS.fullmatch(runs) is not None
+        and any(all(_loaded(frame, step) is own for step in entry) for entry in operands)
     )
 
 
 def _loaded(frame: Any, step: Any) -> Any:
-    """Return the variable that an instruction loads, or None."""
-    if step is None or not step.opname.startswith("LOAD_") or step.opname in LOOKS_UP:
+    """Return the variable that an instruction loads, a display's container as (), or None."""
+    if step is None or step.opname.startswith("BUILD_"):
+        return ()
+    if not step.opname.startswith("LOAD_") or step.opname in LOOKS_UP | {"LOAD_CONST"}:
         return None
     spaces = (frame.f_locals, frame.f_globals, frame.f_builtins)
     return next((space[step.argval] for space in spaces if step.argval in space), None)
 
 
-def _is_container(frame: Any, step: Any) -> bool:
-    """Return whether an instruction pushes a container, whose comparison is that of its parts."""
-    found = _loaded(frame, step)
-    return (
-        step is None
-        or step.opname.startswith("BUILD_")
-        or isinstance(found, list | tuple | dict | set)
-    )
-
-
 def _is_callee(frame: Any, step: Any, inner: Any) -> bool:
     """Return whether what an instruction loads is what runs in the frame below, or shows it."""
-    code, name = inner.f_code, step.argval
-    if not step.opname.startswith("LOAD_"):
-        return False
+    code, name = inner.f_code, inner.f_code.co_name
+    if step is None or not step.opname.startswith("LOAD_"):
+        return step is not None and step.opname == "PUSH_NULL"
     if step.opname in LOOKS_UP:
-        return name == code.co_name and not name.startswith("__")
+        return bool(step.argval == name) and not name.startswith("__")
     found = _loaded(frame, step)
     thing: Any = found
     if isinstance(found, type):
@@ -208,6 +197,4 @@ def _is_callee(frame: Any, step: Any, inner: Any) -> bool:
         thing = type(thing).__call__
     # `float` calls `__float__`, and holds nothing else
     alone = isinstance(found, type) or any(found is one for one in _OF_ARGUMENT)
-    return getattr(thing, "__code__", None) is code or (
-        alone and code.co_name == f"__{found.__name__}__"
-    )
+    return getattr(thing, "__code__", None) is code or (alone and name == f"__{found.__name__}__")

@@ -143,8 +143,7 @@ class Call:
             self.known = {
                 n for n, i in enumerate(exit.reads) if n in follow or not held.get(i, True)
             }
-        self._executable: Variants | None = None
-        self._pulled: Variants | None = None
+        self._ways: dict[bool, Variants] = {}
 
     def pull(self, saved: Any, cotangents: list[Any], present: list[bool]) -> list[Any]:
         """Return the gradients of the tensors that the call depends on, from cotangents.
@@ -155,16 +154,14 @@ class Call:
         assert backward is not None
         finish = self.entry.options.finish
         values = [*saved, *cotangents]
-        if any(isinstance(value, Lifted) for value in values):
-            if self._pulled is None:
-                self._pulled = Variants(
-                    backward, lambda program: TransformedProgram(program, finish)
-                )
-            return self._pulled.gradients(values, present)
-        if self._executable is None:
-            self._executable = Variants(backward, lambda program: finished(program, finish)[1])
-        arrays = [contiguous(np.asarray(value)) for value in values]
-        return self._executable.gradients(arrays, present)
+        lifted = any(isinstance(value, Lifted) for value in values)
+        if lifted not in self._ways:
+            self._ways[lifted] = Variants(
+                backward,
+                lambda p: TransformedProgram(p, finish) if lifted else finished(p, finish)[1],
+            )
+        arrays = values if lifted else [contiguous(np.asarray(value)) for value in values]
+        return self._ways[lifted].gradients(arrays, present)
 
     def pull_again(
         self,

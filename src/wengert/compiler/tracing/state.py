@@ -400,8 +400,8 @@ class _Reader:
 
     def _tensor(self, tensor: Any) -> Any:
         payload = tensor._payload
+        edge = "none" if tensor._edge is None else "leaf" if tensor._edge is LEAF else "node"
         if isinstance(payload, Lifted) and not payload.traced:
-            edge = "none" if tensor._edge is None else "leaf" if tensor._edge is LEAF else "node"
             if edge == "node":
                 # the nodes of a level are not tracked from block to block
                 raise Unknown("it belongs to a level")
@@ -409,7 +409,6 @@ class _Reader:
         if not isinstance(payload, Sym):
             # a constant, or an array that the trace has not used
             return ("array", id(payload), None if tensor._vc is None else tensor._vc[0])
-        edge = "none" if tensor._edge is None else "leaf" if tensor._edge is LEAF else "node"
         place = self._slot(payload.value, payload)
         if edge == "node":
             self.tensors.setdefault(place, tensor)
