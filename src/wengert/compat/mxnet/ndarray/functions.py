@@ -42,7 +42,6 @@ _NAMES = """
     softmin sort space_to_depth split split_v2 sqrt square squeeze sum swapaxes take tan tanh tile
     topk trunc zeros_like
     """
-INSTALLED = operators.delegated("nd", _NAMES, lambda name: function_of(name))
 """The methods of arrays that are functions of ``mxnet.nd``."""
 
 
@@ -54,9 +53,6 @@ def _reshape(self, *shape, **kwargs) -> Any:
     elif len(shape) == 1 and isinstance(shape[0], list | tuple):
         (shape,) = shape
     return computed(NDArray, reshape, (self, shape, reverse), {}, views=True)
-
-
-operators.install(NDArray, INSTALLED | {"reshape": _reshape})
 
 
 def softmax_cross_entropy(data, label) -> Any:
@@ -318,3 +314,7 @@ def function_of(name: str) -> Callable[..., Any] | None:
     told = None if told is None else told.partition("\n\n")[0]
     function.__doc__ = told or f"MXNet's `{name}`, element by element, broadcast; differentiable."
     return function
+
+
+INSTALLED = operators.delegated("nd", _NAMES, function_of) | {"reshape": _reshape}
+operators.install(NDArray, INSTALLED)
