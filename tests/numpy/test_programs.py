@@ -433,3 +433,26 @@ def test_functions_that_decide_by_values_work_in_batches(name):
     f = WITH_DECISIONS[name]
     batch = np.array([[1.2, 1.9, 4.5], [0.1, 2.5, 2.6]])
     assert np.allclose(func.vmap(f)(batch), np.stack([f(x) for x in batch]), rtol=1e-12)
+
+
+ANGLES = [0, 3, 7, 12, 1]
+
+
+@pytest.mark.parametrize("period", [5, 6, 6.0, 2 * numpy.pi])
+def test_unwrap_keeps_integers_where_the_period_is_one(period):
+    found = numpy.asarray(np.unwrap(np.array(ANGLES), period=period))
+    expected = numpy.unwrap(ANGLES, period=period)
+    assert found.dtype == expected.dtype
+    assert numpy.allclose(found, expected)
+
+
+def test_a_jump_of_interpolated_values_has_no_slope():
+    xs, x = np.array([0.0, 1.0, 2.0, 2.0]), np.array([1.5, 2.0, 3.0])
+    found = np.interp(x, xs, np.array([0.0, 3.0, 4.0, 5.0]))
+    assert np.isfinite(found).all() and found[0] == 3.5
+
+
+@pytest.mark.parametrize("name", ["polyder", "polyint"])
+def test_orders_of_derivatives_of_polynomials_are_not_negative(name):
+    with pytest.raises(ValueError, match="must be positive"):
+        getattr(np, name)(np.array([1.0, 2.0]), -1)

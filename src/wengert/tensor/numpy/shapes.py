@@ -430,15 +430,14 @@ def _angle(z: Any, deg: bool = False) -> Any:
 
 @counterpart("meshgrid")
 def _meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
-    axes = [shape.reshape(tensor(x), (-1,)) for x in xi]
-    count = len(axes)
+    count = len(xi)
     swapped = indexing == "xy" and count > 1
     if indexing not in ("xy", "ij"):
         raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
     order = [1, 0, *range(2, count)] if swapped else list(range(count))
     grids = [
-        shape.reshape(a, tuple(-1 if i == order[n] else 1 for i in range(count)))
-        for n, a in enumerate(axes)
+        shape.reshape(tensor(x), tuple(-1 if i == order[n] else 1 for i in range(count)))
+        for n, x in enumerate(xi)
     ]
     if not sparse:
         grids = list(expand.broadcast_tensors(*grids)) if grids else []

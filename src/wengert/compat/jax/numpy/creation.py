@@ -267,7 +267,7 @@ def meshgrid(*xi, copy=True, sparse=False, indexing="xy") -> Any:
     if any(x.ndim > 1 for x in given):
         shapes = [tuple(x.shape) for x in given]
         raise ValueError(f"Arguments to jax.numpy.meshgrid must be 0D or 1D, got shapes {shapes}")
-    laid = C.call("meshgrid", *given, sparse=sparse, indexing=indexing)
+    laid = C.call("meshgrid", *given, copy=False, sparse=sparse, indexing=indexing)
     return [made(x, own.weak_type) for x, own in zip(laid, given, strict=True)]
 
 
