@@ -384,6 +384,10 @@ def test_memory_shown_several_times_refuses_writes(t, write):
     [
         lambda t, v: v.fill_(1),
         lambda t, v: v.masked_fill_(t.tensor([True, True, True]), 1),
+        lambda t, v: v.masked_fill_(t.tensor([[True], [False]]), 1),
+        lambda t, v: v.masked_fill_(t.tensor([[True], [False]]), t.tensor(1.0)),
+        lambda t, v: v.index_fill_(0, t.tensor([0]), 1),
+        lambda t, v: v.index_fill_(0, t.tensor([0]), t.tensor(1.0)),
         lambda t, v: v.index_put_((t.tensor([0]),), t.ones(3)),
         lambda t, v: v.__setitem__(0, 1.0),
     ],

@@ -297,3 +297,28 @@ def test_sources_that_share_memory_with_the_target_are_read_before_they_are_writ
     x = wg.arange(6.0)
     assert x.addcmul_(x, x).tolist() == [0.0, 2.0, 6.0, 12.0, 20.0, 30.0]
     assert x.lerp_(x, 0.5).tolist() == [0.0, 2.0, 6.0, 12.0, 20.0, 30.0]
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda v: v.masked_fill_(wg.tensor([[True], [False]]), 1),
+        lambda v: v.masked_fill_(wg.tensor([[True], [False]]), wg.tensor(1.0)),
+        lambda v: v.index_fill_(0, wg.tensor([0]), 1),
+        lambda v: v.index_put_((wg.tensor([0]),), wg.ones(3)),
+    ],
+)
+def test_writing_a_part_of_repeated_memory_is_right_or_raises(write):
+    def written(x):
+        made = x * 1
+        write(made.expand(2, 3))
+        return made
+
+    assert written(wg.zeros(3)).tolist() == [1.0] * 3
+    compiled = wg.compile(written)
+    with pytest.warns(UserWarning, match="not compiled"):
+        assert compiled(wg.zeros(3)).tolist() == [1.0] * 3
+    assert compiled(wg.zeros(3)).tolist() == [1.0] * 3
+    for run in (wg.func.vmap(written), lambda x: written(x[0].requires_grad_())):
+        with pytest.raises(RuntimeError, match="single memory location"):
+            run(wg.zeros(2, 3))

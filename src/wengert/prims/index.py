@@ -104,7 +104,7 @@ linear(
     layout="same",
     shows={"value_sym_sizes": None},
     doc="self with a value written, or added, where integer arrays or masks point",
-    writes="overlapping scattered",
+    writes="partial scattered",
 )
 
 # -- one index array and a dimension --------------------------------------------------------------
@@ -298,11 +298,13 @@ linear(
     masks=True,
     layout="contiguous",
     doc="self with a number where a mask holds",
-    writes="overlapping",
+    writes="partial",
 )
 linear(
     "masked_fill_tensor",
     lambda self, mask, value: np.where(mask, value, self),
+    # only where the mask holds: another element may lie in the same memory
+    into=lambda self, mask, value: np.copyto(self, value, where=mask),
     broadcasts=True,
     vjp=(
         lambda F, g, mask: F.masked_fill(g, mask, value=0),
@@ -314,7 +316,7 @@ linear(
     masks=True,
     layout="contiguous",
     doc="self with a value without dimensions where a mask holds",
-    writes="overlapping aliased",
+    writes="partial aliased",
 )
 constant(
     "nonzero",

@@ -32,6 +32,7 @@ linear(
     ),
     layout="same",
     doc="self with a number at positions of a dimension",
+    writes="partial",
 )
 linear(
     "index_fill_tensor",
@@ -53,6 +54,7 @@ linear(
     ),
     layout="same",
     doc="self with a value without dimensions at positions of a dimension",
+    writes="partial",
 )
 linear(
     "index_copy",

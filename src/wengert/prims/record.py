@@ -226,8 +226,10 @@ class Primitive:
         ``<argument>_shape`` is shown as ``<argument>_sym_sizes``.
     writes
         What the in-place form supports, in words: ``"overlapping"``: a target whose elements share
-        memory; ``"aliased"``: values in the memory that it writes to; ``"scattered"``: it writes
-        in an arbitrary order, so no value may be in that memory.
+        memory; ``"partial"``: such a target, but only in place, since it writes a part of the
+        elements, which the values of all others would undo; ``"aliased"``: values in the memory
+        that it writes to; ``"scattered"``: it writes in an arbitrary order, so no value may be in
+        that memory.
     doc: One line: what the operation computes.
     facets: The facets that other layers declare (see `wengert.prims.facet`).
 

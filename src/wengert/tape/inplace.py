@@ -32,7 +32,13 @@ from wengert.tape.sites import mark, outside, place
 from wengert.tape.specialise import node_factory
 from wengert.tape.versions import InferenceCell
 from wengert.tape.views import Step, invalidate_elsewhere, move_edge, push, refresh_views, replayed
-from wengert.tape.write_checks import check_cast, check_sources, check_writable, other_operands
+from wengert.tape.write_checks import (
+    check_cast,
+    check_sources,
+    check_writable,
+    may_repeat,
+    other_operands,
+)
 
 
 def write(
@@ -101,7 +107,7 @@ def _write(
     payload = tensor._array()
     payloads = [payload, *[other._payload for other in operands[1:]]]
     recording = is_recorded(mode, tensor, operands)
-    check_writable(tensor, recording, "overlapping" in form.writes)
+    check_writable(tensor, recording, may_repeat(form, recording))
     check_sources(form, payload, payloads)
     if form.broadcasts and payload.dtype.kind in "iu" and are_wider(prim, payload, others):
         return _write_converted(prim, tensor, others, params, name)

@@ -41,6 +41,7 @@ from wengert.tape.write_checks import (
     check_shape,
     check_sources,
     check_writable,
+    may_repeat,
     refuse_outside,
     repeats,
 )
@@ -236,7 +237,11 @@ def write_in_level(
         node = node_of_write(prim, tensor, values, payloads, params, False)
     if result.dtype != payload.dtype:
         result = F.to_copy(result, dtype=payload.dtype)
-    store(payload, result)
+    if "partial" in prim.writes and repeats(payload):
+        # the trace has stopped, and the values of elements are not those of their memory
+        prim.into(payload.array, *map(memory_of, payloads[1:]), **params)  # type: ignore[misc]
+    else:
+        store(payload, result)
     bump(tensor, name)
     while isinstance(payload, Batched):
         payload = payload.value
@@ -255,7 +260,7 @@ def _check_memory(prim: Primitive, tensor: Any, values: list[Any], recording: bo
     """Refuse, while tracing, the writes that would be refused without a trace."""
     payload = tensor._payload
     if payload.of_input or repeats(payload):
-        check_writable(tensor, recording, "overlapping" in prim.writes)
+        check_writable(tensor, recording, may_repeat(prim, recording))
     check_sources(prim, payload.array, [memory_of(value._payload) for value in values])
     base = (
         tensor._payload

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -101,10 +102,25 @@ def apply_rules(
         if halves is not None and halves[i] is not None:
             grad = F.to_copy(grad, dtype=halves[i])
         if flat:
-            edge = node.edges[i]
-            grad = F.constant_in(grad, edge if edge._seq > 0 else new_tensor(grad._payload, edge))
+            grad = _flattened(F, grad, node.edges[i], prim)
         grads[i] = grad
     return tuple(grads)
+
+
+def _flattened(F: Any, grad: Any, edge: Any, prim: Primitive) -> Any:
+    """Return `grad` with a history in an argument of `prim`, by its edge, too (see `FLAT`)."""
+    made = F.constant_in(grad, edge if edge._seq > 0 else new_tensor(grad._payload, edge))
+    if made._edge is not None:
+        made._edge.__class__ = _named_after(type(made._edge), prim)
+    return made
+
+
+@cache
+def _named_after(kind: type[Node], prim: Primitive) -> type[Node]:
+    """Return a class of nodes with PyTorch's name of the operation that computes the gradient."""
+    name = prim.node.replace("Backward", "BackwardBackward")
+    body = {"__slots__": (), "__module__": kind.__module__, "label": name, "full_name": name}
+    return type(name, (kind,), body)
 
 
 def _widened(F: Any, value: Any) -> Any:

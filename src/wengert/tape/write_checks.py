@@ -152,6 +152,11 @@ def check_writable(tensor: Any, recording: bool, may_overlap: bool = False) -> N
     check_mode(tensor)
 
 
+def may_repeat(prim: Primitive, recording: bool) -> bool:
+    """Return whether `prim` may write to an array whose elements share memory."""
+    return "overlapping" in prim.writes or ("partial" in prim.writes and not recording)
+
+
 def check_distinct(payload: Any) -> None:
     """Refuse to write to an array, or to a value of a transform, whose elements share memory."""
     if repeats(payload):
