@@ -214,7 +214,7 @@ def write_in_level(
             check_shape(tensor._payload, [value._payload for value in values[1:]])
     found = check_levels([value._payload for value in values])
     if not found and not isinstance(tensor._payload, Lifted):
-        check_writable(tensor, recording, "overlapping" in prim.writes)
+        check_writable(tensor, recording, may_repeat(prim, recording))
     order = [found[number] for number in sorted(found)]
     own = levels_of(tensor._payload)
     added = [level for number, level in found.items() if number not in own]
