@@ -111,7 +111,8 @@ def _flattened(F: Any, grad: Any, edge: Any, prim: Primitive) -> Any:
     """Return `grad` with a history in an argument of `prim`, by its edge, too (see `FLAT`)."""
     made = F.constant_in(grad, edge if edge._seq > 0 else new_tensor(grad._payload, edge))
     if made._edge is not None:
-        made._edge.__class__ = _named_after(type(made._edge), prim)  # type: ignore[arg-type]  # classes are hashable
+        kind: Any = type(made._edge)
+        made._edge.__class__ = _named_after(kind, prim)
     return made
 
 
