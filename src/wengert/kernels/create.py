@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.ports import PORTS
-from wengert.base.ports import filled as is_loaded
+from wengert.base import ports
 from wengert.kernels.protocols import copied
 
 
@@ -46,9 +45,9 @@ def _converted(self: Any, dtype: np.dtype[Any]) -> Any:
         return None
     _CONVERTED[0] += self.size
     # loading takes as long as converting so many without it; the results are the same
-    used = is_loaded("fused") or _CONVERTED[0] >= _MANY
+    used = ports.filled("fused") or _CONVERTED[0] >= _MANY
     whole = self.__class__ is np.ndarray and self.flags.c_contiguous and self.flags.aligned
-    return PORTS.converted(self, dtype) if used and whole else None
+    return ports.PORTS.converted(self, dtype) if used and whole else None
 
 
 def saturate(self: Any, dtype: np.dtype[Any]) -> Any:
@@ -70,7 +69,7 @@ def saturate(self: Any, dtype: np.dtype[Any]) -> Any:
 
 def to_device(self: Any, device: Any) -> Any:
     """Return a copy on a device."""
-    return PORTS.sent(self, device)
+    return ports.PORTS.sent(self, device)
 
 
 def copy_into(self: Any, src: Any) -> None:

@@ -258,8 +258,7 @@ def normal(
         array = kernels.normal(stream, arrays[0].size, kind).reshape(arrays[0].shape)
         return np.asarray(array * width + at).astype(kind, copy=False)
 
-    wide = [spread(value.detach(), shape)._payload for value in given]
-    array = drawn_of(draw, *wide)
+    array = drawn_of(draw, *[spread(value.detach(), shape)._payload for value in given])
     if out is not None:
         return into(out, made(array), "normal")
     return in_history(made(array, device, requires_grad), *given)
