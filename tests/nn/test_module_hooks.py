@@ -241,11 +241,11 @@ def test_the_tables_of_hooks_of_all_modules_may_be_replaced(monkeypatch):
     module = nn.modules.module
     seen = []
     monkeypatch.setattr(module, "_global_forward_hooks", module._global_forward_hooks)
-    module.register_module_forward_hook(lambda *_: seen.append(1))
-    nn.Identity()(0)
-    module._global_forward_hooks = OrderedDict()
-    nn.Identity()(0)
-    assert seen == [1] and not nn.Module._is_hooked
+    with module.register_module_forward_hook(lambda *_: seen.append(1)):
+        nn.Identity()(0)
+        module._global_forward_hooks = OrderedDict()
+        nn.Identity()(0)
+        assert seen == [1] and not nn.Module._is_hooked
 
 
 def test_tables_of_hooks_that_do_not_exist_may_be_deleted():

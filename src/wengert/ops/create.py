@@ -385,7 +385,11 @@ def empty(
         order = check_memory_format(memory_format, "empty", len(sizes))
     if order is preserve_format:
         raise RuntimeError("unsupported memory format Preserve: there is no tensor to be like")
-    array = unwritten(empty_in_format(sizes, kind, order))
+    array = empty_in_format(sizes, kind, order)
+    held = None if out is None else getattr(out, "_payload", None)
+    if isinstance(held, np.ndarray) and held.shape == array.shape:
+        array[...] = held  # what has the shape keeps its elements
+    array = unwritten(array)
     if layout is not None:
         array[...] = 0  # a sparse tensor holds no elements
     return created(array, device, requires_grad, out, "empty", layout)
