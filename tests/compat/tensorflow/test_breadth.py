@@ -249,7 +249,7 @@ def test_a_case_of_tests_compares_tensors():
     with pytest.raises(AssertionError):
         case.assertAllClose({"a": tf.ones(2)}, {"b": tf.ones(2)})
     assert not tf.test.is_gpu_available() and not tf.test.gpu_device_name()
-    assert tf.version.VERSION == tf.__version__
+    assert tf.__version__ == tf.version.VERSION
     assert tf.autograph.experimental.do_not_convert(len) is len
     assert tf.autograph.experimental.do_not_convert()(len) is len
 

@@ -160,10 +160,11 @@ def _fori_loop(lower, upper, body_fun, init_val) -> Any:
 
 def _scan(f, init, xs, length, reverse, unroll) -> Any:
     """Call a function of the last carry and each element; return the carry and all results."""
-    size = length if xs is None else len(nest.flatten(xs)[0])
-    order, results = range(size)[::-1] if reverse else range(size), []
-    for i in order:
-        init, result = f(init, None if xs is None else nest.map_structure(lambda x: x[i], xs))
+    flat = [] if xs is None else [tf.unstack(x) for x in nest.flatten(xs)]
+    rows = [nest.pack_sequence_as(xs, row) for row in zip(*flat, strict=True)] or [None] * length
+    results = []
+    for row in rows[::-1] if reverse else rows:
+        init, result = f(init, row)
         results.append(result)
     results = results[::-1] if reverse else results
     return init, nest.map_structure(lambda *parts: tf.stack(parts), *results)
