@@ -153,6 +153,7 @@ def test_metadata_is_jaxs():
     assert (M.shape, M.ndim, M.size, M.itemsize, M.nbytes) == ((2, 3), 2, 6, 4, 24)
     assert type(M.shape) is tuple
     assert repr(M.aval) == "ShapedArray(float32[2,3])"
+    assert str(M.aval) == "float32[2,3]" and str(M.device) == "cpu:0"
     assert repr(M.device) == "CpuDevice(id=0)"
     assert M.devices() == {jax.devices()[0]}
     assert M.block_until_ready() is M

@@ -21,7 +21,7 @@ class Device:
         return "CpuDevice(id=0)"
 
     def __str__(self) -> str:
-        return "TFRT_CPU_0"
+        return "cpu:0"
 
     def __enter__(self) -> Device:
         return self

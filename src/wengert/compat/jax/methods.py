@@ -78,6 +78,8 @@ class ShapedArray(Sized):
         weak = "~" if self.weak_type else ""
         return f"{weak}{self.dtype.name}[{','.join(map(str, self.shape))}]"
 
+    __str__ = str_short
+
     def __repr__(self) -> str:
         short = f"{self.dtype.name}[{','.join(map(str, self.shape))}]"
         return f"ShapedArray({short}{', weak_type=True' if self.weak_type else ''})"

@@ -56,7 +56,7 @@ class PartitionSpec(tuple[Any, ...]):
         return super().__new__(cls, partitions)
 
     def __repr__(self) -> str:
-        return f"PartitionSpec{tuple(self)!r}"
+        return f"P{tuple(self)!r}"
 
     def __reduce__(self) -> Any:
         return PartitionSpec, tuple(self)
