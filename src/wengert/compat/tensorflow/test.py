@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow import nest
 from wengert.compat.tensorflow.conversion import convert_to_tensor, is_tensor
-from wengert.compat.tensorflow.refusal import refusing
+from wengert.compat.tensorflow.words import completed
 
 
 class TestCase(unittest.TestCase):
@@ -75,7 +74,5 @@ def main(argv=None) -> None:
     """Run the tests of the main module."""
     unittest.main(argv=argv)
 
-
-__getattr__ = refusing("test")
 
 __all__ = completed(globals())
