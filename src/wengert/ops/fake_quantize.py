@@ -82,14 +82,14 @@ def fake_quantize_per_channel_affine(
 
     Parameters
     ----------
-    input : Tensor. Of float32 or float64.
+    %(input)s
     scale, zero_point : Tensor. The steps, and the integers that stand for 0; vectors.
     axis : int. Their dimension.
-    quant_min, quant_max : int. The range of the integers.
+    quant_min, quant_max : int. The range, which is the same for all.
 
     Returns
     -------
-    Tensor: Like `input`. The derivative is 1 within the range, and 0 outside.
+    Tensor: Like `input`.
 
     Examples
     --------
