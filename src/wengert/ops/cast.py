@@ -347,8 +347,8 @@ def to_sparse_bsc(input: Any, blocksize: Any, dense_dim: int | None = None) -> A
     Parameters
     ----------
     input : Tensor. A matrix.
-    blocksize : int or tuple of int. As for `to_sparse`.
-    dense_dim : int, optional. As for `to_sparse_csr`.
+    blocksize : int or tuple of int. As for `to_sparse_bsr`.
+    dense_dim : int, optional. Without effect.
 
     Returns
     -------
