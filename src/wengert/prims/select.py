@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert.kernels import select as kernels
-from wengert.prims.families import general, linear
+from wengert.prims.families import general, linear, zero
 from wengert.prims.record import case
 
 linear(
@@ -35,6 +35,12 @@ linear(
 )
 
 
+def _nothing(F: Any, g: Any, cotangent_dtype: Any) -> Any:
+    # complex for a complex cotangent, of which the gradient may be real
+    none = zero(F, g)
+    return F.to_copy(none, dtype=cotangent_dtype) if cotangent_dtype.kind == "c" else none
+
+
 linear(
     "strong_zero",
     kernels.strong_zero,
@@ -42,8 +48,7 @@ linear(
         lambda F, g, self, cotangent: F.where(
             F.logical_and(F.isnan(self), F.eq(cotangent, 0)), 0, g
         ),
-        # complex for a complex cotangent of a real argument
-        lambda F, g, cotangent: F.zeros_like(cotangent),
+        _nothing,
     ),
     broadcasts=True,
     masks=True,
