@@ -251,6 +251,13 @@ def test_ufuncs_have_methods():
     assert equal(jnp.maximum.at(jnp.zeros(2), jnp.array([0, 0]), 3.0, inplace=False), [3, 0])
     assert equal(jnp.add.reduceat(jnp.arange(4), jnp.array([0, 2])), [1, 5])
     assert repr(jnp.add) == "<jnp.ufunc 'add'>"
+    many = jnp.ones(300, dtype=jnp.int8)
+    assert jnp.add.reduce(many) == jnp.add.reduce(many > 0) == 300
+    assert jnp.multiply.reduce(many.astype(jnp.uint8)).dtype == jnp.uint32
+    assert jnp.add.reduceat(many, jnp.array([0, 299])).tolist() == [299, 1]
+    kinds = [u.accumulate(many).dtype for u in (jnp.add, jnp.multiply, jnp.maximum)]
+    assert kinds == [jnp.int8] * 3
+    assert jnp.add.accumulate(many > 0)[-1] == 300
     with pytest.raises(ValueError, match="reduce only supported for functions of two arguments"):
         jnp.negative.reduce(X)
 

@@ -140,6 +140,15 @@ def default_dtype(kind: str) -> np.dtype[Any]:
     return canonical_dtype(wide)
 
 
+def total_dtype(dtype, promote_integers=True) -> Any:
+    """Return the dtype of a sum or product of numbers of a dtype."""
+    if dtype.kind == "b":
+        return default_dtype("i")
+    if dtype.kind in "iu" and promote_integers and dtype.itemsize < default_dtype("i").itemsize:
+        return default_dtype(dtype.kind)
+    return dtype
+
+
 def inexact_of(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Return the inexact dtype for a dtype: itself, or a float: single unless it has 64 bits."""
     if dtype.kind not in "biu":

@@ -13,7 +13,7 @@ import numpy as np
 
 from wengert.compat.jax.array import Array, asarray, made
 from wengert.compat.jax.checks import axis_in, no_warnings
-from wengert.compat.jax.dtypes import canonical_dtype, default_dtype, inexact_of
+from wengert.compat.jax.dtypes import canonical_dtype, default_dtype, inexact_of, total_dtype
 from wengert.compat.jax.numpy import calling as C
 from wengert.compat.jax.numpy.calling import no_out
 from wengert.compat.jax.numpy.choosing import take_along_axis
@@ -39,15 +39,6 @@ def _without_nan(x, neutral: float) -> Any:
     return made(T.where(T.isnan(x), C.plain(asarray(neutral, x._payload.dtype)), x))
 
 
-def _whole(dtype, promote_integers=True) -> Any:
-    """Return the dtype of a sum of numbers of a dtype."""
-    if dtype.kind == "b":
-        return default_dtype("i")
-    if dtype.kind in "iu" and promote_integers and dtype.itemsize < default_dtype("i").itemsize:
-        return default_dtype(dtype.kind)
-    return dtype
-
-
 def _sum(name: str) -> Callable[..., Any]:
     def function(
         a,
@@ -67,7 +58,7 @@ def _sum(name: str) -> Callable[..., Any]:
         (x,) = C.operands(name, a)
         kind = C.checked_dtype(dtype, name)
         if kind is None:
-            kind = _whole(x._payload.dtype, promote_integers)
+            kind = total_dtype(x._payload.dtype, promote_integers)
         more = _masked(where, name) | _initial(initial, kind)
         if dtype is not None:
             x = asarray(x, kind)
@@ -203,7 +194,7 @@ def _scan_with_start(name: str, start: int) -> Callable[..., Any]:
             raise refusal(ValueError, "The input must be non-scalar", name)
         kind = C.checked_dtype(dtype, name)
         if kind is None:
-            kind = _whole(x._payload.dtype, promote_integers=start == 0)
+            kind = total_dtype(x._payload.dtype, promote_integers=start == 0)
         if axis is None and x.ndim > 1:
             raise refusal(ValueError, "The input array has rank", x)
         at = 0 if axis is None else C.axes_of(name, axis)

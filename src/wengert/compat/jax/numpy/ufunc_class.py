@@ -10,6 +10,7 @@ import numpy as np
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, made
 from wengert.compat.jax.checks import axis_in
+from wengert.compat.jax.dtypes import total_dtype
 from wengert.compat.jax.numpy.calling import call, checked_dtype, no_out, operands, plain, value_of
 from wengert.compat.jax.words import refusal
 from wengert.ops import select
@@ -87,14 +88,20 @@ class ufunc:
                     *map(plain, (asarray(where, bool), x, asarray(neutral, x._payload.dtype)))
                 )
             )
-        dtype = checked_dtype(dtype, self.__name__)
-        x = x if dtype is None else x.astype(dtype)
+        x = self._wide(x, dtype, True)
         for i in reversed(axes):
             parts = list(T.unbind(x, dim=i)) if x.shape[i] else []
             x = self._folded(made(parts), x, i)
             if keepdims:
                 x = made(T.unsqueeze(x, dim=i))
         return x if initial is None else self(asarray(initial, x._payload.dtype), x)
+
+    def _wide(self, x, dtype, promote_integers: bool) -> Any:
+        """Return the elements in the dtype of results; totals of small integers need a wide one."""
+        dtype = checked_dtype(dtype, self.__name__)
+        if dtype is None and self.__name__ in ("add", "multiply"):
+            dtype = total_dtype(x._payload.dtype, promote_integers)
+        return x if dtype is None else x.astype(dtype)
 
     def _folded(self, parts: list[Any], x, axis: int) -> Any:
         if not parts:
@@ -112,8 +119,7 @@ class ufunc:
         self._check_binary("accumulate")
         no_out(f"{self.__name__}.accumulate", out)
         (x,) = operands(f"{self.__name__}.accumulate", a)
-        dtype = checked_dtype(dtype, self.__name__)
-        x = x if dtype is None else x.astype(dtype)
+        x = self._wide(x, dtype, False)
         parts = made(list(T.unbind(x, dim=axis)))
         steps = parts[:1]
         for part in parts[1:]:
@@ -162,8 +168,9 @@ class ufunc:
             name = self.__name__
             raise IndexError(f"an index of {name}.reduceat is out of bounds [0, {size}): {places}")
         ends = [*places[1:], size]
+        x = self._wide(x, dtype, True)
         parts = [
-            self.reduce(x[(*lead, slice(i, j))], axis, dtype) if i < j else x[(*lead, i)]
+            self.reduce(x[(*lead, slice(i, j))], axis) if i < j else x[(*lead, i)]
             for i, j in zip(places, ends, strict=True)
         ]
         return call("stack", parts, axis)
