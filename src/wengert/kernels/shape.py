@@ -142,10 +142,15 @@ def contiguous(self: Any) -> Any:
     return copied(self, "C")
 
 
+_MANY = 2000
+"""The number of runs from which on they are reversed as items."""
+
+
 def flip(self: Any, dims: Shape) -> Any:
     """Reverse dimensions, as a copy."""
     behind = max(dims, default=-1) + 1
-    if 0 < behind < self.ndim and self.size > _FEW and is_numpys(self) and self.flags.c_contiguous:
+    many = 0 < behind < self.ndim and math.prod(self.shape[:behind]) > _MANY and self.size
+    if many and is_numpys(self) and self.flags.c_contiguous:
         # move what lies behind the dimensions as one item each: NumPy copies runs by element
         run = np.dtype((np.void, math.prod(self.shape[behind:]) * self.itemsize))
         items = self.reshape(*self.shape[:behind], -1).view(run)[..., 0]
