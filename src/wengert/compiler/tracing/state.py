@@ -257,6 +257,7 @@ class Path:
         self._frames: Sequence[FrameType] = ()
         self._hidden: Sequence[int | None] = ()
         self._sources: list[frozenset[int]] = []
+        self._found: list[frozenset[int]] = []
         self._last: Any = None
         self._met: dict[Any, Any] = {}
         self._unknown = 0
@@ -280,19 +281,25 @@ class Path:
         # the innermost common frame may have advanced
         return max(same - 1, 0)
 
-    def hidden(self, frames: Sequence[FrameType], sources: list[frozenset[int]]) -> Sequence[Any]:
-        """Return the numbers of the hidden state of the frames, None for those that hide nothing.
-
-        `sources` are the instructions that pushed what is on their stacks (`hidden_on`).
-        """
-        if any(sources) and len(self._numbers) > _WAYS:
-            raise Unknown("there are too many ways to its decisions")
+    def hidden(self, frames: Sequence[FrameType]) -> Sequence[Any]:
+        """Return the number of the hidden state of each frame, None if it hides nothing."""
         still = self.still(frames)
         found: list[int | None] = []
-        for place, (frame, pushed) in enumerate(zip(frames, sources, strict=True)):
-            inner = frames[place + 1].f_code.co_flags if place + 1 < len(frames) else 0
+        sources: list[frozenset[int]] = []
+        for place, frame in enumerate(frames):
+            inner = frames[place + 1] if place + 1 < len(frames) else None
             # a generator that has gone on may have given values to C code
-            kept = place + bool(inner & SUSPENDED) < still or (
+            resumed = inner is not None and bool(inner.f_code.co_flags & SUSPENDED)
+            waits = place + resumed < still
+            if waits:
+                # it hides what it hid at the last decision
+                pushed = self._sources[place]
+            else:
+                known = inner is None or calls(frame, inner)
+                pushed = hidden_on(frame) if known else UNKNOWN
+            if pushed and len(self._numbers) > _WAYS:
+                raise Unknown("there are too many ways to its decisions")
+            kept = waits or (
                 place < len(self._hidden)
                 and self._frames[place] is frame
                 and self._sources[place] == pushed
@@ -301,13 +308,14 @@ class Path:
             number = self._hidden[place] if pushed and kept else None
             if pushed and number is None:
                 number = self._numbers.setdefault(self._last, len(self._numbers))
+            sources.append(pushed)
             found.append(number)
-        self._sources = sources
+        self._found = sources
         return found
 
     def decided(self, state: State, outcome: Any) -> None:
         """Continue the path from a decision."""
-        self._frames, self._hidden = state.frames, state.hidden
+        self._frames, self._hidden, self._sources = state.frames, state.hidden, self._found
         self._last = state.key, outcome
 
     def end(self) -> None:
@@ -320,28 +328,23 @@ def state_of(trace: Any, mark: int, until: CodeType) -> State | None:
     if not trace.surroundings.are_still():
         return None
     reader = _Reader(trace)
-    frames: list[Any] = []
     running: list[FrameType] = []
     frame: Any = sys._getframe(2)
-    inner: FrameType | None = None
-    hiding: list[frozenset[int]] = []
+    while frame is not None and frame.f_code is not until:
+        running.append(frame)
+        frame = frame.f_back
+    if frame is None:
+        return None
+    frames: list[Any] = []
     try:
-        while frame is not None and frame.f_code is not until:
-            code = frame.f_code
-            held = frame.f_locals
-            known = inner is None or calls(frame, inner)
-            hiding.append(hidden_on(frame) if known else UNKNOWN)
-            inner = frame
+        for frame in running:
+            code, held = frame.f_code, frame.f_locals
             inside = tuple([(name, reader.key(held[name], 0)) for name in sorted(held)])
             frames.append((id(code), first_alike(code, place_of(frame)), inside))
-            running.append(frame)
-            frame = frame.f_back
         memory = tuple(reader.memory())
         running.reverse()
-        numbers = trace.path.hidden(running, hiding[::-1])
+        numbers = trace.path.hidden(running)
     except Unknown:
-        return None
-    if frame is None:
         return None
     mode = current_mode()
     # a `finally` is left in another way while an error is handled
