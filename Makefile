@@ -71,7 +71,7 @@ native: .venv/compiled
 		|| { .venv/bin/python $(AGAIN); exit 1; }
 
 slow: .venv/developing
-	.venv/bin/python $(PYTEST) -m slow
+	WENGERT_NATIVE=0 .venv/bin/python $(PYTEST) -m slow
 
 parity: .venv-parity/installed
 	export WENGERT_NATIVE=0 OMP_NUM_THREADS=1; .venv-parity/bin/python $(PYTEST) -m torch $(TORCH) \

@@ -23,6 +23,7 @@ import numpy as np
 import pytest
 
 import wengert as wg
+from wengert.compat.mxnet.sampling import STREAM
 from wengert.tape.base import TensorBase
 
 PACKAGE = Path(wg.__file__).parent
@@ -55,7 +56,7 @@ def described(value):
 
 def outcome(function):
     """What a call gives or raises, and prints, with the same random numbers each time."""
-    generators = wg.numpy.random, np.random
+    generators = wg.numpy.random, np.random, STREAM
     states = wg.get_rng_state(), random.getstate(), *(g.get_state() for g in generators)
     printed = io.StringIO()
     try:
