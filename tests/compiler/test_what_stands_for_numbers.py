@@ -86,3 +86,17 @@ def test_values_are_returned_beside_subclasses_that_override_functions():
         for k in range(12):
             compiled(wg.ones(3) * k)
         assert compiled.reason is None or "not quicker" in compiled.reason.what
+
+
+@pytest.mark.filterwarnings("ignore:.* is not compiled, but runs as it is")
+def test_a_number_that_outlives_its_trace_where_nothing_finds_it_is_plain_to_numpy():
+    held = []
+
+    def f(x):
+        held.append(itertools.repeat(x[0].item()))
+        return x * 2
+
+    wg.compile(f, backend="numpy")(wg.tensor([3.0, 1.0]))
+    number = next(held[0])
+    assert (np.ones(2) * number).tolist() == [3.0, 3.0]
+    assert np.add(number, number) == 6.0

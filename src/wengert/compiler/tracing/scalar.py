@@ -93,7 +93,7 @@ class Scalar:
 
     def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
         # a plain number: the trace has ended, or never saw the array
-        plain = [arg.exact() if type(arg) is Scalar else arg for arg in args]
+        plain = [arg.exact() if issubclass(type(arg), Scalar) else arg for arg in args]
         return getattr(ufunc, method)(*plain, **kwargs)
 
     def __getattr__(self, name: str) -> Any:
