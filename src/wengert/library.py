@@ -612,6 +612,7 @@ def opcheck(
     Raises
     ------
     OpCheckError: If a check fails.
+    ValueError: For a check that does not exist.
 
     Examples
     --------
@@ -622,9 +623,12 @@ def opcheck(
     {'test_schema': 'SUCCESS'}
     """
     found: dict[str, Any] = {}
+    checked = _of(op)
     for name in (test_utils,) if isinstance(test_utils, str) else test_utils:
+        if name not in _CHECKS:
+            raise ValueError(f"opcheck(): test_utils names {name!r}; there are {list(_CHECKS)}")
         try:
-            _CHECKS[name](_of(op), args, kwargs or {})
+            _CHECKS[name](checked, args, kwargs or {})
             found[name] = "SUCCESS"
         except Exception as error:
             if raise_exception:

@@ -290,6 +290,8 @@ def test_an_operation_is_checked_against_its_definition(cube):
     wg.library.register_fake(cube, lambda x: wg.empty_like(x))
     wg.library.register_autograd(cube, rule, setup_context=keep)
     assert wg.library.opcheck(cube, (x,), test_utils=names) == dict.fromkeys(names, "SUCCESS")
+    with pytest.raises(ValueError, match="names 'test_all'; there are"):
+        wg.library.opcheck(cube, (x,), test_utils="test_all", raise_exception=False)
     assert x.grad is None
     wg.library.register_fake(cube, lambda x: x.new_empty((*x.shape, 1)))
     with pytest.raises(wg.library.OpCheckError, match=r"test_faketensor failed with .*faked as"):

@@ -386,6 +386,8 @@ def test_copies_and_pickles_are_the_same():
         (lambda: D.to_sparse(layout=wg.sparse_bsr), RuntimeError, "SparseBsr without blocksize"),
         (lambda: D.to_sparse(blocksize=(1, 1)), RuntimeError, "Sparse with blocksize argument"),
         (lambda: D.to_sparse_bsr(2), RuntimeError, r"\(3,4\) must be divisible by given blocksize"),
+        (lambda: D.to_sparse_bsr((0, 1)), RuntimeError, r"blocksize needs to be positive, but got"),
+        (lambda: D.to_sparse_bsc("ab"), TypeError, "argument 'blocksize' .* must be tuple of ints"),
         (lambda: D.to_sparse_csc().crow_indices(), RuntimeError, "layout but got SparseCsc"),
         (lambda: D.to_sparse_csr().row_indices(), RuntimeError, "expected sparse column compre"),
         (lambda: wg.ones(2, 2, 2).to_sparse_csr(), RuntimeError, "a matrix is stored by rows"),

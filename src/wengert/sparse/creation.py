@@ -20,6 +20,7 @@ from wengert.ops.typed import typed as dense_typed
 from wengert.sparse.operations import install, like
 from wengert.sparse.tensors import (
     BLOCKED,
+    BY_COLUMNS,
     COMPRESSED,
     CompressedTensor,
     SparseBase,
@@ -251,7 +252,7 @@ def sparse_compressed_tensor(
             "sparse_compressed_tensor expected sparse compressed tensor layout but got "
             f"{'none' if layout is None else named(layout)}"
         )
-    (outer, inner), by_rows = COMPRESSED[layout], COMPRESSED[layout] == COMPRESSED[sparse_csr]
+    (outer, inner), by_rows = COMPRESSED[layout], layout not in BY_COLUMNS
     starts, places = _whole(compressed_indices, outer), _whole(plain_indices, inner)
     held = _values(values, dtype, device, requires_grad)
     if held.ndim != (3 if layout in BLOCKED else 1):

@@ -33,6 +33,7 @@ from wengert.ops.create import zeros
 from wengert.ops.gather import index_add
 from wengert.ops.index import getitem, index_put
 from wengert.ops.typed import TYPED, typed
+from wengert.ops.windows import each
 from wengert.sparse.printed import shown
 from wengert.tape.base import SparseValue, TensorBase, new_tensor
 from wengert.tape.modes import untraced
@@ -468,13 +469,14 @@ class CompressedTensor(SparseBase):
         return tuple(self._values_.shape[1:]) or None
 
     def _part(self, name: str) -> Any:
-        if name not in COMPRESSED[self.layout]:
+        names = COMPRESSED[self.layout]
+        if name not in names:
             way = "row" if name in _ROWS else "column"
             raise RuntimeError(
                 f"{name} expected sparse {way} compressed tensor layout but got "
                 f"{named(self.layout)}"
             )
-        return self._starts if name[0] == "c" and name != "col_indices" else self._inner
+        return (self._starts, self._inner)[names.index(name)]
 
     def sparse_dim(self) -> int:
         """Return the number of sparse dimensions: 2."""
@@ -504,7 +506,7 @@ class CompressedTensor(SparseBase):
         """Return the matrix in COO form."""
         counts = np.diff(array_of(self._starts))
         index = np.stack([np.repeat(np.arange(counts.size), counts), array_of(self._inner)])
-        if self.layout in _BY_COLUMNS:
+        if self.layout in BY_COLUMNS:
             index = index[::-1]
         values = self._values_
         if self.blocksize is not None:
@@ -539,21 +541,23 @@ COMPRESSED = {
 }
 """The names of the two index tensors of each compressed layout."""
 BLOCKED = frozenset({sparse_bsr, sparse_bsc})
-_BY_COLUMNS = frozenset({sparse_csc, sparse_bsc})
+BY_COLUMNS = frozenset({sparse_csc, sparse_bsc})
 _TRANSPOSED = dict(zip(COMPRESSED, [sparse_csc, sparse_csr, sparse_bsc, sparse_bsr], strict=True))
 
 
 def compressed(x: SparseBase, layout: layout, blocksize: Any = None) -> CompressedTensor:
     """Return a matrix in a compressed layout; its values are recorded."""
-    size = (blocksize,) * 2 if isinstance(blocksize, int) else blocksize and tuple(blocksize)
+    name = f"to_{str(layout)[6:]}"
+    size = None if blocksize is None else each(blocksize, 2, name, "blocksize", 1)
     if isinstance(x, CompressedTensor) and (x.layout, x.blocksize) == (layout, size):
         return x
     if x.ndim != 2 or x.dense_dim():
         raise RuntimeError(
-            f"to_{str(layout)[6:]}(): a matrix is stored by rows or columns, not a tensor of "
-            f"{x.ndim} dimensions"
+            f"{name}(): a matrix is stored by rows or columns, not a tensor of {x.ndim} dimensions"
         )
     block = size or (1, 1)
+    if min(block) < 1:
+        raise RuntimeError(f"{name}(): blocksize needs to be positive, but got {list(block)}")
     if any(n % of for n, of in zip(x.shape, block, strict=True)):
         raise RuntimeError(
             f"tensor sparse size ({x.shape[0]},{x.shape[1]}) must be divisible by given blocksize "
@@ -561,16 +565,16 @@ def compressed(x: SparseBase, layout: layout, blocksize: Any = None) -> Compress
         )
     coo = x.to_sparse_coo().coalesce()
     place = array_of(coo._indices_)
-    outer, inner = [place[i] // block[i] for i in ((1, 0) if layout in _BY_COLUMNS else (0, 1))]
-    counts = [n // of for n, of in zip(x.shape, block, strict=True)]
-    lines, width = counts[::-1] if layout in _BY_COLUMNS else counts
+    order = (1, 0) if layout in BY_COLUMNS else (0, 1)
+    outer, inner = [place[i] // block[i] for i in order]
+    lines, width = [x.shape[i] // block[i] for i in order]
     keys, first, which = np.unique(outer * width + inner, return_index=True, return_inverse=True)
     values = coo._values_
     if size is not None:
         at = (which.reshape(-1), place[0] % size[0], place[1] % size[1])
         made = zeros((keys.size, *size), dtype=values.dtype)
         values = index_put(made, tuple(map(coordinates, at)), values)
-    elif layout in _BY_COLUMNS:
+    elif layout in BY_COLUMNS:
         values = getitem(values, coordinates(first))
     starts = np.searchsorted(keys, np.arange(lines + 1) * width)
     columns = keys % width if width else keys

@@ -155,10 +155,12 @@ class State:
     mark: A sequence number between the nodes recorded before and after.
     holders: During the decision, the objects that hold the values: symbols, scalars, or None.
     frames: During the decision, the frames of the running functions, the outermost first.
-    hidden: The numbers of the hidden state of these frames (see `Path`).
+    hidden, sources: The numbers of their hidden state, and what pushed it (see `Path`).
     """
 
-    __slots__ = ("edges", "frames", "hidden", "holders", "key", "mark", "tensors", "values")
+    __slots__ = (
+        *("edges", "frames", "hidden", "holders", "key", "mark", "sources", "tensors", "values"),
+    )
 
     def __init__(
         self,
@@ -167,6 +169,7 @@ class State:
         mark: int,
         frames: Sequence[FrameType],
         hidden: Sequence[int | None],
+        sources: Sequence[frozenset[int]],
     ) -> None:
         self.key = key
         self.values = reader.values
@@ -175,7 +178,7 @@ class State:
         self.mark = mark
         self.holders: Sequence[Any] = reader.holders
         self.frames = frames
-        self.hidden = hidden
+        self.hidden, self.sources = hidden, sources
 
     def let_go(self) -> None:
         """Drop all references to the objects and frames of the function."""
@@ -256,8 +259,7 @@ class Path:
         self._numbers = {} if numbers is None else numbers
         self._frames: Sequence[FrameType] = ()
         self._hidden: Sequence[int | None] = ()
-        self._sources: list[frozenset[int]] = []
-        self._found: list[frozenset[int]] = []
+        self._sources: Sequence[frozenset[int]] = ()
         self._last: Any = None
         self._met: dict[Any, Any] = {}
         self._unknown = 0
@@ -281,8 +283,11 @@ class Path:
         # the innermost common frame may have advanced
         return max(same - 1, 0)
 
-    def hidden(self, frames: Sequence[FrameType]) -> Sequence[Any]:
-        """Return the number of the hidden state of each frame, None if it hides nothing."""
+    def hidden(self, frames: Sequence[FrameType]) -> tuple[list[int | None], list[frozenset[int]]]:
+        """Return the numbers of the hidden state of frames, None where they hide nothing.
+
+        And the instructions that pushed what is on their stacks (`hidden_on`).
+        """
         still = self.still(frames)
         found: list[int | None] = []
         sources: list[frozenset[int]] = []
@@ -310,12 +315,11 @@ class Path:
                 number = self._numbers.setdefault(self._last, len(self._numbers))
             sources.append(pushed)
             found.append(number)
-        self._found = sources
-        return found
+        return found, sources
 
     def decided(self, state: State, outcome: Any) -> None:
         """Continue the path from a decision."""
-        self._frames, self._hidden, self._sources = state.frames, state.hidden, self._found
+        self._frames, self._hidden, self._sources = state.frames, state.hidden, state.sources
         self._last = state.key, outcome
 
     def end(self) -> None:
@@ -343,7 +347,7 @@ def state_of(trace: Any, mark: int, until: CodeType) -> State | None:
             frames.append((id(code), first_alike(code, place_of(frame)), inside))
         memory = tuple(reader.memory())
         running.reverse()
-        numbers = trace.path.hidden(running)
+        numbers, sources = trace.path.hidden(running)
     except Unknown:
         return None
     mode = current_mode()
@@ -351,7 +355,7 @@ def state_of(trace: Any, mark: int, until: CodeType) -> State | None:
     error = sys.exc_info()[0]
     modes = (None if mode is None else (mode.grad, mode.special), default_float(), error)
     key = (tuple(frames), memory, modes, reader.pattern(), reader.sharing(), tuple(numbers))
-    return State(trace.path.met(key), reader, mark, running, numbers)
+    return State(trace.path.met(key), reader, mark, running, numbers, sources)
 
 
 class _Reader:
