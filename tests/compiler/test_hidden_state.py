@@ -349,3 +349,161 @@ def test_copies_of_instructions_are_known_by_what_they_do():
     # the test of the loop is one; the body of `finally` goes on in three ways
     assert counts[:-1] == [1] * (len(counts) - 1)
     assert counts[-1] == (3 if sys.version_info < (3, 12) else counts[-1]) > 1
+
+
+def in_a_box(box: list[Any]) -> Any:
+    while box[0].sum() < 10:
+        if box[0].max() > 7:
+            raise Carried
+        box[0] = box[0] * 1.5
+    return box[0]
+
+
+def in_the_same_box(box: list[Any]) -> Any:
+    if box[0].max() > 2:
+        box[0].mul_(0.5)
+        box[0] = box[0] * 1
+    return in_a_box(box)
+
+
+@pytest.mark.parametrize("inner", [in_a_box, in_the_same_box])
+def test_a_variable_may_show_what_is_on_the_stack_at_first_and_another_value_later(inner):
+    def f(x, count):
+        while count < 3:
+            count = count + 1
+        box = [x * 2]
+        try:
+            return box[0] + inner(box)
+        except Carried:
+            return x
+
+    starts = [(6, 0), (2, -1), (3.6, -3), (2, 1), (1, 1), (1, 0.3), (5, -9), (1.5, 0.6), (4, 0)]
+    traces_of(f, *[(wg.tensor([*map(float, start)]), wg.tensor(0.0)) for start in starts])
+
+
+def sought_by_a_comprehension(x: Any) -> Any:
+    return tuple([grow(part * part) for part in x.exp()])
+
+
+def sought_in_turns(x: Any) -> Any:
+    total = x * 0
+    for part, step in zip(x.exp() - 1, (x + 1).square(), strict=True):
+        total = total + grow(part * step) * step
+    return total, x
+
+
+def sought_by_an_operand(x: Any) -> Any:
+    return (x.exp(), grow(x), x.sin() - grow(x * 0.1) * grow(x.cos()), x + 1)
+
+
+def sought_by_nested_calls(x: Any) -> Any:
+    def inner(y: Any) -> Any:
+        return y.exp() + grow(y * x) * grow(y)
+
+    return wg.stack([inner(part) - part for part in (x * 0.1).unbind()]).sum(), inner(x)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(
+    "f",
+    [sought_by_a_comprehension, sought_in_turns, sought_by_an_operand, sought_by_nested_calls],
+)
+def test_what_is_on_the_stack_is_handed_on_from_loop_to_loop(f, backend):
+    compiled = wg.compile(f, backend=backend)
+    few = wg.tensor([0.7, 1.2])
+    for start in (few, few * 0.3, few * 0.01, few * 1e-4, few * 1e-7, few * 2, few * 0.05):
+        assert all(map(wg.allclose, compiled(start), f(start)))
+    # each turn of a loop on its own would be a block
+    ((_, entry),) = compiled.entries
+    assert entry.tree.by_states
+    assert len(entry.tree.blocks()) < 30
+    if backend == "llvm":
+        assert entry.tree.native
+
+
+def test_memory_on_the_stack_that_is_written_to_meanwhile_is_not_handed_on():
+    def halve(box):
+        if box[1].sum() > 0:
+            box[0].mul_(0.5)
+            box[0] = box[0] * 1
+        return grow(box[1])
+
+    def f(x):
+        box = [x * 2, x + 1]
+        return box[0] + halve(box), box[0] - grow(x * 0.1)
+
+    traces_of(f, *[(wg.tensor([a, 0.1]),) for a in (0.2, -3.0, 0.01, -2.0, 1.0, -1.05, -1.15, 9.0)])
+
+
+def test_histories_on_the_stack_reach_their_gradients():
+    def f(x):
+        return (x.exp() * grow(x * 0.1) + wg.stack([grow(part * x) for part in x]).sum(0)).sum()
+
+    compiled = wg.compile(f, backend="numpy")
+    for scale in (1.0, 0.1, 2.0, 0.01, 1.5):
+        x = (wg.tensor([0.7, 1.2]) * scale).requires_grad_()
+        (mine,), (yours,) = wg.autograd.grad(compiled(x), x), wg.autograd.grad(f(x), x)
+        assert wg.allclose(mine, yours)
+        # of the graph without histories, too
+        assert wg.allclose(compiled(x.detach()), f(x))
+
+
+def of_functions_made_in_it(x: Any, y: Any) -> Any:
+    def more(t: Any) -> Any:
+        while t.sum() < 5:
+            t = t.abs() * 1.5 + 0.1 if t.max() > y.min() else t + 1
+        return t
+
+    return more(x), more(y * 0.1), more(x * 0.01) + y
+
+
+def of_functions_whose_variables_are_bound_again(x: Any, y: Any) -> Any:
+    steps, made = 0, []
+    for part in (x, y, x * y):
+        made.append(lambda t, part=part: t + grow(part * steps))  # noqa: B023  # meant
+        steps = steps + 1 + (part.sum() > 0) * 1.0
+    inner = made[0] if x.sum() > 0 else made[1]
+    z = grow(y)
+    steps = steps + z
+
+    def change() -> Any:
+        nonlocal steps
+        while steps.sum() < 30:
+            steps = steps + inner(z)
+        return steps
+
+    return change() + inner(x), steps, made[2](y)
+
+
+def of_functions_of_two_calls(x: Any, y: Any) -> Any:
+    def made(z: Any, other: Any = None) -> Any:
+        def inner() -> Any:
+            return z * 2
+
+        if other is None:
+            return made(z, inner)
+        told = inner if y.sum() > 0 else other
+        t = grow(x)
+        z = z + t
+        return told() + grow(z * 0.1) * t
+
+    return made(x), made(y)
+
+
+@pytest.mark.parametrize(
+    ("program", "is_graph"),
+    [
+        (of_functions_made_in_it, True),
+        (of_functions_whose_variables_are_bound_again, False),
+        (of_functions_of_two_calls, False),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*is not compiled")
+def test_functions_made_in_another_run_are_the_same_if_their_variables_are_bound_once(
+    program, is_graph
+):
+    x = wg.tensor([1.0, 2.0, 0.1])
+    compiled = wg.compile(program, backend="numpy")
+    for mine, yours in SIGNS * 2:
+        assert str(compiled(x * mine, x * yours)) == str(program(x * mine, x * yours))
+    assert compiled.entries[0][1].tree.by_states == is_graph

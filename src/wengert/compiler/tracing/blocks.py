@@ -7,7 +7,7 @@ A trace is straight-line code between decisions. The traces of one environment s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from typing import Any
 
 from wengert.compiler.ir.decisions import Draw, Guard
@@ -132,15 +132,25 @@ class Block:
             v for v in self.after if v.constant is None
         ]
 
-    def is_closed(self, inputs: Iterable[Value]) -> bool:
-        """Return whether the block reads only its slots, the inputs and its own values."""
-        own = {*(self.slots or ()), *inputs, *(draw.value for draw in self.draws)}
+    def lacks(
+        self, handed_on: Iterable[Value], slots: Container[Value], inputs: Container[Value]
+    ) -> list[Value]:
+        """Return what the block reads, or hands on, besides slots, inputs and its own values."""
+        own = {draw.value for draw in self.draws}
         own.update(out for step in self.steps for out in step.outs)
         read = [value for step in self.steps for value in uses(step)]
-        read += [*self.after, *self.saved()]
-        read += [] if self.guard is None else [self.guard.value]
+        read += [*handed_on, *self.saved()]
+        read += [] if self.guard is None else [self.guard.value, *self.guard.state.values]
         read += [] if self.exit is None else self.exit.needs()
-        return all(value.constant is not None or value in own for value in read)
+        return [
+            value
+            for value in dict.fromkeys(read)
+            if value.constant is None and not (value in own or value in slots or value in inputs)
+        ]
+
+    def is_closed(self, inputs: Container[Value]) -> bool:
+        """Return whether the block reads only its slots, the inputs and its own values."""
+        return not self.lacks(self.after, self.slots or (), inputs)
 
     def saved(self) -> tuple[Value, ...]:
         """Return the values that the block's own derivative reads."""

@@ -31,6 +31,7 @@ from wengert.compiler.ir.programs import Program, Step, Value, apply
 from wengert.compiler.tracing.blocks import Block, Missing, blocks_of, held, key_of, machines_of
 from wengert.compiler.tracing.collector import seldom
 from wengert.compiler.tracing.deduplicate import Made, Programs
+from wengert.compiler.tracing.names import Carried
 from wengert.compiler.tracing.node import (
     Backward,
     Between,
@@ -201,6 +202,8 @@ class Graph:
         self.traces = 0
         self._makers = makers
         self._blocks: list[Block] = []
+        self._carried = Carried()
+        self._all: list[tuple[dict[Value, Value], Sequence[Block], Any]] = []
         self._following: dict[Any, dict[Any, Block]] = {None: {}}
         self._programs = Programs(self._finished)
         self._backwards = Programs(makers.finish)
@@ -232,17 +235,37 @@ class Graph:
             return self._added(dict(zip(inputs, self.inputs, strict=True)), items, exit)
 
     def _added(self, given: dict[Value, Value], items: Iterable[Any], exit: Any) -> bool:
+        if not self.by_states:
+            return self._joined(given, [*blocks_of(items)], exit)
+        blocks = [*blocks_of(items)]
+        blocks[-1].exit = exit
+        self._all.append((given, blocks, exit))
+        grown = [self._carried.extend(blocks, given)]
+        while any(grown):
+            # other blocks must hand on the same
+            grown = [self._carried.extend(blocks, given) for given, blocks, _ in self._all]
+            self._blocks, self._following = [], {None: {}}
+        has_history = any(exit.outputs for _, _, exit in self._all)
+        if None in grown or (self._carried and has_history):
+            # the histories of values on the stack are not followed from block to block
+            return False
+        missing = self._all if not self._blocks else self._all[-1:]
+        return all(self._joined(*trace) for trace in missing)
+
+    def _joined(self, given: dict[Value, Value], blocks: Sequence[Block], exit: Any) -> bool:
         # a tree takes the values of its first trace as they are
         as_it_is = not self._blocks and not self.by_states
-        known, outcome, slots = given, None, ()
+        known, outcome, slots = given, None, tuple[Value, ...]()
         following = self._following[None]
         derivatives = exit.derivatives if self.by_states else itertools.repeat(None)
-        for block, derivative in zip(blocks_of(items), derivatives, strict=False):
+        for block, derivative in zip(blocks, derivatives, strict=False):
             guard = block.guard
             if self.by_states:
                 known = dict(given)
                 block.slots = slots
-                block.after = slots = () if guard is None else tuple(guard.state.values)
+                if guard is not None:
+                    block.after = (*guard.state.values, *self._carried.at(guard.state))
+                slots = block.after
                 block.derivative = derivative
             if guard is None:
                 block.exit = exit
@@ -389,7 +412,7 @@ class Graph:
             found = self._driven(arrays) if visits is None and self.native else None
             if found is None:
                 found = self._followed(arrays, visits, iter(drawn), iter(outcomes), made)
-        except (KeyError, TypeError, ValueError):
+        except (LookupError, TypeError, ValueError):
             if self._version == version:
                 raise
         if self._version != version:

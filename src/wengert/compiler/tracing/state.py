@@ -16,7 +16,8 @@ that call back (``sorted(parts, key=f)``). The previous decision and its outcome
 while there is any, these are part of the key, unless everything since that decision happened in a
 function that the frame calls, or in the body of one ``with`` statement (`Path`). Hence a loop in a
 function that a ``for`` loop calls is recognised within one iteration of the ``for`` loop, but not
-across its iterations.
+across its iterations. The values that may be hidden have names (NOTE [names of values] in
+`wengert.compiler.tracing.names`), which are part of the key where a slot shows one.
 """
 
 from __future__ import annotations
@@ -24,19 +25,21 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Container, Iterable, Iterator, Sequence
-from types import CodeType, FrameType, ModuleType
+from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
 from wengert.base.dtypes import default_float
 from wengert.base.ports import PORTS
-from wengert.compiler.ir.programs import Value
+from wengert.compiler.ir.programs import Step, Value
 from wengert.compiler.objects.bytecode import place_of
+from wengert.compiler.objects.closures import is_settled
 from wengert.compiler.objects.frames import SUSPENDED, UNKNOWN, calls, first_alike, hidden_on, stays
 from wengert.compiler.objects.guards import VIEWED
 from wengert.compiler.objects.walker import Unknown, content_of, read, slots_of
 from wengert.compiler.passes.value_numbering import constant_key, params_key
+from wengert.compiler.tracing.names import At, Names
 from wengert.compiler.tracing.scalar import Scalar
 from wengert.compiler.tracing.sym import Sym
 from wengert.interp.levels import Lifted
@@ -156,10 +159,12 @@ class State:
     holders: During the decision, the objects that hold the values: symbols, scalars, or None.
     frames: During the decision, the frames of the running functions, the outermost first.
     hidden, sources: The numbers of their hidden state, and what pushed it (see `Path`).
+    names: The names of the values that may be hidden, or None if nothing is.
     """
 
     __slots__ = (
-        *("edges", "frames", "hidden", "holders", "key", "mark", "sources", "tensors", "values"),
+        *("edges", "frames", "hidden", "holders", "key", "mark", "names", "sources", "tensors"),
+        "values",
     )
 
     def __init__(
@@ -170,6 +175,7 @@ class State:
         frames: Sequence[FrameType],
         hidden: Sequence[int | None],
         sources: Sequence[frozenset[int]],
+        names: At | None,
     ) -> None:
         self.key = key
         self.values = reader.values
@@ -179,6 +185,7 @@ class State:
         self.holders: Sequence[Any] = reader.holders
         self.frames = frames
         self.hidden, self.sources = hidden, sources
+        self.names = names
 
     def let_go(self) -> None:
         """Drop all references to the objects and frames of the function."""
@@ -253,6 +260,10 @@ class Path:
     Parameters
     ----------
     numbers: A number for each pair of state and outcome that determines hidden state.
+
+    Attributes
+    ----------
+    names: The names of the values that may be hidden, or None if nothing is.
     """
 
     def __init__(self, numbers: dict[Any, int] | None = None) -> None:
@@ -263,6 +274,9 @@ class Path:
         self._last: Any = None
         self._met: dict[Any, Any] = {}
         self._unknown = 0
+        self.names: Names | None = None
+        self._before: Sequence[Value | None] = ()
+        self._begin = 0
 
     def is_endless(self, state: State | None) -> bool:
         """Return whether decisions met too many states for more traces to cover."""
@@ -317,10 +331,32 @@ class Path:
             found.append(number)
         return found, sources
 
-    def decided(self, state: State, outcome: Any) -> None:
-        """Continue the path from a decision."""
+    def decided(self, state: State, outcome: Any, count: int) -> None:
+        """Continue the path from a decision, when the trace has `count` items."""
         self._frames, self._hidden, self._sources = state.frames, state.hidden, state.sources
         self._last = state.key, outcome
+        self._before = [*state.values, *[_memory_of(holder) for holder in state.holders]]
+        self._begin = count
+
+    def name(self, numbers: Sequence[int | None], items: Sequence[Any]) -> At | None:
+        """Name what was put on the stack since the last decision; return the names, if any.
+
+        Parameters
+        ----------
+        numbers: The numbers of the hidden state of the frames, now.
+        items: The items of the trace.
+        """
+        now = {number for number in numbers if number is not None}
+        if not now:
+            self.names = None
+            return None
+        self.names = self.names or Names()
+        for number in now.difference(self._hidden):
+            values = [*self._before]
+            for item in items[self._begin :]:
+                values += item.outs if type(item) is Step else [item.value]
+            self.names.give(number, values)
+        return self.names.now()
 
     def end(self) -> None:
         """Drop the frames."""
@@ -331,7 +367,6 @@ def state_of(trace: Any, mark: int, until: CodeType) -> State | None:
     """Return the state of the running functions, down to the one with the code `until`, or None."""
     if not trace.surroundings.are_still():
         return None
-    reader = _Reader(trace)
     running: list[FrameType] = []
     frame: Any = sys._getframe(2)
     while frame is not None and frame.f_code is not until:
@@ -340,6 +375,7 @@ def state_of(trace: Any, mark: int, until: CodeType) -> State | None:
     if frame is None:
         return None
     frames: list[Any] = []
+    reader = _Reader(trace, [frame.f_code for frame in running])
     try:
         for frame in running:
             code, held = frame.f_code, frame.f_locals
@@ -348,21 +384,31 @@ def state_of(trace: Any, mark: int, until: CodeType) -> State | None:
         memory = tuple(reader.memory())
         running.reverse()
         numbers, sources = trace.path.hidden(running)
+        names = trace.path.name(numbers, trace.items)
     except Unknown:
         return None
     mode = current_mode()
     # a `finally` is left in another way while an error is handled
     error = sys.exc_info()[0]
     modes = (None if mode is None else (mode.grad, mode.special), default_float(), error)
-    key = (tuple(frames), memory, modes, reader.pattern(), reader.sharing(), tuple(numbers))
-    return State(trace.path.met(key), reader, mark, running, numbers, sources)
+    key = (
+        tuple(frames),
+        memory,
+        modes,
+        reader.pattern(),
+        reader.sharing(),
+        tuple(numbers),
+        reader.names(names),
+    )
+    return State(trace.path.met(key), reader, mark, running, numbers, sources, names)
 
 
 class _Reader:
     """Reads the contents of variables into keys and slots."""
 
-    def __init__(self, trace: Any) -> None:
+    def __init__(self, trace: Any, running: Sequence[CodeType]) -> None:
         self.trace = trace
+        self.running = running
         self.values: list[Any] = []
         self.holders: list[Any] = []
         self.tensors: dict[int, Any] = {}
@@ -403,6 +449,9 @@ class _Reader:
         same = tuple([id(part.value) for part in reading.same])
         parts = tuple([self.key(p.value, depth + 1, p.fresh) for p in reading.parts])
         identity = id(thing) if reading.by == "identity" else None
+        if kind is FunctionType and is_settled(thing, self.running):
+            # it was made in this run, and does what another one of this code does
+            identity = id(thing.__code__)
         return (kind, identity, facts, same, parts)
 
     def _tensor(self, tensor: Any) -> Any:
@@ -494,9 +543,29 @@ class _Reader:
         shown: dict[Any, list[Any]] = {}
         for place, symbol in [*given.items(), *((i, self.holders[i]) for i in held.values())]:
             if symbol.memory is not None:
-                chain = tuple([(prim.name, params_key(p)) for prim, p in symbol.chain])
-                shown.setdefault(symbol.memory, []).append((place, chain))
+                shown.setdefault(symbol.memory, []).append((place, _chain_of(symbol)))
         return tuple([tuple(group) for group in shown.values() if len(group) > 1])
+
+    def names(self, known: At | None) -> Any:
+        """Return the names of the slots and of their memory (NOTE [names of values])."""
+        if known is None:
+            return None
+        found: list[Any] = []
+        for i, (value, holder) in enumerate(zip(self.values, self.holders, strict=True)):
+            name, first = known.find(value), _memory_of(holder)
+            memory = None if first is None else known.find(first)
+            if name is not None or memory is not None:
+                found.append((i, name, memory, None if memory is None else _chain_of(holder)))
+        return tuple(found)
+
+
+def _memory_of(holder: Any) -> Value | None:
+    """Return the value that the memory of a slot began with, or None."""
+    return None if type(holder) is not Sym or holder.memory is None else holder.memory.first
+
+
+def _chain_of(symbol: Sym) -> Any:
+    return tuple([(prim.name, params_key(params)) for prim, params in symbol.chain])
 
 
 _NOTHING = (True, None, False, False, None, None)

@@ -39,6 +39,7 @@ class Storage:
     Attributes
     ----------
     value: Its current value.
+    first: The value that it began with.
     writes: The number of writes to it.
     origin: The input of the program that is this memory, or None.
     touched
@@ -49,10 +50,10 @@ class Storage:
         views express it.
     """
 
-    __slots__ = ("origin", "touched", "value", "whole", "window", "writes")
+    __slots__ = ("first", "origin", "touched", "value", "whole", "window", "writes")
 
     def __init__(self, value: Value, origin: Value | None = None) -> None:
-        self.value = value
+        self.value = self.first = value
         self.writes = 0
         self.origin = origin
         self.touched = False

@@ -423,7 +423,7 @@ class Trace:
             self._mark = self._mark if state is None else state.mark
         outcome = self.turns.outcome(self, kind, symbol, state)
         if state is not None:
-            self.path.decided(state, key_of(outcome))
+            self.path.decided(state, key_of(outcome), len(self.items))
             state.let_go()
         self.items.append(Guard(kind, symbol.value, outcome, self.here(), state))
         if self.path.is_endless(state):

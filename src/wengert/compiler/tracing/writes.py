@@ -32,6 +32,9 @@ def write(trace: Any, target: Sym, result: Any) -> None:
     if value.dtype != target.dtype:
         value = S.to_copy(_seen(trace, value), dtype=target.dtype).value
     storage.touched = True
+    names = trace.path.names
+    if names is not None and storage.first in names:
+        names.is_written = True
     whole = storage.whole
     if whole is None:
         storage.value = _placed(trace, storage.value, target.chain, value)
