@@ -366,18 +366,50 @@ def in_the_same_box(box: list[Any]) -> Any:
     return in_a_box(box)
 
 
-@pytest.mark.parametrize("inner", [in_a_box, in_the_same_box])
-def test_a_variable_may_show_what_is_on_the_stack_at_first_and_another_value_later(inner):
+def with_the_first(box: list[Any]) -> Any:
+    return box[0] + in_a_box(box)
+
+
+def with_the_first_halved(box: list[Any]) -> Any:
+    return box[0] + in_the_same_box(box)
+
+
+def in_another_list(box: list[Any]) -> Any:
+    if box[1][0].max() > 2:
+        box[1].append(1.0)
+    box[1] = [box[1][0] * 1]
+    return [in_a_box(box[1])]
+
+
+def with_the_list(box: list[Any]) -> Any:
+    return box[1] + in_another_list(box)
+
+
+@pytest.mark.parametrize("outer", [with_the_first, with_the_first_halved, with_the_list])
+def test_a_variable_may_show_what_is_on_the_stack_at_first_and_another_value_later(outer):
     def f(x, count):
         while count < 3:
             count = count + 1
-        box = [x * 2]
+        box = [x * 2, [x * 2]]
         try:
-            return box[0] + inner(box)
+            return outer(box)
         except Carried:
             return x
 
-    starts = [(6, 0), (2, -1), (3.6, -3), (2, 1), (1, 1), (1, 0.3), (5, -9), (1.5, 0.6), (4, 0)]
+    starts = [
+        (6, 0),
+        (1.5, -1.45),
+        (0.5, 0.25),
+        (1.5, 0.75),
+        (2, -1),
+        (3.6, -3),
+        (2, 1),
+        (1, 1),
+        (1, 0.3),
+        (5, -9),
+        (1.5, 0.6),
+        (4, 0),
+    ]
     traces_of(f, *[(wg.tensor([*map(float, start)]), wg.tensor(0.0)) for start in starts])
 
 

@@ -8,12 +8,18 @@ place among the slots of the state then and the results of the steps since. If t
 again, older values with the same name count up. Names are part of the state, since a variable of
 `solve` may show `y` in the first iteration of its loop, and another value later. And they tell
 which value to hand on from block to block for the addition in the end (`Carried`).
+
+The stack may hold a list, too, which another function changes and forgets. So the objects that the
+variables showed first after something was put on the stack belong to the state as long as anything
+else refers to them.
 """
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect
-from collections.abc import Container, Iterable, Sequence
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -35,6 +41,8 @@ class Names:
 
     def __init__(self) -> None:
         self.is_written = False
+        self._objects: list[tuple[int, int, int, Any]] = []
+        self._times: Counter[int] = Counter()
         self._names: dict[Value, tuple[Name, int]] = {}
         self._named: dict[Name, list[tuple[int, Value]]] = {}
         self._moment = 0
@@ -50,6 +58,26 @@ class Names:
                 alike = self._named.setdefault((way, place), [])
                 self._names[value] = (way, place), len(alike)
                 alike.append((self._moment, value))
+
+    def show(self, way: int, objects: Iterable[Any]) -> None:
+        """Name the objects, in their order, that variables show after something was put there."""
+        self._times[way] += 1
+        known = {id(entry[-1]) for entry in self._objects}
+        self._objects += [
+            (way, self._times[way], place, thing)
+            for place, thing in enumerate(objects)
+            if id(thing) not in known
+        ]
+
+    def shown(self) -> Iterator[tuple[Any, Any]]:
+        """Yield the objects that anything else still refers to, after their names."""
+        self._objects = [entry for entry in self._objects if _references(entry) > _OWN]
+        for way, time, place, thing in self._objects:
+            yield (way, self._times[way] - time, place), thing
+
+    def forget(self) -> None:
+        """Drop the objects."""
+        self._objects = []
 
     def now(self) -> At:
         """Return the names as they are now."""
@@ -69,6 +97,13 @@ class Names:
         """Return the value that had a name, or None if it may have changed, or there is none."""
         place = self.count(name, moment) - 1 - later
         return None if self.is_written or place < 0 else self._named[name][place][1]
+
+
+def _references(entry: tuple[int, int, int, Any]) -> int:
+    return sys.getrefcount(entry[-1])
+
+
+_OWN = _references((0, 0, 0, object()))
 
 
 class At(NamedTuple):

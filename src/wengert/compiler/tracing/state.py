@@ -338,29 +338,47 @@ class Path:
         self._before = [*state.values, *[_memory_of(holder) for holder in state.holders]]
         self._begin = count
 
-    def name(self, numbers: Sequence[int | None], items: Sequence[Any]) -> At | None:
-        """Name what was put on the stack since the last decision; return the names, if any.
+    def name(
+        self, numbers: Sequence[int | None], items: Sequence[Any], reader: _Reader
+    ) -> tuple[At | None, Any]:
+        """Name what may have been put on the stack since the last decision.
 
         Parameters
         ----------
         numbers: The numbers of the hidden state of the frames, now.
         items: The items of the trace.
+        reader: What has read the variables.
+
+        Returns
+        -------
+        names: The names of values, if anything is hidden.
+        objects: The key of the objects that may be hidden.
         """
         now = {number for number in numbers if number is not None}
         if not now:
-            self.names = None
-            return None
+            self.end_names()
+            return None, None
         self.names = self.names or Names()
+        shown, seen = [*reader.containers], self.names.shown()
+        objects = tuple([(name, reader.key(thing, 0)) for name, thing in seen])
         for number in now.difference(self._hidden):
             values = [*self._before]
             for item in items[self._begin :]:
                 values += item.outs if type(item) is Step else [item.value]
             self.names.give(number, values)
-        return self.names.now()
+            self.names.show(number, shown)
+        return self.names.now(), objects
+
+    def end_names(self) -> None:
+        """Forget the names, and drop the objects that have some."""
+        if self.names is not None:
+            self.names.forget()
+        self.names = None
 
     def end(self) -> None:
-        """Drop the frames."""
+        """Drop the frames and objects."""
         self._frames = ()
+        self.end_names()
 
 
 def state_of(trace: Any, mark: int, until: CodeType) -> State | None:
@@ -384,7 +402,7 @@ def state_of(trace: Any, mark: int, until: CodeType) -> State | None:
         memory = tuple(reader.memory())
         running.reverse()
         numbers, sources = trace.path.hidden(running)
-        names = trace.path.name(numbers, trace.items)
+        names, objects = trace.path.name(numbers, trace.items, reader)
     except Unknown:
         return None
     mode = current_mode()
@@ -399,6 +417,7 @@ def state_of(trace: Any, mark: int, until: CodeType) -> State | None:
         reader.sharing(),
         tuple(numbers),
         reader.names(names),
+        objects,
     )
     return State(trace.path.met(key), reader, mark, running, numbers, sources, names)
 
@@ -412,6 +431,7 @@ class _Reader:
         self.values: list[Any] = []
         self.holders: list[Any] = []
         self.tensors: dict[int, Any] = {}
+        self.containers: list[Any] = []
         self._seen: dict[int, int] = {}
         pairs = zip(trace.reached, trace.versions, strict=True)
         self._before = {id(tensor._vc): count for tensor, count in pairs if tensor._vc is not None}
@@ -445,6 +465,8 @@ class _Reader:
         reading = read(thing)
         if reading.by == "value":
             return (kind, _bits(thing) if isinstance(thing, np.generic) else thing)
+        if not fresh:
+            self.containers.append(thing)
         facts = tuple([_frozen(part.value) for part in reading.facts])
         same = tuple([id(part.value) for part in reading.same])
         parts = tuple([self.key(p.value, depth + 1, p.fresh) for p in reading.parts])
