@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.error_states import errstate
 from wengert.base.ports import PORTS, filled
 from wengert.kernels.fused import fused
 
@@ -321,7 +322,7 @@ def _narrow(doubles: Any, dtype: Any) -> Any:
     return doubles if dtype == _DOUBLE else _rounded(doubles, dtype)
 
 
-@np.errstate(over="ignore")
+@errstate(over="ignore")
 def _rounded(doubles: Any, dtype: Any) -> Any:
     if dtype.itemsize == 2:
         doubles = doubles.astype(np.float32)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import INTEGER, category, promote
+from wengert.base.error_states import errstate
 from wengert.base.errors import long_name
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
@@ -89,7 +90,7 @@ def _beside(number: Any, value: Any) -> Any:
 
 
 # in half precision, numbers that are too large are infinite
-@np.errstate(over="ignore")
+@errstate(over="ignore")
 def _of_kind(number: Any, kind: np.dtype[Any]) -> Any:
     return new_tensor(kind.type(number))
 

@@ -148,9 +148,13 @@ def _write(
     return tensor
 
 
+_WRITTEN = "fdileE?"
+"""The characters of the dtypes that most arrays have."""
+
+
 def _quick_dtypes(prim: Primitive) -> str:
     if prim.writes and prim.into is not None:
-        return "fdil"
+        return _WRITTEN
     refused = set().union(*prim.refuses)
     if prim.promote is None or prim.predicate or prim.outputs != 1 or "f" in refused:
         return ""
@@ -181,7 +185,7 @@ def is_plain(tensor: Any) -> bool:
     payload, mode = tensor._payload, current_mode()
     if (
         payload.__class__ is not np.ndarray
-        or payload.dtype.char not in "fdil"
+        or payload.dtype.char not in _WRITTEN
         or not payload.flags.carray
         or tensor._vc.__class__ is InferenceCell
     ):

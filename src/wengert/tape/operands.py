@@ -125,8 +125,6 @@ def as_operands(prim: Primitive, values: Sequence[Any]) -> list[Any]:
 
     Arrays are shared, not copied; Python numbers become 0-d arrays of the common dtype.
     """
-    if _uniform(prim, values):
-        return list(values)
     operands: list[Any] = []
     free: list[int] = []
     scalars: list[int] = []
@@ -189,7 +187,7 @@ def check_dtypes(prim: Primitive, args: Sequence[Any], params: Mapping[str, Any]
         raise type(refused)(*refused.args)
 
 
-def _uniform(prim: Primitive, values: Sequence[Any]) -> bool:
+def are_uniform(prim: Primitive, values: Sequence[Any]) -> bool:
     """Return whether all values are tensors of one dtype that needs no promotion."""
     dtype = None
     for i, value in enumerate(values):
