@@ -106,7 +106,8 @@ def attach_views(
 ) -> tuple[Any, ...]:
     """Return the results of `prim`, several views, as tensors, recorded by `node` if given."""
     above = source._ext
-    if not recording or (above is not None and above.base is not None):
+    own = above is None or above.base is None
+    if not own or not (recording or source._edge is None):
         outs = []
         for index, result in enumerate(results):
             out = new_tensor(result, None if node is None else OutputEdge(node, index))
@@ -137,7 +138,7 @@ def attach_views(
         ext = out._ext = Extra()
         ext.base = source
         ext.chain = (_new_tuple(Step, (prim, params, shape, index)),)
-        ext.no_write = ONE_OF_SEVERAL
+        ext.no_write = ONE_OF_SEVERAL if recording else MADE_UNRECORDED
         views.append(_reference(out))
         outs.append(out)
     return tuple(outs)
