@@ -117,10 +117,13 @@ def vector_norm(self: Any, ord: float, dim: Dims, keepdim: bool) -> Any:
         return smallest(size, dim, keepdim)
     if ord == 1:
         return sums(size, dim, keepdim)
-    # divide: 0 to a negative power is infinite
-    with np.errstate(divide="ignore"):
-        powers = np.power(size, ord)
-        return np.power(sums(powers, dim, keepdim), 1 / ord)
+    return _power_norm(size, ord, dim, keepdim)
+
+
+# divide: 0 to a negative power is infinite
+@errstate(divide="ignore")
+def _power_norm(size: Any, ord: float, dim: Dims, keepdim: bool) -> Any:
+    return np.power(sums(np.power(size, ord), dim, keepdim), 1 / ord)
 
 
 # divide: the logarithm of an empty sum; invalid: infinite elements

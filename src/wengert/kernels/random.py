@@ -440,8 +440,8 @@ def log_normal(stream: Stream, count: int, dtype: Any, mean: float = 1.0, std: f
     return _narrow(np.exp(normal_serial(stream, count, double, mean, std)), dtype)
 
 
+@errstate(divide="ignore")
 def geometric(stream: Stream, count: int, dtype: Any, p: float) -> Any:
     """Draw the number of trials up to the first success, each of probability `p`."""
     unit = units(stream, count, _DOUBLE)
-    with np.errstate(divide="ignore"):
-        return np.ceil(np.log(unit) / math.log1p(-p)).astype(dtype)
+    return np.ceil(np.log(unit) / math.log1p(-p)).astype(dtype)

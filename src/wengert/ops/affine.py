@@ -337,7 +337,9 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
         own.flags.c_contiguous and added.flags.c_contiguous
     ):
         rows = T.view(x, shape=(math.prod(shape[:-1]), shape[-1]))
-        return T.view(_plus_product(bias, rows, _turned(w)), shape=(*shape[:-1], w._payload.shape[0]))
+        return T.view(
+            _plus_product(bias, rows, _turned(w)), shape=(*shape[:-1], w._payload.shape[0])
+        )
     product = matmul(x, _turned(w))
     check_shape(product._payload, [bias._payload])
     return T.add(product, bias)

@@ -24,6 +24,9 @@ _HALF_MAX = 65504.0
 _PLAIN = frozenset({bool, int, float, complex})
 
 
+_FLOATS = frozenset({np.dtype(np.float32), np.dtype(np.float64)})
+_WEAK = frozenset({bool, int, float})
+"""The classes of numbers that leave these dtypes as they are."""
 _EXACT = ("fractions", "decimal")
 """The modules of Python's number types that arrays do not store."""
 
@@ -150,7 +153,14 @@ def as_operands(prim: Primitive, values: Sequence[Any]) -> list[Any]:
         raise wrong_type(
             prim.name, public(prim.args[scalars[0]]), "Tensor", values[scalars[0]], scalars[0] + 1
         )
-    dtype = promote(arrays, [values[i] for i in scalars], prim.promote == "float")
+    numbers = [values[i] for i in scalars]
+    dtype = arrays[0].dtype if arrays else None
+    if (
+        dtype not in _FLOATS
+        or any([a.dtype is not dtype for a in arrays])
+        or (not _WEAK.issuperset(map(type, numbers)))
+    ):
+        dtype = promote(arrays, numbers, prim.promote == "float")
     for i in free:
         if i in scalars:
             operands[i] = new_tensor(np.asarray(values[i]).astype(dtype)[()])
