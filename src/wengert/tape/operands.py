@@ -157,7 +157,7 @@ def as_operands(prim: Primitive, values: Sequence[Any]) -> list[Any]:
     dtype = arrays[0].dtype if arrays else None
     if (
         dtype not in _FLOATS
-        or any([a.dtype is not dtype for a in arrays])
+        or any(a.dtype is not dtype for a in arrays)
         or (not _WEAK.issuperset(map(type, numbers)))
     ):
         dtype = promote(arrays, numbers, prim.promote == "float")
