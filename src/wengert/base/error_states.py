@@ -42,3 +42,9 @@ def errstate(**kinds: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]
         return call
 
     return decorated
+
+
+@errstate(all="ignore")
+def quietly(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """Call a function while NumPy ignores floating-point errors."""
+    return function(*args, **kwargs)
