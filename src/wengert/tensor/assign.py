@@ -95,7 +95,7 @@ def random_in_place(draw: Callable[..., Any], each: bool = False) -> Callable[..
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         given = (*args, *kwargs.values()) if each else ()
-        found = [value for value in given if isinstance(value, TensorBase)]
+        found = [value for value in given if isinstance(value, TensorBase)] if given else None
         if not found and is_plain(self):
             array = self._payload
             array[...] = draw(array, *args, **kwargs)
