@@ -74,6 +74,8 @@ def held(value: Any, dtype: np.dtype[Any]) -> Any:
     kind = dtype.kind
     if kind == "b":
         return bool(value)
+    if value.__class__ is int and 0 <= value < 128 and kind in "iu":
+        return value
     if kind == "f" and not value.imag:
         number = value.real
         if -_HALF_MAX <= number <= _HALF_MAX or not math.isfinite(number):
