@@ -56,7 +56,7 @@ def scatter_masked(self: Any, mask: Any, source: Any) -> None:
         self[mask] = source.reshape(-1)[: np.count_nonzero(mask)]
         return
     # half the time of writing by a mask
-    places = np.flatnonzero(mask)
+    (places,) = mask.reshape(-1).nonzero()
     self.reshape(-1)[places] = source.reshape(-1)[: places.size]
 
 
