@@ -156,7 +156,7 @@ def as_operands(prim: Primitive, values: Sequence[Any]) -> list[Any]:
             prim.name, public(prim.args[scalars[0]]), "Tensor", values[scalars[0]], scalars[0] + 1
         )
     numbers = [values[i] for i in scalars]
-    dtype = arrays[0].dtype if arrays else None
+    dtype: Any = arrays[0].dtype if arrays else None
     if (
         dtype not in _FLOATS
         or any(a.dtype is not dtype for a in arrays)
