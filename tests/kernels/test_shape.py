@@ -12,7 +12,8 @@ def test_triangles_of_large_matrices_are_numpys_to_the_bit(dtype):
     x = (np.random.default_rng(0).standard_normal((2, 130, 90)) * 5).astype(dtype)
     if dtype in ("f4", "f8"):
         x[0, 0, 1], x[1, 5, 0], x[1, 2, 2] = np.nan, -np.inf, -0.0
-    for given in (x, x.swapaxes(1, 2), x[..., ::-1], np.broadcast_to(x[0], x.shape)):
+    strided = (x.swapaxes(1, 2), x[..., ::-1], np.broadcast_to(x[0], x.shape), x[..., :7])
+    for given in (x, *strided):
         for diagonal in (-200, -1, 0, 3, 200):
             for ours, theirs in ((tril, np.tril), (triu, np.triu)):
                 found, wanted = ours(given, diagonal), theirs(given, diagonal)

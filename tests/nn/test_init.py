@@ -60,6 +60,16 @@ def test_a_part_of_each_column_is_zero():
     assert (init.sparse_(wg.empty(10, 4), 0.25) == 0).sum(0).tolist() == [3] * 4
 
 
+def test_the_zeros_of_each_column_are_drawn_in_turn():
+    wg.manual_seed(1)
+    found = init.sparse_(wg.empty(6, 3), 0.5)
+    wg.manual_seed(1)
+    expected = wg.empty(6, 3).normal_(0, 0.01)
+    for column in range(3):
+        expected[wg.randperm(6)[:3], column] = 0
+    assert wg.equal(found, expected) and init.sparse_(wg.empty(4, 0), 0.5).shape == (4, 0)
+
+
 def test_a_weight_that_hands_channels_on_does_so_in_each_group():
     x = wg.randn(1, 4, 5)
     w = init.dirac_(wg.empty(6, 2, 3), groups=2)

@@ -229,3 +229,18 @@ def test_values_are_added_again_for_each_row_of_an_index():
         y = wg.zeros(48, dtype=wg.float64)
         np.maximum.at(y, at, value)
         assert y.tolist() == [1.0] * 48
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_elements_by_masks_and_places_are_written_in_any_layout(turned):
+    x, mask = wg.zeros(3, 4), wg.arange(12).reshape(3, 4) % 3 == 0
+    place = x.T if turned else x
+    place.masked_scatter_(mask.T if turned else mask, wg.arange(1.0, 13.0))
+    expected = [[1, 0, 0, 4], [0, 0, 3, 0], [0, 2, 0, 0]]
+    if not turned:
+        expected = [[1, 0, 0, 2], [0, 0, 3, 0], [0, 4, 0, 0]]
+    assert x.tolist() == expected
+    place.put_(wg.tensor([-1, 1]), wg.tensor([8.0, 9.0]))
+    assert x[2, 3] == 8 and (x[1, 0] if turned else x[0, 1]) == 9
+    place.put_(wg.tensor([1, 1]), wg.tensor([8.0, 9.0]), accumulate=True)
+    assert (x[1, 0] if turned else x[0, 1]) == 26

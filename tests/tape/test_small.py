@@ -114,7 +114,30 @@ def test_integers_and_numbers_are_the_same_by_the_general_path(dtype):
         compares = prim.infix and len(prim.args) == 2 and not prim.is_differentiable
         if not (compares or (prim.of_number and prim.promote != "float")):
             continue
-        for number in (0, 1, 127, 128, -1, True, 2.0):
+        for number in (0, 1, 127, 128, -1, -128, -129, True, 2.0):
             given = ((x, number), {}) if compares else ((x,), {prim.params[0]: number})
             quick = outcome(getattr(T, prim.name), *given[0], **given[1])
             assert quick == outcome(record, prim, *given), (prim.name, number)
+
+
+@pytest.mark.parametrize("kind", [wg.float16, wg.bfloat16, wg.bool, wg.float32, wg.int64])
+def test_copies_convert_on_the_quick_path(kind):
+    x = wg.zeros(3, dtype=kind)
+    for given in (
+        wg.tensor([1.5, 0.0, -2.7]),
+        wg.tensor([True, False, True]),
+        wg.tensor([3, 0, 5]),
+    ):
+        assert x.copy_(given).tolist() == given.to(kind).tolist()
+    assert x._version == 3
+    y = wg.ones(3, requires_grad=True)
+    made = wg.zeros(3, dtype=kind).copy_(y)
+    assert made.requires_grad == kind.is_floating_point
+
+
+def test_a_zero_that_is_an_array_chooses_as_the_number_does():
+    x = wg.randn(3000)
+    for zero in (0.0, -0.0):
+        for made in (wg.where(x > 0, x, zero), wg.where(x > 0, x, wg.tensor(zero))):
+            expected = np.where(x.numpy() > 0, x.numpy(), np.float32(zero))
+            assert made.numpy().tobytes() == expected.tobytes()

@@ -32,7 +32,7 @@ def to_copy(self: Any, dtype: np.dtype[Any]) -> Any:
     return made if made is not None else self.astype(dtype, order=dense_order(self))
 
 
-_LARGE, _MANY = 8192, 1 << 25
+_LARGE, _MANY = 4096, 1 << 25
 """The size of arrays that native code converts, and the number of elements until it is loaded."""
 _PRECISIONS = frozenset({"fe", "ef", "fE", "Ef"})
 """The pairs of dtypes, by character: single precision, float16 and bfloat16."""

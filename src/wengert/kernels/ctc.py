@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.error_states import errstate
+
 Lengths = tuple[int, ...]
 _FEW = 128
 """The number of states up to which they are added one by one."""
@@ -29,6 +31,8 @@ def _states(targets: Any, blank: int) -> tuple[Any, Any]:
     return labels, skips
 
 
+# invalid: paths that do not exist
+@errstate(divide="ignore", invalid="ignore")
 def _forward(scores: Any, skips: Any) -> Any:
     """Return `alpha` for scores of shape (time, batch, states)."""
     steps, n, states = scores.shape
@@ -46,19 +50,18 @@ def _forward(scores: Any, skips: Any) -> Any:
     # exponentials and logarithms are vectorised, unlike `logaddexp`
     parts = np.empty((3, n, states), scores.dtype)
     least = np.finfo(scores.dtype).min / 4
-    with np.errstate(divide="ignore"):
-        for t in range(1, steps):
-            before = alpha[t - 1]
-            parts[0], parts[1] = before[:, 2:], before[:, 1:-1]
-            np.add(before[:, :-2], two_back, out=parts[2])
-            top = np.maximum.reduce(parts)
-            # without any path the maximum is -inf, which must not be subtracted
-            np.maximum(top, least, out=top)
-            np.subtract(parts, top, out=parts)
-            ways = np.add.reduce(np.exp(parts, out=parts))
-            np.log(ways, out=ways)
-            ways += top
-            np.add(ways, scores[t], out=alpha[t, :, 2:])
+    for t in range(1, steps):
+        before = alpha[t - 1]
+        parts[0], parts[1] = before[:, 2:], before[:, 1:-1]
+        np.add(before[:, :-2], two_back, out=parts[2])
+        top = np.maximum.reduce(parts)
+        # without any path the maximum is -inf, which must not be subtracted
+        np.maximum(top, least, out=top)
+        np.subtract(parts, top, out=parts)
+        ways = np.add.reduce(np.exp(parts, out=parts))
+        np.log(ways, out=ways)
+        ways += top
+        np.add(ways, scores[t], out=alpha[t, :, 2:])
     return alpha[:, :, 2:]
 
 
@@ -85,12 +88,12 @@ def ctc_loss(
     """Return the negative log-likelihood of each sequence of a batch."""
     labels, skips = _states(targets, blank)
     batch = np.arange(len(labels))[:, None]
-    with np.errstate(invalid="ignore"):
-        alpha = _forward(log_probs[:, batch, labels], skips)
+    alpha = _forward(log_probs[:, batch, labels], skips)
     losses = -_ends(alpha, input_lengths, target_lengths)
     return np.where(np.isinf(losses), 0, losses).astype(losses.dtype) if zero_infinity else losses
 
 
+@errstate(invalid="ignore")
 def ctc_posterior(
     log_probs: Any,
     targets: Any,
@@ -110,16 +113,15 @@ def ctc_posterior(
     for i, (steps, states) in enumerate(sizes):
         back[:steps, i, :states] = scores[:steps, i, :states][::-1, ::-1]
         back_skips[i, 2:states] = skips[i, 2:states][::-1]
-    with np.errstate(invalid="ignore"):
-        # process both at once
-        found = _forward(np.concatenate([scores, back], 1), np.concatenate([skips, back_skips]))
-        ends = _ends(found, input_lengths, target_lengths)
-        for i, (steps, states) in enumerate(sizes):
-            after[:steps, i, :states] = found[:steps, n + i, :states][::-1, ::-1]
-        after += found[:, :n]
-        after -= scores
-        after -= ends[:, None]
-        ways = np.exp(after, out=after)
+    # process both at once
+    found = _forward(np.concatenate([scores, back], 1), np.concatenate([skips, back_skips]))
+    ends = _ends(found, input_lengths, target_lengths)
+    for i, (steps, states) in enumerate(sizes):
+        after[:steps, i, :states] = found[:steps, n + i, :states][::-1, ::-1]
+    after += found[:, :n]
+    after -= scores
+    after -= ends[:, None]
+    ways = np.exp(after, out=after)
     # no path is in a state of probability 0
     np.copyto(ways, 0, where=ways != ways)
     for i, (end, (steps, states)) in enumerate(zip(ends, sizes, strict=True)):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.error_states import errstate
 from wengert.kernels import batches
 from wengert.kernels.factors import (
     LinAlgError,
@@ -118,10 +119,10 @@ def inv_ex(self: Any, check: bool) -> tuple[Any, Any]:
 # -- determinants ---------------------------------------------------------------------------------
 
 
+@errstate(over="ignore", under="ignore", invalid="ignore")
 def det(self: Any) -> Any:
     """Return the determinants of matrices."""
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        return np.linalg.det(self)
+    return np.linalg.det(self)
 
 
 def slogdet(self: Any) -> tuple[Any, Any]:
@@ -132,46 +133,46 @@ def slogdet(self: Any) -> tuple[Any, Any]:
     return np.where(np.isnan(logabsdet), sign.dtype.type(0), sign)[()], logabsdet
 
 
+@errstate(over="ignore", under="ignore", invalid="ignore")
 def cofactor(self: Any) -> Any:
     """Return the gradient of the determinant, also for singular matrices."""
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        try:
-            # the pivot, which may be tiny, cancels: it is the same in both
-            inverse = np.linalg.inv(self)
-            return swapped(inverse * np.linalg.det(self)[..., None, None])
-        except np.linalg.LinAlgError:
-            found = _decomposed(self)
-        if found is None:
-            return np.full_like(self, np.nan)
-        u, s, vh, sign = found
-        return (sign * ((u * _others(s)[..., None, :]) @ vh).conj()).astype(self.dtype, copy=False)
+    try:
+        # the pivot, which may be tiny, cancels: it is the same in both
+        inverse = np.linalg.inv(self)
+        return swapped(inverse * np.linalg.det(self)[..., None, None])
+    except np.linalg.LinAlgError:
+        found = _decomposed(self)
+    if found is None:
+        return np.full_like(self, np.nan)
+    u, s, vh, sign = found
+    return (sign * ((u * _others(s)[..., None, :]) @ vh).conj()).astype(self.dtype, copy=False)
 
 
+@errstate(over="ignore", under="ignore", invalid="ignore")
 def cofactor_backward(g: Any, self: Any) -> Any:
     """Return the second derivative of the determinant, applied to g, also if singular."""
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        try:
-            inverse = np.linalg.inv(self)
-        except np.linalg.LinAlgError:
-            inverse = None
-        if inverse is not None and _well_conditioned(self, inverse):
-            turned = swapped(inverse)
-            minors = turned * np.linalg.det(self)[..., None, None]
-            total = (turned * g).sum((-2, -1))[..., None, None]
-            return total * minors - minors @ swapped(g) @ turned
-        found = _decomposed(self)
-        if found is None:
-            return np.full_like(self, np.nan)
-        u, s, vh, sign = found
-        size = s.shape[-1]
-        inner = adjoint(u) @ g @ adjoint(vh)
-        # all products of the singular values that leave out two
-        where = np.eye(size, dtype=bool)
-        pairs = _others(np.where(where, 1, s[..., None, :]))
-        pairs = np.where(where, 0, pairs)
-        diagonal = (pairs * np.diagonal(inner, axis1=-2, axis2=-1)[..., None, :]).sum(-1)
-        middle = np.where(where, diagonal[..., None], -pairs * swapped(inner))
-        return (sign * u.conj() @ middle @ vh.conj()).astype(self.dtype, copy=False)
+    try:
+        inverse = np.linalg.inv(self)
+    except np.linalg.LinAlgError:
+        inverse = None
+    if inverse is not None and _well_conditioned(self, inverse):
+        turned = swapped(inverse)
+        minors = turned * np.linalg.det(self)[..., None, None]
+        total = (turned * g).sum((-2, -1))[..., None, None]
+        return total * minors - minors @ swapped(g) @ turned
+    found = _decomposed(self)
+    if found is None:
+        return np.full_like(self, np.nan)
+    u, s, vh, sign = found
+    size = s.shape[-1]
+    inner = adjoint(u) @ g @ adjoint(vh)
+    # all products of the singular values that leave out two
+    where = np.eye(size, dtype=bool)
+    pairs = _others(np.where(where, 1, s[..., None, :]))
+    pairs = np.where(where, 0, pairs)
+    diagonal = (pairs * np.diagonal(inner, axis1=-2, axis2=-1)[..., None, :]).sum(-1)
+    middle = np.where(where, diagonal[..., None], -pairs * swapped(inner))
+    return (sign * u.conj() @ middle @ vh.conj()).astype(self.dtype, copy=False)
 
 
 def _well_conditioned(self: Any, inverse: Any) -> Any:

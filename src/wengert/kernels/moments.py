@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.error_states import errstate
 from wengert.kernels.protocols import largest, numbers, smallest
 from wengert.kernels.reduce import Dims, divided, extent
 from wengert.kernels.reducing import largest as _largest
@@ -31,7 +32,7 @@ def _parts(self: Any) -> Any:
 
 
 # invalid: the distance of an infinity from its mean is NaN
-@np.errstate(invalid="ignore", over="ignore")
+@errstate(invalid="ignore", over="ignore")
 def _spread(self: Any, centre: Any, dim: Dims, keepdim: bool, n: int) -> Any:
     apart = self - centre
     spread = sums(_squares(apart), dim, keepdim)
@@ -88,7 +89,7 @@ def _with_mean(self: Any, spread: Any, centre: Any, keepdim: bool) -> tuple[Any,
 
 
 # over: the variance of large numbers is infinite
-@np.errstate(over="ignore")
+@errstate(over="ignore")
 def _rounded(self: Any, found: Any) -> Any:
     return found.astype(_SINGLE) if self.dtype.char == "f" else found
 
@@ -116,14 +117,17 @@ def vector_norm(self: Any, ord: float, dim: Dims, keepdim: bool) -> Any:
         return smallest(size, dim, keepdim)
     if ord == 1:
         return sums(size, dim, keepdim)
-    # divide: 0 to a negative power is infinite
-    with np.errstate(divide="ignore"):
-        powers = np.power(size, ord)
-        return np.power(sums(powers, dim, keepdim), 1 / ord)
+    return _power_norm(size, ord, dim, keepdim)
+
+
+# divide: 0 to a negative power is infinite
+@errstate(divide="ignore")
+def _power_norm(size: Any, ord: float, dim: Dims, keepdim: bool) -> Any:
+    return np.power(sums(np.power(size, ord), dim, keepdim), 1 / ord)
 
 
 # divide: the logarithm of an empty sum; invalid: infinite elements
-@np.errstate(divide="ignore", invalid="ignore", over="ignore")
+@errstate(divide="ignore", invalid="ignore", over="ignore")
 def _log_of_sum(self: Any, top: Any, dim: Dims, keepdim: bool) -> Any:
     return np.log(sums(np.exp(self - top), dim, keepdim))
 

@@ -90,9 +90,12 @@ def parts_of(axes: Dims, limit: int = PART) -> Iterator[tuple[Any, slice]]:
             yield slice(i, i + step), slice(None)
 
 
+_NOTHING = nullcontext()
+
+
 def degenerate(eps: float) -> Any:
     """Return a context that allows 0 / 0, the result for equal elements without `eps`."""
-    return nullcontext() if eps else np.errstate(invalid="ignore")
+    return _NOTHING if eps else np.errstate(invalid="ignore")
 
 
 @contextmanager
@@ -107,7 +110,7 @@ def _small_buffer() -> Iterator[None]:
 def unbuffered(axes: Dims) -> Any:
     """Return a context in which NumPy does not buffer values broadcast along the last axis."""
     pays = axes[2] >= 2 * _BUFFER and math.prod(axes) > PART
-    return _small_buffer() if pays else nullcontext()
+    return _small_buffer() if pays else _NOTHING
 
 
 def lengthened(row: Any, size: int) -> Any:
@@ -217,7 +220,7 @@ def _settle(known: Any, rest: Any, squares: Any, count: int, eps: float) -> None
     np.add(var, least, out=scale)
     np.sqrt(scale, out=scale)
     # without eps, equal elements give 0 / 0 by definition
-    with nullcontext() if eps else np.errstate(divide="ignore"):
+    with _NOTHING if eps else np.errstate(divide="ignore"):
         np.divide(one, scale, out=scale)
 
 

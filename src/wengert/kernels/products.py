@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.error_states import errstate
 from wengert.kernels.protocols import beside, zeros
 
 _NEXT, _BEFORE = np.array([1, 2, 0]), np.array([2, 0, 1])
@@ -65,34 +66,32 @@ def _coefficients(m: int) -> list[float]:
 _COEFFICIENTS = {m: _coefficients(m) for m in _DEGREES}
 
 
+@errstate(over="ignore", under="ignore", invalid="ignore")
 def matrix_exp(self: Any) -> Any:
     """Compute the exponentials of matrices in double precision, by scaling and squaring."""
     size = self.shape[-1]
     if size <= 1:
-        with np.errstate(over="ignore", invalid="ignore"):
-            return np.exp(self)
+        return np.exp(self)
     if not self.size:
         return self.copy()
     wide = np.complex128 if self.dtype.kind == "c" else np.float64
     result = _exp(self.astype(wide, copy=False).reshape(-1, size, size)).reshape(self.shape)
-    with np.errstate(over="ignore", under="ignore"):
-        return result.astype(self.dtype, copy=False)
+    return result.astype(self.dtype, copy=False)
 
 
 def _exp(a: Any) -> Any:
     """Return the exponentials of a batch of matrices, grouped by the degree that each needs."""
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        norms = abs(a).sum(-2).max(-1)
-        degrees = np.searchsorted(beside(norms, _BOUNDS[:-1]), norms)
-        first = int(degrees[0])
-        if np.isfinite(norms).all() and (degrees == first).all():
-            return _of_degree(a, norms, _DEGREES[first])
-        result = np.full_like(a, np.nan)
-        for i, degree in enumerate(_DEGREES):
-            at = np.flatnonzero((degrees == i) & np.isfinite(norms))
-            if at.size:
-                result[at] = _of_degree(a[at], norms[at], degree)
-        return result
+    norms = abs(a).sum(-2).max(-1)
+    degrees = np.searchsorted(beside(norms, _BOUNDS[:-1]), norms)
+    first = int(degrees[0])
+    if np.isfinite(norms).all() and (degrees == first).all():
+        return _of_degree(a, norms, _DEGREES[first])
+    result = np.full_like(a, np.nan)
+    for i, degree in enumerate(_DEGREES):
+        at = np.flatnonzero((degrees == i) & np.isfinite(norms))
+        if at.size:
+            result[at] = _of_degree(a[at], norms[at], degree)
+    return result
 
 
 def _of_degree(a: Any, norms: Any, degree: int) -> Any:

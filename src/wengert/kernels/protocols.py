@@ -67,6 +67,11 @@ def beside(like: Any, table: Any) -> Any:
     return table if is_numpys(like) else np.asarray(table, like=like)
 
 
+def floats(text: str) -> tuple[float, ...]:
+    """Return the numbers in a text, such as the coefficients of a polynomial."""
+    return tuple(map(float, text.split()))
+
+
 @lru_cache(maxsize=256)
 def _numbers(char: str, *values: float) -> tuple[Any, ...]:
     made = [np.array(value, char) for value in values]

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.error_states import errstate
 from wengert.base.ports import PORTS, filled
 from wengert.kernels.fused import fused
 
@@ -321,7 +322,7 @@ def _narrow(doubles: Any, dtype: Any) -> Any:
     return doubles if dtype == _DOUBLE else _rounded(doubles, dtype)
 
 
-@np.errstate(over="ignore")
+@errstate(over="ignore")
 def _rounded(doubles: Any, dtype: Any) -> Any:
     if dtype.itemsize == 2:
         doubles = doubles.astype(np.float32)
@@ -439,8 +440,8 @@ def log_normal(stream: Stream, count: int, dtype: Any, mean: float = 1.0, std: f
     return _narrow(np.exp(normal_serial(stream, count, double, mean, std)), dtype)
 
 
+@errstate(divide="ignore")
 def geometric(stream: Stream, count: int, dtype: Any, p: float) -> Any:
     """Draw the number of trials up to the first success, each of probability `p`."""
     unit = units(stream, count, _DOUBLE)
-    with np.errstate(divide="ignore"):
-        return np.ceil(np.log(unit) / math.log1p(-p)).astype(dtype)
+    return np.ceil(np.log(unit) / math.log1p(-p)).astype(dtype)

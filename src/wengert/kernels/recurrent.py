@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.error_states import errstate
 from wengert.kernels.protocols import contiguous, empty, numbers
 from wengert.kernels.sums import sums
 
@@ -97,6 +98,8 @@ def _lstm_parts(known: Any, count: int, hidden: int) -> tuple[Any, Any, Any, Any
     return known[:gates].reshape(count, 4 * hidden), cells, bent, after
 
 
+# over: the sigmoid of a large number
+@errstate(over="ignore")
 def lstm_states(
     x: Any, weight: Any, h0: Any, c0: Any, *, sizes: Sizes, reverse: bool, keep: bool = True
 ) -> tuple[Any, Any, Any, Any]:
@@ -117,27 +120,26 @@ def lstm_states(
     turned, (one,) = contiguous(np.negative(weight).T), numbers(x, 1.0)
     scratch = np.empty_like(c0)
     state, cell, two, three, width = h0, c0, 2 * hidden, 3 * hidden, -1
-    with np.errstate(over="ignore"):
-        for start, size in steps(sizes, reverse):
-            end = start + size
-            if keep or size != width:
-                own, width = (slice(start, end) if keep else slice(size)), size
-                a, c, b, g = gates[own], cells[own], bent[own], scratch[:size]
-                i, f, fresh, o = a[:, :hidden], a[:, hidden:two], a[:, two:three], a[:, three:]
-            np.dot(_carried(state, h0, size), turned, out=a)
-            np.subtract(a, x[start:end], out=a)
-            np.tanh(fresh, out=g)
-            np.exp(a, out=a)
-            np.add(a, one, out=a)
-            np.divide(one, a, out=a)
-            if keep:
-                np.negative(g, out=fresh)
-            np.multiply(f, _carried(cell, c0, size), out=c)
-            np.multiply(g, i, out=g)
-            np.subtract(c, g, out=c)
-            np.tanh(c, out=b)
-            cell, state = c, after[start:end]
-            np.multiply(o, b, out=state)
+    for start, size in steps(sizes, reverse):
+        end = start + size
+        if keep or size != width:
+            own, width = (slice(start, end) if keep else slice(size)), size
+            a, c, b, g = gates[own], cells[own], bent[own], scratch[:size]
+            i, f, fresh, o = a[:, :hidden], a[:, hidden:two], a[:, two:three], a[:, three:]
+        np.dot(_carried(state, h0, size), turned, out=a)
+        np.subtract(a, x[start:end], out=a)
+        np.tanh(fresh, out=g)
+        np.exp(a, out=a)
+        np.add(a, one, out=a)
+        np.divide(one, a, out=a)
+        if keep:
+            np.negative(g, out=fresh)
+        np.multiply(f, _carried(cell, c0, size), out=c)
+        np.multiply(g, i, out=g)
+        np.subtract(c, g, out=c)
+        np.tanh(c, out=b)
+        cell, state = c, after[start:end]
+        np.multiply(o, b, out=state)
     if not keep:
         # the last rows belong to sequences that have ended
         return after, _final(after, sizes, reverse), cells, known
@@ -194,6 +196,7 @@ def lstm_backward(*tensors: Any, sizes: Sizes, reverse: bool) -> tuple[Any, Any,
 # -- GRU -------------------------------------------------------------------------------------------
 
 
+@errstate(over="ignore")
 def gru_states(
     x: Any, weight: Any, bias: Any, h0: Any, *, sizes: Sizes, reverse: bool, keep: bool = True
 ) -> tuple[Any, Any, Any]:
@@ -212,27 +215,26 @@ def gru_states(
         np.negative(values, out=values)
     gates, scratch = empty(x, (len(h0), 3 * hidden), x.dtype), np.empty_like(h0)
     state = h0
-    with np.errstate(over="ignore"):
-        for start, size in steps(sizes, reverse):
-            end = start + size
-            a, outer, before = gates[:size], x[start:end], _carried(state, h0, size)
-            front, state = a[:, :two], after[start:end]
-            n = known[2, start:end] if keep else scratch[:size]
-            np.dot(before, turned, out=a)
-            np.add(a, bias, out=a)
-            np.subtract(front, outer[:, :two], out=front)
-            np.exp(front, out=front)
-            np.add(front, one, out=front)
-            np.divide(one, front, out=front)
-            if keep:
-                for plane, at in ((0, 0), (1, hidden), (3, two)):
-                    known[plane, start:end] = a[:, at : at + hidden]
-            np.multiply(a[:, :hidden], a[:, two:], out=n)
-            np.add(n, outer[:, two:], out=n)
-            np.tanh(n, out=n)
-            np.subtract(before, n, out=state)
-            np.multiply(state, a[:, hidden:two], out=state)
-            np.add(state, n, out=state)
+    for start, size in steps(sizes, reverse):
+        end = start + size
+        a, outer, before = gates[:size], x[start:end], _carried(state, h0, size)
+        front, state = a[:, :two], after[start:end]
+        n = known[2, start:end] if keep else scratch[:size]
+        np.dot(before, turned, out=a)
+        np.add(a, bias, out=a)
+        np.subtract(front, outer[:, :two], out=front)
+        np.exp(front, out=front)
+        np.add(front, one, out=front)
+        np.divide(one, front, out=front)
+        if keep:
+            for plane, at in ((0, 0), (1, hidden), (3, two)):
+                known[plane, start:end] = a[:, at : at + hidden]
+        np.multiply(a[:, :hidden], a[:, two:], out=n)
+        np.add(n, outer[:, two:], out=n)
+        np.tanh(n, out=n)
+        np.subtract(before, n, out=state)
+        np.multiply(state, a[:, hidden:two], out=state)
+        np.add(state, n, out=state)
     return after.copy() if keep else after, _final(after, sizes, reverse), known
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.error_states import errstate
 from wengert.kernels.protocols import contiguous, empty, is_numpys
 from wengert.kernels.reduce import places_of
 from wengert.kernels.sums import running_sums
@@ -94,9 +95,11 @@ def logcumsumexp(self: Any, dim: int) -> Any:
         return np.moveaxis(_complex_logcumsumexp(np.moveaxis(self, dim, 0)), 0, dim)
     # the errors of the steps add up
     wide = self.astype(np.promote_types(self.dtype, np.float64), copy=False)
-    # invalid: elements that are not a number
-    with np.errstate(invalid="ignore"):
-        return np.logaddexp.accumulate(wide, axis=dim).astype(self.dtype, copy=False)
+    return _log_sums(wide, dim).astype(self.dtype, copy=False)
+
+
+# invalid: elements that are not a number
+_log_sums = errstate(invalid="ignore")(np.logaddexp.accumulate)
 
 
 def _complex_logcumsumexp(x: Any) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.error_states import errstate
 from wengert.base.extras import scipy_module
 from wengert.kernels.protocols import arange, copied, is_numpys
 from wengert.kernels.reduce import are_within
@@ -103,7 +104,7 @@ def _combining(reduce: str) -> np.ufunc:
 
 
 # NumPy reports a NaN among extremes as invalid here, but not elsewhere
-_extreme = np.errstate(invalid="ignore")(np.ufunc.at)
+_extreme = errstate(invalid="ignore")(np.ufunc.at)
 
 
 def _nothing(dtype: Any, reduce: str) -> Any:

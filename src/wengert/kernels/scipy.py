@@ -67,7 +67,11 @@ def distribution(name: str, function: str, order: tuple[int, ...]) -> Callable[.
 
 
 def quick(
-    few: Callable[..., Any], many: Callable[..., Any], upto: int, least: Any = np.float32
+    few: Callable[..., Any],
+    many: Callable[..., Any],
+    upto: int,
+    least: Any = np.float32,
+    always: bool = False,
 ) -> Callable[..., Any]:
     """Return a kernel of one array that is `few` for small arrays, `many` for others.
 
@@ -78,10 +82,12 @@ def quick(
     ----------
     upto: The size up to which an array is small.
     least: The narrowest dtype that `many` computes in.
+    always: Whether `few` takes all arrays in double precision, where it is more accurate.
     """
 
     def kernel(self: Any) -> Any:
-        if self.size <= upto or not is_numpys(self):
+        small = self.size <= upto or (always and self.dtype.char == "d")
+        if small or not is_numpys(self):
             try:
                 return few(self)
             except ImportError:

@@ -16,11 +16,6 @@ _LARGE = 2048
 _clip: Any = getattr(getattr(getattr(np, "_core", None), "umath", None), "clip", np.clip)
 
 
-def _is_zero(value: Any) -> bool:
-    """Return whether all bits of a number are 0, unlike those of -0."""
-    return isinstance(value, int | float) and value == 0 and math.copysign(1, value) > 0
-
-
 def choose(condition: Any, self: Any, other: Any) -> Any:
     """Compute ``np.where``, but without a branch per element for large arrays of floats.
 
@@ -37,19 +32,20 @@ def choose(condition: Any, self: Any, other: Any) -> Any:
     for value in (self, other):
         if isinstance(value, int | float):
             value = np.asarray(value, like.dtype)
-        if not isinstance(value, np.ndarray) or value.dtype != like.dtype:
+        if not isinstance(value, np.ndarray | np.generic) or value.dtype != like.dtype:
             return np.where(condition, self, other)
         views.append(value.view(bits))
     first, second = views
     kept = condition.astype(bits)
-    if _is_zero(self):
+    # a number without any bit, unlike -0, needs no copy
+    if not (first.ndim or first):
         # keep the other's bits where the condition does not hold; minus 1 has all bits set
         kept -= bits(1)
         into = kept if second.shape == kept.shape else None
         return np.bitwise_and(second, kept, out=into).view(like.dtype)
     np.negative(kept, kept)
     # fresh memory costs as much as the arithmetic, so use little of it
-    if _is_zero(other):
+    if not (second.ndim or second):
         into = kept if first.shape == kept.shape else None
         return np.bitwise_and(first, kept, out=into).view(like.dtype)
     picked = first ^ second

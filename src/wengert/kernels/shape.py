@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.kernels.create import clone
 from wengert.kernels.protocols import copied, is_numpys, zeros
 
 Shape = tuple[int, ...]
@@ -201,6 +202,13 @@ def _is_masked(self: Any) -> bool:
 def _masked(self: Any, diagonal: int, lower: bool) -> Any:
     """Zero all but one triangle: by a mask of bits, which NumPy vectorises."""
     rows, columns = self.shape[-2:]
+    # the diagonal ends there, and all rows below are on one side of it
+    ends = min(max(columns - diagonal, 0), rows)
+    if ends < rows // 2:
+        made = clone(self) if lower else np.zeros_like(self)
+        if ends:
+            made[..., :ends, :] = _masked(self[..., :ends, :], diagonal, lower)
+        return made
     below = np.tri(rows, columns, diagonal - (not lower), bool)
     mask = below if lower else ~below
     bits = np.negative(mask.astype(f"i{self.itemsize}"))

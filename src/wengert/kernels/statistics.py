@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.error_states import errstate
 from wengert.kernels.sums import sums
 
 
 # invalid: infinities of both signs
-@np.errstate(invalid="ignore")
+@errstate(invalid="ignore")
 def nansum(self: Any, dim: tuple[int, ...], keepdim: bool) -> Any:
     """Return the sums along dimensions, with each NaN counted as 0."""
     total = sums(self, dim, keepdim)

@@ -151,6 +151,8 @@ def _lies_as(array: Any, own: Shape) -> bool:
 
 def _has_strides(array: Any, own: Shape) -> bool:
     width = array.itemsize
+    if array.strides == tuple([step * width for step in own]):
+        return True
     return all(
         n == 1 or have == step * width
         for n, have, step in zip(array.shape, array.strides, own, strict=True)
@@ -212,6 +214,8 @@ def unfold(self: Any, dimension: int, size: int, step: int) -> Any:
     width = array.strides[dimension]
     shape = (*array.shape[:dimension], count, *array.shape[dimension + 1 :], size)
     strides = (*array.strides[:dimension], width * step, *array.strides[dimension + 1 :], width)
+    if array.flags.c_contiguous:
+        return np.ndarray(shape, array.dtype, array, 0, strides)
     return _as_strided(array, shape, strides)
 
 

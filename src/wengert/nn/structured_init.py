@@ -9,6 +9,7 @@ from wengert import linalg
 from wengert.base.sections import fill_sections
 from wengert.ops.arrange import diag
 from wengert.ops.choice import randperm
+from wengert.ops.join import stack
 from wengert.ops.ranges import eye as identity
 from wengert.tape.modes import no_grad
 
@@ -136,8 +137,8 @@ def sparse_(tensor: Any, sparsity: float, std: float = 0.01, generator: Any = No
     rows, columns = tensor.shape
     zeros = math.ceil(sparsity * rows)
     tensor.normal_(0, std, generator=generator)
-    for column in range(columns):
-        tensor[randperm(rows)[:zeros], column] = 0
+    if columns:
+        tensor.scatter_(0, stack([randperm(rows)[:zeros] for _ in range(columns)], 1), 0)
     return tensor
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from wengert.base.errors import c_name
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
@@ -23,7 +25,8 @@ from wengert.ops.matmul import (
 )
 from wengert.ops.out import into
 from wengert.ops.strided import in_shape
-from wengert.tape.modes import mixes_dtypes
+from wengert.tape.base import new_tensor
+from wengert.tape.modes import NO_GRAD, current_mode, mixes_dtypes
 from wengert.tape.record import T
 from wengert.tape.write_checks import check_shape
 
@@ -85,12 +88,26 @@ def addmm(
             "mat1 and mat2 must be matrices, but the shapes are "
             f"{list(a.shape)} and {list(b.shape)}"
         )
-    check_dtypes(a, b, ADDED_MATRICES)
-    check_matrices(a, b)
-    _check_added(x, y, (a.shape[0], b.shape[1]))
-    beta, alpha = _factors("addmm", x, beta, alpha)
-    result = T.addmm(x, y, z, beta=beta, alpha=alpha)
+    result = _plus_product(x, y, z, *_factors("addmm", x, beta, alpha))
     return result if out is None else into(out, result, "addmm")
+
+
+def _plus_product(x: Any, y: Any, z: Any, beta: Any = 1, alpha: Any = 1) -> Any:
+    """Add the product of two tensors that are known to be matrices."""
+    a, b = y._payload, z._payload
+    if a.shape[1] != b.shape[0] or a.dtype is not b.dtype or a.dtype.kind == "b":
+        check_dtypes(a, b, ADDED_MATRICES)
+        check_matrices(a, b)
+    _check_added(x, y, (a.shape[0], b.shape[1]))
+    return T.addmm(x, y, z, beta=beta, alpha=alpha)
+
+
+def _turned(w: Any) -> Any:
+    """Return a matrix turned, for a product; nothing else sees the view if nothing is recorded."""
+    payload = w._payload
+    if payload.__class__ is np.ndarray and current_mode() is NO_GRAD:
+        return new_tensor(payload.T)
+    return T.t(w)
 
 
 @export("wengert", "Tensor", "Tensor_")
@@ -302,7 +319,7 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
             f"{x._payload.ndim}D and {w._payload.ndim}D"
         )
     if bias is None:
-        return matmul(x, T.t(w))
+        return matmul(x, _turned(w))
     bias = operand(bias, "linear", "bias", 3)
     shape = x._payload.shape
     if w._payload.ndim != 2:
@@ -313,15 +330,17 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
             )
         return T.add(matmul(x, w), bias)
     if len(shape) == 2:
-        return addmm(bias, x, T.t(w))
+        return _plus_product(bias, x, _turned(w))
     own, added = (getattr(y._payload, "array", y._payload) for y in (x, bias))
     long = [n for n in bias._payload.shape if n != 1]
     if (bias._payload.ndim == 1 or len(long) == 1) and (
         own.flags.c_contiguous and added.flags.c_contiguous
     ):
         rows = T.view(x, shape=(math.prod(shape[:-1]), shape[-1]))
-        return T.view(addmm(bias, rows, T.t(w)), shape=(*shape[:-1], w._payload.shape[0]))
-    product = matmul(x, T.t(w))
+        return T.view(
+            _plus_product(bias, rows, _turned(w)), shape=(*shape[:-1], w._payload.shape[0])
+        )
+    product = matmul(x, _turned(w))
     check_shape(product._payload, [bias._payload])
     return T.add(product, bias)
 

@@ -17,15 +17,19 @@ from wengert.tape.operands import is_number
 REQUIRES = (_records,)
 
 
+_WHOLE = frozenset("biu")
+
+
 def _three(op: str, x: Any, tensor1: Any, tensor2: Any, value: Any) -> Form:
     a, b = operand(tensor1, op, "tensor1", 2), operand(tensor2, op, "tensor2", 3)
     value = number(value, op, "value")
     if not is_number(value):
         raise wrong_type(op, "value", "Number", value)
-    if all(t._payload.dtype.kind != "c" for t in (a, b)):
+    given = {a._payload.dtype.kind, b._payload.dtype.kind}
+    if "c" not in given:
         value = real_number(value, x, op, "value")
-    kinds = {t._payload.dtype.kind for t in (x, a, b)}
-    if op == "addcdiv" and all(t._payload.dtype.kind in "biu" for t in (a, b)):
+    kinds = {x._payload.dtype.kind, *given}
+    if op == "addcdiv" and given <= _WHOLE:
         raise RuntimeError(
             "Integer division with addcdiv is no longer supported, and in a future  release "
             "addcdiv will perform a true division of tensor1 and tensor2: convert the tensors to "
@@ -33,7 +37,7 @@ def _three(op: str, x: Any, tensor1: Any, tensor2: Any, value: Any) -> Form:
         )
     if kinds == {"b"}:
         raise not_implemented(f"{op}_cpu_out", a._payload.dtype, "convert to a number type")
-    if kinds <= set("biu"):
+    if kinds <= _WHOLE:
         value = int(value)
     return op, (a, b), {"value": value}
 

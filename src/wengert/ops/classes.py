@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import is_differentiable
+from wengert.base.error_states import errstate
 from wengert.base.errors import long_name, not_implemented
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
@@ -244,9 +245,13 @@ def _spread_evenly(
         # the sum of the targets' weights is the loss of inputs equal to minus the weights
         each = T.expand(T.neg(_by_class(weight, shape, axis)), shape=shape)
         total = _nll(each, target, None, "sum", ignore_index)
-    # the mean over no target is NaN
-    with np.errstate(invalid="ignore"):
-        return T.div(T.sum(losses), total)
+    return _quotient(T.sum(losses), total)
+
+
+# invalid: the mean over no target is NaN
+@errstate(invalid="ignore")
+def _quotient(total: Any, count: Any) -> Any:
+    return T.div(total, count)
 
 
 fill_sections(globals())

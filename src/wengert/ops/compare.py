@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from wengert.base.device import different_devices
 from wengert.base.dtypes import default_float
+from wengert.base.error_states import errstate
 from wengert.base.errors import long_name
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
@@ -73,7 +72,7 @@ def _compared(name: str, input: Any, other: Any, *tolerances: Any) -> tuple[Any,
     return a, b, *limits
 
 
-@np.errstate(all="ignore")
+@errstate(all="ignore")
 def _are_close(a: Any, b: Any, rtol: float, atol: float, equal_nan: bool) -> Any:
     """Return which elements are equal, or are finite numbers within the tolerances."""
     F: Any = namespace_of(a, b)

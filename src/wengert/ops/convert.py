@@ -23,6 +23,7 @@ from wengert.base.dtypes import (
     from_numpy_dtype,
     promote,
 )
+from wengert.base.error_states import errstate
 from wengert.base.errors import overflow
 from wengert.kernels.create import to_copy
 from wengert.tape.base import TensorBase
@@ -103,7 +104,7 @@ def narrow(array: Any, target: np.dtype[Any]) -> Any:
     return _cast(array, target)
 
 
-@np.errstate(over="ignore", invalid="ignore")
+@errstate(over="ignore", invalid="ignore")
 def _cast(array: Any, target: np.dtype[Any]) -> Any:
     return array.astype(target)
 

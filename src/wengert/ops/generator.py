@@ -183,7 +183,7 @@ class _DefaultGenerator(Generator):
     @property
     def stream(self) -> Stream:
         """The stream of the context, if it has one of its own, or else of the process."""
-        own = _OWN.get()
+        own = _OWN.get() or self._stream
         return super().stream if own is None else own
 
     def _first_seed(self) -> int:

@@ -61,7 +61,10 @@ def constant_pad_nd(input: Any, pad: Any, value: Any = 0) -> Any:
     >>> wg.constant_pad_nd(wg.tensor([1.0, 2.0]), (1, 2), 9)
     tensor([9., 1., 2., 9., 9.])
     """
-    x, widths = operand(input, "constant_pad_nd"), _widths(pad)
+    return _constant(operand(input, "constant_pad_nd"), _widths(pad), value)
+
+
+def _constant(x: Any, widths: tuple[int, ...], value: Any) -> Any:
     ndim = x._payload.ndim
     if len(widths) % 2:
         raise RuntimeError(
@@ -125,7 +128,7 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: float | None = None
             f"padding length {len(widths)} and input of dimension {len(shape)}"
         )
     if mode == "constant":
-        return constant_pad_nd(x, widths, 0 if value is None else number(value, "pad", "value"))
+        return _constant(x, widths, 0 if value is None else number(value, "pad", "value"))
     if mode not in _RECORDS:
         raise NotImplementedError(
             f"Unrecognised padding mode {mode}: use constant, reflect, replicate or circular"

@@ -195,7 +195,8 @@ def _masked_scatter(x: Any, mask: Any, source: Any) -> Form:
     shape = x._payload.shape
     if where._payload.shape != shape:
         where = T.expand(where, shape=expanded(where._payload.shape, shape))
-    count = T.sum(T.to_copy(where, dtype=np.dtype(np.int64)))._payload.max()
+    count = T.count_nonzero(where, dim=tuple(range(len(shape))))._payload
+    count = count.max() if count.ndim else count
     if count > y._payload.size:
         raise RuntimeError(
             "Number of elements of source < number of ones in mask: there are "

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import INTEGER, category, promote
+from wengert.base.error_states import errstate
 from wengert.base.errors import long_name
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
@@ -89,7 +90,7 @@ def _beside(number: Any, value: Any) -> Any:
 
 
 # in half precision, numbers that are too large are infinite
-@np.errstate(over="ignore")
+@errstate(over="ignore")
 def _of_kind(number: Any, kind: np.dtype[Any]) -> Any:
     return new_tensor(kind.type(number))
 
@@ -153,6 +154,9 @@ def argwhere(input: Any) -> Any:
     return nonzero(input)
 
 
+_REAL = frozenset({bool, int, float})
+
+
 @export("wengert", "Tensor")
 def clamp(input: Any, min: Any = None, max: Any = None, *, out: Any = None) -> Any:
     """Clamp the elements to the interval between two bounds.
@@ -183,12 +187,14 @@ def clamp(input: Any, min: Any = None, max: Any = None, *, out: Any = None) -> A
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     bounds = [bound for bound in (min, max) if bound is not None]
-    if all(is_number(bound) for bound in bounds):
-        if any(isinstance(bound, complex | np.complexfloating) for bound in bounds):
+    if all(map(is_number, bounds)):
+        kinds = {*map(type, bounds)}
+        if not kinds <= _REAL and any(isinstance(b, complex | np.complexfloating) for b in bounds):
             min, max = (b if b is None else real_number(b, x, "clamp", "bound") for b in (min, max))
             bounds = [bound for bound in (min, max) if bound is not None]
         if category(x._payload.dtype) <= INTEGER:
-            x = cast(x, promote([x._payload], bounds))
+            if kinds != {int} or x._payload.dtype.kind == "b":
+                x = cast(x, promote([x._payload], bounds))
             min, max = (b if b is None else held(b, x._payload.dtype) for b in (min, max))
         result = T.clamp(x, min=min, max=max)
     elif all(isinstance(bound, TensorBase | np.ndarray) for bound in bounds):
@@ -199,9 +205,9 @@ def clamp(input: Any, min: Any = None, max: Any = None, *, out: Any = None) -> A
         else:
             result = T.clamp_tensor(x, min, max)
     else:
-        kinds = ", ".join(type(bound).__name__ for bound in bounds)
+        given = ", ".join(type(bound).__name__ for bound in bounds)
         raise TypeError(
-            f"clamp() received an invalid combination of arguments - got ({kinds}), but the bounds "
+            f"clamp() received an invalid combination of arguments - got ({given}), but the bounds "
             "must be both numbers or both Tensors"
         )
     return result if out is None else into(out, result, "clamp")

@@ -112,7 +112,7 @@ def window_of(x: Any, size: Any, stride: Any, storage_offset: int | None) -> dic
         )
     base, start = _place(x)
     offset = start if storage_offset is None else integer(storage_offset, "as_strided", "offset")
-    first = offset - _place(base)[1]
+    first = offset - (start if base is x else _place(base)[1])
     _check_geometry(sizes, strides, first, _memory(base), x._payload.dtype.itemsize)
     layout = (_elements(_memory(x).strides, x), start)
     return {"size": sizes, "stride": strides, "storage_offset": offset, "layout": layout}
@@ -255,25 +255,27 @@ def _check_geometry(size: Shape, stride: Shape, offset: int, memory: Any, width:
         raise RuntimeError(
             f"mismatch in length of strides and shape: {len(size)} sizes, {len(stride)} strides"
         )
-    if any(step < 0 for step in stride):
+    if min(stride, default=0) < 0:
         raise RuntimeError(
             "as_strided: Negative strides are not supported at the moment, got strides: "
             f"{list(stride)}: use flip() for the reverse order"
         )
-    if any(n < 0 for n in size):
+    if min(size, default=0) < 0:
         raise RuntimeError(
             f"Storage size calculation overflowed with sizes={list(size)} and "
             f"strides={list(stride)}: sizes must not be negative"
         )
     if offset < 0:
         raise RuntimeError(f"Tensor: invalid storage offset {offset}")
-    if any(step < 0 for step in memory.strides):
+    if min(memory.strides, default=0) < 0:
         raise RuntimeError(
             "as_strided() needs memory with positive strides, but the tensor is over a NumPy array "
             "with negative ones: clone() it first"
         )
-    own = tuple([step // memory.itemsize for step in memory.strides])
-    have = reach(memory.shape, own) * memory.itemsize
+    have = memory.nbytes
+    if not memory.flags.c_contiguous:
+        own = tuple([step // memory.itemsize for step in memory.strides])
+        have = reach(memory.shape, own) * memory.itemsize
     need = (offset + reach(size, stride)) * width
     if need > have and 0 not in size:
         raise RuntimeError(

@@ -13,8 +13,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
-import numpy as np
-
+from wengert.base.error_states import errstate
 from wengert.base.sections import fill_sections
 from wengert.ops.strided import view_as_complex, view_as_real
 from wengert.optim.optimizer import Optimizer
@@ -139,10 +138,10 @@ class Elementwise(Optimizer):
         _TRACKS[self] = tracks
         self._run(ready)
 
+    @errstate(all="ignore")
     def _run(self, ready: Sequence[tuple[Track, dict[str, Any], list[Any]]]) -> None:
-        with np.errstate(all="ignore"):
-            for track, options, grads in ready:
-                track.run(self._rule, self._coefficients, options, grads)
+        for track, options, grads in ready:
+            track.run(self._rule, self._coefficients, options, grads)
 
     def _advance_again(self, found: Sequence[list[Any]]) -> None:
         """Run a step in which a parameter occurs several times, one occurrence at a time."""

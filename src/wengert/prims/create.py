@@ -51,7 +51,7 @@ linear(
     doc="src in the shape and the place of self",
     pointwise=False,
     sparsity="written_over",
-    quick="fdil",
+    quick="fdileE?",
 )
 elementwise(
     "fill_scalar",

@@ -20,7 +20,7 @@ from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim, normal_dims
 from wengert.ops.cast import CASTS
 from wengert.ops.create import zeros
-from wengert.ops.gather import index_add
+from wengert.ops.gather import index_add, index_select
 from wengert.ops.index import getitem, index_put
 from wengert.ops.join import cat as dense_cat
 from wengert.ops.join import stack as dense_stack
@@ -42,6 +42,7 @@ from wengert.sparse.tensors import (
     distinct,
 )
 from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.record import T
 from wengert.tensor.overrides import extend
 from wengert.tensor.tensor import Tensor
 
@@ -83,11 +84,13 @@ def _check_inner(left: Any, right: Any) -> None:
 
 def _times_dense(x: SparseTensor, other: Any) -> Any:
     """Multiply a sparse matrix with a dense matrix or vector."""
-    row, column = x._indices_
-    _check_inner(x.shape, other.shape)
-    values = x._values_ if other.ndim == 1 else x._values_[:, None]
-    parts = values * getitem(other, column)
-    made = zeros((x.shape[0], *other.shape[1:]), dtype=parts.dtype)
+    index = x._indices_._payload
+    row, column = map(new_tensor, index) if index.__class__ is np.ndarray else x._indices_
+    left, right = x.shape, other._payload.shape
+    _check_inner(left, right)
+    values = x._values_ if len(right) == 1 else T.unsqueeze(x._values_, dim=1)
+    parts = values * index_select(other, 0, column)
+    made = new_tensor(np.zeros((left[0], *right[1:]), parts._payload.dtype))
     return index_add(made, 0, row, parts)
 
 

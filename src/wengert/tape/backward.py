@@ -15,6 +15,7 @@ import numpy as np
 from wengert.base import errors
 from wengert.base.device import different_devices
 from wengert.base.dtypes import is_differentiable
+from wengert.base.error_states import errstate
 from wengert.base.ports import PORTS
 from wengert.interp.levels import Lifted, device_of, is_elsewhere
 from wengert.tape.accumulate import add_gradients, owned, private
@@ -274,8 +275,15 @@ def plain_walk(
         end_search(searching)
 
 
-# as a decorator `errstate` takes half the time of a block
-@np.errstate(all="ignore", invalid="log", call=REPORT)
+_quiet = errstate(all="ignore", invalid="log", call=REPORT)
+
+
+@_quiet
+def _quietly(function: Callable[..., Any], *args: Any) -> Any:
+    return function(*args)
+
+
+@_quiet
 def _walked(edge: Any, g: Any, keep: bool, wanted: Any, accumulate: bool) -> dict[Any, Any]:
     pending = walk(((edge, g),), keep, True, wanted)
     if current_mode() is not NO_GRAD:
@@ -372,15 +380,12 @@ class _Walk:
                 seeds = [g for _, g in self.seeds]
                 mode = PORTS.sided(mode, seeds, given, not accumulate, wanted)
             MODE.set(mode)
-            with np.errstate(all="ignore", invalid="log", call=REPORT):
-                if anomaly is not None:
-                    with anomaly.walk():
-                        go = self._watched if watched else self._unwatched
-                        go(wanted, targets, accumulate, anomaly.watch(self.raw))
-                elif watched:
-                    self._watched(wanted, targets, accumulate, None)
-                else:
-                    self._unwatched(wanted, targets, accumulate, None)
+            go = self._watched if watched else self._unwatched
+            if anomaly is None:
+                _quietly(go, wanted, targets, accumulate, None)
+            else:
+                with anomaly.walk():
+                    _quietly(go, wanted, targets, accumulate, anomaly.watch(self.raw))
         finally:
             MODE.set(before)
             end_search(searching)

@@ -28,7 +28,7 @@ from wengert.tape.node import Node, edge_of, next_sequence
 from wengert.tape.operands import are_wider, check_dtypes, fitting, is_number
 from wengert.tape.record import T, make_node, save_result
 from wengert.tape.saving import keeps_aside
-from wengert.tape.sites import mark, outside, place
+from wengert.tape.sites import OURS, mark, place
 from wengert.tape.specialise import node_factory
 from wengert.tape.versions import InferenceCell
 from wengert.tape.views import Step, invalidate_elsewhere, move_edge, push, refresh_views, replayed
@@ -55,26 +55,20 @@ def write(
         return _write(prim, tensor, others, params, name)
     # the quick path: only arithmetic on arrays of one shape and dtype, and writes by position
     form, given = prim, others
-    if len(others) == 1 and others[0].__class__ in _NUMBERS:
-        (number,) = others
-        if prim.scalar is None or not -_SMALL < number < _SMALL:
-            return _write(prim, tensor, others, params, name)
-        if number.__class__ is float and payload.dtype.kind != "f":
-            return _write(prim, tensor, others, params, name)
-        if prim.kernel.__class__ is not np.ufunc:
-            form, given = TABLE[prim.scalar], ()
-            params = {form.params[0]: number}
-    elif others:
-        for other in others:
-            if not (
-                isinstance(other, TensorBase)
-                and (not prim.writes if other is tensor else holds(tensor, other))
-                and other._payload.shape == payload.shape
-            ):
-                if _are_direct(prim, tensor, others):
-                    break
+    if others:
+        if len(others) == 1 and others[0].__class__ in _NUMBERS:
+            (number,) = others
+            if prim.scalar is None or not -_SMALL < number < _SMALL:
                 return _write(prim, tensor, others, params, name)
-        given = tuple([other._payload for other in others])
+            if number.__class__ is float and payload.dtype.kind != "f":
+                return _write(prim, tensor, others, params, name)
+            if prim.kernel.__class__ is not np.ufunc:
+                form, given = TABLE[prim.scalar], ()
+                params = {form.params[0]: number}
+        elif not (_are_alike(prim, tensor, others) or _are_direct(prim, tensor, others)):
+            return _write(prim, tensor, others, params, name)
+        else:
+            given = tuple([other._payload for other in others])
     try:
         if form.into is not None:
             form.into(payload, *given, **params)
@@ -148,9 +142,13 @@ def _write(
     return tensor
 
 
+_WRITTEN = "fdileE?"
+"""The characters of the dtypes that most arrays have."""
+
+
 def _quick_dtypes(prim: Primitive) -> str:
     if prim.writes and prim.into is not None:
-        return "fdil"
+        return _WRITTEN
     refused = set().union(*prim.refuses)
     if prim.promote is None or prim.predicate or prim.outputs != 1 or "f" in refused:
         return ""
@@ -181,7 +179,7 @@ def is_plain(tensor: Any) -> bool:
     payload, mode = tensor._payload, current_mode()
     if (
         payload.__class__ is not np.ndarray
-        or payload.dtype.char not in "fdil"
+        or payload.dtype.char not in _WRITTEN
         or not payload.flags.carray
         or tensor._vc.__class__ is InferenceCell
     ):
@@ -207,6 +205,19 @@ def holds(tensor: Any, value: Any) -> bool:
     return apart or not np.may_share_memory(array, target)
 
 
+def _are_alike(prim: Primitive, tensor: Any, others: tuple[Any, ...]) -> bool:
+    """Return whether the other arguments are plain tensors of the shape and dtype of `tensor`."""
+    shape = tensor._payload.shape
+    for other in others:
+        if not (
+            isinstance(other, TensorBase)
+            and (not prim.writes if other is tensor else holds(tensor, other))
+            and other._payload.shape == shape
+        ):
+            return False
+    return True
+
+
 def _are_direct(prim: Primitive, tensor: Any, others: tuple[Any, ...]) -> bool:
     """Return whether a plain tensor's write uses the other arguments without a conversion.
 
@@ -228,7 +239,9 @@ def _are_direct(prim: Primitive, tensor: Any, others: tuple[Any, ...]) -> bool:
 
 def written(tensor: Any, name: str) -> None:
     """Note a write that was not recorded."""
-    frame = outside(_getframe(2))
+    frame: Any = _getframe(2)
+    while OURS[frame.f_code.co_filename] and frame.f_back is not None:
+        frame = frame.f_back
     cell = tensor._vc
     if cell is None:
         tensor._vc = [1, name, (frame.f_code, frame.f_lasti)]

@@ -24,6 +24,9 @@ _HALF_MAX = 65504.0
 _PLAIN = frozenset({bool, int, float, complex})
 
 
+_FLOATS = frozenset({np.dtype(np.float32), np.dtype(np.float64)})
+_WEAK = frozenset({bool, int, float})
+"""The classes of numbers that leave these dtypes as they are."""
 _EXACT = ("fractions", "decimal")
 """The modules of Python's number types that arrays do not store."""
 
@@ -71,6 +74,8 @@ def held(value: Any, dtype: np.dtype[Any]) -> Any:
     kind = dtype.kind
     if kind == "b":
         return bool(value)
+    if value.__class__ is int and 0 <= value < 128 and kind in "iu":
+        return value
     if kind == "f" and not value.imag:
         number = value.real
         if -_HALF_MAX <= number <= _HALF_MAX or not math.isfinite(number):
@@ -125,8 +130,6 @@ def as_operands(prim: Primitive, values: Sequence[Any]) -> list[Any]:
 
     Arrays are shared, not copied; Python numbers become 0-d arrays of the common dtype.
     """
-    if _uniform(prim, values):
-        return list(values)
     operands: list[Any] = []
     free: list[int] = []
     scalars: list[int] = []
@@ -152,7 +155,14 @@ def as_operands(prim: Primitive, values: Sequence[Any]) -> list[Any]:
         raise wrong_type(
             prim.name, public(prim.args[scalars[0]]), "Tensor", values[scalars[0]], scalars[0] + 1
         )
-    dtype = promote(arrays, [values[i] for i in scalars], prim.promote == "float")
+    numbers = [values[i] for i in scalars]
+    dtype: Any = arrays[0].dtype if arrays else None
+    if (
+        dtype not in _FLOATS
+        or any(a.dtype is not dtype for a in arrays)
+        or (not _WEAK.issuperset(map(type, numbers)))
+    ):
+        dtype = promote(arrays, numbers, prim.promote == "float")
     for i in free:
         if i in scalars:
             operands[i] = new_tensor(np.asarray(values[i]).astype(dtype)[()])
@@ -189,7 +199,7 @@ def check_dtypes(prim: Primitive, args: Sequence[Any], params: Mapping[str, Any]
         raise type(refused)(*refused.args)
 
 
-def _uniform(prim: Primitive, values: Sequence[Any]) -> bool:
+def are_uniform(prim: Primitive, values: Sequence[Any]) -> bool:
     """Return whether all values are tensors of one dtype that needs no promotion."""
     dtype = None
     for i, value in enumerate(values):

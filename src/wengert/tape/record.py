@@ -28,13 +28,20 @@ from wengert.tape.forms import is_common, saves_tensors
 from wengert.tape.invalidated import Invalidated
 from wengert.tape.modes import NO_GRAD, current_mode, untraced
 from wengert.tape.node import Node, edge_of, next_sequence
-from wengert.tape.operands import as_operands, cast_for_number, check_dtypes, fitting, is_number
+from wengert.tape.operands import (
+    are_uniform,
+    as_operands,
+    cast_for_number,
+    check_dtypes,
+    fitting,
+    is_number,
+)
 from wengert.tape.saving import keeps_aside, stand_in, watched
 from wengert.tape.sites import mark
 from wengert.tape.specialise import (
-    complex_recorder,
     level_class,
     node_class,
+    other_recorder,
     recorder,
     traced_recorder,
 )
@@ -61,6 +68,8 @@ def _promoted(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) ->
     """Like `record`, for arguments that may need a conversion."""
     if prim.refuses:
         check_dtypes(prim, args, params)
+    if not prim.of_number and are_uniform(prim, args):
+        return _recorded(prim, args, params)
     if prim.promote is not None:
         # NumPy's scalars count as Python numbers, as they do in PyTorch
         args = tuple(arg.item() if isinstance(arg, np.generic) else arg for arg in args)
@@ -80,14 +89,29 @@ def _promoted(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) ->
     return _recorded(prim, operands, params)
 
 
-def _recorded(prim: Primitive, tensors: list[Any], params: dict[str, Any]) -> Any:
-    """Call the generated recorder for complex tensors, or `run`."""
+_OTHERS: dict[str, Any] = {}
+"""The recorders for other dtypes, made on first use: by the primitive's name and the dtype's."""
+
+
+def _recorded(prim: Primitive, tensors: Sequence[Any], params: dict[str, Any]) -> Any:
+    """Call the generated recorder for complex tensors or half precision, or `run`."""
     mode = current_mode()
-    if (mode is None or mode is NO_GRAD) and is_common(prim) and not prim.variadic:
+    if mode is None or mode is NO_GRAD:
         for tensor in tensors:
-            if tensor._payload.dtype.kind == "c":
-                return complex_recorder(prim, run)(*tensors, **params)
+            dtype = tensor._payload.dtype
+            if dtype.kind == "c" or is_half(dtype):
+                made = _OTHERS.get(prim.name + dtype.char)
+                if made is None:
+                    made = _OTHERS[prim.name + dtype.char] = _other(prim, dtype)
+                return made(*tensors, **params)
     return run(prim, tensors, params)
+
+
+def _other(prim: Primitive, dtype: np.dtype[Any]) -> Any:
+    if not is_common(prim) or prim.variadic:
+        return lambda *tensors, **params: run(prim, tensors, params)
+    widened = None if dtype.kind == "c" or _computes_in_half(prim) else _widened
+    return other_recorder(prim, run, dtype, widened)
 
 
 def _is_generated(mode: Any) -> bool:
@@ -154,7 +178,7 @@ def run(
             if half is None:
                 results = getattr(F, prim.name)(*payloads, **params)
             else:
-                results = _widely(F, prim, payloads, params, half)
+                results = _widened(getattr(F, prim.name), half)(*payloads, **params)
         except ValueError:
             if prim.broadcasts:
                 broadcast(*[p.shape for p in payloads])  # raises, and says which sizes differ
@@ -182,12 +206,16 @@ _OF_BITS = frozenset({"nan_to_num", "nextafter"})
 """The primitives that depend on the representation of a dtype, not only on values."""
 
 
+def _computes_in_half(prim: Primitive) -> bool:
+    return prim.view or "dtype" in prim.params or prim.name in _OF_BITS
+
+
 def _half(prim: Primitive, payloads: list[Any]) -> Any:
     """Return the half-precision dtype of the arguments; None if there is none, or a wider float.
 
     See NOTE [half precision].
     """
-    if prim.view or "dtype" in prim.params or prim.name in _OF_BITS:
+    if _computes_in_half(prim):
         return None
     found = None
     for payload in payloads:
@@ -204,13 +232,17 @@ def _in(payload: Any, dtype: np.dtype[Any]) -> Any:
     return to_copy(payload, dtype) if payload.__class__ is np.ndarray else payload.astype(dtype)
 
 
-def _widely(F: Any, prim: Primitive, payloads: list[Any], params: dict[str, Any], half: Any) -> Any:
-    """Run the kernel in float32, and round its results."""
-    wide = [_in(p, _F32) if p.dtype == half else p for p in payloads]
-    results = getattr(F, prim.name)(*wide, **params)
-    if prim.outputs == 1:
-        return _in(results, half) if results.dtype.kind == "f" else results
-    return tuple([_in(r, half) if r.dtype.kind == "f" else r for r in results])
+def _widened(kernel: Any, half: Any) -> Any:
+    """Return the kernel that computes in float32, and rounds its results."""
+
+    def computed(*payloads: Any, **params: Any) -> Any:
+        wide = [_in(p, _F32) if p.dtype == half else p for p in payloads]
+        results = kernel(*wide, **params)
+        if results.__class__ is not tuple:
+            return _in(results, half) if results.dtype.kind == "f" else results
+        return tuple([_in(r, half) if r.dtype.kind == "f" else r for r in results])
+
+    return computed
 
 
 def _rules(prim: Primitive, count: int) -> tuple[Any, ...]:

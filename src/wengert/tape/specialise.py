@@ -46,7 +46,6 @@ _FREED_CELL = (-1, None)
 _PLAIN = frozenset({np.ndarray, np.float32, np.float64})
 _CLASSES: dict[str, type[Node]] = {}
 _LIFTED: dict[str, type[Node]] = {}
-_COMPLEX: dict[str, Any] = {}
 _TRACED: dict[str, Any] = {}
 
 
@@ -226,7 +225,7 @@ def recorder(prim: Primitive, slow: Callable[..., Any]) -> Any:
     return _made(prim, slow, prim.name, "recorder", number_form(prim, False))
 
 
-class _ComplexSteps(Steps):
+class _SlowSteps(Steps):
     """The steps of a recorder that others of the library's functions call."""
 
     def sited(self) -> list[str]:
@@ -234,36 +233,55 @@ class _ComplexSteps(Steps):
         return found if saves_tensors(self.prim) else []
 
 
-def complex_recorder(prim: Primitive, slow: Callable[..., Any]) -> Any:
-    """Return `recorder`'s function for complex tensors, made on first use.
+class _HalfSteps(_SlowSteps):
+    """The steps of a recorder that computes in float32 (see NOTE [half precision])."""
 
-    It has the same steps; its nodes use the general path, which conjugates.
+    def computed(self) -> str:
+        return self.kernel_call()
+
+
+def other_recorder(
+    prim: Primitive, slow: Callable[..., Any], dtype: np.dtype[Any], widened: Any
+) -> Any:
+    """Return `recorder`'s function for complex tensors or those in half precision.
+
+    It has the same steps; its nodes use the general path, which conjugates and rounds.
+
+    Parameters
+    ----------
+    dtype: The dtype of the tensors.
+    widened
+        ``widened(kernel, dtype)``, which computes in float32; None if `prim` computes in `dtype`.
     """
-    made = _COMPLEX.get(prim.name)
-    if made is None:
-        scope = _scope(prim, slow)
-        kinds = np.dtype(np.complex64), np.dtype(np.complex128)
-        scope.update(F32=kinds[0], F64=kinds[1], SAME=kinds, outside=outside)
-        if prim.is_differentiable:
-            scope["Node"] = _maker_of_complex(prim)
-        steps = _ComplexSteps(prim)
-        made = _COMPLEX[prim.name] = _compile(prim.name, steps.signature, steps.recorder(), scope)
-    return made
+    scope = _scope(prim, slow)
+    # the one that arrays have: those of transforms' values are equal, but not identical
+    dtype = np.dtype(dtype.type)
+    scope.update(F32=dtype, F64=dtype, SAME=(dtype,), outside=outside)
+    steps: Steps = _SlowSteps(prim)
+    if widened is not None:
+        steps = _HalfSteps(prim)
+        scope["_kernel"] = widened(scope["_kernel"], dtype)
+    if prim.is_differentiable and (dtype.kind == "c" or widened is not None):
+        typed = [arg not in prim.fixed for arg in prim.args]
+        halves = tuple([dtype if one else None for one in typed])
+        given = (tuple(typed), None) if dtype.kind == "c" else (None, halves)
+        scope["Node"] = _maker_at_level(prim, *given)
+    return _compile(prim.name, steps.signature, steps.recorder(), scope)
 
 
-def _maker_of_complex(prim: Primitive) -> Callable[[], Any]:
-    cls, complexes = level_class(prim), tuple([arg not in prim.fixed for arg in prim.args])
+def _maker_at_level(prim: Primitive, complexes: Any, halves: Any) -> Callable[[], Any]:
+    cls = level_class(prim)
 
     def made() -> Any:
         node: Any = cls.__new__(cls)
         node.complexes = complexes
-        node.halves = None
+        node.halves = halves
         return node
 
     return made
 
 
-class _TracedSteps(_ComplexSteps):
+class _TracedSteps(_SlowSteps):
     """The steps of a recorder, and of its nodes, for payloads that a trace computes with."""
 
     def computed(self) -> str:

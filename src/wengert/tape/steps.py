@@ -27,8 +27,8 @@ def _within(lines: Iterator[str] | list[str]) -> list[str]:
 
 def _whole_with(number: str) -> str:
     """Return the test for integers and a number that fits into all of their dtypes."""
-    fits = f"{number}.__class__ is int and 0 <= {number} < 128"
-    return f"type(a0) is ndarray and a0.dtype.kind in 'iu' and {fits}"
+    fits = f"{number}.__class__ is int and -129 < {number} < 128"
+    return f"type(a0) is ndarray and {fits} and a0.dtype.kind in ('iu' if {number} >= 0 else 'i')"
 
 
 class Steps:

@@ -106,7 +106,8 @@ def attach_views(
 ) -> tuple[Any, ...]:
     """Return the results of `prim`, several views, as tensors, recorded by `node` if given."""
     above = source._ext
-    if node is None or (above is not None and above.base is not None):
+    own = above is None or above.base is None
+    if not own or not (recording or source._edge is None):
         outs = []
         for index, result in enumerate(results):
             out = new_tensor(result, None if node is None else OutputEdge(node, index))
@@ -126,16 +127,18 @@ def attach_views(
         known = len(views)
         if known > 8 and (known - 1).bit_length() != (known + len(results) - 1).bit_length():
             _prune(views)
-    outs, kind = [], PORTS.tensor
+    outs, kind, edge = [], PORTS.tensor, None
     for index, result in enumerate(results):
         # bypass functions of Python, which would take a third of the time
-        edge, out = _new_edge(OutputEdge), _new_tensor(kind)
-        edge.node, edge.index = node, index
+        out = _new_tensor(kind)
+        if node is not None:
+            edge = _new_edge(OutputEdge)
+            edge.node, edge.index = node, index
         out._payload, out._edge, out._vc = result, edge, vc
         ext = out._ext = Extra()
         ext.base = source
         ext.chain = (_new_tuple(Step, (prim, params, shape, index)),)
-        ext.no_write = ONE_OF_SEVERAL
+        ext.no_write = ONE_OF_SEVERAL if recording else MADE_UNRECORDED
         views.append(_reference(out))
         outs.append(out)
     return tuple(outs)

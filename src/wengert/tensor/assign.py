@@ -31,7 +31,7 @@ from wengert.tape.base import SparseValue, TensorBase, new_tensor
 from wengert.tape.inplace import holds, is_plain, write, written
 from wengert.tape.masked import HIDING, holds_nan
 from wengert.tape.modes import is_recording
-from wengert.tape.operands import held, is_number
+from wengert.tape.operands import cast, held, is_number
 from wengert.tape.record import T
 from wengert.tape.views import window
 from wengert.tape.write_checks import check_cast, check_writable
@@ -95,7 +95,7 @@ def random_in_place(draw: Callable[..., Any], each: bool = False) -> Callable[..
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         given = (*args, *kwargs.values()) if each else ()
-        found = [value for value in given if isinstance(value, TensorBase)]
+        found = [value for value in given if isinstance(value, TensorBase)] if given else None
         if not found and is_plain(self):
             array = self._payload
             array[...] = draw(array, *args, **kwargs)
@@ -232,6 +232,8 @@ def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
         return self
     if is_elsewhere(src._payload) and not is_elsewhere(self._payload):
         src = T.to_device(src, device=CPU)
+    if src._payload.dtype is not self._payload.dtype and is_plain(self):
+        src = cast(src, self._payload.dtype)
     return write(TABLE["assign"], self, (src,), {}, "copy_")
 
 

@@ -113,7 +113,7 @@ def _operand(value: Any) -> bool:
 
 
 def _general(prim: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
-    args = tuple(constant(value) for value in args)
+    args = tuple([value if isinstance(value, TensorBase) else constant(value) for value in args])
     return record(prim, args, params) if all(map(_operand, args)) else NotImplemented
 
 

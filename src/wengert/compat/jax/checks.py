@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.error_states import errstate
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.settings import numpy_rank_promotion
 from wengert.compat.jax.words import refusal
@@ -119,7 +120,7 @@ def quiet(name: str) -> Callable[..., Any]:
     """Apply a primitive, recorded, without NumPy's warnings."""
     found = _QUIET.get(name)
     if found is None:
-        found = _QUIET[name] = np.errstate(all="ignore")(getattr(T, name))
+        found = _QUIET[name] = errstate(all="ignore")(getattr(T, name))
     return found
 
 

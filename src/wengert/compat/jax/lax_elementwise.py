@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 import wengert.compat.jax.numpy as jnp
+from wengert.base.error_states import quietly
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray, convert, made, result_type
 from wengert.compat.jax.checks import all_ones, by_zero, check_dtype, check_shapes, no_warnings
@@ -78,8 +79,7 @@ def _unary(name: str, rule: Callable[[Any], Any], kinds: str) -> Callable[..., A
     def function(x, accuracy=None) -> Any:
         array = argument(x)
         check_dtype(name, array, kinds)
-        with no_warnings():
-            return made(rule(array), array.weak_type)
+        return made(quietly(rule, array), array.weak_type)
 
     return named(function, name, _TEXT.format(name, "x"))
 
@@ -89,8 +89,7 @@ def _binary(name: str, rule: Callable[[Any, Any], Any], kinds: str) -> Callable[
         a, b = same_dtypes(name, x, y)
         check_dtype(name, a, kinds, 0)
         _same_shapes(name, [a, b])
-        with no_warnings():
-            return made(rule(a, b), a.weak_type)
+        return made(quietly(rule, a, b), a.weak_type)
 
     return named(function, name, _TEXT.format(name, "x, y"))
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.error_states import errstate
 from wengert.compat.jax.array import (
     Array,
     asarray,
@@ -117,7 +118,7 @@ def remainder(a, b) -> Any:
     return made(by_zero("remainder", x, y, lambda x, dtype: dtype.type(0)), x.weak_type)
 
 
-_product = np.errstate(all="ignore")(_matmul)
+_product = errstate(all="ignore")(_matmul)
 
 
 def matmul(a, b) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
+from wengert.base.error_states import quietly
 from wengert.compat.kit.signatures import named
 from wengert.compat.tensorflow.dtypes import of_numpy
 from wengert.compat.tensorflow.errors import invalid
@@ -27,8 +28,7 @@ _WHOLE = (*V.INTEGERS, "bool")
 def _computed(op_name: str, function: Callable[..., Any], a, b) -> Any:
     """Apply an operation to tensors of one dtype; raise TensorFlow's error for the shapes."""
     try:
-        with np.errstate(all="ignore"):
-            return made(function(a, b))
+        return made(quietly(function, a, b))
     except RuntimeError as error:
         try:
             np.broadcast_shapes(tuple(a._payload.shape), tuple(b._payload.shape))
@@ -46,8 +46,7 @@ def _arithmetic(op_name: str, function: Callable[..., Any], method: str) -> Call
         number = b.__class__ is float or b.__class__ is int
         if number and a.__class__ is Tensor and a._payload.dtype.kind == "f":
             # fast path: the number does not become a tensor
-            with np.errstate(all="ignore"):
-                return made(getattr(NativeTensor, method)(entered(a), b))
+            return made(quietly(getattr(NativeTensor, method), entered(a), b))
         a, b = same_dtype(op_name, a, b)
         if a._payload.dtype.kind == "b":
             if op_name != "Mul":

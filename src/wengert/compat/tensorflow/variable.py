@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from wengert.base.dtypes import is_differentiable
+from wengert.base.error_states import errstate
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.kit.signatures import named
 from wengert.compat.tensorflow.dtypes import DType, numpy_dtype, of_numpy
@@ -347,6 +348,7 @@ class Variable:
             )
         return self._assigned(_owned(given), read_value)
 
+    @errstate(all="ignore")
     def _updated(self, delta, sign: int, op_name: str, read_value: bool) -> Any:
         value = self._cell.value
         given = converted(delta, value.dtype)._payload
@@ -354,8 +356,7 @@ class Variable:
             raise refusal(
                 invalid, "Cannot update variable", _listed(value), _listed(given), operation=op_name
             )
-        with np.errstate(all="ignore"):
-            return self._assigned(value + given if sign > 0 else value - given, read_value)
+        return self._assigned(value + given if sign > 0 else value - given, read_value)
 
     def assign_add(self, delta, use_locking=False, name=None, read_value=True) -> Any:
         """Add to the value; otherwise like `assign`."""

@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.error_states import errstate
 from wengert.base.ports import provides
 from wengert.base.threads import share
 from wengert.compiler.control import FUSING
@@ -110,7 +111,7 @@ def fused(function: Any, how: str, args: tuple[Any, ...], params: dict[str, Any]
     return results[0] if len(results) == 1 else tuple(results)
 
 
-@np.errstate(over="ignore")
+@errstate(over="ignore")
 def _is_finite(array: Any) -> bool:
     """Return whether all elements are finite; also False if the sum of squares overflows."""
     flat = array.reshape(-1)

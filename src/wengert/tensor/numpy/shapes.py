@@ -16,6 +16,7 @@ from wengert.base.device import check_device
 from wengert.ops import arrange, expand, join, permute, pointwise, shape, split
 from wengert.ops.clone import clone
 from wengert.ops.index import index_put
+from wengert.ops.strided import in_shape
 from wengert.tape.base import TensorBase
 from wengert.tape.operands import cast
 from wengert.tensor.numpy.counterparts import (
@@ -435,9 +436,10 @@ def _meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str =
     if indexing not in ("xy", "ij"):
         raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
     order = [1, 0, *range(2, count)] if swapped else list(range(count))
+    parts = map(tensor, xi)
     grids = [
-        shape.reshape(tensor(x), tuple(-1 if i == order[n] else 1 for i in range(count)))
-        for n, x in enumerate(xi)
+        in_shape(x, (1,) * order[n] + (x._payload.size,) + (1,) * (count - order[n] - 1))
+        for n, x in enumerate(parts)
     ]
     if not sparse:
         grids = list(expand.broadcast_tensors(*grids)) if grids else []

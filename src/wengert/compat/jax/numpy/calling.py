@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from wengert.base.error_states import errstate
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray, made, of_kind, promote, promote_inexact
 from wengert.compat.jax.dtypes import canonical_dtype, requested_dtype
@@ -127,10 +128,14 @@ def call(name: str, *args, weak=False, **kwargs) -> Any:
     given = [plain(value) for value in args]
     more = {key: plain(value) for key, value in kwargs.items()}
     try:
-        with np.errstate(all="ignore"):
-            return finished(ours(*given, **more), weak)
+        return _called(ours, given, more, weak)
     except (RuntimeError, IndexError) as error:
         raise numpys_error(error, numpys, args, kwargs) from None
+
+
+@errstate(all="ignore")
+def _called(function: Callable[..., Any], args: Any, kwargs: Any, weak: bool) -> Any:
+    return finished(function(*args, **kwargs), weak)
 
 
 def no_out(name: str, out) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from wengert.compat.jax.array import Array, asarray, made
-from wengert.compat.jax.checks import axis_in, no_warnings
+from wengert.compat.jax.checks import axis_in
 from wengert.compat.jax.dtypes import canonical_dtype, default_dtype, inexact_of, total_dtype
 from wengert.compat.jax.numpy import calling as C
 from wengert.compat.jax.numpy.calling import no_out
@@ -141,8 +141,7 @@ def _spread(name: str) -> Callable[..., Any]:
         more = _masked(where, name)
         if mean is not None:
             more["mean"] = asarray(mean, x._payload.dtype)
-        with no_warnings():
-            return C.call(name, x, C.axes_of(name, axis), ddof=ddof, keepdims=keepdims, **more)
+        return C.call(name, x, C.axes_of(name, axis), ddof=ddof, keepdims=keepdims, **more)
 
     return function
 

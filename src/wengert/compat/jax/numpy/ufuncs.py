@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.error_states import errstate, quietly
 from wengert.compat.jax import operators
 from wengert.compat.jax.array import Array, asarray, made
-from wengert.compat.jax.checks import check_dtype, check_shapes, no_warnings
+from wengert.compat.jax.checks import check_dtype, check_shapes
 from wengert.compat.jax.dtypes import default_dtype, inexact_of
 from wengert.compat.jax.numpy.calling import (
     as_operands,
@@ -64,12 +65,12 @@ _OF_NUMBERS = frozenset({"fmod", "left_shift", "right_shift"})
 """Functions of integers, as which booleans count."""
 
 
+@errstate(all="ignore")
 def _computed(numpys, prim: str | None, *given) -> Any:
     """Build a ufunc of arrays of one dtype, as a primitive where there is one."""
-    with no_warnings():
-        if prim is not None and given[0]._payload.dtype.kind == "f":
-            return getattr(T, prim)(*given)
-        return numpy_ufuncs.call(numpys, *map(plain, given))
+    if prim is not None and given[0]._payload.dtype.kind == "f":
+        return getattr(T, prim)(*given)
+    return numpy_ufuncs.call(numpys, *map(plain, given))
 
 
 def _of_one(name: str, inexact: bool, weak: bool = True) -> Callable[..., Any]:
@@ -158,8 +159,7 @@ def square(x, /) -> Any:
     (x,) = as_operands("square", x)
     if x._payload.dtype.kind == "b":
         x = x.astype(int)
-    with no_warnings():
-        return made(T.mul(x, x), x.weak_type)
+    return made(quietly(T.mul, x, x), x.weak_type)
 
 
 def power(x1, x2, /) -> Any:
@@ -178,15 +178,13 @@ def float_power(x, y, /) -> Any:
 def floor_divide(x1, x2, /) -> Any:
     """Return ``x1 // x2``, rounded down."""
     check_arrays("floor_divide", x1, x2)
-    with no_warnings():
-        return operators.floor_quotient(x1, x2)
+    return quietly(operators.floor_quotient, x1, x2)
 
 
 def remainder(x1, x2, /) -> Any:
     """Return the remainder of ``x1 // x2``, with the sign of `x2`."""
     check_arrays("remainder", x1, x2)
-    with no_warnings():
-        return operators.remainder(x1, x2)
+    return quietly(operators.remainder, x1, x2)
 
 
 def fmax(x1, x2, /) -> Any:

@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 import wengert as wg
+from wengert.base.error_states import errstate, quietly
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.tensorflow.dtypes import cxx_name, numpy_dtype, of_numpy
 from wengert.compat.tensorflow.errors import OpError, invalid, mismatched
@@ -102,8 +103,7 @@ def computed(op: str, function: Callable[..., Any], *args, **kwargs) -> Any:
     """Call a function of wengert; return TensorFlow's tensors and raise its errors."""
     entered = [tensor_of(arg) if arg.__class__ is Tensor else arg for arg in args]
     try:
-        with np.errstate(all="ignore"):
-            return made(function(*entered, **kwargs))
+        return made(quietly(function, *entered, **kwargs))
     except OpError as error:
         raise error._of(op) from error.__cause__
     except (RuntimeError, IndexError, ValueError) as error:
@@ -152,19 +152,22 @@ def operation(op: str, *alike: str, **wanted) -> Callable[[_Function], _Function
                     given[name] = tensor_of(value, given[other]._payload.dtype)
             return given
 
+        @errstate(all="ignore")
+        def entered(args, kwargs) -> Any:
+            if alike or like:
+                args, kwargs = (), related(args, kwargs)
+            given, count = list(args), len(args)
+            for place, name, enter in steps:
+                if place < count:
+                    given[place] = enter(given[place])
+                elif name in kwargs:
+                    kwargs[name] = enter(kwargs[name])
+            return _converted(function(*given, **kwargs))
+
         @functools.wraps(function)
         def call(*args, **kwargs) -> Any:
             try:
-                with np.errstate(all="ignore"):
-                    if alike or like:
-                        args, kwargs = (), related(args, kwargs)
-                    given, count = list(args), len(args)
-                    for place, name, enter in steps:
-                        if place < count:
-                            given[place] = enter(given[place])
-                        elif name in kwargs:
-                            kwargs[name] = enter(kwargs[name])
-                    return _converted(function(*given, **kwargs))
+                return entered(args, kwargs)
             except OpError as error:
                 raise error._of(op) from error.__cause__
             except (RuntimeError, IndexError) as error:
