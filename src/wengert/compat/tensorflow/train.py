@@ -325,7 +325,7 @@ def get_checkpoint_state(checkpoint_dir, latest_filename=None) -> Any:
     if not file.exists():
         return None
     found = re.findall(r'^(\w+): "(.*)"$', file.read_text(encoding="utf-8"), re.MULTILINE)
-    paths = [(key, str(directory / name)) for key, name in found]
+    paths = [(key, os.path.join(checkpoint_dir, name)) for key, name in found]
     latest = next(path for key, path in paths if key == "model_checkpoint_path")
     every = [path for key, path in paths if key.startswith("all")]
     return SimpleNamespace(model_checkpoint_path=latest, all_model_checkpoint_paths=every)

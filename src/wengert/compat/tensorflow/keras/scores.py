@@ -169,6 +169,12 @@ class FBetaScore(_OfColumns):
     beta = 1.0
     _sums = ("true_positives", "false_positives", "false_negatives", "intermediate_weights")
 
+    def _prepare(self: Any) -> None:
+        if not (isinstance(self.beta, float) and self.beta > 0):
+            raise ValueError(
+                f"Invalid `beta` argument value. It should be a float > 0: {self.beta}"
+            )
+
     def update_state(self: Any, y_true, y_pred, sample_weight=None) -> None:
         """Count the examples of a batch."""
         y, p = self._columns(y_true, y_pred)
