@@ -478,8 +478,8 @@ def ssim(
 
     Examples
     --------
-    >>> print(tf.image.ssim(tf.ones([11, 11, 1]), tf.zeros([11, 11, 1]), 1.0).numpy().round(5))
-    0.0001
+    >>> print(tf.image.ssim(tf.ones([11, 11, 1]), tf.ones([11, 11, 1]), 1.0).numpy().round(2))
+    1.0
     """
     given = _of_one_scale(img1, img2, max_val)
     found, _ = _compared(*given, filter_size, filter_sigma, k1, k2)
@@ -598,8 +598,8 @@ def _stateless(function: Any) -> Any:
     return named(drawn, f"stateless_{name}", f"Compute `{name}` from a pair of seeds.")
 
 
-for _name in "brightness contrast crop flip_left_right flip_up_down hue saturation".split():
-    globals()[f"stateless_random_{_name}"] = _stateless(globals()[f"random_{_name}"])
+for _name in [name for name in globals() if name.startswith("random_")]:
+    globals()[f"stateless_{_name}"] = _stateless(globals()[_name])
 
 
 __all__ = completed(globals())

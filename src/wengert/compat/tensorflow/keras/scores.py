@@ -171,9 +171,7 @@ class FBetaScore(_OfColumns):
 
     def _prepare(self: Any) -> None:
         if not (isinstance(self.beta, float) and self.beta > 0):
-            raise ValueError(
-                f"Invalid `beta` argument value. It should be a float > 0: {self.beta}"
-            )
+            raise ValueError("Invalid `beta` argument value. It should be a float > 0.")
 
     def update_state(self: Any, y_true, y_pred, sample_weight=None) -> None:
         """Count the examples of a batch."""

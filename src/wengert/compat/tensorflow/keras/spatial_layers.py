@@ -282,8 +282,8 @@ class RMSNormalization(Layer):
 
     Examples
     --------
-    >>> print(tf.keras.layers.RMSNormalization()(tf.constant([[3.0, 3.0]])).numpy())
-    [[1. 1.]]
+    >>> print(tf.keras.layers.RMSNormalization()(tf.constant([[6.0, 8.0]])).numpy().round(2))
+    [[0.85 1.13]]
     """
 
     def build(self, input_shape) -> None:
