@@ -540,8 +540,7 @@ class Lamb(Optimizer):
         m, v = updates.moments(g, state, self.beta_1, self.beta_2)
         one, two = (1 - kind(beta) ** kind(t) for beta in (self.beta_1, self.beta_2))
         step = m / one / (np.sqrt(v / two) + kind(self.epsilon))
-        lengths = [np.sqrt(np.sum(np.square(x))) for x in (w, step)]
-        return step * lr * (lengths[0] / lengths[1] if all(lengths) else 1)
+        return lr * updates.as_long(step, w)
 
 
 @settings(
@@ -609,14 +608,9 @@ class Ftrl(Optimizer):
         return start | updates.kept(value, "linear")
 
     def _step(self, g, w, lr, state: dict[str, Any], t: int) -> Any:
-        kind = g.dtype.type
-        power, most = kind(-self.learning_rate_power), kind(self.l1_regularization_strength)
-        ridge = kind(self.l2_regularization_strength) + kind(self.beta) / (2 * lr)
-        before, total = state["accumulator"], state["accumulator"] + np.square(g)
-        g = g + 2 * kind(self.l2_shrinkage_regularization_strength) * w
-        linear = state["linear"] + g - (total**power - before**power) / lr * w
-        state |= {"accumulator": total, "linear": linear}
-        return w - (np.clip(linear, -most, most) - linear) / (total**power / lr + 2 * ridge)
+        most, ridge = self.l1_regularization_strength, 2 * self.l2_regularization_strength
+        power, more = -self.learning_rate_power, 2 * self.l2_shrinkage_regularization_strength * w
+        return w - updates.ftrl(g, w, state, lr, most, self.beta, ridge, power, more)
 
 
 get = getter("optimizer", globals(), Optimizer)
