@@ -83,15 +83,17 @@ P = [[0.05, 0.95, 0.0], [0.1, 0.8, 0.1]]
         ("F1Score", {}, [0.0, 0.66666657, 0.0], [0.0, 0.46153834, 0.0]),
         ("F1Score", {"average": "micro", "threshold": 0.5}, 0.49999994, 0.29999992),
         ("FBetaScore", {"beta": 2.0, "average": "weighted"}, 0.4166666, 0.2045454),
-        ("R2Score", {}, -0.30166665, -0.94563484),
         (
-            "R2Score",
-            {"class_aggregation": "variance_weighted_average", "num_regressors": 1},
-            -0.81562495,
-            -2.02306533,
+            "IoU",
+            {
+                "num_classes": 3,
+                "target_class_ids": [1, 2],
+                "sparse_y_true": False,
+                "sparse_y_pred": False,
+            },
+            0.25,
+            0.15,
         ),
-        ("OneHotIoU", {"num_classes": 3, "target_class_ids": [1, 2]}, 0.25, 0.15),
-        ("OneHotMeanIoU", {"num_classes": 3}, 0.25, 0.15),
     ],
 )
 def test_metrics_count_as_those_of_tensorflow(name, arguments, result, weighted):

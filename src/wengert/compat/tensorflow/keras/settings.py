@@ -77,11 +77,6 @@ _CHECKS = """
         Expected values are ["interpolation", "majoring", "minoring"].
     average | micro macro weighted | Invalid `average` argument value. Expected one of:
         {{None, 'micro', 'macro', 'weighted'}}.
-    class_aggregation | uniform_average variance_weighted_average | Invalid value for argument
-        `class_aggregation`. Expected one of
-        {{None, 'uniform_average', 'variance_weighted_average'}}.
-    num_regressors | at least 0
-        | Invalid value for argument `num_regressors`. Expected a value >= 0.
     data_format | channels_last
         | data_format is 'channels_last' here: move the channels to the last dimension.
     ema_momentum | in [0, 1] | `ema_momentum` must be in the range [0, 1].
