@@ -481,8 +481,8 @@ def ssim(
     >>> print(tf.image.ssim(tf.ones([11, 11, 1]), tf.ones([11, 11, 1]), 1.0).numpy().round(2))
     1.0
     """
-    given = _of_one_scale(img1, img2, max_val)
-    found, _ = _compared(*given, filter_size, filter_sigma, k1, k2)
+    a, b, top = _of_one_scale(img1, img2, max_val)
+    found, _ = _compared(a, b, top, filter_size, filter_sigma, k1, k2)
     return operations.reduce_mean(found, axis=[-1] if return_index_map else [-3, -2, -1])
 
 

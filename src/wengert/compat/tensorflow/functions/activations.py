@@ -168,9 +168,12 @@ def ctc_loss(
     [0.2877]
     """
     x = wg.log_softmax(logits if logits_time_major else wg.transpose(logits, 0, 1), -1)
-    blank = (blank_index or 0) % x._payload.shape[-1]
-    lengths = (V.numbers_of(n).astype(np.int64) for n in (logit_length, label_length))
-    return wg.nn.functional.ctc_loss(x, labels, *map(wg.as_tensor, lengths), blank, "none")
+    steps, counts = (
+        wg.as_tensor(V.numbers_of(lengths).astype(np.int64))
+        for lengths in (logit_length, label_length)
+    )
+    blank = (blank_index or 0) % logits._payload.shape[-1]
+    return wg.nn.functional.ctc_loss(x, labels, steps, counts, blank, "none")
 
 
 @V.operation("L2Loss", t=V.COMPLEX)
