@@ -1,4 +1,4 @@
-"""Test images, test utilities, sparse arrays, and star imports."""
+"""Test images, test utilities, and star imports."""
 
 import gzip
 import os
@@ -138,30 +138,6 @@ def test_the_graph_of_an_array_names_what_it_began_with():
         autograd.get_symbol(x * 2)
     with pytest.raises(AttributeError, match=r"wengert\.viz"):
         autograd.get_symbol(y).tojson()
-
-
-def test_sparse_arrays_are_kept_by_places_and_computed_dense():
-    sparse = nd.sparse
-    a = sparse.csr_matrix(([1, 2, 3], [1, 0, 2], [0, 1, 1, 3]), shape=(3, 3))
-    assert a.asnumpy().tolist() == [[0, 1, 0], [0, 0, 0], [2, 0, 3]]
-    assert a.indptr.asnumpy().tolist() == [0, 1, 1, 3]
-    assert a.indices.asnumpy().tolist() == [1, 0, 2]
-    assert a.tostype("default").shape == (3, 3)
-    rows = a.tostype("row_sparse")
-    assert rows.indices.asnumpy().tolist() == [0, 2]
-    assert rows.retain(nd.array([2])).asnumpy()[0].tolist() == [0, 0, 0]
-    w = nd.ones((3, 1))
-    w.attach_grad()
-    with autograd.record():
-        y = sparse.dot(a, w)
-    y.backward()
-    assert y.asnumpy().ravel().tolist() == [1, 0, 5]
-    assert w.grad.asnumpy().ravel().tolist() == [2, 1, 3]
-    assert sparse.row_sparse_array(([[1, 2]], [1]), shape=(3, 2)).asnumpy()[1].tolist() == [1, 2]
-    with pytest.raises(ValueError, match="do not fit together"):
-        sparse.csr_matrix(([1], [0], [0, 2]), shape=(1, 1))
-    with pytest.raises(ValueError, match="storage 'other'"):
-        a.tostype("other")
 
 
 def test_pick_takes_one_index_per_row():

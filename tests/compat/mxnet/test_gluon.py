@@ -276,6 +276,16 @@ def test_the_rules_of_updates_are_mxnets(name):
     assert trainer.learning_rate == options.get("learning_rate", 0.01)
 
 
+def test_a_trainer_updates_parameters_by_their_names():
+    # what optimizers share between weights, as the schedule of Nadam, depends on the order
+    net = nn.Sequential()
+    net.add(nn.Dense(2, in_units=2), nn.Dense(1, in_units=2))
+    names = sorted(net.collect_params().keys())
+    trainer = gluon.Trainer(net.collect_params(), "nadam")
+    assert [parameter.name for parameter in trainer._params] == names
+    assert [name.rpartition("_")[2] for name in names] == ["bias", "weight"] * 2
+
+
 def test_a_trainer_takes_parameters_only():
     with pytest.raises(ValueError, match="list or dict of Parameters"):
         gluon.Trainer([np.ones(2)], "sgd")

@@ -90,7 +90,7 @@ def test_cells_stand_in_one_another():
     stack.add(rnn.LSTMCell(3))
     stack.add(rnn.DropoutCell(0.5))
     stack.add(rnn.ResidualCell(rnn.GRUCell(3)))
-    stack.add(rnn.ZoneoutCell(rnn.RNNCell(3), 0.5, 0.5))
+    stack.add(rnn.RNNCell(3))
     stack.initialize()
     x = np.array(values((2, 4, 3)))
     outputs, states = stack.unroll(4, x, merge_outputs=False)

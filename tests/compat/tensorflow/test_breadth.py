@@ -252,13 +252,3 @@ def test_a_case_of_tests_compares_tensors():
     assert tf.__version__ == tf.version.VERSION
     assert tf.autograph.experimental.do_not_convert(len) is len
     assert tf.autograph.experimental.do_not_convert()(len) is len
-
-
-def test_running_means_of_variables():
-    v, ema = tf.Variable(1.0), tf.train.ExponentialMovingAverage(0.9, num_updates=tf.Variable(2))
-    assert ema.average(v) is None
-    ema.apply([v])
-    v.assign(2.0)
-    ema.apply([v])
-    np.testing.assert_allclose(ema.average(v), 0.25 * 1 + 0.75 * 2)
-    assert not ema.average(v).trainable

@@ -338,6 +338,41 @@ def test_a_model_is_fitted_to_batches_that_are_computed_one_by_one():
     assert keras.utils.unpack_x_y_sample_weight(rows[0])[2] is None
 
 
+@pytest.mark.parametrize(
+    ("module", "one", "key"),
+    [
+        ("layers", keras.layers.Dense(3, activation="relu"), "units"),
+        ("losses", keras.losses.Huber(2.0), "delta"),
+        ("optimizers", keras.optimizers.Ftrl(0.5), "learning_rate"),
+        ("metrics", keras.metrics.AUC(7), "num_thresholds"),
+        ("initializers", keras.initializers.Constant(4.0), "value"),
+        ("regularizers", keras.regularizers.L1(0.25), "l1"),
+        ("constraints", keras.constraints.MaxNorm(3.0), "max_value"),
+    ],
+)
+def test_each_module_describes_its_objects_and_makes_them_again(module, one, key):
+    home = getattr(keras, module)
+    described = json.loads(json.dumps(home.serialize(one)))
+    again = home.deserialize(described)
+    assert type(again) is type(one)
+    assert again.get_config()[key] == one.get_config()[key]
+    assert {"serialize", "deserialize"} <= {*dir(home)}
+
+
+def test_descriptions_of_functions_and_of_own_classes():
+    assert keras.activations.serialize(keras.activations.relu) == "relu"
+    assert keras.activations.deserialize("relu") is keras.activations.relu
+    assert keras.losses.deserialize("mse") is keras.losses.mse
+
+    class Own(keras.layers.Layer):
+        pass
+
+    described = keras.layers.serialize(Own(name="one"))
+    assert keras.layers.deserialize(described, custom_objects={"Own": Own}).name == "one"
+    with pytest.raises(TypeError, match="Could not locate"):
+        keras.layers.deserialize(described)
+
+
 @pytest.mark.parametrize(("monitor", "grows"), [("mse", False), ("val_accuracy", True)])
 def test_callbacks_find_the_direction_of_metrics_given_to_compile(monitor, grows):
     model = keras.Sequential([keras.layers.Input((1,)), keras.layers.Dense(1)])

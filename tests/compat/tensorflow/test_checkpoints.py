@@ -106,6 +106,21 @@ def test_modules_lists_and_dicts_are_walked(tmp_path):
     status.assert_consumed()
 
 
+def test_a_folder_by_another_name_keeps_what_was_just_written(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for folder in ("./kept", "kept/", "kept"):
+        v = tf.Variable(0.0)
+        manager = tf.train.CheckpointManager(tf.train.Checkpoint(v=v), folder, max_to_keep=2)
+        for number in (1.0, 2.0, 3.0):
+            v.assign(number)
+            manager.save()
+        v.assign(0.0)
+        manager.checkpoint.restore(manager.latest_checkpoint)
+        assert float(v) == 3.0
+        assert len(manager.checkpoints) == 2
+        assert tf.train.latest_checkpoint(folder) == manager.latest_checkpoint
+
+
 def test_errors_of_checkpoints(tmp_path):
     v = tf.Variable([1.0, 2.0])
     path = tf.train.Checkpoint(v=v).write(tmp_path / "c")

@@ -37,8 +37,6 @@ _REFUSED = {
     "specificity": lambda: M.SensitivityAtSpecificity(specificity=2),
     "beta": lambda: M.FBetaScore(beta=-1.0),
     "average": lambda: M.F1Score(average="other"),
-    "aggregation": lambda: M.R2Score(class_aggregation="other"),
-    "num_regressors": lambda: M.R2Score(num_regressors=-1),
     "`weight_decay` must be a float": lambda: tf.keras.optimizers.AdamW(weight_decay=None),
     "decay_steps": lambda: tf.keras.optimizers.schedules.InverseTimeDecay(0.1, 0, 0.5),
     "convolution filter must be 4-dim": lambda: tf.nn.conv2d_transpose(

@@ -203,3 +203,28 @@ def test_older_names_of_cardinalities():
     assert old.AUTOTUNE == tf.data.AUTOTUNE
     assert old.cardinality(tf.data.Dataset.range(5)).numpy() == 5
     assert old.cardinality(tf.data.Dataset.range(5).repeat()).numpy() == old.INFINITE_CARDINALITY
+
+
+def orders(dataset, turns):
+    return [[int(value) for value in dataset] for _ in range(turns)]
+
+
+def test_shuffled_elements_come_in_the_order_of_tensorflow():
+    # the numbers are those of TensorFlow 2.21
+    tf.random.set_seed(7)
+    numbers = tf.data.Dataset.range(11)
+    wide = numbers.shuffle(20, seed=3)
+    assert orders(wide, 2) == [
+        [7, 5, 2, 4, 0, 9, 6, 10, 3, 1, 8],
+        [3, 8, 4, 7, 1, 0, 5, 2, 6, 10, 9],
+    ]
+    assert orders(numbers.shuffle(5, seed=3), 2) == [
+        [4, 5, 6, 0, 1, 8, 2, 10, 7, 9, 3],
+        [1, 3, 6, 4, 7, 5, 0, 8, 2, 10, 9],
+    ]
+    assert orders(numbers.shuffle(4), 1) == [[0, 2, 1, 6, 7, 8, 9, 10, 5, 4, 3]]
+    same = numbers.shuffle(3, seed=1, reshuffle_each_iteration=False)
+    assert orders(same, 2) == [[0, 1, 4, 3, 5, 2, 6, 9, 7, 8, 10]] * 2
+    assert orders(tf.data.Dataset.random(seed=4).take(2), 2) == [[3004760025, 2982476881]] * 2
+    other = tf.data.Dataset.random(seed=4, rerandomize_each_iteration=True).take(2)
+    assert orders(other, 2) == [[1522362835, 723421984], [421822199, 3471736299]]

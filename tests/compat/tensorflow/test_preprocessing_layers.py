@@ -140,3 +140,21 @@ def test_a_model_takes_texts():
 
 def test_intervals_are_numbered_in_32_bits():
     assert tf.keras.layers.Discretization([0.0, 1.0])([[-1.0, 0.5]]).dtype == tf.int32
+
+
+@pytest.mark.parametrize(
+    ("call", "wanted"),
+    [
+        ("RandomFlip('horizontal', seed=1)", [0.1667, 0.1875, 0.6875, 0.6667]),
+        ("RandomFlip(seed=2)", [0.1667, 0.1875, 0.6667, 0.6875]),
+        ("RandomTranslation(0.3, 0.2, seed=1)", [0.0732, 0.094, 0.6966, 0.7175]),
+        ("RandomRotation((-0.1, 0.2), seed=1)", [0.1573, 0.2751, 0.6564, 0.7062]),
+        ("RandomZoom(0.3, seed=1)", [0.1501, 0.1757, 0.6684, 0.6888]),
+        ("RandomZoom(0.3, (-0.2, 0.1), seed=1)", [0.1542, 0.1715, 0.6698, 0.6874]),
+    ],
+)
+def test_movements_of_a_seed_are_those_of_keras(call, wanted):
+    # the numbers are those of Keras 3.15
+    images = tf.reshape(tf.range(48.0), (2, 4, 6, 1)) / 48
+    moved = eval(call, vars(tf.keras.layers))(images, training=True)
+    np.testing.assert_allclose(np.ravel(moved[:, 1, 2:4, 0]), wanted, atol=1e-4)

@@ -118,3 +118,46 @@ def test_merged_inputs_count_where_one_of_them_does():
     assert merged("Dot", one, two, axes=2)[1] is None
     asked = layers.Concatenate().compute_mask([plain, plain], [None, tf.constant([[True] * 3])])
     assert asked.numpy().tolist() == [[True, True, True]]
+
+
+class Sum(layers.Layer):
+    """A cell whose state is not in a list."""
+
+    state_size = 2
+
+    def call(self, x, states):
+        (before,) = states
+        return before + x, [before + x]
+
+
+def test_time_may_come_first():
+    x = np.random.default_rng(0).normal(size=(3, 5, 4)).astype(np.float32)
+    mask = np.arange(5) < np.array([[5], [2], [4]])
+    for sequences in (True, False):
+        plain = layers.GRU(2, return_sequences=sequences, return_state=True)
+        first = layers.GRU(2, return_sequences=sequences, return_state=True, time_major=True)
+        wanted, wanted_state = plain(tf.constant(x), mask=tf.constant(mask))
+        first(tf.constant(x.swapaxes(0, 1)))
+        first.set_weights(plain.get_weights())
+        found, state = first(tf.constant(x.swapaxes(0, 1)), mask=tf.constant(mask.T))
+        found = found.numpy().swapaxes(0, 1) if sequences else found
+        np.testing.assert_allclose(found, wanted, rtol=1e-5)
+        np.testing.assert_allclose(state, wanted_state, rtol=1e-5)
+
+
+def test_stacked_cells_get_a_single_state_in_a_list():
+    x = tf.ones((1, 3, 2))
+    outputs, first, second = layers.RNN([Sum(), Sum()], return_state=True)(x)
+    assert outputs.numpy().tolist() == [[6.0, 6.0]]  # 1 + 2 + 3
+    assert first.numpy().tolist() == [[3.0, 3.0]]
+    assert second.numpy().tolist() == [[6.0, 6.0]]
+
+
+def test_states_of_a_stateful_layer_are_not_weights():
+    layer = layers.LSTM(2, stateful=True)
+    one, two = layer(tf.ones((1, 3, 2))), layer(tf.ones((1, 3, 2)))
+    assert not np.allclose(one, two)
+    assert [w.name for w in layer.weights] == ["kernel", "recurrent_kernel", "bias"]
+    assert len(layer.states) == 2
+    layer.reset_state()
+    np.testing.assert_allclose(layer(tf.ones((1, 3, 2))), one)

@@ -220,6 +220,12 @@ def test_refusals(operation, error, match):
         operation(tf.constant([1.0, 2.0]))
 
 
+def test_tensors_of_one_element_are_numbers():
+    # NumPy 2.4 refuses them; programs that were written before count on them
+    assert int(tf.constant([[7]])) == 7
+    assert float(tf.Variable([2.5])) == 2.5
+
+
 def test_tensors_cannot_be_assigned_to():
     x = tf.constant([1.0, 2.0])
     with refuses(TypeError, "'.*EagerTensor' object does not support item assignment"):

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["adadelta", "adagrad", "adam", "adamax", "kept", "moments", "momentum", "rmsprop"]
+from wengert.compat.kit.namespaces import completed
 
 
 def kept(weight, *names: str, value=0.0) -> dict[str, Any]:
@@ -82,6 +82,26 @@ def rmsprop(
     return step
 
 
+def ftrl(
+    g, w, state: dict[str, Any], lr, most: float, beta: float, ridge: float, power=0.5, more=0.0
+) -> Any:
+    """Return the new weight by FTRL (McMahan and others, 2013), 0 for sums of gradients up to
+    `most`; of the gradient with `more`, only `g` counts for the learning rate.
+    """
+    before, total = state["accumulator"], state["accumulator"] + np.square(g)
+    linear = state["linear"] + (g + more) - (total**power - before**power) / lr * w
+    state |= {"accumulator": total, "linear": linear}
+    return (np.clip(linear, -most, most) - linear) / ((total**power + beta) / lr + ridge)
+
+
+def as_long(step, w, low: float | None = None, high: float | None = None) -> Any:
+    """Scale a step to the norm of the weight, within limits, as LAMB (You and others, 2019)."""
+    size, length = np.linalg.norm(w), np.linalg.norm(step)
+    if low is not None or high is not None:
+        size = np.clip(size, low, high)
+    return step * (size / length if size and length else 1)
+
+
 def adadelta(g, state: dict[str, Any], rho: float, epsilon: float) -> Any:
     """Step by AdaDelta (Zeiler, 2012); the caller applies the learning rate."""
     stays, eps = g.dtype.type(rho), g.dtype.type(epsilon)
@@ -91,3 +111,6 @@ def adadelta(g, state: dict[str, Any], rho: float, epsilon: float) -> Any:
     state["accumulated_grad"] = squares
     state["accumulated_delta_var"] = stays * steps + (1 - stays) * np.square(step)
     return step
+
+
+__all__ = completed(globals())

@@ -17,7 +17,6 @@ from wengert.compat.kit import updates
 from wengert.compat.kit.arguments import Given, arguments
 from wengert.compat.kit.namespaces import functions_of
 from wengert.compat.mxnet.base import completed, refusal
-from wengert.compat.mxnet.sampling import STREAM
 
 
 def register(cls) -> Any:
@@ -232,14 +231,10 @@ class FTML(_Decayed):
 class Ftrl(Optimizer):
     """Follow the regularized leader (McMahan and others 2013)."""
 
-    kept = ("z", "n")
+    kept = ("accumulator", "linear")
 
     def step(self, w, g, state, lr: float, wd: float, t: int) -> Any:
-        g, before = self._scaled(g), state["n"]
-        n = state["n"] = before + g * g
-        z = state["z"] = state["z"] + g - (np.sqrt(n) - np.sqrt(before)) / lr * w
-        new = (np.sign(z) * self.lamda1 - z) / ((self.beta + np.sqrt(n)) / lr + wd)
-        return np.where(np.abs(z) > self.lamda1, new, 0)
+        return updates.ftrl(self._scaled(g), w, state, lr, self.lamda1, self.beta, wd)
 
 
 @arguments("learning_rate=0.01, momentum=0.9, wd_lh=0.0")
@@ -270,42 +265,7 @@ class LAMB(Optimizer):
         if self.bias_correction:
             m, v = m / (1 - self.beta1**t), v / (1 - self.beta2**t)
         change = m / (np.sqrt(v) + self.epsilon) + wd * w
-        size, length = np.linalg.norm(w), np.linalg.norm(change)
-        if self.lower_bound is not None or self.upper_bound is not None:
-            size = np.clip(size, self.lower_bound, self.upper_bound)
-        return w - lr * (size / length if size and length else 1) * change
-
-
-@arguments("momentum=0.0, lamda=0.04")
-class DCASGD(Optimizer):
-    """Gradient descent that corrects for a delay (Zheng and others 2016)."""
-
-    def _prepare(self: Any) -> None:
-        if self.momentum:
-            raise NotImplementedError("DCASGD(momentum=...) is not offered: MXNet's raises, too")
-
-    def create_state(self, index, weight) -> Any:
-        return {"previous": np.array(weight._payload)}
-
-    def step(self, w, g, state, lr: float, wd: float, t: int) -> Any:
-        g, before = self._scaled(g), state["previous"]
-        state["previous"] = w.copy()
-        return w - lr * (g + wd * w + self.lamda * g * g * (w - before))
-
-
-class SGLD(Optimizer):
-    """Langevin dynamics: gradient descent with noise (Welling and Teh 2011)."""
-
-    def step(self, w, g, state, lr: float, wd: float, t: int) -> Any:
-        noise = np.asarray(STREAM.normal(0.0, math.sqrt(lr), w.shape)._payload, w.dtype)
-        return w - lr / 2 * (self._scaled(g) + wd * w) + noise
-
-
-class Test(Optimizer):
-    """Adds the gradient to the weight."""
-
-    def step(self, w, g, state, lr: float, wd: float, t: int) -> Any:
-        return w + g * self.rescale_grad
+        return w - lr * updates.as_long(change, w, self.lower_bound, self.upper_bound)
 
 
 _OURS = functions_of(globals(), "Optimizer register")

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -298,11 +297,6 @@ def unravel_index(data, shape) -> Any:
     return new_tensor(np.stack(places).astype(data._payload.dtype))
 
 
-def argmax_channel(data) -> Any:
-    """Return the index of the largest element along the second axis."""
-    return new_tensor(np.asarray(data._payload).argmax(1).astype(data._payload.dtype))
-
-
 def depth_to_space(data, block_size: int) -> Any:
     """Move channels into squares of `block_size` pixels."""
     n, c, h, w = data._payload.shape
@@ -319,14 +313,6 @@ def space_to_depth(data, block_size: int) -> Any:
     return reshaped(
         wnp.transpose(parts, (0, 3, 5, 1, 2, 4)), (n, -1, h // block_size, w // block_size)
     )
-
-
-def khatri_rao(*args) -> Any:
-    """Return the Kronecker products of the columns of matrices."""
-    first, *rest = args
-    for other in rest:
-        first = reshaped(first[:, None] * other[None], (-1, other._payload.shape[-1]))
-    return first
 
 
 def up_sampling(*data, scale: int, sample_type="nearest", num_args=1) -> Any:
@@ -367,16 +353,6 @@ def _lengths(lengths, used: bool, count: int, batch: int) -> Any:
 def boolean_mask(data, index, axis=0) -> Any:
     """Return the slices along `axis` where `index` is not 0."""
     return wnp.compress(np.asarray(index._payload) != 0, data, axis)
-
-
-def div_sqrt_dim(data) -> Any:
-    """Divide by the root of the last size."""
-    return data / math.sqrt(data._payload.shape[-1])
-
-
-def quadratic(data, a=0.0, b=0.0, c=0.0) -> Any:
-    """Return ``a * data**2 + b * data + c``."""
-    return a * data * data + b * data + c
 
 
 def adaptive_average(data, output_size=1) -> Any:

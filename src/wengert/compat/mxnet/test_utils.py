@@ -22,7 +22,6 @@ from wengert.compat.mxnet import ndarray as nd
 from wengert.compat.mxnet.arrays import NDArray
 from wengert.compat.mxnet.base import completed
 from wengert.compat.mxnet.context import Context, current_context
-from wengert.compat.mxnet.context import cpu as _cpu
 from wengert.compat.mxnet.numpy.creation import made
 from wengert.compat.mxnet.results import array_of
 from wengert.compat.mxnet.util import use_np
@@ -111,44 +110,6 @@ def default_context() -> Context:
     return current_context()
 
 
-def set_default_context(ctx) -> None:
-    """Accept the CPU as the default context; refuse others.
-
-    Raises
-    ------
-    ValueError: If it is another context.
-    """
-    if ctx != _cpu():
-        raise ValueError(f"there is the CPU alone here, not {ctx}")
-
-
-def default_dtype() -> Any:
-    """Return the default dtype for tests."""
-    return np.float32
-
-
-def list_gpus() -> list[int]:
-    """Return the indices of the GPUs: none."""
-    return []
-
-
-def rand_shape_nd(num_dim: int, dim=10, allow_zero_size=False) -> tuple[int, ...]:
-    """Return a random shape."""
-    sizes = np.random.randint(0 if allow_zero_size else 1, dim + 1, size=num_dim)
-    return tuple(int(n) for n in sizes)
-
-
-def rand_shape_2d(dim0=10, dim1=10, allow_zero_size=False) -> Any:
-    """Return a random shape of two dimensions."""
-    low = 0 if allow_zero_size else 1
-    return tuple(int(np.random.randint(low, n + 1)) for n in (dim0, dim1))
-
-
-def rand_shape_3d(dim0=10, dim1=10, dim2=10) -> Any:
-    """Return a random shape of three dimensions."""
-    return tuple(int(np.random.randint(1, n + 1)) for n in (dim0, dim1, dim2))
-
-
 def rand_ndarray(shape, stype="default", dtype=None, **options) -> Any:
     """Return an array of random numbers between -1 and 1.
 
@@ -157,18 +118,9 @@ def rand_ndarray(shape, stype="default", dtype=None, **options) -> Any:
     ValueError: If a sparse array is requested.
     """
     if stype != "default":
-        raise ValueError(f"rand_ndarray(stype={stype!r}) is not offered here: use nd.sparse")
+        raise ValueError(f"rand_ndarray(stype={stype!r}) is not offered here")
     numbers = np.random.uniform(-1, 1, shape).astype(dtype or np.float32)
     return made(numbers, NDArray)
-
-
-def random_arrays(*shapes) -> Any:
-    """Return NumPy arrays of random normal numbers; a single one by itself."""
-    found = [
-        np.random.randn(*shape).astype(np.float32) if shape else np.float32(np.random.randn())
-        for shape in shapes
-    ]
-    return found[0] if len(found) == 1 else found
 
 
 def check_numeric_gradient(

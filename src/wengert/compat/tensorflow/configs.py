@@ -99,7 +99,7 @@ def snake_case(kind: str) -> str:
 def getter(
     what: str, namespace: dict[str, Any], base, others: dict[str, Any] | None = None
 ) -> Callable[[Any], Any]:
-    """Return the function `get` of one of Keras's modules.
+    """Return the function `get` of one of Keras's modules; define its `serialize`, `deserialize`.
 
     Parameters
     ----------
@@ -135,7 +135,19 @@ def getter(
     ------
     ValueError: If there is no object of that name.
     """
-    get.__module__ = namespace["__name__"]
+
+    def serialize(obj) -> Any:
+        return serialize_keras_object(obj)
+
+    def deserialize(config, custom_objects=None) -> Any:
+        with custom_object_scope(custom_objects or {}):
+            return get(config)
+
+    serialize.__doc__ = f"Return a JSON-compatible description of the {what}."
+    deserialize.__doc__ = f"Return the {what} of a name, or of the result of `serialize`."
+    namespace |= {"serialize": serialize, "deserialize": deserialize}
+    for function in (get, serialize, deserialize):
+        function.__module__ = namespace["__name__"]
     return get
 
 

@@ -28,6 +28,7 @@ from wengert.compat.tensorflow.eager import bytes_of, is_text, labels_of
 from wengert.compat.tensorflow.errors import OpError, OutOfRangeError
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.drawing import own_stream
+from wengert.compat.tensorflow.functions.philox import Philox
 from wengert.compat.tensorflow.words import completed, refusal
 
 AUTOTUNE = -1
@@ -90,11 +91,17 @@ def _in_windows(count, size, shift=None, stride=1, drop_remainder=False, name=No
     return max(0, (count - wide) // step + 1) if drop_remainder else -(-count // step)
 
 
-def _draws(seed, varied) -> Callable[[], np.random.Generator]:
-    """Return a factory of random generators, one per iteration, which differ if `varied`."""
-    start = int(own_stream(seed).integers(1 << 62))
-    turns = itertools.count()
-    return lambda: np.random.default_rng([start, next(turns) if varied else 0])
+def _draws(seed, varied) -> Callable[[], Philox]:
+    """Return a factory of streams, one per iteration, which differ if `varied`."""
+    begun = own_stream(seed)
+    seeds = begun.singles()
+
+    def begin() -> Philox:
+        if not varied:
+            return Philox(begun.key, begun.counter)
+        return Philox(next(seeds), next(seeds) << 64)
+
+    return begin
 
 
 class Options:
@@ -241,9 +248,8 @@ class Dataset:
         draws = _draws(seed, rerandomize_each_iteration)
 
         def begin() -> Iterator[Any]:
-            rng = draws()
-            while True:
-                yield V.constant_of(rng.integers(1 << 32, dtype=np.int64))
+            for number in draws().singles():
+                yield V.constant_of(np.int64(number))
 
         return Dataset(begin, -1)
 
@@ -496,15 +502,20 @@ class Dataset:
         draws = _draws(seed, reshuffle_each_iteration in (True, None))
 
         def begin() -> Iterator[Any]:
-            rng = draws()
-            elements = iter(self)
+            numbers, elements = draws().singles(), iter(self)
             buffer = list(itertools.islice(elements, size))
-            for element in elements:
-                place = int(rng.integers(len(buffer)))
+            first, wide = 0, len(buffer)
+            left = wide  # of the buffer, from the place `first` on
+            while left:
+                place = (first + next(numbers) % left) % wide
                 yield buffer[place]
-                buffer[place] = element
-            for place in rng.permutation(len(buffer)):
-                yield buffer[place]
+                buffer[place] = buffer[first]
+                for element in itertools.islice(elements, 1):
+                    buffer[first] = element
+                    break
+                else:
+                    left -= 1
+                first = (first + 1) % wide
 
         return Dataset(begin, self._count)
 

@@ -170,8 +170,8 @@ class Tensor(NativeTensor):
         return array if dtype is None else array.astype(dtype, copy=False)
 
     def _scalar(self) -> Any:
-        payload = self._payload  # NumPy decides on arrays of one element
-        return np.asarray(payload) if payload.ndim else payload.item()
+        payload = self._payload  # NumPy words the refusal of several elements
+        return payload.item() if payload.size == 1 else np.asarray(payload)
 
     def __float__(self) -> float:
         return float(self._scalar())

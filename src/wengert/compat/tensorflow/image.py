@@ -8,15 +8,17 @@ TensorShape([2, 3, 3])
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
 
 import wengert as wg
 from wengert.compat.kit.signatures import named
-from wengert.compat.tensorflow import math, operations
+from wengert.compat.tensorflow import math, nn, operations
 from wengert.compat.tensorflow.functions import values as V
-from wengert.compat.tensorflow.functions.drawing import stream_of
+from wengert.compat.tensorflow.functions.convolutions import extent_of, padding_of
+from wengert.compat.tensorflow.functions.drawing import stateless, uniforms
 from wengert.compat.tensorflow.words import completed, refusal
 
 
@@ -122,7 +124,10 @@ def _flipped(name: str, words: str, axis: int) -> Any:
         return operations.reverse(image, axis=[axis])
 
     def chance(image, seed=None) -> Any:
-        return flip(image) if stream_of(seed).random() < 0.5 else V.made(V.tensor_of(image))
+        x = V.made(V.tensor_of(image))
+        shape = tuple(x.shape)[:-3]  # a batch has one number for each image
+        drawn = operations.reshape(uniforms(seed, shape, 0.0, 1.0, "float32"), [*shape, 1, 1, 1])
+        return operations.where(drawn > 0.5 if shape else drawn < 0.5, flip(x), x)
 
     named(chance, f"random_flip_{name}", f"Flip images {words} with probability 1/2.")
     return named(flip, f"flip_{name}", f"Flip images {words}."), chance
@@ -186,7 +191,7 @@ def random_brightness(image, max_delta: float, seed=None) -> Any:
     """Apply `adjust_brightness` with a random amount."""
     if max_delta < 0:
         raise ValueError("max_delta must be non-negative.")
-    return adjust_brightness(image, stream_of(seed).uniform(-max_delta, max_delta))
+    return adjust_brightness(image, uniforms(seed, (), -max_delta, max_delta, "float32"))
 
 
 def random_contrast(image, lower: float, upper: float, seed=None) -> Any:
@@ -197,7 +202,7 @@ def random_contrast(image, lower: float, upper: float, seed=None) -> Any:
 def _between(lower: float, upper: float, seed) -> Any:
     if not 0 <= lower < upper:
         raise ValueError("upper must be > lower, and lower must be non-negative.")
-    return stream_of(seed).uniform(lower, upper)
+    return uniforms(seed, (), lower, upper, "float32")
 
 
 def _cut(image, top: int, left: int, height: int, width: int) -> Any:
@@ -283,15 +288,12 @@ def central_crop(image, central_fraction: float) -> Any:
 
 def random_crop(value, size, seed=None, name=None) -> Any:
     """Crop a tensor to a size at a random position."""
-    x, sizes = V.made(V.tensor_of(value)), V.integers(size, "size")
-    stream = stream_of(seed)
-    places = []
-    for whole, part in zip(tuple(x.shape), sizes, strict=True):
-        if part > whole:
-            raise ValueError("Need value.shape >= size")
-        start = int(stream.integers(whole - part + 1))
-        places.append(slice(start, start + part))
-    return x[tuple(places)]
+    x, sizes = V.made(V.tensor_of(value)), np.asarray(V.integers(size, "size"))
+    limit = np.asarray(tuple(x.shape)) - sizes + 1
+    if (limit < 1).any():
+        raise ValueError("Need value.shape >= size")
+    drawn = uniforms(seed, limit.shape, 0, np.iinfo(np.int32).max, "int32")
+    return operations.slice(x, V.numbers_of(drawn) % limit, sizes)
 
 
 def rgb_to_grayscale(images, name=None) -> Any:
@@ -407,7 +409,7 @@ def random_hue(image, max_delta: float, seed=None) -> Any:
     """Rotate the hue by a random number between ``-max_delta`` and `max_delta`."""
     if not 0 <= max_delta <= 0.5:
         raise ValueError("max_delta must be between 0 and 0.5.")
-    return adjust_hue(image, stream_of(seed).uniform(-max_delta, max_delta))
+    return adjust_hue(image, uniforms(seed, (), -max_delta, max_delta, "float32"))
 
 
 def random_saturation(image, lower: float, upper: float, seed=None) -> Any:
@@ -426,6 +428,178 @@ def psnr(a, b, max_val, name=None) -> Any:
     top, x, y = float(max_val), _floats(a), _floats(b)
     error = operations.reduce_mean((x - y) ** 2, axis=[-3, -2, -1])
     return 20.0 * np.log10(top).item() - math.log(error) * (10.0 / float(np.log(10.0)))
+
+
+def _compared(a, b, max_val, size: int, sigma: float, k1: float, k2: float) -> Any:
+    """Return the structural similarity of windows, and its part without luminance."""
+    distance = np.arange(size) - (size - 1) / 2
+    row = np.exp(-(distance**2) / (2 * sigma**2))
+    window = np.outer(row, row) / row.sum() ** 2
+    wide = np.broadcast_to(window[..., None, None], (size, size, tuple(a.shape)[-1], 1))
+
+    def blurred(x) -> Any:
+        flat = operations.reshape(x, [-1, *tuple(x.shape)[-3:]])
+        result = nn.depthwise_conv2d(flat, wide.astype(np.float32), [1, 1, 1, 1], "VALID")
+        return operations.reshape(result, [*tuple(x.shape)[:-3], *tuple(result.shape)[1:]])
+
+    c1, c2 = ((k * max_val) ** 2 for k in (k1, k2))
+    mean_a, mean_b = blurred(a), blurred(b)
+    product, squares = 2.0 * mean_a * mean_b, mean_a**2 + mean_b**2
+    rest = (2.0 * blurred(a * b) - product + c2) / (blurred(a**2 + b**2) - squares + c2)
+    return (product + c1) / (squares + c1) * rest, rest
+
+
+def _of_one_scale(img1, img2, max_val) -> Any:
+    """Return two images as float32, and their greatest value in the same scale."""
+    a, b = (convert_image_dtype(image, "float32") for image in (img1, img2))
+    kind = V.made(V.tensor_of(img1)).dtype
+    return a, b, float(convert_image_dtype(operations.cast(max_val, kind), "float32"))
+
+
+def ssim(
+    img1,
+    img2,
+    max_val,
+    filter_size=11,
+    filter_sigma=1.5,
+    k1=0.01,
+    k2=0.03,
+    return_index_map=False,
+) -> Any:
+    """Return the structural similarity of images (Wang and others, 2004); differentiable.
+
+    Parameters
+    ----------
+    img1, img2 : Tensor. The images, of one shape (..., height, width, channels).
+    max_val : number. The greatest value of a pixel.
+    filter_size, filter_sigma : int, float. The size and the width of the Gaussian windows.
+    k1, k2 : float. Small numbers that bound the quotients.
+    return_index_map : bool. Whether to return the similarity of each window.
+
+    Examples
+    --------
+    >>> print(tf.image.ssim(tf.ones([11, 11, 1]), tf.ones([11, 11, 1]), 1.0).numpy().round(2))
+    1.0
+    """
+    a, b, top = _of_one_scale(img1, img2, max_val)
+    found, _ = _compared(a, b, top, filter_size, filter_sigma, k1, k2)
+    return operations.reduce_mean(found, axis=[-1] if return_index_map else [-3, -2, -1])
+
+
+def ssim_multiscale(
+    img1,
+    img2,
+    max_val,
+    power_factors=(0.0448, 0.2856, 0.3001, 0.2363, 0.1333),
+    filter_size=11,
+    filter_sigma=1.5,
+    k1=0.01,
+    k2=0.03,
+) -> Any:
+    """Return the product of powers of the structural similarity at several scales (see `ssim`)."""
+    a, b, top = _of_one_scale(img1, img2, max_val)
+    result: Any = 1.0
+    for i, power in enumerate(power_factors):
+        if i:
+            a, b = map(_halved, (a, b))
+        found = _compared(a, b, top, filter_size, filter_sigma, k1, k2)
+        part = found[0] if i == len(power_factors) - 1 else found[1]
+        result = result * nn.relu(operations.reduce_mean(part, axis=[-3, -2])) ** power
+    return operations.reduce_mean(result, axis=-1)
+
+
+def _halved(image) -> Any:
+    """Return the means of blocks of 2 by 2; an odd last row or column counts twice."""
+    shape = tuple(image.shape)
+    pads = [[0, 0], *([0, n % 2] for n in shape[-3:-1]), [0, 0]]
+    whole = operations.pad(operations.reshape(image, [-1, *shape[-3:]]), pads, "SYMMETRIC")
+    result = nn.avg_pool2d(whole, 2, 2, "VALID")
+    return operations.reshape(result, [*shape[:-3], *tuple(result.shape)[1:]])
+
+
+def image_gradients(image) -> Any:
+    """Return the differences of neighbors, downwards and to the right, of a batch of images.
+
+    Examples
+    --------
+    >>> down, right = tf.image.image_gradients(tf.constant([[[[1.0], [4.0]]]]))
+    >>> print(down.numpy().ravel(), right.numpy().ravel())
+    [0. 0.] [3. 0.]
+    """
+    x, none = V.made(V.tensor_of(image)), [0, 0]
+    down, right = x[:, 1:] - x[:, :-1], x[:, :, 1:] - x[:, :, :-1]
+    pads = [none, [0, 1], none, none], [none, none, [0, 1], none]
+    return tuple(operations.pad(*pair) for pair in zip((down, right), pads, strict=True))
+
+
+def sobel_edges(image) -> Any:
+    """Return Sobel's derivatives of a batch of images, downwards and to the right, in a new last
+    dimension.
+    """
+    x = V.made(V.tensor_of(image))
+    down = np.outer([-1, 0, 1], [1, 2, 1])
+    kernel = np.stack([down, down.T], -1)[:, :, None].repeat(tuple(x.shape)[-1], 2)
+    whole = operations.pad(x, [[0, 0], [1, 1], [1, 1], [0, 0]], "REFLECT")
+    kernel = kernel.astype(x.dtype.as_numpy_dtype)
+    edges = nn.depthwise_conv2d(whole, kernel, [1, 1, 1, 1], "VALID")
+    return operations.reshape(edges, [*tuple(x.shape), 2])
+
+
+def extract_patches(images, sizes, strides, rates, padding, name=None) -> Any:
+    """Return the windows of a batch of images, each as one row of channels.
+
+    Examples
+    --------
+    >>> x = tf.reshape(tf.range(16), [1, 4, 4, 1])
+    >>> blocks = tf.image.extract_patches(x, [1, 2, 2, 1], [1, 2, 2, 1], [1, 1, 1, 1], "VALID")
+    >>> blocks.numpy()[0, 0].tolist()
+    [[0, 1, 4, 5], [2, 3, 6, 7]]
+    """
+    x = V.made(V.tensor_of(images))
+    size, step, rate = (V.integers(given)[1:3] for given in (sizes, strides, rates))
+    extent = extent_of(size, rate)
+    pairs = padding_of(padding, tuple(x.shape)[1:3], extent, step, False)
+    x = operations.pad(x, [[0, 0], *pairs, [0, 0]])
+    for i, axis in ((0, 1), (1, 3)):
+        count = (tuple(x.shape)[axis] - extent[i]) // step[i] + 1
+        places = step[i] * np.arange(count)[:, None] + rate[i] * np.arange(size[i])
+        x = operations.gather(x, places, axis=axis)
+    x = operations.transpose(x, [0, 1, 3, 2, 4, 5])
+    return operations.reshape(x, [*tuple(x.shape)[:3], -1])
+
+
+def _linear(from_to: str, matrix: Any) -> Any:
+    first, second = from_to.split("_to_")
+
+    def convert(images) -> Any:
+        x = _floats(images)
+        return operations.tensordot(x, matrix.astype(x.dtype.as_numpy_dtype), 1)
+
+    return named(convert, from_to, f"Convert {first.upper()} to {second.upper()}.")
+
+
+_LUMA = [0.299, 0.587, 0.114]
+_YUV = [_LUMA, [-0.14714119, -0.28886916, 0.43601035], [0.61497538, -0.51496512, -0.10001026]]
+_YIQ = [_LUMA, [0.59590059, -0.27455667, -0.32134392], [0.21153661, -0.52273617, 0.31119955]]
+for _name, _matrix in (("yuv", np.transpose(_YUV)), ("yiq", np.transpose(_YIQ))):
+    globals()[f"rgb_to_{_name}"] = _linear(f"rgb_to_{_name}", _matrix)
+    globals()[f"{_name}_to_rgb"] = _linear(f"{_name}_to_rgb", np.linalg.inv(_matrix))
+
+
+def _stateless(function: Any) -> Any:
+    signature = inspect.signature(function)
+
+    def drawn(*args, **kwargs) -> Any:
+        given = signature.bind(*args, **kwargs).arguments
+        return function(**given | {"seed": stateless(given["seed"])})
+
+    name = function.__name__
+    drawn.__signature__ = signature  # type: ignore[attr-defined]
+    return named(drawn, f"stateless_{name}", f"Compute `{name}` from a pair of seeds.")
+
+
+for _name in [name for name in globals() if name.startswith("random_")]:
+    globals()[f"stateless_{_name}"] = _stateless(globals()[_name])
 
 
 __all__ = completed(globals())

@@ -157,9 +157,117 @@ def sparse_dense_matmul(sp_a, b, adjoint_a=False, adjoint_b=False, name=None) ->
     return math.unsorted_segment_sum(parts, to, count)
 
 
-def reduce_sum(sp_input, axis=None, keepdims=False, name=None) -> Any:
+def reduce_sum(sp_input, axis=None, keepdims=False, output_is_sparse=False, name=None) -> Any:
     """Sum over dimensions; the result is dense."""
-    return operations.reduce_sum(to_dense(reorder(sp_input)), axis=axis, keepdims=keepdims)
+    total = operations.reduce_sum(to_dense(reorder(sp_input)), axis=axis, keepdims=keepdims)
+    return from_dense(total) if output_is_sparse else total
+
+
+def reduce_max(sp_input, axis=None, keepdims=False, output_is_sparse=False, name=None) -> Any:
+    """Return the greatest stored elements over dimensions, 0 of none; the result is dense."""
+    whole = to_dense(reorder(sp_input), sp_input.dtype.min)
+    stored = to_dense(reorder(map_values(operations.ones_like, sp_input)))
+    most = operations.reduce_max(whole, axis=axis, keepdims=keepdims)
+    some = operations.reduce_max(stored, axis=axis, keepdims=keepdims)
+    most = operations.where(some > 0, most, operations.zeros_like(most))
+    return from_dense(most) if output_is_sparse else most
+
+
+def map_values(op, *args, **kwargs) -> Any:
+    """Apply a function to the values of sparse tensors of the same indices.
+
+    Examples
+    --------
+    >>> s = tf.sparse.from_dense([[0.0, 3.0]])
+    >>> print(tf.sparse.map_values(tf.square, s).values.numpy())
+    [9.]
+    """
+    given = [one for one in [*args, *kwargs.values()] if isinstance(one, SparseTensor)]
+    if not given:
+        raise ValueError("No SparseTensor in argument list of map_values")
+    plain = [getattr(one, "values", one) for one in args]
+    named = {key: getattr(one, "values", one) for key, one in kwargs.items()}
+    return given[0].with_values(op(*plain, **named))
+
+
+def eye(num_rows, num_columns=None, dtype="float32", name=None) -> SparseTensor:
+    """Return an identity matrix."""
+    sizes = [num_rows, num_rows if num_columns is None else num_columns]
+    rows = np.repeat(np.arange(min(sizes))[:, None], 2, 1)
+    return SparseTensor(rows, operations.ones(len(rows), dtype), sizes)
+
+
+def concat(axis, sp_inputs, expand_nonconcat_dims=False, name=None) -> SparseTensor:
+    """Concatenate sparse tensors along a dimension.
+
+    Raises
+    ------
+    InvalidArgumentError: If other dimensions differ, unless `expand_nonconcat_dims`.
+    """
+    sizes = np.array([tuple(one.shape) for one in sp_inputs])
+    place = V.integer(axis, "axis") % sizes.shape[1]
+    whole, starts = sizes.max(0), np.cumsum(sizes[:, place]) - sizes[:, place]
+    if not expand_nonconcat_dims and (np.delete(sizes - whole, place, 1) != 0).any():
+        raise V.invalid("Expected shapes to match but for the axis", "SparseConcat")
+    rows = [V.numbers_of(one.indices).copy() for one in sp_inputs]
+    for row, start in zip(rows, starts, strict=True):
+        row[:, place] += start
+    whole[place] = sizes[:, place].sum()
+    values = operations.concat([one.values for one in sp_inputs], 0)
+    return reorder(SparseTensor(np.concatenate(rows), values, whole))
+
+
+def _chosen(sp_input, kept, rows, sizes) -> SparseTensor:
+    """Return the elements where `kept` is true, at other positions in another shape."""
+    values = operations.boolean_mask(sp_input.values, kept)
+    return SparseTensor(rows[kept], values, sizes)
+
+
+def retain(sp_input, to_retain) -> SparseTensor:
+    """Keep the elements where `to_retain` is true."""
+    kept = np.asarray(V.numbers_of(to_retain), bool)
+    return _chosen(sp_input, kept, V.numbers_of(sp_input.indices), sp_input.dense_shape)
+
+
+def slice(sp_input, start, size, name=None) -> SparseTensor:
+    """Return the part of a tensor from `start` on, of at most `size`."""
+    rows, first = V.numbers_of(sp_input.indices), np.asarray(V.integers(start, "start"))
+    sizes = np.minimum(V.integers(size, "size"), np.asarray(tuple(sp_input.shape)) - first)
+    kept = ((rows >= first) & (rows < first + sizes)).all(1)
+    return _chosen(sp_input, kept, rows - first, np.maximum(sizes, 0))
+
+
+def reshape(sp_input, shape, name=None) -> SparseTensor:
+    """Reshape a tensor; one size may be -1.
+
+    Examples
+    --------
+    >>> tf.sparse.reshape(tf.sparse.eye(2), [4, -1]).indices.numpy().tolist()
+    [[0, 0], [3, 0]]
+    """
+    old = tuple(sp_input.shape)
+    sizes = np.empty(old, np.bool_).reshape(V.integers(shape, "shape")).shape
+    flat = np.ravel_multi_index(tuple(V.numbers_of(sp_input.indices).T), old)
+    return SparseTensor(np.stack(np.unravel_index(flat, sizes), 1), sp_input.values, sizes)
+
+
+def expand_dims(sp_input, axis=None, name=None) -> SparseTensor:
+    """Insert a dimension of size 1, the last by default."""
+    sizes = list(sp_input.shape)
+    place = V.integer(-1 if axis is None else axis, "axis")
+    sizes.insert(place + (len(sizes) + 1) * (place < 0), 1)
+    return reshape(sp_input, sizes)
+
+
+def softmax(sp_input, name=None) -> SparseTensor:
+    """Return the softmax of the stored elements of each row."""
+    rows = V.numbers_of(sp_input.indices)
+    _, places = np.unique(rows[:, :-1], axis=0, return_inverse=True)
+    places, count = places.ravel(), len(rows)
+    most = math.unsorted_segment_max(sp_input.values, places, count)
+    parts = math.exp(sp_input.values - operations.gather(most, places))
+    total = math.unsorted_segment_sum(parts, places, count)
+    return sp_input.with_values(parts / operations.gather(total, places))
 
 
 __all__ = completed(globals())

@@ -325,7 +325,7 @@ def get_checkpoint_state(checkpoint_dir, latest_filename=None) -> Any:
     if not file.exists():
         return None
     found = re.findall(r'^(\w+): "(.*)"$', file.read_text(encoding="utf-8"), re.MULTILINE)
-    paths = [(key, str(directory / name)) for key, name in found]
+    paths = [(key, os.path.join(checkpoint_dir, name)) for key, name in found]
     latest = next(path for key, path in paths if key == "model_checkpoint_path")
     every = [path for key, path in paths if key.startswith("all")]
     return SimpleNamespace(model_checkpoint_path=latest, all_model_checkpoint_paths=every)
@@ -470,54 +470,6 @@ def list_variables(ckpt_dir_or_file) -> list[tuple[str, list[int]]]:
 def load_variable(ckpt_dir_or_file, name: str) -> Any:
     """Return one array of a checkpoint."""
     return _Reader(ckpt_dir_or_file).get_tensor(name)
-
-
-class ExponentialMovingAverage:
-    """Keeps running means of variables.
-
-    Parameters
-    ----------
-    decay : float. The share of the mean that each step keeps.
-    num_updates : optional. The count of steps; the share is then at most
-        ``(1 + num_updates) / (10 + num_updates)``.
-    zero_debias : bool. Not taken: means begin with the values of variables.
-    name : str. The name of the means.
-
-    Examples
-    --------
-    >>> v = tf.Variable(1.0)
-    >>> ema = tf.train.ExponentialMovingAverage(0.75)
-    >>> ema.apply([v])
-    >>> _ = v.assign(5.0)
-    >>> ema.apply([v])
-    >>> ema.average(v).numpy()
-    np.float32(2.0)
-    """
-
-    def __init__(
-        self, decay, num_updates=None, zero_debias=False, name="ExponentialMovingAverage"
-    ) -> None:
-        if zero_debias:
-            raise NotImplementedError("zero_debias is not offered: means begin with the values")
-        self.decay, self.num_updates, self.name = decay, num_updates, name
-        self._means: dict[Any, Variable] = {}
-
-    def apply(self, var_list) -> None:
-        """Take a step: move each mean towards its variable; the first time, begin it there."""
-        share = self.decay
-        if self.num_updates is not None:
-            share = min(share, (1 + float(self.num_updates)) / (10 + float(self.num_updates)))
-        for v in var_list:
-            if v.ref() in self._means:
-                mean = self._means[v.ref()]
-                mean.assign_sub((1 - share) * (mean - v))
-            else:
-                name = f"{v.name.partition(':')[0]}/{self.name}"
-                self._means[v.ref()] = Variable(v.numpy(), trainable=False, name=name)
-
-    def average(self, var) -> Variable | None:
-        """Return the mean of a variable, or None before its first step."""
-        return self._means.get(var.ref())
 
 
 __all__ = completed(globals(), without="children graph_of")

@@ -397,38 +397,6 @@ class ResidualCell(_Around):
         return output + x, states
 
 
-class ZoneoutCell(_Around):
-    """Keeps random elements of outputs and states unchanged in training."""
-
-    def __init__(self, base_cell, zoneout_outputs=0.0, zoneout_states=0.0) -> None:
-        super().__init__(base_cell)
-        self._rates = zoneout_outputs, zoneout_states
-        self._before: Any = None
-
-    def reset(self) -> None:
-        """Reset the cell before a new sequence."""
-        super().reset()
-        self._before = None
-
-    def forward(self, x, states) -> Any:
-        """Run one step."""
-        output, after = self.base_cell(x, states)
-        before = _zeros(output.shape, output) if self._before is None else self._before
-        output = _mixed(self._rates[0], output, before)
-        self._before = output
-        return output, [
-            _mixed(self._rates[1], new, old) for new, old in zip(after, states, strict=True)
-        ]
-
-
-def _mixed(rate: float, new, old) -> Any:
-    if not rate or not TRAINING.get():
-        return new
-    ones = _zeros(new.shape, new) + 1
-    kept = called("dropout", ones, rate)
-    return computed(type(new), wnp.where, (kept > 0, new, old), {})
-
-
 class BidirectionalCell(_Composed):
     """A pair of cells, one of which runs backwards; only `unroll` is supported."""
 

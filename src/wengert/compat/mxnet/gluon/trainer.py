@@ -33,7 +33,8 @@ class Trainer:
         kvstore="device",
         **distribution,
     ) -> None:
-        values = list(params.values()) if hasattr(params, "values") else list(params)
+        named = hasattr(params, "keys")  # whose order some optimizers depend on
+        values = [params[key] for key in sorted(params.keys())] if named else list(params)
         for value in values:
             if not isinstance(value, Parameter):
                 raise refusal(ValueError, "First argument must", shown(value))

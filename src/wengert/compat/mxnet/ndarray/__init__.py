@@ -25,7 +25,7 @@ from wengert.compat.mxnet.ndarray import creation as _creation
 from wengert.compat.mxnet.ndarray import functions as _functions
 from wengert.compat.mxnet.numpy_extension import waitall as waitall
 
-_MODULES = frozenset({"contrib", "linalg", "random", "sparse"})
+_MODULES = frozenset({"contrib", "linalg", "random"})
 _INSTALLED = _functions.INSTALLED  # importing it installs the methods of arrays
 
 

@@ -57,8 +57,7 @@ def cond(pred, then_func: Callable[[], Any], else_func: Callable[[], Any], **nam
 
 
 _OWN = """
-    AdaptiveAvgPooling2D CTCLoss arange_like boolean_mask ctc_loss div_sqrt_dim isfinite isinf isnan
-    quadratic
+    AdaptiveAvgPooling2D CTCLoss arange_like boolean_mask ctc_loss isfinite isinf isnan
     """
 globals().update({name: function_of(name) for name in _OWN.split()})
 __all__ = completed(globals(), _OWN)

@@ -139,6 +139,43 @@ def weighted_cross_entropy_with_logits(labels, logits, pos_weight, name=None) ->
     return _F.binary_cross_entropy_with_logits(logits, labels, **options)
 
 
+@V.operation("CTCLoss", labels=V.ANY, logits=V.FLOATING, blank_index=int)
+def ctc_loss(
+    labels,
+    logits,
+    label_length,
+    logit_length,
+    logits_time_major=True,
+    unique=None,
+    blank_index=None,
+    name=None,
+) -> Any:
+    """Return the connectionist temporal classification loss of each sequence of a batch.
+
+    Parameters
+    ----------
+    labels : Tensor. The classes, of shape (batch, longest), padded at the end.
+    logits : Tensor. The logits, of shape (steps, batch, classes); the batch comes first unless
+        `logits_time_major`.
+    label_length, logit_length : Tensor. The lengths of both, of shape (batch,).
+    blank_index : int, optional. The class of the blank: 0 by default.
+
+    %(returns_differentiable)s
+
+    Examples
+    --------
+    >>> print(tf.nn.ctc_loss([[1]], tf.zeros([2, 1, 2]), [1], [2]).numpy().round(4))
+    [0.2877]
+    """
+    x = wg.log_softmax(logits if logits_time_major else wg.transpose(logits, 0, 1), -1)
+    steps, counts = (
+        wg.as_tensor(V.numbers_of(lengths).astype(np.int64))
+        for lengths in (logit_length, label_length)
+    )
+    blank = (blank_index or 0) % logits._payload.shape[-1]
+    return wg.nn.functional.ctc_loss(x, labels, steps, counts, blank, "none")
+
+
 @V.operation("L2Loss", t=V.COMPLEX)
 def l2_loss(t, name=None) -> Any:
     """Return half the sum of the squares.

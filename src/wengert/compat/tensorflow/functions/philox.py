@@ -9,6 +9,8 @@ first that fit. A generator with a state then goes on behind 256 counters for ea
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -72,6 +74,13 @@ class Philox(np.random.Generator):
         drawn = _blocks(self.key, self.counter, blocks).ravel()[: count * wide]
         self.skip(count)
         return drawn
+
+    def singles(self) -> Iterator[int]:
+        """Yield numbers of 32 bits one by one, from its counter on, which stays."""
+        for place in itertools.count(0, 64):
+            yield from (
+                _blocks(self.key, self.counter, np.arange(place, place + 64)).ravel().tolist()
+            )
 
     def words_of(self, sizes: tuple[int, ...], kind) -> Any:
         """Draw numbers of 32 or 64 bits."""

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compat.tensorflow import control, conversion, linalg, math, nn, random
+from wengert.compat.tensorflow import conversion, linalg, math, nn, random
 from wengert.compat.tensorflow import operations as ops
 from wengert.compat.tensorflow.conversion import convert_to_tensor
 from wengert.compat.tensorflow.keras import activations, attention, loss_functions
@@ -70,11 +70,6 @@ def _flatten(x) -> Any:
     return ops.reshape(x, [-1])
 
 
-def _batch_flatten(x) -> Any:
-    """Flatten each example of a batch."""
-    return ops.reshape(x, [convert_to_tensor(x).shape[0], -1])
-
-
 def _repeat(x, n) -> Any:
     """Repeat each vector of a batch `n` times, along a new second dimension."""
     return ops.tile(ops.expand_dims(x, 1), [1, n, 1])
@@ -83,11 +78,6 @@ def _repeat(x, n) -> Any:
 def _one_hot(indices, num_classes) -> Any:
     """Return one-hot vectors along a new last dimension."""
     return ops.one_hot(indices, num_classes)
-
-
-def _in_top_k(predictions, targets, k) -> Any:
-    """Return whether each target is among the `k` largest predictions."""
-    return math.in_top_k(targets, predictions, k)
 
 
 def _switch(condition, then, otherwise) -> Any:
@@ -136,14 +126,7 @@ def _random(draw: Any) -> Any:
     return drawn
 
 
-_normal, _uniform, _truncated = map(
-    _random, (random.normal, random.uniform, random.truncated_normal)
-)
-
-
-def _bernoulli(shape, p, dtype, seed) -> Any:
-    """Draw ones with a probability, and zeros otherwise."""
-    return ops.cast(random.uniform(shape, seed=seed) <= p, dtype or floatx())
+_normal, _uniform = map(_random, (random.normal, random.uniform))
 
 
 def _variable(value, dtype, name, constraint) -> Any:
@@ -159,11 +142,6 @@ def _zeros(shape, dtype, name) -> Any:
 def _ones(shape, dtype, name) -> Any:
     """Return a variable of ones."""
     return _variable(np.ones(shape), dtype, name, None)
-
-
-def _eye(size, dtype, name) -> Any:
-    """Return a variable that holds an identity matrix."""
-    return _variable(np.eye(size), dtype, name, None)
 
 
 def _constant(value, dtype, shape, name) -> Any:
@@ -186,17 +164,6 @@ def _set_value(x, value) -> None:
     x.assign(np.asarray(value, x.dtype.name))
 
 
-def _batch_get_value(tensors) -> Any:
-    """Return the values of tensors or variables as arrays."""
-    return [*map(_get_value, tensors)]
-
-
-def _batch_set_value(tuples) -> None:
-    """Assign to variables, given in pairs with their values."""
-    for variable, value in tuples:
-        _set_value(variable, value)
-
-
 def _update(x, new_x) -> Any:
     """Replace the value of a variable."""
     return x.assign(new_x)
@@ -212,11 +179,6 @@ def _update_sub(x, decrement) -> Any:
     return x.assign_sub(decrement)
 
 
-def _moving_average_update(x, value, momentum) -> Any:
-    """Move a variable towards a value: ``x * momentum + value * (1 - momentum)``."""
-    return x.assign_sub((x - ops.cast(value, x.dtype)) * (1 - momentum))
-
-
 def _int_shape(x) -> Any:
     """Return the shape as a tuple of integers."""
     return tuple(x.shape)
@@ -227,19 +189,9 @@ def _ndim(x) -> Any:
     return len(x.shape)
 
 
-def _count_params(x) -> Any:
-    """Count the elements."""
-    return int(np.prod(tuple(x.shape)))
-
-
 def _dtype(x) -> Any:
     """Return the name of the dtype."""
     return x.dtype.name
-
-
-def _reverse(x, axes) -> Any:
-    """Reverse dimensions."""
-    return ops.reverse(x, [axes] if isinstance(axes, int) else axes)
 
 
 def _tile(x, n) -> Any:
@@ -253,23 +205,11 @@ def _stop_gradient(variables) -> Any:
     return [*map(one, variables)] if isinstance(variables, list | tuple) else one(variables)
 
 
-def _temporal_padding(x, padding) -> Any:
-    """Pad the second of three dimensions with zeros."""
-    return ops.pad(x, [[0, 0], padding, [0, 0]])
-
-
-def _spatial_2d_padding(x, padding, data_format) -> Any:
-    """Pad the height and the width of images with zeros."""
-    rest = ([0, 0], [0, 0])
-    first = data_format == "channels_first"
-    return ops.pad(x, [rest[0], *rest[1:] * first, *padding, *rest[1:] * (not first)])
-
-
 of_families(
     globals(),
     """
-    (x): ops.abs batch_flatten=_batch_flatten cast_to_floatx=_cast_to_floatx ops.cos
-        count_params=_count_params dtype=_dtype eval=_get_value ops.exp flatten=_flatten
+    (x): ops.abs cast_to_floatx=_cast_to_floatx ops.cos
+        dtype=_dtype eval=_get_value ops.exp flatten=_flatten
         get_value=_get_value hard_sigmoid=_hard_sigmoid int_shape=_int_shape math.log ndim=_ndim
         ops.round ops.shape ops.sigmoid ops.sign ops.sin math.softplus math.softsign sqrt=_sqrt
         ops.square ops.tanh ops.transpose
@@ -279,9 +219,6 @@ of_families(
     (start, stop=None, step=1, dtype='int32'): arange=_arange
     (x, axis=-1): ops.argmax ops.argmin ops.expand_dims nn.softmax
     (x, y, axes=None): batch_dot=attention.batch_dot
-    (tensors): batch_get_value=_batch_get_value
-    (tuples): batch_set_value=_batch_set_value
-    (x, bias): nn.bias_add
     (target, output, from_logits=False): binary_crossentropy=_binary_crossentropy
     (x, dtype): ops.cast
     (target, output, from_logits=False, axis=-1):
@@ -294,35 +231,24 @@ of_families(
         ops.minimum ops.not_equal
     (x, level, noise_shape=None, seed=None): nn.dropout
     (x, alpha=1.0): activations.elu
-    (size, dtype=None, name=None): eye=_eye
-    (fn, elems, initializer=None): control.foldl control.foldr
     (reference, indices): ops.gather
-    (predictions, targets, k): in_top_k=_in_top_k
     (x, axis=None): linalg.l2_normalize
-    (fn, elems): control.map_fn
-    (x, value, momentum): moving_average_update=_moving_average_update
     (indices, num_classes): one_hot=_one_hot
     (shape, dtype=None, name=None): ones=_ones zeros=_zeros
     (x, dtype=None): ops.ones_like ops.zeros_like
     (x, pattern): permute_dimensions=ops.transpose
     (x, a): ops.pow
-    (shape, p=0.0, dtype=None, seed=None): random_bernoulli=_bernoulli
     (shape, mean=0.0, stddev=1.0, dtype=None, seed=None): random_normal=_normal
-        truncated_normal=_truncated
     (shape, minval=0.0, maxval=1.0, dtype=None, seed=None): random_uniform=_uniform
     (x, alpha=0.0, max_value=None, threshold=0.0): activations.relu
     (x, n): repeat=_repeat tile=_tile
-    (x, rep, axis): repeat_elements=ops.repeat
     (x, shape): ops.reshape
-    (x, axes): reverse=_reverse
     (x, value): set_value=_set_value
     (target, output, from_logits=False, axis=-1, ignore_class=None):
         sparse_categorical_crossentropy=_sparse_categorical_crossentropy
-    (x, padding=((1, 1), (1, 1)), data_format=None): spatial_2d_padding=_spatial_2d_padding
     (x, axis): ops.squeeze
     (variables): stop_gradient=_stop_gradient
     (condition, then_expression, else_expression): switch=_switch
-    (x, padding=(1, 1)): temporal_padding=_temporal_padding
     (x, new_x): update=_update
     (x, increment): update_add=_update_add
     (x, decrement): update_sub=_update_sub
@@ -330,7 +256,6 @@ of_families(
     """,
     activations=activations,
     attention=attention,
-    control=control,
     linalg=linalg,
 )
 

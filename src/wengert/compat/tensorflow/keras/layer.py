@@ -39,6 +39,7 @@ _UNSEEN = frozenset(
     {
         "_compiled",
         "_given",
+        "_held",
         "_losses",
         "_node",
         "_optimizer",

@@ -16,6 +16,7 @@ from wengert.compat.kit.namespaces import gathered
 from wengert.compat.kit.rows import told
 from wengert.compat.kit.signatures import named
 from wengert.compat.tensorflow import operations
+from wengert.compat.tensorflow.configs import getter
 from wengert.compat.tensorflow.functions.values import converted, made, tensor_of
 from wengert.compat.tensorflow.keras.globals import name_for
 from wengert.compat.tensorflow.keras.layer import Layer as Layer
@@ -323,6 +324,8 @@ class InputLayer(Layer):
     def call(self, inputs) -> Any:
         return inputs
 
+
+getter("layer", globals(), Layer)
 
 _MASKED = """
     Activation ActivityRegularization Bidirectional Dense Dot ELU GlobalAveragePooling1D

@@ -150,8 +150,10 @@ class Optimizer(_Strict):
         held = (n for n in self.kept if n not in self.asked or getattr(self, self.asked[n]))
         return updates.kept(value, *held)
 
-    def _step(self, g, lr, state: dict[str, Any], t: int) -> Any:
-        """Update `state` by the gradient `g`, and return the amount that step `t` subtracts."""
+    def _step(self, g, w, lr, state: dict[str, Any], t: int) -> Any:
+        """Update `state` by the gradient `g` of a weight of value `w`, and return the amount that
+        step `t` subtracts.
+        """
         raise NotImplementedError
 
     def apply_gradients(self, grads_and_vars, name=None, **kwargs) -> Any:
@@ -249,7 +251,7 @@ class Optimizer(_Strict):
             if self.weight_decay and not self._excluded(variable):
                 value = value - value * kind(self.weight_decay) * kind(rate)
             state = self._states[id(variable)]
-            change = self._step(g.astype(value.dtype), kind(rate), state, step)
+            change = self._step(g.astype(value.dtype), value, kind(rate), state, step)
             variable.assign(np.asarray(value - change).astype(value.dtype))
 
     def minimize(self, loss, var_list, tape=None, **kwargs) -> None:
@@ -346,7 +348,7 @@ class SGD(Optimizer):
 
     kept, asked = ("momentum",), {"momentum": "momentum"}
 
-    def _step(self, g, lr, state: dict[str, Any], t: int) -> Any:
+    def _step(self, g, w, lr, state: dict[str, Any], t: int) -> Any:
         return updates.momentum(g, state, lr, self.momentum, self.nesterov)
 
 
@@ -364,7 +366,7 @@ class Adam(Optimizer):
 
     kept, asked = ("momentum", "velocity", "velocity_hat"), {"velocity_hat": "amsgrad"}
 
-    def _step(self, g, lr, state: dict[str, Any], t: int) -> Any:
+    def _step(self, g, w, lr, state: dict[str, Any], t: int) -> Any:
         kind = g.dtype.type
         one, two = kind(self.beta_1) ** kind(t), kind(self.beta_2) ** kind(t)
         rate = lr * np.sqrt(1 - two) / (1 - one)
@@ -404,7 +406,7 @@ class RMSprop(Optimizer):
     kept = ("velocity", "momentum", "average_gradient")
     asked: ClassVar[dict[str, str]] = {"momentum": "momentum", "average_gradient": "centered"}
 
-    def _step(self, g, lr, state: dict[str, Any], t: int) -> Any:
+    def _step(self, g, w, lr, state: dict[str, Any], t: int) -> Any:
         return updates.rmsprop(g, state, lr, self.rho, self.epsilon, self.momentum, self.centered)
 
 
@@ -423,7 +425,7 @@ class Adagrad(Optimizer):
     def _new(self, value) -> dict[str, Any]:
         return updates.kept(value, "accumulator", value=self.initial_accumulator_value)
 
-    def _step(self, g, lr, state: dict[str, Any], t: int) -> Any:
+    def _step(self, g, w, lr, state: dict[str, Any], t: int) -> Any:
         return updates.adagrad(g, state, lr, self.epsilon)
 
 
@@ -439,7 +441,7 @@ class Adadelta(Optimizer):
 
     kept = ("accumulated_grad", "accumulated_delta_var")
 
-    def _step(self, g, lr, state: dict[str, Any], t: int) -> Any:
+    def _step(self, g, w, lr, state: dict[str, Any], t: int) -> Any:
         return lr * updates.adadelta(g, state, self.rho, self.epsilon)
 
 
@@ -457,7 +459,7 @@ class Adamax(Optimizer):
 
     kept = ("momentum", "norm")
 
-    def _step(self, g, lr, state: dict[str, Any], t: int) -> Any:
+    def _step(self, g, w, lr, state: dict[str, Any], t: int) -> Any:
         kind = g.dtype.type
         rate = lr / (1 - kind(self.beta_1) ** kind(t))
         return updates.adamax(g, state, rate, self.beta_1, self.beta_2, self.epsilon)
@@ -479,7 +481,7 @@ class Nadam(Optimizer):
     _schedule = (0, 1.0)
     """A number of steps, and the product of their momentum factors."""
 
-    def _step(self, g, lr, state: dict[str, Any], t: int) -> Any:
+    def _step(self, g, w, lr, state: dict[str, Any], t: int) -> Any:
         kind, b1, b2 = g.dtype.type, self.beta_1, self.beta_2
         seen, product = self._schedule if self._schedule[0] <= t else (0, 1.0)
         shares = {n: b1 * (1 - 0.5 * 0.96**n) for n in range(seen + 1, t + 2)}
@@ -512,11 +514,103 @@ class Lion(Optimizer):
         if not 0 < self.beta_1 <= 1:
             raise refusal(ValueError, "Argument `beta_1` must", self.beta_1)
 
-    def _step(self, g, lr, state: dict[str, Any], t: int) -> Any:
+    def _step(self, g, w, lr, state: dict[str, Any], t: int) -> Any:
         one, two = g.dtype.type(self.beta_1), g.dtype.type(self.beta_2)
         m = state["momentum"]
         state["momentum"] = m * two + g * (1 - two)
         return lr * np.sign(m * one + g * (1 - one))
+
+
+@settings("learning_rate=0.001, beta_1=0.9, beta_2=0.999, epsilon=1e-7")
+class Lamb(Optimizer):
+    """Lamb: the steps of `Adam`, scaled to the norm of each weight.
+
+    Examples
+    --------
+    >>> w = tf.Variable(2.0)
+    >>> _ = tf.keras.optimizers.Lamb(0.1).apply_gradients([(tf.constant(5.0), w)])
+    >>> print(w.numpy().round(2))
+    1.8
+    """
+
+    kept = ("momentum", "velocity")
+
+    def _step(self, g, w, lr, state: dict[str, Any], t: int) -> Any:
+        kind = g.dtype.type
+        m, v = updates.moments(g, state, self.beta_1, self.beta_2)
+        one, two = (1 - kind(beta) ** kind(t) for beta in (self.beta_1, self.beta_2))
+        step = m / one / (np.sqrt(v / two) + kind(self.epsilon))
+        return lr * updates.as_long(step, w)
+
+
+@settings(
+    "learning_rate=0.001, beta_2_decay=-0.8, epsilon_1=1e-30, epsilon_2=1e-3, clip_threshold=1.0, "
+    "relative_step=True"
+)
+class Adafactor(Optimizer):
+    """Adafactor: running means of squared gradients, of matrices only those of rows and columns.
+
+    Parameters
+    ----------
+    beta_2_decay : float. The power of the step count by which the means forget.
+    epsilon_1, epsilon_2 : float. Lower bounds of squared gradients, and of the size of weights.
+    clip_threshold : float. The greatest root of the mean square of a step.
+    relative_step : bool. Whether the learning rate is bounded by ``1 / sqrt(step)``.
+
+    Examples
+    --------
+    >>> w = tf.Variable([[2.0]])
+    >>> _ = tf.keras.optimizers.Adafactor(0.5).apply_gradients([(tf.constant([[5.0]]), w)])
+    >>> print(w.numpy())
+    [[1.]]
+    """
+
+    def _new(self, value) -> dict[str, Any]:
+        axes = {"r": -1, "c": -2} if value.ndim > 1 else {}
+        kept = {name: np.zeros_like(value.mean(axis)) for name, axis in axes.items()}
+        return kept | updates.kept(value, "velocity")
+
+    def _step(self, g, w, lr, state: dict[str, Any], t: int) -> Any:
+        kind = g.dtype.type
+        share = 1 - kind(t) ** kind(self.beta_2_decay)
+        squares, means = np.square(g) + kind(self.epsilon_1), {}
+        for name, axis in (("r", -1), ("c", -2)) if g.ndim > 1 else (("velocity", ()),):
+            means[name] = share * state[name] + (1 - share) * squares.mean(axis)
+        if g.ndim > 1:
+            r, c = means["r"], means["c"]
+            means["velocity"] = (r / r.mean(-1, keepdims=True))[..., None] * c[..., None, :]
+        state |= means
+        size, least = (lambda x: np.sqrt(np.mean(np.square(x)))), kind(self.epsilon_2)
+        step = g / np.sqrt(state["velocity"])
+        step = step / np.maximum(kind(1), size(step) / kind(self.clip_threshold))
+        return np.maximum(least, size(w)) * np.minimum(lr, 1 / np.sqrt(kind(t))) * step
+
+
+@settings(
+    "learning_rate=0.001, learning_rate_power=-0.5, initial_accumulator_value=0.1, "
+    "l1_regularization_strength=0.0, l2_regularization_strength=0.0, "
+    "l2_shrinkage_regularization_strength=0.0, beta=0.0"
+)
+class Ftrl(Optimizer):
+    """Follow the regularized leader: weights that small sums of gradients leave at 0.
+
+    Examples
+    --------
+    >>> w = tf.Variable([1.0, 1.0])
+    >>> optimizer = tf.keras.optimizers.Ftrl(0.1, l1_regularization_strength=15.0)
+    >>> _ = optimizer.apply_gradients([(tf.constant([9.0, 1.0]), w)])
+    >>> print(w.numpy().round(2))
+    [0.7 0. ]
+    """
+
+    def _new(self, value) -> dict[str, Any]:
+        start = updates.kept(value, "accumulator", value=self.initial_accumulator_value)
+        return start | updates.kept(value, "linear")
+
+    def _step(self, g, w, lr, state: dict[str, Any], t: int) -> Any:
+        most, ridge = self.l1_regularization_strength, 2 * self.l2_regularization_strength
+        power, more = -self.learning_rate_power, 2 * self.l2_shrinkage_regularization_strength * w
+        return w - updates.ftrl(g, w, state, lr, most, self.beta, ridge, power, more)
 
 
 get = getter("optimizer", globals(), Optimizer)

@@ -319,9 +319,15 @@ class _Moved(Seeded):
     Places beyond an image's edge show its reflection.
     """
 
-    def _movements(self, rng, count: int, shape: tuple[int, int]) -> Any:
+    def _movements(self, count: int, shape: tuple[int, int]) -> Any:
         """Return for each image the matrix from the places in the result to those in the image."""
         raise NotImplementedError
+
+    def _drawn(self, factor, count: int) -> Any:
+        """Draw numbers between two bounds, or between minus and plus one."""
+        low, high = (-factor, factor) if np.ndim(factor) == 0 else factor
+        numbers = self.seed_generator.stream().uniform_of((count,), np.dtype(np.float32))
+        return numbers * np.float32(high - low) + np.float32(low)
 
     def call(self, inputs, training=True) -> Any:
         if not training:
@@ -330,7 +336,7 @@ class _Moved(Seeded):
         given = tuple(x._payload.shape)
         kind = x._payload.dtype if V.is_floating(x) else np.dtype(np.float32)
         batch = wg.movedim(wg.reshape(V.converted(x, kind), (-1, *given[-3:])), -1, 1)
-        moves = self._movements(self.seed_generator.stream(), len(batch), given[-3:-1])
+        moves = self._movements(len(batch), given[-3:-1])
         grid = wg.nn.functional.affine_grid(
             wg.as_tensor(moves.astype(kind)), tuple(batch.shape), align_corners=False
         )
@@ -338,12 +344,6 @@ class _Moved(Seeded):
             batch, grid, mode="bilinear", padding_mode="reflection", align_corners=False
         )
         return V.made(wg.reshape(wg.movedim(moved, 1, -1), given))
-
-
-def _drawn(rng, factor, count: int) -> Any:
-    """Draw numbers between two bounds, or between minus and plus one."""
-    low, high = (-factor, factor) if np.ndim(factor) == 0 else factor
-    return rng.uniform(low, high, count)
 
 
 def _matrices(a, b, c, d, right, down) -> Any:
@@ -354,7 +354,7 @@ def _matrices(a, b, c, d, right, down) -> Any:
 
 @settings("mode='horizontal_and_vertical', seed=None, data_format=None")
 class RandomFlip(_Moved):
-    """Flips images by chance, while training: left to right, top to bottom, or both ways.
+    """Flips images by chance, while training: left to right, top to bottom, or both at once.
 
     Examples
     --------
@@ -363,9 +363,10 @@ class RandomFlip(_Moved):
     [1.0, 2.0]
     """
 
-    def _movements(self, rng, count: int, shape: tuple[int, int]) -> Any:
+    def _movements(self, count: int, shape: tuple[int, int]) -> Any:
+        turned = self._drawn((0.0, 1.0), count) <= 0.5
         ways = ("horizontal" in self.mode, "vertical" in self.mode)
-        across, down = (np.where(rng.random(count) < 0.5 * way, -1.0, 1.0) for way in ways)
+        across, down = (np.where(turned & way, -1.0, 1.0) for way in ways)
         return _matrices(across, 0.0, 0.0, down, 0.0, 0.0)
 
 
@@ -379,8 +380,8 @@ class RandomRotation(_Moved):
     TensorShape([2, 4, 4, 3])
     """
 
-    def _movements(self, rng, count: int, shape: tuple[int, int]) -> Any:
-        angle, ratio = 2 * math.pi * _drawn(rng, self.factor, count), shape[0] / shape[1]
+    def _movements(self, count: int, shape: tuple[int, int]) -> Any:
+        angle, ratio = 2 * math.pi * self._drawn(self.factor, count), shape[0] / shape[1]
         cos, sin = np.cos(angle), np.sin(angle)
         return _matrices(cos, -sin * ratio, sin / ratio, cos, 0.0, 0.0)
 
@@ -395,9 +396,9 @@ class RandomTranslation(_Moved):
     TensorShape([2, 4, 4, 3])
     """
 
-    def _movements(self, rng, count: int, shape: tuple[int, int]) -> Any:
-        factors = (self.width_factor, self.height_factor)
-        right, down = (-2 * _drawn(rng, factor, count) for factor in factors)
+    def _movements(self, count: int, shape: tuple[int, int]) -> Any:
+        factors = (self.height_factor, self.width_factor)
+        down, right = (-2 * self._drawn(factor, count) for factor in factors)
         return _matrices(1.0, 0.0, 0.0, 1.0, right, down)
 
 
@@ -411,10 +412,10 @@ class RandomZoom(_Moved):
     TensorShape([2, 4, 4, 3])
     """
 
-    def _movements(self, rng, count: int, shape: tuple[int, int]) -> Any:
-        down = 1 + _drawn(rng, self.height_factor, count)
+    def _movements(self, count: int, shape: tuple[int, int]) -> Any:
+        down = 1 + self._drawn(self.height_factor, count)
         factor = self.width_factor
-        across = down if factor is None else 1 + _drawn(rng, factor, count)
+        across = down if factor is None else 1 + self._drawn(factor, count)
         return _matrices(across, 0.0, 0.0, down, 0.0, 0.0)
 
 

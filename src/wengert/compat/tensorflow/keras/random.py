@@ -79,11 +79,6 @@ def gamma(shape, alpha, dtype=None, seed=None) -> Any:
     return drawing.gammas(_stream(seed), shape, alpha, None, float_type(dtype), False)
 
 
-def binomial(shape, counts, probabilities, dtype=None, seed=None) -> Any:
-    """Draw binomial numbers."""
-    return drawing.binomials(_stream(seed), shape, counts, probabilities, float_type(dtype))
-
-
 def beta(shape, alpha, beta, dtype=None, seed=None) -> Any:
     """Draw beta numbers, from two gamma numbers each."""
     stream, kind = _stream(seed), float_type(dtype)

@@ -273,8 +273,9 @@ class StackedRNNCells(Layer):
         """Return the output of the last cell, and the states of all."""
         after = []
         for cell, own in zip(self.cells, states, strict=True):
-            inputs, new = stepped(cell, inputs, own, training)
-            after.append(new)
+            alone = not isinstance(own, list | tuple)
+            inputs, new = stepped(cell, inputs, [own] if alone else own, training)
+            after.append(new[0] if alone and isinstance(new, list | tuple) else new)
         return inputs, after
 
     def reset_dropout_mask(self) -> None:
@@ -309,7 +310,7 @@ def stepped(cell, inputs, states, training: bool) -> Any:
 
 @settings(
     "cell, return_sequences=False, return_state=False, go_backwards=False, stateful=False, "
-    "unroll=False, zero_output_for_mask=False"
+    "unroll=False, zero_output_for_mask=False, time_major=False"
 )
 class RNN(Layer):
     """Runs a cell over the second dimension of the input, the time steps.
@@ -324,6 +325,7 @@ class RNN(Layer):
     unroll : bool. Accepted, without effect: the loop over steps always runs in Python.
     zero_output_for_mask : bool. Whether masked steps output zeros instead of repeating the previous
         output.
+    time_major : bool. Whether the time steps are the first dimension, and the batch the second.
     **kwargs: The arguments of `Layer`.
 
     Raises
@@ -332,7 +334,12 @@ class RNN(Layer):
     """
 
     cell: Any
-    states: Any = None
+    _held: Any = None
+
+    @property
+    def states(self) -> Any:
+        """The states of a stateful layer, which are not among its weights; else None."""
+        return self._held
 
     def _prepare(self: Any) -> None:
         if isinstance(self.cell, list | tuple):
@@ -365,7 +372,7 @@ class RNN(Layer):
 
     def reset_state(self) -> None:
         """Reset the states of a stateful layer."""
-        for state in nest.flatten(self.states) if self.states is not None else ():
+        for state in nest.flatten(self._held) if self._held is not None else ():
             state.assign(np.zeros(tuple(state.shape), state.dtype.as_numpy_dtype))
 
     reset_states = reset_state
@@ -376,11 +383,11 @@ class RNN(Layer):
         start = self.get_initial_state(batch)
         if not self.stateful:
             return start
-        if self.states is None:
-            self.states = nest.map_structure(
+        if self._held is None:
+            self._held = nest.map_structure(
                 lambda value: Variable(value, trainable=False, name="rnn_state"), start
             )
-        held: list[Any] = nest.map_structure(lambda variable: variable.read_value(), self.states)
+        held: list[Any] = nest.map_structure(lambda variable: variable.read_value(), self._held)
         return held
 
     def call(self, sequences, initial_state=None, mask=None, training=False) -> Any:
@@ -389,6 +396,8 @@ class RNN(Layer):
             sequences, initial_state = sequences[0], list(sequences[1:])
         if isinstance(mask, list | tuple):
             mask = mask[0]
+        if self.time_major:
+            sequences, mask = _turned(sequences), mask if mask is None else _turned(mask)
         states = self._begin(int(sequences.shape[0]), initial_state)
         getattr(self.cell, "reset_dropout_mask", lambda: None)()
         quick = isinstance(self.cell, Cell)
@@ -405,9 +414,10 @@ class RNN(Layer):
                 output, new = self._masked(mask[:, t], output, new, outputs, states)
             outputs.append(output)
             states = new
-        if self.stateful and self.states is not None:
-            nest.map_structure(lambda kept, value: kept.assign(value), self.states, states)
-        result = operations.stack(outputs, axis=1) if self.return_sequences else outputs[-1]
+        if self.stateful and self._held is not None:
+            nest.map_structure(lambda kept, value: kept.assign(value), self._held, states)
+        axis = 0 if self.time_major else 1
+        result = operations.stack(outputs, axis) if self.return_sequences else outputs[-1]
         return (result, *states) if self.return_state else result
 
     def _stepped(self, inputs, states: list[Any], training: bool) -> Any:
@@ -424,6 +434,11 @@ class RNN(Layer):
             before = outputs[-1]
         kept = nest.map_structure(lambda a, b: operations.where(seen, a, b), new, states)
         return operations.where(seen, output, before), kept
+
+
+def _turned(x) -> Any:
+    """Swap the first two dimensions."""
+    return operations.transpose(x, [1, 0, *range(2, len(x.shape))])
 
 
 _RNN = list(inspect.signature(RNN.__init__).parameters.values())[2:-1]

@@ -105,51 +105,8 @@ class BinaryIoU(_Overlap):
     num_classes, ignore_class, sparse_y_true, sparse_y_pred = 2, None, True, True
 
 
-@settings(
-    "num_classes, target_class_ids, name=None, dtype=None, ignore_class=None, "
-    "sparse_y_pred=False, axis=-1"
-)
-class OneHotIoU(_Overlap):
-    """`IoU` of one-hot labels."""
-
-    sparse_y_true = False
-
-
-@settings("num_classes, name=None, dtype=None, ignore_class=None, sparse_y_pred=False, axis=-1")
-class OneHotMeanIoU(_Overlap):
-    """`MeanIoU` of one-hot labels."""
-
-    sparse_y_true = False
-
-
-# -- scores of columns -----------------------------------------------------------------------------
-
-
-class _OfColumns(Metric):
-    """Base class of scores of the columns of matrices, from sums over their rows."""
-
-    _sums: tuple[str, ...] = ()
-
-    def _added(self: Any, y, sums) -> None:
-        if not self._variables:
-            for name in self._sums:
-                self.add_variable(y.shape[1:], "zeros", name=name)
-        for variable, each in zip(self._variables, sums, strict=True):
-            variable.assign_add(each.sum(0))
-
-    def _columns(self, *values) -> Any:
-        found = [numbers_of(value).astype(np.float64) for value in values]
-        if any(one.ndim != 2 for one in found):
-            shapes = [one.shape for one in found]
-            raise refusal(ValueError, "{} expects 2D", type(self).__name__, shapes[1], shapes[0])
-        return found
-
-    def _totals(self) -> Any:
-        return [variable.numpy().astype(np.float64) for variable in self._variables]
-
-
 @settings("average=None, beta=1.0, threshold=None, name='fbeta_score', dtype=None")
-class FBetaScore(_OfColumns):
+class FBetaScore(Metric):
     """The weighted harmonic mean of precision and recall of each class.
 
     Parameters
@@ -167,21 +124,36 @@ class FBetaScore(_OfColumns):
     """
 
     beta = 1.0
-    _sums = ("true_positives", "false_positives", "false_negatives", "intermediate_weights")
+
+    def _prepare(self: Any) -> None:
+        if not (isinstance(self.beta, float) and self.beta > 0):
+            raise ValueError("Invalid `beta` argument value. It should be a float > 0.")
 
     def update_state(self: Any, y_true, y_pred, sample_weight=None) -> None:
         """Count the examples of a batch."""
-        y, p = self._columns(y_true, y_pred)
+        y, p = (numbers_of(value).astype(np.float64) for value in (y_true, y_pred))
+        if y.ndim != 2 or p.ndim != 2:
+            raise refusal(ValueError, "{} expects 2D", type(self).__name__, p.shape, y.shape)
         if self.threshold is None:
             said = (p >= p.max(-1, keepdims=True)) & (abs(p) > 1e-9)
         else:
             said = p > self.threshold
         weight = np.reshape(_weights(sample_weight), (-1, 1))
-        self._added(y, [one * weight for one in (said * y, said * (1 - y), (1 - said) * y, y)])
+        counted = {
+            "true_positives": said * y,
+            "false_positives": said * (1 - y),
+            "false_negatives": (1 - said) * y,
+            "intermediate_weights": y,
+        }
+        if not self._variables:
+            for name in counted:
+                self.add_variable(y.shape[1:], "zeros", name=name)
+        for variable, each in zip(self._variables, counted.values(), strict=True):
+            variable.assign_add((each * weight).sum(0))
 
     def result(self) -> Any:
         """Return the score of each class, or their mean."""
-        right, extra, missed, weight = self._totals()
+        right, extra, missed, weight = (v.numpy().astype(np.float64) for v in self._variables)
         if self.average == "micro":
             right, extra, missed = right.sum(), extra.sum(), missed.sum()
         small = epsilon()
@@ -198,50 +170,6 @@ class F1Score(FBetaScore):
     """The harmonic mean of precision and recall of each class (see `FBetaScore`)."""
 
     without = ("beta",)
-
-
-@settings("class_aggregation='uniform_average', num_regressors=0, name='r2_score', dtype=None")
-class R2Score(_OfColumns):
-    """The share of the variance of targets that predictions explain.
-
-    Parameters
-    ----------
-    class_aggregation : str, optional. How the columns are combined: ``"uniform_average"``,
-        ``"variance_weighted_average"``; None returns the score of each.
-    num_regressors : int. The number of independent variables, for the adjusted score; 0 for the
-        standard one.
-
-    Examples
-    --------
-    >>> m = tf.keras.metrics.R2Score()
-    >>> print(m([[1.0], [4.0], [3.0]], [[2.0], [4.0], [4.0]]).numpy().round(4))
-    0.5714
-    """
-
-    _sums = ("squared_sum", "sum", "residual", "count", "num_samples")
-
-    def update_state(self: Any, y_true, y_pred, sample_weight=None) -> None:
-        """Add the examples of a batch."""
-        y, p = self._columns(y_true, y_pred)
-        weight = np.reshape(_weights(sample_weight), (-1, 1)) + 0 * y
-        each = [y * y * weight, y * weight, (y - p) ** 2 * weight, weight, np.ones_like(y)]
-        self._added(y, each)
-
-    def result(self: Any) -> Any:
-        """Return the score, or one for each column."""
-        squares, total, residual, count, rows = self._totals()
-        spread = squares - total * total / count
-        with np.errstate(divide="ignore", invalid="ignore"):
-            score = 1 - residual / spread
-        score = np.where(np.isinf(score), 0.0, score)
-        if self.class_aggregation == "uniform_average":
-            score = score.mean()
-        elif self.class_aggregation is not None:
-            score = (spread * score).sum() / spread.sum()
-        free = rows.sum() - self.num_regressors - 1
-        if self.num_regressors and free > 0:
-            score = 1 - (1 - score) * (rows.sum() - 1) / free
-        return self._tensor(score)
 
 
 __all__ = completed(globals())

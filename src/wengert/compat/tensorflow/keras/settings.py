@@ -48,7 +48,6 @@ _HOLDS: dict[str, Callable[[Any], bool]] = {
     "at least 0": lambda value: value >= 0,
     "at least -1": lambda sizes: min(sizes, default=0) >= -1,
     "integer above 1": lambda value: isinstance(value, int | np.integer) and bool(value > 1),
-    "float above 0": lambda value: isinstance(value, float) and value > 0,
     "in [0, 1]": lambda value: all(0 <= share <= 1 for share in np.ravel(value)),
     "a permutation": lambda dims: sorted(dims) == list(range(1, len(dims) + 1)),
 }
@@ -78,17 +77,11 @@ _CHECKS = """
         Expected values are ["interpolation", "majoring", "minoring"].
     average | micro macro weighted | Invalid `average` argument value. Expected one of:
         {{None, 'micro', 'macro', 'weighted'}}.
-    class_aggregation | uniform_average variance_weighted_average | Invalid value for argument
-        `class_aggregation`. Expected one of
-        {{None, 'uniform_average', 'variance_weighted_average'}}.
-    num_regressors | at least 0
-        | Invalid value for argument `num_regressors`. Expected a value >= 0.
     data_format | channels_last
         | data_format is 'channels_last' here: move the channels to the last dimension.
     ema_momentum | in [0, 1] | `ema_momentum` must be in the range [0, 1].
     ema_overwrite_frequency | positive | `{}` must be an integer >= 1.
     gradient_accumulation_steps | integer above 1 | `{}` must be an integer >= 2.
-    beta | float above 0 | Invalid `beta` argument value. It should be a float > 0.
     """
 """What arguments that are not None have to be, or one of what, and the error's first words."""
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from wengert.compat.kit.namespaces import completed
 from wengert.compat.kit.rows import told
-from wengert.compat.tensorflow import image, nn, operations
+from wengert.compat.tensorflow import image, math, nn, operations
 from wengert.compat.tensorflow.keras import core_layers as core
 from wengert.compat.tensorflow.keras import regularizers
 from wengert.compat.tensorflow.keras.layer import Layer, Seeded
@@ -274,6 +274,26 @@ class GroupNormalization(core.Normalizing):
         result = operations.reshape(plain, shape)
         result = result if self.gamma is None else result * self.gamma
         return result if self.beta is None else result + self.beta
+
+
+@settings("axis=-1, epsilon=1e-6")
+class RMSNormalization(Layer):
+    """Divides by the root of the mean square, and multiplies by trained weights.
+
+    Examples
+    --------
+    >>> print(tf.keras.layers.RMSNormalization()(tf.constant([[6.0, 8.0]])).numpy().round(2))
+    [[0.85 1.13]]
+    """
+
+    def build(self, input_shape) -> None:
+        """Create the weights."""
+        sizes = np.asarray(input_shape)[np.atleast_1d(self.axis)]
+        self.scale = self.add_weight(shape=tuple(sizes.tolist()), initializer="ones", name="scale")
+
+    def call(self, inputs) -> Any:
+        size = operations.reduce_mean(operations.square(inputs), self.axis, keepdims=True)
+        return inputs * math.rsqrt(size + self.epsilon) * self.scale
 
 
 @settings("axis=-1")

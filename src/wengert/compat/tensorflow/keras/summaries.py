@@ -31,7 +31,9 @@ def summary_of(
     widths = _fitted([right - left + 2 for left, right in pairwise(ends)], width)
     rows = []
     for level, layer in _listed(layers, nested):
-        row = ["   " * level + "└ " * (level > 0) + f"{layer.name} ({type(layer).__name__})"]
+        kind = type(layer).__name__
+        kind = "Functional" if kind == "Model" else kind
+        row = ["   " * level + "└ " * (level > 0) + f"{layer.name} ({kind})"]
         ready = layer.built or isinstance(layer, InputLayer)
         row += [_shape_of(layer), f"{layer.count_params():,}" if ready else "0 (unbuilt)"]
         if linked:

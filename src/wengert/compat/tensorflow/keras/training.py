@@ -35,7 +35,9 @@ def packed(x, y=None, sample_weight=None) -> Any:
     """Pack inputs, targets and weights as datasets yield them."""
     if sample_weight is not None:
         return x, y, sample_weight
-    return (x,) if y is None else (x, y)
+    if y is not None:
+        return x, y
+    return (x,) if isinstance(x, list | tuple) else x
 
 
 def unpacked(data) -> tuple[Any, Any, Any]:
