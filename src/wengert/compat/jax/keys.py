@@ -21,6 +21,7 @@ from wengert.compat.jax.classes import KINDS
 from wengert.compat.jax.dtypes import default_dtype, prng_key
 from wengert.compat.jax.methods import ShapedArray
 from wengert.compat.jax.numpy.calling import check_arrays, plain, shape_of, sizes_of, static
+from wengert.compat.jax.samplers import BY_NUMBERS
 from wengert.compat.jax.trees import OPAQUE, register
 from wengert.compat.jax.words import refusal
 from wengert.interp.eager import K
@@ -178,9 +179,7 @@ def sampler(function: Callable[..., Any], **keywords) -> Sampler:
 
 
 def _in_steps(F, *arrays, function, keywords) -> Any:
-    if hasattr(function, "needs_arrays"):
-        return NotImplemented
-    return function(F, *arrays, **dict(keywords))
+    return NotImplemented if function in BY_NUMBERS else function(F, *arrays, **dict(keywords))
 
 
 constant(

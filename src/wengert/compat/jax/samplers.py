@@ -43,11 +43,9 @@ def between(F, key, *, shape: Shape, kind, low=0.0, high=1.0) -> Any:
         return spread
     low, high = kind.type(low), kind.type(high)
     least, range = _number(kind, low), _number(kind, high - low)
-    if kind == np.float32:  # rounded once, as XLA does
-        wide = F.to_copy(spread, dtype=np.dtype(np.float64)) * range + least
-        spread = F.to_copy(wide, dtype=kind)
-    else:
-        spread = spread * range + least
+    # rounded once in single precision, as XLA does
+    inside = np.dtype(np.float64) if kind == np.float32 else kind
+    spread = F.to_copy(F.to_copy(spread, dtype=inside) * range + least, dtype=kind)
     return F.where(spread > least, spread, least)
 
 
@@ -142,13 +140,6 @@ def order(F, key, *, shape: Shape, kind) -> Any:
 # -- by numbers drawn ------------------------------------------------------------------------------
 
 
-def by_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Mark a sampler that needs arrays (NOTE [samplers])."""
-    function.needs_arrays = True  # type: ignore[attr-defined]
-    return function
-
-
-@by_numbers
 def gammas(F, key, alpha, *, shape: Shape, kind, logs: bool) -> Any:
     """Draw gamma numbers by Marsaglia and Tsang's method, or their logarithms for `logs`."""
     keys = split(K, key, shape).reshape(-1, 2)
@@ -203,7 +194,6 @@ def _of_normals(keys, c, kind) -> tuple[Any, Any]:
 def _for_each(sampler: Callable[..., Any]) -> Callable[..., Any]:
     """Extend a sampler from one key to keys of any shape."""
 
-    @by_numbers
     def several(F, key, *parameters, shape: Shape, kind) -> Any:
         lead = key.shape[:-1]
         result = np.empty(lead + shape, kind)
@@ -297,3 +287,7 @@ def binomial(key, shape: Shape, kind, count, p) -> Any:
     drawn = np.where(p < 0.5, successes, n - successes).astype(kind)
     drawn = np.where(np.isinf(count) & (q > 0), kind.type(np.inf), drawn)
     return np.where(bad, kind.type(np.nan), drawn)
+
+
+BY_NUMBERS = frozenset({binomial, gammas, poisson})
+"""The samplers that need arrays (NOTE [samplers])."""

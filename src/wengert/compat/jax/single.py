@@ -92,6 +92,17 @@ class Arrays:
 ARRAYS = Arrays()
 
 
+def in_blocks(rule: Callable[..., Any], kind, *arrays) -> Any:
+    """Apply a function to arrays in blocks, so that intermediates stay in the cache."""
+    wide = np.broadcast_arrays(*arrays)
+    result = np.empty(wide[0].shape, kind)
+    flat, into = [array.reshape(-1) for array in wide], result.reshape(-1)
+    for start in range(0, into.size, _BLOCK):
+        part = slice(start, start + _BLOCK)
+        into[part] = rule(*[array[part] for array in flat])
+    return result
+
+
 def _polynomial(m, coefficients, x) -> Any:
     result = m.number(coefficients[0])
     for c in coefficients[1:]:
@@ -143,12 +154,7 @@ def _erfinv(m, x) -> Any:
 
 def _function(name: str, rule: Callable[..., Any], cost: int, doc: str) -> None:
     def kernel(self) -> Any:
-        """Apply the function in blocks, so that intermediates stay in the cache."""
-        result = np.empty(self.shape, np.float32)
-        flat, into = np.ravel(self), result.reshape(-1)
-        for start in range(0, self.size, _BLOCK):
-            into[start : start + _BLOCK] = rule(ARRAYS, flat[start : start + _BLOCK])
-        return result
+        return in_blocks(functools.partial(rule, ARRAYS), np.float32, self)
 
     def drawn(rng) -> Any:
         return rng.random(3, np.float32)

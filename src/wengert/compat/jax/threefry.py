@@ -11,7 +11,7 @@ NOTE [samplers]
 A sampler is written once, like a rule: against a namespace `F`, with infix operators. It draws
 arrays of NumPy with F = K, and becomes steps of a compiled program while that is traced, in which
 the hash and the functions of `wengert.compat.jax.single` are instructions. Loops that go by the
-numbers drawn need arrays: a sampler with such a loop is one step, which calls it (`by_numbers`).
+numbers drawn need arrays: a sampler with such a loop is one step, which calls it (`BY_NUMBERS`).
 
 References
 ----------
@@ -28,15 +28,13 @@ import numpy as np
 
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.dtypes import finfo
-from wengert.compat.jax.single import ARRAYS
+from wengert.compat.jax.single import ARRAYS, in_blocks
 from wengert.prims.families import constant
 from wengert.prims.record import case
 from wengert.prims.scalar import Scalar
 
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 _PARITY = 0x1BD11BDA
-_BLOCK = 16384
-"""The number of elements hashed at once, whose words fit in the processor's cache."""
 _UNSIGNED = {8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64}
 _WORD, _WIDE = np.dtype(np.uint32), np.dtype(np.uint64)
 
@@ -57,15 +55,11 @@ def _rounds(m, k0, k1, x, y) -> tuple[Any, Any]:
 
 
 def _hashed(k0, k1, high, low) -> Any:
-    shape = np.broadcast_shapes(*[word.shape for word in (k0, k1, high, low)])
-    given = [np.broadcast_to(word, shape) for word in (k0, k1, high, low)]
-    result = np.empty(shape, _WIDE)
-    flat = result.reshape(-1)
-    for start in range(0, flat.size, _BLOCK):
-        part = slice(start, start + _BLOCK)
-        x, y = _rounds(ARRAYS, *[word.reshape(-1)[part] for word in given])
-        flat[part] = x.astype(_WIDE) << np.uint64(32) | y
-    return result
+    def words(*given) -> Any:
+        x, y = _rounds(ARRAYS, *given)
+        return x.astype(_WIDE) << np.uint64(32) | y
+
+    return in_blocks(words, _WIDE, k0, k1, high, low)
 
 
 def _emitted(m, *given: str) -> str:
