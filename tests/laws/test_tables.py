@@ -6,6 +6,8 @@ from pathlib import Path
 
 import support.samples  # noqa: F401  # every module that declares a facet
 import wengert.amp.autocast
+import wengert.compiler.codegen.scalars.forms
+import wengert.compiler.decompose.rules
 import wengert.compiler.ir.facets
 import wengert.func
 import wengert.numpy

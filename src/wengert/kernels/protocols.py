@@ -97,9 +97,10 @@ def asarray(self: Any, dtype: Any = None) -> Any:
 
 def contiguous(self: Any) -> Any:
     """Return an array in C order, copied if necessary."""
+    # np.ascontiguousarray would give one without dimensions a dimension
     if is_numpys(self):
-        return np.ascontiguousarray(self)
-    return np.ascontiguousarray(self, like=self)
+        return np.asarray(self, order="C")
+    return np.asarray(self, order="C", like=self)
 
 
 def copied(self: Any, order: Any = "K", dtype: Any = None) -> Any:

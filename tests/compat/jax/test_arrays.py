@@ -415,6 +415,7 @@ def test_elements_named_more_than_once_count_each_time():
 def test_places_that_do_not_exist():
     outside = jnp.array([11, -12, 0])
     assert X.at[outside].set(5).tolist() == [5, *range(1, 10)]
+    assert jnp.broadcast_to(2.0, (3,)).at[jnp.array(1)].get().shape == ()
     assert X.at[11].get() == 9
     assert X.at[outside].get(mode="fill", fill_value=-1).tolist() == [-1, -1, 0]
     assert jnp.isnan(F.at[7].get(mode="fill"))

@@ -280,6 +280,8 @@ def test_reductions_and_windows():
     pooled = lax.reduce_window(grid, -jnp.inf, lax.max, (2, 2), (2, 2), "SAME")
     assert pooled.tolist() == [[5.0, 7.0], [13.0, 15.0]]
     assert lax.reduce_window(X, 0, lax.add, (2,), (1,), "VALID").tolist() == [1, 3, 5, 7, 9]
+    halves = lax.reduce_window(X / 2, 0, lax.add, (2,), (1,), "VALID")
+    assert halves.tolist() == [0.5, 1.5, 2.5, 3.5, 4.5]
     by_grid = grad(lambda x: lax.reduce_window(x, 0.0, lax.add, (2,), (1,), "SAME").sum())
     assert by_grid(jnp.arange(4.0)).tolist() == [1.0, 2.0, 2.0, 2.0]
 

@@ -287,3 +287,49 @@ def test_the_mean_of_a_gamma_sample_s_derivative_is_that_of_the_mean():
     slope = jax.grad(lambda a: random.gamma(KEY, a, (4000,)).mean())
     for a in (0.7, 5.0, 60.0):
         assert abs(float(slope(a)) - 1) < 0.06
+
+
+# -- compiled draws --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda key: random.normal(key, (5, 3)),
+        lambda key: random.normal(key, (20_000,)),
+        lambda key: random.normal(key, (4,), jnp.bfloat16),
+        lambda key: random.uniform(key, (4,), minval=-2.0, maxval=3.5),
+        lambda key: random.gumbel(key, (4,), mode="high"),
+        lambda key: random.exponential(key, (4,), jnp.float16),
+        lambda key: random.laplace(key, (4,)) + random.logistic(key, (4,)),
+        lambda key: random.randint(key, (9,), -3, 100),
+        lambda key: random.randint(key, (9,), -(2**31), 2**31),
+        lambda key: random.bits(key, (9,), "uint8"),
+        lambda key: random.permutation(key, 30),
+        lambda key: random.fold_in(random.split(key, (2, 3))[1, 2], 7),
+        lambda key: random.PRNGKey(key[1] + 5),
+        lambda key: jax.vmap(lambda k: random.normal(k, (3,)))(random.split(key, 4)),
+    ],
+)
+def test_a_compiled_draw_is_the_same_to_the_last_bit(draw):
+    function = jax.jit(draw)
+    for _ in range(4):
+        found = function(random.PRNGKey(3))
+    assert "drawn_by" not in str(function._programs[0].program)
+    wanted = draw(random.PRNGKey(3))
+    assert found.dtype == wanted.dtype
+    assert np.asarray(found).tobytes() == np.asarray(wanted).tobytes()
+
+
+def test_a_loop_that_draws_runs_natively():
+    def walk(key):
+        def step(place, key):
+            return place + random.normal(key, (4,)), place
+
+        return jax.lax.scan(step, jnp.zeros(4), random.split(key, 200))
+
+    function = jax.jit(walk)
+    for _ in range(4):
+        found = function(KEY)
+    assert "by NumPy" not in str(function._programs[0].explain())
+    assert np.asarray(found[0]).tobytes() == np.asarray(walk(KEY)[0]).tobytes()

@@ -16,6 +16,7 @@ changed in place.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextvars import ContextVar
 from sys import _getframe
 from typing import Any, ClassVar
@@ -41,6 +42,19 @@ TRACING: ContextVar[tuple[Any, list[Any]] | None] = ContextVar("TRACING", defaul
 
 WALKING: ContextVar[bool] = ContextVar("WALKING", default=False)
 """Whether rules of the tape may be running on boxes, which need comparisons that are tensors."""
+
+
+def _to_number(kind: type, what: str) -> Callable[[Any], Any]:
+    def convert(self) -> Any:
+        if carries(self):
+            check_number(self, _getframe(1))
+            raise TypeError(
+                f"{kind.__name__}() argument must be {what}, not 'ArrayBox': the derivative would "
+                f"be lost. If none is wanted, write {kind.__name__}(x._value)"
+            )
+        return kind(self._number())
+
+    return convert
 
 
 class ArrayBox(ndarray):
@@ -81,29 +95,9 @@ class ArrayBox(ndarray):
             return np.array(getval(self), dtype)
         return ndarray.__array__(self, dtype, copy)
 
-    def __float__(self) -> float:
-        if carries(self):
-            check_number(self, _getframe(1))
-            raise self._no_number("float", "a string or a real number")
-        return float(self._number())
-
-    def __int__(self) -> int:
-        if carries(self):
-            check_number(self, _getframe(1))
-            raise self._no_number("int", "a string, a bytes-like object or a real number")
-        return int(self._number())
-
-    def __complex__(self) -> complex:
-        if carries(self):
-            check_number(self, _getframe(1))
-            raise self._no_number("complex", "a string or a number")
-        return complex(self._number())
-
-    def _no_number(self, kind: str, what: str) -> TypeError:
-        return TypeError(
-            f"{kind}() argument must be {what}, not 'ArrayBox': the derivative would be lost. If "
-            f"none is wanted, write {kind}(x._value)"
-        )
+    __float__ = _to_number(float, "a string or a real number")
+    __int__ = _to_number(int, "a string, a bytes-like object or a real number")
+    __complex__ = _to_number(complex, "a string or a number")
 
     def __str__(self) -> str:
         return f"Autograd ArrayBox with value {getval(self)}"

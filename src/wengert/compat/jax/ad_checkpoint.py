@@ -205,7 +205,7 @@ def checkpoint(
         if not is_grad_enabled():
             return fun(*given, **named)
         keeps = None if policy is None else keeper(policy, tree_leaves((given, named)))
-        region = Region(computed, tuple(given), named, keeps=keeps)
+        region = Region(computed, tuple(given), named, keeps=keeps, preserve_rng_state=False)
         with saved_tensors_hooks(region.pack, region.unpack):
             result = computed(*given, **named)
             region.complete = True

@@ -90,10 +90,10 @@ def _drawn(parameters: str, kinds: str = "f", shape: str = "None", rest=", *, ou
     return decorate
 
 
-def _gamma(name: str, words, sizes, kind, alpha) -> Array:
+def _gamma(words, sizes, kind, alpha, logs: bool) -> Array:
     alpha = jnp.broadcast_to(alpha, sizes)
-    found = sample(name, words, sizes, kind, alpha)
-    return made(_Sample.apply(plain(alpha), plain(found), name == "loggamma"))
+    found = sample("gammas", words, sizes, kind, alpha, logs=logs)
+    return made(_Sample.apply(plain(alpha), plain(found), logs))
 
 
 @_drawn("a")
@@ -105,13 +105,13 @@ def gamma(words, sizes, kind, a) -> Array:
     >>> jax.random.gamma(jax.random.PRNGKey(0), 2.0).shape
     ()
     """
-    return _gamma("gamma", words, sizes, kind, a)
+    return _gamma(words, sizes, kind, a, False)
 
 
 @_drawn("a")
 def loggamma(words, sizes, kind, a) -> Array:
     """Draw logarithms of gamma samples; accurate where `a` is tiny."""
-    return _gamma("loggamma", words, sizes, kind, a)
+    return _gamma(words, sizes, kind, a, True)
 
 
 @_drawn("a, b")

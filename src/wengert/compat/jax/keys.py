@@ -21,8 +21,10 @@ from wengert.compat.jax.classes import KINDS
 from wengert.compat.jax.dtypes import default_dtype, prng_key
 from wengert.compat.jax.methods import ShapedArray
 from wengert.compat.jax.numpy.calling import check_arrays, plain, shape_of, sizes_of, static
+from wengert.compat.jax.samplers import BY_NUMBERS
 from wengert.compat.jax.trees import OPAQUE, register
 from wengert.compat.jax.words import refusal
+from wengert.interp.eager import K
 from wengert.ops import expand, permute
 from wengert.prims.families import constant
 from wengert.prims.record import case
@@ -161,7 +163,7 @@ def aligned(info, in_dims, tensors) -> list[Any]:
 
 
 class Sampler(NamedTuple):
-    """A function that computes random numbers from NumPy arrays with the same leading dimensions.
+    """A function that computes random numbers from arrays with the same leading dimensions.
 
     Samplers of the same function and keywords are equal, so that two traces of a function that
     draws compare equal.
@@ -176,17 +178,22 @@ def sampler(function: Callable[..., Any], **keywords) -> Sampler:
     return Sampler(function, tuple(keywords.items()))
 
 
+def _in_steps(F, *arrays, function, keywords) -> Any:
+    return NotImplemented if function in BY_NUMBERS else function(F, *arrays, **dict(keywords))
+
+
 constant(
     "drawn_by",
     lambda *arrays, function, keywords: np.asarray(
-        function(*map(np.asarray, arrays), **dict(keywords))
+        function(K, *map(np.asarray, arrays), **dict(keywords))
     ),
     args=("*tensors",),
     params=("function", "keywords"),
     promote=None,
     batching="leading",
-    cases=(case((2,), (2,), function=np.maximum, keywords=()),),
+    cases=(case((2,), (2,), function=lambda F, a, b: F.maximum(a, b), keywords=()),),
     doc="what a sampler makes of keys and parameters",
+    decomposed=_in_steps,
 )
 
 
@@ -253,7 +260,7 @@ def _seeded(name: str, seed) -> Any:
     if dtype is None:
         wide = default_dtype("i").itemsize == 8
         bits = int(seed) & (0xFFFFFFFFFFFFFFFF if wide else 0xFFFFFFFF)
-        return made(new_tensor(threefry.seeded(np.uint64(bits))))
+        return made(new_tensor(threefry.seeded(K, np.array(bits, np.uint64))))
     return drawn(sampler(threefry.seeded), seed)
 
 

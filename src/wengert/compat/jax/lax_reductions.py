@@ -316,6 +316,8 @@ def reduce_window(
     >>> jax.lax.reduce_window(x, -jax.numpy.inf, jax.lax.max, (2,), (2,), "VALID")
     Array([1., 3., 5.], dtype=float32)
     """
+    if isinstance(init_value, int | float):
+        init_value = asarray(init_value, asarray(operand).dtype)
     x, start = same_dtypes("reduce_window", operand, init_value)
     window = tuple(map(int, window_dimensions))
     ones = (1,) * x.ndim

@@ -9,11 +9,11 @@ import numpy as np
 
 import wengert.compat.jax.numpy as jnp
 from wengert.base.sections import fill_sections, named
+from wengert.compat.jax import samplers
 from wengert.compat.jax.array import asarray, made, promote_inexact
 from wengert.compat.jax.dtypes import default_dtype, finfo, requested_dtype
 from wengert.compat.jax.keys import drawn, sampler, split, words_of
 from wengert.compat.jax.numpy.calling import check_arrays, plain, shape_of, sizes_of, static
-from wengert.compat.jax.samplers import SAMPLERS
 from wengert.compat.jax.words import refusal
 from wengert.ops import special
 from wengert.tape.base import TensorBase
@@ -52,14 +52,10 @@ def shape_for(name: str, shape, *parameters) -> tuple[int, ...]:
     return wanted
 
 
-def sample(name: str, words, shape, kind: np.dtype[Any], *parameters) -> Any:
+def sample(name: str, words, shape, kind: np.dtype[Any], *parameters, **more) -> Any:
     """Draw from the sampler called `name`, with its parameters broadcast to the shape."""
     wide = [jnp.broadcast_to(p, shape) for p in parameters]
-    return drawn(sampler(_sampled, name=name, shape=shape, kind=kind), words, *wide)
-
-
-def _sampled(key, *given, name: str, shape, kind) -> Any:
-    return SAMPLERS[name](key, shape, kind, *given)
+    return drawn(sampler(getattr(samplers, name), shape=shape, kind=kind, **more), words, *wide)
 
 
 # -- numbers of one kind ---------------------------------------------------------------------------
@@ -96,8 +92,7 @@ def uniform(key, shape=(), dtype=None, minval=0.0, maxval=1.0, *, out_sharding=N
     words = words_of("uniform", key)
     kind, sizes = kind_of("uniform", dtype), shape_of(shape)
     if not any(isinstance(end, TensorBase) or sizes_of(end) for end in (minval, maxval)):
-        by = sampler(SAMPLERS["between"], shape=sizes, kind=kind, low=minval, high=maxval)
-        return drawn(by, words)
+        return sample("between", words, sizes, kind, low=minval, high=maxval)
     low, high = asarray(minval, kind), asarray(maxval, kind)
     shape_for("uniform", sizes, low, high)
     spread = sample("between", words, sizes, kind)
@@ -123,14 +118,7 @@ def randint(key, shape, minval, maxval, dtype=None, *, out_sharding=None) -> Any
     beyond = wide == kind and isinstance(maxval, int) and maxval > limits.max
     low, high = _whole(minval, limits, limits.max), _whole(maxval, limits, most)
     sizes = shape_for("randint", shape, low, high)
-    given = [jnp.broadcast_to(value, sizes) for value in (low, high)]
-    by = sampler(_whole_numbers, shape=sizes, kind=wide, beyond=beyond)
-    return asarray(drawn(by, words, *given), kind)
-
-
-def _whole_numbers(words, low, high, *, shape, kind, beyond: bool) -> Any:
-    low, high = low.astype(kind), high.astype(kind)
-    return SAMPLERS["integers"](words, shape, kind, low, high, np.bool_(beyond))
+    return asarray(sample("integers", words, sizes, wide, low, high, whole=beyond), kind)
 
 
 def _whole(value, limits, most: int) -> Any:

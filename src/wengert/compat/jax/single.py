@@ -1,8 +1,9 @@
 """Layer 9 · compat: three functions of float32 as XLA computes them, to the last bit.
 
 The samplers of `wengert.compat.jax.random` use these, so that equal seeds give equal numbers, to
-the last printed digit. XLA fuses a product and a sum into one operation with a single rounding. We
-compute both in float64, in which products of float32 are exact, and round once.
+the last printed digit. XLA fuses a product and a sum into one operation with a single rounding; so
+does native code. For arrays we compute both in float64, in which products of float32 are exact, and
+round once. Each function is written once, for a `Lane` or its counterpart for arrays.
 
 References
 ----------
@@ -12,9 +13,15 @@ erfinv function", GPU Computing Gems 2 (2011), 109-116, for those of the inverse
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
+from wengert.prims.families import constant
+from wengert.prims.record import case
+from wengert.prims.scalar import Scalar
 
 _BLOCK = 16384
 _LOG = (
@@ -22,10 +29,10 @@ _LOG = (
     (-1.2420140846e-1, 1.4249322787e-1, -1.6668057665e-1),
     (2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1),
 )
-_ROOT_HALF = np.float32(0.707106781186547524)
-_LOG_2 = (np.float32(0.693359375), np.float32(-2.12194440e-4))
+_ROOT_HALF = 0.707106781186547524
+_LOG_2 = (0.693359375, -2.12194440e-4)
 """The logarithm of 2: a leading part with few bits, and the remainder."""
-_SMALL = np.float32(0.41421356237309504880)
+_SMALL = 0.41421356237309504880
 _LOG1P = (
     """
 4.5270000862445199635215e-5 4.9854102823193375972212e-1 6.5787325942061044846969
@@ -48,79 +55,124 @@ _ERFINV = (
 """,
 )
 """Polynomials of w = -ln(1 - x²), for w < 5 and above, highest power first."""
-_ABOVE, _BELOW = (np.array(text.split(), np.float32) for text in _LOG1P)
-_PAIRS = [np.array(text.split(), np.float32) for text in _ERFINV]
+_ABOVE, _BELOW = ([*map(float, text.split())] for text in _LOG1P)
+_PAIRS = [[*map(float, text.split())] for text in _ERFINV]
 
 
 def _fused(a, b, c) -> Any:
-    """Return ``a * b + c``, rounded once."""
     product = np.multiply(a, b, dtype=np.float64)
     product += c
     return product.astype(np.float32)
 
 
-def _polynomial(coefficients, x) -> Any:
-    result = np.full_like(x, coefficients[0])
+_BY_NAME: dict[str, Callable[..., Any]] = {
+    "and": np.bitwise_and,
+    "fma": _fused,
+    "lshr": np.right_shift,
+    "lt": np.less,
+    "or": np.bitwise_or,
+    "shl": np.left_shift,
+    "sqrt": np.sqrt,
+    "xor": np.bitwise_xor,
+}
+
+
+class Arrays:
+    """The methods of a `Lane` of 32 bits, for NumPy's arrays."""
+
+    add, sub, mul, div, neg = np.add, np.subtract, np.multiply, np.divide, np.negative
+    maximum, size, select = np.maximum, np.abs, staticmethod(np.where)
+    number = staticmethod(functools.cache(np.float32))
+    whole = staticmethod(functools.cache(np.uint32))
+    to_bits = staticmethod(lambda a: a.view(np.uint32))
+    from_bits = staticmethod(lambda a: a.view(np.float32))
+    compare = intrinsic = on_bits = staticmethod(lambda name, *given: _BY_NAME[name](*given))
+
+
+ARRAYS = Arrays()
+
+
+def in_blocks(rule: Callable[..., Any], kind, *arrays) -> Any:
+    """Apply a function to arrays in blocks, so that intermediates stay in the cache."""
+    wide = np.broadcast_arrays(*arrays)
+    result = np.empty(wide[0].shape, kind)
+    flat, into = [array.reshape(-1) for array in wide], result.reshape(-1)
+    for start in range(0, into.size, _BLOCK):
+        part = slice(start, start + _BLOCK)
+        into[part] = rule(*[array[part] for array in flat])
+    return result
+
+
+def _polynomial(m, coefficients, x) -> Any:
+    result = m.number(coefficients[0])
     for c in coefficients[1:]:
-        result = _fused(result, x, np.float32(c))
+        result = m.intrinsic("fma", result, x, m.number(c))
     return result
 
 
-def _log(x) -> Any:
-    bits = x.view(np.uint32)
-    power = (bits >> np.uint32(23)).astype(np.float32) - np.float32(126)
-    m = ((bits & np.uint32(0x807FFFFF)) | np.uint32(0x3F000000)).view(np.float32)
-    low = m < _ROOT_HALF
-    power -= low
-    m = np.where(low, m + (m - np.float32(1)), m - np.float32(1))
-    square = m * m
-    cube = square * m
-    parts = [_polynomial(part, m) for part in _LOG]
-    tail = _fused(_fused(parts[0], cube, parts[1]), cube, parts[2])
-    tail = _fused(tail, cube, power * _LOG_2[1])
-    return _fused(power, _LOG_2[0], _fused(square, np.float32(-0.5), m) + tail)
+def _log(m, x) -> Any:
+    fma = functools.partial(m.intrinsic, "fma")
+    one, bits = m.number(1.0), m.to_bits(x)
+    # the exponent's bits below the leading one of 2 ** 23
+    power = m.from_bits(m.on_bits("or", m.on_bits("lshr", bits, m.whole(23)), m.whole(0x4B000000)))
+    power = m.sub(power, m.number(2.0**23 + 126))
+    part = m.on_bits("and", bits, m.whole(0x007FFFFF))
+    part = m.from_bits(m.on_bits("or", part, m.whole(0x3F000000)))
+    low = m.compare("lt", part, m.number(_ROOT_HALF))
+    power = m.select(low, m.sub(power, one), power)
+    less = m.sub(part, one)
+    part = m.select(low, m.add(part, less), less)
+    square = m.mul(part, part)
+    cube = m.mul(square, part)
+    parts = [_polynomial(m, coefficients, part) for coefficients in _LOG]
+    tail = fma(fma(parts[0], cube, parts[1]), cube, parts[2])
+    tail = fma(tail, cube, m.mul(power, m.number(_LOG_2[1])))
+    tail = m.add(fma(square, m.number(-0.5), part), tail)
+    return fma(power, m.number(_LOG_2[0]), tail)
 
 
-def _log1p(x) -> Any:
-    square = x * x
-    ratio = _polynomial(_ABOVE, x) / _polynomial(_BELOW, x)
-    near = x + _fused(np.float32(-0.5), square, x * square * ratio)
-    far = _log(np.maximum(x + np.float32(1), np.finfo(np.float32).tiny))
-    return np.where(np.abs(x) < _SMALL, near, far)
+def _log1p(m, x) -> Any:
+    square = m.mul(x, x)
+    ratio = m.div(_polynomial(m, _ABOVE, x), _polynomial(m, _BELOW, x))
+    tail = m.mul(m.mul(x, square), ratio)
+    near = m.add(x, m.intrinsic("fma", m.number(-0.5), square, tail))
+    least = m.number(float(np.finfo(np.float32).tiny))
+    far = _log(m, m.maximum(m.add(x, m.number(1.0)), least))
+    return m.select(m.compare("lt", m.size(x), m.number(_SMALL)), near, far)
 
 
-def _erfinv(x) -> Any:
-    w = -_log1p(-x * x)
-    near = w < 5
-    w = np.where(near, w - np.float32(2.5), np.sqrt(np.abs(w)) - np.float32(3))
-    pairs = zip(*_PAIRS, strict=True)
-    result = np.where(near, *next(pairs))
-    for a, b in pairs:
-        result = _fused(result, w, np.where(near, a, b))
-    return result * x
+def _erfinv(m, x) -> Any:
+    w = m.neg(_log1p(m, m.mul(m.neg(x), x)))
+    near = m.compare("lt", w, m.number(5.0))
+    root = m.sub(m.intrinsic("sqrt", m.size(w)), m.number(3.0))
+    w = m.select(near, m.sub(w, m.number(2.5)), root)
+    first, *rest = [m.select(near, *map(m.number, pair)) for pair in zip(*_PAIRS, strict=True)]
+    for c in rest:
+        first = m.intrinsic("fma", first, w, c)
+    return m.mul(first, x)
 
 
-def _in_blocks(function, x) -> Any:
-    """Apply `function` to an array in blocks, so that intermediates stay in the cache."""
-    if x.size <= _BLOCK:
-        return function(x)
-    result = np.empty(x.shape, np.float32)
-    flat, into = np.ravel(x), result.reshape(-1)
-    for start in range(0, x.size, _BLOCK):
-        into[start : start + _BLOCK] = function(flat[start : start + _BLOCK])
-    return result
+def _function(name: str, rule: Callable[..., Any], cost: int, doc: str) -> None:
+    def kernel(self) -> Any:
+        return in_blocks(functools.partial(rule, ARRAYS), np.float32, self)
+
+    def drawn(rng) -> Any:
+        return rng.random(3, np.float32)
+
+    constant(
+        name,
+        kernel,
+        args=("self",),
+        promote=None,
+        batching="pointwise",
+        cases=(case(drawn),),
+        doc=f"{doc}, of float32 to the last bit",
+        raises=False,
+        fused="elements",
+        elements=Scalar(rule, cost),
+    )
 
 
-def log(x) -> Any:
-    """Return the natural logarithm of positive, finite numbers."""
-    return _in_blocks(_log, x)
-
-
-def log1p(x) -> Any:
-    """Return ln(1 + x) for x > -1."""
-    return _in_blocks(_log1p, x)
-
-
-def erfinv(x) -> Any:
-    """Return the inverse error function between -1 and 1."""
-    return _in_blocks(_erfinv, x)
+_function("xla_log", _log, 30, "the natural logarithm of positive, finite numbers")
+_function("xla_log1p", _log1p, 60, "ln(1 + x) for x > -1")
+_function("xla_erfinv", _erfinv, 80, "the inverse error function between -1 and 1")

@@ -34,16 +34,12 @@ def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice
     >>> tf.config.list_physical_devices("GPU")
     []
     """
-    if device_type not in (None, "CPU"):
-        return []
-    return [PhysicalDevice("/physical_device:CPU:0", "CPU")]
+    return [PhysicalDevice("/physical_device:CPU:0", "CPU")] * (device_type in (None, "CPU"))
 
 
 def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
     """Return the CPU, or an empty list for another device type."""
-    if device_type not in (None, "CPU"):
-        return []
-    return [LogicalDevice("/device:CPU:0", "CPU")]
+    return [LogicalDevice("/device:CPU:0", "CPU")] * (device_type in (None, "CPU"))
 
 
 get_visible_devices = list_physical_devices

@@ -235,10 +235,10 @@ class Tensor(NativeTensor):
         return self
 
     def __deepcopy__(self, memo) -> Any:
-        return _unpickled(self._payload.copy())
+        return _made(self._payload.copy())
 
     def __reduce_ex__(self, protocol) -> Any:
-        return _unpickled, (np.asarray(self.numpy()),)
+        return _made, (np.asarray(self.numpy()),)
 
 
 _OWN = {*vars(Tensor), "cls"}
@@ -252,9 +252,9 @@ for _name in dir(NativeTensor):
 Tensor.__name__ = Tensor.__qualname__ = "EagerTensor"
 
 
-def _unpickled(array) -> Any:
+def _made(array, kind: type = Tensor) -> Any:
     tensor = new_tensor(array)
-    tensor.__class__ = Tensor
+    tensor.__class__ = kind
     return tensor
 
 
@@ -308,13 +308,7 @@ def bytes_of(value) -> Any:
 
 def labels_of(value) -> Any:
     """Build a tensor of strings."""
-    return _made(bytes_of(value))
-
-
-def _made(array) -> Any:
-    tensor = new_tensor(array)
-    tensor.__class__ = StringTensor
-    return tensor
+    return _made(bytes_of(value), StringTensor)
 
 
 def each(function: Callable[..., Any], *values, dtype=object) -> Any:
@@ -323,7 +317,7 @@ def each(function: Callable[..., Any], *values, dtype=object) -> Any:
     found = np.empty(arrays[0].shape, dtype)
     for place in np.ndindex(found.shape):
         found[place] = function(*[array[place] for array in arrays])
-    return _made(found) if dtype is object else found
+    return _made(found, StringTensor) if dtype is object else found
 
 
 class StringTensor(Tensor):

@@ -58,9 +58,12 @@ class TensorShape:
         ------
         ValueError: If the number of dimensions is unknown.
         """
+        return list(self._known("as_list() is not defined on an unknown TensorShape."))
+
+    def _known(self, refusal: str) -> Any:
         if self._dims is None:
-            raise ValueError("as_list() is not defined on an unknown TensorShape.")
-        return list(self._dims)
+            raise ValueError(refusal)
+        return self._dims
 
     def num_elements(self) -> int | None:
         """Return the number of elements, or None if unknown."""
@@ -125,17 +128,13 @@ class TensorShape:
         return TensorShape(other).concatenate(self)
 
     def __len__(self) -> int:
-        if self._dims is None:
-            raise ValueError("Cannot take the length of shape with unknown rank.")
-        return len(self._dims)
+        return len(self._known("Cannot take the length of shape with unknown rank."))
 
     def __bool__(self) -> bool:
         return self._dims is not None
 
     def __iter__(self) -> Iterator[Any]:
-        if self._dims is None:
-            raise ValueError("Cannot iterate over a shape with unknown rank.")
-        return iter(self._dims)
+        return iter(self._known("Cannot iterate over a shape with unknown rank."))
 
     def __getitem__(self, key) -> Any:
         if self._dims is None:

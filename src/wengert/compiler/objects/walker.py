@@ -27,6 +27,7 @@ import datetime
 import decimal
 import fractions
 import functools
+import inspect
 import itertools
 import logging
 import operator
@@ -371,6 +372,7 @@ _READERS: dict[type, Reader] = {
     memoryview: contents.read_memory,
     np.ndarray: contents.read_ndarray,
     np.ufunc: by_identity,
+    inspect.Signature: by_identity,
     np.random.Generator: known_by(contents.stream),
     np.random.RandomState: known_by(contents.legacy_stream),
     random.Random: known_by(random.Random.getstate),

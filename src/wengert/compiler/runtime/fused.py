@@ -54,7 +54,7 @@ _SHORT = 32
 """The length of rows from which a loop for each is faster than NumPy's passes over all."""
 _MOST = 32
 """The largest number of native functions for one primitive or rule."""
-_DTYPES = frozenset("fd?iLlqB")
+_DTYPES = frozenset("fd?iILlqB")
 _MADE: dict[Any, Any] = {}
 _KINDS: Counter[Any] = Counter()
 _LOCK = Lock()

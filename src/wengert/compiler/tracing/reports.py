@@ -208,8 +208,11 @@ def _is_traced(name: str) -> bool:
     thread = get_ident()
     if thread not in _HANDLERS or thread in _BUSY or name == "__class__":
         return False
-    caller = sys._getframe(2).f_globals.get("__name__")
-    return caller == "logging" or not of_library_name(caller)
+    frame: Any = sys._getframe(2)
+    # modules of libraries make their loggers while they are imported
+    while frame.f_globals.get("__name__") == "logging":
+        frame = frame.f_back
+    return not of_library_name(frame.f_globals.get("__name__"))
 
 
 def _give_up(what: str) -> None:

@@ -120,26 +120,24 @@ def sgd(step_size) -> Any:
     return jnp.asarray, lambda i, g, x: x - step_of(i) * g, lambda x: x
 
 
+def _by_velocity(step_size, mass, ahead: bool) -> Any:
+    def update(i, step, g, x, velocity) -> Any:
+        velocity = mass * velocity + g
+        return x - step * (mass * velocity + g if ahead else velocity), velocity
+
+    return _of_arrays(step_size, 1, update)
+
+
 @optimizer
 def momentum(step_size: Schedule, mass) -> Any:
     """Build gradient descent with momentum."""
-
-    def update(i, step, g, x, velocity) -> Any:
-        velocity = mass * velocity + g
-        return x - step * velocity, velocity
-
-    return _of_arrays(step_size, 1, update)
+    return _by_velocity(step_size, mass, False)
 
 
 @optimizer
 def nesterov(step_size: Schedule, mass) -> Any:
     """Build momentum SGD with Nesterov's lookahead."""
-
-    def update(i, step, g, x, velocity) -> Any:
-        velocity = mass * velocity + g
-        return x - step * (mass * velocity + g), velocity
-
-    return _of_arrays(step_size, 1, update)
+    return _by_velocity(step_size, mass, True)
 
 
 def _over_root(g, squares) -> Any:
@@ -243,22 +241,15 @@ def exponential_decay(step_size, decay_steps, decay_rate) -> Schedule:
 
 def inverse_time_decay(step_size, decay_steps, decay_rate, staircase: bool = False) -> Schedule:
     """Build a schedule that shrinks as 1 / (1 + rate * i / steps)."""
-
-    def schedule(i) -> Any:
-        time = jnp.floor(i / decay_steps) if staircase else i / decay_steps
-        return step_size / (1 + decay_rate * time)
-
-    return schedule
+    whole = jnp.floor if staircase else jnp.asarray
+    return lambda i: step_size / (1 + decay_rate * whole(i / decay_steps))
 
 
 def polynomial_decay(step_size, decay_steps, final_step_size, power=1.0) -> Schedule:
     """Build a schedule that decays to a final step size with a power of the time left."""
-
-    def schedule(i) -> Any:
-        left = 1 - jnp.minimum(i, decay_steps) / decay_steps
-        return left**power * (step_size - final_step_size) + final_step_size
-
-    return schedule
+    span = step_size - final_step_size
+    left = lambda i: 1 - jnp.minimum(i, decay_steps) / decay_steps  # noqa: E731
+    return lambda i: left(i) ** power * span + final_step_size
 
 
 def piecewise_constant(boundaries, values) -> Schedule:
@@ -292,11 +283,7 @@ def l2_norm(tree) -> Any:
 def clip_grads(grad_tree, max_norm) -> Any:
     """Scale gradients together so that their norm is at most `max_norm`."""
     length = l2_norm(grad_tree)
-
-    def shorter(g) -> Any:
-        return jnp.where(length < max_norm, g, g * (max_norm / length))
-
-    return tree_map(shorter, grad_tree)
+    return tree_map(lambda g: jnp.where(length < max_norm, g, g * (max_norm / length)), grad_tree)
 
 
 class JoinPoint:

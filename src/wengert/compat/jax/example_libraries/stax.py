@@ -141,16 +141,14 @@ def BatchNorm(
     return init_fun, apply_fun
 
 
+def _unlearned(shape_of: Callable[[Any], Any], apply: Callable[[Any], Any]) -> Layer:
+    """Return a layer without parameters."""
+    return lambda rng, shape: (shape_of(shape), ()), lambda params, x, **kwargs: apply(x)
+
+
 def elementwise(fun: Callable[..., Any], **fun_kwargs) -> Layer:
     """Turn a function into a layer without parameters."""
-
-    def init_fun(rng, input_shape) -> Any:
-        return input_shape, ()
-
-    def apply_fun(params, inputs, **kwargs) -> Any:
-        return fun(inputs, **fun_kwargs)
-
-    return init_fun, apply_fun
+    return _unlearned(lambda shape: shape, lambda x: fun(x, **fun_kwargs))
 
 
 Tanh = elementwise(jnp.tanh)
@@ -172,11 +170,11 @@ def _pooling(combine: Callable[..., Any], start: float, mean: bool) -> Callable[
         places = [i for i, c in enumerate(names) if c not in "NC"]
         steps = strides or (1,) * len(window_shape)
 
-        def init_fun(rng, input_shape) -> Any:
+        def reached(input_shape) -> Any:
             sizes = list(input_shape)
             for place, n, step in zip(places, window_shape, steps, strict=True):
                 sizes[place] = _reach(sizes[place], n, step, padding)
-            return tuple(sizes), ()
+            return tuple(sizes)
 
         def pooled(x) -> Any:
             window, strides = (
@@ -185,11 +183,9 @@ def _pooling(combine: Callable[..., Any], start: float, mean: bool) -> Callable[
             )
             return reduce_window(x, start, combine, window, strides, padding)
 
-        def apply_fun(params, inputs, **kwargs) -> Any:
-            found = pooled(inputs)
-            return found / pooled(jnp.ones_like(inputs)) if mean else found
-
-        return init_fun, apply_fun
+        return _unlearned(
+            reached, lambda x: pooled(x) / pooled(jnp.ones_like(x)) if mean else pooled(x)
+        )
 
     return layer
 
@@ -199,50 +195,30 @@ SumPool = _pooling(operator.add, 0.0, False)
 AvgPool = _pooling(operator.add, 0.0, True)
 
 
-def _flat_init(rng, input_shape) -> Any:
-    return (input_shape[0], math.prod(input_shape[1:])), ()
-
-
-def _flat_apply(params, inputs, **kwargs) -> Any:
-    return jnp.reshape(inputs, (inputs.shape[0], -1))
-
-
-Flatten: Layer = (_flat_init, _flat_apply)
+Flatten = _unlearned(
+    lambda shape: (shape[0], math.prod(shape[1:])), lambda x: jnp.reshape(x, (x.shape[0], -1))
+)
 """A layer that flattens all axes but the first."""
 Identity = elementwise(lambda x: x)
 
 
 def FanOut(num: int) -> Layer:
     """Build a layer that copies its input several times, for `parallel`."""
-
-    def init_fun(rng, input_shape) -> Any:
-        return [input_shape] * num, ()
-
-    def apply_fun(params, inputs, **kwargs) -> Any:
-        return [inputs] * num
-
-    return init_fun, apply_fun
+    return _unlearned(lambda shape: [shape] * num, lambda x: [x] * num)
 
 
-FanInSum: Layer = (
-    lambda rng, input_shape: (input_shape[0], ()),
-    lambda params, inputs, **kwargs: functools.reduce(operator.add, inputs),
-)
+FanInSum = _unlearned(operator.itemgetter(0), lambda parts: functools.reduce(operator.add, parts))
 """A layer that sums its inputs."""
 
 
 def FanInConcat(axis=-1) -> Layer:
     """Build a layer that concatenates its inputs along an axis."""
 
-    def init_fun(rng, input_shape) -> Any:
-        at = axis % len(input_shape[0])
-        joined = sum(shape[at] for shape in input_shape)
-        return (*input_shape[0][:at], joined, *input_shape[0][at + 1 :]), ()
+    def joined(shapes) -> Any:
+        at = axis % len(shapes[0])
+        return (*shapes[0][:at], sum(shape[at] for shape in shapes), *shapes[0][at + 1 :])
 
-    def apply_fun(params, inputs, **kwargs) -> Any:
-        return jnp.concatenate(inputs, axis)
-
-    return init_fun, apply_fun
+    return _unlearned(joined, lambda parts: jnp.concatenate(parts, axis))
 
 
 def Dropout(rate: float, mode="train") -> Layer:
@@ -250,11 +226,7 @@ def Dropout(rate: float, mode="train") -> Layer:
     if mode not in ("train", "test"):
         raise ValueError(f"mode of Dropout is 'train' or 'test', not {mode!r}")
 
-    def init_fun(rng, input_shape) -> Any:
-        return input_shape, ()
-
-    def apply_fun(params, inputs, **kwargs) -> Any:
-        rng = kwargs.get("rng")
+    def apply_fun(params, inputs, rng=None, **kwargs) -> Any:
         if rng is None:
             raise refusal(ValueError, "Dropout layer requires")
         if mode != "train":
@@ -262,7 +234,7 @@ def Dropout(rate: float, mode="train") -> Layer:
         keep = sampling.bernoulli(rng, rate, inputs.shape)
         return jnp.where(keep, inputs / rate, 0)
 
-    return init_fun, apply_fun
+    return lambda rng, input_shape: (input_shape, ()), apply_fun
 
 
 # -- composition of layers -------------------------------------------------------------------------
@@ -280,8 +252,7 @@ def serial(*layers: Layer) -> Layer:
             params.append(param)
         return input_shape, params
 
-    def apply_fun(params, inputs, **kwargs) -> Any:
-        rng = kwargs.pop("rng", None)
+    def apply_fun(params, inputs, rng=None, **kwargs) -> Any:
         keys = split(rng, len(layers)) if rng is not None else (None,) * len(layers)
         for apply, param, key in zip(applies, params, keys, strict=True):
             inputs = apply(param, inputs, rng=key, **kwargs)
@@ -299,8 +270,7 @@ def parallel(*layers: Layer) -> Layer:
         made = [init(key, shape) for init, key, shape in zip(inits, keys, input_shape, strict=True)]
         return [shape for shape, _ in made], [params for _, params in made]
 
-    def apply_fun(params, inputs, **kwargs) -> Any:
-        rng = kwargs.pop("rng", None)
+    def apply_fun(params, inputs, rng=None, **kwargs) -> Any:
         keys = split(rng, len(layers)) if rng is not None else (None,) * len(layers)
         return [
             apply(param, x, rng=key, **kwargs)
@@ -312,14 +282,10 @@ def parallel(*layers: Layer) -> Layer:
 
 def shape_dependent(make_layer: Callable[[Any], Layer]) -> Layer:
     """Build a layer whose construction waits for the shape of its input."""
-
-    def init_fun(rng, input_shape) -> Any:
-        return make_layer(input_shape)[0](rng, input_shape)
-
-    def apply_fun(params, inputs, **kwargs) -> Any:
-        return make_layer(inputs.shape)[1](params, inputs, **kwargs)
-
-    return init_fun, apply_fun
+    return (
+        lambda rng, input_shape: make_layer(input_shape)[0](rng, input_shape),
+        lambda params, x, **kwargs: make_layer(x.shape)[1](params, x, **kwargs),
+    )
 
 
 _LAYERS = (

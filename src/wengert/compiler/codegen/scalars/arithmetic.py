@@ -200,7 +200,7 @@ native(records.round, kinds="fiu")(_rounding("rint"))
 # -- integers, remainders, bits -------------------------------------------------------------------
 
 _DIVISION: dict[str, Any] = {"kinds": "fiu", "cost": 20}
-_BITS: dict[str, Any] = {"kinds": "iub", "vectors": ""}
+_BITS: dict[str, Any] = {"kinds": "iub", "vectors": _ALL}
 
 
 def _divide(m: Lane, a: str, b: str) -> tuple[str, str, str]:
@@ -314,11 +314,12 @@ def _trunc_quotient(m: Lane, a: str, b: str) -> str:
 def _shift(operation: str) -> Any:
     def rule(m: Lane, a: str, b: str) -> str:
         # LLVM shifts by fewer than all bits only; unsigned, negative counts are too large as well
-        within = m.code.let(f"icmp ult {m.type} {b}, {m.bits}")
-        moved = m.exact(operation.replace("?", "a" if m.kind == "i" else "l"), a, m.mask(b))
-        shifted_out = "0"
+        within = m.code.let(f"icmp ult {m.type} {b}, {m.number(m.bits)}")
+        count = m.exact("and", b, m.number(m.bits - 1))
+        moved = m.exact(operation.replace("?", "a" if m.kind == "i" else "l"), a, count)
+        shifted_out = zero = m.number(0)
         if operation == "?shr" and m.kind == "i":
-            shifted_out = m.select(m.compare("lt", a, "0"), "-1", "0")
+            shifted_out = m.select(m.compare("lt", a, zero), m.number(-1), zero)
         return m.select(within, moved, shifted_out)
 
     return rule
@@ -337,7 +338,7 @@ native(records.bitwise_and, **_BITS)(_bits("and"))
 native(records.bitwise_or, **_BITS)(_bits("or"))
 native(records.bitwise_xor, **_BITS)(_bits("xor"))
 native(records.bitwise_not, **_BITS)(
-    lambda m, a: m.exact("xor", a, "true" if m.kind == "b" else "-1")
+    lambda m, a: m.exact("xor", a, m.number(True if m.kind == "b" else -1))
 )
-native(records.bitwise_left_shift, kinds="iu", cost=20, vectors="")(_shift("shl"))
-native(records.bitwise_right_shift, kinds="iu", cost=20, vectors="")(_shift("?shr"))
+native(records.bitwise_left_shift, kinds="iu", cost=3, vectors="iu")(_shift("shl"))
+native(records.bitwise_right_shift, kinds="iu", cost=3, vectors="iu")(_shift("?shr"))

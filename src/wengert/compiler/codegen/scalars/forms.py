@@ -9,37 +9,16 @@ take the computing dtype. Complex numbers and half precision are left to NumPy.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any
 
 from wengert.prims.facet import Facet
 from wengert.prims.record import Primitive
+from wengert.prims.scalar import Scalar
 
 __all__ = ["SCALARS", "Scalar", "native"]
 
 Rule = Callable[..., str]
-
-
-class Scalar(NamedTuple):
-    """The scalar form of an element-wise primitive.
-
-    Attributes
-    ----------
-    rule: ``rule(lane, *operands, **params)``, which emits instructions and returns the result.
-    cost: Rough cycles per element, when vectorised.
-    kinds: The dtype kinds in which it computes.
-    inside: The source of that dtype: "result", "arguments" or "bool".
-    vectors: The dtype kinds in which it is vectorised.
-    params: Whether it takes the given parameters in a dtype kind.
-    """
-
-    rule: Rule
-    cost: int = 1
-    kinds: str = "f"
-    inside: str = "result"
-    vectors: str = "f"
-    params: Callable[[Mapping[str, Any], str], bool] | None = None
-
 
 SCALARS: Facet[Scalar | None] = Facet("elements", lambda prim: None)
 """The scalar form of a primitive, or None."""

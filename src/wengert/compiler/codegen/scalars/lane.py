@@ -146,10 +146,6 @@ class Lane:
         """Emit an operation without the fast-math flags, which would defeat its purpose."""
         return self.code.let(f"{operation} {self.type} {a}, {b}")
 
-    def mask(self, a: str) -> str:
-        """Emit an integer modulo the number of its bits."""
-        return self.exact("and", a, str(self.bits - 1))
-
     # -- selection --------------------------------------------------------------------------------
 
     def compare(self, name: str, a: str, b: str) -> str:
