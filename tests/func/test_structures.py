@@ -71,13 +71,12 @@ def test_a_derivative_in_time_belongs_to_the_keys_of_the_state():
         return {"speed": -y["place"], "place": y["speed"]}
 
     start = {"place": wg.tensor(1.0).double(), "speed": wg.tensor(0.0).double()}
-    y = wg.integrate.odeint(turning, start, wg.tensor([0.0, 1.0]).double(), rtol=1e-8)
+    times = wg.tensor([0.0, 1.0]).double()
+    y = wg.integrate.odeint(turning, start, times, rtol=1e-8)
     assert wg.allclose(y["place"][-1], wg.tensor(1.0).double().cos())
     assert wg.allclose(y["speed"][-1], -wg.tensor(1.0).double().sin())
     with pytest.raises(ValueError, match="must return a value of the structure and shape"):
-        wg.integrate.odeint(
-            lambda y, t: (y["place"], y["speed"]), start, wg.tensor([0.0, 1.0]).double(), rtol=1e-8
-        )
+        wg.integrate.odeint(lambda y, t: tuple(y.values()), start, times)
 
 
 def test_the_next_unknowns_of_an_iteration_belong_to_their_keys():
