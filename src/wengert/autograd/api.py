@@ -22,13 +22,19 @@ Sources: TypeAlias = Tensor | GradientEdge | Iterable[Tensor] | Iterable[Gradien
 """The outputs or the inputs of a derivative."""
 
 
+class _Sparse(list[Any]):
+    """A list with sparse tensors in it."""
+
+
 def _sources(value: Any, what: str) -> list[Any]:
     """Return one tensor or gradient edge, or a sequence of them, as a list."""
     if isinstance(value, TensorBase):
         return [value]
     values = [value] if isinstance(value, GradientEdge | SparseValue) else list(value)
     for i, item in enumerate(values):
-        if not isinstance(item, TensorBase | GradientEdge | SparseValue):
+        if isinstance(item, SparseValue):
+            values = _Sparse(values)
+        elif not isinstance(item, TensorBase | GradientEdge):
             if isinstance(value, Mapping):
                 raise TypeError(f"`{what}` argument must not be a {type(value).__name__}")
             raise TypeError(
@@ -49,10 +55,9 @@ def _gradients(value: Any, count: int, what: str) -> list[Any]:
 
 def _stored(sources: list[Any]) -> list[Any]:
     """Return sources with the values of sparse tensors in their place; the list itself if none."""
-    for one in sources:
-        if isinstance(one, SparseValue):
-            return [x.stored() if isinstance(x, SparseValue) else x for x in sources]
-    return sources
+    if sources.__class__ is list:
+        return sources
+    return [x.stored() if isinstance(x, SparseValue) else x for x in sources]
 
 
 def _seeded(outputs: Any, vectors: Any, what: str) -> tuple[list[Any], list[Any]]:
