@@ -471,5 +471,5 @@ def test_nodes_have_known_operations_and_targets_of_their_kind():
 
 def test_traced_values_are_no_keys():
     for f in (lambda x: {x: 1}, lambda x: wg.cat([x], **{"dim": {x: 1}})):
-        with pytest.raises(RuntimeError, match="cannot contain a Node. Got key: Proxy"):
+        with pytest.raises(RuntimeError, match="cannot contain a Node"):
             fx.symbolic_trace(f)
