@@ -244,9 +244,7 @@ class Tracer(TracerBase):
                     )
             else:
                 name = "_" + param.name if stars else param.name
-                # text names a type where it stands, but not in the module's code
-                noted = not (param.annotation is param.empty or isinstance(param.annotation, str))
-                kind = param.annotation if noted and not stars else None
+                kind = None if stars or param.annotation is param.empty else param.annotation
                 target = stars + param.name
                 value = self.create_proxy("placeholder", target, default, {}, name, kind)
             args.append(value)
