@@ -209,7 +209,7 @@ class SparseBase(SparseValue):
 
     def backward(self, gradient: Any = None, *args: Any, **options: Any) -> None:
         """Add to ``.grad`` as `Tensor.backward` does; `gradient` counts at the stored places."""
-        backward(self, gradient, *args, **options)  # type: ignore[arg-type]
+        backward(self, gradient, *args, **options)
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
         """Set whether the values require a gradient."""
