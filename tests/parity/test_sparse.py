@@ -161,6 +161,9 @@ def test_methods_in_place_are_called_through_the_class(layout, name):
         assert getattr(lib.Tensor, name)(x, *([2.0] if name == "mul_" else [])) is x
         return x
 
+    np.testing.assert_array_equal(
+        *of_both(lambda lib: lib.Tensor.to_dense(getattr(lib.tensor(DENSE), layout)()))
+    )
     if (layout, name) == ("to_sparse_csr", "t_"):
         # PyTorch does not do this
         assert f(wg).to_dense().tolist() == np.transpose(DENSE).tolist()

@@ -741,9 +741,9 @@ def install() -> None:
         for name in names
         if name[0] != "_" and name[-1] != "_"
     )
-    in_place = (getattr(Tensor, f"{name}_", None) for name in names if name[-1] != "_")
+    methods = ["to_dense", *(f"{name}_" for name in names if name[-1] != "_")]
+    both = itertools.chain(public, (getattr(Tensor, name, None) for name in methods))
     # once under all of its names: `absolute` is `abs`
-    both = itertools.chain(public, in_place)
     for dense in {function for function in both if isinstance(function, FunctionType)}:
         extend(dense, functools.partial(_either, dense.__name__))
     for kind in (SparseTensor, CompressedTensor):

@@ -199,11 +199,11 @@ class SparseBase(SparseValue):
         return self._with(found)
 
     def stored(self) -> Any:
-        """Return the values, which are recorded."""
+        """Return the dense tensor that has the history."""
         return self._values_
 
     def at_stored(self, other: Any) -> Any:
-        """Return the elements of another tensor at the places of the values."""
+        """Return what another tensor has where there are values, in their order."""
         found = getitem(other.to_dense(), tuple(self.to_sparse_coo()._indices_))
         return found.reshape(self._values_.shape)
 

@@ -257,7 +257,7 @@ class SparseValue:
         raise NotImplementedError
 
     def to_dense(self) -> Any:
-        """Return the dense tensor."""
+        """Return a tensor with all elements."""
         raise NotImplementedError
 
 
