@@ -36,7 +36,7 @@ def _sources(value: Any, what: str) -> list[Any]:
             values = _Sparse(values)
         elif not isinstance(item, TensorBase | GradientEdge):
             if isinstance(value, Mapping):
-                raise TypeError(f"`{what}` argument must not be a {type(value).__name__}")
+                raise TypeError(f"`{what}` argument must be a dict, not {type(value).__name__}")
             raise TypeError(
                 f"{what}[{i}] must be a Tensor or a GradientEdge, but got {type(item).__name__}"
             )
