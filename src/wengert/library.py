@@ -1,7 +1,8 @@
 """Layer 7 · autograd: library: user-defined operations with names and derivatives.
 
 `custom_op` makes a `Function` of a function. There is no dispatcher: the CPU kernel is the function
-itself, and fake implementations (`register_fake`) are only checked (`opcheck`).
+itself, and fake implementations (`register_fake`) are for tensors without values, and checked by
+`opcheck`.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import numpy as np
 import wengert.ops as operations
 from wengert.autograd.function import Function
 from wengert.base.containers import flatten
-from wengert.base.device import device
+from wengert.base.device import device, is_meta
 from wengert.base.dtypes import dtype
 from wengert.base.elsewhere import refusal
 from wengert.base.names import shows
@@ -162,7 +163,7 @@ class CustomOpDef:
         return register if fn is None else register(fn)
 
     def register_fake(self, fn: Callable[..., Any], /) -> Callable[..., Any]:
-        """Store a function that describes results without computing them, for `opcheck`."""
+        """Store a function that describes results of tensors on the device ``"meta"``."""
         self._fake = fn
         return fn
 
@@ -194,10 +195,13 @@ class CustomOpDef:
 
     def _alone(self, function: Callable[..., Any], args: Any, keywords: dict[str, Any]) -> Any:
         """Return what the function makes of arguments; a result that is one of them is refused."""
+        tensors = _leaves((args, keywords))
+        if any(is_meta(tensor.device) for tensor in tensors):
+            return (self._fake or function)(*args, **keywords)
         result = function(*args, **keywords)
         own, seen = (
-            [x._payload for x in _leaves(values) if isinstance(x._payload, np.ndarray)]
-            for values in (result, args)
+            [x._payload for x in found if isinstance(x._payload, np.ndarray)]
+            for found in (_leaves(result), tensors)
         )
         if any(np.may_share_memory(a, b) for a, b in (*product(own, seen), *combinations(own, 2))):
             raise RuntimeError(

@@ -310,3 +310,14 @@ def test_an_operation_is_checked_against_its_definition(cube):
         wg.library.opcheck(writes, (y, y))
     found = wg.library.opcheck(writes, (y,), {"y": y}, raise_exception=False)
     assert isinstance(found["test_schema"], RuntimeError) and y.tolist() == [1.0, 1.0]
+
+
+def test_tensors_without_values_get_the_described_result():
+    @wg.library.custom_op("tests::rows", mutates_args=())
+    def rows(x: wg.Tensor) -> wg.Tensor:
+        return wg.from_numpy(x.numpy()[:2].copy())
+
+    rows.register_fake(lambda x: wg.empty(2, *x.shape[1:], dtype=x.dtype, device=x.device))
+    made = rows(wg.empty(3, 4, device="meta"))
+    assert (made.shape, made.device.type) == ((2, 4), "meta")
+    assert rows(wg.ones(3, 4)).shape == (2, 4)

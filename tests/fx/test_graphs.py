@@ -446,3 +446,30 @@ def test_a_module_with_a_graph_for_training_and_one_for_evaluation():
     assert list(both.state_dict()) == ["inner.0.weight"]
     assert both(x).equal(2 * both.eval()(x)) and both.train()(x).equal(net(x))
     assert copy.deepcopy(both).eval()(x).equal(net.eval()(x))
+
+
+@pytest.mark.parametrize("name", ["input", "sum", "type", "x"])
+def test_arguments_of_a_traced_module_keep_their_names(name):
+    space = {"wg": wg}
+    exec(f"def f({name}, *, k=2): return wg.relu({name}) * k", space)
+    traced = fx.symbolic_trace(space["f"])
+    assert traced(**{name: wg.ones(1)}) == 2
+    assert traced(wg.ones(1), k=3) == 3
+    assert fx.symbolic_trace(nn.Linear(2, 1))(input=wg.ones(1, 2)).shape == (1, 1)
+
+
+def test_nodes_have_known_operations_and_targets_of_their_kind():
+    graph = fx.Graph()
+    with pytest.raises(AssertionError, match="op 'call' is not in placeholder"):
+        graph.create_node("call", "relu")
+    with pytest.raises(ValueError, match="target relu has type str but a Callable is expected"):
+        graph.call_function("relu")
+    for op in ("call_module", "call_method", "get_attr", "placeholder"):
+        with pytest.raises(ValueError, match="has type function but a str is expected"):
+            graph.create_node(op, wg.relu)
+
+
+def test_traced_values_are_no_keys():
+    for f in (lambda x: {x: 1}, lambda x: wg.cat([x], **{"dim": {x: 1}})):
+        with pytest.raises(RuntimeError, match="cannot contain a Node"):
+            fx.symbolic_trace(f)

@@ -376,7 +376,9 @@ def test_equations_must_be_as_many_as_unknowns():
 
 def test_a_fixed_point_must_keep_its_shape():
     solve = wg.implicit.fixed_point(lambda x, a: x.sum() * a)(lambda init, a: np.ones(3))
-    with pytest.raises(ValueError, match=r"tensors of the shapes of the unknowns, \[\[3\]\]"):
+    with pytest.raises(
+        ValueError, match=r"tensors of the structure and shapes of the unknowns, \[\[3\]\]"
+    ):
         solve(None, double(3.0))
 
 

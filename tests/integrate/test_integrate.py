@@ -448,7 +448,11 @@ def test_forward_sensitivities_are_not_differentiated_twice():
 @pytest.mark.parametrize(
     ("error", "message", "call"),
     [
-        (ValueError, r"the shape of y0, \[2\], but returned \[1\]", {"f": lambda y, t: y[:1]}),
+        (
+            ValueError,
+            r"structure and shape of y0, \[2\], but returned \[1\]",
+            {"f": lambda y, t: y[:1]},
+        ),
         (TypeError, "returned complex numbers for a real state", {"f": lambda y, t: y * 1j}),
         (ValueError, "strictly increasing or decreasing", {"t": [0, 1, 1]}),
         (ValueError, "must hold at least the time of y0", {"t": []}),

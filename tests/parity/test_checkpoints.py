@@ -291,8 +291,13 @@ def test_a_checkpoint_of_a_gpu_is_on_the_cpu():
     for where in (None, "cpu", wg.device("cpu"), {"mps": "cpu"}, lambda storage, place: storage):
         file.seek(0)
         assert wg.load(file, map_location=where).tolist() == [0.0, 1.0, 2.0]
-    with pytest.raises(RuntimeError, match="device 'cuda' is not available"):
-        wg.load(file, map_location="cuda")
+    gpus = [(lib, where) for lib in (wg, torch) for where in ("cuda", lib.device("cuda"))]
+    for lib, where in (*gpus, (wg, {"cpu": "cuda:1"})):
+        file.seek(0)
+        with pytest.raises(RuntimeError, match="Attempting to deserialize object on a CUDA"):
+            lib.load(file, map_location=where)
+    with pytest.raises(TypeError, match="map_location must be a device, a dict or callable"):
+        wg.load(file, map_location=3)
 
 
 def test_a_plain_pickle_of_tensors_loads():

@@ -110,3 +110,82 @@ def test_gradients_are_the_same(f, layout):
         assert (ours is None) == (theirs is None)
         if ours is not None:
             np.testing.assert_allclose(ours, theirs, rtol=1e-12)
+
+
+LAYOUTS = ["to_sparse", "to_sparse_csr", "to_sparse_csc"]
+DENSE = [[0.0, 0.5, 0.0], [0.0, 0.0, 0.25], [0.125, 0.0, 0.0]]
+
+
+def of_both(f, *args):
+    """Return what `f` gives for PyTorch and here, sparse tensors as dense arrays."""
+    found = [f(lib, *args) for lib in (torch, wg)]
+    return [np.asarray(x.to_dense().detach()) for x in found]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("way", ["grad", "backward", "both sparse", "dense output"])
+def test_sparse_tensors_are_outputs_inputs_and_cotangents_of_derivatives(layout, way):
+    def f(lib):
+        x = lib.tensor(DENSE, dtype=lib.float64, requires_grad=True)
+        given = getattr(lib.tensor(DENSE, dtype=lib.float64) * 3, layout)()
+        if way == "both sparse":
+            leaf = getattr(x.detach(), layout)().requires_grad_()
+            total = (leaf.to_dense() * lib.arange(9.0).reshape(3, 3)).sum()
+            (made,) = lib.autograd.grad(total, leaf)
+            assert made.layout == leaf.layout
+            return made.to_dense() * (x.detach() != 0)
+        if way == "grad":
+            return lib.autograd.grad(getattr(x, layout)(), x, given)[0]
+        output = x * 2 if way == "dense output" else getattr(x, layout)() * 2
+        output.backward(given.to_sparse() if way == "dense output" else given)
+        return x.grad
+
+    np.testing.assert_array_equal(*of_both(f))
+
+
+def test_elements_that_are_stored_twice_get_the_gradient_of_their_sum():
+    def f(lib):
+        values = lib.tensor([1.0, 2.0, 3.0], requires_grad=True)
+        x = lib.sparse_coo_tensor(lib.tensor([[0, 0, 1]]), values, (2,))
+        (x * 2).backward(lib.tensor([10.0, 20.0]).to_sparse())
+        return values.grad
+
+    np.testing.assert_array_equal(*of_both(f))
+
+
+@pytest.mark.parametrize("layout", LAYOUTS[:2])
+@pytest.mark.parametrize("name", ["sin_", "abs_", "neg_", "sqrt_", "mul_", "zero_", "t_"])
+def test_methods_in_place_are_called_through_the_class(layout, name):
+    def f(lib):
+        x = getattr(lib.tensor(DENSE), layout)()
+        assert getattr(lib.Tensor, name)(x, *([2.0] if name == "mul_" else [])) is x
+        return x
+
+    np.testing.assert_array_equal(
+        *of_both(lambda lib: lib.Tensor.to_dense(getattr(lib.tensor(DENSE), layout)()))
+    )
+    if (layout, name) == ("to_sparse_csr", "t_"):
+        # PyTorch does not do this
+        assert f(wg).to_dense().tolist() == np.transpose(DENSE).tolist()
+    else:
+        np.testing.assert_array_equal(*of_both(f))
+
+
+@pytest.mark.parametrize("dim", range(-3, 3))
+def test_a_dimension_is_added_among_sparse_or_dense_ones(dim):
+    def f(lib):
+        return lib.sparse_coo_tensor([[0, 1]], lib.ones(2, 3), (2, 3)).unsqueeze(dim)
+
+    assert f(wg).shape == tuple(f(torch).shape)
+    assert f(wg).sparse_dim() == f(torch).sparse_dim()
+    np.testing.assert_array_equal(*of_both(f))
+
+
+def test_one_value_may_be_a_number_and_ranges_are_checked():
+    def f(lib):
+        return lib.sparse_coo_tensor([[0], [2]], 4.0, (1, 3))
+
+    np.testing.assert_array_equal(*of_both(f))
+    for lib in (torch, wg):
+        with pytest.raises(RuntimeError, match="Invalid range to narrow"):
+            f(lib).narrow_copy(1, 2, 2)

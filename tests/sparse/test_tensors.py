@@ -359,7 +359,7 @@ def test_copies_and_pickles_are_the_same():
         (
             lambda: wg.sparse_coo_tensor([[1, 0]], [1.0, 2.0], is_coalesced=True),
             RuntimeError,
-            "is_coalesced is wrong",
+            "cannot set is_coalesced to true",
         ),
         (lambda: wg.sparse_csr_tensor([0, 2, 1], [0], [1.0]), RuntimeError, "crow_indices must"),
         (lambda: wg.sparse_csr_tensor([0, 1], [2], [1.0], (1, 2)), RuntimeError, "between 0 and 1"),

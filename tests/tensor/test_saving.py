@@ -375,10 +375,10 @@ def test_a_damaged_file_is_an_error(tmp_path, by_path):
     save({"a": wg.ones(100), "b": [1, 2]}, file)
     data = file.getvalue()
     path = tmp_path / "f"
-    for cut in (0, 4, 8, 30, len(data) - 1):
-        path.write_bytes(data[:cut])
+    for part in (*(data[:cut] for cut in (0, 4, 8, 30, len(data) - 1)), b"no file of tensors"):
+        path.write_bytes(part)
         with pytest.raises(RuntimeError, match="is not a safetensors file, or it is damaged"):
-            wg.load(path if by_path else io.BytesIO(data[:cut]))
+            wg.load(path if by_path else io.BytesIO(part))
 
 
 @pytest.mark.parametrize("by_path", [True, False])

@@ -140,7 +140,7 @@ def test_data_lie_at_multiples_of_64_bytes_and_are_mapped(tmp_path):
     loaded[0] += 1
     assert loaded[0].tolist() == [1.0, 2.0, 3.0]
     assert wg.load(path)[0].tolist() == [0.0, 1.0, 2.0]
-    with pytest.raises(ValueError, match="f must be a file name"):
+    with pytest.raises(ValueError, match="f must be a file path"):
         wg.load(io.BytesIO(path.read_bytes()), mmap=True)
 
 

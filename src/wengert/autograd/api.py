@@ -11,7 +11,7 @@ from wengert.base.containers import field_names, flatten
 from wengert.base.ports import PORTS
 from wengert.base.sections import fill_sections
 from wengert.tape.backward import run_backward, run_grad
-from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.base import SparseValue, TensorBase, new_tensor
 from wengert.tape.detachments import note
 from wengert.tape.node import GradientEdge
 from wengert.tape.sites import warn
@@ -22,13 +22,19 @@ Sources: TypeAlias = Tensor | GradientEdge | Iterable[Tensor] | Iterable[Gradien
 """The outputs or the inputs of a derivative."""
 
 
+class _Sparse(list[Any]):
+    """A list with sparse tensors in it."""
+
+
 def _sources(value: Any, what: str) -> list[Any]:
     """Return one tensor or gradient edge, or a sequence of them, as a list."""
     if isinstance(value, TensorBase):
         return [value]
-    values = [value] if isinstance(value, GradientEdge) else list(value)
+    values = [value] if isinstance(value, GradientEdge | SparseValue) else list(value)
     for i, item in enumerate(values):
-        if not isinstance(item, TensorBase | GradientEdge):
+        if isinstance(item, SparseValue):
+            values = _Sparse(values)
+        elif not isinstance(item, TensorBase | GradientEdge):
             if isinstance(value, Mapping):
                 raise TypeError(f"`{what}` argument must be a dict, not {type(value).__name__}")
             raise TypeError(
@@ -40,11 +46,29 @@ def _sources(value: Any, what: str) -> list[Any]:
 def _gradients(value: Any, count: int, what: str) -> list[Any]:
     if value is None:
         return [None] * count
-    values = [value] if isinstance(value, TensorBase) else list(value)
+    values = [value] if isinstance(value, TensorBase | SparseValue) else list(value)
     for i, item in enumerate(values):
-        if not isinstance(item, TensorBase) and item is not None:
+        if not isinstance(item, TensorBase | SparseValue) and item is not None:
             raise TypeError(f"{what}[{i}] must be a Tensor, but got {type(item).__name__}")
     return values
+
+
+def _stored(sources: list[Any]) -> list[Any]:
+    """Return sources with the values of sparse tensors in their place; the list itself if none."""
+    if sources.__class__ is list:
+        return sources
+    return [x.stored() if isinstance(x, SparseValue) else x for x in sources]
+
+
+def _seeded(outputs: Any, vectors: Any, what: str) -> tuple[list[Any], list[Any]]:
+    """Return the outputs and their vectors, of sparse tensors the values and their parts."""
+    sources = _sources(outputs, "outputs" if what == "grad_outputs" else "tensors")
+    given = _gradients(vectors, len(sources), what)
+    values = _stored(sources)
+    if values is not sources and len(given) == len(sources):
+        triples = zip(sources, values, given, strict=True)
+        given = [g if one is held or g is None else one.at_stored(g) for one, held, g in triples]
+    return values, given
 
 
 def _is_checkpoint_valid() -> bool:
@@ -99,14 +123,13 @@ def backward(
                 "`backward()`. Please only use `grad_tensors`."
             )
         grad_tensors = grad_variables
-    outputs = _sources(tensors, "tensors")
+    outputs, grads = _seeded(tensors, grad_tensors, "grad_tensors")
     targets = None
     if inputs is not None:
-        targets = _sources(inputs, "inputs")
+        targets = _stored(_sources(inputs, "inputs"))
         if not targets:
             raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     keep = create_graph if retain_graph is None else retain_graph
-    grads = _gradients(grad_tensors, len(outputs), "grad_tensors")
     run_backward(outputs, grads, keep, create_graph, targets)
 
 
@@ -185,17 +208,17 @@ def grad(
             FutureWarning,
         )
     allow_unused = materialize_grads if allow_unused is None else allow_unused
-    results = _sources(outputs, "outputs")
+    results, vectors = _seeded(outputs, grad_outputs, "grad_outputs")
     rebuilt: Any = tuple
     if type(inputs) is dict or (
         not isinstance(inputs, TensorBase | list | tuple) and field_names(inputs) is not None
     ):
         inputs, rebuilt = flatten(inputs)
-    sources = _sources(inputs, "inputs")
+    given = _sources(inputs, "inputs")
+    sources = _stored(given)
     if not sources:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     keep = create_graph if retain_graph is None else retain_graph
-    vectors = _gradients(grad_outputs, len(results), "grad_outputs")
     if is_grads_batched:
         batches = importlib.import_module("wengert.autograd.batches")
         grads = batches.gradients_of_batch(results, sources, vectors, keep, create_graph)
@@ -209,6 +232,9 @@ def grad(
             else g
             for i, (g, source) in enumerate(zip(grads, sources, strict=True))
         ]
+    if sources is not given:
+        pairs = zip(given, sources, grads, strict=True)
+        grads = [g if x is values or g is None else x.gradient(g) for x, values, g in pairs]
     return rebuilt(grads)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
 NODES: dict[type, tuple[Callable[[Any], Any], Callable[[Any, Any], Any]]] = {}
@@ -54,28 +54,66 @@ def dims_of(dims: Any, value: Any, name: str, kind: str = "in") -> Iterator[Any]
         for _ in flatten(value)[0]:
             yield dims
         return
-    if isinstance(value, dict) and isinstance(dims, dict) and value.keys() == dims.keys():
-        for key, part in value.items():
-            yield from dims_of(dims[key], part, name, kind)
-        return
-    if (
-        isinstance(value, list | tuple)
-        and isinstance(dims, list | tuple)
-        and len(value) == len(dims)
-    ):
-        for dim, part in zip(dims, value, strict=True):
-            yield from dims_of(dim, part, name, kind)
-        return
+    pairs = _matched(dims, value)
+    if pairs is None:
+        raise ValueError(
+            f"{name}: {kind}_dims is not compatible with the structure of `{kind}puts`: {dims!r} "
+            f"for an {kind}put of type {type(value).__name__}. It is an int, None, or has the "
+            f"{kind}puts' own structure."
+        )
+    for part, of in pairs:
+        yield from dims_of(part, of, name, kind)
+
+
+def aligned(value: Any, like: Any) -> list[Any] | None:
+    """Return the leaves of `value` in the order of the leaves of `like`, by the keys of dicts.
+
+    None if the structures differ; lists and tuples of the same length do not.
+    """
+    pairs = _matched(value, like)
+    if pairs is None:
+        return [value] if _opened(value) is _opened(like) is None else None
+    found: list[Any] = []
+    for pair in pairs:
+        leaves = aligned(*pair)
+        if leaves is None:
+            return None
+        found += leaves
+    return found
+
+
+def _matched(one: Any, other: Any) -> list[tuple[Any, Any]] | None:
+    """Return the parts of two containers in pairs, in the order of the second."""
+    opened, wanted = _opened(one), _opened(other)
+    if opened is None or wanted is None or opened[0] is not wanted[0]:
+        return None
+    kind, names, parts = opened
+    _, keys, others = wanted
+    if kind is list:
+        names, keys = range(len(parts)), range(len(others))
+    places = dict(zip(names, parts, strict=True))
+    if places.keys() != set(keys):
+        return None
+    return [(places[key], part) for key, part in zip(keys, others, strict=True)]
+
+
+def _opened(value: Any) -> tuple[type, Collection[Any], Collection[Any]] | None:
+    """Return what kind of container `value` is, the names of its parts, and the parts.
+
+    None for a leaf; the kind is list for tuples, too.
+    """
+    if value is None:
+        return type(None), (), ()
+    if isinstance(value, dict):
+        return dict, value.keys(), value.values()
+    if isinstance(value, list | tuple):
+        return list, getattr(value, "_fields", range(len(value))), value
+    kind = type(value)
+    if kind in NODES:
+        parts = list(NODES[kind][0](value)[0])
+        return kind, range(len(parts)), parts
     fields = field_names(value)
-    if fields is not None and type(dims) is type(value):
-        for field in fields:
-            yield from dims_of(getattr(dims, field), getattr(value, field), name, kind)
-        return
-    raise ValueError(
-        f"{name}: {kind}_dims is not compatible with the structure of `{kind}puts`: {dims!r} for "
-        f"an {kind}put of type {type(value).__name__}. It is an int, None, or has the {kind}puts' "
-        "own structure."
-    )
+    return None if fields is None else (kind, fields, [getattr(value, name) for name in fields])
 
 
 def _taken(value: Any, leaves: list[Any]) -> Callable[[Iterator[Any]], Any]:
@@ -159,20 +197,13 @@ def _emptied(value: Any) -> Any:
 
 def paths(value: Any, name: str = "") -> list[str]:
     """Return the path of each leaf of `value`, in the order of `flatten`: ``params["w"][1]``."""
-    if value is None:
-        return []
-    if isinstance(value, dict):
-        return [path for key, part in value.items() for path in paths(part, f"{name}[{key!r}]")]
-    if type(value) in NODES:
-        value = list(NODES[type(value)][0](value)[0])
-    if isinstance(value, list | tuple):
-        fields = getattr(value, "_fields", None)
-        return [
-            path
-            for i, part in enumerate(value)
-            for path in paths(part, f"{name}[{i}]" if fields is None else f"{name}.{fields[i]}")
-        ]
-    names = field_names(value)
-    if names is not None:
-        return [p for part in names for p in paths(getattr(value, part), f"{name}.{part}")]
-    return [name]
+    opened = _opened(value)
+    if opened is None:
+        return [name]
+    kind, names, parts = opened
+    shown = "{}[{!r}]" if kind is dict or isinstance(names, range) else "{}.{}"
+    return [
+        path
+        for key, part in zip(names, parts, strict=True)
+        for path in paths(part, shown.format(name, key))
+    ]

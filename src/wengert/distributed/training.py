@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.base.containers import flatten, paths
+from wengert.base.containers import aligned, paths
 from wengert.base.progress import Progress
 from wengert.base.sections import fill_sections
 from wengert.distributed.checks import check_count
@@ -183,10 +183,10 @@ class _Loop:
                 f"{self._owner}: for a module the optimizer function must write to the parameters "
                 f"and return None, but it returned {type(updated).__name__}"
             )
-        leaves, _ = flatten(updated)
-        shapes = [tuple(np.shape(leaf)) for leaf in leaves]
+        leaves = aligned(updated, known.rebuild(known.arrays))
+        shapes = [tuple(np.shape(leaf)) for leaf in leaves or ()]
         before = [array.shape for array in known.arrays]
-        if shapes != before:
+        if leaves is None or shapes != before:
             raise ValueError(
                 f"{self._owner}: the optimizer function must return parameters of the structure "
                 f"that it got, with shapes {before}, but returned {shapes}"

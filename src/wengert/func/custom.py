@@ -10,7 +10,7 @@ from typing import Any
 
 from wengert.autograd.closures import levels_named, names_recorded
 from wengert.autograd.function import Function
-from wengert.base.containers import flatten
+from wengert.base.containers import aligned, flatten, paths
 from wengert.base.dtypes import is_differentiable
 from wengert.base.sections import fill_sections
 from wengert.func.reverse import vjp
@@ -90,6 +90,7 @@ class _Call:
         self.closed: list[Any] = []
         self._count = 0
         self.structure: Callable[[list[Any]], Any] = tuple
+        self.outline: Any = None
         self.kept: Any = None
         # the levels that the rules close over: the outputs belong to them, too
         self.batches: list[Any] = []
@@ -101,6 +102,12 @@ class _Call:
             leaves[place] = tensor
         moving = iter(self.rebuild_moving(leaves))
         return tuple(arg if i in self.fixed else next(moving) for i, arg in enumerate(self.args))
+
+    def taken(self, output: Any) -> list[Any]:
+        """Return the leaves of the output, whose structure is kept."""
+        leaves, self.structure = flatten(output)
+        self.outline = self.structure([0] * len(leaves))
+        return leaves
 
     def spread(self, leaf: Any) -> Any:
         """Return an output as a value of the levels that the rules close over."""
@@ -139,11 +146,11 @@ class _Call:
         found: list[Any] = []
         for part, arg in zip(parts, moving, strict=True):
             leaves, _ = flatten(arg)
-            given = [None] * len(leaves) if part is None else flatten(part)[0]
-            if len(given) != len(leaves):
+            given = [None] * len(leaves) if part is None else aligned(part, arg)
+            if given is None:
                 raise TypeError(
                     f"{what} returned a gradient of another structure than its argument: "
-                    f"{len(given)} tensors for {len(leaves)}"
+                    f"{paths(part, 'gradient')} for {paths(arg, 'argument')}"
                 )
             found += given
         return [found[i] for i in self.places]
@@ -224,11 +231,11 @@ class _Reverse(Function):
     def forward(owner: Any, call: Any, *tensors: Any) -> Any:
         """Compute the outputs and the rule's residuals."""
         if not call.recorded:
-            leaves, call.structure = flatten(owner.compute(call, call.arguments(tensors)))
+            leaves = call.taken(owner.compute(call, call.arguments(tensors)))
             return tuple(map(call.spread, leaves))
         apart = tuple(map(_detached, tensors))
         with enable_grad():
-            leaves, call.structure = flatten(owner.compute(call, call.arguments(apart)))
+            leaves = call.taken(owner.compute(call, call.arguments(apart)))
         leaves = [call.spread(leaf) for leaf in leaves]
         call.close(leaves)
         return tuple(_detached(leaf) if isinstance(leaf, TensorBase) else leaf for leaf in leaves)
@@ -391,7 +398,12 @@ class custom_vjp:
             tuple(args[i] for i in moving),
             tuple(directions[i] for i in moving),
         )
-        return tuple(flatten(_pair(self.name, made, "tangent")[1])[0])
+        leaves = aligned(_pair(self.name, made, "tangent")[1], call.outline)
+        if leaves is None:
+            raise TypeError(
+                f"the forward rule of {self.name} must return a tangent of its output's structure"
+            )
+        return tuple(leaves)
 
 
 class custom_jvp:

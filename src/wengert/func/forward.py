@@ -8,7 +8,7 @@ from typing import Any
 from wengert.base.containers import flatten
 from wengert.base.dtypes import is_differentiable
 from wengert.base.sections import fill_sections
-from wengert.func.inputs import Entered, tensors_of, tensors_only, with_aux
+from wengert.func.inputs import Entered, tensors_like, tensors_of, tensors_only, with_aux
 from wengert.func.reverse import pullback
 from wengert.interp.dual import Dual
 from wengert.interp.levels import Level
@@ -99,12 +99,10 @@ def jvp(
         raise RuntimeError(f"{name}: Expected primals to contain at least one Tensor.")
     parts = [tensors_of(primal, name, "primals") for primal in primals]
     flat = [tensor for tensors, _ in parts for tensor in tensors]
-    directions, _ = tensors_of(tangents, name, "tangents")
-    if not isinstance(tangents, tuple) or len(directions) != len(flat):
-        raise RuntimeError(
-            f"{name}: Expected primals and tangents to have the same python structure: "
-            f"{len(flat)} tensors in a tuple, but there are {len(directions)} tangents"
-        )
+    said = f"{name}: Expected primals and tangents to have the same python structure"
+    if not isinstance(tangents, tuple):
+        raise RuntimeError(f"{said}: a tuple, but got {type(tangents).__name__}")
+    directions = tensors_like(tangents, primals, said, name, "tangents")
     for primal, tangent in zip(flat, directions, strict=True):
         _check_pair(primal, tangent, name)
     with set_fwd_grad_enabled(True), Entered(function=func, arguments=primals) as level:
@@ -185,12 +183,9 @@ def linearized(func: Callable[..., Any], primals: tuple[Any, ...], has_aux: bool
 
     def pushed(*tangents: Any) -> Any:
         """Return the derivative in the direction of `tangents`."""
-        directions, _ = tensors_of(tangents, "linearize(f, *primals)", "tangents")
-        if len(directions) != len(grads):
-            raise RuntimeError(
-                f"linearize(f, *primals): expected {len(grads)} tangents, of the structure of the "
-                f"primals, but got {len(directions)}"
-            )
+        name = "linearize(f, *primals)"
+        said = f"{name}: Expected the tangents to have the structure of the primals"
+        directions = tensors_like(tangents, primals, said, name, "tangents")
         for i, (grad, tangent) in enumerate(zip(grads, directions, strict=True)):
             for what in ("shape", "dtype"):
                 have, wanted = getattr(tangent, what), getattr(grad, what)

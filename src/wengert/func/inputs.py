@@ -12,7 +12,7 @@ import numpy as np
 
 from wengert.autograd import levels
 from wengert.autograd.reach import held_outside
-from wengert.base.containers import flatten
+from wengert.base.containers import aligned, flatten, paths
 from wengert.base.dtypes import is_differentiable
 from wengert.base.sections import fill_sections
 from wengert.interp import batching_rules, tangents
@@ -152,6 +152,20 @@ def as_tensor(value: Any, function: str, what: str) -> Any:
         f"{function}: Expected all {what} to be Tensors, or arrays or numbers to make them of, but "
         f"got {type(value).__name__}"
     )
+
+
+def tensors_like(value: Any, like: Any, said: str, function: str, what: str) -> list[Any]:
+    """Return the tensors of a container in the order of those of another one, `like`.
+
+    Raises
+    ------
+    RuntimeError: That starts with `said`, if their structures differ.
+    """
+    leaves = aligned(value, like)
+    if leaves is None:
+        given, wanted = (", ".join(paths(tree, what)) or "nothing" for tree in (value, like))
+        raise RuntimeError(f"{said}: expected {wanted}, but got {given}")
+    return [as_tensor(leaf, function, what) for leaf in leaves]
 
 
 def tensors_of(value: Any, function: str, what: str) -> tuple[list[Any], Callable[..., Any]]:

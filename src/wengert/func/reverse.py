@@ -12,6 +12,7 @@ from wengert.func.inputs import (
     chosen,
     fresh,
     shown,
+    tensors_like,
     tensors_of,
     tensors_only,
     with_aux,
@@ -270,12 +271,11 @@ def pullback(
         given = cotangents[0] if len(cotangents) == 1 else cotangents
         if len(cotangents) != 1 and not isinstance(output, tuple):
             raise RuntimeError(f"{name}: expected one cotangent, of the output's structure")
-        grads, _ = tensors_of(given, name, "cotangents")
-        if len(grads) != len(outputs):
-            raise RuntimeError(
-                f"{name}: Expected pytree structure of cotangents to be the same as pytree "
-                f"structure of outputs to the function: {len(grads)} tensors, not {len(outputs)}"
-            )
+        said = (
+            f"{name}: Expected pytree structure of cotangents to be the same as pytree structure "
+            "of outputs to the function"
+        )
+        grads = tensors_like(given, output, said, name, "cotangents")
         graph = create_graph
         if graph is None:
             graph = is_recording() and (rules or any(g._edge is not None for g in grads))

@@ -27,6 +27,7 @@ _FORMS: dict[Any, str] = {
     operator.getitem: "{}[{}]",
 }
 """Functions that the code writes as operators."""
+_OPS = "placeholder", "get_attr", "call_function", "call_method", "call_module", "output"
 
 
 class PythonCode(NamedTuple):
@@ -147,6 +148,13 @@ class Graph:
         op, target, args, kwargs, name : See the attributes of `Node`.
         type_expr : optional. The annotated type of the result.
         """
+        if op not in _OPS:
+            raise AssertionError(f"op {op!r} is not in {', '.join(_OPS)}")
+        if not (callable(target) if op == "call_function" else isinstance(target, str)):
+            raise ValueError(
+                f"Node [name = {name!r}] target {target} has type {type(target).__name__} but a "
+                f"{'Callable' if op == 'call_function' else 'str'} is expected"
+            )
         wanted = name if name is not None else _candidate(target)
         node = Node(self, self._names.new(wanted), op, target, args or (), kwargs or {}, type_expr)
         self._insert(node)
@@ -368,7 +376,7 @@ class _Code:
 
     def made(self) -> PythonCode:
         params, lines = [self.root], []
-        starred = []
+        renamed: list[str] = []
         last: dict[Node, list[Node]] = {}
         done: set[Node] = set()
         for node in reversed(self.graph.nodes):
@@ -380,14 +388,11 @@ class _Code:
             if node.op == "placeholder":
                 name = node.target.lstrip("*")
                 stars = node.target[: len(node.target) - len(name)]
-                if stars:
-                    # without the stars, which the target has and the node's name lacks
-                    params.append(node.target)
-                    starred.append(f"    {node.name} = {name}" if node.name != name else "")
-                else:
-                    default = f" = {self.text(node.args[0])}" if node.args else ""
-                    kind = "" if node.type is None else f" : {self.annotation(node.type)}"
-                    params.append(f"{node.name}{kind}{default}")
+                # callers may give it by its name, which the node's is not if that is a builtin's
+                renamed += [f"    {node.name} = {name}"] if node.name != name else []
+                default = f" = {self.text(node.args[0])}" if node.args and not stars else ""
+                kind = "" if node.type is None or stars else f" : {self.annotation(node.type)}"
+                params.append(f"{node.target}{kind}{default}")
                 continue
             if node.op == "output":
                 lines.append(f"    return {self.text(node.args[0])}")
@@ -397,7 +402,7 @@ class _Code:
             names += [] if node.users else [node.name]
             end = f";  {' = '.join(names)} = None" if names else ""
             lines.append(f"    {self.line(node)}{end}")
-        body = [line for line in starred if line] + lines
+        body = renamed + lines
         source = (
             f"\n\n\ndef forward({', '.join(params)}):\n"
             + "\n".join(body or ["    pass"])

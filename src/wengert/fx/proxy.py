@@ -94,6 +94,12 @@ class TracerBase:
         if isinstance(a, tuple | list):
             return (tuple if isinstance(a, tuple) else list)(map(self.create_arg, a))
         if isinstance(a, dict):
+            for key in a:
+                if isinstance(key, Proxy):
+                    raise RuntimeError(
+                        "Keys for dictionaries used as an argument cannot contain a Node. Got key: "
+                        f"{key}"
+                    )
             return {key: self.create_arg(value) for key, value in a.items()}
         return map_aggregate(a, self.create_arg) if isinstance(a, slice) else a
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from wengert.autograd.elements import each, followed, in_batch, without_tangent
 from wengert.autograd.local import leaf, products
-from wengert.base.containers import flatten, paths
+from wengert.base.containers import aligned, flatten, paths
 from wengert.base.dtypes import is_differentiable
 from wengert.base.sections import fill_sections
 from wengert.implicit.equation import Equation, tensors_of
@@ -127,12 +127,15 @@ def fixed_point(
     """
 
     def distance(z: Any, *params: Any) -> Any:
-        after = tensors_of(fixed_point_fun(z, *params), _name(fixed_point_fun))
+        made = fixed_point_fun(z, *params)
+        given = tensors_of(made, _name(fixed_point_fun))
         before, _ = flatten(z)
-        if [t.shape for t in after] != [t.shape for t in before]:
+        after = aligned(made, z)
+        if after is None or [t.shape for t in after] != [t.shape for t in before]:
             raise ValueError(
-                f"{_name(fixed_point_fun)} must return tensors of the shapes of the unknowns, "
-                f"{[list(t.shape) for t in before]}, but gave {[list(t.shape) for t in after]}"
+                f"{_name(fixed_point_fun)} must return tensors of the structure and shapes of the "
+                f"unknowns, {[list(t.shape) for t in before]}, but gave "
+                f"{[list(t.shape) for t in given]}"
             )
         return [new - old for new, old in zip(after, before, strict=True)]
 

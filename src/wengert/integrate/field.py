@@ -9,7 +9,7 @@ import numpy as np
 
 from wengert.autograd.elements import followed, refuse_lifted, without_tangent
 from wengert.autograd.local import closed_over, leaf, products, rows
-from wengert.base.containers import flatten
+from wengert.base.containers import aligned, flatten
 from wengert.base.dtypes import is_differentiable
 from wengert.base.sections import fill_sections
 from wengert.ops.create import as_tensor
@@ -36,6 +36,7 @@ class State:
         elif isinstance(value, int | float | complex):
             value = as_tensor(np.asarray(value, dtype=np.result_type(np.float64, value)))
         leaves, self.rebuild = flatten(value)
+        self.like = self.rebuild([0] * len(leaves))
         parts = [item if isinstance(item, Tensor) else as_tensor(item) for item in leaves]
         dtypes = {part._payload.dtype for part in parts}
         if len(dtypes) != 1 or not is_differentiable(next(iter(dtypes))):
@@ -85,13 +86,13 @@ class State:
         if self.single and isinstance(value, list | tuple):
             # a list of numbers, as in programs for SciPy
             value = stack([v if isinstance(v, Tensor) else as_tensor(v) for v in value])
-        parts = [
-            item if isinstance(item, Tensor) else as_tensor(item) for item in flatten(value)[0]
-        ]
+        leaves = aligned(value, self.like)
+        found = flatten(value)[0] if leaves is None else leaves
+        parts = [item if isinstance(item, Tensor) else as_tensor(item) for item in found]
         shapes = [tuple(part.shape) for part in parts]
-        if shapes != self.shapes:
+        if leaves is None or shapes != self.shapes:
             raise ValueError(
-                f"{name} must return a value of the shape of {self.name}, "
+                f"{name} must return a value of the structure and shape of {self.name}, "
                 f"{self._shown(self.shapes)}, but returned {self._shown(shapes)}"
             )
         return self._joined(parts)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pickle import UnpicklingError
 from typing import Any
 
-from wengert.base.device import check_device, device, is_meta
+from wengert.base.device import device, is_meta
 from wengert.base.sections import fill_sections
 from wengert.nn.modules.module import Module
 from wengert.nn.parameter import Parameter
@@ -161,14 +161,11 @@ def load(
     tensor([1., 1.], requires_grad=True)
     """
     untraced("it reads a file")
-    if isinstance(map_location, str | device):
-        if is_meta(map_location):
-            return _without_values(
-                load(
-                    f, None, pickle_module, weights_only=weights_only, mmap=mmap, encoding=encoding
-                )
-            )
-        check_device(map_location)
+    if isinstance(map_location, str | device) and is_meta(map_location):
+        return _without_values(
+            load(f, None, pickle_module, weights_only=weights_only, mmap=mmap, encoding=encoding)
+        )
+    _check_location(map_location)
     if _is_weights_only(weights_only):
         if pickle_module is not None:
             raise RuntimeError(
@@ -186,7 +183,7 @@ def load(
         return safe.read(path, repr(path))
     _check_binary(f, "read")
     if mmap:
-        raise ValueError("f must be a file name in order to use the mmap argument")
+        raise ValueError("f must be a file path in order to use the mmap argument")
     given = f if _is_seekable(f) else io.BytesIO(f.read())
     if _is_checkpoint(given, "the file"):
         return checkpoints.read(given, "the file", False, encoding, trusted)
@@ -264,7 +261,25 @@ def _is_checkpoint(file: Any, name: str) -> bool:
             f"Weights only load failed. {name} is a pickle, which may hold code, and no file of "
             "torch.save"
         )
+    if start[8:9] != b"{":
+        raise RuntimeError(f"{name} is not a safetensors file, or it is damaged")
     return False
+
+
+def _check_location(wanted: Any) -> None:
+    """Raise if `load` is to give tensors another device than the CPU, for all or in a dict."""
+    if isinstance(wanted, dict):
+        wanted = wanted.get("cpu")
+    if isinstance(wanted, str | device) and device(wanted).type != "cpu":
+        kind = device(wanted).type
+        raise RuntimeError(
+            f"Attempting to deserialize object on a {kind.upper()} device, but tensors are loaded "
+            f"to the CPU: use map_location='cpu', and send them by .to({str(wanted)!r})"
+        )
+    if not (wanted is None or isinstance(wanted, str | device) or callable(wanted)):
+        raise TypeError(
+            f"map_location must be a device, a dict or callable, not {type(wanted).__name__}"
+        )
 
 
 def _is_seekable(file: Any) -> bool:

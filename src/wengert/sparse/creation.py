@@ -91,6 +91,7 @@ def _whole(value: Any, name: str, kinds: str = "iu") -> Any:
 def _values(values: Any, dtype: Any, device: Any, requires_grad: bool) -> Any:
     check_device(device)
     held = as_tensor(values)
+    held = held if held.ndim else held.reshape(1)
     held = held if dtype is None else to(held, dtype)
     # as in PyTorch, a requested leaf has no history
     return held.detach().requires_grad_() if requires_grad else held
@@ -152,10 +153,10 @@ def sparse_coo_tensor(
     held = _values(values, dtype, device, requires_grad)
     if index.ndim != 2:
         raise RuntimeError(f"indices must be sparse_dim x nnz, but got: {list(index.shape)}")
-    if not held.ndim or index.shape[1] != held.shape[0]:
+    if index.shape[1] != held.shape[0]:
         raise RuntimeError(
             f"indices and values must have same nnz, but got nnz from indices: {index.shape[1]}, "
-            f"nnz from values: {held.shape[0] if held.ndim else 1}"
+            f"nnz from values: {held.shape[0]}"
         )
     least = index.max(1, initial=-1) + 1
     if size is None:
@@ -181,7 +182,10 @@ def sparse_coo_tensor(
                 f"index {need - 1}"
             )
     if is_coalesced and not distinct(index, shape[: index.shape[0]])[2]:
-        raise RuntimeError("the elements do not occur once, in order: is_coalesced is wrong")
+        raise RuntimeError(
+            "cannot set is_coalesced to true if indices correspond to uncoalesced COO tensor: the "
+            "elements do not occur once, in order"
+        )
     return SparseTensor(coordinates(index), held, shape, bool(is_coalesced))
 
 

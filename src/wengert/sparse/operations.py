@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import operator
 import sys
@@ -399,7 +400,11 @@ def _permuted(self: SparseTensor, *given: Any, dims: Any = None) -> SparseTensor
     order = [normal_dim(dim, self.ndim) for dim in dims]
     count = self.sparse_dim()
     if sorted(order) != list(range(self.ndim)) or order[count:] != list(range(count, self.ndim)):
-        raise RuntimeError("permute(): each dimension once, dense ones where they are")
+        raise RuntimeError(
+            "permute(sparse_coo): number of dimensions in the tensor input does not match the "
+            "length of the desired ordering of dimensions, there are duplicate dims, or dense "
+            f"dimensions move, which stay where they are: {list(dims)} of {self.ndim}"
+        )
     index = coordinates(array_of(self._indices_)[order[:count]])
     shape = [self.shape[dim] for dim in order]
     return SparseTensor(index, self._values_, shape, self._coalesced and order == sorted(order))
@@ -432,11 +437,13 @@ def _t(self: Any) -> Any:
 
 def _unsqueezed(self: SparseTensor, dim: int) -> SparseTensor:
     place = normal_dim(dim, self.ndim + 1)
+    index, values = array_of(self._indices_), self._values_
     if place > self.sparse_dim():
-        raise NotImplementedError("unsqueeze(): among the sparse dimensions alone")
-    index = np.insert(array_of(self._indices_), place, 0, axis=0)
+        values = values.unsqueeze(place - self.sparse_dim() + 1)
+    else:
+        index = np.insert(index, place, 0, axis=0)
     shape = (*self.shape[:place], 1, *self.shape[place:])
-    return SparseTensor(coordinates(index), self._values_, shape, self._coalesced)
+    return SparseTensor(coordinates(index), values, shape, self._coalesced)
 
 
 def _selected(self: SparseTensor, dim: int, index: Any) -> SparseTensor:
@@ -506,14 +513,15 @@ def stack(tensors: Any, dim: int = 0) -> SparseTensor:
 # -- methods ---------------------------------------------------------------------------------------
 
 
-def _set(self: Any, made: Any) -> Any:
-    """Give `self` the contents of `made`."""
+def _set(self: Any, made: Any, *, moves: bool = False) -> Any:
+    """Give `self` the contents of `made`, which has its shape unless dimensions move."""
     if self._values_.requires_grad:
         raise RuntimeError(
             "a sparse tensor whose values are recorded cannot be written to in place: use the "
             "method without an underscore"
         )
-    check_same_shape(self, made, "an operation in place")
+    if not moves:
+        check_same_shape(self, made, "an operation in place")
     result, have = made.dtype.numpy, self.dtype.numpy
     if category(result) > category(have):
         raise cannot_cast(result, have)
@@ -555,6 +563,7 @@ def _norm(self: Any, p: Any = "fro", dim: Any = None) -> Any:
     return self.to_sparse_coo().coalesce()._values_.flatten().norm(2 if p == "fro" else p)
 
 
+_MOVING = ("t_", "transpose_", "unsqueeze_")
 _INFINITE = ("isneginf", "isposinf")
 _OTHERS = (*_INFINITE, "conj_physical", "positive", "signbit")
 """Functions of each element whose records do not say so, or that have none."""
@@ -571,8 +580,8 @@ def _of_elements(name: str) -> bool:
 def _of_values(self: Any, name: str) -> Any:
     """Make the method that computes a function of each element that maps zero to zero."""
     if name[-1] == "_" != name[-2:-1]:
-        compute = getattr(self, name[:-1])
-        return lambda *args, **kwargs: _set(self, compute(*args, **kwargs))
+        compute, moves = getattr(self, name[:-1]), name in _MOVING
+        return lambda *args, **kwargs: _set(self, compute(*args, **kwargs), moves=moves)
     method: Any = getattr(Tensor, name, None)  # registers the primitive of that name
     if name in CASTS:
         return lambda: self._with(method(self._values_))
@@ -662,6 +671,12 @@ class _Methods:
 
     def narrow_copy(self: Any, dim: int, start: int, length: int) -> Any:
         """Return the `length` slices of a dimension from `start` on."""
+        size = self.shape[normal_dim(dim, self.ndim)]
+        if not 0 <= start <= start + length <= size:
+            raise RuntimeError(
+                "Invalid range to narrow. range(start, start+length) must be a subset of range(0, "
+                f"{size}), not range({start}, {start + length})."
+            )
         return _selected(self, dim, coordinates(np.arange(start, start + length)))
 
     def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
@@ -672,6 +687,8 @@ class _Methods:
 
     def __floordiv__(self: Any, other: Any) -> Any:
         return self.div(other, rounding_mode="floor")
+
+    floor_divide = __floordiv__
 
     zero_ = _emptied
 
@@ -727,8 +744,10 @@ def install() -> None:
         for name in names
         if name[0] != "_" and name[-1] != "_"
     )
+    methods = ["to_dense", *(f"{name}_" for name in names if name[-1] != "_")]
+    both = itertools.chain(public, (getattr(Tensor, name, None) for name in methods))
     # once under all of its names: `absolute` is `abs`
-    for dense in {function for function in public if isinstance(function, FunctionType)}:
+    for dense in {function for function in both if isinstance(function, FunctionType)}:
         extend(dense, functools.partial(_either, dense.__name__))
     for kind in (SparseTensor, CompressedTensor):
         for name, method in vars(_Methods).items():

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from wengert.autograd.api import backward
 from wengert.base.device import CPU, device
 from wengert.base.dtypes import dtype
 from wengert.base.layout import (
@@ -187,15 +188,28 @@ class SparseBase(SparseValue):
     def grad(self) -> Self | None:
         """The gradient of the elements, at the stored positions; None before there is one."""
         found = self._values_.grad
-        return None if found is None else self._gradient(found)
+        return None if found is None else self.gradient(found)
 
     @grad.setter
     def grad(self, value: Self | None) -> None:
         self._values_.grad = None if value is None else value.sparse_mask(self)._values_
 
-    def _gradient(self, found: Any) -> Self:
+    def gradient(self, found: Any) -> Self:
         """Return the gradient of the elements from that of the values."""
         return self._with(found)
+
+    def stored(self) -> Any:
+        """Return the dense tensor that has the history."""
+        return self._values_
+
+    def at_stored(self, other: Any) -> Any:
+        """Return what another tensor has where there are values, in their order."""
+        found = getitem(other.to_dense(), tuple(self.to_sparse_coo()._indices_))
+        return found.reshape(self._values_.shape)
+
+    def backward(self, gradient: Any = None, *args: Any, **options: Any) -> None:
+        """Add to ``.grad`` as `Tensor.backward` does; `gradient` counts at the stored places."""
+        backward(self, gradient, *args, **options)
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
         """Set whether the values require a gradient."""
@@ -403,7 +417,7 @@ class SparseTensor(SparseBase):
         values = index_add(empty, 0, coordinates(which), self._values_)
         return SparseTensor(coordinates(places), values, self.shape, True)
 
-    def _gradient(self, found: Any) -> Self:
+    def gradient(self, found: Any) -> Self:
         """Return the gradient of the elements, once where values add up to one element."""
         if self._coalesced:
             return self._with(found)

@@ -89,6 +89,8 @@ def _seeds(
                 g = traced("constant", g)
             grad = new_tensor(g) if create_graph else g
         else:
+            if isinstance(grad, SparseValue):
+                grad = grad.to_dense()
             _check_seed(i, shape, dtype, grad)
             if dtype is not None:
                 grad = cast(grad, dtype)

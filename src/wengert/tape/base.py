@@ -244,6 +244,22 @@ class SparseValue:
         """Compute ``dense += alpha * self`` in place; with the `name` "sub", ``-=``."""
         raise NotImplementedError
 
+    def stored(self) -> Any:
+        """Return the values, which are recorded."""
+        raise NotImplementedError
+
+    def at_stored(self, other: Any) -> Any:
+        """Return the elements of another tensor at the places of the values."""
+        raise NotImplementedError
+
+    def gradient(self, found: Any) -> Any:
+        """Return the gradient of the elements from that of the values."""
+        raise NotImplementedError
+
+    def to_dense(self) -> Any:
+        """Return a tensor with all elements."""
+        raise NotImplementedError
+
 
 def tensor_of(g: Any) -> Any:
     """Return a cotangent, which may be an array, as a tensor."""

@@ -448,7 +448,7 @@ class Tensor(
 
     @property
     def _base(self) -> Any:
-        return None if self._ext is None else self._ext.base
+        return None if self._ext is None or is_inference(self) else self._ext.base
 
     def _is_view(self) -> bool:
         return self._base is not None
