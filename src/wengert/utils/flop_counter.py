@@ -82,19 +82,18 @@ def register_flop_formula(targets: Any, get_raw: bool = False) -> Callable[[Any]
     >>> mode.get_total_flops()
     15
     """
-    names = []
-    for target in targets if isinstance(targets, list | tuple) else [targets]:
+    targets = targets if isinstance(targets, list | tuple) else [targets]
+    for target in targets:
         if not isinstance(target, OpOverloadPacket):
             raise ValueError(
                 "register_flop_formula(targets): expected each target to be OpOverloadPacket, "
                 f"such as wengert.ops.aten.sin, but got {target!r}"
             )
-        names.append(_name(target))
 
     def register(function: Callable[..., int]) -> Callable[..., int]:
         counted = partial(function)
         counted._get_raw = get_raw  # type: ignore[attr-defined]
-        _REGISTERED.update(dict.fromkeys(names, counted))
+        _REGISTERED.update(dict.fromkeys(map(_name, targets), counted))
         return function
 
     return register
