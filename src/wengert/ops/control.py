@@ -149,7 +149,8 @@ def _of_each(pred: Any, *results: Any) -> Any:
 
 
 def _kind(leaf: Any) -> tuple[Any, ...]:
-    return (leaf.shape, leaf.dtype) if isinstance(leaf, TensorBase) else (type(leaf),)
+    payload = getattr(leaf, "_payload", None)
+    return (type(leaf),) if payload is None else (tuple(payload.shape), payload.dtype)
 
 
 @export("wengert")

@@ -182,8 +182,10 @@ class FlopCounterMode(TorchDispatchMode):
         out = func(*args, **(kwargs or {}))
         own = self._own.get(func.packet) or _REGISTERED.get(func.packet)
         record = TABLE.get(str.__str__(func).rstrip("_"))
-        found = (func.packet, own) if own or record is None else FLOPS[record]
-        if found and found[1]:
+        found = None if record is None else FLOPS[record]
+        if own is not None:
+            found = func.packet, own
+        if found is not None:
             shown, formula = found
             if getattr(formula, "_get_raw", False):
                 count = formula(*args, **(kwargs or {}), out_val=out)
