@@ -28,7 +28,12 @@ _TOLERANCES = {
 """Relative and absolute tolerances by the name of a dtype; other dtypes must be equal."""
 
 _ATTRIBUTE = "The values for attribute '{}' do not match: {} != {}."
-_COMPRESSED = "crow_indices", "col_indices", "values"
+_PARTS = {
+    "COO": ("_indices", "_values"),
+    **dict.fromkeys(("CSR", "BSR"), ("crow_indices", "col_indices", "values")),
+    **dict.fromkeys(("CSC", "BSC"), ("ccol_indices", "row_indices", "values")),
+}
+"""What is compared of a sparse tensor, by the end of its layout's name."""
 
 
 def assert_close(
@@ -228,10 +233,9 @@ def _of_sparse(a: Any, b: Any, settings: tuple[Any, ...], place: str) -> str | N
         return _of_arrays(a.to_dense(), b.to_dense(), settings, place)
     if tuple(a.shape) != tuple(b.shape):
         return _ATTRIBUTE.format("shape", a.shape, b.shape) + _where(place)
-    coordinates = a.layout is sparse_coo
-    kind = "COO" if coordinates else "CSR"
+    kind = str(a.layout).rpartition("_")[2].upper()
     counts = {"specified values": (a._nnz(), b._nnz())}
-    if coordinates:
+    if a.layout is sparse_coo:
         counts = {"sparse dimensions": (a.sparse_dim(), b.sparse_dim()), **counts}
     for what, (one, other) in counts.items():
         if one != other:
@@ -239,7 +243,7 @@ def _of_sparse(a: Any, b: Any, settings: tuple[Any, ...], place: str) -> str | N
                 f"The number of {what} in sparse {kind} tensors does not match: "
                 f"{one} != {other}{_where(place)}"
             )
-    for name in ("_indices", "_values") if coordinates else _COMPRESSED:
+    for name in _PARTS[kind]:
         found = _of_arrays(getattr(a, name)(), getattr(b, name)(), settings, place)
         if found is not None:
             return found.replace("Tensor-likes", f"Sparse {kind} {name.strip('_')}")

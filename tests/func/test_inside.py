@@ -963,3 +963,34 @@ def test_a_leaf_outside_of_one_transform_may_be_an_input_of_another():
     assert levels.leads_outside([z], [x])
     assert not levels.leads_outside([z], [y])
     assert levels.leads_outside([z * x], [y])
+
+
+def test_a_branch_is_chosen_for_each_element_of_a_batch():
+    def step(x):
+        yes, no = (lambda x: {"y": x.exp(), "n": x.sum()}), (lambda x: {"y": 2 * x, "n": x[0]})
+        return wg.cond(x.sum() < 3, yes, no, (x,))
+
+    x = wg.arange(6.0, dtype=wg.float64).reshape(3, 2)
+    each = [step(row) for row in x]
+    whole = func.vmap(step)(x)
+    assert whole["y"].equal(wg.stack([one["y"] for one in each]))
+    assert whole["n"].equal(wg.stack([one["n"] for one in each]))
+    slope = wg.func.grad(lambda x: step(x)["y"].sum())
+    assert func.vmap(slope)(x).equal(wg.stack([slope(row) for row in x]))
+    flags = wg.tensor([[True], [False]])
+    assert func.vmap(lambda p: wg.cond(p, lambda: 1.0, lambda: 2.0))(flags).tolist() == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        (lambda x: x.long(), "same shapes and dtypes"),
+        (lambda x: x.sum(), "same shapes and dtypes"),
+        (lambda x: (x,), "one structure"),
+    ],
+)
+def test_branches_of_a_batch_return_alike(other, said):
+    with pytest.raises(RuntimeError, match=said):
+        func.vmap(lambda x: wg.cond(x.sum() < 3, lambda x: x + 1, other, (x,)))(wg.ones(2, 2))
+    with pytest.raises(RuntimeError, match="Expected pred to be bool or single-element tensor"):
+        func.vmap(lambda x: wg.cond(x < 3, lambda: x, lambda: x))(wg.ones(2, 2))

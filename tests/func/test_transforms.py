@@ -333,7 +333,11 @@ ERRORS = [
     (lambda: func.jvp(lambda x: 1, (X,), (X,)), RuntimeError, "expected f(*primals) to return"),
     (lambda: func.vmap(cubes)(), ValueError, "got no inputs"),
     (lambda: func.vmap(cubes, in_dims=None)(X), ValueError, "expected `in_dims` to be int or a"),
-    (lambda: func.vmap(cubes, in_dims=(None,))(X), ValueError, "at least one input must be"),
+    (
+        lambda: func.vmap(cubes, in_dims=(None,))(X),
+        ValueError,
+        "Expected at least one Tensor",
+    ),
     (lambda: func.vmap(cubes, in_dims=(0, 0))(X), ValueError, "in_dims is not compatible with"),
     (lambda: func.vmap(cubes, in_dims=1)(X), ValueError, "Got in_dim=1 for some input, but"),
     (lambda: func.vmap(cubes)(3), ValueError, "Got in_dim=0 for an input but the input is of"),

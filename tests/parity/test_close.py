@@ -41,6 +41,13 @@ t.eye(2).to_sparse(), t.ones(2, 2).to_sparse()
 t.ones(2, 3).to_sparse(), t.ones(2, 3).to_sparse(1)
 [t.eye(2).to_sparse_csr()], [2 * t.eye(2).to_sparse_csr()]
 t.eye(2).to_sparse_csr(), t.eye(2).flip(0).to_sparse_csr()
+t.eye(2).to_sparse_csc(), t.ones(2, 2).triu().to_sparse_csc()
+t.eye(2).to_sparse_csc(), t.eye(2).flip(0).to_sparse_csc()
+t.eye(2).to_sparse_csc(), 2 * t.eye(2).to_sparse_csc()
+t.eye(2).to_sparse_bsr((1, 1)), t.eye(2).flip(0).to_sparse_bsr((1, 1))
+t.eye(2).to_sparse_bsr((1, 1)), (2 * t.eye(2)).to_sparse_bsr((1, 1))
+t.eye(2).to_sparse_bsc((1, 1)), t.eye(2).flip(0).to_sparse_bsc((1, 1))
+t.eye(2).to_sparse_bsc((1, 1)), (2 * t.eye(2)).to_sparse_bsc((1, 1))
 """
 OPTIONS = (
     {"rtol": 1e-3},
@@ -65,7 +72,7 @@ def said(library, pair, options):
     return None
 
 
-@pytest.mark.filterwarnings("ignore:Sparse CSR tensor support")
+@pytest.mark.filterwarnings("ignore:Sparse")
 @pytest.mark.parametrize(("pair", "options"), CASES)
 def test_it_says_what_pytorch_says(pair, options):
     assert said(wengert, pair, options) == said(torch, pair, options)

@@ -174,3 +174,57 @@ ERRORS = {
 def test_errors_are_of_the_same_type(name):
     mine, theirs = outcome(ERRORS[name], wengert), outcome(ERRORS[name], torch)
     assert theirs.kind in mine.kinds, (mine, theirs)
+
+
+OF_NONE = """
+t.sort(x)[1]
+t.cummax(x, 0)[0]
+x.mode()[1]
+t.median(x)
+x.topk(2)[0]
+x.kthvalue(1)[0]
+t.linalg.inv(x)
+t.linalg.cholesky(x)
+t.linalg.svd(x)[0]
+F.max_pool1d(x, 2)
+F.layer_norm(x, (3,))
+F.embedding(i, t.ones(4, 2))
+F.one_hot(i, 4)
+t.ones(5).gather(0, i[0])
+t.zeros(5).scatter_add(0, i[0], t.ones(3))
+t.ones(5).index_select(0, i[0])
+t.func.grad(lambda x: x.sort()[0].sum())(x)
+t.func.jvp(lambda x: x.sort()[0], (x,), (x,))[1]
+"""
+
+
+def facts(t, call, count):
+    x, i = t.ones(count, 3, 3), t.ones(count, 3, 3, dtype=t.long)
+    made = t.vmap(lambda x, i: eval(call, {"t": t, "F": t.nn.functional, "x": x, "i": i}))(x, i)
+    return tuple(made.shape), str(made.dtype)
+
+
+@pytest.mark.parametrize("call", OF_NONE.strip().splitlines())
+def test_a_batch_without_elements_gives_one(call):
+    assert facts(wengert, call, 0) == facts(torch, call, 0)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "F.batch_norm(x[None], None, None, training=True)",
+        "F.group_norm(x, 1)",
+        "t.ones(5).take(i)",
+        "t.quantile(x, 0.5)",
+        "F.conv1d(x, t.ones(2, 3, 1))",
+    ],
+)
+def test_a_batch_without_elements_has_the_shape_of_others(call):
+    (rows, *rest), dtype = facts(wengert, call, 2)
+    assert facts(wengert, call, 0) == ((0, *rest), dtype) and rows == 2
+
+
+def test_a_batch_without_elements_does_not_tell_sizes_that_values_decide():
+    for function in (wengert.unique, wengert.nonzero, lambda x: wengert.bincount(x.long()[0])):
+        with pytest.raises(RuntimeError, match="a batch without elements says nothing"):
+            wengert.vmap(function)(wengert.ones(0, 3, 3))

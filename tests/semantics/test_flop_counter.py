@@ -78,6 +78,31 @@ def test_counts_of_ones_own_and_the_table(t, capsys):
     assert "Linear" not in counter.get_table(depth=0)
 
 
+def test_counts_are_registered_for_all_modes(t, counts):
+    register = importlib.import_module(f"{t.__name__}.utils.flop_counter").register_flop_formula
+    aten = t.ops.aten
+
+    @register(aten.erfc)
+    def of_shapes(x, *, out_shape=None, **_):
+        return 3 * x[0] + out_shape[1]
+
+    def of_tensors(x, *, out_val=None, **_):
+        return x.numel() + out_val.numel()
+
+    assert register([aten.expm1, aten.log1p], get_raw=True)(of_tensors) is of_tensors
+    x = t.ones(2, 5)
+
+    def run():
+        t.log1p(t.expm1(t.erfc(x)))
+
+    assert counts(run) == {"Global": {"erfc": 11, "expm1": 20, "log1p": 20}}
+    of_tensors._get_raw = True
+    found = counts(run, custom_mapping={aten.erfc: of_tensors})
+    assert found["Global"]["erfc"] == 20
+    with pytest.raises(ValueError, match="expected each target to be OpOverloadPacket"):
+        register(aten.erfc.default)(of_shapes)
+
+
 def test_a_pass_ends_in_no_module(t):
     tracker = importlib.import_module(f"{t.__name__}.utils.module_tracker").ModuleTracker()
     net, seen = t.nn.Sequential(t.nn.Linear(2, 2)), []

@@ -346,3 +346,15 @@ def test_writes_reach_the_parts_of_a_result_without_dimensions(t):
         fwd.unpack_dual(made).primal.add_(1)
         primal, tangent = fwd.unpack_dual(made * 1)
     assert (primal.item(), tangent.item()) == (6.0, 36.0)
+
+
+def test_rows_that_are_shortened_in_place_keep_their_tangents(t):
+    fwd, table, rows = t.autograd.forward_ad, 3 * t.eye(3), t.tensor([0, 2])
+    with fwd.dual_level():
+        dual = fwd.make_dual(table, t.full((3, 3), 5.0))
+        out = fwd.unpack_dual(t.nn.functional.embedding(rows, dual, max_norm=1.0))
+        after = fwd.unpack_dual(dual)
+    short = t.diag(t.tensor([1.0, 3.0, 1.0]))
+    assert t.allclose(table, short) and t.allclose(after.primal, short)
+    assert t.allclose(out.primal, short[rows]) and table._version == 1
+    assert out.tangent.equal(t.full((2, 3), 5.0)) and after.tangent.equal(t.full((3, 3), 5.0))

@@ -363,6 +363,43 @@ def test_tensors_are_swapped_with_all_that_they_have(t):
     assert view._base is whole
 
 
+def test_a_tensor_that_was_detached_can_be_swapped(t):
+    a, b = t.zeros(2, requires_grad=True), t.ones(2)
+    before = a.detach(), a.data, a.sum().item()
+    t.utils.swap_tensors(a, b)
+    assert a.tolist() == [1, 1] and b.tolist() == before[0].tolist() == [0, 0]
+
+
+def test_a_class_decides_what_replaces_its_tensors_when_a_state_is_loaded(t):
+    class Counted(t.Tensor):
+        calls = 0
+
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            if func is not t.Tensor.module_load:
+                return super().__torch_function__(func, types, args, kwargs)
+            Counted.calls += 1
+            held, value = args
+            return value if keep else (t.full(held.shape, 7.0) + 0 * value).as_subclass(t.Tensor)
+
+    a, b = t.zeros(2), t.ones(2)
+    assert a.module_load(b).tolist() == a.tolist() == [1, 1]
+    assert a.module_load(b, assign=True) is not b
+    model, keep = t.nn.Linear(2, 1), False
+    weight, state = model.weight, {"weight": t.ones(1, 2), "bias": t.zeros(1)}
+    state["weight"] = state["weight"].as_subclass(Counted)
+    t.__future__.set_swap_module_params_on_conversion(True)
+    try:
+        model.load_state_dict(state)
+        keep = True
+        with pytest.raises(RuntimeError, match="returned one of self or other"):
+            model.load_state_dict(state)
+    finally:
+        t.__future__.set_swap_module_params_on_conversion(False)
+    assert model.weight is weight and weight.tolist() == [[7, 7]] and weight.requires_grad
+    assert Counted.calls == 2
+
+
 def test_modules_may_keep_their_parameters_when_they_are_assigned(t):
     model = t.nn.Linear(2, 1)
     weight, bias = model.weight, model.bias

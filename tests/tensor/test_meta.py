@@ -89,6 +89,39 @@ def test_gradients_are_on_it():
     assert x.grad.is_meta and x.grad.shape == (2, 3)
 
 
+@pytest.mark.parametrize(
+    ("run", "shape"),
+    [
+        (lambda f, m, x: f.vmap(wg.sin)(m), (2, 3)),
+        (lambda f, m, x: f.vmap(lambda a: a.sum() + 1)(m), (2,)),
+        (lambda f, m, x: f.vmap(f.vmap(lambda a: 2 * a))(m), (2, 3)),
+        (lambda f, m, x: f.vmap(f.grad(lambda a: a.sin().sum()))(m), (2, 3)),
+        (lambda f, m, x: f.vmap(lambda a: a.to("meta"))(x), (2, 3)),
+        (lambda f, m, x: f.vmap(lambda a: wg.zeros_like(a, device="meta"))(x), (2, 3)),
+        (lambda f, m, x: f.vmap(lambda a: wg.empty(4, device="meta"))(x), (2, 4)),
+        (lambda f, m, x: f.jvp(lambda a: a.to("meta"), (x,), (x,))[0], (2, 3)),
+        (lambda f, m, x: f.jvp(wg.sin, (m,), (m,))[1], (2, 3)),
+        (lambda f, m, x: f.vjp(wg.sin, m)[1](m)[0], (2, 3)),
+        (lambda f, m, x: f.linearize(wg.sin, m)[1](m), (2, 3)),
+        (lambda f, m, x: f.jacrev(wg.sin)(m), (2, 3, 2, 3)),
+        (lambda f, m, x: f.jacfwd(wg.sin)(m), (2, 3, 2, 3)),
+        (lambda f, m, x: f.hessian(lambda a: a.sin().sum())(m), (2, 3, 2, 3)),
+        (lambda f, m, x: wg.autograd.functional.vjp(wg.sin, m, m)[1], (2, 3)),
+    ],
+)
+def test_transforms_keep_shapes_and_stay_on_it(run, shape):
+    x = wg.ones(2, 3)
+    found = run(wg.func, x.to("meta"), x)
+    assert found.is_meta and found.shape == shape
+
+
+def test_tangents_are_on_it():
+    forward, m = wg.autograd.forward_ad, wg.ones(2, 3, device="meta")
+    with forward.dual_level():
+        value, tangent = forward.unpack_dual(forward.make_dual(m, m).sin())
+    assert value.is_meta and tangent.is_meta
+
+
 def test_it_may_be_the_default():
     wg.set_default_device("meta")
     try:

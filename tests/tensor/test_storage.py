@@ -275,6 +275,10 @@ def test_storages_of_bytes_and_files(tmp_path):
     wg.from_file(path, True, 4).neg_()
     private = wg.from_file(path, size=4)
     assert private.tolist() == [0, -1, -2, 0]
+    assert wg.from_file(path, True, 4)[1:].untyped_storage().filename == path
+    for other in (private, again.__class__(2), wg.ones(2)):
+        memory = other.untyped_storage() if isinstance(other, wg.Tensor) else other
+        assert memory.filename is None
     private.fill_(9)
     assert wg.from_file(path, False, 1, dtype=wg.int32).tolist() == [-(2**31)]
     for make in (wg.from_file, wg.FloatStorage.from_file):

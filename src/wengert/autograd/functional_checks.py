@@ -11,7 +11,7 @@ from typing import Any
 from wengert.base.sections import fill_sections
 from wengert.ops.like import zeros_like
 from wengert.tape.backward import run_grad
-from wengert.tape.base import TensorBase
+from wengert.tape.base import TensorBase, alike
 from wengert.tape.inference import is_inference_mode_enabled
 
 _STRICT = "This is not allowed in strict mode"
@@ -232,7 +232,8 @@ def filled(
                     f"{_STRICT} when create_graph=True."
                 )
     return tuple(
-        zeros_like(other) if grad is None else grad for grad, other in zip(grads, like, strict=True)
+        zeros_like(other) if grad is None else alike(grad, other)
+        for grad, other in zip(grads, like, strict=True)
     )
 
 

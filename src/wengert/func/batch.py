@@ -62,7 +62,8 @@ def mapped_leaves(
         sizes.append(leaf._payload.shape[dims[i]])
     if not sizes:
         raise ValueError(
-            f"{name}: at least one input must be mapped, but in_dims names no dimension of any"
+            f"vmap: Expected at least one Tensor to vmap over, but in_dims of {name} names no "
+            "dimension of any"
         )
     if len(set(sizes)) > 1:
         raise ValueError(

@@ -178,7 +178,7 @@ def linearized(func: Callable[..., Any], primals: tuple[Any, ...], has_aux: bool
         mode = current_mode()
         levels = () if mode is None else mode.levels
         zeros = [brought(zeros_like(out), levels) for out in outputs]
-        unknown = [new_tensor(zero._payload, LEAF) for zero in zeros]
+        unknown = [alike(new_tensor(zero._payload, LEAF), zero) for zero in zeros]
         grads, _ = flatten(pull(rebuild(unknown), create_graph=True))
 
     def pushed(*tangents: Any) -> Any:
@@ -202,7 +202,9 @@ def linearized(func: Callable[..., Any], primals: tuple[Any, ...], has_aux: bool
             any(t._edge is not None for t in seeds) or leads_outside(ends, [*unknown, *inputs])
         )
         found = run_grad(ends, unknown, seeds, True, graph)
-        made = [zeros_like(o) if f is None else f for o, f in zip(outputs, found, strict=True)]
+        made = [
+            zeros_like(o) if f is None else alike(f, o) for o, f in zip(outputs, found, strict=True)
+        ]
         return rebuild(made)
 
     return [output, pushed, *aux]

@@ -98,11 +98,14 @@ class Batched(Infix, Lifted):
 
     def min(self, axis: Any = None) -> Any:
         """Return the smallest element of all values, to be compared."""
-        return Bound(self.value.min()) if axis is None else _refuse("reading the least values")
+        # of a batch without elements none is outside of any bounds
+        least = self.value.min() if self.value.size else np.inf
+        return Bound(least) if axis is None else _refuse("reading the least values")
 
     def max(self, axis: Any = None) -> Any:
         """Return the largest element of all values, to be compared."""
-        return Bound(self.value.max()) if axis is None else _refuse("reading the greatest values")
+        most = self.value.max() if self.value.size else -np.inf
+        return Bound(most) if axis is None else _refuse("reading the greatest values")
 
     def __bool__(self) -> bool:
         raise RuntimeError(
@@ -280,6 +283,26 @@ def each(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     return _stacked(call, rows)
 
 
+def _of_none(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    """Return the result for a batch without elements: of the shape of the result for zeros.
+
+    None stands for an operation that says nothing, as its result has a shape that values decide.
+    """
+    if "size" in call.prim.facets or [*_contents(params.values())]:
+        return None
+    if any(isinstance(slot.value, Lifted) for slot in slots):
+        return None
+    rows = [np.zeros(s.value.shape[1:], s.value.dtype) if s.batched else s.value for s in slots]
+    try:
+        with np.errstate(all="ignore"):
+            made = call(*rows, **params)
+    except Exception:  # zeros are not in the domain
+        return None
+    parts = made if isinstance(made, tuple) else (made,)
+    empty = tuple(np.zeros((0, *part.shape), part.dtype) for part in parts)
+    return empty if isinstance(made, tuple) else empty[0]
+
+
 def _row(F: Any, value: Any, i: int) -> Any:
     """Return element `i` of a batched parameter."""
     if isinstance(value, Within):
@@ -357,8 +380,9 @@ def run(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
     F = namespace_of(*[s.value for s in slots], *_contents(within.values()))
     assert owner.size is not None
     call = Call(prim, F, owner.size)
-    rule = _rule_of(prim)
-    results = rule(call, slots, within)
+    results = None if owner.size else _of_none(call, slots, within)
+    if results is None:
+        results = _rule_of(prim)(call, slots, within)
     if isinstance(results, tuple):
         return tuple(Batched(r, owner) for r in results)
     return Batched(results, owner)

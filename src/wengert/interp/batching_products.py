@@ -304,10 +304,9 @@ def _median(by_position: str) -> Any:
     def rule(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
         (slot,) = slots
         F = call.F
-        count = slot.value.size // call.size
-        if not count:
+        if not slot.value.size:
             return each(call, slots, params)
-        flat = F.unsafe_view(slot.value, shape=(call.size, count))
+        flat = F.unsafe_view(slot.value, shape=(call.size, slot.value.size // call.size))
         return F.taken(flat, getattr(F, by_position)(flat, dim=1, keepdim=False), dim=1)
 
     return rule

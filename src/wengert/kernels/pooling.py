@@ -261,7 +261,7 @@ def adaptive_max_pool(self: Any, output_size: Shape) -> Any:
     plan = bins(sizes, output_size)
     if _is_small(self, dims, output_size, tuple([parts.longest for parts in plan])):
         return _largest_of_few(self, dims, bin_table(sizes, output_size), output_size)
-    if dims == 1 and output_size[0] <= _FEW_BINS:
+    if dims == 1 and 0 < output_size[0] <= _FEW_BINS:
         return np.stack([window.max(-1) for *_, window in _each_bin(self, plan)], -1)
 
     def largest(x: Any) -> Any:

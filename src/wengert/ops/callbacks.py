@@ -1,4 +1,4 @@
-"""Layer 5 · ops: methods that call Python for each element, and shared memory."""
+"""Layer 5 · ops: methods that call Python for each element, share memory, or load a state."""
 
 from __future__ import annotations
 
@@ -96,6 +96,24 @@ def _called(name: str, input: Any, others: tuple[Any, ...], function: Callable[.
     with no_grad():
         input.copy_(from_numpy(made))
     return input
+
+
+@export("Tensor")
+def module_load(input: Any, other: Any, assign: bool = False) -> Any:
+    """Return what replaces this tensor where `load_state_dict` loads `other` and swaps tensors.
+
+    Classes with ``__torch_function__`` override it; it must return neither of the two.
+
+    Parameters
+    ----------
+    assign : bool. Whether `other` is taken, rather than copied into this tensor.
+
+    Examples
+    --------
+    >>> wg.zeros(2).module_load(wg.ones(2))
+    tensor([1., 1.])
+    """
+    return other.detach() if assign else input.copy_(other).detach()
 
 
 @export("Tensor")

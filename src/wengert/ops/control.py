@@ -10,8 +10,11 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from wengert.base.containers import flatten, paths
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
+from wengert.interp.levels import batch_of
+from wengert.ops.select import where
 from wengert.tape.base import TensorBase
 
 Message = Callable[[], object] | str | None
@@ -100,12 +103,18 @@ def cond(
     Parameters
     ----------
     pred : bool or Tensor. The condition; a tensor of one element.
-    true_fn, false_fn : callable. The functions, of which only one is called.
+    true_fn, false_fn : callable. The functions, of which only one is called; both if `pred` differs
+        from one element of a `vmap` to the next, whose elements then get the result of one or the
+        other.
     operands : tuple. The arguments of the function.
 
     Returns
     -------
     object: The result.
+
+    Raises
+    ------
+    RuntimeError: If both functions are called, and their results differ in structure or dtypes.
 
     Examples
     --------
@@ -115,7 +124,33 @@ def cond(
     branches: tuple[Any, Any] = true_fn, false_fn
     if not all(map(callable, branches)):
         raise RuntimeError("Expect both branches to be callable.")
+    if isinstance(pred, TensorBase) and batch_of(pred._payload) is not None:
+        return _of_each(pred, true_fn(*operands), false_fn(*operands))
     return true_fn(*operands) if pred else false_fn(*operands)
+
+
+def _of_each(pred: Any, *results: Any) -> Any:
+    """Return a result whose elements are those of one or the other of two."""
+    if pred.numel() != 1:
+        raise RuntimeError(
+            f"Expected pred to be bool or single-element tensor, but got shape {list(pred.shape)}"
+        )
+    (yes, rebuild), (no, _) = map(flatten, results)
+    kinds = [
+        [(path, *_kind(leaf)) for path, leaf in zip(paths(result), leaves, strict=True)]
+        for result, leaves in zip(results, (yes, no), strict=True)
+    ]
+    if kinds[0] != kinds[1]:
+        raise RuntimeError(
+            "cond: under vmap, true_fn and false_fn must return containers of one structure, of "
+            f"tensors of the same shapes and dtypes, but they return {kinds[0]} and {kinds[1]}"
+        )
+    return rebuild([where(pred.reshape(()), a, b) for a, b in zip(yes, no, strict=True)])
+
+
+def _kind(leaf: Any) -> tuple[Any, ...]:
+    payload = getattr(leaf, "_payload", None)
+    return (type(leaf),) if payload is None else (tuple(payload.shape), payload.dtype)
 
 
 @export("wengert")

@@ -74,6 +74,8 @@ def _shorten(weight: Any, indices: Any, max_norm: float, norm_type: float) -> No
         number(value, "embedding", arg)
         for arg, value in (("max_norm", max_norm), ("norm_type", norm_type))
     )
+    if isinstance(weight._payload, Lifted):  # tangents stay what they are
+        weight = new_tensor(weight._payload.constant(), None, weight._share_version())
     rows = np.unique(indices)
     used = weight._payload[rows]
     norms = np.linalg.norm(used, norm_type, axis=1)

@@ -8,7 +8,7 @@ from __future__ import annotations
 _NAMES = {
     ("Tensor",): {
         "arrange": "repeat",
-        "callbacks": "apply_ is_shared map2_ map_ share_memory_",
+        "callbacks": "apply_ is_shared map2_ map_ module_load share_memory_",
         "cast": (
             "cpu cuda pin_memory sparse_mask to to_dense to_sparse to_sparse_bsc to_sparse_bsr "
             "to_sparse_coo to_sparse_csc to_sparse_csr type_as"

@@ -113,6 +113,13 @@ def note_switch(kind: str) -> None:
     _HERE.add((kind, code, frame.f_lasti, None, None))
 
 
+def forget(*tensors: Any) -> None:
+    """Drop this thread's notes of some leaves, which become other tensors."""
+    kept = [n for n in _HERE.notes if n[3] is None or all(n[3]() is not t for t in tensors)]
+    _HERE.notes.clear()
+    _HERE.notes.extend(kept)
+
+
 class Detachment:
     """A place where values left the graph, or where recording was switched off.
 

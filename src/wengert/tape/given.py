@@ -16,7 +16,7 @@ import numpy as np
 from wengert.interp.dual import Dual
 from wengert.interp.levels import Level, is_plain
 from wengert.kernels.layout import laid_as
-from wengert.tape.base import new_tensor, version_of
+from wengert.tape.base import alike, new_tensor, version_of
 from wengert.tape.invalidated import plain
 from wengert.tape.levels import move
 from wengert.tape.modes import is_recording
@@ -58,14 +58,14 @@ def tangent_tensor(tensor: Any, level: Level) -> Any:
         edge = move("tangent_of", tensor, level)._edge
         if edge is None:
             # nothing is recorded in this mode
-            return new_tensor(np.copy(whole.tangent))
+            return alike(new_tensor(np.copy(whole.tangent)), tensor)
     else:
         edge = None
     if whole.own:
         tangent = new_tensor(whole.tangent, edge, whole.given or tensor._share_version())
     else:
         tangent = new_tensor(np.copy(whole.tangent), edge)
-    tangent._extra().no_write = PART
+    alike(tangent, tensor)._extra().no_write = PART
     link(tensor, tangent)
     note_tangent(tensor, tangent)
     return tangent

@@ -282,7 +282,7 @@ def move(way: str, tensor: Any, level: Level, local: bool | str = False) -> Any:
         if way == "unwrap":
             tensor = move("spread", tensor, level, local)
         elif way == "tangent_of":
-            tensor = new_tensor(tensor._payload)
+            tensor = alike(new_tensor(tensor._payload), tensor)
     payload = WAYS[way][0](tensor._payload, level)
     if payload is tensor._payload:
         return tensor

@@ -25,6 +25,7 @@ from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted
 from wengert.kernels.strided import owner_of
 from wengert.tape.base import LEAF, TensorBase, tensor_over
+from wengert.tape.detachments import forget
 from wengert.tape.inference import is_inference_mode_enabled
 from wengert.tape.modes import enable_grad
 from wengert.tape.node import Node, is_leaf_edge
@@ -169,6 +170,7 @@ def swap_tensors(t1: Any, t2: Any) -> None:
     (tensor([1., 1., 1.], requires_grad=True), tensor([0., 0.]))
     """
     slots: list[Any] = []
+    forget(t1, t2)
     for name, tensor in (("t1", t1), ("t2", t2)):
         if weakref.getweakrefcount(tensor):
             raise RuntimeError(f"Cannot swap {name} because it has weakref associated with it")

@@ -16,6 +16,7 @@ import numpy as np
 from wengert.base.device import META, as_device, device, is_meta
 from wengert.base.dtypes import get_default_dtype
 from wengert.base.ports import PORTS, provides
+from wengert.interp.levels import Lifted
 from wengert.prims.table import TABLE
 from wengert.tape.base import LEAF, TensorBase
 from wengert.tensor import copying
@@ -43,6 +44,7 @@ class MetaTensor(Tensor):
     device: Any = property(lambda self: META)
     is_meta: Any = property(lambda self: True)
     is_cpu: Any = property(lambda self: False)
+    _stays = True
 
     def __new__(cls, *data: Any, requires_grad: bool | None = None, **kwargs: Any) -> Any:
         """Make what the class of a meta tensor makes in PyTorch, ``Tensor`` or ``Parameter``."""
@@ -154,6 +156,10 @@ def meta(value: Any) -> Any:
     if isinstance(value, MetaTensor):
         return value
     array = value._payload if isinstance(value, TensorBase) else value
-    empty = _untouched(array) if isinstance(array, np.ndarray) else np.zeros((), array.dtype)
+    if isinstance(array, Lifted) and array.device == "cpu":  # of a transform, which knows no other
+        return _emptied(value.detach())
+    empty = (
+        _untouched(array) if isinstance(array, np.ndarray) else np.zeros(array.shape, array.dtype)
+    )
     needs = isinstance(value, TensorBase) and value._edge is not None
     return copying.make(MetaTensor, empty, LEAF if needs else None)

@@ -65,7 +65,14 @@ class Storage:
     _cell: list[Any]
     is_cuda = False
     is_sparse = False
-    filename: str | None = None
+
+    @property
+    def filename(self) -> str | None:
+        """The path of the file that writes to the memory change, or None."""
+        owner: Any = self._values
+        while owner is not None and not isinstance(owner, np.memmap):
+            owner = getattr(owner, "base", None)
+        return None if owner is None or owner.mode == "c" else str(owner.filename)
 
     def _lie_over(self, values: np.ndarray[Any, Any], cell: list[Any]) -> None:
         self._values, self._kind, self._cell = values, values.dtype, cell
@@ -263,7 +270,6 @@ class UntypedStorage(Storage):
         """
         made = cls()
         made._lie_over(map_file(filename, shared, nbytes), [0, None])
-        made.filename = filename
         return made
 
     def elements_as(self, kind: np.dtype[Any] | None) -> np.ndarray[Any, Any]:
@@ -409,9 +415,7 @@ class _TypedClass(type):
         """Map the first elements of a file into memory; see `UntypedStorage.from_file`."""
         count = size * cls.dtype.itemsize
         memory = UntypedStorage.from_file(filename, shared, count)
-        made = TypedStorage(wrap_storage=memory, dtype=cls.dtype)
-        made.filename = filename
-        return made
+        return TypedStorage(wrap_storage=memory, dtype=cls.dtype)
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, TypedStorage) and instance.dtype.name == cls._name

@@ -19,7 +19,7 @@ from wengert.utils._pytree import tree_map_only
 from wengert.utils.dispatch import TorchDispatchMode
 from wengert.utils.module_tracker import ModuleTracker
 
-__all__ = ["FlopCounterMode"]
+__all__ = ["FlopCounterMode", "register_flop_formula"]
 
 Shape = tuple[int, ...]
 
@@ -58,6 +58,51 @@ for _prim, _transposed in ((records.correlate_input, True), (records.correlate, 
     FLOPS.of(_prim)((_BACKWARD, partial(_of_convolution, transposed=_transposed)))
 
 
+_REGISTERED: dict[str, Callable[..., int]] = {}
+
+
+def register_flop_formula(targets: Any, get_raw: bool = False) -> Callable[[Any], Any]:
+    """Return a decorator that registers the count of one operation, or of several, for all modes.
+
+    Parameters
+    ----------
+    targets : Operation or list of them. Such as ``wg.ops.aten.sin``; not one of its overloads.
+    get_raw : bool. Whether the function gets tensors and ``out_val=``; else it gets their shapes
+        and ``out_shape=``.
+
+    Raises
+    ------
+    ValueError: If a target is no operation of ``wg.ops.aten``.
+
+    Examples
+    --------
+    >>> count = register_flop_formula(wg.ops.aten.sinc)(lambda x, out_shape: 3 * x[0])
+    >>> with FlopCounterMode(display=False) as mode:
+    ...     _ = wg.sinc(wg.ones(5))
+    >>> mode.get_total_flops()
+    15
+    """
+    targets = targets if isinstance(targets, list | tuple) else [targets]
+    for target in targets:
+        if not isinstance(target, OpOverloadPacket):
+            raise ValueError(
+                "register_flop_formula(targets): expected each target to be OpOverloadPacket, "
+                f"such as wengert.ops.aten.sin, but got {target!r}"
+            )
+
+    def register(function: Callable[..., int]) -> Callable[..., int]:
+        counted = partial(function)
+        counted._get_raw = get_raw  # type: ignore[attr-defined]
+        _REGISTERED.update(dict.fromkeys(map(_name, targets), counted))
+        return function
+
+    return register
+
+
+def _name(op: Any) -> str:
+    return str(op).split(".")[1]
+
+
 class FlopCounterMode(TorchDispatchMode):
     """Count the floating-point operations of matrix products and convolutions.
 
@@ -70,7 +115,8 @@ class FlopCounterMode(TorchDispatchMode):
     depth : int. How deep nested modules are shown in the table.
     display : bool. Whether to print the table at the end.
     custom_mapping : dict, optional. Counts of further operations: ``ops.aten.sin`` to a function of
-        the arguments, where shapes stand for tensors, and of ``out_shape=``.
+        the arguments, where shapes stand for tensors, and of ``out_shape=``. One whose attribute
+        ``_get_raw`` is True gets the tensors, and ``out_val=``.
 
     Examples
     --------
@@ -92,7 +138,7 @@ class FlopCounterMode(TorchDispatchMode):
         if mods is not None:
             warn("mods argument is not needed anymore, you can stop passing it")
         self.depth, self.display = depth, display
-        self._own = {str(op).split(".")[1]: own for op, own in (custom_mapping or {}).items()}
+        self._own = {_name(op): own for op, own in (custom_mapping or {}).items()}
         self.flop_counts: dict[str, Counter[Any]] = defaultdict(Counter)
         self.mod_tracker = ModuleTracker()
 
@@ -134,14 +180,18 @@ class FlopCounterMode(TorchDispatchMode):
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Compute the operation, and count it."""
         out = func(*args, **(kwargs or {}))
-        own, record = self._own.get(func.packet), TABLE.get(str.__str__(func).rstrip("_"))
+        own = self._own.get(func.packet) or _REGISTERED.get(func.packet)
+        record = TABLE.get(str.__str__(func).rstrip("_"))
         found = None if record is None else FLOPS[record]
         if own is not None:
             found = func.packet, own
         if found is not None:
             shown, formula = found
-            shapes, out_shape = tree_map_only(TensorBase, _shape, (args, out))
-            count = formula(*shapes, **(kwargs or {}), out_shape=out_shape)
+            if getattr(formula, "_get_raw", False):
+                count = formula(*args, **(kwargs or {}), out_val=out)
+            else:
+                shapes, out_shape = tree_map_only(TensorBase, _shape, (args, out))
+                count = formula(*shapes, **(kwargs or {}), out_shape=out_shape)
             for module in self.mod_tracker.parents:
                 self.flop_counts[module][OpOverloadPacket(shown)] += count
         return out

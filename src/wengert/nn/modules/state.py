@@ -12,8 +12,10 @@ from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted
 from wengert.nn.modules.loading import Transaction
 from wengert.nn.parameter import Parameter, is_lazy
+from wengert.overrides import has_torch_function_variadic
 from wengert.tape.base import new_tensor
 from wengert.tape.handles import RemovableHandle, flags_of, register
+from wengert.tape.modes import no_grad
 from wengert.tape.sites import warn
 from wengert.tensor.tensor import Tensor
 
@@ -324,16 +326,26 @@ def _load_one(
             "items in the state dictionary to their corresponding key in the module instead of "
             "copying them in place?)",
         )
+    swaps = get_swap_module_params_on_conversion()
     try:
-        if not assign:
+        if swaps and has_torch_function_variadic(held, value):
+            with no_grad():
+                made = held.module_load(value, assign=assign)
+            if made is held or made is value:
+                raise RuntimeError(
+                    "module_load() returned one of self or other, please .detach() the result if "
+                    "returning one of the inputs in module_load"
+                )
+            value = made
+        elif not assign:
             Transaction.copy(module, held, value)
             return
         if isinstance(held, Parameter):
-            if isinstance(value, Parameter) and not get_swap_module_params_on_conversion():
+            if isinstance(value, Parameter) and not swaps:
                 value.requires_grad_(held.requires_grad)
             else:
                 value = Parameter(value, held.requires_grad)
-        elif get_swap_module_params_on_conversion():
+        elif swaps:
             value = value.detach()
         Transaction.assign(module, name, value)
     except Exception as error:
