@@ -405,3 +405,5 @@ def test_a_sequence_of_one_step_has_derivatives_of_second_order(kind, bidirectio
 def test_the_parameters_are_listed_in_order_without_groups():
     layer = wg.nn.LSTM(2, 3, num_layers=2, bidirectional=True)
     assert [id(one) for one in layer._flat_weights] == [id(one) for one in layer.parameters()]
+    with pytest.raises(RuntimeError, match="set the attributes"):
+        layer._flat_weights = [one.detach() for one in layer._flat_weights]

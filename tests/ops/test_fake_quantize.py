@@ -44,6 +44,21 @@ def test_grids_are_checked(arguments, message):
         wg.fake_quantize_per_tensor_affine(wg.tensor(X), *arguments)
 
 
+@pytest.mark.parametrize("arg", ["scale", "zero_point"])
+def test_steps_and_zero_points_get_no_gradients(arg):
+    given = {"scale": wg.ones(2), "zero_point": wg.zeros(2)}
+    given[arg].requires_grad_()
+    message = f"not differentiable with respect to argument '{arg}'"
+    with pytest.raises(RuntimeError, match=message):
+        wg.fake_quantize_per_channel_affine(
+            wg.tensor(X), **given, axis=0, quant_min=-8, quant_max=7
+        )
+    with wg.no_grad():
+        wg.fake_quantize_per_channel_affine(
+            wg.tensor(X), **given, axis=0, quant_min=-8, quant_max=7
+        )
+
+
 @pytest.mark.torch
 def test_values_agree_with_pytorch():
     torch = pytest.importorskip("torch")

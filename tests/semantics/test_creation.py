@@ -86,6 +86,15 @@ def test_batches_are_normalised_with_a_positive_eps(t):
     assert t.nn.BatchNorm1d(3, eps=0.0).eval()(t.ones(2, 3)).equal(t.ones(2, 3))
 
 
+def test_bounds_of_drawn_numbers_have_names_one_of_which_is_a_word_of_python(t):
+    x = t.zeros(9)
+    drawn = x.uniform_(**{"from": 2.0}, to=3.0)
+    assert ((drawn >= 2) & (drawn < 3)).all()
+    drawn = x.random_(**{"from": -3}, to=-1)
+    assert ((drawn >= -3) & (drawn < -1)).all()
+    assert ((x.random_(to=4) >= 0) & (x < 4)).all()
+
+
 def test_bounds_of_uniform_numbers_are_finite_and_so_is_their_difference(t):
     x = t.ones(2)
     for low, high in ((-3e38, 3e38), (0.0, float("inf"))):

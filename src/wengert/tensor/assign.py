@@ -94,6 +94,8 @@ def random_in_place(draw: Callable[..., Any], each: bool = False) -> Callable[..
     name = f"{draw.__name__.removeprefix('draw_')}_"
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if "from" in kwargs:  # a word of Python's, which only a dictionary can name
+            kwargs["from_"] = kwargs.pop("from")
         given = (*args, *kwargs.values()) if each else ()
         found = [value for value in given if isinstance(value, TensorBase)] if given else None
         if not found and is_plain(self):

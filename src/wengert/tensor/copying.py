@@ -32,7 +32,7 @@ from wengert.tape.node import Node, is_leaf_edge
 from wengert.tape.record import T
 from wengert.tape.sites import warn
 from wengert.tape.versions import InferenceCell
-from wengert.tape.views import MADE_UNRECORDED, placed_as
+from wengert.tape.views import MADE_UNRECORDED, placed_as, placed_in, root_of
 
 _OWN = frozenset(("_edge", "_ext", "_payload", "_vc"))
 _NO_SUBCLASS = (
@@ -251,6 +251,8 @@ def deep_copy(tensor: Any, memo: dict[int, Any], keep_grad: bool = True) -> Any:
     if twin is None:
         twin = make(type(tensor), array, None, cell)
     twin._edge = LEAF if tensor._edge is not None else None
+    if not there and tensor._ext is not None and root_of(tensor) is not None:
+        placed_in(owner_of(array), twin)
     memo[id(tensor)] = twin
     if keep_grad and tensor._ext is not None and tensor._ext.grad is not None:
         twin._extra().grad = copy.deepcopy(tensor._ext.grad, memo)
@@ -281,7 +283,8 @@ def rebuild(
 ) -> Any:
     """Rebuild a pickled tensor, of `cls` or a plain one."""
     cls = PORTS.tensor if cls is None else cls
-    return make(cls, _laid_over(memory.flat, *where), LEAF if requires_grad else None, vc)
+    made = make(cls, _laid_over(memory.flat, *where), LEAF if requires_grad else None, vc)
+    return placed_in(memory.flat, made) if where[-1] else made
 
 
 def _placeless(cell: list[Any]) -> list[Any]:

@@ -34,6 +34,7 @@ from wengert.tape.inplace import bump, count
 from wengert.tape.invalidated import invalidate
 from wengert.tape.modes import is_recording, untraced
 from wengert.tape.versions import InferenceCell
+from wengert.tape.views import placed_in, root_of
 from wengert.tape.write_checks import check_mode, check_recordable, is_dense
 from wengert.tensor.storage import (
     Storage,
@@ -167,6 +168,9 @@ def set_(
         count(cell, "set_")
     _move(self, payload, "set_")
     self._vc = cell
+    if isinstance(source, Storage):
+        return placed_in(source._values.view(np.uint8), self)
+    self._extra().root = root_of(source)
     return self
 
 

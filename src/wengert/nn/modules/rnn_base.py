@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import operator
 from itertools import chain
 from typing import Any
 
@@ -139,7 +140,20 @@ class RNNBase(Module):
         return [[getattr(self, name) for name in names] for names in self._all_weights]
 
     _flat_weights_names = property(lambda self: [*chain(*self._all_weights)])
-    _flat_weights = property(lambda self: [*chain(*self.all_weights)])
+
+    @property
+    def _flat_weights(self) -> tuple[Any, ...]:
+        """The parameters in a row, which cannot be set apart from the attributes they come from."""
+        return (*chain(*self.all_weights),)
+
+    @_flat_weights.setter
+    def _flat_weights(self, weights: Any) -> None:
+        held = self._flat_weights
+        if len(weights) != len(held) or any(map(operator.is_not, weights, held)):
+            raise RuntimeError(
+                "_flat_weights must be the tensors that the attributes in _flat_weights_names are: "
+                "set the attributes"
+            )
 
     def flatten_parameters(self) -> None:
         """Do nothing: parameters need not be contiguous, as a GPU library requires."""
