@@ -287,22 +287,23 @@ def test_the_gradient_of_what_a_batch_shares_is_summed_over_it(rule):
     shared = wg.tensor([2.0, -0.5], dtype=wg.float64)
 
     def derivatives(mapped):
-        def loss(y):
-            return (mapped(lambda x: rule(x, y) * y + x) ** 2).sum()
+        def loss(y, rows=rows):
+            return (mapped(lambda x: rule(x, y) * y + x, rows) ** 2).sum()
 
         leaf = shared.clone().requires_grad_()
         loss(leaf).backward()
         yield leaf.grad
         yield func.grad(loss)(shared)
+        yield func.grad(loss, argnums=1)(shared, rows)
         yield func.hessian(loss)(shared)
         yield func.jacrev(func.grad(loss))(shared)
         yield func.vmap(func.grad(loss))(rows)
 
-    def one_by_one(f):
+    def one_by_one(f, rows):
         return wg.stack([f(row) for row in rows])
 
     for ours, expected in zip(
-        derivatives(lambda f: func.vmap(f)(rows)), derivatives(one_by_one), strict=True
+        derivatives(lambda f, rows: func.vmap(f)(rows)), derivatives(one_by_one), strict=True
     ):
         wg.testing.assert_close(ours, expected)
 
