@@ -305,3 +305,26 @@ def test_a_tangent_has_the_history_of_what_is_written_to():
         assert slope.tolist() == [6.0]
         (found,) = wg.autograd.grad(slope, x)
         assert found.tolist() == [3.0]
+
+
+def test_data_is_the_value_without_its_tangent():
+    x, t = wg.tensor([0.5, -2.0]), wg.tensor([1.0, 3.0])
+    with fwd.dual_level():
+        dual = fwd.make_dual(x, t) * 1
+        assert fwd.unpack_dual(dual.data).tangent is None
+        product = fwd.unpack_dual(dual * dual.data)
+        assert product.tangent.tolist() == (x * t).tolist()
+        dual.data.mul_(2)
+        primal, tangent = fwd.unpack_dual(dual)
+        assert primal.tolist() == (x * 2).tolist()
+        assert tangent.tolist() == t.tolist()
+        plain = wg.zeros(2)
+        plain.data = dual
+        assert fwd.unpack_dual(plain).tangent is None
+        with pytest.raises(NotImplementedError, match="the tensor carries a tangent"):
+            dual.data = dual * 2
+    for derivative in (wg.func.jacfwd, wg.func.jacrev):
+        assert derivative(lambda v: (v * v.data).sum())(x).tolist() == x.tolist()
+    batch = wg.stack([x, t])
+    pushed = wg.vmap(lambda v: wg.func.jvp(lambda u: u * u.data, (v,), (v,))[1])(batch)
+    assert pushed.tolist() == (batch * batch).tolist()

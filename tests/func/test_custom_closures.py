@@ -233,3 +233,92 @@ def test_a_function_that_writes_a_tangent_to_its_argument_is_refused():
     with fwd.dual_level(), pytest.raises(NotImplementedError, match="pass that value as an"):
         scale = fwd.make_dual(wg.tensor(2.0), wg.tensor(1.0))
         Scaled.apply(wg.ones(2), [scale])
+
+
+# -- arguments that a batch shares -----------------------------------------------------------------
+
+
+class _Product(wg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.save_for_backward(x, y)
+        return x * y
+
+    @staticmethod
+    def backward(ctx, g):
+        x, y = ctx.saved_tensors
+        return g * y, g * x
+
+
+class _Stepped(wg.autograd.Function):
+    """A constant with slopes of its own."""
+
+    @staticmethod
+    def forward(ctx, x, y):
+        return wg.ones(2, dtype=wg.float64)
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * 5, g * 7
+
+
+def _product_closed_over(x, y):
+    class Product(wg.autograd.Function):
+        @staticmethod
+        def forward(ctx, y):
+            return x * y
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * x
+
+    return Product.apply(y)
+
+
+_BY_RULE = wg.func.custom_vjp(lambda x, y: x * y)
+_BY_RULE.defvjp(lambda x, y: (x * y, (x, y)), lambda kept, g: (g * kept[1], g * kept[0]))
+
+
+@pytest.mark.parametrize(
+    "rule", [_Product.apply, _Stepped.apply, _BY_RULE, _product_closed_over], ids=range(4)
+)
+def test_the_gradient_of_what_a_batch_shares_is_summed_over_it(rule):
+    rows = wg.tensor([[1.0, 2.0], [0.5, -1.0], [3.0, 0.25]], dtype=wg.float64)
+    shared = wg.tensor([2.0, -0.5], dtype=wg.float64)
+
+    def derivatives(mapped):
+        def loss(y, rows=rows):
+            return (mapped(lambda x: rule(x, y) * y + x, rows) ** 2).sum()
+
+        leaf = shared.clone().requires_grad_()
+        loss(leaf).backward()
+        yield leaf.grad
+        yield func.grad(loss)(shared)
+        yield func.grad(loss, argnums=1)(shared, rows)
+        yield func.hessian(loss)(shared)
+        yield func.jacrev(func.grad(loss))(shared)
+        yield func.vmap(func.grad(loss))(rows)
+
+    def one_by_one(f, rows):
+        return wg.stack([f(row) for row in rows])
+
+    for ours, expected in zip(
+        derivatives(lambda f, rows: func.vmap(f)(rows)), derivatives(one_by_one), strict=True
+    ):
+        wg.testing.assert_close(ours, expected)
+
+
+def test_a_function_does_not_write_to_an_argument_that_a_batch_shares():
+    class Doubled(wg.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, y):
+            ctx.mark_dirty(y)
+            return x * 2, y.mul_(2)
+
+        @staticmethod
+        def backward(ctx, g, h):
+            return g * 2, h * 2
+
+    shared = wg.ones(2, requires_grad=True) * 1
+    with pytest.raises(NotImplementedError, match="writes to an argument that is not mapped"):
+        func.vmap(lambda x: Doubled.apply(x, shared))(wg.ones(3, 2))

@@ -136,8 +136,6 @@ def _made_in_forward(tensor: Any) -> bool:
 
 def _attach(node: Any, tensors: list[Any], positions: list[int], made: list[Any]) -> None:
     """Make `node` the history of the differentiable outputs."""
-    node._seq = next_sequence()
-    mark(node)
     node._positions = tuple(positions)
     node._inputs_meta = tuple((t._payload.shape, t._payload.dtype) for t in tensors)
     node._inputs_levels = levels_of(*[t._payload for t in tensors]).values()
@@ -156,6 +154,11 @@ def _attach(node: Any, tensors: list[Any], positions: list[int], made: list[Any]
         elif out._ext is not None and out._ext.base is not None:
             out._ext.no_write = MADE_IN_FUNCTION
     node._outputs_meta = tuple(metas)
+    mode = current_mode()
+    if mode is not None and mode.levels:
+        _bring_to_batches(node, tensors, [out for _, out in smooth])
+    node._seq = next_sequence()
+    mark(node)
     for i, out in smooth:
         edge = OutputEdge(node, i) if node.several else node
         if _is_dirty(node, out):
@@ -169,9 +172,35 @@ def _attach(node: Any, tensors: list[Any], positions: list[int], made: list[Any]
                 several = ONE_OF_SEVERAL if len(smooth) > 1 else MADE_IN_FUNCTION
                 out._ext.no_write = of_input if node._is_pure_view else several
     USER_CODE.add(node)
-    mode = current_mode()
     if mode is not None and mode.anomaly is not None:
         node.site = mode.anomaly.site()
+
+
+def _bring_to_batches(node: Any, tensors: list[Any], outputs: list[Any]) -> None:
+    """Make a call one of all batches that its arguments and outputs belong to.
+
+    Its cotangents belong to them then, too, so that the gradient of an argument that the elements
+    of a batch share is summed over these.
+    """
+    found = levels_of(*[t._payload for t in (*tensors, *outputs)])
+    batches = [found[number] for number in sorted(found) if found[number].size is not None]
+    for out in outputs if batches else ():
+        payload = PORTS.brought(new_tensor(out._payload), batches)._payload
+        if payload is not out._payload and _is_dirty(node, out):
+            raise NotImplementedError(
+                f"{node.function.__name__}.forward writes to an argument that is not mapped, and "
+                "has another one that is: pass a clone() of the first, or map both"
+            )
+        out._payload = payload
+    node.edges = tuple(
+        None if edge is None else edge_of(PORTS.brought(at_edge(edge, tensor), batches))
+        for edge, tensor in zip(node.edges, tensors, strict=True)
+    )
+
+
+def at_edge(edge: Any, tensor: Any) -> Any:
+    """Return a tensor with the value of `tensor` and the history of `edge`."""
+    return edge if isinstance(edge, TensorBase) else new_tensor(tensor._payload, edge)
 
 
 def _set_written(node: Any, edge: Any, out: Any, tensors: list[Any]) -> None:

@@ -21,7 +21,7 @@ from functools import partial
 from typing import Any
 
 from wengert.autograd.function_node import Context
-from wengert.autograd.function_outputs import finish
+from wengert.autograd.function_outputs import at_edge, finish
 from wengert.autograd.slopes import check_view
 from wengert.autograd.written import shows, with_written, written
 from wengert.base.containers import dims_of, flatten
@@ -411,7 +411,7 @@ def _transposed(
             others = [have[number] for number in sorted(have) if number != level.number]
             found = _pushed_forward(
                 [ends[i] for i in smooth],
-                [_at(before[i], inside[i]) for i in wanted],
+                [at_edge(before[i], inside[i]) for i in wanted],
                 [tangents[i] for i in wanted],
                 [own[i] for i in wanted],
                 others,
@@ -472,11 +472,6 @@ def _inside(primal: Any, tangent: Any) -> tuple[Any, Any]:
     leaf = new_tensor(primal._payload, LEAF, primal._share_version())
     alias = T.alias(leaf)
     return leaf, new_tensor(alias._payload, alias._edge, alias._vc)
-
-
-def _at(edge: Any, tensor: Any) -> Any:
-    """Return a tensor with the history of `edge`."""
-    return edge if isinstance(edge, TensorBase) else new_tensor(tensor._payload, edge)
 
 
 @provides("lowered")

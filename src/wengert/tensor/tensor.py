@@ -49,6 +49,12 @@ from wengert.tensor.numpy.protocol import NumpyProtocol
 from wengert.tensor.operators import TensorOperators, install_operators
 
 
+def _untangented(tensor: Any) -> Any:
+    """Return the memory of a tensor, without tangents."""
+    payload = tensor._array()
+    return payload.constant() if isinstance(payload, Lifted) and not payload.traced else payload
+
+
 def _open_ended(method: Any) -> Any:
     """Type a method as `Any`, so that overriding methods may take fewer parameters."""
     return method
@@ -418,7 +424,7 @@ class Tensor(
         if self._edge is not None:
             note(".data", self)
         cell = InferenceCell([1]) if is_inference(self) else None
-        return placed_as(self, new_tensor(self._array(), None, cell))
+        return placed_as(self, new_tensor(_untangented(self), None, cell))
 
     @data.deleter
     def data(self) -> None:
@@ -433,7 +439,12 @@ class Tensor(
                 "data set to a tensor that requires gradients must be floating point "
                 "or complex dtype"
             )
-        self._payload = value._array()
+        if _untangented(self) is not self._payload:
+            raise NotImplementedError(
+                "mutating directly with `.data` inside functorch transform is not allowed: the "
+                "tensor carries a tangent. Write to it, or to its .data, in place"
+            )
+        self._payload = _untangented(value)
 
     @property
     def _version(self) -> int:
