@@ -75,11 +75,6 @@ def _repeat(x, n) -> Any:
     return ops.tile(ops.expand_dims(x, 1), [1, n, 1])
 
 
-def _one_hot(indices, num_classes) -> Any:
-    """Return one-hot vectors along a new last dimension."""
-    return ops.one_hot(indices, num_classes)
-
-
 def _switch(condition, then, otherwise) -> Any:
     """Return one of two values, or of the results of functions, by a condition or elementwise."""
     chosen = ops.cast(condition, "bool")
@@ -233,7 +228,7 @@ of_families(
     (x, alpha=1.0): activations.elu
     (reference, indices): ops.gather
     (x, axis=None): linalg.l2_normalize
-    (indices, num_classes): one_hot=_one_hot
+    (indices, num_classes): ops.one_hot
     (shape, dtype=None, name=None): ones=_ones zeros=_zeros
     (x, dtype=None): ops.ones_like ops.zeros_like
     (x, pattern): permute_dimensions=ops.transpose
