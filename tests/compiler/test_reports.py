@@ -11,6 +11,7 @@ import pytest
 import wengert as wg
 from wengert import nn
 from wengert.compiler import CompileError
+from wengert.compiler.tracing import reports
 from wengert.compiler.tracing.reports import intercepted
 
 NUMPY = {"backend": "numpy", "options": {"measure": False}}
@@ -299,3 +300,15 @@ def test_the_package_warns_in_each_call(name, filtered):
     compiled = wg.compile(OWN[name], backend="numpy", options={"measure": False, "quiet": True})
     assert told(compiled) == told(OWN[name])
     assert (compiled.reason is None) == (name != "the backward pass")
+
+
+def test_a_library_that_is_imported_may_make_its_logger(monkeypatch):
+    met = []
+    monkeypatch.setattr(reports, "_give_up", met.append)
+    of_logging = eval("lambda: root.name", {"__name__": "logging", "root": logging.root})
+    library = eval("lambda call: call()", {"__name__": "concurrent.futures.imported"})
+    with intercepted(lambda *args: None):
+        library(of_logging)
+        assert not met
+        of_logging()
+    assert met == ["it asks a logger for its name"]

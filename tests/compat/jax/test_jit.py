@@ -622,3 +622,34 @@ def test_roots_are_found_whether_or_not_they_are_real():
     roots = jax.jit(lambda p: jnp.roots(p, strip_zeros=False))
     for p in ([1.0, -3.0, 2.0], [1.0, 0.0, 1.0], [1.0, -5.0, 6.0]):
         np.testing.assert_allclose(np.poly(np.asarray(roots(jnp.array(p)))), p, atol=1e-5)
+
+
+@jax.custom_jvp
+def softened(x):
+    return jnp.log1p(jnp.exp(x))
+
+
+softened.defjvps(lambda t, _, x: jax.nn.sigmoid(x) * t)
+
+
+@jax.custom_vjp
+def clipped(x):
+    return x * 2
+
+
+clipped.defvjp(lambda x: (x * 2, None), lambda _, g: (jnp.clip(g, -1, 1),))
+
+
+@pytest.mark.parametrize(
+    ("function", "slopes"),
+    [
+        (softened, [0.5, 0.880797]),
+        (clipped, [1.0, 1.0]),
+        (jax.checkpoint(lambda x: jnp.sin(jnp.sin(x))), [1.0, np.cos(np.sin(2.0)) * np.cos(2.0)]),
+    ],
+)
+def test_gradients_of_rules_and_checkpoints_compile(function, slopes):
+    found = compiled(grad(lambda x: function(x).sum()))
+    for _ in range(CALLS):
+        close(found(jnp.array([0.0, 2.0])), slopes)
+    assert kinds_of(found) == 1
