@@ -157,6 +157,10 @@ def promote_types(type1: Any, type2: Any) -> dtype:
 def can_cast(from_: Any, to: Any) -> bool:
     """Return whether type promotion allows a conversion, which excludes a lower category.
 
+    Parameters
+    ----------
+    from_, to : dtype. What is there, and what is asked for.
+
     Examples
     --------
     >>> wg.can_cast(wg.float64, wg.float32), wg.can_cast(wg.float32, wg.int64)
