@@ -12,7 +12,7 @@ from wengert.base.ports import PORTS
 from wengert.base.sections import fill_sections
 from wengert.tape.backward import run_backward, run_grad
 from wengert.tape.base import TensorBase, new_tensor
-from wengert.tape.detachments import note
+from wengert.tape.detachments import note, without_tangents
 from wengert.tape.node import GradientEdge
 from wengert.tape.sites import warn
 from wengert.tape.watch import CURRENT
@@ -287,7 +287,7 @@ class Variable(metaclass=_VariableMeta):
             raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
         if data._edge is not None:
             note("Variable(t)", data)
-        tensor = new_tensor(data._array(), None, data._share_version())
+        tensor = new_tensor(without_tangents(data), None, data._share_version())
         return tensor.requires_grad_(True) if requires_grad else tensor
 
 
