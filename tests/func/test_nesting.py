@@ -132,3 +132,23 @@ def test_a_view_made_without_recording_is_an_input_as_any_other(after):
     assert wg.func.grad(lambda u: inner(u).sum())(x).item() == pytest.approx(-x.sin().item())
     (second,) = wg.func.vjp(inner, x)[1](wg.ones(1, 1))
     assert second.item() == pytest.approx(-x.sin().item())
+
+
+FLAT = {
+    "threshold": lambda x: wg.nn.functional.threshold(x, 0.1, 5),
+    "hardtanh": wg.nn.functional.hardtanh,
+    "leaky_relu": wg.nn.functional.leaky_relu,
+    "prelu": lambda x: wg.nn.functional.prelu(x, x[:1]),
+    "softshrink": wg.nn.functional.softshrink,
+    "max_pool1d": lambda x: wg.nn.functional.max_pool1d(x[None], 2, 1)[0],
+}
+
+
+@pytest.mark.parametrize("name", FLAT)
+def test_second_derivatives_of_what_is_flat_between_kinks(name):
+    x = wg.tensor([0.3, -0.7, 1.1, 0.8], dtype=wg.float64)
+    for loss in (lambda x: FLAT[name](x).sum(), lambda x: (FLAT[name](x) ** 2).sum()):
+        expected = func.jacfwd(func.grad(loss))(x)
+        for outer in (func.jacrev, func.jacfwd):
+            for inner in (func.jacrev, func.jacfwd, func.grad):
+                wg.testing.assert_close(outer(inner(loss))(x), expected)

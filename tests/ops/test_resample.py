@@ -129,6 +129,13 @@ def test_wrong_options(options, error, words):
         resample.interpolate(wg.ones(1, 2, 4, 4), **options)
 
 
+@pytest.mark.parametrize("options", [{"size": 2}, {"scale_factor": 2}])
+@pytest.mark.parametrize("ndim", [0, 1, 2, 6])
+def test_inputs_without_dimensions_to_interpolate(ndim, options):
+    with pytest.raises(NotImplementedError, match=rf"input Tensors supported \(got {ndim}D\)"):
+        resample.interpolate(wg.ones((2,) * ndim), **options)
+
+
 def test_dtypes_without_interpolation():
     for x, mode in (
         (wg.ones(1, 1, 2, 2, dtype=wg.int64), "nearest"),

@@ -12,7 +12,7 @@ from wengert.base.ports import PORTS
 from wengert.base.sections import fill_sections
 from wengert.tape.backward import run_backward, run_grad
 from wengert.tape.base import SparseValue, TensorBase, new_tensor
-from wengert.tape.detachments import note
+from wengert.tape.detachments import note, without_tangents
 from wengert.tape.node import GradientEdge
 from wengert.tape.sites import warn
 from wengert.tape.watch import CURRENT
@@ -32,9 +32,11 @@ def _sources(value: Any, what: str) -> list[Any]:
         return [value]
     values = [value] if isinstance(value, GradientEdge | SparseValue) else list(value)
     for i, item in enumerate(values):
+        if isinstance(item, TensorBase | GradientEdge):
+            continue
         if isinstance(item, SparseValue):
             values = _Sparse(values)
-        elif not isinstance(item, TensorBase | GradientEdge):
+        else:
             if isinstance(value, Mapping):
                 raise TypeError(f"`{what}` argument must be a dict, not {type(value).__name__}")
             raise TypeError(
@@ -313,7 +315,7 @@ class Variable(metaclass=_VariableMeta):
             raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
         if data._edge is not None:
             note("Variable(t)", data)
-        tensor = new_tensor(data._array(), None, data._share_version())
+        tensor = new_tensor(without_tangents(data), None, data._share_version())
         return tensor.requires_grad_(True) if requires_grad else tensor
 
 

@@ -30,7 +30,7 @@ from wengert.ops.foreign import from_dlpack, frombuffer
 from wengert.ops.options import check_strided, float_type, made, number, shape_of, sized, type_of
 from wengert.ops.out import asked, created
 from wengert.tape.base import TensorBase, new_tensor
-from wengert.tape.detachments import note
+from wengert.tape.detachments import note, without_tangents
 from wengert.tape.inference import made_in_inference
 from wengert.tape.modes import current_mode, traced
 from wengert.tape.operands import cast, is_number
@@ -116,7 +116,7 @@ COPY_CONSTRUCT = (
 
 def copied(source: Any, dtype: Any) -> Any:
     """Return a copy of a tensor's payload, without history."""
-    copy = T.clone(new_tensor(source._payload))
+    copy = T.clone(new_tensor(without_tangents(source)))
     return (copy if dtype is None else cast(copy, type_of(dtype)))._payload
 
 
@@ -225,9 +225,12 @@ def asarray(
         fresh = new_tensor(to_array(obj, target)) if copy else as_tensor(obj, target)
         wanted = requires_grad is not None and flag(requires_grad, "requires_grad")
         return made(fresh._payload, device, wanted)
-    if requires_grad is False and source._edge is not None:
-        note("asarray(t)", source)
-        source = new_tensor(source._array(), None, source._share_version())
+    if requires_grad is False:
+        if source._edge is not None:
+            note("asarray(t)", source)
+        array = without_tangents(source)
+        if source._edge is not None or array is not source._payload:
+            source = new_tensor(array, None, source._share_version())
     result = to(source, dtype=target, device=device)
     if copy and result is source:
         result = T.clone(source)

@@ -91,7 +91,7 @@ def interpolate(
     """
     x = operand(input, "interpolate")
     shape = x._payload.shape
-    dims = len(shape) - 2
+    dims = max(len(shape) - 2, 0)
     if mode in _PLAIN and align_corners is not None:
         raise ValueError(
             "align_corners option can only be set with the interpolating modes: linear | bilinear "
@@ -166,7 +166,7 @@ def _sizes(
             f"{scale_factor!r}"
         ) from None
     sizes = tuple([int(n * scale) for n, scale in zip(spatial, scales, strict=True)])
-    if max(map(abs, sizes)) >= 1 << 63:
+    if max(map(abs, sizes), default=0) >= 1 << 63:
         raise RuntimeError(
             f"value cannot be converted to type int64_t without overflow: a size of {max(sizes)}"
         )

@@ -23,6 +23,7 @@ from weakref import ref
 
 from numpy import ndarray
 
+from wengert.interp.levels import Lifted
 from wengert.tape.base import LEAF
 from wengert.tape.sites import OURS, Site, outside, shown
 
@@ -93,6 +94,14 @@ def note(kind: str, tensor: Any) -> None:
     if memory is not None:
         memory = ref(memory) if memory.__class__ is ndarray else None
     _HERE.add((kind, code, frame.f_lasti, ref(tensor if edge is LEAF else edge), memory))
+
+
+def without_tangents(tensor: Any) -> Any:
+    """Return the memory of a tensor that leaves its graph, and forward mode with it."""
+    payload = tensor._array()
+    if isinstance(payload, Lifted) and not payload.traced and payload.tensor() is None:
+        return payload.constant()
+    return payload
 
 
 def note_switch(kind: str) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from wengert.base.dtypes import is_half
 from wengert.base.ports import PORTS
-from wengert.interp.levels import namespace_of
+from wengert.interp.levels import Lifted, namespace_of
 from wengert.prims.facet import Facet
 from wengert.prims.record import Primitive
 from wengert.tape.base import TensorBase, new_tensor
@@ -109,7 +109,11 @@ def apply_rules(
 
 def _flattened(F: Any, grad: Any, edge: Any, prim: Primitive) -> Any:
     """Return `grad` with a history in an argument of `prim`, by its edge, too (see `FLAT`)."""
-    made = F.constant_in(grad, edge if edge._seq > 0 else new_tensor(grad._payload, edge))
+    payload = grad._payload
+    if isinstance(payload, Lifted) and not payload.traced:
+        # the argument may belong to fewer levels, and its derivative is 0
+        return grad
+    made = F.constant_in(grad, edge if edge._seq > 0 else new_tensor(payload, edge))
     if made._edge is not None:
         kind: Any = type(made._edge)
         made._edge.__class__ = _named_after(kind, prim)

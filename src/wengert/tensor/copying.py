@@ -25,7 +25,7 @@ from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted
 from wengert.kernels.strided import owner_of
 from wengert.tape.base import LEAF, TensorBase, tensor_over
-from wengert.tape.detachments import forget
+from wengert.tape.detachments import forget, without_tangents
 from wengert.tape.inference import is_inference_mode_enabled
 from wengert.tape.modes import enable_grad
 from wengert.tape.node import Node, is_leaf_edge
@@ -93,7 +93,7 @@ def make_leaf(cls: Any, data: Any, requires_grad: bool) -> Any:
     edge, array = LEAF if requires_grad else None, data._array()
     if not isinstance(array, Lifted) or array.tensor() is None:
         _check_memory(cls)
-        return placed_as(data, make(cls, array, edge, data._share_version()))
+        return placed_as(data, make(cls, without_tangents(data), edge, data._share_version()))
     own = tensor_over(array.constant())
     if type(own) is not cls:
         raise RuntimeError(

@@ -30,7 +30,7 @@ from wengert.tape.base import (
     tensor_over,
     version_of,
 )
-from wengert.tape.detachments import note
+from wengert.tape.detachments import note, without_tangents
 from wengert.tape.handles import RemovableHandle
 from wengert.tape.inference import is_inference_mode_enabled
 from wengert.tape.invalidated import Invalidated
@@ -47,12 +47,6 @@ from wengert.tensor.metadata import TensorMetadata
 from wengert.tensor.methods import TensorMethods
 from wengert.tensor.numpy.protocol import NumpyProtocol
 from wengert.tensor.operators import TensorOperators, install_operators
-
-
-def _untangented(tensor: Any) -> Any:
-    """Return the memory of a tensor, without tangents."""
-    payload = tensor._array()
-    return payload.constant() if isinstance(payload, Lifted) and not payload.traced else payload
 
 
 def _open_ended(method: Any) -> Any:
@@ -424,7 +418,7 @@ class Tensor(
         if self._edge is not None:
             note(".data", self)
         cell = InferenceCell([1]) if is_inference(self) else None
-        return placed_as(self, new_tensor(_untangented(self), None, cell))
+        return placed_as(self, new_tensor(without_tangents(self), None, cell))
 
     @data.deleter
     def data(self) -> None:
@@ -439,12 +433,12 @@ class Tensor(
                 "data set to a tensor that requires gradients must be floating point "
                 "or complex dtype"
             )
-        if _untangented(self) is not self._payload:
+        if without_tangents(self) is not self._payload:
             raise NotImplementedError(
                 "mutating directly with `.data` inside functorch transform is not allowed: the "
                 "tensor carries a tangent. Write to it, or to its .data, in place"
             )
-        self._payload = _untangented(value)
+        self._payload = without_tangents(value)
 
     @property
     def _version(self) -> int:
