@@ -34,14 +34,13 @@ def _sources(value: Any, what: str) -> list[Any]:
     for i, item in enumerate(values):
         if isinstance(item, TensorBase | GradientEdge):
             continue
-        if isinstance(item, SparseValue):
-            values = _Sparse(values)
-        else:
+        if not isinstance(item, SparseValue):
             if isinstance(value, Mapping):
                 raise TypeError(f"`{what}` argument must be a dict, not {type(value).__name__}")
             raise TypeError(
                 f"{what}[{i}] must be a Tensor or a GradientEdge, but got {type(item).__name__}"
             )
+        values = _Sparse(values)
     return values
 
 
