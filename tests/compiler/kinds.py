@@ -17,8 +17,10 @@ import decimal
 import enum
 import fractions
 import functools
+import inspect
 import itertools
 import logging
+import math
 import operator
 import pathlib
 import random
@@ -925,6 +927,11 @@ kind(
 kind("generic alias", one_of(list[int], list[str]), lambda a: a.__args__[0] is int)
 kind("union type", one_of(int | str, int | float), lambda u: u.__args__[1] is str)
 kind("dtype of ours", one_of(wg.float32, wg.float64), get("itemsize"))
+kind(
+    "signature",
+    one_of(inspect.signature(math.sin), inspect.signature(math.atan2)),
+    lambda s: float(len(s.parameters)),
+)
 kind("ufunc", one_of(np.add, np.multiply), lambda u: float(u(2.0, 3.0)))
 kind("function of NumPy", one_of(np.sum, np.prod), lambda f: float(f([2.0, 3.0])))
 kind(

@@ -17,6 +17,7 @@ class Scalar(NamedTuple):
     inside: The source of that dtype: "result", "arguments" or "bool".
     vectors: The dtype kinds in which it is vectorised.
     params: Whether it takes the given parameters in a dtype kind.
+    bits: The size of the only dtype in which it computes, if there is one.
     """
 
     rule: Callable[..., str]
@@ -25,3 +26,4 @@ class Scalar(NamedTuple):
     inside: str = "result"
     vectors: str = "f"
     params: Callable[[Mapping[str, Any], str], bool] | None = None
+    bits: int | None = None

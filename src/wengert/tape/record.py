@@ -98,8 +98,9 @@ def _recorded(prim: Primitive, tensors: Sequence[Any], params: dict[str, Any]) -
     mode = current_mode()
     if mode is None or mode is NO_GRAD:
         for tensor in tensors:
-            dtype = tensor._payload.dtype
-            if dtype.kind == "c" or is_half(dtype):
+            payload = tensor._payload
+            dtype = payload.dtype
+            if dtype.kind == "c" or (is_half(dtype) and not isinstance(payload, Lifted)):
                 made = _OTHERS.get(prim.name + dtype.char)
                 if made is None:
                     made = _OTHERS[prim.name + dtype.char] = _other(prim, dtype)

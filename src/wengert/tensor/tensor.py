@@ -433,7 +433,7 @@ class Tensor(
                 "data set to a tensor that requires gradients must be floating point "
                 "or complex dtype"
             )
-        if without_tangents(self) is not self._payload:
+        if without_tangents(self) is not self._array():
             raise NotImplementedError(
                 "mutating directly with `.data` inside functorch transform is not allowed: the "
                 "tensor carries a tangent. Write to it, or to its .data, in place"

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.kernels.normal import erfinv
 from wengert.prims.families import constant
 from wengert.prims.record import case
 from wengert.prims.scalar import Scalar
@@ -152,8 +153,12 @@ def _erfinv(m, x) -> Any:
     return m.mul(first, x)
 
 
-def _function(name: str, rule: Callable[..., Any], cost: int, doc: str) -> None:
+def _function(
+    name: str, rule: Callable[..., Any], others: Callable[..., Any], cost: int, doc: str
+) -> None:
     def kernel(self) -> Any:
+        if self.dtype != np.float32:
+            return others(self)
         return in_blocks(functools.partial(rule, ARRAYS), np.float32, self)
 
     def drawn(rng) -> Any:
@@ -169,10 +174,11 @@ def _function(name: str, rule: Callable[..., Any], cost: int, doc: str) -> None:
         doc=f"{doc}, of float32 to the last bit",
         raises=False,
         fused="elements",
-        elements=Scalar(rule, cost),
+        elements=Scalar(rule, cost, bits=32),
+        lacks="complex half",
     )
 
 
-_function("xla_log", _log, 30, "the natural logarithm of positive, finite numbers")
-_function("xla_log1p", _log1p, 60, "ln(1 + x) for x > -1")
-_function("xla_erfinv", _erfinv, 80, "the inverse error function between -1 and 1")
+_function("xla_log", _log, np.log, 30, "the natural logarithm of positive, finite numbers")
+_function("xla_log1p", _log1p, np.log1p, 60, "ln(1 + x) for x > -1")
+_function("xla_erfinv", _erfinv, erfinv, 80, "the inverse error function between -1 and 1")

@@ -46,6 +46,8 @@ def supports(
     dtype = _compute_dtype(scalar, dtypes, out)
     if not is_native(dtype) or dtype.kind not in scalar.kinds:
         return False
+    if scalar.bits not in (None, 8 * dtype.itemsize):
+        return False
     if not all(map(_is_supported_param, params.values())):
         return False
     integers = len(dtypes) > 1 and all(each.kind in "iu" for each in dtypes)
