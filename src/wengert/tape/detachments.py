@@ -99,9 +99,12 @@ def note(kind: str, tensor: Any) -> None:
 def without_tangents(tensor: Any) -> Any:
     """Return the memory of a tensor that leaves its graph, and forward mode with it."""
     payload = tensor._array()
-    if isinstance(payload, Lifted) and not payload.traced and payload.tensor() is None:
-        return payload.constant()
-    return payload
+    return payload.constant() if has_tangents(payload) else payload
+
+
+def has_tangents(payload: Any) -> bool:
+    """Return whether a payload carries tangents, and is no tensor of a transform."""
+    return isinstance(payload, Lifted) and not payload.traced and payload.tensor() is None
 
 
 def note_switch(kind: str) -> None:

@@ -30,7 +30,7 @@ from wengert.tape.base import (
     tensor_over,
     version_of,
 )
-from wengert.tape.detachments import note, without_tangents
+from wengert.tape.detachments import has_tangents, note, without_tangents
 from wengert.tape.handles import RemovableHandle
 from wengert.tape.inference import is_inference_mode_enabled
 from wengert.tape.invalidated import Invalidated
@@ -433,7 +433,7 @@ class Tensor(
                 "data set to a tensor that requires gradients must be floating point "
                 "or complex dtype"
             )
-        if without_tangents(self) is not self._array():
+        if has_tangents(self._payload):
             raise NotImplementedError(
                 "mutating directly with `.data` inside functorch transform is not allowed: the "
                 "tensor carries a tangent. Write to it, or to its .data, in place"
