@@ -103,7 +103,7 @@ def without_tangents(tensor: Any) -> Any:
 
 
 def has_tangents(payload: Any) -> bool:
-    """Return whether a payload carries tangents, and is no tensor of a transform."""
+    """Return whether a payload carries tangents in forward mode."""
     return isinstance(payload, Lifted) and not payload.traced and payload.tensor() is None
 
 
