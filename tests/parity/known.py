@@ -286,7 +286,7 @@ KNOWN = (
         r"(?:real|imag)[\s\S]*\b(x\d+)\.(permute|t|transpose)\([\d, ]*\)\.\w+_\(\1\b",
     ),
     Known("Sources with more elements", "PyTorch raises .*set a forward grad", "masked_scatter"),
-    Known("What lies above the diagonal", "; not below the diagonal", "cholesky_inverse"),
+    Known("What lies in the other triangle", "; not below the diagonal", "cholesky_inverse"),
     Known("A rule of trapezes", NAN, "trapezoid|trapz"),
     Known("Scores that are NaN", OURS_NAN, "margin_loss"),
     Known(

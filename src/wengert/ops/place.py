@@ -196,7 +196,9 @@ def _masked_scatter(x: Any, mask: Any, source: Any) -> Form:
     if where._payload.shape != shape:
         where = T.expand(where, shape=expanded(where._payload.shape, shape))
     count = T.count_nonzero(where, dim=tuple(range(len(shape))))._payload
-    count = count.max() if count.ndim else count
+    if count.__class__ is not np.int64:
+        # of a batch or a device
+        count = count.max()
     if count > y._payload.size:
         raise RuntimeError(
             "Number of elements of source < number of ones in mask: there are "
