@@ -676,3 +676,21 @@ def test_a_result_that_was_written_to_takes_the_quick_way():
         assert y._version == f(wg.ones(3))[0]._version == 1
         assert z._version == 0
     assert compiled._quick
+
+
+def test_a_function_may_import_relatively(tmp_path, monkeypatch):
+    (tmp_path / "of_mine" / "inner").mkdir(parents=True)
+    (tmp_path / "of_mine" / "__init__.py").write_text("factor = 2.0\n")
+    (tmp_path / "of_mine" / "other.py").write_text("offset = 1.0\n")
+    (tmp_path / "of_mine" / "inner" / "__init__.py").write_text(
+        "def f(x):\n"
+        "    from .. import factor, other\n"
+        "    from ..other import offset\n"
+        "    return x * factor + offset * other.offset\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    mine, inner = (importlib.import_module(name) for name in ("of_mine", "of_mine.inner"))
+    importlib.import_module("of_mine.other")
+    x, compiled = wg.tensor([1.0, 2.0]), wg.compile(inner.f, fullgraph=True)
+    for mine.factor, mine.other.offset in ((2.0, 1.0), (2.0, 1.0), (3.0, 1.0), (3.0, -1.0)):
+        assert compiled(x).tolist() == inner.f(x).tolist()

@@ -11,7 +11,8 @@ from __future__ import annotations
 import zipfile
 import zlib
 from collections.abc import Callable
-from typing import Any, BinaryIO
+from types import SimpleNamespace
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 
@@ -119,6 +120,11 @@ def fill(file: BinaryIO, array: Any) -> int:
 
 def write_archive(file: BinaryIO, pickled: bytes, storages: list[Any]) -> None:
     """Write a pickle and the bytes of its storages as an archive that PyTorch reads."""
+    try:
+        file.tell()
+    except (AttributeError, NotImplementedError, OSError):
+        # as PyTorch, ask nothing else of it
+        file = cast(BinaryIO, SimpleNamespace(write=file.write, flush=file.flush))
     with zipfile.ZipFile(file, "w", allowZip64=True) as target:
         records = {
             "data.pkl": pickled,

@@ -6,6 +6,7 @@ import functools
 import re
 from collections.abc import Iterator
 from types import CodeType
+from typing import Any
 
 from wengert.compiler.objects.bytecode import instructions_of
 from wengert.compiler.objects.flows import is_handed_to_print
@@ -50,6 +51,7 @@ class Names:
     def _add(self, code: CodeType) -> None:
         chain: list[str] | None = None
         name = last = ""
+        pushed: tuple[Any, Any] = (None, None)
         for step in instructions_of(code)[0]:
             what = step.opname
             if what in _ATTRIBUTE:
@@ -76,12 +78,14 @@ class Names:
             elif what in _WRITE:
                 self.written.add(step.argval)
             elif what == "IMPORT_NAME":
-                self.imported.add(step.argval)
+                # a relative import has a level, as many dots
+                self.imported.add("." * pushed[0] + step.argval)
             elif what == "LOAD_CONST" and isinstance(step.argval, str):
                 self.attributes |= words_of(step.argval)
             elif what == "MATCH_CLASS":
                 # its attribute names come from a tuple or from the class
                 self.attributes.add("getattr")
+            pushed = pushed[1], step.argval
         self.attributes.update(code.co_names)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import contextlib
+import importlib.util
 import sys
 import types
 import warnings
@@ -91,10 +92,11 @@ class Reach(Conditions):
                 keys = self._tool(function.__globals__)
                 there = " or ".join([f"{key!r} in {keys}" for key in absent])
                 self._line(f"if {there}: return None")
+            package = function.__globals__.get("__package__") or ""
             for key in sorted(names.imported):
-                self._imported(key, names)
+                self._imported(key, package, names)
         except Unknown as unknown:
-            unknown.where = unknown.where or line_of_name(function.__code__, key)
+            unknown.where = unknown.where or line_of_name(function.__code__, key.lstrip("."))
             raise
 
     def _looked_up(self, function: types.FunctionType, key: str, names: Names) -> bool:
@@ -138,8 +140,9 @@ class Reach(Conditions):
             raise Unknown(f"it reads {key}, which is kept among Python's built-in names")
         self._require(f"{self._tool(vars(builtins))}[{key!r}] is {self._constant(value)}")
 
-    def _imported(self, key: str, names: Names) -> None:
-        """Write the conditions on a module that a function imports while it runs."""
+    def _imported(self, key: str, package: str, names: Names) -> None:
+        """Write the conditions on a module that a function of a package imports while it runs."""
+        key = importlib.util.resolve_name(key, package)
         module = sys.modules.get(key)
         if module is None:
             raise Unknown(f"it imports {key}, which has not been imported before")
