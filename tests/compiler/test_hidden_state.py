@@ -435,11 +435,34 @@ def sought_by_nested_calls(x: Any) -> Any:
     return wg.stack([inner(part) - part for part in (x * 0.1).unbind()]).sum(), inner(x)
 
 
+def slope(f: Callable[[Any], Any], x: Any) -> Any:
+    return wg.stack([wg.func.jvp(f, (x,), (part,))[1] for part in wg.eye(2)])
+
+
+def least(f: Callable[[Any], Any], x: Any) -> Any:
+    while (found := slope(f, x)).square().sum() > 0.01:
+        x = x - 0.2 * found
+    return x
+
+
+def sought_by_derivatives_of_loops(x: Any) -> Any:
+    def outer(y: Any) -> Any:
+        def inner(z: Any) -> Any:
+            return (z - y).square().sum()
+
+        return y.square().sum() + 0.1 * least(inner, y + 1).sum()
+
+    return least(outer, x), outer(x)
+
+
+SOUGHT = [
+    *(sought_by_a_comprehension, sought_in_turns, sought_by_an_operand, sought_by_nested_calls),
+    sought_by_derivatives_of_loops,
+]
+
+
 @pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize(
-    "f",
-    [sought_by_a_comprehension, sought_in_turns, sought_by_an_operand, sought_by_nested_calls],
-)
+@pytest.mark.parametrize("f", SOUGHT)
 def test_what_is_on_the_stack_is_handed_on_from_loop_to_loop(f, backend):
     compiled = wg.compile(f, backend=backend)
     few = wg.tensor([0.7, 1.2])

@@ -71,7 +71,11 @@ class Names:
 
     def shown(self) -> Iterator[tuple[Any, Any]]:
         """Yield the objects that anything else still refers to, after their names."""
-        self._objects = [entry for entry in self._objects if _references(entry) > _OWN]
+        count = -1
+        while count != len(self._objects):
+            # what only objects held that nothing refers to goes with them
+            count = len(self._objects)
+            self._objects = [entry for entry in self._objects if _references(entry) > _OWN]
         for way, time, place, thing in self._objects:
             yield (way, self._times[way] - time, place), thing
 

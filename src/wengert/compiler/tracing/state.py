@@ -319,7 +319,7 @@ class Path:
             if pushed and len(self._numbers) > _WAYS:
                 raise Unknown("there are too many ways to its decisions")
             kept = waits or (
-                place < len(self._hidden)
+                place < len(self._frames)
                 and self._frames[place] is frame
                 and self._sources[place] == pushed
                 and stays(frame.f_code, pushed)
@@ -329,6 +329,8 @@ class Path:
                 number = self._numbers.setdefault(self._last, len(self._numbers))
             sources.append(pushed)
             found.append(number)
+        # a frame that has returned would keep its variables
+        self._frames = self._frames[: still + 1]
         return found, sources
 
     def decided(self, state: State, outcome: Any, count: int) -> None:
