@@ -414,7 +414,7 @@ def check(text: str, backend: str) -> Verdict:
     why = difference(found, expected, close)
     if why is None:
         reason = compiled.reason
-        end = found[-1] if isinstance(found[-1], str) else ""
+        end = found[-1] if found and isinstance(found[-1], str) else ""
         return Verdict("agree", end) if reason is None else Verdict("eager", reason.what)
     slack = spread(text, expected)
     if slack is None or difference(found, expected, slack) is None or REFUSED in repr(found):
