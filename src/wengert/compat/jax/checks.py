@@ -146,9 +146,4 @@ def all_ones(x, dtype: np.dtype[Any]) -> Any:
     return dtype.type(0) if dtype.kind == "b" else ~dtype.type(0)
 
 
-def no_warnings() -> Any:
-    """Return a context in which NumPy does not warn about overflow or NaN."""
-    return np.errstate(all="ignore")
-
-
 fill_sections(globals())

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 import wengert.compat.jax.numpy as jnp
-from wengert.base.error_states import quietly
+from wengert.base.error_states import errstate, quietly
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray, convert, made, result_type
-from wengert.compat.jax.checks import all_ones, by_zero, check_dtype, check_shapes, no_warnings
+from wengert.compat.jax.checks import all_ones, by_zero, check_dtype, check_shapes
 from wengert.compat.jax.classes import is_traced
 from wengert.compat.jax.dtypes import requested_dtype
 from wengert.compat.jax.numpy.ufuncs import bits_set
@@ -264,23 +264,23 @@ def bitcast_convert_type(operand, new_dtype) -> Any:
     return x.view(dtype)[..., 0] if wider > 1 else x.view(dtype)
 
 
+@errstate(all="ignore")
 def reduce_precision(operand, exponent_bits: int, mantissa_bits: int) -> Any:
     """Round to a mantissa of fewer bits; the derivative is 1."""
     array = argument(operand)
     check_dtype("reduce_precision", array, "f")
     values = stop_gradient(array)
     scale, most = 2 ** (mantissa_bits + 1), 2 ** (exponent_bits - 1) - 1
-    with no_warnings():
-        fractions, exponents = T.frexp(values)
-        rounded = T.div(T.round(T.mul(fractions, scale)), scale / 2)
-        rounded = T.ldexp(rounded, T.sub(exponents, 1))
-        if most < np.log2(float(jnp.finfo(array.dtype).max)) - 1:
-            size = T.abs(rounded)
-            small = T.where(T.lt(size, 2.0 ** (1 - most)), 0.0, rounded)
-            large = T.where(T.ge(size, 2.0 ** (most + 1)), math.inf, small)
-            rounded = T.copysign(large, values)
-        shift = T.where(T.isfinite(values), T.sub(rounded, values), 0)
-        found = T.where(T.eq(rounded, 0), T.mul(array, 0), T.add(array, shift))
+    fractions, exponents = T.frexp(values)
+    rounded = T.div(T.round(T.mul(fractions, scale)), scale / 2)
+    rounded = T.ldexp(rounded, T.sub(exponents, 1))
+    if most < np.log2(float(jnp.finfo(array.dtype).max)) - 1:
+        size = T.abs(rounded)
+        small = T.where(T.lt(size, 2.0 ** (1 - most)), 0.0, rounded)
+        large = T.where(T.ge(size, 2.0 ** (most + 1)), math.inf, small)
+        rounded = T.copysign(large, values)
+    shift = T.where(T.isfinite(values), T.sub(rounded, values), 0)
+    found = T.where(T.eq(rounded, 0), T.mul(array, 0), T.add(array, shift))
     return made(found, array.weak_type)
 
 

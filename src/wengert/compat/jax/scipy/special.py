@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 import wengert.compat.jax.numpy as jnp
+from wengert.base.error_states import errstate
 from wengert.base.extras import scipy_module
 from wengert.compat.jax.array import asarray, made
-from wengert.compat.jax.checks import no_warnings
 from wengert.compat.jax.nn import log_softmax as _log_softmax
 from wengert.compat.jax.nn import logsumexp as logsumexp
 from wengert.compat.jax.nn import softmax as _softmax
@@ -36,14 +36,14 @@ from wengert.tensor.numpy.special import rule_of
 __all__ = ["factorial", "logsumexp", "polygamma"]
 
 
+@errstate(all="ignore")
 def _computed(name: str, *given: Array, weak: bool = False) -> Any:
     """Build the counterpart of SciPy's function of this name."""
     rule = rule_of(name)
     assert rule is not None
     if rule.__name__ == "rule":
         _check_installed(name)
-    with no_warnings():
-        return finished(rule(*map(plain, given)), given[0].weak_type)
+    return finished(rule(*map(plain, given)), given[0].weak_type)
 
 
 _OWN = (
