@@ -129,6 +129,17 @@ def test_a_rule_is_right_where_elements_are_infinite_not_numbers_or_large(name, 
                 same(met, wanted, f"{name} {sample!r} of {arrays}", ulps=256)
 
 
+@pytest.mark.parametrize("name", [name for name in ELEMENTWISE if len(TABLE[name].args) == 1])
+def test_a_zero_has_the_sign_that_the_kernel_gives_it(name):
+    prim = TABLE[name]
+    x = np.array([-0.0, 0.0, -0.1, 0.1, -0.5, 0.5, -1.0, 1.0, -3.0, 3.0])
+    for params in [case.params for case in prim.cases] or [{}]:
+        met, wanted, _ = run(prim, [x], params)
+        for one, other in zip(met or (), wanted or (), strict=True):
+            zeros = (one == 0) & (other == 0)
+            np.testing.assert_array_equal(np.signbit(one)[zeros], np.signbit(other)[zeros], name)
+
+
 @pytest.mark.parametrize("name", ("softmax", "log_softmax", "logsumexp"))
 def test_exponentials_do_not_overflow(name):
     x = np.array([[1000.0, 1000.0, -1000.0], [-1e8, -1e8 + 1, -math.inf]])

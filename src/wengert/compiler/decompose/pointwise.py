@@ -235,7 +235,7 @@ rule(records.hardshrink, kinds=REAL)(lambda F, self, lambd: F.where(F.abs(self) 
 
 @rule(records.softshrink, kinds=REAL)
 def _softshrink(F: Any, self: Any, lambd: float) -> Any:
-    return self - F.minimum(F.maximum(self, -lambd), lambd)
+    return F.copysign(self - F.minimum(F.maximum(self, -lambd), lambd), self)
 
 
 @rule(records.threshold, kinds=REAL)
