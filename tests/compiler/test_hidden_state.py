@@ -17,8 +17,11 @@ import numpy as np
 import pytest
 
 import wengert as wg
+from wengert.compiler.ir.programs import Value
 from wengert.compiler.objects.bytecode import instructions_of
+from wengert.compiler.objects.closures import is_settled
 from wengert.compiler.objects.frames import first_alike
+from wengert.compiler.tracing.names import Names
 
 BACKENDS = ["numpy", "llvm"] if importlib.util.find_spec("llvmlite") else ["numpy"]
 
@@ -562,3 +565,45 @@ def test_functions_made_in_another_run_are_the_same_if_their_variables_are_bound
     for mine, yours in SIGNS * 2:
         assert str(compiled(x * mine, x * yours)) == str(program(x * mine, x * yours))
     assert compiled.entries[0][1].tree.by_states == is_graph
+
+
+def test_a_variable_of_a_function_is_bound_once_or_not():
+    def made(given):
+        once = given * 2
+        again = once
+
+        def reads():
+            return given, once
+
+        def changes():
+            nonlocal again
+            again = again + 1
+
+        def sees():
+            return again
+
+        looped = []
+        for part in range(2):
+            looped.append(lambda: part)  # noqa: B023  # meant
+        return reads, sees, looped[0], changes
+
+    reads, sees, looped, changes = made(1)
+    settled = [is_settled(one, [made.__code__]) for one in (reads, sees, looped, changes)]
+    assert settled == [True, False, False, False]
+    # what made it is looked up by its name, or else unknown
+    assert is_settled(reads, [])
+    lost = types.FunctionType(reads.__code__, {}, closure=reads.__closure__)
+    assert not is_settled(lost, [])
+
+
+def test_a_name_that_is_given_again_means_the_newer_value():
+    old, new, other = (Value(np.dtype(float), ()) for _ in range(3))
+    names = Names()
+    names.give(7, [old, other])
+    before = names.now()
+    names.give(7, [new, other])
+    after = names.now()
+    assert [before.find(v) for v in (old, new, other)] == [((7, 0), 0), None, ((7, 1), 0)]
+    assert [after.find(v) for v in (old, new, other)] == [((7, 0), 1), ((7, 0), 0), ((7, 1), 0)]
+    assert [after.value(((7, 0), later)) for later in range(3)] == [new, old, None]
+    assert before.value(((7, 0), 0)) is old

@@ -296,7 +296,7 @@ def _of_none(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     try:
         with np.errstate(all="ignore"):
             made = call(*rows, **params)
-    except Exception:  # zeros are not in the domain
+    except (ArithmeticError, IndexError, RuntimeError, ValueError):  # zeros are not in the domain
         return None
     parts = made if isinstance(made, tuple) else (made,)
     empty = tuple(np.zeros((0, *part.shape), part.dtype) for part in parts)

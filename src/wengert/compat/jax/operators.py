@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.error_states import errstate
+from wengert.base.error_states import errstate, quietly
 from wengert.compat.jax.array import (
     Array,
     asarray,
@@ -23,7 +23,6 @@ from wengert.compat.jax.checks import (
     check_contracted,
     check_dtype,
     check_shapes,
-    no_warnings,
     quiet,
 )
 from wengert.compat.jax.classes import OPERATORS
@@ -89,14 +88,12 @@ def power(a, b) -> Any:
     return made(quiet("pow")(x, y), weak)
 
 
+@errstate(all="ignore")
 def _whole_power(a, b) -> Any:
     negatives = T.lt(b, 0)
-    with no_warnings():
-        raised = T.pow(a, T.where(negatives, T.sub(b, b), b))
-        # 1 and -1 have integer inverses
-        small = T.where(
-            T.eq(a, 1), a, T.where(T.eq(a, -1), T.pow(a, T.remainder(b, 2)), T.sub(a, a))
-        )
+    raised = T.pow(a, T.where(negatives, T.sub(b, b), b))
+    # 1 and -1 have integer inverses
+    small = T.where(T.eq(a, 1), a, T.where(T.eq(a, -1), T.pow(a, T.remainder(b, 2)), T.sub(a, a)))
     return made(T.where(negatives, small, raised))
 
 
@@ -253,8 +250,7 @@ def _install_comparison(symbol: str, prim: str, ufunc) -> None:
             return NotImplemented
         a, b = operands(prim, self, other)
         if a._payload.dtype.kind == "c":
-            with no_warnings():
-                return made(call_ufunc(ufunc, a, b))
+            return made(quietly(call_ufunc, ufunc, a, b))
         return made(quiet(prim)(a, b))
 
     _named(operator, f"__{symbol}__")
