@@ -12,6 +12,12 @@ others, and Python goes from block to block.
 Values of at most a cache line have variables on the stack instead, which LLVM keeps in registers
 where the blocks that use them are inlined. They are written to the memory when the function
 returns, and read from it when it goes on after a pause.
+
+NOTE [tapes]
+The backward pass of a run visits its blocks in reverse, and reads what they have saved. So each
+block pushes its saved values and its number to a tape, which Python makes longer during a pause if
+there may be no room for all blocks up to the next one. The blocks of the backward pass pop these
+values, and branch on the number before them.
 """
 
 from __future__ import annotations
@@ -34,12 +40,12 @@ from wengert.compiler.codegen.code import (
     literal,
     llvm_type,
 )
-from wengert.compiler.ir.executable import LinkedBlock
+from wengert.compiler.ir.executable import LinkedBlock, Tape
 from wengert.compiler.ir.programs import Program, Value
 
 __all__ = ["NativeGraph", "link"]
 
-_LINE = 64
+_LINE, _WORD = 64, 8
 _BACK_EDGES = 1_000_000
 # the most bytes that edges may copy per block, and that the memory of a run may take
 _COPIED = 4096
@@ -48,6 +54,9 @@ _KEPT = 1 << 20
 _SHORT = 10
 
 ENDED, MISSING, TROUBLE, PAUSED = range(4)
+
+# the words at the beginning of the memory of a run
+_GO_ON, _TOP, _END = range(3)
 
 
 class _Memory(NamedTuple):
@@ -85,14 +94,23 @@ class NativeGraph:
         state = FunctionState.of(writer.constants, self.machine, writer.words)
         self._call = builtin(self.machine.address("call"), "call", state)
         self._image = writer.image()
+        self._most, self._marks = writer.most, slice(writer.marks, writer.marks + len(blocks))
+        self._length = 0
         self.results = [
             {v: writer.memory[i, v] for v in block.results if (i, v) in writer.memory}
             for i, block in enumerate(blocks)
         ]
         self._idle: list[_Memory] = []
 
-    def run(self, arrays: Sequence[Any]) -> tuple[int, list[Any] | None] | None:
+    def run(
+        self, arrays: Sequence[Any], tape: Tape | None = None
+    ) -> tuple[int, list[Any] | None] | None:
         """Run the graph.
+
+        Parameters
+        ----------
+        arrays: The inputs.
+        tape: What the blocks push to, or pop off (see NOTE [tapes]).
 
         Returns
         -------
@@ -106,13 +124,40 @@ class NativeGraph:
             room = self._fresh()
         memory, results = room
         code = PAUSED
-        while code % 4 == PAUSED:
-            # signals are seen to before and after
-            code = self._call(memory, *arrays)
+        if tape is None:
+            while code % 4 == PAUSED:
+                # signals are seen to before and after
+                code = self._call(memory, *arrays)
+        elif self._most:
+            code = self._recorded(memory, arrays, tape)
+        else:
+            words = memory[:_LINE].view(np.int64)
+            words[_TOP] = tape.data.ctypes.data + tape.data.size - _WORD
+            while code % 4 == PAUSED:
+                code = self._call(memory, *arrays)
         block, code = divmod(code, 4)
         found = [shown.copy() for shown in results[block]] if code == ENDED else None
         self._idle.append(room)
         return None if code == TROUBLE else (block, found)
+
+    def _recorded(self, memory: np.ndarray[Any, Any], arrays: Sequence[Any], tape: Tape) -> int:
+        """Run the graph with an empty tape; return the number of the last block and the status."""
+        words, marks = memory[:_LINE].view(np.int64), memory[self._marks]
+        data = np.empty(max(self._length, _WORD + 2 * self._most), np.uint8)
+        data[:_WORD].view(np.int64)[0] = -1
+        used, code = _WORD, PAUSED
+        marks[:] = 0
+        while code % 4 == PAUSED:
+            if data.size - used < self._most:
+                data = np.concatenate([data[:used], np.empty(data.size + self._most, np.uint8)])
+            start = data.ctypes.data
+            words[_TOP], words[_END] = start + used, start + data.size
+            code = self._call(memory, *arrays)
+            used = int(words[_TOP]) - start
+        self._length = used + self._most
+        tape.data = data[:used] if 2 * used > data.size else data[:used].copy()
+        tape.visited = np.flatnonzero(marks).tolist()
+        return int(code)
 
     def _fresh(self) -> _Memory:
         """Return fresh memory for a run, aligned to a cache line."""
@@ -131,8 +176,8 @@ def link(
     blocks: Sequence[LinkedBlock], inputs: Sequence[Value], *, fastmath: bool
 ) -> NativeGraph | None:
     """Link blocks into one native function, or return None where that is impossible or no gain."""
-    copied = sum(_bytes(value) for block in blocks for value in block.slots)
-    made = sum(_bytes(value) for block in blocks for value in block.makes)
+    copied = sum(_bytes(value) for block in blocks for value in (*block.slots, *_on_tape(block)))
+    made = sum(_bytes(value) for block in blocks for value in (*block.makes, *_on_tape(block)))
     if copied > _COPIED * len(blocks) or copied + made > _KEPT:
         return None
     for block in blocks:
@@ -148,6 +193,15 @@ def _size(kind: np.dtype[Any], shape: tuple[int, ...]) -> int:
 
 def _bytes(value: Value) -> int:
     return _size(value.dtype, value.shape)
+
+
+def _on_tape(block: LinkedBlock) -> tuple[Value, ...]:
+    """Return the values that a block pushes or pops."""
+    return block.pushed or block.popped or ()
+
+
+def _padded(value: Value) -> int:
+    return -(-_bytes(value) // _WORD) * _WORD
 
 
 def _is_short(value: Value) -> bool:
@@ -170,6 +224,8 @@ class _Writer:
     text: The module in LLVM's language.
     constants, words: The constant arrays and numbers that the blocks read.
     memory: The offset of a value in the memory of a run, by block and value.
+    most: The bytes that all blocks together push to the tape, if there is one.
+    marks: The offset of a byte for each block, set when it has pushed.
     """
 
     def __init__(
@@ -200,7 +256,8 @@ class _Writer:
         base = self._size
         for i, block in enumerate(blocks):
             end, self._size = self._size, base
-            self.memory |= {(i, v): self._room(_bytes(v)) for v in block.makes}
+            own = (*block.makes, *(block.popped or ()))
+            self.memory |= {(i, v): self._room(_bytes(v)) for v in own}
             self._size = max(self._size, end)
         self._functions: dict[int, _Function] = {}
         self._tables: dict[Any, str] = {}
@@ -209,7 +266,12 @@ class _Writer:
         runs = [
             self._run(p, times[id(p)]) for p in {id(s.program): s.program for s in blocks}.values()
         ]
+        self.most = sum(
+            _WORD + sum(map(_padded, block.pushed)) for block in blocks if block.pushed is not None
+        )
+        self.marks = self._room(len(blocks))
         self._code = Code(self._module)
+        self._top = self._code.cell("ptr")
         self._staging = self._room(max(map(sum, self._staged_sizes()), default=0))
         self._arena = self._room(max(f.arena for f in self._functions.values()))
         body = self._graph()
@@ -250,7 +312,7 @@ class _Writer:
         slots = [set(filter(self._is_own, block.slots)) for block in self.blocks]
         live: list[dict[Value, None]] = []
         for block, known in zip(self.blocks, slots, strict=True):
-            read = [*block.reads, *block.results]
+            read = [*block.reads, *block.results, *(block.pushed or ())]
             read += [] if block.decision is None else [block.decision]
             live.append({value: None for value in read if value in known})
         changed = True
@@ -316,6 +378,7 @@ class _Writer:
         labels = [code.fresh("block") for _ in self.blocks]
         start = code.let("load i64, ptr %memory")
         code.do("store i64 0, ptr %memory")
+        self._top.set(code.let(f"load ptr, ptr {self._within(_TOP * _WORD)}"))
         resumed = {i: code.fresh("resumed") for i in sorted(heads)}
         cases = " ".join(f"i64 {i}, label {label}" for i, label in resumed.items())
         code.do(f"switch i64 {start}, label {labels[0]} [ {cases} ]")
@@ -329,12 +392,16 @@ class _Writer:
             if i in heads:
                 before = left.get()
                 paused, on = code.fresh("paused"), code.fresh("on")
-                code.branch(code.let(f"icmp eq i64 {before}, 0"), paused, on)
+                stops = code.let(f"icmp eq i64 {before}, 0")
+                if self.most:
+                    stops = code.let(f"or i1 {stops}, {self._is_full()}")
+                code.branch(stops, paused, on)
                 code.label(paused)
                 code.do(f"store i64 {i}, ptr %memory")
                 self._leave(PAUSED, i, self._live[i])
                 code.label(on)
                 left.set(code.let(f"sub i64 {before}, 1"))
+            self._pop(i, block.popped or ())
             if block.makes:
                 ins, outs = tables[i]
                 first = functions[i].first
@@ -346,12 +413,13 @@ class _Writer:
                 code.label(trouble)
                 self._leave(TROUBLE, i)
                 code.label(fine)
-            if block.decision is None:
+            if block.pushed is not None:
+                self._push(i, block.pushed)
+            if block.decision is None and block.popped is None:
                 self._leave(ENDED, i, block.results)
                 continue
-            ways = [code.fresh("way"), code.fresh("way")]
-            code.branch(self._is_true(i, block.decision), *ways)
-            for outcome, way in zip((True, False), ways, strict=True):
+            ways = self._ways(i, block)
+            for outcome, way in ways.items():
                 code.label(way)
                 k = block.following.get(outcome)
                 if k is None:
@@ -382,8 +450,54 @@ class _Writer:
             code.do(f"store ptr {self._address(i, value)}, ptr {at}")
         return table
 
+    def _ways(self, i: int, block: LinkedBlock) -> dict[Any, str]:
+        """Branch on the decision of a block; return the labels by outcome, None for all others."""
+        code = self._code
+        if block.decision is not None:
+            ways: dict[Any, str] = {outcome: code.fresh("way") for outcome in (True, False)}
+            code.branch(self._is_true(i, block.decision), *ways.values())
+            return ways
+        ways = {outcome: code.fresh("way") for outcome in (*block.following, None)}
+        number = code.let(f"load i64, ptr {self._down(_WORD)}")
+        cases = " ".join(f"i64 {n}, label {ways[n]}" for n in block.following)
+        code.do(f"switch i64 {number}, label {ways[None]} [ {cases} ]")
+        return ways
+
+    # -- the tape ---------------------------------------------------------------------------------
+
+    def _is_full(self) -> str:
+        """Return whether the rest of the tape may be too short."""
+        code = self._code
+        end = code.let(f"load i64, ptr {self._within(_END * _WORD)}")
+        top = code.let(f"ptrtoint ptr {self._top.get()} to i64")
+        return code.let(f"icmp ult i64 {code.let(f'sub i64 {end}, {top}')}, {self.most}")
+
+    def _push(self, i: int, values: Sequence[Value]) -> None:
+        code, top = self._code, self._top.get()
+        for value in values:
+            self._copy(top, self._address(i, value), _bytes(value))
+            top = code.let(f"getelementptr inbounds i8, ptr {top}, i64 {_padded(value)}")
+        code.do(f"store i64 {i}, ptr {top}")
+        self._top.set(code.let(f"getelementptr inbounds i8, ptr {top}, i64 {_WORD}"))
+        code.do(f"store i8 1, ptr {self._within(self.marks + i)}")
+
+    def _pop(self, i: int, values: Sequence[Value]) -> None:
+        at = self._down(sum(map(_padded, values))) if values else ""
+        for value in values:
+            self._copy(self._address(i, value), at, _bytes(value))
+            at = self._code.let(f"getelementptr inbounds i8, ptr {at}, i64 {_padded(value)}")
+
+    def _down(self, size: int) -> str:
+        """Take some bytes off the tape, and return their address."""
+        top = self._code.let(f"getelementptr inbounds i8, ptr {self._top.get()}, i64 {-size}")
+        self._top.set(top)
+        return top
+
+    # -- leaving ----------------------------------------------------------------------------------
+
     def _leave(self, status: int, i: int, kept: Iterable[Value] = ()) -> None:
         """Write the values to keep to the memory, and return from block `i`."""
+        self._code.do(f"store ptr {self._top.get()}, ptr {self._within(_TOP * _WORD)}")
         for value, place in self._short(i, kept):
             self._copy(place, self._address(i, value), _bytes(value))
         self._code.do(f"ret i64 {4 * i + status}")

@@ -15,9 +15,10 @@ __all__ = [
     "RAISED",
     "Description",
     "Executable",
+    "LinkedBlock",
     "LoopNest",
     "Makers",
-    "LinkedBlock",
+    "Tape",
     "counted",
     "isolated",
 ]
@@ -130,6 +131,24 @@ def isolated(results: Sequence[Any], held: Iterable[Any]) -> list[np.ndarray[Any
     return arrays
 
 
+class Tape:
+    """What the blocks of a run have recorded, from the first to the last.
+
+    Attributes
+    ----------
+    data
+        The number -1, and for each visit of a block the values that it records, each padded to a
+        multiple of 8 bytes, and the number of the block.
+    visited: The numbers of the blocks that were visited.
+    """
+
+    __slots__ = ("data", "visited")
+
+    def __init__(self) -> None:
+        self.data = np.empty(0, np.uint8)
+        self.visited: Sequence[int] = ()
+
+
 class LinkedBlock(NamedTuple):
     """A basic block of a graph.
 
@@ -142,6 +161,9 @@ class LinkedBlock(NamedTuple):
     decision: The value to branch on, or None at an exit.
     following: The number of the next block by outcome, as far as known.
     results: The values that an exit returns.
+    pushed: What it appends to the tape, before its number; None if runs have no tape.
+    popped
+        What it takes off the end of the tape; the number before is then the outcome to branch on.
     """
 
     program: Program
@@ -150,8 +172,10 @@ class LinkedBlock(NamedTuple):
     slots: tuple[Value, ...]
     after: tuple[Value, ...]
     decision: Value | None
-    following: Mapping[bool, int]
+    following: Mapping[Any, int]
     results: tuple[Value, ...]
+    pushed: tuple[Value, ...] | None = None
+    popped: tuple[Value, ...] | None = None
 
 
 class Makers(Protocol):

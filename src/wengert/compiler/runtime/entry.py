@@ -23,15 +23,15 @@ from wengert.compiler.tracing.capture import Captured
 from wengert.compiler.tracing.collector import seldom
 from wengert.compiler.tracing.environment import Environment, Matcher
 from wengert.compiler.tracing.exit import Exit
-from wengert.compiler.tracing.graph import Graph, Visit
+from wengert.compiler.tracing.graph import Graph
 from wengert.compiler.tracing.memory import Memory, held_by, is_turned, layout_of
 from wengert.compiler.tracing.node import Backward, Between, Once, Variants, attach, partials
 from wengert.compiler.tracing.prints import silent
 from wengert.compiler.tracing.reports import are_known
 from wengert.compiler.tracing.sym import Sym
 from wengert.compiler.tracing.tables import finished
+from wengert.compiler.tracing.visits import Visits
 from wengert.interp.levels import Lifted
-from wengert.kernels.strided import owner_of
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.masked import apart, continuing
 from wengert.tape.node import next_sequence
@@ -268,20 +268,21 @@ class GraphCall(Call):
         return self.entry.places
 
     def _is_as_before(self, found: Any, saved: Any) -> bool:
-        visits: list[Visit] = []
+        visits = Visits()
         try:
             self._tree.run(self.entry.contents(*found), visits)
         except (Missing, Elsewhere):
             return False
-        return len(visits) == len(saved) and all(
+        now, then = list(reversed(visits)), list(reversed(saved))
+        return len(now) == len(then) and all(
             one.block is other.block and all(map(is_equal, one.saved, other.saved))
-            for one, other in zip(visits, saved, strict=True)
+            for one, other in zip(now, then, strict=True)
         )
 
     def pull(self, saved: Any, cotangents: list[Any], present: list[bool]) -> list[Any]:
         """Return the gradients, computed block by block."""
         parts = zip(cotangents, present, strict=True)
-        total = self._tree.pull(saved, [g if there else None for g, there in parts])
+        total = self._tree.gradients(saved, [g if there else None for g, there in parts])
         return [total.get(place) for place in self.entry.places]
 
 
@@ -444,7 +445,7 @@ class Entry:
         memory: list[Any] | None = None,
     ) -> Any:
         """Run a graph of traces; with `done`, replay that trace without effects."""
-        visits: list[Visit] | None = [] if self.records else None
+        visits = Visits() if self.records else None
         exit, known = graph.run(inputs, visits, *(() if done is None else _taken(done)))
         # knows the effects, which forbid running the function again
         call = GraphCall(self, exit, graph)
@@ -454,13 +455,10 @@ class Entry:
             exit = exit.without_effects(done.log.settle)
         leaves = exit.finish(known, tensors, arrays)
         node = None
-        if exit.outputs:
+        if exit.outputs and visits is not None:
             own = self.memory(tensors, arrays)[0] if memory is None else memory
-            lies = {id(a): b for a, b in zip(inputs, own, strict=True) if a is not b}
-            for visit in visits or ():
-                visit.saved[:] = [lies.get(id(array), array) for array in visit.saved]
-            saved = {id(array) for visit in visits or () for array in visit.saved}
-            owners = {id(owner_of(array)) for visit in visits or () for array in visit.saved}
+            visits.replace({id(a): b for a, b in zip(inputs, own, strict=True) if a is not b})
+            is_saved = visits.holders()
             node = attach(
                 call,
                 [tensors[place] for place in self.places],
@@ -471,12 +469,13 @@ class Entry:
                     leaves[i]
                     for i in exit.counted
                     if exit.leaves[i].kind == "tensor"
-                    and id(owner_of(leaves[i]._payload)) in owners
+                    and is_saved(exit.value_of(i), leaves[i]._payload)
                 ],
             )
         result = exit.complete(leaves, tensors)
         if node is not None:
             node.met = held_by(tensors)
+            saved = set(map(id, visits.arrays()))
             node.reads = [memory for memory in node.met if id(memory.payload) in saved]
         return result
 

@@ -14,10 +14,11 @@ from wengert.base.patches import settings_here
 from wengert.compiler.ir.decisions import Draw, Guard
 from wengert.compiler.ir.programs import Value
 from wengert.compiler.tracing.blocks import Missing
+from wengert.compiler.tracing.derivatives import derived
 from wengert.compiler.tracing.effects import Log, mended
 from wengert.compiler.tracing.environment import Environment
 from wengert.compiler.tracing.exit import Exit, Leaf
-from wengert.compiler.tracing.graph import comes_back, derived
+from wengert.compiler.tracing.graph import comes_back
 from wengert.compiler.tracing.iterations import Iterations
 from wengert.compiler.tracing.leftovers import replace
 from wengert.compiler.tracing.memory import (

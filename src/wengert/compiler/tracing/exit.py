@@ -217,6 +217,12 @@ class Exit:
         for said in self.said:
             yield from said.values()
 
+    def value_of(self, i: int) -> Value:
+        """Return the value that a computed leaf is, or is a view of."""
+        leaf = self.leaves[i]
+        value: Value = leaf.what if leaf.root is None else self.roots[leaf.root]
+        return value
+
     def left(self) -> Iterator[tuple[int, Value]]:
         """Yield the values that a run leaves in tensors of the environment, with their places."""
         for effect in self.effects:

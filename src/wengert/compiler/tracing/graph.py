@@ -9,48 +9,33 @@ NOTE [loops of Python]
 Where a function reaches one decision again and again in the same state (NOTE [states] in
 `wengert.compiler.tracing.state`), its traces form a graph with back edges, not a tree. A block
 belongs to the state before it and to the outcome of the decision, and runs each time that control
-reaches it, with other values in its slots. So a loop needs one trace, whatever its trip count. A
-run records the blocks that it visits, and the backward pass visits them in reverse: each has a pass
-of its own, from the cotangents of the slots after it to those of the slots before it and of the
-inputs.
+reaches it, with other values in its slots. So a loop needs one trace, whatever its trip count. The
+backward pass visits the blocks of a run in reverse (NOTE [backward passes of loops] in
+`wengert.compiler.tracing.derivatives`).
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator, Sequence
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from wengert.compiler.ir.decisions import Guard, outcome_of
-from wengert.compiler.ir.executable import RAISED, LinkedBlock, Makers
-from wengert.compiler.ir.programs import Program, Step, Value, apply
+from wengert.compiler.ir.executable import RAISED, LinkedBlock, Makers, Tape
+from wengert.compiler.ir.programs import Program, Value
 from wengert.compiler.tracing.blocks import Block, Missing, blocks_of, held, key_of, machines_of
 from wengert.compiler.tracing.collector import seldom
 from wengert.compiler.tracing.deduplicate import Made, Programs
+from wengert.compiler.tracing.derivatives import Pullback
 from wengert.compiler.tracing.names import Carried
-from wengert.compiler.tracing.node import (
-    Backward,
-    Between,
-    Variants,
-    hidden_in,
-    partials,
-    read_at_the_end,
-    views_of,
-)
-from wengert.compiler.tracing.operations import S
 from wengert.compiler.tracing.speculation import speculated
 from wengert.compiler.tracing.tables import Stacked, built, finished
-from wengert.compiler.tracing.trace import Trace
-from wengert.interp.levels import Lifted, namespace_of
-from wengert.tape.base import LEAF, new_tensor
-from wengert.tape.masked import Undecided, undecided
-from wengert.tape.node import edge_of
+from wengert.compiler.tracing.visits import Visits, pushed
 
-__all__ = ["Graph", "Visit", "comes_back", "derived"]
+__all__ = ["Graph", "comes_back"]
 
 _SHARED = 2048
 """Blocks of more steps than this are unlikely to be equal."""
@@ -67,119 +52,6 @@ def comes_back(items: Iterable[Any], joins: bool = False) -> bool:
         return False
     keys = [state.key for state in known]
     return len(keys) == len(states) and (joins or len(set(keys)) < len(keys))
-
-
-class Visit(NamedTuple):
-    """One execution of a block, with the values that its backward pass reads."""
-
-    block: Block
-    saved: list[Any]
-
-
-class Derivative(NamedTuple):
-    """The backward pass of a single block.
-
-    Attributes
-    ----------
-    backward
-        The pass from the cotangents of the slots after the block, or of the results, to those of
-        the slots before it and of the inputs; of each, those that have a history.
-    taken, given: The places of these slots: after the block, and before it.
-    sources: The places in the environment of the inputs whose gradients follow those of the slots.
-    """
-
-    backward: Backward
-    taken: tuple[int, ...] = ()
-    given: tuple[int, ...] = ()
-    sources: tuple[int, ...] = ()
-
-    def renamed(self, known: dict[Value, Value]) -> Derivative:
-        """Return this derivative with its values renamed."""
-        return self._replace(backward=self.backward.renamed(lambda v: known.get(v, v)))
-
-
-def derived(
-    trace: Trace, leaves: Sequence[Any], outputs: Sequence[int], tensors: Sequence[Any]
-) -> list[Derivative]:
-    """Trace the backward pass of every block, before the tape is freed."""
-    guards = [item for item in trace.items if isinstance(item, Guard)]
-    places = [i for i, t in enumerate(tensors) if t._edge is not None]
-    if not outputs:
-        return [Derivative(Backward((), (), (), ()))] * (len(guards) + 1)
-    found = []
-    states = [guard.state for guard in guards]
-    views = views_of(trace.items, trace.origins())
-    for i in range(len(states) + 1):
-        before = states[i - 1] if i else None
-        after = states[i] if i < len(states) else None
-        ends = dict(after.tensors) if after else {k: leaves[k] for k in outputs}
-        starts = dict(before.tensors) if before else {}
-        newest = float("-inf") if after is None else after.mark
-        span = Between(newest, trace.start if before is None else before.mark)
-        found.append(_block_derived(trace, ends, starts, places, tensors, span, views))
-    return found
-
-
-def _block_derived(
-    trace: Trace,
-    ends: dict[int, Any],
-    starts: dict[int, Any],
-    places: list[int],
-    tensors: Sequence[Any],
-    span: Between,
-    views: dict[Value, Step],
-) -> Derivative:
-    begin = len(trace.items)
-    cotangents = {
-        k: trace.input(np.ones(t._payload.shape, t._payload.dtype)) for k, t in ends.items()
-    }
-    inputs = [*starts.values(), *[tensors[i] for i in places]]
-    grads: list[Any] = [None] * len(inputs)
-    inner = [k for k, t in ends.items() if _node(t) in span]
-    noted = Undecided()
-    if inner and inputs:
-        try:
-            with undecided() as noted:
-                grads = partials(
-                    [ends[k] for k in inner],
-                    inputs,
-                    [new_tensor(cotangents[k]) for k in inner],
-                    span,
-                )
-        except RuntimeError:
-            trace.give_up("a loop holds a history that it has walked itself")
-    symbols = [None if g is None else trace.symbol(g._payload) for g in grads]
-    for k, tensor in ends.items():
-        if k in inner:
-            continue
-        # recorded before the block: its cotangent passes through
-        for i, source in enumerate(inputs):
-            if edge_of(source) is edge_of(tensor):
-                have = symbols[i]
-                symbols[i] = cotangents[k] if have is None else S.add(have, cotangents[k])
-                break
-    items = trace.items[begin:]
-    steps = [item for item in items if isinstance(item, Step)]
-    if len(steps) < len(items):
-        trace.give_up("the backward pass decides on values")
-    del trace.items[begin:]
-    values = [None if s is None else s.value for s in symbols]
-    steps, values = read_at_the_end(views, steps, values)
-    backward = Backward(
-        steps,
-        [c.value for c in cotangents.values()],
-        values,
-        places,
-        hidden=hidden_in(noted),
-        masks=noted.masks,
-        hides=noted.hides,
-    )
-    return Derivative(backward, tuple(ends), tuple(starts), tuple(places))
-
-
-def _node(tensor: Any) -> Any:
-    edge = tensor._edge
-    return edge.node if edge is not LEAF and edge._seq == 0 else edge_of(tensor)
 
 
 class Graph:
@@ -206,13 +78,12 @@ class Graph:
         self._all: list[tuple[dict[Value, Value], Sequence[Block], Any]] = []
         self._following: dict[Any, dict[Any, Block]] = {None: {}}
         self._programs = Programs(self._finished)
-        self._backwards = Programs(makers.finish)
+        self._pullback = Pullback(makers)
         self._executables: dict[Program, Any] = {}
         self._stale = True
         self._version = 0
         self._making = Lock()
-        self._native: Any = None
-        self._is_linked = False
+        self._natives: dict[bool, Any] = {}
 
     @property
     def root(self) -> Block | None:
@@ -330,7 +201,8 @@ class Graph:
                     own |= other
             block.make(own, self._made)
             wanted[block] = own
-        self._is_linked = False
+        self._natives.clear()
+        self._pullback.forget()
         if len(self._blocks) != 1:
             return
         (block,) = self._blocks
@@ -367,7 +239,7 @@ class Graph:
             block.executable = self._executables[program]
         return block.executable
 
-    def _linked(self) -> Any:
+    def _linked(self, recording: bool) -> Any:
         """Return a native function that runs the blocks without Python in between, or None."""
         numbers = {block: k for k, block in enumerate(self._blocks)}
         linked = []
@@ -385,6 +257,7 @@ class Graph:
                     None if guard is None else guard.value,
                     {outcome: numbers[child] for outcome, child in block.children.items()},
                     () if block.exit is None else tuple(block.exit.needs()),
+                    pushed(block, self.inputs) if recording else None,
                 )
             )
         return self._makers.link(linked, self.inputs)
@@ -392,13 +265,13 @@ class Graph:
     def run(
         self,
         arrays: Sequence[Any],
-        visits: list[Visit] | None = None,
-        drawn: Iterable[Any] = (),
-        outcomes: Iterable[Any] = (),
+        visits: Visits | None = None,
+        drawn: Sequence[Any] = (),
+        outcomes: Sequence[Any] = (),
     ) -> Any:
         """Run the graph; return the exit and the values by `Value`.
 
-        `visits` collects the blocks that ran. Random numbers come from `drawn` while it has any.
+        `visits` notes the blocks that ran. Random numbers come from `drawn` while it has any.
         Decisions take `outcomes`, even where differences in rounding would decide otherwise.
 
         Raises
@@ -408,8 +281,10 @@ class Graph:
         if self._stale:
             self._prepare()
         version, made = self._version, list[Any]()
+        if visits is not None:
+            visits.inputs = dict(zip(self.inputs, arrays, strict=True))
         try:
-            found = self._driven(arrays) if visits is None and self.native else None
+            found = None if drawn or outcomes else self._driven(arrays, visits)
             if found is None:
                 found = self._followed(arrays, visits, iter(drawn), iter(outcomes), made)
         except (LookupError, TypeError, ValueError):
@@ -420,21 +295,27 @@ class Graph:
             raise Missing(made)
         return found
 
-    def _driven(self, arrays: Sequence[Any]) -> Any:
-        ended = self._native.run(arrays)
+    def _driven(self, arrays: Sequence[Any], visits: Visits | None) -> Any:
+        tape = None if visits is None else Tape()
+        native = self._native(recording=visits is not None)
+        if native is None:
+            return None
+        ended = native.run(arrays, tape)
         if ended is None:
             return None
         number, found = ended
         if found is None:
             raise Missing
-        known = dict(zip(self._native.results[number], found, strict=True))
+        known = dict(zip(native.results[number], found, strict=True))
         known.update(zip(self.inputs, arrays, strict=True))
+        if visits is not None:
+            visits.tape, visits.blocks = tape, self._blocks
         return self._blocks[number].exit, known
 
     def _followed(
         self,
         arrays: Sequence[Any],
-        visits: list[Visit] | None,
+        visits: Visits | None,
         drawn: Iterator[Any],
         outcomes: Iterator[Any],
         made: list[Any],
@@ -454,7 +335,7 @@ class Graph:
                 # traced again: the function raises the error itself, or catches it
                 raise Missing(made) from error
             if visits is not None:
-                visits.append(Visit(block, [held(value, known) for value in block.saved()]))
+                visits.add(block, [held(value, known) for value in block.saved()])
             if block.guard is None:
                 return block.exit, known
             outcome = next(outcomes, None)
@@ -466,52 +347,6 @@ class Graph:
                 known = {**given, **dict(zip(block.slots, after, strict=True))}
         raise Missing(made)
 
-    def pull(self, visits: Sequence[Visit], cotangents: Sequence[Any]) -> dict[int, Any]:
-        """Return the gradients of the inputs, by place, from the cotangents of the results.
-
-        A result whose cotangent is None contributes nothing.
-        """
-        total: dict[int, Any] = {}
-        pairs = zip(visits[-1].block.derivative.taken, cotangents, strict=True)
-        after: dict[int, Any] = {k: g for k, g in pairs if g is not None}
-        for visit in reversed(visits):
-            block = visit.block
-            backward, taken, given, sources = block.derivative
-            if block.exit is None and not any(k in after for k in taken):
-                break
-            parts = [
-                after[k] if k in after else np.zeros(value.shape, value.dtype)
-                for k, value in zip(taken, backward.cotangents, strict=True)
-            ]
-            present = [k in after for k in taken]
-            found = self._backward(block, [*visit.saved, *parts], present)
-            count = len(given)
-            after = {k: g for k, g in zip(given, found[:count], strict=True) if g is not None}
-            for place, g in zip(sources, found[count:], strict=True):
-                if g is not None:
-                    total[place] = g if place not in total else total[place] + g
-        return total
-
-    def _backward(self, block: Block, values: list[Any], present: Sequence[bool]) -> list[Any]:
-        backward = block.derivative.backward
-        lifted = [value for value in values if isinstance(value, Lifted)]
-        if lifted:
-            F = namespace_of(*lifted)
-            return Variants(backward, lambda p: partial(apply, p, F)).gradients(values, present)
-        if block.pull is None:
-            block.pull = Variants(backward, self._run_back)
-        arrays = [
-            np.ascontiguousarray(value) if np.ndim(value) else np.asarray(value) for value in values
-        ]
-        gradients: list[Any] = block.pull.gradients(arrays, present)
-        return gradients
-
-    def _run_back(self, program: Program) -> Callable[[list[Any]], Any]:
-        """Return the executable of a backward pass, shared by equal blocks."""
-        _, run, numbers = self._backwards.made(program)
-        more = [value.constant for value in numbers]
-        return (lambda arrays: run([*arrays, *more])) if more else run
-
     def draws(self, exit: Any) -> Sequence[Value]:
         """Return the random numbers that a run ending in `exit` may draw."""
         if self.by_states:
@@ -522,17 +357,27 @@ class Graph:
     @property
     def native(self) -> Any:
         """The native function that runs from block to block, or None."""
+        return self._native(recording=False)
+
+    def _native(self, recording: bool) -> Any:
+        """Return the native function that keeps a tape, or the one that does not, or None."""
         if self._stale:
             self._prepare()
-        if self.by_states and not self._is_linked:
-            self._is_linked = True
-            self._native = self._linked()
-        return self._native
+        if self.by_states and recording not in self._natives:
+            self._natives[recording] = self._linked(recording)
+        return self._natives.get(recording)
 
     def machines(self) -> Iterable[Any]:
         """Return the machine code built so far, that of the linked blocks first."""
-        own = [] if self._native is None else [self._native.machine]
+        own = [native.machine for native in self._natives.values() if native is not None]
         return [*own, *machines_of(self._blocks)]
+
+    def gradients(self, visits: Visits, cotangents: Sequence[Any]) -> dict[int, Any]:
+        """Return the gradients of the inputs, by place, from the cotangents of the results.
+
+        A result whose cotangent is None contributes nothing.
+        """
+        return self._pullback.gradients(visits, cotangents, self._blocks)
 
     def blocks(self) -> Sequence[Block]:
         """Return all blocks, parents first."""
