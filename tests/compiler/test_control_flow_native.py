@@ -30,7 +30,7 @@ def driven(monkeypatch: pytest.MonkeyPatch) -> Ends:
     ends = Ends()
     run = control_flow.NativeGraph.run
 
-    def noted(self: Any, arrays: Any) -> Any:
+    def noted(self: Any, arrays: Any, tape: Any = None) -> Any:
         call = self._call
 
         def counted(*given: Any) -> Any:
@@ -38,7 +38,7 @@ def driven(monkeypatch: pytest.MonkeyPatch) -> Ends:
             return call(*given)
 
         monkeypatch.setattr(self, "_call", counted)
-        ended = run(self, arrays)
+        ended = run(self, arrays, tape)
         monkeypatch.setattr(self, "_call", call)
         ends.append(-1 if ended is None else -2 if ended[1] is None else ended[0])
         return ended
@@ -228,15 +228,149 @@ def test_large_values_are_not_copied_from_block_to_block(driven: Ends) -> None:
     assert not driven
 
 
-def test_a_history_is_noted_block_by_block(driven: Ends) -> None:
-    call = compiled(nested)
+# -- gradients ------------------------------------------------------------------------------------
+
+
+def grown(a: Any, b: Any) -> Any:
+    """Results of which some do not depend on some arguments."""
+    x, y = a.sin(), b * 1
+    while x.sum().abs() < 50:
+        y = y + 1 if x.sum() > 10 else y * a.cos()
+        x = x * 1.25 + a
+    return x, y, b.exp()
+
+
+def forgets(a: Any, b: Any) -> Any:
+    """The cotangents end in the middle of a run."""
+    while a.sum() < 100:
+        a = a.detach() * 2 + b if a.sum() > 20 else a * b + 1
+    return a
+
+
+DIFFERENTIABLE = [exchange, three_in_turn, swapped, nested, leaves_early, keeps_inputs]
+DIFFERENTIABLE += [over_range, grown, forgets]
+
+
+def gradients(function: Callable[..., Any], arrays: Any, which: Any = None) -> list[Any]:
+    """The gradients of the results `which`, by both arguments."""
+    given = [wg.tensor(array, requires_grad=True) for array in arrays]
+    results = [r for r in _flat(function(*given)) if r.grad_fn is not None]
+    if which is not None:
+        results = [results[which % len(results)]]
+    seeds = [wg.arange(1.0, 1 + r.numel(), dtype=r.dtype).reshape(r.shape) for r in results]
+    found = wg.autograd.grad(results, given, seeds, allow_unused=True)
+    return [None if g is None else g.numpy() for g in found]
+
+
+@pytest.mark.parametrize("function", DIFFERENTIABLE, ids=lambda f: f.__name__)
+def test_gradients_are_those_of_python(function: Callable[..., Any], driven: Ends) -> None:
+    call = compiled(function)
+    rng = np.random.default_rng(5)
+    for n in range(12):
+        arrays = 1 + rng.random((2, 3)) * 6
+        which = None if n % 2 else n // 2
+        found, expected = (gradients(f, arrays, which) for f in (call, function))
+        for ours, theirs in zip(found, expected, strict=True):
+            assert (ours is None) == (theirs is None)
+            if theirs is not None:
+                np.testing.assert_allclose(ours, theirs, 1e-12)
+    if function is not over_range:
+        # a run and its backward pass
+        assert len(driven) > 8
+
+
+def test_a_tape_gets_longer_while_a_run_pauses(
+    driven: Ends, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(control_flow, "_BACK_EDGES", 7)
+    call = compiled(lambda a, b: exchange(a * 1e-20, b * 1e-22))
+    arrays = np.ones((2, 3))
+    for scale in (1.0, 1e9, 1e-9, 1e15):
+        for _ in range(2):
+            found, expected = (
+                gradients(f, scale * arrays)
+                for f in (call, lambda a, b: exchange(a * 1e-20, b * 1e-22))
+            )
+            for ours, theirs in zip(found, expected, strict=True):
+                np.testing.assert_allclose(ours, theirs, 1e-12)
+    # neither ends within as many back edges
+    assert driven.calls > 2 * len(driven) > 6
+
+
+def squared(a: Any, b: Any) -> Any:
+    while a.sum() < 100:
+        a = a * a + b
+    return a
+
+
+def test_one_run_has_several_backward_passes(driven: Ends) -> None:
+    call = compiled(squared)
+    a, b = (wg.tensor([0.5, 0.25], requires_grad=True) for _ in range(2))
     for _ in range(3):
-        a = wg.tensor([0.5, 0.25], requires_grad=True)
-        b = wg.tensor([0.5, 0.5], requires_grad=True)
-        found = wg.autograd.grad(call(a, b).sum(), (a, b))
-        for ours, theirs in zip(found, wg.autograd.grad(nested(a, b).sum(), (a, b)), strict=True):
-            np.testing.assert_allclose(ours.numpy(), theirs.numpy(), 1e-12)
-    assert not driven
+        result = call(a, b)
+    expected = [g.numpy() for g in wg.autograd.grad(squared(a, b).sum(), (a, b))]
+    for _ in range(3):
+        found = wg.autograd.grad(result.sum(), (a, b), retain_graph=True)
+        np.testing.assert_allclose([g.numpy() for g in found], expected, 1e-6)
+    # the vectors of a batch are pulled back together, not natively
+    batched = wg.autograd.grad(
+        *(result, (a, b), wg.eye(2)), is_grads_batched=True, retain_graph=True
+    )
+    np.testing.assert_allclose([g.sum(0).numpy() for g in batched], expected, 1e-6)
+    second = wg.autograd.grad(result.sum(), a, create_graph=True)[0]
+    np.testing.assert_allclose(second.detach().numpy(), expected[0], 1e-6)
+    first = wg.autograd.grad(squared(a, b).sum(), a, create_graph=True)[0]
+    found, expected = (wg.autograd.grad(g.sum(), a)[0].numpy() for g in (second, first))
+    np.testing.assert_allclose(found, expected, 1e-6)
+    assert len(driven) >= 6
+    result.sum().backward()
+    with pytest.raises(RuntimeError, match="backward through the graph a second time"):
+        result.sum().backward()
+
+
+def test_writes_to_what_a_tape_holds_are_noticed(driven: Ends) -> None:
+    def saved(a: Any, b: Any) -> Any:
+        early = a.exp()
+        while a.sum() < 10:
+            a = a * b
+        return early, a.exp(), a + 1
+
+    call = compiled(saved)
+    for f in (saved, call, call, call):
+        for i, what in enumerate(["early", "late", "free", "b"]):
+            a, b = (wg.tensor([2.0, 1.5], requires_grad=True) for _ in range(2))
+            results = f(a, b)
+            with wg.no_grad():
+                (*results, b)[i].mul_(2)
+            if what == "free":
+                sum(r.sum() for r in results).backward()
+                continue
+            with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+                sum(r.sum() for r in results).backward()
+    assert driven
+
+
+def test_new_blocks_do_not_disturb_the_backward_pass_of_earlier_runs(driven: Ends) -> None:
+    call = compiled(two_sided)
+    arrays = np.array([[1.0, 2.0], [0.5, 1.0]])
+    for _ in range(3):
+        gradients(call, arrays)
+    a, b = (wg.tensor(array, requires_grad=True) for array in arrays)
+    early = call(a, b)
+    expected = gradients(two_sided, arrays)
+    other = -arrays
+    for _ in range(3):
+        for ours, theirs in zip(gradients(call, other), gradients(two_sided, other), strict=True):
+            np.testing.assert_allclose(ours, theirs, 1e-12)
+    seed = wg.arange(1.0, 3.0, dtype=early.dtype)
+    for ours, theirs in zip(wg.autograd.grad(early, (a, b), seed), expected, strict=True):
+        np.testing.assert_allclose(ours.numpy(), theirs, 1e-12)
+
+
+def two_sided(a: Any, b: Any) -> Any:
+    while a.abs().sum() < 100:
+        a = a * 2 + b if a.sum() > 0 else a * 3 - b.exp()
+    return a
 
 
 def newton(t: Any) -> Any:

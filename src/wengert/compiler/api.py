@@ -34,7 +34,9 @@ from wengert.compiler.tracing.capture import Captured, Unseen, capture
 from wengert.compiler.tracing.collector import seldom
 from wengert.compiler.tracing.effects import Openings, Search
 from wengert.compiler.tracing.environment import Environment
+from wengert.compiler.tracing.graph import comes_back
 from wengert.compiler.tracing.prints import told_before
+from wengert.func.inputs import Transformed
 from wengert.nn.modules.module import Module
 from wengert.tape.base import TensorBase
 from wengert.tape.modes import NO_GRAD, current_mode
@@ -72,7 +74,9 @@ class Compiled:
     ----------
     function: The original function.
     reason: Why calls run it uncompiled, or None.
-    under_transforms: The functions compiled for calls under transforms, by kinds of transforms.
+    under_transforms
+        The functions compiled for calls under transforms, by kinds of transforms, or that inside
+        of the transform that this function is.
     """
 
     __slots__ = (
@@ -111,7 +115,7 @@ class Compiled:
         self._met: dict[Any, dict[Any, bool]] = {}
         self._kinds = 0
         self._quick: list[tuple[Any, Any, Callable[..., Any]]] = []
-        self.under_transforms: dict[tuple[str, ...], _UnderTransforms] = {}
+        self.under_transforms: dict[tuple[str, ...], Compiled] = {}
         self._options = options
         self._settings = settings
         COMPILED.add(self)
@@ -250,6 +254,7 @@ class Compiled:
             self._writes = False
             self._met, self._kinds = {}, 0
             self.seconds = 0.0
+            self._plain = self.function
             self.__class__ = Compiled
 
     def _give_up(self, reason: Reason | None) -> None:
@@ -461,10 +466,24 @@ class Compiled:
             most = self._options.limit
             self._stop(Reason(f"it was called with more than {most} kinds of arguments", None))
         self._hasten()
+        if captured.trace.walked_back and self.reason is None and comes_back(captured.trace.items):
+            self._differentiate_loops()
         assert captured.exit is not None
         if captured.exit.backward is None:
             return captured.result
         return entry.with_history(captured, given, added)
+
+    def _differentiate_loops(self) -> None:
+        """Turn the compiled derivative of a loop into the derivative of a compiled loop.
+
+        The traces of a backward pass through iterations form a tree. Blocks have passes of their
+        own.
+        """
+        if isinstance(self.function, Transformed):
+            inner = Compiled(self.function.func, self._options, self._settings)
+            self._plain = self.function.of(inner)
+            self.entries, self._quick, self.under_transforms = [], [], {("inside",): inner}
+            self.__class__ = _Plain
 
     def _left(self, key: Any, captured: Captured, reason: Reason) -> Reason:
         """Run calls uncompiled if their inputs share memory as in this call."""
@@ -554,7 +573,7 @@ class _UnderTransforms(Compiled):
 
 
 class _Plain(Compiled):
-    """A function that runs uncompiled from now on.
+    """A function that runs uncompiled from now on, as does the transform of a compiled function.
 
     A call costs one lookup more than a call of the function itself: ``__call__`` is a slot that
     holds the function, so there is no frame in between.

@@ -109,6 +109,17 @@ class Transformed:
         """Call the transformed function."""
         return self._call(*args, **kwargs)
 
+    @property
+    def func(self) -> Callable[..., Any]:
+        """The function that the transform was applied to."""
+        return self._made[1]
+
+    def of(self, func: Callable[..., Any]) -> Transformed:
+        """Apply the same transform to another function."""
+        maker, _, options = self._made
+        made: Transformed = maker(func, **options)
+        return made
+
     def __repr__(self) -> str:
         maker, func, options = self._made
         named = "".join(f", {name}={value!r}" for name, value in options.items())
@@ -129,7 +140,7 @@ def _users(function: Any) -> list[Any]:
         # a function may close over itself
         seen.add(id(one))
         if isinstance(one, Transformed):
-            waiting.append(one._made[1])
+            waiting.append(one.func)
         elif not isinstance(one, FunctionType) or not OURS[one.__code__.co_filename]:
             found.append(one)
         else:

@@ -372,7 +372,7 @@ class _Walk:
         searching = begin_search(self.seeds, tracing is not None)
         if tracing is not None:
             line = tracing.stay()
-            tracing.walks([edge for edge, _ in self.seeds])
+            tracing.walks([edge for edge, _ in self.seeds], wanted)
             if self.through is None:
                 tracing.passes([edge for edge, _ in self.seeds], wanted)
         try:

@@ -40,12 +40,12 @@ from wengert.compiler.codegen.code import (
     literal,
     llvm_type,
 )
-from wengert.compiler.ir.executable import LinkedBlock, Tape
+from wengert.compiler.ir.executable import WORD, LinkedBlock, Tape, padded
 from wengert.compiler.ir.programs import Program, Value
 
 __all__ = ["NativeGraph", "link"]
 
-_LINE, _WORD = 64, 8
+_LINE = 64
 _BACK_EDGES = 1_000_000
 # the most bytes that edges may copy per block, and that the memory of a run may take
 _COPIED = 4096
@@ -132,7 +132,7 @@ class NativeGraph:
             code = self._recorded(memory, arrays, tape)
         else:
             words = memory[:_LINE].view(np.int64)
-            words[_TOP] = tape.data.ctypes.data + tape.data.size - _WORD
+            words[_TOP] = tape.data.ctypes.data + tape.data.size - WORD
             while code % 4 == PAUSED:
                 code = self._call(memory, *arrays)
         block, code = divmod(code, 4)
@@ -143,9 +143,9 @@ class NativeGraph:
     def _recorded(self, memory: np.ndarray[Any, Any], arrays: Sequence[Any], tape: Tape) -> int:
         """Run the graph with an empty tape; return the number of the last block and the status."""
         words, marks = memory[:_LINE].view(np.int64), memory[self._marks]
-        data = np.empty(max(self._length, _WORD + 2 * self._most), np.uint8)
-        data[:_WORD].view(np.int64)[0] = -1
-        used, code = _WORD, PAUSED
+        data = np.empty(max(self._length, WORD + 2 * self._most), np.uint8)
+        data[:WORD].view(np.int64)[0] = -1
+        used, code = WORD, PAUSED
         marks[:] = 0
         while code % 4 == PAUSED:
             if data.size - used < self._most:
@@ -198,10 +198,6 @@ def _bytes(value: Value) -> int:
 def _on_tape(block: LinkedBlock) -> tuple[Value, ...]:
     """Return the values that a block pushes or pops."""
     return block.pushed or block.popped or ()
-
-
-def _padded(value: Value) -> int:
-    return -(-_bytes(value) // _WORD) * _WORD
 
 
 def _is_short(value: Value) -> bool:
@@ -267,7 +263,7 @@ class _Writer:
             self._run(p, times[id(p)]) for p in {id(s.program): s.program for s in blocks}.values()
         ]
         self.most = sum(
-            _WORD + sum(map(_padded, block.pushed)) for block in blocks if block.pushed is not None
+            WORD + sum(map(padded, block.pushed)) for block in blocks if block.pushed is not None
         )
         self.marks = self._room(len(blocks))
         self._code = Code(self._module)
@@ -378,7 +374,7 @@ class _Writer:
         labels = [code.fresh("block") for _ in self.blocks]
         start = code.let("load i64, ptr %memory")
         code.do("store i64 0, ptr %memory")
-        self._top.set(code.let(f"load ptr, ptr {self._within(_TOP * _WORD)}"))
+        self._top.set(code.let(f"load ptr, ptr {self._within(_TOP * WORD)}"))
         resumed = {i: code.fresh("resumed") for i in sorted(heads)}
         cases = " ".join(f"i64 {i}, label {label}" for i, label in resumed.items())
         code.do(f"switch i64 {start}, label {labels[0]} [ {cases} ]")
@@ -458,7 +454,7 @@ class _Writer:
             code.branch(self._is_true(i, block.decision), *ways.values())
             return ways
         ways = {outcome: code.fresh("way") for outcome in (*block.following, None)}
-        number = code.let(f"load i64, ptr {self._down(_WORD)}")
+        number = code.let(f"load i64, ptr {self._down(WORD)}")
         cases = " ".join(f"i64 {n}, label {ways[n]}" for n in block.following)
         code.do(f"switch i64 {number}, label {ways[None]} [ {cases} ]")
         return ways
@@ -468,7 +464,7 @@ class _Writer:
     def _is_full(self) -> str:
         """Return whether the rest of the tape may be too short."""
         code = self._code
-        end = code.let(f"load i64, ptr {self._within(_END * _WORD)}")
+        end = code.let(f"load i64, ptr {self._within(_END * WORD)}")
         top = code.let(f"ptrtoint ptr {self._top.get()} to i64")
         return code.let(f"icmp ult i64 {code.let(f'sub i64 {end}, {top}')}, {self.most}")
 
@@ -476,16 +472,16 @@ class _Writer:
         code, top = self._code, self._top.get()
         for value in values:
             self._copy(top, self._address(i, value), _bytes(value))
-            top = code.let(f"getelementptr inbounds i8, ptr {top}, i64 {_padded(value)}")
+            top = code.let(f"getelementptr inbounds i8, ptr {top}, i64 {padded(value)}")
         code.do(f"store i64 {i}, ptr {top}")
-        self._top.set(code.let(f"getelementptr inbounds i8, ptr {top}, i64 {_WORD}"))
+        self._top.set(code.let(f"getelementptr inbounds i8, ptr {top}, i64 {WORD}"))
         code.do(f"store i8 1, ptr {self._within(self.marks + i)}")
 
     def _pop(self, i: int, values: Sequence[Value]) -> None:
-        at = self._down(sum(map(_padded, values))) if values else ""
+        at = self._down(sum(map(padded, values))) if values else ""
         for value in values:
             self._copy(self._address(i, value), at, _bytes(value))
-            at = self._code.let(f"getelementptr inbounds i8, ptr {at}, i64 {_padded(value)}")
+            at = self._code.let(f"getelementptr inbounds i8, ptr {at}, i64 {padded(value)}")
 
     def _down(self, size: int) -> str:
         """Take some bytes off the tape, and return their address."""
@@ -497,7 +493,7 @@ class _Writer:
 
     def _leave(self, status: int, i: int, kept: Iterable[Value] = ()) -> None:
         """Write the values to keep to the memory, and return from block `i`."""
-        self._code.do(f"store ptr {self._top.get()}, ptr {self._within(_TOP * _WORD)}")
+        self._code.do(f"store ptr {self._top.get()}, ptr {self._within(_TOP * WORD)}")
         for value, place in self._short(i, kept):
             self._copy(place, self._address(i, value), _bytes(value))
         self._code.do(f"ret i64 {4 * i + status}")

@@ -13,6 +13,7 @@ from wengert.compiler.ir.programs import Program, Value
 
 __all__ = [
     "RAISED",
+    "WORD",
     "Description",
     "Executable",
     "LinkedBlock",
@@ -21,6 +22,7 @@ __all__ = [
     "Tape",
     "counted",
     "isolated",
+    "padded",
 ]
 
 Site = tuple[str, int]
@@ -131,14 +133,23 @@ def isolated(results: Sequence[Any], held: Iterable[Any]) -> list[np.ndarray[Any
     return arrays
 
 
+WORD = 8
+"""The bytes of a word on a `Tape`."""
+
+
+def padded(value: Value) -> int:
+    """Return the bytes that a value takes on a `Tape`."""
+    return -(-value.size * value.dtype.itemsize // WORD) * WORD
+
+
 class Tape:
     """What the blocks of a run have recorded, from the first to the last.
 
     Attributes
     ----------
     data
-        The number -1, and for each visit of a block the values that it records, each padded to a
-        multiple of 8 bytes, and the number of the block.
+        The number -1, and for each visit of a block the values that it records, each in whole
+        words, and the number of the block.
     visited: The numbers of the blocks that were visited.
     """
 

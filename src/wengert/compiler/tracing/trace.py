@@ -306,11 +306,15 @@ class Trace:
         self.where = before or self.here()
         return before
 
-    def walks(self, edges: Iterable[Any]) -> None:
-        """Note whether a backward pass from `edges` may go back past the last decision."""
+    def walks(self, edges: Iterable[Any], wanted: Iterable[Any] | None) -> None:
+        """Note whether a backward pass from `edges` goes back past the last decision.
+
+        It runs the nodes `wanted`, or all that the edges lead to if that is None.
+        """
         mark = self._mark
         if mark is not None and not self.walked_back:
-            self.walked_back = any(mark < node._seq < 0 for node in self.reachable(edges))
+            nodes = self.reachable(edges) if wanted is None else wanted
+            self.walked_back = any(mark < node._seq < self.start for node in nodes)
 
     def passes(self, edges: Sequence[Any], wanted: Container[Any] | None) -> None:
         """End the trace if a pass runs nodes older than the call: their history has no guard."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.compiler.ir.executable import Tape
+from wengert.compiler.ir.executable import WORD, Tape, padded
 from wengert.compiler.ir.programs import Value
 from wengert.compiler.tracing.blocks import Block
 from wengert.kernels.strided import owner_of
@@ -16,7 +17,6 @@ __all__ = ["START", "Visit", "Visits", "pushed"]
 
 START = -1
 """What a tape has in place of the number of a block before the first one."""
-_WORD = 8
 
 
 class Visit(NamedTuple):
@@ -52,7 +52,7 @@ class Visits:
         """The block at whose end the run has ended."""
         if self.tape is None:
             return self._added[-1].block
-        return self.blocks[int(self.tape.data[-_WORD:].view(np.int64)[0])]
+        return self.blocks[self.tape.data.view(np.int64).item(-1)]
 
     def add(self, block: Block, saved: list[Any]) -> None:
         """Append a visit."""
@@ -62,26 +62,25 @@ class Visits:
         if self.tape is None:
             yield from reversed(self._added)
             return
-        for block, arrays in self._backwards():
-            known = {**self.inputs, **arrays}
+        for block, start in self._backwards(self.tape):
+            known = dict(self.inputs)
+            for value in pushed(block, self.inputs):
+                known[value] = np.ndarray(value.shape, value.dtype, self.tape.data, start)
+                start += padded(value)
             yield Visit(block, [known[value] for value in block.saved()])
 
-    def _backwards(self) -> Iterator[tuple[Block, dict[Value, Any]]]:
-        """Yield the blocks on the tape, with what they have pushed."""
-        assert self.tape is not None
-        data = self.tape.data
-        end = data.size
-        while True:
-            end -= _WORD
-            number = int(data[end : end + _WORD].view(np.int64)[0])
-            if number == START:
-                return
+    def _backwards(self, tape: Tape) -> Iterator[tuple[Block, int]]:
+        """Yield the blocks on a tape, each with the place where its values begin."""
+        words = tape.data.view(np.int64)
+        sizes: dict[int, int] = {}
+        end = len(words) - 1
+        while (number := words.item(end)) != START:
             block = self.blocks[number]
-            found = {}
-            for value in reversed(pushed(block, self.inputs)):
-                end -= -(-value.size * value.dtype.itemsize // _WORD) * _WORD
-                found[value] = np.ndarray(value.shape, value.dtype, data, end)
-            yield block, found
+            if number not in sizes:
+                sizes[number] = sum(map(padded, pushed(block, self.inputs))) // WORD
+            end -= sizes[number]
+            yield block, end * WORD
+            end -= 1
 
     def replace(self, others: Mapping[int, Any]) -> None:
         """Replace saved inputs by other arrays, given by their ids."""
@@ -101,17 +100,18 @@ class Visits:
     def holders(self) -> Callable[[Value, Any], bool]:
         """Return a function that tells whether a result, given as value and array, is saved."""
         if self.tape is not None:
-            return lambda value, _: self._is_on_tape(value)
+            return partial(self._is_on, self.tape)
         owners = {id(owner_of(array)) for array in self.arrays()}
         return lambda _, array: id(owner_of(array)) in owners
 
-    def _is_on_tape(self, value: Value) -> bool:
-        """Return whether a value at the end of the run has been pushed, under whatever name."""
+    def _is_on(self, tape: Tape, value: Value, _: Any) -> bool:
+        """Return whether a value at the end of the run is on the tape, under whatever name."""
         after: int | None = None
-        for block, found in self._backwards():
+        for block, _ in self._backwards(tape):
             value = value if after is None else block.after[after]
-            slots = block.slots or ()
-            if value in found or value not in slots:
-                return value in found
-            after = slots.index(value)
+            if value in block.saved():
+                return value not in self.inputs
+            if value not in (block.slots or ()):
+                return False
+            after = (block.slots or ()).index(value)
         return False
