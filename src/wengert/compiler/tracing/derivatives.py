@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.compiler.ir.decisions import Guard
-from wengert.compiler.ir.executable import Makers
+from wengert.compiler.ir.executable import Makers, Tape
 from wengert.compiler.ir.programs import Program, Step, Value, apply
 from wengert.compiler.tracing.blocks import Block, key_of
 from wengert.compiler.tracing.deduplicate import Programs
@@ -36,7 +36,7 @@ from wengert.compiler.tracing.trace import Trace
 from wengert.compiler.tracing.visits import Visits
 from wengert.interp.levels import Lifted, namespace_of
 from wengert.tape.base import LEAF, new_tensor
-from wengert.tape.masked import Undecided, is_below_mask, undecided
+from wengert.tape.masked import Undecided, is_below_mask, mark, nan_in, search, undecided
 from wengert.tape.node import edge_of
 
 __all__ = ["Derivative", "Pullback", "derived"]
@@ -178,8 +178,8 @@ class Pullback:
         A result whose cotangent is None contributes nothing. `blocks` are those of the graph now.
         """
         found = None
-        if visits.tape is not None and visits.blocks is blocks and not is_below_mask():
-            found = self._natively(visits, cotangents)
+        if visits.tape is not None and visits.blocks is blocks:
+            found = self._natively(visits, visits.tape, cotangents)
         return self._followed(visits, cotangents) if found is None else found
 
     # -- block by block ----------------------------------------------------------------------------
@@ -227,7 +227,9 @@ class Pullback:
 
     # -- natively ----------------------------------------------------------------------------------
 
-    def _natively(self, visits: Visits, cotangents: Sequence[Any]) -> dict[int, Any] | None:
+    def _natively(
+        self, visits: Visits, tape: Tape, cotangents: Sequence[Any]
+    ) -> dict[int, Any] | None:
         """Return the gradients, or None if they have to be found block by block."""
         there = [g for g in cotangents if g is not None]
         if any(isinstance(array, Lifted) for array in (*there, *visits.inputs.values())):
@@ -240,7 +242,19 @@ class Pullback:
         linked = self._linked[key]
         if linked is None:
             return None
-        return linked.run([*map(_in_order, (*visits.inputs.values(), *there))], visits.tape)
+        found = linked.run([*map(_in_order, (*visits.inputs.values(), *there))], tape)
+        if found is None:
+            return None
+        passes = [visits.blocks[number].derivative.backward for number in tape.visited]
+        masks = any(backward.masks for backward in passes)
+        if (masks or is_below_mask()) and any(map(nan_in, found.values())):
+            # zero cotangents may have to hide it
+            return None
+        if masks:
+            mark()
+        if any(backward.hides for backward in passes):
+            search()
+        return found
 
 
 def _in_order(array: Any) -> Any:

@@ -97,8 +97,6 @@ class Reversal:
     def _linked(self, state: _State, slots: Sequence[Value], makers: Makers) -> LinkedBlock | None:
         block = self._blocks[state.number]
         backward, taken, given, sources = block.derivative
-        if backward.masks or backward.hides:
-            return None
         flowing = dict(zip(state.flowing, slots, strict=False))
         total = dict(zip(state.found, slots[len(flowing) :], strict=True))
         own = backward.restricted([k in flowing for k in taken])
