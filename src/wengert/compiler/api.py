@@ -40,8 +40,6 @@ from wengert.tape.base import TensorBase
 from wengert.tape.modes import NO_GRAD, current_mode
 from wengert.tape.sites import warn
 
-__all__ = ["CompileError", "Compiled", "compile"]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 _DEFAULT = 8

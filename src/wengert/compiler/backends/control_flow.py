@@ -37,8 +37,6 @@ from wengert.compiler.codegen.code import (
 from wengert.compiler.ir.executable import LinkedBlock
 from wengert.compiler.ir.programs import Program, Value
 
-__all__ = ["NativeGraph", "link"]
-
 _LINE = 64
 _BACK_EDGES = 1_000_000
 # the most bytes that edges may copy per block, and that the memory of a run may take

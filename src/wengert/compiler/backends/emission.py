@@ -30,8 +30,6 @@ from wengert.compiler.codegen.native.forms import check_indices
 from wengert.compiler.codegen.native.products import multiply
 from wengert.compiler.ir.programs import open_ended
 
-__all__ = ["Emission"]
-
 
 class Emission(Vectoriser):
     """Writes all instructions of a plan.

@@ -30,8 +30,6 @@ from wengert.compiler.ir.programs import Step, Value
 from wengert.prims import records
 from wengert.prims.facet import Facet
 
-__all__ = ["SCATTERS", "Scatter", "background_of", "written"]
-
 Shape = tuple[int, ...]
 Target = Callable[[Source, Step, Place, Shape], Place]
 """``target(source, step, place, shape)``: the place in `shape` that indices name."""

@@ -26,20 +26,6 @@ from wengert.compiler.ir.programs import Affine, Step, Value
 from wengert.prims.facet import Facet
 from wengert.prims.record import Primitive
 
-__all__ = [
-    "INDEX_MAPS",
-    "IndexMap",
-    "Source",
-    "aligned",
-    "at_dim",
-    "index_map",
-    "splits",
-    "static",
-    "whole",
-    "zero",
-]
-
-
 Source = Callable[[Value, Place], Node]
 Rule = Callable[[Source, "Step", int, Place, Any], Node]
 

@@ -29,8 +29,6 @@ from wengert.prims import records
 from wengert.prims.facet import Facet
 from wengert.prims.record import Primitive
 
-__all__ = ["PARTS", "Box", "Parts"]
-
 # with more parts than this, to write each part costs less than to test each element
 _PARTS = 3
 

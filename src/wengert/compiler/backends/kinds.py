@@ -6,20 +6,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wengert.compiler.backends.all_maps import INDEX_MAPS
+from wengert.compiler.backends import gather_maps, join_maps, view_maps
 from wengert.compiler.backends.gather_maps import SCATTERS
+from wengert.compiler.backends.index_maps import INDEX_MAPS
 from wengert.compiler.codegen.code import is_native
-from wengert.compiler.codegen.native.table import NATIVE
+from wengert.compiler.codegen.native import convolution, factors, pooling, products, scans
+from wengert.compiler.codegen.native.forms import NATIVE
 from wengert.compiler.codegen.scalars.table import supports
 from wengert.compiler.ir.facets import COMBINES, REARRANGES
 from wengert.compiler.ir.programs import Affine, Loop, Number, Program, Step, Value, parts, uses
 from wengert.prims import records
 
-__all__ = [
-    *("SEARCHES", "Reduction", "is_native_step", "kind_of", "reduction_of"),
-    "with_values",
-]
-
+# they register index maps and native forms
+REQUIRES = (gather_maps, join_maps, view_maps, convolution, factors, pooling, products, scans)
 
 SEARCHES = {records.argmax: "max", records.argmin: "min"}
 """argmax and argmin, with the reduction that finds the extreme."""

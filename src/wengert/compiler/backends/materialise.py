@@ -13,19 +13,16 @@ from __future__ import annotations
 import math
 
 from wengert.compiler.backends.affine import ZERO, Counter, Place
-from wengert.compiler.backends.all_maps import INDEX_MAPS
 from wengert.compiler.backends.gather_maps import SCATTERS
-from wengert.compiler.backends.index_maps import aligned
+from wengert.compiler.backends.index_maps import INDEX_MAPS, aligned
 from wengert.compiler.backends.kinds import kind_of, with_values
 from wengert.compiler.backends.nodes import Apply, Literal, Load, Node
 from wengert.compiler.backends.schedule import ordered_steps
 from wengert.compiler.codegen.code import is_native
-from wengert.compiler.codegen.native.table import NATIVE
+from wengert.compiler.codegen.native.forms import NATIVE
 from wengert.compiler.codegen.scalars.table import cost
 from wengert.compiler.ir.programs import Loop, Number, Program, Step, Value, open_ended, uses
 from wengert.compiler.ir.raising import may_raise
-
-__all__ = ["Elementwise", "is_tall", "lookups"]
 
 # to recompute an element that costs no more cycles than this is cheaper than to store it
 _CHEAP = 6

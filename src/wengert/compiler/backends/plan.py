@@ -25,12 +25,9 @@ from wengert.compiler.backends.loops import (
 )
 from wengert.compiler.backends.materialise import Elementwise, is_tall, lookups
 from wengert.compiler.backends.nodes import Apply, Literal, Load, Node, Position
-from wengert.compiler.codegen.native.forms import NativeForm
-from wengert.compiler.codegen.native.table import NATIVE
+from wengert.compiler.codegen.native.forms import NATIVE, NativeForm
 from wengert.compiler.ir.programs import Loop, Program, Step, Value, uses
 from wengert.prims import records
-
-__all__ = ["NativeCall", "Check", "Plan", "Repeat", "start_of"]
 
 
 def start_of(kind: str, dtype: np.dtype[Any]) -> Any:

@@ -22,8 +22,6 @@ from wengert.compiler.ir.facets import REARRANGES, having, permutation
 from wengert.compiler.ir.programs import Step
 from wengert.prims import records
 
-__all__: list[str] = []
-
 _RESHAPES, _ORDERS = (
     [prim for prim in having(REARRANGES) if REARRANGES[prim] == how and prim is not records.alias]
     for how in ("shape", "order")

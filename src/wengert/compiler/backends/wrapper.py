@@ -21,8 +21,6 @@ from wengert.compiler.backends.scope import Workspace
 from wengert.compiler.codegen.code import Code, Module, memory_type
 from wengert.compiler.ir.programs import Program, Value, Varying, open_ended
 
-__all__ = ["Function", "constants_of", "point", "write_module", "write_run"]
-
 _STACK = 32768
 # functions with more work than this release the GIL, in rough cycles
 _LONG = 100_000

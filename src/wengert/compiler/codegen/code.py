@@ -24,20 +24,6 @@ import numpy as np
 
 from wengert.compiler.ir.programs import Varying, VaryingFloat, open_ended
 
-__all__ = [
-    "Array",
-    "Cell",
-    "Code",
-    "Module",
-    "Operand",
-    "is_native",
-    "literal",
-    "llvm_type",
-    "memory_type",
-    "several",
-    "strides_of",
-]
-
 _TYPES: dict[np.dtype[Any], str] = {
     np.dtype(np.float64): "double",
     np.dtype(np.float32): "float",

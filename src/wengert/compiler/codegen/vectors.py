@@ -30,11 +30,6 @@ from wengert.compiler.codegen.code import Code, Module
 from wengert.compiler.codegen.scalars.formulas import FORMULAS
 from wengert.compiler.codegen.scalars.lane import Lane
 
-__all__ = [
-    *("DTYPES", "VectorForm", "host", "provide", "register_bytes", "target_machine"),
-    "vector_forms",
-]
-
 # processor features, the vector ABI's letters for them, and the bytes of their registers
 _X86 = (("sse2", "b", 16), ("avx2", "d", 32), ("avx512f", "e", 64))
 _NEON = (("neon", "n", 16),)

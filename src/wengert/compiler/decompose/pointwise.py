@@ -11,8 +11,6 @@ from wengert.compiler.decompose.rules import COMPLEX, REAL, Rule, rule
 from wengert.kernels.single import SHEPHERD
 from wengert.prims import records
 
-__all__: list[str] = []
-
 _ANY = REAL + COMPLEX
 _SQRT_HALF = math.sqrt(0.5)
 _INV_SQRT_2PI = 1 / math.sqrt(2 * math.pi)

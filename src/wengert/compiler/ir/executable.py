@@ -11,17 +11,6 @@ import numpy as np
 
 from wengert.compiler.ir.programs import Program, Value
 
-__all__ = [
-    "RAISED",
-    "Description",
-    "Executable",
-    "LoopNest",
-    "Makers",
-    "LinkedBlock",
-    "counted",
-    "isolated",
-]
-
 Site = tuple[str, int]
 
 RAISED = (ArithmeticError, IndexError, ValueError, RuntimeError)

@@ -18,27 +18,6 @@ import numpy as np
 
 from wengert.prims.record import Primitive
 
-__all__ = [
-    "Affine",
-    "Loop",
-    "Number",
-    "Program",
-    "Step",
-    "Value",
-    "Varying",
-    "VaryingFloat",
-    "apply",
-    "in_iteration",
-    "is_counted",
-    "mapped",
-    "open_ended",
-    "parts",
-    "stepped",
-    "substitute",
-    "types_of",
-    "uses",
-]
-
 
 def _keeping(name: str) -> Callable[[Any, Any], Any]:
     """Return the method of `int` with its results as `Varying`."""

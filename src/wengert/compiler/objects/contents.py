@@ -22,33 +22,6 @@ from wengert.compiler.objects.reading import (
     fact,
 )
 
-__all__ = [
-    "MOST_BYTES",
-    "Filled",
-    "bits",
-    "called_by",
-    "content_of",
-    "legacy_stream",
-    "precision",
-    "read_builtin",
-    "read_c_object",
-    "read_cached",
-    "read_decimal_number",
-    "read_defaultdict",
-    "read_deque",
-    "read_function",
-    "read_mapping",
-    "read_memory",
-    "read_ndarray",
-    "read_path",
-    "read_reference",
-    "read_sequence",
-    "read_set_of",
-    "read_variable",
-    "steps",
-    "stream",
-]
-
 MOST_BYTES = 1 << 16
 """The largest NumPy array, in bytes, that calls compare; with a larger one they run uncompiled."""
 

@@ -5,20 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-__all__ = [
-    "Part",
-    "Reader",
-    "Reading",
-    "Unknown",
-    "attributes",
-    "by_identity",
-    "by_value",
-    "called",
-    "fact",
-    "known_by",
-    "made_into",
-]
-
 
 class Unknown(Exception):
     """Raised for an object that cannot be guarded; the message gives the reason.

@@ -48,7 +48,6 @@ from wengert.base.patches import Watched
 from wengert.base.size import Size
 from wengert.compiler.control import COMPILED
 from wengert.compiler.objects import contents
-from wengert.compiler.objects.contents import MOST_BYTES, content_of
 from wengert.compiler.objects.libraries import is_of_library, is_pure, of_library_name
 from wengert.compiler.objects.reading import (
     Part,
@@ -64,17 +63,6 @@ from wengert.compiler.objects.reading import (
     made_into,
 )
 from wengert.ops.generator import Generator
-
-__all__ = [
-    "MOST_BYTES",
-    "VALUES",
-    "Part",
-    "Reading",
-    "Unknown",
-    "content_of",
-    "read",
-    "slots_of",
-]
 
 
 def read(thing: Any) -> Reading:

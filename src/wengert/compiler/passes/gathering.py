@@ -17,8 +17,6 @@ from wengert.compiler.ir.programs import Loop, Program, Step, Value
 from wengert.compiler.passes.builder import live
 from wengert.prims.record import TABLE
 
-__all__ = ["gathered"]
-
 _PARTS = frozenset({"select_backward", "slice_backward"})
 _WRITES = frozenset({"select_scatter", "slice_scatter"})
 _SOURCES = _PARTS | _WRITES

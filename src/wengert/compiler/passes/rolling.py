@@ -15,8 +15,6 @@ from wengert.compiler.passes.repeats import Region
 from wengert.compiler.passes.unrolled import Unrolled
 from wengert.prims.record import TABLE
 
-__all__ = ["rolled"]
-
 _LAYERS = 8
 """The most equal layers in one iteration that may look like iterations themselves."""
 _ATTEMPTS = 64

@@ -15,13 +15,14 @@ from wengert.base.threads import get_num_threads
 from wengert.compiler.ir.decisions import Draw, Guard, Reason
 from wengert.compiler.ir.programs import Program
 from wengert.compiler.ir.verifier import is_on, verify, verify_trace
-from wengert.compiler.passes import reduced
+from wengert.compiler.objects.guards import Matcher
+from wengert.compiler.passes.roll import reduced
 from wengert.compiler.runtime.cost import gain
 from wengert.compiler.runtime.transformed_programs import TransformedProgram
 from wengert.compiler.tracing.blocks import Elsewhere, Missing
 from wengert.compiler.tracing.capture import Captured
 from wengert.compiler.tracing.collector import seldom
-from wengert.compiler.tracing.environment import Environment, Matcher
+from wengert.compiler.tracing.environment import Environment
 from wengert.compiler.tracing.exit import Exit
 from wengert.compiler.tracing.graph import Graph, Visit
 from wengert.compiler.tracing.memory import Memory, held_by, is_turned, layout_of
@@ -35,8 +36,6 @@ from wengert.kernels.strided import owner_of
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.masked import apart, continuing
 from wengert.tape.node import next_sequence
-
-__all__ = ["Entry", "Options"]
 
 
 @dataclass(slots=True)

@@ -42,8 +42,6 @@ from wengert.tape.modes import MODE, Mode, changed, current_mode
 from wengert.tape.node import next_sequence
 from wengert.tape.record import T
 
-__all__ = ["TransformedEntry", "TransformedEnvironment", "capture_transformed", "kinds_of"]
-
 
 def kinds_of(mode: Mode) -> tuple[str, ...] | None:
     """Return the kinds of the active levels; None if the mode has anything but levels."""

@@ -28,13 +28,14 @@ import numpy as np
 
 from wengert.base.patches import CONTEXTS, PATCHES, Members
 from wengert.base.ports import PORTS
+from wengert.compiler.objects.contents import MOST_BYTES, content_of
 from wengert.compiler.objects.flows import questions_of, sinks_of
-from wengert.compiler.objects.guards import VIEWED, Conditions, Matcher
+from wengert.compiler.objects.guards import VIEWED, Conditions
 from wengert.compiler.objects.libraries import is_of_library, may_tell
 from wengert.compiler.objects.names import words_of
-from wengert.compiler.objects.reading import Reading
+from wengert.compiler.objects.reading import Part, Reading, Unknown
 from wengert.compiler.objects.straight import Places
-from wengert.compiler.objects.walker import MOST_BYTES, Part, Unknown, content_of, read
+from wengert.compiler.objects.walker import read
 from wengert.compiler.tracing.effects import (
     ARGUMENTS,
     DONE,
@@ -52,8 +53,6 @@ from wengert.interp.levels import is_elsewhere
 from wengert.ops.generator import Generator
 from wengert.tape.base import LEAF, SparseValue, TensorBase, node_of
 from wengert.tape.versions import is_inference
-
-__all__ = ["Environment", "Matcher", "is_watched"]
 
 _MOST = 5000
 """The largest number of objects in an environment."""

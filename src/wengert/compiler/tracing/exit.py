@@ -19,8 +19,6 @@ from wengert.tape.modes import MODE, changed, current_mode
 from wengert.tape.record import T
 from wengert.tape.versions import InferenceCell
 
-__all__ = ["Effect", "Exit", "Leaf", "View"]
-
 
 class View(NamedTuple):
     """A result that shares memory with a tensor or array of the environment, or another leaf.

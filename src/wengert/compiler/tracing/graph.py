@@ -50,8 +50,6 @@ from wengert.tape.base import LEAF, new_tensor
 from wengert.tape.masked import Undecided, undecided
 from wengert.tape.node import edge_of
 
-__all__ = ["Graph", "Visit", "comes_back", "derived"]
-
 _SHARED = 2048
 """Blocks of more steps than this are unlikely to be equal."""
 

@@ -33,21 +33,6 @@ from wengert.tape.masked import (
 from wengert.tape.modes import is_recording
 from wengert.tape.node import Node, edge_of, next_sequence, target_of
 
-__all__ = [
-    "Backward",
-    "Between",
-    "CompiledBackward",
-    "Once",
-    "Variants",
-    "attach",
-    "cells_of",
-    "held_as_tensors",
-    "hidden_in",
-    "partials",
-    "read_at_the_end",
-    "views_of",
-]
-
 
 class Between:
     """The nodes recorded between two moments: the backward passes of a call visit no others.

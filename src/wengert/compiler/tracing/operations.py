@@ -28,8 +28,6 @@ from wengert.prims.table import TABLE
 from wengert.tape.modes import current_mode
 from wengert.tape.views import single_step
 
-__all__ = ["S", "run"]
-
 
 def real(value: Any, number: Callable[[Scalar], Any] = attrgetter("number")) -> Any:
     """Return the array or number that a value stands for in this run, also within tuples."""

@@ -17,10 +17,8 @@ import numpy as np
 
 from wengert.base.ports import PORTS
 from wengert.compiler.objects.libraries import is_of_library
-from wengert.compiler.objects.walker import Part, Unknown
+from wengert.compiler.objects.reading import Part, Unknown
 from wengert.compiler.tracing.reach import DYNAMIC
-
-__all__ = ["MAKING", "PutOff"]
 
 _EVERYTHING = DYNAMIC | {
     *("copy", "deepcopy", "asdict", "astuple", "replace", "fields", "methodcaller", "hasattr"),

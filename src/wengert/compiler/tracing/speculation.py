@@ -21,8 +21,6 @@ from wengert.compiler.passes.builder import live
 from wengert.prims.records import strong_zero
 from wengert.tape.masked import nan_in
 
-__all__ = ["speculated"]
-
 _LEAST = 8192
 """To search fewer elements costs less than a check, of microseconds (`det` 5: 2 of 6.7)."""
 

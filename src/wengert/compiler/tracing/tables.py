@@ -19,8 +19,6 @@ from wengert.compiler.ir.programs import Loop, Program, Step, Value, uses
 from wengert.compiler.passes.builder import live
 from wengert.prims.table import TABLE
 
-__all__ = ["Rows", "Stacked", "built", "finished"]
-
 # the fewest inputs of a program that gathers them, and the fewest rows of a table
 _MANY = 256
 _ALIKE = 16

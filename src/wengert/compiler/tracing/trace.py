@@ -53,8 +53,6 @@ from wengert.tape.base import LEAF, TensorBase, node_of
 from wengert.tape.node import Node, next_sequence
 from wengert.tensor.printing import history_of
 
-__all__ = ["Trace"]
-
 
 class Trace:
     """The record of the computations of a function, as far as it has run.

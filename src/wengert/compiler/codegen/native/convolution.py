@@ -38,8 +38,6 @@ from wengert.compiler.ir.programs import Step, Varying
 from wengert.kernels.convolution import phases_of
 from wengert.prims import records
 
-__all__: list[str] = []
-
 Shape = tuple[int, ...]
 _FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 _INT64 = np.dtype(np.int64)

@@ -16,17 +16,6 @@ from wengert.compiler.codegen.code import Array, Code, llvm_type
 from wengert.compiler.ir.programs import Step, Varying, open_ended
 from wengert.prims.facet import Facet
 
-__all__ = [
-    "NATIVE",
-    "NativeForm",
-    "check_indices",
-    "fill_zeros",
-    "in_strips",
-    "nest",
-    "outlined",
-    "strips_of",
-]
-
 
 def _no_description(step: Step) -> str:
     return ""

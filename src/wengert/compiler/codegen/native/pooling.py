@@ -27,8 +27,6 @@ from wengert.compiler.codegen.vectors import register_bytes
 from wengert.compiler.ir.programs import Step
 from wengert.prims import records
 
-__all__: list[str] = []
-
 Shape = tuple[int, ...]
 _FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 _INT64 = np.dtype(np.int64)

@@ -35,8 +35,6 @@ from wengert.compiler.ir.programs import Step, open_ended
 from wengert.kernels.matmul import packs_slowly
 from wengert.prims import records
 
-__all__ = ["multiply"]
-
 # multiplications from which on BLAS is called: fewer if the second matrix, which is read again for
 # every few rows, does not fit in cache
 _BLAS_WORK = 1_000_000

@@ -19,8 +19,6 @@ from wengert.compiler.codegen.vectors import register_bytes
 from wengert.compiler.ir.programs import Step
 from wengert.prims import records
 
-__all__: list[str] = []
-
 _INT64 = np.dtype(np.int64)
 _DOUBLE = np.dtype(np.float64)
 

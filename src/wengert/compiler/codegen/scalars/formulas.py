@@ -32,8 +32,6 @@ import numpy as np
 from wengert.compiler.codegen.scalars.lane import Lane, cast
 from wengert.kernels.protocols import floats
 
-__all__ = ["ALONE", "FORMULAS"]
-
 Rule = Callable[[Lane, str], str]
 
 
