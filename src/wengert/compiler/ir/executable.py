@@ -103,6 +103,23 @@ class Executable(Protocol):
         ...
 
 
+class Wrapped:
+    """An executable that runs another one, with other inputs or outputs."""
+
+    def __init__(self, executable: Any) -> None:
+        self._executable = executable
+
+    @property
+    def machine(self) -> Any:
+        """The machine code, if there is any."""
+        return getattr(self._executable, "machine", None)
+
+    def describe(self) -> Description:
+        """Describe the executable."""
+        description: Description = self._executable.describe()
+        return description
+
+
 def isolated(results: Sequence[Any], held: Iterable[Any]) -> list[np.ndarray[Any, Any]]:
     """Return C-contiguous arrays that share no memory with each other, nor with `held`."""
     taken = {id(array) for array in held}

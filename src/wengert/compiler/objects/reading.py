@@ -101,4 +101,24 @@ def known_by(*functions: Callable[[Any], Any]) -> Reader:
 
 def attributes(*names: str) -> Reader:
     """Return a reader for objects that are compared by these attributes."""
-    return lambda thing: Reading("class", [Part(f"{{0}}.{n}", getattr(thing, n)) for n in names])
+    return lambda thing: Reading("class", _held(thing, names))
+
+
+def plain(*names: str) -> Reader:
+    """Return a reader for objects that are compared by these attributes, which are plain values."""
+    return lambda thing: Reading("class", (), _held(thing, names))
+
+
+def together(*readers: Reader) -> Reader:
+    """Return a reader for objects that are compared by all that these readers find."""
+
+    def read(thing: Any) -> Reading:
+        found = [reader(thing) for reader in readers]
+        parts = [part for reading in found for part in reading.parts]
+        return Reading("class", parts, [part for reading in found for part in reading.facts])
+
+    return read
+
+
+def _held(thing: Any, names: Iterable[str]) -> list[Part]:
+    return [Part(f"{{0}}.{name}", getattr(thing, name)) for name in names]
