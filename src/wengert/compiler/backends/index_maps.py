@@ -9,7 +9,7 @@ transposes are fused into the loops that read them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
 from wengert.compiler.backends.affine import (
@@ -55,7 +55,7 @@ class IndexMap(NamedTuple):
     view: bool = False
     inline: Callable[[Step], bool] = lambda step: True
     cost: Callable[[Step], int] = lambda step: 0
-    counted: frozenset[str] = frozenset()
+    counted: Collection[str] = ()
     looked: Callable[[Step], list[tuple[Value, int]]] = lambda step: []
     often: Callable[[Step], bool] = lambda step: False
 
@@ -88,7 +88,7 @@ def splits(inner: Sequence[int], outer: Sequence[int]) -> bool:
     return place_of(linear(place, outer), inner) is not None
 
 
-def whole(param: Any, i: Counter | None, size: int = 0) -> Index:
+def at(param: Any, i: Counter | None, size: int = 0) -> Index:
     """An integer parameter as an index; negative ones count from the end of `size`."""
     if isinstance(param, Affine):
         assert i is not None

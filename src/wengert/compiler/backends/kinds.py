@@ -93,7 +93,7 @@ def _kind_of(step: Step) -> str:
         for name, param in step.params.items()
         if any(isinstance(part, Affine) for part in parts(param))
     }
-    if counted and (index_map is None or not counted <= index_map.counted):
+    if counted and (index_map is None or not counted.issubset(index_map.counted)):
         return "foreign"
     if not all(is_native(value.dtype) for value in (*uses(step), *step.outs)):
         return "foreign"
