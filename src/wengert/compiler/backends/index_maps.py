@@ -27,7 +27,7 @@ from wengert.prims.facet import Facet
 from wengert.prims.record import Primitive
 
 Source = Callable[[Value, Place], Node]
-Rule = Callable[[Source, "Step", int, Place, Any], Node]
+Rule = Callable[[Source, "Step", Place, Any], Node]
 
 
 class IndexMap(NamedTuple):
@@ -36,7 +36,7 @@ class IndexMap(NamedTuple):
     Attributes
     ----------
     node
-        ``node(source, step, k, place, i)``: the element of output `k` at `place`. The callback
+        ``node(source, step, place, i)``: the element of the result at `place`. The callback
         ``source(value, place)`` gives elements of arguments; `i` is the counter of the loop whose
         body holds the step, if any.
     accepts: Whether the map applies to a step.

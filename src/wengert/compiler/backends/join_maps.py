@@ -84,7 +84,7 @@ def _made_of(*prims: Primitive, stored: bool = True, **how: Any) -> Callable[[An
     """
 
     def register(parts: Callable[[Step, Counter | None], Parts]) -> Any:
-        def node(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
+        def node(source: Source, step: Step, place: Place, i: Any) -> Node:
             return _element(source, place, parts(step, i), step)
 
         INDEX_MAPS.of(*prims)(IndexMap(node, piecewise=True, **how))
@@ -153,7 +153,7 @@ def _shifted(step: Step, i: Counter | None) -> Parts:
 
 
 @index_map(records.tril, records.triu, piecewise=True)
-def _triangle(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
+def _triangle(source: Source, step: Step, place: Place, i: Any) -> Node:
     away = place[-1].plus(place[-2].times(-1)).moved(-step.params["diagonal"])
     low, high = away.bounds()
     # lower: columns minus rows up to the diagonal; upper: from it on

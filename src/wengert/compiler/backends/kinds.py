@@ -14,7 +14,7 @@ from wengert.compiler.codegen.native import convolution, factors, pooling, produ
 from wengert.compiler.codegen.native.forms import NATIVE
 from wengert.compiler.codegen.scalars.table import supports
 from wengert.compiler.ir.facets import COMBINES, REARRANGES
-from wengert.compiler.ir.programs import Affine, Loop, Number, Program, Step, Value, parts, uses
+from wengert.compiler.ir.programs import Affine, Loop, Number, Step, Value, parts, uses
 from wengert.prims import records
 
 # they register index maps and native forms
@@ -124,10 +124,6 @@ def is_native_step(step: Step | Loop) -> bool:
     """Return whether a step, or all of a loop, has a native form."""
     if isinstance(step, Loop):
         given = (*uses(step), *step.outs)
-        return all(is_native(value.dtype) for value in given) and is_native_program(step.body)
+        native = all(is_native(value.dtype) for value in given)
+        return native and all(map(is_native_step, step.body.steps))
     return kind_of(with_values(step)) != "foreign"
-
-
-def is_native_program(program: Program) -> bool:
-    """Return whether all of a program has a native form."""
-    return all(map(is_native_step, program.steps))

@@ -33,16 +33,14 @@ _RESHAPES, _ORDERS = (
 
 
 @index_map(records.alias, records.clone, records.contiguous, view=True)
-def _same(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
+def _same(source: Source, step: Step, place: Place, i: Any) -> Node:
     return source(step.args[0], place)
 
 
-def _can_reshape(step: Step) -> bool:
-    return splits(step.args[0].shape, step.outs[0].shape)
-
-
-@index_map(*_RESHAPES, accepts=_can_reshape, view=True)
-def _reshaped(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
+@index_map(
+    *_RESHAPES, accepts=lambda step: splits(step.args[0].shape, step.outs[0].shape), view=True
+)
+def _reshaped(source: Source, step: Step, place: Place, i: Any) -> Node:
     value, shape = step.args[0], step.outs[0].shape
     counters = [Counter(n) for n in shape]
     found = place_of(linear(tuple(map(of, counters)), shape), value.shape)
@@ -53,13 +51,13 @@ def _reshaped(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
 
 
 @index_map(records.expand, view=True)
-def _expanded(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
+def _expanded(source: Source, step: Step, place: Place, i: Any) -> Node:
     value = step.args[0]
     return source(value, aligned(place, value.shape))
 
 
 @index_map(*_ORDERS, view=True)
-def _permuted(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
+def _permuted(source: Source, step: Step, place: Place, i: Any) -> Node:
     found = [ZERO] * len(place)
     order = permutation(step.prim.name, step.params, len(place))
     for index, dim in zip(place, order, strict=True):
@@ -68,14 +66,14 @@ def _permuted(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
 
 
 @index_map(records.unfold, accepts=lambda step: bool(step.args[0].shape), view=True)
-def _unfolded(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
+def _unfolded(source: Source, step: Step, place: Place, i: Any) -> Node:
     dim = step.params["dimension"]
     index = place[dim].times(step.params["step"]).plus(place[-1])
     return source(step.args[0], at_dim(place[:-1], dim, index))
 
 
 @index_map(records.flip, view=True)
-def _flipped(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
+def _flipped(source: Source, step: Step, place: Place, i: Any) -> Node:
     value = step.args[0]
     dims = [dim % len(value.shape) for dim in step.params["dims"]]
     found = [
@@ -173,7 +171,7 @@ def diagonal(step: Step, part: Value, whole: Value, i: Counter | None) -> Diagon
 
 
 def _read(region: Region) -> Rule:
-    def node(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
+    def node(source: Source, step: Step, place: Place, i: Any) -> Node:
         (value,) = step.args
         return source(value, region(step, step.outs[0], value, i).target(place))
 

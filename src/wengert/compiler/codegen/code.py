@@ -109,7 +109,6 @@ class Module:
     """
 
     def __init__(self, fast: bool = False) -> None:
-        self.fast = fast
         self.words: list[int] = []
         self.first = 0
         self.flags = "fast " if fast else ""
@@ -190,11 +189,11 @@ class Code:
         construction is complete. It is on the stack unless the owner of the function replaces it.
     """
 
-    def __init__(self, module: Module, entry: str = "entry") -> None:
+    def __init__(self, module: Module) -> None:
         self.module = module
         self.lines: list[str] = []
         self.allocations: list[str] = []
-        self.current = entry
+        self.current = "entry"
         self.fails = False
         self.workspace: Callable[[int], str] = lambda size: self.stack(np.dtype(np.uint8), size)
         self._count = 0

@@ -46,10 +46,6 @@ class VectorForm(NamedTuple):
     convention: str = ""
 
 
-def _is_arm() -> bool:
-    return bool(llvm.get_process_triple().startswith(("aarch64", "arm64")))
-
-
 @cache
 def host() -> tuple[Any, dict[str, str]]:
     """Return LLVM's target, and the processor's name and features, after initialising LLVM."""
@@ -72,7 +68,8 @@ def target_machine(**options: str) -> Any:
 def _registers() -> tuple[tuple[str, int], ...]:
     """Return the ABI letters of the processor's vector registers, and their widths in bytes."""
     features = llvm.get_host_cpu_features()
-    known = _NEON if _is_arm() else _X86
+    is_arm = llvm.get_process_triple().startswith(("aarch64", "arm64"))
+    known = _NEON if is_arm else _X86
     # baseline features may not be listed
     usual = ("sse2", "neon")
     return tuple([(letter, n) for name, letter, n in known if features.get(name, name in usual)])

@@ -1,11 +1,18 @@
-"""Layer 8 · compiler: the interface of executables that backends build, and their description."""
+"""Layer 8 · compiler: executables that backends build, and their description.
+
+NOTE [executables]
+An executable takes a list of arrays and returns a list of arrays; ``describe()`` returns its
+`Description`. Inputs are aligned C-contiguous arrays with the dtypes and shapes of the program's
+inputs. They are not written to unless the program's ``writes`` allow it: then the input itself is
+returned as the output. All other outputs are new arrays. Executables are thread-safe.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -86,23 +93,6 @@ class Description:
         return "\n".join(lines)
 
 
-class Executable(Protocol):
-    """A compiled program.
-
-    Inputs are aligned C-contiguous arrays with the dtypes and shapes of the program's inputs. They
-    are not written to unless the program's ``writes`` allow it: then the input itself is returned
-    as the output. All other outputs are new arrays. Executables are thread-safe.
-    """
-
-    def __call__(self, arrays: Sequence[np.ndarray[Any, Any]]) -> list[np.ndarray[Any, Any]]:
-        """Run the program on the inputs."""
-        ...
-
-    def describe(self) -> Description:
-        """Describe the executable."""
-        ...
-
-
 class Wrapped:
     """An executable that runs another one, with other inputs or outputs."""
 
@@ -158,23 +148,3 @@ class LinkedBlock(NamedTuple):
     decision: Value | None
     following: Mapping[bool, int]
     results: tuple[Value, ...]
-
-
-class Makers(Protocol):
-    """The functions that compile blocks."""
-
-    def finish(self, program: Program) -> tuple[Program, Executable]:
-        """Simplify a program and build its executable."""
-        ...
-
-    def simplified(self, program: Program) -> Program:
-        """Simplify a program."""
-        ...
-
-    def build(self, program: Program) -> Executable:
-        """Build the executable of a simplified program."""
-        ...
-
-    def link(self, blocks: Sequence[LinkedBlock], inputs: Sequence[Value]) -> Any:
-        """Build the native function that runs blocks, or return None to leave that to Python."""
-        ...

@@ -39,18 +39,7 @@ _PURE = frozenset(
 _WORLDLY = {
     "builtins": frozenset(
         {
-            *(
-                "print",
-                "open",
-                "input",
-                "exec",
-                "eval",
-                "globals",
-                "locals",
-                "breakpoint",
-                "id",
-                "hash",
-            ),
+            *("print", "open", "input", "exec", "eval", "globals", "locals", "breakpoint"),
             *("__import__", "compile", "help", "exit", "quit", "memoryview", "id", "hash"),
         }
     ),

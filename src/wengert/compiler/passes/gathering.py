@@ -239,7 +239,7 @@ class _Gatherer:
                 self.steps.append(step)
             else:
                 changed = True
-                self.steps.append(Step(TABLE["alias"], (made,), {}, step.outs, step.site))
+                self.steps.append(Step(TABLE["alias"], (made,), {}, step.outs, self.site))
         if not changed:
             return self.program
         return Program(self.program.inputs, self.steps, self.program.outputs, self.program.writes)

@@ -313,7 +313,6 @@ class _Making:
         outs = [Value(value.dtype, value.shape) for value in following]
         outs += [Value(made[p].dtype, (self.count, *made[p].shape)) for p, _ in stacks]
         body = Program(inputs, body_steps, outputs)
-        site = next((step.site for step in steps if step.site is not None), None)
         rolling.steps.append(
             Loop(
                 self.count,
@@ -322,7 +321,6 @@ class _Making:
                 [source for source, _ in sliced],
                 [outer for outer, _ in fixed],
                 outs,
-                site,
             )
         )
         for number, place_of in finals:

@@ -297,6 +297,7 @@ class Entry:
     strides: The strides of the inputs whose layout some trace depends on, by index.
     left: Why calls with this layout run uncompiled, or None.
     streams: The names of the streams that some trace prints to.
+    matcher: The function that checks the guards of a call, or None: `match` generates it.
     ready: Whether calls may take the fast path, for which native code is built.
     gain: The estimated speedup of the best trace, or None if it is not measured.
     """
@@ -308,7 +309,7 @@ class Entry:
         self.function = function
         self.options = options
         self.name = name
-        self._match: Matcher | None = None
+        self.matcher: Matcher | None = None
         self.tree = Graph((), options)
         self.ready = not options.measure
         self.gain: float | None = None
@@ -323,13 +324,9 @@ class Entry:
     @property
     def match(self) -> Matcher:
         """The function that checks the guards of a call; generated when first used."""
-        if self._match is None:
-            self._match = self.environment.matcher()
-        return self._match
-
-    def match_anew(self) -> None:
-        """Discard the matcher, since the conditions have changed."""
-        self._match = None
+        if self.matcher is None:
+            self.matcher = self.environment.matcher()
+        return self.matcher
 
     @property
     def by_blocks(self) -> bool:

@@ -64,17 +64,9 @@ _ABOUT = frozenset({"__name__", "__qualname__", "__doc__", "__module__"})
 """Attributes that describe functions and classes."""
 _DENIED = frozenset(
     {
-        *("__subclasses__", "__annotations__", "__kwdefaults__", "__match_args__"),
-        *(
-            "__hash__",
-            "__globals__",
-            "__builtins__",
-            "cache_info",
-            "f_globals",
-            "f_locals",
-            "f_back",
-            "gi_frame",
-        ),
+        *("__subclasses__", "__annotations__", "__kwdefaults__", "__match_args__", "__hash__"),
+        *("__globals__", "__builtins__", "cache_info", "f_globals", "f_locals", "f_back"),
+        "gi_frame",
     }
 )
 """Attributes that code may not read, since they are not walked."""

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.compiler.ir.decisions import Guard, outcome_of
-from wengert.compiler.ir.executable import RAISED, LinkedBlock, Makers
+from wengert.compiler.ir.executable import RAISED, LinkedBlock
 from wengert.compiler.ir.programs import Program, Step, Value, apply
 from wengert.compiler.tracing.blocks import Block, Missing, blocks_of, held, key_of, machines_of
 from wengert.compiler.tracing.collector import seldom
@@ -186,7 +186,7 @@ class Graph:
     Parameters
     ----------
     inputs: The values of the tensors and arrays of the environment, in its order.
-    makers: The functions that compile programs.
+    makers: What compiles programs (`wengert.compiler.runtime.entry.Options`).
     by_states: Whether blocks are identified by states rather than by their paths.
 
     Attributes
@@ -194,7 +194,7 @@ class Graph:
     traces: The number of traces.
     """
 
-    def __init__(self, inputs: Sequence[Value], makers: Makers, by_states: bool = False) -> None:
+    def __init__(self, inputs: Sequence[Value], makers: Any, by_states: bool = False) -> None:
         self.inputs = tuple(inputs)
         self.by_states = by_states
         self.traces = 0

@@ -17,10 +17,6 @@ from wengert.compiler.ir.programs import Step, Varying, open_ended
 from wengert.prims.facet import Facet
 
 
-def _no_description(step: Step) -> str:
-    return ""
-
-
 class NativeForm(NamedTuple):
     """The native form of a primitive that is not element-wise.
 
@@ -39,7 +35,7 @@ class NativeForm(NamedTuple):
     emit: Callable[[Code, Step, Sequence[Array], Sequence[Array]], None]
     cost: Callable[[Step], int]
     strided: Callable[[Step], tuple[bool, ...]] = lambda step: (False,) * len(step.args)
-    describe: Callable[[Step], str] = _no_description
+    describe: Callable[[Step], str] = lambda step: ""
 
 
 NATIVE: Facet[NativeForm | None] = Facet("native", lambda prim: None)

@@ -223,10 +223,6 @@ def _load_strided(
     )
 
 
-for _prim in (
-    records.max_pool1d,
-    records.max_pool2d,
-    records.max_pool3d,
-    records.max_pool_indices,
-):
-    NATIVE.of(_prim)(NativeForm(_accepts, _emit, _cost))
+NATIVE.of(*(records.max_pool1d, records.max_pool2d, records.max_pool3d, records.max_pool_indices))(
+    NativeForm(_accepts, _emit, _cost)
+)
