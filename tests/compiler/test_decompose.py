@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from support.samples import samples, supports
-from wengert.compiler.backends.all_maps import INDEX_MAPS
+from wengert.compiler.backends.index_maps import INDEX_MAPS
 from wengert.compiler.decompose.all import DECOMPOSED
 from wengert.compiler.ir.facets import COMBINES, MAPS, having
 from wengert.compiler.ir.programs import Program, Step, apply
-from wengert.compiler.passes import simplify
+from wengert.compiler.passes.simplify import simplify
 from wengert.compiler.tracing.operations import S
 from wengert.compiler.tracing.trace import Trace
 from wengert.interp.eager import K
@@ -20,7 +20,7 @@ from wengert.prims.whole import TABLE
 FORMS = ()
 if importlib.util.find_spec("llvmlite"):
     from wengert.compiler.backends.gather_maps import SCATTERS
-    from wengert.compiler.codegen.native.table import NATIVE
+    from wengert.compiler.codegen.native.forms import NATIVE
 
     FORMS = (MAPS, COMBINES, INDEX_MAPS, SCATTERS, NATIVE)
 

@@ -115,13 +115,13 @@ def test_arrays_that_follow_from_shapes_need_no_second_trace(function):
 def test_the_collector_is_as_it_was_after_a_call_that_raises(monkeypatch):
     before = gc.get_threshold()
     met = []
-    capture = api.capture
+    capture = api.Compiled._capture
 
     def captured(*args):
         met.append(gc.get_threshold())
         return capture(*args)
 
-    monkeypatch.setattr(api, "capture", captured)
+    monkeypatch.setattr(api.Compiled, "_capture", staticmethod(captured))
 
     @compiled
     def broken(x):

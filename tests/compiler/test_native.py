@@ -11,7 +11,7 @@ from wengert.compiler.backends import llvm
 from wengert.compiler.backends.gather_maps import SCATTERS
 from wengert.compiler.backends.kinds import kind_of
 from wengert.compiler.codegen.native import products as native_products
-from wengert.compiler.codegen.native.table import NATIVE
+from wengert.compiler.codegen.native.forms import NATIVE
 from wengert.compiler.ir.programs import Program, Value, substitute, uses
 from wengert.prims import records
 from wengert.prims.whole import TABLE

@@ -7,7 +7,7 @@ pytest.importorskip("llvmlite")
 pytest.importorskip("scipy")
 
 from support.native_forms import step_of, whole
-from wengert.compiler.codegen.native.table import NATIVE
+from wengert.compiler.codegen.native.forms import NATIVE
 from wengert.prims import records
 from wengert.prims.whole import TABLE
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from programs import Writer, agree, programs
 
 from wengert.compiler.ir.programs import Program, Step, Value
-from wengert.compiler.passes import simplify
+from wengert.compiler.passes.simplify import simplify
 from wengert.prims.whole import TABLE
 
 RNG = np.random.default_rng(50)

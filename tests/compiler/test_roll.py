@@ -6,9 +6,10 @@ from programs import Writer, agree
 
 import wengert as wg
 from wengert.compiler.ir.programs import Affine, Loop, Program, Step
-from wengert.compiler.passes import roll, simplify
 from wengert.compiler.passes.looping import FEWEST, Shape
 from wengert.compiler.passes.repeats import Region
+from wengert.compiler.passes.roll import roll
+from wengert.compiler.passes.simplify import simplify
 from wengert.compiler.passes.unrolled import Unrolled
 from wengert.compiler.tracing.trace import Trace
 from wengert.tape.base import LEAF, new_tensor

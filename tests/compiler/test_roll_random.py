@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 from programs import Writer, agree
 
 from wengert.compiler.ir.programs import Loop
-from wengert.compiler.passes import roll, simplify
+from wengert.compiler.passes.roll import roll
+from wengert.compiler.passes.simplify import simplify
 
 OPERATIONS = ("add", "sub", "mul", "tanh", "mv", "t", "scale", "number", "slice")
 

@@ -9,7 +9,7 @@ import importlib.util
 import threading
 from collections.abc import Callable
 from time import perf_counter
-from typing import Any, TypeVar, overload
+from typing import Any, ClassVar, TypeVar, overload
 
 import numpy as np
 
@@ -41,8 +41,6 @@ from wengert.nn.modules.module import Module
 from wengert.tape.base import TensorBase
 from wengert.tape.modes import NO_GRAD, current_mode
 from wengert.tape.sites import warn
-
-__all__ = ["CompileError", "Compiled", "compile"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -81,28 +79,25 @@ class Compiled:
 
     __slots__ = (
         *("__dict__", "__weakref__", "_options", "_passed", "_plain", "_quick", "_settings"),
-        *(
-            "_kinds",
-            "_met",
-            "_numbers",
-            "_open",
-            "_shut",
-            "_skips",
-            "_writes",
-            "entries",
-            "function",
-            "reason",
-            "seconds",
-            "under_transforms",
-        ),
+        *("_kinds", "_met", "_numbers", "_open", "_shut", "_skips", "_writes", "entries"),
+        *("function", "reason", "seconds", "under_transforms"),
     )
     _entry_class: type[Entry] = Entry
+    _environment_class: type[Environment] = Environment
+    _capture: ClassVar[Callable[..., Captured]] = staticmethod(capture)
     where = ""
 
     def __init__(self, function: Callable[..., Any], options: Options, settings: Any) -> None:
         functools.update_wrapper(self, function, updated=())
         self.function = function
-        self._plain = function
+        self._options = options
+        self._settings = settings
+        self._empty()
+        COMPILED.add(self)
+
+    def _empty(self) -> None:
+        """Begin without traces."""
+        self._plain = self.function
         self.reason: Reason | None = None
         self.entries: list[tuple[Any, Entry]] = []
         self.seconds = 0.0
@@ -116,12 +111,9 @@ class Compiled:
         self._kinds = 0
         self._quick: list[tuple[Any, Any, Callable[..., Any]]] = []
         self.under_transforms: dict[tuple[str, ...], Compiled] = {}
-        self._options = options
-        self._settings = settings
-        COMPILED.add(self)
 
     def __reduce__(self) -> Any:
-        return _compiled_anew, (self.function, self._settings)
+        return functools.partial(compile, **self._settings), (self.function,)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
@@ -246,15 +238,7 @@ class Compiled:
     def forget(self) -> None:
         """Drop all traces."""
         with _TRACING:
-            self.entries, self._quick, self.under_transforms = [], [], {}
-            self._skips, self._numbers = True, {}
-            self._open = self._shut = frozenset()
-            self.reason = None
-            self._passed = 0
-            self._writes = False
-            self._met, self._kinds = {}, 0
-            self.seconds = 0.0
-            self._plain = self.function
+            self._empty()
             self.__class__ = Compiled
 
     def _give_up(self, reason: Reason | None) -> None:
@@ -274,7 +258,7 @@ class Compiled:
     def _environment(
         self, args: Any, kwargs: Any, gradients: bool = True, openings: Any = None
     ) -> Environment:
-        return Environment(self.function, args, kwargs, gradients, openings)
+        return self._environment_class(self.function, args, kwargs, gradients, openings)
 
     def _opened(self, args: Any, kwargs: Any) -> Environment:
         """Return the environment of a call, in which the places that calls change are open."""
@@ -299,12 +283,6 @@ class Compiled:
         if found:
             self._reopen(self._open | found)
         return bool(found)
-
-    def _captured(
-        self, environment: Any, entry: Any, args: Any, kwargs: Any, missing: Missing | None
-    ) -> Captured:
-        by_blocks = entry is not None and entry.by_blocks
-        return capture(self.function, args, kwargs, environment, by_blocks, missing)
 
     def _traced(
         self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any], missing: Missing | None
@@ -353,8 +331,10 @@ class Compiled:
             before = environment.apart
             started = perf_counter()
             error = None
+            by_blocks = entry is not None and entry.by_blocks
+            call: Any = self.function, args, kwargs, environment
             try:
-                captured = self._captured(environment, entry, args, kwargs, missing)
+                captured = self._capture(*call, by_blocks, missing)
             except Unseen as unseen:
                 error = unseen.cause
             if error is not None:
@@ -441,7 +421,8 @@ class Compiled:
             kind = self._entry_class
             entry = kind(captured.environment, self.function, name, self._options)
         elif entry.environment.narrow(captured.environment):
-            entry.match_anew()
+            # its conditions have changed
+            entry.matcher = None
         if self._writes:
             entry.lay_out(captured)
         entry.strides.update(captured.strides)
@@ -535,6 +516,8 @@ class _UnderTransforms(Compiled):
 
     __slots__ = ()
     _entry_class = TransformedEntry
+    _environment_class = TransformedEnvironment
+    _capture = staticmethod(capture_transformed)
 
     def __init__(self, compiled: Compiled, kinds: tuple[str, ...]) -> None:
         super().__init__(compiled.function, compiled._options, compiled._settings)
@@ -550,20 +533,9 @@ class _UnderTransforms(Compiled):
         levels = tuple([(level.size, level.randomness) for level in mode.levels])
         return self._run((levels, mode.grad, default_float()), args, kwargs)
 
-    def _environment(
-        self, args: Any, kwargs: Any, gradients: bool = True, openings: Any = None
-    ) -> Environment:
-        return TransformedEnvironment(self.function, args, kwargs, gradients)
-
     def _changed(self, captured: Captured, args: Any, kwargs: Any) -> bool:
         """Return False: no place is opened under transforms."""
         return False
-
-    def _captured(
-        self, environment: Any, entry: Any, args: Any, kwargs: Any, missing: Missing | None
-    ) -> Captured:
-        by_blocks = entry is not None and entry.by_blocks
-        return capture_transformed(self.function, args, kwargs, environment, by_blocks, missing)
 
     def _hasten(self) -> None:
         """Do nothing: calls under transforms have no fast path."""
@@ -581,10 +553,6 @@ class _Plain(Compiled):
 
     __slots__ = ()
     __call__ = Compiled.__dict__["_plain"]
-
-
-def _compiled_anew(function: Callable[..., Any], settings: dict[str, Any]) -> Any:
-    return compile(function, **settings)
 
 
 def _backend(name: str) -> Any:

@@ -251,24 +251,6 @@ class SavedTensor:
         node.keep(name, packed if at is None else (*held[:at], packed, *held[at + 1 :]))
 
 
-class RawSaved:
-    """The attribute ``_raw_saved_<name>`` of a node: a `SavedTensor`, or a tuple of them."""
-
-    __slots__ = ("name",)
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __get__(self, node: Any, owner: Any = None) -> Any:
-        if node is None:
-            return self
-        name = self.name
-        held = node.kept(name) if name in node.prim.saved else None
-        if isinstance(held, tuple):
-            return tuple(SavedTensor.of(node, name, i) for i in range(len(held)))
-        return SavedTensor.of(node, name)
-
-
 class Saved:
     """The attribute ``_saved_<name>`` of a node: the value that its operation saved, or None.
 
@@ -281,12 +263,24 @@ class Saved:
         self.name = name
 
     def __get__(self, node: Any, owner: Any = None) -> Any:
-        if node is None:
-            return self
-        name = self.name
-        if name not in node.prim.saved:
-            return None
-        return _shown(unpack(node, name, raw=False))
+        return self if node is None else self.of(node, self.name)
+
+    def of(self, node: Any, name: str) -> Any:
+        """Return the value of the attribute."""
+        return _shown(unpack(node, name, raw=False)) if name in node.prim.saved else None
+
+
+class RawSaved(Saved):
+    """The attribute ``_raw_saved_<name>`` of a node: a `SavedTensor`, or a tuple of them."""
+
+    __slots__ = ()
+
+    def of(self, node: Any, name: str) -> Any:
+        """Return the value of the attribute."""
+        held = node.kept(name) if name in node.prim.saved else None
+        if isinstance(held, tuple):
+            return tuple(SavedTensor.of(node, name, i) for i in range(len(held)))
+        return SavedTensor.of(node, name)
 
 
 def _shown(value: Any) -> Any:

@@ -11,9 +11,10 @@ from typing import Any
 import llvmlite.binding as llvm
 import numpy as np
 
+from wengert.compiler.backends import kinds  # noqa: F401  registers the forms
 from wengert.compiler.backends.machine import optimise
 from wengert.compiler.codegen.code import Array, Code, Module, Operand, llvm_type
-from wengert.compiler.codegen.native.table import NATIVE
+from wengert.compiler.codegen.native.forms import NATIVE
 from wengert.compiler.codegen.scalars import table as scalars
 from wengert.compiler.codegen.vectors import register_bytes
 from wengert.compiler.ir.programs import Number, Step, Value, substitute

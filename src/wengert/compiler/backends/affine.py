@@ -15,18 +15,6 @@ from typing import Any
 
 from wengert.compiler.codegen.code import strides_of
 
-__all__ = [
-    "ZERO",
-    "Counter",
-    "Index",
-    "Looked",
-    "Place",
-    "linear",
-    "of",
-    "place_of",
-    "weighted",
-]
-
 
 class Counter:
     """The counter of a loop, which runs from 0 to `extent`."""

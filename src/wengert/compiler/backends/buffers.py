@@ -21,8 +21,6 @@ from wengert.compiler.backends.plan import Check, NativeCall, Plan, Repeat
 from wengert.compiler.codegen.code import strides_of
 from wengert.compiler.ir.programs import Value, open_ended, uses
 
-__all__ = ["Slot", "Buffers"]
-
 _ALIGNMENT = 64
 # the largest values on the stack, in bytes
 _SMALL = 256

@@ -18,8 +18,6 @@ from pathlib import Path
 
 from wengert.tape.sites import warn_once
 
-__all__ = ["file_for", "kept", "keep"]
-
 _VARIABLE = "WENGERT_COMPILE_CACHE"
 _MARK = b"wengert object code\n"
 

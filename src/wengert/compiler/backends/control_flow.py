@@ -30,10 +30,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.compiler.backends.buffers import Buffers
-from wengert.compiler.backends.machine import DATA, DECLARATIONS, FunctionState, Machine, builtin
+from wengert.compiler.backends.machine import DECLARATIONS, FunctionState, Machine, builtin
 from wengert.compiler.backends.plan import Plan
 from wengert.compiler.backends.segments import segments
-from wengert.compiler.backends.wrapper import constants_of, point, write_run
+from wengert.compiler.backends.wrapper import (
+    argument,
+    constants_of,
+    elements,
+    point,
+    without_lock,
+    write_run,
+)
 from wengert.compiler.codegen.code import (
     Code,
     Module,
@@ -42,8 +49,6 @@ from wengert.compiler.codegen.code import (
 )
 from wengert.compiler.ir.executable import WORD, LinkedBlock, Tape, padded
 from wengert.compiler.ir.programs import Program, Value
-
-__all__ = ["NativeGraph", "link"]
 
 _LINE = 64
 _BACK_EDGES = 1_000_000
@@ -555,17 +560,13 @@ class _Writer:
 
     def _called(self) -> str:
         code = Code(Module())
-        data = code.let(f"getelementptr i8, ptr %self, i64 {DATA}")
-        table = code.let(f"load ptr, ptr {data}")
-        constants = code.let(f"getelementptr inbounds ptr, ptr {table}, i64 1")
+        constants = code.let(f"getelementptr inbounds ptr, ptr {elements(code, '%self')}, i64 1")
         given = code.let(f"alloca [{len(self._inputs) + 1} x ptr]")
         for k in range(len(self._inputs) + 1):
-            at = code.let(f"getelementptr inbounds ptr, ptr %args, i64 {k}")
-            point(code, code.let(f"load ptr, ptr {at}"), given, k)
+            point(code, argument(code, k), given, k)
         memory = code.let(f"load ptr, ptr {given}")
         inputs = code.let(f"getelementptr inbounds ptr, ptr {given}, i64 1")
-        thread = code.let("call ptr @PyEval_SaveThread()")
-        ended = code.let(f"call i64 @graph(ptr {inputs}, ptr {memory}, ptr {constants})")
-        code.do(f"call void @PyEval_RestoreThread(ptr {thread})")
+        with without_lock(code):
+            ended = code.let(f"call i64 @graph(ptr {inputs}, ptr {memory}, ptr {constants})")
         code.do(f"ret ptr {code.let(f'call ptr @PyLong_FromSsize_t(i64 {ended})')}")
         return code.function("ptr @call(ptr %self, ptr %args, i64 %count) nounwind", "")

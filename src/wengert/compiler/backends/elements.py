@@ -15,8 +15,6 @@ from wengert.compiler.codegen.code import Array, Code, Operand, literal, llvm_ty
 from wengert.compiler.codegen.scalars.table import emit
 from wengert.compiler.ir.programs import Value
 
-__all__ = ["Elements", "applied"]
-
 
 def applied(code: Code, node: Apply, name_of: Callable[[Node], str], count: int = 1) -> str:
     """Emit a primitive on one element, or on a vector of `count`; `name_of` names its operands."""

@@ -30,8 +30,6 @@ from wengert.compiler.codegen.native.forms import check_indices
 from wengert.compiler.codegen.native.products import multiply
 from wengert.compiler.ir.programs import open_ended
 
-__all__ = ["Emission"]
-
 
 class Emission(Vectoriser):
     """Writes all instructions of a plan.
@@ -55,7 +53,9 @@ class Emission(Vectoriser):
         self._once = written_once(self.plan)
         for at, item in enumerate(self.plan.block):
             if fence and at >= self.buffers.first:
-                self._fence()
+                # before inputs are overwritten
+                met = self.code.let("load i8, ptr %failure")
+                self._leave_if(self.code.let(f"icmp ne i8 {met}, 0"))
                 fence = False
             self.code.fails = False
             if isinstance(item, LoopTree):
@@ -225,11 +225,6 @@ class Emission(Vectoriser):
         pointer = self.code.at(self.pointer(load.value), load.value.dtype, self.index(start))
         shape = tuple([counter.extent for counter in counters])
         return Array(pointer, load.value.dtype, shape, strides)
-
-    def _fence(self) -> None:
-        """Return on failure, before inputs are overwritten."""
-        met = self.code.let("load i8, ptr %failure")
-        self._leave_if(self.code.let(f"icmp ne i8 {met}, 0"))
 
     def _leave_if(self, condition: str) -> None:
         with self.code.when(condition):

@@ -30,8 +30,6 @@ from wengert.compiler.ir.programs import Step, Value
 from wengert.prims import records
 from wengert.prims.facet import Facet
 
-__all__ = ["SCATTERS", "Scatter", "background_of", "written"]
-
 Shape = tuple[int, ...]
 Target = Callable[[Source, Step, Place, Shape], Place]
 """``target(source, step, place, shape)``: the place in `shape` that indices name."""
@@ -104,7 +102,7 @@ class _Selected:
 
 
 @index_map(records.take, accepts=lambda step: len(step.args[0].shape) == 1, looked=_along)
-def _taken(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
+def _taken(source: Source, step: Step, place: Place, i: Any) -> Node:
     value, indices = step.args
     return source(value, (_looked(source, indices, place, value.shape[0]),))
 
@@ -123,7 +121,7 @@ def _indices(shape: Shape, step: Step) -> list[tuple[Value, int]]:
 def _gathering(target: Target) -> Rule:
     """Return the rule of a gather, which reads the elements that a scatter writes."""
 
-    def node(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
+    def node(source: Source, step: Step, place: Place, i: Any) -> Node:
         value = step.args[0]
         return source(value, target(source, step, place, value.shape) if value.shape else ())
 
@@ -139,12 +137,8 @@ index_map(
 )(_gathering(_by_arrays))
 
 
-def _can_compare(step: Step) -> bool:
-    return step.args[0].dtype == np.int64
-
-
-@index_map(records.at_index, accepts=_can_compare)
-def _at_index(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
+@index_map(records.at_index, accepts=lambda step: step.args[0].dtype == np.int64)
+def _at_index(source: Source, step: Step, place: Place, i: Any) -> Node:
     dim, indices = step.params["dim"], step.args[0]
     if not place:
         return Literal(True, np.dtype(np.bool_))
@@ -272,7 +266,7 @@ def _is_short(step: Step) -> bool:
     # each element is read for a whole row, or column
     often=lambda step: bool(step.outs[0].shape),
 )
-def _product(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
+def _product(source: Source, step: Step, place: Place, i: Any) -> Node:
     a, b = step.args
     dtype = step.outs[0].dtype
     by_column = len(b.shape) > 1
@@ -295,14 +289,12 @@ def _product(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
 
 
 @index_map(records.zeros, records.zeros_like, records.zero_tangent, records.zero)
-def _zeros(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
+def _zeros(source: Source, step: Step, place: Place, i: Any) -> Node:
     return zero(step)
 
 
-def _has_number(step: Step) -> bool:
-    return isinstance(step.params["value"], bool | int | float)
-
-
-@index_map(records.fill_scalar, accepts=_has_number)
-def _filled(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
+@index_map(
+    records.fill_scalar, accepts=lambda step: isinstance(step.params["value"], bool | int | float)
+)
+def _filled(source: Source, step: Step, place: Place, i: Any) -> Node:
     return Literal(step.params["value"], step.outs[0].dtype)

@@ -9,7 +9,7 @@ transposes are fused into the loops that read them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
 from wengert.compiler.backends.affine import (
@@ -26,22 +26,8 @@ from wengert.compiler.ir.programs import Affine, Step, Value
 from wengert.prims.facet import Facet
 from wengert.prims.record import Primitive
 
-__all__ = [
-    "INDEX_MAPS",
-    "IndexMap",
-    "Source",
-    "aligned",
-    "at_dim",
-    "index_map",
-    "splits",
-    "static",
-    "whole",
-    "zero",
-]
-
-
 Source = Callable[[Value, Place], Node]
-Rule = Callable[[Source, "Step", int, Place, Any], Node]
+Rule = Callable[[Source, "Step", Place, Any], Node]
 
 
 class IndexMap(NamedTuple):
@@ -50,7 +36,7 @@ class IndexMap(NamedTuple):
     Attributes
     ----------
     node
-        ``node(source, step, k, place, i)``: the element of output `k` at `place`. The callback
+        ``node(source, step, place, i)``: the element of the result at `place`. The callback
         ``source(value, place)`` gives elements of arguments; `i` is the counter of the loop whose
         body holds the step, if any.
     accepts: Whether the map applies to a step.
@@ -69,7 +55,7 @@ class IndexMap(NamedTuple):
     view: bool = False
     inline: Callable[[Step], bool] = lambda step: True
     cost: Callable[[Step], int] = lambda step: 0
-    counted: frozenset[str] = frozenset()
+    counted: Collection[str] = ()
     looked: Callable[[Step], list[tuple[Value, int]]] = lambda step: []
     often: Callable[[Step], bool] = lambda step: False
 
@@ -102,7 +88,7 @@ def splits(inner: Sequence[int], outer: Sequence[int]) -> bool:
     return place_of(linear(place, outer), inner) is not None
 
 
-def whole(param: Any, i: Counter | None, size: int = 0) -> Index:
+def at(param: Any, i: Counter | None, size: int = 0) -> Index:
     """An integer parameter as an index; negative ones count from the end of `size`."""
     if isinstance(param, Affine):
         assert i is not None

@@ -13,88 +13,31 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from wengert.compiler.backends.affine import ZERO, Counter, Index, Place
+from wengert.compiler.backends.affine import Counter, Index, Place
 from wengert.compiler.backends.index_maps import (
     INDEX_MAPS,
     IndexMap,
     Source,
     index_map,
     static,
-    whole,
     zero,
 )
 from wengert.compiler.backends.nodes import Choice, Literal, Node
+from wengert.compiler.backends.view_maps import (
+    Box,
+    Diagonal,
+    Region,
+    diagonal,
+    selected,
+    sliced,
+)
 from wengert.compiler.ir.programs import Step, Value
 from wengert.prims import records
 from wengert.prims.facet import Facet
 from wengert.prims.record import Primitive
 
-__all__ = ["PARTS", "Box", "Parts"]
-
 # with more parts than this, to write each part costs less than to test each element
 _PARTS = 3
-
-Test = tuple[Index, int, int]
-
-
-class Box(NamedTuple):
-    """A value that occupies a box of the result.
-
-    Attributes
-    ----------
-    starts: Where the value begins along dimensions of the result; 0 along all others.
-    lacks: The dimension of the result that the value lacks; it occupies one position of it.
-    step: The distance of its elements along the dimensions in `starts`.
-    """
-
-    value: Value
-    starts: dict[int, Index]
-    lacks: int | None = None
-    step: int = 1
-
-    def target(self, place: Place) -> Place:
-        """Return the place in the result of an element of the value."""
-        at = list(place)
-        if self.lacks is not None:
-            at.insert(self.lacks, ZERO)
-        for dim, start in self.starts.items():
-            at[dim] = at[dim].times(self.step).plus(start)
-        return tuple(at)
-
-    def origin(self, place: Place) -> tuple[Place, list[Test]]:
-        """Return the place in the value of an element of the result, and when it is valid."""
-        at, tests = list(place), []
-        shape = list(self.value.shape)
-        if self.lacks is not None:
-            shape.insert(self.lacks, 1)
-        for dim, start in self.starts.items():
-            at[dim] = place[dim].plus(start.times(-1))
-            tests.append((at[dim], 0, shape[dim]))
-        # a dimension of size 1 has the one index 0
-        pairs = enumerate(zip(shape, at, strict=True))
-        return tuple([ZERO if n == 1 else i for d, (n, i) in pairs if d != self.lacks]), tests
-
-
-class _Diagonal(NamedTuple):
-    """A value whose last dimension occupies a diagonal of the result."""
-
-    value: Value
-    one: int
-    two: int
-    offset: int
-
-    def target(self, place: Place) -> Place:
-        *rest, last = place
-        ends = {self.one: max(-self.offset, 0), self.two: max(self.offset, 0)}
-        for dim in sorted(ends):
-            rest.insert(dim, last.moved(ends[dim]))
-        return tuple(rest)
-
-    def origin(self, place: Place) -> tuple[Place, list[Test]]:
-        away = place[self.two].plus(place[self.one].times(-1)).moved(-self.offset)
-        last = place[self.one].moved(min(self.offset, 0))
-        rest = [index for dim, index in enumerate(place) if dim not in (self.one, self.two)]
-        return (*rest, last), [(away, 0, 1), (last, 0, self.value.shape[-1])]
 
 
 class Parts(NamedTuple):
@@ -106,7 +49,7 @@ class Parts(NamedTuple):
     background: What lies between them: a value, a number, or None if they cover the result.
     """
 
-    parts: list[Box | _Diagonal]
+    parts: list[Box | Diagonal]
     background: Any = None
 
 
@@ -141,7 +84,7 @@ def _made_of(*prims: Primitive, stored: bool = True, **how: Any) -> Callable[[An
     """
 
     def register(parts: Callable[[Step, Counter | None], Parts]) -> Any:
-        def node(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
+        def node(source: Source, step: Step, place: Place, i: Any) -> Node:
             return _element(source, place, parts(step, i), step)
 
         INDEX_MAPS.of(*prims)(IndexMap(node, piecewise=True, **how))
@@ -173,40 +116,26 @@ def _stacked(step: Step, i: Counter | None) -> Parts:
     return Parts([Box(value, {dim: Index(k)}, dim) for k, value in enumerate(step.args)])
 
 
-def _around(step: Step, part: Any) -> Parts:
-    """A part among zeros, or written over the first argument."""
-    return Parts([part], step.args[0] if len(step.args) == 2 else 0)
+def _around(region: Region) -> Callable[[Step, Counter | None], Parts]:
+    """Return the parts of a value in a region, among zeros or written over the first argument."""
+
+    def parts(step: Step, i: Counter | None) -> Parts:
+        part = region(step, step.args[-1], step.outs[0], i)
+        return Parts([part], step.args[0] if len(step.args) == 2 else 0)
+
+    return parts
 
 
-@_made_of(
-    *(records.select_backward, records.select_scatter),
-    stored=False,
-    counted=frozenset({"index"}),
+_made_of(records.select_backward, records.select_scatter, stored=False, counted={"index"})(
+    _around(selected)
 )
-def _selected(step: Step, i: Counter | None) -> Parts:
-    dim = step.params["dim"]
-    index = whole(step.params["index"], i, step.outs[0].shape[dim])
-    return _around(step, Box(step.args[-1], {dim: index}, dim))
-
-
-@_made_of(
+_made_of(
     *(records.slice_backward, records.slice_scatter),
     accepts=static("step"),
     inline=lambda step: bool(step.params["step"] == 1),
-    counted=frozenset({"start", "end"}),
-)
-def _sliced(step: Step, i: Counter | None) -> Parts:
-    dim, start, by = (step.params[name] for name in ("dim", "start", "step"))
-    if isinstance(start, int):
-        start, _, by = slice(start, step.params["end"], by).indices(step.outs[0].shape[dim])
-    return _around(step, Box(step.args[-1], {dim: whole(start, i)}, step=by))
-
-
-@_made_of(records.diagonal_backward, records.diagonal_scatter, records.diag_embed)
-def _diagonal(step: Step, i: Counter | None) -> Parts:
-    rank, params = len(step.outs[0].shape), step.params
-    one, two = params["dim1"] % rank, params["dim2"] % rank
-    return _around(step, _Diagonal(step.args[-1], one, two, params["offset"]))
+    counted={"start", "end"},
+)(_around(sliced))
+_made_of(records.diagonal_backward, records.diagonal_scatter, records.diag_embed)(_around(diagonal))
 
 
 @_made_of(records.constant_pad_nd, stored=False)
@@ -224,7 +153,7 @@ def _shifted(step: Step, i: Counter | None) -> Parts:
 
 
 @index_map(records.tril, records.triu, piecewise=True)
-def _triangle(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
+def _triangle(source: Source, step: Step, place: Place, i: Any) -> Node:
     away = place[-1].plus(place[-2].times(-1)).moved(-step.params["diagonal"])
     low, high = away.bounds()
     # lower: columns minus rows up to the diagonal; upper: from it on

@@ -6,20 +6,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wengert.compiler.backends.all_maps import INDEX_MAPS
+from wengert.compiler.backends import gather_maps, join_maps, view_maps
 from wengert.compiler.backends.gather_maps import SCATTERS
+from wengert.compiler.backends.index_maps import INDEX_MAPS
 from wengert.compiler.codegen.code import is_native
-from wengert.compiler.codegen.native.table import NATIVE
+from wengert.compiler.codegen.native import convolution, factors, pooling, products, scans
+from wengert.compiler.codegen.native.forms import NATIVE
 from wengert.compiler.codegen.scalars.table import supports
 from wengert.compiler.ir.facets import COMBINES, REARRANGES
-from wengert.compiler.ir.programs import Affine, Loop, Number, Program, Step, Value, parts, uses
+from wengert.compiler.ir.programs import Affine, Loop, Number, Step, Value, parts, uses
 from wengert.prims import records
 
-__all__ = [
-    *("SEARCHES", "Reduction", "is_native_step", "kind_of", "reduction_of"),
-    "with_values",
-]
-
+# they register index maps and native forms
+REQUIRES = (gather_maps, join_maps, view_maps, convolution, factors, pooling, products, scans)
 
 SEARCHES = {records.argmax: "max", records.argmin: "min"}
 """argmax and argmin, with the reduction that finds the extreme."""
@@ -94,7 +93,7 @@ def _kind_of(step: Step) -> str:
         for name, param in step.params.items()
         if any(isinstance(part, Affine) for part in parts(param))
     }
-    if counted and (index_map is None or not counted <= index_map.counted):
+    if counted and (index_map is None or not counted.issubset(index_map.counted)):
         return "foreign"
     if not all(is_native(value.dtype) for value in (*uses(step), *step.outs)):
         return "foreign"
@@ -125,10 +124,6 @@ def is_native_step(step: Step | Loop) -> bool:
     """Return whether a step, or all of a loop, has a native form."""
     if isinstance(step, Loop):
         given = (*uses(step), *step.outs)
-        return all(is_native(value.dtype) for value in given) and is_native_program(step.body)
+        native = all(is_native(value.dtype) for value in given)
+        return native and all(map(is_native_step, step.body.steps))
     return kind_of(with_values(step)) != "foreign"
-
-
-def is_native_program(program: Program) -> bool:
-    """Return whether all of a program has a native form."""
-    return all(map(is_native_step, program.steps))

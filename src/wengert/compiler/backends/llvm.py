@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from wengert.compiler.backends.buffers import Buffers
-from wengert.compiler.backends.control_flow import link
+from wengert.compiler.backends.control_flow import link  # noqa: F401  part of a backend
 from wengert.compiler.backends.kinds import is_native_step
 from wengert.compiler.backends.loop_costs import extents_of, steps_of
 from wengert.compiler.backends.loops import LoopTree
@@ -23,13 +23,11 @@ from wengert.compiler.backends.plan import NativeCall, Plan, Repeat
 from wengert.compiler.backends.segments import segments
 from wengert.compiler.backends.sizes import Families
 from wengert.compiler.backends.wrapper import Function, write_module
-from wengert.compiler.codegen.native.table import NATIVE
+from wengert.compiler.codegen.native.forms import NATIVE
 from wengert.compiler.decompose.rules import DECOMPOSED
 from wengert.compiler.ir.executable import Description, LoopNest, isolated
 from wengert.compiler.ir.programs import Loop, Program, Step, apply
 from wengert.interp.eager import K
-
-__all__ = ["Families", "LlvmExecutable", "build", "call_cost", "link"]
 
 
 class LlvmExecutable:

@@ -10,15 +10,6 @@ from wengert.compiler.backends.plan import NativeCall, Plan, Repeat
 from wengert.compiler.codegen.scalars.table import cost
 from wengert.compiler.ir.programs import Step, Value
 
-__all__ = [
-    "cycles",
-    "extents_of",
-    "iterations",
-    "steps_of",
-    "work",
-    "written_once",
-]
-
 # the trip count that estimates assume for the innermost loop of a product
 _PRODUCT_TRIPS = 16
 

@@ -18,18 +18,6 @@ from wengert.compiler.backends.affine import Counter, Place, of
 from wengert.compiler.backends.nodes import Load, Node, looked, walk
 from wengert.compiler.ir.programs import Value
 
-__all__ = [
-    "Block",
-    "LoopTree",
-    "Nest",
-    "Part",
-    "Product",
-    "Statement",
-    "Store",
-    "place_nest",
-    "statements_of",
-]
-
 # the most statements of a fused loop
 _LARGEST = 64
 # the number of items that are considered for fusion

@@ -22,18 +22,6 @@ import numpy as np
 from wengert.compiler.backends.cached import file_for, keep, kept
 from wengert.compiler.codegen.vectors import host, register_bytes, target_machine
 
-__all__ = [
-    "DATA",
-    "DECLARATIONS",
-    "Machine",
-    "FunctionState",
-    "builtin",
-    "function_attributes",
-    "has_half_precision",
-    "optimise",
-    "register",
-]
-
 DATA = object.__basicsize__
 """The offset, in an array object, of the address of its elements."""
 

@@ -13,19 +13,16 @@ from __future__ import annotations
 import math
 
 from wengert.compiler.backends.affine import ZERO, Counter, Place
-from wengert.compiler.backends.all_maps import INDEX_MAPS
 from wengert.compiler.backends.gather_maps import SCATTERS
-from wengert.compiler.backends.index_maps import aligned
+from wengert.compiler.backends.index_maps import INDEX_MAPS, aligned
 from wengert.compiler.backends.kinds import kind_of, with_values
 from wengert.compiler.backends.nodes import Apply, Literal, Load, Node
 from wengert.compiler.backends.schedule import ordered_steps
 from wengert.compiler.codegen.code import is_native
-from wengert.compiler.codegen.native.table import NATIVE
+from wengert.compiler.codegen.native.forms import NATIVE
 from wengert.compiler.codegen.scalars.table import cost
 from wengert.compiler.ir.programs import Loop, Number, Program, Step, Value, open_ended, uses
 from wengert.compiler.ir.raising import may_raise
-
-__all__ = ["Elementwise", "is_tall", "lookups"]
 
 # to recompute an element that costs no more cycles than this is cheaper than to store it
 _CHEAP = 6
@@ -64,14 +61,14 @@ class Elementwise:
     stored: The values that are materialised.
     aliases: Values that are reshaped views of others' buffers.
     varies: Whether some sizes differ between the programs that share this code.
-    definitions: For each value the step that computes it, and its position among the results.
+    definitions: For each value the step that computes it.
     """
 
     def __init__(self, program: Program, counter: Counter | None = None) -> None:
         self.program = program
         self.counter = counter
         self.aliases: dict[Value, Value] = {}
-        self.definitions: dict[Value, tuple[Step, int]] = {}
+        self.definitions: dict[Value, Step] = {}
         self.stored: set[Value] = set(program.inputs)
         self._costs: dict[Value, int] = dict.fromkeys(program.inputs, 1)
         self._depths: dict[Value, int] = {}
@@ -103,8 +100,7 @@ class Elementwise:
                     self._costs[value] = 1
                     self.stored.add(value)
                 continue
-            for k, out in enumerate(step.outs):
-                self.definitions[out] = step, k
+            self.definitions.update(dict.fromkeys(step.outs, step))
             self._decide_step(step, kind_of(step), counts)
         for value in self.program.outputs:
             self._store(value)
@@ -200,7 +196,7 @@ class Elementwise:
     def _viewed(self, value: Value) -> Value:
         """Return the value that a value is a strided view of."""
         while value in self.definitions and value not in self.stored and value not in self.aliases:
-            step, _ = self.definitions[value]
+            step = self.definitions[value]
             index_map = INDEX_MAPS[step.prim]
             if index_map is None or not index_map.view or kind_of(step) != "map":
                 break
@@ -262,10 +258,10 @@ class Elementwise:
 
     def element(self, value: Value, place: Place) -> Node:
         """Return the node that computes a value's element at a place by its step."""
-        step, k = self.definitions[value]
+        step = self.definitions[value]
         index_map = INDEX_MAPS[step.prim]
         if index_map is not None and kind_of(step) == "map":
-            return index_map.node(self.source, step, k, place, self.counter)
+            return index_map.node(self.source, step, place, self.counter)
         numbers = {
             name: self.source(param.value, (ZERO,) * len(param.value.shape))
             for name, param in step.params.items()

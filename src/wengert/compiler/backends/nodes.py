@@ -16,8 +16,6 @@ from wengert.compiler.backends.affine import Index, Looked, Place
 from wengert.compiler.ir.programs import Step, Value
 from wengert.prims.record import Primitive
 
-__all__ = ["Apply", "Choice", "Literal", "Load", "Node", "Position", "leaves", "looked", "walk"]
-
 
 @dataclass(eq=False, slots=True)
 class Load:

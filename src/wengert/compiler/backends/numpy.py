@@ -27,8 +27,6 @@ from wengert.compiler.ir.programs import (
     uses,
 )
 
-__all__ = ["NativeCode", "NumpyExecutable", "Steps", "build", "call_cost"]
-
 Run = Callable[[list[Any], int], bool]
 """Runs an item on the known values in an iteration of a loop; returns False on failure."""
 Cut = Callable[[Program, bool], Iterable[Any]]

@@ -25,16 +25,6 @@ from wengert.compiler.backends.loop_costs import work
 from wengert.compiler.backends.loops import LoopTree, Product, statements_of
 from wengert.compiler.ir.programs import Value, open_ended
 
-__all__ = [
-    "SHARE",
-    "addresses_of",
-    "interruption",
-    "is_wide",
-    "own_of",
-    "piece_of",
-    "register_sharing",
-]
-
 SHARE = "wengert.share"
 """The symbol of the callback: ``(function, environment, size, piece)``."""
 

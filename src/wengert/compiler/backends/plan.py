@@ -25,12 +25,9 @@ from wengert.compiler.backends.loops import (
 )
 from wengert.compiler.backends.materialise import Elementwise, is_tall, lookups
 from wengert.compiler.backends.nodes import Apply, Literal, Load, Node, Position
-from wengert.compiler.codegen.native.forms import NativeForm
-from wengert.compiler.codegen.native.table import NATIVE
+from wengert.compiler.codegen.native.forms import NATIVE, NativeForm
 from wengert.compiler.ir.programs import Loop, Program, Step, Value, uses
 from wengert.prims import records
-
-__all__ = ["NativeCall", "Check", "Plan", "Repeat", "start_of"]
 
 
 def start_of(kind: str, dtype: np.dtype[Any]) -> Any:
@@ -188,7 +185,9 @@ class Plan(Elementwise):
         nest = Nest([c for c in counters if c.extent != 1], parts, self.base)
         first = max((self._positions.get(value, -1) for value in nest.inputs), default=-1)
         first = max([first, *behind, *(self._positions.get(v, -1) for v in nest.writes)])
-        first = max([first, *(self._checks[key] for key in self._lookups_below(nest))])
+        # after the bounds checks of the indices that it reads
+        read = {node.value for node in nest.reads}
+        first = max([first, *(at for (index, _), at in self._checks.items() if index in read)])
         at = place_nest(self.block, nest, first)
         for value in nest.writes:
             self._positions[value] = at
@@ -372,8 +371,3 @@ class Plan(Elementwise):
             return
         self.block.append(Check(index, extent))
         self._checks[index, extent] = len(self.block) - 1
-
-    def _lookups_below(self, nest: Nest) -> list[tuple[Value, int]]:
-        """Return the bounds checks that must come before a nest."""
-        read = {node.value for node in nest.reads}
-        return [key for key in self._checks if key[0] in read]

@@ -5,8 +5,6 @@ from __future__ import annotations
 from wengert.compiler.ir.programs import Loop, Program, Step, Value, uses
 from wengert.compiler.ir.raising import is_within, may_raise
 
-__all__ = ["ordered_steps"]
-
 
 def ordered_steps(program: Program) -> list[Step | Loop]:
     """Schedule the steps that outputs need, each as late as possible, smaller values first.

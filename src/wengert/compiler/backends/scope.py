@@ -6,8 +6,6 @@ from typing import Any
 
 from wengert.compiler.codegen.code import Code
 
-__all__ = ["Scope", "Workspace"]
-
 
 class Workspace:
     """Scratch memory at the end of the arena, which all calls share."""

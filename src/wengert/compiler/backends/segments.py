@@ -13,8 +13,6 @@ from collections.abc import Iterator
 from wengert.compiler.backends.kinds import is_native_step
 from wengert.compiler.ir.programs import Loop, Program, Step, Value, is_counted, uses
 
-__all__ = ["segments"]
-
 
 def segments(program: Program, *, repeated: bool = False) -> list[Program | Step | Loop]:
     """A program in pieces: programs of native steps, and steps that have no native form.

@@ -32,8 +32,6 @@ from wengert.compiler.ir.programs import (
     uses,
 )
 
-__all__ = ["Families"]
-
 _MOST = 64
 """The most pieces of code that are kept to be shared."""
 

@@ -18,8 +18,6 @@ from wengert.compiler.backends.loops import LoopTree, Product, Store, statements
 from wengert.compiler.backends.nodes import Apply, Choice, Load, Node, Position, walk
 from wengert.compiler.ir.programs import open_ended
 
-__all__ = ["Shaper"]
-
 # the largest trip count that is unrolled, and the most nodes after unrolling
 _SHORT = 4
 _MOST = 96

@@ -31,8 +31,6 @@ from wengert.compiler.codegen.scalars.table import cost, has_vectors
 from wengert.compiler.codegen.vectors import register_bytes
 from wengert.compiler.ir.programs import Value, Varying, open_ended
 
-__all__ = ["Vectoriser"]
-
 # reductions get more accumulators while a body has at most this many nodes
 _BRIEF = 8
 _BRIEFEST = 4

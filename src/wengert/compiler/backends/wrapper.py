@@ -7,7 +7,8 @@ function's state: a call takes it, or allocates one if another thread has it, an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,8 +21,6 @@ from wengert.compiler.backends.plan import Plan
 from wengert.compiler.backends.scope import Workspace
 from wengert.compiler.codegen.code import Code, Module, memory_type
 from wengert.compiler.ir.programs import Program, Value, Varying, open_ended
-
-__all__ = ["Function", "constants_of", "point", "write_module", "write_run"]
 
 _STACK = 32768
 # functions with more work than this release the GIL, in rough cycles
@@ -128,7 +127,7 @@ def _call(k: int, buffers: Buffers, module: Module) -> str:
     """Write the entry point: it takes arrays, and returns a list of arrays, or None on failure."""
     program = buffers.plan.program
     code, table, inputs, outputs = _begun(program, module)
-    objects = [_argument(code, i) for i in range(len(program.inputs))]
+    objects = [argument(code, i) for i in range(len(program.inputs))]
     for i, given in enumerate(objects):
         point(code, given, inputs, i)
     made: list[str] = []
@@ -156,13 +155,10 @@ def _call(k: int, buffers: Buffers, module: Module) -> str:
     arena = _take_arena(code, table, buffers.arena, drops[-1], kept)
     room = _aligned(code, arena) if kept else arena
     call = f"call i8 @run{k}(ptr {inputs}, ptr {outputs}, ptr {room}, ptr %constants)"
-    thread = code.let("call ptr @PyEval_SaveThread()") if _takes_long(buffers) else ""
-    failure = code.let(call)
-    if thread:
-        code.do(f"call void @PyEval_RestoreThread(ptr {thread})")
+    with without_lock(code, buffers.plan.varies or cycles(buffers.plan) > _LONG):
+        failure = code.let(call)
     if kept:
-        other = code.let(f"atomicrmw xchg ptr {table}, ptr {arena} acq_rel")
-        code.do(f"call void @PyMem_RawFree(ptr {other})")
+        _put_arena_back(code, table, arena)
     again, fine = code.fresh("again"), code.fresh("fine")
     code.branch(code.let(f"icmp ne i8 {failure}, 0"), again, fine)
     code.label(again)
@@ -187,8 +183,7 @@ def _call(k: int, buffers: Buffers, module: Module) -> str:
 def _begun(program: Program, module: Module) -> tuple[Code, str, str, str]:
     """Begin an entry point: load its state, and allocate the tables of addresses."""
     code = Code(module)
-    data = code.let(f"getelementptr i8, ptr %self, i64 {DATA}")
-    table = code.let(f"load ptr, ptr {data}")
+    table = elements(code, "%self")
     code.do(f"%constants = getelementptr inbounds ptr, ptr {table}, i64 1")
     inputs, outputs = (
         code.let(f"alloca [{max(len(values), 1)} x ptr]")
@@ -197,7 +192,7 @@ def _begun(program: Program, module: Module) -> tuple[Code, str, str, str]:
     return code, table, inputs, outputs
 
 
-def _argument(code: Code, i: int) -> str:
+def argument(code: Code, i: int) -> str:
     """Load an argument of an entry point."""
     return code.let(f"load ptr, ptr {code.let(f'getelementptr ptr, ptr %args, i64 {i}')}")
 
@@ -217,12 +212,9 @@ def _pieces(k: int, buffers: Buffers, piece: int, module: Module) -> str:
     program = buffers.plan.program
     code, table, inputs, outputs = _begun(program, module)
     values = [*program.inputs, *program.outputs]
-    begins = []
-    for i in range(len(values)):
-        at = code.let(f"getelementptr i8, ptr {_argument(code, i)}, i64 {DATA}")
-        begins.append(code.let(f"load ptr, ptr {at}"))
+    begins = [elements(code, argument(code, i)) for i in range(len(values))]
     start, stop, size = (
-        code.let(f"call i64 @PyLong_AsSsize_t(ptr {_argument(code, len(values) + i)})")
+        code.let(f"call i64 @PyLong_AsSsize_t(ptr {argument(code, len(values) + i)})")
         for i in range(3)
     )
     last = code.let(f"sub i64 {size}, {piece}")
@@ -231,8 +223,7 @@ def _pieces(k: int, buffers: Buffers, piece: int, module: Module) -> str:
     arena = _take_arena(code, table, buffers.arena, lost, kept)
     room = _aligned(code, arena) if kept else arena
     met = code.cell("i8", "0")
-    thread = code.let("call ptr @PyEval_SaveThread()")
-    with code.loop(stop, start, step=piece) as counter:
+    with without_lock(code), code.loop(stop, start, step=piece) as counter:
         before = code.let(f"icmp slt i64 {counter}, {last}")
         first = code.let(f"select i1 {before}, i64 {counter}, i64 {last}")
         here = [
@@ -241,8 +232,7 @@ def _pieces(k: int, buffers: Buffers, piece: int, module: Module) -> str:
         ]
         for i, pointer in enumerate(here):
             rows, j = (inputs, i) if i < len(program.inputs) else (outputs, i - len(program.inputs))
-            at = code.let(f"getelementptr inbounds ptr, ptr {rows}, i64 {j}")
-            code.do(f"store ptr {pointer}, ptr {at}")
+            _write(code, pointer, rows, j)
         call = f"call i8 @run{k}(ptr {inputs}, ptr {outputs}, ptr {room}, ptr %constants)"
         found = [code.let(call)]
         for value, pointer in zip(program.outputs, here[len(program.inputs) :], strict=True):
@@ -250,12 +240,10 @@ def _pieces(k: int, buffers: Buffers, piece: int, module: Module) -> str:
                 found.append(_not_finite(code, pointer, value.dtype, piece))
         for one in found:
             met.also(one)
-    code.do(f"call void @PyEval_RestoreThread(ptr {thread})")
     if kept:
-        other = code.let(f"atomicrmw xchg ptr {table}, ptr {arena} acq_rel")
-        code.do(f"call void @PyMem_RawFree(ptr {other})")
+        _put_arena_back(code, table, arena)
     fine = code.let(f"icmp eq i8 {met.get()}, 0")
-    result = code.let(f"select i1 {fine}, ptr {_argument(code, 0)}, ptr @_Py_NoneStruct")
+    result = code.let(f"select i1 {fine}, ptr {argument(code, 0)}, ptr @_Py_NoneStruct")
     code.do(f"call void @Py_IncRef(ptr {result})")
     code.do(f"ret ptr {result}")
     code.label(lost)
@@ -284,10 +272,27 @@ def _not_finite(code: Code, pointer: str, dtype: np.dtype[Any], count: int) -> s
 
 def point(code: Code, array: str, table: str, i: int) -> None:
     """Write the address of an array object's elements into a table."""
-    at = code.let(f"getelementptr i8, ptr {array}, i64 {DATA}")
-    data = code.let(f"load ptr, ptr {at}")
+    _write(code, elements(code, array), table, i)
+
+
+def elements(code: Code, array: str) -> str:
+    """Load the address of an array object's elements."""
+    return code.let(f"load ptr, ptr {code.let(f'getelementptr i8, ptr {array}, i64 {DATA}')}")
+
+
+def _write(code: Code, pointer: str, table: str, i: int) -> None:
+    """Write an address into a table."""
     target = code.let(f"getelementptr inbounds ptr, ptr {table}, i64 {i}")
-    code.do(f"store ptr {data}, ptr {target}")
+    code.do(f"store ptr {pointer}, ptr {target}")
+
+
+@contextmanager
+def without_lock(code: Code, released: bool = True) -> Iterator[None]:
+    """Emit the ``with`` body without the interpreter's lock, if it is to be `released`."""
+    thread = code.let("call ptr @PyEval_SaveThread()") if released else ""
+    yield
+    if released:
+        code.do(f"call void @PyEval_RestoreThread(ptr {thread})")
 
 
 def _leave_if(code: Code, condition: str, drop: str) -> None:
@@ -320,12 +325,13 @@ def _take_arena(code: Code, table: str, size: int, drop: str, keep: bool) -> str
     return code.let(f"phi ptr [ {kept}, %{before} ], [ {fresh}, {made_it} ]")
 
 
+def _put_arena_back(code: Code, table: str, arena: str) -> None:
+    other = code.let(f"atomicrmw xchg ptr {table}, ptr {arena} acq_rel")
+    code.do(f"call void @PyMem_RawFree(ptr {other})")
+
+
 def _aligned(code: Code, pointer: str) -> str:
     """Round an address up to a multiple of 64."""
     number = code.let(f"ptrtoint ptr {pointer} to i64")
     away = code.let(f"and i64 {code.let(f'sub i64 0, {number}')}, 63")
     return code.let(f"getelementptr i8, ptr {pointer}, i64 {away}")
-
-
-def _takes_long(buffers: Buffers) -> bool:
-    return buffers.plan.varies or cycles(buffers.plan) > _LONG

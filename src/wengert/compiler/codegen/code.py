@@ -24,20 +24,6 @@ import numpy as np
 
 from wengert.compiler.ir.programs import Varying, VaryingFloat, open_ended
 
-__all__ = [
-    "Array",
-    "Cell",
-    "Code",
-    "Module",
-    "Operand",
-    "is_native",
-    "literal",
-    "llvm_type",
-    "memory_type",
-    "several",
-    "strides_of",
-]
-
 _TYPES: dict[np.dtype[Any], str] = {
     np.dtype(np.float64): "double",
     np.dtype(np.float32): "float",
@@ -123,7 +109,6 @@ class Module:
     """
 
     def __init__(self, fast: bool = False) -> None:
-        self.fast = fast
         self.words: list[int] = []
         self.first = 0
         self.flags = "fast " if fast else ""
@@ -204,11 +189,11 @@ class Code:
         construction is complete. It is on the stack unless the owner of the function replaces it.
     """
 
-    def __init__(self, module: Module, entry: str = "entry") -> None:
+    def __init__(self, module: Module) -> None:
         self.module = module
         self.lines: list[str] = []
         self.allocations: list[str] = []
-        self.current = entry
+        self.current = "entry"
         self.fails = False
         self.workspace: Callable[[int], str] = lambda size: self.stack(np.dtype(np.uint8), size)
         self._count = 0

@@ -29,8 +29,6 @@ from wengert.compiler.codegen.vectors import DTYPES, provide, vector_forms
 from wengert.compiler.ir.facets import CYCLES, having
 from wengert.compiler.ir.programs import open_ended
 
-__all__ = ["call_function", "call_routine", "has_routine", "setup"]
-
 # the arity of each function; LLVM lowers ``frem`` to the last
 FUNCTIONS = {**{prim.name: len(prim.args) for prim in having(CYCLES)}, "fmod": 2}
 

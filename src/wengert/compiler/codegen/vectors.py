@@ -30,11 +30,6 @@ from wengert.compiler.codegen.code import Code, Module
 from wengert.compiler.codegen.scalars.formulas import FORMULAS
 from wengert.compiler.codegen.scalars.lane import Lane
 
-__all__ = [
-    *("DTYPES", "VectorForm", "host", "provide", "register_bytes", "target_machine"),
-    "vector_forms",
-]
-
 # processor features, the vector ABI's letters for them, and the bytes of their registers
 _X86 = (("sse2", "b", 16), ("avx2", "d", 32), ("avx512f", "e", 64))
 _NEON = (("neon", "n", 16),)
@@ -49,10 +44,6 @@ class VectorForm(NamedTuple):
     length: int
     symbol: str
     convention: str = ""
-
-
-def _is_arm() -> bool:
-    return bool(llvm.get_process_triple().startswith(("aarch64", "arm64")))
 
 
 @cache
@@ -77,7 +68,8 @@ def target_machine(**options: str) -> Any:
 def _registers() -> tuple[tuple[str, int], ...]:
     """Return the ABI letters of the processor's vector registers, and their widths in bytes."""
     features = llvm.get_host_cpu_features()
-    known = _NEON if _is_arm() else _X86
+    is_arm = llvm.get_process_triple().startswith(("aarch64", "arm64"))
+    known = _NEON if is_arm else _X86
     # baseline features may not be listed
     usual = ("sse2", "neon")
     return tuple([(letter, n) for name, letter, n in known if features.get(name, name in usual)])

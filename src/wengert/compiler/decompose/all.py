@@ -28,8 +28,6 @@ from wengert.compiler.decompose import (  # noqa: F401
 from wengert.compiler.decompose.rules import DECOMPOSED, Rule
 from wengert.prims.record import Primitive
 
-__all__ = ["DECOMPOSED"]
-
 
 @provides("parts")
 def parts(prim: Primitive) -> Rule | None:

@@ -15,8 +15,6 @@ import numpy as np
 from wengert.compiler.decompose.rules import Dims, rule
 from wengert.prims import records
 
-__all__: list[str] = []
-
 _INT64 = np.dtype(np.int64)
 
 

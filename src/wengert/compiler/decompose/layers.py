@@ -9,9 +9,6 @@ from wengert.compiler.decompose.rules import REAL, Dims, everywhere, extent, kep
 from wengert.compiler.decompose.sums import mean
 from wengert.prims import records
 
-__all__: list[str] = []
-
-
 # -- normalisation --------------------------------------------------------------------------------
 
 

@@ -8,9 +8,6 @@ from typing import Any
 from wengert.compiler.decompose.rules import REAL, Dims, rule
 from wengert.prims import records
 
-__all__: list[str] = []
-
-
 # -- splits and slices ----------------------------------------------------------------------------
 
 

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from wengert.compiler.decompose.rules import COMPLEX, REAL, Rule, rule
+from wengert.kernels.protocols import floats
 from wengert.kernels.single import SHEPHERD
 from wengert.prims import records
-
-__all__: list[str] = []
 
 _ANY = REAL + COMPLEX
 _SQRT_HALF = math.sqrt(0.5)
@@ -300,22 +299,13 @@ def _polar(F: Any, abs: Any, angle: Any) -> Any:
 
 # highest power first
 _ERFINV = (
-    (
-        9.520027918878559e-08,
-        3.6571361426162066e-05,
-        0.0007569539719303998,
-        0.008536693947944598,
-        0.06298451661755052,
-        0.3136817708440126,
-        0.8862269232199858,
+    floats(
+        "9.520027918878559e-08 3.6571361426162066e-05 0.0007569539719303998 0.008536693947944598 "
+        "0.06298451661755052 0.3136817708440126 0.8862269232199858"
     ),
-    (
-        3.00275784368624e-06,
-        0.00022737249863670643,
-        0.002187455018549597,
-        0.03391326739370018,
-        0.09215251198984233,
-        1.0,
+    floats(
+        "3.00275784368624e-06 0.00022737249863670643 0.002187455018549597 0.03391326739370018 "
+        "0.09215251198984233 1.0"
     ),
 )
 

@@ -9,8 +9,6 @@ from wengert.compiler.decompose.rules import COMPLEX, REAL, rule
 from wengert.kernels.contraction import plan_of
 from wengert.prims import records
 
-__all__: list[str] = []
-
 _ANY = REAL + COMPLEX
 
 Labels = tuple[int, ...]

@@ -12,10 +12,6 @@ import numpy as np
 from wengert.prims.facet import Facet
 from wengert.prims.record import Primitive
 
-__all__ = [
-    *("COMPLEX", "DECOMPOSED", "REAL", "Dims", "Rule", "everywhere", "extent", "kept", "rule"),
-]
-
 Dims = tuple[int, ...]
 Rule = Callable[..., Any]
 

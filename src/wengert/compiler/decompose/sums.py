@@ -10,8 +10,6 @@ import numpy as np
 from wengert.compiler.decompose.rules import COMPLEX, REAL, Dims, everywhere, extent, rule
 from wengert.prims import records
 
-__all__ = ["mean"]
-
 _ANY = REAL + COMPLEX
 
 # -- sums and means -------------------------------------------------------------------------------

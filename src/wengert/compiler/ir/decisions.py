@@ -10,8 +10,6 @@ import numpy as np
 
 from wengert.compiler.ir.programs import Value
 
-__all__ = ["Draw", "Guard", "Reason", "crowded", "outcome_of"]
-
 
 class Reason(NamedTuple):
     """The reason and source line of a graph break.

@@ -1,29 +1,22 @@
-"""Layer 8 · compiler: the interface of executables that backends build, and their description."""
+"""Layer 8 · compiler: executables that backends build, and their description.
+
+NOTE [executables]
+An executable takes a list of arrays and returns a list of arrays; ``describe()`` returns its
+`Description`. Inputs are aligned C-contiguous arrays with the dtypes and shapes of the program's
+inputs. They are not written to unless the program's ``writes`` allow it: then the input itself is
+returned as the output. All other outputs are new arrays. Executables are thread-safe.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from wengert.compiler.ir.programs import Program, Value
-
-__all__ = [
-    "RAISED",
-    "WORD",
-    "Description",
-    "Executable",
-    "LinkedBlock",
-    "LoopNest",
-    "Makers",
-    "Tape",
-    "counted",
-    "isolated",
-    "padded",
-]
 
 Site = tuple[str, int]
 
@@ -100,21 +93,21 @@ class Description:
         return "\n".join(lines)
 
 
-class Executable(Protocol):
-    """A compiled program.
+class Wrapped:
+    """An executable that runs another one, with other inputs or outputs."""
 
-    Inputs are aligned C-contiguous arrays with the dtypes and shapes of the program's inputs. They
-    are not written to unless the program's ``writes`` allow it: then the input itself is returned
-    as the output. All other outputs are new arrays. Executables are thread-safe.
-    """
+    def __init__(self, executable: Any) -> None:
+        self._executable = executable
 
-    def __call__(self, arrays: Sequence[np.ndarray[Any, Any]]) -> list[np.ndarray[Any, Any]]:
-        """Run the program on the inputs."""
-        ...
+    @property
+    def machine(self) -> Any:
+        """The machine code, if there is any."""
+        return getattr(self._executable, "machine", None)
 
     def describe(self) -> Description:
         """Describe the executable."""
-        ...
+        description: Description = self._executable.describe()
+        return description
 
 
 def isolated(results: Sequence[Any], held: Iterable[Any]) -> list[np.ndarray[Any, Any]]:
@@ -187,23 +180,3 @@ class LinkedBlock(NamedTuple):
     results: tuple[Value, ...]
     pushed: tuple[Value, ...] | None = None
     popped: tuple[Value, ...] | None = None
-
-
-class Makers(Protocol):
-    """The functions that compile blocks."""
-
-    def finish(self, program: Program) -> tuple[Program, Executable]:
-        """Simplify a program and build its executable."""
-        ...
-
-    def simplified(self, program: Program) -> Program:
-        """Simplify a program."""
-        ...
-
-    def build(self, program: Program) -> Executable:
-        """Build the executable of a simplified program."""
-        ...
-
-    def link(self, blocks: Sequence[LinkedBlock], inputs: Sequence[Value]) -> Any:
-        """Build the native function that runs blocks, or return None to leave that to Python."""
-        ...

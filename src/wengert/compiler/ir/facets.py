@@ -14,18 +14,6 @@ from wengert.prims.facet import Facet
 from wengert.prims.record import Primitive
 from wengert.prims.whole import TABLE
 
-__all__ = [
-    "COMBINES",
-    "COMMUTES",
-    "CYCLES",
-    "KEEPS_NAN",
-    "MAPS",
-    "REARRANGES",
-    "SIZE",
-    "having",
-    "permutation",
-]
-
 MAPS: Facet[bool] = Facet("maps", lambda prim: POINTWISE[prim])
 """Whether it is element-wise: each element of the result depends on the elements of its arguments
 at the same place, with broadcasting, and on scalar parameters."""

@@ -18,27 +18,6 @@ import numpy as np
 
 from wengert.prims.record import Primitive
 
-__all__ = [
-    "Affine",
-    "Loop",
-    "Number",
-    "Program",
-    "Step",
-    "Value",
-    "Varying",
-    "VaryingFloat",
-    "apply",
-    "in_iteration",
-    "is_counted",
-    "mapped",
-    "open_ended",
-    "parts",
-    "stepped",
-    "substitute",
-    "types_of",
-    "uses",
-]
-
 
 def _keeping(name: str) -> Callable[[Any, Any], Any]:
     """Return the method of `int` with its results as `Varying`."""
@@ -191,7 +170,7 @@ class Loop:
         of shape ``(count, *shape)``.
     """
 
-    __slots__ = ("body", "carried", "count", "fixed", "outs", "site", "sliced")
+    __slots__ = ("body", "carried", "count", "fixed", "outs", "sliced")
 
     def __init__(
         self,
@@ -201,7 +180,6 @@ class Loop:
         sliced: Sequence[tuple[Value, int, int]],
         fixed: Sequence[Value],
         outs: Sequence[Value],
-        site: tuple[str, int] | None = None,
     ) -> None:
         self.count = count
         self.body = body
@@ -209,7 +187,6 @@ class Loop:
         self.sliced = tuple(sliced)
         self.fixed = tuple(fixed)
         self.outs = tuple(outs)
-        self.site = site
 
     def reading(
         self, replaced: Callable[[Value], Value], outs: Sequence[Value] | None = None
@@ -219,12 +196,12 @@ class Loop:
         sliced = [(replaced(value), start, step) for value, start, step in self.sliced]
         fixed = [replaced(value) for value in self.fixed]
         outs = self.outs if outs is None else outs
-        return Loop(self.count, self.body, carried, sliced, fixed, outs, self.site)
+        return Loop(self.count, self.body, carried, sliced, fixed, outs)
 
     def running(self, body: Program) -> Loop:
         """Return the loop with another body."""
         parts = self.carried, self.sliced, self.fixed, self.outs
-        return self if body is self.body else Loop(self.count, body, *parts, self.site)
+        return self if body is self.body else Loop(self.count, body, *parts)
 
 
 class Program:

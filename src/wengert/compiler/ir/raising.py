@@ -13,8 +13,6 @@ from collections.abc import Mapping
 
 from wengert.compiler.ir.programs import Loop, Step, Value, parts
 
-__all__ = ["is_within", "may_raise"]
-
 _BY_INDEX = frozenset({"gather", "index_select"})
 """Primitives whose second argument holds indices along `dim`."""
 _SEARCHES = frozenset({"argmax", "argmin"})

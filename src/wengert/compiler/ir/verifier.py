@@ -32,8 +32,6 @@ from wengert.compiler.ir.programs import (
     uses,
 )
 
-__all__ = ["VerificationError", "checked", "is_on", "verify", "verify_trace"]
-
 _SMALL = 4096
 """Kernels are run to check types on arguments of at most this many elements in all."""
 

@@ -21,11 +21,6 @@ from typing import Any
 
 from wengert.tape.sites import OURS
 
-__all__ = [
-    *("ALWAYS", "ENDS", "LOOKS_UP", "QUIET", "SPEC", "Flow", "flow_of", "instructions_of"),
-    *("is_returned", "loops_of", "place_at", "place_of", "user_frame"),
-]
-
 QUIET = frozenset(
     {
         *("CACHE", "NOP", "PRECALL", "KW_NAMES", "RESUME", "EXTENDED_ARG", "NOT_TAKEN"),

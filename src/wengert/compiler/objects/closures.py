@@ -9,8 +9,6 @@ from types import CodeType, FunctionType
 
 from wengert.compiler.objects.bytecode import instructions_of, loops_of
 
-__all__ = ["is_settled"]
-
 _BINDS = frozenset({"STORE_DEREF", "DELETE_DEREF"})
 
 

@@ -17,37 +17,13 @@ from wengert.compiler.objects.reading import (
     Part,
     Reading,
     Unknown,
+    attributes,
     by_identity,
     called,
     fact,
+    plain,
+    together,
 )
-
-__all__ = [
-    "MOST_BYTES",
-    "Filled",
-    "bits",
-    "called_by",
-    "content_of",
-    "legacy_stream",
-    "precision",
-    "read_builtin",
-    "read_c_object",
-    "read_cached",
-    "read_decimal_number",
-    "read_defaultdict",
-    "read_deque",
-    "read_function",
-    "read_mapping",
-    "read_memory",
-    "read_ndarray",
-    "read_path",
-    "read_reference",
-    "read_sequence",
-    "read_set_of",
-    "read_variable",
-    "steps",
-    "stream",
-]
 
 MOST_BYTES = 1 << 16
 """The largest NumPy array, in bytes, that calls compare; with a larger one they run uncompiled."""
@@ -108,18 +84,6 @@ def read_set_of(thing: Any) -> Reading:
     return Reading("class", (called(list, thing),))
 
 
-def read_deque(thing: Any) -> Reading:
-    """Read a deque."""
-    return Reading("class", (called(list, thing),), (Part("{0}.maxlen", thing.maxlen),))
-
-
-def read_defaultdict(thing: Any) -> Reading:
-    """Read a dictionary with a default factory."""
-    made = read_mapping(thing)
-    made.parts.append(Part("{0}.default_factory", thing.default_factory))
-    return made
-
-
 def steps(iterator: Any) -> Any:
     """Return the iterable of a Python iterator, and its position."""
     return iterator.__reduce__()[1:]
@@ -128,34 +92,20 @@ def steps(iterator: Any) -> Any:
 # -- values ----------------------------------------------------------------------------------------
 
 
-def read_decimal_number(thing: Any) -> Reading:
-    """Read a decimal, together with the decimal context that its arithmetic depends on."""
-    return Reading("class", (), [fact(str, thing), fact(precision, thing)])
-
-
 def precision(thing: Any) -> str:
-    """Return the current decimal context as text."""
+    """Return the current decimal context, on which arithmetic depends, as text."""
     context = decimal.getcontext()
     traps = [signal.__name__ for signal, on in context.traps.items() if on]
     limits = context.Emin, context.Emax, context.capitals, context.clamp
     return repr((context.prec, context.rounding, limits, traps))
 
 
-def read_path(thing: Any) -> Reading:
-    """Read a pure path."""
-    return Reading("class", (), (fact(str, thing),))
-
-
 def _bytes_of(thing: Any) -> bytes:
     return bytes(memoryview(thing))
 
 
-def read_memory(thing: Any) -> Reading:
-    """Read a memoryview."""
-    return Reading("class", (), [fact(bytes, thing), fact(_layout, thing)])
-
-
-def _layout(view: memoryview) -> Any:
+def layout(view: memoryview) -> Any:
+    """Return how a memoryview shows its bytes."""
     return view.format, view.shape, view.strides, view.readonly
 
 
@@ -274,6 +224,9 @@ def _stands_in_library(function: Any) -> bool:
     )
 
 
+read_method = together(attributes("__self__"), plain("__name__"))
+
+
 def read_builtin(thing: Any) -> Reading:
     """Read a function in C, or a method of an object."""
     owner = thing.__self__
@@ -282,7 +235,7 @@ def read_builtin(thing: Any) -> Reading:
         if not is_pure(module, thing.__name__):
             raise Unknown(f"it uses {called_by(module, thing.__name__)}")
         return by_identity(thing)
-    return Reading("class", (Part("{0}.__self__", owner),), (Part("{0}.__name__", thing.__name__),))
+    return read_method(thing)
 
 
 def called_by(module: str | None, name: str) -> str:

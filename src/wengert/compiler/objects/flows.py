@@ -28,11 +28,6 @@ from wengert.compiler.objects.bytecode import (
     user_frame,
 )
 
-__all__ = [
-    *("LEVELS", "LOGGERS", "is_handed_to_print", "is_printed", "is_printed_number"),
-    *("questions_of", "sinks_of"),
-]
-
 _CONVERSION = 3
 """The bits in the argument of ``FORMAT_VALUE`` for a conversion such as ``!r``."""
 _LOADS = frozenset({"LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_FAST_CHECK"})

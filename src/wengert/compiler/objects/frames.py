@@ -27,8 +27,6 @@ from wengert.compiler.objects.bytecode import (
 )
 from wengert.tape.sites import OURS
 
-__all__ = ["SUSPENDED", "UNKNOWN", "calls", "first_alike", "hidden_on", "stays"]
-
 _ENTERS = frozenset({"BEFORE_WITH", "LOAD_SPECIAL"})
 """Instructions that push what ends a ``with`` statement."""
 UNKNOWN = frozenset({-1})

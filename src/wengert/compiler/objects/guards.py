@@ -12,14 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compiler.objects.contents import Filled
-from wengert.compiler.objects.walker import VALUES, content_of
+from wengert.compiler.objects.contents import Filled, content_of
+from wengert.compiler.objects.walker import VALUES
 from wengert.interp.levels import Lifted
 from wengert.tape.base import LEAF
 from wengert.tape.masked import REPORT
 from wengert.tape.versions import InferenceCell
-
-__all__ = ["UNSEEN", "VIEWED", "Conditions", "Matcher", "compiled", "error_state", "shows_errors"]
 
 Matcher = Callable[[tuple[Any, ...], dict[str, Any]], tuple[list[Any], list[Any]] | None]
 

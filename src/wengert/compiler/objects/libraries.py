@@ -22,18 +22,6 @@ import numpy as np
 from wengert.base.dtypes import get_default_dtype
 from wengert.base.names import INSTALLED
 
-__all__ = [
-    "EXACT",
-    "LIBRARIES",
-    "is_library_module",
-    "is_of_library",
-    "is_pure",
-    "is_trusted",
-    "keeps_state",
-    "may_tell",
-    "of_library_name",
-]
-
 LIBRARIES = frozenset({"wengert", "numpy", "scipy"})
 """Libraries whose functions never change."""
 _PURE = frozenset(
@@ -51,18 +39,7 @@ _PURE = frozenset(
 _WORLDLY = {
     "builtins": frozenset(
         {
-            *(
-                "print",
-                "open",
-                "input",
-                "exec",
-                "eval",
-                "globals",
-                "locals",
-                "breakpoint",
-                "id",
-                "hash",
-            ),
+            *("print", "open", "input", "exec", "eval", "globals", "locals", "breakpoint"),
             *("__import__", "compile", "help", "exit", "quit", "memoryview", "id", "hash"),
         }
     ),

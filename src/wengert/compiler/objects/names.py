@@ -11,8 +11,6 @@ from typing import Any
 from wengert.compiler.objects.bytecode import instructions_of
 from wengert.compiler.objects.flows import is_handed_to_print
 
-__all__ = ["Names", "line_of_name", "names_of", "words_of"]
-
 _READ = frozenset({"LOAD_GLOBAL", "LOAD_NAME"})
 _WRITE = frozenset({"STORE_GLOBAL", "STORE_NAME", "DELETE_GLOBAL", "DELETE_NAME"})
 _ATTRIBUTE = frozenset({"LOAD_ATTR", "LOAD_METHOD"})

@@ -22,8 +22,6 @@ from wengert.compiler.objects.names import names_of
 from wengert.compiler.objects.walker import slots_of
 from wengert.tape.saving import Packed
 
-__all__ = ["does_more"]
-
 _SETS = frozenset({"STORE_ATTR", "DELETE_ATTR", "STORE_DEREF", "DELETE_DEREF", "IMPORT_NAME"})
 _DRAWS = re.compile(
     r"(log_)?normal_?|(bernoulli|uniform|exponential|geometric|cauchy|random)_?"

@@ -5,20 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-__all__ = [
-    "Part",
-    "Reader",
-    "Reading",
-    "Unknown",
-    "attributes",
-    "by_identity",
-    "by_value",
-    "called",
-    "fact",
-    "known_by",
-    "made_into",
-]
-
 
 class Unknown(Exception):
     """Raised for an object that cannot be guarded; the message gives the reason.
@@ -115,4 +101,24 @@ def known_by(*functions: Callable[[Any], Any]) -> Reader:
 
 def attributes(*names: str) -> Reader:
     """Return a reader for objects that are compared by these attributes."""
-    return lambda thing: Reading("class", [Part(f"{{0}}.{n}", getattr(thing, n)) for n in names])
+    return lambda thing: Reading("class", _held(thing, names))
+
+
+def plain(*names: str) -> Reader:
+    """Return a reader for objects that are compared by these attributes, which are plain values."""
+    return lambda thing: Reading("class", (), _held(thing, names))
+
+
+def together(*readers: Reader) -> Reader:
+    """Return a reader for objects that are compared by all that these readers find."""
+
+    def read(thing: Any) -> Reading:
+        found = [reader(thing) for reader in readers]
+        parts = [part for reading in found for part in reading.parts]
+        return Reading("class", parts, [part for reading in found for part in reading.facts])
+
+    return read
+
+
+def _held(thing: Any, names: Iterable[str]) -> list[Part]:
+    return [Part(f"{{0}}.{name}", getattr(thing, name)) for name in names]

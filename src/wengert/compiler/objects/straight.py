@@ -18,8 +18,6 @@ import numpy as np
 
 from wengert.compiler.objects.bytecode import Flow, flow_of, loops_of, place_at
 
-__all__ = ["Places"]
-
 _LOADS = ("LOAD_FAST", "LOAD_GLOBAL", "LOAD_DEREF", "LOAD_NAME")
 _KNOWN = frozenset({"shape", "ndim", "dtype", "size", "itemsize", "nbytes"})
 """Attributes of an array that guards check anyway."""

@@ -48,7 +48,6 @@ from wengert.base.patches import Watched
 from wengert.base.size import Size
 from wengert.compiler.control import COMPILED
 from wengert.compiler.objects import contents
-from wengert.compiler.objects.contents import MOST_BYTES, content_of
 from wengert.compiler.objects.libraries import is_of_library, is_pure, of_library_name
 from wengert.compiler.objects.reading import (
     Part,
@@ -58,23 +57,13 @@ from wengert.compiler.objects.reading import (
     attributes,
     by_identity,
     by_value,
-    called,
     fact,
     known_by,
     made_into,
+    plain,
+    together,
 )
 from wengert.ops.generator import Generator
-
-__all__ = [
-    "MOST_BYTES",
-    "VALUES",
-    "Part",
-    "Reading",
-    "Unknown",
-    "content_of",
-    "read",
-    "slots_of",
-]
 
 
 def read(thing: Any) -> Reading:
@@ -313,14 +302,11 @@ _BASES: dict[type, Reader | None] = {
     set: made_into(lambda t: list(set.__iter__(t))),
     frozenset: made_into(lambda t: list(frozenset.__iter__(t))),
     collections.OrderedDict: made_into(lambda t: dict(collections.OrderedDict.items(t))),
-    collections.defaultdict: lambda t: Reading(
-        "class",
-        (called(lambda d: dict(dict.items(d)), t), Part("{0}.default_factory", t.default_factory)),
+    collections.defaultdict: together(
+        made_into(lambda d: dict(dict.items(d))), attributes("default_factory")
     ),
-    collections.deque: lambda t: Reading(
-        "class",
-        (called(lambda d: list(collections.deque.__iter__(d)), t),),
-        (Part("{0}.maxlen", t.maxlen),),
+    collections.deque: together(
+        made_into(lambda d: list(collections.deque.__iter__(d))), plain("maxlen")
     ),
     int: known_by(int.__int__),
     float: made_into(float.__float__),
@@ -337,7 +323,7 @@ _BASES: dict[type, Reader | None] = {
     datetime.date: known_by(datetime.date.__repr__),
     datetime.datetime: known_by(datetime.datetime.__repr__),
     fractions.Fraction: known_by(fractions.Fraction.__repr__),
-    pathlib.PurePath: contents.read_path,
+    pathlib.PurePath: known_by(str),
     BaseException: attributes("args"),
 }
 """Builtin base classes, with readers of the content that objects hold apart from attributes."""
@@ -360,16 +346,16 @@ _READERS: dict[type, Reader] = {
     **dict.fromkeys((tuple, list), contents.read_sequence),
     **dict.fromkeys((dict, collections.OrderedDict), contents.read_mapping),
     **dict.fromkeys((set, frozenset), contents.read_set_of),
-    collections.deque: contents.read_deque,
-    collections.defaultdict: contents.read_defaultdict,
+    collections.deque: together(made_into(list), plain("maxlen")),
+    collections.defaultdict: together(contents.read_mapping, attributes("default_factory")),
     types.MappingProxyType: made_into(lambda proxy: proxy | {}),
     type({}.keys()): made_into(list),
     type({}.values()): made_into(list),
     type({}.items()): made_into(list),
     slice: attributes("start", "stop", "step"),
-    decimal.Decimal: contents.read_decimal_number,
+    decimal.Decimal: known_by(str, contents.precision),
     bytearray: known_by(bytes),
-    memoryview: contents.read_memory,
+    memoryview: known_by(bytes, contents.layout),
     np.ndarray: contents.read_ndarray,
     np.ufunc: by_identity,
     inspect.Signature: by_identity,
@@ -379,9 +365,7 @@ _READERS: dict[type, Reader] = {
     types.FunctionType: contents.read_function,
     types.MethodType: attributes("__self__", "__func__"),
     types.BuiltinFunctionType: contents.read_builtin,
-    types.MethodWrapperType: lambda thing: Reading(
-        "class", (Part("{0}.__self__", thing.__self__),), (Part("{0}.__name__", thing.__name__),)
-    ),
+    types.MethodWrapperType: contents.read_method,
     **dict.fromkeys(
         (
             *(types.MethodDescriptorType, types.WrapperDescriptorType, types.CodeType),
@@ -407,7 +391,7 @@ _READERS: dict[type, Reader] = {
     contextvars.Token: attributes("var", "old_value"),
     type(contextvars.Token.MISSING): by_identity,
     weakref.ref: contents.read_reference,
-    types.CellType: lambda cell: Reading("class", [Part("{0}.cell_contents", cell.cell_contents)]),
+    types.CellType: attributes("cell_contents"),
     itertools.count: known_by(repr),
     **dict.fromkeys(
         (

@@ -18,8 +18,6 @@ from wengert.compiler.passes.builder import RULES, Builder
 from wengert.prims import records
 from wengert.prims.record import TABLE
 
-__all__: list[str] = []
-
 Values = tuple[Value, ...]
 Params = Mapping[str, Any]
 

@@ -36,8 +36,6 @@ from wengert.compiler.ir.raising import is_within, may_raise
 from wengert.compiler.passes.value_numbering import constant_key, params_key
 from wengert.prims.record import TABLE, Primitive
 
-__all__ = ["RULES", "Builder", "Rule", "live"]
-
 Rule = Callable[..., Value | None]
 """``rule(builder, name, args, params, out)`` returns a value to use instead of `out`, or None."""
 

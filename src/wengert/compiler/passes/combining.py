@@ -10,8 +10,6 @@ from wengert.compiler.ir.programs import Value
 from wengert.compiler.passes.builder import RULES, Builder
 from wengert.prims import records
 
-__all__: list[str] = []
-
 Values = tuple[Value, ...]
 Params = Mapping[str, Any]
 Shape = tuple[int, ...]

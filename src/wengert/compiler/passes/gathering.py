@@ -17,8 +17,6 @@ from wengert.compiler.ir.programs import Loop, Program, Step, Value
 from wengert.compiler.passes.builder import live
 from wengert.prims.record import TABLE
 
-__all__ = ["gathered"]
-
 _PARTS = frozenset({"select_backward", "slice_backward"})
 _WRITES = frozenset({"select_scatter", "slice_scatter"})
 _SOURCES = _PARTS | _WRITES
@@ -241,7 +239,7 @@ class _Gatherer:
                 self.steps.append(step)
             else:
                 changed = True
-                self.steps.append(Step(TABLE["alias"], (made,), {}, step.outs, step.site))
+                self.steps.append(Step(TABLE["alias"], (made,), {}, step.outs, self.site))
         if not changed:
             return self.program
         return Program(self.program.inputs, self.steps, self.program.outputs, self.program.writes)

@@ -23,8 +23,6 @@ from wengert.compiler.ir.programs import Affine, Loop
 from wengert.compiler.passes.repeats import NUMBERS, POSITIONS, Region
 from wengert.compiler.passes.unrolled import Unrolled
 
-__all__ = ["FEWEST", "FIXED", "GIVEN", "LOCAL", "SLICED", "Shape"]
-
 _BACK = 3
 """The most iterations back from which a value may be carried."""
 FEWEST = 4

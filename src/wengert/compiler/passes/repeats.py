@@ -18,8 +18,6 @@ from wengert.compiler.ir.programs import Loop, Number, Step, Value, uses
 from wengert.compiler.passes.unrolled import Unrolled
 from wengert.compiler.passes.value_numbering import param_key, program_key
 
-__all__ = ["Region", "labels", "regions"]
-
 POSITIONS = frozenset({"index", "start", "end"})
 """The parameters that may be ``start + step * i`` in iteration `i`."""
 NUMBERS = frozenset({"other", "exponent", "base"})

@@ -16,8 +16,6 @@ from wengert.compiler.passes.rolling import rolled
 from wengert.compiler.passes.simplify import simplify
 from wengert.compiler.passes.unrolled import Unrolled
 
-__all__ = ["reduced", "roll"]
-
 _LEAST = 256
 """The fewest steps of a loop, over all iterations. Fewer steps compile quickly unrolled, and are
 fused across iterations."""

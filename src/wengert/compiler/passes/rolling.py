@@ -15,8 +15,6 @@ from wengert.compiler.passes.repeats import Region
 from wengert.compiler.passes.unrolled import Unrolled
 from wengert.prims.record import TABLE
 
-__all__ = ["rolled"]
-
 _LAYERS = 8
 """The most equal layers in one iteration that may look like iterations themselves."""
 _ATTEMPTS = 64
@@ -315,7 +313,6 @@ class _Making:
         outs = [Value(value.dtype, value.shape) for value in following]
         outs += [Value(made[p].dtype, (self.count, *made[p].shape)) for p, _ in stacks]
         body = Program(inputs, body_steps, outputs)
-        site = next((step.site for step in steps if step.site is not None), None)
         rolling.steps.append(
             Loop(
                 self.count,
@@ -324,7 +321,6 @@ class _Making:
                 [source for source, _ in sliced],
                 [outer for outer, _ in fixed],
                 outs,
-                site,
             )
         )
         for number, place_of in finals:

@@ -21,8 +21,6 @@ from wengert.compiler.passes import arithmetic as arithmetic_rules  # noqa: F401
 from wengert.compiler.passes.builder import RULES, Builder, live
 from wengert.compiler.passes.gathering import gathered
 
-__all__ = ["simplify"]
-
 
 def simplify(program: Program) -> Program:
     """Simplify a program.

@@ -8,8 +8,6 @@ import numpy as np
 
 from wengert.compiler.ir.programs import Program, Step, Value, uses
 
-__all__ = ["Unrolled"]
-
 
 class Unrolled:
     """A list of steps as integer arrays: operands, results, and where values are computed.

@@ -15,8 +15,6 @@ import numpy as np
 
 from wengert.compiler.ir.programs import Loop, Number, Program, Value, Varying, VaryingFloat
 
-__all__ = ["constant_key", "named_key", "param_key", "params_key", "program_key"]
-
 _PLAIN = frozenset({int, str, type(None)})
 
 

@@ -24,8 +24,6 @@ try:
 except ImportError:
     Machine = None  # type: ignore[assignment,misc]
 
-__all__ = ["converted"]
-
 _PIECE = 1 << 12
 """The least number of vectors for a thread."""
 _WIDTH = 32

@@ -19,8 +19,6 @@ from wengert.compiler.ir.decisions import Draw
 from wengert.compiler.ir.facets import MAPS
 from wengert.compiler.ir.programs import Step
 
-__all__ = ["gain"]
-
 _OPERATION = 1.5
 """The overhead of an eager operation: 0.7 (``exp``) to 5 (``linear``)."""
 _BYTE = 4e-5

@@ -33,8 +33,6 @@ try:
 except ImportError:
     Machine = None  # type: ignore[assignment,misc]
 
-__all__ = ["drawn", "permuted", "twisted"]
-
 _DOUBLE, _INT64 = np.dtype(np.float64), np.dtype(np.int64)
 _OPERATIONS = {ast.Add: "fadd", ast.Sub: "fsub", ast.Mult: "fmul", ast.Div: "fdiv"}
 _ORDERS = {

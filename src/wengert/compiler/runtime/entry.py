@@ -15,13 +15,14 @@ from wengert.base.threads import get_num_threads
 from wengert.compiler.ir.decisions import Draw, Guard, Reason
 from wengert.compiler.ir.programs import Program
 from wengert.compiler.ir.verifier import is_on, verify, verify_trace
-from wengert.compiler.passes import reduced
+from wengert.compiler.objects.guards import Matcher
+from wengert.compiler.passes.roll import reduced
 from wengert.compiler.runtime.cost import gain
 from wengert.compiler.runtime.transformed_programs import TransformedProgram
 from wengert.compiler.tracing.blocks import Elsewhere, Missing
 from wengert.compiler.tracing.capture import Captured
 from wengert.compiler.tracing.collector import seldom
-from wengert.compiler.tracing.environment import Environment, Matcher
+from wengert.compiler.tracing.environment import Environment
 from wengert.compiler.tracing.exit import Exit
 from wengert.compiler.tracing.graph import Graph
 from wengert.compiler.tracing.memory import Memory, held_by, is_turned, layout_of
@@ -35,8 +36,6 @@ from wengert.interp.levels import Lifted
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.masked import apart, continuing
 from wengert.tape.node import next_sequence
-
-__all__ = ["Entry", "Options"]
 
 
 @dataclass(slots=True)
@@ -299,6 +298,7 @@ class Entry:
     strides: The strides of the inputs whose layout some trace depends on, by index.
     left: Why calls with this layout run uncompiled, or None.
     streams: The names of the streams that some trace prints to.
+    matcher: The function that checks the guards of a call, or None: `match` generates it.
     ready: Whether calls may take the fast path, for which native code is built.
     gain: The estimated speedup of the best trace, or None if it is not measured.
     """
@@ -310,7 +310,7 @@ class Entry:
         self.function = function
         self.options = options
         self.name = name
-        self._match: Matcher | None = None
+        self.matcher: Matcher | None = None
         self.tree = Graph((), options)
         self.ready = not options.measure
         self.gain: float | None = None
@@ -325,13 +325,9 @@ class Entry:
     @property
     def match(self) -> Matcher:
         """The function that checks the guards of a call; generated when first used."""
-        if self._match is None:
-            self._match = self.environment.matcher()
-        return self._match
-
-    def match_anew(self) -> None:
-        """Discard the matcher, since the conditions have changed."""
-        self._match = None
+        if self.matcher is None:
+            self.matcher = self.environment.matcher()
+        return self.matcher
 
     @property
     def by_blocks(self) -> bool:

@@ -8,8 +8,6 @@ from typing import Any
 
 from wengert.compiler.ir.executable import counted
 
-__all__ = ["Explanation"]
-
 
 class Explanation:
     """A report on a compiled function.

@@ -44,8 +44,6 @@ try:
 except ImportError:
     _BACKEND = None
 
-__all__ = ["fused"]
-
 _PIECE = LARGE
 """The number of elements of a piece, and of the smallest array that counts as large."""
 _SHARED = 16 * _PIECE

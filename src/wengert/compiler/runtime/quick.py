@@ -24,8 +24,6 @@ from wengert.compiler.tracing.exit import Exit
 from wengert.compiler.tracing.reports import are_known
 from wengert.tape.base import LEAF, TensorBase
 
-__all__ = ["MISS", "quick_call"]
-
 MISS = object()
 """The result of a quick call whose conditions do not hold."""
 _MOST = 24

@@ -42,8 +42,6 @@ from wengert.tape.modes import MODE, Mode, changed, current_mode
 from wengert.tape.node import next_sequence
 from wengert.tape.record import T
 
-__all__ = ["TransformedEntry", "TransformedEnvironment", "capture_transformed", "kinds_of"]
-
 
 def kinds_of(mode: Mode) -> tuple[str, ...] | None:
     """Return the kinds of the active levels; None if the mode has anything but levels."""
@@ -277,7 +275,7 @@ class Lowered:
             made.append(("lifted", form, type(leaf)))
             # in eager code, writes never reach memory that a tangent shares
             flat += [
-                T.clone(part) if tangent and _is_given(part._payload) else part
+                T.clone(part) if tangent and getattr(part._payload, "of_input", False) else part
                 for part, tangent in zip(parts, _tangents(form), strict=True)
             ]
         # `rebuild` keeps the list alive: drop its tensors
@@ -297,11 +295,6 @@ def _tangents(form: Form | None, within: bool = False) -> Iterator[bool]:
         return
     for k, part in enumerate(form.parts):
         yield from _tangents(part, within or (k == 1 and not form.batch))
-
-
-def _is_given(payload: Any) -> bool:
-    """Return whether a payload is a view of an input of the trace."""
-    return isinstance(payload, Sym) and payload.storage.origin is not None
 
 
 def capture_transformed(

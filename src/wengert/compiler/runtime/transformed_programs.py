@@ -19,8 +19,6 @@ from wengert.compiler.tracing.trace import Trace
 from wengert.interp.levels import Level, Lifted, levels_of, namespace_of
 from wengert.tape.modes import MODE, changed, current_mode
 
-__all__ = ["TransformedProgram", "traced"]
-
 _MOST = 8
 """The largest number of combinations of forms and shapes that programs are built for."""
 

@@ -15,8 +15,6 @@ from wengert.compiler.ir.programs import Program, Step, Value, uses
 from wengert.compiler.passes.value_numbering import constant_key, named_key
 from wengert.compiler.tracing.deduplicate import Made
 
-__all__ = ["Block", "Elsewhere", "Missing", "blocks_of", "held", "key_of", "machines_of"]
-
 
 class Missing(Exception):
     """Raised where a decision has an outcome that no trace has met, or where ``print`` raised.

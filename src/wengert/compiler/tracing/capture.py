@@ -45,8 +45,6 @@ from wengert.tape import level_writes, levels
 from wengert.tape.base import SparseValue, TensorBase
 from wengert.tape.modes import MODE, changed, current_mode
 
-__all__ = ["Captured", "Unseen", "capture"]
-
 # a traced function may call any operation
 REQUIRES = (levels, level_writes, whole)
 

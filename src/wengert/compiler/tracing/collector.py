@@ -11,8 +11,6 @@ import gc
 import threading
 from collections.abc import Iterator
 
-__all__ = ["seldom"]
-
 _SELDOM = (1_000_000, 1_000, 1_000)
 _lock = threading.Lock()
 _depth = 0

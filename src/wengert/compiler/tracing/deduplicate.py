@@ -18,8 +18,6 @@ from wengert.compiler.ir.programs import Number, Program, Step, Value
 from wengert.compiler.passes.value_numbering import program_key
 from wengert.prims.table import TABLE
 
-__all__ = ["Made", "Programs"]
-
 _FORMS = frozenset(
     {form for prim in TABLE.values() for form in (prim.scalar, prim.rscalar) if form}
     # the code for a power depends on the exponent

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.compiler.ir.decisions import Guard
-from wengert.compiler.ir.executable import Makers, Tape
+from wengert.compiler.ir.executable import Tape
 from wengert.compiler.ir.programs import Program, Step, Value, apply
 from wengert.compiler.tracing.blocks import Block, key_of
 from wengert.compiler.tracing.deduplicate import Programs
@@ -38,8 +38,6 @@ from wengert.interp.levels import Lifted, namespace_of
 from wengert.tape.base import LEAF, new_tensor
 from wengert.tape.masked import Undecided, is_below_mask, mark, nan_in, search, undecided
 from wengert.tape.node import edge_of
-
-__all__ = ["Derivative", "Pullback", "derived"]
 
 
 class Derivative(NamedTuple):
@@ -161,7 +159,7 @@ class Pullback:
     makers: The functions that compile programs.
     """
 
-    def __init__(self, makers: Makers) -> None:
+    def __init__(self, makers: Any) -> None:
         self._makers = makers
         self._programs = Programs(makers.finish)
         self._linked: dict[tuple[Block, tuple[bool, ...]], Reversal | None] = {}

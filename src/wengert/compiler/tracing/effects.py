@@ -23,12 +23,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.compiler.objects.walker import Part, read
+from wengert.compiler.objects.reading import Part
+from wengert.compiler.objects.walker import read
 from wengert.compiler.tracing.leftovers import replace
 from wengert.compiler.tracing.scalar import SMALL, Scalar
 from wengert.compiler.tracing.state import Surroundings, is_one
-
-__all__ = ["ARGUMENTS", "DONE", "mended", "Log", "Openings", "Place", "Search", "place_of"]
 
 DONE = object()
 """Returned for an object that needs no further conditions."""

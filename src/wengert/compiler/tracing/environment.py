@@ -28,13 +28,14 @@ import numpy as np
 
 from wengert.base.patches import CONTEXTS, PATCHES, Members
 from wengert.base.ports import PORTS
+from wengert.compiler.objects.contents import MOST_BYTES, content_of
 from wengert.compiler.objects.flows import questions_of, sinks_of
-from wengert.compiler.objects.guards import VIEWED, Conditions, Matcher
+from wengert.compiler.objects.guards import VIEWED, Conditions
 from wengert.compiler.objects.libraries import is_of_library, may_tell
 from wengert.compiler.objects.names import words_of
-from wengert.compiler.objects.reading import Reading
+from wengert.compiler.objects.reading import Part, Reading, Unknown
 from wengert.compiler.objects.straight import Places
-from wengert.compiler.objects.walker import MOST_BYTES, Part, Unknown, content_of, read
+from wengert.compiler.objects.walker import read
 from wengert.compiler.tracing.effects import (
     ARGUMENTS,
     DONE,
@@ -53,8 +54,6 @@ from wengert.ops.generator import Generator
 from wengert.tape.base import LEAF, SparseValue, TensorBase, node_of
 from wengert.tape.versions import is_inference
 
-__all__ = ["Environment", "Matcher", "is_watched"]
-
 _MOST = 5000
 """The largest number of objects in an environment."""
 _ASKING = DYNAMIC | {"hasattr", "AttributeError", "Exception", "BaseException"}
@@ -65,17 +64,9 @@ _ABOUT = frozenset({"__name__", "__qualname__", "__doc__", "__module__"})
 """Attributes that describe functions and classes."""
 _DENIED = frozenset(
     {
-        *("__subclasses__", "__annotations__", "__kwdefaults__", "__match_args__"),
-        *(
-            "__hash__",
-            "__globals__",
-            "__builtins__",
-            "cache_info",
-            "f_globals",
-            "f_locals",
-            "f_back",
-            "gi_frame",
-        ),
+        *("__subclasses__", "__annotations__", "__kwdefaults__", "__match_args__", "__hash__"),
+        *("__globals__", "__builtins__", "cache_info", "f_globals", "f_locals", "f_back"),
+        "gi_frame",
     }
 )
 """Attributes that code may not read, since they are not walked."""

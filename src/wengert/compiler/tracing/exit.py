@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Container, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,8 +19,6 @@ from wengert.tape.base import LEAF, TensorBase, new_tensor
 from wengert.tape.modes import MODE, changed, current_mode
 from wengert.tape.record import T
 from wengert.tape.versions import InferenceCell
-
-__all__ = ["Effect", "Exit", "Leaf", "View"]
 
 
 class View(NamedTuple):
@@ -128,6 +127,7 @@ class Effect(NamedTuple):
     made: Any = None
 
 
+@dataclass(eq=False)
 class Exit:
     """The results and effects of one trace.
 
@@ -156,43 +156,31 @@ class Exit:
         of other leaves, and earlier leaves.
     """
 
-    def __init__(
-        self,
-        leaves: Sequence[Leaf],
-        rebuild: Callable[[list[Any]], Any],
-        effects: Sequence[Effect],
-        backward: Backward | None,
-        outputs: Sequence[int],
-        origins: Sequence[tuple[Value, Value]] = (),
-        count: int | None = None,
-        roots: Sequence[Value] = (),
-        given: frozenset[Value] = frozenset(),
-        said: Sequence[Said] = (),
-        put: Callable[[list[Any]], None] | None = None,
-    ) -> None:
-        self.leaves = tuple(leaves)
-        self.rebuild = rebuild
-        self.effects = tuple(effects)
-        self.backward = backward
-        self.outputs = tuple(outputs)
-        self.origins = tuple(origins)
-        self.stacked: Backward | None = None
-        self.calls: dict[Backward, Any] = {}
-        self.draws: Sequence[Value] = ()
-        self.reads: tuple[int, ...] = ()
-        self.counted: Sequence[int] = ()
-        self.derivatives: Any = None
-        self.count = len(self.leaves) if count is None else count
-        self.roots = tuple(roots)
-        self.given = given
-        self.said = tuple(said)
-        self.put = put
-        self.streams = frozenset([one.stream for one in said])
-        own = [*self.roots, *[effect.value for effect in effects if effect.value is not None]]
-        own += [leaf.what for leaf in leaves if isinstance(leaf.what, Value) and leaf.root is None]
+    leaves: Sequence[Leaf]
+    rebuild: Callable[[list[Any]], Any]
+    effects: Sequence[Effect]
+    backward: Backward | None
+    outputs: Sequence[int]
+    origins: Sequence[tuple[Value, Value]]
+    count: int
+    roots: Sequence[Value]
+    given: frozenset[Value]
+    said: Sequence[Said]
+    put: Callable[[list[Any]], None] | None
+    stacked: Backward | None = None
+    calls: dict[Backward, Any] = field(default_factory=dict)
+    draws: Sequence[Value] = ()
+    reads: tuple[int, ...] = ()
+    counted: Sequence[int] = ()
+    derivatives: Any = None
+
+    def __post_init__(self) -> None:
+        self.streams = frozenset([one.stream for one in self.said])
+        own = [*self.roots, *[one.value for one in self.effects if one.value is not None]]
+        own += [one.what for one in self.leaves if isinstance(one.what, Value) and one.root is None]
         # two results must not be one array
         self.repeats = len(set(own)) < len(own)
-        self.kept = () if backward is None else backward.kept
+        self.kept = () if self.backward is None else self.backward.kept
         self.late, self.parts, self.again = (
             [i for i, leaf in enumerate(self.leaves) if leaf.kind in kinds]
             for kinds in (("window", "shared", "view"), ("part",), ("again",))
@@ -248,35 +236,27 @@ class Exit:
         def rename(value: Value) -> Value:
             return known.get(value, value)
 
-        made = Exit(
-            [
+        return replace(
+            self,
+            leaves=[
                 leaf._replace(what=rename(leaf.what)) if isinstance(leaf.what, Value) else leaf
                 for leaf in self.leaves
             ],
-            self.rebuild,
-            [
+            effects=[
                 effect if effect.value is None else effect._replace(value=rename(effect.value))
                 for effect in self.effects
             ],
-            None if self.backward is None else self.backward.renamed(rename),
-            self.outputs,
-            [(rename(o), rename(i)) for o, i in self.origins],
-            self.count,
-            [rename(value) for value in self.roots],
-            frozenset(map(rename, self.given)),
-            [said.renamed(rename) for said in self.said],
-            self.put,
+            backward=None if self.backward is None else self.backward.renamed(rename),
+            origins=[(rename(o), rename(i)) for o, i in self.origins],
+            roots=[rename(value) for value in self.roots],
+            given=frozenset(map(rename, self.given)),
+            said=[said.renamed(rename) for said in self.said],
+            draws=[*map(rename, self.draws)],
         )
-        made.calls, made.derivatives, made.reads = self.calls, self.derivatives, self.reads
-        made.draws = [*map(rename, self.draws)]
-        made.counted = self.counted
-        return made
 
     def by_blocks(self) -> Exit:
         """Return this exit for a graph, which is differentiated block by block."""
-        made = copy.copy(self)
-        made.backward = None
-        return made
+        return replace(self, backward=None)
 
     def without_effects(self, put: Any) -> Exit:
         """Return an exit without effects, with `put` for the values written to open places."""

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from wengert.compiler.ir.decisions import Guard, outcome_of
-from wengert.compiler.ir.executable import RAISED, LinkedBlock, Makers, Tape
+from wengert.compiler.ir.executable import RAISED, LinkedBlock, Tape
 from wengert.compiler.ir.programs import Program, Value
 from wengert.compiler.tracing.blocks import Block, Missing, blocks_of, held, key_of, machines_of
 from wengert.compiler.tracing.collector import seldom
@@ -34,8 +34,6 @@ from wengert.compiler.tracing.names import Carried
 from wengert.compiler.tracing.speculation import speculated
 from wengert.compiler.tracing.tables import Stacked, built, finished
 from wengert.compiler.tracing.visits import Visits, pushed
-
-__all__ = ["Graph", "comes_back"]
 
 _SHARED = 2048
 """Blocks of more steps than this are unlikely to be equal."""
@@ -60,7 +58,7 @@ class Graph:
     Parameters
     ----------
     inputs: The values of the tensors and arrays of the environment, in its order.
-    makers: The functions that compile programs.
+    makers: What compiles programs (`wengert.compiler.runtime.entry.Options`).
     by_states: Whether blocks are identified by states rather than by their paths.
 
     Attributes
@@ -68,7 +66,7 @@ class Graph:
     traces: The number of traces.
     """
 
-    def __init__(self, inputs: Sequence[Value], makers: Makers, by_states: bool = False) -> None:
+    def __init__(self, inputs: Sequence[Value], makers: Any, by_states: bool = False) -> None:
         self.inputs = tuple(inputs)
         self.by_states = by_states
         self.traces = 0

@@ -38,8 +38,6 @@ from wengert.compiler.tracing.deduplicate import Made
 from wengert.compiler.tracing.scalar import Scalar
 from wengert.compiler.tracing.state import State, histories_of
 
-__all__ = ["Iterations"]
-
 
 class _Iteration:
     """The steps of a function from one decision to the next.

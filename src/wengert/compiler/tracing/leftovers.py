@@ -25,8 +25,6 @@ import numpy as np
 from wengert.compiler.objects.walker import slots_of
 from wengert.compiler.tracing.scalar import Scalar, ended
 
-__all__ = ["full_collections", "instances", "replace"]
-
 _OURS = next(sys.getrefcount(left) for left, _ in {0: (object(), None)}.values())
 """The reference count of an object to which only `replace` refers."""
 _ROUNDS = 5

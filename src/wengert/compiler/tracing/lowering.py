@@ -20,8 +20,6 @@ from wengert.tape.levels import brought, move
 from wengert.tape.modes import is_recording
 from wengert.tape.record import T
 
-__all__ = ["filled", "lowered", "raised", "split", "whole"]
-
 
 def lowered(tensor: Any, levels: Sequence[Level], parts: list[Any]) -> Form | None:
     """Append to `parts` tensors of the arrays that `tensor` consists of; return its form.

@@ -23,23 +23,6 @@ from wengert.prims.table import TABLE
 from wengert.tape.versions import InferenceCell
 from wengert.tape.write_checks import repeats
 
-__all__ = [
-    "Memory",
-    "Shared",
-    "counted_together",
-    "groups_of",
-    "held_by",
-    "is_turned",
-    "layout_of",
-    "lying",
-    "memory_read",
-    "results_read",
-    "shared_of",
-    "span",
-    "steps_of",
-    "writes_to",
-]
-
 Chain = tuple[tuple[Any, dict[str, Any]], ...]
 
 

@@ -26,8 +26,6 @@ from typing import Any, NamedTuple
 from wengert.compiler.ir.programs import Value
 from wengert.compiler.tracing.blocks import Block
 
-__all__ = ["At", "Carried", "Names"]
-
 Name = tuple[int, int]
 
 

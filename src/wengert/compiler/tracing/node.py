@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from types import MappingProxyType
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -32,21 +32,6 @@ from wengert.tape.masked import (
 )
 from wengert.tape.modes import is_recording
 from wengert.tape.node import Node, edge_of, next_sequence, target_of
-
-__all__ = [
-    "Backward",
-    "Between",
-    "CompiledBackward",
-    "Once",
-    "Variants",
-    "attach",
-    "cells_of",
-    "held_as_tensors",
-    "hidden_in",
-    "partials",
-    "read_at_the_end",
-    "views_of",
-]
 
 
 class Between:
@@ -88,6 +73,7 @@ def partials(
     return found
 
 
+@dataclass(eq=False)
 class Backward:
     """The traced backward pass of a compiled call.
 
@@ -115,39 +101,27 @@ class Backward:
     rows: The values that it takes from saved stacks: the stack and the position of each.
     """
 
-    def __init__(
-        self,
-        steps: Sequence[Step],
-        cotangents: Sequence[Value],
-        gradients: Sequence[Value | None],
-        sources: Sequence[int],
-        why: Exception | None = None,
-        hidden: Mapping[Value, tuple[Value, bool]] = MappingProxyType({}),
-        masks: bool = False,
-        hides: bool = False,
-        held: Mapping[int, bool] = MappingProxyType({}),
-        kept: Sequence[int] = (),
-    ) -> None:
-        self.steps = list(steps)
-        self.cotangents = tuple(cotangents)
-        self.gradients = tuple(gradients)
-        self.sources = tuple(sources)
-        self.executable: Any = None
-        self.spent = not cotangents
-        self.why = why
-        self.hidden = hidden
-        self.masks = masks
-        self.hides = hides
-        self.held = held
-        self.kept = kept
-        self.rows: Mapping[Value, tuple[Value, int]] = MappingProxyType({})
-        self._restricted: dict[tuple[bool, ...], Backward] = {}
+    steps: Sequence[Step]
+    cotangents: Sequence[Value]
+    gradients: Sequence[Value | None]
+    sources: Sequence[int]
+    why: Exception | None = None
+    hidden: Mapping[Value, tuple[Value, bool]] = field(default_factory=dict)
+    masks: bool = False
+    hides: bool = False
+    held: Mapping[int, bool] = field(default_factory=dict)
+    kept: Sequence[int] = ()
+    rows: Mapping[Value, tuple[Value, int]] = field(default_factory=dict)
+    _restricted: dict[tuple[bool, ...], Backward] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.spent = not self.cotangents
         self._fills = any(step.prim is records.zero_tangent for step in self.steps)
-        own = {out for step in self.steps for out in step.outs} | set(cotangents)
+        own = {out for step in self.steps for out in step.outs} | set(self.cotangents)
         found: dict[Value, None] = {}
         for step in self.steps:
             found.update({v: None for v in uses(step) if v not in own and v.constant is None})
-        for value in gradients:
+        for value in self.gradients:
             if value is not None and value not in own and value.constant is None:
                 found[value] = None
         self.saved = self.checked = tuple(found)
@@ -157,13 +131,7 @@ class Backward:
         steps = [step.reading(rename) for step in self.steps]
         gradients = [None if v is None else rename(v) for v in self.gradients]
         hidden = {out: (rename(grad), below) for out, (grad, below) in self.hidden.items()}
-        return Backward(
-            *(steps, self.cotangents, gradients, self.sources, self.why, hidden),
-            masks=self.masks,
-            hides=self.hides,
-            held=self.held,
-            kept=self.kept,
-        )
+        return replace(self, steps=steps, gradients=gradients, hidden=hidden)
 
     def of_stacks(self, rows: Mapping[Value, tuple[Value, int]]) -> Backward:
         """Return this pass with stacks as its saved values in place of `rows` of them."""
@@ -172,12 +140,7 @@ class Backward:
             for v in self.saved
             if v in rows
         ]
-        made = Backward(
-            *([*read, *self.steps], self.cotangents, self.gradients, self.sources, self.why),
-            *(self.hidden, self.masks, self.hides, self.held, self.kept),
-        )
-        made.rows = rows
-        return made
+        return replace(self, steps=[*read, *self.steps], rows=rows)
 
     def rows_in(self, saved: Iterable[Any]) -> dict[Value, Any]:
         """Return the saved values, and the rows of those that are stacks."""
@@ -242,16 +205,8 @@ class Backward:
             for out, (grad, below) in self.hidden.items()
             if out not in absent
         }
-        made = Backward(
-            steps,
-            self.cotangents,
-            [None if v is None or v in absent else present(v) for v in self.gradients],
-            self.sources,
-            self.why,
-            hidden,
-            self.masks,
-            self.hides,
-        )
+        gradients = [None if v is None or v in absent else present(v) for v in self.gradients]
+        made = replace(self, steps=steps, gradients=gradients, hidden=hidden)
         made.saved = self.saved
         return made
 

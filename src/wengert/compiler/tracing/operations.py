@@ -16,7 +16,7 @@ import numpy as np
 from wengert.compiler.decompose.all import DECOMPOSED
 from wengert.compiler.ir.executable import RAISED
 from wengert.compiler.ir.facets import SIZE
-from wengert.compiler.ir.programs import Step, Value
+from wengert.compiler.ir.programs import Step, Value, mapped
 from wengert.compiler.objects.guards import UNSEEN, error_state, shows_errors
 from wengert.compiler.tracing.memory import is_turned, lying
 from wengert.compiler.tracing.scalar import Scalar
@@ -28,19 +28,16 @@ from wengert.prims.table import TABLE
 from wengert.tape.modes import current_mode
 from wengert.tape.views import single_step
 
-__all__ = ["S", "run"]
-
 
 def real(value: Any, number: Callable[[Scalar], Any] = attrgetter("number")) -> Any:
     """Return the array or number that a value stands for in this run, also within tuples."""
-    if isinstance(value, Sym):
-        return value.array
-    if isinstance(value, Scalar):
-        return number(value)
-    if isinstance(value, tuple | list):
-        parts = [real(part, number) for part in value]
-        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
-    return value
+
+    def each(part: Any) -> Any:
+        if isinstance(part, Sym):
+            return part.array
+        return number(part) if isinstance(part, Scalar) else part
+
+    return mapped(value, each)
 
 
 def run(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:

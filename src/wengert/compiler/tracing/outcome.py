@@ -37,8 +37,6 @@ from wengert.tape.node import Unrecorded, edge_of, target_of
 from wengert.tape.versions import InferenceCell
 from wengert.tape.views import MADE_IN_FUNCTION, ONE_OF_SEVERAL, ReplayedView, single_step
 
-__all__ = ["check_containers", "effects_of", "leaves_of", "payload_of", "views_among"]
-
 _IMMUTABLE = (int, float, complex, bool, str, bytes, type(None), np.generic, np.dtype)
 
 _WRITTEN = (int, bool, str, bytes, type(None))

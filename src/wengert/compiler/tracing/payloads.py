@@ -10,17 +10,6 @@ from wengert.interp.batched import Batched
 from wengert.interp.dual import Dual
 from wengert.interp.levels import Level, Lifted
 
-__all__ = [
-    "Form",
-    "built",
-    "contents_of",
-    "form_of",
-    "is_of_transform",
-    "mapped",
-    "real_payload",
-    "traces_of",
-]
-
 
 class Form(NamedTuple):
     """The nesting of a payload.

@@ -33,20 +33,6 @@ from wengert.tape.base import TensorBase
 from wengert.tape.modes import current_mode
 from wengert.tensor.printing import array_text, history_of
 
-__all__ = [
-    "ADDRESS",
-    "Marks",
-    "Piece",
-    "Said",
-    "Shown",
-    "number_text",
-    "said_of",
-    "silent",
-    "tensor_text",
-    "text_of_int",
-    "told_before",
-]
-
 # -- handlers of printed text ----------------------------------------------------------------------
 
 

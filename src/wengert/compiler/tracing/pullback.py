@@ -32,8 +32,6 @@ from wengert.tape.base import LEAF, new_tensor, node_of
 from wengert.tape.masked import undecided
 from wengert.tape.node import edge_of
 
-__all__ = ["differentiated", "recorded"]
-
 
 def recorded(leaves: list[Any], made: list[Leaf]) -> list[int]:
     """Return the places of the leaves that have a history."""

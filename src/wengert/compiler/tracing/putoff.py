@@ -17,10 +17,8 @@ import numpy as np
 
 from wengert.base.ports import PORTS
 from wengert.compiler.objects.libraries import is_of_library
-from wengert.compiler.objects.walker import Part, Unknown
+from wengert.compiler.objects.reading import Part, Unknown
 from wengert.compiler.tracing.reach import DYNAMIC
-
-__all__ = ["MAKING", "PutOff"]
 
 _EVERYTHING = DYNAMIC | {
     *("copy", "deepcopy", "asdict", "astuple", "replace", "fields", "methodcaller", "hasattr"),
@@ -33,19 +31,9 @@ _CLASSES = frozenset({"type", "__class__", "__base__", "__bases__", "__mro__", "
 """Names that lead from an object to its class."""
 _METHODS = frozenset({types.FunctionType, staticmethod, classmethod, property})
 _ASKED: tuple[Any, ...] = (
-    np.ndarray,
-    np.random.Generator,
-    dict,
-    list,
-    set,
-    str,
-    bytes,
-    int,
-    float,
-    complex,
-    type,
+    *(np.ndarray, np.random.Generator, dict, list, set, str, bytes, int, float, complex, type),
+    *(io.TextIOWrapper, io.BytesIO, datetime.datetime, datetime.tzinfo, types.FunctionType),
 )
-_ASKED += (io.TextIOWrapper, io.BytesIO, datetime.datetime, datetime.tzinfo, types.FunctionType)
 
 
 @functools.cache

@@ -25,11 +25,10 @@ from wengert.compiler.objects.libraries import (
     may_tell,
 )
 from wengert.compiler.objects.names import Names, line_of_name, names_of
-from wengert.compiler.objects.walker import Unknown, read
+from wengert.compiler.objects.reading import Unknown
+from wengert.compiler.objects.walker import read
 from wengert.compiler.tracing.effects import Place
 from wengert.compiler.tracing.reports import is_report, is_unchanged
-
-__all__ = ["DYNAMIC", "Reach"]
 
 DYNAMIC = frozenset(
     {"getattr", "vars", "__dict__", "attrgetter", "dir", "getmembers", "__getattribute__"}

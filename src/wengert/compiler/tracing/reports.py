@@ -29,8 +29,6 @@ from wengert.compiler.objects.libraries import is_of_library, of_library_name
 from wengert.tape.modes import current_mode
 from wengert.tape.sites import TAKING
 
-__all__ = ["PRINT", "Report", "are_known", "intercepted", "is_report", "is_unchanged"]
-
 PRINT = builtins.print
 """Python's own ``print``."""
 

@@ -13,14 +13,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from wengert.compiler.ir.executable import LinkedBlock, Makers, Tape
+from wengert.compiler.ir.executable import LinkedBlock, Tape
 from wengert.compiler.ir.programs import Program, Step, Value, types_of, uses
 from wengert.compiler.passes.builder import live
 from wengert.compiler.tracing.blocks import Block
 from wengert.compiler.tracing.visits import START, Visits, pushed
 from wengert.prims import records
-
-__all__ = ["Reversal"]
 
 _MOST_STATES = 8
 """The most combinations for each block of the run."""
@@ -71,7 +69,7 @@ class Reversal:
         self._native: Any = None
         self._ends: dict[int, dict[int, Value]] = {}
 
-    def link(self, makers: Makers) -> bool:
+    def link(self, makers: Any) -> bool:
         """Build the native function; return False where that is impossible or no gain."""
         made: list[LinkedBlock] = []
         for state in self._waiting:
@@ -94,7 +92,7 @@ class Reversal:
         self._native = makers.link(made, (*self._inputs, *self._cotangents))
         return self._native is not None
 
-    def _linked(self, state: _State, slots: Sequence[Value], makers: Makers) -> LinkedBlock | None:
+    def _linked(self, state: _State, slots: Sequence[Value], makers: Any) -> LinkedBlock | None:
         block = self._blocks[state.number]
         backward, taken, given, sources = block.derivative
         flowing = dict(zip(state.flowing, slots, strict=False))

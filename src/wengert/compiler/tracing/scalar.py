@@ -11,8 +11,6 @@ import numpy as np
 
 from wengert.prims.facet import OPERATOR
 
-__all__ = ["SMALL", "Scalar", "ended"]
-
 SMALL = 1 << 31
 """Integers of at most this magnitude, in open places, are inputs of programs."""
 _MOST = 1 << 62

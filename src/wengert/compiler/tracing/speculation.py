@@ -14,14 +14,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from wengert.compiler.ir.executable import Description
+from wengert.compiler.ir.executable import Wrapped
 from wengert.compiler.ir.facets import KEEPS_NAN
 from wengert.compiler.ir.programs import Program, Step, Value, uses
 from wengert.compiler.passes.builder import live
 from wengert.prims.records import strong_zero
 from wengert.tape.masked import nan_in
-
-__all__ = ["speculated"]
 
 _LEAST = 8192
 """To search fewer elements costs less than a check, of microseconds (`det` 5: 2 of 6.7)."""
@@ -40,7 +38,7 @@ def speculated(program: Program, finish: Finish) -> tuple[Program, Any]:
     return simple, _Speculated(executable, count, looked, lambda: finish(program)[1])
 
 
-class _Speculated:
+class _Speculated(Wrapped):
     """Runs a program without its searches for NaN until some appears.
 
     Parameters
@@ -54,28 +52,20 @@ class _Speculated:
     def __init__(
         self, plain: Any, count: int, looked: Sequence[int], make: Callable[[], Any]
     ) -> None:
-        self._running = plain
+        super().__init__(plain)
         self._count = count
         self._looked = looked
         self._make = make
 
-    @property
-    def machine(self) -> Any:
-        return getattr(self._running, "machine", None)
-
     def __call__(self, arrays: Sequence[Any]) -> Any:
-        looked, results = self._looked, self._running(arrays)
+        looked, results = self._looked, self._executable(arrays)
         if not looked:
             return results
         if any(nan_in(results[k]) for k in looked):
             searching = self._make()
             results = searching(arrays)
-            self._looked, self._running = (), searching
+            self._looked, self._executable = (), searching
         return results[: self._count]
-
-    def describe(self) -> Description:
-        description: Description = self._running.describe()
-        return description
 
 
 def _without_searches(program: Program) -> tuple[Program, list[int]] | None:

@@ -35,9 +35,11 @@ from wengert.base.ports import PORTS
 from wengert.compiler.ir.programs import Step, Value
 from wengert.compiler.objects.bytecode import place_of
 from wengert.compiler.objects.closures import is_settled
+from wengert.compiler.objects.contents import content_of
 from wengert.compiler.objects.frames import SUSPENDED, UNKNOWN, calls, first_alike, hidden_on, stays
 from wengert.compiler.objects.guards import VIEWED
-from wengert.compiler.objects.walker import Unknown, content_of, read, slots_of
+from wengert.compiler.objects.reading import Unknown
+from wengert.compiler.objects.walker import read, slots_of
 from wengert.compiler.passes.value_numbering import constant_key, params_key
 from wengert.compiler.tracing.names import At, Names
 from wengert.compiler.tracing.scalar import Scalar
@@ -47,8 +49,6 @@ from wengert.tape.base import LEAF, OutputEdge, TensorBase
 from wengert.tape.modes import current_mode
 from wengert.tape.node import Node
 from wengert.tape.versions import InferenceCell
-
-__all__ = ["Path", "State", "Surroundings", "histories_of", "is_one", "state_of"]
 
 _DEPTH = 16
 _MOST = 2000

@@ -30,8 +30,6 @@ from wengert.prims.facet import OPERATOR
 from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
 
-__all__ = ["Storage", "Sym"]
-
 
 class Storage:
     """Memory that several payloads may be views of.

@@ -14,12 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compiler.ir.executable import Description
+from wengert.compiler.ir.executable import Wrapped
 from wengert.compiler.ir.programs import Loop, Program, Step, Value, uses
 from wengert.compiler.passes.builder import live
 from wengert.prims.table import TABLE
-
-__all__ = ["Rows", "Stacked", "built", "finished"]
 
 # the fewest inputs of a program that gathers them, and the fewest rows of a table
 _MANY = 256
@@ -27,7 +25,7 @@ _ALIKE = 16
 _SELECT = TABLE["select"]
 
 
-class Tabled:
+class Tabled(Wrapped):
     """Runs a program whose inputs are gathered in tables.
 
     Parameters
@@ -40,25 +38,15 @@ class Tabled:
     def __init__(
         self, executable: Any, single: Sequence[int], tables: Sequence[Sequence[int]]
     ) -> None:
-        self._executable = executable
+        super().__init__(executable)
         self._single = single
         self._tables = tables
-
-    @property
-    def machine(self) -> Any:
-        """The machine code, if there is any."""
-        return getattr(self._executable, "machine", None)
 
     def __call__(self, arrays: Sequence[Any]) -> Any:
         """Run the program on the inputs."""
         given = [arrays[k] for k in self._single]
         given += [np.array([arrays[k] for k in rows]) for rows in self._tables]
         return self._executable(given)
-
-    def describe(self) -> Description:
-        """Describe the executable."""
-        description: Description = self._executable.describe()
-        return description
 
 
 def finished(
@@ -97,7 +85,7 @@ Rows = dict[Value, tuple[Value, int]]
 """Values that are rows: the stack and the position of each."""
 
 
-class Stacked:
+class Stacked(Wrapped):
     """Runs a program that returns stacks of rows in place of the rows.
 
     Parameters
@@ -110,7 +98,7 @@ class Stacked:
     def __init__(
         self, executable: Any, values: Sequence[Value], rows: Sequence[tuple[int, int | None]]
     ) -> None:
-        self._executable = executable
+        super().__init__(executable)
         self._values = values
         self._rows = rows
 
@@ -130,20 +118,10 @@ class Stacked:
         made = Stacked(self._executable, self._values, [(k, None) for _, k in kept])
         return made, tuple([value for value, _ in kept]), rows
 
-    @property
-    def machine(self) -> Any:
-        """The machine code, if there is any."""
-        return getattr(self._executable, "machine", None)
-
     def __call__(self, arrays: Sequence[Any]) -> Any:
         """Run the program; rows are views of their stack."""
         found = self._executable(arrays)
         return [found[k] if row is None else found[k][row] for k, row in self._rows]
-
-    def describe(self) -> Description:
-        """Describe the executable."""
-        description: Description = self._executable.describe()
-        return description
 
 
 def built(program: Program, build: Callable[[Program], Any], kept: Collection[int] = ()) -> Any:

@@ -20,7 +20,7 @@ import numpy as np
 
 from wengert.compiler.ir.decisions import Draw, Guard, Reason, outcome_of
 from wengert.compiler.ir.facets import SIZE
-from wengert.compiler.ir.programs import Number, Step, Value
+from wengert.compiler.ir.programs import Number, Step, Value, mapped
 from wengert.compiler.objects.bytecode import is_returned, user_frame
 from wengert.compiler.objects.flows import is_printed, is_printed_number
 from wengert.compiler.objects.walker import VALUES, slots_of
@@ -52,8 +52,6 @@ from wengert.prims.table import TABLE
 from wengert.tape.base import LEAF, TensorBase, node_of
 from wengert.tape.node import Node, next_sequence
 from wengert.tensor.printing import history_of
-
-__all__ = ["Trace"]
 
 
 class Trace:
@@ -247,19 +245,13 @@ class Trace:
 
     def param(self, param: Any) -> Any:
         """Convert a parameter to the form that a step stores."""
-        if isinstance(param, Sym):
-            return self.symbol(param).value
-        if type(param) is Scalar:
-            return Number(param.symbol.value)
-        if isinstance(param, tuple):
-            if hasattr(param, "_fields"):
-                return type(param)(*map(self.param, param))
-            return tuple(map(self.param, param))
-        if isinstance(param, list):
-            return list(map(self.param, param))
-        if isinstance(param, np.ndarray):
-            return self.symbol(param).value
-        return param
+
+        def each(part: Any) -> Any:
+            if type(part) is Scalar:
+                return Number(part.symbol.value)
+            return self.symbol(part).value if isinstance(part, Sym | np.ndarray) else part
+
+        return mapped(param, each)
 
     def inputs(self, arrays: Sequence[Any]) -> list[Sym]:
         """Make the symbols of the arrays that each run supplies, some of which may share memory."""

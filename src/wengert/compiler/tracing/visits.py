@@ -13,8 +13,6 @@ from wengert.compiler.ir.programs import Value
 from wengert.compiler.tracing.blocks import Block
 from wengert.kernels.strided import owner_of
 
-__all__ = ["START", "Visit", "Visits", "pushed"]
-
 START = -1
 """What a tape has in place of the number of a block before the first one."""
 

@@ -14,8 +14,6 @@ from wengert.compiler.tracing.sym import Storage, Sym
 from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
 
-__all__ = ["write"]
-
 
 def write(trace: Any, target: Sym, result: Any) -> None:
     """Write `result` to the memory of `target`: to its array, and as a new value of its storage."""

@@ -38,8 +38,6 @@ from wengert.compiler.ir.programs import Step, Varying
 from wengert.kernels.convolution import phases_of
 from wengert.prims import records
 
-__all__: list[str] = []
-
 Shape = tuple[int, ...]
 _FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 _INT64 = np.dtype(np.int64)
@@ -266,11 +264,6 @@ class _Job:
         return self.input_shape[0] * self.groups * self.each * self.taps * math.prod(self.box.size)
 
 
-def _is_input_gradient(step: Step) -> bool:
-    """Return whether a step is a convolution's derivative with respect to its input."""
-    return step.prim is records.correlate_input or bool(step.params.get("transposed"))
-
-
 def _jobs(step: Step) -> list[_Job]:
     params = step.params
     given, weight = (_read(value.shape) for value in step.args[:2])
@@ -278,7 +271,7 @@ def _jobs(step: Step) -> list[_Job]:
     kernel = weight[2:]
     window = {name: params[name] for name in ("stride", "padding", "dilation")}
     taps = math.prod(kernel)
-    if not _is_input_gradient(step):
+    if not (step.prim is records.correlate_input or params.get("transposed")):
         each, planes = weight[0] // groups, weight[1]
         weights = _Weights(each * planes * taps, planes * taps, taps, range(taps))
         return [_Job(given, groups, each, size, kernel, weights).with_windows(size, **window)]
@@ -676,13 +669,10 @@ def _accumulate(
             code.store(total, to, dtype)
 
 
-for _prim in (
-    records.convolution,
-    records.convolution_without_bias,
-    records.correlate,
+NATIVE.of(
+    *(records.convolution, records.convolution_without_bias, records.correlate),
     records.correlate_input,
-):
-    NATIVE.of(_prim)(NativeForm(_accepts, _emit, _cost))
+)(NativeForm(_accepts, _emit, _cost))
 NATIVE.of(records.correlate_weight)(
     NativeForm(_accepts_weight_gradient, _emit_weight_gradient, _weight_gradient_cost)
 )

@@ -23,8 +23,6 @@ from wengert.compiler.codegen.scalars.lane import Lane
 from wengert.compiler.ir.programs import Step
 from wengert.prims import records
 
-__all__: list[str] = []
-
 _LETTERS = {np.dtype(np.float64): "d", np.dtype(np.float32): "s"}
 _INT = np.dtype(np.int32)
 Shape = tuple[int, ...]

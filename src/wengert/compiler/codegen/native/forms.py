@@ -16,21 +16,6 @@ from wengert.compiler.codegen.code import Array, Code, llvm_type
 from wengert.compiler.ir.programs import Step, Varying, open_ended
 from wengert.prims.facet import Facet
 
-__all__ = [
-    "NATIVE",
-    "NativeForm",
-    "check_indices",
-    "fill_zeros",
-    "in_strips",
-    "nest",
-    "outlined",
-    "strips_of",
-]
-
-
-def _no_description(step: Step) -> str:
-    return ""
-
 
 class NativeForm(NamedTuple):
     """The native form of a primitive that is not element-wise.
@@ -50,7 +35,7 @@ class NativeForm(NamedTuple):
     emit: Callable[[Code, Step, Sequence[Array], Sequence[Array]], None]
     cost: Callable[[Step], int]
     strided: Callable[[Step], tuple[bool, ...]] = lambda step: (False,) * len(step.args)
-    describe: Callable[[Step], str] = _no_description
+    describe: Callable[[Step], str] = lambda step: ""
 
 
 NATIVE: Facet[NativeForm | None] = Facet("native", lambda prim: None)

@@ -27,8 +27,6 @@ from wengert.compiler.codegen.vectors import register_bytes
 from wengert.compiler.ir.programs import Step
 from wengert.prims import records
 
-__all__: list[str] = []
-
 Shape = tuple[int, ...]
 _FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 _INT64 = np.dtype(np.int64)
@@ -225,10 +223,6 @@ def _load_strided(
     )
 
 
-for _prim in (
-    records.max_pool1d,
-    records.max_pool2d,
-    records.max_pool3d,
-    records.max_pool_indices,
-):
-    NATIVE.of(_prim)(NativeForm(_accepts, _emit, _cost))
+NATIVE.of(*(records.max_pool1d, records.max_pool2d, records.max_pool3d, records.max_pool_indices))(
+    NativeForm(_accepts, _emit, _cost)
+)

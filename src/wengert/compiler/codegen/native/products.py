@@ -35,8 +35,6 @@ from wengert.compiler.ir.programs import Step, open_ended
 from wengert.kernels.matmul import packs_slowly
 from wengert.prims import records
 
-__all__ = ["multiply"]
-
 # multiplications from which on BLAS is called: fewer if the second matrix, which is read again for
 # every few rows, does not fit in cache
 _BLAS_WORK = 1_000_000
@@ -410,19 +408,14 @@ def _accepts(step: Step) -> bool:
     return letter is None or each < _BLAS_WORK or has_routine(f"{letter}gemm")
 
 
-def _emit_mm(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
-    multiply(code, ins[0], ins[1], outs[0].pointer)
-
-
-def _emit_mv(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
+def _emit(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
+    """Emit a product of matrices or vectors: a vector is one row, or one column."""
     a, b = ins
-    multiply(code, a, b._replace(shape=(*b.shape, 1), strides=(*b.strides, 1)), outs[0].pointer)
-
-
-def _emit_dot(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
-    a, b = ins
-    a = a._replace(shape=(1, *a.shape), strides=(0, *a.strides))
-    multiply(code, a, b._replace(shape=(*b.shape, 1), strides=(*b.strides, 1)), outs[0].pointer)
+    if len(a.shape) == 1:
+        a = a._replace(shape=(1, *a.shape), strides=(0, *a.strides))
+    if len(b.shape) == 1:
+        b = b._replace(shape=(*b.shape, 1), strides=(*b.strides, 1))
+    multiply(code, a, b, outs[0].pointer)
 
 
 def _emit_bmm(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
@@ -470,11 +463,6 @@ def _describe(step: Step) -> str:
     return f"{letter}{routine} {m}x{k}x{n}"
 
 
-def _native(emit: Any, accepts: Any = _accepts) -> NativeForm:
-    return NativeForm(accepts, emit, _cost, strided=lambda step: (True, True), describe=_describe)
-
-
-NATIVE.of(records.mm)(_native(_emit_mm))
-NATIVE.of(records.mv)(_native(_emit_mv))
-NATIVE.of(records.dot, records.vdot)(_native(_emit_dot))
-NATIVE.of(records.bmm)(_native(_emit_bmm, _accepts_bmm))
+_FORM = NativeForm(_accepts, _emit, _cost, lambda step: (True, True), _describe)
+NATIVE.of(records.mm, records.mv, records.dot, records.vdot)(_FORM)
+NATIVE.of(records.bmm)(_FORM._replace(accepts=_accepts_bmm, emit=_emit_bmm))

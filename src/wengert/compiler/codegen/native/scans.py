@@ -19,8 +19,6 @@ from wengert.compiler.codegen.vectors import register_bytes
 from wengert.compiler.ir.programs import Step
 from wengert.prims import records
 
-__all__: list[str] = []
-
 _INT64 = np.dtype(np.int64)
 _DOUBLE = np.dtype(np.float64)
 
@@ -35,13 +33,17 @@ def _split(shape: Sequence[int], dim: int | None) -> tuple[int, int, int]:
 # -- cumulative sums and recurrences --------------------------------------------------------------
 
 
+Some = Callable[[str, str, list[str] | None, int], list[str]]
+"""Emits some elements of a scan (see `_scan`)."""
+
+
 def _scan(
     code: Code,
     shape: Sequence[int],
     dim: int,
     reverse: bool,
     kinds: Sequence[np.dtype[Any]],
-    step: Callable[[str, str, list[str] | None, int], list[str]],
+    step: Some,
 ) -> None:
     """Emit a scan along a dimension, for several rows or columns at a time.
 
@@ -86,29 +88,37 @@ def _scan(
         in_strips(code, after, width, lambda j, several: run([code.added(head, j)], several))
 
 
-def _cumulative(name: str) -> Callable[..., None]:
+def _scanning(how: Callable[..., tuple[Sequence[np.dtype[Any]], Some]]) -> Callable[..., None]:
+    """Return an emitter; ``how(code, out, *ins)`` gives the dtypes of the carry, and the step."""
+
     def emit(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
-        shape, params = step.outs[0].shape, step.params
+        dim, reverse = step.params["dim"], step.params.get("reverse", False)
 
         def write(inner: Code, arrays: list[Array]) -> None:
-            out, source = arrays
-            # accumulate in double precision, as the kernel does
-            wide = _DOUBLE if name == "add" and out.dtype.kind == "f" else out.dtype
-
-            def emit_some(at: str, k: str, before: list[str] | None, count: int) -> list[str]:
-                value = inner.load(inner.at(source.pointer, source.dtype, at), source.dtype, count)
-                value = cast(inner, value, source.dtype, wide, count)
-                if before is not None:
-                    value = getattr(Lane(inner, wide, count=count), name)(before[0], value)
-                short = cast(inner, value, wide, out.dtype, count)
-                inner.store(short, inner.at(out.pointer, out.dtype, at), out.dtype, count)
-                return [value]
-
-            _scan(inner, shape, params["dim"], params["reverse"], [wide], emit_some)
+            _scan(inner, step.outs[0].shape, dim, reverse, *how(inner, *arrays))
 
         outlined(code, step.prim.name, [*outs, *ins], write)
 
     return emit
+
+
+def _cumulative(name: str) -> Callable[..., None]:
+    def how(inner: Code, out: Array, source: Array) -> tuple[Sequence[np.dtype[Any]], Some]:
+        # accumulate in double precision, as the kernel does
+        wide = _DOUBLE if name == "add" and out.dtype.kind == "f" else out.dtype
+
+        def emit_some(at: str, k: str, before: list[str] | None, count: int) -> list[str]:
+            value = inner.load(inner.at(source.pointer, source.dtype, at), source.dtype, count)
+            value = cast(inner, value, source.dtype, wide, count)
+            if before is not None:
+                value = getattr(Lane(inner, wide, count=count), name)(before[0], value)
+            short = cast(inner, value, wide, out.dtype, count)
+            inner.store(short, inner.at(out.pointer, out.dtype, at), out.dtype, count)
+            return [value]
+
+        return [wide], emit_some
+
+    return _scanning(how)
 
 
 def _accepts_cumulative(step: Step) -> bool:
@@ -117,24 +127,20 @@ def _accepts_cumulative(step: Step) -> bool:
     return native and bool(step.outs[0].shape) and step.outs[0].size > 0
 
 
-def _linear_recurrence(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
-    shape, params = step.outs[0].shape, step.params
+@_scanning
+def _linear_recurrence(
+    inner: Code, out: Array, factor: Array, term: Array
+) -> tuple[Sequence[np.dtype[Any]], Some]:
+    def emit_some(at: str, k: str, before: list[str] | None, count: int) -> list[str]:
+        lane = Lane(inner, out.dtype, count=count)
+        value = inner.load(inner.at(term.pointer, out.dtype, at), out.dtype, count)
+        if before is not None:
+            scale = inner.load(inner.at(factor.pointer, out.dtype, at), out.dtype, count)
+            value = lane.add(lane.mul(scale, before[0]), value)
+        inner.store(value, inner.at(out.pointer, out.dtype, at), out.dtype, count)
+        return [value]
 
-    def write(inner: Code, arrays: list[Array]) -> None:
-        out, factor, term = arrays
-
-        def emit_some(at: str, k: str, before: list[str] | None, count: int) -> list[str]:
-            lane = Lane(inner, out.dtype, count=count)
-            value = inner.load(inner.at(term.pointer, out.dtype, at), out.dtype, count)
-            if before is not None:
-                scale = inner.load(inner.at(factor.pointer, out.dtype, at), out.dtype, count)
-                value = lane.add(lane.mul(scale, before[0]), value)
-            inner.store(value, inner.at(out.pointer, out.dtype, at), out.dtype, count)
-            return [value]
-
-        _scan(inner, shape, params["dim"], params["reverse"], [out.dtype], emit_some)
-
-    outlined(code, step.prim.name, [*outs, *ins], write)
+    return [out.dtype], emit_some
 
 
 def _accepts_recurrence(step: Step) -> bool:
@@ -145,34 +151,26 @@ def _accepts_recurrence(step: Step) -> bool:
 def _cumulative_extreme(worse: str) -> Callable[..., None]:
     """Return the emitter of indices of running extremes: the last of equals; NaN wins."""
 
-    def emit(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
-        def write(inner: Code, arrays: list[Array]) -> None:
-            out, source = arrays
+    def how(inner: Code, out: Array, source: Array) -> tuple[Sequence[np.dtype[Any]], Some]:
+        def emit_some(at: str, k: str, before: list[str] | None, count: int) -> list[str]:
+            lane = Lane(inner, source.dtype, count=count)
+            value = inner.load(inner.at(source.pointer, source.dtype, at), source.dtype, count)
+            index = inner.spread(k, "i64", count)
+            if before is not None:
+                best, best_index = before
+                keep = lane.compare(worse, value, best)
+                if lane.kind == "f":
+                    number = inner.let(f"fcmp ord {lane.type} {value}, {value}")
+                    keep = lane.either(keep, lane.both(lane.is_nan(best), number))
+                value = lane.select(keep, best, value)
+                wide = several("i64", count)
+                index = inner.let(f"select {lane.flag} {keep}, {wide} {best_index}, {wide} {index}")
+            inner.store(index, inner.at(out.pointer, _INT64, at), _INT64, count)
+            return [value, index]
 
-            def emit_some(at: str, k: str, before: list[str] | None, count: int) -> list[str]:
-                lane = Lane(inner, source.dtype, count=count)
-                value = inner.load(inner.at(source.pointer, source.dtype, at), source.dtype, count)
-                index = k if count == 1 else inner.spread(k, "i64", count)
-                if before is not None:
-                    best, best_index = before
-                    keep = lane.compare(worse, value, best)
-                    if lane.kind == "f":
-                        number = inner.let(f"fcmp ord {lane.type} {value}, {value}")
-                        keep = lane.either(keep, lane.both(lane.is_nan(best), number))
-                    value = lane.select(keep, best, value)
-                    wide = several("i64", count)
-                    index = inner.let(
-                        f"select {lane.flag} {keep}, {wide} {best_index}, {wide} {index}"
-                    )
-                inner.store(index, inner.at(out.pointer, _INT64, at), _INT64, count)
-                return [value, index]
+        return [source.dtype, _INT64], emit_some
 
-            kinds = [source.dtype, _INT64]
-            _scan(inner, source.shape, step.params["dim"], False, kinds, emit_some)
-
-        outlined(code, step.prim.name, [*outs, *ins], write)
-
-    return emit
+    return _scanning(how)
 
 
 def _accepts_extreme(step: Step) -> bool:
@@ -185,12 +183,11 @@ def _cost(step: Step) -> int:
     return 10 + 4 * step.args[-1].size
 
 
-def _native(accepts: Callable[[Step], bool], emit: Any) -> NativeForm:
-    return NativeForm(accepts, emit, _cost)
-
-
-NATIVE.of(records.cumsum)(_native(_accepts_cumulative, _cumulative("add")))
-NATIVE.of(records.cumprod)(_native(_accepts_cumulative, _cumulative("mul")))
-NATIVE.of(records.linear_recurrence)(_native(_accepts_recurrence, _linear_recurrence))
-NATIVE.of(records.argcummax)(_native(_accepts_extreme, _cumulative_extreme("lt")))
-NATIVE.of(records.argcummin)(_native(_accepts_extreme, _cumulative_extreme("gt")))
+for _prim, _accepts, _emit in (
+    (records.cumsum, _accepts_cumulative, _cumulative("add")),
+    (records.cumprod, _accepts_cumulative, _cumulative("mul")),
+    (records.linear_recurrence, _accepts_recurrence, _linear_recurrence),
+    (records.argcummax, _accepts_extreme, _cumulative_extreme("lt")),
+    (records.argcummin, _accepts_extreme, _cumulative_extreme("gt")),
+):
+    NATIVE.of(_prim)(NativeForm(_accepts, _emit, _cost))

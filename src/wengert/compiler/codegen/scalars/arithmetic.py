@@ -21,9 +21,6 @@ from wengert.compiler.codegen.scalars.lane import Lane
 from wengert.compiler.ir.facets import CYCLES, having
 from wengert.prims import records
 
-__all__: list[str] = []
-
-
 _ALL = "fiub"
 
 

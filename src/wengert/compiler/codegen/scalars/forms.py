@@ -16,8 +16,6 @@ from wengert.prims.facet import Facet
 from wengert.prims.record import Primitive
 from wengert.prims.scalar import Scalar
 
-__all__ = ["SCALARS", "Scalar", "native"]
-
 Rule = Callable[..., str]
 
 SCALARS: Facet[Scalar | None] = Facet("elements", lambda prim: None)

@@ -25,14 +25,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from wengert.compiler.codegen.scalars.lane import Lane, cast
 from wengert.kernels.protocols import floats
-
-__all__ = ["ALONE", "FORMULAS"]
 
 Rule = Callable[[Lane, str], str]
 
@@ -48,17 +46,6 @@ class Formula(NamedTuple):
 
     rule: Rule
     own: tuple[str, ...] = ()
-
-
-FORMULAS: dict[str, Formula] = {}
-
-
-def _formula(name: str, **how: Any) -> Callable[[Rule], Rule]:
-    def register(rule: Rule) -> Rule:
-        FORMULAS[name] = Formula(rule, **how)
-        return rule
-
-    return register
 
 
 class _Format(NamedTuple):
@@ -104,19 +91,10 @@ _FLOAT = _Format(
     most=89.0,
     normal=-87.0,
     flat=9.5,
-    q=(
-        0.0013926183587713494,
-        0.008363179052722578,
-        0.041666554617204574,
-        0.16666576989698775,
-        0.5,
+    q=floats(
+        "0.0013926183587713494 0.008363179052722578 0.041666554617204574 0.16666576989698775 0.5"
     ),
-    p=(
-        0.23330581938241893,
-        0.2855081659971155,
-        0.40000121876972,
-        0.6666666655445165,
-    ),
+    p=floats("0.23330581938241893 0.2855081659971155 0.40000121876972 0.6666666655445165"),
 )
 
 
@@ -145,7 +123,6 @@ def _power_of_two(m: Lane, bits: str, biased: str) -> str:
     return m.from_bits(m.on_bits("shl", raised, m.whole(fmt.mantissa)))
 
 
-@_formula("exp", own=("double", "float"))
 def _exp(m: Lane, x: str) -> str:
     fmt = _format(m)
     x = m.at_most(m.at_least(x, m.number(fmt.least)), m.number(fmt.most))
@@ -159,7 +136,6 @@ def _exp(m: Lane, x: str) -> str:
     return m.mul(m.fma(scale, expm1_r, scale), final)
 
 
-@_formula("expm1", own=("double", "float"))
 def _expm1(m: Lane, x: str) -> str:
     fmt = _format(m)
     bounded = m.at_most(m.at_least(x, m.number(-2.5 * fmt.flat)), m.number(fmt.most))
@@ -171,7 +147,6 @@ def _expm1(m: Lane, x: str) -> str:
     return m.select(m.compare("lt", m.size(x), m.number(2.0**-60)), x, result)
 
 
-@_formula("tanh", own=("double", "float"))
 def _tanh(m: Lane, x: str) -> str:
     fmt = _format(m)
     size = m.at_most(m.size(x), m.number(fmt.flat))
@@ -185,12 +160,8 @@ _UP = floats(
     "0.9999999986965944 0.13679926320252456 0.003868341781522549 2.800773765607636e-05 "
     "3.0585669621916455e-08 -1.2203918250489732e-11"
 )
-_DOWN = (
-    1.0,
-    0.47013258382865375,
-    0.027245890335367867,
-    0.00039386557152332733,
-    1.2873857920257302e-06,
+_DOWN = floats(
+    "1.0 0.47013258382865375 0.027245890335367867 0.00039386557152332733 1.2873857920257302e-06"
 )
 
 
@@ -254,7 +225,6 @@ def _special_cases(m: Lane, x: str, result: str, zero: float) -> str:
     return m.select(m.compare("eq", x, m.number(zero)), m.number(-math.inf), result)
 
 
-@_formula("log", own=("float",))
 def _log(m: Lane, x: str) -> str:
     fmt = _format(m)
     tiny = m.compare("lt", x, m.number(2.0 ** (1 - fmt.bias)))
@@ -264,7 +234,6 @@ def _log(m: Lane, x: str) -> str:
     return _special_cases(m, x, m.add(_logarithm(m, normal, None), k), 0.0)
 
 
-@_formula("log1p")
 def _log1p(m: Lane, x: str) -> str:
     one = m.number(1)
     rounded = m.add(x, one)
@@ -275,3 +244,14 @@ def _log1p(m: Lane, x: str) -> str:
     # for tiny x the result is x, with the sign of 0
     result = m.select(m.compare("eq", rounded, one), x, result)
     return _special_cases(m, x, result, -1.0)
+
+
+_BOTH = ("double", "float")
+FORMULAS = {
+    "exp": Formula(_exp, _BOTH),
+    "expm1": Formula(_expm1, _BOTH),
+    "tanh": Formula(_tanh, _BOTH),
+    "log": Formula(_log, ("float",)),
+    "log1p": Formula(_log1p),
+}
+"""The formulas, by the function."""

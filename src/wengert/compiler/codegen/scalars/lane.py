@@ -14,8 +14,6 @@ import numpy as np
 from wengert.compiler.codegen.code import Code, Operand, literal, llvm_type, several
 from wengert.compiler.ir.programs import open_ended
 
-__all__ = ["Lane", "cast"]
-
 
 def cast(
     code: Code, value: str, source: np.dtype[Any], target: np.dtype[Any], count: int = 1

@@ -14,8 +14,6 @@ from wengert.compiler.codegen.scalars.lane import Lane, cast
 from wengert.compiler.ir.programs import Affine, Number
 from wengert.prims.record import Primitive
 
-__all__ = ["SCALARS", "cost", "emit", "has_vectors", "supports"]
-
 _BOOL = np.dtype(np.bool_)
 
 
