@@ -454,7 +454,7 @@ class Entry:
         if exit.outputs and visits is not None:
             own = self.memory(tensors, arrays)[0] if memory is None else memory
             visits.replace({id(a): b for a, b in zip(inputs, own, strict=True) if a is not b})
-            is_saved = visits.holders()
+            saved, is_saved = set(map(id, visits.arrays())), visits.holders()
             node = attach(
                 call,
                 [tensors[place] for place in self.places],
@@ -471,7 +471,6 @@ class Entry:
         result = exit.complete(leaves, tensors)
         if node is not None:
             node.met = held_by(tensors)
-            saved = set(map(id, visits.arrays()))
             node.reads = [memory for memory in node.met if id(memory.payload) in saved]
         return result
 
