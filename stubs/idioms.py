@@ -239,6 +239,13 @@ ARGUMENTS = {
 CALLS = ("__call__", "__new__")
 
 
+def as_above(kind: type, name: str) -> bool:
+    """Whether a method of a class has the parameters of the one that it overrides."""
+    own, base = vars(kind)[name], getattr(kind.__base__, name, None)
+    functions = isinstance(own, types.FunctionType) and isinstance(base, types.FunctionType)
+    return functions and inspect.signature(own) == inspect.signature(base)
+
+
 def class_lines(space: str, name: str, kind: type) -> str:
     """A class that a checker does not see as it is.
 
@@ -255,11 +262,13 @@ def class_lines(space: str, name: str, kind: type) -> str:
 
     above = next(base for base in kind.__mro__[own:] if seen(base))
     members = {k: v for k, v in vars(kind).items() if own and (k[0] != "_" or k in CALLS)}
+    if above.__module__ == space:  # whose stub has them
+        members = {k: v for k, v in members.items() if not as_above(kind, k)}
     if hasattr(kind.__init__, "lines") or (own and "__init__" in vars(kind)):
         members = {"__init__": kind.__init__, **members}
     lines, base = [], above.__name__
     if above.__module__ not in (space, "builtins"):
-        base = f"_{name}_"
+        base = f"_{base}_"
         lines = [f"from {above.__module__} import {above.__name__} as {base}"]
     lines.append(f"class {name}({base}):")
     for member, value in members.items():
@@ -310,7 +319,13 @@ def idiom_stub(space: str) -> str:
     own = {n for n, v in vars(module).items() if getattr(v, "__module__", "") == space}
     names = [name for name in dict.fromkeys([*known, *sorted(own)]) if not name.startswith("_")]
     # some dtypes exist once another package is imported
-    lines = [idiom_line(space, name, getattr(module, name, None)) for name in names]
+    values = {name: getattr(module, name, None) for name in names}
+    lines = []
+    for name, value in values.items():
+        own = getattr(value, "__name__", "")
+        line = idiom_line(space, name, value)
+        alias = own != name and "\nclass" in f"\n{line}" and values.get(own) is value
+        lines.append(f"{name} = {own}" if alias else line)
     if hasattr(module, "__version__"):
         lines.append("__version__: _str")
     return completed(space, "\n".join(lines))
