@@ -15,13 +15,13 @@ import numpy as np
 
 from wengert import numpy as wnp
 from wengert.compat.kit.namespaces import functions_of
+from wengert.compat.kit.operators import COMPARISONS
 from wengert.compat.mxnet import operators, outputs
 from wengert.compat.mxnet.arrays import NDArray
 from wengert.compat.mxnet.base import MXNetError, shown
 from wengert.compat.mxnet.neural import FUNCTIONS as NEURAL
 from wengert.compat.mxnet.neural import known
 from wengert.compat.mxnet.numpy.functions import TIED, kept, whole_numbers
-from wengert.compat.mxnet.operators import COMPARISONS
 from wengert.compat.mxnet.results import EXTREMES, computed
 from wengert.compat.mxnet.shaping import SHAPING, reshape
 from wengert.nn import functional as F
