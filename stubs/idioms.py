@@ -239,6 +239,13 @@ ARGUMENTS = {
 CALLS = ("__call__", "__new__")
 
 
+def as_above(kind: type, name: str) -> bool:
+    """Whether a method of a class has the parameters of the one that it overrides."""
+    own, base = vars(kind)[name], getattr(kind.__base__, name, None)
+    functions = isinstance(own, types.FunctionType) and isinstance(base, types.FunctionType)
+    return functions and inspect.signature(own) == inspect.signature(base)
+
+
 def class_lines(space: str, name: str, kind: type) -> str:
     """A class that a checker does not see as it is.
 
@@ -255,11 +262,13 @@ def class_lines(space: str, name: str, kind: type) -> str:
 
     above = next(base for base in kind.__mro__[own:] if seen(base))
     members = {k: v for k, v in vars(kind).items() if own and (k[0] != "_" or k in CALLS)}
+    if above.__module__ == space:  # whose stub has them
+        members = {k: v for k, v in members.items() if not as_above(kind, k)}
     if hasattr(kind.__init__, "lines") or (own and "__init__" in vars(kind)):
         members = {"__init__": kind.__init__, **members}
     lines, base = [], above.__name__
     if above.__module__ not in (space, "builtins"):
-        base = f"_{name}_"
+        base = f"_{base}_"
         lines = [f"from {above.__module__} import {above.__name__} as {base}"]
     lines.append(f"class {name}({base}):")
     for member, value in members.items():
@@ -303,17 +312,39 @@ def parameters_of(kind: type, method: Any) -> Iterator[P]:
                 yield P(name, P.KEYWORD_ONLY, default=default)
 
 
-def idiom_stub(space: str) -> str:
-    """The text of the stub of a namespace."""
+def names_of(space: str) -> dict[str, tuple[str, Any]]:
+    """The line of a stub for each name of a namespace, and what the name is."""
     module = importlib.import_module(space)
     known = dir(module) if "__dir__" in vars(module) else module.__all__
     own = {n for n, v in vars(module).items() if getattr(v, "__module__", "") == space}
     names = [name for name in dict.fromkeys([*known, *sorted(own)]) if not name.startswith("_")]
     # some dtypes exist once another package is imported
-    lines = [idiom_line(space, name, getattr(module, name, None)) for name in names]
-    if hasattr(module, "__version__"):
+    values = {name: getattr(module, name, None) for name in names}
+    lines = {name: (idiom_line(space, name, value), value) for name, value in values.items()}
+    for name, (line, value) in lines.items():
+        own_name = getattr(value, "__name__", "")
+        if own_name != name and "\nclass" in f"\n{line}" and values.get(own_name) is value:
+            lines[name] = f"{name} = {own_name}", value
+    return lines
+
+
+def idiom_stub(space: str, spaces: dict[str, dict[str, tuple[str, Any]]]) -> str:
+    """The text of the stub of a namespace: functions of an inner one are imported from there."""
+    lines = []
+    before = [other for other in spaces if order_of(other) < order_of(space)]
+    for name, (line, value) in spaces[space].items():
+        said = ((other, *spaces[other].get(name, ("", None))) for other in before)
+        home = next((other for other, text, one in said if one is value and text == line), None)
+        found = line.startswith("def ") and home is not None
+        lines.append(f"from {home} import {name} as {name}" if found else line)
+    if hasattr(sys.modules[space], "__version__"):
         lines.append("__version__: _str")
     return completed(space, "\n".join(lines))
+
+
+def order_of(space: str) -> tuple[int, str]:
+    """The place of a namespace among those that may define a function: inner ones are first."""
+    return -space.count("."), space
 
 
 # -- the class of JAX's arrays ---------------------------------------------------------------------
@@ -405,10 +436,12 @@ def tensor_stub() -> str:
 def idiom_stubs() -> dict[Path, str]:
     """The text of the stub of each namespace, by its path."""
     made = {}
-    for idiom in idioms():
-        place = PACKAGE.joinpath("compat", *idiom.split("."))
+    homes = (f"wengert.compat.{idiom}" for idiom in idioms())
+    spaces = {space: names_of(space) for space in sorted(homes, key=order_of)}
+    for space in spaces:
+        place = PACKAGE.joinpath(*space.split(".")[1:])
         path = place / "__init__.pyi" if place.is_dir() else place.with_suffix(".pyi")
-        made[path] = idiom_stub(f"wengert.compat.{idiom}")
+        made[path] = idiom_stub(space, spaces)
     made[PACKAGE / "compat" / "jax" / "typing.pyi"] = array_stub()
     made[PACKAGE / "compat" / "tensorflow" / "typing.pyi"] = tensor_stub()
     return made

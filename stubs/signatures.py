@@ -384,23 +384,26 @@ WRITTEN = read_written()
 # -- files -----------------------------------------------------------------------------------------
 
 
+IMPORT = re.compile(r"^from (\S+) import ([^,\n]+)\n?", re.MULTILINE)
+"""An import of one name."""
+
+
 def completed(space: str, body: str) -> str:
-    """The text of a stub: its first lines import what the body names."""
+    """The text of a stub: its first lines import what the body names, one line for each module."""
     body = re.sub(r":\n *\.\.\.$", ": ...", body, flags=re.MULTILINE)
+    given: defaultdict[str, list[str]] = defaultdict(list)
+    for home, names in IMPORT.findall(body):
+        given[home] += [] if names in given[home] else [names]
+    body = IMPORT.sub("", body)
     # as their own names, since functions have the same: the type of `max` is not what max() is
     results = sorted(set(re.findall(r"\breturn_types\.(\w+)", body)))
     body = re.sub(r"\breturn_types\.(\w+)", r"_\1_result", body)
     tree = ast.parse(body)
     used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    bound = {
-        alias.asname
-        for node in tree.body
-        if isinstance(node, ast.ImportFrom)
-        for alias in node.names
-    }
+    bound = {names.rpartition(" ")[2] for each in given.values() for names in each}
     bound |= {node.name for node in tree.body if isinstance(node, ast.ClassDef)}
     bound |= {ast.unparse(node.target) for node in tree.body if isinstance(node, ast.AnnAssign)}
-    homes = defaultdict(list)
+    homes = defaultdict(list, {home: sorted(names) for home, names in given.items()})
     for name in sorted(used - bound):
         if name in HOMES:
             homes[HOMES[name]].append(f"{name[1:]} as {name}" if name[0] == "_" else name)

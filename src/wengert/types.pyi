@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator, Sequence
 from os import PathLike
 from types import EllipsisType
 from typing import Any, IO, Literal, Self, SupportsIndex, TypeAlias, overload
-from wengert.base.device import device as _device
-from wengert.base.dtypes import dtype as _dtype
+from wengert.base.device import device as device, device as _device
+from wengert.base.dtypes import dtype as dtype, dtype as _dtype
 from wengert.base.layout import layout as _layout
 from wengert.base.memory_format import memory_format as _memory_format
-from wengert.base.size import Size as _Size
+from wengert.base.size import Size as Size, Size as _Size
 from wengert.ops.generator import Generator as _Generator
 from wengert.sparse.tensors import CompressedTensor, SparseTensor
 from wengert.tape.handles import RemovableHandle
@@ -22,9 +22,6 @@ from wengert.tensor.internals import TensorClass
 from wengert.tensor.storage import TypedStorage, UntypedStorage
 from wengert.return_types import aminmax as _aminmax_result, cummax as _cummax_result, cummin as _cummin_result, frexp as _frexp_result, geqrf as _geqrf_result, histogram as _histogram_result, kthvalue as _kthvalue_result, max as _max_result, median as _median_result, min as _min_result, mode as _mode_result, nanmedian as _nanmedian_result, qr as _qr_result, sort as _sort_result, svd as _svd_result, topk as _topk_result, triangular_solve as _triangular_solve_result
 
-from wengert.base.device import device as device
-from wengert.base.dtypes import dtype as dtype
-from wengert.base.size import Size as Size
 Number: TypeAlias = _int | _float | _bool
 FileLike: TypeAlias = _str | PathLike[_str] | IO[bytes]
 Device: TypeAlias = _device | _str | _int | None

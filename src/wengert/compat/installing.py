@@ -25,12 +25,10 @@ import wengert
 from wengert.base.elsewhere import keep_beside
 from wengert.base.names import INSTALLED, RENAMED, SHOWN
 from wengert.base.places import NAMES
-from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import completed
 from wengert.tensor.overrides import prepare
 from wengert.version import __version__ as followed
 from wengert.version import wengert as our_own
-
-__all__ = ["Installation", "install"]
 
 _PACKAGES = {
     "torch": ("wengert", followed.partition("+")[0]),
@@ -330,4 +328,4 @@ class _Distribution(Distribution):
         return Path(str(wengert.__file__)).parent / path
 
 
-fill_sections(globals())
+__all__ = completed(globals())

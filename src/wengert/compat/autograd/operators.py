@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from wengert.compat.autograd.boxes import WALKING, ArrayBox, boxed, getval, plain
+from wengert.compat.kit.operators import ARITHMETIC, COMPARISONS
 from wengert.interp.levels import batch_of
 from wengert.numpy.arrays import lasting, ndarray
 from wengert.ops.index import getitem
@@ -17,15 +18,9 @@ from wengert.tape.record import T
 from wengert.tensor.numpy import ufuncs as numpy_ufuncs
 from wengert.tensor.tensor import Tensor
 
-_ARITHMETIC = {
-    "add": np.add,
-    "sub": np.subtract,
-    "mul": np.multiply,
-    "truediv": np.true_divide,
-    "pow": np.power,
-}
-_OTHERS = ("mod", "floordiv", "divmod", "and", "or", "xor", "lshift", "rshift")
-_COMPARISONS = {name: getattr(infix, name) for name in ("eq", "ne", "lt", "le", "gt", "ge")}
+_FLOATING = ("add", "sub", "mul", "truediv", "pow")
+_OTHERS = [symbol for symbol in ARITHMETIC if symbol not in (*_FLOATING, "matmul")]
+_COMPARISONS = {name: getattr(infix, name) for name in COMPARISONS}
 ROUNDING = frozenset(("ceil", "fix", "floor", "rint", "sign", "trunc"))
 """Functions with derivative 0 almost everywhere: for boxes they return NumPy's own values."""
 _VALUES = frozenset(("all", "any", "argmax", "argmin", "argpartition", "argsort", "nonzero"))
@@ -157,14 +152,13 @@ def unary(ufunc) -> str | None:
 
 
 _PRIMITIVES: dict[Any, str | None] = {}
-_INFIX: dict[Any, str] = {ufunc: symbol for symbol, ufunc in _ARITHMETIC.items()}
-_INFIX[np.matmul] = "matmul"
+INFIX = {getattr(np, ARITHMETIC[symbol]): symbol for symbol in (*_FLOATING, "matmul")}
 
 
 def _array_ufunc(self, ufunc, method: str, *inputs, **kwargs) -> Any:
     if method == "__call__" and not kwargs:
         if len(inputs) == 2:
-            symbol = _INFIX.get(ufunc)
+            symbol = INFIX.get(ufunc)
             if symbol is not None:
                 a, b = inputs
                 cls = a.__class__
@@ -220,7 +214,7 @@ def _install() -> None:
             setattr(ArrayBox, name, _of_values(name) if name in _VALUES else _through(name))
     for name in ("neg", "abs", "pos", "invert", "matmul", "rmatmul"):
         setattr(ArrayBox, f"__{name}__", _through(f"__{name}__"))
-    for symbol in _ARITHMETIC:
+    for symbol in _FLOATING:
         setattr(ArrayBox, f"__{symbol}__", binary(symbol))
         setattr(ArrayBox, f"__r{symbol}__", _through(f"__r{symbol}__"))
         setattr(ArrayBox, f"__i{symbol}__", _in_place(symbol))

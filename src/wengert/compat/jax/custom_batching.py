@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, made
 from wengert.compat.jax.custom import Rule
 from wengert.compat.jax.lax_control import NAMES as LAX
 from wengert.compat.jax.tracing import argument, name_of
 from wengert.compat.jax.trees import tree_flatten, tree_map
 from wengert.compat.jax.words import refusal
+from wengert.compat.kit.namespaces import completed
 from wengert.interp.dual import Dual
 from wengert.interp.levels import Level, batch_of, levels_of
 from wengert.tape.levels import move
 from wengert.tape.modes import outside_of
-
-__all__ = ["custom_vmap", "sequential_vmap"]
 
 
 class custom_vmap(Rule):
@@ -129,4 +127,4 @@ def sequential_vmap(f: Callable[..., Any]) -> custom_vmap:
     return mapped
 
 
-fill_sections(globals())
+__all__ = completed(globals())

@@ -6,13 +6,11 @@ import string
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.callbacks import each_of
 from wengert.compat.jax.tracing import name_of
 from wengert.compat.jax.words import refusal
+from wengert.compat.kit.namespaces import completed
 from wengert.tape.modes import untraced
-
-__all__ = ["breakpoint", "callback", "print"]
 
 _print = print
 
@@ -66,4 +64,4 @@ def breakpoint(**options) -> NoReturn:
     raise refusal(NotImplementedError, "jax.debug.breakpoint is")
 
 
-fill_sections(globals())
+__all__ = completed(globals())

@@ -8,13 +8,11 @@ from collections.abc import Callable
 from typing import Any
 
 import wengert.compat.jax.numpy as jnp
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, convert, made, result_type
 from wengert.compat.jax.tracing import argument
 from wengert.compat.jax.trees import tree_flatten
 from wengert.compat.jax.words import refusal
-
-__all__ = ["ravel_pytree"]
+from wengert.compat.kit.namespaces import completed
 
 
 def ravel_pytree(pytree) -> tuple[Any, Callable[[Any], Any]]:
@@ -76,4 +74,4 @@ class _Unravel:
         return self.structure.unflatten(parts)
 
 
-fill_sections(globals())
+__all__ = completed(globals())

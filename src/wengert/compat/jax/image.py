@@ -8,12 +8,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import wengert.compat.jax.numpy as jnp
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, promote_inexact
 from wengert.compat.jax.tracing import argument
 from wengert.compat.jax.words import refusal
-
-__all__ = ["ResizeMethod", "resize", "scale_and_translate"]
+from wengert.compat.kit.namespaces import completed
 
 
 class ResizeMethod(enum.Enum):
@@ -178,4 +176,4 @@ def resize(
     return scale_and_translate(x, sizes, dims, scales, zeros, chosen, antialias)
 
 
-fill_sections(globals())
+__all__ = completed(globals())

@@ -29,6 +29,7 @@ from wengert.compat.jax.classes import OPERATORS
 from wengert.compat.jax.settings import WATCHED, check_finite
 from wengert.compat.jax.values import is_lifted
 from wengert.compat.jax.words import refusal
+from wengert.compat.kit.operators import ARITHMETIC, COMPARISONS, PRIMITIVES
 from wengert.ops.matmul import matmul as _matmul
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.record import T
@@ -163,31 +164,19 @@ def _invert(x) -> Any:
 
 # -- the class -------------------------------------------------------------------------------------
 
-_ARITHMETIC: dict[str, tuple[str, str, Any]] = {
-    "add": ("add", "biufc", np.add),
-    "sub": ("sub", "iufc", np.subtract),
-    "mul": ("mul", "biufc", np.multiply),
-    "truediv": ("div", "biufc", np.true_divide),
-    "and": ("bitwise_and", "biu", np.bitwise_and),
-    "or": ("bitwise_or", "biu", np.bitwise_or),
-    "xor": ("bitwise_xor", "biu", np.bitwise_xor),
-    "lshift": ("bitwise_left_shift", "iu", np.left_shift),
-    "rshift": ("bitwise_right_shift", "iu", np.right_shift),
+_KINDS = {
+    **dict.fromkeys(("add", "mul", "truediv"), "biufc"),
+    "sub": "iufc",
+    **dict.fromkeys(("and", "or", "xor"), "biu"),
+    **dict.fromkeys(("lshift", "rshift"), "iu"),
 }
-_COMPARISONS: dict[str, tuple[str, Any]] = {
-    "eq": ("eq", np.equal),
-    "ne": ("ne", np.not_equal),
-    "lt": ("lt", np.less),
-    "le": ("le", np.less_equal),
-    "gt": ("gt", np.greater),
-    "ge": ("ge", np.greater_equal),
-}
-_OTHERS: dict[str, tuple[Callable[[Any, Any], Any], Any]] = {
-    "pow": (power, np.power),
-    "floordiv": (floor_quotient, np.floor_divide),
-    "mod": (remainder, np.remainder),
-    "divmod": (lambda a, b: (floor_quotient(a, b), remainder(a, b)), np.divmod),
-    "matmul": (matmul, np.matmul),
+"""The kinds of dtypes that arithmetic operators take."""
+_OTHERS: dict[str, Callable[[Any, Any], Any]] = {
+    "pow": power,
+    "floordiv": floor_quotient,
+    "mod": remainder,
+    "divmod": lambda a, b: (floor_quotient(a, b), remainder(a, b)),
+    "matmul": matmul,
 }
 _OF_NUMBER = {"add": "add_scalar", "mul": "mul_scalar", "sub": "rsub_scalar"}
 """The primitives for operators whose left operand is a Python number."""
@@ -200,8 +189,25 @@ def _named(function: Callable[..., Any], name: str) -> None:
     setattr(Array, name, function)
 
 
-def _install(symbol: str, prim: str, kinds: str, ufunc) -> None:
+def _install(symbol: str, operator, reflected=None) -> None:
+    """Install an operator and its reflected form; ``x += y`` makes a new array, too."""
+    _named(operator, f"__{symbol}__")
+    ufunc = getattr(np, COMPARISONS.get(symbol) or ARITHMETIC[symbol])
+    OPERATORS[ufunc] = lambda a, b: operator(asarray(a), b)
+    if reflected is None:
+        return
+    _named(reflected, f"__r{symbol}__")
+
+    def rebinds(self, other) -> Any:
+        return operator(self, other)
+
+    if symbol != "divmod":
+        _named(rebinds, f"__i{symbol}__")
+
+
+def _install_arithmetic(symbol: str, kinds: str) -> None:
     """Install an arithmetic operator on the class; for floats of one dtype it is the primitive."""
+    prim = PRIMITIVES.get(symbol) or f"bitwise_{ARITHMETIC[symbol]}"
     label, inexact = _LABELS.get(prim, prim), symbol == "truediv"
     with_number, of_number = f"{prim}_scalar", _OF_NUMBER.get(prim, "")
     floats = "f" in kinds
@@ -239,55 +245,37 @@ def _install(symbol: str, prim: str, kinds: str, ufunc) -> None:
         a, b = operands(label, other, self, kinds, inexact)
         return made(quiet(prim)(a, b), a.weak_type)
 
-    _named(operator, f"__{symbol}__")
-    _named(reflected, f"__r{symbol}__")
-    OPERATORS[ufunc] = lambda a, b: operator(asarray(a), b)
+    _install(symbol, operator, reflected)
 
 
-def _install_comparison(symbol: str, prim: str, ufunc) -> None:
+def _install_comparison(symbol: str, ufunc) -> None:
     def operator(self, other) -> Any:
         if not _is_operand(other):
             return NotImplemented
-        a, b = operands(prim, self, other)
+        a, b = operands(symbol, self, other)
         if a._payload.dtype.kind == "c":
             return made(quietly(call_ufunc, ufunc, a, b))
-        return made(quiet(prim)(a, b))
+        return made(quiet(symbol)(a, b))
 
-    _named(operator, f"__{symbol}__")
-    OPERATORS[ufunc] = lambda a, b: operator(asarray(a), b)
+    _install(symbol, operator)
 
 
-def _install_other(symbol: str, rule: Callable[[Any, Any], Any], ufunc) -> None:
+def _install_other(symbol: str, rule: Callable[[Any, Any], Any]) -> None:
     def operator(self, other) -> Any:
         return rule(self, other) if _is_operand(other) else NotImplemented
 
     def reflected(self, other) -> Any:
         return rule(other, self) if _is_operand(other) else NotImplemented
 
-    _named(operator, f"__{symbol}__")
-    _named(reflected, f"__r{symbol}__")
-    OPERATORS[ufunc] = lambda a, b: operator(asarray(a), b)
+    _install(symbol, operator, reflected)
 
 
-def _rebinds(symbol: str) -> None:
-    """Build ``x += y``, which makes a new array, since the old one is immutable."""
-    plain = getattr(Array, f"__{symbol}__")
-
-    def operator(self, other) -> Any:
-        return plain(self, other)
-
-    _named(operator, f"__i{symbol}__")
-
-
-for _symbol, (_prim, _kinds, _ufunc) in _ARITHMETIC.items():
-    _install(_symbol, _prim, _kinds, _ufunc)
-for _symbol, (_prim, _ufunc) in _COMPARISONS.items():
-    _install_comparison(_symbol, _prim, _ufunc)
-for _symbol, (_rule, _ufunc) in _OTHERS.items():
-    _install_other(_symbol, _rule, _ufunc)
-for _symbol in (*_ARITHMETIC, *_OTHERS):
-    if _symbol != "divmod":
-        _rebinds(_symbol)
+for _symbol, _kinds in _KINDS.items():
+    _install_arithmetic(_symbol, _kinds)
+for _symbol, _numpys in COMPARISONS.items():
+    _install_comparison(_symbol, getattr(np, _numpys))
+for _symbol, _rule in _OTHERS.items():
+    _install_other(_symbol, _rule)
 
 
 def _unary(name: str, rule: Callable[[Any], Any]) -> None:

@@ -9,14 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.listing import make_jaxpr
 from wengert.compat.jax.staging import eval_shape, example
 from wengert.compat.jax.tracing import argument, short
 from wengert.compat.jax.trees import tree_flatten, tree_map
 from wengert.compat.jax.words import refusal
-
-__all__ = ["Compiled", "Lowered", "Traced"]
+from wengert.compat.kit.namespaces import completed
 
 
 class Traced:
@@ -104,4 +102,4 @@ class Compiled(Lowered):
         return self._traced._call(*structure.unflatten(arrays))
 
 
-fill_sections(globals())
+__all__ = completed(globals())

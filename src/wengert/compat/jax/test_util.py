@@ -7,14 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray
 from wengert.compat.jax.dtypes import float0
 from wengert.compat.jax.reverse import jvp, vjp
 from wengert.compat.jax.tracing import argument, is_inexact
 from wengert.compat.jax.trees import tree_leaves, tree_map
-
-__all__ = ["check_grads", "check_jvp", "check_vjp"]
+from wengert.compat.kit.namespaces import completed
 
 _TOLERANCE = {"float16": 1e-1, "float32": 2e-2, "float64": 1e-5}
 _STEP = {"float16": 1e-1, "float32": 1e-2, "float64": 1e-4}
@@ -189,4 +187,4 @@ def check_grads(
             check_grads(pulled, args, order - 1, ("rev",), atol, rtol, eps)
 
 
-fill_sections(globals())
+__all__ = completed(globals())

@@ -192,22 +192,21 @@ class NDArray(wnp.ndarray):
             return False
         raise refusal(ValueError, "The truth value", type(self).__name__)
 
-    def _scalar(self, kind) -> Any:
+    def _scalar(self) -> Any:
         if self._payload.size != 1:
             raise refusal(TypeError, "only size-1 arrays", self.shape)
-        return kind(self._payload.item())
+        return self._payload.item()
 
     def __float__(self) -> float:
-        return float(self._scalar(float))
+        return float(self._scalar())
 
     def __int__(self) -> int:
-        return int(self._scalar(int))
+        return int(self._scalar())
 
-    def __index__(self) -> int:
-        return int(self._scalar(int))
+    __index__ = __int__
 
     def __complex__(self) -> complex:
-        return complex(self._scalar(complex))
+        return complex(self._scalar())
 
     # -- leaving, copying -------------------------------------------------------------------------
 

@@ -5,13 +5,13 @@ Written by stubs/generate.py.
 
 from builtins import str as _str
 from typing import Any
+from wengert.compat.kit.arguments import Given as _Given_
 
 class Constant(Initializer):
     def __init__(self, value: Any = 0.0) -> None: ...
 class InitDesc(str):
     def __new__(cls, name: _str | None, attrs: Any = None, global_init: Any = None) -> Any: ...
-from wengert.compat.kit.arguments import Given as _Initializer_
-class Initializer(_Initializer_):
+class Initializer(_Given_):
     def __init__(self, **kwargs: Any) -> None: ...
     def __call__(self, desc: Any, arr: Any) -> Any: ...
 class MSRAPrelu(Xavier):

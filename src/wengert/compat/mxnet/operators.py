@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert import numpy as wnp
+from wengert.compat.kit.operators import ALONE, ARITHMETIC, COMPARISONS, PRIMITIVES
 from wengert.compat.kit.signatures import named
 from wengert.compat.mxnet.arrays import NDArray
 from wengert.compat.mxnet.base import MXNetError, converted, refusal, reraise
@@ -18,7 +19,7 @@ from wengert.tape.sites import warn
 from wengert.tensor.numpy.counterparts import is_weak
 from wengert.tensor.tensor import Tensor
 
-__all__ = ["COMPARISONS", "install", "install_methods", "modulus", "whole_number"]
+__all__ = ["install", "install_methods", "modulus", "whole_number"]
 
 
 def modulus(a, b, **kwargs) -> Any:
@@ -30,28 +31,8 @@ def modulus(a, b, **kwargs) -> Any:
     return wnp.where(zero, 0, wnp.remainder(a, others, **kwargs))
 
 
-_ARITHMETIC = {
-    "add": ("add", "add"),
-    "sub": ("subtract", "sub"),
-    "mul": ("multiply", "mul"),
-    "truediv": ("true_divide", "div"),
-    "pow": ("power", "pow"),
-    "mod": ("remainder", None),
-    "floordiv": ("floor_divide", None),
-    "and": ("bitwise_and", None),
-    "or": ("bitwise_or", None),
-    "xor": ("bitwise_xor", None),
-    "matmul": ("matmul", None),
-}
-"""For each operator, NumPy's function and the primitive for operands of one floating dtype."""
-COMPARISONS = {
-    "eq": "equal",
-    "ne": "not_equal",
-    "lt": "less",
-    "le": "less_equal",
-    "gt": "greater",
-    "ge": "greater_equal",
-}
+_QUICK = frozenset({"add", "sub", "mul", "truediv", "pow"})
+"""Operators whose operands of one floating dtype go to a primitive."""
 
 
 def whole_number(array, number) -> Any:
@@ -96,7 +77,7 @@ def _quick(name: str, a, b) -> Any:
 
 
 def _arithmetic(symbol: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    numpys, prim = _ARITHMETIC[symbol]
+    numpys, prim = ARITHMETIC[symbol], PRIMITIVES[symbol] if symbol in _QUICK else None
     name = f"__{symbol}__"
 
     def general(self, other, turned: bool) -> Any:
@@ -167,14 +148,16 @@ def _unary(name: str, numpys: str) -> Callable[..., Any]:
 
 
 def _install_operators() -> None:
-    for symbol in _ARITHMETIC:
+    for symbol in ARITHMETIC:
+        if symbol in ("divmod", "lshift", "rshift"):
+            continue
         forward, backward = _arithmetic(symbol)
         setattr(NDArray, f"__{symbol}__", forward)
         setattr(NDArray, f"__r{symbol}__", backward)
         setattr(NDArray, f"__i{symbol}__", _in_place(symbol))
     for symbol in COMPARISONS:
         setattr(NDArray, f"__{symbol}__", _comparison(symbol))
-    for name, numpys in (("neg", "negative"), ("abs", "absolute"), ("invert", "invert")):
+    for name, numpys in ALONE.items():
         setattr(NDArray, f"__{name}__", _unary(f"__{name}__", numpys))
 
 

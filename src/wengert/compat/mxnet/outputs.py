@@ -14,7 +14,7 @@ from wengert.ops.shape import reshape as reshaped
 from wengert.tape.base import new_tensor
 from wengert.tape.record import T
 
-__all__ = ["linear_output", "logistic_output", "absolute_output", "make_loss", "softmax_output"]
+__all__ = ["absolute_output", "linear_output", "logistic_output", "make_loss", "softmax_output"]
 
 
 class _Output(Function):

@@ -3,214 +3,40 @@
 Written by stubs/generate.py.
 """
 
-
-from wengert.nn.modules.adaptive_pooling import AdaptiveAvgPool1d as AdaptiveAvgPool1d
-from wengert.nn.modules.adaptive_pooling import AdaptiveAvgPool2d as AdaptiveAvgPool2d
-from wengert.nn.modules.adaptive_pooling import AdaptiveAvgPool3d as AdaptiveAvgPool3d
+from wengert.nn.lazy import UninitializedBuffer as UninitializedBuffer, UninitializedParameter as UninitializedParameter
+from wengert.nn.modules import activation as activation, adaptive as adaptive, adaptive_pooling as adaptive_pooling, attention as attention, backward_hooks as backward_hooks, batchnorm as batchnorm, container as container, conv as conv, conversion as conversion, distance as distance, dropout as dropout, flatten as flatten, fold as fold, hooks as hooks, instancenorm as instancenorm, lazy as lazy, lazy_layers as lazy_layers, linear as linear, linear_loss as linear_loss, loading as loading, loss as loss, making as making, margin_loss as margin_loss, module as module, normalisation as normalisation, padding as padding, parallel as parallel, parameters as parameters, pixelshuffle as pixelshuffle, pooling as pooling, rectifiers as rectifiers, registering as registering, registration as registration, rnn as rnn, rnn_base as rnn_base, rnn_cells as rnn_cells, softmax as softmax, sparse as sparse, state as state, transformer as transformer, transformer_layers as transformer_layers, traversal as traversal, upsampling as upsampling, utils as utils
+from wengert.nn.modules.activation import Hardshrink as Hardshrink, LogSigmoid as LogSigmoid, Sigmoid as Sigmoid, Softplus as Softplus, Softshrink as Softshrink, Softsign as Softsign, Tanh as Tanh, Tanhshrink as Tanhshrink
 from wengert.nn.modules.adaptive import AdaptiveLogSoftmaxWithLoss as AdaptiveLogSoftmaxWithLoss
-from wengert.nn.modules.adaptive_pooling import AdaptiveMaxPool1d as AdaptiveMaxPool1d
-from wengert.nn.modules.adaptive_pooling import AdaptiveMaxPool2d as AdaptiveMaxPool2d
-from wengert.nn.modules.adaptive_pooling import AdaptiveMaxPool3d as AdaptiveMaxPool3d
-from wengert.nn.modules.dropout import AlphaDropout as AlphaDropout
-from wengert.nn.modules.pooling import AvgPool1d as AvgPool1d
-from wengert.nn.modules.pooling import AvgPool2d as AvgPool2d
-from wengert.nn.modules.pooling import AvgPool3d as AvgPool3d
-from wengert.nn.modules.loss import BCELoss as BCELoss
-from wengert.nn.modules.loss import BCEWithLogitsLoss as BCEWithLogitsLoss
-from wengert.nn.modules.batchnorm import BatchNorm1d as BatchNorm1d
-from wengert.nn.modules.batchnorm import BatchNorm2d as BatchNorm2d
-from wengert.nn.modules.batchnorm import BatchNorm3d as BatchNorm3d
-from wengert.nn.modules.linear import Bilinear as Bilinear
-from wengert.nn.modules.rectifiers import CELU as CELU
-from wengert.nn.modules.loss import CTCLoss as CTCLoss
-from wengert.nn.modules.pixelshuffle import ChannelShuffle as ChannelShuffle
-from wengert.nn.modules.padding import CircularPad1d as CircularPad1d
-from wengert.nn.modules.padding import CircularPad2d as CircularPad2d
-from wengert.nn.modules.padding import CircularPad3d as CircularPad3d
-from wengert.nn.modules.padding import ConstantPad1d as ConstantPad1d
-from wengert.nn.modules.padding import ConstantPad2d as ConstantPad2d
-from wengert.nn.modules.padding import ConstantPad3d as ConstantPad3d
-from wengert.nn.modules.container import Container as Container
-from wengert.nn.modules.conv import Conv1d as Conv1d
-from wengert.nn.modules.conv import Conv2d as Conv2d
-from wengert.nn.modules.conv import Conv3d as Conv3d
-from wengert.nn.modules.conv import ConvTranspose1d as ConvTranspose1d
-from wengert.nn.modules.conv import ConvTranspose2d as ConvTranspose2d
-from wengert.nn.modules.conv import ConvTranspose3d as ConvTranspose3d
-from wengert.nn.modules.margin_loss import CosineEmbeddingLoss as CosineEmbeddingLoss
-from wengert.nn.modules.distance import CosineSimilarity as CosineSimilarity
-from wengert.nn.modules.loss import CrossEntropyLoss as CrossEntropyLoss
-from wengert.nn.modules.normalisation import CrossMapLRN2d as CrossMapLRN2d
-from wengert.nn.modules.parallel import DataParallel as DataParallel
-from wengert.nn.modules.dropout import Dropout as Dropout
-from wengert.nn.modules.dropout import Dropout1d as Dropout1d
-from wengert.nn.modules.dropout import Dropout2d as Dropout2d
-from wengert.nn.modules.dropout import Dropout3d as Dropout3d
-from wengert.nn.modules.rectifiers import ELU as ELU
-from wengert.nn.modules.sparse import Embedding as Embedding
-from wengert.nn.modules.sparse import EmbeddingBag as EmbeddingBag
-from wengert.nn.modules.dropout import FeatureAlphaDropout as FeatureAlphaDropout
-from wengert.nn.modules.flatten import Flatten as Flatten
-from wengert.nn.modules.fold import Fold as Fold
-from wengert.nn.modules.adaptive_pooling import FractionalMaxPool2d as FractionalMaxPool2d
-from wengert.nn.modules.adaptive_pooling import FractionalMaxPool3d as FractionalMaxPool3d
-from wengert.nn.modules.rectifiers import GELU as GELU
-from wengert.nn.modules.softmax import GLU as GLU
-from wengert.nn.modules.rnn import GRU as GRU
-from wengert.nn.modules.rnn_cells import GRUCell as GRUCell
-from wengert.nn.modules.loss import GaussianNLLLoss as GaussianNLLLoss
-from wengert.nn.modules.normalisation import GroupNorm as GroupNorm
-from wengert.nn.modules.activation import Hardshrink as Hardshrink
-from wengert.nn.modules.rectifiers import Hardsigmoid as Hardsigmoid
-from wengert.nn.modules.rectifiers import Hardswish as Hardswish
-from wengert.nn.modules.rectifiers import Hardtanh as Hardtanh
-from wengert.nn.modules.margin_loss import HingeEmbeddingLoss as HingeEmbeddingLoss
-from wengert.nn.modules.loss import HuberLoss as HuberLoss
-from wengert.nn.modules.linear import Identity as Identity
-from wengert.nn.modules.instancenorm import InstanceNorm1d as InstanceNorm1d
-from wengert.nn.modules.instancenorm import InstanceNorm2d as InstanceNorm2d
-from wengert.nn.modules.instancenorm import InstanceNorm3d as InstanceNorm3d
-from wengert.nn.modules.loss import KLDivLoss as KLDivLoss
-from wengert.nn.modules.loss import L1Loss as L1Loss
-from wengert.nn.modules.pooling import LPPool1d as LPPool1d
-from wengert.nn.modules.pooling import LPPool2d as LPPool2d
-from wengert.nn.modules.pooling import LPPool3d as LPPool3d
-from wengert.nn.modules.rnn import LSTM as LSTM
-from wengert.nn.modules.rnn_cells import LSTMCell as LSTMCell
-from wengert.nn.modules.normalisation import LayerNorm as LayerNorm
-from wengert.nn.modules.lazy_layers import LazyBatchNorm1d as LazyBatchNorm1d
-from wengert.nn.modules.lazy_layers import LazyBatchNorm2d as LazyBatchNorm2d
-from wengert.nn.modules.lazy_layers import LazyBatchNorm3d as LazyBatchNorm3d
-from wengert.nn.modules.lazy_layers import LazyConv1d as LazyConv1d
-from wengert.nn.modules.lazy_layers import LazyConv2d as LazyConv2d
-from wengert.nn.modules.lazy_layers import LazyConv3d as LazyConv3d
-from wengert.nn.modules.lazy_layers import LazyConvTranspose1d as LazyConvTranspose1d
-from wengert.nn.modules.lazy_layers import LazyConvTranspose2d as LazyConvTranspose2d
-from wengert.nn.modules.lazy_layers import LazyConvTranspose3d as LazyConvTranspose3d
-from wengert.nn.modules.lazy_layers import LazyInstanceNorm1d as LazyInstanceNorm1d
-from wengert.nn.modules.lazy_layers import LazyInstanceNorm2d as LazyInstanceNorm2d
-from wengert.nn.modules.lazy_layers import LazyInstanceNorm3d as LazyInstanceNorm3d
-from wengert.nn.modules.lazy_layers import LazyLinear as LazyLinear
-from wengert.nn.modules.rectifiers import LeakyReLU as LeakyReLU
-from wengert.nn.modules.linear import Linear as Linear
-from wengert.nn.modules.linear_loss import LinearCrossEntropyLoss as LinearCrossEntropyLoss
-from wengert.nn.modules.linear_loss import LinearCrossEntropyOptions as LinearCrossEntropyOptions
-from wengert.nn.modules.normalisation import LocalResponseNorm as LocalResponseNorm
-from wengert.nn.modules.activation import LogSigmoid as LogSigmoid
-from wengert.nn.modules.softmax import LogSoftmax as LogSoftmax
-from wengert.nn.modules.loss import MSELoss as MSELoss
-from wengert.nn.modules.margin_loss import MarginRankingLoss as MarginRankingLoss
-from wengert.nn.modules.pooling import MaxPool1d as MaxPool1d
-from wengert.nn.modules.pooling import MaxPool2d as MaxPool2d
-from wengert.nn.modules.pooling import MaxPool3d as MaxPool3d
-from wengert.nn.modules.pooling import MaxUnpool1d as MaxUnpool1d
-from wengert.nn.modules.pooling import MaxUnpool2d as MaxUnpool2d
-from wengert.nn.modules.pooling import MaxUnpool3d as MaxUnpool3d
-from wengert.nn.modules.rectifiers import Mish as Mish
-from wengert.nn.modules.module import Module as Module
-from wengert.nn.modules.container import ModuleDict as ModuleDict
-from wengert.nn.modules.container import ModuleList as ModuleList
-from wengert.nn.modules.margin_loss import MultiLabelMarginLoss as MultiLabelMarginLoss
-from wengert.nn.modules.margin_loss import MultiLabelSoftMarginLoss as MultiLabelSoftMarginLoss
-from wengert.nn.modules.margin_loss import MultiMarginLoss as MultiMarginLoss
+from wengert.nn.modules.adaptive_pooling import AdaptiveAvgPool1d as AdaptiveAvgPool1d, AdaptiveAvgPool2d as AdaptiveAvgPool2d, AdaptiveAvgPool3d as AdaptiveAvgPool3d, AdaptiveMaxPool1d as AdaptiveMaxPool1d, AdaptiveMaxPool2d as AdaptiveMaxPool2d, AdaptiveMaxPool3d as AdaptiveMaxPool3d, FractionalMaxPool2d as FractionalMaxPool2d, FractionalMaxPool3d as FractionalMaxPool3d
 from wengert.nn.modules.attention import MultiheadAttention as MultiheadAttention
-from wengert.nn.modules.loss import NLLLoss as NLLLoss
-from wengert.nn.modules.rectifiers import PReLU as PReLU
-from wengert.nn.modules.distance import PairwiseDistance as PairwiseDistance
-from wengert.nn.modules.parameters import ParameterDict as ParameterDict
-from wengert.nn.modules.parameters import ParameterList as ParameterList
-from wengert.nn.modules.pixelshuffle import PixelShuffle as PixelShuffle
-from wengert.nn.modules.pixelshuffle import PixelUnshuffle as PixelUnshuffle
-from wengert.nn.modules.loss import PoissonNLLLoss as PoissonNLLLoss
-from wengert.nn.modules.normalisation import RMSNorm as RMSNorm
-from wengert.nn.modules.rnn import RNN as RNN
+from wengert.nn.modules.batchnorm import BatchNorm1d as BatchNorm1d, BatchNorm2d as BatchNorm2d, BatchNorm3d as BatchNorm3d, SyncBatchNorm as SyncBatchNorm
+from wengert.nn.modules.container import Container as Container, ModuleDict as ModuleDict, ModuleList as ModuleList, Sequential as Sequential
+from wengert.nn.modules.conv import Conv1d as Conv1d, Conv2d as Conv2d, Conv3d as Conv3d, ConvTranspose1d as ConvTranspose1d, ConvTranspose2d as ConvTranspose2d, ConvTranspose3d as ConvTranspose3d
+from wengert.nn.modules.distance import CosineSimilarity as CosineSimilarity, PairwiseDistance as PairwiseDistance
+from wengert.nn.modules.dropout import AlphaDropout as AlphaDropout, Dropout as Dropout, Dropout1d as Dropout1d, Dropout2d as Dropout2d, Dropout3d as Dropout3d, FeatureAlphaDropout as FeatureAlphaDropout
+from wengert.nn.modules.flatten import Flatten as Flatten, Unflatten as Unflatten
+from wengert.nn.modules.fold import Fold as Fold, Unfold as Unfold
+from wengert.nn.modules.instancenorm import InstanceNorm1d as InstanceNorm1d, InstanceNorm2d as InstanceNorm2d, InstanceNorm3d as InstanceNorm3d
+from wengert.nn.modules.lazy_layers import LazyBatchNorm1d as LazyBatchNorm1d, LazyBatchNorm2d as LazyBatchNorm2d, LazyBatchNorm3d as LazyBatchNorm3d, LazyConv1d as LazyConv1d, LazyConv2d as LazyConv2d, LazyConv3d as LazyConv3d, LazyConvTranspose1d as LazyConvTranspose1d, LazyConvTranspose2d as LazyConvTranspose2d, LazyConvTranspose3d as LazyConvTranspose3d, LazyInstanceNorm1d as LazyInstanceNorm1d, LazyInstanceNorm2d as LazyInstanceNorm2d, LazyInstanceNorm3d as LazyInstanceNorm3d, LazyLinear as LazyLinear
+from wengert.nn.modules.linear import Bilinear as Bilinear, Identity as Identity, Linear as Linear
+from wengert.nn.modules.linear_loss import LinearCrossEntropyLoss as LinearCrossEntropyLoss, LinearCrossEntropyOptions as LinearCrossEntropyOptions
+from wengert.nn.modules.loss import BCELoss as BCELoss, BCEWithLogitsLoss as BCEWithLogitsLoss, CTCLoss as CTCLoss, CrossEntropyLoss as CrossEntropyLoss, GaussianNLLLoss as GaussianNLLLoss, HuberLoss as HuberLoss, KLDivLoss as KLDivLoss, L1Loss as L1Loss, MSELoss as MSELoss, NLLLoss as NLLLoss, PoissonNLLLoss as PoissonNLLLoss, SmoothL1Loss as SmoothL1Loss
+from wengert.nn.modules.margin_loss import CosineEmbeddingLoss as CosineEmbeddingLoss, HingeEmbeddingLoss as HingeEmbeddingLoss, MarginRankingLoss as MarginRankingLoss, MultiLabelMarginLoss as MultiLabelMarginLoss, MultiLabelSoftMarginLoss as MultiLabelSoftMarginLoss, MultiMarginLoss as MultiMarginLoss, SoftMarginLoss as SoftMarginLoss, TripletMarginLoss as TripletMarginLoss, TripletMarginWithDistanceLoss as TripletMarginWithDistanceLoss
+from wengert.nn.modules.module import Module as Module
+from wengert.nn.modules.normalisation import CrossMapLRN2d as CrossMapLRN2d, GroupNorm as GroupNorm, LayerNorm as LayerNorm, LocalResponseNorm as LocalResponseNorm, RMSNorm as RMSNorm
+from wengert.nn.modules.padding import CircularPad1d as CircularPad1d, CircularPad2d as CircularPad2d, CircularPad3d as CircularPad3d, ConstantPad1d as ConstantPad1d, ConstantPad2d as ConstantPad2d, ConstantPad3d as ConstantPad3d, ReflectionPad1d as ReflectionPad1d, ReflectionPad2d as ReflectionPad2d, ReflectionPad3d as ReflectionPad3d, ReplicationPad1d as ReplicationPad1d, ReplicationPad2d as ReplicationPad2d, ReplicationPad3d as ReplicationPad3d, ZeroPad1d as ZeroPad1d, ZeroPad2d as ZeroPad2d, ZeroPad3d as ZeroPad3d
+from wengert.nn.modules.parallel import DataParallel as DataParallel
+from wengert.nn.modules.parameters import ParameterDict as ParameterDict, ParameterList as ParameterList
+from wengert.nn.modules.pixelshuffle import ChannelShuffle as ChannelShuffle, PixelShuffle as PixelShuffle, PixelUnshuffle as PixelUnshuffle
+from wengert.nn.modules.pooling import AvgPool1d as AvgPool1d, AvgPool2d as AvgPool2d, AvgPool3d as AvgPool3d, LPPool1d as LPPool1d, LPPool2d as LPPool2d, LPPool3d as LPPool3d, MaxPool1d as MaxPool1d, MaxPool2d as MaxPool2d, MaxPool3d as MaxPool3d, MaxUnpool1d as MaxUnpool1d, MaxUnpool2d as MaxUnpool2d, MaxUnpool3d as MaxUnpool3d
+from wengert.nn.modules.rectifiers import CELU as CELU, ELU as ELU, GELU as GELU, Hardsigmoid as Hardsigmoid, Hardswish as Hardswish, Hardtanh as Hardtanh, LeakyReLU as LeakyReLU, Mish as Mish, PReLU as PReLU, RReLU as RReLU, ReLU as ReLU, ReLU6 as ReLU6, SELU as SELU, SiLU as SiLU, Threshold as Threshold
+from wengert.nn.modules.rnn import GRU as GRU, LSTM as LSTM, RNN as RNN
 from wengert.nn.modules.rnn_base import RNNBase as RNNBase
-from wengert.nn.modules.rnn_cells import RNNCell as RNNCell
-from wengert.nn.modules.rnn_cells import RNNCellBase as RNNCellBase
-from wengert.nn.modules.rectifiers import RReLU as RReLU
-from wengert.nn.modules.rectifiers import ReLU as ReLU
-from wengert.nn.modules.rectifiers import ReLU6 as ReLU6
-from wengert.nn.modules.padding import ReflectionPad1d as ReflectionPad1d
-from wengert.nn.modules.padding import ReflectionPad2d as ReflectionPad2d
-from wengert.nn.modules.padding import ReflectionPad3d as ReflectionPad3d
-from wengert.nn.modules.padding import ReplicationPad1d as ReplicationPad1d
-from wengert.nn.modules.padding import ReplicationPad2d as ReplicationPad2d
-from wengert.nn.modules.padding import ReplicationPad3d as ReplicationPad3d
-from wengert.nn.modules.rectifiers import SELU as SELU
-from wengert.nn.modules.container import Sequential as Sequential
-from wengert.nn.modules.rectifiers import SiLU as SiLU
-from wengert.nn.modules.activation import Sigmoid as Sigmoid
-from wengert.nn.modules.loss import SmoothL1Loss as SmoothL1Loss
-from wengert.nn.modules.margin_loss import SoftMarginLoss as SoftMarginLoss
-from wengert.nn.modules.softmax import Softmax as Softmax
-from wengert.nn.modules.softmax import Softmax2d as Softmax2d
-from wengert.nn.modules.softmax import Softmin as Softmin
-from wengert.nn.modules.activation import Softplus as Softplus
-from wengert.nn.modules.activation import Softshrink as Softshrink
-from wengert.nn.modules.activation import Softsign as Softsign
-from wengert.nn.modules.batchnorm import SyncBatchNorm as SyncBatchNorm
-from wengert.nn.modules.activation import Tanh as Tanh
-from wengert.nn.modules.activation import Tanhshrink as Tanhshrink
-from wengert.nn.modules.rectifiers import Threshold as Threshold
-from wengert.nn.modules.transformer import Transformer as Transformer
-from wengert.nn.modules.transformer import TransformerDecoder as TransformerDecoder
-from wengert.nn.modules.transformer_layers import TransformerDecoderLayer as TransformerDecoderLayer
-from wengert.nn.modules.transformer import TransformerEncoder as TransformerEncoder
-from wengert.nn.modules.transformer_layers import TransformerEncoderLayer as TransformerEncoderLayer
-from wengert.nn.modules.margin_loss import TripletMarginLoss as TripletMarginLoss
-from wengert.nn.modules.margin_loss import TripletMarginWithDistanceLoss as TripletMarginWithDistanceLoss
-from wengert.nn.modules.flatten import Unflatten as Unflatten
-from wengert.nn.modules.fold import Unfold as Unfold
-from wengert.nn.lazy import UninitializedBuffer as UninitializedBuffer
-from wengert.nn.lazy import UninitializedParameter as UninitializedParameter
-from wengert.nn.modules.upsampling import Upsample as Upsample
-from wengert.nn.modules.upsampling import UpsamplingBilinear2d as UpsamplingBilinear2d
-from wengert.nn.modules.upsampling import UpsamplingNearest2d as UpsamplingNearest2d
-from wengert.nn.modules.padding import ZeroPad1d as ZeroPad1d
-from wengert.nn.modules.padding import ZeroPad2d as ZeroPad2d
-from wengert.nn.modules.padding import ZeroPad3d as ZeroPad3d
-from wengert.nn.modules import activation as activation
-from wengert.nn.modules import adaptive as adaptive
-from wengert.nn.modules import adaptive_pooling as adaptive_pooling
-from wengert.nn.modules import attention as attention
-from wengert.nn.modules import backward_hooks as backward_hooks
-from wengert.nn.modules import batchnorm as batchnorm
-from wengert.nn.modules import container as container
-from wengert.nn.modules import conv as conv
-from wengert.nn.modules import conversion as conversion
-from wengert.nn.modules import distance as distance
-from wengert.nn.modules import dropout as dropout
-from wengert.nn.modules import flatten as flatten
-from wengert.nn.modules import fold as fold
-from wengert.nn.modules import hooks as hooks
-from wengert.nn.modules import instancenorm as instancenorm
-from wengert.nn.modules import lazy as lazy
-from wengert.nn.modules import lazy_layers as lazy_layers
-from wengert.nn.modules import linear as linear
-from wengert.nn.modules import linear_loss as linear_loss
-from wengert.nn.modules import loading as loading
-from wengert.nn.modules import loss as loss
-from wengert.nn.modules import making as making
-from wengert.nn.modules import margin_loss as margin_loss
-from wengert.nn.modules import module as module
-from wengert.nn.modules import normalisation as normalisation
-from wengert.nn.modules import padding as padding
-from wengert.nn.modules import parallel as parallel
-from wengert.nn.modules import parameters as parameters
-from wengert.nn.modules import pixelshuffle as pixelshuffle
-from wengert.nn.modules import pooling as pooling
-from wengert.nn.modules import rectifiers as rectifiers
-from wengert.nn.modules import registering as registering
-from wengert.nn.modules import registration as registration
-from wengert.nn.modules import rnn as rnn
-from wengert.nn.modules import rnn_base as rnn_base
-from wengert.nn.modules import rnn_cells as rnn_cells
-from wengert.nn.modules import softmax as softmax
-from wengert.nn.modules import sparse as sparse
-from wengert.nn.modules import state as state
-from wengert.nn.modules import transformer as transformer
-from wengert.nn.modules import transformer_layers as transformer_layers
-from wengert.nn.modules import traversal as traversal
-from wengert.nn.modules import upsampling as upsampling
-from wengert.nn.modules import utils as utils
+from wengert.nn.modules.rnn_cells import GRUCell as GRUCell, LSTMCell as LSTMCell, RNNCell as RNNCell, RNNCellBase as RNNCellBase
+from wengert.nn.modules.softmax import GLU as GLU, LogSoftmax as LogSoftmax, Softmax as Softmax, Softmax2d as Softmax2d, Softmin as Softmin
+from wengert.nn.modules.sparse import Embedding as Embedding, EmbeddingBag as EmbeddingBag
+from wengert.nn.modules.transformer import Transformer as Transformer, TransformerDecoder as TransformerDecoder, TransformerEncoder as TransformerEncoder
+from wengert.nn.modules.transformer_layers import TransformerDecoderLayer as TransformerDecoderLayer, TransformerEncoderLayer as TransformerEncoderLayer
+from wengert.nn.modules.upsampling import Upsample as Upsample, UpsamplingBilinear2d as UpsamplingBilinear2d, UpsamplingNearest2d as UpsamplingNearest2d
+
 __all__ = ['AdaptiveAvgPool1d', 'AdaptiveAvgPool2d', 'AdaptiveAvgPool3d', 'AdaptiveLogSoftmaxWithLoss', 'AdaptiveMaxPool1d', 'AdaptiveMaxPool2d', 'AdaptiveMaxPool3d', 'AlphaDropout', 'AvgPool1d', 'AvgPool2d', 'AvgPool3d', 'BCELoss', 'BCEWithLogitsLoss', 'BatchNorm1d', 'BatchNorm2d', 'BatchNorm3d', 'Bilinear', 'CELU', 'CTCLoss', 'ChannelShuffle', 'CircularPad1d', 'CircularPad2d', 'CircularPad3d', 'ConstantPad1d', 'ConstantPad2d', 'ConstantPad3d', 'Container', 'Conv1d', 'Conv2d', 'Conv3d', 'ConvTranspose1d', 'ConvTranspose2d', 'ConvTranspose3d', 'CosineEmbeddingLoss', 'CosineSimilarity', 'CrossEntropyLoss', 'CrossMapLRN2d', 'DataParallel', 'Dropout', 'Dropout1d', 'Dropout2d', 'Dropout3d', 'ELU', 'Embedding', 'EmbeddingBag', 'FeatureAlphaDropout', 'Flatten', 'Fold', 'FractionalMaxPool2d', 'FractionalMaxPool3d', 'GELU', 'GLU', 'GRU', 'GRUCell', 'GaussianNLLLoss', 'GroupNorm', 'Hardshrink', 'Hardsigmoid', 'Hardswish', 'Hardtanh', 'HingeEmbeddingLoss', 'HuberLoss', 'Identity', 'InstanceNorm1d', 'InstanceNorm2d', 'InstanceNorm3d', 'KLDivLoss', 'L1Loss', 'LPPool1d', 'LPPool2d', 'LPPool3d', 'LSTM', 'LSTMCell', 'LayerNorm', 'LazyBatchNorm1d', 'LazyBatchNorm2d', 'LazyBatchNorm3d', 'LazyConv1d', 'LazyConv2d', 'LazyConv3d', 'LazyConvTranspose1d', 'LazyConvTranspose2d', 'LazyConvTranspose3d', 'LazyInstanceNorm1d', 'LazyInstanceNorm2d', 'LazyInstanceNorm3d', 'LazyLinear', 'LeakyReLU', 'Linear', 'LinearCrossEntropyLoss', 'LinearCrossEntropyOptions', 'LocalResponseNorm', 'LogSigmoid', 'LogSoftmax', 'MSELoss', 'MarginRankingLoss', 'MaxPool1d', 'MaxPool2d', 'MaxPool3d', 'MaxUnpool1d', 'MaxUnpool2d', 'MaxUnpool3d', 'Mish', 'Module', 'ModuleDict', 'ModuleList', 'MultiLabelMarginLoss', 'MultiLabelSoftMarginLoss', 'MultiMarginLoss', 'MultiheadAttention', 'NLLLoss', 'PReLU', 'PairwiseDistance', 'ParameterDict', 'ParameterList', 'PixelShuffle', 'PixelUnshuffle', 'PoissonNLLLoss', 'RMSNorm', 'RNN', 'RNNBase', 'RNNCell', 'RNNCellBase', 'RReLU', 'ReLU', 'ReLU6', 'ReflectionPad1d', 'ReflectionPad2d', 'ReflectionPad3d', 'ReplicationPad1d', 'ReplicationPad2d', 'ReplicationPad3d', 'SELU', 'Sequential', 'SiLU', 'Sigmoid', 'SmoothL1Loss', 'SoftMarginLoss', 'Softmax', 'Softmax2d', 'Softmin', 'Softplus', 'Softshrink', 'Softsign', 'SyncBatchNorm', 'Tanh', 'Tanhshrink', 'Threshold', 'Transformer', 'TransformerDecoder', 'TransformerDecoderLayer', 'TransformerEncoder', 'TransformerEncoderLayer', 'TripletMarginLoss', 'TripletMarginWithDistanceLoss', 'Unflatten', 'Unfold', 'UninitializedBuffer', 'UninitializedParameter', 'Upsample', 'UpsamplingBilinear2d', 'UpsamplingNearest2d', 'ZeroPad1d', 'ZeroPad2d', 'ZeroPad3d']

@@ -8,10 +8,8 @@ from typing import Any
 import numpy as _np
 
 import wengert.compat.autograd.numpy as np
-from wengert.base.sections import fill_sections
 from wengert.compat.autograd.boxes import cannot, getval
-
-__all__ = ["flatten", "flatten_func"]
+from wengert.compat.kit.namespaces import completed
 
 
 def flatten(value) -> tuple[Any, Callable[[Any], Any]]:
@@ -109,4 +107,4 @@ def flatten_func(
     return function, unflatten, vector
 
 
-fill_sections(globals())
+__all__ = completed(globals())

@@ -6,11 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import wengert.compat.autograd.numpy as np
-from wengert.base.sections import fill_sections
 from wengert.compat.autograd.misc.flatten import flatten
 from wengert.compat.autograd.wrap_util import wraps
-
-__all__ = ["adam", "rmsprop", "sgd", "unflatten_optimizer"]
+from wengert.compat.kit.namespaces import completed
 
 Optimizer = Callable[..., Any]
 
@@ -109,4 +107,4 @@ def adam(grad, x, callback=None, num_iters=100, step_size=0.001, b1=0.9, b2=0.99
     return _gone(grad, x, callback, num_iters, step)
 
 
-fill_sections(globals())
+__all__ = completed(globals())

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.compat.autograd.tracer import Node, trace
 from wengert.compat.autograd.util import subvals, toposort
 from wengert.compat.autograd.wrap_util import wraps
-
-__all__ = ["ConstGraphNode", "FullGraphNode", "const_graph", "const_graph_unary", "full_graph"]
+from wengert.compat.kit.namespaces import completed
 
 
 class ConstGraphNode(Node):
@@ -96,4 +94,4 @@ def full_graph(fun: Callable[..., Any], *args, **kwargs) -> Any:
     return node
 
 
-fill_sections(globals())
+__all__ = completed(globals())

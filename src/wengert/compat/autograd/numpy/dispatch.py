@@ -24,7 +24,7 @@ import wengert.numpy as _wnp
 from wengert.base.arrays import unmasked
 from wengert.compat.autograd.boxes import TRACING, ArrayBox, boxed, holds_box, isbox, plain
 from wengert.compat.autograd.noted import is_noted, noted_call
-from wengert.compat.autograd.operators import ROUNDING, unary, unwritten
+from wengert.compat.autograd.operators import INFIX, ROUNDING, unary, unwritten
 from wengert.numpy.functions import Ufunc
 from wengert.ops import reduce as reductions
 from wengert.ops.extremes import amax, amin
@@ -43,14 +43,6 @@ _CONVERTING = frozenset(
     ("array", "asarray", "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "copy")
 )
 """Functions that convert any argument to a plain array."""
-_INFIX = {
-    "add": "add",
-    "divide": "truediv",
-    "matmul": "matmul",
-    "multiply": "mul",
-    "power": "pow",
-    "subtract": "sub",
-}
 _VALUES = ROUNDING | {"all", "any", "around", "round"}
 _JOINING = frozenset(("column_stack", "concatenate", "dstack", "hstack", "stack", "vstack"))
 """Functions of a sequence of arrays, which may be an iterator or the values of a dict."""
@@ -223,7 +215,7 @@ class _Ufunc(Ufunc):
         super().__init__(ufunc, unary(ufunc))
         self.fun = self.__wrapped__ = ufunc
         self._own: Any = None
-        self._infix = _INFIX.get(ufunc.__name__)
+        self._infix = INFIX.get(ufunc)
         self._pair = _pair(ufunc)
         self._constant = ufunc.__name__ in ROUNDING or kind_of(ufunc.__name__) == "constant"
         self.__doc__ = (

@@ -7,20 +7,11 @@ from typing import Any
 
 import wengert.compat.autograd.numpy as np
 from wengert.compat.autograd.noted import NotedBox, getitem, noted_call
+from wengert.compat.kit.operators import ALONE, ARITHMETIC
 
 __all__ = ["INSTALLED"]
 
-_BINARY = {
-    "add": "add",
-    "floordiv": "floor_divide",
-    "matmul": "matmul",
-    "mod": "remainder",
-    "mul": "multiply",
-    "pow": "power",
-    "sub": "subtract",
-    "truediv": "true_divide",
-}
-_UNARY = {"abs": "absolute", "neg": "negative"}
+_BINARY = ("add", "floordiv", "matmul", "mod", "mul", "pow", "sub", "truediv")
 _METHODS = """
     clip cumprod cumsum diagonal dot max mean min prod ravel repeat reshape squeeze std sum swapaxes
     take trace transpose var
@@ -66,11 +57,10 @@ def _install() -> bool:
         "getitem": lambda self, index: noted_call(getitem, (self, index), {}),
         "iter": _iter,
     }
-    for symbol, name in _BINARY.items():
-        special[symbol] = special[f"i{symbol}"] = _operator(name, False)
-        special[f"r{symbol}"] = _operator(name, True)
-    for symbol, name in _UNARY.items():
-        special[symbol] = _method(name)
+    for symbol in _BINARY:
+        special[symbol] = special[f"i{symbol}"] = _operator(ARITHMETIC[symbol], False)
+        special[f"r{symbol}"] = _operator(ARITHMETIC[symbol], True)
+    special |= {symbol: _method(ALONE[symbol]) for symbol in ("abs", "neg")}
     for symbol, function in special.items():
         setattr(NotedBox, f"__{symbol}__", function)
     for name in _METHODS.split():

@@ -6,12 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert.base.extras import scipy_module
-from wengert.base.sections import fill_sections
 from wengert.compat.autograd.boxes import boxed, holds_box
 from wengert.compat.autograd.numpy.dispatch import no_derivative
-from wengert.compat.kit.namespaces import lazy
-
-__all__ = ["found", "named_by", "paired"]
+from wengert.compat.kit.namespaces import completed, lazy
 
 
 def paired(
@@ -78,4 +75,4 @@ def named_by(
     )
 
 
-fill_sections(globals())
+__all__ = completed(globals())

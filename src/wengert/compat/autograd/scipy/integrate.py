@@ -14,12 +14,10 @@ from typing import Any
 import wengert.compat.autograd.numpy as np
 from wengert.base.containers import flatten
 from wengert.base.extras import scipy_module
-from wengert.base.sections import fill_sections
 from wengert.compat.autograd.boxes import TRACING, boxed, holds_box, isbox
 from wengert.compat.autograd.words import refusal
+from wengert.compat.kit.namespaces import completed
 from wengert.integrate.solvers import odeint as _odeint
-
-__all__ = ["odeint"]
 
 _NAMES = {"h0": "first_step", "hmax": "max_step", "hmin": "min_step"}
 _UNUSED = frozenset(("Dfun", "col_deriv", "ml", "mu", "mxhnil", "mxordn", "mxords", "mxstep"))
@@ -94,4 +92,4 @@ def _scipys(func, y0, t, args, kwargs: dict[str, Any]) -> Any:
     return scipys(plainly, y0, t, args, **kwargs)
 
 
-fill_sections(globals())
+__all__ = completed(globals())

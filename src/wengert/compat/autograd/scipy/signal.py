@@ -13,13 +13,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import wengert.compat.autograd.numpy as np
-from wengert.base.sections import fill_sections
 from wengert.compat.autograd.boxes import boxed, isbox
 from wengert.compat.autograd.words import refusal
+from wengert.compat.kit.namespaces import completed
 from wengert.numpy.arrays import array_of
 from wengert.ops.strided import unfold
-
-__all__ = ["convolve"]
 
 
 def convolve(
@@ -95,4 +93,4 @@ def convolve(
     return made._value if isbox(made) else made
 
 
-fill_sections(globals())
+__all__ = completed(globals())

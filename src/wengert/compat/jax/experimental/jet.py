@@ -8,14 +8,12 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray, made
 from wengert.compat.jax.dtypes import float0
 from wengert.compat.jax.reverse import jvp
 from wengert.compat.jax.tracing import argument
 from wengert.compat.jax.trees import tree_map, tree_structure
-
-__all__ = ["fact", "jet"]
+from wengert.compat.kit.namespaces import completed
 
 
 def fact(n) -> Any:
@@ -106,4 +104,4 @@ def jet(
     return value, found
 
 
-fill_sections(globals())
+__all__ = completed(globals())

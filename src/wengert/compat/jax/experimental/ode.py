@@ -8,15 +8,13 @@ from typing import Any
 import numpy as np
 
 from wengert import integrate
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray
 from wengert.compat.jax.batching import vmap
 from wengert.compat.jax.flatten_util import ravel_pytree
 from wengert.compat.jax.numpy.calling import finished, plain
 from wengert.compat.jax.tracing import argument
 from wengert.compat.jax.trees import tree_flatten
-
-__all__ = ["odeint"]
+from wengert.compat.kit.namespaces import completed
 
 
 def odeint(
@@ -61,4 +59,4 @@ def odeint(
     return vmap(unravel)(finished(states))
 
 
-fill_sections(globals())
+__all__ = completed(globals())

@@ -7,10 +7,8 @@ from typing import Any
 import numpy as np
 
 import wengert.compat.jax.numpy as jnp
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.numpy.calling import as_operands
-
-__all__ = ["dct", "dctn", "idct", "idctn"]
+from wengert.compat.kit.namespaces import completed
 
 
 def _matrix(size: int, norm: str | None, inverse: bool) -> Any:
@@ -67,4 +65,4 @@ def idctn(x, type=2, s=None, axes=None, norm=None) -> Any:
     return _transformed("idctn", x, type, axes, s, norm, True)
 
 
-fill_sections(globals())
+__all__ = completed(globals())

@@ -3,16 +3,9 @@
 Written by stubs/generate.py.
 """
 
-
-from wengert.compat.mxnet.gluon.block import Block as Block
-from wengert.compat.mxnet.gluon.parameter import Constant as Constant
-from wengert.compat.mxnet.gluon.parameter import DeferredInitializationError as DeferredInitializationError
-from wengert.compat.mxnet.gluon.block import HybridBlock as HybridBlock
-from wengert.compat.mxnet.gluon.parameter import Parameter as Parameter
-from wengert.compat.mxnet.gluon.parameter import ParameterDict as ParameterDict
+from wengert.compat.mxnet.gluon import data as data, loss as loss, nn as nn, rnn as rnn, utils as utils
+from wengert.compat.mxnet.gluon.block import Block as Block, HybridBlock as HybridBlock
+from wengert.compat.mxnet.gluon.parameter import Constant as Constant, DeferredInitializationError as DeferredInitializationError, Parameter as Parameter, ParameterDict as ParameterDict
 from wengert.compat.mxnet.gluon.trainer import Trainer as Trainer
-from wengert.compat.mxnet.gluon import data as data
-from wengert.compat.mxnet.gluon import loss as loss
-from wengert.compat.mxnet.gluon import nn as nn
-from wengert.compat.mxnet.gluon import rnn as rnn
-from wengert.compat.mxnet.gluon import utils as utils
+
+

@@ -15,14 +15,14 @@ import numpy as np
 
 from wengert import numpy as wnp
 from wengert.compat.kit.namespaces import functions_of
+from wengert.compat.kit.operators import COMPARISONS
 from wengert.compat.mxnet import operators, outputs
 from wengert.compat.mxnet.arrays import NDArray
 from wengert.compat.mxnet.base import MXNetError, shown
 from wengert.compat.mxnet.neural import FUNCTIONS as NEURAL
 from wengert.compat.mxnet.neural import known
 from wengert.compat.mxnet.numpy.functions import TIED, kept, whole_numbers
-from wengert.compat.mxnet.operators import COMPARISONS
-from wengert.compat.mxnet.results import EXTREMES, computed
+from wengert.compat.mxnet.results import EXTREMES, computed, into
 from wengert.compat.mxnet.shaping import SHAPING, reshape
 from wengert.nn import functional as F
 from wengert.ops.reduce import sum as total
@@ -302,10 +302,7 @@ def function_of(name: str) -> Callable[..., Any] | None:
         result = computed(NDArray, below, whole_numbers(args) if elementwise else args, kwargs)
         if "dtype" not in signature.parameters and not name.endswith("_array"):
             result = kept(result, args, f"nd.{name}")
-        if out is None:
-            return result
-        out[...] = result
-        return out
+        return into(out, result)
 
     function.__name__ = function.__qualname__ = name
     function.__module__ = "wengert.compat.mxnet.nd"

@@ -18,9 +18,13 @@ from wengert.compat.tensorflow.keras.settings import settings
 from wengert.compat.tensorflow.words import refusal
 
 
-def several(value, d: int) -> tuple[int, ...]:
-    """Expand a size to one per dimension."""
-    return (int(value),) * d if isinstance(value, int) else tuple(int(n) for n in value)
+def expand(layer, names: str) -> None:
+    """Expand the sizes that these attributes hold to one per dimension."""
+    for name in names.split():
+        value = getattr(layer, name)
+        if value is not None:
+            wide = [value] * layer.dimensions if isinstance(value, int) else value
+            setattr(layer, name, tuple(int(n) for n in wide))
 
 
 def conv_padding(value: str, known: tuple[str, ...] = ("valid", "same")) -> str:
@@ -85,14 +89,10 @@ class _Conv(Weighted):
     paddings: ClassVar[tuple[str, ...]] = ("valid", "same")
 
     def _prepare(self: Any) -> None:
-        d = self.dimensions
-        self.filters = int(self.filters)
         if self.groups < 1 or self.filters % self.groups:
             raise refusal(ValueError, "The number of", self.groups, self.filters)
-        self.kernel_size = several(self.kernel_size, d)
-        self.strides = several(self.strides, d)
+        expand(self, "kernel_size strides dilation_rate")
         self.padding = conv_padding(self.padding, self.paddings)
-        self.dilation_rate = several(self.dilation_rate, d)
         if max(self.strides) > 1 and max(self.dilation_rate) > 1:
             raise refusal(ValueError, "`strides > 1`", self.strides, self.dilation_rate)
 
@@ -157,8 +157,7 @@ class Conv2DTranspose(_Conv):
 
     def _prepare(self: Any) -> None:
         super()._prepare()
-        given = self.output_padding
-        self.output_padding = None if given is None else several(given, self.dimensions)
+        expand(self, "output_padding")
 
     def _shapes(self, channels: int) -> tuple[tuple[int, ...], int]:
         return (*self.kernel_size, self.filters, channels), self.filters
@@ -216,9 +215,8 @@ class _Pooling(Layer):
     function: ClassVar[Any]
 
     def _prepare(self: Any) -> None:
-        self.pool_size = several(self.pool_size, self.dimensions)
-        given = self.pool_size if self.strides is None else self.strides
-        self.strides = several(given, self.dimensions)
+        self.strides = self.pool_size if self.strides is None else self.strides
+        expand(self, "pool_size strides")
         self.padding = conv_padding(self.padding)
 
     def call(self, inputs) -> Any:
@@ -472,9 +470,6 @@ class Dense(Weighted):
     >>> tf.keras.layers.Dense(3)(tf.ones([2, 4])).shape
     TensorShape([2, 3])
     """
-
-    def _prepare(self: Any) -> None:
-        self.units = int(self.units)
 
     def _shapes(self, channels: int) -> tuple[tuple[int, ...], int]:
         return (channels, self.units), self.units

@@ -30,7 +30,7 @@ _GATHERED = gathered(
     "wengert.compat.tensorflow",
     """
     keras.attention: *
-    keras.core_layers: * -Normalizing -Weighted -batches_of -conv_padding -several
+    keras.core_layers: * -Normalizing -Weighted -batches_of -conv_padding -expand
     keras.preprocessing_layers: *
     keras.recurrent: * -Cell -initial -size_of -stepped
     keras.spatial_layers: *
@@ -65,9 +65,6 @@ class Reshape(Layer):
     TensorShape([5, 2, 3])
     """
 
-    def _prepare(self: Any) -> None:
-        self.target_shape = tuple(self.target_shape)
-
     def call(self, inputs) -> Any:
         return operations.reshape(inputs, (inputs.shape[0], *self.target_shape))
 
@@ -75,9 +72,6 @@ class Reshape(Layer):
 @settings("dims")
 class Permute(Layer):
     """Permutes the dimensions of each example, counted from 1."""
-
-    def _prepare(self: Any) -> None:
-        self.dims = tuple(self.dims)
 
     def call(self, inputs) -> Any:
         return operations.transpose(inputs, (0, *self.dims))

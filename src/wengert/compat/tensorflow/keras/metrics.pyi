@@ -5,156 +5,84 @@ Written by stubs/generate.py.
 
 from builtins import bool as _bool, str as _str
 from typing import Any
+from wengert.compat.tensorflow.keras.confusion import AUC as _AUC_, Precision as _Precision_, Recall as _Recall_, _At as __At_, _Counting as __Counting_
+from wengert.compat.tensorflow.keras.loss_functions import KLD as KLD, binary_crossentropy as binary_crossentropy, binary_focal_crossentropy as binary_focal_crossentropy, categorical_crossentropy as categorical_crossentropy, categorical_focal_crossentropy as categorical_focal_crossentropy, categorical_hinge as categorical_hinge, cosine_similarity as cosine_similarity, dice as dice, huber as huber, kl_divergence as kl_divergence, kld as kld, kullback_leibler_divergence as kullback_leibler_divergence, logcosh as logcosh, sparse_categorical_crossentropy as sparse_categorical_crossentropy, tversky as tversky
+from wengert.compat.tensorflow.keras.losses import MAE as MAE, MAPE as MAPE, MSE as MSE, MSLE as MSLE, hinge as hinge, log_cosh as log_cosh, mae as mae, mape as mape, mean_absolute_error as mean_absolute_error, mean_absolute_percentage_error as mean_absolute_percentage_error, mean_squared_error as mean_squared_error, mean_squared_logarithmic_error as mean_squared_logarithmic_error, mse as mse, msle as msle, poisson as poisson, squared_hinge as squared_hinge
+from wengert.compat.tensorflow.keras.means import Mean as Mean, MeanMetricWrapper as MeanMetricWrapper, Metric as Metric, RootMeanSquaredError as RootMeanSquaredError, Sum as Sum, _Wrapped as __Wrapped_, binary_accuracy as binary_accuracy, categorical_accuracy as categorical_accuracy, sparse_categorical_accuracy as sparse_categorical_accuracy, sparse_top_k_categorical_accuracy as sparse_top_k_categorical_accuracy, top_k_categorical_accuracy as top_k_categorical_accuracy
+from wengert.compat.tensorflow.keras.scores import BinaryIoU as _BinaryIoU_, F1Score as _F1Score_, FBetaScore as _FBetaScore_, IoU as _IoU_, MeanIoU as _MeanIoU_
 
-from wengert.compat.tensorflow.keras.confusion import AUC as _AUC_
 class AUC(_AUC_):
     def __init__(self, num_thresholds: Any = 200, curve: Any = 'ROC', summation_method: Any = 'interpolation', name: _str | None = None, dtype: Any = None, thresholds: Any = None, multi_label: _bool = False, num_labels: Any = None, label_weights: Any = None, from_logits: _bool = False) -> None: ...
-from wengert.compat.tensorflow.keras.means import _Wrapped as _Accuracy_
-class Accuracy(_Accuracy_):
+class Accuracy(__Wrapped_):
     def __init__(self, name: _str | None = 'accuracy', dtype: Any = None) -> None: ...
-from wengert.compat.tensorflow.keras.means import _Wrapped as _BinaryAccuracy_
-class BinaryAccuracy(_BinaryAccuracy_):
+class BinaryAccuracy(__Wrapped_):
     def __init__(self, name: _str | None = 'binary_accuracy', dtype: Any = None, threshold: Any = 0.5) -> None: ...
-from wengert.compat.tensorflow.keras.means import _Wrapped as _BinaryCrossentropy_
-class BinaryCrossentropy(_BinaryCrossentropy_):
+class BinaryCrossentropy(__Wrapped_):
     def __init__(self, name: _str | None = 'binary_crossentropy', dtype: Any = None, from_logits: _bool = False, label_smoothing: Any = 0.0) -> None: ...
-from wengert.compat.tensorflow.keras.scores import BinaryIoU as _BinaryIoU_
 class BinaryIoU(_BinaryIoU_):
     def __init__(self, target_class_ids: Any = ..., threshold: Any = 0.5, name: _str | None = None, dtype: Any = None) -> None: ...
-from wengert.compat.tensorflow.keras.means import _Wrapped as _CategoricalAccuracy_
-class CategoricalAccuracy(_CategoricalAccuracy_):
+class CategoricalAccuracy(__Wrapped_):
     def __init__(self, name: _str | None = 'categorical_accuracy', dtype: Any = None) -> None: ...
-from wengert.compat.tensorflow.keras.means import _Wrapped as _CategoricalCrossentropy_
-class CategoricalCrossentropy(_CategoricalCrossentropy_):
+class CategoricalCrossentropy(__Wrapped_):
     def __init__(self, name: _str | None = 'categorical_crossentropy', dtype: Any = None, from_logits: _bool = False, label_smoothing: Any = 0.0, axis: Any = -1) -> None: ...
-from wengert.compat.tensorflow.keras.means import _Wrapped as _CategoricalHinge_
-class CategoricalHinge(_CategoricalHinge_):
+class CategoricalHinge(__Wrapped_):
     def __init__(self, name: _str | None = 'categorical_hinge', dtype: Any = None) -> None: ...
-from wengert.compat.tensorflow.keras.means import _Wrapped as _CosineSimilarity_
-class CosineSimilarity(_CosineSimilarity_):
+class CosineSimilarity(__Wrapped_):
     def __init__(self, name: _str | None = 'cosine_similarity', dtype: Any = None, axis: Any = -1) -> None: ...
-from wengert.compat.tensorflow.keras.scores import F1Score as _F1Score_
 class F1Score(_F1Score_):
     def __init__(self, average: Any = None, threshold: Any = None, name: _str | None = 'f1_score', dtype: Any = None) -> None: ...
-from wengert.compat.tensorflow.keras.scores import FBetaScore as _FBetaScore_
 class FBetaScore(_FBetaScore_):
     def __init__(self, average: Any = None, beta: Any = 1.0, threshold: Any = None, name: _str | None = 'fbeta_score', dtype: Any = None) -> None: ...
-from wengert.compat.tensorflow.keras.confusion import _Counting as _FalseNegatives_
-class FalseNegatives(_FalseNegatives_):
+class FalseNegatives(__Counting_):
     def __init__(self, thresholds: Any = None, name: _str | None = None, dtype: Any = None) -> None: ...
-from wengert.compat.tensorflow.keras.confusion import _Counting as _FalsePositives_
-class FalsePositives(_FalsePositives_):
+class FalsePositives(__Counting_):
     def __init__(self, thresholds: Any = None, name: _str | None = None, dtype: Any = None) -> None: ...
-from wengert.compat.tensorflow.keras.means import _Wrapped as _Hinge_
-class Hinge(_Hinge_):
+class Hinge(__Wrapped_):
     def __init__(self, name: _str | None = 'hinge', dtype: Any = None) -> None: ...
-from wengert.compat.tensorflow.keras.scores import IoU as _IoU_
 class IoU(_IoU_):
     def __init__(self, num_classes: Any, target_class_ids: Any, name: _str | None = None, dtype: Any = None, ignore_class: Any = None, sparse_y_true: _bool = True, sparse_y_pred: _bool = True, axis: Any = -1) -> None: ...
-from wengert.compat.tensorflow.keras.loss_functions import KLD as KLD
-from wengert.compat.tensorflow.keras.means import _Wrapped as _KLDivergence_
-class KLDivergence(_KLDivergence_):
+class KLDivergence(__Wrapped_):
     def __init__(self, name: _str | None = 'kl_divergence', dtype: Any = None) -> None: ...
-from wengert.compat.tensorflow.keras.means import _Wrapped as _LogCoshError_
-class LogCoshError(_LogCoshError_):
+class LogCoshError(__Wrapped_):
     def __init__(self, name: _str | None = 'logcosh', dtype: Any = None) -> None: ...
-def MAE(y_true: Any, y_pred: Any) -> Any: ...
-def MAPE(y_true: Any, y_pred: Any) -> Any: ...
-def MSE(y_true: Any, y_pred: Any) -> Any: ...
-def MSLE(y_true: Any, y_pred: Any) -> Any: ...
-from wengert.compat.tensorflow.keras.means import Mean as Mean
-from wengert.compat.tensorflow.keras.means import _Wrapped as _MeanAbsoluteError_
-class MeanAbsoluteError(_MeanAbsoluteError_):
+class MeanAbsoluteError(__Wrapped_):
     def __init__(self, name: _str | None = 'mean_absolute_error', dtype: Any = None) -> None: ...
-from wengert.compat.tensorflow.keras.means import _Wrapped as _MeanAbsolutePercentageError_
-class MeanAbsolutePercentageError(_MeanAbsolutePercentageError_):
+class MeanAbsolutePercentageError(__Wrapped_):
     def __init__(self, name: _str | None = 'mean_absolute_percentage_error', dtype: Any = None) -> None: ...
-from wengert.compat.tensorflow.keras.scores import MeanIoU as _MeanIoU_
 class MeanIoU(_MeanIoU_):
     def __init__(self, num_classes: Any, name: _str | None = None, dtype: Any = None, ignore_class: Any = None, sparse_y_true: _bool = True, sparse_y_pred: _bool = True, axis: Any = -1) -> None: ...
-from wengert.compat.tensorflow.keras.means import MeanMetricWrapper as MeanMetricWrapper
-from wengert.compat.tensorflow.keras.means import _Wrapped as _MeanSquaredError_
-class MeanSquaredError(_MeanSquaredError_):
+class MeanSquaredError(__Wrapped_):
     def __init__(self, name: _str | None = 'mean_squared_error', dtype: Any = None) -> None: ...
-from wengert.compat.tensorflow.keras.means import _Wrapped as _MeanSquaredLogarithmicError_
-class MeanSquaredLogarithmicError(_MeanSquaredLogarithmicError_):
+class MeanSquaredLogarithmicError(__Wrapped_):
     def __init__(self, name: _str | None = 'mean_squared_logarithmic_error', dtype: Any = None) -> None: ...
-from wengert.compat.tensorflow.keras.means import Metric as Metric
-from wengert.compat.tensorflow.keras.means import _Wrapped as _Poisson_
-class Poisson(_Poisson_):
+class Poisson(__Wrapped_):
     def __init__(self, name: _str | None = 'poisson', dtype: Any = None) -> None: ...
-from wengert.compat.tensorflow.keras.confusion import Precision as _Precision_
 class Precision(_Precision_):
     def __init__(self, thresholds: Any = None, top_k: Any = None, class_id: Any = None, name: _str | None = None, dtype: Any = None) -> None: ...
-from wengert.compat.tensorflow.keras.confusion import _At as _PrecisionAtRecall_
-class PrecisionAtRecall(_PrecisionAtRecall_):
+class PrecisionAtRecall(__At_):
     def __init__(self, recall: Any, num_thresholds: Any = 200, class_id: Any = None, name: _str | None = None, dtype: Any = None) -> None: ...
-from wengert.compat.tensorflow.keras.confusion import Recall as _Recall_
 class Recall(_Recall_):
     def __init__(self, thresholds: Any = None, top_k: Any = None, class_id: Any = None, name: _str | None = None, dtype: Any = None) -> None: ...
-from wengert.compat.tensorflow.keras.confusion import _At as _RecallAtPrecision_
-class RecallAtPrecision(_RecallAtPrecision_):
+class RecallAtPrecision(__At_):
     def __init__(self, precision: Any, num_thresholds: Any = 200, class_id: Any = None, name: _str | None = None, dtype: Any = None) -> None: ...
-from wengert.compat.tensorflow.keras.means import RootMeanSquaredError as RootMeanSquaredError
-from wengert.compat.tensorflow.keras.confusion import _At as _SensitivityAtSpecificity_
-class SensitivityAtSpecificity(_SensitivityAtSpecificity_):
+class SensitivityAtSpecificity(__At_):
     def __init__(self, specificity: Any, num_thresholds: Any = 200, class_id: Any = None, name: _str | None = None, dtype: Any = None) -> None: ...
-from wengert.compat.tensorflow.keras.means import _Wrapped as _SparseCategoricalAccuracy_
-class SparseCategoricalAccuracy(_SparseCategoricalAccuracy_):
+class SparseCategoricalAccuracy(__Wrapped_):
     def __init__(self, name: _str | None = 'sparse_categorical_accuracy', dtype: Any = None) -> None: ...
-from wengert.compat.tensorflow.keras.means import _Wrapped as _SparseCategoricalCrossentropy_
-class SparseCategoricalCrossentropy(_SparseCategoricalCrossentropy_):
+class SparseCategoricalCrossentropy(__Wrapped_):
     def __init__(self, name: _str | None = 'sparse_categorical_crossentropy', dtype: Any = None, from_logits: _bool = False, axis: Any = -1) -> None: ...
-from wengert.compat.tensorflow.keras.means import _Wrapped as _SparseTopKCategoricalAccuracy_
-class SparseTopKCategoricalAccuracy(_SparseTopKCategoricalAccuracy_):
+class SparseTopKCategoricalAccuracy(__Wrapped_):
     def __init__(self, k: Any = 5, name: _str | None = 'sparse_top_k_categorical_accuracy', dtype: Any = None) -> None: ...
-from wengert.compat.tensorflow.keras.confusion import _At as _SpecificityAtSensitivity_
-class SpecificityAtSensitivity(_SpecificityAtSensitivity_):
+class SpecificityAtSensitivity(__At_):
     def __init__(self, sensitivity: Any, num_thresholds: Any = 200, class_id: Any = None, name: _str | None = None, dtype: Any = None) -> None: ...
-from wengert.compat.tensorflow.keras.means import _Wrapped as _SquaredHinge_
-class SquaredHinge(_SquaredHinge_):
+class SquaredHinge(__Wrapped_):
     def __init__(self, name: _str | None = 'squared_hinge', dtype: Any = None) -> None: ...
-from wengert.compat.tensorflow.keras.means import Sum as Sum
-from wengert.compat.tensorflow.keras.means import _Wrapped as _TopKCategoricalAccuracy_
-class TopKCategoricalAccuracy(_TopKCategoricalAccuracy_):
+class TopKCategoricalAccuracy(__Wrapped_):
     def __init__(self, k: Any = 5, name: _str | None = 'top_k_categorical_accuracy', dtype: Any = None) -> None: ...
-from wengert.compat.tensorflow.keras.confusion import _Counting as _TrueNegatives_
-class TrueNegatives(_TrueNegatives_):
+class TrueNegatives(__Counting_):
     def __init__(self, thresholds: Any = None, name: _str | None = None, dtype: Any = None) -> None: ...
-from wengert.compat.tensorflow.keras.confusion import _Counting as _TruePositives_
-class TruePositives(_TruePositives_):
+class TruePositives(__Counting_):
     def __init__(self, thresholds: Any = None, name: _str | None = None, dtype: Any = None) -> None: ...
-from wengert.compat.tensorflow.keras.means import binary_accuracy as binary_accuracy
-from wengert.compat.tensorflow.keras.loss_functions import binary_crossentropy as binary_crossentropy
-from wengert.compat.tensorflow.keras.loss_functions import binary_focal_crossentropy as binary_focal_crossentropy
-from wengert.compat.tensorflow.keras.means import categorical_accuracy as categorical_accuracy
-from wengert.compat.tensorflow.keras.loss_functions import categorical_crossentropy as categorical_crossentropy
-from wengert.compat.tensorflow.keras.loss_functions import categorical_focal_crossentropy as categorical_focal_crossentropy
-from wengert.compat.tensorflow.keras.loss_functions import categorical_hinge as categorical_hinge
-from wengert.compat.tensorflow.keras.loss_functions import cosine_similarity as cosine_similarity
 def deserialize(config: Any, custom_objects: Any = None) -> Any: ...
-from wengert.compat.tensorflow.keras.loss_functions import dice as dice
 def get(identifier: Any) -> Any: ...
-def hinge(y_true: Any, y_pred: Any) -> Any: ...
-from wengert.compat.tensorflow.keras.loss_functions import huber as huber
-from wengert.compat.tensorflow.keras.loss_functions import kl_divergence as kl_divergence
-from wengert.compat.tensorflow.keras.loss_functions import kld as kld
-from wengert.compat.tensorflow.keras.loss_functions import kullback_leibler_divergence as kullback_leibler_divergence
-def log_cosh(y_true: Any, y_pred: Any) -> Any: ...
-from wengert.compat.tensorflow.keras.loss_functions import logcosh as logcosh
-def mae(y_true: Any, y_pred: Any) -> Any: ...
-def mape(y_true: Any, y_pred: Any) -> Any: ...
-def mean_absolute_error(y_true: Any, y_pred: Any) -> Any: ...
-def mean_absolute_percentage_error(y_true: Any, y_pred: Any) -> Any: ...
-def mean_squared_error(y_true: Any, y_pred: Any) -> Any: ...
-def mean_squared_logarithmic_error(y_true: Any, y_pred: Any) -> Any: ...
-def mse(y_true: Any, y_pred: Any) -> Any: ...
-def msle(y_true: Any, y_pred: Any) -> Any: ...
-def poisson(y_true: Any, y_pred: Any) -> Any: ...
 def serialize(obj: Any) -> Any: ...
-from wengert.compat.tensorflow.keras.means import sparse_categorical_accuracy as sparse_categorical_accuracy
-from wengert.compat.tensorflow.keras.loss_functions import sparse_categorical_crossentropy as sparse_categorical_crossentropy
-from wengert.compat.tensorflow.keras.means import sparse_top_k_categorical_accuracy as sparse_top_k_categorical_accuracy
-def squared_hinge(y_true: Any, y_pred: Any) -> Any: ...
-from wengert.compat.tensorflow.keras.means import top_k_categorical_accuracy as top_k_categorical_accuracy
-from wengert.compat.tensorflow.keras.loss_functions import tversky as tversky

@@ -51,6 +51,13 @@ _HOLDS: dict[str, Callable[[Any], bool]] = {
     "in [0, 1]": lambda value: all(0 <= share <= 1 for share in np.ravel(value)),
     "a permutation": lambda dims: sorted(dims) == list(range(1, len(dims) + 1)),
 }
+_AS: dict[str, Callable[[Any], Any]] = {
+    "units": int,
+    "filters": int,
+    "dims": tuple,
+    "target_shape": tuple,
+}
+"""Conversions of arguments that hold."""
 _CHECKS = """
     units | positive | Received an invalid value for `units`, expected a positive integer.
     filters | positive | Invalid value for argument `filters`. Expected a positive value.
@@ -92,7 +99,7 @@ def _check(names: str, condition: str, words: str) -> None:
     def checked(name: str, value) -> Any:
         if value is not None and not holds(value):
             raise ValueError(f"{words.format(name)} Received: {name}={value}")
-        return value
+        return value if name not in _AS else _AS[name](value)
 
     _MEANT.update({name: functools.partial(checked, name) for name in names.split()})
 

@@ -68,7 +68,7 @@ class _UpSampling(_Margins):
     interpolation: ClassVar[str] = "nearest"
 
     def _prepare(self: Any) -> None:
-        self.size = core.several(self.size, self.dimensions)
+        core.expand(self, "size")
 
     def call(self, inputs) -> Any:
         if self.interpolation == "bilinear":
@@ -149,10 +149,7 @@ class _ByChannels(core.Weighted):
     dimensions: ClassVar[int] = 2
 
     def _prepare(self: Any) -> None:
-        self.kernel_size, self.strides, self.dilation_rate = (
-            core.several(value, self.dimensions)
-            for value in (self.kernel_size, self.strides, self.dilation_rate)
-        )
+        core.expand(self, "kernel_size strides dilation_rate")
         self.padding = core.conv_padding(self.padding)
 
     def _by_channels(self, inputs, kernel) -> Any:

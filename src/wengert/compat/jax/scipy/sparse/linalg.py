@@ -10,13 +10,11 @@ from collections.abc import Callable
 from typing import Any
 
 import wengert.compat.jax.numpy as jnp
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.flatten_util import ravel_pytree
 from wengert.compat.jax.lax_control import NAMES as LAX
 from wengert.compat.jax.trees import tree_structure
 from wengert.compat.jax.words import refusal
-
-__all__ = ["bicgstab", "cg", "gmres"]
+from wengert.compat.kit.namespaces import completed
 
 _while = LAX["while_loop"]
 
@@ -200,4 +198,4 @@ def gmres(
     return _solved(_gmres, A, b, x0, tol, atol, maxiter, M, False, restart=restart)
 
 
-fill_sections(globals())
+__all__ = completed(globals())

@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import wengert.compat.jax.numpy as jnp
-from wengert.base.sections import fill_sections
 from wengert.compat.jax.distributions import choice
 from wengert.compat.jax.keys import split
 from wengert.compat.jax.sampling import multivariate_normal
 from wengert.compat.jax.scipy import special
 from wengert.compat.jax.scipy.linalg import solve_triangular
 from wengert.compat.jax.tree_util import register_pytree_node_class
-
-__all__ = ["gaussian_kde"]
+from wengert.compat.kit.namespaces import completed
 
 
 @register_pytree_node_class
@@ -147,4 +145,4 @@ def _density(points, dataset, weights, covariance) -> Any:
     return special.logsumexp(-0.5 * square, axis=1, b=weights) - scale
 
 
-fill_sections(globals())
+__all__ = completed(globals())
