@@ -112,6 +112,7 @@ class Backward:
     masks, hides: Whether the pass has met a mask, and one that may have hidden NaN.
     held: How the tape holds the tensors that it reads (see `held_as_tensors`).
     kept: The places of the results whose memory it reads, where the tape would notice writes.
+    flat: Whether it leads through operations whose gradients have a history of zeros (`FLAT`).
     rows: The values that it takes from saved stacks: the stack and the position of each.
     """
 
@@ -127,6 +128,7 @@ class Backward:
         hides: bool = False,
         held: Mapping[int, bool] = MappingProxyType({}),
         kept: Sequence[int] = (),
+        flat: bool = False,
     ) -> None:
         self.steps = list(steps)
         self.cotangents = tuple(cotangents)
@@ -140,6 +142,7 @@ class Backward:
         self.hides = hides
         self.held = held
         self.kept = kept
+        self.flat = flat
         self.rows: Mapping[Value, tuple[Value, int]] = MappingProxyType({})
         self._restricted: dict[tuple[bool, ...], Backward] = {}
         self._fills = any(step.prim is records.zero_tangent for step in self.steps)
@@ -163,6 +166,7 @@ class Backward:
             hides=self.hides,
             held=self.held,
             kept=self.kept,
+            flat=self.flat,
         )
 
     def of_stacks(self, rows: Mapping[Value, tuple[Value, int]]) -> Backward:
@@ -174,7 +178,7 @@ class Backward:
         ]
         made = Backward(
             *([*read, *self.steps], self.cotangents, self.gradients, self.sources, self.why),
-            *(self.hidden, self.masks, self.hides, self.held, self.kept),
+            *(self.hidden, self.masks, self.hides, self.held, self.kept, self.flat),
         )
         made.rows = rows
         return made
@@ -528,7 +532,7 @@ class CompiledBackward(Node):
         """Return the gradients from tensors; they raise `why` when they are differentiated."""
         edges = [edge_of(part) for part in g if part is not None and part._edge is not None]
         # what the backward pass reads depends on the tensors
-        edges += self.edges if self.saved else ()
+        edges += self.edges if self.saved or self.call.backward.flat else ()
         records = is_recording() and any(edge is not None for edge in edges)
 
         def made(part: Any) -> Any:
