@@ -1028,10 +1028,16 @@ def patterned(n: int) -> Any:
     return Patterned(n)
 
 
+METADATA: dict[type, Any] = {}
+"""What fields show, but do not give away."""
+
+
 def kind_with_metadata(n: int) -> Any:
     metadata = {"n": n}
     field: Any = dataclasses.field(default=0, metadata=metadata)
-    return dataclasses.make_dataclass("Kind", [("a", int, field)]), metadata
+    made = dataclasses.make_dataclass("Kind", [("a", int, field)])
+    METADATA[made] = metadata
+    return made
 
 
 kind("range of one length", lambda n: range(0, 6, 3 + n % 3), get("step"))
@@ -1106,8 +1112,8 @@ kind("attributes to match", patterned, matched, turned_round)
 kind(
     "metadata of a field",
     kind_with_metadata,
-    lambda pair: dataclasses.fields(pair[0])[0].metadata["n"],
-    lambda pair: add_at("n")(pair[1]),
+    lambda made: dataclasses.fields(made)[0].metadata["n"],
+    lambda made: add_at("n")(METADATA[made]),
 )
 
 # -- places ----------------------------------------------------------------------------------------
