@@ -1040,6 +1040,12 @@ def kind_with_metadata(n: int) -> Any:
     return made
 
 
+kind(
+    "class that names a library",
+    lambda n: types.new_class("C", (), {}, lambda space: space.update(c=n)),
+    get("c"),
+    add_to("c"),
+)
 kind("range of one length", lambda n: range(0, 6, 3 + n % 3), get("step"))
 kind("zone with a name", one_of(*ZONES), lambda z: len(z.tzname(None)))
 kind(
