@@ -972,6 +972,156 @@ kind(
     lambda g: wg.rand((), generator=g, dtype=wg.float64),
 )
 
+# -- what is equal, and yet not alike --------------------------------------------------------------
+
+ZONES = [datetime.timezone(datetime.timedelta(0), name) for name in ("a", "bb", "ccc")]
+
+
+class Zone(datetime.tzinfo):
+    """A time zone that moves."""
+
+    hours = 0
+
+    def utcoffset(self, when: Any) -> datetime.timedelta:
+        return datetime.timedelta(hours=self.hours)
+
+
+def turned(zone: Zone) -> None:
+    zone.hours += 1
+
+
+def with_cause(n: int) -> Exception:
+    made = ValueError("same")
+    made.__cause__ = KeyError(n)
+    return made
+
+
+def signature_of(n: int) -> Any:
+    def function(a: Any = [n], *, b: list[int] = [n]) -> None:  # noqa: B006  # what it holds changes
+        pass
+
+    return inspect.signature(function)
+
+
+class Patterned:
+    __slots__ = ("a", "b")
+    __match_args__ = ("a", "b")
+
+    def __init__(self, n: int) -> None:
+        self.a, self.b = n, -1
+
+
+def matched(thing: Any) -> Any:
+    match thing:
+        case Patterned(first):
+            return first
+    return None
+
+
+def turned_round(thing: Any) -> None:
+    kind: Any = type(thing)
+    kind.__match_args__ = kind.__match_args__[::-1]
+
+
+def patterned(n: int) -> Any:
+    Patterned.__match_args__ = ("a", "b")
+    return Patterned(n)
+
+
+METADATA: dict[type, Any] = {}
+"""What fields show, but do not give away."""
+
+
+def kind_with_metadata(n: int) -> Any:
+    metadata = {"n": n}
+    field: Any = dataclasses.field(default=0, metadata=metadata)
+    made = dataclasses.make_dataclass("Kind", [("a", int, field)])
+    METADATA[made] = metadata
+    return made
+
+
+kind(
+    "class that names a library",
+    lambda n: types.new_class("C", (), {}, lambda space: space.update(c=n)),
+    get("c"),
+    add_to("c"),
+)
+kind("range of one length", lambda n: range(0, 6, 3 + n % 3), get("step"))
+kind("zone with a name", one_of(*ZONES), lambda z: len(z.tzname(None)))
+kind(
+    "moment in a zone",
+    lambda n: datetime.datetime(
+        2020, 1, 1, 5 + n, tzinfo=datetime.timezone(datetime.timedelta(hours=n))
+    ),
+    get("hour"),
+)
+kind("second hour of two", lambda n: datetime.datetime(2020, 1, 1, fold=n % 2), get("fold"))
+kind(
+    "time in a zone",
+    lambda n: datetime.time(5 + n, tzinfo=datetime.timezone(datetime.timedelta(hours=n))),
+    get("hour"),
+)
+kind(
+    "moment in a zone that moves",
+    lambda n: datetime.datetime(2020, 1, 1, tzinfo=Zone()),
+    lambda moment: moment.utcoffset().seconds / 3600,
+    lambda moment: turned(moment.tzinfo),
+)
+kind(
+    "identifier",
+    lambda n: uuid.UUID(int=1, is_safe=[*uuid.SafeUUID][n % 3]),
+    lambda u: u.is_safe.value or 0.5,
+)
+kind(
+    "date of NumPy",
+    one_of(np.datetime64("2020", "Y"), np.datetime64("2020-01-01", "D")),
+    lambda d: len(str(d)),
+)
+kind(
+    "span of NumPy", one_of(np.timedelta64(1, "h"), np.timedelta64(60, "m")), lambda d: len(str(d))
+)
+kind(
+    "record of NumPy",
+    lambda n: np.array([(0.0 if n % 2 else -0.0,)], [("a", np.float64)])[0],
+    lambda r: math.copysign(1.0, r["a"]),
+)
+kind(
+    "aligned dtype",
+    lambda n: np.dtype([("a", np.int32)], align=bool(n % 2)),
+    get("isalignedstruct"),
+)
+kind(
+    "dtype with metadata",
+    lambda n: np.dtype(np.float64, metadata={"n": n}),
+    lambda d: d.metadata["n"],
+)
+kind("exception with a cause", with_cause, lambda e: e.__cause__.args[0])
+kind(
+    "default in a signature",
+    signature_of,
+    lambda s: s.parameters["a"].default[0] + s.parameters["b"].default[0],
+    lambda s: add_at(0)(s.parameters["a"].default),
+)
+kind(
+    "class in an alias",
+    lambda n: list[type("C", (), {"c": n})],  # type: ignore[misc]  # made at run time
+    lambda a: a.__args__[0].c,
+    lambda a: add_to("c")(a.__args__[0]),
+)
+kind(
+    "class in a union",
+    lambda n: type("C", (), {"c": n}) | None,
+    lambda u: u.__args__[0].c,
+    lambda u: add_to("c")(u.__args__[0]),
+)
+kind("attributes to match", patterned, matched, turned_round)
+kind(
+    "metadata of a field",
+    kind_with_metadata,
+    lambda made: dataclasses.fields(made)[0].metadata["n"],
+    lambda made: add_at("n")(METADATA[made]),
+)
+
 # -- places ----------------------------------------------------------------------------------------
 
 CALL = "def f(x):\n    return x * read({0})\n"

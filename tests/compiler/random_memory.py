@@ -28,8 +28,8 @@ __all__ = [
 
 LIBRARIES = """
 import array, collections, contextvars, copy, ctypes, dataclasses, datetime, decimal, enum
-import fractions, functools, itertools, logging, math, operator, pathlib, random, re, threading
-import types, uuid, weakref
+import fractions, functools, inspect, itertools, logging, math, operator, pathlib, random, re
+import threading, types, uuid, weakref
 
 
 class Slots:
@@ -738,6 +738,13 @@ HELD: dict[str, Held] = {
                 "(1.0 if {s} == int | str else 2.0)",
                 "int | None",
                 "{s} = [int | str, int | float][turn % 2]",
+            ),
+            (
+                "a signature",
+                "inspect.signature(eval('lambda a={n}: a'))",
+                "{s}.parameters['a'].default",
+                "inspect.signature(eval('lambda a=[2.0]: a'))",
+                "{s} = inspect.signature(eval('lambda a=turn: a', {{'turn': turn}}))",
             ),
             (
                 "a function of NumPy",

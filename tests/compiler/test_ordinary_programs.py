@@ -207,7 +207,7 @@ DENIED = {
     *("iterator", "generator", "count", "__next__ of a count", "cycle", "lock", "event"),
     *("ctypes pointer", "large array", "flat iterator", "random.Random", "np.random.Generator"),
     *("np.random.RandomState", "thread local", "lru_cache", "single dispatch", "cached property"),
-    *("logger", "root logger"),
+    *("logger", "root logger", "moment in a zone that moves", "dtype with metadata"),
 }
 """Kinds of objects of which a function may not be compiled that reads them."""
 

@@ -242,3 +242,24 @@ def test_the_hessian_of_a_product_of_columns(backend):
         x = wg.ones(shape)
         for _ in range(2):
             assert wg.allclose(quick(x), function(x))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(
+    ("operation", "has_history"),
+    [
+        (lambda x: wg.nn.functional.pad(x, (1, 1), mode="reflect"), True),
+        (lambda x: x.flip(0), False),
+    ],
+)
+def test_the_gradient_of_a_call_that_writes_has_a_history_as_uncompiled(
+    operation, has_history, backend
+):
+    def both(x, count):
+        count.add_(1)
+        return operation(x)
+
+    for called in (both, wg.compile(both, backend=backend, options={"measure": False})):
+        x = leaf()
+        (slope,) = wg.autograd.grad(called(x, wg.zeros(1)).sum(), x, create_graph=True)
+        assert slope.requires_grad == has_history

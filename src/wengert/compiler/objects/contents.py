@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import datetime
 import decimal
 import functools
 import gc
@@ -100,6 +101,16 @@ def precision(thing: Any) -> str:
     return repr((context.prec, context.rounding, limits, traps))
 
 
+def read_moment(thing: Any) -> Reading:
+    """Read a time with its zone: equal ones may have another, or be the second of two."""
+    return Reading("class", (Part("{0}.tzinfo", thing.tzinfo),), (fact(_fields, thing),))
+
+
+def _fields(thing: Any) -> Any:
+    base = datetime.datetime if isinstance(thing, datetime.datetime) else datetime.time
+    return base.__reduce_ex__(thing, 4)[1][0]  # type: ignore[index]  # without the zone
+
+
 def _bytes_of(thing: Any) -> bytes:
     return bytes(memoryview(thing))
 
@@ -134,6 +145,24 @@ def _is_flat(kind: Any) -> bool:
 def bits(number: Any) -> bytes:
     """Return the bytes of a NumPy scalar, so that 0 differs from -0 and NaN equals NaN."""
     return bytes(number.tobytes())
+
+
+def read_dtype(thing: Any) -> Reading:
+    """Read a NumPy dtype; equal ones may differ in alignment and metadata."""
+    if thing.metadata is not None:
+        raise Unknown("it uses a dtype of NumPy that has metadata")
+    return Reading("value", (), (fact(repr, thing),))
+
+
+def read_record(number: Any) -> Reading:
+    """Read a NumPy scalar whose type has parameters: fields or a unit."""
+    if number.dtype.hasobject:
+        raise Unknown("it uses a record of NumPy that holds Python's objects")
+    return Reading("class", (), [fact(bits, number), fact(_type_of, number)])
+
+
+def _type_of(number: Any) -> str:
+    return repr(number.dtype)
 
 
 def content_of(thing: Any) -> Any:
@@ -180,6 +209,26 @@ def _bare(state: Any) -> Any:
     if isinstance(state, dict):
         return [(name, _bare(part)) for name, part in state.items()]
     return state.tobytes() if isinstance(state, np.ndarray) else state
+
+
+# -- types and signatures --------------------------------------------------------------------------
+
+
+def read_alias(thing: Any) -> Reading:
+    """Read a generic alias or a union of types."""
+    held = [name for name in ("__origin__", "__args__") if hasattr(thing, name)]
+    return Reading("identity", [Part(f"{{0}}.{name}", getattr(thing, name)) for name in held])
+
+
+def read_signature(thing: Any) -> Reading:
+    """Read a signature: it is immutable, but not the defaults and annotations that it holds."""
+    parts = [Part("{0}.return_annotation", thing.return_annotation)]
+    for name, parameter in thing.parameters.items():
+        parts += [
+            Part(f"{{0}}.parameters[{{1}}].{field}", getattr(parameter, field), name)
+            for field in ("default", "annotation")
+        ]
+    return Reading("identity", [part for part in parts if part.value is not thing.empty])
 
 
 # -- functions -------------------------------------------------------------------------------------

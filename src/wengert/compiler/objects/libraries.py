@@ -114,13 +114,22 @@ def is_of_library(kind: type) -> bool:
 
 
 def _is_defined(kind: type, module: str) -> bool:
-    """Return whether a class can come from the module that it names; it may name any module."""
-    if module == "builtins":
-        return not kind.__flags__ & _HEAP or hasattr(sys.modules["builtins"], kind.__name__)
-    return module in sys.modules or _base(module) != module.split(".")[0]
+    """Return whether a class can come from the module that it names; it may name any module.
+
+    What makes classes for users, such as `types.new_class`, names the standard library.
+    """
+    found: Any = sys.modules.get(module)
+    if _base(module) in LIBRARIES:
+        return found is not None or _base(module) != module.split(".")[0]
+    if not kind.__flags__ & _HEAP or kind.__flags__ & _IMMUTABLE:
+        return found is not None
+    for name in kind.__qualname__.split("."):
+        found = getattr(found, "__dict__", {}).get(name)
+    return found is kind
 
 
 _HEAP = 1 << 9
+_IMMUTABLE = 1 << 8
 
 
 def is_pure(module: str | None, name: str) -> bool:

@@ -82,7 +82,7 @@ class Names:
                 self.attributes |= words_of(step.argval)
             elif what == "MATCH_CLASS":
                 # its attribute names come from a tuple or from the class
-                self.attributes.add("getattr")
+                self.attributes |= {"getattr", "__match_args__"}
             pushed = pushed[1], step.argval
         self.attributes.update(code.co_names)
 

@@ -42,8 +42,8 @@ class Reading:
     Attributes
     ----------
     by
-        ``"value"``: by class and equality. ``"identity"``: by identity. ``"class"``: by class,
-        facts and parts.
+        ``"value"``: by class and equality, or by facts if there are any. ``"identity"``: by
+        identity. ``"class"``: by class, facts and parts.
     facts: Expressions that must equal a plain value, as parts.
     same: Expressions that must be one particular object, as parts.
     parts: The objects that the object refers to.
@@ -72,6 +72,11 @@ _IDENTITY = Reading("identity")
 def by_value(thing: Any) -> Reading:
     """Return the reading of an object that is compared by equality."""
     return _VALUE
+
+
+def valued_by(key: Callable[[Any], Any]) -> Reader:
+    """Return a reader for immutable objects which may differ though they are equal."""
+    return lambda thing: Reading("value", (), (fact(key, thing),))
 
 
 def by_identity(thing: Any) -> Reading:

@@ -62,6 +62,7 @@ from wengert.compiler.objects.reading import (
     made_into,
     plain,
     together,
+    valued_by,
 )
 from wengert.ops.generator import Generator
 
@@ -108,8 +109,8 @@ _ABOUT = frozenset(
     {
         *("__module__", "__doc__", "__qualname__", "__name__", "__dict__", "__weakref__"),
         "__slotnames__",
-        *("__slots__", "__annotations__", "__match_args__", "__orig_bases__", "__parameters__"),
-        *("__dataclass_params__", "__dataclass_fields__", "__abstractmethods__", "_abc_impl"),
+        *("__annotations__", "__orig_bases__", "__parameters__"),
+        *("__dataclass_params__", "__abstractmethods__", "_abc_impl"),
         *("__attrs_attrs__", "__attrs_props__"),
         *("__firstlineno__", "__static_attributes__", "__annotate__", "__annotate_func__"),
         *("__annotations_cache__", "__type_params__", "__repr__", "__reduce__", "__reduce_ex__"),
@@ -188,7 +189,11 @@ def _rule(thing: Any, kind: type) -> Reader:
         known = contents.read_c_object
     elif issubclass(kind, np.inexact):
         known = _BITS
-    elif issubclass(kind, np.dtype | np.generic):
+    elif issubclass(kind, np.dtype):
+        known = contents.read_dtype
+    elif issubclass(kind, np.void | np.datetime64 | np.timedelta64):
+        known = contents.read_record
+    elif issubclass(kind, np.generic):
         known = by_value
     if known is not None:
         if hasattr(thing, "__dict__"):
@@ -321,18 +326,17 @@ _BASES: dict[type, Reader | None] = {
     weakref.ref: contents.read_reference,
     threading.local: None,
     datetime.date: known_by(datetime.date.__repr__),
-    datetime.datetime: known_by(datetime.datetime.__repr__),
+    datetime.datetime: contents.read_moment,
     fractions.Fraction: known_by(fractions.Fraction.__repr__),
     pathlib.PurePath: known_by(str),
-    BaseException: attributes("args"),
+    BaseException: attributes("args", "__cause__", "__context__", "__suppress_context__"),
 }
 """Builtin base classes, with readers of the content that objects hold apart from attributes."""
 
 VALUES: frozenset[type] = frozenset(
     {
-        *(int, str, bytes, bool, complex, range, type(None), type(Ellipsis), type(NotImplemented)),
-        *(Size, re.Pattern, uuid.UUID, datetime.timedelta, datetime.timezone, datetime.date),
-        *(datetime.datetime, datetime.time, fractions.Fraction, float),
+        *(int, str, bytes, bool, complex, type(None), type(Ellipsis), type(NotImplemented)),
+        *(Size, re.Pattern, datetime.timedelta, datetime.date, fractions.Fraction, float),
         *(pathlib.PurePosixPath, pathlib.PureWindowsPath),
     }
 )
@@ -342,6 +346,9 @@ _BITS = known_by(contents.bits)
 _READERS: dict[type, Reader] = {
     **dict.fromkeys(VALUES, by_value),
     complex: known_by(repr),
+    **dict.fromkeys((range, datetime.timezone), valued_by(repr)),
+    **dict.fromkeys((datetime.datetime, datetime.time), contents.read_moment),
+    uuid.UUID: valued_by(lambda u: (u.int, u.is_safe.name)),
     type(np.sum): by_identity,
     **dict.fromkeys((tuple, list), contents.read_sequence),
     **dict.fromkeys((dict, collections.OrderedDict), contents.read_mapping),
@@ -358,7 +365,7 @@ _READERS: dict[type, Reader] = {
     memoryview: known_by(bytes, contents.layout),
     np.ndarray: contents.read_ndarray,
     np.ufunc: by_identity,
-    inspect.Signature: by_identity,
+    inspect.Signature: contents.read_signature,
     np.random.Generator: known_by(contents.stream),
     np.random.RandomState: known_by(contents.legacy_stream),
     random.Random: known_by(random.Random.getstate),
@@ -370,10 +377,11 @@ _READERS: dict[type, Reader] = {
         (
             *(types.MethodDescriptorType, types.WrapperDescriptorType, types.CodeType),
             *(types.GetSetDescriptorType, types.MemberDescriptorType, types.ModuleType),
-            *(types.ClassMethodDescriptorType, types.GenericAlias, types.UnionType),
+            types.ClassMethodDescriptorType,
         ),
         by_identity,
     ),
+    **dict.fromkeys((types.GenericAlias, types.UnionType), contents.read_alias),
     **dict.fromkeys((Generator, _FIELD, dtype), by_identity),
     # reading their attributes ends a trace (NOTE [reports] in `wengert.compiler.tracing.reports`)
     **dict.fromkeys((logging.Logger, logging.RootLogger), by_identity),

@@ -64,9 +64,9 @@ _ABOUT = frozenset({"__name__", "__qualname__", "__doc__", "__module__"})
 """Attributes that describe functions and classes."""
 _DENIED = frozenset(
     {
-        *("__subclasses__", "__annotations__", "__kwdefaults__", "__match_args__", "__hash__"),
+        *("__subclasses__", "__annotations__", "__kwdefaults__", "__traceback__", "__hash__"),
         *("__globals__", "__builtins__", "cache_info", "f_globals", "f_locals", "f_back"),
-        "gi_frame",
+        *("get_type_hints", "get_annotations", "gi_frame"),
     }
 )
 """Attributes that code may not read, since they are not walked."""
@@ -360,7 +360,7 @@ class Environment(Reach):
             self._class(value, kind, place is not _OF_OBJECT)
         reading = read(value)
         if reading.by == "value":
-            self._equal(value, path)
+            self._equal(value, path, reading)
             return
         if kind in _CONTAINERS and not value and not fresh:
             self._empty(value, path)
@@ -410,12 +410,14 @@ class Environment(Reach):
             # Python takes nothing but numbers from these
             self._tells = self._tells or not is_of_library(value)
 
-    def _equal(self, value: Any, path: str) -> None:
+    def _equal(self, value: Any, path: str, reading: Reading) -> None:
         """Write the condition that an object equals `value`."""
-        name = self._local(path)
-        known, cls = self._constant(value), self._constant(type(value))
+        name, cls = self._local(path), self._constant(type(value))
+        known = self._tool(value) if reading.facts else self._constant(value)
+        pairs = [(self._path(f, name), self._constant(f.value)) for f in reading.facts]
+        unlike = " or ".join([f"{one} != {other}" for one, other in pairs or [(name, known)]])
         # usually the same object: compare identities first
-        other = f"{name}.__class__ is not {cls} or {name} != {known}"
+        other = f"{name}.__class__ is not {cls} or {unlike}"
         self._line(f"if {name} is not {known} and ({other}): return None")
         if type(value) is str:
             self._attributes.add(value)

@@ -98,6 +98,7 @@ class Backward:
     masks, hides: Whether the pass has met a mask, and one that may have hidden NaN.
     held: How the tape holds the tensors that it reads (see `held_as_tensors`).
     kept: The places of the results whose memory it reads, where the tape would notice writes.
+    flat: Whether it leads through operations whose gradients have a history of zeros (`FLAT`).
     rows: The values that it takes from saved stacks: the stack and the position of each.
     """
 
@@ -111,6 +112,7 @@ class Backward:
     hides: bool = False
     held: Mapping[int, bool] = field(default_factory=dict)
     kept: Sequence[int] = ()
+    flat: bool = False
     rows: Mapping[Value, tuple[Value, int]] = field(default_factory=dict)
     _restricted: dict[tuple[bool, ...], Backward] = field(init=False, default_factory=dict)
 
@@ -483,7 +485,7 @@ class CompiledBackward(Node):
         """Return the gradients from tensors; they raise `why` when they are differentiated."""
         edges = [edge_of(part) for part in g if part is not None and part._edge is not None]
         # what the backward pass reads depends on the tensors
-        edges += self.edges if self.saved else ()
+        edges += self.edges if self.saved or self.call.backward.flat else ()
         records = is_recording() and any(edge is not None for edge in edges)
 
         def made(part: Any) -> Any:

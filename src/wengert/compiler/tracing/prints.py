@@ -257,7 +257,7 @@ def _printed(
 
 ADDRESS = re.compile("0x[0-9a-f]{6}")
 """An address in the default ``repr`` of an object, which may differ in each call."""
-_TEXTS = VALUES | {dtype, slice}
+_TEXTS = VALUES | {dtype, slice, range}
 _HELD = frozenset({list, tuple, dict, set, frozenset})
 _DEPTH = 20
 

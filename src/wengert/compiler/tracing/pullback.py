@@ -31,6 +31,7 @@ from wengert.compiler.tracing.trace import Trace
 from wengert.tape.base import LEAF, new_tensor, node_of
 from wengert.tape.masked import undecided
 from wengert.tape.node import edge_of
+from wengert.tape.rules import FLAT
 
 
 def recorded(leaves: list[Any], made: list[Leaf]) -> list[int]:
@@ -131,6 +132,7 @@ class _Pullback:
             masks=noted.masks,
             hides=noted.hides,
             held=held,
+            flat=any(FLAT[n.prim] for n in self.nodes if getattr(n, "prim", None)),
         )
         backward.checked = (*backward.saved, *checked)
         for i, value in views.items():

@@ -29,6 +29,12 @@ MAKING = frozenset({"__init__", "__post_init__", "__init_subclass__"})
 """Methods that run when a class is called, or is the base of another one."""
 _CLASSES = frozenset({"type", "__class__", "__base__", "__bases__", "__mro__", "mro"})
 """Names that lead from an object to its class."""
+_LATE = {
+    "__slots__": frozenset[str](),
+    "__match_args__": frozenset[str](),
+    "__dataclass_fields__": frozenset({"fields"}),
+}
+"""What describes the objects of a class, with other names by which code may read it."""
 _METHODS = frozenset({types.FunctionType, staticmethod, classmethod, property})
 _ASKED: tuple[Any, ...] = (
     *(np.ndarray, np.random.Generator, dict, list, set, str, bytes, int, float, complex, type),
@@ -62,7 +68,7 @@ class PutOff:
     def takes(self, kind: type, part: Part, path: str) -> bool:
         """Put off a part of a class; return False if code found so far may call it."""
         name = part.path[5:-2]
-        put_off = (
+        put_off = name in _LATE or (
             type(part.value) in _METHODS
             and (name[:1] != "_" or name in MAKING)
             and name not in self._mentioned
@@ -82,9 +88,13 @@ class PutOff:
         """
         if self._mentioned & _CLASSES:
             self._mentioned |= MAKING
-        every = not self._mentioned.isdisjoint(_EVERYTHING)
         for name, unknown in self.unread.items():
-            if every or name in self._mentioned:
+            if self._is_read(name):
                 raise unknown
-        names = sorted(name for name in self._methods if every or name in self._mentioned)
+        names = sorted(filter(self._is_read, self._methods))
         return [found for name in names for found in self._methods.pop(name)]
+
+    def _is_read(self, name: str) -> bool:
+        """Return whether code may read an attribute."""
+        others = _LATE.get(name, _EVERYTHING)
+        return name in self._mentioned or not self._mentioned.isdisjoint(others)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import contextlib
+import copyreg
 import importlib.util
 import sys
 import types
@@ -74,6 +75,9 @@ class Reach(Conditions):
             module = function.__globals__["__name__"]
             if not is_pure(module, function.__name__) or keeps_state(function):
                 raise Unknown(f"it uses {function.__module__}.{function.__name__}")
+            if module == "copy":
+                table = copyreg.dispatch_table
+                self._value(table, self._tool(table))
             return
         if id(function) in self._visited:
             return

@@ -466,7 +466,8 @@ class _Reader:
             return (kind,)
         reading = read(thing)
         if reading.by == "value":
-            return (kind, _bits(thing) if isinstance(thing, np.generic) else thing)
+            values = [part.value for part in reading.facts]
+            return (kind, *(values or [_bits(thing) if isinstance(thing, np.generic) else thing]))
         if not fresh:
             self.containers.append(thing)
         facts = tuple([_frozen(part.value) for part in reading.facts])
