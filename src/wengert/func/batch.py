@@ -40,8 +40,8 @@ def mapped_leaves(
         )
     if not args:
         raise ValueError(
-            f"{call})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to "
-            "vmap over a function with no inputs. The latter is unsupported."
+            f"{call})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying "
+            "to vmap over a function with no inputs. The latter is unsupported."
         )
     leaves, _ = flatten(args)
     dims = list(dims_of(tuple(in_dims) if isinstance(in_dims, list) else in_dims, args, name))
